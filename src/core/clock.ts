@@ -1,0 +1,32 @@
+/** Two clocks that must not be mixed: the wall for dates, the monotonic one for differences. */
+export interface Clock {
+  /** Wall clock, Unix epoch milliseconds. */
+  nowMs(): number;
+  /** Monotonic, microseconds since an arbitrary origin that is fixed for the process. */
+  monotonicUs(): number;
+}
+
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  monotonicUs: () => Math.round(performance.now() * 1_000),
+};
+
+/**
+ * Waits, or ends early when the signal fires.
+ *
+ * @returns true after the whole wait, false when the signal ended it. Never throws.
+ */
+export function sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
+  if (signal?.aborted === true) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const onAbort = () => {
+      clearTimeout(timer);
+      resolve(false);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve(true);
+    }, ms);
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}

@@ -1,0 +1,77 @@
+import { EXIT, type ExitCode } from "./exit-code.ts";
+
+interface ErrorDetails {
+  /** What to do next, in one sentence. */
+  readonly hint?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/**
+ * What we or the operator do wrong. What a gateway does wrong is a verdict and is never thrown.
+ * `code` is stable and part of the interface; `exit` travels with the error to the command line.
+ */
+export abstract class GauntletError extends Error {
+  abstract readonly code: string;
+  abstract readonly exit: ExitCode;
+  readonly hint: string | undefined;
+
+  constructor(message: string, { hint, cause }: ErrorDetails = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = new.target.name;
+    this.hint = hint;
+  }
+}
+
+/** The command line was wrong, or selected nothing. */
+export class UsageError extends GauntletError {
+  readonly code = "USAGE";
+  readonly exit = EXIT.usage;
+}
+
+/** One fault of a file that the operator wrote. */
+export interface ConfigFault {
+  /** File as the operator named it. */
+  readonly file: string;
+  /** 1-based; absent when the fault has no place in the text (an unset variable has the place of its reference). */
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
+  /** Path inside the document, e.g. `keys.valid`. */
+  readonly path: string;
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
+
+/** Configuration that cannot be used. Lists every fault at once. */
+export class ConfigError extends GauntletError {
+  readonly code = "CONFIG";
+  readonly exit = EXIT.usage;
+  readonly faults: readonly ConfigFault[];
+
+  constructor(faults: readonly ConfigFault[], details: ErrorDetails = {}) {
+    super(faults.map(describeFault).join("\n"), details);
+    this.faults = faults;
+  }
+}
+
+function describeFault({ file, line, column, path, message, hint }: ConfigFault): string {
+  const place = line === undefined ? file : `${file}:${line}:${column ?? 1}`;
+  const where = path === "" ? place : `${place} (${path})`;
+  return hint === undefined ? `${where}: ${message}` : `${where}: ${message} ${hint}`;
+}
+
+/** Nothing answers at the target's address. */
+export class UnreachableError extends GauntletError {
+  readonly code = "TARGET_UNREACHABLE";
+  readonly exit = EXIT.unreachable;
+}
+
+/** A fault of the harness itself. */
+export class InternalError extends GauntletError {
+  readonly code = "INTERNAL";
+  readonly exit = EXIT.internal;
+}
+
+/** The text of anything that was thrown, without its stack. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

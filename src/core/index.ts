@@ -1,0 +1,13 @@
+export { type Clock, sleep, systemClock } from "./clock.ts";
+export {
+  ConfigError,
+  type ConfigFault,
+  GauntletError,
+  InternalError,
+  messageOf,
+  UnreachableError,
+  UsageError,
+} from "./errors.ts";
+export { EXIT, type ExitCode } from "./exit-code.ts";
+export { isObject, type JsonObject, type JsonValue, member } from "./json.ts";
+export { type Random, seededRandom } from "./random.ts";
