@@ -1,4 +1,10 @@
-export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [name: string]: JsonValue };
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue };
 
 export type JsonObject = { readonly [name: string]: JsonValue };
 

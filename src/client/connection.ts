@@ -1,0 +1,111 @@
+import type { Socket } from "node:net";
+import { buildConnector, Client } from "undici";
+import { InterimFilter } from "./interim-filter.ts";
+
+export interface ConnectionOptions {
+  /** TCP and TLS handshake, ms; default 10,000. */
+  readonly connectTimeoutMs?: number;
+  /** Certificate authorities to trust in place of the system's, PEM. */
+  readonly ca?: string | undefined;
+}
+
+/** One socket and what it has carried. A `Connection` gets a new one when the gateway closes the old. */
+interface Wire {
+  readonly id: string;
+  readonly filter: InterimFilter;
+  carried: number;
+}
+
+/** Called for the connection's bytes and end; the exchange under way sets it. */
+export interface WireListener {
+  onFirstByte(): void;
+  /** The connection ended with an error after the message was whole, e.g. because of bytes beyond its length. */
+  onBreak(error: Error): void;
+}
+
+/**
+ * A client of one connection at a time, without pipelining, retries or redirects, so that every exchange knows which
+ * connection carried it and what that had carried before.
+ */
+export class Connection {
+  readonly client: Client;
+  #wire: Wire | undefined;
+  #listener: WireListener | undefined;
+  #awaitingByte = false;
+
+  /** @param origin scheme, host and port. @param nextId names the sockets; unique within the run. */
+  constructor(origin: string, nextId: () => string, { connectTimeoutMs = 10_000, ca }: ConnectionOptions = {}) {
+    const connector = buildConnector({
+      timeout: connectTimeoutMs,
+      allowH2: false,
+      ...(ca === undefined ? {} : { ca }),
+    });
+    this.client = new Client(origin, {
+      pipelining: 1,
+      // Deadlines are ours: undici's timers are coarse (about half a second) and would be a second opinion.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: 256 * 1024,
+      // How long an idle connection lives is for the gateway to decide.
+      keepAliveTimeout: 600_000,
+      keepAliveMaxTimeout: 600_000,
+      connect: (options, done) =>
+        connector(options, (...outcome) => {
+          if (outcome[1]) this.#adopt(outcome[1], nextId());
+          done(...outcome);
+        }),
+    });
+    this.client.on("disconnect", (_origin, _targets, error) => this.#listener?.onBreak(error));
+  }
+
+  /** Identity of the socket in use and how many exchanges it carried before this one. */
+  get identity(): { readonly id: string; readonly earlier: number } {
+    return { id: this.#wire?.id ?? "none", earlier: this.#wire?.carried ?? 0 };
+  }
+
+  /** How many unexpected `100 Continue` came before the answer under way. */
+  get continues(): number {
+    return this.#wire?.filter.removed ?? 0;
+  }
+
+  /** Marks the start of an exchange on the current socket. */
+  begin(listener: WireListener): void {
+    this.#listener = listener;
+    this.#awaitingByte = true;
+    this.#wire?.filter.arm();
+  }
+
+  /** Marks its end. */
+  finish(): void {
+    if (this.#wire !== undefined) this.#wire.carried++;
+  }
+
+  forget(listener: WireListener): void {
+    if (this.#listener === listener) this.#listener = undefined;
+  }
+
+  /** Watches the bytes of a socket as undici takes them: its `read` is the one place that all of them pass. */
+  #adopt(socket: Socket, id: string): void {
+    const wire: Wire = { id, filter: new InterimFilter(), carried: 0 };
+    this.#wire = wire;
+    const read = socket.read.bind(socket);
+    socket.read = (size?: number) => {
+      for (;;) {
+        const bytes: Buffer | null = read(size);
+        if (bytes === null) return null;
+        if (this.#awaitingByte) {
+          this.#awaitingByte = false;
+          this.#listener?.onFirstByte();
+        }
+        const passed = wire.filter.pass(bytes);
+        if (passed.length > 0) return passed;
+      }
+    };
+    // The exchange whose request opened this connection is about to be written.
+    wire.filter.arm();
+  }
+
+  async destroy(): Promise<void> {
+    await this.client.destroy();
+  }
+}

@@ -1,0 +1,98 @@
+import { constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { messageOf } from "../core/index.ts";
+
+/** A piece of a body with the moment of its arrival. */
+export interface TimedPiece {
+  readonly atUs: number;
+  readonly bytes: Uint8Array;
+}
+
+export interface DecodedBody {
+  readonly pieces: readonly TimedPiece[];
+  /** Why decoding failed; the pieces are then as received. */
+  readonly fault: string | undefined;
+  /** Whether the bound cut the decoded body. */
+  readonly overBound: boolean;
+}
+
+/**
+ * Undoes the content encoding piece by piece, so that each decoded piece keeps the arrival of the bytes that completed
+ * it. Done after the exchange: timing never waits for a decompressor.
+ *
+ * @param encoding value of `Content-Encoding`; codings are undone from the last to the first (RFC 9110, 8.4).
+ * @param maxBytes bound on the decoded length, against decompression bombs.
+ * @param whole whether the body arrived whole; a cut one may end inside a compressed block without that being its fault.
+ */
+export async function decodeBody(
+  received: readonly TimedPiece[],
+  encoding: string | undefined,
+  maxBytes: number,
+  whole: boolean,
+): Promise<DecodedBody> {
+  const codings = (encoding ?? "")
+    .split(",")
+    .map((coding) => coding.trim().toLowerCase())
+    .filter((coding) => coding !== "" && coding !== "identity");
+  let pieces = received;
+  let overBound = false;
+  for (const coding of codings.reverse()) {
+    try {
+      const decoded = await undo(coding, pieces, maxBytes, whole);
+      pieces = decoded.pieces;
+      overBound ||= decoded.overBound;
+    } catch (error) {
+      return { pieces: received, fault: `${coding}: ${messageOf(error)}`, overBound: false };
+    }
+  }
+  return { pieces, fault: undefined, overBound };
+}
+
+function decompressor(coding: string, whole: boolean) {
+  const flush = constants.Z_SYNC_FLUSH;
+  const zlib = whole ? { flush } : { flush, finishFlush: flush };
+  switch (coding) {
+    case "gzip":
+    case "x-gzip":
+      return createGunzip(zlib);
+    case "deflate":
+      return createInflate(zlib);
+    case "br": {
+      const brotliFlush = constants.BROTLI_OPERATION_FLUSH;
+      return createBrotliDecompress(whole ? { flush: brotliFlush } : { flush: brotliFlush, finishFlush: brotliFlush });
+    }
+    default:
+      throw new Error("a content coding that was not asked for");
+  }
+}
+
+async function undo(coding: string, pieces: readonly TimedPiece[], maxBytes: number, whole: boolean) {
+  const stream = decompressor(coding, whole);
+  const decoded: TimedPiece[] = [];
+  let total = 0;
+  let output: Uint8Array[] = [];
+  stream.on("data", (bytes: Buffer) => {
+    output.push(bytes);
+    total += bytes.length;
+  });
+  const failed = new Promise<never>((_, reject) => stream.once("error", reject));
+  // Without a handler of its own a failure after the last await would end the process.
+  failed.catch(() => undefined);
+  const collect = (atUs: number) => {
+    if (output.length > 0) decoded.push({ atUs, bytes: Buffer.concat(output) });
+    output = [];
+  };
+  try {
+    for (const { atUs, bytes } of pieces) {
+      await Promise.race([failed, new Promise<void>((done) => stream.write(bytes, () => done()))]);
+      collect(atUs);
+      if (total > maxBytes) return { pieces: decoded, overBound: true };
+    }
+    const ended = new Promise<void>((done) => stream.once("end", done));
+    stream.end();
+    await Promise.race([failed, ended]);
+    collect(pieces.at(-1)?.atUs ?? 0);
+    return { pieces: decoded, overBound: false };
+  } finally {
+    stream.destroy();
+  }
+}

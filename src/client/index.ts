@@ -1,0 +1,15 @@
+export {
+  type Bounds,
+  DEFAULT_BOUNDS,
+  type Ending,
+  type EndingKind,
+  type Exchange,
+  type RecordedBody,
+  type RecordedRequest,
+  type RecordedResponse,
+  type Redaction,
+  type Timeline,
+} from "./exchange.ts";
+export type { LiveExchange, OutgoingRequest } from "./live-exchange.ts";
+export { Recorder, type RecorderOptions, type SendOptions } from "./recorder.ts";
+export { Redactor, type Secret } from "./redact.ts";

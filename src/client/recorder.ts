@@ -1,0 +1,118 @@
+import type { Clock } from "../core/index.ts";
+import { systemClock } from "../core/index.ts";
+import { Connection, type ConnectionOptions } from "./connection.ts";
+import { type Bounds, DEFAULT_BOUNDS, type Exchange } from "./exchange.ts";
+import { LiveExchange, type OutgoingRequest } from "./live-exchange.ts";
+import { Redactor, type Secret } from "./redact.ts";
+
+export interface RecorderOptions {
+  /** Values that must not be shown anywhere. */
+  readonly secrets: readonly Secret[];
+  /** Called with every exchange when it has ended, already redacted. */
+  readonly onExchange?: (exchange: Exchange) => void;
+  readonly bounds?: Partial<Bounds>;
+  readonly connection?: ConnectionOptions;
+  readonly clock?: Clock;
+}
+
+export interface SendOptions {
+  readonly bounds?: Partial<Bounds>;
+  /** `true`: a connection of its own, opened for this exchange. Default: an idle one if there is any. */
+  readonly freshConnection?: boolean;
+}
+
+/**
+ * Performs and records HTTP exchanges: first answers only, no retries, no redirects, bounded in bytes and time.
+ * Close it with `await using`.
+ */
+export class Recorder implements AsyncDisposable {
+  readonly #options: RecorderOptions;
+  readonly #clock: Clock;
+  readonly #originUs: number;
+  readonly #redactor: Redactor;
+  readonly #idle = new Map<string, Connection[]>();
+  readonly #open = new Set<Connection>();
+  readonly #live = new Set<LiveExchange>();
+  #exchanges = 0;
+  #sockets = 0;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#originUs = this.#clock.monotonicUs();
+    this.#redactor = new Redactor(options.secrets);
+  }
+
+  get redactor(): Redactor {
+    return this.#redactor;
+  }
+
+  /** µs since the origin of this recorder: the time base of all its exchanges. */
+  nowUs(): number {
+    return this.#clock.monotonicUs() - this.#originUs;
+  }
+
+  /** Sends a request and returns at once; the exchange can be watched and left. Never throws for what a gateway does. */
+  begin(request: OutgoingRequest, { bounds, freshConnection = false }: SendOptions = {}): LiveExchange {
+    const url = new URL(request.url);
+    const connection = this.#take(url.origin, freshConnection);
+    const live = new LiveExchange(request, connection, {
+      id: `x${String(++this.#exchanges).padStart(5, "0")}`,
+      bounds: { ...DEFAULT_BOUNDS, ...this.#options.bounds, ...bounds },
+      clock: this.#clock,
+      originUs: this.#originUs,
+      redactor: this.#redactor,
+    });
+    this.#live.add(live);
+    connection.client.dispatch(
+      {
+        path: url.pathname + url.search,
+        method: request.method as "GET",
+        headers: request.headers.flat(),
+        body: request.body ?? null,
+      },
+      live,
+    );
+    void live.done.then((exchange) => {
+      this.#live.delete(live);
+      this.#giveBack(url.origin, connection, exchange);
+      this.#options.onExchange?.(exchange);
+    });
+    return live;
+  }
+
+  /** Sends a request and waits for the end of the exchange. */
+  send(request: OutgoingRequest, options?: SendOptions): Promise<Exchange> {
+    return this.begin(request, options).done;
+  }
+
+  /** Leaves every exchange under way. */
+  abortAll(): void {
+    for (const live of this.#live) live.abort();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.abortAll();
+    await Promise.all([...this.#live].map((live) => live.done));
+    await Promise.all([...this.#open].map((connection) => connection.destroy()));
+  }
+
+  #take(origin: string, fresh: boolean): Connection {
+    const idle = fresh ? undefined : this.#idle.get(origin)?.pop();
+    if (idle !== undefined) return idle;
+    const connection = new Connection(origin, () => `c${++this.#sockets}`, this.#options.connection);
+    this.#open.add(connection);
+    return connection;
+  }
+
+  #giveBack(origin: string, connection: Connection, exchange: Exchange): void {
+    if (exchange.ending.kind === "complete" && exchange.afterwards === undefined && !connection.client.destroyed) {
+      const idle = this.#idle.get(origin) ?? [];
+      idle.push(connection);
+      this.#idle.set(origin, idle);
+      return;
+    }
+    this.#open.delete(connection);
+    void connection.destroy();
+  }
+}

@@ -1,0 +1,114 @@
+import type { Redaction } from "./exchange.ts";
+
+/** A value that must not be shown, and the name under which it may be spoken of. */
+export interface Secret {
+  readonly name: string;
+  readonly value: string;
+}
+
+export type FoundSecret = Pick<Redaction, "secret" | "whole" | "form">;
+
+interface Needle {
+  readonly secret: string;
+  readonly form: Redaction["form"];
+  readonly text: string;
+  /** The stretch that every long part must contain, so that one search finds them all. */
+  readonly core: string;
+  readonly coreAt: number;
+  readonly longEnough: number;
+}
+
+/** A part this long still identifies a key; masked forms such as `sk-…abcd` stay readable. */
+const LONG_PART = 2 / 3;
+/** Shorter keys are hidden as a whole only: a third of six letters is found in ordinary words. */
+const PARTS_FROM = 18;
+
+/**
+ * Hides secrets by value, wherever they stand and in the forms in which they travel: as they are, URL-encoded, inside
+ * JSON strings, and in base64 at any of its three alignments. Long parts are hidden as well.
+ *
+ * A mask has the length of what it covers, so that lengths and offsets in the evidence stay true.
+ */
+export class Redactor {
+  readonly #needles: readonly Needle[];
+
+  constructor(secrets: readonly Secret[]) {
+    this.#needles = secrets.filter(({ value }) => value !== "").flatMap(needlesOf);
+  }
+
+  /** @returns the text with every secret masked, and what was found. */
+  redact(text: string): { readonly text: string; readonly found: readonly FoundSecret[] } {
+    const found: FoundSecret[] = [];
+    let clean = text;
+    for (const needle of this.#needles) {
+      let from = 0;
+      for (;;) {
+        const core = clean.indexOf(needle.core, from);
+        if (core === -1) break;
+        from = core + needle.core.length;
+        const { start, end } = extend(clean, core, needle);
+        if (end - start < needle.longEnough) continue;
+        clean = clean.slice(0, start) + mask(needle.secret, end - start) + clean.slice(end);
+        found.push({ secret: needle.secret, whole: end - start === needle.text.length, form: needle.form });
+        from = end;
+      }
+    }
+    return { text: clean, found };
+  }
+
+  /** Redacts every string inside a JSON-like value; keys of objects too, since a hostile gateway can choose them. */
+  redactValue<T>(value: T): T {
+    if (typeof value === "string") return this.redact(value).text as T;
+    if (Array.isArray(value)) return value.map((item) => this.redactValue(item)) as T;
+    if (typeof value !== "object" || value === null) return value;
+    const clean = Object.entries(value).map(([name, inner]) => [this.redact(name).text, this.redactValue(inner)]);
+    return Object.fromEntries(clean) as T;
+  }
+}
+
+function needlesOf({ name, value }: Secret): Needle[] {
+  const bytes = Buffer.from(value, "utf8");
+  const forms = new Map<string, Redaction["form"]>();
+  forms.set(value, "plain");
+  for (const [text, form] of [
+    [encodeURIComponent(value), "url"],
+    [JSON.stringify(value).slice(1, -1), "json"],
+    ...[0, 1, 2].flatMap((shift) => base64Forms(bytes, shift)),
+  ] as const) {
+    if (text.length >= 4 && !forms.has(text)) forms.set(text, form);
+  }
+  return [...forms].map(([text, form]) => needle(name, text, form));
+}
+
+/** The characters that a value contributes to a base64 text when it stands at this offset modulo three. */
+function base64Forms(bytes: Buffer, shift: number): (readonly [string, "base64"])[] {
+  const encoded = Buffer.concat([Buffer.alloc(shift), bytes])
+    .toString("base64")
+    .replace(/=+$/, "");
+  // The first and last characters also hold bits of the neighbours.
+  const from = shift === 0 ? 0 : shift + 1;
+  const to = (shift + bytes.length) % 3 === 0 ? encoded.length : encoded.length - 1;
+  const text = encoded.slice(from, to);
+  return [[text, "base64"] as const, [text.replaceAll("+", "-").replaceAll("/", "_"), "base64"] as const];
+}
+
+function needle(secret: string, text: string, form: Redaction["form"]): Needle {
+  if (text.length < PARTS_FROM) return { secret, form, text, core: text, coreAt: 0, longEnough: text.length };
+  const longEnough = Math.ceil(text.length * LONG_PART);
+  const coreAt = text.length - longEnough;
+  return { secret, form, text, core: text.slice(coreAt, longEnough), coreAt, longEnough };
+}
+
+/** Widens a hit to both sides as far as it agrees with the secret. */
+function extend(text: string, coreStart: number, { text: secret, core, coreAt }: Needle) {
+  let start = coreStart;
+  for (let at = coreAt - 1; at >= 0 && start > 0 && text[start - 1] === secret[at]; at--) start--;
+  let end = coreStart + core.length;
+  for (let at = coreAt + core.length; at < secret.length && end < text.length && text[end] === secret[at]; at++) end++;
+  return { start, end };
+}
+
+function mask(secret: string, length: number): string {
+  const label = `[${secret}]`;
+  return label.length <= length ? label.padEnd(length, "*") : "*".repeat(length);
+}

@@ -1,0 +1,32 @@
+/**
+ * How strongly the specification says it, and so what a miss is worth:
+ * MUST fails, SHOULD warns, MAY is only sanity-checked when present, OPEN ("not shown") is observed and can never count against anyone.
+ */
+export type Level = "MUST" | "SHOULD" | "MAY" | "OPEN";
+
+export type Area =
+  | "auth"
+  | "chat"
+  | "client"
+  | "errors"
+  | "limits"
+  | "messages"
+  | "models"
+  | "retry"
+  | "security"
+  | "service"
+  | "spending"
+  | "streaming"
+  | "versioning";
+
+/** One testable sentence of the interface specification. */
+export interface Requirement {
+  readonly id: string;
+  readonly level: Level;
+  /** Whom it binds: the gateway under test, or any client of it and so the harness itself. */
+  readonly binds: "gateway" | "client";
+  readonly area: Area;
+  /** Place in the specification: `7.T.key_revoked` is the row `key_revoked` of the table in section 7. */
+  readonly source: string;
+  readonly text: string;
+}

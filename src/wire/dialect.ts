@@ -1,0 +1,66 @@
+/** The two request formats of the interface. */
+export const DIALECTS = ["chat", "messages"] as const;
+export type Dialect = (typeof DIALECTS)[number];
+
+/** Whole: one document. Stream: the reply as it is produced. */
+export const MODES = ["whole", "stream"] as const;
+export type Mode = (typeof MODES)[number];
+
+/** What an endpoint of the interface is called here. */
+export type Endpoint = Dialect | "models";
+
+const PATHS: Readonly<Record<Endpoint, string>> = {
+  chat: "/chat/completions",
+  messages: "/messages",
+  models: "/models",
+};
+
+/**
+ * The address of an endpoint.
+ *
+ * @param baseUrl base address with its version segment; a trailing slash is tolerated, `/v1` is neither doubled nor lost
+ *   (CHAT-8). A bare host gets `/v1` for `messages`, as clients of that dialect add it themselves (MSG-12).
+ */
+export function endpointUrl(baseUrl: string, endpoint: Endpoint): string {
+  const url = new URL(baseUrl);
+  const prefix = url.pathname.replace(/\/+$/, "");
+  url.pathname = (prefix === "" && endpoint === "messages" ? "/v1" : prefix) + PATHS[endpoint];
+  return url.href;
+}
+
+export interface Turn {
+  readonly role: string;
+  readonly content: string;
+}
+
+/** A plain request for a reply, before it is put into a dialect. */
+export interface ReplyRequest {
+  readonly model: string;
+  /** The conversation; a string is one user turn. */
+  readonly prompt: string | readonly Turn[];
+  readonly stream?: boolean | undefined;
+  /** Mandatory on `messages`; sent on `chat` only when given, because no optional parameter is shown there. */
+  readonly maxTokens?: number | undefined;
+  /** Top-level system prompt of the messages dialect. */
+  readonly system?: string | undefined;
+}
+
+/** Output bound of a request that does not care; ample, so that no reply is cut by it. */
+export const AMPLE_TOKENS = 1_024;
+
+/** Puts a request into a dialect: the fields of sections 2.2 and 2.4 and no others. */
+export function requestBody(dialect: Dialect, request: ReplyRequest): Record<string, unknown> {
+  const { model, prompt, stream, maxTokens, system } = request;
+  const messages = typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt;
+  const streamed = stream === undefined ? {} : { stream };
+  if (dialect === "chat") {
+    return { model, messages, ...streamed, ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }) };
+  }
+  return {
+    model,
+    max_tokens: maxTokens ?? AMPLE_TOKENS,
+    messages,
+    ...streamed,
+    ...(system === undefined ? {} : { system }),
+  };
+}

@@ -1,0 +1,145 @@
+import { member } from "../core/index.ts";
+import { decodeEventStream, type StreamItem } from "./event-stream.ts";
+import { parseJson, scanJsonObjects } from "./json-values.ts";
+import { outputOf } from "./output-text.ts";
+
+/** How a streamed body is cut into items. The specification fixes none of them (STREAM-5). */
+export type Framing = "event-stream" | "json-objects" | "single-json" | "text" | "empty";
+
+/** One item of a stream: an event, or an object of a body without event framing. */
+export interface StreamEvent {
+  readonly name: string | undefined;
+  readonly raw: string;
+  /** Parsed data; `undefined` when it is not JSON. */
+  readonly json: unknown;
+  /** Byte offsets in the decoded body. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface StreamPiece {
+  readonly text: string;
+  /** Byte offset at which the piece was complete. */
+  readonly end: number;
+}
+
+/** A streamed body, read without assuming a chunk shape. Never throws and loses no byte. */
+export interface StreamReading {
+  readonly framing: Framing;
+  readonly events: readonly StreamEvent[];
+  readonly comments: number;
+  /** Bytes that belong to no complete item: a cut line, stray text. */
+  readonly strayBytes: number;
+  /** Non-empty pieces of reply text, in order. */
+  readonly pieces: readonly StreamPiece[];
+  /** Joined reply text; `undefined` when no item had a place for text, so that nothing can be said about it. */
+  readonly text: string | undefined;
+  /** Items that carried output of any kind. */
+  readonly outputs: number;
+  /** Error objects found in the stream, in order. */
+  readonly errors: readonly unknown[];
+  /** End markers of either dialect (`[DONE]`, `message_stop`) and the position of the first among the events. */
+  readonly endMarkers: number;
+  readonly firstMarkerIndex: number;
+  /** Values of `finish_reason` or `stop_reason` that are strings. */
+  readonly finishReasons: readonly string[];
+}
+
+const EVENT_FIELD = /^(?:data|event|id|retry)(?::|$)|^:/;
+
+export function readStream(body: Uint8Array): StreamReading {
+  if (body.every((byte) => byte <= 32)) return summarize("empty", [], 0, 0);
+  if (looksLikeEvents(body)) {
+    const items = decodeEventStream(body);
+    const events = items.flatMap(toEvent);
+    const comments = items.filter((item) => item.kind === "comment").length;
+    const stray = items.reduce((sum, item) => sum + strayOf(item), 0);
+    return summarize("event-stream", events, comments, stray);
+  }
+  const { pieces, strayBytes } = scanJsonObjects(body);
+  const decoder = new TextDecoder();
+  const events = pieces.map(({ value, start, end }) => ({
+    name: undefined,
+    raw: decoder.decode(body.subarray(start, end)),
+    json: value,
+    start,
+    end,
+  }));
+  if (events.length === 0) return summarize("text", [], 0, strayBytes);
+  return summarize(events.length === 1 ? "single-json" : "json-objects", events, 0, strayBytes);
+}
+
+/** The label is not trusted: event streams come labelled as JSON, and JSON labelled as an event stream. */
+function looksLikeEvents(body: Uint8Array): boolean {
+  const head = new TextDecoder().decode(body.subarray(0, 64 * 1024)).replace(/^\uFEFF/, "");
+  const first = head.split(/\r\n|\r|\n/).find((line) => line !== "");
+  return first !== undefined && EVENT_FIELD.test(first);
+}
+
+function toEvent(item: StreamItem): StreamEvent[] {
+  if (item.kind !== "event") return [];
+  const { name, data, start, end } = item;
+  return [{ name, raw: data, json: parseJson(data), start, end }];
+}
+
+function strayOf(item: StreamItem): number {
+  return item.kind === "unterminated" || item.kind === "oversized" ? item.end - item.start : 0;
+}
+
+function summarize(framing: Framing, events: StreamEvent[], comments: number, strayBytes: number): StreamReading {
+  const pieces: StreamPiece[] = [];
+  const errors: unknown[] = [];
+  const finishReasons: string[] = [];
+  let sawPlace = false;
+  let outputs = 0;
+  let endMarkers = 0;
+  let firstMarkerIndex = -1;
+  for (const [index, event] of events.entries()) {
+    if (isEndMarker(event)) {
+      if (endMarkers === 0) firstMarkerIndex = index;
+      endMarkers++;
+      continue;
+    }
+    const error = errorIn(event);
+    if (error !== undefined) errors.push(error);
+    const { text, other } = outputOf(event.json);
+    if (text !== undefined) sawPlace = true;
+    if (text !== undefined && text !== "") pieces.push({ text, end: event.end });
+    if ((text !== undefined && text !== "") || other) outputs++;
+    finishReasons.push(...finishOf(event.json));
+  }
+  const text = sawPlace ? pieces.map((piece) => piece.text).join("") : undefined;
+  return {
+    framing,
+    events,
+    comments,
+    strayBytes,
+    pieces,
+    text,
+    outputs,
+    errors,
+    endMarkers,
+    firstMarkerIndex,
+    finishReasons,
+  };
+}
+
+export function isEndMarker({ raw, json }: StreamEvent): boolean {
+  return raw.trim() === "[DONE]" || member(json, "type") === "message_stop";
+}
+
+/** An error item has an `error` in place of output; some gateways only name the event `error`. */
+function errorIn({ name, json }: StreamEvent): unknown {
+  const error = member(json, "error");
+  if (error !== undefined && error !== null) return error;
+  return name === "error" || member(json, "type") === "error" ? (json ?? name) : undefined;
+}
+
+function finishOf(json: unknown): string[] {
+  const choices = member(json, "choices");
+  const candidates = [
+    ...(Array.isArray(choices) ? choices.map((choice) => member(choice, "finish_reason")) : []),
+    member(member(json, "delta"), "stop_reason"),
+  ];
+  return candidates.filter((reason) => typeof reason === "string" && reason !== "") as string[];
+}

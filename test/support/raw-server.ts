@@ -1,0 +1,63 @@
+import { once } from "node:events";
+import { createServer, type Socket } from "node:net";
+
+export interface RawServer extends AsyncDisposable {
+  readonly origin: string;
+  /** Every request as it arrived, head and body. */
+  readonly requests: string[];
+  /** How many connections were opened. */
+  readonly connections: () => number;
+}
+
+/**
+ * A server that answers with bytes of the test's choosing, so that answers no HTTP library would send can be sent.
+ *
+ * @param answer called once per request, when its head and declared body have arrived.
+ */
+export async function rawServer(
+  answer: (socket: Socket, request: string, count: number) => void | Promise<void>,
+): Promise<RawServer> {
+  const requests: string[] = [];
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections++;
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    socket.on("error", () => undefined);
+    let buffered = "";
+    socket.on("data", (bytes) => {
+      buffered += bytes.toString("latin1");
+      for (;;) {
+        const head = buffered.indexOf("\r\n\r\n");
+        if (head === -1) return;
+        const length = Number(/content-length: *(\d+)/i.exec(buffered.slice(0, head))?.[1] ?? 0);
+        if (buffered.length < head + 4 + length) return;
+        const request = buffered.slice(0, head + 4 + length);
+        buffered = buffered.slice(head + 4 + length);
+        requests.push(request);
+        void answer(socket, request, requests.length);
+      }
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the test server has no port");
+  return {
+    origin: `http://127.0.0.1:${address.port}`,
+    requests,
+    connections: () => connections,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+/** An answer with a true length. */
+export function response(body: string, { status = "200 OK", headers = "" } = {}): string {
+  const length = Buffer.byteLength(body);
+  return `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n${headers}\r\n${body}`;
+}
