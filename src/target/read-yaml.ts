@@ -1,0 +1,166 @@
+import { closest, distance } from "fastest-levenshtein";
+import { isMap, isPair, isScalar, LineCounter, parseDocument } from "yaml";
+import type { z } from "zod";
+import { ConfigError, type ConfigFault } from "../core/index.ts";
+
+export interface YamlDocument<T> {
+  readonly value: T;
+  /** What was written, before defaults. */
+  readonly written: unknown;
+  /** Where a path of the document stands in the text. */
+  place(path: readonly PropertyKey[]): { readonly line: number; readonly column: number } | undefined;
+}
+
+/**
+ * Reads a YAML (or JSON) text by a schema.
+ *
+ * @param file name for messages.
+ * @throws ConfigError with every fault: line, column, path, what was expected. Received values are never quoted,
+ *   because a key that was pasted into the wrong place would end in a log.
+ */
+export function readYaml<T>(text: string, file: string, schema: z.ZodType<T>): YamlDocument<T> {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  if (document.errors.length > 0) {
+    throw new ConfigError(
+      document.errors.map((error) => {
+        const { line, col } = lines.linePos(error.pos[0]);
+        return { file, line, column: col, path: "", message: `not valid YAML: ${error.message}.` };
+      }),
+    );
+  }
+  const place = (path: readonly PropertyKey[]) => {
+    const offset = offsetOf(document.contents, path);
+    if (offset === undefined) return undefined;
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
+  const written: unknown = document.toJS({ maxAliasCount: 100 });
+  const exists = (path: readonly PropertyKey[]) => document.hasIn(path);
+  const result = schema.safeParse(written);
+  if (result.success) return { value: result.data, written, place };
+  throw new ConfigError(result.error.issues.flatMap((issue) => faultsOf(issue, { file, place, exists, schema })));
+}
+
+/** Offset of the node at a path, or of its nearest existing parent; for a member, of its name. */
+function offsetOf(root: unknown, path: readonly PropertyKey[]): number | undefined {
+  let node = root;
+  let offset = rangeStart(node);
+  for (const step of path) {
+    if (!hasGet(node)) return offset;
+    const parent = node;
+    node = parent.get(step, true);
+    if (isMap(parent)) {
+      const pair = parent.items.find((item) => isPair(item) && isScalar(item.key) && item.key.value === step);
+      if (pair === undefined) return offset;
+      offset = rangeStart(pair.key) ?? offset;
+    } else {
+      offset = rangeStart(node) ?? offset;
+    }
+  }
+  return offset;
+}
+
+function hasGet(node: unknown): node is { get(key: unknown, keepScalar: boolean): unknown } {
+  return typeof node === "object" && node !== null && "get" in node;
+}
+
+function rangeStart(node: unknown): number | undefined {
+  if (typeof node !== "object" || node === null || !("range" in node) || !Array.isArray(node.range)) return undefined;
+  return typeof node.range[0] === "number" ? node.range[0] : undefined;
+}
+
+interface FaultContext {
+  readonly file: string;
+  readonly place: (path: readonly PropertyKey[]) => { line: number; column: number } | undefined;
+  /** Whether something is written at a path. */
+  readonly exists: (path: readonly PropertyKey[]) => boolean;
+  readonly schema: unknown;
+}
+
+type Issue = z.core.$ZodIssue;
+
+function faultsOf(issue: Issue, context: FaultContext): ConfigFault[] {
+  const { file, place } = context;
+  const at = (path: readonly PropertyKey[], message: string, hint?: string): ConfigFault => ({
+    file,
+    ...place(path),
+    path: path.map(String).join("."),
+    message,
+    hint,
+  });
+  if (issue.code === "unrecognized_keys") {
+    const known = knownMembers(context.schema, issue.path);
+    return issue.keys.map((name) => at([...issue.path, name], `unknown field "${name}".`, didYouMean(name, known)));
+  }
+  if (issue.code === "invalid_union") {
+    const inner = issue.errors
+      .flat()
+      .flatMap((nested) => faultsOf({ ...nested, path: [...issue.path, ...nested.path] }, context));
+    const deepest = inner.filter((fault) => fault.path.length > issue.path.map(String).join(".").length);
+    // The alternative that the writer meant is the one that was understood furthest.
+    if (deepest.length > 0) return deepest;
+    return [at(issue.path, `${inner.map((fault) => fault.message.replace(/\.$/, "")).join(", or ")}.`)];
+  }
+  if (issue.code === "invalid_type" && !context.exists(issue.path)) {
+    return [at(issue.path, `is missing; expected ${issue.expected}.`)];
+  }
+  return [at(issue.path, `${describe(issue)}.`)];
+}
+
+function describe(issue: Issue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return `expected ${issue.expected}`;
+    case "invalid_value":
+      return `expected ${issue.values.map((value) => JSON.stringify(value)).join(" or ")}`;
+    case "too_small":
+      return issue.minimum === 1 && issue.origin === "string"
+        ? "must not be empty"
+        : `must be at least ${issue.inclusive === false ? "more than " : ""}${issue.minimum}`;
+    default:
+      return issue.message;
+  }
+}
+
+/** Names of the members that an object schema allows at a path. */
+function knownMembers(schema: unknown, path: readonly PropertyKey[]): string[] {
+  let nodes = [schema];
+  for (const step of path) nodes = nodes.flatMap((node) => children(node, step));
+  return nodes.flatMap(unwrap).flatMap((node) => Object.keys(shapeOf(node) ?? {}));
+}
+
+function children(node: unknown, step: PropertyKey): unknown[] {
+  return unwrap(node).flatMap((inner) => {
+    const shape = shapeOf(inner);
+    if (shape !== undefined) return step in shape ? [shape[step as string]] : [];
+    const element = defOf(inner)?.["element"] ?? defOf(inner)?.["valueType"];
+    return element === undefined ? [] : [element];
+  });
+}
+
+/** Looks through `optional` and unions. */
+function unwrap(node: unknown): unknown[] {
+  const def = defOf(node);
+  if (def === undefined) return [];
+  if (def["innerType"] !== undefined) return unwrap(def["innerType"]);
+  if (Array.isArray(def["options"])) return def["options"].flatMap(unwrap);
+  return [node];
+}
+
+function defOf(node: unknown): Record<string, unknown> | undefined {
+  if (typeof node !== "object" || node === null || !("def" in node)) return undefined;
+  return node.def as Record<string, unknown>;
+}
+
+function shapeOf(node: unknown): Record<string, unknown> | undefined {
+  const shape = defOf(node)?.["shape"];
+  return typeof shape === "object" && shape !== null ? (shape as Record<string, unknown>) : undefined;
+}
+
+function didYouMean(name: string, known: readonly string[]): string | undefined {
+  if (known.length === 0) return undefined;
+  const nearest = closest(name, [...known]);
+  const near = distance(name.toLowerCase(), nearest.toLowerCase()) <= Math.max(2, Math.floor(name.length / 3));
+  return near ? `Did you mean "${nearest}"?` : `Known here: ${known.join(", ")}.`;
+}

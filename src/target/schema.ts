@@ -1,0 +1,161 @@
+import { z } from "zod";
+
+/** Default account limits by tier (specification, section 8). */
+export const TIERS = {
+  starter: { rpm: 300, inFlight: 64 },
+  growth: { rpm: 1_000, inFlight: 200 },
+  scale: { rpm: 3_000, inFlight: 500 },
+} as const;
+
+export type Tier = keyof typeof TIERS;
+
+const text = z.string().min(1);
+const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "must be a header name");
+
+const keyReference = z
+  .string()
+  .regex(
+    /^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/,
+    "must be a reference, env:NAME or file:PATH; keys are never written into the file",
+  )
+  .meta({ description: "Reference to a key: env:NAME or file:PATH, never the key itself." });
+
+const limitNumbers = z.strictObject({
+  rpm: z.int().positive().meta({ description: "Requests per minute." }),
+  inFlight: z.int().positive().meta({ description: "Requests in flight at once." }),
+});
+const limits = z
+  .union([z.enum(["starter", "growth", "scale"]), limitNumbers])
+  .meta({ description: "A tier by name, or the account's own numbers." });
+
+const account = z.strictObject({ key: keyReference, second: keyReference.optional(), limits });
+const tierAccount = z.strictObject({ key: keyReference, second: keyReference.optional(), limits: limits.optional() });
+
+/** Keys in the states that checks need. `valid` alone is enough to begin with. */
+const keys = z.strictObject({
+  valid: keyReference,
+  second: keyReference.optional().meta({ description: "Another active key of the same account." }),
+  revoked: keyReference.optional(),
+  capped: keyReference.optional().meta({ description: "At its daily spend cap for over two minutes." }),
+  cappable: keyReference.optional().meta({ description: "A small daily cap that a run may use up." }),
+  childExhausted: keyReference.optional().meta({ description: "Child key that has used its lifetime budget." }),
+  childSmall: keyReference.optional().meta({ description: "A small lifetime budget that a run may use up." }),
+  empty: keyReference.optional().meta({ description: "A key of an account without balance." }),
+  emptySecond: keyReference.optional().meta({ description: "Another key of that account." }),
+  other: keyReference.optional().meta({ description: "A key of an unrelated account with balance." }),
+});
+
+const models = z.strictObject({
+  chat: text
+    .optional()
+    .meta({ description: "Plain model for the chat-completions dialect; default: from GET /models." }),
+  messages: text.optional().meta({ description: "Plain model for the messages dialect; default: the chat model." }),
+  stream: text.optional().meta({ description: "A model with a long streaming reply." }),
+  slow: text.optional().meta({ description: "A model whose reply takes many seconds." }),
+  tools: text.optional().meta({ description: "A model that answers with a tool call." }),
+  echo: text.optional().meta({ description: "A model that repeats the last user message." }),
+  unknown: text.optional().meta({ description: "An id that does not exist; default: an invented one." }),
+  upstreamError: text.optional().meta({ description: "A model whose provider fails." }),
+  upstreamTimeout: text.optional().meta({ description: "A model whose provider does not answer in time." }),
+  cutStream: text.optional().meta({ description: "A model whose provider breaks off in the middle of a stream." }),
+});
+
+const REASONS = [
+  "invalid_api_key",
+  "key_revoked",
+  "insufficient_credits",
+  "quota_exceeded",
+  "model_not_found",
+  "rate_limit_exceeded",
+  "concurrency_limit_exceeded",
+  "budget_exhausted",
+] as const;
+
+/** How a gateway expresses a row differently. Whatever stands here is named in the first line of the verdict. */
+const contractRow = z.strictObject({
+  status: z.int().min(400).max(599).optional(),
+  reason: text.optional().meta({ description: "The gateway's own word for the reason." }),
+});
+const contract = z.strictObject({
+  reasonFrom: z
+    .union([z.literal("header"), z.string().regex(/^\//, 'must be "header" or a JSON pointer such as /error/type')])
+    .optional()
+    .meta({ description: "Where the reason stands: the header, or a JSON pointer into the error body." }),
+  actionHint: z.boolean().optional().meta({ description: "false: the gateway sends no action hints." }),
+  rows: z.partialRecord(z.enum(REASONS), contractRow).optional(),
+});
+
+const compat = z.union([
+  z.literal("none"),
+  z.strictObject({ chat: z.enum(["openai", "none"]).optional(), messages: z.enum(["anthropic", "none"]).optional() }),
+]);
+
+const headerMap = z.record(headerName, z.string());
+
+export const targetSchema = z
+  .strictObject({
+    name: text.optional(),
+    baseUrl: z
+      .string()
+      .regex(/^https?:\/\/[^\s/]+/, "must be an http:// or https:// address")
+      .refine((url) => URL.canParse(url), "must be an http:// or https:// address")
+      .meta({ description: "Base address with its version segment, e.g. https://gw.example.test/v1" }),
+    headers: z
+      .strictObject({
+        reason: headerName.optional(),
+        action: headerName.optional(),
+        version: headerName.optional(),
+        versionValue: z
+          .string()
+          .regex(/^\d{4}-\d{2}-\d{2}$/, "must be a date, YYYY-MM-DD")
+          .optional(),
+      })
+      .optional()
+      .meta({
+        description: "Names of the headers that the specification leaves to the gateway, and the version date.",
+      }),
+    extraHeaders: z
+      .strictObject({ all: headerMap.optional(), chat: headerMap.optional(), messages: headerMap.optional() })
+      .optional()
+      .meta({
+        description: "Fixed headers that some gateways need. A value may be a reference, env:NAME or file:PATH.",
+      }),
+    contract: contract.optional(),
+    keys,
+    models: models.optional(),
+    limits: limits.optional(),
+    limited: z
+      .array(account)
+      .optional()
+      .meta({ description: "Accounts set aside for limit checks. Small limits decide quickly." }),
+    tiers: z
+      .strictObject({ starter: tierAccount.optional(), growth: tierAccount.optional(), scale: tierAccount.optional() })
+      .optional(),
+    provision: z
+      .strictObject({ command: text, timeoutS: z.number().positive().optional() })
+      .optional()
+      .meta({ description: "Command that makes states on demand." }),
+    skip: z
+      .record(text, text)
+      .optional()
+      .meta({ description: "Declared gaps: state and reason. The verdict says partial." }),
+    compat: compat.optional(),
+    budget: z
+      .strictObject({ requests: z.int().positive().optional(), outputTokens: z.int().positive().optional() })
+      .optional(),
+    authorized: z.boolean().optional().meta({ description: "true: load may go to a host that is not loopback." }),
+    timeouts: z
+      .strictObject({
+        answerS: z.number().positive().optional().meta({ description: "Longest wait for a whole answer; default 60." }),
+        idleS: z.number().positive().optional().meta({ description: "Longest silence inside an answer; default 20." }),
+      })
+      .optional(),
+  })
+  .meta({ title: "Gauntlet target", description: "A gateway to be judged, and what may be used for it." });
+
+export type TargetFile = z.infer<typeof targetSchema>;
+
+/** The JSON Schema that editors use; published as `schemas/target.schema.json`. */
+export function targetJsonSchema(): Record<string, unknown> {
+  return z.toJSONSchema(targetSchema) as Record<string, unknown>;
+}

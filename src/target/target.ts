@@ -1,0 +1,66 @@
+import type { Key } from "./key.ts";
+import type { TargetFile, Tier } from "./schema.ts";
+
+export type KeyName = keyof TargetFile["keys"];
+export type ModelRole = keyof NonNullable<TargetFile["models"]>;
+
+export interface Limits {
+  /** Requests per minute. */
+  readonly rpm: number;
+  readonly inFlight: number;
+}
+
+/** An account set aside for limit checks or for a tier. */
+export interface Account {
+  readonly key: Key;
+  readonly second: Key | undefined;
+  readonly limits: Limits;
+}
+
+/** What the target file came to: references resolved, defaults filled in. Its keys print as their names. */
+export interface Target {
+  readonly name: string;
+  /** Where it was described: a path, or `embedded`. */
+  readonly source: string;
+  readonly baseUrl: string;
+  readonly headers: {
+    readonly reason: string;
+    readonly action: string;
+    readonly version: string;
+    readonly versionValue: string;
+  };
+  readonly extraHeaders: Readonly<Record<"all" | "chat" | "messages", readonly (readonly [string, string])[]>>;
+  /** Values of extra headers that came by reference: secrets too. */
+  readonly extraSecrets: readonly Key[];
+  readonly contract: NonNullable<TargetFile["contract"]>;
+  readonly keys: Readonly<Partial<Record<KeyName, Key>>> & { readonly valid: Key };
+  readonly models: Readonly<Partial<Record<ModelRole, string | undefined>>>;
+  /** Limits of the account of `valid`; `undefined` when the operator does not say. */
+  readonly limits: Limits | undefined;
+  readonly limited: readonly Account[];
+  readonly tiers: Readonly<Partial<Record<Tier, Account>>>;
+  readonly provision: TargetFile["provision"];
+  readonly skip: Readonly<Record<string, string>>;
+  readonly compat: { readonly chat: "openai" | "none"; readonly messages: "anthropic" | "none" };
+  readonly budget: { readonly requests: number; readonly outputTokens: number };
+  readonly authorized: boolean;
+  readonly timeouts: { readonly answerMs: number; readonly idleMs: number };
+  /** The file as it was written, for the record: it holds references, no keys. */
+  readonly configuration: unknown;
+}
+
+/** Every key of a target, for the redactor. */
+export function allKeys(target: Target): readonly Key[] {
+  const accounts = [...target.limited, ...Object.values(target.tiers)];
+  return [
+    ...Object.values(target.keys),
+    ...accounts.flatMap(({ key, second }) => (second === undefined ? [key] : [key, second])),
+    ...target.extraSecrets,
+  ];
+}
+
+/** Whether an address can only be this machine. Load goes elsewhere only when the target says `authorized: true`. */
+export function isLoopback(baseUrl: string): boolean {
+  const { hostname } = new URL(baseUrl);
+  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
+}
