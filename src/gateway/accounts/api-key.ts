@@ -1,0 +1,35 @@
+import type { Account } from "./account.ts";
+import { KeySpend } from "./key-spend.ts";
+
+/** What a key may spend, and under which key it stands. */
+export interface KeyTerms {
+  /** Daily cap, micro-dollars, afresh at 00:00 UTC. Absent: no cap. */
+  readonly capMicroUsd?: number | undefined;
+  /** Lifetime budget, micro-dollars; never refilled. Absent: no budget. */
+  readonly budgetMicroUsd?: number | undefined;
+  readonly parent?: ApiKey | undefined;
+}
+
+export class ApiKey {
+  /** Public name of the key; the only form that history and logs may show. */
+  readonly id: string;
+  readonly secret: string;
+  readonly account: Account;
+  /** 0 for the first key of its account, 1 for the second, and so on. */
+  readonly ordinal: number;
+  readonly parent: ApiKey | undefined;
+  readonly spend = new KeySpend();
+  capMicroUsd: number | undefined;
+  budgetMicroUsd: number | undefined;
+  revoked = false;
+
+  constructor(id: string, secret: string, account: Account, ordinal: number, terms: KeyTerms = {}) {
+    this.id = id;
+    this.secret = secret;
+    this.account = account;
+    this.ordinal = ordinal;
+    this.parent = terms.parent;
+    this.capMicroUsd = terms.capMicroUsd;
+    this.budgetMicroUsd = terms.budgetMicroUsd;
+  }
+}

@@ -1,0 +1,66 @@
+interface Settling {
+  readonly microUsd: number;
+  readonly day: number;
+  readonly visibleAtUs: number;
+}
+
+/** Days whose tally is kept. More than one, so that a clock that is shifted forth and back finds its old tally again. */
+const KEPT_DAYS = 16;
+
+/** What one key has spent: per UTC day for its daily cap, and in its lifetime for its budget. Whole micro-dollars. */
+export class KeySpend {
+  readonly #byDay = new Map<number, number>();
+  #lifetime = 0;
+  #reserved = 0;
+  #settling: Settling[] = [];
+
+  /** Charges of requests that still run. */
+  get reserved(): number {
+    return this.#reserved;
+  }
+
+  reserve(microUsd: number): void {
+    this.#reserved += microUsd;
+  }
+
+  release(microUsd: number): void {
+    this.#reserved -= microUsd;
+  }
+
+  /**
+   * Books a charge.
+   *
+   * @param day UTC day that the charge belongs to.
+   * @param visibleAtUs monotonic time from which the tallies show it.
+   * @param nowUs monotonic time of the booking.
+   */
+  charge(microUsd: number, day: number, visibleAtUs: number, nowUs: number): void {
+    if (visibleAtUs <= nowUs) this.#book(microUsd, day);
+    else this.#settling.push({ microUsd, day, visibleAtUs });
+  }
+
+  onDay(day: number, nowUs: number): number {
+    this.#settle(nowUs);
+    return this.#byDay.get(day) ?? 0;
+  }
+
+  inLifetime(nowUs: number): number {
+    this.#settle(nowUs);
+    return this.#lifetime;
+  }
+
+  #settle(nowUs: number): void {
+    if (this.#settling.length === 0) return;
+    const open = this.#settling;
+    this.#settling = open.filter((charge) => charge.visibleAtUs > nowUs);
+    for (const charge of open) if (charge.visibleAtUs <= nowUs) this.#book(charge.microUsd, charge.day);
+  }
+
+  #book(microUsd: number, day: number): void {
+    this.#lifetime += microUsd;
+    this.#byDay.set(day, (this.#byDay.get(day) ?? 0) + microUsd);
+    if (this.#byDay.size <= KEPT_DAYS) return;
+    const oldest = Math.min(...this.#byDay.keys());
+    this.#byDay.delete(oldest);
+  }
+}

@@ -1,0 +1,66 @@
+import type { ServerResponse } from "node:http";
+import type { ParcelBody, Step } from "../pipeline/answer.ts";
+import type { Scheduler, Task } from "./scheduler.ts";
+
+/** Bytes that may wait in the process for one slow reader before the stream is held back. */
+const MOST_BUFFERED_BYTES = 256 * 1_024;
+
+interface Listener {
+  delivered(tokens: number): void;
+  /** The gateway itself is about to end the response, one way or another. */
+  ending(): void;
+}
+
+/**
+ * Writes the steps of a stream, each at its time.
+ *
+ * @param response its head is written.
+ * @returns a function that stops, for when the client has left.
+ */
+export function playSteps(
+  { steps, ending }: Extract<ParcelBody, { kind: "steps" }>,
+  response: ServerResponse,
+  scheduler: Scheduler,
+  listener: Listener,
+): () => void {
+  const startMs = performance.now();
+  const iterator = steps[Symbol.iterator]();
+  let next: IteratorResult<Step> = iterator.next();
+  // The head goes out now even when the first step is far away.
+  if (next.done === true || next.value.atMs > 0) response.flushHeaders();
+
+  const advance = () => {
+    const elapsedMs = performance.now() - startMs + 0.5;
+    while (next.done !== true && next.value.atMs <= elapsedMs) {
+      listener.delivered(next.value.tokens);
+      response.write(next.value.bytes);
+      next = iterator.next();
+      if (response.writableLength > MOST_BUFFERED_BYTES) {
+        response.once("drain", advance);
+        return;
+      }
+    }
+    if (next.done === true) end();
+    else scheduler.schedule(task, startMs + next.value.atMs);
+  };
+
+  const end = () => {
+    if (ending === "hang") return;
+    if (ending === "finish") {
+      response.end();
+      return;
+    }
+    listener.ending();
+    // An empty write comes back when everything before it is with the operating system: nothing said is lost.
+    const { socket } = response;
+    socket?.write("", () => (ending === "reset" ? socket.resetAndDestroy() : socket.destroy()));
+  };
+
+  const task: Task = { dueMs: 0, run: advance, waiting: false };
+  advance();
+  return () => {
+    scheduler.cancel(task);
+    response.off("drain", advance);
+    iterator.return?.();
+  };
+}

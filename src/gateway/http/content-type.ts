@@ -1,0 +1,15 @@
+import type { IncomingHttpHeaders } from "node:http";
+
+/**
+ * True for a body that says it is JSON, or says nothing: some clients leave the label out. A compressed body is not
+ * taken, because a few kilobytes of it may unfold to gigabytes.
+ */
+export function looksLikeJson(headers: IncomingHttpHeaders): boolean {
+  const coding = headers["content-encoding"];
+  if (coding !== undefined && coding.toLowerCase() !== "identity") return false;
+  const type = headers["content-type"];
+  if (type === undefined) return true;
+  const end = type.indexOf(";");
+  const media = (end < 0 ? type : type.slice(0, end)).trim().toLowerCase();
+  return media === "application/json" || (media.startsWith("application/") && media.endsWith("+json"));
+}

@@ -1,0 +1,36 @@
+import { type RateLimiter, WINDOW_US } from "./rate-limiter.ts";
+
+/**
+ * Counts per window and starts afresh at its edge; nearly twice the limit fits around an edge.
+ *
+ * @param limitPerMinute whole number, 1 or more.
+ * @param originUs monotonic time of a window's beginning; the others follow from it.
+ * @param windowUs length of the window, microseconds; a minute outside tests.
+ */
+export function fixedWindow(limitPerMinute: number, originUs = 0, windowUs: number = WINDOW_US): RateLimiter {
+  let window = Number.NEGATIVE_INFINITY;
+  let counted = 0;
+
+  const turnTo = (nowUs: number) => {
+    const current = Math.floor((nowUs - originUs) / windowUs);
+    if (current === window) return;
+    window = current;
+    counted = 0;
+  };
+
+  return {
+    limitPerMinute,
+    waitUs(nowUs) {
+      turnTo(nowUs);
+      return counted < limitPerMinute ? 0 : originUs + (window + 1) * windowUs - nowUs;
+    },
+    count(nowUs) {
+      turnTo(nowUs);
+      counted += 1;
+    },
+    remaining(nowUs) {
+      turnTo(nowUs);
+      return Math.max(0, limitPerMinute - counted);
+    },
+  };
+}

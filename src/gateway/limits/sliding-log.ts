@@ -1,0 +1,41 @@
+import { type RateLimiter, WINDOW_US } from "./rate-limiter.ts";
+
+/**
+ * Exact: any sixty seconds hold at most the limit. Remembers one time per admitted request, in a ring that never grows.
+ *
+ * @param limitPerMinute whole number, 1 or more.
+ * @param windowUs length of the window, microseconds; a minute outside tests.
+ */
+export function slidingLog(limitPerMinute: number, windowUs: number = WINDOW_US): RateLimiter {
+  const times = new Float64Array(limitPerMinute);
+  let oldest = 0;
+  let held = 0;
+
+  const forget = (nowUs: number) => {
+    while (held > 0 && (times[oldest] as number) + windowUs <= nowUs) {
+      oldest = (oldest + 1) % limitPerMinute;
+      held -= 1;
+    }
+  };
+
+  return {
+    limitPerMinute,
+    waitUs(nowUs) {
+      forget(nowUs);
+      return held < limitPerMinute ? 0 : (times[oldest] as number) + windowUs - nowUs;
+    },
+    count(nowUs) {
+      forget(nowUs);
+      if (held === limitPerMinute) {
+        oldest = (oldest + 1) % limitPerMinute;
+        held -= 1;
+      }
+      times[(oldest + held) % limitPerMinute] = nowUs;
+      held += 1;
+    },
+    remaining(nowUs) {
+      forget(nowUs);
+      return limitPerMinute - held;
+    },
+  };
+}

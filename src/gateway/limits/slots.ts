@@ -1,0 +1,48 @@
+/** One request's place among those in flight. */
+export interface Lease {
+  /** Monotonic microseconds at which the request is expected to end. A guess; used for `Retry-After` only. */
+  readonly expectedEndUs: number;
+  /** Gives the place back. Calling it again does nothing. */
+  release(): void;
+}
+
+/** The requests in flight of one account. */
+export class Slots {
+  readonly limit: number;
+  #peak = 0;
+  readonly #leases = new Set<Lease>();
+
+  /** @param limit most requests in flight; whole number, 1 or more. */
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  get held(): number {
+    return this.#leases.size;
+  }
+
+  /** Most leases ever held together. */
+  get peak(): number {
+    return this.#peak;
+  }
+
+  get full(): boolean {
+    return this.held >= this.limit;
+  }
+
+  /** Takes a place whether or not one is free: the limit is asked for before. */
+  take(expectedEndUs: number): Lease {
+    const leases = this.#leases;
+    const lease: Lease = { expectedEndUs, release: () => leases.delete(lease) };
+    leases.add(lease);
+    if (leases.size > this.#peak) this.#peak = leases.size;
+    return lease;
+  }
+
+  /** @returns monotonic microseconds at which the first of the running requests is expected to end. */
+  earliestEndUs(): number {
+    let earliest = Number.POSITIVE_INFINITY;
+    for (const lease of this.#leases) earliest = Math.min(earliest, lease.expectedEndUs);
+    return earliest;
+  }
+}

@@ -1,0 +1,110 @@
+import { type Clock, UsageError } from "../core/index.ts";
+import { type Limits, TIER_NAMES, TIERS, type Tier } from "./accounts/tiers.ts";
+import { LIMITER_KINDS, type LimiterKind } from "./limits/limiter-kinds.ts";
+
+/** How to start a gateway. Every field has a default. */
+export interface GatewayOptions {
+  /** Address to listen on. Default: 127.0.0.1. The admin interface stays on loopback whatever this says. */
+  readonly host?: string | undefined;
+  /** TCP port; 0 takes a free one. Default: 0. */
+  readonly port?: number | undefined;
+  /** TCP port of the admin interface; 0 takes a free one. Default: 0. */
+  readonly adminPort?: number | undefined;
+  /** Limits of the main account by tier. Default: none, see `limits`. */
+  readonly tier?: Tier | undefined;
+  /** Limits of the main account by numbers, 1 or more each. Default: 6,000 per minute, 256 in flight. */
+  readonly limits?: Limits | undefined;
+  /** Decides what the simulated providers say. Default: 1. */
+  readonly seed?: number | undefined;
+  /** How the rate is limited. Default: `sliding-log`. */
+  readonly limiter?: LimiterKind | undefined;
+  /** Size of the bucket of `token-bucket`, requests. Default: the limit per minute. Minimum: 1. */
+  readonly burst?: number | undefined;
+  /** Names of defects to begin with. Default: none. */
+  readonly faults?: readonly string[] | undefined;
+  /** Names of legal variants to begin with. Default: none. */
+  readonly variants?: readonly string[] | undefined;
+  /** Milliseconds until a charge shows in a key's tallies. Default: 0. */
+  readonly settlingLagMs?: number | undefined;
+  /** Pieces of a reply of `echo-stream`. Default: 40. Minimum: 1. */
+  readonly pieces?: number | undefined;
+  /** Milliseconds between pieces of `echo-stream`. Default: 50. */
+  readonly paceMs?: number | undefined;
+  /** Milliseconds that a reply of `slow` takes. Default: 5,000. */
+  readonly slowMs?: number | undefined;
+  /** Milliseconds after which the gateway gives up on a provider. Default: 1,500. Minimum: 1. */
+  readonly upstreamTimeoutMs?: number | undefined;
+  /** Largest request body, bytes. Default: 8 MiB. Minimum: 1,024. */
+  readonly bodyLimitBytes?: number | undefined;
+  /** Milliseconds that `drain` waits for running requests. Default: 10,000. */
+  readonly drainMs?: number | undefined;
+  /** Texts of ready-made keys by name, visible ASCII, at least 8 characters. Default: random ones. */
+  readonly keys?: Readonly<Record<string, string>> | undefined;
+  /** Bearer token of the admin interface. Default: a random one. */
+  readonly adminToken?: string | undefined;
+  /** Time. Default: the system's. */
+  readonly clock?: Clock | undefined;
+}
+
+/** Options with every default filled in. */
+export interface GatewaySettings {
+  readonly host: string;
+  readonly port: number;
+  readonly adminPort: number;
+  readonly limits: Limits;
+  readonly seed: number;
+  readonly limiter: LimiterKind;
+  readonly burst: number | undefined;
+  readonly faults: readonly string[];
+  readonly variants: readonly string[];
+  readonly settlingLagMs: number;
+  readonly pieces: number;
+  readonly paceMs: number;
+  readonly slowMs: number;
+  readonly upstreamTimeoutMs: number;
+  readonly bodyLimitBytes: number;
+  readonly drainMs: number;
+  readonly keys: Readonly<Record<string, string>>;
+}
+
+/** @throws UsageError for the first value that cannot be used. */
+export function resolveOptions(options: GatewayOptions): GatewaySettings {
+  const { tier, limiter = "sliding-log" } = options;
+  if (tier !== undefined && !TIER_NAMES.includes(tier)) {
+    throw new UsageError(`tier: "${tier}" is not one of ${TIER_NAMES.join(", ")}.`);
+  }
+  if (!LIMITER_KINDS.includes(limiter)) {
+    throw new UsageError(`limiter: "${limiter}" is not one of ${LIMITER_KINDS.join(", ")}.`);
+  }
+  if (options.burst !== undefined && limiter !== "token-bucket") {
+    throw new UsageError(`burst: only the limiter token-bucket has one, and the limiter is ${limiter}.`);
+  }
+  const limits = options.limits ?? (tier === undefined ? { rpm: 6_000, inFlight: 256 } : TIERS[tier]);
+  return {
+    host: options.host ?? "127.0.0.1",
+    port: whole("port", options.port ?? 0, 0, 65_535),
+    adminPort: whole("admin-port", options.adminPort ?? 0, 0, 65_535),
+    limits: {
+      rpm: whole("limits (requests per minute)", limits.rpm, 1, 10_000_000),
+      inFlight: whole("limits (requests in flight)", limits.inFlight, 1, 1_000_000),
+    },
+    seed: whole("seed", options.seed ?? 1, 0, 4_294_967_295),
+    limiter,
+    burst: options.burst === undefined ? undefined : whole("burst", options.burst, 1, 10_000_000),
+    faults: options.faults ?? [],
+    variants: options.variants ?? [],
+    settlingLagMs: whole("settling-lag", options.settlingLagMs ?? 0, 0, 86_400_000),
+    pieces: whole("pieces", options.pieces ?? 40, 1, 100_000),
+    paceMs: whole("pace", options.paceMs ?? 50, 0, 60_000),
+    slowMs: whole("slow", options.slowMs ?? 5_000, 0, 3_600_000),
+    upstreamTimeoutMs: whole("upstream-timeout", options.upstreamTimeoutMs ?? 1_500, 1, 3_600_000),
+    bodyLimitBytes: whole("body-limit", options.bodyLimitBytes ?? 8 * 1_024 * 1_024, 1_024, 1_073_741_824),
+    drainMs: whole("drain", options.drainMs ?? 10_000, 0, 3_600_000),
+    keys: options.keys ?? {},
+  };
+}
+
+function whole(name: string, value: number, least: number, most: number): number {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
+  throw new UsageError(`${name}: ${value} is not a whole number from ${least} to ${most}.`);
+}

@@ -1,0 +1,36 @@
+export interface Turn {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  /** Everything in the turn that is text, joined. */
+  readonly text: string;
+}
+
+export interface Tool {
+  readonly name: string;
+  /** JSON Schema of the arguments; anything, because the caller wrote it. */
+  readonly schema: unknown;
+}
+
+/** What a caller wants generated, the same in both dialects. */
+export interface Ask {
+  readonly modelId: string;
+  readonly turns: readonly Turn[];
+  /** The system prompt: top-level in the messages dialect, the system-role items in the chat dialect. */
+  readonly system: string | undefined;
+  /** Most output tokens; whole number, 1 or more. */
+  readonly maxTokens: number | undefined;
+  readonly stream: boolean;
+  /** Chat dialect: the caller asked for usage at the end of the stream. */
+  readonly includeUsage: boolean;
+  readonly tools: readonly Tool[];
+  /** False when the caller forbids more than one call in a turn. */
+  readonly parallelTools: boolean;
+}
+
+/** The text of the last turn of the user; of the last turn at all when the user has said nothing. */
+export function lastUserText(ask: Ask): string {
+  for (let at = ask.turns.length - 1; at >= 0; at -= 1) {
+    const turn = ask.turns[at];
+    if (turn?.role === "user") return turn.text;
+  }
+  return ask.turns.at(-1)?.text ?? "";
+}

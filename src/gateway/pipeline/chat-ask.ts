@@ -1,0 +1,66 @@
+import { member } from "../../core/index.ts";
+import type { Ask, Tool, Turn } from "./ask.ts";
+import {
+  InvalidRequest,
+  objects,
+  optionalFlag,
+  optionalObjects,
+  optionalPositiveInteger,
+  text,
+} from "./invalid-request.ts";
+
+const ROLES = new Map<string, Turn["role"]>([
+  ["system", "system"],
+  ["developer", "system"],
+  ["user", "user"],
+  ["assistant", "assistant"],
+  ["tool", "tool"],
+  ["function", "tool"],
+]);
+
+/** Reads a body of the chat dialect. Fields it does not know are ignored. */
+export function readChatAsk(body: Record<string, unknown>): Ask {
+  const modelId = text(body, "model");
+  const items = objects(body, "messages");
+  if (items.length === 0) throw new InvalidRequest("messages", "at least one message is required.");
+  const turns = items.map(readTurn);
+  const system = turns.filter((turn) => turn.role === "system").map((turn) => turn.text);
+  if ((body["n"] ?? 1) !== 1) throw new InvalidRequest("n", "only one choice can be generated.");
+  return {
+    modelId,
+    turns,
+    system: system.length === 0 ? undefined : system.join("\n"),
+    maxTokens: optionalPositiveInteger(body, "max_completion_tokens") ?? optionalPositiveInteger(body, "max_tokens"),
+    stream: optionalFlag(body, "stream"),
+    includeUsage: member(body["stream_options"], "include_usage") === true,
+    tools: body["tool_choice"] === "none" ? [] : optionalObjects(body, "tools").map(readTool),
+    parallelTools: body["parallel_tool_calls"] !== false,
+  };
+}
+
+function readTurn(item: Record<string, unknown>, index: number): Turn {
+  const path = `messages[${index}]`;
+  const role = ROLES.get(text(item, "role", `${path}.role`));
+  if (role === undefined) throw new InvalidRequest(`${path}.role`, "system, user, assistant or tool is expected.");
+  const { content } = item;
+  // An assistant turn that only called tools has no content.
+  if ((content === null || content === undefined) && role === "assistant" && Array.isArray(item["tool_calls"])) {
+    return { role, text: "" };
+  }
+  if (typeof content === "string") return { role, text: content };
+  return { role, text: objects(item, "content", `${path}.content`).map(partText).join("") };
+}
+
+function partText(part: Record<string, unknown>, index: number): string {
+  if (part["type"] === "text" && typeof part["text"] === "string") return part["text"];
+  throw new InvalidRequest(`content[${index}]`, "this model takes text parts only.");
+}
+
+function readTool(item: Record<string, unknown>, index: number): Tool {
+  const described = item["function"];
+  const name = member(described, "name");
+  if (typeof name !== "string" || name === "") {
+    throw new InvalidRequest(`tools[${index}].function.name`, "a non-empty string is required.");
+  }
+  return { name, schema: member(described, "parameters") };
+}

@@ -1,0 +1,60 @@
+import { isObject, member } from "../../core/index.ts";
+import type { Ask, Tool, Turn } from "./ask.ts";
+import { InvalidRequest, objects, optionalFlag, optionalObjects, positiveInteger, text } from "./invalid-request.ts";
+
+/** Reads a body of the messages dialect. Fields it does not know are ignored. */
+export function readMessagesAsk(body: Record<string, unknown>): Ask {
+  const modelId = text(body, "model");
+  const maxTokens = positiveInteger(body, "max_tokens");
+  const items = objects(body, "messages");
+  if (items.length === 0) throw new InvalidRequest("messages", "at least one message is required.");
+  const choice = body["tool_choice"];
+  return {
+    modelId,
+    turns: items.map(readTurn),
+    system: readSystem(body),
+    maxTokens,
+    stream: optionalFlag(body, "stream"),
+    includeUsage: true,
+    tools: member(choice, "type") === "none" ? [] : optionalObjects(body, "tools").map(readTool),
+    parallelTools: member(choice, "disable_parallel_tool_use") !== true,
+  };
+}
+
+/** The system prompt: a string, or an array of text blocks. */
+function readSystem(body: Record<string, unknown>): string | undefined {
+  const { system } = body;
+  if (system === undefined || system === null) return undefined;
+  if (typeof system === "string") return system;
+  return objects(body, "system").map(blockText).join("\n");
+}
+
+function readTurn(item: Record<string, unknown>, index: number): Turn {
+  const path = `messages[${index}]`;
+  const role = text(item, "role", `${path}.role`);
+  if (role === "system") {
+    throw new InvalidRequest(`${path}.role`, "the system prompt belongs in the top-level field `system`.");
+  }
+  if (role !== "user" && role !== "assistant")
+    throw new InvalidRequest(`${path}.role`, "user or assistant is expected.");
+  const { content } = item;
+  if (typeof content === "string") return { role, text: content };
+  const blocks = objects(item, "content", `${path}.content`);
+  const toolResult = blocks.some((block) => block["type"] === "tool_result");
+  return { role: toolResult ? "tool" : role, text: blocks.map(blockText).join("") };
+}
+
+function blockText(block: Record<string, unknown>, index: number): string {
+  const { type, content } = block;
+  if (type === "text" && typeof block["text"] === "string") return block["text"];
+  if (type === "tool_use" || type === "thinking" || type === "redacted_thinking") return "";
+  if (type === "tool_result") {
+    if (typeof content === "string") return content;
+    return Array.isArray(content) ? content.filter(isObject).map(blockText).join("") : "";
+  }
+  throw new InvalidRequest(`content[${index}]`, "this model takes text, tool_use and tool_result blocks only.");
+}
+
+function readTool(item: Record<string, unknown>, index: number): Tool {
+  return { name: text(item, "name", `tools[${index}].name`), schema: item["input_schema"] };
+}

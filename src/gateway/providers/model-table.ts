@@ -1,0 +1,45 @@
+import { dropMidstream, failHtml, failing, failTimeout } from "./failing-models.ts";
+import { echoFast, echoStream, shoutFast, slow, transcript } from "./plain-models.ts";
+import type { Provider } from "./plan.ts";
+import { toolCaller } from "./tool-caller.ts";
+
+/** What a request costs, whole micro-dollars. */
+export interface Price {
+  readonly perRequest: number;
+  readonly perInputToken: number;
+  readonly perOutputToken: number;
+}
+
+export interface Model {
+  readonly id: string;
+  readonly provider: Provider;
+  readonly price: Price;
+}
+
+const PLAIN: Price = { perRequest: 100, perInputToken: 1, perOutputToken: 2 };
+const LARGE: Price = { perRequest: 100, perInputToken: 2, perOutputToken: 4 };
+
+/** The models that a gateway offers, in the order of its list. */
+export const MODELS: readonly Model[] = [
+  { id: "echo-fast", provider: echoFast, price: PLAIN },
+  { id: "shout-fast", provider: shoutFast, price: LARGE },
+  { id: "transcript", provider: transcript, price: PLAIN },
+  { id: "echo-stream", provider: echoStream, price: PLAIN },
+  { id: "slow", provider: slow, price: PLAIN },
+  { id: "tool-caller", provider: toolCaller, price: LARGE },
+  { id: "fail-500", provider: failing(500), price: PLAIN },
+  { id: "fail-502", provider: failing(502), price: PLAIN },
+  { id: "fail-503", provider: failing(503), price: PLAIN },
+  { id: "fail-529", provider: failing(529), price: PLAIN },
+  { id: "fail-401", provider: failing(401), price: PLAIN },
+  { id: "fail-402", provider: failing(402), price: PLAIN },
+  { id: "fail-429", provider: failing(429), price: PLAIN },
+  { id: "fail-timeout", provider: failTimeout, price: PLAIN },
+  { id: "fail-html", provider: failHtml, price: PLAIN },
+  { id: "drop-midstream", provider: dropMidstream, price: PLAIN },
+];
+
+/** @returns what `inputTokens` and `outputTokens` cost, whole micro-dollars. */
+export function costOf({ price }: Model, inputTokens: number, outputTokens: number): number {
+  return price.perRequest + inputTokens * price.perInputToken + outputTokens * price.perOutputToken;
+}

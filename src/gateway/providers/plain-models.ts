@@ -1,0 +1,52 @@
+import { type Random, seededRandom } from "../../core/index.ts";
+import { lastUserText } from "../pipeline/ask.ts";
+import type { Provider } from "./plan.ts";
+import { textPlan } from "./text-plan.ts";
+
+const AT_ONCE = { firstMs: 0, paceMs: 0 };
+
+/** Repeats the last user message, to the letter. */
+export const echoFast: Provider = (ask) => textPlan(ask, lastUserText(ask), AT_ONCE);
+
+/** Repeats the last user message in capitals: a second model whose answers cannot be taken for those of the first. */
+export const shoutFast: Provider = (ask) => textPlan(ask, lastUserText(ask).toUpperCase(), AT_ONCE);
+
+/** Repeats everything it was given, one line per turn, so that a lost turn or system prompt shows. */
+export const transcript: Provider = (ask) => {
+  const lines = ask.turns.filter((turn) => turn.role !== "system").map((turn) => `${turn.role}: ${turn.text}`);
+  if (ask.system !== undefined) lines.unshift(`system: ${ask.system}`);
+  return textPlan(ask, lines.join("\n"), AT_ONCE);
+};
+
+/** Words of one to four bytes per character: a gateway that cuts characters cannot hide. */
+const WORDS = [
+  ..."amber basil cedar delta ember fjord grove haven inlet jetty knoll ledge mango north ocean pearl".split(" "),
+  ..."naïve café über señor Ωmega кот 東京 雪 🚀 🌊".split(" "),
+];
+
+/** A long reply of numbered words at an even pace. */
+export const echoStream: Provider = (ask, { pieces, paceMs }, random) =>
+  textPlan(ask, numberedWords(pieces, seededBy(lastUserText(ask), random)), { firstMs: paceMs, paceMs });
+
+/** A reply that takes as long as it is told to. */
+export const slow: Provider = (ask, { slowMs }, random) => {
+  const pieces = 20;
+  const paceMs = slowMs / pieces;
+  return textPlan(ask, numberedWords(pieces, seededBy(lastUserText(ask), random)), { firstMs: paceMs, paceMs });
+};
+
+/** @returns text of exactly `count` pieces. */
+export function numberedWords(count: number, random: Random): string {
+  const words: string[] = [];
+  for (let number = 1; number <= count; number += 1) {
+    words.push(`${number}-${WORDS[Math.floor(random() * WORDS.length)] ?? ""}`);
+  }
+  return words.join(" ");
+}
+
+/** Random numbers that depend on the prompt and the seed alone, so that the same question gives the same answer. */
+function seededBy(text: string, random: Random): Random {
+  let hash = Math.floor(random() * 4_294_967_296);
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 16_777_619);
+  return seededRandom(hash);
+}

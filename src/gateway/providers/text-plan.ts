@@ -1,0 +1,43 @@
+import type { Ask } from "../pipeline/ask.ts";
+import type { Piece, ReplyPlan } from "./plan.ts";
+import { countPieces, splitPieces } from "./text-pieces.ts";
+
+/** Most increments of one reply: longer texts come in larger pieces, because an event costs more than its text. */
+const MOST_INCREMENTS = 256;
+
+interface Timing {
+  readonly firstMs: number;
+  readonly paceMs: number;
+}
+
+/** A plan that says `text`, as far as the request's limit on output tokens allows. */
+export function textPlan(ask: Ask, text: string, { firstMs, paceMs }: Timing): ReplyPlan {
+  const all = splitPieces(text);
+  const cut = ask.maxTokens !== undefined && all.length > ask.maxTokens;
+  const tokens = cut ? all.slice(0, ask.maxTokens) : all;
+  return {
+    kind: "reply",
+    firstMs,
+    paceMs,
+    pieces: gather(tokens),
+    stop: cut ? "length" : "stop",
+    inputTokens: inputTokens(ask),
+  };
+}
+
+function gather(tokens: readonly string[]): Piece[] {
+  const perPiece = Math.max(1, Math.ceil(tokens.length / MOST_INCREMENTS));
+  const pieces: Piece[] = [];
+  for (let at = 0; at < tokens.length; at += perPiece) {
+    const group = tokens.slice(at, at + perPiece);
+    pieces.push({ kind: "text", text: group.join(""), tokens: group.length });
+  }
+  return pieces;
+}
+
+/** Tokens of everything the request hands to the model: system prompt, turns, tools. */
+export function inputTokens(ask: Ask): number {
+  let tokens = ask.system === undefined ? 0 : countPieces(ask.system);
+  for (const turn of ask.turns) tokens += countPieces(turn.text) + 1;
+  return tokens + ask.tools.length * 8;
+}

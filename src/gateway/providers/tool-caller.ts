@@ -1,0 +1,69 @@
+import { isObject, member } from "../../core/index.ts";
+import { type Ask, lastUserText, type Tool } from "../pipeline/ask.ts";
+import type { Piece, Provider } from "./plan.ts";
+import { inputTokens, textPlan } from "./text-plan.ts";
+
+/** Characters of the prompt that go into a string argument. */
+const ARGUMENT_LENGTH = 64;
+
+/** Characters per fragment of streamed arguments: short, so that a call always comes in several fragments. */
+const FRAGMENT_LENGTH = 6;
+
+/** Milliseconds between increments: enough that they are seen apart. */
+const PACE_MS = 5;
+
+/**
+ * Calls the tools it is offered: the first, and the second too where more than one call is allowed. Answers in words
+ * when there is no tool, or when the last turn is a tool's result.
+ */
+export const toolCaller: Provider = (ask) => {
+  const last = ask.turns.at(-1);
+  if (last?.role === "tool") return textPlan(ask, `The tool says: ${last.text}`, { firstMs: 0, paceMs: PACE_MS });
+  const called = ask.tools.slice(0, ask.parallelTools ? 2 : 1);
+  if (called.length === 0) return textPlan(ask, lastUserText(ask), { firstMs: 0, paceMs: PACE_MS });
+  const pieces = called.flatMap((tool, index) => callPieces(ask, tool, index));
+  return { kind: "reply", firstMs: 0, paceMs: PACE_MS, pieces, stop: "tools", inputTokens: inputTokens(ask) };
+};
+
+function callPieces(ask: Ask, tool: Tool, index: number): Piece[] {
+  const pieces: Piece[] = [{ kind: "toolStart", id: callId(tool.name, index), name: tool.name, tokens: 1 }];
+  const json = JSON.stringify(argumentsFor(tool.schema, lastUserText(ask)));
+  const letters = [...json];
+  for (let at = 0; at < letters.length; at += FRAGMENT_LENGTH) {
+    pieces.push({ kind: "toolInput", fragment: letters.slice(at, at + FRAGMENT_LENGTH).join(""), tokens: 1 });
+  }
+  return pieces;
+}
+
+function callId(name: string, index: number): string {
+  return `call_${index}_${Buffer.from(name).toString("hex").slice(0, 24)}`;
+}
+
+/** Arguments that fit the usual simple schemas; strings repeat the prompt, so that the caller knows what to expect. */
+function argumentsFor(schema: unknown, prompt: string): Record<string, unknown> {
+  const properties = member(schema, "properties");
+  if (!isObject(properties)) return {};
+  const entries = Object.keys(properties).map((name) => [name, valueFor(properties[name], prompt)] as const);
+  return Object.fromEntries(entries);
+}
+
+function valueFor(schema: unknown, prompt: string): unknown {
+  const choices = member(schema, "enum");
+  if (Array.isArray(choices) && choices.length > 0) return choices[0];
+  switch (member(schema, "type")) {
+    case "integer":
+      return 7;
+    case "number":
+      return 2.5;
+    case "boolean":
+      return true;
+    case "array":
+      return [];
+    case "object":
+      return {};
+    case "null":
+      return null;
+    default:
+      return [...prompt].slice(0, ARGUMENT_LENGTH).join("");
+  }
+}

@@ -1,0 +1,23 @@
+import type { AccountStore } from "./accounts/account-store.ts";
+import type { Scheduler } from "./delivery/scheduler.ts";
+import type { GatewayClock } from "./gateway-clock.ts";
+import type { History } from "./history.ts";
+import type { Model } from "./providers/model-table.ts";
+import type { ProviderSettings } from "./providers/plan.ts";
+import type { TrafficLog } from "./traffic-log.ts";
+
+/** What every request of one gateway shares. */
+export interface Services {
+  readonly clock: GatewayClock;
+  readonly accounts: AccountStore;
+  readonly models: ReadonlyMap<string, Model>;
+  readonly scheduler: Scheduler;
+  readonly history: History;
+  readonly traffic: TrafficLog;
+  readonly providers: ProviderSettings;
+  readonly seed: number;
+  /** Milliseconds until a charge shows in a key's tallies. */
+  readonly settlingLagMs: number;
+  /** Unix seconds at which the gateway started; the `created` of its models. */
+  readonly startedS: number;
+}

@@ -1,0 +1,107 @@
+import { randomBytes } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import type { FastifyInstance } from "fastify";
+import { messageOf, sleep, UsageError } from "../core/index.ts";
+import { AccountStore } from "./accounts/account-store.ts";
+import { adminServer } from "./admin/admin-server.ts";
+import { BehaviourSwitch } from "./behaviour-switch.ts";
+import { Scheduler } from "./delivery/scheduler.ts";
+import { GatewayClock } from "./gateway-clock.ts";
+import { History } from "./history.ts";
+import { gatewayServer } from "./http/gateway-server.ts";
+import { type GatewayOptions, type GatewaySettings, resolveOptions } from "./options.ts";
+import { MODELS } from "./providers/model-table.ts";
+import { makeReadyAccounts } from "./ready-accounts.ts";
+import { EXTRA_MODELS, MODEL_ROLES, type ReadyLine } from "./ready-line.ts";
+import type { Services } from "./services.ts";
+import { TrafficLog } from "./traffic-log.ts";
+
+/** A gateway that listens. Whoever started it ends it; `await using` destroys it. */
+export interface Gateway extends AsyncDisposable {
+  readonly ready: ReadyLine;
+  /** Stops accepting, waits for running requests up to the option `drainMs`, then cuts what is left. */
+  drain(): Promise<void>;
+  /** Cuts every connection at once. */
+  destroy(): Promise<void>;
+}
+
+/** Connections that may wait to be accepted: a load test opens thousands at once. */
+const BACKLOG = 4_096;
+
+/** @throws UsageError when an option cannot be used, or the port is taken. */
+export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
+  const settings = resolveOptions(options);
+  const behaviours = new BehaviourSwitch(settings.faults, settings.variants);
+  const services = makeServices(settings, options);
+  const accounts = makeReadyAccounts(services.accounts, services.clock, settings.limits, settings.keys);
+  const adminToken = options.adminToken ?? randomBytes(24).toString("base64url");
+
+  const app = gatewayServer({
+    services,
+    behaviour: () => behaviours.current,
+    bodyLimitBytes: settings.bodyLimitBytes,
+    idPrefix: `req_${randomBytes(6).toString("hex")}`,
+  });
+  const admin = adminServer({ services, behaviours, token: adminToken });
+  const port = await listen(app as unknown as FastifyInstance, settings.host, settings.port);
+  const adminPort = await listen(admin, "127.0.0.1", settings.adminPort);
+
+  const cut = async () => {
+    services.scheduler.close();
+    app.server.closeAllConnections();
+    await Promise.all([app.close(), admin.close()]);
+  };
+  return {
+    ready: {
+      event: "ready",
+      pid: process.pid,
+      baseUrl: `http://${hostInUrl(settings.host)}:${port}/v1`,
+      adminUrl: `http://127.0.0.1:${adminPort}`,
+      adminToken,
+      models: MODEL_ROLES,
+      extraModels: EXTRA_MODELS,
+      limits: settings.limits,
+      ...accounts,
+    },
+    async drain() {
+      const done = new AbortController();
+      // `close` stops listening and ends idle connections; those that are busy end after their response.
+      const closed = app.close().then(() => done.abort());
+      app.server.closeIdleConnections();
+      await Promise.race([closed, sleep(settings.drainMs, done.signal)]);
+      await cut();
+    },
+    destroy: cut,
+    [Symbol.asyncDispose]: cut,
+  };
+}
+
+function makeServices(settings: GatewaySettings, { clock: base }: GatewayOptions): Services {
+  const clock = new GatewayClock(base);
+  return {
+    clock,
+    accounts: new AccountStore({ kind: settings.limiter, burst: settings.burst, originUs: clock.monotonicUs() }),
+    models: new Map(MODELS.map((model) => [model.id, model])),
+    scheduler: new Scheduler(),
+    history: new History(),
+    traffic: new TrafficLog(),
+    providers: settings,
+    seed: settings.seed,
+    settlingLagMs: settings.settlingLagMs,
+    startedS: Math.floor(clock.nowMs() / 1_000),
+  };
+}
+
+async function listen(app: FastifyInstance, host: string, port: number): Promise<number> {
+  try {
+    await app.listen({ host, port, backlog: BACKLOG });
+  } catch (cause) {
+    throw new UsageError(`cannot listen on ${host}:${port}: ${messageOf(cause)}`, { cause });
+  }
+  return (app.server.address() as AddressInfo).port;
+}
+
+function hostInUrl(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
+  return host.includes(":") ? `[${host}]` : host;
+}
