@@ -1,2 +1,4 @@
 #!/usr/bin/env node
-console.log("x");
+import { main } from "./cli/index.ts";
+
+process.exitCode = await main(process.argv.slice(2));

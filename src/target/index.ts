@@ -1,3 +1,4 @@
+export { type Admin, type EmbeddedGateway, startEmbedded } from "./embedded.ts";
 export { Key } from "./key.ts";
 export { type Environment, loadTarget, parseTarget } from "./load-target.ts";
 export { readYaml, type YamlDocument } from "./read-yaml.ts";

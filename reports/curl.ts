@@ -1,0 +1,54 @@
+/** The parts of an exchange that a reproduction needs; redacted already. */
+export interface Reproducible {
+  readonly request: {
+    readonly method: string;
+    readonly url: string;
+    readonly headers: readonly (readonly [string, string])[];
+    readonly body: string | undefined;
+  };
+  readonly key: string | undefined;
+}
+
+/** Longest body that is printed; a reader copies it by hand. */
+const LONGEST_BODY = 2_000;
+
+/**
+ * A command that repeats a request, with the key as a variable.
+ *
+ * @param variableOf name of the environment variable that holds a key, by the key's name.
+ */
+export function curlLine({ request, key }: Reproducible, variableOf: (key: string) => string): string {
+  const parts = ["curl", "-sS", "-i", ...(request.method === "GET" ? [] : ["-X", request.method]), quote(request.url)];
+  for (const [name, value] of request.headers) {
+    const credential = key !== undefined && name.toLowerCase() === "authorization";
+    // Double quotes let the shell put the variable in.
+    parts.push("-H", credential ? `"${name}: Bearer $${variableOf(key)}"` : quote(`${name}: ${value}`));
+  }
+  if (request.body !== undefined) {
+    const whole = request.body.length <= LONGEST_BODY;
+    parts.push("--data-binary", quote(whole ? request.body : `${request.body.slice(0, LONGEST_BODY)}…`));
+  }
+  return parts.join(" ");
+}
+
+function quote(text: string): string {
+  // Control characters from a hostile body must not reach a terminal.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  const clean = text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\uFFFD");
+  return `'${clean.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The variable that the target file names for a key, or a made-up one. */
+export function keyVariables(configuration: unknown): (key: string) => string {
+  const references = new Map<string, string>();
+  collect(configuration, [], references);
+  return (key) => references.get(key) ?? `GAUNTLET_KEY_${key.replace(/[^A-Za-z0-9]/g, "_").toUpperCase()}`;
+}
+
+function collect(value: unknown, path: readonly string[], references: Map<string, string>): void {
+  if (typeof value === "string" && value.startsWith("env:")) {
+    references.set(path[0] === "keys" ? path.slice(1).join(".") : path.join("."), value.slice(4));
+  }
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, inner] of Object.entries(value)) collect(inner, [...path, name], references);
+}

@@ -1,0 +1,119 @@
+import type { ArgumentsCamelCase, CommandModule } from "yargs";
+
+/** Where a command leaves its exit code. */
+interface Outcome {
+  exitCode: number;
+}
+
+function outcomeOf(argv: ArgumentsCamelCase<object>): Outcome {
+  return argv["outcome"] as Outcome;
+}
+
+const target = {
+  type: "string",
+  describe: 'target file, or "embedded" for the reference gateway',
+  default: "embedded",
+  requiresArg: true,
+} as const;
+const out = {
+  type: "string",
+  describe: "folder for this run; default gauntlet-runs/<time>-<target>",
+  requiresArg: true,
+} as const;
+const json = {
+  type: "boolean",
+  describe: "print one JSON document to stdout and nothing else there",
+  default: false,
+} as const;
+const seed = {
+  type: "number",
+  describe: "seed of everything random; default taken from the clock",
+  requiresArg: true,
+} as const;
+const only = {
+  type: "string",
+  array: true,
+  describe: "check, check instance, or requirement row; may be repeated",
+  default: [] as string[],
+} as const;
+const fault = {
+  type: "string",
+  array: true,
+  describe: "with the embedded gateway: switch a fault on",
+  default: [] as string[],
+} as const;
+const variant = {
+  type: "string",
+  array: true,
+  describe: "with the embedded gateway: switch a legal variant on",
+  default: [] as string[],
+} as const;
+
+interface ConformArguments {
+  readonly suites?: string[];
+  readonly target: string;
+  readonly only: string[];
+  readonly json: boolean;
+  readonly out?: string;
+  readonly seed?: number;
+  readonly fault: string[];
+  readonly variant: string[];
+}
+
+// Handlers load what they need when they run, so that `--help` does not wait for it.
+
+export const conformCommand: CommandModule<object, ConformArguments> = {
+  command: "conform [suites..]",
+  describe: "Judge a gateway by the conformance suites",
+  builder: (yargs) =>
+    yargs
+      .positional("suites", { type: "string", array: true, describe: "suites to run; default all" })
+      .options({ target, only, json, out, seed, fault, variant }) as never,
+  handler: async (argv) => {
+    const { conform } = await import("./conform.ts");
+    outcomeOf(argv).exitCode = await conform({ command: "conform", ...argv, suites: argv.suites ?? [] });
+  },
+};
+
+export const runCommand: CommandModule<object, ConformArguments> = {
+  command: "run",
+  describe: "Judge a gateway: conformance, then verdict and reports",
+  builder: (yargs) => yargs.options({ target, only, json, out, seed, fault, variant }) as never,
+  handler: async (argv) => {
+    const { conform } = await import("./conform.ts");
+    outcomeOf(argv).exitCode = await conform({ command: "run", ...argv, suites: [] });
+  },
+};
+
+export const checksCommand: CommandModule<object, { readonly json: boolean }> = {
+  command: "checks",
+  describe: "List the checks with their requirement rows and levels",
+  builder: { json },
+  handler: async (argv) => {
+    const { listChecks } = await import("./list-checks.ts");
+    outcomeOf(argv).exitCode = listChecks(argv);
+  },
+};
+
+export const explainCommand: CommandModule<object, { readonly id: string }> = {
+  command: "explain <id>",
+  describe: "Explain a check or a requirement row",
+  builder: (yargs) => yargs.positional("id", { type: "string", demandOption: true, describe: "check or row" }) as never,
+  handler: async (argv) => {
+    const { explain } = await import("./list-checks.ts");
+    outcomeOf(argv).exitCode = explain(argv.id);
+  },
+};
+
+export const rejudgeCommand: CommandModule<object, { readonly dir: string; readonly json: boolean }> = {
+  command: "rejudge <dir>",
+  describe: "Judge a kept run again from its recording, without traffic",
+  builder: (yargs) =>
+    yargs
+      .positional("dir", { type: "string", demandOption: true, describe: "folder of a run" })
+      .options({ json }) as never,
+  handler: async (argv) => {
+    const { rejudge } = await import("./rejudge.ts");
+    outcomeOf(argv).exitCode = rejudge(argv);
+  },
+};

@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import { cpus, totalmem } from "node:os";
+import type { Redactor } from "../client/index.ts";
+import { readingRules } from "../conformance/index.ts";
+import { decide } from "../policy/index.ts";
+import { type CheckResult, countStatuses, RECORD_VERSION, type RunRecord } from "../record/index.ts";
+import { LEDGER } from "../spec/index.ts";
+import type { Target } from "../target/index.ts";
+import { NAME, VERSION } from "./version.ts";
+
+interface Facts {
+  readonly command: string;
+  readonly target: Target;
+  readonly seed: number;
+  readonly startedAt: Date;
+  readonly results: readonly CheckResult[];
+  readonly requests: number;
+  readonly build: string | undefined;
+  readonly interruptedBy: "SIGINT" | "SIGTERM" | undefined;
+  readonly redactor: Redactor;
+}
+
+/** Version of the requirement set; raised when a row is added, changed or dropped. */
+const REQUIREMENT_SET = "1";
+
+/** Puts a run into its record: the product of which every report is a rendering. */
+export function composeRecord(facts: Facts): RunRecord {
+  const { target, startedAt, results } = facts;
+  const endedAt = new Date();
+  const record: RunRecord = {
+    schemaVersion: RECORD_VERSION,
+    runId: createHash("sha256")
+      .update(`${startedAt.getTime()} ${facts.seed} ${target.baseUrl}`)
+      .digest("hex")
+      .slice(0, 16),
+    command: facts.command,
+    startedAt: startedAt.toISOString(),
+    endedAt: endedAt.toISOString(),
+    durationMs: endedAt.getTime() - startedAt.getTime(),
+    complete: facts.interruptedBy === undefined,
+    harness: { name: NAME, version: VERSION },
+    requirementSet: { version: REQUIREMENT_SET, sha256: sha256(LEDGER) },
+    target: {
+      name: target.name,
+      baseUrl: target.baseUrl,
+      source: target.source,
+      reading: readingRules(target) as RunRecord["target"]["reading"],
+      ...(facts.build === undefined ? {} : { build: facts.build }),
+    },
+    configuration: { value: target.configuration, sha256: sha256(target.configuration) },
+    environment: {
+      node: process.version,
+      platform: `${process.platform} ${process.arch}`,
+      cpuModel: cpus()[0]?.model ?? "unknown",
+      cpus: cpus().length,
+      memoryBytes: totalmem(),
+    },
+    seed: facts.seed,
+    verdict: decide(results, {
+      targetName: target.name,
+      qualifiers: qualifiersOf(target),
+      interruptedBy: facts.interruptedBy,
+    }),
+    counts: countStatuses(results.map(({ status }) => status)),
+    rows: LEDGER.map((row) => ({ ...row })),
+    checks: [...results],
+    traffic: {
+      requests: facts.requests,
+      note: "Attempts that were refused or lost in the network may have no row in the gateway's history.",
+    },
+  };
+  // Answers were redacted one by one; what is left is text of ours and of the operator, such as a path or a name.
+  return facts.redactor.redactValue(record);
+}
+
+/** What the first line of a verdict must not hide. */
+function qualifiersOf(target: Target): string[] {
+  const gaps = Object.keys(target.skip);
+  const rows = Object.keys(target.contract.rows ?? {});
+  const contract = [...(target.contract.reasonFrom === undefined ? [] : ["where reasons stand"]), ...rows];
+  return [
+    ...(gaps.length === 0 ? [] : [`partial: declared gaps ${gaps.join(", ")}`]),
+    ...(contract.length === 0 ? [] : [`by a contract of its own for ${contract.join(", ")}`]),
+  ];
+}
+
+function sha256(value: unknown): string {
+  return createHash("sha256")
+    .update(JSON.stringify(value) ?? "")
+    .digest("hex");
+}

@@ -1,0 +1,141 @@
+import { fileURLToPath } from "node:url";
+import pc from "picocolors";
+import { jsonDocument, renderTerminal } from "../../reports/index.ts";
+import { CHECKS } from "../../suites/index.ts";
+import type { Exchange } from "../client/index.ts";
+import { freeze, runChecks, select, Traffic } from "../conformance/index.ts";
+import { type CheckResult, RunFolder } from "../record/index.ts";
+import { loadTarget, startEmbedded, type Target } from "../target/index.ts";
+import { composeRecord } from "./compose-record.ts";
+import { prepare } from "./preflight.ts";
+import { progress } from "./progress.ts";
+
+export interface ConformOptions {
+  readonly command: string;
+  readonly suites: readonly string[];
+  readonly only: readonly string[];
+  /** Path of a target file, or `embedded`. */
+  readonly target: string;
+  readonly json: boolean;
+  readonly out?: string | undefined;
+  readonly seed?: number | undefined;
+  readonly fault: readonly string[];
+  readonly variant: readonly string[];
+}
+
+/** Runs conformance checks, writes the run folder, prints the verdict, and tells the exit code. */
+export async function conform(options: ConformOptions): Promise<number> {
+  const instances = select(CHECKS, options);
+  const startedAt = new Date();
+  const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
+  await using interruption = watchSignals();
+  await using supplied = await supplyTarget(options, interruption.signal);
+  const { target } = supplied;
+  using folder = new RunFolder(options.out ?? defaultFolder(startedAt, target));
+  const results: CheckResult[] = [];
+  const exchanges = new Map<string, Exchange>();
+  await using traffic = new Traffic({
+    target,
+    seed,
+    signal: interruption.signal,
+    onAnswer: ({ exchange, asked }) => {
+      exchanges.set(exchange.id, exchange);
+      folder.exchange({ asked, exchange });
+    },
+  });
+  folder.journal({ event: "started", command: options.command, target: target.name, seed, checks: instances.length });
+  const bar = progress(process.stderr, options.json);
+  const prepared = await prepare(traffic);
+  bar.start(instances.length);
+  await runChecks({
+    instances,
+    traffic: prepared,
+    onStart: ({ id }) => folder.journal({ event: "check-started", check: id }),
+    onRecording: ({ id }, recording) => folder.recording(id, freeze(recording)),
+    onResult: (result) => {
+      results.push(result);
+      folder.journal({ event: "check-finished", check: result.id, status: result.status, message: result.message });
+      bar.step(results.length, result.id);
+    },
+  });
+  bar.stop();
+  const order = new Map(instances.map(({ id }, index) => [id, index]));
+  const record = composeRecord({
+    command: options.command,
+    target,
+    seed,
+    startedAt,
+    results: results.sort((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0)),
+    requests: traffic.sent,
+    build: traffic.answers.map((answer) => answer.header("server")).find((server) => server !== undefined),
+    interruptedBy: interruption.by(),
+    redactor: traffic.recorder.redactor,
+  });
+  folder.record(record);
+  folder.journal({ event: "finished", verdict: record.verdict.word, exitCode: record.verdict.exitCode });
+  if (options.json) process.stdout.write(`${JSON.stringify(jsonDocument(record, folder.path))}\n`);
+  else {
+    const text = renderTerminal(record, {
+      colors: pc.createColors(useColor(process.stdout)),
+      exchange: (id) => exchanges.get(id),
+      folder: folder.path,
+    });
+    process.stdout.write(text);
+  }
+  return record.verdict.exitCode;
+}
+
+/** Colour only where somebody sees it, and never against NO_COLOR. */
+export function useColor(stream: NodeJS.WriteStream): boolean {
+  return pc.isColorSupported && stream.isTTY === true;
+}
+
+/** The target of a run, with the embedded gateway started if it is that. */
+async function supplyTarget(
+  options: ConformOptions,
+  signal: AbortSignal,
+): Promise<AsyncDisposable & { readonly target: Target }> {
+  if (options.target !== "embedded") {
+    return { target: loadTarget(options.target, process.env), async [Symbol.asyncDispose]() {} };
+  }
+  const switches = [
+    ...options.fault.flatMap((name) => ["--fault", name]),
+    ...options.variant.flatMap((name) => ["--variant", name]),
+  ];
+  return startEmbedded({ command: [process.execPath, mainFile(), "gateway", ...switches], signal });
+}
+
+/** Our own entry file: the embedded gateway is this program, started again. */
+function mainFile(): string {
+  return fileURLToPath(new URL(`../main${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url));
+}
+
+function defaultFolder(startedAt: Date, target: Target): string {
+  const time = startedAt.toISOString().replace(/[:.]/g, "-").slice(0, 23);
+  return `gauntlet-runs/${time}-${target.name.replace(/[^A-Za-z0-9.-]+/g, "-").slice(0, 40)}`;
+}
+
+interface Interruption extends AsyncDisposable {
+  readonly signal: AbortSignal;
+  by(): "SIGINT" | "SIGTERM" | undefined;
+}
+
+/** The first signal ends the run with a report; a second one of the same kind ends the process. */
+function watchSignals(): Interruption {
+  const controller = new AbortController();
+  let by: "SIGINT" | "SIGTERM" | undefined;
+  const stop = (signal: "SIGINT" | "SIGTERM") => {
+    by = signal;
+    controller.abort();
+  };
+  process.once("SIGINT", stop);
+  process.once("SIGTERM", stop);
+  return {
+    signal: controller.signal,
+    by: () => by,
+    async [Symbol.asyncDispose]() {
+      process.off("SIGINT", stop);
+      process.off("SIGTERM", stop);
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import yargs, { type CommandModule } from "yargs";
+import { EXIT, GauntletError, messageOf } from "../core/index.ts";
+import { checksCommand, conformCommand, explainCommand, rejudgeCommand, runCommand } from "./commands.ts";
+import { gatewayCommand } from "./gateway-command.ts";
+import { VERSION } from "./version.ts";
+
+/**
+ * Parses the command line, runs the command, and tells the exit code. Errors become one message on stderr; nothing else
+ * sets an exit code, so that reports are always flushed.
+ */
+export async function main(args: readonly string[]): Promise<number> {
+  const outcome = { exitCode: EXIT.pass as number };
+  const parser = yargs([...args])
+    .scriptName("gauntlet")
+    .usage("$0 <command>\n\nLoad testing and conformance for model gateways.")
+    .version(VERSION)
+    .strict()
+    .demandCommand(1, "Name a command.")
+    .recommendCommands()
+    .wrap(Math.min(110, process.stdout.columns ?? 100))
+    .showHelpOnFail(false)
+    .exitProcess(false)
+    .middleware((argv) => {
+      // Commands report their exit code here: yargs has no return value for handlers.
+      argv["outcome"] = outcome;
+    })
+    .fail((message, error) => {
+      throw error ?? new UsageFailure(message);
+    });
+  const commands = [
+    runCommand,
+    conformCommand,
+    checksCommand,
+    explainCommand,
+    gatewayCommand,
+    rejudgeCommand,
+  ] as CommandModule[];
+  for (const command of commands) parser.command(command);
+  try {
+    await parser.parseAsync();
+  } catch (error) {
+    return report(error);
+  }
+  return outcome.exitCode;
+}
+
+/** A complaint of the argument parser. */
+class UsageFailure extends GauntletError {
+  readonly code = "USAGE";
+  readonly exit = EXIT.usage;
+}
+
+function report(error: unknown): number {
+  if (error instanceof GauntletError) {
+    process.stderr.write(`gauntlet: ${error.message}\n`);
+    if (error.hint !== undefined) process.stderr.write(`  ${error.hint}\n`);
+    if (error.code === "USAGE") process.stderr.write("  `gauntlet --help` lists commands and options.\n");
+    return error.exit;
+  }
+  process.stderr.write(`gauntlet: internal error: ${messageOf(error)}\n`);
+  if (error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`);
+  return EXIT.internal;
+}

@@ -1,0 +1,58 @@
+import Table from "cli-table3";
+import { CHECKS } from "../../suites/index.ts";
+import { type Check, instancesOf } from "../conformance/index.ts";
+import { EXIT, UsageError } from "../core/index.ts";
+import { isRowId, ledgerRow } from "../spec/index.ts";
+
+/** Prints every check with the rows it covers and their levels. */
+export function listChecks({ json }: { readonly json: boolean }): number {
+  if (json) {
+    const checks = CHECKS.map((check) => ({
+      id: check.id,
+      title: check.title,
+      layer: check.layer,
+      instances: instancesOf(check).map(({ id }) => id),
+      rows: check.covers.map((row) => ({ id: row, level: ledgerRow(row).level })),
+      needs: check.kind === "probe" ? (check.needs ?? []) : [],
+    }));
+    process.stdout.write(`${JSON.stringify({ schemaVersion: 1, checks })}\n`);
+    return EXIT.pass;
+  }
+  const table = new Table({ head: ["check", "instances", "rows"], style: { head: [], border: [], compact: true } });
+  for (const check of CHECKS) {
+    const rows = check.covers.map((row) => `${row} (${ledgerRow(row).level})`).join(", ");
+    table.push([check.id, String(instancesOf(check).length), rows]);
+  }
+  process.stdout.write(`${table.toString()}\n${CHECKS.length} checks\n`);
+  return EXIT.pass;
+}
+
+/** Explains a check, or a row with the checks that cover it. */
+export function explain(id: string): number {
+  const base = id.replace(/\[.*$/, "");
+  const check = CHECKS.find((candidate) => candidate.id === base);
+  if (check !== undefined) {
+    process.stdout.write(explainCheck(check));
+    return EXIT.pass;
+  }
+  if (isRowId(id)) {
+    const { level, layer, source, text } = ledgerRow(id);
+    const covering = CHECKS.filter((candidate) => (candidate.covers as readonly string[]).includes(id)).map(
+      (candidate) => candidate.id,
+    );
+    process.stdout.write(
+      `${id} (${level}, ${layer}, ${source})\n  ${text}\n\nChecks: ${covering.join(", ") || "none"}\n`,
+    );
+    return EXIT.pass;
+  }
+  throw new UsageError(`there is no check or row "${id}"`, { hint: "`gauntlet checks` lists all." });
+}
+
+function explainCheck(check: Check): string {
+  const rows = check.covers.map((row) => {
+    const { level, source, text } = ledgerRow(row);
+    return `  ${row} (${level}, ${source}): ${text}`;
+  });
+  const needs = check.kind === "probe" && check.needs !== undefined ? `\nNeeds: ${check.needs.join(", ")}\n` : "\n";
+  return `${check.id}: ${check.title}\n\n${check.explains}\n${needs}\nRows:\n${rows.join("\n")}\n`;
+}

@@ -1,0 +1,55 @@
+import { CHECKS } from "../../suites/index.ts";
+import type { Exchange } from "../client/index.ts";
+import { Answer, type Asked, instancesOf, type ReadingRules, resultOf, thaw } from "../conformance/index.ts";
+import { InternalError } from "../core/index.ts";
+import { decide } from "../policy/index.ts";
+import { type CheckResult, countStatuses, readRun } from "../record/index.ts";
+
+/** Judges a kept run again from its recording. Sends nothing. */
+export function rejudge({ dir, json }: { readonly dir: string; readonly json: boolean }): number {
+  const { record, exchanges, recordings } = readRun(dir);
+  const rules = record.target.reading as ReadingRules;
+  const answers = new Map(
+    (exchanges as { asked: Asked; exchange: Exchange }[]).map(({ asked, exchange }) => [
+      exchange.id,
+      new Answer(exchange, asked, rules),
+    ]),
+  );
+  const answerOf = (id: string): Answer => {
+    const answer = answers.get(id);
+    if (answer === undefined) throw new InternalError(`the recording refers to exchange ${id}, which was not kept`);
+    return answer;
+  };
+  const instances = new Map(CHECKS.flatMap(instancesOf).map((instance) => [instance.id, instance]));
+  const results = record.checks.map((before): CheckResult => {
+    const instance = instances.get(before.id);
+    const recording = recordings.get(before.id);
+    // What came to no recording (blocked, interrupted) has nothing to be judged by; it stays as it was.
+    if (instance === undefined || recording === undefined) return before;
+    return resultOf(instance, thaw(recording, answerOf), before);
+  });
+  const changed = results.flatMap((result, index) => {
+    const before = record.checks[index];
+    return before !== undefined && before.status !== result.status
+      ? [{ id: result.id, before: before.status, now: result.status }]
+      : [];
+  });
+  const verdict = decide(results, { targetName: record.target.name, qualifiers: record.verdict.qualifiers });
+  if (json) {
+    const checks = results.map(({ id, status, rows, violated, message }) => ({ id, status, rows, violated, message }));
+    const counts = countStatuses(results.map(({ status }) => status));
+    const document = {
+      schemaVersion: record.schemaVersion,
+      verdict: verdict.word,
+      exitCode: verdict.exitCode,
+      counts,
+      changed,
+      checks,
+    };
+    process.stdout.write(`${JSON.stringify(document)}\n`);
+  } else {
+    for (const { id, before, now } of changed) process.stdout.write(`${id}: ${before} → ${now}\n`);
+    process.stdout.write(`${results.length} checks judged again, ${changed.length} changed\n${verdict.headline}\n`);
+  }
+  return verdict.exitCode;
+}

@@ -1,0 +1,136 @@
+import type { Layer, RowId } from "../spec/index.ts";
+import { ledgerRow } from "../spec/index.ts";
+import type { KeyName, ModelRole } from "../target/index.ts";
+import type { Dialect, Mode } from "../wire/index.ts";
+import type { Answer } from "./answer.ts";
+import type { Probe } from "./probe.ts";
+import type { Recordable } from "./recording.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** Something that must exist before a check can say anything true. */
+export type Need =
+  | `key.${Exclude<KeyName, "valid">}`
+  | `model.${Exclude<ModelRole, "chat" | "messages" | "unknown">}`
+  /** The account limits of `valid`. */
+  | "limits"
+  /** An account set aside for rate checks, and one with a second key. */
+  | "limited.rate"
+  | "limited.rate.second"
+  /** An account set aside for in-flight checks, and one with a second key. */
+  | "limited.slots"
+  | "limited.slots.second"
+  /** A gateway whose clock the harness may shift; only the embedded one. */
+  | "clock";
+
+/** Coordinates of one instance of a check. */
+export interface Axes {
+  readonly dialect?: Dialect;
+  readonly mode?: Mode;
+  /** Any further case, e.g. which credential is malformed how. */
+  readonly case?: string;
+}
+
+/** What an instance will send, for `--dry-run` and budgets. */
+export interface Cost {
+  /** Requests per instance. */
+  readonly requests: number;
+  /** Seconds that the specification makes it wait, e.g. for a rate window. */
+  readonly waitS?: number;
+}
+
+interface Declaration {
+  /** Suite and name; found with a plain text search and never given to anything else. */
+  readonly id: `${string}.${string}`;
+  /** What is demanded, as a sentence. */
+  readonly title: string;
+  /** Rows that it covers; their levels come from the ledger. */
+  readonly covers: readonly RowId[];
+  /** How it decides, and what to do when it fails; the generated documentation and `gauntlet explain` print it. */
+  readonly explains: string;
+}
+
+export interface CheckSpec<P extends Recordable> extends Declaration {
+  readonly needs?: readonly Need[];
+  readonly across?: {
+    readonly dialect?: readonly Dialect[];
+    readonly mode?: readonly Mode[];
+    readonly case?: readonly string[];
+  };
+  /** Instances that share a lock run one after the other. */
+  readonly lock?: string;
+  /** `alone`: nothing else of the run is under way meanwhile, because it measures time or slots. */
+  readonly alone?: boolean;
+  readonly cost: Cost;
+  /** Sends and records; decides nothing. */
+  probe(t: Probe): Promise<P>;
+  /** Decides; a pure function of the recording. */
+  judge(recording: P, verdict: Verdict, axes: Axes): void;
+}
+
+export interface WatchSpec extends Declaration {
+  /** Decides over the answers to everything that the run sent. Pure. */
+  judge(answers: readonly Answer[], verdict: Verdict): void;
+}
+
+/** A check that sends requests of its own. */
+export interface ProbingCheck extends Omit<CheckSpec<Recordable>, "judge"> {
+  readonly kind: "probe";
+  readonly layer: Layer;
+  judge(recording: Recordable, verdict: Verdict, axes: Axes): void;
+}
+
+/** A check that looks at the traffic of all others: what must hold of every answer. */
+export interface WatchingCheck extends WatchSpec {
+  readonly kind: "watch";
+  readonly layer: Layer;
+}
+
+export type Check = ProbingCheck | WatchingCheck;
+
+/** Declares a check. The recording's type ties probe and judge together and is forgotten afterwards. */
+export function defineCheck<P extends Recordable>(spec: CheckSpec<P>): ProbingCheck {
+  return {
+    ...spec,
+    kind: "probe",
+    layer: layerOf(spec),
+    judge: (recording, verdict, axes) => spec.judge(recording as P, verdict, axes),
+  };
+}
+
+export function defineWatch(spec: WatchSpec): WatchingCheck {
+  return { ...spec, kind: "watch", layer: layerOf(spec) };
+}
+
+/** A check belongs to the layer of its first row: specification before protocol before compat. */
+function layerOf({ id, covers }: Declaration): Layer {
+  const layers = covers.map((row) => ledgerRow(row).layer);
+  const layer = (["specification", "protocol", "compat"] as const).find((candidate) => layers.includes(candidate));
+  if (layer === undefined) throw new Error(`check ${id} covers no row`);
+  return layer;
+}
+
+export function suiteOf(id: string): string {
+  return id.slice(0, id.indexOf("."));
+}
+
+/** One instance of a check: what is run, judged and reported. */
+export interface Instance {
+  /** `errors.key-revoked[messages,stream]`. */
+  readonly id: string;
+  readonly check: Check;
+  readonly axes: Axes;
+}
+
+/** All instances of a check, in a stable order. */
+export function instancesOf(check: Check): Instance[] {
+  if (check.kind === "watch") return [{ id: check.id, check, axes: {} }];
+  const { dialect, mode, case: cases } = check.across ?? {};
+  let points: Axes[] = [{}];
+  if (dialect !== undefined) points = points.flatMap((axes) => dialect.map((value) => ({ ...axes, dialect: value })));
+  if (mode !== undefined) points = points.flatMap((axes) => mode.map((value) => ({ ...axes, mode: value })));
+  if (cases !== undefined) points = points.flatMap((axes) => cases.map((value) => ({ ...axes, case: value })));
+  return points.map((axes) => {
+    const values = Object.values(axes);
+    return { id: values.length === 0 ? check.id : `${check.id}[${values.join(",")}]`, check, axes };
+  });
+}

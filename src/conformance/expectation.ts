@@ -1,0 +1,65 @@
+import { isObject } from "../core/index.ts";
+
+/** What a value should be: a test, and words for it. */
+export interface Expectation {
+  readonly description: string;
+  readonly test: (value: unknown) => boolean;
+}
+
+/** Makes an expectation of a plain value: equality. */
+export function toExpectation(expected: unknown): Expectation {
+  return isExpectation(expected)
+    ? expected
+    : { description: show(expected), test: (value) => Object.is(value, expected) };
+}
+
+function isExpectation(value: unknown): value is Expectation {
+  return isObject(value) && typeof value["test"] === "function" && typeof value["description"] === "string";
+}
+
+export function that(description: string, test: (value: unknown) => boolean): Expectation {
+  return { description, test };
+}
+
+export const oneOf = (...allowed: readonly unknown[]): Expectation =>
+  that(allowed.map(show).join(" or "), (value) => allowed.includes(value));
+
+export const absent: Expectation = that("absent", (value) => value === undefined);
+export const present: Expectation = that("present", (value) => value !== undefined && value !== null);
+export const aString: Expectation = that("a string", (value) => typeof value === "string");
+export const filledString: Expectation = that(
+  "a non-empty string",
+  (value) => typeof value === "string" && value.trim() !== "",
+);
+export const anArray: Expectation = that("an array", Array.isArray);
+export const anObject: Expectation = that("an object", isObject);
+export const success: Expectation = that("2xx", (value) => typeof value === "number" && value >= 200 && value < 300);
+export const callerError: Expectation = that(
+  "4xx",
+  (value) => typeof value === "number" && value >= 400 && value < 500,
+);
+export const serverError: Expectation = that(
+  "5xx",
+  (value) => typeof value === "number" && value >= 500 && value < 600,
+);
+
+export const atLeast = (least: number): Expectation =>
+  that(`at least ${least}`, (value) => typeof value === "number" && value >= least);
+export const atMost = (most: number): Expectation =>
+  that(`at most ${most}`, (value) => typeof value === "number" && value <= most);
+
+/** Token counts: at least one finite number of zero or more (CHAT-3). */
+export const tokenCounts: Expectation = that("an object with at least one count of zero or more", (value) =>
+  isObject(value)
+    ? Object.values(value).some((count) => typeof count === "number" && Number.isFinite(count) && count >= 0)
+    : false,
+);
+
+const LONGEST_SHOWN = 300;
+
+/** A value in words for a report: JSON, cut to a bearable length. */
+export function show(value: unknown): string {
+  if (value === undefined) return "absent";
+  const text = typeof value === "string" ? JSON.stringify(value) : (JSON.stringify(value) ?? String(value));
+  return text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}… (${text.length} characters)`;
+}

@@ -1,0 +1,86 @@
+import { type Clock, sleep } from "../core/index.ts";
+import type { Limits } from "../target/index.ts";
+
+/** A little more than the minute over which rates are counted: clocks and networks are not exact. */
+const WINDOW_MS = 61_000;
+/** Share of a limit that conformance traffic uses, so that a denial is news and not our doing. */
+const SHARE = 0.75;
+/** What a new account may do by the specification: the default tier. */
+const DEFAULT_LIMITS: Limits = { rpm: 300, inFlight: 64 };
+/** More simultaneous conformance requests than this help nobody on two cores. */
+const MOST_IN_FLIGHT = 24;
+
+/** Keeps the conformance traffic of one account below its limits, and slows down when it is told to. */
+export class Pace {
+  readonly #clock: Clock;
+  readonly #mostInWindow: number;
+  #mostInFlight: number;
+  #intervalMs = 0;
+  #notBeforeMs = 0;
+  #inFlight = 0;
+  readonly #sentMs: number[] = [];
+  #turn: Promise<unknown> = Promise.resolve();
+  #freed: () => void = () => undefined;
+
+  /** @param limits of the account; `undefined` when the operator does not say: the default tier is assumed. */
+  constructor(limits: Limits | undefined, clock: Clock) {
+    const { rpm, inFlight } = limits ?? DEFAULT_LIMITS;
+    this.#clock = clock;
+    this.#mostInWindow = Math.max(1, Math.floor(rpm * SHARE));
+    this.#mostInFlight = Math.max(1, Math.min(MOST_IN_FLIGHT, Math.floor(inFlight * SHARE)));
+  }
+
+  /** Waits for a place. Callers are served in order. */
+  enter(signal: AbortSignal): Promise<number> {
+    const mine = this.#turn.then(() => this.#wait(signal));
+    this.#turn = mine.catch(() => undefined);
+    return mine;
+  }
+
+  leave(): void {
+    this.#inFlight--;
+    this.#freed();
+  }
+
+  /** Called on an ambient denial: waits as told and goes on evenly, with fewer at once. */
+  slowDown(reason: string, waitMs: number): void {
+    this.#notBeforeMs = Math.max(this.#notBeforeMs, this.#clock.nowMs() + waitMs);
+    if (reason === "concurrency_limit_exceeded") this.#mostInFlight = Math.max(1, Math.floor(this.#mostInFlight / 2));
+    // A limiter without burst admits evenly spaced requests only; the first guess is our share of the known rate.
+    else
+      this.#intervalMs = Math.min(30_000, this.#intervalMs === 0 ? 60_000 / this.#mostInWindow : this.#intervalMs * 2);
+  }
+
+  async #wait(signal: AbortSignal): Promise<number> {
+    for (;;) {
+      signal.throwIfAborted();
+      const waitMs = this.#waitMs();
+      if (waitMs > 0) await sleep(waitMs, signal);
+      else if (this.#inFlight >= this.#mostInFlight) await this.#nextFreed(signal);
+      else break;
+    }
+    this.#sentMs.push(this.#clock.nowMs());
+    return ++this.#inFlight;
+  }
+
+  #waitMs(): number {
+    const now = this.#clock.nowMs();
+    while (this.#sentMs.length > 0 && (this.#sentMs[0] ?? 0) <= now - WINDOW_MS) this.#sentMs.shift();
+    const full = this.#sentMs.length >= this.#mostInWindow ? (this.#sentMs[0] ?? 0) + WINDOW_MS - now : 0;
+    const last = this.#sentMs.at(-1);
+    const even = last === undefined ? 0 : last + this.#intervalMs - now;
+    return Math.max(full, even, this.#notBeforeMs - now);
+  }
+
+  #nextFreed(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        signal.removeEventListener("abort", done);
+        this.#freed = () => undefined;
+        resolve();
+      };
+      this.#freed = done;
+      signal.addEventListener("abort", done, { once: true });
+    });
+  }
+}

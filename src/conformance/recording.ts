@@ -1,0 +1,45 @@
+import { isObject, type JsonValue } from "../core/index.ts";
+import { Answer } from "./answer.ts";
+
+/** What a probe may return: answers and plain facts, in objects and lists. */
+export type Recordable =
+  | Answer
+  | null
+  | undefined
+  | boolean
+  | number
+  | string
+  | readonly Recordable[]
+  | { readonly [name: string]: Recordable };
+
+/** An answer in a stored recording: the exchange holds the rest. */
+const REFERENCE = "$answer";
+
+/** Turns a recording into JSON in which answers are references to their exchanges. */
+export function freeze(recording: Recordable): JsonValue {
+  if (recording instanceof Answer) return { [REFERENCE]: recording.id };
+  if (recording === undefined) return null;
+  if (Array.isArray(recording)) return recording.map(freeze);
+  if (!isObject(recording)) return recording as JsonValue;
+  return Object.fromEntries(
+    Object.entries(recording)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name, freeze(value as Recordable)]),
+  );
+}
+
+/** Undoes {@link freeze}. */
+export function thaw(stored: JsonValue, answerOf: (id: string) => Answer): Recordable {
+  if (Array.isArray(stored)) return stored.map((item) => thaw(item, answerOf));
+  if (!isObject(stored)) return stored as Recordable;
+  const reference = stored[REFERENCE];
+  if (typeof reference === "string") return answerOf(reference);
+  return Object.fromEntries(Object.entries(stored).map(([name, value]) => [name, thaw(value as JsonValue, answerOf)]));
+}
+
+/** Every answer in a recording, in order. */
+export function answersIn(recording: Recordable): Answer[] {
+  if (recording instanceof Answer) return [recording];
+  if (Array.isArray(recording)) return recording.flatMap(answersIn);
+  return isObject(recording) ? Object.values(recording).flatMap((value) => answersIn(value as Recordable)) : [];
+}

@@ -1,0 +1,124 @@
+import { messageOf } from "../core/index.ts";
+import type { Attestation, CheckResult } from "../record/index.ts";
+import type { Instance, ProbingCheck } from "./check.ts";
+import { resultOf, unjudged } from "./judge.ts";
+import { Probe } from "./probe.ts";
+import type { Recordable } from "./recording.ts";
+import { supplyOf } from "./states.ts";
+import { BudgetReached, type Traffic } from "./traffic.ts";
+
+export interface RunnerOptions {
+  readonly instances: readonly Instance[];
+  readonly traffic: Traffic;
+  /** Instances under way at once; default 12. */
+  readonly parallel?: number;
+  readonly onStart?: (instance: Instance) => void;
+  readonly onRecording?: (instance: Instance, recording: Recordable) => void;
+  readonly onResult?: (result: CheckResult) => void;
+}
+
+/**
+ * Runs instances: together where their locks allow, then those that must be alone, then the watching checks over all
+ * the traffic. Returns a result for each, in the order given, also when the run is interrupted.
+ */
+export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> {
+  const { instances, traffic, parallel = 12, onStart, onRecording, onResult } = options;
+  const results = new Map<string, CheckResult>();
+  const report = (result: CheckResult) => {
+    results.set(result.id, result);
+    onResult?.(result);
+  };
+  const runOne = async (instance: Instance) => {
+    onStart?.(instance);
+    report(await resultFrom(instance, traffic, onRecording));
+  };
+  const probing = instances.flatMap((instance) =>
+    instance.check.kind === "probe" ? [{ instance, check: instance.check }] : [],
+  );
+  await pool(groups(probing.filter(({ check }) => check.alone !== true)), parallel, async (group) => {
+    for (const { instance } of group) await runOne(instance);
+  });
+  for (const { instance } of probing.filter(({ check }) => check.alone === true)) await runOne(instance);
+  for (const instance of instances.filter(({ check }) => check.kind === "watch")) {
+    onStart?.(instance);
+    const seen = [...traffic.answers];
+    onRecording?.(instance, seen);
+    report(seen.length === 0 ? nothingSeen(instance) : resultOf(instance, seen, { attestations: [], durationMs: 0 }));
+  }
+  return instances.map((instance) => results.get(instance.id) ?? notRun(instance));
+}
+
+async function resultFrom(
+  instance: Instance,
+  traffic: Traffic,
+  onRecording: RunnerOptions["onRecording"],
+): Promise<CheckResult> {
+  const check = instance.check as ProbingCheck;
+  const attestations: Attestation[] = [
+    { state: "key.valid", by: traffic.target.source === "embedded" ? "embedded" : "asserted" },
+  ];
+  const missing: string[] = [];
+  const unblock: string[] = [];
+  for (const need of check.needs ?? []) {
+    const supply = supplyOf(need, traffic.target);
+    if (supply.ok) {
+      attestations.push(supply.attestation);
+    } else if (supply.skipped !== undefined) {
+      return unjudged(instance, { status: "not-applicable", message: `declared gap, ${need}: ${supply.skipped}` });
+    } else {
+      missing.push(need);
+      unblock.push(...supply.unblock);
+    }
+  }
+  if (missing.length > 0) {
+    return unjudged(instance, { status: "blocked", message: `not supplied: ${missing.join(", ")}`, unblock });
+  }
+  const startedUs = traffic.recorder.nowUs();
+  try {
+    const recording = await check.probe(new Probe(traffic, instance.axes));
+    onRecording?.(instance, recording);
+    return resultOf(instance, recording, { attestations, durationMs: (traffic.recorder.nowUs() - startedUs) / 1_000 });
+  } catch (error) {
+    if (error instanceof BudgetReached) return unjudged(instance, { status: "inconclusive", message: error.message });
+    if (traffic.signal.aborted) return notRun(instance);
+    return unjudged(instance, { status: "harness-error", message: `the probe failed: ${messageOf(error)}` });
+  }
+}
+
+interface Probing {
+  readonly instance: Instance;
+  readonly check: ProbingCheck;
+}
+
+/**
+ * Instances that share a lock, one group each; the others stand alone. The longest waits come first, so that a rate
+ * window of a minute covers everything else.
+ */
+function groups(probing: readonly Probing[]): Probing[][] {
+  const byLock = new Map<string, Probing[]>();
+  for (const item of probing) {
+    const lock = item.check.lock ?? item.instance.id;
+    const group = byLock.get(lock);
+    if (group === undefined) byLock.set(lock, [item]);
+    else group.push(item);
+  }
+  const waitOf = (group: readonly Probing[]) => group.reduce((sum, { check }) => sum + (check.cost.waitS ?? 0), 0);
+  return [...byLock.values()].sort((a, b) => waitOf(b) - waitOf(a));
+}
+
+function notRun(instance: Instance): CheckResult {
+  return unjudged(instance, { status: "inconclusive", message: "the run ended before this check" });
+}
+
+function nothingSeen(instance: Instance): CheckResult {
+  return unjudged(instance, { status: "inconclusive", message: "no request was sent that it could look at" });
+}
+
+/** Works through a list with so many at once, in order of the list. */
+async function pool<T>(items: readonly T[], parallel: number, work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = [...items];
+  const worker = async () => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(parallel, items.length) }, worker));
+}

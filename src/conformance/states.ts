@@ -1,0 +1,58 @@
+import type { Attestation } from "../record/index.ts";
+import type { KeyName, ModelRole, Target } from "../target/index.ts";
+import type { Need } from "./check.ts";
+import { limitedFor } from "./probe.ts";
+
+/** Whether a need is met, and how its state is vouched for; or the lines of the target file that would meet it. */
+export type Supply =
+  | { readonly ok: true; readonly attestation: Attestation }
+  | { readonly ok: false; readonly unblock: readonly string[]; readonly skipped?: string };
+
+const ENVIRONMENT_NAMES: Readonly<Partial<Record<KeyName, string>>> = {
+  second: "GW_KEY_2",
+  revoked: "GW_REVOKED",
+  capped: "GW_CAPPED",
+  cappable: "GW_CAPPABLE",
+  childExhausted: "GW_CHILD",
+  childSmall: "GW_CHILD_SMALL",
+  empty: "GW_EMPTY",
+  emptySecond: "GW_EMPTY_2",
+  other: "GW_OTHER",
+};
+
+/** Looks for a state among what the target supplies. */
+export function supplyOf(need: Need, target: Target): Supply {
+  const skipped = target.skip[need];
+  if (skipped !== undefined) return { ok: false, unblock: [], skipped };
+  const by = target.source === "embedded" ? ("embedded" as const) : ("asserted" as const);
+  const given = (there: boolean, unblock: readonly string[]): Supply =>
+    there ? { ok: true, attestation: { state: need, by } } : { ok: false, unblock };
+  const [kind, name = ""] = need.split(".");
+  switch (kind) {
+    case "key":
+      return given(target.keys[name as KeyName] !== undefined, [
+        "keys:",
+        `  ${name}: env:${ENVIRONMENT_NAMES[name as KeyName] ?? "GW_KEY"}`,
+      ]);
+    case "model":
+      return given(target.models[name as ModelRole] !== undefined, ["models:", `  ${name}: <model id>`]);
+    case "limits":
+      return given(target.limits !== undefined, ["limits: starter   # or { rpm: 6000, inFlight: 256 }"]);
+    case "clock":
+      return given(target.source === "embedded", ["# only the embedded gateway lets its clock be shifted"]);
+    default:
+      return limitedSupply(need, target, given);
+  }
+}
+
+function limitedSupply(
+  need: Need,
+  target: Target,
+  given: (there: boolean, unblock: readonly string[]) => Supply,
+): Supply {
+  const [, kind, second] = need.split(".");
+  const account = limitedFor(target, kind === "rate" ? "rate" : "slots");
+  const numbers = kind === "rate" ? "{ rpm: 20, inFlight: 4 }" : "{ rpm: 6000, inFlight: 4 }";
+  const there = account !== undefined && (second === undefined || account.second !== undefined);
+  return given(there, ["limited:", `  - { key: env:GW_LIMITED, second: env:GW_LIMITED_2, limits: ${numbers} }`]);
+}

@@ -1,0 +1,233 @@
+import { type Exchange, type LiveExchange, Recorder } from "../client/index.ts";
+import { type Clock, EXIT, GauntletError, type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
+import { allKeys, type Key, type Limits, type Target } from "../target/index.ts";
+import { type Endpoint, type Mode, retryAfterMs } from "../wire/index.ts";
+import { Answer, type Asked, type ReadingRules } from "./answer.ts";
+import { type Ask, buildRequest } from "./ask.ts";
+import { Pace } from "./pace.ts";
+
+/** The request budget of the target is used up: the run stops and says so. */
+export class BudgetReached extends GauntletError {
+  readonly code = "BUDGET_REACHED";
+  readonly exit = EXIT.inconclusive;
+}
+
+export interface TrafficOptions {
+  readonly target: Target;
+  readonly seed: number;
+  readonly signal: AbortSignal;
+  readonly onAnswer?: (answer: Answer) => void;
+  readonly clock?: Clock;
+}
+
+/** A request under way whose end is not waited for. */
+export interface Held {
+  readonly live: LiveExchange;
+  readonly done: Promise<Answer>;
+}
+
+/** The axes and defaults that a probe's asks inherit. */
+export interface AskDefaults {
+  readonly endpoint: Endpoint;
+  readonly mode: Mode;
+}
+
+/** An ambient denial is waited out at most this long; a longer hint ends the attempt. */
+const LONGEST_AMBIENT_WAIT_MS = 65_000;
+/** Times that a request which met an ambient denial is sent again. */
+const REPEATS = 2;
+/** What a denied or odd request may take: an answer that needs no provider. */
+const QUICK_DEADLINE_MS = 20_000;
+
+/** Everything that a conformance run sends, in one place: pacing, ambient denials, stale connections, bookkeeping. */
+export class Traffic implements AsyncDisposable {
+  readonly random: Random;
+  readonly signal: AbortSignal;
+  readonly rules: ReadingRules;
+  readonly answers: Answer[] = [];
+  readonly recorder: Recorder;
+  readonly #clock: Clock;
+  readonly #paces = new Map<string, Pace>();
+  readonly #inFlight = new Map<string, number>();
+  readonly #onAnswer: ((answer: Answer) => void) | undefined;
+  readonly #runTag: string;
+  #target: Target;
+  #nonces = 0;
+  #sent = 0;
+
+  constructor({ target, seed, signal, onAnswer, clock = systemClock }: TrafficOptions) {
+    this.#target = target;
+    this.random = seededRandom(seed);
+    this.signal = signal;
+    this.#clock = clock;
+    this.#onAnswer = onAnswer;
+    this.#runTag = Math.floor(this.random() * 0xffffff)
+      .toString(16)
+      .padStart(6, "0");
+    this.rules = readingRules(target);
+    this.recorder = new Recorder({
+      secrets: allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() })),
+      bounds: { deadlineMs: target.timeouts.answerMs, idleMs: target.timeouts.idleMs },
+      clock,
+    });
+    signal.addEventListener("abort", () => this.recorder.abortAll(), { once: true });
+  }
+
+  get target(): Target {
+    return this.#target;
+  }
+
+  /** Names the plain model, where the target file does not. */
+  fillModels(listed: string | undefined): void {
+    const { models } = this.#target;
+    const chat = models.chat ?? listed;
+    const unknown = models.unknown ?? `gauntlet-no-such-model-${this.#runTag}`;
+    this.#target = { ...this.#target, models: { ...models, chat, messages: models.messages ?? chat, unknown } };
+  }
+
+  get sent(): number {
+    return this.#sent;
+  }
+
+  /** A text that stands in no other prompt of any run. */
+  nonce(): string {
+    return `gx${this.#runTag}n${(++this.#nonces).toString(36)}z`;
+  }
+
+  /** Waits below the account's limits, sends, repeats once what an ambient denial or a stale connection stopped. */
+  async ask(ask: Ask, defaults: AskDefaults): Promise<Answer> {
+    let answer = await this.#pacedOnce(ask, defaults, undefined);
+    for (let repeat = 0; repeat < REPEATS; repeat++) {
+      if (isStale(answer.exchange)) {
+        answer = await this.#pacedOnce({ ...ask, freshConnection: true }, defaults, answer.id);
+        continue;
+      }
+      const waitMs = ask.patient === false ? undefined : this.#ambientWaitMs(answer);
+      if (waitMs === undefined) break;
+      this.#paceOf(answer.asked.account).slowDown(answer.reason ?? "", waitMs);
+      answer = await this.#pacedOnce(ask, defaults, answer.id);
+    }
+    return answer;
+  }
+
+  async #pacedOnce(ask: Ask, defaults: AskDefaults, repeats: string | undefined): Promise<Answer> {
+    const pace = this.#paceOf(this.#accountOf(ask));
+    await pace.enter(this.signal);
+    try {
+      return await this.begin(ask, defaults, repeats).done;
+    } finally {
+      pace.leave();
+    }
+  }
+
+  /** Sends at once, whatever the pace; for probes that hold requests open or measure limits. */
+  begin(ask: Ask, defaults: AskDefaults, repeats?: string): Held {
+    this.signal.throwIfAborted();
+    if (++this.#sent > this.target.budget.requests) {
+      throw new BudgetReached(`the budget of ${this.target.budget.requests} requests is used up`, {
+        hint: "Raise budget.requests in the target file, or select fewer suites.",
+      });
+    }
+    const endpoint = ask.endpoint ?? defaults.endpoint;
+    const mode = ask.mode ?? defaults.mode;
+    const nonce = this.nonce();
+    const prompt = ask.prompt ?? `Please repeat: ${nonce}`;
+    const { keyName, ...request } = buildRequest(this.target, { ...ask, mode }, endpoint, prompt);
+    const account = this.#accountOf(ask);
+    const inFlight = this.#count(account, 1);
+    const intent = ask.intent ?? "good";
+    const asked: Asked = {
+      endpoint,
+      mode,
+      intent,
+      account,
+      inFlight,
+      ...(ask.prompt === undefined && ask.rawBody === undefined ? { nonce } : {}),
+      ...(repeats === undefined ? {} : { repeats }),
+    };
+    const quick = intent === "good" ? {} : { deadlineMs: Math.min(QUICK_DEADLINE_MS, this.target.timeouts.answerMs) };
+    const live = this.recorder.begin(
+      { ...request, key: keyName },
+      { bounds: { ...quick, ...ask.bounds }, freshConnection: ask.freshConnection ?? false },
+    );
+    const done = live.done.then((exchange) => {
+      this.#count(account, -1);
+      const answer = new Answer(exchange, asked, this.rules);
+      this.answers.push(answer);
+      this.#onAnswer?.(answer);
+      return answer;
+    });
+    return { live, done };
+  }
+
+  async wait(ms: number): Promise<void> {
+    await sleep(ms, this.signal);
+    this.signal.throwIfAborted();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.recorder[Symbol.asyncDispose]();
+  }
+
+  /** How long to wait before a denial that we did not ask for is tried again; `undefined` when it is no such thing. */
+  #ambientWaitMs(answer: Answer): number | undefined {
+    if (answer.status !== 429) return undefined;
+    if (answer.reason !== "rate_limit_exceeded" && answer.reason !== "concurrency_limit_exceeded") return undefined;
+    const hint = retryAfterMs(answer.header("retry-after") ?? "", this.#clock.nowMs()) ?? 1_000;
+    return hint > LONGEST_AMBIENT_WAIT_MS ? undefined : hint;
+  }
+
+  #count(account: string, change: 1 | -1): number {
+    const count = (this.#inFlight.get(account) ?? 0) + change;
+    this.#inFlight.set(account, count);
+    return count;
+  }
+
+  #accountOf({ key, authorization }: Ask): string {
+    if (authorization !== undefined || key === null) return "none";
+    return accountName(typeof key === "object" ? key : (key ?? "valid"));
+  }
+
+  #paceOf(account: string): Pace {
+    const known = this.#paces.get(account);
+    if (known !== undefined) return known;
+    const pace = new Pace(limitsOf(this.target, account), this.#clock);
+    this.#paces.set(account, pace);
+    return pace;
+  }
+}
+
+/** A connection that the gateway had closed while it was idle: nothing of the request was answered (RFC 9112, 9.3). */
+export function isStale({ ending, response, connection, timeline }: Exchange): boolean {
+  return (
+    ending.kind === "reset" && response === undefined && timeline.firstByteUs === undefined && connection.earlier > 0
+  );
+}
+
+/** The account that a key belongs to, as far as the target file tells. */
+function accountName(key: Key | string): string {
+  const name = typeof key === "string" ? key : key.name;
+  if (name === "empty" || name === "emptySecond") return "empty";
+  if (name === "other") return "other";
+  const set = /^(limited\.\d+|tiers\.\w+)\./.exec(name);
+  return set?.[1] ?? "main";
+}
+
+function limitsOf(target: Target, account: string): Limits | undefined {
+  if (account === "main") return target.limits;
+  const [set, which = ""] = account.split(".");
+  if (set === "limited") return target.limited[Number(which)]?.limits;
+  if (set === "tiers") return Object.entries(target.tiers).find(([tier]) => tier === which)?.[1].limits;
+  // Requests without a good key belong to nobody's limits; they are few.
+  return account === "none" ? { rpm: 6_000, inFlight: 64 } : undefined;
+}
+
+/** How answers of this target are read; stored with the record, so that a later judgement reads them alike. */
+export function readingRules(target: Target): ReadingRules {
+  const { reasonFrom } = target.contract;
+  return {
+    reasonHeader: target.headers.reason,
+    actionHeader: target.headers.action,
+    ...(reasonFrom === undefined || reasonFrom === "header" ? {} : { reasonPointer: reasonFrom }),
+  };
+}

@@ -1,0 +1,66 @@
+import { EXIT, type ExitCode } from "../core/index.ts";
+import type { CheckResult, RunVerdict, Status } from "../record/index.ts";
+
+export interface Circumstances {
+  readonly targetName: string;
+  /** Declared gaps, contract rows, waivers: what the word alone would hide. */
+  readonly qualifiers: readonly string[];
+  /** Set when the run was cut short by a signal. */
+  readonly interruptedBy?: "SIGINT" | "SIGTERM" | undefined;
+}
+
+type Word = RunVerdict["word"];
+
+const WORDS: Readonly<Partial<Record<Status, Word>>> = {
+  "harness-error": "error",
+  fail: "fail",
+  flaky: "fail",
+  blocked: "inconclusive",
+  inconclusive: "inconclusive",
+};
+
+/** Most reasons that a verdict lists; the rest is counted. */
+const MOST_REASONS = 20;
+
+/**
+ * The verdict of a conformance run. A broken demand decides before anything else: it is true whatever else went wrong.
+ * Green is earned: a run in which nothing was judged is inconclusive.
+ */
+export function decide(
+  results: readonly CheckResult[],
+  { targetName, qualifiers, interruptedBy }: Circumstances,
+): RunVerdict {
+  const of = (...statuses: Status[]) => results.filter(({ status }) => statuses.includes(status));
+  const deciding =
+    [of("fail", "flaky"), of("harness-error"), of("blocked", "inconclusive")].find(({ length }) => length > 0) ?? [];
+  const [first] = deciding;
+  const judged = of("pass", "warn").length > 0;
+  const word = first === undefined ? (judged ? "pass" : "inconclusive") : (WORDS[first.status] ?? "error");
+  const reasons = deciding
+    .slice(0, MOST_REASONS)
+    .map(({ id, status, message }) => ({ text: `${status}: ${message}`, check: id }));
+  if (deciding.length > MOST_REASONS) reasons.push({ text: `and ${deciding.length - MOST_REASONS} more`, check: "" });
+  if (first === undefined && !judged) reasons.push({ text: "nothing was judged", check: "" });
+  const tail = qualifiers.length === 0 ? "" : ` (${qualifiers.join("; ")})`;
+  return {
+    word: interruptedBy === undefined || word === "fail" ? word : "inconclusive",
+    exitCode:
+      interruptedBy === undefined ? exitCodeOf(word) : interruptedBy === "SIGINT" ? EXIT.interrupted : EXIT.terminated,
+    headline: `${word.toUpperCase()}: ${targetName}${tail}${interruptedBy === undefined ? "" : `, interrupted by ${interruptedBy}`}`,
+    reasons: reasons.map(({ text, check }) => (check === "" ? { text } : { text, check })),
+    qualifiers: [...qualifiers],
+  };
+}
+
+function exitCodeOf(word: Word): ExitCode {
+  switch (word) {
+    case "pass":
+      return EXIT.pass;
+    case "fail":
+      return EXIT.gateFailed;
+    case "inconclusive":
+      return EXIT.inconclusive;
+    case "error":
+      return EXIT.internal;
+  }
+}

@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { STATUSES } from "./status.ts";
+
+const level = z.enum(["MUST", "SHOULD", "MAY", "OPEN"]);
+export const layer = z.enum(["specification", "protocol", "compat"]);
+
+/** One thing a judge said: what a row asks for, what was seen, and where. */
+export const findingSchema = z.strictObject({
+  row: z.string(),
+  level,
+  layer,
+  /** `met` and `broken` are judgements; `observed` is a fact under a row that decides nothing. */
+  outcome: z.enum(["met", "broken", "observed"]),
+  /** What a miss is worth: a claim about a MUST row may still be a warning, when only part of the row is meant. */
+  weight: z.enum(["fail", "warn", "none"]),
+  expected: z.string().optional(),
+  observed: z.string(),
+  /** JSON pointer into the body, or the name of a header, or `status`. */
+  pointer: z.string().optional(),
+  /** Exchange in which it was seen. */
+  exchange: z.string().optional(),
+  note: z.string().optional(),
+});
+
+export const attestationSchema = z.strictObject({
+  state: z.string(),
+  /** `observed`: the harness saw it come about. `hook`: the provisioning hook says so. `asserted`: the operator does. */
+  by: z.enum(["observed", "hook", "asserted", "embedded"]),
+});
+
+export const checkResultSchema = z.strictObject({
+  /** Stable id with its axes: `errors.key-revoked[messages,stream]`. */
+  id: z.string(),
+  /** Id of the declaration, without axes. */
+  check: z.string(),
+  suite: z.string(),
+  title: z.string(),
+  layer,
+  axes: z.record(z.string(), z.string()),
+  status: z.enum(STATUSES),
+  /** Rows that the check covers. */
+  rows: z.array(z.string()),
+  /** Rows that were broken. */
+  violated: z.array(z.string()),
+  /** One sentence that says what came out. */
+  message: z.string(),
+  findings: z.array(findingSchema),
+  attestations: z.array(attestationSchema),
+  /** Lines of the target file that would unblock it. */
+  unblock: z.array(z.string()),
+  /** Exchanges that the judge saw, in order. */
+  exchanges: z.array(z.string()),
+  durationMs: z.number(),
+});
+
+export type Finding = z.infer<typeof findingSchema>;
+export type CheckResult = z.infer<typeof checkResultSchema>;
+export type Attestation = z.infer<typeof attestationSchema>;

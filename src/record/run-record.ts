@@ -1,0 +1,88 @@
+import { z } from "zod";
+import { checkResultSchema, layer } from "./check-result.ts";
+import { STATUSES } from "./status.ts";
+
+/** Version of the run record. A reader of version n reads every record up to n. */
+export const RECORD_VERSION = 1;
+
+/** A row of the requirement set in use, so that a record can be shown without the harness that made it. */
+const rowSchema = z.strictObject({
+  id: z.string(),
+  layer,
+  level: z.enum(["MUST", "SHOULD", "MAY", "OPEN"]),
+  binds: z.enum(["gateway", "client"]),
+  area: z.string(),
+  source: z.string(),
+  text: z.string(),
+});
+
+const verdictSchema = z.strictObject({
+  /** The one word that CI reads. */
+  word: z.enum(["pass", "fail", "inconclusive", "error"]),
+  exitCode: z.int(),
+  /** The first line: word, target, qualifiers such as `partial` or a contract. */
+  headline: z.string(),
+  /** Why, each with the check or row it is about. */
+  reasons: z.array(z.strictObject({ text: z.string(), check: z.string().optional() })),
+  /** What the word does not say: declared gaps, contract rows, waivers. */
+  qualifiers: z.array(z.string()),
+});
+
+export const runRecordSchema = z
+  .strictObject({
+    schemaVersion: z.literal(RECORD_VERSION),
+    runId: z.string(),
+    /** Which command made it. */
+    command: z.string(),
+    startedAt: z.iso.datetime(),
+    endedAt: z.iso.datetime(),
+    durationMs: z.number(),
+    /** false: the run was cut short, and the record holds what there was. */
+    complete: z.boolean(),
+    harness: z.strictObject({ name: z.string(), version: z.string() }),
+    requirementSet: z.strictObject({ version: z.string(), sha256: z.string() }),
+    target: z.strictObject({
+      name: z.string(),
+      baseUrl: z.string(),
+      source: z.string(),
+      /** Header names and pointers by which answers were read; a later judgement reads them alike. */
+      reading: z.strictObject({
+        reasonHeader: z.string(),
+        actionHeader: z.string(),
+        reasonPointer: z.string().optional(),
+      }),
+      /** What the gateway said of itself, if anything: a `Server` header or the like. */
+      build: z.string().optional(),
+    }),
+    /** The target file as written (references, no keys) and its hash. */
+    configuration: z.strictObject({ value: z.unknown(), sha256: z.string() }),
+    environment: z.strictObject({
+      node: z.string(),
+      platform: z.string(),
+      cpuModel: z.string(),
+      cpus: z.int(),
+      memoryBytes: z.number(),
+    }),
+    seed: z.int(),
+    verdict: verdictSchema,
+    counts: z.record(z.enum(STATUSES), z.int()),
+    rows: z.array(rowSchema),
+    checks: z.array(checkResultSchema),
+    traffic: z.strictObject({
+      requests: z.int(),
+      /** HIST-2: an attempt that was rejected or lost may have no row in the gateway's history. */
+      note: z.string(),
+    }),
+  })
+  .meta({
+    title: "Gauntlet run record",
+    description: "Everything that a run found out. Reports are renderings of it.",
+  });
+
+export type RunRecord = z.infer<typeof runRecordSchema>;
+export type RunVerdict = z.infer<typeof verdictSchema>;
+
+/** JSON Schema of the record; published as `schemas/run.schema.json`. */
+export function runRecordJsonSchema(): Record<string, unknown> {
+  return z.toJSONSchema(runRecordSchema) as Record<string, unknown>;
+}

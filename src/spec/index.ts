@@ -1,0 +1,13 @@
+export { DENIALS, type DenialRow, denial, type Reason } from "./denials.ts";
+export {
+  type CompatRow,
+  isRowId,
+  type Layer,
+  LEDGER,
+  type LedgerRow,
+  ledgerRow,
+  type MustRow,
+  type RowId,
+  type ShouldRow,
+} from "./ledger.ts";
+export type { Area, Level, Requirement } from "./requirement.ts";
