@@ -1,18 +1,313 @@
-import { type Check, defineCheck, success } from "../src/conformance/index.ts";
+import {
+  type Answer,
+  type Ask,
+  type Check,
+  defineCheck,
+  defineWatch,
+  oneOf,
+  type Probe,
+  success,
+} from "../src/conformance/index.ts";
+import type { Endpoint } from "../src/wire/index.ts";
+import { expectedDenial } from "./shared/expected-denial.ts";
+import { fabricatedKey, swappedCase } from "./shared/fabricated-key.ts";
+import { judgeDenial } from "./shared/judge-denial.ts";
+
+const ENDPOINTS = ["models", "chat", "messages"] as const;
+
+/** The endpoint of an instance whose case names one. */
+const endpointOf = (t: Probe): Endpoint => ENDPOINTS.find((name) => name === t.case) ?? "chat";
 
 const bearerAuthenticates = defineCheck({
   id: "auth.bearer",
   title: "A bearer key authenticates every endpoint",
-  covers: ["AUTH-1"],
-  explains: "x",
-  across: { dialect: ["chat", "messages"], mode: ["whole"] },
-  cost: { requests: 1 },
+  covers: ["AUTH-1", "BASE-2"],
+  explains:
+    "Sends the same good key to each endpoint, on a connection of its own and on one that is used again, and expects 2xx. A failure means that this endpoint does not take the key that the others take.",
+  across: { case: ENDPOINTS },
+  cost: { requests: 3 },
   async probe(t) {
-    return { good: await t.ask() };
+    const endpoint = endpointOf(t);
+    return {
+      fresh: await t.ask({ endpoint, freshConnection: true }),
+      reused: await t.ask({ endpoint }),
+      again: await t.ask({ endpoint }),
+    };
   },
-  judge({ good }, verdict) {
-    verdict.must("AUTH-1", good.status, success, { in: good, at: "status" });
+  judge(answers, verdict) {
+    for (const answer of Object.values(answers)) {
+      verdict.must("AUTH-1", answer.status, success, { in: answer, at: "status", because: answer.summary });
+    }
+    verdict.must("BASE-2", answers.fresh.admitted, true, { in: answers.fresh, because: answers.fresh.summary });
   },
 });
 
-export const AUTH: readonly Check[] = [bearerAuthenticates];
+/** A denied twin on the list endpoint, which has no streamed form. */
+async function onEndpoint(t: Probe, wrong: Ask) {
+  const endpoint = endpointOf(t);
+  const expected = expectedDenial(t, "invalid_api_key");
+  const control = await t.ask({ endpoint });
+  const denied = await t.ask({ endpoint, intent: "denied", ...wrong });
+  const streamed = endpoint === "models" ? [] : [await t.ask({ endpoint, intent: "denied", mode: "stream", ...wrong })];
+  return { control, denied: [denied, ...streamed], expected };
+}
+
+const missingKeyIsDenied = defineCheck({
+  id: "auth.missing-key",
+  title: "A request without a key is denied as invalid_api_key",
+  covers: [
+    "AUTH-2",
+    "MODELS-5",
+    "ERR-401-INVALID",
+    "ERR-HDR-1",
+    "ERR-HDR-3",
+    "ERR-HDR-4",
+    "ERR-BODY-2",
+    "ERR-BODY-3",
+    "STREAM-2",
+    "STREAM-3",
+  ],
+  explains:
+    "A good request is sent twice: with its key, which must be served, and without any Authorization header, which must come back as 401 with the reason invalid_api_key. A failure means that the endpoint is open, or names the denial differently.",
+  across: { case: ENDPOINTS },
+  cost: { requests: 3 },
+  probe: (t) => onEndpoint(t, { key: null }),
+  judge({ control, denied, expected }, verdict) {
+    verdict.assumeGood(control);
+    for (const answer of denied) {
+      verdict.must("AUTH-2", answer.status, expected.status, { in: answer, at: "status", because: answer.summary });
+      if (answer.asked.endpoint === "models") {
+        verdict.must("MODELS-5", answer.status, expected.status, { in: answer, at: "status", because: answer.summary });
+        verdict.must("MODELS-5", answer.reason, expected.word, { in: answer, at: "reason" });
+      }
+      judgeDenial(verdict, answer, expected);
+    }
+  },
+});
+
+const unknownKeyIsDenied = defineCheck({
+  id: "auth.unknown-key",
+  title: "A key that was never issued is denied as invalid_api_key",
+  covers: [
+    "AUTH-3",
+    "ERR-401-INVALID",
+    "ERR-HDR-1",
+    "ERR-HDR-3",
+    "ERR-HDR-4",
+    "ERR-BODY-2",
+    "ERR-BODY-3",
+    "STREAM-2",
+    "STREAM-3",
+    "SEC-3",
+  ],
+  explains:
+    "Uses an invented key of the same form as the good one. It must be denied with 401 invalid_api_key on every endpoint, whole and streamed, and the answer should not repeat it. A failure means that unknown keys are let in, or that their denial cannot be told from others.",
+  across: { case: ENDPOINTS },
+  cost: { requests: 3 },
+  async probe(t) {
+    const invented = fabricatedKey(t.target.keys.valid.reveal(), () => t.random());
+    return { ...(await onEndpoint(t, { authorization: `Bearer ${invented}` })), invented };
+  },
+  judge({ control, denied, expected, invented }, verdict) {
+    verdict.assumeGood(control);
+    for (const answer of denied) {
+      verdict.must("AUTH-3", answer.status, expected.status, { in: answer, at: "status", because: answer.summary });
+      judgeDenial(verdict, answer, expected);
+      const repeated = JSON.stringify(answer.headers).includes(invented) || answer.text.includes(invented);
+      verdict.should("SEC-3", repeated, false, { in: answer, because: "the answer repeats the key that it refuses" });
+    }
+  },
+});
+
+/** Keys that differ from a good one as little as possible. None was ever issued. */
+const NEAR_KEYS: Readonly<Record<string, (key: string) => string>> = {
+  "one-character-less": (key) => key.slice(0, -1),
+  "one-character-more": (key) => `${key}x`,
+  "first-half": (key) => key.slice(0, Math.ceil(key.length / 2)),
+  "other-letter-case": swappedCase,
+};
+
+const nearKeyIsDenied = defineCheck({
+  id: "auth.near-key",
+  title: "A key that only resembles a good one is denied",
+  covers: ["AUTH-3", "ERR-401-INVALID"],
+  explains:
+    "Keys are compared whole: the good key with a character more or less, its first half, and the same letters in the other case were never issued and must be denied. A failure means that keys are compared by prefix or without regard to letter case.",
+  across: { dialect: ["chat", "messages"], case: Object.keys(NEAR_KEYS) },
+  cost: { requests: 2 },
+  async probe(t) {
+    const good = t.target.keys.valid.reveal();
+    const near = NEAR_KEYS[t.case]?.(good) ?? good;
+    if (near === good) return { control: null, denied: null, expected: expectedDenial(t, "invalid_api_key") };
+    return {
+      control: await t.ask(),
+      denied: await t.ask({ authorization: `Bearer ${near}`, intent: "denied" }),
+      expected: expectedDenial(t, "invalid_api_key"),
+    };
+  },
+  judge({ control, denied, expected }, verdict) {
+    if (control === null || denied === null) return verdict.notApplicable("the good key has no letters to change");
+    verdict.assumeGood(control);
+    verdict.must("AUTH-3", denied.status, expected.status, { in: denied, at: "status", because: denied.summary });
+    verdict.must("ERR-401-INVALID", denied.reason, expected.word, {
+      in: denied,
+      at: "reason",
+      because: denied.summary,
+    });
+  },
+});
+
+/** Authorization values that are no bearer credential, with the statuses that are as good as 401. */
+const MALFORMED: Readonly<Record<string, { value: (key: string) => string; also?: readonly number[] }>> = {
+  "empty-bearer": { value: () => "Bearer " },
+  "scheme-only": { value: () => "Bearer" },
+  "other-scheme": { value: (key) => `Basic ${Buffer.from(`:${key}`).toString("base64")}` },
+  "invented-scheme": { value: (key) => `Token ${key}` },
+  "no-scheme": { value: (key) => key },
+  // An HTTP server may refuse these two before any credential is looked at.
+  "non-ascii": { value: () => "Bearer sk-\u00e4\u00f6\u00fc\u00df", also: [400] },
+  "very-long": { value: () => `Bearer ${"k".repeat(6_000)}`, also: [400, 413, 431] },
+};
+
+const malformedCredentialIsDenied = defineCheck({
+  id: "auth.malformed",
+  title: "A malformed credential counts as missing or invalid",
+  covers: ["AUTH-5"],
+  explains:
+    "Values of Authorization that are no bearer credential are the caller's mistake: 401 with invalid_api_key is expected, never a server error and never a served request. A warning for 5xx means that a caller can crash the key check.",
+  across: { dialect: ["chat", "messages"], case: Object.keys(MALFORMED) },
+  cost: { requests: 2 },
+  async probe(t) {
+    const { value, also = [] } = MALFORMED[t.case] ?? { value: () => "" };
+    return {
+      control: await t.ask(),
+      denied: await t.ask({ authorization: value(t.target.keys.valid.reveal()), intent: "denied" }),
+      allowed: [expectedDenial(t, "invalid_api_key").status, ...also],
+      word: expectedDenial(t, "invalid_api_key").word,
+    };
+  },
+  judge({ control, denied, allowed, word }, verdict) {
+    verdict.assumeGood(control);
+    verdict.should("AUTH-5", denied.status, oneOf(...allowed), { in: denied, at: "status", because: denied.summary });
+    if (denied.status === 401) verdict.should("AUTH-5", denied.reason, word, { in: denied, at: "reason" });
+  },
+});
+
+const revokedKeyStaysRevoked = defineCheck({
+  id: "auth.revoked",
+  title: "A revoked key is denied as key_revoked on every endpoint and connection",
+  covers: [
+    "AUTH-4",
+    "ERR-401-REVOKED",
+    "ERR-HDR-1",
+    "ERR-HDR-3",
+    "ERR-HDR-4",
+    "ERR-BODY-2",
+    "ERR-BODY-3",
+    "STREAM-2",
+    "STREAM-3",
+  ],
+  explains:
+    "Gateways of several instances tend to learn of a revocation at different times, so the revoked key is tried over many fresh connections and after good traffic. It must always come back as 401 key_revoked and never be served.",
+  needs: ["key.revoked"],
+  across: { case: ENDPOINTS },
+  cost: { requests: 8 },
+  async probe(t) {
+    const endpoint = endpointOf(t);
+    const expected = expectedDenial(t, "key_revoked");
+    const control = await t.ask({ endpoint });
+    const denied: Answer[] = [await t.ask({ endpoint, key: "revoked", intent: "denied" })];
+    const fresh = Array.from({ length: 5 }, () =>
+      t.ask({ endpoint, key: "revoked", intent: "denied", freshConnection: true }),
+    );
+    denied.push(...(await Promise.all(fresh)));
+    if (endpoint !== "models") denied.push(await t.ask({ endpoint, key: "revoked", intent: "denied", mode: "stream" }));
+    return { control, denied, expected };
+  },
+  judge({ control, denied, expected }, verdict) {
+    verdict.assumeGood(control);
+    for (const answer of denied) {
+      verdict.must("AUTH-4", answer.status, expected.status, { in: answer, at: "status", because: answer.summary });
+      verdict.must("AUTH-4", answer.reason, expected.word, { in: answer, at: "reason", because: answer.summary });
+      judgeDenial(verdict, answer, expected);
+    }
+  },
+});
+
+/** Other ways to send a good key. What becomes of them is not shown. */
+const OTHER_WAYS: Readonly<Record<string, (key: string) => Ask>> = {
+  "vendor-header": (key) => ({ key: null, headers: [["x-api-key", key]] }),
+  "query-parameter": (key) => ({ key: null, query: `?api_key=${encodeURIComponent(key)}` }),
+  "lower-case-scheme": (key) => ({ authorization: `bearer ${key}` }),
+  "two-spaces": (key) => ({ authorization: `Bearer  ${key}` }),
+};
+
+const otherWays = defineCheck({
+  id: "auth.other-ways",
+  title: "Other ways to pass a key",
+  covers: ["AUTH-6"],
+  explains:
+    "The specification shows the bearer header alone. What else the gateway takes is noted and decides nothing.",
+  across: { dialect: ["chat", "messages"], case: Object.keys(OTHER_WAYS) },
+  cost: { requests: 1 },
+  async probe(t) {
+    const way = OTHER_WAYS[t.case]?.(t.target.keys.valid.reveal()) ?? {};
+    return { answer: await t.ask({ ...way, intent: "odd" }) };
+  },
+  judge({ answer }, verdict) {
+    verdict.observe("AUTH-6", answer.summary, { in: answer });
+  },
+});
+
+const precedence = defineCheck({
+  id: "auth.precedence",
+  title: "Which denial wins when several apply",
+  covers: ["AUTH-8"],
+  explains: "An invented key with an unknown model meets two rows. Either is right; which one was sent is noted.",
+  across: { dialect: ["chat", "messages"] },
+  cost: { requests: 1 },
+  async probe(t) {
+    const invented = fabricatedKey(t.target.keys.valid.reveal(), () => t.random());
+    return { answer: await t.ask({ authorization: `Bearer ${invented}`, model: "unknown", intent: "denied" }) };
+  },
+  judge({ answer }, verdict) {
+    verdict.observe("AUTH-8", answer.summary, { in: answer });
+  },
+});
+
+/** Keys that must always be let in; the others are in a state in which they must not. */
+const GOOD_KEYS = ["valid", "second", "other"];
+
+const goodKeysAreAlwaysGood = defineWatch({
+  id: "auth.good-key-always",
+  title: "No request with a good key is ever told that its key is bad",
+  covers: ["AUTH-1", "ERR-401-INVALID"],
+  explains:
+    "Looks at every request of the run that carried a good key and asked for something proper: none may come back as 401 or 403. A failure means that keys flap, for instance because a cache and a database disagree.",
+  judge(answers, verdict) {
+    const good = answers.filter(
+      ({ asked, exchange }) => asked.intent === "good" && GOOD_KEYS.includes(exchange.key ?? ""),
+    );
+    if (good.length === 0) verdict.inconclusive("no request with a good key was sent");
+    const refused = good.filter(({ status }) => status === 401 || status === 403);
+    const named = `${refused.length} of ${good.length} refused`;
+    verdict.must("AUTH-1", refused.length, 0, { in: refused[0], because: named });
+    const invalid = answers.filter(({ exchange, status }) => status === 401 && GOOD_KEYS.includes(exchange.key ?? ""));
+    verdict.must("ERR-401-INVALID", invalid.length, 0, {
+      in: invalid[0],
+      because: "401 for a key that is neither missing nor invalid",
+    });
+  },
+});
+
+export const AUTH: readonly Check[] = [
+  bearerAuthenticates,
+  missingKeyIsDenied,
+  unknownKeyIsDenied,
+  nearKeyIsDenied,
+  malformedCredentialIsDenied,
+  revokedKeyStaysRevoked,
+  otherWays,
+  precedence,
+  goodKeysAreAlwaysGood,
+];

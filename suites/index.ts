@@ -1,5 +1,21 @@
 import type { Check } from "../src/conformance/index.ts";
 import { AUTH } from "./auth.ts";
+import { CHAT } from "./chat.ts";
+import { ERRORS } from "./errors.ts";
+import { MESSAGES } from "./messages.ts";
+import { MODELS } from "./models.ts";
+import { SECURITY } from "./security.ts";
+import { SERVICE } from "./service.ts";
+import { STREAMING } from "./streaming.ts";
 
 /** Every check there is, in the order in which reports show them. */
-export const CHECKS: readonly Check[] = [...AUTH];
+export const CHECKS: readonly Check[] = [
+  ...SERVICE,
+  ...AUTH,
+  ...MODELS,
+  ...CHAT,
+  ...MESSAGES,
+  ...STREAMING,
+  ...ERRORS,
+  ...SECURITY,
+];

@@ -92,7 +92,8 @@ export function buildRequest(
     url: url.href,
     headers: [...headers.filter(([name]) => !replaced.has(name.toLowerCase())), ...(ask.headers ?? [])],
     body,
-    keyName: key?.name,
+    // A header of the probe's own making is no key of ours, even where it resembles one.
+    keyName: ask.authorization === undefined ? key?.name : undefined,
   };
 }
 

@@ -1,0 +1,223 @@
+import { type Ask, type Check, callerError, defineCheck, success, that } from "../src/conformance/index.ts";
+import { MODES } from "../src/wire/index.ts";
+import { judgeWholeReply } from "./shared/judge-reply.ts";
+import { LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
+
+const minimal = defineCheck({
+  id: "chat.minimal",
+  title: "A body with only model and messages is enough, and the reply is where it belongs",
+  covers: ["CHAT-1", "CHAT-2", "CHAT-3", "ERR-200-1"],
+  explains:
+    "Sends the two required fields and nothing else, several times. The reply is a JSON object with text at choices[0].message.content and token counts in usage. A failure with a sensible error message usually means a hidden required field.",
+  across: { case: ["plain", "fresh-connection", "second-turn"] },
+  cost: { requests: 3 },
+  async probe(t) {
+    const ask: Ask =
+      t.case === "second-turn"
+        ? {
+            prompt: [
+              { role: "user", content: "one" },
+              { role: "assistant", content: "two" },
+              { role: "user", content: `three ${t.nonce()}` },
+            ],
+          }
+        : { freshConnection: t.case === "fresh-connection" };
+    return { replies: [await t.ask(ask), await t.ask(ask), await t.ask(ask)] };
+  },
+  judge({ replies }, verdict) {
+    for (const reply of replies) judgeWholeReply(verdict, reply);
+  },
+});
+
+const CONVERSATIONS: Readonly<Record<string, (nonce: string) => Ask["prompt"] & {}>> = {
+  "one-turn": (nonce) => `Hello ${nonce}`,
+  "three-turns": (nonce) => [
+    { role: "user", content: "My number is 7." },
+    { role: "assistant", content: "Noted." },
+    { role: "user", content: `Say it again. ${nonce}` },
+  ],
+  "eleven-turns": (nonce) =>
+    Array.from({ length: 11 }, (_, index) => ({
+      role: index % 2 === 0 ? "user" : "assistant",
+      content: `turn ${index} ${nonce}`,
+    })),
+  "non-ascii": (nonce) => `${MULTIBYTE_TEXT} ${nonce}`,
+  "special-characters": (nonce) => `${SPECIAL_TEXT} ${nonce}`,
+  long: (nonce) => `${LONG_TEXT} ${nonce}`,
+};
+
+const conversations = defineCheck({
+  id: "chat.conversation",
+  title: "Conversations of one and several turns with any text are accepted",
+  covers: ["CHAT-4", "CHAT-2"],
+  explains:
+    "Items with a role and a string content: one turn, several turns, text beyond ASCII, quotes and control characters, long text. All must be served, whole and streamed.",
+  across: { mode: MODES, case: Object.keys(CONVERSATIONS) },
+  cost: { requests: 2 },
+  async probe(t) {
+    const prompt = CONVERSATIONS[t.case]?.(t.nonce()) ?? "";
+    return { first: await t.ask({ prompt }), second: await t.ask({ prompt }) };
+  },
+  judge({ first, second }, verdict) {
+    for (const answer of [first, second]) {
+      const seen = { in: answer, because: answer.summary };
+      if (!verdict.must("CHAT-4", answer.status, success, { ...seen, at: "status" })) continue;
+      verdict.must("CHAT-4", answer.admitted, true, seen);
+      if (!answer.streamed)
+        verdict.must("CHAT-2", typeof answer.reply.text === "string" && answer.reply.text !== "", true, {
+          ...seen,
+          at: "/choices/0/message/content",
+        });
+    }
+  },
+});
+
+const notStreamed = defineCheck({
+  id: "chat.whole",
+  title: "Without stream true the reply is one document",
+  covers: ["CHAT-7"],
+  explains:
+    "stream absent and stream false both ask for a whole reply: one JSON document, not event-stream framing. A failure means that clients that do not read streams get one.",
+  across: { case: ["absent", "false"] },
+  cost: { requests: 3 },
+  async probe(t) {
+    const ask: Ask = t.case === "false" ? { stream: false } : {};
+    return { replies: [await t.ask(ask), await t.ask({ ...ask, freshConnection: true }), await t.ask(ask)] };
+  },
+  judge({ replies }, verdict) {
+    for (const answer of replies) {
+      verdict.assumeGood(answer, "a plain request");
+      const framing = that("one JSON document", (value) => value === "single-json");
+      verdict.must("CHAT-7", answer.stream.framing, framing, { in: answer, because: answer.text.slice(0, 80) });
+      verdict.must("CHAT-7", answer.reply.parts !== undefined, true, { in: answer, at: "/choices" });
+    }
+  },
+});
+
+const REQUIRED: Readonly<Record<string, "CHAT-5" | "CHAT-6">> = { model: "CHAT-5", messages: "CHAT-6" };
+
+const requiredFields = defineCheck({
+  id: "chat.required-fields",
+  title: "model and messages are required",
+  covers: ["CHAT-5", "CHAT-6", "STREAM-2"],
+  explains:
+    "A body without one of them should be refused as the caller's error (4xx; which one is noted). A missing `messages` must not be called model_not_found when the model is enabled.",
+  across: { mode: MODES, case: Object.keys(REQUIRED) },
+  cost: { requests: 2 },
+  async probe(t) {
+    return { control: await t.ask(), refused: await t.ask({ omit: [t.case], intent: "odd" }) };
+  },
+  judge({ control, refused }, verdict, axes) {
+    verdict.assumeGood(control);
+    const row = REQUIRED[axes.case ?? ""] ?? "CHAT-5";
+    verdict.should(row, refused.status, callerError, { in: refused, at: "status", because: refused.summary });
+    if (row === "CHAT-6") {
+      verdict.should(row, refused.reason === "model_not_found", false, {
+        in: refused,
+        at: "reason",
+        because: "the model is enabled",
+      });
+    }
+  },
+});
+
+const UNREADABLE: Readonly<Record<string, Ask>> = {
+  truncated: { rawBody: '{"model": "x", "messages": [{"role": "user", "cont' },
+  empty: { rawBody: "" },
+  "not-json": { rawBody: "model=x&messages=hello" },
+  null: { rawBody: "null" },
+  string: { rawBody: '"hello"' },
+  number: { rawBody: "42" },
+  array: { rawBody: "[]" },
+  "invalid-utf8": { rawBody: Buffer.from([0x7b, 0x22, 0x6d, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]) },
+  "messages-is-a-string": { fields: { messages: "hello" } },
+  "messages-is-an-object": { fields: { messages: { role: "user", content: "hello" } } },
+  "messages-is-empty": { fields: { messages: [] } },
+  "message-is-a-string": { fields: { messages: ["hello"] } },
+  "message-is-null": { fields: { messages: [null] } },
+  "message-without-content": { fields: { messages: [{ role: "user" }] } },
+  "content-is-a-number": { fields: { messages: [{ role: "user", content: 42 }] } },
+  "model-is-a-number": { fields: { model: 42 } },
+  "model-is-an-object": { fields: { model: {} } },
+};
+
+const unreadableBody = defineCheck({
+  id: "chat.unreadable-body",
+  title: "A body that cannot be read is the caller's error",
+  covers: ["CHAT-10"],
+  explains:
+    "Bodies that are cut off, no JSON, no object, or of the wrong types should be refused with 4xx (which one is noted), not served, not answered with 5xx and not dropped: a 5xx makes callers retry what can never work.",
+  across: { mode: MODES, case: Object.keys(UNREADABLE) },
+  cost: { requests: 1 },
+  async probe(t) {
+    return { refused: await t.ask({ ...UNREADABLE[t.case], intent: "odd" }) };
+  },
+  judge({ refused }, verdict) {
+    verdict.should("CHAT-10", refused.status, callerError, { in: refused, at: "status", because: refused.summary });
+    verdict.should("CHAT-10", refused.exchange.ending.kind, "complete", { in: refused, because: refused.summary });
+  },
+});
+
+const OPTIONAL: Readonly<Record<string, Ask>> = {
+  "array-content": { prompt: [], fields: { messages: [{ role: "user", content: [{ type: "text", text: "hello" }] }] } },
+  "null-content-with-tool-calls": {
+    fields: {
+      messages: [
+        { role: "user", content: "hello" },
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [{ id: "call_1", type: "function", function: { name: "f", arguments: "{}" } }],
+        },
+        { role: "tool", tool_call_id: "call_1", content: "ok" },
+      ],
+    },
+  },
+  "empty-assistant-content": {
+    fields: {
+      messages: [
+        { role: "user", content: "a" },
+        { role: "assistant", content: "" },
+        { role: "user", content: "b" },
+      ],
+    },
+  },
+  "system-turn": {
+    fields: {
+      messages: [
+        { role: "system", content: "Be brief." },
+        { role: "user", content: "hello" },
+      ],
+    },
+  },
+  "sampling-parameters": { fields: { temperature: 0.2, top_p: 0.9 } },
+  "two-choices": { fields: { n: 2 } },
+  "unknown-parameter": { fields: { gauntlet_unknown: true } },
+};
+
+const optionalParameters = defineCheck({
+  id: "chat.optional",
+  title: "Optional parameters and other forms of content",
+  covers: ["CHAT-9"],
+  explains: "Whether these are accepted is not shown; it is noted, a 5xx with emphasis, and decides nothing.",
+  across: { case: Object.keys(OPTIONAL) },
+  cost: { requests: 1 },
+  async probe(t) {
+    return { answer: await t.ask({ ...OPTIONAL[t.case], intent: "odd" }) };
+  },
+  judge({ answer }, verdict) {
+    verdict.observe("CHAT-9", answer.summary, {
+      in: answer,
+      ...((answer.status ?? 0) >= 500 ? { because: "a server error for a legal body" } : {}),
+    });
+  },
+});
+
+export const CHAT: readonly Check[] = [
+  minimal,
+  conversations,
+  notStreamed,
+  requiredFields,
+  unreadableBody,
+  optionalParameters,
+];

@@ -1,0 +1,269 @@
+import {
+  type Answer,
+  type Ask,
+  absent,
+  type Check,
+  defineCheck,
+  defineWatch,
+  type Need,
+  oneOf,
+  serverError,
+  that,
+  type Verdict,
+} from "../src/conformance/index.ts";
+import { DENIALS, type Reason, type RowId } from "../src/spec/index.ts";
+import { DIALECTS, MODES } from "../src/wire/index.ts";
+import { expectedDenial } from "./shared/expected-denial.ts";
+import { assumeTwin, goodTwin } from "./shared/good-twin.ts";
+import { judgeDenial } from "./shared/judge-denial.ts";
+
+interface DenialCase {
+  readonly id: `errors.${string}`;
+  readonly reason: Reason;
+  readonly title: string;
+  readonly row: RowId;
+  /** The one thing that is wrong about the good request. */
+  readonly wrong: Ask;
+  readonly needs: readonly Need[];
+  readonly advice: string;
+}
+
+/** The denial rows that a single request can meet. A new row is one entry. */
+const CASES: readonly DenialCase[] = [
+  {
+    id: "errors.key-revoked",
+    reason: "key_revoked",
+    title: "A revoked key is denied as key_revoked",
+    row: "ERR-401-REVOKED",
+    wrong: { key: "revoked" },
+    needs: ["key.revoked"],
+    advice: "Revocation must be told apart from an unknown key, so that the caller knows to replace it.",
+  },
+  {
+    id: "errors.insufficient-credits",
+    reason: "insufficient_credits",
+    title: "An account without balance is denied as insufficient_credits",
+    row: "ERR-402-CREDITS",
+    wrong: { key: "empty" },
+    needs: ["key.empty"],
+    advice: "An empty balance is 402 insufficient_credits, not a rate limit and not a permission problem.",
+  },
+  {
+    id: "errors.quota-exceeded",
+    reason: "quota_exceeded",
+    title: "A key at its daily cap is denied as quota_exceeded",
+    row: "ERR-402-QUOTA",
+    wrong: { key: "capped" },
+    needs: ["key.capped"],
+    advice: "The daily cap of a key is 402 quota_exceeded, whatever traffic reached it.",
+  },
+  {
+    id: "errors.model-not-found",
+    reason: "model_not_found",
+    title: "A model that is not enabled is denied as model_not_found",
+    row: "ERR-404-MODEL",
+    wrong: { model: "unknown" },
+    needs: [],
+    advice: "An unknown model is 404 model_not_found; it is never served by another model.",
+  },
+  {
+    id: "errors.budget-exhausted",
+    reason: "budget_exhausted",
+    title: "A child key without budget is denied as budget_exhausted",
+    row: "ERR-429-BUDGET",
+    wrong: { key: "childExhausted" },
+    needs: ["key.childExhausted"],
+    advice: "A used-up lifetime budget is 429 budget_exhausted: neither 402 nor one of the temporary 429 reasons.",
+  },
+];
+
+const denialChecks = CASES.map((entry) =>
+  defineCheck({
+    id: entry.id,
+    title: entry.title,
+    covers: [
+      entry.row,
+      "ERR-HDR-1",
+      "ERR-HDR-2",
+      "ERR-HDR-3",
+      "ERR-HDR-4",
+      "ERR-BODY-1",
+      "ERR-BODY-2",
+      "ERR-BODY-3",
+      "STREAM-2",
+      "STREAM-3",
+    ],
+    explains: `${entry.advice} A good request is sent, then the same with this one thing wrong, on a connection in use and on fresh ones. Status and reason header are demands in both dialects, whole and streamed; the body's shape is one in the chat dialect only.`,
+    needs: entry.needs,
+    across: { dialect: DIALECTS, mode: MODES },
+    cost: { requests: 4 },
+    async probe(t) {
+      const twin = await goodTwin(t);
+      const denied: Answer[] = [];
+      for (const freshConnection of [false, true, false]) {
+        denied.push(
+          await t.ask({
+            ...entry.wrong,
+            intent: "denied",
+            freshConnection,
+            patient: entry.reason !== "budget_exhausted",
+          }),
+        );
+      }
+      return { twin, denied, expected: expectedDenial(t, entry.reason) };
+    },
+    judge({ twin, denied, expected }, verdict) {
+      assumeTwin(verdict, twin);
+      for (const answer of denied) judgeDenial(verdict, answer, expected);
+    },
+  }),
+);
+
+const NAMED: readonly string[] = DENIALS.map(({ reason }) => reason);
+
+const notACallersReason = that("no reason that blames the caller", (value) => !NAMED.includes(String(value)));
+
+const upstreamFailure = defineCheck({
+  id: "errors.upstream-failure",
+  title: "A provider's failure is a 5xx",
+  covers: ["ERR-5XX-1", "ERR-5XX-2", "ERR-HDR-1"],
+  explains:
+    "Calls a model whose provider fails. The gateway could not complete the request, so the status is 5xx: not an empty success, not a denial that blames the caller, not a dropped connection. Which 5xx, and its body, are noted only.",
+  needs: ["model.upstreamError"],
+  across: { dialect: DIALECTS, mode: MODES },
+  cost: { requests: 4 },
+  async probe(t) {
+    const twin = await goodTwin(t);
+    const failed: Answer[] = [];
+    for (let attempt = 0; attempt < 3; attempt++) {
+      failed.push(await t.ask({ model: "upstreamError", intent: "denied", patient: false }));
+    }
+    return { twin, failed };
+  },
+  judge({ twin, failed }, verdict) {
+    assumeTwin(verdict, twin);
+    for (const answer of failed) judgeUpstream(answer, verdict);
+  },
+});
+
+const upstreamTimeout = defineCheck({
+  id: "errors.upstream-timeout",
+  title: "A provider that does not answer in time is a 5xx",
+  covers: ["ERR-5XX-1", "ERR-5XX-2"],
+  explains:
+    "Calls a model whose provider does not answer. The gateway has to give up by itself and say so with a 5xx. No answer within the harness's own bound (timeouts.answerS) is a warning: the specification names no time.",
+  needs: ["model.upstreamTimeout"],
+  across: { dialect: DIALECTS, mode: MODES },
+  cost: { requests: 2, waitS: 2 },
+  async probe(t) {
+    const twin = await goodTwin(t);
+    const bounds = { deadlineMs: t.target.timeouts.answerMs, idleMs: t.target.timeouts.answerMs };
+    return { twin, failed: await t.ask({ model: "upstreamTimeout", intent: "denied", patient: false, bounds }) };
+  },
+  judge({ twin, failed }, verdict) {
+    assumeTwin(verdict, twin);
+    if (failed.exchange.ending.kind === "deadline" && failed.status === undefined) {
+      verdict.should("ERR-5XX-1", failed.summary, serverError, {
+        in: failed,
+        at: "status",
+        because: "the gateway never gave up",
+      });
+      return;
+    }
+    judgeUpstream(failed, verdict);
+  },
+});
+
+function judgeUpstream(answer: Answer, verdict: Verdict): void {
+  verdict.must("ERR-5XX-1", answer.status, serverError, { in: answer, at: "status", because: answer.summary });
+  verdict.must("ERR-5XX-1", answer.reason, notACallersReason, { in: answer, at: "reason", because: answer.summary });
+  const { envelope, type, code } = answer.error;
+  verdict.observe("ERR-5XX-2", { status: answer.status, reason: answer.reason, envelope, type, code }, { in: answer });
+}
+
+const successIsAReply = defineWatch({
+  id: "errors.success-is-a-reply",
+  title: "A 2xx holds a reply and no error",
+  covers: ["ERR-200-1"],
+  explains:
+    "Looks at every inference answer of the run with a 2xx. A whole reply must be JSON with the fields of its dialect; nowhere may an error object stand in place of the reply, also not as the only item of a stream. Status alone must tell success from failure.",
+  judge(answers, verdict) {
+    const replies = answers.filter((answer) => {
+      const { status = 0, asked, complete } = answer;
+      return asked.endpoint !== "models" && asked.intent === "good" && complete && status >= 200 && status < 300;
+    });
+    if (replies.length === 0) return verdict.inconclusive("no inference request was served");
+    for (const answer of replies) judgeSuccess(answer, verdict);
+  },
+});
+
+function judgeSuccess(answer: Answer, verdict: Verdict): void {
+  const seen = { in: answer, because: answer.summary };
+  if (answer.streamed) {
+    const [error] = answer.stream.outputs === 0 ? answer.stream.errors : [];
+    verdict.must("ERR-200-1", error, absent, { ...seen, because: "an error in place of the streamed reply" });
+    return;
+  }
+  if (answer.asked.mode === "stream" && answer.stream.framing === "empty") return;
+  if (!verdict.must("ERR-200-1", answer.json !== undefined, true, { ...seen, because: "the body is not JSON" })) return;
+  verdict.must("ERR-200-1", answer.reply.error, absent, { ...seen, at: "/error" });
+  const place = answer.asked.endpoint === "messages" ? "content" : "choices";
+  verdict.must("ERR-200-1", answer.reply.parts !== undefined, true, {
+    ...seen,
+    because: `no list "${place}" in the reply`,
+  });
+}
+
+const everyDenialIsNamed = defineWatch({
+  id: "errors.denials-are-named",
+  title: "Every 401, 402 and 429 of the run names a reason that belongs to its status",
+  covers: ["ERR-HDR-1"],
+  explains:
+    "Whichever check provoked it: an answer with 401, 402 or 429 is a denial of the gateway and must carry one of the reasons that the table has for that status.",
+  judge(answers, verdict) {
+    const denials = answers.filter(({ status }) => status === 401 || status === 402 || status === 429);
+    if (denials.length === 0) return verdict.inconclusive("nothing was denied");
+    for (const answer of denials) {
+      const allowed = DENIALS.filter((row) => row.status === answer.status).map(({ reason }) => reason);
+      verdict.must("ERR-HDR-1", answer.reason, oneOf(...allowed), {
+        in: answer,
+        at: "reason",
+        because: answer.summary,
+      });
+    }
+  },
+});
+
+const modelIsNotListed = defineCheck({
+  id: "errors.unknown-model-unlisted",
+  title: "A model id that is denied as unknown is not in the list",
+  covers: ["ERR-404-1"],
+  explains:
+    "The advice for model_not_found is to check the id against GET /models; an id that is listed and yet unknown leads callers in circles.",
+  cost: { requests: 2 },
+  async probe(t) {
+    return {
+      list: await t.ask({ endpoint: "models" }),
+      denied: await t.ask({ model: "unknown", intent: "denied" }),
+      unknown: t.target.models.unknown ?? "",
+    };
+  },
+  judge({ list, denied, unknown }, verdict) {
+    verdict.assumeGood(list, "the model list");
+    if (denied.status !== 404)
+      return verdict.notApplicable("the invented model was not denied; see errors.model-not-found");
+    verdict.should("ERR-404-1", list.text.includes(JSON.stringify(unknown)), false, {
+      in: list,
+      because: "the unknown id is listed",
+    });
+  },
+});
+
+export const ERRORS: readonly Check[] = [
+  ...denialChecks,
+  modelIsNotListed,
+  upstreamFailure,
+  upstreamTimeout,
+  successIsAReply,
+  everyDenialIsNamed,
+];

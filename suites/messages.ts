@@ -1,0 +1,277 @@
+import {
+  type Answer,
+  type Ask,
+  atLeast,
+  atMost,
+  type Check,
+  callerError,
+  defineCheck,
+  success,
+  that,
+} from "../src/conformance/index.ts";
+import { isObject } from "../src/core/index.ts";
+import { MODES } from "../src/wire/index.ts";
+import { assumeTwin, goodTwin } from "./shared/good-twin.ts";
+import { judgeWholeReply } from "./shared/judge-reply.ts";
+import { LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
+
+const minimal = defineCheck({
+  id: "messages.minimal",
+  title: "model, max_tokens and messages are enough, and the reply is where it belongs",
+  covers: ["MSG-1", "MSG-2", "MSG-3", "ERR-200-1", "MSG-15"],
+  explains:
+    "Sends the three required fields with the version header. The reply is an object of this dialect with text in a text block of `content` and token counts in `usage`; it is not a chat-completions object.",
+  across: { case: ["plain", "fresh-connection", "three-turns"] },
+  cost: { requests: 3 },
+  async probe(t) {
+    const ask: Ask = {
+      endpoint: "messages",
+      freshConnection: t.case === "fresh-connection",
+      ...(t.case === "three-turns"
+        ? {
+            prompt: [
+              { role: "user", content: "one" },
+              { role: "assistant", content: "two" },
+              { role: "user", content: `three ${t.nonce()}` },
+            ],
+          }
+        : {}),
+    };
+    return { replies: [await t.ask(ask), await t.ask(ask), await t.ask(ask)] };
+  },
+  judge({ replies }, verdict) {
+    for (const reply of replies) judgeWholeReply(verdict, reply);
+    const [first] = replies;
+    if (first !== undefined && isObject(first.json)) verdict.observe("MSG-15", Object.keys(first.json), { in: first });
+  },
+});
+
+const TEXTS: Readonly<Record<string, string>> = {
+  "non-ascii": MULTIBYTE_TEXT,
+  "special-characters": SPECIAL_TEXT,
+  long: LONG_TEXT,
+};
+
+const anyText = defineCheck({
+  id: "messages.conversation",
+  title: "Any text is accepted in the conversation",
+  covers: ["MSG-1", "MSG-2"],
+  explains: "Text beyond ASCII, quotes and control characters, long text: all must be served.",
+  across: { case: Object.keys(TEXTS) },
+  cost: { requests: 1 },
+  async probe(t) {
+    return { reply: await t.ask({ endpoint: "messages", prompt: `${TEXTS[t.case]} ${t.nonce()}`, maxTokens: 8_192 }) };
+  },
+  judge({ reply }, verdict) {
+    judgeWholeReply(verdict, reply);
+  },
+});
+
+const maxTokensIsMandatory = defineCheck({
+  id: "messages.max-tokens-mandatory",
+  title: "A body without max_tokens is refused",
+  covers: ["MSG-4", "MSG-5"],
+  explains:
+    "max_tokens is mandatory: without it there must be no generated reply, whole or streamed, and the refusal should be a 4xx. A silent default bills callers for lengths that they did not ask for.",
+  across: { mode: MODES },
+  cost: { requests: 3 },
+  async probe(t) {
+    const twin = await goodTwin(t, { endpoint: "messages" });
+    const ask: Ask = { endpoint: "messages", omit: ["max_tokens"], intent: "odd" };
+    return { twin, refused: [await t.ask(ask), await t.ask({ ...ask, freshConnection: true })] };
+  },
+  judge({ twin, refused }, verdict) {
+    assumeTwin(verdict, twin);
+    for (const answer of refused) {
+      const seen = { in: answer, at: "status", because: answer.summary };
+      verdict.must(
+        "MSG-4",
+        answer.status,
+        that("anything but 2xx", (value) => !success.test(value)),
+        seen,
+      );
+      verdict.should("MSG-5", answer.status, callerError, seen);
+    }
+  },
+});
+
+const BAD_LIMITS: Readonly<Record<string, unknown>> = { string: "16", fraction: 1.5, negative: -1, zero: 0 };
+
+const maxTokensIsAnInteger = defineCheck({
+  id: "messages.max-tokens-type",
+  title: "A max_tokens that is no positive integer is refused as the caller's error",
+  covers: ["MSG-5"],
+  explains:
+    "max_tokens is an integer. A text, a fraction, a negative number and zero should be 4xx rather than 5xx or a reply.",
+  across: { mode: MODES, case: Object.keys(BAD_LIMITS) },
+  cost: { requests: 2 },
+  async probe(t) {
+    const twin = await goodTwin(t, { endpoint: "messages" });
+    return {
+      twin,
+      refused: await t.ask({ endpoint: "messages", fields: { max_tokens: BAD_LIMITS[t.case] }, intent: "odd" }),
+    };
+  },
+  judge({ twin, refused }, verdict) {
+    assumeTwin(verdict, twin);
+    verdict.should("MSG-5", refused.status, callerError, { in: refused, at: "status", because: refused.summary });
+  },
+});
+
+/** The output bound of the short reply, tokens; and from how many characters on a reply counts as long. */
+const SHORT_LIMIT = 8;
+const LONG_REPLY = 400;
+
+const maxTokensBounds = defineCheck({
+  id: "messages.max-tokens-bounds",
+  title: "max_tokens bounds the output",
+  covers: ["MSG-6"],
+  explains:
+    "The same long-answer prompt with a large limit and with a limit of 8 tokens. The short reply should be much shorter, and an output count in usage should not exceed the limit. Judged only when the unbounded reply is long.",
+  across: { mode: MODES },
+  cost: { requests: 4 },
+  async probe(t) {
+    const prompt = `Count from one to two hundred in words. ${Array.from({ length: 200 }, (_, i) => `number${i}`).join(" ")}`;
+    const ask: Ask = { endpoint: "messages", prompt };
+    const twin = await goodTwin(t, { ...ask, maxTokens: 2_000 });
+    return {
+      twin,
+      short: [
+        await t.ask({ ...ask, maxTokens: SHORT_LIMIT }),
+        await t.ask({ ...ask, maxTokens: SHORT_LIMIT, freshConnection: true }),
+      ],
+    };
+  },
+  judge({ twin, short }, verdict) {
+    assumeTwin(verdict, twin);
+    const long = twin.control.replyText?.length ?? 0;
+    for (const answer of short) {
+      verdict.assumeGood(answer, "the request with a small limit");
+      const count = outputCount(answer);
+      if (count !== undefined)
+        verdict.should("MSG-6", count, atMost(SHORT_LIMIT), {
+          in: answer,
+          at: "/usage",
+          because: "output tokens counted",
+        });
+      if (long >= LONG_REPLY && answer.replyText !== undefined) {
+        verdict.should("MSG-6", answer.replyText.length, atMost(Math.floor(long / 2)), {
+          in: answer,
+          because: `characters of reply; ${long} with a limit of 2,000 tokens`,
+        });
+      }
+    }
+    if (verdict.findings.length === 0) verdict.notApplicable("the reply is not long enough to be bounded");
+  },
+});
+
+/** An output count, where one can be recognised. In streams the last one counts: usage there is cumulative. */
+function outputCount(answer: Answer): number | undefined {
+  const names = ["output_tokens", "completion_tokens"];
+  const sources = answer.streamed ? answer.stream.events.map(({ json }) => json) : [answer.json];
+  const counts = sources.flatMap((json) => {
+    const usage = isObject(json) ? json["usage"] : undefined;
+    return isObject(usage) ? names.map((name) => usage[name]).filter((count) => typeof count === "number") : [];
+  });
+  return counts.at(-1);
+}
+
+const SYSTEM = "You are a careful assistant. Answer in one short sentence.";
+
+const systemPrompt = defineCheck({
+  id: "messages.system",
+  title: "The system prompt goes in the top-level system field",
+  covers: ["MSG-7"],
+  explains:
+    "The same conversation with a top-level `system` string, with a short and with a long conversation, whole and streamed, must be served. Where input counts follow the length of the prompt, they should also grow with a long system prompt: otherwise it was dropped.",
+  across: { mode: MODES },
+  cost: { requests: 6 },
+  async probe(t) {
+    const ask: Ask = { endpoint: "messages" };
+    const twin = await goodTwin(t, ask);
+    const turns = Array.from({ length: 21 }, (_, i) => ({
+      role: i % 2 === 0 ? "user" : "assistant",
+      content: `${i} ${LONG_TEXT.slice(0, 2_000)}`,
+    }));
+    return {
+      twin,
+      short: await t.ask({ ...ask, system: SYSTEM }),
+      long: await t.ask({ ...ask, system: SYSTEM, prompt: turns }),
+      plain: await t.ask({ ...ask, prompt: "hello" }),
+      longPrompt: await t.ask({ ...ask, prompt: `hello ${LONG_TEXT}` }),
+      longSystem: await t.ask({ ...ask, prompt: "hello", system: LONG_TEXT }),
+    };
+  },
+  judge({ twin, short, long, plain, longPrompt, longSystem }, verdict) {
+    assumeTwin(verdict, twin);
+    for (const answer of [short, long, longSystem]) {
+      verdict.must("MSG-7", answer.status, success, { in: answer, at: "status", because: answer.summary });
+    }
+    const [base, byPrompt, bySystem] = [plain, longPrompt, longSystem].map(inputCount);
+    if (base === undefined || byPrompt === undefined || bySystem === undefined) return;
+    // Only a gateway whose counts follow the input says anything by them.
+    if (byPrompt < base + 100) return;
+    verdict.should("MSG-7", bySystem, atLeast(base + Math.floor((byPrompt - base) / 4)), {
+      in: longSystem,
+      at: "/usage",
+      because: `input tokens with a long system prompt; ${base} without it, ${byPrompt} with as long a user turn`,
+    });
+  },
+});
+
+function inputCount(answer: Answer): number | undefined {
+  const names = ["input_tokens", "prompt_tokens"];
+  return names.map((name) => answer.reply.usage?.[name]).find((count) => count !== undefined);
+}
+
+const systemElsewhere = defineCheck({
+  id: "messages.system-elsewhere",
+  title: "A system item inside messages, and a system prompt in parts",
+  covers: ["MSG-8"],
+  explains: "No other place is offered for the system prompt. Whether it is refused, ignored or applied is noted.",
+  across: { case: ["system-item", "array-system"] },
+  cost: { requests: 1 },
+  async probe(t) {
+    const fields =
+      t.case === "system-item"
+        ? {
+            messages: [
+              { role: "system", content: SYSTEM },
+              { role: "user", content: "hello" },
+            ],
+          }
+        : { system: [{ type: "text", text: SYSTEM }] };
+    return { answer: await t.ask({ endpoint: "messages", fields, intent: "odd" }) };
+  },
+  judge({ answer }, verdict) {
+    verdict.observe("MSG-8", answer.summary, { in: answer });
+  },
+});
+
+const requiredFields = defineCheck({
+  id: "messages.required-fields",
+  title: "model and messages are required",
+  covers: ["MSG-9"],
+  explains: "A body without one of them should be refused as the caller's error: 4xx and no reply.",
+  across: { mode: MODES, case: ["model", "messages"] },
+  cost: { requests: 2 },
+  async probe(t) {
+    const twin = await goodTwin(t, { endpoint: "messages" });
+    return { twin, refused: await t.ask({ endpoint: "messages", omit: [t.case], intent: "odd" }) };
+  },
+  judge({ twin, refused }, verdict) {
+    assumeTwin(verdict, twin);
+    verdict.should("MSG-9", refused.status, callerError, { in: refused, at: "status", because: refused.summary });
+  },
+});
+
+export const MESSAGES: readonly Check[] = [
+  minimal,
+  anyText,
+  maxTokensIsMandatory,
+  maxTokensIsAnInteger,
+  maxTokensBounds,
+  systemPrompt,
+  systemElsewhere,
+  requiredFields,
+];

@@ -1,0 +1,169 @@
+import {
+  type Answer,
+  anArray,
+  anObject,
+  type Check,
+  defineCheck,
+  success,
+  that,
+  type Verdict,
+} from "../src/conformance/index.ts";
+import { isObject, member } from "../src/core/index.ts";
+
+/** The entries of a list answer; empty when it is none. */
+function entriesOf(list: Answer): readonly unknown[] {
+  const data = member(list.json, "data");
+  return Array.isArray(data) ? data : [];
+}
+
+function idsOf(list: Answer): string[] {
+  return entriesOf(list).flatMap((entry) => {
+    const id = member(entry, "id");
+    return typeof id === "string" && id !== "" ? [id] : [];
+  });
+}
+
+function judgeList(list: Answer, verdict: Verdict): void {
+  const seen = { in: list, because: list.summary };
+  if (!verdict.must("MODELS-1", list.status, success, { ...seen, at: "status" })) return;
+  if (!verdict.must("MODELS-1", list.json, anObject, { in: list, at: "" })) return;
+  if (!verdict.must("MODELS-1", member(list.json, "data"), anArray, { in: list, at: "/data" })) return;
+  const bad = entriesOf(list).flatMap((entry, index) => {
+    const id = isObject(entry) ? entry["id"] : undefined;
+    return typeof id === "string" && id !== "" ? [] : [index];
+  });
+  verdict.must(
+    "MODELS-2",
+    bad,
+    that("every entry with a non-empty string id", (value) => (value as number[]).length === 0),
+    {
+      in: list,
+      at: `/data/${bad[0] ?? 0}/id`,
+      because: "indexes of entries without one",
+    },
+  );
+}
+
+const listShape = defineCheck({
+  id: "models.list",
+  title: "The list is a JSON object with an array of entries that have ids",
+  covers: ["MODELS-1", "MODELS-2", "MODELS-6"],
+  explains:
+    "Fetches the list on several connections. `data` must be an array whose entries each have a non-empty string `id`; further fields, order and duplicates are noted.",
+  cost: { requests: 4 },
+  async probe(t) {
+    const lists: Answer[] = [];
+    for (const freshConnection of [false, true, true, false])
+      lists.push(await t.ask({ endpoint: "models", freshConnection }));
+    return { lists };
+  },
+  judge({ lists }, verdict) {
+    for (const list of lists) judgeList(list, verdict);
+    const [first] = lists;
+    if (first === undefined) return;
+    const ids = idsOf(first);
+    const fields = [...new Set(entriesOf(first).flatMap((entry) => (isObject(entry) ? Object.keys(entry) : [])))];
+    const duplicates = ids.filter((id, index) => ids.indexOf(id) !== index);
+    const odd = ids.filter((id) => /[/:]/.test(id));
+    verdict.observe(
+      "MODELS-6",
+      { entries: ids.length, fields, duplicates, withSlashOrColon: odd.length },
+      { in: first },
+    );
+  },
+});
+
+/** Most ids that are tried: listed models may be slow, dear or broken for reasons of their own. */
+const SAMPLE = 12;
+/** Time in which a denied model would have been denied; a slower answer is no denial. */
+const DENIAL_MS = 4_000;
+
+const listedIdsWork = defineCheck({
+  id: "models.listed-ids-work",
+  title: "A listed id is a valid model",
+  covers: ["MODELS-3", "MODELS-4"],
+  explains:
+    "Takes ids verbatim from the list and asks for a reply. A listed id that is answered with 404 model_not_found, twice and with the list fetched again in between, is a warning, as is a configured model that the list lacks. Other failures of a model are its own affair.",
+  cost: { requests: SAMPLE + 4 },
+  async probe(t) {
+    const list = await t.ask({ endpoint: "models" });
+    const configured = [t.target.models.chat, t.target.models.messages].filter((id) => id !== undefined);
+    const ids = idsOf(list);
+    const sample = [...new Set([...ids.filter((id) => configured.includes(id)), ...spread(ids, SAMPLE)])].slice(
+      0,
+      SAMPLE,
+    );
+    const tryOne = async (id: string) => {
+      const ask = { model: { id }, intent: "odd" as const, bounds: { deadlineMs: DENIAL_MS } };
+      const chat = await t.ask({ ...ask, endpoint: "chat" });
+      const messages = chat.status === 404 ? await t.ask({ ...ask, endpoint: "messages" }) : null;
+      return { id, chat, messages };
+    };
+    const tried = await Promise.all(sample.map(tryOne));
+    const doubtful = tried.filter(({ chat, messages }) => chat.status === 404 && messages?.status === 404);
+    const again = doubtful.length === 0 ? null : await t.ask({ endpoint: "models" });
+    const still = again === null ? [] : doubtful.filter(({ id }) => idsOf(again).includes(id));
+    const retried = await Promise.all(still.map(({ id }) => tryOne(id)));
+    return { list, again, tried, retried, configured };
+  },
+  judge({ list, tried, retried, configured }, verdict) {
+    verdict.assumeGood(list, "the model list");
+    const ids = idsOf(list);
+    for (const id of configured) {
+      verdict.should("MODELS-3", ids.includes(id), true, {
+        in: list,
+        because: `the configured model ${id} in the list`,
+      });
+    }
+    if (tried.length === 0) verdict.observe("MODELS-3", "the list is empty", { in: list });
+    const unknown = retried.filter(({ chat, messages }) => chat.status === 404 && messages?.status === 404);
+    verdict.should(
+      "MODELS-3",
+      unknown.map(({ id }) => id),
+      that("no listed id answered as unknown", (value) => (value as string[]).length === 0),
+      {
+        in: unknown[0]?.chat ?? list,
+      },
+    );
+    verdict.should("MODELS-4", unknown.length, 0, {
+      in: unknown[0]?.chat ?? list,
+      because: "the list agrees with what can be called",
+    });
+  },
+});
+
+/** Members of a list at even distances, the first and the last among them. */
+function spread<T>(list: readonly T[], most: number): T[] {
+  if (list.length <= most) return [...list];
+  return Array.from({ length: most }, (_, index) => list[Math.round((index * (list.length - 1)) / (most - 1))] as T);
+}
+
+const listIsSteady = defineCheck({
+  id: "models.steady",
+  title: "Lists fetched shortly after each other agree",
+  covers: ["MODELS-4"],
+  explains:
+    "The list is live, so it may change; it should not flicker. Fetches it over several connections: an id that comes and goes within one run is a warning.",
+  cost: { requests: 5 },
+  async probe(t) {
+    const lists: Answer[] = [];
+    for (let fetched = 0; fetched < 5; fetched++)
+      lists.push(await t.ask({ endpoint: "models", freshConnection: fetched % 2 === 1 }));
+    return { lists };
+  },
+  judge({ lists }, verdict) {
+    for (const list of lists) verdict.assumeGood(list, "the model list");
+    const sets = lists.map((list) => new Set(idsOf(list)));
+    const last = sets.at(-1) ?? new Set<string>();
+    // An id may be added or dropped once; one that is there, gone and there again is flicker.
+    const flickering = [...(sets[0] ?? [])].filter((id) => last.has(id) && sets.some((set) => !set.has(id)));
+    verdict.should(
+      "MODELS-4",
+      flickering,
+      that("no id that comes and goes", (value) => (value as string[]).length === 0),
+      { in: lists[0] },
+    );
+  },
+});
+
+export const MODELS: readonly Check[] = [listShape, listedIdsWork, listIsSteady];

@@ -1,0 +1,24 @@
+import { type Check, defineWatch } from "../src/conformance/index.ts";
+
+const noKeyInAnswers = defineWatch({
+  id: "security.no-key-in-answers",
+  title: "No answer repeats a key",
+  covers: ["SEC-3"],
+  explains:
+    "Looks at headers and bodies of every answer for the keys in use, as they are and encoded. Bodies end up in logs; a key in them is a key in the log. Masked forms are fine.",
+  judge(answers, verdict) {
+    if (answers.length === 0) return verdict.inconclusive("nothing was sent");
+    const leaks = answers.filter(({ exchange }) =>
+      exchange.redactions.some(({ place, whole }) => whole && place !== "request"),
+    );
+    const secrets = leaks.flatMap(({ exchange }) =>
+      exchange.redactions.filter(({ place }) => place !== "request").map(({ secret }) => secret),
+    );
+    verdict.should("SEC-3", [...new Set(secrets)].join(", "), "", {
+      in: leaks[0],
+      because: `${leaks.length} of ${answers.length} answers`,
+    });
+  },
+});
+
+export const SECURITY: readonly Check[] = [noKeyInAnswers];

@@ -1,0 +1,188 @@
+import {
+  type Answer,
+  type Ask,
+  type Check,
+  defineCheck,
+  filledString,
+  success,
+  that,
+} from "../src/conformance/index.ts";
+import { DIALECTS, type Endpoint, MODES } from "../src/wire/index.ts";
+import { assumeTwin, goodTwin } from "./shared/good-twin.ts";
+
+const ENDPOINTS = ["models", "chat", "messages"] as const;
+
+const endpointsExist = defineCheck({
+  id: "service.endpoints",
+  title: "The three endpoints exist under the base address",
+  covers: ["BASE-1", "VER-1"],
+  explains:
+    "The base address ends in /v1 and everything is relative to it. A plain 404 or 405 for one of the three paths means that it is missing there, or that the base address in the target file is wrong.",
+  across: { case: ENDPOINTS },
+  cost: { requests: 1 },
+  async probe(t) {
+    const endpoint: Endpoint = ENDPOINTS.find((name) => name === t.case) ?? "models";
+    return { answer: await t.ask({ endpoint }) };
+  },
+  judge({ answer }, verdict) {
+    if (answer.status === undefined) return verdict.inconclusive(answer.summary);
+    const there = that(
+      "anything but 404 or 405 for the path",
+      (status) => status !== 405 && (status !== 404 || answer.reason === "model_not_found"),
+    );
+    verdict.must("BASE-1", answer.status, there, { in: answer, at: "status", because: answer.summary });
+    verdict.must("VER-1", answer.status, there, { in: answer, at: "status", because: answer.summary });
+  },
+});
+
+const generatesReplies = defineCheck({
+  id: "service.replies",
+  title: "A model and a conversation give a reply, whole or as it is produced",
+  covers: ["BASE-3", "BASE-2", "MSG-14"],
+  explains:
+    "The plainest request of each dialect, whole and streamed, several times. A reply must have text. On /messages streaming is not documented: a refusal there is noted.",
+  across: { dialect: DIALECTS, mode: MODES },
+  cost: { requests: 5 },
+  async probe(t) {
+    const twin = await goodTwin(t);
+    const more: Answer[] = [];
+    for (let count = 0; count < 4; count++) more.push(await t.ask({ freshConnection: count === 0 }));
+    return { twin, more };
+  },
+  judge({ twin, more }, verdict, { dialect, mode }) {
+    if (dialect === "messages" && mode === "stream") {
+      verdict.observe("MSG-14", twin.control.summary, { in: twin.control });
+      assumeTwin(verdict, twin);
+    }
+    for (const answer of [twin.control, ...more]) {
+      const seen = { in: answer, because: answer.summary };
+      if (!verdict.must("BASE-3", answer.status, success, { ...seen, at: "status" })) continue;
+      if (mode === "whole") verdict.must("BASE-2", answer.admitted, true, seen);
+      if (!answer.streamed)
+        verdict.must("BASE-3", answer.reply.text, filledString, { ...seen, at: answer.reply.textPointer });
+      else if (answer.stream.text === undefined)
+        verdict.must("BASE-3", answer.bytes.length > 0, true, { ...seen, because: "an empty stream" });
+      else verdict.must("BASE-3", answer.stream.outputs > 0, true, { ...seen, because: "a stream without output" });
+    }
+  },
+});
+
+const UNKNOWN_PATHS: Readonly<Record<string, Ask>> = {
+  get: { endpoint: "models", path: "/gauntlet/no-such-path" },
+  post: { path: "/gauntlet/no-such-path" },
+  "post-below-chat": { path: "/chat/completions/no-such-path" },
+};
+
+const unknownPath = defineCheck({
+  id: "service.unknown-path",
+  title: "A path that does not exist is a 404 of its own kind",
+  covers: ["BASE-4"],
+  explains:
+    "An invented path should be a 404 that is not labelled model_not_found: the caller has to check the address, not the model.",
+  across: { case: Object.keys(UNKNOWN_PATHS) },
+  cost: { requests: 1 },
+  async probe(t) {
+    return { answer: await t.ask({ ...UNKNOWN_PATHS[t.case], intent: "odd" }) };
+  },
+  judge({ answer }, verdict) {
+    verdict.should("BASE-4", answer.status, 404, { in: answer, at: "status", because: answer.summary });
+    verdict.should("BASE-4", answer.reason === "model_not_found", false, {
+      in: answer,
+      at: "reason",
+      because: answer.summary,
+    });
+  },
+});
+
+const OUTSIDE: Readonly<Record<string, Ask>> = {
+  "get-on-chat": { endpoint: "chat", method: "GET" },
+  "post-on-models": { endpoint: "chat", path: "/models" },
+  "delete-on-messages": { endpoint: "messages", method: "DELETE" },
+  "head-on-models": { endpoint: "models", method: "HEAD" },
+  "options-on-chat": { endpoint: "chat", method: "OPTIONS" },
+  "trailing-slash": { endpoint: "chat", path: "/chat/completions/" },
+  "query-string": { endpoint: "messages", query: "?beta=true" },
+  "unknown-header": { endpoint: "chat", headers: [["X-Gauntlet-Unknown", "1"]] },
+};
+
+const outsideTheDocument = defineCheck({
+  id: "service.outside",
+  title: "Methods, paths and headers outside the document",
+  covers: ["BASE-5"],
+  explains: "What is not in the document is noted and decides nothing.",
+  across: { case: Object.keys(OUTSIDE) },
+  cost: { requests: 1 },
+  async probe(t) {
+    return { answer: await t.ask({ ...OUTSIDE[t.case], intent: "odd" }) };
+  },
+  judge({ answer }, verdict) {
+    verdict.observe("BASE-5", answer.summary, { in: answer });
+  },
+});
+
+const versionHeader = defineCheck({
+  id: "service.version-header",
+  title: "The dated version header versions the messages dialect",
+  covers: ["MSG-10", "VER-2", "MSG-11", "VER-3"],
+  explains:
+    "With the header of the target file the request must be served. Without it, and with a future date, what happens is noted: whether it is mandatory is not shown.",
+  cost: { requests: 3 },
+  async probe(t) {
+    const { version } = t.target.headers;
+    return {
+      dated: await t.ask({ endpoint: "messages" }),
+      without: await t.ask({ endpoint: "messages", without: [version], intent: "odd" }),
+      future: await t.ask({ endpoint: "messages", headers: [[version, "2199-01-01"]], intent: "odd" }),
+    };
+  },
+  judge({ dated, without, future }, verdict) {
+    verdict.must("MSG-10", dated.status, success, { in: dated, at: "status", because: dated.summary });
+    verdict.must("VER-2", dated.status, success, { in: dated, at: "status", because: dated.summary });
+    verdict.observe("MSG-11", without.summary, { in: without });
+    verdict.observe("VER-3", future.summary, { in: future });
+  },
+});
+
+const PARAMETERS = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+
+const toolsDependOnModel = defineCheck({
+  id: "service.tools",
+  title: "A tool request to a model that is said to support tools",
+  covers: ["CAP-1"],
+  explains: "Tools depend on the model. What comes back is noted; a refusal is no failure.",
+  needs: ["model.tools"],
+  across: { dialect: DIALECTS },
+  cost: { requests: 1 },
+  async probe(t) {
+    const tools =
+      t.dialect === "chat"
+        ? [
+            {
+              type: "function",
+              function: { name: "get_weather", description: "Weather of a city", parameters: PARAMETERS },
+            },
+          ]
+        : [{ name: "get_weather", description: "Weather of a city", input_schema: PARAMETERS }];
+    return {
+      answer: await t.ask({
+        model: "tools",
+        prompt: "What is the weather in Paris?",
+        fields: { tools },
+        intent: "odd",
+      }),
+    };
+  },
+  judge({ answer }, verdict) {
+    const calls = answer.reply.toolCalls.map(({ name }) => name);
+    verdict.observe("CAP-1", { answer: answer.summary, calls }, { in: answer });
+  },
+});
+
+export const SERVICE: readonly Check[] = [
+  endpointsExist,
+  generatesReplies,
+  unknownPath,
+  outsideTheDocument,
+  versionHeader,
+  toolsDependOnModel,
+];

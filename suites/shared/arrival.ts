@@ -1,0 +1,74 @@
+import type { Answer } from "../../src/conformance/index.ts";
+
+/** When the output of a stream arrived. */
+export interface Arrival {
+  /** One JSON document in place of a stream. */
+  readonly document: boolean;
+  /** From sending to the last output, ms. */
+  readonly totalMs: number;
+  /** From sending to the first output, ms. */
+  readonly firstMs: number;
+  /** From the last output to the end of the body, ms; `undefined` without output. */
+  readonly tailMs: number | undefined;
+  /** Pieces of output. */
+  readonly pieces: number;
+  /** Largest share of the output that arrived within one burst. */
+  readonly burstShare: number;
+}
+
+/** Output that arrives within this time is one burst, ms: a scheduler's hiccup must not join two paced pieces of 50 ms. */
+const BURST_MS = 30;
+
+/** Reads off when output arrived: pieces of text where their place is known, bytes otherwise. */
+export function arrivalOf(answer: Answer): Arrival {
+  const { sentUs, dueUs, endUs } = answer.exchange.timeline;
+  const startUs = sentUs ?? dueUs;
+  const { stream, streamed } = answer;
+  const atUs = arrivalByOffset(answer);
+  const known = stream.pieces.length > 0;
+  const pieces = known
+    ? stream.pieces.map(({ text, end }) => ({ size: text.length, atUs: atUs(end) }))
+    : (answer.exchange.response?.body.pieces ?? []).map(([at, size]) => ({ size, atUs: at }));
+  const first = pieces[0]?.atUs ?? endUs;
+  const last = pieces.at(-1)?.atUs ?? endUs;
+  return {
+    document: !streamed && answer.json !== undefined,
+    totalMs: (last - startUs) / 1_000,
+    firstMs: (first - startUs) / 1_000,
+    tailMs: pieces.length === 0 ? undefined : (endUs - last) / 1_000,
+    pieces: pieces.length,
+    burstShare: largestBurst(pieces),
+  };
+}
+
+/** Arrival of the network read that held the byte before an offset. */
+function arrivalByOffset(answer: Answer): (offset: number) => number {
+  const reads = answer.exchange.response?.body.pieces ?? [];
+  const ends: number[] = [];
+  let total = 0;
+  for (const [, bytes] of reads) {
+    total += bytes;
+    ends.push(total);
+  }
+  return (offset) => {
+    const index = ends.findIndex((end) => end >= offset);
+    return reads[index === -1 ? reads.length - 1 : index]?.[0] ?? answer.exchange.timeline.endUs;
+  };
+}
+
+function largestBurst(pieces: readonly { readonly size: number; readonly atUs: number }[]): number {
+  const total = pieces.reduce((sum, { size }) => sum + size, 0);
+  if (total === 0) return 0;
+  let largest = 0;
+  let inBurst = 0;
+  let from = 0;
+  for (const { size, atUs } of pieces) {
+    inBurst += size;
+    while ((pieces[from]?.atUs ?? atUs) < atUs - BURST_MS * 1_000) {
+      inBurst -= pieces[from]?.size ?? 0;
+      from++;
+    }
+    largest = Math.max(largest, inBurst);
+  }
+  return largest / total;
+}

@@ -1,0 +1,22 @@
+/**
+ * An invented key of the same form as a good one: same length, same prefix up to the last `-` or `_` of its head, same
+ * kinds of characters. It was never issued.
+ */
+export function fabricatedKey(good: string, random: () => number): string {
+  const head = /^[A-Za-z0-9]{1,8}(?:[-_][A-Za-z0-9]{1,8})?[-_]/.exec(good)?.[0] ?? "";
+  const tail = [...good.slice(head.length)].map((character) => like(character, random)).join("");
+  const invented = head + tail;
+  // A key of one or two characters may come out as itself.
+  return invented === good ? `${good.slice(0, -1)}${good.endsWith("0") ? "1" : "0"}` : invented;
+}
+
+function like(character: string, random: () => number): string {
+  const sets = ["abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"];
+  const set = sets.find((candidate) => candidate.includes(character));
+  return set === undefined ? character : (set[Math.floor(random() * set.length)] ?? character);
+}
+
+/** The same letters in the other case. */
+export function swappedCase(key: string): string {
+  return [...key].map((c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase())).join("");
+}

@@ -1,0 +1,27 @@
+import type { Answer, Ask, Probe, Verdict } from "../../src/conformance/index.ts";
+
+/** The good request that a negative probe is a copy of, and its whole form where streaming itself is in doubt. */
+export interface Twin {
+  readonly control: Answer;
+  readonly whole: Answer | null;
+  readonly [name: string]: Answer | null;
+}
+
+/** Sends the good twin. `stream` is no documented field of `/messages`, so there the whole form is sent as well. */
+export async function goodTwin(t: Probe, ask: Ask = {}): Promise<Twin> {
+  const control = await t.ask(ask);
+  const doubtful = control.asked.endpoint === "messages" && t.mode === "stream" && !control.admitted;
+  return { control, whole: doubtful ? await t.ask({ ...ask, mode: "whole" }) : null };
+}
+
+/**
+ * Goes on only when the good twin was served. A gateway that refuses `stream` on `/messages` but serves the whole form
+ * takes the specification at its word (MSG-14): the streamed instance does not apply to it.
+ */
+export function assumeTwin(verdict: Verdict, { control, whole }: Twin): void {
+  const { status = 0 } = control;
+  if (whole?.admitted === true && status >= 400 && status < 500) {
+    verdict.notApplicable(`this gateway does not stream on /messages (${control.summary})`);
+  }
+  verdict.assumeGood(control);
+}

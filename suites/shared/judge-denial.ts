@@ -1,0 +1,71 @@
+import { type Answer, filledString, present, that, type Verdict } from "../../src/conformance/index.ts";
+import { type DenialRow, denial, type MustRow, type Reason } from "../../src/spec/index.ts";
+
+/** What a row asks for at this target: the specification's words, or the target's contract. */
+export interface ExpectedDenial {
+  readonly reason: Reason;
+  readonly status: number;
+  /** The word that this gateway uses for the reason. */
+  readonly word: string;
+  readonly actionHint: boolean;
+}
+
+/** Longest text that is still a "short action hint". */
+const SHORT_HINT = 100;
+
+const shortHint = that(`a short text (up to ${SHORT_HINT} characters)`, (value) =>
+  typeof value === "string" ? value.trim() !== "" && value.length <= SHORT_HINT : false,
+);
+
+/** Judges one denied answer by its row: status, reason, action hint, body, and that it ends. */
+export function judgeDenial(verdict: Verdict, denied: Answer, expected: ExpectedDenial): void {
+  const row = denial(expected.reason);
+  const seen = { in: denied, because: denied.summary };
+  const streamed = denied.asked.mode === "stream" && denied.asked.endpoint !== "models";
+  verdict.must(row.row, denied.status, expected.status, { ...seen, at: "status" });
+  if (streamed) verdict.must("STREAM-2", denied.status, expected.status, { ...seen, at: "status" });
+  // A wrong status is one fault; what such an answer carries besides says nothing about the row.
+  if (denied.status !== expected.status) return;
+  verdict.must(row.row, denied.reason, expected.word, { ...seen, at: "reason" });
+  verdict.must("ERR-HDR-1", denied.reason, expected.word, { ...seen, at: "reason" });
+  if (streamed) verdict.must("STREAM-2", denied.reason, expected.word, { ...seen, at: "reason" });
+  judgeAction(verdict, denied, row, expected.actionHint);
+  judgeBody(verdict, denied, row);
+  verdict.should("STREAM-3", denied.exchange.ending.kind, "complete", { ...seen, at: "ending" });
+}
+
+function judgeAction(verdict: Verdict, denied: Answer, row: DenialRow, hinted: boolean): void {
+  const { action } = denied;
+  if (action !== undefined) verdict.observe("ERR-HDR-4", `${row.reason}: ${action}`, { in: denied, at: "action" });
+  if (!hinted) return;
+  // Only the row that the specification shows in its example is certain to carry the hint (7.P3, 7.E).
+  if (row.reason === "quota_exceeded") verdict.must("ERR-HDR-2", action, shortHint, { in: denied, at: "action" });
+  else verdict.should("ERR-HDR-3", action, shortHint, { in: denied, at: "action" });
+}
+
+function judgeBody(verdict: Verdict, denied: Answer, row: DenialRow): void {
+  const { envelope, message, type, code } = denied.error;
+  if (denied.asked.endpoint === "messages") {
+    verdict.observe("ERR-BODY-3", { envelope, message, type, code }, { in: denied });
+    return;
+  }
+  const aText = that("a string", (value) => typeof value === "string");
+  const shown: MustRow | undefined = row.status === 402 ? "ERR-BODY-1" : undefined;
+  if (shown !== undefined) {
+    verdict.must(shown, message, aText, { in: denied, at: "/error/message" });
+    verdict.must(shown, type, aText, { in: denied, at: "/error/type" });
+    verdict.must(shown, code, present, { in: denied, at: "/error/code" });
+    verdict.should(
+      shown,
+      code,
+      that("a number, as in the shown case", (value) => typeof value === "number"),
+      {
+        in: denied,
+        at: "/error/code",
+      },
+    );
+  }
+  verdict.should("ERR-BODY-2", message, filledString, { in: denied, at: "/error/message" });
+  verdict.should("ERR-BODY-2", type, filledString, { in: denied, at: "/error/type" });
+  verdict.should("ERR-BODY-2", code, present, { in: denied, at: "/error/code" });
+}

@@ -1,0 +1,42 @@
+import {
+  type Answer,
+  absent,
+  anObject,
+  filledString,
+  success,
+  that,
+  tokenCounts,
+  type Verdict,
+} from "../../src/conformance/index.ts";
+import type { MustRow } from "../../src/spec/index.ts";
+
+/** Rows under which a whole reply is judged, by dialect. */
+const ROWS = {
+  chat: { accepted: "CHAT-1", text: "CHAT-2", usage: "CHAT-3" },
+  messages: { accepted: "MSG-1", text: "MSG-2", usage: "MSG-3" },
+} as const satisfies Record<string, Record<string, MustRow>>;
+
+/** Judges a whole reply to a good request: accepted, JSON, text in its place, token counts. */
+export function judgeWholeReply(verdict: Verdict, answer: Answer): void {
+  const dialect = answer.asked.endpoint === "messages" ? "messages" : "chat";
+  const rows = ROWS[dialect];
+  const seen = { in: answer, because: answer.summary };
+  if (!verdict.must(rows.accepted, answer.status, success, { ...seen, at: "status" })) return;
+  if (!verdict.must(rows.accepted, answer.json, anObject, { in: answer, at: "" })) return;
+  verdict.must(rows.accepted, answer.exchange.ending.kind, "complete", { ...seen, at: "ending" });
+  const { text, parts, usage, textPointer } = answer.reply;
+  verdict.must(rows.text, parts, aListWithMembers, { in: answer, at: dialect === "chat" ? "/choices" : "/content" });
+  verdict.must(rows.text, text, filledString, { in: answer, at: textPointer });
+  verdict.must(rows.usage, usage, tokenCounts, { in: answer, at: "/usage" });
+  verdict.must("ERR-200-1", answer.reply.error, absent, { in: answer, at: "/error" });
+  if (dialect === "messages") {
+    const json = answer.json as Record<string, unknown>;
+    verdict.must("MSG-1", json["choices"], absent, {
+      in: answer,
+      at: "/choices",
+      because: "not a chat-completions object",
+    });
+  }
+}
+
+const aListWithMembers = that("an array with at least one member", (value) => typeof value === "number" && value > 0);

@@ -1,0 +1,12 @@
+/** Characters of one to four bytes, joined and combining ones among them: what is cut at a byte shows at once. */
+export const MULTIBYTE_TEXT = "Grüße, naïve café — 你好，世界。こんにちは 안녕 Привет שלום 🚀👩‍🚀🏳️‍🌈 𝔘𝔫𝔦𝔠𝔬𝔡𝔢 e\u0301 ₿";
+
+/** What JSON must escape and event streams must not take for framing. */
+export const SPECIAL_TEXT =
+  'quotes " \' and \\ backslash, tab\tline\nblank\n\ndata: [DONE]\n: comment\nevent: x\r\n</script>&amp; {"a":[1,2]} %20 \u2028 \u0001';
+
+/** About 6,000 characters in words that can be told apart, so that a lost stretch shows where it was. */
+export const LONG_TEXT = Array.from(
+  { length: 700 },
+  (_, index) => `word${index}${index % 50 === 49 ? "é漢🚀" : ""}`,
+).join(" ");

@@ -1,0 +1,311 @@
+import {
+  type Answer,
+  type Ask,
+  atMost,
+  type Check,
+  defineCheck,
+  defineWatch,
+  type Verdict,
+} from "../src/conformance/index.ts";
+import { DIALECTS } from "../src/wire/index.ts";
+import { type Arrival, arrivalOf } from "./shared/arrival.ts";
+import { assumeTwin } from "./shared/good-twin.ts";
+import { LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
+
+/** A reply that is generated faster than this says nothing about buffering, ms. */
+const LONG_ENOUGH_MS = 400;
+/** Share of the output that one burst may hold. Coarse pieces are legal; everything at once is not incremental. */
+const MOST_IN_ONE_BURST = 0.8;
+
+const incremental = defineCheck({
+  id: "streaming.incremental",
+  title: "A streamed chat reply arrives as it is produced",
+  covers: ["STREAM-1"],
+  explains:
+    "Three long streams. When four fifths of the output arrive in one burst, or one document comes in place of a stream, the reply was held back. Judged only when the whole reply takes at least 0.4 s, and failed only when it happened more than once.",
+  needs: ["model.stream"],
+  cost: { requests: 3, waitS: 3 },
+  async probe(t) {
+    const ask = () => t.ask({ model: "stream", mode: "stream", prompt: "Tell me a long story." });
+    const first = await Promise.all([ask(), ask(), ask()]);
+    // One of three may be an accident of the network; three more tell.
+    const doubtful = first.filter((answer) => isHeldBack(arrivalOf(answer))).length === 1;
+    return { runs: doubtful ? [...first, ...(await Promise.all([ask(), ask(), ask()]))] : first };
+  },
+  judge({ runs }, verdict) {
+    for (const run of runs) verdict.assumeGood(run, "a long stream");
+    const arrivals = runs.map((answer) => ({ answer, arrival: arrivalOf(answer) }));
+    const held = arrivals.filter(({ arrival }) => isHeldBack(arrival));
+    const short = arrivals.filter(({ arrival }) => !arrival.document && arrival.totalMs < LONG_ENOUGH_MS);
+    if (held.length === 0 && short.length === runs.length) {
+      return verdict.inconclusive(
+        `the long reply takes only ${Math.round(short[0]?.arrival.totalMs ?? 0)} ms; name a longer one as models.stream`,
+      );
+    }
+    const [worst] = held;
+    verdict.must("STREAM-1", held.length, atMost(1), {
+      in: worst?.answer,
+      because: worst === undefined ? `${runs.length} streams` : describeArrival(worst.arrival),
+    });
+  },
+});
+
+function isHeldBack({ document, totalMs, burstShare }: Arrival): boolean {
+  return document || (totalMs >= LONG_ENOUGH_MS && burstShare >= MOST_IN_ONE_BURST);
+}
+
+function describeArrival({ document, totalMs, firstMs, burstShare, pieces }: Arrival): string {
+  if (document) return "one document in place of a stream";
+  return `${pieces} pieces, first after ${Math.round(firstMs)} of ${Math.round(totalMs)} ms, ${Math.round(burstShare * 100)} % in one burst`;
+}
+
+/** A stream that is over should be seen to be over soon, ms. */
+const LONGEST_TAIL_MS = 3_000;
+
+const ends = defineCheck({
+  id: "streaming.ends",
+  title: "A stream ends",
+  covers: ["STREAM-3", "STREAM-5", "MSG-14"],
+  explains:
+    "After the last output the body should end soon, without hanging and without an abnormal close. Framing, markers and content type are noted: none of them is shown.",
+  across: { dialect: DIALECTS, case: ["short", "long"] },
+  cost: { requests: 5, waitS: 3 },
+  async probe(t) {
+    const ask: Ask = {
+      mode: "stream",
+      bounds: { idleMs: 12_000 },
+      ...(t.case === "long" && t.target.models.stream !== undefined ? { model: "stream" } : {}),
+    };
+    const control = await t.ask(ask);
+    const whole = t.dialect === "messages" && !control.admitted ? await t.ask({ ...ask, mode: "whole" }) : null;
+    const more = t.case === "long" ? [] : await Promise.all([1, 2, 3, 4].map(() => t.ask(ask)));
+    return { twin: { control, whole }, more };
+  },
+  judge({ twin, more }, verdict) {
+    const { status = 0 } = twin.control;
+    if (twin.whole !== null && status >= 400) assumeTwin(verdict, twin);
+    for (const answer of [twin.control, ...more]) {
+      if (answer.status === undefined || answer.status >= 300) verdict.assumeGood(answer, "a plain stream");
+      judgeEnd(answer, verdict);
+    }
+    const { framing, endMarkers, comments, events } = twin.control.stream;
+    const type = twin.control.header("content-type");
+    const row = twin.control.asked.endpoint === "messages" ? "MSG-14" : "STREAM-5";
+    const names = [...new Set(events.map(({ name }) => name).filter((name) => name !== undefined))];
+    verdict.observe(row, { framing, type, endMarkers, comments, events: events.length, names }, { in: twin.control });
+  },
+});
+
+function judgeEnd(answer: Answer, verdict: Verdict): void {
+  const seen = { in: answer, because: answer.summary };
+  verdict.should("STREAM-3", answer.exchange.ending.kind, "complete", { ...seen, at: "ending" });
+  const { tailMs } = arrivalOf(answer);
+  if (answer.complete && tailMs !== undefined) {
+    verdict.should("STREAM-3", Math.round(tailMs), atMost(LONGEST_TAIL_MS), {
+      ...seen,
+      because: "ms from the last output to the end",
+    });
+  }
+}
+
+const TEXTS: Readonly<Record<string, string>> = {
+  short: "The quick brown fox jumps over the lazy dog.",
+  multibyte: MULTIBYTE_TEXT,
+  special: SPECIAL_TEXT,
+  long: LONG_TEXT,
+};
+
+const textIsIntact = defineCheck({
+  id: "streaming.text-intact",
+  title: "Streamed text is the reply text, complete and uncorrupted",
+  covers: ["STREAM-4"],
+  explains:
+    "A model that repeats its prompt is asked for the same text whole and several times streamed. The streamed text should be the whole text, character for character, without replacement characters. A difference shows lost, doubled or broken pieces.",
+  needs: ["model.echo"],
+  across: { dialect: DIALECTS, case: Object.keys(TEXTS) },
+  cost: { requests: 7 },
+  async probe(t) {
+    const ask: Ask = { model: "echo", prompt: TEXTS[t.case] ?? "", maxTokens: 8_192 };
+    const chat: Ask = { ...ask };
+    const own = t.dialect === "chat" ? withoutLimit(chat) : chat;
+    const whole = await t.ask({ ...own, mode: "whole" });
+    const streams: Answer[] = [];
+    for (let run = 0; run < 3; run++)
+      streams.push(...(await Promise.all([1, 2].map(() => t.ask({ ...own, mode: "stream" })))));
+    return { whole, streams };
+  },
+  judge({ whole, streams }, verdict) {
+    verdict.assumeGood(whole, "the whole form");
+    judgeSameText(whole, streams, verdict);
+  },
+});
+
+function withoutLimit({ maxTokens: _, ...ask }: Ask): Ask {
+  return ask;
+}
+
+function judgeSameText(whole: Answer, streams: readonly Answer[], verdict: Verdict): void {
+  const served = streams.filter(({ status = 0 }) => status >= 200 && status < 300);
+  if (served.length === 0) {
+    const [first] = streams;
+    if (first !== undefined && first.asked.endpoint === "messages")
+      verdict.notApplicable(`no streaming on /messages (${first.summary})`);
+    if (first !== undefined) verdict.assumeGood(first, "a plain stream");
+  }
+  const expected = whole.replyText ?? "";
+  for (const answer of served) {
+    const text = answer.replyText;
+    if (text === undefined) continue;
+    const seen = { in: answer, because: difference(expected, text) ?? "same text" };
+    verdict.should("STREAM-4", text === expected, true, seen);
+    const broken = text.includes("\uFFFD") && !expected.includes("\uFFFD");
+    verdict.should("STREAM-4", broken, false, { in: answer, because: "replacement characters in the streamed text" });
+  }
+  if (verdict.findings.length === 0) verdict.notApplicable("the text of this stream has no known place");
+}
+
+/** Where two texts part, in words. */
+function difference(expected: string, actual: string): string | undefined {
+  if (expected === actual) return undefined;
+  let at = 0;
+  while (at < expected.length && expected[at] === actual[at]) at++;
+  const around = (text: string) => JSON.stringify(text.slice(Math.max(0, at - 10), at + 20));
+  return `texts part at character ${at} of ${expected.length}: whole ${around(expected)}, streamed ${around(actual)}`;
+}
+
+const longTextIsIntact = defineCheck({
+  id: "streaming.long-intact",
+  title: "A long streamed reply equals the whole one",
+  covers: ["STREAM-4"],
+  explains:
+    "Where the long model is predictable (two whole replies are the same), its streams should have the same text. Shows pieces that are lost late in a stream. A model that varies cannot be judged so.",
+  needs: ["model.stream"],
+  across: { dialect: DIALECTS },
+  cost: { requests: 5, waitS: 3 },
+  async probe(t) {
+    const ask: Ask = {
+      model: "stream",
+      prompt: "Tell me a long story.",
+      ...(t.dialect === "messages" ? { maxTokens: 8_192 } : {}),
+    };
+    const [first, second, ...streams] = await Promise.all([
+      t.ask({ ...ask, mode: "whole" }),
+      t.ask({ ...ask, mode: "whole" }),
+      ...[1, 2, 3].map(() => t.ask({ ...ask, mode: "stream" as const })),
+    ]);
+    return { first, second, streams };
+  },
+  judge({ first, second, streams }, verdict) {
+    verdict.assumeGood(first, "the whole form");
+    verdict.assumeGood(second, "the whole form");
+    if (first.replyText === undefined || first.replyText !== second.replyText) {
+      return verdict.notApplicable("the long model does not repeat itself, so its texts cannot be compared");
+    }
+    judgeSameText(first, streams, verdict);
+  },
+});
+
+const cutStream = defineCheck({
+  id: "streaming.cut",
+  title: "How a failure in the middle of a stream is signalled",
+  covers: ["STREAM-6", "STREAM-4"],
+  explains:
+    "The provider breaks off in the middle. How that shows is noted, an ending that looks complete with emphasis. What arrived before should not be repeated in the same answer: a retry is another generation.",
+  needs: ["model.cutStream"],
+  across: { dialect: DIALECTS },
+  cost: { requests: 2 },
+  async probe(t) {
+    return {
+      answer: await t.ask({
+        model: "cutStream",
+        mode: "stream",
+        intent: "odd",
+        patient: false,
+        bounds: { idleMs: 12_000 },
+      }),
+    };
+  },
+  judge({ answer }, verdict) {
+    const { endMarkers, finishReasons, errors, pieces } = answer.stream;
+    const looksComplete = answer.complete && errors.length === 0 && (endMarkers > 0 || finishReasons.length > 0);
+    verdict.observe(
+      "STREAM-6",
+      {
+        status: answer.status,
+        ending: answer.exchange.ending.kind,
+        errors: errors.length,
+        endMarkers,
+        finishReasons,
+        looksComplete,
+      },
+      { in: answer, ...(looksComplete ? { because: "the broken stream looks like a complete one" } : {}) },
+    );
+    const texts = pieces.map(({ text }) => text);
+    verdict.should("STREAM-4", restarts(texts), false, {
+      in: answer,
+      because: "the text begins again inside one answer",
+    });
+  },
+});
+
+/** Whether the opening of a text comes again later, long enough not to be chance. */
+function restarts(pieces: readonly string[]): boolean {
+  const text = pieces.join("");
+  const opening = text.slice(0, Math.max(24, Math.floor(text.length / 8)));
+  return opening.length >= 24 && text.indexOf(opening, opening.length) !== -1;
+}
+
+const goodStreamsAreWhole = defineWatch({
+  id: "streaming.always-whole",
+  title: "No good stream of the run breaks off",
+  covers: ["STREAM-3", "STREAM-4"],
+  explains:
+    "Looks at every good stream of the run. Each should end by itself, and when nearly all of them close with an end marker or a finish reason, one that lacks it was cut off.",
+  judge(answers, verdict) {
+    const streams = answers.filter(
+      ({ asked, status = 0, streamed }) =>
+        asked.mode === "stream" &&
+        asked.intent === "good" &&
+        asked.endpoint !== "models" &&
+        status >= 200 &&
+        status < 300 &&
+        streamed,
+    );
+    if (streams.length === 0) return verdict.inconclusive("no stream was served");
+    const broken = streams.filter(
+      ({ exchange }) => exchange.ending.kind === "reset" || exchange.ending.kind === "idle-timeout",
+    );
+    verdict.should("STREAM-3", broken.length, 0, {
+      in: broken[0],
+      because: `${broken.length} of ${streams.length} broke off`,
+    });
+    for (const endpoint of DIALECTS) {
+      const whole = streams.filter(({ asked, complete }) => asked.endpoint === endpoint && complete);
+      for (const [what, has] of CLOSINGS) {
+        const closed = whole.filter(has);
+        // A gateway without the marker is legal; one that usually sends it and sometimes does not has lost an ending.
+        if (closed.length < whole.length * 0.7) continue;
+        const cut = whole.filter((answer) => !has(answer));
+        verdict.should("STREAM-4", cut.length, 0, {
+          in: cut[0],
+          because: `${cut.length} of ${whole.length} ${endpoint} streams without ${what}`,
+        });
+      }
+    }
+  },
+});
+
+const CLOSINGS: readonly (readonly [string, (answer: Answer) => boolean])[] = [
+  ["an end marker", ({ stream }) => stream.endMarkers > 0],
+  ["a finish reason", ({ stream }) => stream.finishReasons.length > 0],
+  ["output", ({ stream }) => stream.outputs > 0],
+];
+
+export const STREAMING: readonly Check[] = [
+  incremental,
+  ends,
+  textIsIntact,
+  longTextIsIntact,
+  cutStream,
+  goodStreamsAreWhole,
+];
