@@ -12,20 +12,19 @@ interface Needle {
   readonly secret: string;
   readonly form: Redaction["form"];
   readonly text: string;
-  /** The stretch that every long part must contain, so that one search finds them all. */
-  readonly core: string;
-  readonly coreAt: number;
+  /** Stretches one of which every long part contains whole, so that a few searches find them all. */
+  readonly cores: readonly { readonly text: string; readonly at: number }[];
   readonly longEnough: number;
 }
 
-/** A part this long still identifies a key; masked forms such as `sk-…abcd` stay readable. */
-const LONG_PART = 2 / 3;
+/** A part this long still gives a key away; masked forms such as `sk-…abcd` stay readable. */
+const LONG_PART = 1 / 2;
 /** Shorter keys are hidden as a whole only: a third of six letters is found in ordinary words. */
 const PARTS_FROM = 18;
 
 /**
- * Hides secrets by value, wherever they stand and in the forms in which they travel: as they are, URL-encoded, inside
- * JSON strings, and in base64 at any of its three alignments. Long parts are hidden as well.
+ * Hides secrets by value, wherever they stand and in the forms in which they travel: as they are, in changed letter case,
+ * URL-encoded, inside JSON strings, and in base64 at any of its three alignments. Long parts are hidden as well.
  *
  * A mask has the length of what it covers, so that lengths and offsets in the evidence stay true.
  */
@@ -41,16 +40,14 @@ export class Redactor {
     const found: FoundSecret[] = [];
     let clean = text;
     for (const needle of this.#needles) {
-      let from = 0;
-      for (;;) {
-        const core = clean.indexOf(needle.core, from);
-        if (core === -1) break;
-        from = core + needle.core.length;
-        const { start, end } = extend(clean, core, needle);
-        if (end - start < needle.longEnough) continue;
-        clean = clean.slice(0, start) + mask(needle.secret, end - start) + clean.slice(end);
-        found.push({ secret: needle.secret, whole: end - start === needle.text.length, form: needle.form });
-        from = end;
+      for (const core of needle.cores) {
+        for (let at = clean.indexOf(core.text); at !== -1; at = clean.indexOf(core.text, at)) {
+          const { start, end } = extend(clean, at, core, needle.text);
+          at = Math.max(end, at + 1);
+          if (end - start < needle.longEnough) continue;
+          clean = clean.slice(0, start) + mask(needle.secret, end - start) + clean.slice(end);
+          found.push({ secret: needle.secret, whole: end - start === needle.text.length, form: needle.form });
+        }
       }
     }
     return { text: clean, found };
@@ -70,6 +67,8 @@ function needlesOf({ name, value }: Secret): Needle[] {
   const bytes = Buffer.from(value, "utf8");
   const forms = new Map<string, Redaction["form"]>();
   forms.set(value, "plain");
+  // A probe for sloppy comparison sends the key in another letter case, from which it can be told.
+  for (const text of [value.toLowerCase(), value.toUpperCase(), swapCase(value)]) forms.set(text, "plain");
   for (const [text, form] of [
     [encodeURIComponent(value), "url"],
     [JSON.stringify(value).slice(1, -1), "json"],
@@ -93,19 +92,29 @@ function base64Forms(bytes: Buffer, shift: number): (readonly [string, "base64"]
 }
 
 function needle(secret: string, text: string, form: Redaction["form"]): Needle {
-  if (text.length < PARTS_FROM) return { secret, form, text, core: text, coreAt: 0, longEnough: text.length };
+  if (text.length < PARTS_FROM) return { secret, form, text, cores: [{ text, at: 0 }], longEnough: text.length };
   const longEnough = Math.ceil(text.length * LONG_PART);
-  const coreAt = text.length - longEnough;
-  return { secret, form, text, core: text.slice(coreAt, longEnough), coreAt, longEnough };
+  // A stretch of this length holds one whole block of half of it, wherever it begins.
+  const block = Math.floor((longEnough + 1) / 2);
+  const count = Math.floor(text.length / block);
+  const cores = Array.from({ length: count }, (_, index) => ({
+    text: text.slice(index * block, (index + 1) * block),
+    at: index * block,
+  }));
+  return { secret, form, text, cores, longEnough };
 }
 
 /** Widens a hit to both sides as far as it agrees with the secret. */
-function extend(text: string, coreStart: number, { text: secret, core, coreAt }: Needle) {
-  let start = coreStart;
-  for (let at = coreAt - 1; at >= 0 && start > 0 && text[start - 1] === secret[at]; at--) start--;
-  let end = coreStart + core.length;
-  for (let at = coreAt + core.length; at < secret.length && end < text.length && text[end] === secret[at]; at++) end++;
+function extend(text: string, hit: number, core: { text: string; at: number }, secret: string) {
+  let start = hit;
+  for (let at = core.at - 1; at >= 0 && start > 0 && text[start - 1] === secret[at]; at--) start--;
+  let end = hit + core.text.length;
+  for (let at = core.at + core.text.length; at < secret.length && text[end] === secret[at]; at++) end++;
   return { start, end };
+}
+
+function swapCase(text: string): string {
+  return [...text].map((c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase())).join("");
 }
 
 function mask(secret: string, length: number): string {
