@@ -1,9 +1,20 @@
-import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { ParcelBody, Step } from "../pipeline/answer.ts";
 import type { Scheduler, Task } from "./scheduler.ts";
 
 /** Bytes that may wait in the process for one slow reader before the stream is held back. */
 const MOST_BUFFERED_BYTES = 256 * 1_024;
+
+/** What the steps are written to: a response of Node's, or a connection that is written by hand. */
+export interface Sink {
+  readonly socket: Socket | null;
+  readonly writableLength: number;
+  flushHeaders(): void;
+  write(bytes: string | Uint8Array): unknown;
+  end(): unknown;
+  once(event: "drain", listener: () => void): unknown;
+  off(event: "drain", listener: () => void): unknown;
+}
 
 interface Listener {
   delivered(tokens: number): void;
@@ -14,12 +25,12 @@ interface Listener {
 /**
  * Writes the steps of a stream, each at its time.
  *
- * @param response its head is written.
+ * @param sink its head is written.
  * @returns a function that stops, for when the client has left.
  */
 export function playSteps(
   { steps, ending }: Extract<ParcelBody, { kind: "steps" }>,
-  response: ServerResponse,
+  sink: Sink,
   scheduler: Scheduler,
   listener: Listener,
 ): () => void {
@@ -27,16 +38,16 @@ export function playSteps(
   const iterator = steps[Symbol.iterator]();
   let next: IteratorResult<Step> = iterator.next();
   // The head goes out now even when the first step is far away.
-  if (next.done === true || next.value.atMs > 0) response.flushHeaders();
+  if (next.done === true || next.value.atMs > 0) sink.flushHeaders();
 
   const advance = () => {
     const elapsedMs = performance.now() - startMs + 0.5;
     while (next.done !== true && next.value.atMs <= elapsedMs) {
       listener.delivered(next.value.tokens);
-      response.write(next.value.bytes);
+      sink.write(next.value.bytes);
       next = iterator.next();
-      if (response.writableLength > MOST_BUFFERED_BYTES) {
-        response.once("drain", advance);
+      if (sink.writableLength > MOST_BUFFERED_BYTES) {
+        sink.once("drain", advance);
         return;
       }
     }
@@ -47,12 +58,12 @@ export function playSteps(
   const end = () => {
     if (ending === "hang") return;
     if (ending === "finish") {
-      response.end();
+      sink.end();
       return;
     }
     listener.ending();
     // An empty write comes back when everything before it is with the operating system: nothing said is lost.
-    const { socket } = response;
+    const { socket } = sink;
     socket?.write("", () => (ending === "reset" ? socket.resetAndDestroy() : socket.destroy()));
   };
 
@@ -60,7 +71,7 @@ export function playSteps(
   advance();
   return () => {
     scheduler.cancel(task);
-    response.off("drain", advance);
+    sink.off("drain", advance);
     iterator.return?.();
   };
 }

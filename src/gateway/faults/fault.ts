@@ -19,3 +19,17 @@ export interface Fault extends Change {
 
 /** A gateway that is sound but unusual. */
 export type Variant = Change;
+
+/** @param name area and name with a dot between them. */
+export function fault(name: string, rows: readonly string[], summary: string, apply: Fault["apply"]): Fault {
+  return { name, area: areaOf(name), rows, summary, apply };
+}
+
+/** A defect that only many requests, or many at a time, show. */
+export function loadFault(name: string, rows: readonly string[], summary: string, apply: Fault["apply"]): Fault {
+  return { ...fault(name, rows, summary, apply), needsLoad: true };
+}
+
+function areaOf(name: string): string {
+  return name.slice(0, name.indexOf("."));
+}

@@ -52,6 +52,10 @@ export interface Behaviour {
   balanceExhausted(key: ApiKey, call: Call): boolean;
   capReached(key: ApiKey, call: Call): boolean;
   budgetUsed(key: ApiKey, call: Call): boolean;
+  /** Charges of running requests that count as spent by the key. */
+  heldBack(key: ApiKey, call: Call): number;
+  /** Milliseconds until a charge shows in the key's tallies. */
+  settlingLagMs(call: Call): number;
   /** The UTC day, or whatever stands for it, that a daily cap counts by. */
   capDay(call: Call): number;
 

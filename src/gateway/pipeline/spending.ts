@@ -14,17 +14,18 @@ export function capReached(key: ApiKey, call: Call): boolean {
   if (key.capMicroUsd === undefined) return false;
   const { clock } = call.services;
   const spent = key.spend.onDay(call.behaviour.capDay(call), clock.monotonicUs());
-  return spent + running(key, call) >= key.capMicroUsd;
+  return spent + call.behaviour.heldBack(key, call) >= key.capMicroUsd;
 }
 
 export function budgetUsed(key: ApiKey, call: Call): boolean {
   if (key.budgetMicroUsd === undefined) return false;
-  return key.spend.inLifetime(call.services.clock.monotonicUs()) + running(key, call) >= key.budgetMicroUsd;
+  const spent = key.spend.inLifetime(call.services.clock.monotonicUs());
+  return spent + call.behaviour.heldBack(key, call) >= key.budgetMicroUsd;
 }
 
 /** With a settling lag the tally knows settled charges only, as a tally that is put together elsewhere does. */
-function running(key: ApiKey, call: Call): number {
-  return call.services.settlingLagMs > 0 ? 0 : key.spend.reserved;
+export function heldBack(key: ApiKey, call: Call): number {
+  return call.behaviour.settlingLagMs(call) > 0 ? 0 : key.spend.reserved;
 }
 
 export function capDay(call: Call): number {
@@ -58,5 +59,5 @@ export function settle(call: Call, microUsd: number): void {
   if (microUsd === 0) return;
   const nowUs = services.clock.monotonicUs();
   key.account.balanceMicroUsd -= microUsd;
-  key.spend.charge(microUsd, call.behaviour.capDay(call), nowUs + services.settlingLagMs * 1_000, nowUs);
+  key.spend.charge(microUsd, call.behaviour.capDay(call), nowUs + call.behaviour.settlingLagMs(call) * 1_000, nowUs);
 }

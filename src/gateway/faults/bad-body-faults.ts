@@ -1,0 +1,204 @@
+import { isObject, member } from "../../core/index.ts";
+import type { Call } from "../pipeline/call.ts";
+import { insideStream, insteadOf } from "./answer-edits.ts";
+import { badBodyIs500, has, readAs } from "./body-edits.ts";
+import { dropsConnection, neverAnswers } from "./connection-edits.ts";
+import { type Fault, fault } from "./fault.ts";
+import { both, onChat, onMessages, streaming, type When } from "./when.ts";
+import { onDenial, onRefusal } from "./wrap.ts";
+
+const bodySays =
+  (such: (call: Call) => boolean): When =>
+  (call) =>
+    (onChat(call) || onMessages(call)) && such(call);
+
+const truncated = bodySays((call) => call.bodyFault?.message.includes("valid JSON") === true);
+const empty = bodySays(
+  (call) => call.bodyFault !== undefined && call.bodyText === "" && call.bodyFault.message.includes("no body"),
+);
+const notUtf8 = bodySays((call) => call.bodyFault?.message.includes("UTF-8") === true);
+const tooDeep = bodySays((call) => call.bodyFault?.message.includes("deeper") === true);
+const notObject = bodySays((call) => call.bodyFault === undefined && !isObject(call.parsed));
+const badModel = bodySays(has("model", (model) => typeof model !== "string"));
+const emptyMessages = bodySays(has("messages", (turns) => Array.isArray(turns) && turns.length === 0));
+const badMessages = bodySays(has("messages", (turns) => !Array.isArray(turns)));
+const badStream = bodySays(has("stream", (stream) => typeof stream !== "boolean" && stream !== null));
+const turnWithoutContent = bodySays(
+  has(
+    "messages",
+    (turns) => Array.isArray(turns) && turns.some((turn) => isObject(turn) && turn["content"] === undefined),
+  ),
+);
+const badRole = bodySays(
+  has(
+    "messages",
+    (turns) => Array.isArray(turns) && turns.some((turn) => isObject(turn) && typeof member(turn, "role") !== "string"),
+  ),
+);
+
+const CALLER = ["CHAT-10"];
+
+/** Bodies that cannot be used. */
+export const BAD_BODY_FAULTS: readonly Fault[] = [
+  fault("body.truncated-500", CALLER, "A body that ends in the middle is an internal error.", badBodyIs500(truncated)),
+  fault(
+    "body.truncated-drops-connection",
+    CALLER,
+    "A body that ends in the middle gets no answer: the connection is dropped.",
+    dropsConnection(truncated),
+  ),
+  fault(
+    "body.truncated-hangs",
+    [...CALLER, "protocol:answers-in-time"],
+    "A body that ends in the middle is never answered.",
+    neverAnswers(truncated),
+  ),
+  fault(
+    "body.truncated-is-upstream-error",
+    CALLER,
+    "A body that ends in the middle is blamed on the provider.",
+    onDenial("invalid_request", truncated, insteadOf("upstream_error")),
+  ),
+  fault("body.empty-500", [...CALLER, "protocol:bad-body"], "An empty body is an internal error.", badBodyIs500(empty)),
+  fault(
+    "body.empty-hangs",
+    [...CALLER, "protocol:bad-body", "protocol:answers-in-time"],
+    "An empty body is never answered.",
+    neverAnswers(empty),
+  ),
+  fault(
+    "body.not-utf8-500",
+    [...CALLER, "protocol:bad-body"],
+    "A body that is not UTF-8 is an internal error.",
+    badBodyIs500(notUtf8),
+  ),
+  fault(
+    "body.not-utf8-drops-connection",
+    [...CALLER, "protocol:bad-body"],
+    "A body that is not UTF-8 gets no answer: the connection is dropped.",
+    dropsConnection(notUtf8),
+  ),
+  fault("body.deep-500", ["protocol:bad-body"], "A deeply nested body is an internal error.", badBodyIs500(tooDeep)),
+  fault(
+    "body.deep-drops-connection",
+    ["protocol:bad-body"],
+    "A deeply nested body ends the worker and with it the connection.",
+    dropsConnection(tooDeep),
+  ),
+  fault("body.not-object-500", CALLER, "JSON that is not an object is an internal error.", badBodyIs500(notObject)),
+  fault(
+    "body.not-object-is-unauthorized",
+    CALLER,
+    "JSON that is not an object is answered 401 to a good key.",
+    onDenial("invalid_request", notObject, insteadOf("invalid_api_key")),
+  ),
+  fault(
+    "body.model-of-wrong-type-500",
+    CALLER,
+    "A model that is not a string is an internal error.",
+    badBodyIs500(badModel),
+  ),
+  fault("body.empty-messages-500", CALLER, "An empty conversation is an internal error.", badBodyIs500(emptyMessages)),
+  fault(
+    "body.empty-messages-served",
+    CALLER,
+    "An empty conversation is answered.",
+    readAs(emptyMessages, (body) => ({ ...body, messages: [{ role: "user", content: "Hello!" }] })),
+  ),
+  fault(
+    "body.messages-of-wrong-type-500",
+    CALLER,
+    "A conversation that is not an array is an internal error.",
+    badBodyIs500(badMessages),
+  ),
+  fault(
+    "body.messages-text-served",
+    CALLER,
+    "A conversation that is just a string is answered.",
+    readAs(bodySays(has("messages", (turns) => typeof turns === "string")), (body) => ({
+      ...body,
+      messages: [{ role: "user", content: body["messages"] }],
+    })),
+  ),
+  fault(
+    "body.stream-of-wrong-type-served",
+    CALLER,
+    "Any value of stream counts as yes or no.",
+    readAs(badStream, (body) => ({ ...body, stream: Boolean(body["stream"]) })),
+  ),
+  fault(
+    "body.turn-without-content-500",
+    CALLER,
+    "A turn without content is an internal error.",
+    badBodyIs500(turnWithoutContent),
+  ),
+  fault(
+    "body.turn-without-content-served",
+    CALLER,
+    "A turn without content counts as an empty one.",
+    readAs(turnWithoutContent, (body) => ({
+      ...body,
+      messages: (body["messages"] as Record<string, unknown>[]).map((turn) => ({ content: "", ...turn })),
+    })),
+  ),
+  fault(
+    "body.role-of-wrong-type-500",
+    CALLER,
+    "A turn whose role is not a string is an internal error.",
+    badBodyIs500(badRole),
+  ),
+  fault(
+    "body.refused-inside-stream",
+    [...CALLER, "STREAM-2"],
+    "A bad request for a stream gets 200 with the refusal as its first item.",
+    onDenial(
+      "invalid_request",
+      both(streaming, (call) => call.endpoint !== "models"),
+      insideStream,
+    ),
+  ),
+  fault(
+    "body.too-large-drops-connection",
+    ["protocol:large-body"],
+    "A body above the limit gets no answer: the connection is dropped.",
+    dropsConnection((call) => call.bodyFault?.reason === "request_too_large"),
+  ),
+  fault(
+    "body.too-large-500",
+    ["protocol:large-body"],
+    "A body above the limit is an internal error.",
+    onDenial("request_too_large", () => true, insteadOf("internal_error")),
+  ),
+  fault(
+    "body.wrong-type-label-500",
+    ["protocol:bad-body"],
+    "A body that is not labelled as JSON is an internal error.",
+    onDenial("unsupported_media_type", () => true, insteadOf("internal_error")),
+  ),
+  fault(
+    "body.error-shows-stack",
+    ["protocol:stack-trace"],
+    "The refusal of a bad body shows where in the program it was raised.",
+    onRefusal(
+      "invalid_request",
+      () => true,
+      (refused) => ({
+        ...refused,
+        message: `${refused.message}\n    at parseBody (/srv/gateway/src/body.js:41:11)\n    at process.processTicksAndRejections (node:internal/process/task_queues:95:5)`,
+      }),
+    ),
+  ),
+  fault(
+    "body.error-repeats-body",
+    ["SEC-3", "protocol:secrets"],
+    "The refusal of a bad body repeats the request's headers.",
+    onRefusal(
+      "invalid_request",
+      () => true,
+      (refused, call) => ({
+        ...refused,
+        message: `${refused.message} Request: ${JSON.stringify(call.arrival.headers)}`,
+      }),
+    ),
+  ),
+];

@@ -1,0 +1,198 @@
+import { deliverByHand, PLAIN } from "../delivery/deliver-by-hand.ts";
+import type { Answer } from "../pipeline/answer.ts";
+import { insteadOf, setHeader } from "./answer-edits.ts";
+import { neverAnswers } from "./connection-edits.ts";
+import { type Fault, fault } from "./fault.ts";
+import { always, onMessages, onModels, streaming, type When } from "./when.ts";
+import { onDenial, onServed, wrap } from "./wrap.ts";
+
+const chatStream: When = (call) => call.endpoint === "chat" && streaming(call);
+
+const purpose =
+  (wanted: string): When =>
+  ({ arrival }) =>
+    arrival.purpose === wanted;
+
+const page: Answer = {
+  status: 200,
+  headers: [],
+  body: {
+    kind: "text",
+    text: "<!DOCTYPE html><title>Welcome</title><p>The gateway is running.",
+    contentType: "text/html",
+  },
+  afterMs: 0,
+  outcome: "complete",
+};
+
+/** Paths and methods. */
+export const BASE_FAULTS: readonly Fault[] = [
+  fault(
+    "base.unknown-path-is-unknown-model",
+    ["BASE-4"],
+    "A path that does not exist is labelled model_not_found.",
+    onDenial("not_found", always, insteadOf("model_not_found")),
+  ),
+  fault(
+    "base.unknown-path-200",
+    ["BASE-4"],
+    "A path that does not exist shows a welcome page.",
+    onDenial("not_found", always, () => page),
+  ),
+  fault(
+    "base.unknown-path-500",
+    ["BASE-4"],
+    "A path that does not exist is an internal error.",
+    onDenial("not_found", always, insteadOf("internal_error")),
+  ),
+  fault(
+    "base.unknown-path-unknown-model-for-post",
+    ["BASE-4"],
+    "A POST to a path that does not exist is labelled model_not_found.",
+    onDenial("not_found", (call) => call.arrival.method === "POST", insteadOf("model_not_found")),
+  ),
+  fault(
+    "base.no-messages",
+    ["BASE-1", "BASE-2", "VER-1", "VER-2", "MSG-1", "MSG-2", "MSG-3", "MSG-7", "MSG-10", "AUTH-1"],
+    "The messages endpoint is not there.",
+    wrap("answer", (next) => (call) => (onMessages(call) ? insteadOf("not_found")(page, call) : next(call))),
+  ),
+  fault(
+    "base.no-models",
+    ["BASE-1", "VER-1", "MODELS-1", "MODELS-2", "MODELS-5", "AUTH-1", "AUTH-2", "AUTH-3", "AUTH-4", "ERR-401-INVALID"],
+    "The model list is not there.",
+    wrap("answer", (next) => (call) => (onModels(call) ? insteadOf("not_found")(page, call) : next(call))),
+  ),
+  fault(
+    "base.stream-on-another-path",
+    ["BASE-1", "BASE-3", "STREAM-1"],
+    "Streams of the chat dialect are not found at its path.",
+    wrap("answer", (next) => (call) => (chatStream(call) ? insteadOf("not_found")(page, call) : next(call))),
+  ),
+  fault(
+    "base.list-redirects",
+    ["MODELS-1", "AUTH-1"],
+    "The model list redirects to the same path with a slash.",
+    wrap("answer", (next) => (call) => {
+      const redirected = onModels(call) && !call.arrival.url.split("?")[0]?.endsWith("/");
+      return redirected
+        ? { ...page, status: 301, headers: [["Location", "/v1/models/"]], body: { kind: "none" } }
+        : next(call);
+    }),
+  ),
+  fault(
+    "base.chat-redirects-streams",
+    ["BASE-3", "STREAM-1"],
+    "Streams of the chat dialect are redirected to another path.",
+    onServed(chatStream, (answer) => ({
+      ...answer,
+      status: 307,
+      headers: [["Location", "/v1/chat/completions/stream"]],
+      body: { kind: "none" },
+    })),
+  ),
+  fault(
+    "base.wrong-method-500",
+    ["protocol:method"],
+    "A method that the path does not know is an internal error.",
+    onDenial("method_not_allowed", always, insteadOf("internal_error")),
+  ),
+  fault(
+    "base.wrong-method-200",
+    ["protocol:method"],
+    "A method that the path does not know shows a welcome page.",
+    onDenial("method_not_allowed", always, () => page),
+  ),
+  fault(
+    "base.405-without-allow",
+    ["protocol:allow"],
+    "405 does not say which methods are allowed.",
+    onDenial("method_not_allowed", always, (answer) => ({
+      ...answer,
+      headers: answer.headers.filter(([name]) => name !== "Allow"),
+    })),
+  ),
+  fault(
+    "base.options-500",
+    ["protocol:method"],
+    "OPTIONS is an internal error.",
+    wrap(
+      "answer",
+      (next) => (call) => (purpose("options")(call) ? insteadOf("internal_error")(page, call) : next(call)),
+    ),
+  ),
+  fault(
+    "base.head-with-body",
+    ["protocol:head"],
+    "HEAD is answered with the body of GET.",
+    wrap(
+      "deliver",
+      (next) => (parcel, call, delivery) =>
+        call.arrival.method === "HEAD" ? deliverByHand(parcel, call, delivery, PLAIN) : next(parcel, call, delivery),
+    ),
+  ),
+  fault(
+    "base.unknown-path-hangs",
+    ["BASE-4", "protocol:answers-in-time"],
+    "A path that does not exist is never answered.",
+    neverAnswers(purpose("unknownPath")),
+  ),
+  fault(
+    "base.no-www-authenticate",
+    ["protocol:www-authenticate"],
+    "401 does not name the scheme that is expected.",
+    onDenial(["invalid_api_key", "key_revoked"], always, (answer) => ({
+      ...answer,
+      headers: answer.headers.filter(([name]) => name !== "WWW-Authenticate"),
+    })),
+  ),
+  fault(
+    "base.bad-url-500",
+    ["protocol:bad-url"],
+    "A path with a broken percent escape is an internal error.",
+    wrap(
+      "answer",
+      (next) => (call) =>
+        /%(?![0-9a-f]{2})/i.test(call.arrival.url) ? insteadOf("internal_error")(page, call) : next(call),
+    ),
+  ),
+  fault(
+    "base.query-string-500",
+    ["protocol:query"],
+    "An unknown query parameter is an internal error.",
+    wrap(
+      "answer",
+      (next) => (call) => (call.arrival.url.includes("?") ? insteadOf("internal_error")(page, call) : next(call)),
+    ),
+  ),
+  fault(
+    "base.expect-continue-500",
+    ["protocol:expect-continue"],
+    "A request that expects 100-continue is an internal error.",
+    wrap(
+      "answer",
+      (next) => (call) =>
+        call.arrival.headers.expect === undefined ? next(call) : insteadOf("internal_error")(page, call),
+    ),
+  ),
+  fault(
+    "base.unknown-header-400",
+    ["protocol:unknown-header"],
+    "A request with an x- header that the gateway does not know is refused.",
+    wrap(
+      "answer",
+      (next) => (call) =>
+        Object.keys(call.arrival.headers).some(
+          (name) => name.startsWith("x-") && name !== "x-api-key" && !name.startsWith("x-stainless"),
+        )
+          ? insteadOf("invalid_request")(page, call)
+          : next(call),
+    ),
+  ),
+  fault(
+    "base.success-says-error-code",
+    ["protocol:reason-on-success"],
+    "Served requests carry a reason header too.",
+    onServed(always, setHeader("X-Service-Error-Code", "none")),
+  ),
+];

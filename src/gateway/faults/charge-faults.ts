@@ -1,0 +1,137 @@
+import type { Closing } from "../pipeline/behaviour.ts";
+import type { Call } from "../pipeline/call.ts";
+import { costOf } from "../providers/model-table.ts";
+import { type Fault, fault, loadFault } from "./fault.ts";
+import { onChat, onMessages, secondKey, streaming, type When, whole } from "./when.ts";
+import { type Apply, wrap } from "./wrap.ts";
+
+/** Micro-dollars that a request without a model or a reply is charged, where it is charged by mistake. */
+const FLAT_FEE = 115;
+
+/** Some requests cost nothing. */
+const free = (when: When): Apply => wrap("charge", (next) => (call, closing) => (when(call) ? 0 : next(call, closing)));
+
+/** Some requests cost something although they failed. */
+const billed = (when: (call: Call, closing: Closing) => boolean): Apply =>
+  wrap("charge", (next) => (call, closing) => {
+    const charge = next(call, closing);
+    if (charge > 0 || call.key === undefined || !when(call, closing)) return charge;
+    return call.model === undefined ? FLAT_FEE : Math.max(FLAT_FEE, costOf(call.model, 0, closing.deliveredTokens));
+  });
+
+const EVERY_KIND = ["SPEND-12"];
+const withoutUsage: When = (call) => streaming(call) && onChat(call) && call.ask?.includeUsage === false;
+const longStream: When = (call) =>
+  streaming(call) && (call.services.clock.monotonicUs() - call.arrival.arrivedUs) / 1_000 > 1_000;
+
+/** What is charged, and when it shows. */
+export const CHARGE_FAULTS: readonly Fault[] = [
+  fault("charge.streams-free", EVERY_KIND, "Streams are priced at nothing.", free(streaming)),
+  fault(
+    "charge.streams-without-usage-free",
+    EVERY_KIND,
+    "Streams that did not ask for usage are priced at nothing.",
+    free(withoutUsage),
+  ),
+  fault(
+    "charge.long-streams-free",
+    EVERY_KIND,
+    "Streams of more than a second lose their reservation and are never charged.",
+    free(longStream),
+  ),
+  fault("charge.messages-free", EVERY_KIND, "Requests on the messages endpoint are never charged.", free(onMessages)),
+  fault(
+    "charge.chat-free",
+    EVERY_KIND,
+    "Whole requests of the chat dialect are never charged.",
+    free((call) => onChat(call) && whole(call)),
+  ),
+  fault(
+    "charge.message-streams-free",
+    EVERY_KIND,
+    "Streams of the messages endpoint are never charged.",
+    free((call) => onMessages(call) && streaming(call)),
+  ),
+  fault(
+    "charge.nothing",
+    ["SPEND-1", "SPEND-5", "SPEND-12"],
+    "Nothing is ever charged.",
+    free(() => true),
+  ),
+  fault(
+    "charge.balance-untouched",
+    ["SPEND-1"],
+    "Charges count toward caps but never leave the balance.",
+    wrap("ended", (next) => (call, closing) => {
+      const before = call.key?.account.balanceMicroUsd;
+      next(call, closing);
+      if (call.key !== undefined && before !== undefined) call.key.account.balanceMicroUsd = before;
+    }),
+  ),
+  fault(
+    "charge.failures",
+    ["SPEND-10"],
+    "Requests whose provider failed are charged.",
+    billed((_call, { outcome }) => outcome === "failed"),
+  ),
+  fault(
+    "charge.broken-streams",
+    ["SPEND-10"],
+    "Streams whose provider broke off are charged.",
+    billed((_call, { outcome }) => outcome === "broken"),
+  ),
+  fault(
+    "charge.denials",
+    ["SPEND-10"],
+    "Denied requests are charged.",
+    billed((_call, { outcome }) => outcome === "denied"),
+  ),
+  fault(
+    "charge.bad-bodies",
+    ["SPEND-10"],
+    "Requests that are refused for their body are charged.",
+    billed((call) => call.refused?.reason === "invalid_request"),
+  ),
+  fault(
+    "charge.unknown-models",
+    ["SPEND-10"],
+    "Requests for unknown models are charged.",
+    billed((call) => call.refused?.reason === "model_not_found"),
+  ),
+  fault(
+    "charge.listing",
+    ["SPEND-10", "SPEND-13"],
+    "Listing the models is charged.",
+    billed((call) => call.endpoint === "models"),
+  ),
+  fault(
+    "charge.timeouts",
+    ["SPEND-10"],
+    "Requests whose provider did not answer in time are charged.",
+    billed((call) => call.refused?.reason === "upstream_timeout"),
+  ),
+  loadFault(
+    "charge.parallel-overshoot",
+    ["SPEND-6"],
+    "Running requests do not count: a parallel burst passes a cap or a budget together.",
+    wrap("heldBack", () => () => 0),
+  ),
+  loadFault(
+    "charge.settles-late",
+    ["SPEND-5", "SPEND-6", "SPEND-12"],
+    "Charges show in the tallies ten minutes later.",
+    wrap("settlingLagMs", () => () => 600_000),
+  ),
+  loadFault(
+    "charge.streams-settle-late",
+    ["SPEND-5", "SPEND-12"],
+    "Charges of streams show in the tallies ten minutes later.",
+    wrap("settlingLagMs", (next) => (call) => (streaming(call) ? 600_000 : next(call))),
+  ),
+  fault(
+    "charge.second-key-pays-nothing",
+    ["SPEND-1"],
+    "Requests of an account's second key are never charged.",
+    free(secondKey),
+  ),
+];

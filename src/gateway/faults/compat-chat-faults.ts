@@ -1,0 +1,194 @@
+import { type Fault, fault } from "./fault.ts";
+import { drop, put, rename } from "./json-edits.ts";
+import { changeData } from "./stream-edits.ts";
+import { onChat } from "./when.ts";
+import { all, eachEvent, onReply, wrap } from "./wrap.ts";
+
+const CHUNKS = ["open", "text", "toolStart", "toolInput", "finish", "usage"] as const;
+const chunks = (edit: (data: unknown) => unknown) => eachEvent(onChat, CHUNKS, changeData(edit));
+const finish = (edit: (data: unknown) => unknown) => eachEvent(onChat, ["finish"], changeData(edit));
+
+/** What clients of the chat dialect need beyond the specification: chunks, roles, reasons, markers. */
+export const COMPAT_CHAT_FAULTS: readonly Fault[] = [
+  fault(
+    "compat.chat-finish-missing",
+    ["compat:chat-finish"],
+    "No chunk has a finish reason.",
+    finish(put("choices.0.finish_reason", null)),
+  ),
+  fault(
+    "compat.chat-finish-empty",
+    ["compat:chat-finish"],
+    "The finish reason of chunks before the end is an empty string.",
+    eachEvent(onChat, ["open", "text"], changeData(put("choices.0.finish_reason", ""))),
+  ),
+  fault(
+    "compat.chat-finish-early",
+    ["compat:chat-finish"],
+    "Every chunk says that it is the last.",
+    eachEvent(onChat, ["text"], changeData(put("choices.0.finish_reason", "stop"))),
+  ),
+  fault(
+    "compat.chat-finish-twice",
+    ["compat:chat-finish"],
+    "The chunk with the finish reason is sent twice.",
+    eachEvent(onChat, ["finish"], (event) => [event, event]),
+  ),
+  fault(
+    "compat.chat-finish-foreign",
+    ["compat:chat-finish"],
+    "The finish reason is the word of the other dialect.",
+    all(
+      finish(put("choices.0.finish_reason", "end_turn")),
+      onReply(onChat, put("choices.0.finish_reason", "end_turn")),
+    ),
+  ),
+  fault(
+    "compat.chat-finish-hides-cut",
+    ["compat:chat-finish"],
+    "A reply that max_tokens cut off says that it is complete.",
+    wrap("plan", (next) => (model, ask, call) => {
+      const plan = next(model, ask, call);
+      return onChat(call) && plan.kind === "reply" && plan.stop === "length" ? { ...plan, stop: "stop" } : plan;
+    }),
+  ),
+  fault(
+    "compat.chat-finish-missing-whole",
+    ["compat:chat-finish"],
+    "Whole replies have no finish reason.",
+    onReply(onChat, drop("choices.0.finish_reason")),
+  ),
+  fault(
+    "compat.chat-no-role",
+    ["compat:chat-role"],
+    "No chunk names the role.",
+    eachEvent(onChat, ["open"], changeData(drop("choices.0.delta.role"))),
+  ),
+  fault(
+    "compat.chat-no-role-whole",
+    ["compat:chat-role"],
+    "The message of whole replies has no role.",
+    onReply(onChat, drop("choices.0.message.role")),
+  ),
+  fault(
+    "compat.chat-role-model",
+    ["compat:chat-role"],
+    "The role of replies is model.",
+    all(
+      onReply(onChat, put("choices.0.message.role", "model")),
+      eachEvent(onChat, ["open"], changeData(put("choices.0.delta.role", "model"))),
+    ),
+  ),
+  fault(
+    "compat.chat-no-index",
+    ["compat:chat-index"],
+    "Choices of chunks have no index.",
+    chunks(drop("choices.0.index")),
+  ),
+  fault(
+    "compat.chat-index-counts",
+    ["compat:chat-index"],
+    "The index of the choice counts the chunks.",
+    eachEvent(onChat, ["text"], (event, index) => changeData(put("choices.0.index", index))(event)),
+  ),
+  fault(
+    "compat.chat-delta-missing",
+    ["compat:chat-delta"],
+    "The last chunk's choice has no delta.",
+    finish(drop("choices.0.delta")),
+  ),
+  fault(
+    "compat.chat-delta-content-parts",
+    ["compat:chat-delta", "BASE-3", "STREAM-1", "STREAM-4"],
+    "The content of increments is an array of parts.",
+    eachEvent(
+      onChat,
+      ["text"],
+      changeData(put("choices.0.delta.content", (text: unknown) => [{ type: "text", text }])),
+    ),
+  ),
+  fault(
+    "compat.chat-message-in-chunk",
+    ["compat:chat-delta", "BASE-3", "STREAM-1", "STREAM-4"],
+    "Chunks have a message where the delta should be.",
+    chunks((data) => put("choices.0", rename("delta", "message"))(data)),
+  ),
+  fault(
+    "compat.chat-object-wrong",
+    ["compat:chat-object"],
+    "Chunks call themselves whole replies.",
+    chunks(put("object", "chat.completion")),
+  ),
+  fault(
+    "compat.chat-object-missing",
+    ["compat:chat-object"],
+    "Whole replies have no field object.",
+    onReply(onChat, drop("object")),
+  ),
+  fault(
+    "compat.chat-id-changes",
+    ["compat:chat-id"],
+    "Every chunk has an id of its own.",
+    eachEvent(onChat, CHUNKS, (event, index) => changeData(put("id", `chatcmpl-${index}`))(event)),
+  ),
+  fault(
+    "compat.chat-id-constant",
+    ["compat:id-unique"],
+    "Every reply has the same id.",
+    all(onReply(onChat, put("id", "chatcmpl-0")), chunks(put("id", "chatcmpl-0"))),
+  ),
+  fault(
+    "compat.chat-id-number",
+    ["compat:chat-id"],
+    "The id of replies is a number.",
+    all(onReply(onChat, put("id", 12_345)), chunks(put("id", 12_345))),
+  ),
+  fault(
+    "compat.chat-created-milliseconds",
+    ["compat:chat-created"],
+    "The field created is in milliseconds.",
+    all(
+      onReply(
+        onChat,
+        put("created", (seconds: unknown) => Number(seconds) * 1_000),
+      ),
+      chunks(put("created", (seconds: unknown) => Number(seconds) * 1_000)),
+    ),
+  ),
+  fault(
+    "compat.chat-created-text",
+    ["compat:chat-created"],
+    "The field created is a date as text.",
+    all(onReply(onChat, put("created", "2026-01-01T00:00:00Z")), chunks(put("created", "2026-01-01T00:00:00Z"))),
+  ),
+  fault(
+    "compat.chat-model-internal",
+    ["compat:model-name"],
+    "Replies name the model as the provider calls it.",
+    all(onReply(onChat, put("model", "provider-internal-7b-q4")), chunks(put("model", "provider-internal-7b-q4"))),
+  ),
+  fault(
+    "compat.chat-no-usage-chunk",
+    ["compat:chat-usage"],
+    "Streams have no usage although it was asked for.",
+    eachEvent(onChat, ["usage"], () => undefined),
+  ),
+  fault(
+    "compat.chat-usage-chunk-null",
+    ["compat:chat-usage"],
+    "The usage chunk has null for the usage.",
+    eachEvent(onChat, ["usage"], changeData(put("usage", null))),
+  ),
+  fault(
+    "compat.chat-usage-chunk-without-choices",
+    ["compat:chat-usage"],
+    "The usage chunk has no field choices.",
+    eachEvent(onChat, ["usage"], changeData(drop("choices"))),
+  ),
+  fault(
+    "compat.chat-stream-usage-differs",
+    ["compat:usage-agrees"],
+    "Streams count twice the tokens of the whole reply.",
+    eachEvent(onChat, ["usage"], changeData(put("usage.completion_tokens", (count: unknown) => Number(count) * 2))),
+  ),
+];

@@ -1,0 +1,40 @@
+import type { Delivery } from "../delivery/delivery.ts";
+import type { When } from "./when.ts";
+import { type Apply, wrap } from "./wrap.ts";
+
+/** Ends the connection without a byte of an answer. */
+export function cutOff({ response, closed }: Delivery, how: "close" | "reset" = "close"): void {
+  const { socket } = response;
+  const finish = () => closed({ outcome: "failed", status: 0, deliveredTokens: 0 });
+  if (socket === null || response.destroyed) {
+    finish();
+    return;
+  }
+  response.once("close", finish);
+  if (how === "reset") socket.resetAndDestroy();
+  else socket.destroy();
+}
+
+/** Drops the connection instead of an answer. */
+export function dropsConnection(when: When, how: "close" | "reset" = "close"): Apply {
+  return wrap("deliver", (next) => (parcel, call, delivery) => {
+    if (when(call)) cutOff(delivery, how);
+    else next(parcel, call, delivery);
+  });
+}
+
+/** Long enough that every client has given up. Milliseconds. */
+const FOR_EVER_MS = 3_600_000;
+
+/** Never sends the answer. */
+export function neverAnswers(when: When): Apply {
+  return delays(when, () => FOR_EVER_MS);
+}
+
+/** Sends the answer later. */
+export function delays(when: When, byMs: () => number): Apply {
+  return wrap("seal", (next) => (answer, call) => {
+    const parcel = next(answer, call);
+    return when(call) ? { ...parcel, afterMs: parcel.afterMs + byMs() } : parcel;
+  });
+}

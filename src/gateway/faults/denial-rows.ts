@@ -1,0 +1,18 @@
+import type { Reason } from "../pipeline/refusal.ts";
+
+/** The requirements that say how each denial looks: status and reason header together. */
+export const DENIAL_ROWS = {
+  invalid_api_key: ["AUTH-2", "AUTH-3", "ERR-401-INVALID", "MODELS-5"],
+  key_revoked: ["AUTH-4", "ERR-401-REVOKED"],
+  insufficient_credits: ["ERR-402-CREDITS", "SPEND-2"],
+  quota_exceeded: ["ERR-402-QUOTA", "SPEND-3"],
+  model_not_found: ["ERR-404-MODEL"],
+  rate_limit_exceeded: ["ERR-429-RATE", "LIMIT-RATE-1"],
+  concurrency_limit_exceeded: ["ERR-429-CONC", "LIMIT-CONC-1"],
+  budget_exhausted: ["ERR-429-BUDGET", "SPEND-8"],
+} as const satisfies Partial<Record<Reason, readonly string[]>>;
+
+export type Denial = keyof typeof DENIAL_ROWS;
+
+/** Rows of every denial. */
+export const ALL_DENIAL_ROWS: readonly string[] = Object.values(DENIAL_ROWS).flat();

@@ -1,0 +1,292 @@
+import type { Ask } from "../pipeline/ask.ts";
+import { lastUserText } from "../pipeline/ask.ts";
+import type { Call } from "../pipeline/call.ts";
+import { html, insteadOf, status } from "./answer-edits.ts";
+import { cutOff, delays, dropsConnection } from "./connection-edits.ts";
+import { type Fault, loadFault } from "./fault.ts";
+import { inBlocksOf, laterFrom } from "./stream-edits.ts";
+import {
+  both,
+  crowded,
+  every,
+  inference,
+  multiTurn,
+  onChat,
+  onMessages,
+  remembered,
+  reused,
+  secondKey,
+  streaming,
+  type When,
+  whole,
+} from "./when.ts";
+import { type Apply, all, endingAs, onServed, onSteps, wrap } from "./wrap.ts";
+
+const SPORADIC = ["protocol:sporadic-errors"];
+const CROSSED = ["CHAT-2", "STREAM-4", "protocol:crossed-answers"];
+
+/** Each request waits longer than the one before. */
+const growing = (when: When, msPerRequest: number): Apply => {
+  const served = remembered(() => ({ count: 0 }));
+  return wrap("seal", (next) => (answer, call) => {
+    const parcel = next(answer, call);
+    if (!when(call)) return parcel;
+    served(call).count += 1;
+    return { ...parcel, afterMs: parcel.afterMs + served(call).count * msPerRequest };
+  });
+};
+
+/** Now and then everything stands still. */
+const stalls = (everyMs: number, forMs: number): Apply => {
+  const begun = remembered(() => performance.now());
+  return wrap("seal", (next) => (answer, call) => {
+    const parcel = next(answer, call);
+    const phaseMs = (performance.now() - begun(call)) % everyMs;
+    const restMs = phaseMs > everyMs - forMs ? everyMs - phaseMs : 0;
+    return { ...parcel, afterMs: parcel.afterMs + restMs };
+  });
+};
+
+/** Requests that run side by side get each other's answers. */
+const crossed = (when: When): Apply => {
+  const last = remembered<{ ask: Ask | undefined }>(() => ({ ask: undefined }));
+  return wrap("plan", (next) => (model, ask, call) => {
+    const other = last(call).ask;
+    last(call).ask = ask;
+    return next(model, other !== undefined && when(call) ? { ...ask, turns: other.turns } : ask, call);
+  });
+};
+
+/** What shows only with many requests, or many at a time. */
+export const LOAD_FAULTS: readonly Fault[] = [
+  loadFault(
+    "load.answers-crossed",
+    CROSSED,
+    "With four requests in flight, an answer may be that of the request before.",
+    crossed(crowded(4)),
+  ),
+  loadFault(
+    "load.streams-crossed",
+    CROSSED,
+    "With four requests in flight, a stream may be that of the request before.",
+    crossed(both(streaming, crowded(4))),
+  ),
+  loadFault(
+    "load.answers-crossed-on-reused-connections",
+    CROSSED,
+    "With eight requests in flight, an answer on a connection that was used before may be that of another.",
+    crossed(both(reused, crowded(8))),
+  ),
+  loadFault(
+    "load.answer-of-abandoned-request",
+    CROSSED,
+    "After a client left in the middle, the next request gets what it would have got.",
+    (() => {
+      const left = remembered<{ ask: Ask | undefined }>(() => ({ ask: undefined }));
+      return all(
+        wrap("ended", (next) => (call, closing) => {
+          if (closing.outcome === "interrupted") left(call).ask = call.ask;
+          next(call, closing);
+        }),
+        wrap("plan", (next) => (model, ask, call) => {
+          const other = left(call).ask;
+          left(call).ask = undefined;
+          return next(model, other === undefined ? ask : { ...ask, turns: other.turns }, call);
+        }),
+      );
+    })(),
+  ),
+  loadFault(
+    "load.text-leaks-into-next",
+    CROSSED,
+    "With six requests in flight, a reply begins with the last word of another prompt.",
+    (() => {
+      const last = remembered(() => ({ text: "" }));
+      return wrap("plan", (next) => (model, ask, call) => {
+        const before = last(call).text.split(" ").at(-1) ?? "";
+        last(call).text = lastUserText(ask);
+        if (!crowded(6)(call)) return next(model, ask, call);
+        return next(
+          model,
+          { ...ask, turns: [...ask.turns.slice(0, -1), { role: "user", text: `${before} ${lastUserText(ask)}` }] },
+          call,
+        );
+      });
+    })(),
+  ),
+  loadFault(
+    "load.latency-grows",
+    ["protocol:latency-growth"],
+    "Every request takes a millisecond longer than the one before.",
+    growing(inference, 1),
+  ),
+  loadFault(
+    "load.latency-grows-for-streams",
+    ["protocol:latency-growth"],
+    "Every stream begins two milliseconds later than the one before.",
+    growing(streaming, 2),
+  ),
+  loadFault(
+    "load.latency-grows-with-parallelism",
+    ["protocol:latency-growth"],
+    "Every request in flight adds twenty milliseconds to the next one.",
+    wrap("seal", (next) => (answer, call) => {
+      const parcel = next(answer, call);
+      return { ...parcel, afterMs: parcel.afterMs + (call.key?.account.slots.held ?? 0) * 20 };
+    }),
+  ),
+  loadFault(
+    "load.world-stops",
+    ["protocol:stall"],
+    "For two seconds in every fifteen nothing is answered.",
+    stalls(15_000, 2_000),
+  ),
+  loadFault(
+    "load.short-stops",
+    ["protocol:stall"],
+    "For half a second in every five nothing is answered.",
+    stalls(5_000, 500),
+  ),
+  loadFault(
+    "load.slow-every-hundredth",
+    ["protocol:slow-tail"],
+    "Every hundredth request takes three seconds longer.",
+    delays(every(100), () => 3_000),
+  ),
+  loadFault(
+    "load.slow-on-reused-connections",
+    ["protocol:slow-tail"],
+    "Requests on a connection that was used before wait for 40 ms, as between two algorithms that wait for each other.",
+    delays(both(reused, inference), () => 40),
+  ),
+  loadFault(
+    "load.500-now-and-then",
+    SPORADIC,
+    "One request in a hundred is an internal error.",
+    onServed(every(100), insteadOf("internal_error")),
+  ),
+  loadFault(
+    "load.502-page-now-and-then",
+    SPORADIC,
+    "One request in eighty gets the web page of a proxy with 502.",
+    onServed(every(80), (answer, call) => status(502)(html("502 Bad Gateway")(answer, call), call)),
+  ),
+  loadFault(
+    "load.503-when-half-full",
+    ["LIMIT-CONC-2", ...SPORADIC],
+    "With more than half of the slots taken, requests get 503.",
+    onServed(
+      (call) => inference(call) && (call.key?.account.slots.held ?? 0) > (call.key?.account.limits.inFlight ?? 0) / 2,
+      insteadOf("upstream_error", { status: 503 }),
+    ),
+  ),
+  loadFault(
+    "load.resets-now-and-then",
+    SPORADIC,
+    "One connection in sixty is reset instead of an answer.",
+    dropsConnection(every(60), "reset"),
+  ),
+  loadFault(
+    "load.resets-reused-connections",
+    SPORADIC,
+    "Every fortieth request on a connection that was used before is cut off.",
+    dropsConnection(every(40, both(inference, reused))),
+  ),
+  loadFault(
+    "load.connections-worn-out",
+    ["protocol:keep-alive", ...SPORADIC],
+    "A connection is reset at its twentieth request.",
+    dropsConnection((call: Call) => inference(call) && call.arrival.connection.served % 20 === 19, "reset"),
+  ),
+  loadFault(
+    "load.resets-when-busy",
+    ["LIMIT-CONC-2", "LIMIT-CONC-7"],
+    "With more than three quarters of the slots taken, new requests are reset.",
+    wrap("deliver", (next) => (parcel, call, delivery) => {
+      const { key } = call;
+      const busy =
+        key !== undefined &&
+        inference(call) &&
+        call.refused === undefined &&
+        key.account.slots.held > (key.account.limits.inFlight * 3) / 4;
+      if (busy) cutOff(delivery, "reset");
+      else next(parcel, call, delivery);
+    }),
+  ),
+  loadFault(
+    "load.replies-cut-now-and-then",
+    ["CHAT-2", "protocol:content-length"],
+    "One whole reply in fifty ends in the middle.",
+    wrap("deliver", (next) => {
+      const unlucky = every(50, both(inference, whole));
+      return (parcel, call, delivery) => {
+        if (!unlucky(call) || parcel.body.kind !== "whole") {
+          next(parcel, call, delivery);
+          return;
+        }
+        const steps = [{ atMs: 0, bytes: parcel.body.bytes.subarray(0, parcel.body.bytes.length >> 1), tokens: 0 }];
+        next({ ...parcel, body: { kind: "steps", steps, ending: "abort" } }, call, delivery);
+      };
+    }),
+  ),
+  loadFault(
+    "load.streams-stall-when-busy",
+    ["STREAM-3", "protocol:stall"],
+    "With more than eight requests in flight, streams stand still for six seconds in the middle.",
+    onSteps(both(streaming, crowded(9)), (steps) => laterFrom(steps.length >> 1, 6_000, steps)),
+  ),
+  loadFault(
+    "load.streams-cut-when-busy",
+    ["STREAM-3", "STREAM-4", "LIMIT-CONC-7"],
+    "With more than eight requests in flight, every third stream is cut half-way.",
+    (() => {
+      const unlucky = every(3, both(streaming, crowded(9)));
+      return all(
+        onSteps(unlucky, (steps) => steps.slice(0, steps.length >> 1)),
+        endingAs("abort", unlucky),
+      );
+    })(),
+  ),
+  loadFault(
+    "load.streams-buffered-when-busy",
+    ["STREAM-1"],
+    "With more than eight requests in flight, streams pass a buffer of 16 KB.",
+    onSteps(both(onChat, streaming, crowded(9)), (steps) => inBlocksOf(16_384, steps)),
+  ),
+  loadFault(
+    "load.pieces-lost-when-busy",
+    ["STREAM-4"],
+    "With more than eight requests in flight, streams lose their fourth event.",
+    onSteps(both(streaming, crowded(9)), (steps) => steps.filter((_step, index) => index !== 3)),
+  ),
+  loadFault(
+    "load.messages-slower-each-time",
+    ["protocol:latency-growth"],
+    "Every request on the messages endpoint takes two milliseconds longer than the one before.",
+    growing(onMessages, 2),
+  ),
+  loadFault(
+    "load.second-key-starved",
+    ["protocol:slow-tail"],
+    "Requests of an account's second key wait for a second while its first key is busy.",
+    delays(both(secondKey, crowded(3)), () => 1_000),
+  ),
+  loadFault(
+    "load.conversations-slow",
+    ["protocol:slow-tail"],
+    "Conversations of several turns take two seconds longer when others run.",
+    delays(both(multiTurn, crowded(2)), () => 2_000),
+  ),
+  loadFault(
+    "load.hints-herd",
+    ["LIMIT-RATE-6"],
+    "Every denied request is told to come back at the same full ten seconds, whenever its turn is.",
+    wrap(
+      "retryAfter",
+      (next) => (refused, call) =>
+        refused.reason === "rate_limit_exceeded"
+          ? String(10 - (Math.floor(Date.now() / 1_000) % 10))
+          : next(refused, call),
+    ),
+  ),
+];

@@ -1,0 +1,111 @@
+import { member } from "../../core/index.ts";
+import { chatReply } from "../encode/chat-reply.ts";
+import { has } from "./body-edits.ts";
+import { type Fault, fault } from "./fault.ts";
+import { put, rename } from "./json-edits.ts";
+import { both, onMessages, type When, whole } from "./when.ts";
+import { onReply, onServed, wrap } from "./wrap.ts";
+
+const withSystem: When = both(
+  onMessages,
+  has("system", () => true),
+);
+
+/** Whole replies of the messages dialect. */
+export const MESSAGES_FAULTS: readonly Fault[] = [
+  fault(
+    "messages.chat-shape",
+    ["MSG-1", "MSG-2"],
+    "Replies are chat completions.",
+    wrap("reply", (next) => (plan, call) => (onMessages(call) ? chatReply(plan, call) : next(plan, call))),
+  ),
+  fault(
+    "messages.content-text",
+    ["MSG-2", "MSG-1"],
+    "The content is a string.",
+    onReply(
+      onMessages,
+      put("content", (blocks: unknown) => member((blocks as unknown[])[0], "text")),
+    ),
+  ),
+  fault(
+    "messages.content-empty",
+    ["MSG-2", "BASE-2"],
+    "The content has no blocks.",
+    onReply(onMessages, put("content", [])),
+  ),
+  fault(
+    "messages.content-object",
+    ["MSG-2", "MSG-1"],
+    "The content is one block rather than an array.",
+    onReply(
+      onMessages,
+      put("content", (blocks: unknown) => (blocks as unknown[])[0]),
+    ),
+  ),
+  fault(
+    "messages.text-under-value",
+    ["MSG-2"],
+    "Text blocks carry their text in a field named value.",
+    onReply(onMessages, put("content.0", rename("text", "value"))),
+  ),
+  fault(
+    "messages.text-null",
+    ["MSG-2"],
+    "The text of text blocks is null.",
+    onReply(onMessages, put("content.0.text", null)),
+  ),
+  fault(
+    "messages.usage-empty-with-system",
+    ["MSG-3"],
+    "usage is empty when there is a system prompt.",
+    onReply(withSystem, put("usage", {})),
+  ),
+  fault(
+    "messages.usage-text",
+    ["MSG-3", "compat:usage-whole"],
+    "The token counts are strings.",
+    onReply(
+      onMessages,
+      put("usage", (usage: unknown) => ({
+        input_tokens: String(member(usage, "input_tokens")),
+        output_tokens: String(member(usage, "output_tokens")),
+      })),
+    ),
+  ),
+  fault(
+    "messages.output-count-unbounded",
+    ["MSG-6"],
+    "usage counts the tokens that were cut off, too.",
+    onReply(
+      onMessages,
+      put("usage.output_tokens", (count: unknown) => Number(count) * 3 + 20),
+    ),
+  ),
+  fault(
+    "messages.error-in-success",
+    ["ERR-200-1", "MSG-1", "MSG-2", "MSG-7"],
+    "Requests with a system prompt get 200 with an error object.",
+    onReply(both(withSystem, whole), () => ({
+      type: "error",
+      error: { type: "invalid_request_error", message: "system: not supported" },
+    })),
+  ),
+  fault(
+    "messages.event-framed-reply",
+    ["MSG-1", "ERR-200-1"],
+    "Whole replies come in event-stream framing.",
+    onServed(both(onMessages, whole), (answer) =>
+      answer.body.kind !== "json"
+        ? answer
+        : {
+            ...answer,
+            body: {
+              kind: "events",
+              ending: "finish",
+              events: [{ kind: "other", atMs: 0, tokens: 0, name: "message", data: answer.body.value }],
+            },
+          },
+    ),
+  ),
+];

@@ -1,0 +1,351 @@
+import { gzipSync } from "node:zlib";
+import { CHUNKED, deliverByHand, type Handwriting, PLAIN } from "../delivery/deliver-by-hand.ts";
+import { encodeAs } from "../encode/compress.ts";
+import type { Header, Parcel } from "../pipeline/answer.ts";
+import { headerOf } from "../pipeline/answer.ts";
+import { parcelBytes, parcelHeader, parcelWithout } from "./answer-edits.ts";
+import { type Fault, fault } from "./fault.ts";
+import {
+  always,
+  both,
+  inference,
+  longBody,
+  nonAscii,
+  not,
+  onChat,
+  onModels,
+  streaming,
+  type When,
+  whole,
+} from "./when.ts";
+import { type Apply, onParcel, wrap } from "./wrap.ts";
+
+const LENGTH = "Content-Length";
+
+const wholeReply: When = (call) => call.refused === undefined && inference(call) && whole(call);
+const chatReply: When = both(onChat, wholeReply);
+const denied: When = (call) => call.refused !== undefined;
+
+const withLength =
+  (change: (length: number) => number) =>
+  (parcel: Parcel): Parcel =>
+    parcelHeader(LENGTH, String(change(Number(headerOf(parcel.headers, LENGTH) ?? 0))))(parcel);
+
+/** Writes some responses past Node's HTTP. */
+const byHand = (when: When, hand: Handwriting): Apply =>
+  wrap(
+    "deliver",
+    (next) => (parcel, call, delivery) =>
+      when(call) && parcel.body.kind === "whole"
+        ? deliverByHand(parcel, call, delivery, hand)
+        : next(parcel, call, delivery),
+  );
+
+const plainWith = (...headers: readonly Header[]): Handwriting => ({
+  ...PLAIN,
+  headers: (parcel) => [...parcel.headers, ...headers],
+});
+
+/** Changes the text of JSON bodies. */
+const jsonText = (when: When, change: (text: string) => string): Apply =>
+  wrap("json", (next) => (value, call) => {
+    const text = next(value, call);
+    return when(call) ? change(text) : text;
+  });
+
+const LENGTH_ROWS = ["protocol:content-length", "CHAT-1", "CHAT-2", "ERR-200-1"];
+const JSON_ROWS = ["protocol:json", "CHAT-1", "CHAT-2", "ERR-200-1"];
+const CODING_ROWS = ["protocol:content-coding", "CHAT-1", "CHAT-2", "ERR-200-1"];
+
+/** Frames, codings and syntax under the interface: HTTP, JSON, UTF-8. */
+export const PROTOCOL_FAULTS: readonly Fault[] = [
+  fault(
+    "protocol.length-one-short",
+    LENGTH_ROWS,
+    "Content-Length of whole chat replies is one byte too small.",
+    onParcel(
+      chatReply,
+      withLength((length) => length - 1),
+    ),
+  ),
+  fault(
+    "protocol.length-one-long",
+    [...LENGTH_ROWS, "protocol:answers-in-time"],
+    "Content-Length of whole chat replies is one byte too large.",
+    onParcel(
+      chatReply,
+      withLength((length) => length + 1),
+    ),
+  ),
+  fault(
+    "protocol.length-in-characters",
+    [...LENGTH_ROWS, "CHAT-4", "protocol:utf8"],
+    "Content-Length counts characters instead of bytes.",
+    onParcel(both(chatReply, nonAscii), (parcel) =>
+      parcel.body.kind === "whole"
+        ? parcelHeader(LENGTH, String(parcel.body.bytes.toString("utf8").length))(parcel)
+        : parcel,
+    ),
+  ),
+  fault(
+    "protocol.length-of-compressed",
+    [...LENGTH_ROWS, "protocol:content-coding"],
+    "Content-Length of a compressed reply is that of the plain one.",
+    wrap("seal", (next) => (answer, call) => {
+      const parcel = next(answer, call);
+      if (!chatReply(call) || headerOf(parcel.headers, "Content-Encoding") === undefined || answer.body.kind !== "json")
+        return parcel;
+      return parcelHeader(LENGTH, String(Buffer.byteLength(call.behaviour.json(answer.body.value, call))))(parcel);
+    }),
+  ),
+  fault(
+    "protocol.two-lengths",
+    LENGTH_ROWS,
+    "Whole chat replies carry two different lengths.",
+    byHand(chatReply, plainWith([LENGTH, "7"])),
+  ),
+  fault(
+    "protocol.length-and-chunked",
+    LENGTH_ROWS,
+    "Whole chat replies are chunked and carry a length, too.",
+    byHand(chatReply, { ...CHUNKED, headers: (parcel) => [...parcel.headers, ["Transfer-Encoding", "chunked"]] }),
+  ),
+  fault(
+    "protocol.chunk-size-wrong",
+    ["protocol:chunked", "CHAT-1", "CHAT-2", "ERR-200-1"],
+    "The size of a chunk is one too large.",
+    byHand(chatReply, {
+      ...CHUNKED,
+      piece: (bytes) =>
+        Buffer.concat([Buffer.from(`${(bytes.length + 1).toString(16)}\r\n`), bytes, Buffer.from("\r\n")]),
+    }),
+  ),
+  fault(
+    "protocol.last-chunk-missing",
+    ["protocol:chunked", "CHAT-1", "CHAT-2", "ERR-200-1"],
+    "The last chunk of chunked replies is missing.",
+    byHand(chatReply, { ...CHUNKED, last: "" }),
+  ),
+  fault(
+    "protocol.header-name-with-space",
+    ["protocol:header-syntax", "CHAT-1", "CHAT-2"],
+    "One header name has a space in it.",
+    byHand(chatReply, plainWith(["X Powered By", "gateway"])),
+  ),
+  fault(
+    "protocol.header-with-line-break",
+    ["protocol:header-syntax", "CHAT-1", "CHAT-2"],
+    "One header value goes on in the next line.",
+    byHand(chatReply, plainWith(["X-Notice", "first line\r\n second line"])),
+  ),
+  fault(
+    "protocol.extra-bytes",
+    ["protocol:keep-alive", "AUTH-1"],
+    "Some bytes follow each whole chat reply on its connection.",
+    wrap("deliver", (next) => (parcel, call, delivery) => {
+      const { socket } = delivery.response;
+      if (chatReply(call)) delivery.response.once("finish", () => socket?.write("\r\nnull\r\n"));
+      next(parcel, call, delivery);
+    }),
+  ),
+  fault(
+    "protocol.closes-without-saying",
+    ["protocol:keep-alive"],
+    "Connections are closed after a reply that said they would be kept.",
+    wrap("deliver", (next) => (parcel, call, delivery) => {
+      const { socket } = delivery.response;
+      delivery.response.once("finish", () => socket?.end());
+      next(parcel, call, delivery);
+    }),
+  ),
+  fault(
+    "protocol.closes-after-errors",
+    ["protocol:keep-alive"],
+    "Connections are reset after a refusal that said they would be kept.",
+    wrap("deliver", (next) => (parcel, call, delivery) => {
+      const { socket } = delivery.response;
+      if (denied(call)) delivery.response.once("finish", () => setTimeout(() => socket?.resetAndDestroy(), 5));
+      next(parcel, call, delivery);
+    }),
+  ),
+  fault(
+    "protocol.gzip-unlabelled",
+    CODING_ROWS,
+    "Compressed replies are not labelled.",
+    onParcel(wholeReply, parcelWithout("Content-Encoding")),
+  ),
+  fault(
+    "protocol.gzip-label-on-plain",
+    CODING_ROWS,
+    "Plain replies are labelled as gzip when compression is accepted.",
+    wrap(
+      "compress",
+      (next) => (bytes, call) =>
+        wholeReply(call) && next(bytes, call).coding !== undefined ? { bytes, coding: "gzip" } : next(bytes, call),
+    ),
+  ),
+  fault(
+    "protocol.br-labelled-gzip",
+    CODING_ROWS,
+    "Brotli is labelled as gzip.",
+    wrap(
+      "compress",
+      (next) => (bytes, call) =>
+        next(bytes, call).coding === undefined ? { bytes } : { bytes: encodeAs("br", bytes), coding: "gzip" },
+    ),
+  ),
+  fault(
+    "protocol.gzip-uninvited",
+    CODING_ROWS,
+    "Whole chat replies are gzip whatever the client accepts.",
+    wrap(
+      "compress",
+      (next) => (bytes, call) =>
+        chatReply(call) ? { bytes: encodeAs("gzip", bytes), coding: "gzip" } : next(bytes, call),
+    ),
+  ),
+  fault(
+    "protocol.gzip-despite-zero-weight",
+    ["protocol:content-coding"],
+    "A coding that the client excludes with a weight of zero is used.",
+    wrap(
+      "compress",
+      (next) => (bytes, call) =>
+        /gzip\s*;\s*q=0(\.0*)?\s*(,|$)/.test(String(call.arrival.headers["accept-encoding"] ?? ""))
+          ? { bytes: encodeAs("gzip", bytes), coding: "gzip" }
+          : next(bytes, call),
+    ),
+  ),
+  fault(
+    "protocol.gzip-cut",
+    CODING_ROWS,
+    "Compressed replies lack their last bytes.",
+    onParcel(wholeReply, (parcel) =>
+      headerOf(parcel.headers, "Content-Encoding") === undefined
+        ? parcel
+        : parcelBytes((bytes) => bytes.subarray(0, -6))(parcel, undefined as never),
+    ),
+  ),
+  fault(
+    "protocol.gzip-twice",
+    CODING_ROWS,
+    "Replies of more than four kilobytes are compressed twice.",
+    onParcel(both(wholeReply, longBody), (parcel) =>
+      headerOf(parcel.headers, "Content-Encoding") === undefined
+        ? parcel
+        : parcelBytes((bytes) => gzipSync(bytes))(parcel, undefined as never),
+    ),
+  ),
+  fault(
+    "protocol.json-trailing-comma",
+    JSON_ROWS,
+    "JSON of whole chat replies has a comma too many.",
+    jsonText(chatReply, (text) => text.replace(/\}$/, ",}")),
+  ),
+  fault(
+    "protocol.json-bare-newlines",
+    [...JSON_ROWS, "CHAT-4"],
+    "Line breaks inside JSON strings are not escaped.",
+    jsonText(chatReply, (text) => text.replaceAll("\\n", "\n")),
+  ),
+  fault(
+    "protocol.json-bare-quotes",
+    [...JSON_ROWS, "CHAT-4"],
+    "Quotes inside JSON strings are not escaped.",
+    jsonText(chatReply, (text) => text.replaceAll('\\"', '"')),
+  ),
+  fault(
+    "protocol.json-hex-escapes",
+    [...JSON_ROWS, "CHAT-4"],
+    "Characters beyond ASCII are escaped in a way that JSON does not know.",
+    jsonText(chatReply, (text) =>
+      text.replace(/[\u0080-\u00ff]/g, (letter) => `\\x${letter.charCodeAt(0).toString(16)}`),
+    ),
+  ),
+  fault(
+    "protocol.json-single-quotes",
+    JSON_ROWS,
+    "JSON is written with single quotes on the model list.",
+    jsonText(onModels, (text) => text.replaceAll('"', "'")),
+  ),
+  fault(
+    "protocol.json-nan",
+    JSON_ROWS,
+    "A count that is not known is written as NaN.",
+    jsonText(chatReply, (text) => text.replace(/"total_tokens":\d+/, '"total_tokens":NaN')),
+  ),
+  fault(
+    "protocol.json-byte-order-mark",
+    ["protocol:json", "CHAT-1", "CHAT-2"],
+    "JSON begins with a byte order mark.",
+    jsonText(chatReply, (text) => `\ufeff${text}`),
+  ),
+  fault(
+    "protocol.json-twice",
+    JSON_ROWS,
+    "Whole chat replies are sent twice in one body.",
+    jsonText(chatReply, (text) => `${text}\n${text}`),
+  ),
+  fault(
+    "protocol.json-with-prefix",
+    JSON_ROWS,
+    "JSON has a prefix against scripts before it.",
+    jsonText(chatReply, (text) => `)]}',\n${text}`),
+  ),
+  fault(
+    "protocol.utf16",
+    ["protocol:utf8", ...JSON_ROWS],
+    "Whole chat replies beyond ASCII are UTF-16.",
+    onParcel(
+      both(chatReply, nonAscii),
+      parcelBytes((bytes) => Buffer.from(bytes.toString("utf8"), "utf16le")),
+    ),
+  ),
+  fault(
+    "protocol.latin1",
+    ["protocol:utf8", "CHAT-2", "CHAT-4", "STREAM-4"],
+    "Whole chat replies are written as Latin-1.",
+    onParcel(
+      chatReply,
+      parcelBytes((bytes) => Buffer.from(bytes.toString("utf8"), "latin1")),
+    ),
+  ),
+  fault(
+    "protocol.mojibake",
+    ["protocol:utf8", "protocol:text", "STREAM-4"],
+    "Whole chat replies are encoded as UTF-8 twice.",
+    onParcel(
+      chatReply,
+      parcelBytes((bytes) => Buffer.from(bytes.toString("latin1"), "utf8")),
+    ),
+  ),
+  fault(
+    "protocol.emoji-as-question-marks",
+    ["protocol:utf8", "protocol:text", "STREAM-4"],
+    "Characters of four bytes become question marks in whole chat replies.",
+    jsonText(chatReply, (text) => text.replace(/[\u{10000}-\u{10ffff}]/gu, "?")),
+  ),
+  fault(
+    "protocol.informational-storm",
+    ["protocol:informational"],
+    "Every answer is preceded by a 101 that nobody asked for.",
+    wrap("deliver", (next) => (parcel, call, delivery) => {
+      if (chatReply(call)) delivery.response.socket?.write("HTTP/1.1 101 Switching Protocols\r\n\r\n");
+      next(parcel, call, delivery);
+    }),
+  ),
+  fault(
+    "protocol.same-request-id",
+    ["compat:request-id"],
+    "Every response has the same request identifier.",
+    onParcel(always, (parcel) => parcelHeader("Request-Id", "req_0")(parcelHeader("X-Request-Id", "req_0")(parcel))),
+  ),
+  fault(
+    "protocol.environment-in-header",
+    ["protocol:secrets"],
+    "A header of every response shows the bearer token of the caller.",
+    onParcel(both(not(streaming), always), (parcel, call) =>
+      parcelHeader("X-Debug-Auth", call.arrival.headers.authorization ?? "")(parcel),
+    ),
+  ),
+];

@@ -1,0 +1,247 @@
+import { fixedWindow } from "../limits/fixed-window.ts";
+import { type RateLimiter, WINDOW_US } from "../limits/rate-limiter.ts";
+import { slidingLog } from "../limits/sliding-log.ts";
+import { refusal } from "../pipeline/refusal.ts";
+import { cutOff } from "./connection-edits.ts";
+import { type Fault, loadFault } from "./fault.ts";
+import {
+  byConnection,
+  byDialect,
+  byKey,
+  byMode,
+  byModel,
+  limitersFrom,
+  rateBy,
+  unlimitedLimiter,
+} from "./limit-scopes.ts";
+import { every, inference, onMessages, remembered, secondKey, streaming, type When } from "./when.ts";
+import { type Apply, all, onDenial, overlook, wrap } from "./wrap.ts";
+
+/** No rate limit for some requests: they are neither asked nor counted. */
+const unlimited = (when: When): Apply =>
+  wrap(
+    "limiterOf",
+    (next) => (key, call) =>
+      when(call) ? { ...unlimitedLimiter, limitPerMinute: key.account.limits.rpm } : next(key, call),
+  );
+
+const OVER = ["LIMIT-RATE-2"];
+const NEVER = ["LIMIT-RATE-1", "LIMIT-RATE-2", "ERR-429-RATE"];
+const UNDER = ["LIMIT-RATE-3"];
+
+/** A limiter that looks at the traffic of every account together. */
+function sharedLimiter(times: number[], rpm: number): RateLimiter {
+  const waitUs = (nowUs: number) => {
+    while (times.length > 0 && (times[0] as number) + WINDOW_US <= nowUs) times.shift();
+    return times.length < rpm ? 0 : (times[times.length - rpm] as number) + WINDOW_US - nowUs;
+  };
+  return {
+    limitPerMinute: rpm,
+    waitUs,
+    count: (nowUs) => times.push(nowUs),
+    remaining: (nowUs) => (waitUs(nowUs) > 0 ? 0 : rpm - times.length),
+  };
+}
+
+/** Whose requests are counted, and how many are let through. */
+export const RATE_FAULTS: readonly Fault[] = [
+  loadFault("rate.per-key", ["LIMIT-1", "LIMIT-RATE-2"], "Each key has a rate limit of its own.", rateBy(byKey)),
+  loadFault(
+    "rate.per-dialect",
+    ["LIMIT-5", "LIMIT-RATE-2"],
+    "Each dialect has a rate limit of its own.",
+    rateBy(byDialect),
+  ),
+  loadFault("rate.per-model", OVER, "Each model has a rate limit of its own.", rateBy(byModel)),
+  loadFault(
+    "rate.per-connection",
+    [...NEVER, "LIMIT-1"],
+    "Each connection has a rate limit of its own.",
+    rateBy(byConnection),
+  ),
+  loadFault("rate.streams-apart", OVER, "Streams and whole requests have a rate limit each.", rateBy(byMode)),
+  loadFault(
+    "rate.never-enforced",
+    [...NEVER, "LIMIT-1", "LIMIT-2", "LIMIT-5"],
+    "The rate limit is never enforced.",
+    unlimited(() => true),
+  ),
+  loadFault("rate.streams-free", [...NEVER, "STREAM-2"], "Streams are not counted.", unlimited(streaming)),
+  loadFault(
+    "rate.messages-free",
+    [...NEVER, "LIMIT-5"],
+    "Requests on the messages endpoint are not counted.",
+    unlimited(onMessages),
+  ),
+  loadFault(
+    "rate.second-key-free",
+    [...NEVER, "LIMIT-1"],
+    "Requests of an account's second key are not counted.",
+    unlimited(secondKey),
+  ),
+  loadFault(
+    "rate.tripled",
+    [...OVER, "LIMIT-2"],
+    "Three times as many requests as promised are let through.",
+    rateBy(undefined, (rpm) => rpm * 3),
+  ),
+  loadFault(
+    "rate.tenfold",
+    [...NEVER, "LIMIT-2"],
+    "The limit is read as requests per six seconds.",
+    rateBy(undefined, (rpm) => rpm * 10),
+  ),
+  loadFault(
+    "rate.half-minute-window",
+    [...OVER, "LIMIT-2"],
+    "The window is half as long as promised.",
+    limitersFrom(
+      () => "",
+      (_call, rpm) => slidingLog(rpm, WINDOW_US / 2),
+    ),
+  ),
+  loadFault(
+    "rate.second-window",
+    [...OVER, "LIMIT-2"],
+    "The window is a second long.",
+    limitersFrom(
+      () => "",
+      (_call, rpm) => fixedWindow(rpm, 0, WINDOW_US / 60),
+    ),
+  ),
+  loadFault(
+    "rate.halved",
+    [...UNDER, "LIMIT-2"],
+    "Half as many requests as promised are let through.",
+    rateBy(undefined, (rpm) => rpm / 2),
+  ),
+  loadFault(
+    "rate.two-thirds",
+    [...UNDER, "LIMIT-2"],
+    "Two thirds of the promised requests are let through.",
+    rateBy(undefined, (rpm) => (rpm * 2) / 3),
+  ),
+  loadFault(
+    "rate.tiers-mixed-up",
+    [...UNDER, "LIMIT-2"],
+    "Accounts above 300 per minute are limited like the smallest tier.",
+    rateBy(undefined, (rpm) => Math.min(rpm, 300)),
+  ),
+  loadFault(
+    "rate.counts-twice",
+    [...UNDER, "LIMIT-2"],
+    "Every stream is counted twice.",
+    wrap("countRate", (next) => (limiter, call) => {
+      next(limiter, call);
+      if (call.wantsStream) next(limiter, call);
+    }),
+  ),
+  loadFault(
+    "rate.checked-before-counted",
+    OVER,
+    "Requests are counted a moment after they were checked: a burst passes whole.",
+    wrap("countRate", (next) => (limiter, call) => {
+      setTimeout(() => next(limiter, call), 80).unref();
+    }),
+  ),
+  loadFault(
+    "rate.counted-at-the-end",
+    OVER,
+    "Requests are counted when they are over.",
+    all(
+      wrap("countRate", () => () => {}),
+      wrap("ended", (next) => (call, closing) => {
+        if (call.key !== undefined && call.lease !== undefined)
+          call.behaviour.limiterOf(call.key, call).count(call.services.clock.monotonicUs());
+        next(call, closing);
+      }),
+    ),
+  ),
+  loadFault(
+    "rate.accounts-share",
+    UNDER,
+    "The traffic of every account counts toward each account's limit.",
+    (() => {
+      const times = remembered<number[]>(() => []);
+      return limitersFrom(
+        () => "",
+        (call, rpm) => sharedLimiter(times(call), rpm),
+      );
+    })(),
+  ),
+  loadFault(
+    "rate.phantom-denials",
+    [...UNDER, "LIMIT-RATE-6"],
+    "Every fortieth request is denied for its rate, far below the limit.",
+    wrap("check", (next) => {
+      const unlucky = every(40);
+      return (name, call) =>
+        next(name, call) ??
+        (name === "rate" && unlucky(call) ? refusal("rate_limit_exceeded", { waitMs: 1_000 }) : undefined);
+    }),
+  ),
+  loadFault(
+    "rate.denials-count",
+    ["LIMIT-RATE-6"],
+    "Denied requests count in the window: who keeps trying is never let in again.",
+    wrap("check", (next) => (name, call) => {
+      const refused = next(name, call);
+      if (refused?.reason === "rate_limit_exceeded" && call.key !== undefined)
+        call.behaviour.limiterOf(call.key, call).count(call.services.clock.monotonicUs());
+      return refused;
+    }),
+  ),
+  loadFault(
+    "rate.penalty",
+    ["LIMIT-RATE-6"],
+    "After a denial the account is denied for two minutes, whatever it was told.",
+    wrap("check", (next) => {
+      const punished = remembered(() => new Map<string, number>());
+      return (name, call) => {
+        const refused = next(name, call);
+        if (name !== "rate" || call.key === undefined) return refused;
+        const nowUs = call.services.clock.monotonicUs();
+        const since = punished(call).get(call.key.account.id);
+        if (refused !== undefined) {
+          if (since === undefined) punished(call).set(call.key.account.id, nowUs);
+          return refused;
+        }
+        const still = since !== undefined && nowUs - since < 2 * WINDOW_US;
+        return still ? refusal("rate_limit_exceeded", { waitMs: 1_000 }) : undefined;
+      };
+    }),
+  ),
+  loadFault(
+    "rate.slows-down-instead",
+    NEVER,
+    "Requests over the rate limit are served late instead of being denied.",
+    all(
+      overlook("rate_limit_exceeded"),
+      wrap("seal", (next) => (answer, call) => {
+        const parcel = next(answer, call);
+        if (call.key === undefined || !inference(call)) return parcel;
+        const waiting = call.behaviour.limiterOf(call.key, call).waitUs(call.services.clock.monotonicUs()) > 0;
+        return waiting ? { ...parcel, afterMs: parcel.afterMs + 1_500 } : parcel;
+      }),
+    ),
+  ),
+  loadFault(
+    "rate.drops-connection",
+    ["LIMIT-RATE-1", "LIMIT-RATE-4", "ERR-429-RATE"],
+    "Requests over the rate limit get no answer: the connection is dropped.",
+    wrap("deliver", (next) => (parcel, call, delivery) => {
+      if (call.refused?.reason === "rate_limit_exceeded") cutOff(delivery, "reset");
+      else next(parcel, call, delivery);
+    }),
+  ),
+  loadFault(
+    "rate.denial-never-sent",
+    ["LIMIT-RATE-1", "LIMIT-RATE-4", "ERR-429-RATE", "protocol:answers-in-time"],
+    "Requests over the rate limit wait for an answer that never comes.",
+    onDenial(
+      "rate_limit_exceeded",
+      () => true,
+      (answer) => ({ ...answer, afterMs: 3_600_000 }),
+    ),
+  ),
+];

@@ -1,0 +1,338 @@
+import { sleep } from "../../core/index.ts";
+import { Slots } from "../limits/slots.ts";
+import type { Closing } from "../pipeline/behaviour.ts";
+import type { Call } from "../pipeline/call.ts";
+import { refusal } from "../pipeline/refusal.ts";
+import { cutOff } from "./connection-edits.ts";
+import { type Fault, loadFault } from "./fault.ts";
+import { byConnection, byDialect, byKey, byMode, byModel, slotsBy, UNLIMITED } from "./limit-scopes.ts";
+import { always, every, inference, onMessages, remembered, secondKey, streaming, type When, whole } from "./when.ts";
+import { type Apply, all, onDenial, overlook, wrap } from "./wrap.ts";
+
+const TOO_MANY = ["LIMIT-CONC-2"];
+const NEVER = ["LIMIT-CONC-1", "LIMIT-CONC-2", "LIMIT-CONC-3", "ERR-429-CONC"];
+const LEAK = ["LIMIT-CONC-4"];
+
+/** Some requests take their slots from a supply that never ends. */
+const unlimited = (when: When): Apply => {
+  const supply = remembered(() => new Slots(UNLIMITED));
+  return wrap("slotsOf", (next) => (key, call) => (when(call) ? supply(call) : next(key, call)));
+};
+
+/** Slots of some requests are never freed. */
+const leaks = (when: (call: Call, closing: Closing) => boolean): Apply =>
+  wrap("release", (next) => (call, closing) => {
+    if (!when(call, closing)) next(call, closing);
+  });
+
+const abandoned = (closing: Closing) => closing.outcome === "interrupted";
+
+/** Frees a slot before its time. */
+const releasedAfter = (ms: number, when: When): Apply =>
+  wrap("began", (next) => (call) => {
+    if (when(call)) setTimeout(() => call.lease?.release(), ms).unref();
+    next(call);
+  });
+
+/** The request is one of inference, with a good key, and every slot is taken. */
+function meetsFullHouse(call: Call): boolean {
+  if (!inference(call) || call.arrival.purpose !== "serve") return false;
+  if (call.behaviour.check("credentials", call) !== undefined || call.key === undefined) return false;
+  return call.behaviour.slotsOf(call.key, call).full;
+}
+
+/** How slots are taken and given back. */
+export const SLOT_FAULTS: readonly Fault[] = [
+  loadFault(
+    "slots.never-enforced",
+    [...NEVER, "LIMIT-2"],
+    "The concurrency limit is never enforced.",
+    slotsBy(undefined, () => UNLIMITED),
+  ),
+  loadFault(
+    "slots.one-too-many",
+    TOO_MANY,
+    "One request more than the limit is let in.",
+    slotsBy(undefined, (limit) => limit + 1),
+  ),
+  loadFault(
+    "slots.one-too-few",
+    [...TOO_MANY, "LIMIT-CONC-4"],
+    "The request that reaches the limit is denied.",
+    slotsBy(undefined, (limit) => limit - 1),
+  ),
+  loadFault(
+    "slots.halved",
+    [...TOO_MANY, "LIMIT-2", "LIMIT-CONC-4"],
+    "Half of the promised requests are let in at a time.",
+    slotsBy(undefined, (limit) => limit / 2),
+  ),
+  loadFault(
+    "slots.doubled",
+    [...TOO_MANY, "LIMIT-2"],
+    "Twice the promised requests are let in at a time.",
+    slotsBy(undefined, (limit) => limit * 2),
+  ),
+  loadFault("slots.per-key", ["LIMIT-1", "LIMIT-CONC-2"], "Each key has slots of its own.", slotsBy(byKey)),
+  loadFault("slots.per-dialect", ["LIMIT-5", "LIMIT-CONC-2"], "Each dialect has slots of its own.", slotsBy(byDialect)),
+  loadFault("slots.per-model", TOO_MANY, "Each model has slots of its own.", slotsBy(byModel)),
+  loadFault("slots.streams-apart", TOO_MANY, "Streams and whole requests have slots each.", slotsBy(byMode)),
+  loadFault(
+    "slots.per-connection",
+    [...NEVER, "LIMIT-1"],
+    "Each connection has slots of its own.",
+    slotsBy(byConnection),
+  ),
+  loadFault(
+    "slots.two-workers",
+    TOO_MANY,
+    "Two workers count for themselves: connections with odd and even numbers have slots each.",
+    slotsBy((call) => String(call.arrival.connection.id % 2)),
+  ),
+  loadFault("slots.streams-free", [...NEVER, "STREAM-2"], "Streams hold no slot.", unlimited(streaming)),
+  loadFault("slots.whole-free", TOO_MANY, "Whole requests hold no slot.", unlimited(whole)),
+  loadFault(
+    "slots.messages-free",
+    [...TOO_MANY, "LIMIT-5"],
+    "Requests on the messages endpoint hold no slot.",
+    unlimited(onMessages),
+  ),
+  loadFault(
+    "slots.second-key-free",
+    [...TOO_MANY, "LIMIT-1"],
+    "Requests of an account's second key hold no slot.",
+    unlimited(secondKey),
+  ),
+  loadFault(
+    "slots.freed-when-stream-begins",
+    ["LIMIT-CONC-2", "LIMIT-CONC-3"],
+    "A stream gives its slot back with its first byte.",
+    releasedAfter(0, streaming),
+  ),
+  loadFault(
+    "slots.freed-during-stream",
+    ["LIMIT-CONC-2", "LIMIT-CONC-3"],
+    "A stream gives its slot back a second after it began.",
+    releasedAfter(1_000, streaming),
+  ),
+  loadFault(
+    "slots.freed-after-a-second",
+    TOO_MANY,
+    "Every request gives its slot back a second after it came.",
+    wrap("check", (next) => (name, call) => {
+      if (name === "slot") setTimeout(() => call.lease?.release(), 1_000).unref();
+      return next(name, call);
+    }),
+  ),
+  loadFault(
+    "slots.leaked-by-streams",
+    LEAK,
+    "Every tenth complete stream keeps its slot for ever.",
+    leaks(
+      (
+        (unlucky) => (call: Call, closing: Closing) =>
+          closing.outcome === "complete" && unlucky(call)
+      )(every(10, streaming)),
+    ),
+  ),
+  loadFault(
+    "slots.leaked-by-whole-replies",
+    LEAK,
+    "Every fiftieth complete reply keeps its slot for ever.",
+    leaks(
+      (
+        (unlucky) => (call: Call, closing: Closing) =>
+          closing.outcome === "complete" && unlucky(call)
+      )(every(50, whole)),
+    ),
+  ),
+  loadFault(
+    "slots.leaked-by-upstream-failures",
+    LEAK,
+    "A request whose provider failed keeps its slot for ever.",
+    leaks((_call, closing) => closing.outcome === "failed"),
+  ),
+  loadFault(
+    "slots.leaked-by-broken-streams",
+    LEAK,
+    "A stream whose provider broke off keeps its slot for ever.",
+    leaks((_call, closing) => closing.outcome === "broken"),
+  ),
+  loadFault(
+    "slots.leaked-by-abandoned-streams",
+    ["LIMIT-CONC-5"],
+    "A stream whose client left keeps its slot for ever.",
+    leaks((call, closing) => abandoned(closing) && streaming(call)),
+  ),
+  loadFault(
+    "slots.leaked-by-abandoned-replies",
+    ["LIMIT-CONC-5"],
+    "A whole request whose client left keeps its slot for ever.",
+    leaks((call, closing) => abandoned(closing) && whole(call)),
+  ),
+  loadFault(
+    "slots.leaked-by-some-abandoned-streams",
+    ["LIMIT-CONC-4", "LIMIT-CONC-5"],
+    "Every third stream whose client left keeps its slot for ever.",
+    leaks(
+      (
+        (unlucky) => (call: Call, closing: Closing) =>
+          abandoned(closing) && unlucky(call)
+      )(every(3, streaming)),
+    ),
+  ),
+  loadFault(
+    "slots.abandoned-run-on",
+    ["LIMIT-CONC-5"],
+    "A request whose client left runs on for a minute.",
+    wrap("release", (next) => (call, closing) => {
+      if (abandoned(closing)) setTimeout(() => next(call, closing), 60_000).unref();
+      else next(call, closing);
+    }),
+  ),
+  loadFault(
+    "slots.leaked-by-denials",
+    ["LIMIT-CONC-4", "LIMIT-CONC-2"],
+    "Every concurrency denial takes a slot and keeps it.",
+    onDenial("concurrency_limit_exceeded", always, (answer, call) => {
+      if (call.key !== undefined) call.behaviour.slotsOf(call.key, call).take(Number.POSITIVE_INFINITY);
+      return answer;
+    }),
+  ),
+  loadFault(
+    "slots.denials-free-a-slot",
+    [...TOO_MANY, "LIMIT-CONC-1"],
+    "Every concurrency denial gives back a slot that it never had.",
+    (() => {
+      const running = remembered(() => new Set<Call>());
+      return all(
+        wrap("began", (next) => (call) => {
+          if (call.lease !== undefined) running(call).add(call);
+          next(call);
+        }),
+        wrap("ended", (next) => (call, closing) => {
+          running(call).delete(call);
+          next(call, closing);
+        }),
+        onDenial("concurrency_limit_exceeded", always, (answer, call) => {
+          const [first] = [...running(call)].filter((other) => other.key?.account === call.key?.account);
+          first?.lease?.release();
+          if (first !== undefined) running(call).delete(first);
+          return answer;
+        }),
+      );
+    })(),
+  ),
+  loadFault(
+    "slots.freed-late",
+    LEAK,
+    "Slots are given back ten seconds after the end.",
+    wrap("release", (next) => (call, closing) => {
+      setTimeout(() => next(call, closing), 10_000).unref();
+    }),
+  ),
+  loadFault(
+    "slots.queue-instead",
+    ["LIMIT-CONC-1", "ERR-429-CONC"],
+    "Requests over the concurrency limit wait for a slot instead of being denied.",
+    all(
+      overlook("concurrency_limit_exceeded"),
+      wrap("answer", (next) => async (call) => {
+        while (meetsFullHouse(call)) await sleep(20);
+        return next(call);
+      }),
+    ),
+  ),
+  loadFault(
+    "slots.oldest-stream-dropped",
+    ["LIMIT-CONC-7", "STREAM-3"],
+    "A request over the concurrency limit is denied, and the oldest running stream is cut.",
+    (() => {
+      const running = remembered(() => new Map<Call, () => void>());
+      return all(
+        wrap("deliver", (next) => (parcel, call, delivery) => {
+          if (call.lease !== undefined && streaming(call)) running(call).set(call, () => delivery.response.destroy());
+          next(parcel, call, delivery);
+        }),
+        wrap("ended", (next) => (call, closing) => {
+          running(call).delete(call);
+          next(call, closing);
+        }),
+        onDenial("concurrency_limit_exceeded", always, (answer, call) => {
+          for (const [other, cut] of running(call)) {
+            if (other.key?.account !== call.key?.account) continue;
+            cut();
+            break;
+          }
+          return answer;
+        }),
+      );
+    })(),
+  ),
+  loadFault(
+    "slots.denial-drops-connection",
+    ["LIMIT-CONC-1", "ERR-429-CONC", "LIMIT-CONC-6"],
+    "Requests over the concurrency limit get no answer: the connection is dropped.",
+    wrap("deliver", (next) => (parcel, call, delivery) => {
+      if (call.refused?.reason === "concurrency_limit_exceeded") cutOff(delivery);
+      else next(parcel, call, delivery);
+    }),
+  ),
+  loadFault(
+    "slots.denial-never-sent",
+    ["LIMIT-CONC-1", "ERR-429-CONC", "protocol:answers-in-time"],
+    "Requests over the concurrency limit wait for an answer that never comes.",
+    onDenial("concurrency_limit_exceeded", always, (answer) => ({ ...answer, afterMs: 3_600_000 })),
+  ),
+  loadFault(
+    "slots.locked-after-full-house",
+    ["LIMIT-CONC-4"],
+    "After a concurrency denial the account is locked for half a minute.",
+    wrap("check", (next) => {
+      const locked = remembered(() => new Map<string, number>());
+      return (name, call) => {
+        const refused = next(name, call);
+        if (name !== "slot" || call.key === undefined) return refused;
+        const nowUs = call.services.clock.monotonicUs();
+        const { id } = call.key.account;
+        if (refused !== undefined && !locked(call).has(id)) locked(call).set(id, nowUs);
+        const since = locked(call).get(id);
+        return (
+          refused ??
+          (since !== undefined && nowUs - since < 30_000_000
+            ? refusal("concurrency_limit_exceeded", { waitMs: 1_000 })
+            : undefined)
+        );
+      };
+    }),
+  ),
+  loadFault(
+    "slots.accounts-share",
+    ["LIMIT-CONC-2"],
+    "The running requests of every account count toward each account's limit.",
+    wrap("check", (next) => (name, call) => {
+      const refused = next(name, call);
+      if (name !== "slot" || call.key === undefined || refused !== undefined) return refused;
+      let held = 0;
+      for (const account of call.services.accounts.accounts) held += account.slots.held;
+      return held >= call.key.account.limits.inFlight
+        ? refusal("concurrency_limit_exceeded", { waitMs: 1_000 })
+        : undefined;
+    }),
+  ),
+  loadFault(
+    "slots.checked-before-taken",
+    TOO_MANY,
+    "Slots are taken a moment after they were checked: a burst passes whole.",
+    all(
+      overlook("concurrency_limit_exceeded"),
+      wrap("answer", (next) => async (call) => {
+        const full = meetsFullHouse(call);
+        await sleep(30);
+        return full
+          ? call.behaviour.refuse(refusal("concurrency_limit_exceeded", { waitMs: 1_000 }), call)
+          : next(call);
+      }),
+    ),
+  ),
+];

@@ -1,0 +1,306 @@
+import { utcDay } from "../accounts/utc-day.ts";
+import type { Call } from "../pipeline/call.ts";
+import { refusal } from "../pipeline/refusal.ts";
+import { type Fault, fault, loadFault } from "./fault.ts";
+import {
+  after,
+  both,
+  every,
+  extraField,
+  fresh,
+  multiTurn,
+  onMessages,
+  remembered,
+  reused,
+  secondKey,
+  streaming,
+  type When,
+} from "./when.ts";
+import { type Apply, all, overlook, wrap } from "./wrap.ts";
+
+const CREDITS = ["ERR-402-CREDITS", "SPEND-2"];
+const QUOTA = ["ERR-402-QUOTA", "SPEND-3"];
+const BUDGET = ["ERR-429-BUDGET", "SPEND-8"];
+
+const extraHeader: When = ({ arrival }) => Object.keys(arrival.headers).some((name) => name.startsWith("x-"));
+const smallLimit: When = (call) => (call.ask?.maxTokens ?? Number.POSITIVE_INFINITY) <= 16;
+const onEmptyAccount: When = (call) => (call.key?.account.balanceMicroUsd ?? 1) <= 0;
+
+/** The day that caps count by, as days since the start of the gateway. */
+const dayBy = (daysSinceStart: (nowMs: number, startMs: number) => number): Apply =>
+  wrap("capDay", () => ({ services }: Call) => {
+    const startMs = services.startedS * 1_000;
+    return utcDay(startMs) + daysSinceStart(services.clock.nowMs(), startMs);
+  });
+
+const HOUR_MS = 3_600_000;
+
+/** Days whose boundary lies so many hours after that of UTC. */
+const shiftedDay = (hours: number): Apply =>
+  dayBy((nowMs, startMs) => utcDay(nowMs - hours * HOUR_MS) - utcDay(startMs - hours * HOUR_MS));
+
+/** After the denial of one key, the other keys of its account are denied for a few seconds. */
+const stopsSiblings = (reason: "quota_exceeded" | "budget_exhausted"): Apply =>
+  wrap("check", (next) => {
+    const stopped = remembered(() => new Map<string, { readonly keyId: string; readonly atUs: number }>());
+    return (name, call) => {
+      const refused = next(name, call);
+      if (name !== "spending" || call.key === undefined) return refused;
+      const { account, id } = call.key;
+      const atUs = call.services.clock.monotonicUs();
+      if (refused?.reason === reason) stopped(call).set(account.id, { keyId: id, atUs });
+      const known = stopped(call).get(account.id);
+      const within = known !== undefined && known.keyId !== id && atUs - known.atUs < 5_000_000;
+      return refused ?? (within ? refusal(reason) : undefined);
+    };
+  });
+
+/** Some requests are denied for money although there is enough. */
+const phantom = (reason: "quota_exceeded" | "insufficient_credits" | "budget_exhausted", when: When): Apply =>
+  wrap(
+    "check",
+    (next) => (name, call) => next(name, call) ?? (name === "spending" && when(call) ? refusal(reason) : undefined),
+  );
+
+/** Who is stopped for money, and for how long. */
+export const SPENDING_FAULTS: readonly Fault[] = [
+  fault(
+    "spend.empty-account-streams",
+    [...CREDITS, "STREAM-2"],
+    "An account without balance can still stream.",
+    overlook("insufficient_credits", streaming),
+  ),
+  fault(
+    "spend.empty-account-on-messages",
+    [...CREDITS, "STREAM-2"],
+    "The balance is not looked at on the messages endpoint.",
+    overlook("insufficient_credits", onMessages),
+  ),
+  fault(
+    "spend.empty-account-second-key",
+    ["SPEND-2"],
+    "Only the first key of an account without balance is denied.",
+    overlook("insufficient_credits", secondKey),
+  ),
+  fault(
+    "spend.empty-account-small-requests",
+    CREDITS,
+    "Requests with a small max_tokens are served without balance.",
+    overlook("insufficient_credits", smallLimit),
+  ),
+  fault(
+    "spend.empty-account-after-three",
+    [...CREDITS, "STREAM-2"],
+    "After three denials the account without balance is served again.",
+    overlook("insufficient_credits", after(3, onEmptyAccount)),
+  ),
+  fault(
+    "spend.empty-account-now-and-then",
+    [...CREDITS, "STREAM-2"],
+    "Every fifth request of an account without balance is served.",
+    overlook("insufficient_credits", every(5, onEmptyAccount)),
+  ),
+  fault(
+    "spend.empty-account-fresh-connection",
+    [...CREDITS, "STREAM-2"],
+    "The first request of a connection is served without balance.",
+    overlook("insufficient_credits", fresh),
+  ),
+  fault(
+    "spend.empty-account-cannot-list",
+    ["AUTH-1"],
+    "An account without balance cannot list the models.",
+    wrap("listingChecks", (checks) => [...checks, "spending"]),
+  ),
+  fault(
+    "spend.cap-never-enforced",
+    [...QUOTA, "SPEND-5", "SPEND-7", "SPEND-12", "STREAM-2"],
+    "Daily caps are never enforced.",
+    overlook("quota_exceeded"),
+  ),
+  fault(
+    "spend.cap-ignored-on-stream",
+    [...QUOTA, "SPEND-12", "STREAM-2"],
+    "Daily caps are not looked at for streams.",
+    overlook("quota_exceeded", streaming),
+  ),
+  fault(
+    "spend.cap-ignored-on-messages",
+    [...QUOTA, "SPEND-12", "STREAM-2"],
+    "Daily caps are not looked at on the messages endpoint.",
+    overlook("quota_exceeded", onMessages),
+  ),
+  fault(
+    "spend.cap-ignored-with-extra-field",
+    QUOTA,
+    "A request with a field that is not shown passes the daily cap.",
+    overlook("quota_exceeded", extraField),
+  ),
+  fault(
+    "spend.cap-ignored-with-extra-header",
+    QUOTA,
+    "A request with an x- header passes the daily cap.",
+    overlook("quota_exceeded", extraHeader),
+  ),
+  fault(
+    "spend.cap-ignored-in-conversations",
+    QUOTA,
+    "A conversation of several turns passes the daily cap.",
+    overlook("quota_exceeded", multiTurn),
+  ),
+  fault(
+    "spend.cap-ignored-on-reused-connections",
+    [...QUOTA, "STREAM-2"],
+    "A connection that was used before passes the daily cap.",
+    overlook("quota_exceeded", reused),
+  ),
+  fault(
+    "spend.capped-key-stops-siblings",
+    ["SPEND-4", "SPEND-3", "SPEND-13"],
+    "When a key meets its daily cap, the other keys of its account are stopped for a while.",
+    stopsSiblings("quota_exceeded"),
+  ),
+  fault(
+    "spend.budget-never-enforced",
+    [...BUDGET, "SPEND-12", "STREAM-2"],
+    "Budgets of child keys are never enforced.",
+    overlook("budget_exhausted"),
+  ),
+  fault(
+    "spend.budget-ignored-on-stream",
+    [...BUDGET, "SPEND-12", "STREAM-2"],
+    "Budgets of child keys are not looked at for streams.",
+    overlook("budget_exhausted", streaming),
+  ),
+  fault(
+    "spend.budget-ignored-on-messages",
+    [...BUDGET, "SPEND-12", "STREAM-2"],
+    "Budgets of child keys are not looked at on the messages endpoint.",
+    overlook("budget_exhausted", onMessages),
+  ),
+  fault(
+    "spend.budget-ignored-now-and-then",
+    [...BUDGET, "STREAM-2"],
+    "Every fourth request of a key without budget is served.",
+    overlook(
+      "budget_exhausted",
+      every(4, (call) => call.key?.budgetMicroUsd !== undefined),
+    ),
+  ),
+  fault(
+    "spend.spent-child-stops-siblings",
+    ["SPEND-9", "SPEND-13"],
+    "When a child key has used its budget, the other keys of its account are stopped for a while.",
+    stopsSiblings("budget_exhausted"),
+  ),
+  fault(
+    "spend.budget-back-after-hint",
+    BUDGET,
+    "A used-up budget names a wait, and is served after it.",
+    all(
+      wrap(
+        "retryAfter",
+        (next) => (refused, call) => (refused.reason === "budget_exhausted" ? "2" : next(refused, call)),
+      ),
+      wrap("budgetUsed", (next) => {
+        const first = remembered(() => new Map<string, number>());
+        return (key, call) => {
+          if (!next(key, call)) return false;
+          const nowUs = call.services.clock.monotonicUs();
+          if (!first(call).has(key.id)) first(call).set(key.id, nowUs);
+          return nowUs - (first(call).get(key.id) ?? nowUs) < 1_900_000;
+        };
+      }),
+    ),
+  ),
+  fault(
+    "spend.budget-back-next-day",
+    ["SPEND-8"],
+    "Budgets of child keys are refilled every day.",
+    wrap(
+      "budgetUsed",
+      () => (key, call) =>
+        key.budgetMicroUsd !== undefined &&
+        key.spend.onDay(call.behaviour.capDay(call), call.services.clock.monotonicUs()) +
+          call.behaviour.heldBack(key, call) >=
+          key.budgetMicroUsd,
+    ),
+  ),
+  fault(
+    "spend.cap-never-resets",
+    ["SPEND-7"],
+    "Daily caps never start afresh.",
+    dayBy(() => 0),
+  ),
+  fault(
+    "spend.cap-resets-hourly",
+    ["SPEND-7"],
+    "Daily caps start afresh every hour.",
+    dayBy((nowMs, startMs) => Math.floor(nowMs / HOUR_MS) - Math.floor(startMs / HOUR_MS)),
+  ),
+  fault(
+    "spend.cap-resets-eight-hours-early",
+    ["SPEND-7"],
+    "Daily caps start afresh at another midnight, eight hours before that of UTC.",
+    shiftedDay(-8),
+  ),
+  fault(
+    "spend.cap-resets-five-hours-late",
+    ["SPEND-7"],
+    "Daily caps start afresh at another midnight, five hours after that of UTC.",
+    shiftedDay(5),
+  ),
+  fault(
+    "spend.cap-resets-after-denial",
+    QUOTA,
+    "A denial for the daily cap is forgotten three seconds later, and the key is served.",
+    wrap("capReached", (next) => {
+      const denied = remembered(() => new Map<string, number>());
+      return (key, call) => {
+        if (!next(key, call)) return false;
+        const nowUs = call.services.clock.monotonicUs();
+        if (!denied(call).has(key.id)) denied(call).set(key.id, nowUs);
+        return nowUs - (denied(call).get(key.id) ?? nowUs) < 3_000_000;
+      };
+    }),
+  ),
+  fault(
+    "spend.cap-stale-after-reset",
+    ["SPEND-7"],
+    "A key that was denied for its daily cap stays denied on the next day.",
+    wrap("capReached", (next) => {
+      const denied = remembered(() => new Set<string>());
+      return (key, call) => {
+        if (next(key, call)) denied(call).add(key.id);
+        return denied(call).has(key.id);
+      };
+    }),
+  ),
+  loadFault(
+    "spend.phantom-cap",
+    ["SPEND-13"],
+    "Every sixtieth request is denied for a daily cap that the key has not got.",
+    phantom("quota_exceeded", every(60)),
+  ),
+  loadFault(
+    "spend.phantom-credits",
+    ["SPEND-13"],
+    "Every eightieth request is denied for an exhausted balance.",
+    phantom("insufficient_credits", every(80)),
+  ),
+  loadFault(
+    "spend.phantom-budget-when-busy",
+    ["SPEND-13"],
+    "With more than sixteen requests in flight, streams are denied for a used-up budget.",
+    phantom(
+      "budget_exhausted",
+      both(streaming, (call) => (call.key?.account.slots.held ?? 0) > 16),
+    ),
+  ),
+  fault(
+    "spend.phantom-cap-on-second-key",
+    ["SPEND-13"],
+    "After twenty requests an account's second key is denied for a daily cap that it has not got.",
+    phantom("quota_exceeded", after(20, secondKey)),
+  ),
+];

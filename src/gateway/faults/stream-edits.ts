@@ -1,0 +1,55 @@
+import { member } from "../../core/index.ts";
+import type { Step, StreamEvent } from "../pipeline/answer.ts";
+import { put } from "./json-edits.ts";
+
+/** Where the text of an increment stands, in either dialect. */
+const TEXT_PATHS = ["choices.0.delta.content", "delta.text"];
+
+/** Changes the text of a text event. */
+export function editText(event: StreamEvent, change: (text: string) => string): StreamEvent {
+  const apply = (value: unknown) => (typeof value === "string" ? change(value) : value);
+  const path = member(event.data, "choices") === undefined ? TEXT_PATHS[1] : TEXT_PATHS[0];
+  return { ...event, data: put(path ?? "", apply)(event.data) };
+}
+
+/** All steps at the time of the last. */
+export function allAtTheEnd(steps: readonly Step[]): Step[] {
+  const atMs = steps.at(-1)?.atMs ?? 0;
+  return steps.map((step) => ({ ...step, atMs }));
+}
+
+/** Holds bytes back until so many have come together, as a proxy's buffer does. */
+export function inBlocksOf(bytes: number, steps: readonly Step[]): Step[] {
+  const blocks: Step[] = [];
+  let held: Step[] = [];
+  let size = 0;
+  for (const step of steps) {
+    held.push(step);
+    size += Buffer.byteLength(step.bytes);
+    if (size < bytes) continue;
+    blocks.push(glue(held));
+    held = [];
+    size = 0;
+  }
+  if (held.length > 0) blocks.push(glue(held));
+  return blocks;
+}
+
+/** One step with the bytes of several, at the time of the last of them. */
+export function glue(steps: readonly Step[]): Step {
+  return {
+    atMs: steps.at(-1)?.atMs ?? 0,
+    bytes: Buffer.concat(steps.map((step) => Buffer.from(step.bytes as Uint8Array))),
+    tokens: steps.reduce((sum, step) => sum + step.tokens, 0),
+  };
+}
+
+/** Everything from the n-th step on comes later. */
+export function laterFrom(index: number, byMs: number, steps: readonly Step[]): Step[] {
+  return steps.map((step, at) => (at < index ? step : { ...step, atMs: step.atMs + byMs }));
+}
+
+/** Makes an edit of events from an edit of their data. */
+export const changeData =
+  (edit: (data: unknown) => unknown) =>
+  (event: StreamEvent): StreamEvent => ({ ...event, data: edit(event.data) });

@@ -1,0 +1,192 @@
+import { member } from "../../core/index.ts";
+import { insteadOf } from "./answer-edits.ts";
+import { type Fault, fault } from "./fault.ts";
+import { drop, put } from "./json-edits.ts";
+import { changeData } from "./stream-edits.ts";
+import { both, onChat, onMessages, streaming, type When } from "./when.ts";
+import { type Apply, eachEvent, onReply, onServed, wrap } from "./wrap.ts";
+
+const CALL = "choices.0.delta.tool_calls.0";
+const calls = (edit: (data: unknown) => unknown): Apply =>
+  eachEvent(onChat, ["toolStart", "toolInput"], changeData(edit));
+const wholeCall = (path: string, value: unknown): Apply =>
+  onReply(onChat, put(`choices.0.message.tool_calls.${path}`, value));
+const withTools: When = ({ parsed }) => Array.isArray(member(parsed, "tools"));
+const saysToolsUsed = (plan: { stop: string }) => plan.stop === "tools";
+
+const ARGUMENTS = ["compat:tool-arguments"];
+
+/** Tool calls, whole and in fragments. */
+export const TOOL_FAULTS: readonly Fault[] = [
+  fault(
+    "tools.arguments-object",
+    ARGUMENTS,
+    "The arguments of a call are an object instead of JSON text.",
+    wholeCall("*.function.arguments", (json: unknown) => JSON.parse(String(json))),
+  ),
+  fault(
+    "tools.arguments-empty",
+    ARGUMENTS,
+    "The arguments of a call are an empty string.",
+    wholeCall("*.function.arguments", ""),
+  ),
+  fault(
+    "tools.first-fragment-lost",
+    ARGUMENTS,
+    "The first fragment of the arguments is lost.",
+    eachEvent(onChat, ["toolInput"], (event, index) => (index === 0 ? undefined : event)),
+  ),
+  fault(
+    "tools.last-fragment-lost",
+    ARGUMENTS,
+    "The last fragment of the arguments is lost.",
+    eachEvent(onChat, ["toolInput"], (event, index, count) => (index === count - 1 ? undefined : event)),
+  ),
+  fault(
+    "tools.fragments-cumulative",
+    ARGUMENTS,
+    "Each fragment repeats everything before it.",
+    wrap("events", (next) => (plan, call) => {
+      let joined = "";
+      return [...next(plan, call)].map((event) => {
+        if (!onChat(call) || event.kind === "text") return event;
+        if (event.kind === "toolStart") joined = "";
+        if (event.kind !== "toolInput") return event;
+        return changeData(put(`${CALL}.function.arguments`, (part: unknown) => (joined += String(part))))(event);
+      });
+    }),
+  ),
+  fault(
+    "tools.arguments-escaped-twice",
+    ARGUMENTS,
+    "The arguments are JSON text inside JSON text.",
+    wholeCall("*.function.arguments", (json: unknown) => JSON.stringify(json)),
+  ),
+  fault(
+    "tools.no-index",
+    ["compat:tool-index"],
+    "Fragments do not say which call they belong to.",
+    calls(drop(`${CALL}.index`)),
+  ),
+  fault(
+    "tools.index-always-zero",
+    ["compat:tool-index"],
+    "All calls have the index 0.",
+    calls(put(`${CALL}.index`, 0)),
+  ),
+  fault(
+    "tools.no-id",
+    ["compat:tool-id"],
+    "Calls have no id.",
+    eachEvent(onChat, ["toolStart"], changeData(drop(`${CALL}.id`))),
+  ),
+  fault("tools.same-id", ["compat:tool-id"], "All calls of a reply have the same id.", wholeCall("*.id", "call_0")),
+  fault(
+    "tools.new-id-per-fragment",
+    ["compat:tool-id"],
+    "Every fragment has an id of its own.",
+    eachEvent(onChat, ["toolInput"], (event, index) => changeData(put(`${CALL}.id`, `call_f${index}`))(event)),
+  ),
+  fault(
+    "tools.name-in-every-fragment",
+    ["compat:tool-name"],
+    "Every fragment repeats the name of the function.",
+    eachEvent(onChat, ["toolInput"], changeData(put(`${CALL}.function.name`, "repeated"))),
+  ),
+  fault(
+    "tools.name-missing",
+    ["compat:tool-name"],
+    "The first fragment does not name the function.",
+    eachEvent(onChat, ["toolStart"], changeData(drop(`${CALL}.function.name`))),
+  ),
+  fault(
+    "tools.finish-says-stop",
+    ["compat:tool-finish"],
+    "A reply that calls tools says that it is complete.",
+    wrap("plan", (next) => (model, ask, call) => {
+      const plan = next(model, ask, call);
+      return onChat(call) && plan.kind === "reply" && saysToolsUsed(plan) ? { ...plan, stop: "stop" } : plan;
+    }),
+  ),
+  fault(
+    "tools.stop-reason-end-turn",
+    ["compat:tool-finish"],
+    "A reply with tool-use blocks says that the turn ended.",
+    wrap("plan", (next) => (model, ask, call) => {
+      const plan = next(model, ask, call);
+      return onMessages(call) && plan.kind === "reply" && saysToolsUsed(plan) ? { ...plan, stop: "stop" } : plan;
+    }),
+  ),
+  fault(
+    "tools.second-call-lost",
+    ["compat:tool-parallel"],
+    "Of two calls in one reply the second is lost.",
+    onReply(
+      onChat,
+      put("choices.0.message.tool_calls", (all: unknown) => (Array.isArray(all) ? all.slice(0, 1) : all)),
+    ),
+  ),
+  fault(
+    "tools.use-blocks-dropped",
+    ["compat:messages-tool-use", "CAP-1"],
+    "Tool-use blocks are dropped from whole replies.",
+    onReply(
+      onMessages,
+      put("content", (blocks: unknown) =>
+        (blocks as unknown[]).filter((block) => member(block, "type") !== "tool_use"),
+      ),
+    ),
+  ),
+  fault(
+    "tools.input-as-text",
+    ["compat:messages-tool-use"],
+    "The input of a tool-use block is JSON text instead of an object.",
+    onReply(
+      onMessages,
+      put("content.*", (block: unknown) =>
+        member(block, "type") === "tool_use"
+          ? { ...(block as object), input: JSON.stringify(member(block, "input")) }
+          : block,
+      ),
+    ),
+  ),
+  fault(
+    "tools.input-fragment-lost",
+    ["compat:messages-tool-use"],
+    "The first fragment of a tool's input is lost on the messages endpoint.",
+    eachEvent(onMessages, ["toolInput"], (event, index) => (index === 0 ? undefined : event)),
+  ),
+  fault(
+    "tools.input-as-text-delta",
+    ["compat:messages-tool-use"],
+    "Fragments of a tool's input are labelled as text.",
+    eachEvent(
+      onMessages,
+      ["toolInput"],
+      changeData((data) =>
+        put("delta", { type: "text_delta", text: member(member(data, "delta"), "partial_json") })(data),
+      ),
+    ),
+  ),
+  fault(
+    "tools.use-without-id",
+    ["compat:messages-tool-use"],
+    "Tool-use blocks have no id.",
+    onReply(onMessages, put("content.*", drop("id"))),
+  ),
+  fault(
+    "tools.stream-500",
+    ["compat:tool-stream"],
+    "Tools in a stream are an internal error.",
+    onServed(both(withTools, streaming), insteadOf("internal_error")),
+  ),
+  fault(
+    "tools.result-refused",
+    ["compat:tool-result"],
+    "A conversation with a tool's result is an internal error.",
+    onServed(
+      ({ parsed }) => JSON.stringify(member(parsed, "messages") ?? []).match(/"role":"tool"|"tool_result"/) !== null,
+      insteadOf("internal_error"),
+    ),
+  ),
+];
