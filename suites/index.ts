@@ -2,6 +2,9 @@ import type { Check } from "../src/conformance/index.ts";
 import { AUTH } from "./auth.ts";
 import { CHAT } from "./chat.ts";
 import { ERRORS } from "./errors.ts";
+import { HINT_CHECKS } from "./limits/hint-checks.ts";
+import { RATE_CHECKS } from "./limits/rate-checks.ts";
+import { SLOT_CHECKS } from "./limits/slots-checks.ts";
 import { MESSAGES } from "./messages.ts";
 import { MODELS } from "./models.ts";
 import { SECURITY } from "./security.ts";
@@ -17,5 +20,8 @@ export const CHECKS: readonly Check[] = [
   ...MESSAGES,
   ...STREAMING,
   ...ERRORS,
+  ...RATE_CHECKS,
+  ...SLOT_CHECKS,
+  ...HINT_CHECKS,
   ...SECURITY,
 ];

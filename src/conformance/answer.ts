@@ -27,12 +27,17 @@ export interface ReadingRules {
 export interface Asked {
   readonly endpoint: Endpoint;
   readonly mode: Mode;
-  /** Whether this probe breaks something on purpose. Others are good requests, which cross-cutting checks rely on. */
-  readonly intent: "good" | "odd" | "denied";
+  /**
+   * `good`: must be served; cross-cutting checks rely on it. `limit`: served or denied by a limit. `odd` and `denied`:
+   * something about it is wrong on purpose.
+   */
+  readonly intent: "good" | "limit" | "odd" | "denied";
   /** Account whose limits it counts against. */
   readonly account: string;
   /** Requests of ours in flight on that account when it was sent, this one included. */
   readonly inFlight: number;
+  /** Rate limit of that account, requests per minute, where the target tells it. */
+  readonly rpm?: number | undefined;
   /** Unique text in the prompt, if any. */
   readonly nonce?: string | undefined;
   /** The repetition of a request that met an ambient denial or a stale connection. */

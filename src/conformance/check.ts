@@ -1,6 +1,6 @@
 import type { Layer, RowId } from "../spec/index.ts";
 import { ledgerRow } from "../spec/index.ts";
-import type { KeyName, ModelRole } from "../target/index.ts";
+import type { KeyName, ModelRole, Target } from "../target/index.ts";
 import type { Dialect, Mode } from "../wire/index.ts";
 import type { Answer } from "./answer.ts";
 import type { Probe } from "./probe.ts";
@@ -57,9 +57,9 @@ export interface CheckSpec<P extends Recordable> extends Declaration {
     readonly case?: readonly string[];
   };
   /** Instances that share a lock run one after the other. */
-  readonly lock?: string;
-  /** `alone`: nothing else of the run is under way meanwhile, because it measures time or slots. */
-  readonly alone?: boolean;
+  readonly lock?: string | ((target: Target) => string);
+  /** Nothing else of the run is under way meanwhile, because it uses up what the others need, or measures time. */
+  readonly alone?: boolean | ((target: Target) => boolean);
   readonly cost: Cost;
   /** Sends and records; decides nothing. */
   probe(t: Probe): Promise<P>;

@@ -3,6 +3,7 @@ export type { Ask } from "./ask.ts";
 export {
   type Axes,
   type Check,
+  type CheckSpec,
   defineCheck,
   defineWatch,
   type Instance,
@@ -12,7 +13,8 @@ export {
 } from "./check.ts";
 export * from "./expectation.ts";
 export { resultOf } from "./judge.ts";
-export { limitedFor, type Probe } from "./probe.ts";
+export { type LimitedAccount, type LimitKind, limitedFor } from "./limited-account.ts";
+export type { Probe } from "./probe.ts";
 export { freeze, type Recordable, thaw } from "./recording.ts";
 export { type RunnerOptions, runChecks } from "./runner.ts";
 export { type Selection, select } from "./select.ts";

@@ -1,9 +1,10 @@
 import { UsageError } from "../core/index.ts";
-import type { Account, Target } from "../target/index.ts";
+import type { Target } from "../target/index.ts";
 import type { Dialect, Mode } from "../wire/index.ts";
 import type { Answer } from "./answer.ts";
 import type { Ask } from "./ask.ts";
 import type { Axes } from "./check.ts";
+import { type LimitedAccount, type LimitKind, limitedFor } from "./limited-account.ts";
 import type { Held, Traffic } from "./traffic.ts";
 
 /** What a probe has in hand: its place on the axes, and the means to send. */
@@ -35,6 +36,11 @@ export class Probe {
     return this.#traffic.begin(ask, { endpoint: this.dialect, mode: this.mode });
   }
 
+  /** Runs a scenario once per run: several checks may judge one costly piece of traffic. */
+  once<T>(name: string, scenario: () => Promise<T>): Promise<T> {
+    return this.#traffic.once(name, scenario);
+  }
+
   nonce(): string {
     return this.#traffic.nonce();
   }
@@ -53,25 +59,10 @@ export class Probe {
     return this.#traffic.recorder.nowUs();
   }
 
-  /** An account set aside for limits: the one with the lowest rate, or with the fewest slots for its rate. */
-  limited(kind: "rate" | "slots"): Account {
+  /** The account for a kind of limit check; the check declares that it needs it. */
+  limited(kind: LimitKind): LimitedAccount {
     const account = limitedFor(this.target, kind);
-    if (account === undefined) throw new UsageError(`the target has no account set aside for ${kind}`);
+    if (account === undefined) throw new UsageError(`the target has no account for ${kind} checks`);
     return account;
   }
-}
-
-/** At most this many requests are spent to reach a rate limit; a higher one is left to load runs. */
-const REACHABLE_RPM = 400;
-
-/**
- * Picks the account for a kind of limit check. For the rate: the lowest one that is in reach. For slots: one whose rate
- * is so far above its slots that the rate does not come first.
- */
-export function limitedFor(target: Target, kind: "rate" | "slots"): Account | undefined {
-  const accounts = [...target.limited].sort((a, b) => a.limits.rpm - b.limits.rpm);
-  if (kind === "rate") return accounts.find(({ limits }) => limits.rpm <= REACHABLE_RPM);
-  return accounts
-    .filter(({ limits }) => limits.rpm >= limits.inFlight * 60)
-    .sort((a, b) => a.limits.inFlight - b.limits.inFlight)[0];
 }

@@ -1,5 +1,6 @@
 import { messageOf } from "../core/index.ts";
 import type { Attestation, CheckResult } from "../record/index.ts";
+import type { Target } from "../target/index.ts";
 import type { Instance, ProbingCheck } from "./check.ts";
 import { resultOf, unjudged } from "./judge.ts";
 import { Probe } from "./probe.ts";
@@ -35,10 +36,14 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   const probing = instances.flatMap((instance) =>
     instance.check.kind === "probe" ? [{ instance, check: instance.check }] : [],
   );
-  await pool(groups(probing.filter(({ check }) => check.alone !== true)), parallel, async (group) => {
+  const { target } = traffic;
+  const alone = ({ check }: Probing) =>
+    typeof check.alone === "function" ? check.alone(target) : check.alone === true;
+  const together = probing.filter((item) => !alone(item));
+  await pool(groups(together, target), parallel, async (group) => {
     for (const { instance } of group) await runOne(instance);
   });
-  for (const { instance } of probing.filter(({ check }) => check.alone === true)) await runOne(instance);
+  for (const { instance } of probing.filter(alone)) await runOne(instance);
   for (const instance of instances.filter(({ check }) => check.kind === "watch")) {
     onStart?.(instance);
     const seen = [...traffic.answers];
@@ -94,15 +99,16 @@ interface Probing {
  * Instances that share a lock, one group each; the others stand alone. The longest waits come first, so that a rate
  * window of a minute covers everything else.
  */
-function groups(probing: readonly Probing[]): Probing[][] {
+function groups(probing: readonly Probing[], target: Target): Probing[][] {
   const byLock = new Map<string, Probing[]>();
   for (const item of probing) {
-    const lock = item.check.lock ?? item.instance.id;
+    const { lock: named = item.instance.id } = item.check;
+    const lock = typeof named === "function" ? named(target) : named;
     const group = byLock.get(lock);
     if (group === undefined) byLock.set(lock, [item]);
     else group.push(item);
   }
-  const waitOf = (group: readonly Probing[]) => group.reduce((sum, { check }) => sum + (check.cost.waitS ?? 0), 0);
+  const waitOf = (group: readonly Probing[]) => Math.max(...group.map(({ check }) => check.cost.waitS ?? 0));
   return [...byLock.values()].sort((a, b) => waitOf(b) - waitOf(a));
 }
 

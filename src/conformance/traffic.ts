@@ -51,6 +51,7 @@ export class Traffic implements AsyncDisposable {
   readonly #inFlight = new Map<string, number>();
   readonly #onAnswer: ((answer: Answer) => void) | undefined;
   readonly #runTag: string;
+  readonly #scenarios = new Map<string, Promise<unknown>>();
   #target: Target;
   #nonces = 0;
   #sent = 0;
@@ -136,16 +137,21 @@ export class Traffic implements AsyncDisposable {
     const account = this.#accountOf(ask);
     const inFlight = this.#count(account, 1);
     const intent = ask.intent ?? "good";
+    const rpm = account === "none" ? undefined : limitsOf(this.target, account)?.rpm;
     const asked: Asked = {
       endpoint,
       mode,
       intent,
       account,
       inFlight,
+      ...(rpm === undefined ? {} : { rpm }),
       ...(ask.prompt === undefined && ask.rawBody === undefined ? { nonce } : {}),
       ...(repeats === undefined ? {} : { repeats }),
     };
-    const quick = intent === "good" ? {} : { deadlineMs: Math.min(QUICK_DEADLINE_MS, this.target.timeouts.answerMs) };
+    const quick =
+      intent === "good" || intent === "limit"
+        ? {}
+        : { deadlineMs: Math.min(QUICK_DEADLINE_MS, this.target.timeouts.answerMs) };
     const live = this.recorder.begin(
       { ...request, key: keyName },
       { bounds: { ...quick, ...ask.bounds }, freshConnection: ask.freshConnection ?? false },
@@ -158,6 +164,15 @@ export class Traffic implements AsyncDisposable {
       return answer;
     });
     return { live, done };
+  }
+
+  /** Runs a scenario once per run, however many checks judge it. */
+  once<T>(name: string, scenario: () => Promise<T>): Promise<T> {
+    const known = this.#scenarios.get(name);
+    if (known !== undefined) return known as Promise<T>;
+    const running = scenario();
+    this.#scenarios.set(name, running);
+    return running;
   }
 
   async wait(ms: number): Promise<void> {

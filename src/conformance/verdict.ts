@@ -49,7 +49,7 @@ export class Verdict {
   }
 
   /** A condition without which the check would say nothing true: its absence blocks the check and never passes it. */
-  assume(condition: boolean, what: string): asserts condition {
+  assume(condition: boolean, what: string): void {
     if (!condition) throw new Undecided("blocked", `not so: ${what}`);
   }
 

@@ -32,4 +32,10 @@ export const PROTOCOL_ROWS = [
     source: "RFC 8259, 2",
     text: "A body that is labelled as JSON is JSON.",
   },
+  {
+    id: "HTTP-RETRY-AFTER",
+    level: "SHOULD",
+    source: "RFC 9110, 10.2.3",
+    text: "`Retry-After` is sent with answers that ask to come back later, not with a success.",
+  },
 ] as const satisfies readonly ProtocolRequirement[];

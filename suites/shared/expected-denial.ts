@@ -3,10 +3,7 @@ import { denial, type Reason } from "../../src/spec/index.ts";
 import type { ExpectedDenial } from "./judge-denial.ts";
 
 /** The row as this target's contract has it. It goes into the recording, so that the judge needs nothing else. */
-export function expectedDenial(
-  t: Probe,
-  reason: Reason,
-): ExpectedDenial & { readonly [name: string]: string | number | boolean } {
+export function expectedDenial(t: Probe, reason: Reason): ExpectedDenial {
   const { rows, actionHint } = t.target.contract;
   const own = rows?.[reason];
   return {

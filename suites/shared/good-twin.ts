@@ -1,11 +1,10 @@
 import type { Answer, Ask, Probe, Verdict } from "../../src/conformance/index.ts";
 
 /** The good request that a negative probe is a copy of, and its whole form where streaming itself is in doubt. */
-export interface Twin {
+export type Twin = {
   readonly control: Answer;
   readonly whole: Answer | null;
-  readonly [name: string]: Answer | null;
-}
+};
 
 /** Sends the good twin. `stream` is no documented field of `/messages`, so there the whole form is sent as well. */
 export async function goodTwin(t: Probe, ask: Ask = {}): Promise<Twin> {

@@ -2,13 +2,13 @@ import { type Answer, filledString, present, that, type Verdict } from "../../sr
 import { type DenialRow, denial, type MustRow, type Reason } from "../../src/spec/index.ts";
 
 /** What a row asks for at this target: the specification's words, or the target's contract. */
-export interface ExpectedDenial {
+export type ExpectedDenial = {
   readonly reason: Reason;
   readonly status: number;
   /** The word that this gateway uses for the reason. */
   readonly word: string;
   readonly actionHint: boolean;
-}
+};
 
 /** Longest text that is still a "short action hint". */
 const SHORT_HINT = 100;

@@ -1,0 +1,32 @@
+import type { Account, Target } from "../target/index.ts";
+
+/** What a limit check wants to reach: the request rate, or the slots. */
+export type LimitKind = "rate" | "slots";
+
+/** An account whose limit a run may reach. */
+export interface LimitedAccount extends Account {
+  /** Whether it is the account of all other checks, which then must not run meanwhile. */
+  readonly shared: boolean;
+}
+
+/** A rate beyond this takes more requests than a conformance run should cost; load runs reach it. */
+const REACHABLE_RPM = 1_200;
+/** Streams that a conformance run holds open at most. */
+const REACHABLE_SLOTS = 256;
+
+/**
+ * Picks the account for a kind of limit check: the smallest limit decides quickest. Accounts set aside come first, then
+ * the account of `valid` if its limits are known. For slots the rate must be so far above that it does not come first.
+ */
+export function limitedFor(target: Target, kind: LimitKind): LimitedAccount | undefined {
+  const aside = target.limited.map((account) => ({ ...account, shared: false }));
+  const { valid, second } = target.keys;
+  const main = target.limits === undefined ? [] : [{ key: valid, second, limits: target.limits, shared: true }];
+  const fits = (account: LimitedAccount) => {
+    const { rpm, inFlight } = account.limits;
+    return kind === "rate" ? rpm <= REACHABLE_RPM : inFlight <= REACHABLE_SLOTS && rpm >= inFlight * 4;
+  };
+  const size = ({ limits }: LimitedAccount) => (kind === "rate" ? limits.rpm : limits.inFlight / limits.rpm);
+  const smallest = (accounts: LimitedAccount[]) => accounts.filter(fits).sort((a, b) => size(a) - size(b))[0];
+  return smallest(aside) ?? smallest(main);
+}

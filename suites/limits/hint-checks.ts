@@ -1,0 +1,177 @@
+import { type Answer, type Check, defineWatch, that, type Verdict } from "../../src/conformance/index.ts";
+import type { ShouldRow } from "../../src/spec/index.ts";
+import { httpDateMs, readRetryAfter } from "../../src/wire/index.ts";
+import { isRateDenial, isSlotDenial } from "./burst.ts";
+
+/** A one-minute rate never needs a longer wait, seconds; one more for rounding. */
+const LONGEST_RATE_WAIT_S = 61;
+/** A slot that is not expected to come free within ten minutes is no hint, seconds. */
+const LONGEST_SLOT_WAIT_S = 600;
+
+/** Judges the form of a hint: one value, whole seconds above zero or a date in the future, plausible in length. */
+function judgeHint(verdict: Verdict, denial: Answer, row: ShouldRow, longestS: number): void {
+  const values = [...new Set(denial.headerValues("retry-after"))];
+  const seen = { in: denial, at: "Retry-After", because: denial.summary };
+  if (
+    !verdict.should(
+      row,
+      values.length,
+      that("one value", (count) => count === 1),
+      { ...seen, because: `values: ${values.join(" and ")}` },
+    )
+  )
+    return;
+  const [value = ""] = values;
+  const nowMs = gatewayTimeMs(denial);
+  const form = readRetryAfter(value, nowMs);
+  const usable = that("whole seconds above zero or an HTTP date in the future", () => {
+    if (form.kind === "unusable") return false;
+    // Dates have whole seconds: one of the second in which it was sent is not past yet.
+    return form.kind === "seconds" ? form.seconds > 0 : form.atMs >= Math.floor(nowMs / 1_000) * 1_000;
+  });
+  if (!verdict.should(row, value, usable, { ...seen, ...(form.kind === "unusable" ? { because: form.why } : {}) }))
+    return;
+  const waitS =
+    form.kind === "seconds" ? form.seconds : form.kind === "date" ? Math.ceil((form.atMs - nowMs) / 1_000) : 0;
+  verdict.should(
+    row,
+    waitS,
+    that(`a plausible wait, up to ${longestS} s`, (seconds) => (seconds as number) <= longestS),
+    seen,
+  );
+}
+
+/** The gateway's own clock, where it tells it: a date must be read by the clock that wrote it. */
+function gatewayTimeMs(answer: Answer): number {
+  const { startedAtMs, timeline } = answer.exchange;
+  const arrivedMs = startedAtMs + (timeline.endUs - timeline.dueUs) / 1_000;
+  return httpDateMs(answer.header("date") ?? "", arrivedMs) ?? arrivedMs;
+}
+
+const present = defineWatch({
+  id: "retry-after.present",
+  title: "Every denial for the rate has a Retry-After",
+  covers: ["LIMIT-RATE-4"],
+  explains:
+    "Looks at every denial rate_limit_exceeded of the run, whatever provoked it: both dialects, whole and streamed, the model list. Without the header callers guess, and come back together.",
+  judge(answers, verdict) {
+    const denials = answers.filter(({ status, reason }) => status === 429 && reason === "rate_limit_exceeded");
+    if (denials.length === 0) return verdict.inconclusive("nothing was denied for its rate");
+    for (const denial of denials) {
+      verdict.must("LIMIT-RATE-4", denial.header("retry-after") !== undefined, true, {
+        in: denial,
+        at: "Retry-After",
+        because: `${denial.asked.endpoint}, ${denial.asked.mode}`,
+      });
+    }
+  },
+});
+
+const usable = defineWatch({
+  id: "retry-after.usable",
+  title: "The hint of a denial for the rate can be used",
+  covers: ["LIMIT-RATE-5"],
+  explains:
+    "One value: whole seconds above zero, or an HTTP date in the future, and no longer than a one-minute rate can ask for. Milliseconds, fractions, negative numbers, words, ISO dates and two values at once make clients wait for hours or not at all.",
+  judge(answers, verdict) {
+    const denials = answers.filter(
+      (answer) =>
+        isRateDenial(answer) && answer.reason === "rate_limit_exceeded" && answer.header("retry-after") !== undefined,
+    );
+    if (denials.length === 0) return verdict.inconclusive("no denial for the rate carried a hint");
+    for (const denial of denials) judgeHint(verdict, denial, "LIMIT-RATE-5", LONGEST_RATE_WAIT_S);
+  },
+});
+
+const onSlots = defineWatch({
+  id: "retry-after.slots",
+  title: "Denials for the number in flight carry a usable hint",
+  covers: ["LIMIT-CONC-6"],
+  explains:
+    'The client\'s rule is to respect Retry-After on a concurrency denial. Its absence is a warning, because the retry rule says "when present"; a hint that cannot be used is one too.',
+  judge(answers, verdict) {
+    const denials = answers.filter(isSlotDenial);
+    if (denials.length === 0) return verdict.inconclusive("nothing was denied for its number in flight");
+    const without = denials.filter((denial) => denial.header("retry-after") === undefined);
+    verdict.should("LIMIT-CONC-6", without.length, 0, {
+      in: without[0],
+      at: "Retry-After",
+      because: `of ${denials.length} denials had no hint`,
+    });
+    for (const denial of denials.filter((candidate) => !without.includes(candidate)))
+      judgeHint(verdict, denial, "LIMIT-CONC-6", LONGEST_SLOT_WAIT_S);
+  },
+});
+
+const notOnSuccess = defineWatch({
+  id: "retry-after.not-on-success",
+  title: "An answer that was served asks for no wait",
+  covers: ["HTTP-RETRY-AFTER"],
+  explains: "Retry-After belongs to refusals. On a success it makes obeying clients wait for nothing.",
+  judge(answers, verdict) {
+    const served = answers.filter(({ status = 0 }) => status >= 200 && status < 300);
+    if (served.length === 0) return verdict.inconclusive("nothing was served");
+    const hinted = served.filter((answer) => answer.header("retry-after") !== undefined);
+    verdict.should("HTTP-RETRY-AFTER", hinted.length, 0, {
+      in: hinted[0],
+      at: "Retry-After",
+      because: `of ${served.length} served answers`,
+    });
+  },
+});
+
+const counters = defineWatch({
+  id: "retry-after.rate-headers",
+  title: "X-RateLimit-Limit and X-RateLimit-Remaining make sense where they are sent",
+  covers: ["LIMIT-RATE-7", "LIMIT-4"],
+  explains:
+    "Both are optional. Where one is sent on a denial for the rate it is a whole number of zero or more, nothing remains, and the limit is the account's. On other answers they are whole numbers, too.",
+  judge(answers, verdict) {
+    const counted = answers.filter(
+      (answer) =>
+        answer.header("x-ratelimit-limit") !== undefined || answer.header("x-ratelimit-remaining") !== undefined,
+    );
+    if (counted.length === 0) return verdict.notApplicable("no answer carried these headers, which are optional");
+    for (const answer of counted) judgeCounters(answer, verdict);
+  },
+});
+
+const wholeNumber = that("a whole number of zero or more", (value) => /^\d+$/.test(String(value)));
+
+function judgeCounters(answer: Answer, verdict: Verdict): void {
+  const limit = answer.header("x-ratelimit-limit")?.trim();
+  const remaining = answer.header("x-ratelimit-remaining")?.trim();
+  const configured = answer.asked.rpm;
+  const seen = { in: answer, because: answer.summary };
+  if (
+    limit !== undefined &&
+    verdict.should("LIMIT-RATE-7", limit, wholeNumber, { ...seen, at: "X-RateLimit-Limit" }) &&
+    configured !== undefined
+  ) {
+    verdict.should("LIMIT-RATE-7", Number(limit), configured, {
+      ...seen,
+      at: "X-RateLimit-Limit",
+      because: "the account's configured rate",
+    });
+  }
+  if (
+    remaining === undefined ||
+    !verdict.should("LIMIT-RATE-7", remaining, wholeNumber, { ...seen, at: "X-RateLimit-Remaining" })
+  )
+    return;
+  if (answer.reason === "rate_limit_exceeded")
+    verdict.should("LIMIT-RATE-7", Number(remaining), 0, {
+      ...seen,
+      at: "X-RateLimit-Remaining",
+      because: "nothing remains when the rate is denied",
+    });
+  const most = limit !== undefined && wholeNumber.test(limit) ? Number(limit) : undefined;
+  if (most !== undefined)
+    verdict.should("LIMIT-RATE-7", Number(remaining) <= most, true, {
+      ...seen,
+      at: "X-RateLimit-Remaining",
+      because: `remaining ${remaining} of ${most}`,
+    });
+}
+
+export const HINT_CHECKS: readonly Check[] = [present, usable, onSlots, notOnSuccess, counters];

@@ -1,0 +1,287 @@
+import {
+  type Answer,
+  atLeast,
+  atMost,
+  type Check,
+  type CheckSpec,
+  defineCheck,
+  limitedFor,
+  type Need,
+  type Probe,
+  that,
+  type Verdict,
+} from "../../src/conformance/index.ts";
+import type { Target } from "../../src/target/index.ts";
+import { expectedDenial } from "../shared/expected-denial.ts";
+import { type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
+import { admittedIn, type Burst, isRateDenial, isSlotDenial } from "./burst.ts";
+import { isBracketed, type RateRecording, rateScenario, tooMany } from "./rate-scenario.ts";
+
+type RateCheckSpec = Pick<CheckSpec<never>, "id" | "title" | "covers" | "explains"> & {
+  readonly needs?: readonly Need[];
+  readonly judge: (recording: RateRecording & { readonly expected: ExpectedDenial }, verdict: Verdict) => void;
+};
+
+/** All rate checks judge one scenario: overload costs a minute, and one minute of it tells a lot. */
+function defineRateCheck({ judge, needs = [], ...spec }: RateCheckSpec): Check {
+  return defineCheck({
+    ...spec,
+    needs: ["limited.rate", ...needs],
+    lock: (target) => `account ${limitedFor(target, "rate")?.key.name ?? ""}`,
+    alone: (target: Target) => limitedFor(target, "rate")?.shared === true,
+    cost: { requests: 100, waitS: 62 },
+    async probe(t: Probe) {
+      const recording = await t.once("limits.rate", () => rateScenario(t));
+      return { ...recording, expected: expectedDenial(t, "rate_limit_exceeded") };
+    },
+    judge,
+  });
+}
+
+function bursts({ first, second, third }: RateRecording): Burst[] {
+  return [first, second, third].filter((run) => run !== null);
+}
+
+const enforced = defineRateCheck({
+  id: "limits.rate-enforced",
+  title: "Sending faster than the limit is denied",
+  covers: ["LIMIT-RATE-1", "ERR-429-RATE", "LIMIT-2"],
+  explains:
+    "Sends requests as fast as they are answered, up to twice the minute's limit: more than any window lets through. A denial for the rate must appear, in each dialect. If none does, the limit is not enforced for that kind of request.",
+  judge(recording, verdict) {
+    for (const run of bursts(recording)) {
+      assumeNoTrouble(run, verdict);
+      const denied = run.answers.filter(isRateDenial);
+      const seen = {
+        in: denied[0] ?? run.answers.at(-1),
+        because: `${run.what}: ${admittedIn(run.answers)} of ${run.answers.length} admitted in ${run.seconds.toFixed(1)} s at ${recording.limits.rpm} per minute`,
+      };
+      verdict.must("LIMIT-RATE-1", denied.length, atLeast(1), seen);
+      verdict.must("ERR-429-RATE", denied.length, atLeast(1), seen);
+      verdict.must("LIMIT-2", denied.length, atLeast(1), seen);
+    }
+  },
+});
+
+/** A burst that ran into something else than the rate says nothing about the rate. */
+function assumeNoTrouble({ answers, what }: Burst, verdict: Verdict): void {
+  const trouble = answers.filter(
+    (answer) => !isRateDenial(answer) && !isSlotDenial(answer) && !((answer.status ?? 0) < 300),
+  );
+  if (trouble.length > answers.length / 2)
+    verdict.inconclusive(`${what}: most requests failed otherwise (${trouble[0]?.summary})`);
+}
+
+const holds = defineRateCheck({
+  id: "limits.rate-holds",
+  title: "The limit holds over time",
+  covers: ["LIMIT-RATE-2", "LIMIT-2"],
+  explains:
+    "Two bursts up to the limit, the second as soon as the first denial allows. One burst may exceed the limit when the edge of a fixed window lies inside it; two cannot, and together they stay within the limit times the minutes begun plus one. A failure means that more is let through than the account's rate: counters per key, dialect or worker, or requests that are not counted.",
+  judge(recording, verdict) {
+    const { limits, first, second, third } = recording;
+    if (second === null) return verdict.inconclusive("the first burst was never denied; see limits.rate-enforced");
+    const over = bursts(recording).filter((run) => tooMany(run, limits));
+    const counts = bursts(recording).map(
+      (run) => `${run.what}: ${admittedIn(run.answers)} in ${run.seconds.toFixed(1)} s`,
+    );
+    const seen = { in: over[0]?.answers.at(-1), because: `${counts.join("; ")}; limit ${limits.rpm} per minute` };
+    verdict.must("LIMIT-RATE-2", over.length, atMost(1), {
+      ...seen,
+      because: `bursts beyond the limit: ${seen.because}`,
+    });
+    verdict.must("LIMIT-2", over.length, atMost(1), seen);
+    const runs = third === null ? [first, second] : [first, second, third];
+    const begun = runs[0]?.answers[0]?.exchange.timeline.dueUs ?? 0;
+    const ended = Math.max(...runs.flatMap((run) => run.answers.map(({ exchange }) => exchange.timeline.endUs)));
+    const minutes = Math.ceil((ended - begun) / 60_000_000);
+    const total = runs.reduce((sum, run) => sum + admittedIn(run.answers), 0);
+    verdict.must("LIMIT-RATE-2", total, atMost(limits.rpm * (minutes + 1)), {
+      ...seen,
+      because: `admitted in ${minutes} minutes begun`,
+    });
+  },
+});
+
+const notEarly = defineRateCheck({
+  id: "limits.rate-not-early",
+  title: "Traffic below the limit is not denied for its rate",
+  covers: ["LIMIT-RATE-3", "LIMIT-2"],
+  explains:
+    "A burst that reaches four fifths of the limit before its first denial has shown it. If it is denied earlier, as a bucket with little burst may do, evenly paced traffic at 80 % of the limit is sent for a minute after a quiet one: none of it may be denied.",
+  judge({ first, paced, limits }, verdict) {
+    assumeNoTrouble(first, verdict);
+    if (paced.length === 0) {
+      const admitted = admittedIn(first.answers);
+      const least = Math.floor(limits.rpm * 0.8);
+      if (!first.answers.some(isRateDenial) && admitted < least)
+        return verdict.inconclusive(`only ${admitted} requests were served`);
+      verdict.must("LIMIT-RATE-3", admitted, atLeast(least), { because: "requests in a row before the first denial" });
+      verdict.must("LIMIT-2", admitted, atLeast(least));
+      return;
+    }
+    const denied = paced.filter(isRateDenial);
+    verdict.must("LIMIT-RATE-3", denied.length, 0, {
+      in: denied[0],
+      because: `${paced.length} evenly paced requests in a minute, limit ${limits.rpm}`,
+    });
+    verdict.must("LIMIT-2", denied.length, 0, { in: denied[0] });
+  },
+});
+
+/** Judges that a kind of request was not let past while the account was denied. */
+function judgeKind(
+  { whileDenied, limits }: RateRecording,
+  kind: string,
+  say: (admitted: number, allowed: number, first: Answer | undefined, why: string) => void,
+  verdict: Verdict,
+): void {
+  const entry = whileDenied.find((candidate) => candidate.kind === kind);
+  if (entry === undefined) return;
+  if (!isBracketed(entry)) verdict.inconclusive(`the window turned over while ${kind} were tried`);
+  const admitted = entry.tries.filter(({ status = 0 }) => status >= 200 && status < 300);
+  // A place that became free in between may go to any request.
+  const allowed = 1 + Math.floor((entry.seconds * limits.rpm) / 60);
+  say(
+    admitted.length,
+    allowed,
+    admitted[0] ?? entry.tries[0],
+    `${kind}: ${admitted.length} of ${entry.tries.length} served while the account was denied`,
+  );
+}
+
+const sharedByKeys = defineRateCheck({
+  id: "limits.rate-shared-by-keys",
+  title: "The keys of an account share its rate",
+  covers: ["LIMIT-1"],
+  explains:
+    "While one key of the account is denied for the rate, its other key is tried, with the first key still denied afterwards. The other key must be denied too: the limit belongs to the account.",
+  needs: ["limited.rate.second"],
+  judge(recording, verdict) {
+    verdict.assume(recording.whileDenied.length > 0, "the account could be brought to its limit");
+    judgeKind(
+      recording,
+      "other key",
+      (admitted, allowed, first, why) =>
+        verdict.must("LIMIT-1", admitted, atMost(allowed), { in: first, because: why }),
+      verdict,
+    );
+  },
+});
+
+const sharedByKinds = defineRateCheck({
+  id: "limits.rate-shared-by-kinds",
+  title: "Both dialects, whole and streamed requests and all models share the account's rate",
+  covers: ["LIMIT-5", "LIMIT-1", "LIMIT-RATE-1", "STREAM-2"],
+  explains:
+    "While chat requests of the account are denied for the rate, streams, the other dialect and another model are tried. Streams and other models must be denied too, the other dialect should be. Something that is let past is counted apart or not limited at all.",
+  judge(recording, verdict) {
+    verdict.assume(recording.whileDenied.length > 0, "the account could be brought to its limit");
+    judgeKind(
+      recording,
+      "chat streams",
+      (admitted, allowed, first, why) =>
+        verdict.must("LIMIT-RATE-1", admitted, atMost(allowed), { in: first, because: why }),
+      verdict,
+    );
+    judgeKind(
+      recording,
+      "other model",
+      (admitted, allowed, first, why) =>
+        verdict.must("LIMIT-1", admitted, atMost(allowed), { in: first, because: why }),
+      verdict,
+    );
+    for (const kind of ["messages", "messages streams"]) {
+      judgeKind(
+        recording,
+        kind,
+        (admitted, allowed, first, why) =>
+          verdict.should("LIMIT-5", admitted, atMost(allowed), { in: first, because: why }),
+        verdict,
+      );
+    }
+  },
+});
+
+const otherAccounts = defineRateCheck({
+  id: "limits.rate-other-account",
+  title: "Another account is not denied for this one's rate",
+  covers: ["LIMIT-1", "LIMIT-RATE-3"],
+  explains:
+    "While one account is denied for its rate, a key of an unrelated account is tried. It must be served: limits are kept per account.",
+  judge({ others, whileDenied }, verdict) {
+    verdict.assume(whileDenied.length > 0, "the account could be brought to its limit");
+    if (others.length === 0) return verdict.notApplicable("the target has no key of another account");
+    const denied = others.filter(isRateDenial);
+    const all = that("not all of them", (count) => (count as number) < others.length);
+    verdict.must("LIMIT-1", denied.length, all, {
+      in: denied[0],
+      because: `of ${others.length} requests of another account were denied`,
+    });
+    verdict.must("LIMIT-RATE-3", denied.length, all, { in: denied[0] });
+  },
+});
+
+const denialRow = defineRateCheck({
+  id: "limits.rate-denial",
+  title: "A denial for the rate is a 429 rate_limit_exceeded in both dialects, whole and streamed",
+  covers: ["ERR-429-RATE", "ERR-HDR-1", "ERR-HDR-3", "ERR-HDR-4", "ERR-BODY-2", "ERR-BODY-3", "STREAM-2", "STREAM-3"],
+  explains:
+    "Every denial for the rate that the scenario met: status, reason header, action hint, and the body's shape in the chat dialect.",
+  judge({ whileDenied, storm, expected, first }, verdict) {
+    const denials = [
+      ...first.answers,
+      ...storm,
+      ...whileDenied.flatMap(({ before, tries, after }) => [before, ...tries, after]),
+    ].filter(isRateDenial);
+    verdict.assume(denials.length > 0, "the account could be brought to its limit");
+    for (const answer of denials) judgeDenial(verdict, answer, expected);
+  },
+});
+
+const whatCounts = defineRateCheck({
+  id: "limits.rate-what-counts",
+  title: "Window, bursts, and what counts toward the rate",
+  covers: ["LIMIT-RATE-8"],
+  explains:
+    "How many requests a quiet account may send at once, how the wait develops, and whether the list is limited: not shown, noted.",
+  judge({ first, second, promised, whileDenied }, verdict) {
+    const list = whileDenied.find(({ kind }) => kind === "model list");
+    verdict.observe("LIMIT-RATE-8", {
+      admittedFromQuiet: admittedIn(first.answers),
+      admittedAfterTheWait: second === null ? null : admittedIn(second.answers),
+      waitMs: promised?.waitMs ?? null,
+      listWhileDenied: list?.tries.map(({ status }) => status) ?? [],
+    });
+  },
+});
+
+const kept = defineRateCheck({
+  id: "retry-after.kept",
+  title: "Waiting as told is enough",
+  covers: ["LIMIT-RATE-6"],
+  explains:
+    "After a denial for the rate nothing is sent on the account for as long as Retry-After says; one request is then sent and should be admitted. A warning means that the promise is too short, or that asking again pushes it away.",
+  judge({ promised }, verdict) {
+    if (promised === null) return verdict.inconclusive("no denial for the rate was met");
+    if (promised.waitMs === null)
+      return verdict.inconclusive(
+        `the hint cannot be waited for: ${promised.denial.header("retry-after") ?? "absent"}`,
+      );
+    const { retried } = promised;
+    const why = `told to wait ${promised.waitMs} ms, then ${retried.summary}`;
+    verdict.should("LIMIT-RATE-6", isRateDenial(retried), false, { in: retried, because: why });
+  },
+});
+
+export const RATE_CHECKS: readonly Check[] = [
+  enforced,
+  holds,
+  notEarly,
+  sharedByKeys,
+  sharedByKinds,
+  otherAccounts,
+  denialRow,
+  whatCounts,
+  kept,
+];

@@ -1,0 +1,321 @@
+import {
+  type Answer,
+  atLeast,
+  atMost,
+  type Check,
+  type CheckSpec,
+  defineCheck,
+  limitedFor,
+  type Need,
+  type Probe,
+  that,
+  type Verdict,
+} from "../../src/conformance/index.ts";
+import { expectedDenial } from "../shared/expected-denial.ts";
+import { type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
+import { admittedIn, isRateDenial, isSlotDenial } from "./burst.ts";
+import { type SlotsRecording, slotsScenario, type Wave } from "./slots-scenario.ts";
+
+type SlotsCheckSpec = Pick<CheckSpec<never>, "id" | "title" | "covers" | "explains"> & {
+  readonly needs?: readonly Need[];
+  readonly judge: (recording: SlotsRecording & { readonly expected: ExpectedDenial }, verdict: Verdict) => void;
+};
+
+/** All slot checks judge one scenario on the account with the fewest slots. */
+function defineSlotsCheck({ judge, needs = [], ...spec }: SlotsCheckSpec): Check {
+  return defineCheck({
+    ...spec,
+    needs: ["limited.slots", "model.stream", ...needs],
+    lock: (target) => `account ${limitedFor(target, "slots")?.key.name ?? ""}`,
+    alone: (target) => limitedFor(target, "slots")?.shared === true,
+    cost: { requests: 180, waitS: 30 },
+    async probe(t: Probe) {
+      const recording = await t.once("limits.slots", () => slotsScenario(t));
+      return { ...recording, expected: expectedDenial(t, "concurrency_limit_exceeded") };
+    },
+    judge(recording, verdict) {
+      const everything = [
+        ...recording.burst,
+        ...recording.held,
+        ...recording.extras.flatMap(({ answers }) => answers),
+        ...recording.waves.flatMap(({ answers }) => answers),
+      ];
+      const rate = everything.find(isRateDenial);
+      if (rate !== undefined && !everything.some(isSlotDenial))
+        verdict.inconclusive("the rate limit came before the slots");
+      judge(recording, verdict);
+    },
+  });
+}
+
+function isServed({ status = 0 }: Answer): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** Most requests that are known to have run at one moment: from the first byte of the body to its end. */
+function mostAtOnce(answers: readonly Answer[]): number {
+  const edges = answers.filter(isServed).flatMap(({ exchange }) => {
+    const startUs = exchange.response?.body.pieces[0]?.[0] ?? exchange.timeline.endUs;
+    return [
+      { atUs: startUs, change: 1 },
+      { atUs: exchange.timeline.endUs, change: -1 },
+    ];
+  });
+  let now = 0;
+  let most = 0;
+  // Where one ends and another begins at once, the end counts first.
+  for (const { change } of edges.sort((a, b) => a.atUs - b.atUs || a.change - b.change)) {
+    now += change;
+    most = Math.max(most, now);
+  }
+  return most;
+}
+
+const enforced = defineSlotsCheck({
+  id: "limits.slots-enforced",
+  title: "More requests in flight than the limit are denied",
+  covers: ["LIMIT-CONC-1", "ERR-429-CONC", "LIMIT-2"],
+  explains:
+    "Sends several times as many long streams at once as there are slots. At least one denial concurrency_limit_exceeded must come; a gateway that silently queues the rest, or serves it, does not have the limit.",
+  judge({ burst, limits }, verdict) {
+    const denied = burst.filter(isSlotDenial);
+    const seen = {
+      in: denied[0] ?? burst.at(-1),
+      because: `${burst.length} at once, ${limits.inFlight} slots, ${admittedIn(burst)} served`,
+    };
+    verdict.must("LIMIT-CONC-1", denied.length, atLeast(1), seen);
+    verdict.must("ERR-429-CONC", denied.length, atLeast(1), seen);
+    verdict.must("LIMIT-2", denied.length, atLeast(1), seen);
+  },
+});
+
+const exact = defineSlotsCheck({
+  id: "limits.slots-exact",
+  title: "Exactly the limit's number of simultaneous requests is admitted",
+  covers: ["LIMIT-CONC-2", "LIMIT-2"],
+  explains:
+    "Of a burst far over the limit, over as many connections, exactly the number of slots is served, and never more run at one moment. Fewer means an off-by-one or leaked slots; more means counters per connection, worker or dialect, or a check that does not count at once.",
+  judge({ burst, limits }, verdict) {
+    if (!burst.some(isSlotDenial)) return verdict.inconclusive("nothing was denied; see limits.slots-enforced");
+    const served = admittedIn(burst);
+    const running = mostAtOnce(burst);
+    const why = `${burst.length} at once, ${limits.inFlight} slots`;
+    verdict.must("LIMIT-CONC-2", served, atLeast(limits.inFlight), {
+      in: burst.find(isSlotDenial),
+      because: `served of ${why}`,
+    });
+    verdict.must("LIMIT-CONC-2", running, atMost(limits.inFlight), {
+      in: burst.findLast(isServed),
+      because: `running at one moment of ${why}`,
+    });
+    verdict.must("LIMIT-2", running, atMost(limits.inFlight), { because: why });
+  },
+});
+
+const fullHouse = defineSlotsCheck({
+  id: "limits.slots-held",
+  title: "A stream holds its slot to the end, and then gives it back",
+  covers: ["LIMIT-CONC-3", "LIMIT-CONC-1"],
+  explains:
+    "Streams take every slot. A request is tried right away, after many denials, and late in the life of the streams: always denied. When a stream has ended a request is admitted. A slot that is freed when the stream begins, or after a while, shows here.",
+  judge({ held, extras, storm, late, lateInTime, freed }, verdict) {
+    verdict.assume(held.every(isServed), "as many streams as there are slots were admitted");
+    const early = extras.find(({ kind }) => kind === "chat")?.answers ?? [];
+    for (const answer of early)
+      verdict.must("LIMIT-CONC-3", isServed(answer), false, {
+        in: answer,
+        because: "served while every slot was held",
+      });
+    for (const answer of storm)
+      verdict.must("LIMIT-CONC-3", isServed(answer), false, {
+        in: answer,
+        because: "served after denials while every slot was held",
+      });
+    if (lateInTime) {
+      for (const answer of late)
+        verdict.must("LIMIT-CONC-3", isServed(answer), false, {
+          in: answer,
+          because: "served late in the life of the streams",
+        });
+    }
+    if (freed !== null)
+      verdict.must("LIMIT-CONC-3", isSlotDenial(freed), false, { in: freed, because: "one stream had ended" });
+  },
+});
+
+/** Kinds that did not go by the account's slots while all of them were held. */
+function servedWhileFull({ extras }: SlotsRecording, kind: string): Answer | undefined {
+  return extras.find((extra) => extra.kind === kind)?.answers.find(isServed);
+}
+
+const sharedByKeys = defineSlotsCheck({
+  id: "limits.slots-shared-by-keys",
+  title: "The keys of an account share its slots",
+  covers: ["LIMIT-1"],
+  explains: "While one key's streams hold every slot, the account's other key must be denied too.",
+  needs: ["limited.slots.second"],
+  judge(recording, verdict) {
+    verdict.assume(recording.held.every(isServed), "as many streams as there are slots were admitted");
+    const served = servedWhileFull(recording, "other key");
+    verdict.must("LIMIT-1", served !== undefined, false, {
+      in: served,
+      because: "the other key was served while every slot was held",
+    });
+  },
+});
+
+const sharedByKinds = defineSlotsCheck({
+  id: "limits.slots-shared-by-kinds",
+  title: "Both dialects, whole and streamed requests and all models share the slots",
+  covers: ["LIMIT-5", "LIMIT-1", "LIMIT-CONC-2", "LIMIT-CONC-8"],
+  explains:
+    "While chat streams hold every slot, every other kind of request is tried. Streams and other models must be denied, the other dialect should be; whether the list takes a slot is noted.",
+  judge(recording, verdict) {
+    verdict.assume(recording.held.every(isServed), "as many streams as there are slots were admitted");
+    const say = (kind: string) => ({
+      in: servedWhileFull(recording, kind),
+      because: `${kind} served while every slot was held`,
+    });
+    const served = (kind: string) => servedWhileFull(recording, kind) !== undefined;
+    verdict.must("LIMIT-CONC-2", served("chat streams"), false, say("chat streams"));
+    verdict.must("LIMIT-1", served("other model"), false, say("other model"));
+    verdict.should("LIMIT-5", served("messages"), false, say("messages"));
+    verdict.should("LIMIT-5", served("messages streams"), false, say("messages streams"));
+    const list = recording.extras.find(({ kind }) => kind === "model list")?.answers.map(({ status }) => status);
+    verdict.observe("LIMIT-CONC-8", { listWhileFull: list ?? [] });
+  },
+});
+
+const otherAccounts = defineSlotsCheck({
+  id: "limits.slots-other-account",
+  title: "Another account is not denied for this one's slots",
+  covers: ["LIMIT-1"],
+  explains: "While one account's slots are all held, a key of another account must be served.",
+  judge({ others, held }, verdict) {
+    verdict.assume(held.every(isServed), "as many streams as there are slots were admitted");
+    if (others.length === 0) return verdict.notApplicable("the target has no key of another account");
+    const denied = others.filter(isSlotDenial);
+    verdict.must("LIMIT-1", denied.length, 0, {
+      in: denied[0],
+      because: "requests of another account were denied for their number",
+    });
+  },
+});
+
+const runningUntouched = defineSlotsCheck({
+  id: "limits.slots-running-untouched",
+  title: "Denying one request leaves running ones alone",
+  covers: ["LIMIT-CONC-7"],
+  explains:
+    "The streams that held every slot while many others were denied should all end normally, with the same text.",
+  judge({ held }, verdict) {
+    verdict.assume(held.every(isServed), "as many streams as there are slots were admitted");
+    const broken = held.filter(({ admitted }) => !admitted);
+    verdict.should("LIMIT-CONC-7", broken.length, 0, {
+      in: broken[0],
+      because: `of ${held.length} held streams did not end normally${broken[0] === undefined ? "" : `: ${broken[0].summary}`}`,
+    });
+    const lengths = held.map(({ bytes }) => bytes.length).sort((a, b) => a - b);
+    const middle = lengths[Math.floor(lengths.length / 2)] ?? 0;
+    const cut = held.filter(({ bytes }) => bytes.length < middle * 0.7);
+    verdict.should("LIMIT-CONC-7", cut.length, 0, {
+      in: cut[0],
+      because: `of ${held.length} held streams were much shorter than the others`,
+    });
+  },
+});
+
+const denialRow = defineSlotsCheck({
+  id: "limits.slots-denial",
+  title: "A denial for the number in flight is a 429 concurrency_limit_exceeded in both dialects, whole and streamed",
+  covers: ["ERR-429-CONC", "ERR-HDR-1", "ERR-HDR-3", "ERR-HDR-4", "ERR-BODY-2", "ERR-BODY-3", "STREAM-2", "STREAM-3"],
+  explains:
+    "Every denial for the number in flight that the scenario met: status, reason header, action hint, and the body's shape in the chat dialect.",
+  judge({ extras, storm, late, burst, expected }, verdict) {
+    const refused = [
+      ...burst,
+      ...storm,
+      ...late,
+      ...extras.filter(({ kind }) => kind !== "model list").flatMap(({ answers }) => answers),
+    ].filter((answer) => answer.status === 429 || (answer.status ?? 500) >= 500);
+    verdict.assume(refused.length > 0, "something was denied while every slot was held");
+    for (const answer of refused) judgeDenial(verdict, answer, expected);
+  },
+});
+
+/** A denial that took this long was not a denial but a queue, ms. */
+const PROMPT_MS = 1_500;
+
+const promptDenial = defineSlotsCheck({
+  id: "limits.slots-prompt",
+  title: "Requests over the limit are denied at once, not queued",
+  covers: ["LIMIT-CONC-1"],
+  explains:
+    "A request over the limit is answered while the slots are still held. One that waits until a slot is free was queued: the caller cannot reduce its parallelism by what it is not told.",
+  judge({ extras, storm, held }, verdict) {
+    verdict.assume(held.every(isServed), "as many streams as there are slots were admitted");
+    const denied = [...storm, ...extras.flatMap(({ answers }) => answers)].filter(isSlotDenial);
+    if (denied.length === 0) return verdict.inconclusive("nothing was denied; see limits.slots-enforced");
+    const slow = denied.filter(({ durationMs }) => durationMs > PROMPT_MS);
+    const most = that("fewer than half of them", (count) => (count as number) < denied.length / 2);
+    verdict.should("LIMIT-CONC-1", slow.length, most, {
+      in: slow[0],
+      because: `of ${denied.length} denials took longer than ${PROMPT_MS} ms`,
+    });
+  },
+});
+
+/** Waves whose missing slots break the MUST row: the requests before them had ended by themselves. */
+function judgeWave({ what, expected, answers, later }: Wave, verdict: Verdict): void {
+  const left = later !== null || what.includes("client left");
+  const last = later ?? answers;
+  const served = admittedIn(last);
+  const seen = { in: last.find(isSlotDenial), because: `slots free after ${what}` };
+  if (left) verdict.should("LIMIT-CONC-5", served, atLeast(expected), seen);
+  else verdict.must("LIMIT-CONC-4", served, atLeast(expected), seen);
+  const running = mostAtOnce(last);
+  verdict.must("LIMIT-CONC-2", running, atMost(expected), {
+    in: last.findLast(isServed),
+    because: `running at one moment after ${what}`,
+  });
+}
+
+const slotsComeBack = defineSlotsCheck({
+  id: "limits.slots-come-back",
+  title: "Finished requests free their slots, however they finished",
+  covers: ["LIMIT-CONC-4", "LIMIT-CONC-2", "STREAM-3"],
+  explains:
+    "After finished, denied, refused and failed requests and broken streams, twice as many as there are slots, a full wave of simultaneous streams must be admitted, and one more denied. A failure names what leaks slots, or gives back more than it took.",
+  judge({ waves }, verdict) {
+    const own = waves.filter(({ what }) => !what.includes("client left"));
+    if (own.length === 0) return verdict.notApplicable("the account's rate is too low for repeated full waves");
+    for (const wave of own) judgeWave(wave, verdict);
+  },
+});
+
+const abandonedSlotsComeBack = defineSlotsCheck({
+  id: "limits.slots-abandoned",
+  title: "A request that its client gave up on stops counting",
+  covers: ["LIMIT-CONC-5", "LIMIT-CONC-2"],
+  explains:
+    "Clients leave in the middle of streams and before whole replies. A while later (2 s, once more after 10 s; how soon is not shown) a full wave should be admitted. A warning means that every client that leaves costs a slot.",
+  judge({ waves }, verdict) {
+    const left = waves.filter(({ what }) => what.includes("client left"));
+    if (left.length === 0) return verdict.notApplicable("the account's rate is too low for repeated full waves");
+    for (const wave of left) judgeWave(wave, verdict);
+  },
+});
+
+export const SLOT_CHECKS: readonly Check[] = [
+  enforced,
+  exact,
+  fullHouse,
+  sharedByKeys,
+  sharedByKinds,
+  otherAccounts,
+  runningUntouched,
+  denialRow,
+  promptDenial,
+  slotsComeBack,
+  abandonedSlotsComeBack,
+];

@@ -1,0 +1,191 @@
+import type { Answer, Ask, Held, LimitedAccount, Probe } from "../../src/conformance/index.ts";
+import { admittedIn, isSlotDenial } from "./burst.ts";
+
+/** Requests sent all at once. `what` says what had happened to the slots before. */
+export type Wave = {
+  readonly what: string;
+  /** Slots that are free by then. */
+  readonly expected: number;
+  readonly answers: readonly Answer[];
+  /** Sent again after more time, when slots were still missing after clients had left. */
+  readonly later: readonly Answer[] | null;
+};
+
+/** Requests sent while every slot was held. */
+export type Extra = { readonly kind: string; readonly answers: readonly Answer[] };
+
+export type SlotsRecording = {
+  readonly limits: { readonly rpm: number; readonly inFlight: number };
+  /** Three times as many streams as there are slots, at once, each on a connection of its own. */
+  readonly burst: readonly Answer[];
+  /** The streams that held every slot. */
+  readonly held: readonly Answer[];
+  readonly extras: readonly Extra[];
+  readonly storm: readonly Answer[];
+  /** Requests late in the life of the held streams. */
+  readonly late: readonly Answer[];
+  /** Whether every held stream was still running when the late ones were answered. */
+  readonly lateInTime: boolean;
+  /** Sent when the first held stream had ended. */
+  readonly freed: Answer | null;
+  readonly others: readonly Answer[];
+  readonly waves: readonly Wave[];
+};
+
+/** A slot may be freed a moment after the last byte was read. */
+const SETTLE_MS = 250;
+/** How long a gateway may take to notice that a client left; how soon is not shown, so a miss is a warning. */
+const NOTICE_MS = [2_000, 10_000] as const;
+
+/**
+ * What slots do: a burst far over the limit, a full house with others knocking early and late, and full waves after
+ * everything that frees slots. Uses the account with the fewest slots.
+ */
+export async function slotsScenario(t: Probe): Promise<SlotsRecording> {
+  const account = t.limited("slots");
+  const { limits, key } = account;
+  const slots = limits.inFlight;
+  const long: Ask = {
+    key,
+    endpoint: "chat",
+    mode: "stream",
+    model: "stream",
+    prompt: "Tell me a long story.",
+    intent: "limit",
+    freshConnection: true,
+  };
+  // On an account with a low rate only the full house is affordable.
+  const rich = limits.rpm >= 30 * slots + 100;
+  const over = rich ? slots * 2 : Math.min(8, slots);
+  const burst = await atOnce(t, long, slots + over);
+  await t.wait(SETTLE_MS);
+  const house = await fullHouse(t, account, long, typicalMs(burst));
+  const waves = rich ? await wavesAfterEverything(t, account, long) : [];
+  return { limits, burst, ...house, waves };
+}
+
+function atOnce(t: Probe, ask: Ask, count: number): Promise<Answer[]> {
+  return Promise.all(Array.from({ length: count }, () => t.begin(ask).done));
+}
+
+/** Middle duration of the admitted ones, ms. */
+function typicalMs(answers: readonly Answer[]): number {
+  const durations = answers.filter(({ status }) => status === 200).map(({ durationMs }) => durationMs);
+  return durations.sort((a, b) => a - b)[Math.floor(durations.length / 2)] ?? 0;
+}
+
+async function fullHouse(t: Probe, account: LimitedAccount, long: Ask, typical: number) {
+  const { limits, key } = account;
+  const slots = limits.inFlight;
+  const startUs = t.nowUs();
+  const house: Held[] = Array.from({ length: slots }, () => t.begin(long));
+  await Promise.all(house.map(({ live }) => live.started));
+  const knock = (ask: Ask) => t.begin({ intent: "limit", ...ask }).done;
+  const extras: Extra[] = [];
+  for (const [kind, ask] of Object.entries(knockersOf(t, account))) {
+    extras.push({ kind, answers: [await knock(ask), await knock(ask)] });
+  }
+  const storm = await atOnce(t, { key, endpoint: "chat", intent: "limit" }, 8);
+  const others = account.shared
+    ? []
+    : [await t.ask({ key: "valid", endpoint: "chat", intent: "limit", patient: false })];
+  const elapsedMs = () => (t.nowUs() - startUs) / 1_000;
+  await t.wait(Math.max(0, typical * 0.75 - elapsedMs()));
+  const stillRunning = () => elapsedMs() < typical * 0.95;
+  const late = [await knock({ key, endpoint: "chat" }), await knock({ key, endpoint: "chat", mode: "stream" })];
+  const lateInTime = stillRunning();
+  await Promise.race(house.map(({ done }) => done));
+  await t.wait(SETTLE_MS);
+  const freed = await knock({ key, endpoint: "chat" });
+  const held = await Promise.all(house.map(({ done }) => done));
+  return { held, extras, storm, late, lateInTime, freed, others };
+}
+
+/** One request of every kind that must go by the same count. */
+function knockersOf(t: Probe, { key, second }: LimitedAccount): Record<string, Ask> {
+  return {
+    chat: { key, endpoint: "chat" },
+    "chat streams": { key, endpoint: "chat", mode: "stream" },
+    messages: { key, endpoint: "messages" },
+    "messages streams": { key, endpoint: "messages", mode: "stream" },
+    ...(second === undefined ? {} : { "other key": { key: second, endpoint: "chat" as const } }),
+    ...(t.target.models.tools === undefined
+      ? {}
+      : { "other model": { key, endpoint: "chat", model: "tools" as const } }),
+    "model list": { key, endpoint: "models" },
+  };
+}
+
+/** Full waves, each after another thing that ends requests. */
+async function wavesAfterEverything(t: Probe, account: LimitedAccount, long: Ask): Promise<Wave[]> {
+  const { key, limits } = account;
+  const slots = limits.inFlight;
+  const { upstreamError, cutStream, slow } = t.target.models;
+  const each = async (asks: readonly Ask[]) => {
+    // One after the other: what ends here must not be denied itself, or the wave would test something else.
+    for (let round = 0; round < 2 * slots; round++)
+      await t.begin({ key, intent: "odd", ...asks[round % asks.length] }).done;
+  };
+  const leave = async (ask: Ask, afterMs: number) => {
+    const leaving = Array.from({ length: slots }, () => t.begin({ ...ask, key, intent: "odd", freshConnection: true }));
+    if (afterMs === 0) await Promise.all(leaving.map(({ live }) => live.started));
+    else await t.wait(afterMs);
+    for (const { live } of leaving) live.abort();
+    await Promise.all(leaving.map(({ done }) => done));
+  };
+  const both = (ask: Ask): Ask[] => [
+    { ...ask, endpoint: "chat", mode: "whole" },
+    { ...ask, endpoint: "chat", mode: "stream" },
+    { ...ask, endpoint: "messages", mode: "whole" },
+    { ...ask, endpoint: "messages", mode: "stream" },
+  ];
+  const endings: readonly { what: string; act: () => Promise<void>; left: boolean; possible: boolean }[] = [
+    { what: "finished requests", act: () => each(both({ intent: "limit" })), left: false, possible: true },
+    { what: "denied requests", act: () => each(both({ model: "unknown" })), left: false, possible: true },
+    { what: "refused bodies", act: () => each(both({ omit: ["messages"] })), left: false, possible: true },
+    {
+      what: "failed requests",
+      act: () => each(both({ model: "upstreamError" })),
+      left: false,
+      possible: upstreamError !== undefined,
+    },
+    {
+      what: "broken streams",
+      act: () =>
+        each([
+          { model: "cutStream", mode: "stream", endpoint: "chat" },
+          { model: "cutStream", mode: "stream", endpoint: "messages" },
+        ]),
+      left: false,
+      possible: cutStream !== undefined,
+    },
+    { what: "streams whose client left", act: () => leave(long, 0), left: true, possible: true },
+    {
+      what: "messages streams whose client left",
+      act: () => leave({ ...long, endpoint: "messages" }, 300),
+      left: true,
+      possible: true,
+    },
+    {
+      what: "whole requests whose client left",
+      act: () => leave({ endpoint: "chat", model: "slow" }, 300),
+      left: true,
+      possible: slow !== undefined,
+    },
+  ];
+  const waves: Wave[] = [];
+  for (const { what, act, left, possible } of endings) {
+    if (!possible) continue;
+    await act();
+    await t.wait(left ? NOTICE_MS[0] : SETTLE_MS);
+    const answers = await atOnce(t, long, slots + 2);
+    let later: Answer[] | null = null;
+    if (left && admittedIn(answers) < slots && answers.some(isSlotDenial)) {
+      await t.wait(NOTICE_MS[1]);
+      later = await atOnce(t, long, slots + 2);
+    }
+    waves.push({ what, expected: slots, answers, later });
+    await t.wait(SETTLE_MS);
+  }
+  return waves;
+}
