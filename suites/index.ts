@@ -1,6 +1,7 @@
 import type { Check } from "../src/conformance/index.ts";
 import { AUTH } from "./auth.ts";
 import { CHAT } from "./chat.ts";
+import { COMPAT } from "./compat/index.ts";
 import { ERRORS } from "./errors.ts";
 import { HINT_CHECKS } from "./limits/hint-checks.ts";
 import { RATE_CHECKS } from "./limits/rate-checks.ts";
@@ -24,4 +25,5 @@ export const CHECKS: readonly Check[] = [
   ...SLOT_CHECKS,
   ...HINT_CHECKS,
   ...SECURITY,
+  ...COMPAT,
 ];

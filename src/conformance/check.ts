@@ -19,6 +19,9 @@ export type Need =
   /** An account set aside for in-flight checks, and one with a second key. */
   | "limited.slots"
   | "limited.slots.second"
+  /** The target wants the dialect's real clients to be able to use it (`compat`). */
+  | "compat.chat"
+  | "compat.messages"
   /** A gateway whose clock the harness may shift; only the embedded one. */
   | "clock";
 

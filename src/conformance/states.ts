@@ -38,6 +38,10 @@ export function supplyOf(need: Need, target: Target): Supply {
       return given(target.models[name as ModelRole] !== undefined, ["models:", `  ${name}: <model id>`]);
     case "limits":
       return given(target.limits !== undefined, ["limits: starter   # or { rpm: 6000, inFlight: 256 }"]);
+    case "compat":
+      return target.compat[name as "chat" | "messages"] === "none"
+        ? { ok: false, unblock: [], skipped: "the target wants no compat checks for it" }
+        : { ok: true, attestation: { state: need, by } };
     case "clock":
       return given(target.source === "embedded", ["# only the embedded gateway lets its clock be shifted"]);
     default:

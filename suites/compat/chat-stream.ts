@@ -1,0 +1,264 @@
+import {
+  type Answer,
+  anArray,
+  anObject,
+  type Check,
+  filledString,
+  oneOf,
+  that,
+  type Verdict,
+} from "../../src/conformance/index.ts";
+import { isObject, member } from "../../src/core/index.ts";
+import { isEndMarker, type StreamEvent } from "../../src/wire/index.ts";
+import { defineCompat } from "./define-compat.ts";
+
+export const FINISH_REASONS = ["stop", "length", "tool_calls", "content_filter", "function_call"];
+
+const wholeNumber = that("a whole number", Number.isSafeInteger);
+/** Seconds since 1970 that lie in this century: milliseconds would be a thousand times as much. */
+export const inSeconds = that(
+  "a time in whole seconds",
+  (value) => Number.isSafeInteger(value) && (value as number) > 1e9 && (value as number) < 5e9,
+);
+
+/** Chunks of a stream: its events without the end marker. */
+function chunksOf({ stream }: Answer): readonly StreamEvent[] {
+  return stream.events.filter((event) => !isEndMarker(event));
+}
+
+function firstChoice(json: unknown): unknown {
+  const choices = member(json, "choices");
+  return Array.isArray(choices) ? choices[0] : undefined;
+}
+
+function judgeFraming(answer: Answer, verdict: Verdict): boolean {
+  const { framing, strayBytes } = answer.stream;
+  const seen = { in: answer };
+  if (!verdict.compat("COMPAT-FRAMING", framing, "event-stream", seen)) return false;
+  verdict.compat("COMPAT-FRAMING", strayBytes, 0, {
+    ...seen,
+    because: "bytes after the last blank line, or outside of any field",
+  });
+  const notJson = chunksOf(answer).filter(({ json }) => !isObject(json));
+  verdict.compat("COMPAT-FRAMING", notJson.length, 0, {
+    ...seen,
+    because: `data that is no JSON object: ${JSON.stringify(notJson[0]?.raw.slice(0, 60))}`,
+  });
+  return true;
+}
+
+function judgeChunks(answer: Answer, verdict: Verdict): void {
+  const seen = { in: answer };
+  const chunks = chunksOf(answer).filter(({ json }) => isObject(json));
+  const roles: unknown[] = [];
+  for (const { json } of chunks) {
+    verdict.compat("COMPAT-CHAT-CHUNKS", member(json, "object"), "chat.completion.chunk", { ...seen, at: "/object" });
+    verdict.compat("COMPAT-CHAT-CHUNKS", member(json, "created"), inSeconds, { ...seen, at: "/created" });
+    verdict.compat("COMPAT-CHAT-CHUNKS", member(json, "model"), filledString, { ...seen, at: "/model" });
+    const choices = member(json, "choices");
+    if (!verdict.compat("COMPAT-CHAT-CHUNKS", choices, anArray, { ...seen, at: "/choices" })) continue;
+    for (const choice of choices as unknown[]) {
+      verdict.compat("COMPAT-CHAT-CHUNKS", member(choice, "index"), 0, { ...seen, at: "/choices/0/index" });
+      verdict.compat("COMPAT-CHAT-CHUNKS", member(choice, "delta"), anObject, { ...seen, at: "/choices/0/delta" });
+      const content = member(member(choice, "delta"), "content");
+      const plain = that(
+        "a string, null or absent",
+        (value) => value === undefined || value === null || typeof value === "string",
+      );
+      verdict.compat("COMPAT-CHAT-CHUNKS", content, plain, { ...seen, at: "/choices/0/delta/content" });
+      const role = member(member(choice, "delta"), "role");
+      if (role !== undefined && role !== null) roles.push(role);
+    }
+  }
+  verdict.compat("COMPAT-CHAT-CHUNKS", roles[0], "assistant", { ...seen, because: "the first role in the stream" });
+  const ids = new Set(chunks.map(({ json }) => member(json, "id")));
+  verdict.compat("COMPAT-REPLY-ID", ids.size, 1, { ...seen, because: "ids in one stream" });
+  verdict.compat("COMPAT-REPLY-ID", [...ids][0], filledString, { ...seen, at: "/id" });
+}
+
+function judgeFinish(answer: Answer, verdict: Verdict): void {
+  const seen = { in: answer };
+  const chunks = chunksOf(answer);
+  const finishes = chunks.flatMap(({ json }, index) => {
+    const reason = member(firstChoice(json), "finish_reason");
+    return reason === null || reason === undefined ? [] : [{ reason, index }];
+  });
+  if (!verdict.compat("COMPAT-CHAT-FINISH", finishes.length, 1, { ...seen, because: "chunks with a finish reason" }))
+    return;
+  const [finish] = finishes;
+  verdict.compat("COMPAT-CHAT-FINISH", finish?.reason, oneOf(...FINISH_REASONS), {
+    ...seen,
+    at: "/choices/0/finish_reason",
+  });
+  const late = chunks.slice((finish?.index ?? 0) + 1).filter(({ json }) => {
+    const content = member(member(firstChoice(json), "delta"), "content");
+    return typeof content === "string" && content !== "";
+  });
+  verdict.compat("COMPAT-CHAT-FINISH", late.length, 0, {
+    ...seen,
+    because: "chunks with text after the finish reason",
+  });
+}
+
+function judgeDone(answer: Answer, verdict: Verdict): void {
+  const { events } = answer.stream;
+  const markers = events.filter(({ raw }) => raw === "[DONE]");
+  verdict.compat("COMPAT-CHAT-DONE", markers.length, 1, { in: answer, because: "end markers" });
+  if (markers.length === 0) return;
+  verdict.compat("COMPAT-CHAT-DONE", events.at(-1)?.raw, "[DONE]", { in: answer, because: "the last event" });
+}
+
+const streamShape = defineCompat("chat", {
+  id: "compat.chat-stream",
+  title: "Chat streams are what OpenAI clients read",
+  covers: [
+    "COMPAT-FRAMING",
+    "COMPAT-CHAT-CHUNKS",
+    "COMPAT-CHAT-FINISH",
+    "COMPAT-CHAT-DONE",
+    "COMPAT-REPLY-ID",
+    "COMPAT-CONTENT-TYPE",
+  ],
+  explains:
+    "Short and long chat streams: event-stream framing with JSON chunks, role first, one finish reason, [DONE] once and last, one id per stream. The specification shows none of this; the SDKs and agents that gateways are built for rely on it.",
+  across: { case: ["short", "long"] },
+  cost: { requests: 2 },
+  async probe(t) {
+    const ask = t.case === "long" && t.target.models.stream !== undefined ? ({ model: "stream" } as const) : {};
+    return {
+      streams: [
+        await t.ask({ ...ask, endpoint: "chat", mode: "stream" }),
+        await t.ask({ ...ask, endpoint: "chat", mode: "stream" }),
+      ],
+    };
+  },
+  judge({ streams }, verdict) {
+    for (const answer of streams) {
+      verdict.assumeGood(answer, "a plain stream");
+      verdict.compat("COMPAT-CONTENT-TYPE", answer.header("content-type")?.split(";")[0], "text/event-stream", {
+        in: answer,
+        at: "Content-Type",
+      });
+      if (!judgeFraming(answer, verdict)) continue;
+      judgeChunks(answer, verdict);
+      judgeFinish(answer, verdict);
+      judgeDone(answer, verdict);
+    }
+    const ids = streams.map(({ stream }) => member(stream.events[0]?.json, "id")).filter((id) => id !== undefined);
+    verdict.compat("COMPAT-REPLY-ID", new Set(ids).size, ids.length, {
+      in: streams[1],
+      because: "ids of different streams",
+    });
+  },
+});
+
+const streamUsage = defineCompat("chat", {
+  id: "compat.chat-stream-usage",
+  title: "A chat stream carries token counts when they are asked for",
+  covers: ["COMPAT-CHAT-USAGE", "COMPAT-USAGE", "COMPAT-CHAT-DONE", "COMPAT-CHAT-CHUNKS"],
+  explains:
+    "With stream_options.include_usage the last chunk before [DONE] has empty choices and the counts; they agree with those of the whole reply to the same prompt. Without the option no chunk needs to carry them.",
+  cost: { requests: 2 },
+  async probe(t) {
+    const prompt = `Count these words: one two three ${t.nonce()}`;
+    return {
+      whole: await t.ask({ endpoint: "chat", prompt }),
+      stream: await t.ask({
+        endpoint: "chat",
+        mode: "stream",
+        prompt,
+        fields: { stream_options: { include_usage: true } },
+        intent: "odd",
+      }),
+    };
+  },
+  judge({ whole, stream }, verdict) {
+    verdict.assumeGood(whole);
+    if (!verdict.compat("COMPAT-CHAT-USAGE", stream.admitted, true, { in: stream, because: stream.summary })) return;
+    const seen = { in: stream };
+    const withUsage = stream.stream.events.filter(({ json }) => isObject(member(json, "usage")));
+    if (!verdict.compat("COMPAT-CHAT-USAGE", withUsage.length > 0, true, { ...seen, because: "a chunk with usage" }))
+      return;
+    const last = withUsage.at(-1);
+    verdict.compat(
+      "COMPAT-CHAT-USAGE",
+      member(last?.json, "choices"),
+      that("an empty array", (value) => Array.isArray(value) && value.length === 0),
+      { ...seen, at: "/choices" },
+    );
+    for (const name of ["prompt_tokens", "completion_tokens", "total_tokens"]) {
+      const count = member(member(last?.json, "usage"), name);
+      verdict.compat("COMPAT-CHAT-USAGE", count, wholeNumber, { ...seen, at: `/usage/${name}` });
+      const expected = whole.reply.usage?.[name];
+      if (expected !== undefined && whole.replyText === stream.replyText) {
+        verdict.compat("COMPAT-USAGE", count, expected, {
+          ...seen,
+          at: `/usage/${name}`,
+          because: "the same reply, whole",
+        });
+      }
+    }
+    const { events } = stream.stream;
+    const marker = events.findIndex(({ raw }) => raw === "[DONE]");
+    const usage = last === undefined ? -1 : events.indexOf(last);
+    if (marker !== -1)
+      verdict.compat("COMPAT-CHAT-DONE", usage < marker, true, { ...seen, because: "usage before the end marker" });
+    verdict.compat("COMPAT-CHAT-DONE", events.filter(({ raw }) => raw === "[DONE]").length, 1, {
+      ...seen,
+      because: "end markers",
+    });
+  },
+});
+
+const wholeShape = defineCompat("chat", {
+  id: "compat.chat-reply",
+  title: "Whole chat replies are what OpenAI clients read",
+  covers: ["COMPAT-CHAT-REPLY", "COMPAT-REPLY-ID", "COMPAT-CONTENT-TYPE", "COMPAT-USAGE"],
+  explains:
+    "id, object, created in seconds, model, and a choice with index 0, role assistant and a known finish reason; counts by their usual names; ids that differ.",
+  cost: { requests: 2 },
+  async probe(t) {
+    return { replies: [await t.ask({ endpoint: "chat" }), await t.ask({ endpoint: "chat" })] };
+  },
+  judge({ replies }, verdict) {
+    for (const answer of replies) {
+      verdict.assumeGood(answer);
+      const { json } = answer;
+      const choice = firstChoice(json);
+      const at = (pointer: string) => ({ in: answer, at: pointer });
+      verdict.compat(
+        "COMPAT-CONTENT-TYPE",
+        answer.header("content-type")?.split(";")[0],
+        "application/json",
+        at("Content-Type"),
+      );
+      verdict.compat("COMPAT-REPLY-ID", member(json, "id"), filledString, at("/id"));
+      verdict.compat("COMPAT-CHAT-REPLY", member(json, "object"), "chat.completion", at("/object"));
+      verdict.compat("COMPAT-CHAT-REPLY", member(json, "created"), inSeconds, at("/created"));
+      verdict.compat("COMPAT-CHAT-REPLY", member(json, "model"), filledString, at("/model"));
+      verdict.compat("COMPAT-CHAT-REPLY", member(choice, "index"), 0, at("/choices/0/index"));
+      verdict.compat(
+        "COMPAT-CHAT-REPLY",
+        member(choice, "finish_reason"),
+        oneOf(...FINISH_REASONS),
+        at("/choices/0/finish_reason"),
+      );
+      verdict.compat(
+        "COMPAT-CHAT-REPLY",
+        member(member(choice, "message"), "role"),
+        "assistant",
+        at("/choices/0/message/role"),
+      );
+      for (const name of ["prompt_tokens", "completion_tokens", "total_tokens"]) {
+        verdict.compat("COMPAT-USAGE", member(member(json, "usage"), name), wholeNumber, at(`/usage/${name}`));
+      }
+    }
+    const ids = replies.map(({ json }) => member(json, "id"));
+    verdict.compat("COMPAT-REPLY-ID", new Set(ids).size, ids.length, {
+      in: replies[1],
+      because: "ids of different replies",
+    });
+  },
+});
+
+export const CHAT_COMPAT: readonly Check[] = [wholeShape, streamShape, streamUsage];

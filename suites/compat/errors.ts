@@ -1,0 +1,195 @@
+import {
+  type Answer,
+  aString,
+  type Check,
+  defineWatch,
+  filledString,
+  oneOf,
+  that,
+  type Verdict,
+} from "../../src/conformance/index.ts";
+import { isObject, member } from "../../src/core/index.ts";
+import { DIALECTS, mediaType, requestId } from "../../src/wire/index.ts";
+import { inSeconds } from "./chat-stream.ts";
+import { defineCompat } from "./define-compat.ts";
+
+const envelopes = DIALECTS.map((dialect) =>
+  defineCompat(dialect, {
+    id: dialect === "chat" ? "compat.chat-errors" : "compat.messages-errors",
+    title: `Errors on /${dialect === "chat" ? "chat/completions" : "messages"} are what the dialect's clients read`,
+    covers: ["COMPAT-ERROR-BODY", "COMPAT-CONTENT-TYPE"],
+    explains:
+      "Denials and refusals of several kinds, whole and streamed, and a provider's failure. Clients look for JSON with error.message; on /messages also for the type `error` around it. Anything else shows as an error without a text.",
+    cost: { requests: 8 },
+    async probe(t) {
+      const ask = { endpoint: dialect, intent: "denied" as const };
+      const failing =
+        t.target.models.upstreamError === undefined
+          ? []
+          : [await t.ask({ ...ask, model: "upstreamError", patient: false })];
+      return {
+        errors: [
+          await t.ask({ ...ask, key: null }),
+          await t.ask({ ...ask, key: null, mode: "stream" }),
+          await t.ask({ ...ask, model: "unknown" }),
+          await t.ask({ ...ask, model: "unknown", mode: "stream" }),
+          await t.ask({ ...ask, intent: "odd", omit: ["messages"] }),
+          await t.ask({ ...ask, intent: "odd", rawBody: '{"model":' }),
+          ...failing,
+        ],
+      };
+    },
+    judge({ errors }, verdict) {
+      for (const answer of errors) {
+        if ((answer.status ?? 0) < 400) continue;
+        const seen = { in: answer, because: answer.summary };
+        verdict.compat("COMPAT-CONTENT-TYPE", mediaType(answer.headers), "application/json", {
+          ...seen,
+          at: "Content-Type",
+        });
+        const error = member(answer.json, "error");
+        if (!verdict.compat("COMPAT-ERROR-BODY", error, that("an object", isObject), { ...seen, at: "/error" }))
+          continue;
+        verdict.compat("COMPAT-ERROR-BODY", member(error, "message"), filledString, { ...seen, at: "/error/message" });
+        const type = member(error, "type");
+        verdict.compat(
+          "COMPAT-ERROR-BODY",
+          type,
+          that(
+            "a text that says something",
+            (value) => typeof value === "string" && !["", "None", "null", "undefined"].includes(value),
+          ),
+          { ...seen, at: "/error/type" },
+        );
+        if (dialect === "messages")
+          verdict.compat("COMPAT-ERROR-BODY", member(answer.json, "type"), "error", { ...seen, at: "/type" });
+      }
+      if (verdict.findings.length === 0) verdict.notApplicable("nothing was refused");
+    },
+  }),
+);
+
+const streamErrors = DIALECTS.map((dialect) =>
+  defineCompat(dialect, {
+    id: dialect === "chat" ? "compat.chat-stream-error" : "compat.messages-stream-error",
+    title: "A failure in mid-stream is never passed off as completion",
+    covers: ["COMPAT-STREAM-ERROR"],
+    explains:
+      "The provider breaks off in the middle. Clients must be able to tell: by an error event in the shape of the dialect, or by an abnormal close. A clean ending with an end marker or a finish reason makes half an answer look whole.",
+    needs: ["model.cutStream"],
+    cost: { requests: 3 },
+    async probe(t) {
+      const ask = {
+        endpoint: dialect,
+        model: "cutStream",
+        mode: "stream",
+        intent: "odd",
+        patient: false,
+        bounds: { idleMs: 12_000 },
+      } as const;
+      return { cuts: [await t.ask(ask), await t.ask(ask), await t.ask(ask)] };
+    },
+    judge({ cuts }, verdict) {
+      for (const answer of cuts) {
+        if ((answer.status ?? 500) >= 300) continue;
+        judgeCut(answer, dialect, verdict);
+      }
+      if (verdict.findings.length === 0) verdict.notApplicable("the failing model did not begin a stream");
+    },
+  }),
+);
+
+function judgeCut(answer: Answer, dialect: "chat" | "messages", verdict: Verdict): void {
+  const { endMarkers, finishReasons, errors, events } = answer.stream;
+  const seen = { in: answer, because: answer.summary };
+  if (answer.exchange.ending.kind === "idle-timeout" || answer.exchange.ending.kind === "deadline") {
+    verdict.compat("COMPAT-STREAM-ERROR", answer.exchange.ending.kind, oneOf("complete", "reset"), {
+      ...seen,
+      because: "the broken stream stays open",
+    });
+  }
+  // [DONE] behind an error event is harmless: clients have thrown by then.
+  const done = errors.length === 0 && endMarkers > 0;
+  verdict.compat("COMPAT-STREAM-ERROR", done || finishReasons.length > 0, false, {
+    ...seen,
+    because: "a broken stream with the ending of a whole one",
+  });
+  const told =
+    errors.length > 0 || answer.exchange.ending.kind === "reset" || answer.exchange.ending.kind === "protocol-error";
+  verdict.compat("COMPAT-STREAM-ERROR", told || done || finishReasons.length > 0, true, {
+    ...seen,
+    because: "neither an error event nor an abnormal close",
+  });
+  const event = events.find(({ json }) => isObject(member(json, "error")) || member(json, "type") === "error");
+  if (errors.length === 0) return;
+  const message = member(member(event?.json, "error"), "message");
+  verdict.compat("COMPAT-STREAM-ERROR", message, filledString, {
+    ...seen,
+    at: "/error/message",
+    because: "the error event's text",
+  });
+  if (dialect === "messages") {
+    verdict.compat("COMPAT-STREAM-ERROR", event?.name, "error", {
+      ...seen,
+      at: "event",
+      because: "error events have that name",
+    });
+    verdict.compat("COMPAT-STREAM-ERROR", member(event?.json, "type"), "error", { ...seen, at: "/type" });
+  } else {
+    verdict.compat(
+      "COMPAT-STREAM-ERROR",
+      member(event?.json, "type"),
+      that("no type around the error", (value) => value !== "error"),
+      { ...seen, at: "/type", because: "the other dialect's shape" },
+    );
+  }
+}
+
+const modelList = defineCompat("chat", {
+  id: "compat.models",
+  title: "The model list is what OpenAI clients read",
+  covers: ["COMPAT-MODELS", "COMPAT-CONTENT-TYPE"],
+  explains:
+    "An object `list` with entries of object `model`, `created` in seconds and an owner. Pickers and SDKs sort and filter by these.",
+  cost: { requests: 1 },
+  async probe(t) {
+    return { list: await t.ask({ endpoint: "models" }) };
+  },
+  judge({ list }, verdict) {
+    verdict.assumeGood(list, "the model list");
+    const at = (pointer: string) => ({ in: list, at: pointer });
+    verdict.compat("COMPAT-CONTENT-TYPE", mediaType(list.headers), "application/json", at("Content-Type"));
+    verdict.compat("COMPAT-MODELS", member(list.json, "object"), "list", at("/object"));
+    const data = member(list.json, "data");
+    for (const [index, entry] of (Array.isArray(data) ? data : []).entries()) {
+      verdict.compat("COMPAT-MODELS", member(entry, "object"), "model", at(`/data/${index}/object`));
+      verdict.compat("COMPAT-MODELS", member(entry, "created"), inSeconds, at(`/data/${index}/created`));
+      verdict.compat("COMPAT-MODELS", member(entry, "owned_by"), aString, at(`/data/${index}/owned_by`));
+    }
+  },
+});
+
+const requestIds = defineWatch({
+  id: "compat.request-ids",
+  title: "Request ids differ from request to request",
+  covers: ["COMPAT-REQUEST-ID", "REQID-1"],
+  explains:
+    'An id is mentioned "if available". Where it is sent it should be worth quoting in a support request: one per request. Which answers carry one is noted.',
+  judge(answers, verdict) {
+    const answered = answers.filter(({ status }) => status !== undefined);
+    if (answered.length === 0) return verdict.inconclusive("nothing was answered");
+    const withId = answered.flatMap((answer) => {
+      const id = requestId(answer.headers);
+      return id === undefined ? [] : [{ answer, id }];
+    });
+    verdict.observe("REQID-1", `${withId.length} of ${answered.length} answers carry a request id`);
+    const seen = new Set<string>();
+    const repeated = withId.filter(({ id }) => seen.size === seen.add(id).size);
+    verdict.compat("COMPAT-REQUEST-ID", repeated.length, 0, {
+      in: repeated[0]?.answer,
+      because: `of ${withId.length} ids were seen before`,
+    });
+  },
+});
+
+export const ERROR_COMPAT: readonly Check[] = [...envelopes, ...streamErrors, modelList, requestIds];

@@ -1,0 +1,8 @@
+import type { Check } from "../../src/conformance/index.ts";
+import { CHAT_COMPAT } from "./chat-stream.ts";
+import { ERROR_COMPAT } from "./errors.ts";
+import { MESSAGES_COMPAT } from "./messages-stream.ts";
+import { TOOL_COMPAT } from "./tools.ts";
+
+/** What real clients need beyond the specification. Reported apart from it. */
+export const COMPAT: readonly Check[] = [...CHAT_COMPAT, ...MESSAGES_COMPAT, ...TOOL_COMPAT, ...ERROR_COMPAT];

@@ -1,0 +1,260 @@
+import {
+  type Answer,
+  type Ask,
+  aString,
+  type Check,
+  filledString,
+  type Probe,
+  that,
+  type Verdict,
+} from "../../src/conformance/index.ts";
+import { isObject, member } from "../../src/core/index.ts";
+import { type Dialect, parseJson } from "../../src/wire/index.ts";
+import { defineCompat } from "./define-compat.ts";
+import { judgeOrder } from "./messages-stream.ts";
+
+/** A tool call as it comes out of a whole reply or of a stream's fragments. */
+interface Call {
+  readonly id: unknown;
+  readonly name: unknown;
+  /** What the arguments parse to; `undefined` when they are not JSON. */
+  readonly input: unknown;
+}
+
+const PARAMETERS = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+const PROMPT = "What is the weather in Paris? Use the tool.";
+
+function toolsOf(dialect: Dialect): readonly unknown[] {
+  const description = "Current weather of a city";
+  return dialect === "chat"
+    ? [{ type: "function", function: { name: "get_weather", description, parameters: PARAMETERS } }]
+    : [{ name: "get_weather", description, input_schema: PARAMETERS }];
+}
+
+const anObjectOfArguments = that("a JSON object", isObject);
+
+async function askForTools(t: Probe, dialect: Dialect) {
+  const ask: Ask = {
+    endpoint: dialect,
+    model: "tools",
+    prompt: PROMPT,
+    fields: { tools: toolsOf(dialect) },
+    intent: "odd",
+  };
+  const whole = [await t.ask({ ...ask, mode: "whole" }), await t.ask({ ...ask, mode: "whole" })];
+  const streams = [await t.ask({ ...ask, mode: "stream" }), await t.ask({ ...ask, mode: "stream" })];
+  const [first] = whole;
+  const result = first === undefined ? null : await answerCall(t, dialect, first, ask);
+  return { whole, streams, result };
+}
+
+/** Goes on with the conversation: the model's call, and what the tool returned. */
+async function answerCall(t: Probe, dialect: Dialect, first: Answer, ask: Ask): Promise<Answer | null> {
+  const calls = dialect === "chat" ? chatCalls(first) : messagesCalls(first);
+  if (calls.length === 0) return null;
+  const user = { role: "user", content: PROMPT };
+  const messages =
+    dialect === "chat"
+      ? [
+          user,
+          member(chatChoice(first.json), "message"),
+          ...calls.map(({ id }) => ({ role: "tool", tool_call_id: id, content: "18 degrees" })),
+        ]
+      : [
+          user,
+          { role: "assistant", content: member(first.json, "content") },
+          {
+            role: "user",
+            content: calls.map(({ id }) => ({ type: "tool_result", tool_use_id: id, content: "18 degrees" })),
+          },
+        ];
+  return t.ask({ ...ask, fields: { ...ask.fields, messages } });
+}
+
+function chatChoice(json: unknown): unknown {
+  const choices = member(json, "choices");
+  return Array.isArray(choices) ? choices[0] : undefined;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function chatCalls(answer: Answer): Call[] {
+  return listOf(member(member(chatChoice(answer.json), "message"), "tool_calls")).map((call) => {
+    const text = member(member(call, "function"), "arguments");
+    return {
+      id: member(call, "id"),
+      name: member(member(call, "function"), "name"),
+      input: typeof text === "string" ? parseJson(text) : undefined,
+    };
+  });
+}
+
+function messagesCalls(answer: Answer): Call[] {
+  return listOf(member(answer.json, "content"))
+    .filter((block) => member(block, "type") === "tool_use")
+    .map((block) => ({ id: member(block, "id"), name: member(block, "name"), input: member(block, "input") }));
+}
+
+function judgeCalls(calls: readonly Call[], answer: Answer, verdict: Verdict, where: string): void {
+  const seen = { in: answer };
+  if (!verdict.compat("COMPAT-TOOLS", calls.length > 0, true, { ...seen, because: `a tool call in the ${where}` }))
+    return;
+  for (const { id, name, input } of calls) {
+    verdict.compat("COMPAT-TOOLS", id, filledString, { ...seen, because: `${where}: id of the call` });
+    verdict.compat("COMPAT-TOOLS", name, filledString, { ...seen, because: `${where}: name of the tool` });
+    verdict.compat("COMPAT-TOOLS", input, anObjectOfArguments, { ...seen, because: `${where}: arguments` });
+  }
+  verdict.compat("COMPAT-TOOLS", new Set(calls.map(({ id }) => id)).size, calls.length, {
+    ...seen,
+    because: `${where}: calls have different ids`,
+  });
+}
+
+/** Joins the fragments of a chat stream by their index. */
+function judgeChatStream(answer: Answer, verdict: Verdict, expected: number): void {
+  const seen = { in: answer };
+  const parts = new Map<number, { ids: unknown[]; names: unknown[]; text: string }>();
+  const finishes: unknown[] = [];
+  for (const { json } of answer.stream.events) {
+    const choice = chatChoice(json);
+    const finish = member(choice, "finish_reason");
+    if (finish !== null && finish !== undefined) finishes.push(finish);
+    for (const fragment of listOf(member(member(choice, "delta"), "tool_calls"))) {
+      const index = member(fragment, "index");
+      if (
+        !verdict.compat("COMPAT-TOOLS", index, that("a whole number", Number.isSafeInteger), {
+          ...seen,
+          at: "/choices/0/delta/tool_calls/0/index",
+        })
+      )
+        continue;
+      const part = parts.get(index as number) ?? { ids: [], names: [], text: "" };
+      parts.set(index as number, part);
+      const id = member(fragment, "id");
+      if (id !== undefined && id !== null && id !== "") part.ids.push(id);
+      const name = member(member(fragment, "function"), "name");
+      if (name !== undefined && name !== null && name !== "") part.names.push(name);
+      const text = member(member(fragment, "function"), "arguments");
+      if (
+        text !== undefined &&
+        verdict.compat("COMPAT-TOOLS", text, aString, { ...seen, because: "argument fragments are text" })
+      )
+        part.text += text;
+    }
+  }
+  for (const { ids, names } of parts.values()) {
+    verdict.compat("COMPAT-TOOLS", new Set(ids).size, 1, { ...seen, because: "one id per call in the stream" });
+    // Clients join what they are sent: a name that is repeated becomes get_weatherget_weather.
+    verdict.compat("COMPAT-TOOLS", names.length, 1, { ...seen, because: "the name comes once per call in the stream" });
+  }
+  const calls = [...parts.values()].map(({ ids, names, text }) => ({
+    id: ids[0],
+    name: names[0],
+    input: parseJson(text),
+  }));
+  judgeCalls(calls, answer, verdict, "stream");
+  if (expected > 0)
+    verdict.compat("COMPAT-TOOLS", calls.length, expected, { ...seen, because: "as many calls as in the whole reply" });
+  verdict.compat("COMPAT-TOOLS", finishes.at(-1), "tool_calls", { ...seen, at: "/choices/0/finish_reason" });
+}
+
+/** Joins the fragments of a message stream by their block. */
+function judgeMessagesStream(answer: Answer, verdict: Verdict, expected: number): void {
+  judgeOrder(answer, verdict);
+  const seen = { in: answer };
+  const blocks = new Map<unknown, { block: unknown; text: string }>();
+  let stopReason: unknown;
+  for (const { json } of answer.stream.events) {
+    const type = member(json, "type");
+    const index = member(json, "index");
+    if (type === "content_block_start") blocks.set(index, { block: member(json, "content_block"), text: "" });
+    if (type === "message_delta") stopReason = member(member(json, "delta"), "stop_reason");
+    const block = blocks.get(index);
+    if (type !== "content_block_delta" || block === undefined) continue;
+    const kind = member(member(json, "delta"), "type");
+    const wanted = member(block.block, "type") === "tool_use" ? "input_json_delta" : "text_delta";
+    if (wanted === "input_json_delta" || kind === "input_json_delta")
+      verdict.compat("COMPAT-TOOLS", kind, wanted, { ...seen, at: "/delta/type", because: "deltas fit their block" });
+    const fragment = member(member(json, "delta"), "partial_json");
+    if (typeof fragment === "string") block.text += fragment;
+  }
+  const calls = [...blocks.values()]
+    .filter(({ block }) => member(block, "type") === "tool_use")
+    .map(({ block, text }) => ({
+      id: member(block, "id"),
+      name: member(block, "name"),
+      input: text === "" ? member(block, "input") : parseJson(text),
+    }));
+  judgeCalls(calls, answer, verdict, "stream");
+  if (expected > 0)
+    verdict.compat("COMPAT-TOOLS", calls.length, expected, { ...seen, because: "as many calls as in the whole reply" });
+  verdict.compat("COMPAT-TOOLS", stopReason, "tool_use", { ...seen, at: "/delta/stop_reason" });
+}
+
+const EXPLAINS =
+  "A model that answers with a tool call, whole and streamed, and the conversation that goes on with the tool's result. Calls need an id, a name once, and arguments that join to a JSON object; the finish reason says that a call is wanted. Agents stop at the first of these that is wrong.";
+
+const COVERS = ["COMPAT-TOOLS", "COMPAT-TOOL-RESULT"] as const;
+
+const chatTools = defineCompat("chat", {
+  id: "compat.chat-tools",
+  title: "Tool calls in the chat dialect",
+  covers: COVERS,
+  explains: EXPLAINS,
+  needs: ["model.tools"],
+  cost: { requests: 5 },
+  probe: (t) => askForTools(t, "chat"),
+  judge({ whole, streams, result }, verdict) {
+    const [first] = whole;
+    for (const answer of whole) {
+      if (!verdict.compat("COMPAT-TOOLS", answer.admitted, true, { in: answer, because: answer.summary })) continue;
+      judgeCalls(chatCalls(answer), answer, verdict, "whole reply");
+      verdict.compat("COMPAT-TOOLS", answer.reply.finishReason, "tool_calls", {
+        in: answer,
+        at: "/choices/0/finish_reason",
+      });
+    }
+    const expected = first === undefined ? 0 : chatCalls(first).length;
+    for (const answer of streams) {
+      if (!verdict.compat("COMPAT-TOOLS", answer.admitted, true, { in: answer, because: answer.summary })) continue;
+      judgeChatStream(answer, verdict, expected);
+    }
+    if (result !== null)
+      verdict.compat("COMPAT-TOOL-RESULT", result.admitted, true, { in: result, because: result.summary });
+  },
+});
+
+const messagesTools = defineCompat("messages", {
+  id: "compat.messages-tools",
+  title: "Tool use in the messages dialect",
+  covers: [...COVERS, "COMPAT-MSG-EVENTS"],
+  explains: EXPLAINS,
+  needs: ["model.tools"],
+  cost: { requests: 5 },
+  probe: (t) => askForTools(t, "messages"),
+  judge({ whole, streams, result }, verdict) {
+    const [first] = whole;
+    for (const answer of whole) {
+      if (!verdict.compat("COMPAT-TOOLS", answer.admitted, true, { in: answer, because: answer.summary })) continue;
+      judgeCalls(messagesCalls(answer), answer, verdict, "whole reply");
+      verdict.compat("COMPAT-TOOLS", answer.reply.finishReason, "tool_use", { in: answer, at: "/stop_reason" });
+    }
+    const expected = first === undefined ? 0 : messagesCalls(first).length;
+    for (const answer of streams) {
+      if (
+        !verdict.compat("COMPAT-TOOLS", answer.admitted && answer.streamed, true, {
+          in: answer,
+          because: answer.summary,
+        })
+      )
+        continue;
+      judgeMessagesStream(answer, verdict, expected);
+    }
+    if (result !== null)
+      verdict.compat("COMPAT-TOOL-RESULT", result.admitted, true, { in: result, because: result.summary });
+  },
+});
+
+export const TOOL_COMPAT: readonly Check[] = [chatTools, messagesTools];
