@@ -8,6 +8,7 @@ import { RATE_CHECKS } from "./limits/rate-checks.ts";
 import { SLOT_CHECKS } from "./limits/slots-checks.ts";
 import { MESSAGES } from "./messages.ts";
 import { MODELS } from "./models.ts";
+import { ROBUSTNESS } from "./robustness/index.ts";
 import { SECURITY } from "./security.ts";
 import { SERVICE } from "./service.ts";
 import { STREAMING } from "./streaming.ts";
@@ -25,5 +26,6 @@ export const CHECKS: readonly Check[] = [
   ...SLOT_CHECKS,
   ...HINT_CHECKS,
   ...SECURITY,
+  ...ROBUSTNESS,
   ...COMPAT,
 ];

@@ -1,0 +1,121 @@
+import { type Ask, type Check, callerError, defineCheck, serverError, that } from "../../src/conformance/index.ts";
+import { DIALECTS, MODES } from "../../src/wire/index.ts";
+import { assumeTwin, goodTwin } from "../shared/good-twin.ts";
+
+const NESTED = `${'{"a":['.repeat(5_000)}1${"]}".repeat(5_000)}`;
+
+/** Bodies that nobody can serve. Which 4xx they get is open. */
+const BAD: Readonly<Record<string, Ask>> = {
+  truncated: { rawBody: '{"model": "x", "max_tokens": 5, "messages": [{"role": "user", "cont' },
+  empty: { rawBody: "" },
+  "not-json": { rawBody: "model=x&messages=hello" },
+  null: { rawBody: "null" },
+  array: { rawBody: "[]" },
+  string: { rawBody: '"hello"' },
+  "invalid-utf8": { rawBody: Buffer.from([0x7b, 0x22, 0x6d, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]) },
+  nested: { rawBody: NESTED },
+  "messages-is-a-string": { fields: { messages: "hello" } },
+  "messages-is-empty": { fields: { messages: [] } },
+  "message-is-null": { fields: { messages: [null] } },
+  "message-without-role": { fields: { messages: [{ content: "hello" }] } },
+  "content-is-a-number": { fields: { messages: [{ role: "user", content: 42 }] } },
+  "model-is-a-number": { fields: { model: 42 } },
+  "stream-is-a-string": { fields: { stream: "yes" } },
+};
+
+/** Cases about which gateways may differ in good faith: only a server error or no answer counts against them. */
+const LENIENT = ["stream-is-a-string", "message-without-role"];
+
+const badBodies = defineCheck({
+  id: "robustness.bad-body",
+  title: "A body that cannot be read is refused, and the connection lives on",
+  covers: ["BAD-BODY", "HTTP-KEEP-ALIVE"],
+  explains:
+    "Cut, empty, mistyped, badly encoded and deeply nested bodies in both dialects, whole and streamed. Each should be a 4xx: never a server error, never a reply, never a dropped connection. A good request is then sent, which must be served as before.",
+  across: { dialect: DIALECTS, mode: MODES, case: Object.keys(BAD) },
+  cost: { requests: 3 },
+  async probe(t) {
+    const twin = await goodTwin(t);
+    const refused = await t.ask({ ...BAD[t.case], intent: "odd" });
+    return { twin, refused, next: await t.ask() };
+  },
+  judge({ twin, refused, next }, verdict, axes) {
+    assumeTwin(verdict, twin);
+    const seen = { in: refused, at: "status", because: refused.summary };
+    const lenient = LENIENT.includes(axes.case ?? "");
+    const expected = lenient
+      ? that("an answer, and no server error", (status) => status !== undefined && !serverError.test(status))
+      : callerError;
+    verdict.should("BAD-BODY", refused.status, expected, seen);
+    verdict.should("BAD-BODY", refused.exchange.ending.kind, "complete", { ...seen, at: "ending" });
+    verdict.should("HTTP-KEEP-ALIVE", next.admitted, true, {
+      in: next,
+      because: `the next good request: ${next.summary}`,
+    });
+  },
+});
+
+const CONTENT_TYPES: Readonly<Record<string, Ask>> = {
+  "text-plain": { headers: [["Content-Type", "text/plain"]] },
+  form: { headers: [["Content-Type", "application/x-www-form-urlencoded"]] },
+  none: { without: ["Content-Type"] },
+  "with-charset": { headers: [["Content-Type", "application/json; charset=utf-8"]] },
+};
+
+const contentTypes = defineCheck({
+  id: "robustness.content-type",
+  title: "Another content type is read or refused, and no server error",
+  covers: ["BAD-BODY", "SPEND-14"],
+  explains:
+    "A JSON body under another label, or without one, may be served or refused with 4xx. With an explicit charset it should be served.",
+  across: { dialect: DIALECTS, case: Object.keys(CONTENT_TYPES) },
+  cost: { requests: 2 },
+  async probe(t) {
+    return { control: await t.ask(), answer: await t.ask({ ...CONTENT_TYPES[t.case], intent: "odd" }) };
+  },
+  judge({ control, answer }, verdict, axes) {
+    verdict.assumeGood(control);
+    const seen = { in: answer, at: "status", because: answer.summary };
+    verdict.should(
+      "BAD-BODY",
+      answer.status,
+      that("an answer, and no server error", (status) => status !== undefined && !serverError.test(status)),
+      seen,
+    );
+    if (axes.case === "with-charset") verdict.should("BAD-BODY", answer.admitted, true, seen);
+    verdict.observe("SPEND-14", answer.summary, { in: answer });
+  },
+});
+
+const SIZES: Readonly<Record<string, number>> = { "100-kB": 100_000, "1-MB": 1_000_000, "4-MB": 4_000_000 };
+
+const largeBodies = defineCheck({
+  id: "robustness.large-body",
+  title: "A large body is served or refused, and no server error",
+  covers: ["BAD-BODY", "SPEND-14"],
+  explains:
+    "Limits on size are not shown. A long text may be served or refused (413 by rule); a 5xx for it is a warning, and what happens is noted.",
+  across: { dialect: DIALECTS, case: Object.keys(SIZES) },
+  cost: { requests: 2 },
+  async probe(t) {
+    const ask: Ask = {
+      prompt: "lorem ipsum ".repeat(Math.ceil((SIZES[t.case] ?? 0) / 12)),
+      intent: "odd",
+      freshConnection: true,
+    };
+    return { control: await t.ask(), answer: await t.ask(t.dialect === "messages" ? { ...ask, maxTokens: 16 } : ask) };
+  },
+  judge({ control, answer }, verdict) {
+    verdict.assumeGood(control);
+    verdict.observe("SPEND-14", { answer: answer.summary, ms: Math.round(answer.durationMs) }, { in: answer });
+    // A gateway that refuses early may close before the body is through; what is left of its answer is the network's affair.
+    if (answer.status === undefined) return;
+    verdict.should("BAD-BODY", serverError.test(answer.status), false, {
+      in: answer,
+      at: "status",
+      because: answer.summary,
+    });
+  },
+});
+
+export const BODIES: readonly Check[] = [badBodies, contentTypes, largeBodies];

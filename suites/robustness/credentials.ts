@@ -1,0 +1,77 @@
+import { type Ask, type Check, defineCheck, success } from "../../src/conformance/index.ts";
+import { DIALECTS } from "../../src/wire/index.ts";
+
+/** Places in which a key must not be honoured. */
+const PLACES: Readonly<Record<string, (key: string) => Ask>> = {
+  "query-api_key": (key) => ({ query: `?api_key=${encodeURIComponent(key)}` }),
+  "query-key": (key) => ({ query: `?key=${encodeURIComponent(key)}` }),
+  "query-access_token": (key) => ({ query: `?access_token=${encodeURIComponent(key)}` }),
+  "query-token": (key) => ({ query: `?token=${encodeURIComponent(key)}` }),
+  cookie: (key) => ({ headers: [["Cookie", `api_key=${key}; token=${key}; Authorization=Bearer ${key}`]] }),
+  body: (key) => ({ fields: { api_key: key, access_token: key, key } }),
+};
+
+const keyPlace = defineCheck({
+  id: "robustness.key-place",
+  title: "A key is honoured where a bearer key belongs and nowhere else",
+  covers: ["BEARER-PLACE"],
+  explains:
+    "The good key in the URL, a cookie or the body, without an Authorization header. URLs and bodies end up in logs and histories; a request that is served by such a key is a warning.",
+  across: { dialect: [...DIALECTS], case: Object.keys(PLACES) },
+  cost: { requests: 2 },
+  async probe(t) {
+    const place = PLACES[t.case]?.(t.target.keys.valid.reveal()) ?? {};
+    return { control: await t.ask(), answer: await t.ask({ key: null, intent: "odd", ...place }) };
+  },
+  judge({ control, answer }, verdict) {
+    verdict.assumeGood(control);
+    verdict.should("BEARER-PLACE", success.test(answer.status), false, {
+      in: answer,
+      at: "status",
+      because: answer.summary,
+    });
+  },
+});
+
+const listKeyPlace = defineCheck({
+  id: "robustness.key-place-list",
+  title: "The model list does not take a key from the URL or a cookie",
+  covers: ["BEARER-PLACE"],
+  explains: "As robustness.key-place, on the list.",
+  across: { case: Object.keys(PLACES).filter((place) => place !== "body") },
+  cost: { requests: 2 },
+  async probe(t) {
+    const place = PLACES[t.case]?.(t.target.keys.valid.reveal()) ?? {};
+    return {
+      control: await t.ask({ endpoint: "models" }),
+      answer: await t.ask({ endpoint: "models", key: null, intent: "odd", ...place }),
+    };
+  },
+  judge({ control, answer }, verdict) {
+    verdict.assumeGood(control, "the list with its key");
+    verdict.should("BEARER-PLACE", success.test(answer.status), false, {
+      in: answer,
+      at: "status",
+      because: answer.summary,
+    });
+  },
+});
+
+const schemeCase = defineCheck({
+  id: "robustness.scheme-case",
+  title: "The scheme's name is matched without regard to letter case",
+  covers: ["BEARER-SCHEME"],
+  explains: "`bearer` and `BEARER` are the same scheme by HTTP's rules, and clients write all three.",
+  across: { dialect: [...DIALECTS], case: ["bearer", "BEARER"] },
+  cost: { requests: 2 },
+  async probe(t) {
+    const key = t.target.keys.valid.reveal();
+    return { control: await t.ask(), answer: await t.ask({ authorization: `${t.case} ${key}`, intent: "odd" }) };
+  },
+  judge({ control, answer }, verdict) {
+    verdict.assumeGood(control);
+    verdict.should("BEARER-SCHEME", answer.admitted, true, { in: answer, because: answer.summary });
+  },
+});
+
+export const CREDENTIALS: readonly Check[] = [keyPlace, listKeyPlace, schemeCase];

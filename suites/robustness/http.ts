@@ -1,0 +1,254 @@
+import {
+  type Answer,
+  type Ask,
+  type Check,
+  callerError,
+  defineCheck,
+  filledString,
+  serverError,
+  that,
+} from "../../src/conformance/index.ts";
+import { DIALECTS, headerValues } from "../../src/wire/index.ts";
+
+const answeredWithoutServerError = that(
+  "an answer, and no server error",
+  (status) => status !== undefined && !serverError.test(status),
+);
+
+const METHODS: Readonly<Record<string, Ask>> = {
+  "get-chat": { endpoint: "chat", method: "GET" },
+  "put-chat": { endpoint: "chat", method: "PUT" },
+  "delete-messages": { endpoint: "messages", method: "DELETE" },
+  "get-messages": { endpoint: "messages", method: "GET" },
+  "patch-messages": { endpoint: "messages", method: "PATCH" },
+  "delete-models": { endpoint: "models", method: "DELETE" },
+  "post-models": { endpoint: "chat", path: "/models" },
+};
+
+const wrongMethods = defineCheck({
+  id: "robustness.method",
+  title: "A method that a path does not know is refused as the caller's error",
+  covers: ["HTTP-METHOD", "HTTP-ALLOW", "BASE-5"],
+  explains:
+    "405 is usual, 404 is as good. A success or a server error is a warning; a 405 has to say in Allow which methods there are.",
+  across: { case: Object.keys(METHODS) },
+  cost: { requests: 1 },
+  async probe(t) {
+    return { answer: await t.ask({ ...METHODS[t.case], intent: "odd" }) };
+  },
+  judge({ answer }, verdict) {
+    const seen = { in: answer, at: "status", because: answer.summary };
+    verdict.observe("BASE-5", answer.summary, { in: answer });
+    verdict.should("HTTP-METHOD", answer.status, callerError, seen);
+    if (answer.status === 405)
+      verdict.must("HTTP-ALLOW", answer.header("allow"), filledString, { in: answer, at: "Allow" });
+  },
+});
+
+const headAndOptions = defineCheck({
+  id: "robustness.head-options",
+  title: "HEAD has no body, and neither HEAD nor OPTIONS is a server error",
+  covers: ["HTTP-HEAD", "HTTP-METHOD", "HTTP-ALLOW", "BASE-5"],
+  explains:
+    "Whether HEAD and OPTIONS are known is open. A body after HEAD breaks the connection for whatever comes next on it.",
+  across: { case: ["head-models", "head-chat", "options-models", "options-chat", "options-messages"] },
+  cost: { requests: 2 },
+  async probe(t) {
+    const [method = "", endpoint] = t.case.split("-");
+    const ask: Ask = {
+      method: method.toUpperCase(),
+      endpoint: endpoint === "models" ? "models" : endpoint === "messages" ? "messages" : "chat",
+      intent: "odd",
+    };
+    return { answer: await t.ask(ask), next: await t.ask({ endpoint: "models" }) };
+  },
+  judge({ answer, next }, verdict, axes) {
+    verdict.observe("BASE-5", answer.summary, { in: answer });
+    verdict.should("HTTP-METHOD", answer.status, answeredWithoutServerError, {
+      in: answer,
+      at: "status",
+      because: answer.summary,
+    });
+    if (answer.status === 405)
+      verdict.must("HTTP-ALLOW", answer.header("allow"), filledString, { in: answer, at: "Allow" });
+    if (axes.case?.startsWith("head") !== true) return;
+    const clean = answer.exchange.afterwards === undefined && answer.exchange.ending.kind !== "protocol-error";
+    verdict.must("HTTP-HEAD", clean, true, { in: answer, because: answer.exchange.afterwards ?? answer.summary });
+    verdict.must("HTTP-HEAD", next.admitted, true, { in: next, because: `the next request: ${next.summary}` });
+  },
+});
+
+const ADDRESSES: Readonly<Record<string, Ask>> = {
+  "broken-escape": { endpoint: "models", path: "/models/%zz" },
+  "nul-escape": { endpoint: "models", path: "/models/%00" },
+  dots: { endpoint: "models", path: "/models/..%2f..%2fetc" },
+  "long-path": { endpoint: "models", path: `/models/${"a".repeat(4_000)}` },
+  "unknown-query": { endpoint: "models", query: "?gauntlet=1&gauntlet=2" },
+  "broken-query": { endpoint: "models", query: "?%E0%A4%A" },
+};
+
+const addresses = defineCheck({
+  id: "robustness.url",
+  title: "A malformed address or an unknown query is no server error",
+  covers: ["HTTP-URL", "BASE-5"],
+  explains:
+    "Broken escapes, long paths and unknown query parameters come from scanners and proxies every day. They may be served or refused, not answered with 5xx or silence.",
+  across: { case: Object.keys(ADDRESSES) },
+  cost: { requests: 1 },
+  async probe(t) {
+    return { answer: await t.ask({ ...ADDRESSES[t.case], intent: "odd" }) };
+  },
+  judge({ answer }, verdict) {
+    verdict.observe("BASE-5", answer.summary, { in: answer });
+    verdict.should("HTTP-URL", answer.status, answeredWithoutServerError, {
+      in: answer,
+      at: "status",
+      because: answer.summary,
+    });
+  },
+});
+
+const unknownHeaders = defineCheck({
+  id: "robustness.unknown-header",
+  title: "Header fields that are not known are ignored",
+  covers: ["HTTP-UNKNOWN-HEADER", "BASE-5"],
+  explains:
+    "Proxies and tracing add headers of their own. A good request with such headers, and with odd letter case in the known ones, should be served.",
+  across: { dialect: DIALECTS, case: ["unknown", "odd-case", "tracing"] },
+  cost: { requests: 2 },
+  async probe(t) {
+    const { version, versionValue } = t.target.headers;
+    const key = t.target.keys.valid.reveal();
+    const asks: Readonly<Record<string, Ask>> = {
+      unknown: {
+        headers: [
+          ["X-Gauntlet-Unknown", "1"],
+          ["Gauntlet-Beta", "tools-2026"],
+        ],
+      },
+      tracing: {
+        headers: [
+          ["Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"],
+          ["X-Forwarded-For", "203.0.113.7"],
+          ["Idempotency-Key", "gauntlet-1"],
+        ],
+      },
+      "odd-case": {
+        authorization: `Bearer ${key}`,
+        headers: [
+          ["cOnTeNt-TyPe", "application/json"],
+          ...(t.dialect === "messages" ? [[version.toUpperCase(), versionValue] as const] : []),
+        ],
+      },
+    };
+    return { control: await t.ask(), answer: await t.ask({ ...asks[t.case], intent: "odd" }) };
+  },
+  judge({ control, answer }, verdict) {
+    verdict.assumeGood(control);
+    verdict.observe("BASE-5", answer.summary, { in: answer });
+    verdict.should("HTTP-UNKNOWN-HEADER", answer.admitted, true, { in: answer, because: answer.summary });
+  },
+});
+
+/** Requests one after the other on a connection, and whether the gateway kept it. */
+const keepAlive = defineCheck({
+  id: "robustness.keep-alive",
+  title: "A connection stays usable after an answer that does not announce its end",
+  covers: ["HTTP-KEEP-ALIVE"],
+  explains:
+    "Requests one after the other after successes, streams, denials and refusals. HTTP/1.1 keeps a connection open unless `Connection: close` says otherwise; one that is closed without a word costs clients a handshake each time, and now and then a failed request.",
+  across: { case: ["success", "stream", "denial", "refusal"] },
+  cost: { requests: 12 },
+  lock: "keep-alive",
+  async probe(t) {
+    const asks: Readonly<Record<string, Ask>> = {
+      success: {},
+      stream: { mode: "stream" },
+      denial: { model: "unknown", intent: "denied" },
+      refusal: { rawBody: '{"model":', intent: "odd" },
+    };
+    const pairs: { first: Answer; second: Answer }[] = [];
+    for (let round = 0; round < 6; round++)
+      pairs.push({ first: await t.ask({ ...asks[t.case] }), second: await t.ask({ endpoint: "models" }) });
+    return { pairs };
+  },
+  judge({ pairs }, verdict) {
+    const announced = ({ headers, exchange }: Answer) =>
+      headerValues(headers, "connection").some((value) => /\bclose\b/i.test(value)) ||
+      exchange.ending.kind !== "complete" ||
+      isDelimitedByClose(exchange.response);
+    const silent = pairs.filter(({ first }) => !announced(first));
+    if (silent.length < 3) return verdict.notApplicable("the gateway announces that it closes its connections");
+    // A repeated request stands for one that the gateway had closed the connection under.
+    const lost = silent.filter(({ second }) => second.asked.repeats !== undefined);
+    const most = that("fewer than half of them", (count) => (count as number) < silent.length / 2);
+    verdict.should("HTTP-KEEP-ALIVE", lost.length, most, {
+      in: lost[0]?.first,
+      because: `of ${silent.length} connections were closed without a word after the answer`,
+    });
+  },
+});
+
+/** A body without length and without chunks ends with its connection, which says all there is to say. */
+function isDelimitedByClose(response: Answer["exchange"]["response"]): boolean {
+  if (response === undefined) return true;
+  const names = response.headers.map(([name]) => name.toLowerCase());
+  return !names.includes("content-length") && !names.includes("transfer-encoding");
+}
+
+const CODINGS: Readonly<Record<string, string>> = {
+  gzip: "gzip",
+  br: "br",
+  both: "gzip, deflate, br",
+  identity: "identity",
+};
+
+const compression = defineCheck({
+  id: "robustness.compression",
+  title: "Answers decode as they are labelled, whatever was accepted",
+  covers: ["HTTP-CODING", "JSON-TEXT"],
+  explains:
+    "Replies, streams, lists, denials and refusals with several values of Accept-Encoding. Each body must decode by its Content-Encoding and hold what it holds otherwise: no label without coding, no coding without label, nothing coded twice.",
+  across: { dialect: DIALECTS, case: Object.keys(CODINGS) },
+  cost: { requests: 5 },
+  async probe(t) {
+    const headers = [["Accept-Encoding", CODINGS[t.case] ?? ""]] as const;
+    return {
+      reply: await t.ask({ headers }),
+      stream: await t.ask({ headers, mode: "stream", intent: "odd" }),
+      list: await t.ask({ headers, endpoint: "models" }),
+      denied: await t.ask({ headers, model: "unknown", intent: "denied" }),
+      refused: await t.ask({ headers, rawBody: "{", intent: "odd" }),
+    };
+  },
+  judge(answers, verdict) {
+    for (const [what, answer] of Object.entries(answers)) {
+      const seen = {
+        in: answer,
+        at: "Content-Encoding",
+        because: `${what}: ${answer.header("content-encoding") ?? "no label"}`,
+      };
+      verdict.must("HTTP-CODING", answer.exchange.response?.body.decodeFault, undefined, seen);
+      verdict.must("HTTP-CODING", isCompressed(answer.bytes), false, {
+        ...seen,
+        because: `${what}: the decoded body is still compressed`,
+      });
+      if (what !== "stream" && isLabelledJson(answer))
+        verdict.must("JSON-TEXT", answer.json !== undefined, true, { in: answer, because: `${what} is JSON` });
+    }
+    verdict.must("HTTP-CODING", answers.reply.admitted || answers.reply.asked.mode === "stream", true, {
+      in: answers.reply,
+      because: answers.reply.summary,
+    });
+  },
+});
+
+function isCompressed(bytes: Uint8Array): boolean {
+  return bytes.length > 2 && bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
+
+function isLabelledJson(answer: Answer): boolean {
+  return /json/i.test(answer.header("content-type") ?? "") && answer.bytes.length > 0;
+}
+
+export const HTTP: readonly Check[] = [wrongMethods, headAndOptions, addresses, unknownHeaders, keepAlive, compression];

@@ -1,0 +1,10 @@
+import type { Check } from "../../src/conformance/index.ts";
+import { BODIES } from "./bodies.ts";
+import { CREDENTIALS } from "./credentials.ts";
+import { HTTP } from "./http.ts";
+import { LATENCY } from "./latency.ts";
+import { TEXT } from "./texts.ts";
+import { WATCHES } from "./watches.ts";
+
+/** The protocol layer: what the standards under the interface demand, and what common sense does. */
+export const ROBUSTNESS: readonly Check[] = [...BODIES, ...HTTP, ...CREDENTIALS, ...TEXT, ...LATENCY, ...WATCHES];

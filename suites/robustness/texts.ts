@@ -1,0 +1,156 @@
+import {
+  type Answer,
+  type Ask,
+  type Check,
+  defineCheck,
+  defineWatch,
+  type Held,
+  type Probe,
+} from "../../src/conformance/index.ts";
+import { DIALECTS } from "../../src/wire/index.ts";
+import { LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
+
+const TEXTS: Readonly<Record<string, Ask["prompt"] & {}>> = {
+  multibyte: MULTIBYTE_TEXT,
+  special: SPECIAL_TEXT,
+  long: LONG_TEXT,
+  "very-long": Array.from({ length: 12 }, (_, index) => `part ${index} ${LONG_TEXT}`).join("\n"),
+  "last-turn": [
+    { role: "user", content: "the first turn" },
+    { role: "assistant", content: "an answer in between" },
+    { role: "user", content: "the last turn, which is answered" },
+  ],
+};
+
+/** What the model is to repeat: the last user turn. */
+function lastTurn(prompt: Ask["prompt"] & {}): string {
+  return typeof prompt === "string" ? prompt : (prompt.at(-1)?.content ?? "");
+}
+
+const textPassesThrough = defineCheck({
+  id: "robustness.text",
+  title: "Text passes through unchanged",
+  covers: ["TEXT-INTACT"],
+  explains:
+    "A model that repeats its prompt is given text beyond ASCII, text full of escapes, long text, and a conversation. What it repeats should be there character for character, and be the last turn. A difference shows encodings that are broken on the way, cut replies, or mixed-up prompts.",
+  needs: ["model.echo"],
+  across: { dialect: DIALECTS, case: Object.keys(TEXTS) },
+  cost: { requests: 3 },
+  async probe(t) {
+    const prompt = TEXTS[t.case] ?? "";
+    const limit: Ask = t.dialect === "messages" ? { maxTokens: 32_768 } : {};
+    const plain = t.nonce();
+    return {
+      plain,
+      calibration: await t.ask({ model: "echo", prompt: plain }),
+      expected: lastTurn(prompt),
+      answers: [
+        await t.ask({ model: "echo", prompt, ...limit }),
+        await t.ask({ model: "echo", prompt, ...limit, freshConnection: true }),
+      ],
+    };
+  },
+  judge({ plain, calibration, expected, answers }, verdict) {
+    verdict.assumeGood(calibration, "the echo model");
+    if (calibration.replyText?.includes(plain) !== true)
+      return verdict.notApplicable("models.echo does not repeat its prompt");
+    for (const answer of answers) {
+      verdict.assumeGood(answer, "the echo model");
+      const text = answer.replyText ?? "";
+      verdict.should("TEXT-INTACT", text.includes(expected), true, {
+        in: answer,
+        because: describeLoss(expected, text),
+      });
+    }
+  },
+});
+
+function describeLoss(expected: string, text: string): string {
+  let at = 0;
+  while (at < expected.length && expected[at] === text[at]) at++;
+  return `sent ${expected.length} characters, got ${text.length}; equal up to character ${at}: sent ${JSON.stringify(expected.slice(at, at + 24))}, got ${JSON.stringify(text.slice(at, at + 24))}`;
+}
+
+/** Requests at once, and rounds of them. */
+const AT_ONCE = 12;
+const ROUNDS = 4;
+
+const ownAnswers = defineCheck({
+  id: "robustness.own-answer",
+  title: "Requests at the same time get their own answers",
+  covers: ["OWN-ANSWER", "TEXT-INTACT"],
+  explains:
+    "Many requests at once in both dialects, whole and streamed, some of whose clients leave, each with a text of its own. No answer may hold another request's text. A failure means that buffers or contexts are shared between callers.",
+  needs: ["model.echo"],
+  cost: { requests: AT_ONCE * ROUNDS },
+  async probe(t) {
+    const rounds: { nonce: string; answer: Answer }[] = [];
+    for (let round = 0; round < ROUNDS; round++) rounds.push(...(await askTogether(t)));
+    return { rounds };
+  },
+  judge({ rounds }, verdict) {
+    for (const { nonce, answer } of rounds) {
+      if (!answer.admitted) continue;
+      const text = answer.replyText;
+      if (text === undefined) continue;
+      const foreign = rounds.filter((other) => other.nonce !== nonce && text.includes(other.nonce));
+      verdict.must("OWN-ANSWER", foreign.length, 0, { in: answer, because: "texts of other requests in this answer" });
+      verdict.should("TEXT-INTACT", text.includes(nonce), true, {
+        in: answer,
+        because: "the request's own text in its answer",
+      });
+    }
+    if (verdict.findings.length === 0) verdict.inconclusive("no request was served");
+  },
+});
+
+async function askTogether(t: Probe): Promise<{ nonce: string; answer: Answer }[]> {
+  const most = Math.max(2, Math.min(AT_ONCE, Math.floor((t.target.limits?.inFlight ?? 8) / 3)));
+  const leaving: Held[] = [];
+  const together = Array.from({ length: most }, async (_, index) => {
+    const nonce = t.nonce();
+    const ask: Ask = {
+      model: "echo",
+      prompt: `Repeat ${nonce} ${"and on ".repeat(index)}`,
+      endpoint: index % 2 === 0 ? "chat" : "messages",
+      mode: index % 3 === 0 ? "stream" : "whole",
+    };
+    if (index % 6 === 5) {
+      const held = t.begin({ ...ask, mode: "stream", intent: "odd", freshConnection: true });
+      leaving.push(held);
+      await held.live.started;
+      held.live.abort();
+      return { nonce, answer: await held.done };
+    }
+    return { nonce, answer: await t.ask(ask) };
+  });
+  return Promise.all(together);
+}
+
+/** What every nonce of a run looks like. */
+const NONCE = /gx[0-9a-f]{6}n[0-9a-z]+z/g;
+
+const noForeignText = defineWatch({
+  id: "robustness.no-foreign-text",
+  title: "No answer of the run holds the text of another request",
+  covers: ["OWN-ANSWER"],
+  explains:
+    "Looks for the unique texts of all prompts in all answers, also in denials and lists. One caller's text in another's answer is the worst that a gateway can do.",
+  judge(answers, verdict) {
+    const answered = answers.filter(({ status }) => status !== undefined);
+    if (answered.length === 0) return verdict.inconclusive("nothing was answered");
+    for (const answer of answered) {
+      const own = answer.exchange.request.body ?? "";
+      const foreign = (answer.text.match(NONCE) ?? []).filter((nonce) => !own.includes(nonce));
+      if (foreign.length > 0)
+        verdict.must("OWN-ANSWER", foreign.length, 0, {
+          in: answer,
+          because: `texts of other requests: ${foreign.slice(0, 3).join(", ")}`,
+        });
+    }
+    if (verdict.findings.length === 0)
+      verdict.must("OWN-ANSWER", 0, 0, { because: `foreign texts in ${answered.length} answers` });
+  },
+});
+
+export const TEXT: readonly Check[] = [textPassesThrough, ownAnswers, noForeignText];

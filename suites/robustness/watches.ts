@@ -1,0 +1,264 @@
+import { type Answer, atMost, type Check, defineWatch, isStale, type Verdict } from "../../src/conformance/index.ts";
+import { isObject } from "../../src/core/index.ts";
+import { mediaType } from "../../src/wire/index.ts";
+
+/** Answers that nobody cut on purpose, neither we nor the provider. */
+function untouched(answers: readonly Answer[]): Answer[] {
+  return answers.filter(({ exchange }) => exchange.ending.kind !== "aborted" && !isStale(exchange));
+}
+
+/** Claims that nothing is wrong with any of them, or names the first that is. */
+function none(
+  verdict: Verdict,
+  row: Parameters<Verdict["must"]>[0],
+  bad: readonly Answer[],
+  all: number,
+  what: string,
+): void {
+  verdict.must(row, bad.length, 0, {
+    in: bad[0],
+    because: `${what}, of ${all} answers${bad[0] === undefined ? "" : `: ${bad[0].summary}`}`,
+  });
+}
+
+const framing = defineWatch({
+  id: "robustness.framing",
+  title: "Every answer is one well-framed HTTP message",
+  covers: ["HTTP-FRAMING"],
+  explains:
+    "Looks at every answer of the run: an HTTP parser must accept it, it must be as long as it says, and nothing may follow it. Streams that the provider cut are left out.",
+  judge(answers, verdict) {
+    const seen = untouched(answers);
+    if (seen.length === 0) return verdict.inconclusive("nothing was sent");
+    none(
+      verdict,
+      "HTTP-FRAMING",
+      seen.filter(({ exchange }) => exchange.ending.kind === "protocol-error"),
+      seen.length,
+      "not HTTP/1.1",
+    );
+    none(
+      verdict,
+      "HTTP-FRAMING",
+      seen.filter(({ exchange }) => exchange.afterwards !== undefined),
+      seen.length,
+      "bytes after the message",
+    );
+    const cut = seen.filter(
+      ({ exchange, status, asked }) =>
+        exchange.ending.kind === "reset" && status !== undefined && asked.intent !== "odd",
+    );
+    none(verdict, "HTTP-FRAMING", cut, seen.length, "ended before the message was whole");
+    const stuck = seen.filter(
+      ({ exchange, status, asked }) =>
+        exchange.ending.kind === "idle-timeout" &&
+        status !== undefined &&
+        asked.mode === "whole" &&
+        asked.intent !== "odd",
+    );
+    none(verdict, "HTTP-FRAMING", stuck, seen.length, "shorter than they say");
+    const storms = seen.filter(({ exchange }) => (exchange.response?.interim.length ?? 0) > 20);
+    verdict.should("HTTP-FRAMING", storms.length, 0, {
+      in: storms[0],
+      because: "answers with more than 20 interim responses",
+    });
+  },
+});
+
+const bodies = defineWatch({
+  id: "robustness.body-encoding",
+  title: "Bodies are what their labels say: coded, UTF-8, JSON",
+  covers: ["HTTP-CODING", "JSON-UTF8", "JSON-TEXT"],
+  explains:
+    "Looks at every complete answer of the run. A declared content coding must be there, JSON and event streams must be UTF-8, and what is labelled JSON must parse.",
+  judge(answers, verdict) {
+    const whole = answers.filter(({ complete }) => complete);
+    if (whole.length === 0) return verdict.inconclusive("nothing was answered");
+    none(
+      verdict,
+      "HTTP-CODING",
+      whole.filter(({ exchange }) => exchange.response?.body.decodeFault !== undefined),
+      whole.length,
+      "do not decode",
+    );
+    const text = whole.filter(
+      ({ headers }) => /json|event-stream/.test(mediaType(headers)) || mediaType(headers) === "",
+    );
+    none(
+      verdict,
+      "JSON-UTF8",
+      text.filter(({ exchange }) => exchange.response?.body.base64 !== undefined),
+      text.length,
+      "malformed UTF-8",
+    );
+    const json = whole.filter(
+      (answer) => /^application\/(?:.*\+)?json$/.test(mediaType(answer.headers)) && mayBeJson(answer),
+    );
+    none(
+      verdict,
+      "JSON-TEXT",
+      json.filter((answer) => answer.json === undefined),
+      json.length,
+      "labelled as JSON and not JSON",
+    );
+  },
+});
+
+/** A stream that is labelled as JSON is a matter of streams; an answer to HEAD has no body to look at. */
+function mayBeJson({ exchange, bytes, stream }: Answer): boolean {
+  if (exchange.request.method === "HEAD" || exchange.response?.status === 204 || bytes.length === 0) return false;
+  return stream.framing !== "event-stream" && stream.framing !== "json-objects";
+}
+
+/** What a stack trace looks like in the languages that gateways are written in. */
+const TRACES = [
+  /\n\s+at [^\n]+\([^\n]*:\d+(?::\d+)?\)/,
+  /\\n\s+at [^\n"]+:\d+:\d+/,
+  /Traceback \(most recent call last\)/,
+  /File \\?"[^"\n]+\\?", line \d+/,
+  /goroutine \d+ \[/,
+  /\bat [\w.$]+\([\w]+\.java:\d+\)/,
+  /panicked at [^\n]+\.rs:\d+/,
+];
+
+/** What credentials of well-known providers look like. */
+const CREDENTIALS = [
+  /\bsk-(?:ant-|proj-|or-|live-|test-|svcacct-)?[A-Za-z0-9_-]{16,}/,
+  /\bAKIA[0-9A-Z]{16}\b/,
+  /\bAIza[0-9A-Za-z_-]{30,}/,
+  /\bBearer [A-Za-z0-9._~+/-]{20,}/,
+  /\bxox[bp]-[A-Za-z0-9-]{20,}/,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
+  /\b(?:postgres|mysql|redis|mongodb)(?:ql)?:\/\/[^\s:"]+:[^\s@"]+@/,
+];
+
+const secrets = defineWatch({
+  id: "robustness.no-secrets",
+  title: "No answer shows stack traces or the operator's credentials",
+  covers: ["NO-SECRETS", "SEC-3", "ERR-5XX-2"],
+  explains:
+    "Looks through headers and bodies of all answers for stack traces, for what keys of providers look like, and for connection strings. Provider errors that are passed on word for word are where they come from.",
+  judge(answers, verdict) {
+    const answered = answers.filter(({ status }) => status !== undefined);
+    if (answered.length === 0) return verdict.inconclusive("nothing was answered");
+    const traced = answered.filter(
+      ({ status = 0, text }) => status >= 400 && TRACES.some((pattern) => pattern.test(text)),
+    );
+    verdict.should("NO-SECRETS", traced.length, 0, { in: traced[0], because: "answers with a stack trace" });
+    const leaking = answered.filter((answer) => CREDENTIALS.some((pattern) => pattern.test(textWithoutOurs(answer))));
+    verdict.should("NO-SECRETS", leaking.length, 0, {
+      in: leaking[0],
+      because: "answers with something like a credential",
+    });
+    const inside = answered.filter(
+      ({ status = 0, text }) =>
+        status >= 500 &&
+        /\b(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2,3}\b|\.internal\b|\.svc\.cluster/.test(text),
+    );
+    verdict.observe("ERR-5XX-2", `${inside.length} server errors name internal addresses`, { in: inside[0] });
+  },
+});
+
+/** An answer without what we sent: an echo of our own prompt, or of a key that we made up, is judged elsewhere. */
+function textWithoutOurs({ headers, text, exchange }: Answer): string {
+  const sent = exchange.request.headers
+    .map(([, value]) => value.replace(/^\w+ /, ""))
+    .filter((value) => value.length >= 16);
+  return sent.reduce((all, value) => all.replaceAll(value, ""), `${JSON.stringify(headers)} ${text}`);
+}
+
+const counts = defineWatch({
+  id: "robustness.counts",
+  title: "Token counts are whole numbers that add up",
+  covers: ["COUNTS-ADD-UP"],
+  explains:
+    "Looks at the usage of every whole reply: counts are whole numbers of zero or more, and a total is the sum of its parts. Bills are made of these.",
+  judge(answers, verdict) {
+    const replies = answers.filter(
+      ({ admitted, streamed, asked, reply }) =>
+        admitted && !streamed && asked.endpoint !== "models" && reply.usage !== undefined,
+    );
+    if (replies.length === 0) return verdict.inconclusive("no reply carried counts");
+    for (const answer of replies) judgeUsage(answer, verdict);
+  },
+});
+
+function judgeUsage(answer: Answer, verdict: Verdict): void {
+  const usage = isObject(answer.json) ? answer.json["usage"] : undefined;
+  if (!isObject(usage)) return;
+  const odd = Object.entries(usage).filter(
+    ([name, value]) =>
+      /tokens?$/.test(name) && value !== null && !(Number.isSafeInteger(value) && (value as number) >= 0),
+  );
+  verdict.should("COUNTS-ADD-UP", odd.length === 0 ? "whole numbers" : odd, "whole numbers", {
+    in: answer,
+    at: "/usage",
+  });
+  const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = usage;
+  if (typeof prompt === "number" && typeof completion === "number" && typeof total === "number") {
+    verdict.should("COUNTS-ADD-UP", total, prompt + completion, { in: answer, at: "/usage/total_tokens" });
+  }
+}
+
+const inTime = defineWatch({
+  id: "robustness.answer-in-time",
+  title: "What needs no provider is answered soon",
+  covers: ["ANSWER-IN-TIME"],
+  explains:
+    "Denials and refusals of the run should all be answered, and to the end. One that hangs holds a connection of the caller, and a slot of the gateway, for nothing.",
+  judge(answers, verdict) {
+    const quick = untouched(answers).filter(
+      ({ asked, exchange }) =>
+        asked.intent !== "good" && asked.intent !== "limit" && exchange.ending.kind !== "unreachable",
+    );
+    if (quick.length === 0) return verdict.inconclusive("nothing was denied or refused");
+    const late = quick.filter(
+      ({ exchange, status }) =>
+        exchange.ending.kind === "deadline" || (exchange.ending.kind === "idle-timeout" && (status ?? 0) >= 400),
+    );
+    verdict.should("ANSWER-IN-TIME", late.length, 0, {
+      in: late[0],
+      because: `of ${quick.length} were not answered in time`,
+    });
+  },
+});
+
+/** One failure may be the network's; a second one is the gateway's. */
+const TOLERATED = 1;
+
+const steady = defineWatch({
+  id: "robustness.steady-service",
+  title: "Good requests are served every time",
+  covers: ["STEADY-SERVICE"],
+  explains:
+    "Of all good requests of the run at most one may fail with a server error, a reset or no answer. More is a warning even when every repetition succeeds: callers see each of them.",
+  judge(answers, verdict) {
+    const good = untouched(answers).filter(({ asked }) => asked.intent === "good");
+    if (good.length === 0) return verdict.inconclusive("no good request was sent");
+    const failed = good.filter(({ status, complete }) => status === undefined || status >= 500 || !complete);
+    verdict.should("STEADY-SERVICE", failed.length, atMost(TOLERATED), {
+      in: failed[0],
+      because: `of ${good.length} good requests failed${failed[0] === undefined ? "" : `, the first with ${failed[0].summary}`}`,
+    });
+  },
+});
+
+const reasonOnSuccess = defineWatch({
+  id: "robustness.reason-on-success",
+  title: "What was served names no reason for a denial",
+  covers: ["REASON-ON-SUCCESS"],
+  explains:
+    "Clients that look at the reason header, as the specification tells them, would take a served request for a denied one.",
+  judge(answers, verdict) {
+    const served = answers.filter(({ admitted }) => admitted);
+    if (served.length === 0) return verdict.inconclusive("nothing was served");
+    const named = served.filter(({ reason }) => reason !== undefined && reason !== "");
+    verdict.should("REASON-ON-SUCCESS", named.length, 0, {
+      in: named[0],
+      at: "reason",
+      because: `of ${served.length} served answers`,
+    });
+  },
+});
+
+export const WATCHES: readonly Check[] = [framing, bodies, secrets, counts, inTime, steady, reasonOnSuccess];
