@@ -11,6 +11,7 @@ import { MODELS } from "./models.ts";
 import { ROBUSTNESS } from "./robustness/index.ts";
 import { SECURITY } from "./security.ts";
 import { SERVICE } from "./service.ts";
+import { SPENDING } from "./spending/index.ts";
 import { STREAMING } from "./streaming.ts";
 
 /** Every check there is, in the order in which reports show them. */
@@ -25,6 +26,7 @@ export const CHECKS: readonly Check[] = [
   ...RATE_CHECKS,
   ...SLOT_CHECKS,
   ...HINT_CHECKS,
+  ...SPENDING,
   ...SECURITY,
   ...ROBUSTNESS,
   ...COMPAT,

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import pc from "picocolors";
 import { jsonDocument, renderTerminal } from "../../reports/index.ts";
@@ -5,7 +6,7 @@ import { CHECKS } from "../../suites/index.ts";
 import type { Exchange } from "../client/index.ts";
 import { freeze, runChecks, select, Traffic } from "../conformance/index.ts";
 import { type CheckResult, RunFolder } from "../record/index.ts";
-import { loadTarget, startEmbedded, type Target } from "../target/index.ts";
+import { hookSupplier, loadTarget, type Supplier, startEmbedded, type Target } from "../target/index.ts";
 import { composeRecord } from "./compose-record.ts";
 import { prepare } from "./preflight.ts";
 import { progress } from "./progress.ts";
@@ -38,6 +39,7 @@ export async function conform(options: ConformOptions): Promise<number> {
     target,
     seed,
     signal: interruption.signal,
+    supplier: supplied.supplier,
     onAnswer: ({ exchange, asked }) => {
       exchanges.set(exchange.id, exchange);
       folder.exchange({ asked, exchange });
@@ -94,9 +96,19 @@ export function useColor(stream: NodeJS.WriteStream): boolean {
 async function supplyTarget(
   options: ConformOptions,
   signal: AbortSignal,
-): Promise<AsyncDisposable & { readonly target: Target }> {
+): Promise<AsyncDisposable & { readonly target: Target; readonly supplier: Supplier | undefined }> {
   if (options.target !== "embedded") {
-    return { target: loadTarget(options.target, process.env), async [Symbol.asyncDispose]() {} };
+    const target = loadTarget(options.target, process.env);
+    const { provision } = target;
+    const supplier =
+      provision &&
+      hookSupplier({
+        command: provision.command,
+        file: target.source,
+        runId: randomUUID(),
+        ...(provision.timeoutS === undefined ? {} : { timeoutMs: provision.timeoutS * 1_000 }),
+      });
+    return { target, supplier, async [Symbol.asyncDispose]() {} };
   }
   const switches = [
     ...options.fault.flatMap((name) => ["--fault", name]),

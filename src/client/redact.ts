@@ -29,10 +29,15 @@ const PARTS_FROM = 18;
  * A mask has the length of what it covers, so that lengths and offsets in the evidence stay true.
  */
 export class Redactor {
-  readonly #needles: readonly Needle[];
+  readonly #needles: Needle[];
 
   constructor(secrets: readonly Secret[]) {
     this.#needles = secrets.filter(({ value }) => value !== "").flatMap(needlesOf);
+  }
+
+  /** Hides another secret from now on, e.g. a key that was made during the run. */
+  add(secret: Secret): void {
+    this.#needles.push(...needlesOf(secret));
   }
 
   /** @returns the text with every secret masked, and what was found. */

@@ -1,5 +1,5 @@
 import { UsageError } from "../core/index.ts";
-import type { Target } from "../target/index.ts";
+import type { Key, KeyName, Supplier, Target } from "../target/index.ts";
 import type { Dialect, Mode } from "../wire/index.ts";
 import type { Answer } from "./answer.ts";
 import type { Ask } from "./ask.ts";
@@ -39,6 +39,17 @@ export class Probe {
   /** Runs a scenario once per run: several checks may judge one costly piece of traffic. */
   once<T>(name: string, scenario: () => Promise<T>): Promise<T> {
     return this.#traffic.once(name, scenario);
+  }
+
+  /** A key of its own for a state that the probe uses up; `undefined` when nobody can make one. */
+  freshKey(state: `key.${KeyName}`): Promise<Key | undefined> {
+    return this.#traffic.freshKey(state);
+  }
+
+  /** The gateway's clock, where it can be shifted; the check declares that it needs it. */
+  get clock(): Required<Pick<Supplier, "shiftClock" | "readClock">> | undefined {
+    const { shiftClock, readClock } = this.#traffic.supplier ?? {};
+    return shiftClock === undefined || readClock === undefined ? undefined : { shiftClock, readClock };
   }
 
   nonce(): string {

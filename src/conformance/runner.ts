@@ -1,11 +1,10 @@
-import { messageOf } from "../core/index.ts";
+import { ConfigError, messageOf } from "../core/index.ts";
 import type { Attestation, CheckResult } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import type { Instance, ProbingCheck } from "./check.ts";
 import { resultOf, unjudged } from "./judge.ts";
 import { Probe } from "./probe.ts";
 import type { Recordable } from "./recording.ts";
-import { supplyOf } from "./states.ts";
 import { BudgetReached, type Traffic } from "./traffic.ts";
 
 export interface RunnerOptions {
@@ -65,11 +64,11 @@ async function resultFrom(
   const missing: string[] = [];
   const unblock: string[] = [];
   for (const need of check.needs ?? []) {
-    const supply = supplyOf(need, traffic.target);
+    const supply = await traffic.supply(need);
     if (supply.ok) {
       attestations.push(supply.attestation);
     } else if (supply.skipped !== undefined) {
-      return unjudged(instance, { status: "not-applicable", message: `declared gap, ${need}: ${supply.skipped}` });
+      return unjudged(instance, { status: "not-applicable", message: `${need}: ${supply.skipped}` });
     } else {
       missing.push(need);
       unblock.push(...supply.unblock);
@@ -84,6 +83,8 @@ async function resultFrom(
     onRecording?.(instance, recording);
     return resultOf(instance, recording, { attestations, durationMs: (traffic.recorder.nowUs() - startedUs) / 1_000 });
   } catch (error) {
+    // A broken hook is the operator's to mend: going on would report its states as missing.
+    if (error instanceof ConfigError) throw error;
     if (error instanceof BudgetReached) return unjudged(instance, { status: "inconclusive", message: error.message });
     if (traffic.signal.aborted) return notRun(instance);
     return unjudged(instance, { status: "harness-error", message: `the probe failed: ${messageOf(error)}` });

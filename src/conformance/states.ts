@@ -20,8 +20,8 @@ const ENVIRONMENT_NAMES: Readonly<Partial<Record<KeyName, string>>> = {
   other: "GW_OTHER",
 };
 
-/** Looks for a state among what the target supplies. */
-export function supplyOf(need: Need, target: Target): Supply {
+/** Looks for a state among what the target file supplies. */
+export function staticSupply(need: Need, target: Target): Supply {
   const skipped = target.skip[need];
   if (skipped !== undefined) return { ok: false, unblock: [], skipped };
   const by = target.source === "embedded" ? ("embedded" as const) : ("asserted" as const);
@@ -43,7 +43,10 @@ export function supplyOf(need: Need, target: Target): Supply {
         ? { ok: false, unblock: [], skipped: "the target wants no compat checks for it" }
         : { ok: true, attestation: { state: need, by } };
     case "clock":
-      return given(target.source === "embedded", ["# only the embedded gateway lets its clock be shifted"]);
+      // Nobody shifts the clock of a gateway in service: this is not a state that an operator could add.
+      return target.source === "embedded"
+        ? { ok: true, attestation: { state: need, by } }
+        : { ok: false, unblock: [], skipped: "only a gateway whose clock can be shifted shows it within one run" };
     default:
       return limitedSupply(need, target, given);
   }

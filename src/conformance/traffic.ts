@@ -1,10 +1,12 @@
 import { type Exchange, type LiveExchange, Recorder } from "../client/index.ts";
 import { type Clock, EXIT, GauntletError, type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
-import { allKeys, type Key, type Limits, type Target } from "../target/index.ts";
+import { allKeys, type Key, type KeyName, type Limits, type Supplier, type Target } from "../target/index.ts";
 import { type Endpoint, type Mode, retryAfterMs } from "../wire/index.ts";
 import { Answer, type Asked, type ReadingRules } from "./answer.ts";
 import { type Ask, buildRequest } from "./ask.ts";
+import type { Need } from "./check.ts";
 import { Pace } from "./pace.ts";
+import { type Supply, staticSupply } from "./states.ts";
 
 /** The request budget of the target is used up: the run stops and says so. */
 export class BudgetReached extends GauntletError {
@@ -17,6 +19,8 @@ export interface TrafficOptions {
   readonly seed: number;
   readonly signal: AbortSignal;
   readonly onAnswer?: (answer: Answer) => void;
+  /** Makes states that the target file does not have, and fresh ones of those that a run uses up. */
+  readonly supplier?: Supplier | undefined;
   readonly clock?: Clock;
 }
 
@@ -51,12 +55,15 @@ export class Traffic implements AsyncDisposable {
   readonly #inFlight = new Map<string, number>();
   readonly #onAnswer: ((answer: Answer) => void) | undefined;
   readonly #runTag: string;
+  readonly supplier: Supplier | undefined;
+  readonly #supplies = new Map<Need, Promise<Supply>>();
   readonly #scenarios = new Map<string, Promise<unknown>>();
   #target: Target;
   #nonces = 0;
   #sent = 0;
 
-  constructor({ target, seed, signal, onAnswer, clock = systemClock }: TrafficOptions) {
+  constructor({ target, seed, signal, onAnswer, supplier, clock = systemClock }: TrafficOptions) {
+    this.supplier = supplier;
     this.#target = target;
     this.random = seededRandom(seed);
     this.signal = signal;
@@ -84,6 +91,31 @@ export class Traffic implements AsyncDisposable {
     const chat = models.chat ?? listed;
     const unknown = models.unknown ?? `gauntlet-no-such-model-${this.#runTag}`;
     this.#target = { ...this.#target, models: { ...models, chat, messages: models.messages ?? chat, unknown } };
+  }
+
+  /** Whether a need is met: by the target file, or by a supplier that makes the state. Asked once per run. */
+  supply(need: Need): Promise<Supply> {
+    const known = this.#supplies.get(need);
+    if (known !== undefined) return known;
+    const found = this.#findSupply(need);
+    this.#supplies.set(need, found);
+    return found;
+  }
+
+  async #findSupply(need: Need): Promise<Supply> {
+    const supply = staticSupply(need, this.target);
+    if (supply.ok || supply.skipped !== undefined || !need.startsWith("key.")) return supply;
+    const key = await this.freshKey(need as `key.${KeyName}`);
+    if (key === undefined || this.supplier === undefined) return supply;
+    this.#target = { ...this.#target, keys: { ...this.#target.keys, [need.slice(4)]: key } };
+    return { ok: true, attestation: { state: need, by: this.supplier.attestation } };
+  }
+
+  /** A key of its own for a state that a probe uses up; `undefined` when nobody can make one. */
+  async freshKey(state: `key.${KeyName}`): Promise<Key | undefined> {
+    const key = await this.supplier?.fresh(state, this.signal);
+    if (key !== undefined) this.recorder.redactor.add({ name: `key.${key.name}`, value: key.reveal() });
+    return key;
   }
 
   get sent(): number {

@@ -2,8 +2,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { EXIT, GauntletError, isObject, messageOf } from "../core/index.ts";
+import { embeddedSupplier } from "./embedded-supplier.ts";
 import { Key } from "./key.ts";
 import type { Tier } from "./schema.ts";
+import type { Supplier } from "./supplier.ts";
 import type { Account, KeyName, Limits, ModelRole, Target } from "./target.ts";
 
 /** The embedded gateway did not come up. */
@@ -24,15 +26,9 @@ interface ReadyLine {
   readonly tiers: Readonly<Partial<Record<Tier, { readonly key: string; readonly second?: string }>>>;
 }
 
-/** The operator's side of the embedded gateway: its clock, among others. The harness judges nothing by it. */
-export interface Admin {
-  readonly url: string;
-  readonly token: Key;
-}
-
 export interface EmbeddedGateway extends AsyncDisposable {
   readonly target: Target;
-  readonly admin: Admin;
+  readonly supplier: Supplier;
 }
 
 export interface EmbeddedOptions {
@@ -91,7 +87,7 @@ async function readyLine(
   return line as unknown as ReadyLine;
 }
 
-function describe(ready: ReadyLine): { readonly target: Target; readonly admin: Admin } {
+function describe(ready: ReadyLine): { readonly target: Target; readonly supplier: Supplier } {
   const keys = Object.fromEntries(
     Object.entries(ready.keys).map(([name, value]) => [name, new Key(name, value)]),
   ) as Target["keys"];
@@ -137,5 +133,5 @@ function describe(ready: ReadyLine): { readonly target: Target; readonly admin: 
     timeouts: { answerMs: 60_000, idleMs: 20_000 },
     configuration: { target: "embedded" },
   };
-  return { target, admin: { url: ready.adminUrl, token } };
+  return { target, supplier: embeddedSupplier({ url: ready.adminUrl, token }, keys.valid) };
 }

@@ -1,0 +1,66 @@
+import { request } from "undici";
+import { InternalError, isObject } from "../core/index.ts";
+import { Key } from "./key.ts";
+import type { Supplier } from "./supplier.ts";
+
+/** The operator's side of the embedded gateway. */
+export interface Admin {
+  readonly url: string;
+  readonly token: Key;
+}
+
+/** The embedded gateway's states, made through its admin interface. */
+export function embeddedSupplier(admin: Admin, valid: Key): Supplier {
+  let made = 0;
+  const accountId = once(async () =>
+    String((await call(admin, "POST", "/keys/find", { key: valid.reveal() }))["account"]),
+  );
+  return {
+    attestation: "embedded",
+    async fresh(state) {
+      const terms = TERMS[state];
+      if (terms === undefined) return undefined;
+      const answer = await call(admin, "POST", "/keys", { account: await accountId(), ...terms });
+      return new Key(`made.${state}.${++made}`, String(answer["key"]));
+    },
+    async shiftClock(ms) {
+      await call(admin, "POST", "/clock", { shiftWallMs: ms });
+    },
+    async readClock() {
+      return Number((await call(admin, "GET", "/clock"))["nowMs"]);
+    },
+  };
+}
+
+/** Enough for about forty of the smallest requests at the gateway's prices. */
+const SMALL_MICRO_USD = 4_600;
+
+const TERMS: Readonly<Record<string, Record<string, number>>> = {
+  "key.cappable": { capMicroUsd: SMALL_MICRO_USD },
+  "key.childSmall": { budgetMicroUsd: SMALL_MICRO_USD },
+};
+
+async function call(
+  admin: Admin,
+  method: "GET" | "POST",
+  path: string,
+  body?: object,
+): Promise<Record<string, unknown>> {
+  const { statusCode, body: answer } = await request(admin.url + path, {
+    method,
+    headers: { authorization: `Bearer ${admin.token.reveal()}`, "content-type": "application/json" },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  const json: unknown = await answer.json();
+  if (statusCode >= 300 || !isObject(json))
+    throw new InternalError(`the embedded gateway refused ${method} ${path}: ${statusCode}`);
+  return json;
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -1,0 +1,102 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { dirname, resolve } from "node:path";
+import { ConfigError, isObject, messageOf } from "../core/index.ts";
+import { Key } from "./key.ts";
+import type { Supplier } from "./supplier.ts";
+
+export interface HookOptions {
+  /** Command line, run by the shell in the folder of the target file. */
+  readonly command: string;
+  /** Target file, for messages and as the place to run in. */
+  readonly file: string;
+  readonly runId: string;
+  /** Longest run of one call, ms; default 60,000. */
+  readonly timeoutMs?: number;
+}
+
+/** Exit code by which a hook says that it does not know a state. */
+const UNKNOWN_STATE = 3;
+
+/**
+ * The operator's provisioning hook. Gets `{"state": "...", "runId": "..."}` on stdin and prints `{"key": "..."}`.
+ * It ends with 0 when it made the state, with 3 when it does not know it; anything else is a failure.
+ */
+export function hookSupplier({ command, file, runId, timeoutMs = 60_000 }: HookOptions): Supplier {
+  let made = 0;
+  return {
+    attestation: "hook",
+    async fresh(state, signal) {
+      const outcome = await run(command, dirname(resolve(file)), JSON.stringify({ state, runId }), timeoutMs, signal);
+      if (outcome.code === UNKNOWN_STATE) return undefined;
+      const key = outcome.code === 0 ? keyIn(outcome.stdout) : undefined;
+      if (key !== undefined) return new Key(`hook.${state}.${++made}`, key);
+      throw new ConfigError([
+        {
+          file,
+          path: "provision.command",
+          message: `the hook did not make the state "${state}": ${outcome.why ?? `exit ${outcome.code}`}.`,
+          hint: `It must print {"key": "…"} and end with 0, or end with ${UNKNOWN_STATE} for a state that it does not know. ${outcome.stderr.slice(-300)}`,
+        },
+      ]);
+    },
+  };
+}
+
+/** The output is not quoted in messages: it holds a key, or what was meant to be one. */
+function keyIn(stdout: string): string | undefined {
+  try {
+    const answer: unknown = JSON.parse(stdout);
+    const key = isObject(answer) ? answer["key"] : undefined;
+    return typeof key === "string" && key !== "" ? key : undefined;
+  } catch {
+    // Not JSON: the caller says what was expected.
+    return undefined;
+  }
+}
+
+interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly why?: string;
+}
+
+async function run(
+  command: string,
+  cwd: string,
+  input: string,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const child = spawn(command, { cwd, shell: true, stdio: ["pipe", "pipe", "pipe"] });
+  let stdout = "";
+  let stderr = "";
+  let why: string | undefined;
+  const stop = (reason: string) => {
+    why = reason;
+    child.kill("SIGKILL");
+  };
+  child.stdout.on("data", (bytes: Buffer) => {
+    stdout += bytes.toString("utf8");
+    if (stdout.length > 100_000) stop("it printed more than 100 kB");
+  });
+  child.stderr.on("data", (bytes: Buffer) => {
+    stderr = (stderr + bytes.toString("utf8")).slice(-2_000);
+  });
+  // A hook that does not read its input closes the pipe under us.
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(input);
+  const deadline = setTimeout(() => stop(`it ran longer than ${timeoutMs / 1_000} s`), timeoutMs);
+  const onAbort = () => stop("the run was interrupted");
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    const [code] = (await once(child, "close")) as [number | null];
+    return { code: why === undefined ? code : null, stdout, stderr, ...(why === undefined ? {} : { why }) };
+  } catch (error) {
+    return { code: null, stdout, stderr, why: messageOf(error) };
+  } finally {
+    clearTimeout(deadline);
+    signal.removeEventListener("abort", onAbort);
+  }
+}

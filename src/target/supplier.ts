@@ -1,0 +1,18 @@
+import type { Key } from "./key.ts";
+
+/** Makes states on demand: an operator's hook, or the embedded gateway. */
+export interface Supplier {
+  /** How a key that it made is vouched for. */
+  readonly attestation: "hook" | "embedded";
+  /**
+   * A new key in a state, named as checks name their needs: `key.revoked`, `key.cappable`, …
+   *
+   * @returns `undefined` when this supplier cannot make that state.
+   * @throws ConfigError when the operator's hook fails: a broken hook is no missing state.
+   */
+  fresh(state: string, signal: AbortSignal): Promise<Key | undefined>;
+  /** Shifts the gateway's wall clock by so many ms, where that is possible. */
+  readonly shiftClock?: (ms: number) => Promise<void>;
+  /** The gateway's wall clock, Unix epoch ms, where it can be read. */
+  readonly readClock?: () => Promise<number>;
+}

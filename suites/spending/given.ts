@@ -1,0 +1,277 @@
+import { type Answer, type Check, defineCheck, defineWatch, type Probe, success } from "../../src/conformance/index.ts";
+import { retryAfterMs } from "../../src/wire/index.ts";
+import { expectedDenial } from "../shared/expected-denial.ts";
+import { judgeDenial } from "../shared/judge-denial.ts";
+import { isSpendingDenial, KINDS } from "./drive.ts";
+
+/** Every kind of traffic with a key that must be denied. */
+async function everyKind(t: Probe, key: "empty" | "emptySecond" | "capped" | "childExhausted"): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (const kind of KINDS) {
+    if (kind.endpoint === "messages" && kind.mode === "stream" && !(await t.ask({ ...kind, intent: "odd" })).admitted)
+      continue;
+    answers.push(await t.ask({ ...kind, key, intent: "denied", patient: false }));
+  }
+  return answers;
+}
+
+const emptyAccount = defineCheck({
+  id: "spending.empty-account",
+  title: "An empty balance blocks every key of the account, again and again",
+  covers: ["SPEND-2", "ERR-402-CREDITS", "SPEND-1"],
+  explains:
+    "Each key of the account without balance is tried with every kind of traffic, several times. Prepaid means that nothing more is served; a second key must not get past it, and trying again must not either.",
+  needs: ["key.empty"],
+  cost: { requests: 20 },
+  async probe(t) {
+    const keys = ["empty", ...(t.target.keys.emptySecond === undefined ? [] : ["emptySecond"])] as const;
+    const denied: Answer[] = [];
+    for (let round = 0; round < 2; round++)
+      for (const key of keys) denied.push(...(await everyKind(t, key as "empty" | "emptySecond")));
+    return { control: await t.ask(), denied, expected: expectedDenial(t, "insufficient_credits") };
+  },
+  judge({ control, denied, expected }, verdict) {
+    verdict.assumeGood(control, "a request of another account");
+    for (const answer of denied) {
+      verdict.must("SPEND-2", answer.status, expected.status, {
+        in: answer,
+        at: "status",
+        because: `${answer.exchange.key}: ${answer.summary}`,
+      });
+      judgeDenial(verdict, answer, expected);
+    }
+    verdict.observe("SPEND-1", "charging shows here only by the block at an empty balance");
+  },
+});
+
+/** A key of the account before, between and after denials of the stopped one. */
+async function beside(t: Probe, stopped: "capped" | "childExhausted") {
+  const expected = expectedDenial(t, stopped === "capped" ? "quota_exceeded" : "budget_exhausted");
+  const served: Answer[] = [];
+  const denied: Answer[] = [];
+  const others = ["valid", ...(t.target.keys.second === undefined ? [] : ["second"])] as ("valid" | "second")[];
+  for (const kind of KINDS.slice(0, 3)) {
+    denied.push(await t.ask({ ...kind, key: stopped, intent: "denied", patient: false }));
+    for (const key of others) served.push(await t.ask({ ...kind, key }));
+  }
+  denied.push(await t.ask({ endpoint: "chat", mode: "whole", key: stopped, intent: "denied", patient: false }));
+  return { served, denied, expected };
+}
+
+const cappedKeyAlone = defineCheck({
+  id: "spending.capped-key-alone",
+  title: "A capped key is stopped, and no other key of its account",
+  covers: ["SPEND-3", "SPEND-4", "ERR-402-QUOTA"],
+  explains:
+    "The key at its cap is denied, other keys of the account are served, the capped key is denied again: caps belong to keys.",
+  needs: ["key.capped"],
+  cost: { requests: 12 },
+  probe: (t) => beside(t, "capped"),
+  judge({ served, denied, expected }, verdict) {
+    for (const answer of denied) judgeDenial(verdict, answer, expected);
+    for (const answer of served) {
+      const seen = { in: answer, at: "status", because: `${answer.exchange.key}: ${answer.summary}` };
+      verdict.must("SPEND-3", answer.status, success, seen);
+      verdict.must("SPEND-4", answer.status, success, seen);
+    }
+  },
+});
+
+const exhaustedChildAlone = defineCheck({
+  id: "spending.child-alone",
+  title: "An exhausted child key is stopped, and no other key of its account",
+  covers: ["SPEND-9", "ERR-429-BUDGET"],
+  explains:
+    "The child key without budget is denied, other keys of the account are served, the child is denied again: budgets belong to child keys.",
+  needs: ["key.childExhausted"],
+  cost: { requests: 12 },
+  probe: (t) => beside(t, "childExhausted"),
+  judge({ served, denied, expected }, verdict) {
+    for (const answer of denied) judgeDenial(verdict, answer, expected);
+    for (const answer of served)
+      verdict.should("SPEND-9", answer.status, success, {
+        in: answer,
+        at: "status",
+        because: `${answer.exchange.key}: ${answer.summary}`,
+      });
+  },
+});
+
+/** A hint is waited out up to this, ms: the row says that waiting does not help, and a minute of it says no more. */
+const LONGEST_WAIT_MS = 10_000;
+
+const budgetIsForLife = defineCheck({
+  id: "spending.budget-for-life",
+  title: "A used-up lifetime budget does not come back",
+  covers: ["SPEND-8", "ERR-429-BUDGET"],
+  explains:
+    "The exhausted child key is tried many times, on fresh connections, and after any Retry-After that it was given (up to 10 s). It stays denied: a lifetime budget is not a rate.",
+  needs: ["key.childExhausted"],
+  cost: { requests: 10, waitS: 2 },
+  async probe(t) {
+    const ask = { key: "childExhausted", endpoint: "chat", intent: "denied", patient: false } as const;
+    const first = await t.ask(ask);
+    const told = retryAfterMs(first.header("retry-after") ?? "", Date.now());
+    await t.wait(Math.min(told ?? 1_000, LONGEST_WAIT_MS) + 100);
+    const later: Answer[] = [];
+    for (let round = 0; round < 8; round++)
+      later.push(
+        await t.ask({ ...ask, freshConnection: round % 2 === 0, endpoint: round % 4 < 2 ? "chat" : "messages" }),
+      );
+    return { first, later, expected: expectedDenial(t, "budget_exhausted"), told: told ?? null };
+  },
+  judge({ first, later, expected, told }, verdict) {
+    for (const answer of [first, ...later]) {
+      const why =
+        answer === first
+          ? answer.summary
+          : `${told === null ? "later" : `after the hinted ${told} ms, or 10 s of it`}: ${answer.summary}`;
+      verdict.must("SPEND-8", answer.status, expected.status, { in: answer, at: "status", because: why });
+      verdict.must("ERR-429-BUDGET", answer.reason, expected.word, { in: answer, at: "reason", because: why });
+    }
+  },
+});
+
+/** Headers that gateways look at; none of them may open a closed account. */
+const EXTRA_HEADERS: readonly (readonly [string, string])[] = [
+  ["X-Request-Id", "gauntlet-1"],
+  ["X-End-User-Id", "someone"],
+  ["X-Title", "gauntlet"],
+  ["OpenAI-Organization", "org-gauntlet"],
+  ["Anthropic-Beta", "tools-2024"],
+];
+
+const noWayAround = defineCheck({
+  id: "spending.no-way-around",
+  title: "Optional headers and fields do not get past a spending denial",
+  covers: ["ERR-402-CREDITS", "ERR-402-QUOTA", "ERR-429-BUDGET"],
+  explains:
+    "Stopped keys with headers and a user field that gateways are known to look at. Each must be denied as without them.",
+  across: { dialect: ["chat", "messages"], case: ["empty", "capped", "childExhausted"] },
+  cost: { requests: 3 },
+  async probe(t) {
+    const key = t.case as "empty" | "capped" | "childExhausted";
+    if (t.target.keys[key] === undefined) return { without: null, withHeaders: null, withUser: null };
+    const ask = { key, intent: "denied", patient: false } as const;
+    return {
+      without: await t.ask(ask),
+      withHeaders: await t.ask({ ...ask, headers: EXTRA_HEADERS }),
+      withUser: await t.ask({
+        ...ask,
+        fields: t.dialect === "chat" ? { user: "someone" } : { metadata: { user_id: "someone" } },
+      }),
+    };
+  },
+  judge({ without, withHeaders, withUser }, verdict, { case: key }) {
+    if (without === null || withHeaders === null || withUser === null)
+      return verdict.notApplicable(`the target has no key ${key}`);
+    verdict.assume(isSpendingDenial(without), `the key ${key} is denied without them`);
+    const row = key === "empty" ? "ERR-402-CREDITS" : key === "capped" ? "ERR-402-QUOTA" : "ERR-429-BUDGET";
+    for (const answer of [withHeaders, withUser])
+      verdict.must(row, success.test(answer.status), false, { in: answer, at: "status", because: answer.summary });
+  },
+});
+
+const GOOD_KEYS = ["valid", "second", "other"];
+
+const noPhantomDenial = defineWatch({
+  id: "spending.no-phantom-denial",
+  title: "Spending denials appear only when their condition holds",
+  covers: ["SPEND-13"],
+  explains:
+    "Looks at every request of the run with a key that has ample balance and no cap: none may be denied for spending. A warning means that tallies drift, or that somebody else's lack of funds is blamed on the caller.",
+  judge(answers, verdict) {
+    const own = answers.filter(
+      ({ exchange, status }) => GOOD_KEYS.includes(exchange.key ?? "") && status !== undefined,
+    );
+    if (own.length === 0) return verdict.inconclusive("no request with a good key was answered");
+    const denied = own.filter(
+      ({ status, reason }) =>
+        status === 402 ||
+        reason === "budget_exhausted" ||
+        reason === "quota_exceeded" ||
+        reason === "insufficient_credits",
+    );
+    verdict.should("SPEND-13", denied.length, 0, {
+      in: denied[0],
+      because: `of ${own.length} requests with funded keys were denied for spending${denied[0] === undefined ? "" : `: ${denied[0].summary}`}`,
+    });
+  },
+});
+
+/** A moment before midnight at which a cap must still hold, and the offsets of other midnights that must not free it. */
+const HOUR_MS = 3_600_000;
+
+const dayBoundary = defineCheck({
+  id: "spending.day-boundary",
+  title: "A daily cap starts afresh at 00:00 UTC, and a lifetime budget does not",
+  covers: ["SPEND-7", "SPEND-8"],
+  explains:
+    "On a gateway whose clock can be shifted: a key at its cap is still denied at midnights of other time zones, served after 00:00 UTC, and a child key without budget is not.",
+  needs: ["clock", "key.capped", "key.childExhausted"],
+  alone: true,
+  cost: { requests: 14 },
+  async probe(t) {
+    const { clock } = t;
+    if (clock === undefined) return null;
+    const now = await clock.readClock();
+    const midnight = (Math.floor(now / (24 * HOUR_MS)) + 1) * 24 * HOUR_MS;
+    let shifted = 0;
+    const at = async (ms: number) => {
+      const shift = Math.round(ms - now - shifted);
+      shifted += shift;
+      await clock.shiftClock(shift);
+    };
+    const ask = { endpoint: "chat", mode: "whole", patient: false, intent: "limit" } as const;
+    const elsewhere: { hour: number; answer: Answer }[] = [];
+    try {
+      // Only the midnights that still lie ahead today.
+      for (const hour of [4, 5, 8, 15, 16, 19, 22, 23]) {
+        const moment = midnight - 24 * HOUR_MS + hour * HOUR_MS + 300_000;
+        if (moment <= now) continue;
+        await at(moment);
+        elsewhere.push({ hour, answer: await t.ask({ ...ask, key: "capped" }) });
+      }
+      await at(midnight - 30_000);
+      const before = await t.ask({ ...ask, key: "capped" });
+      await at(midnight + 120_000);
+      const after = await t.ask({ ...ask, key: "capped" });
+      const child = await t.ask({ ...ask, key: "childExhausted" });
+      return { elsewhere, before, after, child };
+    } finally {
+      await clock.shiftClock(-shifted);
+    }
+  },
+  judge(recording, verdict) {
+    if (recording === null) return verdict.notApplicable("the clock cannot be shifted");
+    const { elsewhere, before, after, child } = recording;
+    for (const { hour, answer } of elsewhere)
+      verdict.must("SPEND-7", success.test(answer.status), false, {
+        in: answer,
+        because: `five minutes past ${hour}:00 UTC, the midnight of another zone`,
+      });
+    verdict.must("SPEND-7", success.test(before.status), false, {
+      in: before,
+      because: "half a minute before 00:00 UTC",
+    });
+    verdict.must("SPEND-7", after.status, success, {
+      in: after,
+      at: "status",
+      because: `two minutes after 00:00 UTC: ${after.summary}`,
+    });
+    verdict.must("SPEND-8", success.test(child.status), false, {
+      in: child,
+      because: "a lifetime budget after 00:00 UTC",
+    });
+  },
+});
+
+export const GIVEN: readonly Check[] = [
+  emptyAccount,
+  cappedKeyAlone,
+  exhaustedChildAlone,
+  budgetIsForLife,
+  noWayAround,
+  noPhantomDenial,
+  dayBoundary,
+];

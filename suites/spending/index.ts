@@ -1,0 +1,6 @@
+import type { Check } from "../../src/conformance/index.ts";
+import { GIVEN } from "./given.ts";
+import { INDUCED } from "./induced.ts";
+
+/** Balance, caps and budgets, as far as they can be seen from outside. */
+export const SPENDING: readonly Check[] = [...GIVEN, ...INDUCED];

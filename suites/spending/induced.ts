@@ -1,0 +1,165 @@
+import {
+  type Answer,
+  atMost,
+  type Check,
+  type CheckSpec,
+  defineCheck,
+  type Probe,
+  success,
+  type Verdict,
+} from "../../src/conformance/index.ts";
+import { expectedDenial } from "../shared/expected-denial.ts";
+import { type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
+import { describeKind, isSpendingDenial } from "./drive.ts";
+import { type KeyRecording, keyScenario } from "./key-scenario.ts";
+
+type Spender = "cappable" | "childSmall";
+type Recording = KeyRecording & { readonly expected: ExpectedDenial; readonly state: Spender };
+
+const WORDS = {
+  cappable: { reason: "quota_exceeded" },
+  childSmall: { reason: "budget_exhausted" },
+} as const;
+
+type InducedSpec = Pick<CheckSpec<never>, "title" | "covers" | "explains"> & {
+  readonly judge: (recording: Recording, verdict: Verdict) => void;
+};
+
+/** Checks over a key that the run uses up itself. All of a state judge one scenario. */
+function defineInduced(state: Spender, id: CheckSpec<never>["id"], { judge, ...spec }: InducedSpec): Check {
+  return defineCheck({
+    ...spec,
+    id,
+    needs: [`key.${state}`],
+    lock: `key ${state}`,
+    cost: { requests: 220, waitS: 10 },
+    async probe(t: Probe) {
+      const recording = await t.once(`spending.${state}`, () => keyScenario(t, state));
+      return { ...recording, expected: expectedDenial(t, WORDS[state].reason), state };
+    },
+    judge(recording, verdict) {
+      if (isSpendingDenial(recording.before))
+        verdict.assume(false, `the key ${state} still has something to spend (${recording.before.summary})`);
+      verdict.assumeGood(recording.before, `the first request with the key ${state}`);
+      judge(recording, verdict);
+    },
+  });
+}
+
+const setsIn: InducedSpec = {
+  title: "A small limit is reached, whatever kind of traffic reaches it",
+  covers: ["SPEND-12", "SPEND-5", "SPEND-3"],
+  explains:
+    "Uses a key with a small cap or budget until it is denied, by one kind of traffic at a time: streams only, one dialect only. A tally may lag by about a minute for a daily cap; a kind that never leads to a denial is not charged.",
+  judge({ drives, state }, verdict) {
+    for (const { kind, served, denial, waitedS, first } of drives) {
+      if (served === 0 && denial === null) continue;
+      const why = `${describeKind(kind)}: ${served} served, ${denial === null ? `no denial after another ${waitedS.toFixed(0)} s` : `then ${denial.summary}`}`;
+      verdict.should("SPEND-12", denial !== null, true, { in: denial ?? first ?? undefined, because: why });
+      if (state === "cappable")
+        verdict.should("SPEND-5", denial !== null, true, { in: denial ?? first ?? undefined, because: why });
+    }
+    if (verdict.findings.length === 0) verdict.inconclusive("the key served nothing");
+  },
+};
+
+const denialRow: InducedSpec = {
+  title: "A key that was used up is denied by its row, in every kind of traffic, and stays denied",
+  covers: [
+    "ERR-402-QUOTA",
+    "ERR-429-BUDGET",
+    "SPEND-3",
+    "SPEND-8",
+    "ERR-HDR-1",
+    "ERR-HDR-2",
+    "ERR-HDR-3",
+    "ERR-HDR-4",
+    "ERR-BODY-1",
+    "ERR-BODY-2",
+    "ERR-BODY-3",
+    "STREAM-2",
+    "STREAM-3",
+  ],
+  explains:
+    "Once the limit has set in, the key is denied in both dialects, whole and streamed, with the status and reason of its row. The daily cap is 402 quota_exceeded, the lifetime budget 429 budget_exhausted.",
+  judge({ denied, again, drives, expected }, verdict) {
+    const [own] = drives;
+    if (own?.denial == null) return verdict.inconclusive("the limit never set in");
+    judgeDenial(verdict, own.denial, expected);
+    for (const answer of denied) {
+      // A gateway that does not stream on /messages may say so first.
+      if (answer.asked.endpoint === "messages" && answer.asked.mode === "stream" && answer.status === 400) continue;
+      judgeDenial(verdict, answer, expected);
+    }
+    if (again !== null) judgeDenial(verdict, again, expected);
+  },
+};
+
+const failuresAreFree: InducedSpec = {
+  title: "Failed and refused requests cost nothing",
+  covers: ["SPEND-10"],
+  explains:
+    "Before the key is used up, batches of large requests that fail are sent with it: a failing provider, an unknown model, a refused body. Charged, they would use the small limit up; the good request after each batch must still be served.",
+  judge({ batches }, verdict) {
+    for (const { what, failures, after } of batches) {
+      const free = failures.filter(({ status = 500 }) => status >= 400);
+      if (free.length < failures.length / 2) continue;
+      verdict.must("SPEND-10", isSpendingDenial(after), false, {
+        in: after,
+        because: `after ${free.length} requests that ended in ${what}: ${after.summary}`,
+      });
+    }
+    if (verdict.findings.length === 0) verdict.inconclusive("no batch of requests failed");
+  },
+};
+
+const siblings: InducedSpec = {
+  title: "A key that is used up does not stop the other keys of its account",
+  covers: ["SPEND-4", "SPEND-9", "SPEND-3"],
+  explains:
+    "While the used-up key is denied, another key of the account is served in both dialects, whole and streamed.",
+  judge({ sibling, again, drives, state }, verdict) {
+    if (drives[0]?.denial == null || again === null) return verdict.inconclusive("the limit never set in");
+    verdict.assume(isSpendingDenial(again), "the key was still denied");
+    for (const answer of sibling) judgeSibling(answer, state, verdict);
+  },
+};
+
+function judgeSibling(answer: Answer, state: Spender, verdict: Verdict): void {
+  const seen = { in: answer, at: "status", because: answer.summary };
+  if (state === "cappable") {
+    verdict.must("SPEND-4", answer.status, success, seen);
+    verdict.must("SPEND-3", answer.status, success, seen);
+  } else {
+    verdict.should("SPEND-9", answer.status, success, seen);
+  }
+}
+
+const parallelOvershoot: InducedSpec = {
+  title: "Parallel requests do not get far past the limit",
+  covers: ["SPEND-6"],
+  explains:
+    "On fresh keys: what bursts of parallel requests are served beyond what one request after the other gets. The tally includes charges that are still settling, so a burst may pass by about as many as run at once, and not by many times the limit.",
+  judge({ drives, parallel }, verdict) {
+    const [own] = drives;
+    const sequential = Math.max(0, ...drives.filter(({ denial }) => denial !== null).map(({ served }) => served));
+    if (own === undefined || parallel === null || sequential === 0)
+      return verdict.notApplicable("fresh keys can only be had from a provisioning hook or the embedded gateway");
+    verdict.should("SPEND-6", parallel.served, atMost(sequential * 2 + parallel.atOnce * 2), {
+      because: `served of bursts of ${parallel.atOnce}; one after the other ${sequential} were served`,
+    });
+  },
+};
+
+export const INDUCED: readonly Check[] = [
+  defineInduced("cappable", "spending.cap-sets-in", setsIn),
+  defineInduced("cappable", "spending.cap-denied", denialRow),
+  defineInduced("cappable", "spending.cap-failures-are-free", failuresAreFree),
+  defineInduced("cappable", "spending.cap-siblings", siblings),
+  defineInduced("cappable", "spending.cap-overshoot", parallelOvershoot),
+  defineInduced("childSmall", "spending.budget-sets-in", setsIn),
+  defineInduced("childSmall", "spending.budget-denied", denialRow),
+  defineInduced("childSmall", "spending.budget-failures-are-free", failuresAreFree),
+  defineInduced("childSmall", "spending.budget-siblings", siblings),
+  defineInduced("childSmall", "spending.budget-overshoot", parallelOvershoot),
+];
