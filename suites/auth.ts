@@ -123,16 +123,24 @@ const unknownKeyIsDenied = defineCheck({
 const NEAR_KEYS: Readonly<Record<string, (key: string) => string>> = {
   "one-character-less": (key) => key.slice(0, -1),
   "one-character-more": (key) => `${key}x`,
+  "last-character-changed": (key) => changedAt(key, key.length - 1),
+  "middle-character-changed": (key) => changedAt(key, Math.floor(key.length / 2)),
   "first-half": (key) => key.slice(0, Math.ceil(key.length / 2)),
   "other-letter-case": swappedCase,
 };
+
+/** The key with one character replaced by another of its kind. */
+function changedAt(key: string, at: number): string {
+  const replacement = /[a-y0-8A-Y]/.test(key[at] ?? "") ? String.fromCharCode(key.charCodeAt(at) + 1) : "a";
+  return key.slice(0, at) + replacement + key.slice(at + 1);
+}
 
 const nearKeyIsDenied = defineCheck({
   id: "auth.near-key",
   title: "A key that only resembles a good one is denied",
   covers: ["AUTH-3", "ERR-401-INVALID"],
   explains:
-    "Keys are compared whole: the good key with a character more or less, its first half, and the same letters in the other case were never issued and must be denied. A failure means that keys are compared by prefix or without regard to letter case.",
+    "Keys are compared whole: the good key with a character more, less or changed, its first half, and the same letters in the other case were never issued and must be denied. A failure means that keys are compared by prefix or without regard to letter case.",
   across: { dialect: ["chat", "messages"], case: Object.keys(NEAR_KEYS) },
   cost: { requests: 2 },
   async probe(t) {

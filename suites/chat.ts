@@ -75,7 +75,7 @@ const conversations = defineCheck({
 const notStreamed = defineCheck({
   id: "chat.whole",
   title: "Without stream true the reply is one document",
-  covers: ["CHAT-7"],
+  covers: ["CHAT-7", "CHAT-1", "CHAT-2", "CHAT-3", "ERR-200-1"],
   explains:
     "stream absent and stream false both ask for a whole reply: one JSON document, not event-stream framing. A failure means that clients that do not read streams get one.",
   across: { case: ["absent", "false"] },
@@ -90,6 +90,7 @@ const notStreamed = defineCheck({
       const framing = that("one JSON document", (value) => value === "single-json");
       verdict.must("CHAT-7", answer.stream.framing, framing, { in: answer, because: answer.text.slice(0, 80) });
       verdict.must("CHAT-7", answer.reply.parts !== undefined, true, { in: answer, at: "/choices" });
+      judgeWholeReply(verdict, answer);
     }
   },
 });

@@ -16,6 +16,8 @@ interface Wire {
   carried: number;
 }
 
+const NOTHING = Buffer.alloc(0);
+
 /** Called for the connection's bytes and end; the exchange under way sets it. */
 export interface WireListener {
   onFirstByte(): void;
@@ -32,6 +34,8 @@ export class Connection {
   #wire: Wire | undefined;
   #listener: WireListener | undefined;
   #awaitingByte = false;
+  #head: Buffer = NOTHING;
+  #afterHead: number | undefined;
 
   /** @param origin scheme, host and port. @param nextId names the sockets; unique within the run. */
   constructor(origin: string, nextId: () => string, { connectTimeoutMs = 10_000, ca }: ConnectionOptions = {}) {
@@ -68,10 +72,17 @@ export class Connection {
     return this.#wire?.filter.removed ?? 0;
   }
 
+  /** Bytes that followed the head of the answer under way, framing included; `undefined` before its end. */
+  get bytesAfterHead(): number | undefined {
+    return this.#afterHead;
+  }
+
   /** Marks the start of an exchange on the current socket. */
   begin(listener: WireListener): void {
     this.#listener = listener;
     this.#awaitingByte = true;
+    this.#head = NOTHING;
+    this.#afterHead = undefined;
     this.#wire?.filter.arm();
   }
 
@@ -98,11 +109,29 @@ export class Connection {
           this.#listener?.onFirstByte();
         }
         const passed = wire.filter.pass(bytes);
+        this.#countAfterHead(passed);
         if (passed.length > 0) return passed;
       }
     };
     // The exchange whose request opened this connection is about to be written.
     wire.filter.arm();
+  }
+
+  /** The parser passes over a body where none may be; only the bytes themselves tell that there was one. */
+  #countAfterHead(bytes: Buffer): void {
+    if (this.#afterHead !== undefined) {
+      this.#afterHead += bytes.length;
+      return;
+    }
+    this.#head = this.#head.length === 0 ? bytes : Buffer.concat([this.#head, bytes]);
+    const end = this.#head.indexOf("\r\n\r\n");
+    if (end === -1) return;
+    const rest = this.#head.subarray(end + 4);
+    const interim = /^HTTP\/1\.1 1\d\d/.test(this.#head.toString("latin1", 0, 12));
+    this.#head = NOTHING;
+    // An interim response has a head of its own.
+    if (interim) this.#countAfterHead(rest);
+    else this.#afterHead = rest.length;
   }
 
   async destroy(): Promise<void> {

@@ -141,7 +141,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
 
   onBreak(error: Error): void {
     // A plain close after the answer is the gateway's good right; a parser's complaint is about bytes it sent.
-    if (this.#ended && isParserError(error)) this.#afterwards = error.message;
+    if (this.#ended && isParserError(error)) this.#afterwards ??= error.message;
   }
 
   #now(): number {
@@ -167,6 +167,9 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
   #end(ending: Ending): void {
     if (this.#ended) return;
     this.#ended = true;
+    const bodiless = this.#request.method === "HEAD" || this.#status === 204 || this.#status === 304;
+    const surplus = bodiless ? (this.#connection.bytesAfterHead ?? 0) : 0;
+    if (surplus > 0) this.#afterwards = `${surplus} bytes of a body where none belongs`;
     const endUs = this.#now();
     clearTimeout(this.#deadline);
     clearTimeout(this.#idle);

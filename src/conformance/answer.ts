@@ -28,10 +28,10 @@ export interface Asked {
   readonly endpoint: Endpoint;
   readonly mode: Mode;
   /**
-   * `good`: must be served; cross-cutting checks rely on it. `limit`: served or denied by a limit. `odd` and `denied`:
+   * `good`: must be served; cross-cutting checks rely on it. `either`: may be served or denied. `odd` and `denied`:
    * something about it is wrong on purpose.
    */
-  readonly intent: "good" | "limit" | "odd" | "denied";
+  readonly intent: "good" | "either" | "odd" | "denied";
   /** Account whose limits it counts against. */
   readonly account: string;
   /** Requests of ours in flight on that account when it was sent, this one included. */

@@ -45,7 +45,7 @@ export interface Ask {
   readonly without?: readonly string[];
   readonly freshConnection?: boolean;
   /** What the probe expects: cross-cutting checks rely on it. Default `good`. */
-  readonly intent?: "good" | "limit" | "odd" | "denied";
+  readonly intent?: "good" | "either" | "odd" | "denied";
   /** `false`: a 429 is the answer that is wanted, and nothing is waited out or repeated. */
   readonly patient?: boolean;
   readonly bounds?: Partial<Bounds>;

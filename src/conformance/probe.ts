@@ -1,3 +1,4 @@
+import type { ContinueOutcome } from "../client/index.ts";
 import { UsageError } from "../core/index.ts";
 import type { Key, KeyName, Supplier, Target } from "../target/index.ts";
 import type { Dialect, Mode } from "../wire/index.ts";
@@ -50,6 +51,11 @@ export class Probe {
   get clock(): Required<Pick<Supplier, "shiftClock" | "readClock">> | undefined {
     const { shiftClock, readClock } = this.#traffic.supplier ?? {};
     return shiftClock === undefined || readClock === undefined ? undefined : { shiftClock, readClock };
+  }
+
+  /** Sends a good request that waits for `100 Continue` before its body. */
+  expectContinue(ask: Ask = {}): Promise<ContinueOutcome> {
+    return this.#traffic.expectContinue(ask, { endpoint: ask.endpoint ?? this.dialect, mode: this.mode });
   }
 
   nonce(): string {

@@ -1,4 +1,4 @@
-import { type Exchange, type LiveExchange, Recorder } from "../client/index.ts";
+import { type ContinueOutcome, type Exchange, expectContinue, type LiveExchange, Recorder } from "../client/index.ts";
 import { type Clock, EXIT, GauntletError, type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
 import { allKeys, type Key, type KeyName, type Limits, type Supplier, type Target } from "../target/index.ts";
 import { type Endpoint, type Mode, retryAfterMs } from "../wire/index.ts";
@@ -181,7 +181,7 @@ export class Traffic implements AsyncDisposable {
       ...(repeats === undefined ? {} : { repeats }),
     };
     const quick =
-      intent === "good" || intent === "limit"
+      intent === "good" || intent === "either"
         ? {}
         : { deadlineMs: Math.min(QUICK_DEADLINE_MS, this.target.timeouts.answerMs) };
     const live = this.recorder.begin(
@@ -205,6 +205,19 @@ export class Traffic implements AsyncDisposable {
     const running = scenario();
     this.#scenarios.set(name, running);
     return running;
+  }
+
+  /** Sends a good request that waits for `100 Continue` before its body. */
+  async expectContinue(ask: Ask, { endpoint, mode }: AskDefaults): Promise<ContinueOutcome> {
+    const account = this.#accountOf(ask);
+    const pace = this.#paceOf(account);
+    await pace.enter(this.signal);
+    try {
+      const { keyName: _, ...request } = buildRequest(this.target, { ...ask, mode }, endpoint, "ping");
+      return await expectContinue(request, QUICK_DEADLINE_MS);
+    } finally {
+      pace.leave();
+    }
   }
 
   async wait(ms: number): Promise<void> {

@@ -15,7 +15,7 @@ class EmbeddedGatewayError extends GauntletError {
 }
 
 /** What the gateway says in its one line when it is ready. */
-interface ReadyLine {
+export interface ReadyLine {
   readonly baseUrl: string;
   readonly adminUrl: string;
   readonly adminToken: string;
@@ -60,7 +60,7 @@ export async function startEmbedded({ command, signal }: EmbeddedOptions): Promi
   };
   try {
     const ready = await readyLine(child.stdout, exited, signal);
-    return { ...describe(ready), [Symbol.asyncDispose]: stop };
+    return { ...describeEmbedded(ready), [Symbol.asyncDispose]: stop };
   } catch (error) {
     await stop();
     throw new EmbeddedGatewayError(`the embedded gateway did not start: ${messageOf(error)} ${stderr.trim()}`.trim(), {
@@ -87,7 +87,8 @@ async function readyLine(
   return line as unknown as ReadyLine;
 }
 
-function describe(ready: ReadyLine): { readonly target: Target; readonly supplier: Supplier } {
+/** The target that a running reference gateway is, by its ready line. */
+export function describeEmbedded(ready: ReadyLine): { readonly target: Target; readonly supplier: Supplier } {
   const keys = Object.fromEntries(
     Object.entries(ready.keys).map(([name, value]) => [name, new Key(name, value)]),
   ) as Target["keys"];

@@ -1,4 +1,4 @@
-export { type EmbeddedGateway, startEmbedded } from "./embedded.ts";
+export { describeEmbedded, type EmbeddedGateway, type ReadyLine, startEmbedded } from "./embedded.ts";
 export { hookSupplier } from "./hook-supplier.ts";
 export { Key } from "./key.ts";
 export { type Environment, loadTarget, parseTarget } from "./load-target.ts";

@@ -37,7 +37,7 @@ export async function burst(t: Probe, { what, asks, most, parallel }: BurstPlan)
     while (!denied && sent < most) {
       const ask = asks[sent % asks.length] ?? {};
       sent++;
-      const answer = await t.begin({ ...ask, intent: "limit" }).done;
+      const answer = await t.begin({ ...ask, intent: "either" }).done;
       answers.push(answer);
       if (isRateDenial(answer)) denied = true;
     }

@@ -78,12 +78,12 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
     Promise.all(
       Array.from(
         { length: Math.max(1, Math.min(6, limits.inFlight)) },
-        () => t.begin({ key, endpoint: "chat", intent: "limit" }).done,
+        () => t.begin({ key, endpoint: "chat", intent: "either" }).done,
       ),
     ),
     othersMeanwhile(t, account.shared),
   ]);
-  const denial = await t.begin({ key, endpoint: "chat", intent: "limit" }).done;
+  const denial = await t.begin({ key, endpoint: "chat", intent: "either" }).done;
   if (!isRateDenial(denial)) return { ...nothing, whileDenied, storm, others };
 
   const promised = await keepPromise(t, denial, { key, endpoint: "chat" });
@@ -138,14 +138,14 @@ async function triesWhileDenied(
   kinds: Record<string, Ask>,
   parallel: number,
 ): Promise<WhileDenied[]> {
-  const same: Ask = { key, endpoint: "chat", intent: "limit" };
+  const same: Ask = { key, endpoint: "chat", intent: "either" };
   const tried: WhileDenied[] = [];
   for (const [kind, ask] of Object.entries(kinds)) {
     for (let round = 0; round < 3; round++) {
       const startUs = t.nowUs();
       const before = await t.begin(same).done;
       const tries: Answer[] = [];
-      for (let count = 0; count < TRIES; count++) tries.push(await t.begin({ ...ask, intent: "limit" }).done);
+      for (let count = 0; count < TRIES; count++) tries.push(await t.begin({ ...ask, intent: "either" }).done);
       const after = await t.begin(same).done;
       const entry = { kind, before, tries, after, seconds: (t.nowUs() - startUs) / 1_000_000 };
       if (round === 0 || isBracketed(entry)) tried.push(entry);
@@ -173,7 +173,7 @@ async function othersMeanwhile(t: Probe, shared: boolean): Promise<Answer[]> {
   if (key === null) return [];
   const answers: Answer[] = [];
   for (let count = 0; count < 3; count++)
-    answers.push(await t.ask({ key, endpoint: "chat", intent: "limit", patient: false }));
+    answers.push(await t.ask({ key, endpoint: "chat", intent: "either", patient: false }));
   return answers;
 }
 
@@ -185,7 +185,7 @@ async function keepPromise(t: Probe, denial: Answer, ask: Ask): Promise<Promised
   const usable = told !== undefined && told <= LONGEST_WAIT_MS;
   const elapsedMs = (t.nowUs() - timeline.endUs) / 1_000;
   await t.wait(Math.max(0, (usable ? told : QUIET_MS) - elapsedMs));
-  return { denial, waitMs: usable ? told : null, retried: await t.begin({ ...ask, intent: "limit" }).done };
+  return { denial, waitMs: usable ? told : null, retried: await t.begin({ ...ask, intent: "either" }).done };
 }
 
 /** Evenly paced traffic at a safe share of the limit, for one minute after a quiet one. */
@@ -196,7 +196,7 @@ async function pacedBelow(t: Probe, key: Ask["key"] & {}, { rpm }: Limits): Prom
   const sent: Promise<Answer>[] = [];
   for (let index = 0; index < count; index++) {
     await t.wait(Math.max(0, (index * 60_000) / count - (t.nowUs() - startUs) / 1_000));
-    sent.push(t.begin({ key, endpoint: "chat", intent: "limit" }).done);
+    sent.push(t.begin({ key, endpoint: "chat", intent: "either" }).done);
   }
   return Promise.all(sent);
 }

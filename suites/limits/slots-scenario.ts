@@ -51,7 +51,7 @@ export async function slotsScenario(t: Probe): Promise<SlotsRecording> {
     mode: "stream",
     model: "stream",
     prompt: "Tell me a long story.",
-    intent: "limit",
+    intent: "either",
     freshConnection: true,
   };
   // On an account with a low rate only the full house is affordable.
@@ -80,15 +80,15 @@ async function fullHouse(t: Probe, account: LimitedAccount, long: Ask, typical: 
   const startUs = t.nowUs();
   const house: Held[] = Array.from({ length: slots }, () => t.begin(long));
   await Promise.all(house.map(({ live }) => live.started));
-  const knock = (ask: Ask) => t.begin({ intent: "limit", ...ask }).done;
+  const knock = (ask: Ask) => t.begin({ intent: "either", ...ask }).done;
   const extras: Extra[] = [];
   for (const [kind, ask] of Object.entries(knockersOf(t, account))) {
     extras.push({ kind, answers: [await knock(ask), await knock(ask)] });
   }
-  const storm = await atOnce(t, { key, endpoint: "chat", intent: "limit" }, 8);
+  const storm = await atOnce(t, { key, endpoint: "chat", intent: "either" }, 8);
   const others = account.shared
     ? []
-    : [await t.ask({ key: "valid", endpoint: "chat", intent: "limit", patient: false })];
+    : [await t.ask({ key: "valid", endpoint: "chat", intent: "either", patient: false })];
   const elapsedMs = () => (t.nowUs() - startUs) / 1_000;
   await t.wait(Math.max(0, typical * 0.75 - elapsedMs()));
   const stillRunning = () => elapsedMs() < typical * 0.95;
@@ -140,7 +140,7 @@ async function wavesAfterEverything(t: Probe, account: LimitedAccount, long: Ask
     { ...ask, endpoint: "messages", mode: "stream" },
   ];
   const endings: readonly { what: string; act: () => Promise<void>; left: boolean; possible: boolean }[] = [
-    { what: "finished requests", act: () => each(both({ intent: "limit" })), left: false, possible: true },
+    { what: "finished requests", act: () => each(both({ intent: "either" })), left: false, possible: true },
     { what: "denied requests", act: () => each(both({ model: "unknown" })), left: false, possible: true },
     { what: "refused bodies", act: () => each(both({ omit: ["messages"] })), left: false, possible: true },
     {

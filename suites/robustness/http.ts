@@ -251,4 +251,38 @@ function isLabelledJson(answer: Answer): boolean {
   return /json/i.test(answer.header("content-type") ?? "") && answer.bytes.length > 0;
 }
 
-export const HTTP: readonly Check[] = [wrongMethods, headAndOptions, addresses, unknownHeaders, keepAlive, compression];
+const expectation = defineCheck({
+  id: "robustness.expect-continue",
+  title: "A request that expects 100-continue is answered like any other",
+  covers: ["HTTP-EXPECT"],
+  explains:
+    "Clients and proxies announce larger bodies with Expect: 100-continue. The request should be served (417 is a fair refusal), not answered with a server error and not left waiting.",
+  across: { dialect: DIALECTS },
+  cost: { requests: 2 },
+  async probe(t) {
+    const control = await t.ask();
+    const { status, continued, ms } = await t.expectContinue();
+    return { control, status, continued, ms };
+  },
+  judge({ control, status, continued, ms }, verdict) {
+    verdict.assumeGood(control);
+    const fair = that(
+      "2xx or 417",
+      (value) => value === 417 || (typeof value === "number" && value >= 200 && value < 300),
+    );
+    verdict.should("HTTP-EXPECT", status ?? `no answer within ${ms} ms`, fair, {
+      at: "status",
+      because: continued ? "the body was asked for" : "the body was not asked for",
+    });
+  },
+});
+
+export const HTTP: readonly Check[] = [
+  wrongMethods,
+  headAndOptions,
+  addresses,
+  unknownHeaders,
+  keepAlive,
+  compression,
+  expectation,
+];

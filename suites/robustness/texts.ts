@@ -7,7 +7,8 @@ import {
   type Held,
   type Probe,
 } from "../../src/conformance/index.ts";
-import { DIALECTS } from "../../src/wire/index.ts";
+import { member } from "../../src/core/index.ts";
+import { DIALECTS, parseJson } from "../../src/wire/index.ts";
 import { LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
 
 const TEXTS: Readonly<Record<string, Ask["prompt"] & {}>> = {
@@ -127,6 +128,49 @@ async function askTogether(t: Probe): Promise<{ nonce: string; answer: Answer }[
   return Promise.all(together);
 }
 
+/** Share of the echo model's answers that must repeat their prompt before one that does not is an oddity. */
+const USUALLY = 0.8;
+
+const echoAlways = defineWatch({
+  id: "robustness.echo-always",
+  title: "The echo model repeats its own prompt every time",
+  covers: ["TEXT-INTACT"],
+  explains:
+    "Looks at every served request of the run to the model that repeats its prompt. When nearly all answers hold their own prompt, one that does not was answered with something else: a cached reply, another caller's, a fallback model's.",
+  judge(answers, verdict) {
+    const byModel = new Map<string, { answer: Answer; own: boolean }[]>();
+    for (const answer of answers) {
+      const asked = shortPrompt(answer);
+      const text = answer.admitted ? answer.replyText : undefined;
+      if (asked === undefined || text === undefined) continue;
+      const entries = byModel.get(asked.model) ?? [];
+      byModel.set(asked.model, entries);
+      entries.push({ answer, own: text.includes(asked.prompt) });
+    }
+    for (const entries of byModel.values()) {
+      const others = entries.filter(({ own }) => !own);
+      if (entries.length < 10 || entries.length - others.length < entries.length * USUALLY) continue;
+      verdict.should("TEXT-INTACT", others.length, 0, {
+        in: others[0]?.answer,
+        because: `of ${entries.length} answers without their own prompt: ${JSON.stringify(others[0]?.answer.replyText?.slice(0, 60))}`,
+      });
+    }
+    if (verdict.findings.length === 0) verdict.notApplicable("no model of the run repeats its prompt");
+  },
+});
+
+/** The last turn of a request to a plain model, when it is so short that no output bound cuts its echo. */
+function shortPrompt({ asked, exchange }: Answer): { readonly model: string; readonly prompt: string } | undefined {
+  if (asked.endpoint === "models" || asked.intent !== "good") return undefined;
+  const body = parseJson(exchange.request.body ?? "");
+  const messages = member(body, "messages");
+  const content = Array.isArray(messages) ? member(messages.at(-1), "content") : undefined;
+  const limit = member(body, "max_tokens");
+  const ample = typeof limit !== "number" || limit >= 256;
+  const model = String(member(body, "model"));
+  return typeof content === "string" && content.length < 200 && ample ? { model, prompt: content } : undefined;
+}
+
 /** What every nonce of a run looks like. */
 const NONCE = /gx[0-9a-f]{6}n[0-9a-z]+z/g;
 
@@ -153,4 +197,4 @@ const noForeignText = defineWatch({
   },
 });
 
-export const TEXT: readonly Check[] = [textPassesThrough, ownAnswers, noForeignText];
+export const TEXT: readonly Check[] = [textPassesThrough, ownAnswers, noForeignText, echoAlways];

@@ -209,7 +209,7 @@ const inTime = defineWatch({
   judge(answers, verdict) {
     const quick = untouched(answers).filter(
       ({ asked, exchange }) =>
-        asked.intent !== "good" && asked.intent !== "limit" && exchange.ending.kind !== "unreachable",
+        asked.intent !== "good" && asked.intent !== "either" && exchange.ending.kind !== "unreachable",
     );
     if (quick.length === 0) return verdict.inconclusive("nothing was denied or refused");
     const late = quick.filter(

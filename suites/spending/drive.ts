@@ -37,7 +37,7 @@ const POLL_MS = 3_000;
  */
 export async function drive(t: Probe, key: Key, kind: Kind, lag: boolean): Promise<Drive> {
   const served: Answer[] = [];
-  const small: Ask = { key, ...kind, intent: "limit" };
+  const small: Ask = { key, ...kind, intent: "either" };
   const large: Ask = { ...small, prompt: LONG_TEXT, ...(kind.endpoint === "messages" ? { maxTokens: 2_000 } : {}) };
   for (let sent = 0; sent < SMALL + LARGE; sent++) {
     const answer = await t.ask(sent < SMALL ? small : large);

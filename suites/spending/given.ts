@@ -222,7 +222,7 @@ const dayBoundary = defineCheck({
       shifted += shift;
       await clock.shiftClock(shift);
     };
-    const ask = { endpoint: "chat", mode: "whole", patient: false, intent: "limit" } as const;
+    const ask = { endpoint: "chat", mode: "whole", patient: false, intent: "either" } as const;
     const elsewhere: { hour: number; answer: Answer }[] = [];
     try {
       // Only the midnights that still lie ahead today.

@@ -33,7 +33,7 @@ export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): P
   const made = await t.freshKey(`key.${state}`);
   const key = configured ?? made;
   if (key === undefined) throw new Error(`no key in the state ${state}`);
-  const before = await t.ask({ key, endpoint: "chat", intent: "limit" });
+  const before = await t.ask({ key, endpoint: "chat", intent: "either" });
   const batches = before.admitted ? await freeBatches(t, key) : [];
   // The static keys take the kinds that gateways forget most: streams of one dialect each.
   const own: Kind = await kindFor(t, lag);
@@ -90,7 +90,7 @@ async function freeBatches(t: Probe, key: Key): Promise<FreeBatch[]> {
     const failures = await Promise.all(
       Array.from({ length: FAILURES }, (_, index) => t.ask({ ...ask, ...KINDS[index % KINDS.length] })),
     );
-    batches.push({ what, failures, after: await t.ask({ key, endpoint: "chat", intent: "limit" }) });
+    batches.push({ what, failures, after: await t.ask({ key, endpoint: "chat", intent: "either" }) });
   }
   return batches;
 }
@@ -107,7 +107,7 @@ async function overshoot(
   let served = 0;
   for (let round = 0; round < 12; round++) {
     const answers = await Promise.all(
-      Array.from({ length: AT_ONCE }, () => t.begin({ key, endpoint: "chat", intent: "limit" }).done),
+      Array.from({ length: AT_ONCE }, () => t.begin({ key, endpoint: "chat", intent: "either" }).done),
     );
     served += answers.filter(({ admitted }) => admitted).length;
     if (answers.every(isSpendingDenial)) break;

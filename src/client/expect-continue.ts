@@ -1,0 +1,57 @@
+import { request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+import type { OutgoingRequest } from "./live-exchange.ts";
+
+/** What became of a request that announced its body and waited to be told to send it. */
+export interface Expectation {
+  /** Final status; `undefined` when none came in time. */
+  readonly status: number | undefined;
+  /** Whether `100 Continue` came before the body was sent. */
+  readonly continued: boolean;
+  readonly ms: number;
+}
+
+/** A client may send its body without being told to after a while (RFC 9110, 10.1.1), ms. */
+const PATIENCE_MS = 1_000;
+
+/**
+ * Sends a request with `Expect: 100-continue`, which undici does not do. The body goes out on `100 Continue`, or after a
+ * second without it. Never throws for what a gateway does.
+ */
+export function expectContinue(outgoing: OutgoingRequest, deadlineMs: number): Promise<Expectation> {
+  const { url, method, headers, body = "" } = outgoing;
+  const startMs = performance.now();
+  const send = url.startsWith("https:") ? httpsRequest : httpRequest;
+  return new Promise((resolve) => {
+    let continued = false;
+    let sent = false;
+    const fields = {
+      ...Object.fromEntries(headers),
+      "Content-Length": Buffer.byteLength(body),
+      Expect: "100-continue",
+    };
+    const request = send(url, { method, agent: false, headers: fields });
+    const done = (status: number | undefined) => {
+      clearTimeout(deadline);
+      clearTimeout(patience);
+      resolve({ status, continued, ms: Math.round(performance.now() - startMs) });
+      request.destroy();
+    };
+    const sendBody = () => {
+      if (!sent) request.end(body);
+      sent = true;
+    };
+    const deadline = setTimeout(() => done(undefined), deadlineMs);
+    const patience = setTimeout(sendBody, PATIENCE_MS);
+    request.on("continue", () => {
+      continued = true;
+      sendBody();
+    });
+    request.on("response", (response) => {
+      response.resume();
+      done(response.statusCode);
+    });
+    request.on("error", () => done(undefined));
+    request.flushHeaders();
+  });
+}
