@@ -7,6 +7,11 @@ const WINDOW_MS = 61_000;
 const SHARE = 0.75;
 /** What a new account may do by the specification: the default tier. */
 const DEFAULT_LIMITS: Limits = { rpm: 300, inFlight: 64 };
+/** Slowest even pace that is tried, ms between requests: twenty a minute is the smallest rate that is of any use. */
+const SLOWEST_MS = 3_500;
+/** Denials in a row of requests that were sent as slowly as told, after which the account is taken for unusable. */
+const HOPELESS = 5;
+
 /** More simultaneous conformance requests than this help nobody on two cores. */
 const MOST_IN_FLIGHT = 24;
 
@@ -18,6 +23,8 @@ export class Pace {
   #intervalMs = 0;
   #notBeforeMs = 0;
   #inFlight = 0;
+  #slowedMs = 0;
+  #denials = 0;
   readonly #sentMs: number[] = [];
   #turn: Promise<unknown> = Promise.resolve();
   #freed: () => void = () => undefined;
@@ -42,13 +49,37 @@ export class Pace {
     this.#freed();
   }
 
-  /** Called on an ambient denial: waits as told and goes on evenly, with fewer at once. */
-  slowDown(reason: string, waitMs: number): void {
-    this.#notBeforeMs = Math.max(this.#notBeforeMs, this.#clock.nowMs() + waitMs);
+  /** Whether it is of use to wait for this account at all. An account that denies everything would hold up the run. */
+  get hopeless(): boolean {
+    return this.#denials >= HOPELESS;
+  }
+
+  /** Called when a request was admitted: the account is of use. */
+  admitted(): void {
+    this.#denials = 0;
+  }
+
+  /**
+   * Called on an ambient denial: waits as told and goes on evenly, with fewer at once.
+   *
+   * @param sentMs when the denied request was sent. One that was under way before we slowed down says nothing new.
+   */
+  slowDown(reason: string, waitMs: number, sentMs: number): void {
+    if (sentMs < this.#slowedMs) return;
+    const nowMs = this.#clock.nowMs();
+    this.#slowedMs = nowMs;
+    this.#denials++;
+    this.#notBeforeMs = Math.max(this.#notBeforeMs, nowMs + waitMs);
     if (reason === "concurrency_limit_exceeded") this.#mostInFlight = Math.max(1, Math.floor(this.#mostInFlight / 2));
     // A limiter without burst admits evenly spaced requests only; the first guess is our share of the known rate.
     else
-      this.#intervalMs = Math.min(30_000, this.#intervalMs === 0 ? 60_000 / this.#mostInWindow : this.#intervalMs * 2);
+      this.#intervalMs = Math.min(
+        SLOWEST_MS,
+        this.#intervalMs === 0 ? 60_000 / this.#mostInWindow : this.#intervalMs * 2,
+      );
+    if (!this.hopeless) return;
+    this.#intervalMs = 0;
+    this.#notBeforeMs = 0;
   }
 
   async #wait(signal: AbortSignal): Promise<number> {

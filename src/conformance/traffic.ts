@@ -135,11 +135,13 @@ export class Traffic implements AsyncDisposable {
         answer = await this.#pacedOnce({ ...ask, freshConnection: true }, defaults, answer.id);
         continue;
       }
-      const waitMs = ask.patient === false ? undefined : this.#ambientWaitMs(answer);
+      const pace = this.#paceOf(answer.asked.account);
+      const waitMs = ask.patient === false || pace.hopeless ? undefined : this.#ambientWaitMs(answer);
       if (waitMs === undefined) break;
-      this.#paceOf(answer.asked.account).slowDown(answer.reason ?? "", waitMs);
+      pace.slowDown(answer.reason ?? "", waitMs, answer.exchange.startedAtMs);
       answer = await this.#pacedOnce(ask, defaults, answer.id);
     }
+    if (answer.admitted) this.#paceOf(answer.asked.account).admitted();
     return answer;
   }
 

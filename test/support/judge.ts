@@ -1,0 +1,54 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { prepare } from "../../src/cli/preflight.ts";
+import { runChecks, type Selection, select, Traffic } from "../../src/conformance/index.ts";
+import type { CheckResult } from "../../src/record/index.ts";
+import { parseTarget, type Target } from "../../src/target/index.ts";
+import { CHECKS } from "../../suites/index.ts";
+
+export interface TestServer extends AsyncDisposable {
+  readonly baseUrl: string;
+}
+
+/** An HTTP server of the test's own making. */
+export async function httpServer(
+  answer: (request: IncomingMessage, body: string, response: ServerResponse) => void,
+): Promise<TestServer> {
+  const server: Server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    answer(request, Buffer.concat(chunks).toString("utf8"), response);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the test server has no port");
+  return {
+    baseUrl: `http://127.0.0.1:${address.port}/v1`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+/** A target of a test server with keys in every state. */
+export function targetOf(baseUrl: string, more = ""): Target {
+  const names = ["valid", "second", "revoked", "capped", "childExhausted", "empty", "emptySecond"];
+  const keys = names.map((name) => `  ${name}: env:K_${name}`).join("\n");
+  const text = `baseUrl: ${baseUrl}\nkeys:\n${keys}\nmodels: { chat: plain, messages: plain, unknown: nobody }\nlimits: { rpm: 60000, inFlight: 256 }\n${more}`;
+  return parseTarget(
+    text,
+    "test.yaml",
+    Object.fromEntries(names.map((name) => [`K_${name}`, `sk-test-${name}-0123456789abcdef`])),
+  );
+}
+
+/** Runs a selection of the suites against a target. */
+export async function conformTo(target: Target, selection: Selection): Promise<CheckResult[]> {
+  const controller = new AbortController();
+  await using traffic = new Traffic({ target, seed: 1, signal: controller.signal });
+  await prepare(traffic);
+  return runChecks({ instances: select(CHECKS, selection), traffic });
+}
