@@ -28,13 +28,14 @@ export class KeySpend {
   }
 
   /**
-   * Books a charge.
+   * Books a charge: for the lifetime at once, for the day when it has settled.
    *
    * @param day UTC day that the charge belongs to.
-   * @param visibleAtUs monotonic time from which the tallies show it.
+   * @param visibleAtUs monotonic time from which the day's tally shows it.
    * @param nowUs monotonic time of the booking.
    */
   charge(microUsd: number, day: number, visibleAtUs: number, nowUs: number): void {
+    this.#lifetime += microUsd;
     if (visibleAtUs <= nowUs) this.#book(microUsd, day);
     else this.#settling.push({ microUsd, day, visibleAtUs });
   }
@@ -44,8 +45,7 @@ export class KeySpend {
     return this.#byDay.get(day) ?? 0;
   }
 
-  inLifetime(nowUs: number): number {
-    this.#settle(nowUs);
+  get inLifetime(): number {
     return this.#lifetime;
   }
 
@@ -57,7 +57,6 @@ export class KeySpend {
   }
 
   #book(microUsd: number, day: number): void {
-    this.#lifetime += microUsd;
     this.#byDay.set(day, (this.#byDay.get(day) ?? 0) + microUsd);
     if (this.#byDay.size <= KEPT_DAYS) return;
     const oldest = Math.min(...this.#byDay.keys());

@@ -29,7 +29,7 @@ export function keyView(key: ApiKey, { clock }: Services) {
     capMicroUsd: key.capMicroUsd ?? null,
     budgetMicroUsd: key.budgetMicroUsd ?? null,
     spentTodayMicroUsd: key.spend.onDay(utcDay(clock.nowMs()), nowUs),
-    spentMicroUsd: key.spend.inLifetime(nowUs),
+    spentMicroUsd: key.spend.inLifetime,
     reservedMicroUsd: key.spend.reserved,
   };
 }

@@ -1,6 +1,6 @@
 import { member } from "../../core/index.ts";
 import { type Fault, fault } from "./fault.ts";
-import { put, rename } from "./json-edits.ts";
+import { drop, put, rename } from "./json-edits.ts";
 import { both, longBody, onChat, saysWhole, whole } from "./when.ts";
 import { onReply, onServed } from "./wrap.ts";
 
@@ -75,6 +75,8 @@ export const CHAT_FAULTS: readonly Fault[] = [
     "Whole replies have a delta where the message should be.",
     onReply(onChat, rename(message, "delta")),
   ),
+  fault("chat.usage-missing", ["CHAT-3"], "Whole replies have no usage.", onReply(onChat, drop("usage"))),
+  fault("chat.usage-empty", ["CHAT-3"], "usage is an empty object.", onReply(onChat, put("usage", {}))),
   fault(
     "chat.usage-null-with-stream-false",
     ["CHAT-3"],

@@ -18,7 +18,13 @@ export interface Fault extends Change {
 }
 
 /** A gateway that is sound but unusual. */
-export type Variant = Change;
+export interface Variant extends Change {
+  /**
+   * Rows that may at most warn about it: what clients of a dialect are used to beyond the interface, and what the
+   * interface recommends without demanding it. No row may fail.
+   */
+  readonly warns?: readonly string[];
+}
 
 /** @param name area and name with a dot between them. */
 export function fault(name: string, rows: readonly string[], summary: string, apply: Fault["apply"]): Fault {
@@ -28,6 +34,11 @@ export function fault(name: string, rows: readonly string[], summary: string, ap
 /** A defect that only many requests, or many at a time, show. */
 export function loadFault(name: string, rows: readonly string[], summary: string, apply: Fault["apply"]): Fault {
   return { ...fault(name, rows, summary, apply), needsLoad: true };
+}
+
+/** @param warns rows that may at most warn. */
+export function variant(name: string, summary: string, apply: Variant["apply"], warns?: readonly string[]): Variant {
+  return { name, area: areaOf(name), summary, apply, ...(warns === undefined ? {} : { warns }) };
 }
 
 function areaOf(name: string): string {

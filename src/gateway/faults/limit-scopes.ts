@@ -2,7 +2,7 @@ import { makeLimiter } from "../limits/limiter-kinds.ts";
 import type { RateLimiter } from "../limits/rate-limiter.ts";
 import { Slots } from "../limits/slots.ts";
 import type { Call } from "../pipeline/call.ts";
-import { remembered } from "./when.ts";
+import { inference, remembered } from "./when.ts";
 import { type Apply, wrap } from "./wrap.ts";
 
 /** What an account's traffic is divided by. */
@@ -51,6 +51,13 @@ export function slotsBy(scope: Scope = together, change: (limit: number) => numb
     slots(call).set(name, made);
     return made;
   });
+}
+
+/** The request is one of inference, with a good key, and every slot is taken. */
+export function meetsFullHouse(call: Call): boolean {
+  if (!inference(call) || call.arrival.purpose !== "serve") return false;
+  if (call.behaviour.check("credentials", call) !== undefined || call.key === undefined) return false;
+  return call.behaviour.slotsOf(call.key, call).full;
 }
 
 /** Nothing is ever full. */

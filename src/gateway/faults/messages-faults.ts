@@ -2,7 +2,7 @@ import { member } from "../../core/index.ts";
 import { chatReply } from "../encode/chat-reply.ts";
 import { has } from "./body-edits.ts";
 import { type Fault, fault } from "./fault.ts";
-import { put, rename } from "./json-edits.ts";
+import { drop, put, rename } from "./json-edits.ts";
 import { both, onMessages, type When, whole } from "./when.ts";
 import { onReply, onServed, wrap } from "./wrap.ts";
 
@@ -55,6 +55,8 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
     "The text of text blocks is null.",
     onReply(onMessages, put("content.0.text", null)),
   ),
+  fault("messages.usage-missing", ["MSG-3"], "Replies have no usage.", onReply(onMessages, drop("usage"))),
+  fault("messages.usage-null", ["MSG-3"], "usage is null.", onReply(onMessages, put("usage", null))),
   fault(
     "messages.usage-empty-with-system",
     ["MSG-3"],

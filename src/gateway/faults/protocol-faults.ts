@@ -5,19 +5,7 @@ import type { Header, Parcel } from "../pipeline/answer.ts";
 import { headerOf } from "../pipeline/answer.ts";
 import { parcelBytes, parcelHeader, parcelWithout } from "./answer-edits.ts";
 import { type Fault, fault } from "./fault.ts";
-import {
-  always,
-  both,
-  inference,
-  longBody,
-  nonAscii,
-  not,
-  onChat,
-  onModels,
-  streaming,
-  type When,
-  whole,
-} from "./when.ts";
+import { always, both, inference, longBody, nonAscii, not, onChat, streaming, type When, whole } from "./when.ts";
 import { type Apply, onParcel, wrap } from "./wrap.ts";
 
 const LENGTH = "Content-Length";
@@ -46,15 +34,7 @@ const plainWith = (...headers: readonly Header[]): Handwriting => ({
   headers: (parcel) => [...parcel.headers, ...headers],
 });
 
-/** Changes the text of JSON bodies. */
-const jsonText = (when: When, change: (text: string) => string): Apply =>
-  wrap("json", (next) => (value, call) => {
-    const text = next(value, call);
-    return when(call) ? change(text) : text;
-  });
-
 const LENGTH_ROWS = ["protocol:content-length", "CHAT-1", "CHAT-2", "ERR-200-1"];
-const JSON_ROWS = ["protocol:json", "CHAT-1", "CHAT-2", "ERR-200-1"];
 const CODING_ROWS = ["protocol:content-coding", "CHAT-1", "CHAT-2", "ERR-200-1"];
 
 /** Frames, codings and syntax under the interface: HTTP, JSON, UTF-8. */
@@ -196,13 +176,14 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
   ),
   fault(
     "protocol.gzip-uninvited",
-    CODING_ROWS,
-    "Whole chat replies are gzip whatever the client accepts.",
-    wrap(
-      "compress",
-      (next) => (bytes, call) =>
-        chatReply(call) ? { bytes: encodeAs("gzip", bytes), coding: "gzip" } : next(bytes, call),
-    ),
+    ["protocol:content-coding"],
+    "Replies are gzip although the client accepts plain bytes only.",
+    wrap("compress", (next) => (bytes, call) => {
+      const accepted = call.arrival.headers["accept-encoding"];
+      return accepted === undefined || next(bytes, call).coding !== undefined
+        ? next(bytes, call)
+        : { bytes: encodeAs("gzip", bytes), coding: "gzip" };
+    }),
   ),
   fault(
     "protocol.gzip-despite-zero-weight",
@@ -235,95 +216,6 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
         ? parcel
         : parcelBytes((bytes) => gzipSync(bytes))(parcel, undefined as never),
     ),
-  ),
-  fault(
-    "protocol.json-trailing-comma",
-    JSON_ROWS,
-    "JSON of whole chat replies has a comma too many.",
-    jsonText(chatReply, (text) => text.replace(/\}$/, ",}")),
-  ),
-  fault(
-    "protocol.json-bare-newlines",
-    [...JSON_ROWS, "CHAT-4"],
-    "Line breaks inside JSON strings are not escaped.",
-    jsonText(chatReply, (text) => text.replaceAll("\\n", "\n")),
-  ),
-  fault(
-    "protocol.json-bare-quotes",
-    [...JSON_ROWS, "CHAT-4"],
-    "Quotes inside JSON strings are not escaped.",
-    jsonText(chatReply, (text) => text.replaceAll('\\"', '"')),
-  ),
-  fault(
-    "protocol.json-hex-escapes",
-    [...JSON_ROWS, "CHAT-4"],
-    "Characters beyond ASCII are escaped in a way that JSON does not know.",
-    jsonText(chatReply, (text) =>
-      text.replace(/[\u0080-\u00ff]/g, (letter) => `\\x${letter.charCodeAt(0).toString(16)}`),
-    ),
-  ),
-  fault(
-    "protocol.json-single-quotes",
-    JSON_ROWS,
-    "JSON is written with single quotes on the model list.",
-    jsonText(onModels, (text) => text.replaceAll('"', "'")),
-  ),
-  fault(
-    "protocol.json-nan",
-    JSON_ROWS,
-    "A count that is not known is written as NaN.",
-    jsonText(chatReply, (text) => text.replace(/"total_tokens":\d+/, '"total_tokens":NaN')),
-  ),
-  fault(
-    "protocol.json-byte-order-mark",
-    ["protocol:json", "CHAT-1", "CHAT-2"],
-    "JSON begins with a byte order mark.",
-    jsonText(chatReply, (text) => `\ufeff${text}`),
-  ),
-  fault(
-    "protocol.json-twice",
-    JSON_ROWS,
-    "Whole chat replies are sent twice in one body.",
-    jsonText(chatReply, (text) => `${text}\n${text}`),
-  ),
-  fault(
-    "protocol.json-with-prefix",
-    JSON_ROWS,
-    "JSON has a prefix against scripts before it.",
-    jsonText(chatReply, (text) => `)]}',\n${text}`),
-  ),
-  fault(
-    "protocol.utf16",
-    ["protocol:utf8", ...JSON_ROWS],
-    "Whole chat replies beyond ASCII are UTF-16.",
-    onParcel(
-      both(chatReply, nonAscii),
-      parcelBytes((bytes) => Buffer.from(bytes.toString("utf8"), "utf16le")),
-    ),
-  ),
-  fault(
-    "protocol.latin1",
-    ["protocol:utf8", "CHAT-2", "CHAT-4", "STREAM-4"],
-    "Whole chat replies are written as Latin-1.",
-    onParcel(
-      chatReply,
-      parcelBytes((bytes) => Buffer.from(bytes.toString("utf8"), "latin1")),
-    ),
-  ),
-  fault(
-    "protocol.mojibake",
-    ["protocol:utf8", "protocol:text", "STREAM-4"],
-    "Whole chat replies are encoded as UTF-8 twice.",
-    onParcel(
-      chatReply,
-      parcelBytes((bytes) => Buffer.from(bytes.toString("latin1"), "utf8")),
-    ),
-  ),
-  fault(
-    "protocol.emoji-as-question-marks",
-    ["protocol:utf8", "protocol:text", "STREAM-4"],
-    "Characters of four bytes become question marks in whole chat replies.",
-    jsonText(chatReply, (text) => text.replace(/[\u{10000}-\u{10ffff}]/gu, "?")),
   ),
   fault(
     "protocol.informational-storm",

@@ -145,19 +145,6 @@ export const RATE_FAULTS: readonly Fault[] = [
     }),
   ),
   loadFault(
-    "rate.counted-at-the-end",
-    OVER,
-    "Requests are counted when they are over.",
-    all(
-      wrap("countRate", () => () => {}),
-      wrap("ended", (next) => (call, closing) => {
-        if (call.key !== undefined && call.lease !== undefined)
-          call.behaviour.limiterOf(call.key, call).count(call.services.clock.monotonicUs());
-        next(call, closing);
-      }),
-    ),
-  ),
-  loadFault(
     "rate.accounts-share",
     UNDER,
     "The traffic of every account counts toward each account's limit.",

@@ -1,6 +1,6 @@
 import { OPERATOR_KEY } from "../providers/failing-models.ts";
 import { parcelHeader, setHeader } from "./answer-edits.ts";
-import { type Fault, fault } from "./fault.ts";
+import { type Fault, fault, loadFault } from "./fault.ts";
 import { put } from "./json-edits.ts";
 import { always, every, inference, onChat } from "./when.ts";
 import { onDenial, onParcel, onRefusal, onReply, onServed, wrap } from "./wrap.ts";
@@ -149,7 +149,7 @@ export const SECURITY_FAULTS: readonly Fault[] = [
       message: `${refused.message}\n    at forward (/srv/gateway/dist/upstream.js:214:13)\n    at async handle (/srv/gateway/dist/server.js:88:7)`,
     })),
   ),
-  fault(
+  loadFault(
     "security.neighbours-reply",
     ["protocol:crossed-answers"],
     "Every thirtieth whole chat reply is a copy of an earlier one.",

@@ -1,23 +1,15 @@
 import { sleep } from "../../core/index.ts";
-import { Slots } from "../limits/slots.ts";
 import type { Closing } from "../pipeline/behaviour.ts";
 import type { Call } from "../pipeline/call.ts";
 import { refusal } from "../pipeline/refusal.ts";
 import { cutOff } from "./connection-edits.ts";
 import { type Fault, loadFault } from "./fault.ts";
-import { byConnection, byDialect, byKey, byMode, byModel, slotsBy, UNLIMITED } from "./limit-scopes.ts";
-import { always, every, inference, onMessages, remembered, secondKey, streaming, type When, whole } from "./when.ts";
+import { meetsFullHouse } from "./limit-scopes.ts";
+import { always, every, remembered, streaming, type When, whole } from "./when.ts";
 import { type Apply, all, onDenial, overlook, wrap } from "./wrap.ts";
 
 const TOO_MANY = ["LIMIT-CONC-2"];
-const NEVER = ["LIMIT-CONC-1", "LIMIT-CONC-2", "LIMIT-CONC-3", "ERR-429-CONC"];
 const LEAK = ["LIMIT-CONC-4"];
-
-/** Some requests take their slots from a supply that never ends. */
-const unlimited = (when: When): Apply => {
-  const supply = remembered(() => new Slots(UNLIMITED));
-  return wrap("slotsOf", (next) => (key, call) => (when(call) ? supply(call) : next(key, call)));
-};
 
 /** Slots of some requests are never freed. */
 const leaks = (when: (call: Call, closing: Closing) => boolean): Apply =>
@@ -34,75 +26,8 @@ const releasedAfter = (ms: number, when: When): Apply =>
     next(call);
   });
 
-/** The request is one of inference, with a good key, and every slot is taken. */
-function meetsFullHouse(call: Call): boolean {
-  if (!inference(call) || call.arrival.purpose !== "serve") return false;
-  if (call.behaviour.check("credentials", call) !== undefined || call.key === undefined) return false;
-  return call.behaviour.slotsOf(call.key, call).full;
-}
-
 /** How slots are taken and given back. */
 export const SLOT_FAULTS: readonly Fault[] = [
-  loadFault(
-    "slots.never-enforced",
-    [...NEVER, "LIMIT-2"],
-    "The concurrency limit is never enforced.",
-    slotsBy(undefined, () => UNLIMITED),
-  ),
-  loadFault(
-    "slots.one-too-many",
-    TOO_MANY,
-    "One request more than the limit is let in.",
-    slotsBy(undefined, (limit) => limit + 1),
-  ),
-  loadFault(
-    "slots.one-too-few",
-    [...TOO_MANY, "LIMIT-CONC-4"],
-    "The request that reaches the limit is denied.",
-    slotsBy(undefined, (limit) => limit - 1),
-  ),
-  loadFault(
-    "slots.halved",
-    [...TOO_MANY, "LIMIT-2", "LIMIT-CONC-4"],
-    "Half of the promised requests are let in at a time.",
-    slotsBy(undefined, (limit) => limit / 2),
-  ),
-  loadFault(
-    "slots.doubled",
-    [...TOO_MANY, "LIMIT-2"],
-    "Twice the promised requests are let in at a time.",
-    slotsBy(undefined, (limit) => limit * 2),
-  ),
-  loadFault("slots.per-key", ["LIMIT-1", "LIMIT-CONC-2"], "Each key has slots of its own.", slotsBy(byKey)),
-  loadFault("slots.per-dialect", ["LIMIT-5", "LIMIT-CONC-2"], "Each dialect has slots of its own.", slotsBy(byDialect)),
-  loadFault("slots.per-model", TOO_MANY, "Each model has slots of its own.", slotsBy(byModel)),
-  loadFault("slots.streams-apart", TOO_MANY, "Streams and whole requests have slots each.", slotsBy(byMode)),
-  loadFault(
-    "slots.per-connection",
-    [...NEVER, "LIMIT-1"],
-    "Each connection has slots of its own.",
-    slotsBy(byConnection),
-  ),
-  loadFault(
-    "slots.two-workers",
-    TOO_MANY,
-    "Two workers count for themselves: connections with odd and even numbers have slots each.",
-    slotsBy((call) => String(call.arrival.connection.id % 2)),
-  ),
-  loadFault("slots.streams-free", [...NEVER, "STREAM-2"], "Streams hold no slot.", unlimited(streaming)),
-  loadFault("slots.whole-free", TOO_MANY, "Whole requests hold no slot.", unlimited(whole)),
-  loadFault(
-    "slots.messages-free",
-    [...TOO_MANY, "LIMIT-5"],
-    "Requests on the messages endpoint hold no slot.",
-    unlimited(onMessages),
-  ),
-  loadFault(
-    "slots.second-key-free",
-    [...TOO_MANY, "LIMIT-1"],
-    "Requests of an account's second key hold no slot.",
-    unlimited(secondKey),
-  ),
   loadFault(
     "slots.freed-when-stream-begins",
     ["LIMIT-CONC-2", "LIMIT-CONC-3"],
@@ -305,34 +230,5 @@ export const SLOT_FAULTS: readonly Fault[] = [
         );
       };
     }),
-  ),
-  loadFault(
-    "slots.accounts-share",
-    ["LIMIT-CONC-2"],
-    "The running requests of every account count toward each account's limit.",
-    wrap("check", (next) => (name, call) => {
-      const refused = next(name, call);
-      if (name !== "slot" || call.key === undefined || refused !== undefined) return refused;
-      let held = 0;
-      for (const account of call.services.accounts.accounts) held += account.slots.held;
-      return held >= call.key.account.limits.inFlight
-        ? refusal("concurrency_limit_exceeded", { waitMs: 1_000 })
-        : undefined;
-    }),
-  ),
-  loadFault(
-    "slots.checked-before-taken",
-    TOO_MANY,
-    "Slots are taken a moment after they were checked: a burst passes whole.",
-    all(
-      overlook("concurrency_limit_exceeded"),
-      wrap("answer", (next) => async (call) => {
-        const full = meetsFullHouse(call);
-        await sleep(30);
-        return full
-          ? call.behaviour.refuse(refusal("concurrency_limit_exceeded", { waitMs: 1_000 }), call)
-          : next(call);
-      }),
-    ),
   ),
 ];

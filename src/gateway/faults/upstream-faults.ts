@@ -6,13 +6,12 @@ import { dropHeader, html, insideStream, insteadOf, REASON_HEADER, status } from
 import { dropsConnection, neverAnswers } from "./connection-edits.ts";
 import { type Fault, fault } from "./fault.ts";
 import { always, both, every, modelIs, onChat, onMessages, streaming, type When, whole } from "./when.ts";
-import { type Apply, all, eachEvent, endingAs, onDenial, onEvents, onRefusal, wrap } from "./wrap.ts";
+import { type Apply, onDenial, onRefusal, wrap } from "./wrap.ts";
 
 const FAILURES = ["upstream_error", "upstream_timeout"] as const;
 const FAILED = ["ERR-5XX-1"];
 
 const failed: When = (call) => call.plan?.kind === "failure";
-const broken: When = (call) => call.plan?.kind === "reply" && call.plan.breaksAfter !== undefined;
 
 /** What the provider said is what the caller gets. */
 const passedOn = (edit: (failure: ProviderFailure) => (answer: Answer, call: Call) => Answer): Apply =>
@@ -34,15 +33,6 @@ const fallback: Apply = wrap("plan", (next) => (model, ask, call) => {
   const other = call.services.models.get("shout-fast");
   return plan.kind === "failure" && other !== undefined ? next(other, ask, call) : plan;
 });
-
-/** A reply that breaks off is told as a complete one, up to where it came. */
-const completed = (when: When): Apply =>
-  wrap("plan", (next) => (model, ask, call) => {
-    const plan = next(model, ask, call);
-    if (plan.kind !== "reply" || plan.breaksAfter === undefined || !when(call)) return plan;
-    const { breaksAfter, ...rest } = plan;
-    return { ...rest, pieces: plan.pieces.slice(0, breaksAfter) };
-  });
 
 /** What becomes of a provider's failure. */
 export const UPSTREAM_FAULTS: readonly Fault[] = [
@@ -180,87 +170,5 @@ export const UPSTREAM_FAULTS: readonly Fault[] = [
     FAILED,
     "A provider's failure has a 429 without a reason on the chat endpoint.",
     onDenial(FAILURES, onChat, (answer, call) => status(429)(dropHeader(REASON_HEADER)(answer, call), call)),
-  ),
-  fault(
-    "upstream.cut-passed-off-as-complete",
-    ["compat:stream-error"],
-    "A stream that breaks off half-way ends like a complete one.",
-    completed(streaming),
-  ),
-  fault(
-    "upstream.cut-passed-off-on-messages",
-    ["compat:stream-error"],
-    "A stream that breaks off half-way ends like a complete one on the messages endpoint.",
-    completed(both(streaming, onMessages)),
-  ),
-  fault(
-    "upstream.cut-reply-passed-off",
-    ["ERR-5XX-1"],
-    "A whole reply that broke off half-way is sent as a complete one.",
-    completed(whole),
-  ),
-  fault(
-    "upstream.cut-without-word",
-    ["compat:stream-error"],
-    "A stream that breaks off half-way just ends, properly and without an error item.",
-    all(
-      onEvents(broken, (events) => events.filter((event) => event.kind !== "error")),
-      endingAs("finish", broken),
-    ),
-  ),
-  fault(
-    "upstream.error-in-other-dialect",
-    ["compat:stream-error"],
-    "The error item of a broken messages stream has the shape of the chat dialect.",
-    eachEvent(both(broken, onMessages), ["error"], (event) => ({
-      ...event,
-      name: undefined,
-      data: { error: { message: "The model provider failed.", type: "server_error", code: 502 } },
-    })),
-  ),
-  fault(
-    "upstream.error-event-unnamed",
-    ["compat:stream-error"],
-    "The error item of a broken messages stream has no event name.",
-    eachEvent(both(broken, onMessages), ["error"], (event) => ({ ...event, name: undefined })),
-  ),
-  fault(
-    "upstream.error-as-text",
-    ["compat:stream-error"],
-    "A broken chat stream tells the error as if the model had said it, and ends like a complete one.",
-    all(
-      eachEvent(both(broken, onChat), ["error"], (event) => [
-        {
-          ...event,
-          data: {
-            object: "chat.completion.chunk",
-            choices: [{ index: 0, delta: { content: "Error: the provider failed." }, finish_reason: "stop" }],
-          },
-        },
-        { kind: "done", atMs: event.atMs, tokens: 0, data: "[DONE]" },
-      ]),
-      endingAs("finish", both(broken, onChat)),
-    ),
-  ),
-  fault(
-    "upstream.error-without-error-field",
-    ["compat:stream-error"],
-    "The error item of a broken chat stream is a chunk whose choices are empty.",
-    eachEvent(both(broken, onChat), ["error"], (event) => ({
-      ...event,
-      data: { object: "chat.completion.chunk", choices: [], message: "upstream failed" },
-    })),
-  ),
-  fault(
-    "upstream.done-after-error",
-    ["compat:stream-error"],
-    "The end marker follows the error item of a broken chat stream.",
-    all(
-      eachEvent(both(broken, onChat), ["error"], (event) => [
-        event,
-        { kind: "done", atMs: event.atMs, tokens: 0, data: "[DONE]" },
-      ]),
-      endingAs("finish", both(broken, onChat)),
-    ),
   ),
 ];

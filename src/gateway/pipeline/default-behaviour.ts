@@ -14,7 +14,7 @@ import { presentedKey } from "./credentials.ts";
 import { endCall, releaseSlot } from "./end-call.ts";
 import { readAsk } from "./read-ask.ts";
 import { refuse, retryAfter, upstreamRefusal } from "./refuse.ts";
-import { balanceExhausted, budgetUsed, capDay, capReached, charge, heldBack } from "./spending.ts";
+import { balanceExhausted, budgetUsed, capDay, capReached, charge } from "./spending.ts";
 
 /** A gateway without a defect. */
 export const DEFAULT_BEHAVIOUR: Behaviour = {
@@ -34,7 +34,7 @@ export const DEFAULT_BEHAVIOUR: Behaviour = {
   balanceExhausted,
   capReached,
   budgetUsed,
-  heldBack,
+  heldBack: (key) => key.spend.reserved,
   settlingLagMs: (call) => call.services.settlingLagMs,
   capDay,
 

@@ -14,18 +14,14 @@ export function capReached(key: ApiKey, call: Call): boolean {
   if (key.capMicroUsd === undefined) return false;
   const { clock } = call.services;
   const spent = key.spend.onDay(call.behaviour.capDay(call), clock.monotonicUs());
-  return spent + call.behaviour.heldBack(key, call) >= key.capMicroUsd;
+  // With a settling lag the tally knows settled charges only, as a tally that is put together elsewhere does.
+  const running = call.behaviour.settlingLagMs(call) > 0 ? 0 : call.behaviour.heldBack(key, call);
+  return spent + running >= key.capMicroUsd;
 }
 
 export function budgetUsed(key: ApiKey, call: Call): boolean {
   if (key.budgetMicroUsd === undefined) return false;
-  const spent = key.spend.inLifetime(call.services.clock.monotonicUs());
-  return spent + call.behaviour.heldBack(key, call) >= key.budgetMicroUsd;
-}
-
-/** With a settling lag the tally knows settled charges only, as a tally that is put together elsewhere does. */
-export function heldBack(key: ApiKey, call: Call): number {
-  return call.behaviour.settlingLagMs(call) > 0 ? 0 : key.spend.reserved;
+  return key.spend.inLifetime + call.behaviour.heldBack(key, call) >= key.budgetMicroUsd;
 }
 
 export function capDay(call: Call): number {

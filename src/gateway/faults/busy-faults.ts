@@ -1,0 +1,113 @@
+import type { Call } from "../pipeline/call.ts";
+import { html, insteadOf, status } from "./answer-edits.ts";
+import { cutOff, dropsConnection } from "./connection-edits.ts";
+import { type Fault, loadFault } from "./fault.ts";
+import { inBlocksOf, laterFrom } from "./stream-edits.ts";
+import { both, crowded, every, inference, onChat, reused, streaming, whole } from "./when.ts";
+import { all, endingAs, onServed, onSteps, wrap } from "./wrap.ts";
+
+const SPORADIC = ["protocol:sporadic-errors"];
+
+/** Errors and cuts that come with many requests. */
+export const BUSY_FAULTS: readonly Fault[] = [
+  loadFault(
+    "load.500-now-and-then",
+    SPORADIC,
+    "One request in a hundred is an internal error.",
+    onServed(every(100), insteadOf("internal_error")),
+  ),
+  loadFault(
+    "load.502-page-now-and-then",
+    SPORADIC,
+    "One request in eighty gets the web page of a proxy with 502.",
+    onServed(every(80), (answer, call) => status(502)(html("502 Bad Gateway")(answer, call), call)),
+  ),
+  loadFault(
+    "load.503-when-half-full",
+    ["LIMIT-CONC-2", ...SPORADIC],
+    "With more than half of the slots taken, requests get 503.",
+    onServed(
+      (call) => inference(call) && (call.key?.account.slots.held ?? 0) > (call.key?.account.limits.inFlight ?? 0) / 2,
+      insteadOf("upstream_error", { status: 503 }),
+    ),
+  ),
+  loadFault(
+    "load.resets-now-and-then",
+    SPORADIC,
+    "One connection in sixty is reset instead of an answer.",
+    dropsConnection(every(60), "reset"),
+  ),
+  loadFault(
+    "load.resets-reused-connections",
+    SPORADIC,
+    "Every fortieth request on a connection that was used before is cut off.",
+    dropsConnection(every(40, both(inference, reused))),
+  ),
+  loadFault(
+    "load.connections-worn-out",
+    ["protocol:keep-alive", ...SPORADIC],
+    "A connection is reset at its twentieth request.",
+    dropsConnection((call: Call) => inference(call) && call.arrival.connection.served % 20 === 19, "reset"),
+  ),
+  loadFault(
+    "load.resets-when-busy",
+    ["LIMIT-CONC-2", "LIMIT-CONC-7"],
+    "With more than three quarters of the slots taken, new requests are reset.",
+    wrap("deliver", (next) => (parcel, call, delivery) => {
+      const { key } = call;
+      const busy =
+        key !== undefined &&
+        inference(call) &&
+        call.refused === undefined &&
+        key.account.slots.held > (key.account.limits.inFlight * 3) / 4;
+      if (busy) cutOff(delivery, "reset");
+      else next(parcel, call, delivery);
+    }),
+  ),
+  loadFault(
+    "load.replies-cut-now-and-then",
+    ["CHAT-2", "protocol:content-length"],
+    "One whole reply in fifty ends in the middle.",
+    wrap("deliver", (next) => {
+      const unlucky = every(50, both(inference, whole));
+      return (parcel, call, delivery) => {
+        if (!unlucky(call) || parcel.body.kind !== "whole") {
+          next(parcel, call, delivery);
+          return;
+        }
+        const steps = [{ atMs: 0, bytes: parcel.body.bytes.subarray(0, parcel.body.bytes.length >> 1), tokens: 0 }];
+        next({ ...parcel, body: { kind: "steps", steps, ending: "abort" } }, call, delivery);
+      };
+    }),
+  ),
+  loadFault(
+    "load.streams-stall-when-busy",
+    ["STREAM-3", "protocol:stall"],
+    "With more than eight requests in flight, streams stand still for six seconds in the middle.",
+    onSteps(both(streaming, crowded(9)), (steps) => laterFrom(steps.length >> 1, 6_000, steps)),
+  ),
+  loadFault(
+    "load.streams-cut-when-busy",
+    ["STREAM-3", "STREAM-4", "LIMIT-CONC-7"],
+    "With more than eight requests in flight, every third stream is cut half-way.",
+    (() => {
+      const unlucky = every(3, both(streaming, crowded(9)));
+      return all(
+        onSteps(unlucky, (steps) => steps.slice(0, steps.length >> 1)),
+        endingAs("abort", unlucky),
+      );
+    })(),
+  ),
+  loadFault(
+    "load.streams-buffered-when-busy",
+    ["STREAM-1"],
+    "With more than eight requests in flight, streams pass a buffer of 16 KB.",
+    onSteps(both(onChat, streaming, crowded(9)), (steps) => inBlocksOf(16_384, steps)),
+  ),
+  loadFault(
+    "load.pieces-lost-when-busy",
+    ["STREAM-4"],
+    "With more than eight requests in flight, streams lose their fourth event.",
+    onSteps(both(streaming, crowded(9)), (steps) => steps.filter((_step, index) => index !== 3)),
+  ),
+];

@@ -1,0 +1,308 @@
+import { isObject, member } from "../../core/index.ts";
+import { refuseBody } from "../faults/body-edits.ts";
+import { type Variant, variant } from "../faults/fault.ts";
+import { drop, put, rename } from "../faults/json-edits.ts";
+import { changeData } from "../faults/stream-edits.ts";
+import { both, extraField, inference, onChat, onMessages, streaming, type When } from "../faults/when.ts";
+import { type Apply, all, eachEvent, onEvents, onReply, wrap } from "../faults/wrap.ts";
+import type { StreamEvent } from "../pipeline/answer.ts";
+
+const chunks = (edit: (data: unknown) => unknown): Apply =>
+  eachEvent(onChat, ["open", "text", "toolStart", "toolInput", "finish", "usage"], changeData(edit));
+
+const versions: (call: Parameters<When>[0]) => string[] = ({ arrival }) =>
+  Object.entries(arrival.headers).flatMap(([name, value]) => (name.endsWith("-version") ? [String(value)] : []));
+
+const THINKING = { type: "thinking", thinking: "The user wants something.", signature: "c2ln" };
+
+/** A block before the others, in whole replies and in streams. */
+const thinkingFirst: Apply = all(
+  onReply(
+    onMessages,
+    put("content", (blocks: unknown) => [THINKING, ...(blocks as unknown[])]),
+  ),
+  onEvents(onMessages, (events) => {
+    const open = events.findIndex((event) => event.kind === "open");
+    const shifted = events.map((event) =>
+      isObject(event.data) && "index" in event.data
+        ? changeData(put("index", (index: unknown) => Number(index) + 1))(event)
+        : event,
+    );
+    const thought: StreamEvent[] = [
+      {
+        kind: "other",
+        atMs: 0,
+        tokens: 0,
+        name: "content_block_start",
+        data: { type: "content_block_start", index: 0, content_block: { type: "thinking", thinking: "" } },
+      },
+      {
+        kind: "other",
+        atMs: 0,
+        tokens: 0,
+        name: "content_block_delta",
+        data: { type: "content_block_delta", index: 0, delta: { type: "thinking_delta", thinking: THINKING.thinking } },
+      },
+      { kind: "other", atMs: 0, tokens: 0, name: "content_block_stop", data: { type: "content_block_stop", index: 0 } },
+    ];
+    return [...shifted.slice(0, open + 1), ...thought, ...shifted.slice(open + 1)];
+  }),
+);
+
+/** Replies of either dialect with more or fewer of the fields that the interface does not show. */
+export const DIALECT_VARIANTS: readonly Variant[] = [
+  variant("chat.no-ids", "Chat replies have no id.", all(onReply(onChat, drop("id")), chunks(drop("id"))), [
+    "compat:chat-id",
+    "compat:id-unique",
+  ]),
+  variant(
+    "chat.no-created",
+    "Chat replies have no time of creation.",
+    all(onReply(onChat, drop("created")), chunks(drop("created"))),
+    ["compat:chat-created"],
+  ),
+  variant(
+    "chat.no-object",
+    "Chat replies do not name their kind.",
+    all(onReply(onChat, drop("object")), chunks(drop("object"))),
+    ["compat:chat-object"],
+  ),
+  variant(
+    "chat.no-model",
+    "Chat replies do not name the model.",
+    all(onReply(onChat, drop("model")), chunks(drop("model"))),
+    ["compat:model-name"],
+  ),
+  variant(
+    "chat.no-finish-reason",
+    "Choices of whole chat replies have no finish reason.",
+    onReply(onChat, drop("choices.0.finish_reason")),
+    ["compat:chat-finish", "compat:tool-finish"],
+  ),
+  variant(
+    "chat.more-fields",
+    "Chat replies carry fields of vendors: fingerprints, tiers, filters.",
+    all(
+      onReply(onChat, (value) => ({
+        ...(value as object),
+        system_fingerprint: "fp_1",
+        service_tier: "default",
+        provider: "reference",
+        x_groq: { id: "1" },
+      })),
+      onReply(onChat, put("choices.0.content_filter_results", { hate: { filtered: false } })),
+      chunks(put("system_fingerprint", "fp_1")),
+    ),
+  ),
+  variant(
+    "chat.refusal-null",
+    "Messages of chat replies have null for what they do not have.",
+    onReply(
+      onChat,
+      put("choices.0.message", (message: unknown) => ({
+        refusal: null,
+        annotations: [],
+        audio: null,
+        function_call: null,
+        tool_calls: null,
+        ...(message as object),
+      })),
+    ),
+  ),
+  variant(
+    "chat.reasoning-field",
+    "Whole chat replies carry the reasoning beside the content.",
+    onReply(onChat, put("choices.0.message.reasoning_content", "The user wants something.")),
+  ),
+  variant(
+    "chat.usage-details",
+    "usage has details inside it.",
+    onReply(
+      onChat,
+      put("usage", (usage: unknown) => ({
+        ...(usage as object),
+        prompt_tokens_details: { cached_tokens: 0 },
+        completion_tokens_details: { reasoning_tokens: 0 },
+        cost: 0.00012,
+      })),
+    ),
+  ),
+  variant(
+    "chat.usage-other-names",
+    "Token counts have the names of the other dialect.",
+    all(
+      onReply(
+        onChat,
+        put("usage", (usage: unknown) => ({
+          input_tokens: member(usage, "prompt_tokens"),
+          output_tokens: member(usage, "completion_tokens"),
+        })),
+      ),
+      eachEvent(
+        onChat,
+        ["usage"],
+        changeData(
+          put("usage", (usage: unknown) => ({
+            input_tokens: member(usage, "prompt_tokens"),
+            output_tokens: member(usage, "completion_tokens"),
+          })),
+        ),
+      ),
+    ),
+    ["compat:usage-names", "compat:chat-usage", "compat:usage-adds-up"],
+  ),
+  variant(
+    "chat.finish-in-other-words",
+    "Finish reasons are words of the gateway's own.",
+    all(
+      onReply(onChat, put("choices.0.finish_reason", "completed")),
+      eachEvent(onChat, ["finish"], changeData(put("choices.0.finish_reason", "completed"))),
+    ),
+    ["compat:chat-finish", "compat:tool-finish"],
+  ),
+  variant(
+    "chat.unknown-fields-refused",
+    "A request with a field that the interface does not show is refused.",
+    refuseBody(both(onChat, extraField), { message: "Unknown field." }),
+    ["CAP-1", "compat:extra-fields", "compat:tools"],
+  ),
+  variant(
+    "chat.tools-ignored",
+    "Tools that are offered are never called.",
+    wrap("readAsk", (next) => (call) => {
+      const ask = next(call);
+      return "reason" in ask ? ask : { ...ask, tools: [] };
+    }),
+    ["CAP-1", "compat:tools"],
+  ),
+  variant("messages.thinking-first", "Replies of the messages dialect begin with a thinking block.", thinkingFirst),
+  variant(
+    "messages.unknown-block-last",
+    "Replies of the messages dialect end with a block that nobody knows.",
+    onReply(
+      onMessages,
+      put("content", (blocks: unknown) => [
+        ...(blocks as unknown[]),
+        { type: "vendor_note", note: { text: "not text" } },
+      ]),
+    ),
+  ),
+  variant(
+    "messages.more-fields",
+    "Replies of the messages dialect carry fields of vendors.",
+    all(
+      onReply(onMessages, (value) => ({ ...(value as object), container: null, context_management: null })),
+      onReply(
+        onMessages,
+        put("usage", (usage: unknown) => ({
+          ...(usage as object),
+          cache_creation_input_tokens: 0,
+          cache_read_input_tokens: 0,
+          service_tier: "standard",
+          server_tool_use: null,
+        })),
+      ),
+    ),
+  ),
+  variant(
+    "messages.no-optional-fields",
+    "Replies of the messages dialect carry only the fields that the interface shows.",
+    onReply(onMessages, (value) => ({ content: member(value, "content"), usage: member(value, "usage") })),
+    [
+      "compat:messages-fields",
+      "compat:messages-stop-reason",
+      "compat:id-unique",
+      "compat:model-name",
+      "compat:tool-finish",
+    ],
+  ),
+  variant(
+    "messages.usage-other-names",
+    "Token counts have the names of the other dialect.",
+    onReply(
+      onMessages,
+      put("usage", (usage: unknown) =>
+        rename("output_tokens", "completion_tokens")(rename("input_tokens", "prompt_tokens")(usage)),
+      ),
+    ),
+    ["compat:usage-names", "compat:messages-usage"],
+  ),
+  variant(
+    "messages.stream-ignored",
+    "stream means nothing on the messages endpoint: replies are always whole.",
+    wrap("readAsk", (next) => (call) => {
+      const ask = next(call);
+      return "reason" in ask || !onMessages(call) ? ask : { ...ask, stream: false };
+    }),
+    ["compat:messages-stream"],
+  ),
+  variant(
+    "messages.stream-refused",
+    "A stream on the messages endpoint is refused.",
+    refuseBody(both(onMessages, streaming), { message: "stream: not supported here." }),
+    ["compat:messages-stream"],
+  ),
+  variant(
+    "messages.version-mandatory",
+    "A messages request without the dated version header is refused.",
+    refuseBody((call) => onMessages(call) && !versions(call).some((value) => /^\d{4}-\d{2}-\d{2}$/.test(value)), {
+      message: "The version header is required.",
+    }),
+  ),
+  variant(
+    "messages.future-version-refused",
+    "A version date that lies in the future is refused.",
+    refuseBody((call) => onMessages(call) && versions(call).some((value) => value > "2026-12-31"), {
+      message: "The version is not known.",
+    }),
+  ),
+  variant(
+    "messages.system-turns-applied",
+    "A system turn inside a messages conversation counts as a system prompt.",
+    systemTurns((turns, system) => ({
+      system: [system, ...turns.map((turn) => String(turn["content"]))]
+        .filter((text) => typeof text === "string")
+        .join("\n"),
+    })),
+  ),
+  variant(
+    "messages.system-turns-ignored",
+    "A system turn inside a messages conversation is ignored.",
+    systemTurns(() => ({})),
+  ),
+  variant(
+    "messages.first-turn-must-be-users",
+    "A messages conversation has to begin with a turn of the user.",
+    refuseBody((call) => onMessages(call) && call.ask?.turns[0]?.role === "assistant", {
+      message: "messages[0].role: user is expected.",
+    }),
+  ),
+  variant(
+    "both.array-content-refused",
+    "Content has to be a string.",
+    refuseBody((call) => inference(call) && hasArrayContent(call.parsed), {
+      message: "messages: content must be a string.",
+    }),
+    ["CAP-1", "compat:array-content", "compat:tools", "compat:tool-result"],
+  ),
+];
+
+function hasArrayContent(body: unknown): boolean {
+  const turns = member(body, "messages");
+  return Array.isArray(turns) && turns.some((turn) => Array.isArray(member(turn, "content")));
+}
+
+type Turn = Record<string, unknown>;
+
+/** Takes system turns out of a messages conversation. */
+function systemTurns(rest: (turns: readonly Turn[], system: unknown) => object): Apply {
+  return wrap("readAsk", (next) => (call) => {
+    const turns = member(call.parsed, "messages");
+    if (!onMessages(call) || !isObject(call.parsed) || !Array.isArray(turns)) return next(call);
+    const system = turns.filter((turn) => member(turn, "role") === "system") as Turn[];
+    if (system.length === 0) return next(call);
+    const others = turns.filter((turn) => member(turn, "role") !== "system");
+    call.parsed = { ...call.parsed, messages: others, ...rest(system, call.parsed["system"]) };
+    return next(call);
+  });
+}
