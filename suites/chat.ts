@@ -140,6 +140,8 @@ const UNREADABLE: Readonly<Record<string, Ask>> = {
   "content-is-a-number": { fields: { messages: [{ role: "user", content: 42 }] } },
   "model-is-a-number": { fields: { model: 42 } },
   "model-is-an-object": { fields: { model: {} } },
+  "stream-is-a-list": { fields: { stream: [] } },
+  "role-is-a-number": { fields: { messages: [{ role: 42, content: "hello" }] } },
 };
 
 const unreadableBody = defineCheck({

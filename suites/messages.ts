@@ -181,7 +181,7 @@ const SYSTEM = "You are a careful assistant. Answer in one short sentence.";
 const systemPrompt = defineCheck({
   id: "messages.system",
   title: "The system prompt goes in the top-level system field",
-  covers: ["MSG-7"],
+  covers: ["MSG-7", "MSG-1", "MSG-2", "MSG-3", "ERR-200-1"],
   explains:
     "The same conversation with a top-level `system` string, with a short and with a long conversation, whole and streamed, must be served. Where input counts follow the length of the prompt, they should also grow with a long system prompt: otherwise it was dropped.",
   across: { mode: MODES },
@@ -206,6 +206,7 @@ const systemPrompt = defineCheck({
     assumeTwin(verdict, twin);
     for (const answer of [short, long, longSystem]) {
       verdict.must("MSG-7", answer.status, success, { in: answer, at: "status", because: answer.summary });
+      if (answer.admitted && !answer.streamed) judgeWholeReply(verdict, answer);
     }
     const [base, byPrompt, bySystem] = [plain, longPrompt, longSystem].map(inputCount);
     if (base === undefined || byPrompt === undefined || bySystem === undefined) return;

@@ -33,18 +33,21 @@ const seed = {
 const only = {
   type: "string",
   array: true,
+  nargs: 1,
   describe: "check, check instance, or requirement row; may be repeated",
   default: [] as string[],
 } as const;
 const fault = {
   type: "string",
   array: true,
+  nargs: 1,
   describe: "with the embedded gateway: switch a fault on",
   default: [] as string[],
 } as const;
 const variant = {
   type: "string",
   array: true,
+  nargs: 1,
   describe: "with the embedded gateway: switch a legal variant on",
   default: [] as string[],
 } as const;

@@ -1,4 +1,11 @@
-import { type ContinueOutcome, type Exchange, expectContinue, type LiveExchange, Recorder } from "../client/index.ts";
+import {
+  type Bounds,
+  type ContinueOutcome,
+  type Exchange,
+  expectContinue,
+  type LiveExchange,
+  Recorder,
+} from "../client/index.ts";
 import { type Clock, EXIT, GauntletError, type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
 import { allKeys, type Key, type KeyName, type Limits, type Supplier, type Target } from "../target/index.ts";
 import { type Endpoint, type Mode, retryAfterMs } from "../wire/index.ts";
@@ -40,8 +47,15 @@ export interface AskDefaults {
 const LONGEST_AMBIENT_WAIT_MS = 65_000;
 /** Times that a request which met an ambient denial is sent again. */
 const REPEATS = 2;
+/** A denial that was expected for another reason is waited out only if that is soon done. */
+const SHORT_AMBIENT_WAIT_MS = 8_000;
 /** What a denied or odd request may take: an answer that needs no provider. */
 const QUICK_DEADLINE_MS = 20_000;
+/** Time-outs of one kind of request after which it gets less time, and how much. Once is evidence; fifty cost an hour. */
+const TIMEOUTS_BEFORE_HASTE = 3;
+const HASTE = { deadlineMs: 6_000, idleMs: 3_000 };
+
+const TIMED_OUT: readonly string[] = ["deadline", "idle-timeout"];
 
 /** Everything that a conformance run sends, in one place: pacing, ambient denials, stale connections, bookkeeping. */
 export class Traffic implements AsyncDisposable {
@@ -53,6 +67,7 @@ export class Traffic implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #paces = new Map<string, Pace>();
   readonly #inFlight = new Map<string, number>();
+  readonly #timeouts = new Map<string, number>();
   readonly #onAnswer: ((answer: Answer) => void) | undefined;
   readonly #runTag: string;
   readonly supplier: Supplier | undefined;
@@ -182,16 +197,14 @@ export class Traffic implements AsyncDisposable {
       ...(ask.prompt === undefined && ask.rawBody === undefined ? { nonce } : {}),
       ...(repeats === undefined ? {} : { repeats }),
     };
-    const quick =
-      intent === "good" || intent === "either"
-        ? {}
-        : { deadlineMs: Math.min(QUICK_DEADLINE_MS, this.target.timeouts.answerMs) };
+    const kind = `${endpoint} ${mode} ${intent} ${typeof ask.model === "object" ? ask.model.id : (ask.model ?? "")}`;
     const live = this.recorder.begin(
       { ...request, key: keyName },
-      { bounds: { ...quick, ...ask.bounds }, freshConnection: ask.freshConnection ?? false },
+      { bounds: this.#boundsOf(kind, intent, ask), freshConnection: ask.freshConnection ?? false },
     );
     const done = live.done.then((exchange) => {
       this.#count(account, -1);
+      if (TIMED_OUT.includes(exchange.ending.kind)) this.#timeouts.set(kind, (this.#timeouts.get(kind) ?? 0) + 1);
       const answer = new Answer(exchange, asked, this.rules);
       this.answers.push(answer);
       this.#onAnswer?.(answer);
@@ -236,7 +249,20 @@ export class Traffic implements AsyncDisposable {
     if (answer.status !== 429) return undefined;
     if (answer.reason !== "rate_limit_exceeded" && answer.reason !== "concurrency_limit_exceeded") return undefined;
     const hint = retryAfterMs(answer.header("retry-after") ?? "", this.#clock.nowMs()) ?? 1_000;
-    return hint > LONGEST_AMBIENT_WAIT_MS ? undefined : hint;
+    const longest = answer.asked.intent === "denied" ? SHORT_AMBIENT_WAIT_MS : LONGEST_AMBIENT_WAIT_MS;
+    return hint > longest ? undefined : hint;
+  }
+
+  #boundsOf(kind: string, intent: Asked["intent"], { bounds = {} }: Ask): Partial<Bounds> {
+    const { answerMs, idleMs } = this.target.timeouts;
+    const deadlineMs = intent === "good" || intent === "either" ? answerMs : Math.min(QUICK_DEADLINE_MS, answerMs);
+    const full = { deadlineMs, idleMs, ...bounds };
+    if ((this.#timeouts.get(kind) ?? 0) < TIMEOUTS_BEFORE_HASTE) return full;
+    return {
+      ...full,
+      deadlineMs: Math.min(full.deadlineMs, HASTE.deadlineMs),
+      idleMs: Math.min(full.idleMs, HASTE.idleMs),
+    };
   }
 
   #count(account: string, change: 1 | -1): number {

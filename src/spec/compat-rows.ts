@@ -48,6 +48,11 @@ export const COMPAT_ROWS = [
     text: "A whole reply has `id`, `object`, `created`, `model`, and choices with `index`, `finish_reason` and role `assistant`.",
   },
   {
+    id: "COMPAT-CHAT-TURNS",
+    source: OPENAI,
+    text: "Conversations may begin with a system turn, hold empty and null contents, and give content in parts.",
+  },
+  {
     id: "COMPAT-CHAT-CHUNKS",
     source: OPENAI,
     text: "Every chunk is a `chat.completion.chunk` whose choices have `index` and `delta`; the first says the role.",

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { EXIT, GauntletError, isObject, messageOf } from "../core/index.ts";
+import { EXIT, GauntletError, isObject, messageOf, UsageError } from "../core/index.ts";
 import { embeddedSupplier } from "./embedded-supplier.ts";
 import { Key } from "./key.ts";
 import type { Tier } from "./schema.ts";
@@ -63,6 +63,8 @@ export async function startEmbedded({ command, signal }: EmbeddedOptions): Promi
     return { ...describeEmbedded(ready), [Symbol.asyncDispose]: stop };
   } catch (error) {
     await stop();
+    // Its complaint about an option is about an option of ours that was passed on.
+    if (child.exitCode === EXIT.usage) throw new UsageError(stderr.trim().replace(/^gauntlet: /, ""), { cause: error });
     throw new EmbeddedGatewayError(`the embedded gateway did not start: ${messageOf(error)} ${stderr.trim()}`.trim(), {
       cause: error,
     });

@@ -162,6 +162,7 @@ const streamUsage = defineCompat("chat", {
   async probe(t) {
     const prompt = `Count these words: one two three ${t.nonce()}`;
     return {
+      prompt,
       whole: await t.ask({ endpoint: "chat", prompt }),
       stream: await t.ask({
         endpoint: "chat",
@@ -172,10 +173,18 @@ const streamUsage = defineCompat("chat", {
       }),
     };
   },
-  judge({ whole, stream }, verdict) {
+  judge({ whole, stream, prompt }, verdict) {
     verdict.assumeGood(whole);
     if (!verdict.compat("COMPAT-CHAT-USAGE", stream.admitted, true, { in: stream, because: stream.summary })) return;
     const seen = { in: stream };
+    if (whole.replyText !== undefined && stream.replyText !== undefined) {
+      verdict.compat(
+        "COMPAT-CHAT-USAGE",
+        stream.replyText === whole.replyText || !whole.replyText.includes(prompt),
+        true,
+        { ...seen, because: "the option changes the text" },
+      );
+    }
     const withUsage = stream.stream.events.filter(({ json }) => isObject(member(json, "usage")));
     if (!verdict.compat("COMPAT-CHAT-USAGE", withUsage.length > 0, true, { ...seen, because: "a chunk with usage" }))
       return;
@@ -261,4 +270,36 @@ const wholeShape = defineCompat("chat", {
   },
 });
 
-export const CHAT_COMPAT: readonly Check[] = [wholeShape, streamShape, streamUsage];
+const TURNS: Readonly<Record<string, readonly unknown[]>> = {
+  system: [
+    { role: "system", content: "Be brief." },
+    { role: "user", content: "hello" },
+  ],
+  "empty-assistant": [
+    { role: "user", content: "a" },
+    { role: "assistant", content: "" },
+    { role: "user", content: "b" },
+  ],
+  "content-parts": [{ role: "user", content: [{ type: "text", text: "hello" }] }],
+};
+
+const turns = defineCompat("chat", {
+  id: "compat.chat-turns",
+  title: "Conversations are accepted as OpenAI clients write them",
+  covers: ["COMPAT-CHAT-TURNS"],
+  explains: "A system turn first, an assistant turn without text, content in parts: agents send all three.",
+  across: { case: Object.keys(TURNS) },
+  cost: { requests: 2 },
+  async probe(t) {
+    return {
+      control: await t.ask({ endpoint: "chat" }),
+      answer: await t.ask({ endpoint: "chat", fields: { messages: TURNS[t.case] }, intent: "odd" }),
+    };
+  },
+  judge({ control, answer }, verdict) {
+    verdict.assumeGood(control);
+    verdict.compat("COMPAT-CHAT-TURNS", answer.admitted, true, { in: answer, because: answer.summary });
+  },
+});
+
+export const CHAT_COMPAT: readonly Check[] = [wholeShape, streamShape, streamUsage, turns];

@@ -1,4 +1,5 @@
 import { type Answer, filledString, present, that, type Verdict } from "../../src/conformance/index.ts";
+import { member } from "../../src/core/index.ts";
 import { type DenialRow, denial, type MustRow, type Reason } from "../../src/spec/index.ts";
 
 /** What a row asks for at this target: the specification's words, or the target's contract. */
@@ -44,11 +45,14 @@ function judgeAction(verdict: Verdict, denied: Answer, row: DenialRow, hinted: b
 }
 
 function judgeBody(verdict: Verdict, denied: Answer, row: DenialRow): void {
-  const { envelope, message, type, code } = denied.error;
   if (denied.asked.endpoint === "messages") {
+    const { envelope, message, type, code } = denied.error;
     verdict.observe("ERR-BODY-3", { envelope, message, type, code }, { in: denied });
     return;
   }
+  // The shape is a demand here, so the fields count in their place only.
+  const error = member(denied.json, "error");
+  const [message, type, code] = ["message", "type", "code"].map((name) => member(error, name));
   const aText = that("a string", (value) => typeof value === "string");
   const shown: MustRow | undefined = row.status === 402 ? "ERR-BODY-1" : undefined;
   if (shown !== undefined) {

@@ -26,37 +26,44 @@ export type Drive = {
 /** Small requests first, so that the overshoot is small; large ones when the limit turns out not to be. */
 const SMALL = 60;
 const LARGE = 40;
-/** How long a daily cap's tally may lag, and a little more. */
-const LAG_S = 75;
 const POLL_MS = 3_000;
+/** Answers in a row that were not served and are no rate denial, after which the key is taken for stopped. */
+const STOPPED = 3;
 
 /**
  * Uses a key up with one kind of traffic.
  *
- * @param lag whether the tally may lag by a minute (daily caps) or not (lifetime budgets).
+ * @param lagS how long the denial may take to set in after the limit was passed, seconds.
  */
-export async function drive(t: Probe, key: Key, kind: Kind, lag: boolean): Promise<Drive> {
+export async function drive(t: Probe, key: Key, kind: Kind, lagS: number): Promise<Drive> {
   const served: Answer[] = [];
-  const small: Ask = { key, ...kind, intent: "either" };
+  const small: Ask = { key, ...kind, intent: "either", patient: false };
   const large: Ask = { ...small, prompt: LONG_TEXT, ...(kind.endpoint === "messages" ? { maxTokens: 2_000 } : {}) };
+  const outcome = (denial: Answer | null, waitedS: number): Drive => ({
+    kind,
+    served: served.length,
+    first: served[0] ?? null,
+    denial,
+    waitedS,
+  });
+  let refused = 0;
   for (let sent = 0; sent < SMALL + LARGE; sent++) {
     const answer = await t.ask(sent < SMALL ? small : large);
-    if (isSpendingDenial(answer))
-      return { kind, served: served.length, first: served[0] ?? null, denial: answer, waitedS: 0 };
+    if (isSpendingDenial(answer)) return outcome(answer, 0);
+    refused = answer.admitted ? 0 : refused + 1;
     if (answer.admitted) served.push(answer);
-    else if (sent > 5 && served.length === 0) break;
+    // Whatever it is called, a key that is not served any more is stopped; the row is judged by what came.
+    else if (refused >= STOPPED) return outcome(answer, 0);
+    else await t.wait(1_000);
   }
   const startUs = t.nowUs();
   const waitedS = () => (t.nowUs() - startUs) / 1_000_000;
-  let denial: Answer | null = null;
-  while (served.length > 0 && waitedS() < (lag ? LAG_S : 10)) {
+  while (waitedS() < lagS) {
     await t.wait(POLL_MS);
     const answer = await t.ask(small);
-    if (!isSpendingDenial(answer)) continue;
-    denial = answer;
-    break;
+    if (isSpendingDenial(answer)) return outcome(answer, waitedS());
   }
-  return { kind, served: served.length, first: served[0] ?? null, denial, waitedS: waitedS() };
+  return outcome(null, waitedS());
 }
 
 /** Any refusal that a used-up key may meet, rightly named or not: the rows are judged, not assumed. */

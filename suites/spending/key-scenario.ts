@@ -20,6 +20,11 @@ export type KeyRecording = {
   readonly parallel: { readonly served: number; readonly atOnce: number } | null;
 };
 
+/** How long a daily cap's tally may lag, and a little more; a budget has no such allowance. Seconds. */
+const LAG_S = { cappable: 75, childSmall: 8 } as const;
+/** Once one kind of traffic has had the whole allowance in vain, the others get this much. */
+const SHORT_LAG_S = 5;
+
 /** Failing requests per batch: each so large that a few of them would use up a small limit, were they charged. */
 const FAILURES = 24;
 
@@ -28,7 +33,6 @@ const FAILURES = 24;
  * With a supplier of fresh keys each kind gets a key of its own; otherwise the one key is used up by one kind.
  */
 export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): Promise<KeyRecording> {
-  const lag = state === "cappable";
   const configured = t.target.keys[state];
   const made = await t.freshKey(`key.${state}`);
   const key = configured ?? made;
@@ -36,13 +40,13 @@ export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): P
   const before = await t.ask({ key, endpoint: "chat", intent: "either" });
   const batches = before.admitted ? await freeBatches(t, key) : [];
   // The static keys take the kinds that gateways forget most: streams of one dialect each.
-  const own: Kind = await kindFor(t, lag);
-  const drives: Drive[] = [await drive(t, key, own, lag)];
+  const own: Kind = await kindFor(t, state);
+  const drives: Drive[] = [await drive(t, key, own, LAG_S[state])];
   if (made !== undefined) {
-    for (const kind of KINDS) {
+    for (const kind of KINDS.filter(({ endpoint, mode }) => endpoint !== own.endpoint || mode !== own.mode)) {
       const fresh = await t.freshKey(`key.${state}`);
-      if (fresh !== undefined && (kind.endpoint !== own.endpoint || kind.mode !== own.mode))
-        drives.push(await drive(t, fresh, kind, lag));
+      const inVain = drives.some(({ denial }) => denial === null);
+      if (fresh !== undefined) drives.push(await drive(t, fresh, kind, inVain ? SHORT_LAG_S : LAG_S[state]));
     }
   }
   const usedUp = drives[0]?.denial !== null;
@@ -62,8 +66,8 @@ export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): P
   };
 }
 
-async function kindFor(t: Probe, lag: boolean): Promise<Kind> {
-  if (!lag) return { endpoint: "chat", mode: "stream" };
+async function kindFor(t: Probe, state: "cappable" | "childSmall"): Promise<Kind> {
+  if (state === "childSmall") return { endpoint: "chat", mode: "stream" };
   const streamed = await t.ask({ endpoint: "messages", mode: "stream", intent: "odd" });
   return { endpoint: "messages", mode: streamed.admitted ? "stream" : "whole" };
 }

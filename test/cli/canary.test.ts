@@ -1,0 +1,94 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
+
+/** Every file below a folder. */
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    return statSync(path).isDirectory() ? filesBelow(path) : [path];
+  });
+}
+
+/** A key's long parts, and the forms in which they travel. */
+function tracesOf(key: string): string[] {
+  const half = Math.ceil(key.length / 2);
+  const parts = Array.from({ length: key.length - half + 1 }, (_, at) => key.slice(at, at + half));
+  return [...parts, Buffer.from(key).toString("base64").slice(0, 24), encodeURIComponent(key)];
+}
+
+test("no key, whole, in part or encoded, is printed or written anywhere, also when the gateway repeats it", async () => {
+  using folder = temporaryFolder();
+  const canary = (name: string) => `ck-${name}-${Buffer.from(name.padEnd(18, "~")).toString("hex").slice(0, 30)}Zq9`;
+  const names = [
+    "valid",
+    "second",
+    "revoked",
+    "capped",
+    "cappable",
+    "childExhausted",
+    "childSmall",
+    "empty",
+    "emptySecond",
+    "other",
+  ];
+  const keys = Object.fromEntries(names.map((name) => [name, canary(name)]));
+  const keyFile = join(folder.path, "gateway-keys.json");
+  writeFileSync(keyFile, JSON.stringify(keys));
+  await using gateway = startGauntlet([
+    "gateway",
+    "--keys",
+    keyFile,
+    "--fault",
+    "security.key-in-reply",
+    "--fault",
+    "security.key-encoded-in-header",
+  ]);
+  const ready = JSON.parse(await gateway.printed("\n"));
+  expect(ready.keys).toMatchObject(keys);
+  const lines = names.map((name) => `  ${name}: env:CANARY_${name}`).join("\n");
+  const models = Object.entries(ready.models)
+    .map(([role, id]) => `  ${role}: ${id}`)
+    .join("\n");
+  const target = join(folder.path, "gauntlet.yaml");
+  writeFileSync(
+    target,
+    `baseUrl: ${ready.baseUrl}\nkeys:\n${lines}\nmodels:\n${models}\nlimits: { rpm: 6000, inFlight: 256 }\n`,
+  );
+  const environment = Object.fromEntries(names.map((name) => [`CANARY_${name}`, canary(name)]));
+  const suites = [
+    "service",
+    "auth",
+    "models",
+    "chat",
+    "messages",
+    "errors",
+    "security",
+    "robustness",
+    "spending",
+    "compat",
+  ];
+  const outputs: string[] = [];
+  const run = join(folder.path, "run");
+  for (const args of [
+    ["conform", ...suites, "--target", target, "--out", run],
+    ["conform", "auth", "--target", target, "--json", "--out", join(folder.path, "second")],
+    ["rejudge", run],
+    ["conform", "--target", target, "--out", run],
+  ]) {
+    const { stdout, stderr } = await gauntlet(args, environment, folder.path);
+    outputs.push(stdout, stderr);
+  }
+  expect(outputs[0]).toContain("SEC-3");
+  for (const path of filesBelow(folder.path).filter((path) => path !== keyFile))
+    outputs.push(readFileSync(path, "utf8"));
+  const all = outputs.join("\n");
+  expect(all.length).toBeGreaterThan(100_000);
+  const found = names.flatMap((name) =>
+    tracesOf(canary(name))
+      .filter((trace) => all.includes(trace))
+      .map((trace) => `${name}: ${trace}`),
+  );
+  expect(found).toEqual([]);
+}, 180_000);

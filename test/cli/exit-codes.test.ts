@@ -1,0 +1,164 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, test } from "vitest";
+import { runRecordJsonSchema } from "../../src/record/index.ts";
+import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
+
+const QUICK = ["conform", "models", "auth"];
+
+describe("exit codes", () => {
+  test("0: the reference gateway passes, with a run folder", async () => {
+    using folder = temporaryFolder();
+    const { code, stdout } = await gauntlet([...QUICK, "--out", join(folder.path, "run")]);
+    expect(stdout).toContain("PASS: embedded reference gateway");
+    expect(code).toBe(0);
+    const record = JSON.parse(readFileSync(join(folder.path, "run", "run.json"), "utf8"));
+    const ajv = new Ajv2020({ strict: false, formats: { "date-time": true } });
+    expect(ajv.validate(runRecordJsonSchema(), record), ajv.errorsText()).toBe(true);
+  });
+
+  test("1: a broken demand, with expectation, observation, exchange and a curl line", async () => {
+    using folder = temporaryFolder();
+    const { code, stdout } = await gauntlet([
+      "conform",
+      "errors",
+      "--fault",
+      "auth.unknown-key-403",
+      "auth",
+      "--out",
+      join(folder.path, "run"),
+    ]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/✗ fail auth\.unknown-key\[chat\]/);
+    expect(stdout).toMatch(/AUTH-3 \(MUST\) at status\n\s+expected 401\n\s+observed 403/);
+    expect(stdout).toContain("curl -sS -i -X POST");
+  });
+
+  test.each<[what: string, args: string[], says: RegExp]>([
+    ["no command", [], /Name a command/],
+    ["an unknown command", ["conforn"], /conform/],
+    ["an unknown option", ["conform", "--tarket", "x"], /tarket/],
+    ["an unknown suite", ["conform", "modells"], /no suite "modells"[\s\S]*Did you mean "models"/],
+    ["an unknown check", ["conform", "--only", "chat.minimall"], /no check "chat.minimall"[\s\S]*Did you mean/],
+    ["a target file that is not there", ["conform", "--target", "no-such.yaml"], /no-such\.yaml: cannot be read/],
+    ["an unknown row to explain", ["explain", "AUTH-99"], /no check or row "AUTH-99"/],
+    ["a folder without a run", ["rejudge", "."], /holds no readable run record/],
+    ["an unknown fault", ["conform", "models", "--fault", "no.such"], /no\.such/],
+  ])("2: %s", async (_what, args, says) => {
+    using folder = temporaryFolder();
+    const { code, stderr, stdout } = await gauntlet(args, {}, folder.path);
+    expect(stderr).toMatch(says);
+    expect(stdout).toBe("");
+    expect(code).toBe(2);
+  });
+
+  test("2: a broken target file, with every fault at its place", async () => {
+    using folder = temporaryFolder();
+    writeFileSync(
+      join(folder.path, "gauntlet.yaml"),
+      "baseUrl: nowhere\nkeys:\n  valid: sk-canary-pasted-in\n  secnd: env:X\n",
+    );
+    const { code, stderr } = await gauntlet(["conform", "--target", "gauntlet.yaml"], {}, folder.path);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /gauntlet\.yaml:1:1 \(baseUrl\)[\s\S]*gauntlet\.yaml:3:3 \(keys\.valid\)[\s\S]*gauntlet\.yaml:4:3 \(keys\.secnd\).*Did you mean "second"/,
+    );
+    expect(stderr).not.toContain("canary");
+  });
+
+  test("3: nothing answers", async () => {
+    using folder = temporaryFolder();
+    writeFileSync(join(folder.path, "t.yaml"), "baseUrl: http://127.0.0.1:9/v1\nkeys: { valid: env:K }\n");
+    const { code, stderr } = await gauntlet([...QUICK, "--target", "t.yaml"], { K: "sk-canary" }, folder.path);
+    expect(stderr).toMatch(/no answer from http:\/\/127\.0\.0\.1:9\/v1.*ECONNREFUSED/);
+    expect(code).toBe(3);
+  });
+
+  test("4: one key only: what it can show is judged, the rest is blocked with the lines that unblock it", async () => {
+    using folder = temporaryFolder();
+    await using gateway = startGauntlet(["gateway"]);
+    const ready = JSON.parse(await gateway.printed("\n"));
+    writeFileSync(join(folder.path, "t.yaml"), `baseUrl: ${ready.baseUrl}\nkeys: { valid: env:K }\n`);
+    const { code, stdout } = await gauntlet(
+      ["conform", "auth", "errors", "--target", "t.yaml"],
+      { K: ready.keys.valid },
+      folder.path,
+    );
+    expect(stdout).toMatch(/▣ \d+ checks were blocked[\s\S]*revoked: env:GW_REVOKED/);
+    expect(stdout).toContain("INCONCLUSIVE");
+    expect(code).toBe(4);
+  });
+
+  test("130: interrupted, with what there was", async () => {
+    using folder = temporaryFolder();
+    await using running = startGauntlet(["conform", "--out", join(folder.path, "run")]);
+    await running.printed("checks");
+    running.child.kill("SIGINT");
+    const { code, stdout } = await running.finished;
+    expect(code).toBe(130);
+    expect(stdout).toContain("interrupted by SIGINT");
+    const record = JSON.parse(readFileSync(join(folder.path, "run", "run.json"), "utf8"));
+    expect(record).toMatchObject({ complete: false, verdict: { word: "inconclusive", exitCode: 130 } });
+  });
+});
+
+test("--json prints one document and nothing else, whatever the verdict", async () => {
+  using folder = temporaryFolder();
+  const { code, stdout } = await gauntlet([
+    "conform",
+    "models",
+    "--json",
+    "--fault",
+    "models.entries-without-object",
+    "--out",
+    join(folder.path, "r"),
+  ]);
+  const document = JSON.parse(stdout);
+  expect(document).toMatchObject({ schemaVersion: 1, verdict: "pass", exitCode: code });
+  expect(document.checks[0]).toMatchObject({
+    id: "models.list",
+    status: "pass",
+    rows: ["MODELS-1", "MODELS-2", "MODELS-6"],
+  });
+  expect(Object.values(document.counts).reduce((sum: number, count) => sum + Number(count), 0)).toBe(
+    document.checks.length,
+  );
+});
+
+test("a kept run is judged again without traffic, with the same verdicts", async () => {
+  using folder = temporaryFolder();
+  const run = join(folder.path, "run");
+  const first = await gauntlet([
+    "conform",
+    "errors",
+    "streaming",
+    "--json",
+    "--fault",
+    "denial.action-empty-on-429",
+    "--out",
+    run,
+  ]);
+  const again = await gauntlet(["rejudge", run, "--json"]);
+  const before = JSON.parse(first.stdout);
+  const after = JSON.parse(again.stdout);
+  expect(after.changed).toEqual([]);
+  expect(after.counts).toEqual(before.counts);
+  expect(after.checks.map((check: { id: string; status: string }) => [check.id, check.status])).toEqual(
+    before.checks.map((check: { id: string; status: string }) => [check.id, check.status]),
+  );
+  expect(again.code).toBe(first.code);
+});
+
+test("checks, explain and help", async () => {
+  const checks = JSON.parse((await gauntlet(["checks", "--json"])).stdout);
+  expect(checks.checks.find((check: { id: string }) => check.id === "errors.key-revoked").rows).toContainEqual({
+    id: "ERR-401-REVOKED",
+    level: "MUST",
+  });
+  expect((await gauntlet(["explain", "errors.key-revoked"])).stdout).toMatch(
+    /ERR-401-REVOKED \(MUST, 7\.T\.key_revoked/,
+  );
+  expect((await gauntlet(["explain", "AUTH-4"])).stdout).toContain("auth.revoked");
+  expect((await gauntlet(["--help"])).stdout).toContain("gauntlet gateway");
+});
