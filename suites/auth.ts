@@ -11,6 +11,7 @@ import {
 import type { Endpoint } from "../src/wire/index.ts";
 import { expectedDenial } from "./shared/expected-denial.ts";
 import { fabricatedKey, swappedCase } from "./shared/fabricated-key.ts";
+import { isGoodKey } from "./shared/good-keys.ts";
 import { judgeDenial } from "./shared/judge-denial.ts";
 
 const ENDPOINTS = ["models", "chat", "messages"] as const;
@@ -46,7 +47,7 @@ const bearerAuthenticates = defineCheck({
 async function onEndpoint(t: Probe, wrong: Ask) {
   const endpoint = endpointOf(t);
   const expected = expectedDenial(t, "invalid_api_key");
-  const control = await t.ask({ endpoint });
+  const control = await t.control({ endpoint });
   const denied = await t.ask({ endpoint, intent: "denied", ...wrong });
   const streamed = endpoint === "models" ? [] : [await t.ask({ endpoint, intent: "denied", mode: "stream", ...wrong })];
   return { control, denied: [denied, ...streamed], expected };
@@ -148,7 +149,7 @@ const nearKeyIsDenied = defineCheck({
     const near = NEAR_KEYS[t.case]?.(good) ?? good;
     if (near === good) return { control: null, denied: null, expected: expectedDenial(t, "invalid_api_key") };
     return {
-      control: await t.ask(),
+      control: await t.control(),
       denied: await t.ask({ authorization: `Bearer ${near}`, intent: "denied" }),
       expected: expectedDenial(t, "invalid_api_key"),
     };
@@ -188,7 +189,7 @@ const malformedCredentialIsDenied = defineCheck({
   async probe(t) {
     const { value, also = [] } = MALFORMED[t.case] ?? { value: () => "" };
     return {
-      control: await t.ask(),
+      control: await t.control(),
       denied: await t.ask({ authorization: value(t.target.keys.valid.reveal()), intent: "denied" }),
       allowed: [expectedDenial(t, "invalid_api_key").status, ...also],
       word: expectedDenial(t, "invalid_api_key").word,
@@ -223,7 +224,7 @@ const revokedKeyStaysRevoked = defineCheck({
   async probe(t) {
     const endpoint = endpointOf(t);
     const expected = expectedDenial(t, "key_revoked");
-    const control = await t.ask({ endpoint });
+    const control = await t.control({ endpoint });
     const denied: Answer[] = [await t.ask({ endpoint, key: "revoked", intent: "denied" })];
     const fresh = Array.from({ length: 5 }, () =>
       t.ask({ endpoint, key: "revoked", intent: "denied", freshConnection: true }),
@@ -283,9 +284,6 @@ const precedence = defineCheck({
   },
 });
 
-/** Keys that must always be let in; the others are in a state in which they must not. */
-const GOOD_KEYS = ["valid", "second", "other"];
-
 const goodKeysAreAlwaysGood = defineWatch({
   id: "auth.good-key-always",
   title: "No request with a good key is ever told that its key is bad",
@@ -293,14 +291,12 @@ const goodKeysAreAlwaysGood = defineWatch({
   explains:
     "Looks at every request of the run that carried a good key and asked for something proper: none may come back as 401 or 403. A failure means that keys flap, for instance because a cache and a database disagree.",
   judge(answers, verdict) {
-    const good = answers.filter(
-      ({ asked, exchange }) => asked.intent === "good" && GOOD_KEYS.includes(exchange.key ?? ""),
-    );
+    const good = answers.filter(({ asked, exchange }) => asked.intent === "good" && isGoodKey(exchange.key));
     if (good.length === 0) verdict.inconclusive("no request with a good key was sent");
     const refused = good.filter(({ status }) => status === 401 || status === 403);
     const named = `${refused.length} of ${good.length} refused`;
     verdict.must("AUTH-1", refused.length, 0, { in: refused[0], because: named });
-    const invalid = answers.filter(({ exchange, status }) => status === 401 && GOOD_KEYS.includes(exchange.key ?? ""));
+    const invalid = answers.filter(({ exchange, status }) => status === 401 && isGoodKey(exchange.key));
     verdict.must("ERR-401-INVALID", invalid.length, 0, {
       in: invalid[0],
       because: "401 for a key that is neither missing nor invalid",

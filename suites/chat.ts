@@ -106,7 +106,7 @@ const requiredFields = defineCheck({
   across: { mode: MODES, case: Object.keys(REQUIRED) },
   cost: { requests: 2 },
   async probe(t) {
-    return { control: await t.ask(), refused: await t.ask({ omit: [t.case], intent: "odd" }) };
+    return { control: await t.control(), refused: await t.ask({ omit: [t.case], intent: "odd" }) };
   },
   judge({ control, refused }, verdict, axes) {
     verdict.assumeGood(control);

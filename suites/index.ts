@@ -1,4 +1,4 @@
-import type { Check } from "../src/conformance/index.ts";
+import { type Check, withAnyKey } from "../src/conformance/index.ts";
 import { AUTH } from "./auth.ts";
 import { CHAT } from "./chat.ts";
 import { COMPAT } from "./compat/index.ts";
@@ -19,15 +19,15 @@ export const CHECKS: readonly Check[] = [
   ...SERVICE,
   ...AUTH,
   ...MODELS,
-  ...CHAT,
-  ...MESSAGES,
-  ...STREAMING,
+  ...withAnyKey(CHAT),
+  ...withAnyKey(MESSAGES),
+  ...withAnyKey(STREAMING),
   ...ERRORS,
   ...RATE_CHECKS,
   ...SLOT_CHECKS,
   ...HINT_CHECKS,
   ...SPENDING,
   ...SECURITY,
-  ...ROBUSTNESS,
-  ...COMPAT,
+  ...withAnyKey(ROBUSTNESS),
+  ...withAnyKey(COMPAT),
 ];

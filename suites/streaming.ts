@@ -141,7 +141,7 @@ const textIsIntact = defineCheck({
     "A model that repeats its prompt is asked for the same text whole and several times streamed. The streamed text should be the whole text, character for character, without replacement characters. A difference shows lost, doubled or broken pieces.",
   needs: ["model.echo"],
   across: { dialect: DIALECTS, case: Object.keys(TEXTS) },
-  cost: { requests: 7 },
+  cost: { requests: 5 },
   async probe(t) {
     const ask: Ask = { model: "echo", prompt: TEXTS[t.case] ?? "", maxTokens: 8_192 };
     const chat: Ask = { ...ask };

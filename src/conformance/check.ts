@@ -63,6 +63,8 @@ export interface CheckSpec<P extends Recordable> extends Declaration {
   readonly lock?: string | ((target: Target) => string);
   /** Nothing else of the run is under way meanwhile, because it uses up what the others need, or measures time. */
   readonly alone?: boolean | ((target: Target) => boolean);
+  /** Any funded key shows it: the account with room for it is taken. Default: the account of `valid`. */
+  readonly anyKey?: boolean;
   readonly cost: Cost;
   /** Sends and records; decides nothing. */
   probe(t: Probe): Promise<P>;
@@ -110,6 +112,11 @@ function layerOf({ id, covers }: Declaration): Layer {
   const layer = (["specification", "protocol", "compat"] as const).find((candidate) => layers.includes(candidate));
   if (layer === undefined) throw new Error(`check ${id} covers no row`);
   return layer;
+}
+
+/** Lets checks use whichever funded account has room for them. */
+export function withAnyKey(checks: readonly Check[]): Check[] {
+  return checks.map((check) => (check.kind === "probe" ? { ...check, anyKey: true } : check));
 }
 
 export function suiteOf(id: string): string {

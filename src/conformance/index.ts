@@ -10,6 +10,7 @@ export {
   instancesOf,
   type Need,
   suiteOf,
+  withAnyKey,
 } from "./check.ts";
 export * from "./expectation.ts";
 export { resultOf } from "./judge.ts";

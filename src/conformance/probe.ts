@@ -15,9 +15,12 @@ export class Probe {
   /** The further axis of the instance; empty when it has none. */
   readonly case: string;
   readonly #traffic: Traffic;
+  readonly #key: Key | undefined;
 
-  constructor(traffic: Traffic, axes: Axes) {
+  /** @param key of asks that name none; default `valid`. */
+  constructor(traffic: Traffic, axes: Axes, key?: Key) {
     this.#traffic = traffic;
+    this.#key = key;
     this.dialect = axes.dialect ?? "chat";
     this.mode = axes.mode ?? "whole";
     this.case = axes.case ?? "";
@@ -29,12 +32,17 @@ export class Probe {
 
   /** Sends a request like any other client of the account: paced, and again once when something ambient stopped it. */
   ask(ask: Ask = {}): Promise<Answer> {
-    return this.#traffic.ask(ask, { endpoint: this.dialect, mode: this.mode });
+    return this.#traffic.ask(ask, { endpoint: this.dialect, mode: this.mode, key: this.#key });
+  }
+
+  /** The good twin of a negative probe; one that was served in the last seconds is as good as a new one. */
+  control(ask: Ask = {}): Promise<Answer> {
+    return this.#traffic.control(ask, { endpoint: this.dialect, mode: this.mode, key: this.#key });
   }
 
   /** Sends at once and does not wait for the end. */
   begin(ask: Ask = {}): Held {
-    return this.#traffic.begin(ask, { endpoint: this.dialect, mode: this.mode });
+    return this.#traffic.begin(ask, { endpoint: this.dialect, mode: this.mode, key: this.#key });
   }
 
   /** Runs a scenario once per run: several checks may judge one costly piece of traffic. */

@@ -79,7 +79,9 @@ async function resultFrom(
   }
   const startedUs = traffic.recorder.nowUs();
   try {
-    const recording = await check.probe(new Probe(traffic, instance.axes));
+    const recording = await check.probe(
+      new Probe(traffic, instance.axes, check.anyKey === true ? traffic.widestKey : undefined),
+    );
     onRecording?.(instance, recording);
     return resultOf(instance, recording, { attestations, durationMs: (traffic.recorder.nowUs() - startedUs) / 1_000 });
   } catch (error) {

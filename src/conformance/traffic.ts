@@ -41,6 +41,8 @@ export interface Held {
 export interface AskDefaults {
   readonly endpoint: Endpoint;
   readonly mode: Mode;
+  /** Key of asks that name none; default `valid`. */
+  readonly key?: Key | undefined;
 }
 
 /** An ambient denial is waited out at most this long; a longer hint ends the attempt. */
@@ -51,6 +53,10 @@ const REPEATS = 2;
 const SHORT_AMBIENT_WAIT_MS = 8_000;
 /** What a denied or odd request may take: an answer that needs no provider. */
 const QUICK_DEADLINE_MS = 20_000;
+/** How long a good twin stands for the requests that resemble it. */
+const CONTROL_LASTS_MS = 8_000;
+/** A rate at which a whole run does not have to wait for its own traffic. */
+const AMPLE_RPM = 1_000;
 /** Time-outs of one kind of request after which it gets less time, and how much. Once is evidence; fifty cost an hour. */
 const TIMEOUTS_BEFORE_HASTE = 3;
 const HASTE = { deadlineMs: 6_000, idleMs: 3_000 };
@@ -67,6 +73,7 @@ export class Traffic implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #paces = new Map<string, Pace>();
   readonly #inFlight = new Map<string, number>();
+  readonly #controls = new Map<string, { readonly answer: Promise<Answer>; readonly atMs: number }>();
   readonly #timeouts = new Map<string, number>();
   readonly #onAnswer: ((answer: Answer) => void) | undefined;
   readonly #runTag: string;
@@ -142,8 +149,36 @@ export class Traffic implements AsyncDisposable {
     return `gx${this.#runTag}n${(++this.#nonces).toString(36)}z`;
   }
 
+  /**
+   * A good request as others of the last seconds were: the twin of a negative probe. One that was served a moment ago
+   * stands for the next ones too, so that controls do not double the traffic.
+   */
+  async control(ask: Ask, defaults: AskDefaults): Promise<Answer> {
+    const name = JSON.stringify([ask, defaults]);
+    const known = this.#controls.get(name);
+    if (known !== undefined && this.#clock.nowMs() - known.atMs < CONTROL_LASTS_MS) {
+      const answer = await known.answer;
+      if (answer.admitted) return answer;
+    }
+    const answer = this.ask(ask, defaults);
+    this.#controls.set(name, { answer, atMs: this.#clock.nowMs() });
+    return answer;
+  }
+
+  /**
+   * The key for checks that any funded key can show: that of `valid`, or of a tier's account when the rate of `valid` is
+   * so low that it would hold up the run for minutes.
+   */
+  get widestKey(): Key {
+    const { keys, limits, tiers } = this.target;
+    if ((limits?.rpm ?? 0) >= AMPLE_RPM) return keys.valid;
+    const wide = Object.values(tiers).filter((account) => account.limits.rpm >= AMPLE_RPM);
+    return wide.sort((a, b) => b.limits.rpm - a.limits.rpm)[0]?.key ?? keys.valid;
+  }
+
   /** Waits below the account's limits, sends, repeats once what an ambient denial or a stale connection stopped. */
-  async ask(ask: Ask, defaults: AskDefaults): Promise<Answer> {
+  async ask(given: Ask, defaults: AskDefaults): Promise<Answer> {
+    const ask = withDefaultKey(given, defaults);
     let answer = await this.#pacedOnce(ask, defaults, undefined);
     for (let repeat = 0; repeat < REPEATS; repeat++) {
       if (isStale(answer.exchange)) {
@@ -171,7 +206,8 @@ export class Traffic implements AsyncDisposable {
   }
 
   /** Sends at once, whatever the pace; for probes that hold requests open or measure limits. */
-  begin(ask: Ask, defaults: AskDefaults, repeats?: string): Held {
+  begin(given: Ask, defaults: AskDefaults, repeats?: string): Held {
+    const ask = withDefaultKey(given, defaults);
     this.signal.throwIfAborted();
     if (++this.#sent > this.target.budget.requests) {
       throw new BudgetReached(`the budget of ${this.target.budget.requests} requests is used up`, {
@@ -283,6 +319,10 @@ export class Traffic implements AsyncDisposable {
     this.#paces.set(account, pace);
     return pace;
   }
+}
+
+function withDefaultKey(ask: Ask, { key }: AskDefaults): Ask {
+  return key === undefined || ask.key !== undefined || ask.authorization !== undefined ? ask : { ...ask, key };
 }
 
 /** A connection that the gateway had closed while it was idle: nothing of the request was answered (RFC 9112, 9.3). */

@@ -292,7 +292,7 @@ const turns = defineCompat("chat", {
   cost: { requests: 2 },
   async probe(t) {
     return {
-      control: await t.ask({ endpoint: "chat" }),
+      control: await t.control({ endpoint: "chat" }),
       answer: await t.ask({ endpoint: "chat", fields: { messages: TURNS[t.case] }, intent: "odd" }),
     };
   },

@@ -21,7 +21,7 @@ const keyPlace = defineCheck({
   cost: { requests: 2 },
   async probe(t) {
     const place = PLACES[t.case]?.(t.target.keys.valid.reveal()) ?? {};
-    return { control: await t.ask(), answer: await t.ask({ key: null, intent: "odd", ...place }) };
+    return { control: await t.control(), answer: await t.ask({ key: null, intent: "odd", ...place }) };
   },
   judge({ control, answer }, verdict) {
     verdict.assumeGood(control);
@@ -43,7 +43,7 @@ const listKeyPlace = defineCheck({
   async probe(t) {
     const place = PLACES[t.case]?.(t.target.keys.valid.reveal()) ?? {};
     return {
-      control: await t.ask({ endpoint: "models" }),
+      control: await t.control({ endpoint: "models" }),
       answer: await t.ask({ endpoint: "models", key: null, intent: "odd", ...place }),
     };
   },
@@ -66,7 +66,7 @@ const schemeCase = defineCheck({
   cost: { requests: 2 },
   async probe(t) {
     const key = t.target.keys.valid.reveal();
-    return { control: await t.ask(), answer: await t.ask({ authorization: `${t.case} ${key}`, intent: "odd" }) };
+    return { control: await t.control(), answer: await t.ask({ authorization: `${t.case} ${key}`, intent: "odd" }) };
   },
   judge({ control, answer }, verdict) {
     verdict.assumeGood(control);

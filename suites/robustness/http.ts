@@ -141,7 +141,7 @@ const unknownHeaders = defineCheck({
         ],
       },
     };
-    return { control: await t.ask(), answer: await t.ask({ ...asks[t.case], intent: "odd" }) };
+    return { control: await t.control(), answer: await t.ask({ ...asks[t.case], intent: "odd" }) };
   },
   judge({ control, answer }, verdict) {
     verdict.assumeGood(control);
@@ -159,7 +159,7 @@ const keepAlive = defineCheck({
     "Requests one after the other after successes, streams, denials and refusals. HTTP/1.1 keeps a connection open unless `Connection: close` says otherwise; one that is closed without a word costs clients a handshake each time, and now and then a failed request.",
   across: { case: ["success", "stream", "denial", "refusal"] },
   cost: { requests: 12 },
-  lock: "keep-alive",
+  alone: true,
   async probe(t) {
     const asks: Readonly<Record<string, Ask>> = {
       success: {},
@@ -260,7 +260,7 @@ const expectation = defineCheck({
   across: { dialect: DIALECTS },
   cost: { requests: 2 },
   async probe(t) {
-    const control = await t.ask();
+    const control = await t.control();
     const { status, continued, ms } = await t.expectContinue();
     return { control, status, continued, ms };
   },

@@ -8,7 +8,7 @@ export type Twin = {
 
 /** Sends the good twin. `stream` is no documented field of `/messages`, so there the whole form is sent as well. */
 export async function goodTwin(t: Probe, ask: Ask = {}): Promise<Twin> {
-  const control = await t.ask(ask);
+  const control = await t.control(ask);
   const doubtful = control.asked.endpoint === "messages" && t.mode === "stream" && !control.admitted;
   return { control, whole: doubtful ? await t.ask({ ...ask, mode: "whole" }) : null };
 }

@@ -1,6 +1,7 @@
 import { type Answer, type Check, defineCheck, defineWatch, type Probe, success } from "../../src/conformance/index.ts";
 import { retryAfterMs } from "../../src/wire/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
+import { isGoodKey } from "../shared/good-keys.ts";
 import { judgeDenial } from "../shared/judge-denial.ts";
 import { isSpendingDenial, KINDS } from "./drive.ts";
 
@@ -28,7 +29,7 @@ const emptyAccount = defineCheck({
     const denied: Answer[] = [];
     for (let round = 0; round < 2; round++)
       for (const key of keys) denied.push(...(await everyKind(t, key as "empty" | "emptySecond")));
-    return { control: await t.ask(), denied, expected: expectedDenial(t, "insufficient_credits") };
+    return { control: await t.control(), denied, expected: expectedDenial(t, "insufficient_credits") };
   },
   judge({ control, denied, expected }, verdict) {
     verdict.assumeGood(control, "a request of another account");
@@ -172,8 +173,6 @@ const noWayAround = defineCheck({
   },
 });
 
-const GOOD_KEYS = ["valid", "second", "other"];
-
 const noPhantomDenial = defineWatch({
   id: "spending.no-phantom-denial",
   title: "Spending denials appear only when their condition holds",
@@ -181,9 +180,7 @@ const noPhantomDenial = defineWatch({
   explains:
     "Looks at every request of the run with a key that has ample balance and no cap: none may be denied for spending. A warning means that tallies drift, or that somebody else's lack of funds is blamed on the caller.",
   judge(answers, verdict) {
-    const own = answers.filter(
-      ({ exchange, status }) => GOOD_KEYS.includes(exchange.key ?? "") && status !== undefined,
-    );
+    const own = answers.filter(({ exchange, status }) => isGoodKey(exchange.key) && status !== undefined);
     if (own.length === 0) return verdict.inconclusive("no request with a good key was answered");
     const denied = own.filter(
       ({ status, reason }) =>

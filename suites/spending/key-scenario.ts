@@ -26,7 +26,7 @@ const LAG_S = { cappable: 75, childSmall: 8 } as const;
 const SHORT_LAG_S = 5;
 
 /** Failing requests per batch: each so large that a few of them would use up a small limit, were they charged. */
-const FAILURES = 24;
+const FAILURES = 16;
 
 /**
  * What a small cap or budget does: failures are free, each kind of traffic counts, others of the account are unharmed.
