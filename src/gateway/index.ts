@@ -1,9 +1,8 @@
-export { type Limits, TIER_NAMES, TIERS, type Tier } from "./accounts/tiers.ts";
+export type { Limits, Tier } from "./accounts/tiers.ts";
 export type { Fault, Variant } from "./faults/fault.ts";
 export { FAULTS } from "./faults/fault-table.ts";
-export { LIMITER_KINDS, type LimiterKind } from "./limits/limiter-kinds.ts";
+export type { LimiterKind } from "./limits/limiter-kinds.ts";
 export type { GatewayOptions } from "./options.ts";
-export type { LimitedAccount, ReadyAccounts } from "./ready-accounts.ts";
 export type { ReadyLine } from "./ready-line.ts";
 export { type Gateway, startGateway } from "./start-gateway.ts";
 export { VARIANTS } from "./variants/variant-table.ts";

@@ -25,6 +25,9 @@ export interface Gateway extends AsyncDisposable {
   destroy(): Promise<void>;
 }
 
+/** How often idle connections are closed while draining, milliseconds. */
+const SWEEP_MS = 50;
+
 /** Connections that may wait to be accepted: a load test opens thousands at once. */
 const BACKLOG = 4_096;
 
@@ -67,8 +70,10 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       const done = new AbortController();
       // `close` stops listening and ends idle connections; those that are busy end after their response.
       const closed = app.close().then(() => done.abort());
-      app.server.closeIdleConnections();
+      // A kept connection turns idle when its response is over, and nobody else would close it then.
+      const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
       await Promise.race([closed, sleep(settings.drainMs, done.signal)]);
+      clearInterval(sweep);
       await cut();
     },
     destroy: cut,

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { EXIT, UsageError } from "../../src/core/index.ts";
 import { type GatewayOptions, startGateway } from "../../src/gateway/index.ts";
+import { keepAlive } from "./support/client.ts";
 import { startFixture } from "./support/gateway-fixture.ts";
 
 test.each<[string, GatewayOptions, RegExp]>([
@@ -70,6 +71,18 @@ test("draining lets running streams come to their end", async () => {
   await fixture.gateway.drain();
   expect(await stream).toMatchObject({ status: 200, end: "complete" });
   expect((await fixture.chat()).error).toBe("ECONNREFUSED");
+});
+
+test("draining does not wait for kept connections that have nothing to do", async () => {
+  const fixture = await startFixture({ slowMs: 200 });
+  const agent = keepAlive();
+  const stream = fixture.chat({ model: "slow", stream: true }, { agent });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const startMs = performance.now();
+  await fixture.gateway.drain();
+  expect(await stream).toMatchObject({ end: "complete" });
+  expect(performance.now() - startMs).toBeLessThan(1_500);
+  agent.destroy();
 });
 
 test("draining is bounded", async () => {

@@ -59,12 +59,6 @@ export const BALANCE_FAULTS: readonly Fault[] = [
     "The first request of a connection is served without balance.",
     overlook("insufficient_credits", fresh),
   ),
-  fault(
-    "spend.empty-account-cannot-list",
-    ["AUTH-1"],
-    "An account without balance cannot list the models.",
-    wrap("listingChecks", (checks) => [...checks, "spending"]),
-  ),
   loadFault(
     "spend.phantom-cap",
     ["SPEND-13"],

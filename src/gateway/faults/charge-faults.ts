@@ -99,12 +99,6 @@ export const CHARGE_FAULTS: readonly Fault[] = [
     billed((call) => call.refused?.reason === "model_not_found"),
   ),
   fault(
-    "charge.listing",
-    ["SPEND-10", "SPEND-13"],
-    "Listing the models is charged.",
-    billed((call) => call.endpoint === "models"),
-  ),
-  fault(
     "charge.timeouts",
     ["SPEND-10"],
     "Requests whose provider did not answer in time are charged.",

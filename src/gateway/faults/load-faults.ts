@@ -2,19 +2,7 @@ import type { Ask } from "../pipeline/ask.ts";
 import { lastUserText } from "../pipeline/ask.ts";
 import { delays } from "./connection-edits.ts";
 import { type Fault, loadFault } from "./fault.ts";
-import {
-  both,
-  crowded,
-  every,
-  inference,
-  multiTurn,
-  onMessages,
-  remembered,
-  reused,
-  secondKey,
-  streaming,
-  type When,
-} from "./when.ts";
+import { both, crowded, every, inference, onMessages, remembered, reused, streaming, type When } from "./when.ts";
 import { type Apply, all, wrap } from "./wrap.ts";
 
 const CROSSED = ["CHAT-2", "STREAM-4", "protocol:crossed-answers"];
@@ -121,15 +109,6 @@ export const LOAD_FAULTS: readonly Fault[] = [
     growing(streaming, 2),
   ),
   loadFault(
-    "load.latency-grows-with-parallelism",
-    ["protocol:latency-growth"],
-    "Every request in flight adds twenty milliseconds to the next one.",
-    wrap("seal", (next) => (answer, call) => {
-      const parcel = next(answer, call);
-      return { ...parcel, afterMs: parcel.afterMs + (call.key?.account.slots.held ?? 0) * 20 };
-    }),
-  ),
-  loadFault(
     "load.world-stops",
     ["protocol:stall"],
     "For two seconds in every fifteen nothing is answered.",
@@ -158,18 +137,6 @@ export const LOAD_FAULTS: readonly Fault[] = [
     ["protocol:latency-growth"],
     "Every request on the messages endpoint takes two milliseconds longer than the one before.",
     growing(onMessages, 2),
-  ),
-  loadFault(
-    "load.second-key-starved",
-    ["protocol:slow-tail"],
-    "Requests of an account's second key wait for a second while its first key is busy.",
-    delays(both(secondKey, crowded(3)), () => 1_000),
-  ),
-  loadFault(
-    "load.conversations-slow",
-    ["protocol:slow-tail"],
-    "Conversations of several turns take two seconds longer when others run.",
-    delays(both(multiTurn, crowded(2)), () => 2_000),
   ),
   loadFault(
     "load.hints-herd",

@@ -218,8 +218,8 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
     ),
   ),
   fault(
-    "protocol.informational-storm",
-    ["protocol:informational"],
+    "protocol.switches-uninvited",
+    ["protocol:informational", "CHAT-1", "CHAT-2"],
     "Every answer is preceded by a 101 that nobody asked for.",
     wrap("deliver", (next) => (parcel, call, delivery) => {
       if (chatReply(call)) delivery.response.socket?.write("HTTP/1.1 101 Switching Protocols\r\n\r\n");

@@ -81,7 +81,7 @@ export const RATE_FAULTS: readonly Fault[] = [
   ),
   loadFault(
     "rate.tripled",
-    [...OVER, "LIMIT-2"],
+    [...NEVER, "LIMIT-2"],
     "Three times as many requests as promised are let through.",
     rateBy(undefined, (rpm) => rpm * 3),
   ),
@@ -102,7 +102,7 @@ export const RATE_FAULTS: readonly Fault[] = [
   ),
   loadFault(
     "rate.second-window",
-    [...OVER, "LIMIT-2"],
+    [...NEVER, "LIMIT-2"],
     "The window is a second long.",
     limitersFrom(
       () => "",

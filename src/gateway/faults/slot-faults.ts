@@ -9,7 +9,8 @@ import { always, every, remembered, streaming, type When, whole } from "./when.t
 import { type Apply, all, onDenial, overlook, wrap } from "./wrap.ts";
 
 const TOO_MANY = ["LIMIT-CONC-2"];
-const LEAK = ["LIMIT-CONC-4"];
+/** A leaked slot is missing from the next full wave. */
+const LEAK = ["LIMIT-CONC-4", "LIMIT-CONC-2"];
 
 /** Slots of some requests are never freed. */
 const leaks = (when: (call: Call, closing: Closing) => boolean): Apply =>
@@ -85,19 +86,19 @@ export const SLOT_FAULTS: readonly Fault[] = [
   ),
   loadFault(
     "slots.leaked-by-abandoned-streams",
-    ["LIMIT-CONC-5"],
+    ["LIMIT-CONC-5", ...LEAK],
     "A stream whose client left keeps its slot for ever.",
     leaks((call, closing) => abandoned(closing) && streaming(call)),
   ),
   loadFault(
     "slots.leaked-by-abandoned-replies",
-    ["LIMIT-CONC-5"],
+    ["LIMIT-CONC-5", ...LEAK],
     "A whole request whose client left keeps its slot for ever.",
     leaks((call, closing) => abandoned(closing) && whole(call)),
   ),
   loadFault(
     "slots.leaked-by-some-abandoned-streams",
-    ["LIMIT-CONC-4", "LIMIT-CONC-5"],
+    ["LIMIT-CONC-5", ...LEAK],
     "Every third stream whose client left keeps its slot for ever.",
     leaks(
       (
@@ -117,7 +118,7 @@ export const SLOT_FAULTS: readonly Fault[] = [
   ),
   loadFault(
     "slots.leaked-by-denials",
-    ["LIMIT-CONC-4", "LIMIT-CONC-2"],
+    LEAK,
     "Every concurrency denial takes a slot and keeps it.",
     onDenial("concurrency_limit_exceeded", always, (answer, call) => {
       if (call.key !== undefined) call.behaviour.slotsOf(call.key, call).take(Number.POSITIVE_INFINITY);

@@ -7,6 +7,8 @@ import { onMessages, remembered, secondKey, streaming, type When, whole } from "
 import { type Apply, all, overlook, wrap } from "./wrap.ts";
 
 const TOO_MANY = ["LIMIT-CONC-2"];
+/** A full wave of exactly the limit is then never admitted. */
+const TOO_FEW = ["LIMIT-CONC-2", "LIMIT-CONC-4", "LIMIT-CONC-5"];
 const NEVER = ["LIMIT-CONC-1", "LIMIT-CONC-2", "LIMIT-CONC-3", "ERR-429-CONC"];
 
 /** Some requests take their slots from a supply that never ends. */
@@ -31,13 +33,13 @@ export const SLOT_SCOPE_FAULTS: readonly Fault[] = [
   ),
   loadFault(
     "slots.one-too-few",
-    [...TOO_MANY, "LIMIT-CONC-4"],
+    TOO_FEW,
     "The request that reaches the limit is denied.",
     slotsBy(undefined, (limit) => limit - 1),
   ),
   loadFault(
     "slots.halved",
-    [...TOO_MANY, "LIMIT-2", "LIMIT-CONC-4"],
+    [...TOO_FEW, "LIMIT-2"],
     "Half of the promised requests are let in at a time.",
     slotsBy(undefined, (limit) => limit / 2),
   ),

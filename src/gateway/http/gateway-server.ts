@@ -15,6 +15,9 @@ import { receiveBody } from "./receive-body.ts";
 /** Idle connections are kept longer than any usual proxy or client keeps them, so that it is never us who cut first. */
 const KEEP_ALIVE_MS = 75_000;
 
+/** How long a request may take to arrive; a client that stops in the middle must not stay for ever. */
+const REQUEST_TIMEOUT_MS = 120_000;
+
 /** Large enough that a very long credential is answered like any other wrong one. */
 const MOST_HEADER_BYTES = 256 * 1_024;
 
@@ -33,6 +36,7 @@ export function gatewayServer(settings: ServerSettings) {
   const app = fastify({
     logger: false,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     exposeHeadRoutes: false,
     return503OnClosing: false,
     http: { maxHeaderSize: MOST_HEADER_BYTES },

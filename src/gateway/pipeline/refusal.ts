@@ -15,8 +15,7 @@ export type Reason =
   | "method_not_allowed"
   | "upstream_error"
   | "upstream_timeout"
-  | "internal_error"
-  | "shutting_down";
+  | "internal_error";
 
 export interface Refusal {
   readonly reason: Reason;
@@ -91,7 +90,6 @@ const ROWS = {
   upstream_error: [502, "retry_later", "server_error", "api_error", "The model provider failed."],
   upstream_timeout: [504, "retry_later", "server_error", "timeout_error", "The model provider did not answer in time."],
   internal_error: [500, "retry_later", "server_error", "api_error", "The gateway failed."],
-  shutting_down: [503, "retry_later", "server_error", "overloaded_error", "The gateway is shutting down."],
 } as const satisfies Record<Reason, Row>;
 
 /** Makes the refusal that `reason` stands for; `details` replace what the table says. */
