@@ -1,7 +1,7 @@
 import { insteadOf } from "./answer-edits.ts";
 import { badBodyIs500, has, lacks, readAs, refuseBody } from "./body-edits.ts";
 import { type Fault, fault } from "./fault.ts";
-import { both, longBody, onMessages, streaming, type When, whole } from "./when.ts";
+import { both, datedVersion, longBody, onMessages, streaming, type When, whole } from "./when.ts";
 import { onServed, wrap } from "./wrap.ts";
 
 const withSystem: When = both(
@@ -14,8 +14,7 @@ const asOne = (body: Record<string, unknown>) => ({ ...body, max_tokens: 16 });
 /** Served as if the limit were sixteen tokens. */
 const served = (such: (value: unknown) => boolean) => readAs(badMaxTokens(such), asOne);
 
-const version: When = (call) =>
-  onMessages(call) && Object.keys(call.arrival.headers).some((name) => name.endsWith("-version"));
+const version: When = (call) => onMessages(call) && datedVersion(call) !== undefined;
 
 /** Which requests of the messages dialect are accepted, and what is made of them. */
 export const MESSAGES_REQUEST_FAULTS: readonly Fault[] = [

@@ -108,6 +108,16 @@ export function after(n: number, condition: When = inference): When {
   });
 }
 
+const DATED = /^\d{4}-\d{2}-\d{2}$/;
+
+/** The date of the version header: whatever the vendor's name before `-version`, and only when it looks like a date. */
+export function datedVersion({ arrival }: Call): string | undefined {
+  const found = Object.entries(arrival.headers).find(
+    ([name, value]) => name.endsWith("-version") && typeof value === "string" && DATED.test(value),
+  );
+  return found === undefined ? undefined : String(found[1]);
+}
+
 /** At least n requests of the account are in flight. */
 export const crowded =
   (n: number): When =>

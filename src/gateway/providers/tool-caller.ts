@@ -26,7 +26,7 @@ export const toolCaller: Provider = (ask) => {
 };
 
 function callPieces(ask: Ask, tool: Tool, index: number): Piece[] {
-  const pieces: Piece[] = [{ kind: "toolStart", id: callId(tool.name, index), name: tool.name, tokens: 1 }];
+  const pieces: Piece[] = [{ kind: "toolStart", id: callId(ask, tool.name, index), name: tool.name, tokens: 1 }];
   const json = JSON.stringify(argumentsFor(tool.schema, lastUserText(ask)));
   const letters = [...json];
   for (let at = 0; at < letters.length; at += FRAGMENT_LENGTH) {
@@ -35,8 +35,9 @@ function callPieces(ask: Ask, tool: Tool, index: number): Piece[] {
   return pieces;
 }
 
-function callId(name: string, index: number): string {
-  return `call_${index}_${Buffer.from(name).toString("hex").slice(0, 24)}`;
+/** The number of turns is part of it: a conversation that calls a tool twice must not see one id twice. */
+function callId(ask: Ask, name: string, index: number): string {
+  return `call_${ask.turns.length}_${index}_${Buffer.from(name).toString("hex").slice(0, 24)}`;
 }
 
 /** Arguments that fit the usual simple schemas; strings repeat the prompt, so that the caller knows what to expect. */

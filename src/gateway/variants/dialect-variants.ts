@@ -3,15 +3,12 @@ import { refuseBody } from "../faults/body-edits.ts";
 import { type Variant, variant } from "../faults/fault.ts";
 import { drop, put, rename } from "../faults/json-edits.ts";
 import { changeData } from "../faults/stream-edits.ts";
-import { both, extraField, inference, onChat, onMessages, streaming, type When } from "../faults/when.ts";
+import { both, datedVersion, extraField, inference, onChat, onMessages, streaming } from "../faults/when.ts";
 import { type Apply, all, eachEvent, onEvents, onReply, wrap } from "../faults/wrap.ts";
 import type { StreamEvent } from "../pipeline/answer.ts";
 
 const chunks = (edit: (data: unknown) => unknown): Apply =>
   eachEvent(onChat, ["open", "text", "toolStart", "toolInput", "finish", "usage"], changeData(edit));
-
-const versions: (call: Parameters<When>[0]) => string[] = ({ arrival }) =>
-  Object.entries(arrival.headers).flatMap(([name, value]) => (name.endsWith("-version") ? [String(value)] : []));
 
 const THINKING = { type: "thinking", thinking: "The user wants something.", signature: "c2ln" };
 
@@ -245,14 +242,14 @@ export const DIALECT_VARIANTS: readonly Variant[] = [
   variant(
     "messages.version-mandatory",
     "A messages request without the dated version header is refused.",
-    refuseBody((call) => onMessages(call) && !versions(call).some((value) => /^\d{4}-\d{2}-\d{2}$/.test(value)), {
+    refuseBody((call) => onMessages(call) && datedVersion(call) === undefined, {
       message: "The version header is required.",
     }),
   ),
   variant(
     "messages.future-version-refused",
     "A version date that lies in the future is refused.",
-    refuseBody((call) => onMessages(call) && versions(call).some((value) => value > "2026-12-31"), {
+    refuseBody((call) => onMessages(call) && (datedVersion(call) ?? "") > "2030-01-01", {
       message: "The version is not known.",
     }),
   ),

@@ -145,7 +145,7 @@ export const HTTP_VARIANTS: readonly Variant[] = [
               ...CHUNKED,
               piece: (bytes, index) =>
                 Buffer.concat([
-                  Buffer.from(`${bytes.length.toString(16)};part=${index};q="a;b"\r\n`),
+                  Buffer.from(`${bytes.length.toString(16)};part="${index}; more"\r\n`),
                   bytes,
                   Buffer.from("\r\n"),
                 ]),
