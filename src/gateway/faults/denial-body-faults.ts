@@ -2,7 +2,7 @@ import type { Answer } from "../pipeline/answer.ts";
 import type { Call } from "../pipeline/call.ts";
 import { body, html, parcelBytes, text } from "./answer-edits.ts";
 import { dropsConnection, neverAnswers } from "./connection-edits.ts";
-import { ALL_DENIAL_ROWS } from "./denial-rows.ts";
+import { INFERENCE_DENIAL_ROWS } from "./denial-rows.ts";
 import { type Fault, fault } from "./fault.ts";
 import { drop, put } from "./json-edits.ts";
 import { both, inference, not, onMessages, onModels, streaming, type When } from "./when.ts";
@@ -89,25 +89,25 @@ export const DENIAL_BODY_FAULTS: readonly Fault[] = [
   ),
   fault(
     "denial.hangs",
-    ["protocol:answers-in-time", ...ALL_DENIAL_ROWS],
+    ["protocol:answers-in-time", ...INFERENCE_DENIAL_ROWS],
     "Denials of whole requests are never sent.",
     neverAnswers(both(denied, inference, not(streaming))),
   ),
   fault(
     "denial.hangs-on-stream",
-    ["STREAM-2", "protocol:answers-in-time", ...ALL_DENIAL_ROWS],
+    ["STREAM-2", "protocol:answers-in-time", ...INFERENCE_DENIAL_ROWS],
     "Denials of streams are never sent.",
     neverAnswers(both(denied, streaming)),
   ),
   fault(
     "denial.drops-connection-on-stream",
-    ["STREAM-2", ...ALL_DENIAL_ROWS],
+    ["STREAM-2", ...INFERENCE_DENIAL_ROWS],
     "Instead of a denied stream the connection is dropped.",
     dropsConnection(both(denied, streaming)),
   ),
   fault(
     "denial.drops-connection-on-messages",
-    ["STREAM-2", ...ALL_DENIAL_ROWS],
+    ["STREAM-2", ...INFERENCE_DENIAL_ROWS],
     "Instead of a denial on the messages endpoint the connection is dropped.",
     dropsConnection(both(denied, onMessages)),
   ),

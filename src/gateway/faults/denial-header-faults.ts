@@ -1,7 +1,7 @@
 import { headerOf } from "../pipeline/answer.ts";
 import type { Reason } from "../pipeline/refusal.ts";
 import { ACTION_HEADER, body, dropHeader, edits, REASON_HEADER, setHeader } from "./answer-edits.ts";
-import { ALL_DENIAL_ROWS, DENIAL_ROWS, type Denial } from "./denial-rows.ts";
+import { ALL_DENIAL_ROWS, DENIAL_ROWS, type Denial, INFERENCE_DENIAL_ROWS } from "./denial-rows.ts";
 import { type Fault, fault } from "./fault.ts";
 import { put } from "./json-edits.ts";
 import { always, both, every, inference, onChat, onMessages, onModels, reused, streaming, type When } from "./when.ts";
@@ -31,13 +31,13 @@ export const DENIAL_HEADER_FAULTS: readonly Fault[] = [
   ),
   fault(
     "denial.unnamed-on-messages",
-    ["ERR-HDR-1", ...ALL_DENIAL_ROWS],
+    ["ERR-HDR-1", ...INFERENCE_DENIAL_ROWS],
     "Denials on the messages endpoint have no reason header.",
     reasonMissing(DENIALS, onMessages),
   ),
   fault(
     "denial.unnamed-on-stream",
-    ["ERR-HDR-1", "STREAM-2", ...ALL_DENIAL_ROWS],
+    ["ERR-HDR-1", "STREAM-2", ...INFERENCE_DENIAL_ROWS],
     "Denials of streams have no reason header.",
     reasonMissing(DENIALS, streaming),
   ),
@@ -94,7 +94,7 @@ export const DENIAL_HEADER_FAULTS: readonly Fault[] = [
   ),
   fault(
     "denial.reason-with-hyphens",
-    ["ERR-HDR-1", ...ALL_DENIAL_ROWS],
+    ["ERR-HDR-1", ...INFERENCE_DENIAL_ROWS],
     "The reason is written with hyphens on the chat endpoint.",
     onDenial(DENIALS, onChat, (answer, call) =>
       setHeader(REASON_HEADER, (answer.refusal?.reason ?? "").replaceAll("_", "-"))(answer, call),
@@ -108,7 +108,7 @@ export const DENIAL_HEADER_FAULTS: readonly Fault[] = [
   ),
   fault(
     "denial.reason-empty",
-    ["ERR-HDR-1", ...ALL_DENIAL_ROWS],
+    ["ERR-HDR-1", ...INFERENCE_DENIAL_ROWS],
     "The reason header is empty.",
     onDenial(DENIALS, inference, setHeader(REASON_HEADER, "")),
   ),

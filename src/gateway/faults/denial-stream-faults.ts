@@ -1,13 +1,13 @@
 import type { Answer } from "../pipeline/answer.ts";
 import { insideStream } from "./answer-edits.ts";
-import { ALL_DENIAL_ROWS, DENIAL_ROWS, type Denial } from "./denial-rows.ts";
+import { DENIAL_ROWS, type Denial, INFERENCE_DENIAL_ROWS } from "./denial-rows.ts";
 import { type Fault, fault } from "./fault.ts";
 import { both, onChat, onMessages, streaming } from "./when.ts";
 import { DENIALS, onDenial, onRefusal } from "./wrap.ts";
 
 /** A denied stream looks like a success, with the refusal as its only item. */
 function hidden(reason: Denial, summary: string): Fault {
-  const rows = ["STREAM-2", "ERR-HDR-1", "ERR-200-1", ...DENIAL_ROWS[reason]];
+  const rows = ["STREAM-2", "ERR-HDR-1", "ERR-200-1", ...DENIAL_ROWS[reason].filter((row) => row !== "MODELS-5")];
   return fault(
     `denial.${reason.replaceAll("_", "-")}-inside-stream`,
     rows,
@@ -62,7 +62,7 @@ export const DENIAL_STREAM_FAULTS: readonly Fault[] = [
   hidden("budget_exhausted", "A stream over its budget begins with 200 and tells the refusal inside."),
   fault(
     "denial.inside-stream-on-messages",
-    ["STREAM-2", "ERR-HDR-1", ...ALL_DENIAL_ROWS],
+    ["STREAM-2", "ERR-HDR-1", ...INFERENCE_DENIAL_ROWS],
     "Denied streams of the messages endpoint begin with 200 and tell the refusal inside.",
     onDenial(DENIALS, both(onMessages, streaming), insideStream),
   ),
@@ -86,7 +86,7 @@ export const DENIAL_STREAM_FAULTS: readonly Fault[] = [
   ),
   fault(
     "denial.all-403-on-stream",
-    ["STREAM-2", ...ALL_DENIAL_ROWS],
+    ["STREAM-2", ...INFERENCE_DENIAL_ROWS],
     "Every denied stream gets 403.",
     onRefusal(DENIALS, streaming, (refused) => ({ ...refused, status: 403 })),
   ),

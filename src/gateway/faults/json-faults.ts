@@ -45,7 +45,7 @@ export const JSON_FAULTS: readonly Fault[] = [
   ),
   fault(
     "protocol.json-single-quotes",
-    JSON_ROWS,
+    ["protocol:json", "MODELS-1"],
     "JSON is written with single quotes on the model list.",
     jsonText(onModels, (text) => text.replaceAll('"', "'")),
   ),

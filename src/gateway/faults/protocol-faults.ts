@@ -233,8 +233,8 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
     onParcel(always, (parcel) => parcelHeader("Request-Id", "req_0")(parcelHeader("X-Request-Id", "req_0")(parcel))),
   ),
   fault(
-    "protocol.environment-in-header",
-    ["protocol:secrets"],
+    "protocol.bearer-in-header",
+    ["protocol:secrets", "SEC-3"],
     "A header of every response shows the bearer token of the caller.",
     onParcel(both(not(streaming), always), (parcel, call) =>
       parcelHeader("X-Debug-Auth", call.arrival.headers.authorization ?? "")(parcel),
