@@ -8,14 +8,16 @@ import {
   type Need,
   oneOf,
   serverError,
+  success,
   that,
   type Verdict,
 } from "../src/conformance/index.ts";
 import { DENIALS, type Reason, type RowId } from "../src/spec/index.ts";
-import { DIALECTS, MODES } from "../src/wire/index.ts";
+import { DIALECTS, type Dialect, MODES } from "../src/wire/index.ts";
 import { expectedDenial } from "./shared/expected-denial.ts";
 import { assumeTwin, goodTwin } from "./shared/good-twin.ts";
 import { judgeDenial } from "./shared/judge-denial.ts";
+import { LONG_TEXT } from "./shared/texts.ts";
 
 interface DenialCase {
   readonly id: `errors.${string}`;
@@ -77,6 +79,21 @@ const CASES: readonly DenialCase[] = [
   },
 ];
 
+/** Requests that are as good as the plainest one, and that a denial must not depend on. */
+const CIRCUMSTANCES: readonly ((dialect: Dialect) => Ask)[] = [
+  () => ({}),
+  () => ({ freshConnection: true }),
+  () => ({
+    prompt: [
+      { role: "user", content: "one" },
+      { role: "assistant", content: "two" },
+      { role: "user", content: "three" },
+    ],
+  }),
+  (dialect) => (dialect === "messages" ? { maxTokens: 1, system: "Be brief.", prompt: "hi" } : { prompt: "hi" }),
+  () => ({ prompt: LONG_TEXT }),
+];
+
 const denialChecks = CASES.map((entry) =>
   defineCheck({
     id: entry.id,
@@ -93,19 +110,19 @@ const denialChecks = CASES.map((entry) =>
       "STREAM-2",
       "STREAM-3",
     ],
-    explains: `${entry.advice} A good request is sent, then the same with this one thing wrong, on a connection in use and on fresh ones. Status and reason header are demands in both dialects, whole and streamed; the body's shape is one in the chat dialect only.`,
+    explains: `${entry.advice} A good request is sent, then the same with this one thing wrong: on a connection in use and a fresh one, in a conversation, with a short and with a long text. Status and reason header are demands in both dialects, whole and streamed; the body's shape is one in the chat dialect only.`,
     needs: entry.needs,
     across: { dialect: DIALECTS, mode: MODES },
-    cost: { requests: 4 },
+    cost: { requests: 6 },
     async probe(t) {
       const twin = await goodTwin(t);
       const denied: Answer[] = [];
-      for (const freshConnection of [false, true, false]) {
+      for (const circumstance of CIRCUMSTANCES) {
         denied.push(
           await t.ask({
+            ...circumstance(t.dialect),
             ...entry.wrong,
             intent: "denied",
-            freshConnection,
             patient: entry.reason !== "budget_exhausted",
           }),
         );
@@ -143,6 +160,35 @@ const upstreamFailure = defineCheck({
   judge({ twin, failed }, verdict) {
     assumeTwin(verdict, twin);
     for (const answer of failed) judgeUpstream(answer, verdict);
+  },
+});
+
+const cutReply = defineCheck({
+  id: "errors.upstream-cut",
+  title: "Half a reply of a provider is not passed on as a whole one",
+  covers: ["ERR-5XX-1"],
+  explains:
+    "The model whose provider breaks off is called whole and streamed. Where the stream broke off, the whole form must not be a success with just the text that came before the break: the gateway could not complete the request.",
+  needs: ["model.cutStream"],
+  across: { dialect: DIALECTS },
+  cost: { requests: 4 },
+  async probe(t) {
+    const ask: Ask = { model: "cutStream", prompt: "Tell me a long story.", intent: "odd", patient: false };
+    const cut = await t.ask({ ...ask, mode: "stream", bounds: { idleMs: 12_000 } });
+    return { cut, wholes: [await t.ask({ ...ask, mode: "whole" }), await t.ask({ ...ask, mode: "whole" })] };
+  },
+  judge({ cut, wholes }, verdict) {
+    const broke = cut.stream.errors.length > 0 || !cut.complete;
+    const before = cut.stream.text ?? "";
+    if (!broke || before === "")
+      return verdict.notApplicable(`the stream did not break off after some text (${cut.summary})`);
+    for (const whole of wholes) {
+      const half = success.test(whole.status) && whole.replyText === before;
+      verdict.must("ERR-5XX-1", half, false, {
+        in: whole,
+        because: `the whole form ends where the stream broke off: ${whole.summary}`,
+      });
+    }
   },
 });
 
@@ -263,6 +309,7 @@ export const ERRORS: readonly Check[] = [
   ...denialChecks,
   modelIsNotListed,
   upstreamFailure,
+  cutReply,
   upstreamTimeout,
   successIsAReply,
   everyDenialIsNamed,

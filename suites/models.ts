@@ -94,7 +94,7 @@ const listedIdsWork = defineCheck({
       SAMPLE,
     );
     const tryOne = async (id: string) => {
-      const ask = { model: { id }, intent: "either" as const, bounds: { deadlineMs: DENIAL_MS } };
+      const ask = { model: { id }, intent: "either" as const, patient: false, bounds: { deadlineMs: DENIAL_MS } };
       const chat = await t.ask({ ...ask, endpoint: "chat" });
       const messages = chat.status === 404 ? await t.ask({ ...ask, endpoint: "messages" }) : null;
       return { id, chat, messages };

@@ -80,7 +80,7 @@ async function resultFrom(
   const startedUs = traffic.recorder.nowUs();
   try {
     const recording = await check.probe(
-      new Probe(traffic, instance.axes, check.anyKey === true ? traffic.widestKey : undefined),
+      new Probe(traffic, instance.axes, check.anyKey === true ? traffic.nextKey() : undefined),
     );
     onRecording?.(instance, recording);
     return resultOf(instance, recording, { attestations, durationMs: (traffic.recorder.nowUs() - startedUs) / 1_000 });

@@ -82,6 +82,7 @@ export class Traffic implements AsyncDisposable {
   readonly #scenarios = new Map<string, Promise<unknown>>();
   #target: Target;
   #nonces = 0;
+  #turns = 0;
   #sent = 0;
 
   constructor({ target, seed, signal, onAnswer, supplier, clock = systemClock }: TrafficOptions) {
@@ -167,13 +168,17 @@ export class Traffic implements AsyncDisposable {
 
   /**
    * The key for checks that any funded key can show: that of `valid`, or of a tier's account when the rate of `valid` is
-   * so low that it would hold up the run for minutes.
+   * so low that it would hold up the run for minutes. Keys of one account take turns.
    */
-  get widestKey(): Key {
+  nextKey(): Key {
     const { keys, limits, tiers } = this.target;
-    if ((limits?.rpm ?? 0) >= AMPLE_RPM) return keys.valid;
-    const wide = Object.values(tiers).filter((account) => account.limits.rpm >= AMPLE_RPM);
-    return wide.sort((a, b) => b.limits.rpm - a.limits.rpm)[0]?.key ?? keys.valid;
+    const wide = Object.values(tiers)
+      .filter((account) => account.limits.rpm >= AMPLE_RPM)
+      .sort((a, b) => b.limits.rpm - a.limits.rpm)[0];
+    const own = { key: keys.valid, second: keys.second };
+    const { key, second } = (limits?.rpm ?? 0) >= AMPLE_RPM ? own : (wide ?? own);
+    // The two keys of an account take turns: a fault may lie with one of them.
+    return this.#turns++ % 2 === 1 && second !== undefined ? second : key;
   }
 
   /** Waits below the account's limits, sends, repeats once what an ambient denial or a stale connection stopped. */
@@ -233,7 +238,9 @@ export class Traffic implements AsyncDisposable {
       ...(ask.prompt === undefined && ask.rawBody === undefined ? { nonce } : {}),
       ...(repeats === undefined ? {} : { repeats }),
     };
-    const kind = `${endpoint} ${mode} ${intent} ${typeof ask.model === "object" ? ask.model.id : (ask.model ?? "")}`;
+    // Denials need no provider: one that hangs, hangs for every model.
+    const modelName = intent === "good" || intent === "either" ? JSON.stringify(ask.model ?? "") : "";
+    const kind = `${mode} ${intent} ${modelName}`;
     const live = this.recorder.begin(
       { ...request, key: keyName },
       { bounds: this.#boundsOf(kind, intent, ask), freshConnection: ask.freshConnection ?? false },

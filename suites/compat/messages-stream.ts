@@ -206,13 +206,16 @@ const streamShape = defineCompat("messages", {
       judgeOrder(answer, verdict);
       judgeStartAndDelta(answer, verdict);
       judgeCounts(whole, answer, verdict);
-      const { totalMs, burstShare } = arrivalOf(answer);
-      if (length === "long" && totalMs >= 400)
-        verdict.compat("COMPAT-MSG-STREAM", burstShare < 0.8, true, {
-          ...seen,
-          because: `${Math.round(burstShare * 100)} % of the output in one burst`,
-        });
     }
+    const held = streams.filter((answer) => {
+      const { totalMs, burstShare } = arrivalOf(answer);
+      return length === "long" && totalMs >= 400 && burstShare >= 0.8;
+    });
+    // One of two may be an accident of the network.
+    verdict.compat("COMPAT-MSG-STREAM", held.length < streams.length, true, {
+      in: held[0],
+      because: "whether most of the output came in one burst, stream after stream",
+    });
     const ids = streams
       .map(({ stream }) => member(member(stream.events[0]?.json, "message"), "id"))
       .filter((id) => id !== undefined);

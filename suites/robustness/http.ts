@@ -9,6 +9,7 @@ import {
   that,
 } from "../../src/conformance/index.ts";
 import { DIALECTS, headerValues } from "../../src/wire/index.ts";
+import { LONG_TEXT } from "../shared/texts.ts";
 
 const answeredWithoutServerError = that(
   "an answer, and no server error",
@@ -179,8 +180,8 @@ const keepAlive = defineCheck({
       isDelimitedByClose(exchange.response);
     const silent = pairs.filter(({ first }) => !announced(first));
     if (silent.length < 3) return verdict.notApplicable("the gateway announces that it closes its connections");
-    // A repeated request stands for one that the gateway had closed the connection under.
-    const lost = silent.filter(({ second }) => second.asked.repeats !== undefined);
+    // Nothing else is under way: the next request takes the connection that the first one left, if it is still there.
+    const lost = silent.filter(({ first, second }) => second.exchange.connection.id !== first.exchange.connection.id);
     const most = that("fewer than half of them", (count) => (count as number) < silent.length / 2);
     verdict.should("HTTP-KEEP-ALIVE", lost.length, most, {
       in: lost[0]?.first,
@@ -215,6 +216,7 @@ const compression = defineCheck({
     const headers = [["Accept-Encoding", CODINGS[t.case] ?? ""]] as const;
     return {
       reply: await t.ask({ headers }),
+      long: await t.ask({ headers, prompt: LONG_TEXT, ...(t.dialect === "messages" ? { maxTokens: 8_192 } : {}) }),
       stream: await t.ask({ headers, mode: "stream", intent: "odd" }),
       list: await t.ask({ headers, endpoint: "models" }),
       denied: await t.ask({ headers, model: "unknown", intent: "denied" }),

@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineCheck, type Verdict } from "../../src/conformance/index.ts";
+import { type Answer, type Check, defineCheck, type Probe } from "../../src/conformance/index.ts";
 import { DIALECTS, type Dialect, MODES, type Mode } from "../../src/wire/index.ts";
 
 /** Requests of each kind; enough for quarters whose medians mean something. */
@@ -22,45 +22,81 @@ const steadyLatency = defineCheck({
   title: "Latency neither grows with the requests served nor jumps now and then",
   covers: ["STEADY-LATENCY"],
   explains:
-    "Short requests of every kind, one after the other with nothing else under way. The medians of the first and last quarter should be alike, and no more than one request should take many times the median. Growth means that something is kept per request; jumps mean that requests wait for something that is not theirs.",
+    "Short requests of every kind, one after the other with nothing else under way. The medians of the first and last quarter should be alike, and no request should take many times the median, in two series. Growth means that something is kept per request; jumps mean that requests wait for something that is not theirs.",
   alone: true,
   cost: { requests: KINDS.length * EACH },
   async probe(t) {
     // An account with a low rate would make us wait for minutes.
     const each = Math.max(8, Math.min(EACH, Math.floor((t.target.limits?.rpm ?? 300) / 20)));
-    const answers: Answer[] = [];
-    for (let round = 0; round < each; round++) {
-      for (const { dialect, mode } of KINDS) answers.push(await t.ask({ endpoint: dialect, mode, prompt: "ping" }));
-    }
-    return { answers };
+    const first = await series(t, each);
+    // A busy machine makes latency grow, too; a gateway that grows by itself does so twice.
+    return { first, second: findings(first).length === 0 ? null : await series(t, each) };
   },
-  judge({ answers }, verdict) {
-    for (const { dialect, mode } of KINDS) {
-      const own = answers.filter(
-        ({ asked, admitted }) => asked.endpoint === dialect && asked.mode === mode && admitted,
-      );
-      if (own.length >= 8) judgeKind(own, `${dialect}, ${mode}`, verdict);
+  judge({ first, second }, verdict) {
+    if (first.filter(({ admitted }) => admitted).length < KINDS.length * 4) {
+      return verdict.inconclusive("too few requests were served");
     }
-    if (verdict.findings.length === 0) verdict.inconclusive("too few requests were served");
+    const once = findings(first);
+    const twice = second === null ? [] : findings(second);
+    const confirmed = twice.filter(({ kind, what }) =>
+      once.some((other) => other.kind === kind && other.what === what),
+    );
+    const [worst] = confirmed;
+    verdict.should("STEADY-LATENCY", confirmed.length, 0, {
+      in: worst?.answer,
+      because: worst?.words ?? "growth or jumps in two series of requests",
+    });
   },
 });
 
-function judgeKind(answers: readonly Answer[], what: string, verdict: Verdict): void {
+async function series(t: Probe, each: number): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (let round = 0; round < each; round++) {
+    for (const { dialect, mode } of KINDS) answers.push(await t.ask({ endpoint: dialect, mode, prompt: "ping" }));
+  }
+  return answers;
+}
+
+interface Oddity {
+  readonly kind: string;
+  readonly what: "growth" | "jumps";
+  readonly words: string;
+  readonly answer: Answer | undefined;
+}
+
+/** What is odd about the latencies of a series, kind by kind. */
+function findings(answers: readonly Answer[]): Oddity[] {
+  return KINDS.flatMap(({ dialect, mode }) => {
+    const own = answers.filter(({ asked, admitted }) => asked.endpoint === dialect && asked.mode === mode && admitted);
+    return own.length < 8 ? [] : oddities(own, `${dialect}, ${mode}`);
+  });
+}
+
+function oddities(answers: readonly Answer[], kind: string): Oddity[] {
   const durations = answers.map(({ durationMs }) => durationMs);
   const quarter = Math.floor(durations.length / 4);
   const first = median(durations.slice(0, quarter));
   const last = median(durations.slice(-quarter));
-  const grows = last > first * GROWTH_FACTOR && last - first > GROWTH_MS;
-  verdict.should("STEADY-LATENCY", grows, false, {
-    in: answers.at(-1),
-    because: `${what}: median ${first.toFixed(1)} ms in the first quarter, ${last.toFixed(1)} ms in the last`,
-  });
   const middle = median(durations);
   const jumps = answers.filter(({ durationMs }) => durationMs > OUTLIER_MS && durationMs > middle * OUTLIER_FACTOR);
-  verdict.should("STEADY-LATENCY", jumps.length <= 1, true, {
-    in: jumps[0],
-    because: `${what}: ${jumps.length} of ${answers.length} took over ${OUTLIER_MS} ms, median ${middle.toFixed(1)} ms`,
-  });
+  const found: Oddity[] = [];
+  if (last > first * GROWTH_FACTOR && last - first > GROWTH_MS) {
+    found.push({
+      kind,
+      what: "growth",
+      answer: answers.at(-1),
+      words: `${kind}: median ${first.toFixed(1)} ms in the first quarter, ${last.toFixed(1)} ms in the last`,
+    });
+  }
+  if (jumps.length > 0) {
+    found.push({
+      kind,
+      what: "jumps",
+      answer: jumps[0],
+      words: `${kind}: ${jumps.length} of ${answers.length} took over ${OUTLIER_MS} ms, median ${middle.toFixed(1)} ms`,
+    });
+  }
+  return found;
 }
 
 function median(values: readonly number[]): number {

@@ -3,7 +3,12 @@ import type { Key } from "../../src/target/index.ts";
 import { LONG_TEXT } from "../shared/texts.ts";
 
 /** One kind of paid traffic. */
-export type Kind = { readonly endpoint: "chat" | "messages"; readonly mode: "whole" | "stream" };
+export type Kind = {
+  readonly endpoint: "chat" | "messages";
+  readonly mode: "whole" | "stream";
+  /** Long streams, which some gateways forget on the way. */
+  readonly long?: boolean;
+};
 
 export const KINDS: readonly Kind[] = [
   { endpoint: "chat", mode: "whole" },
@@ -66,6 +71,33 @@ export async function drive(t: Probe, key: Key, kind: Kind, lagS: number): Promi
   return outcome(null, waitedS());
 }
 
+/** Long streams at once, and rounds of them. */
+const LONG_AT_ONCE = 6;
+const LONG_ROUNDS = 8;
+
+/** Uses a key up with long streams, several at a time because each takes seconds. */
+export async function driveLong(t: Probe, key: Key): Promise<Drive> {
+  const kind: Kind = { endpoint: "chat", mode: "stream", long: true };
+  const ask: Ask = {
+    key,
+    endpoint: "chat",
+    mode: "stream",
+    model: "stream",
+    prompt: LONG_TEXT,
+    intent: "either",
+    patient: false,
+  };
+  const served: Answer[] = [];
+  for (let round = 0; round < LONG_ROUNDS; round++) {
+    const answers = await Promise.all(Array.from({ length: LONG_AT_ONCE }, () => t.ask(ask)));
+    served.push(...answers.filter(({ admitted }) => admitted));
+    const denial = answers.find(isSpendingDenial);
+    if (denial !== undefined) return { kind, served: served.length, first: served[0] ?? null, denial, waitedS: 0 };
+    if (served.length === 0) break;
+  }
+  return { kind, served: served.length, first: served[0] ?? null, denial: null, waitedS: 0 };
+}
+
 /** Any refusal that a used-up key may meet, rightly named or not: the rows are judged, not assumed. */
 export function isSpendingDenial(answer: Answer): boolean {
   const { status = 0, reason } = answer;
@@ -73,6 +105,6 @@ export function isSpendingDenial(answer: Answer): boolean {
   return status === 402 || (status >= 400 && status < 500);
 }
 
-export function describeKind({ endpoint, mode }: Kind): string {
-  return `${endpoint}, ${mode === "whole" ? "whole" : "streamed"}`;
+export function describeKind({ endpoint, mode, long }: Kind): string {
+  return `${endpoint}, ${mode === "whole" ? "whole" : long === true ? "long streams" : "streamed"}`;
 }

@@ -173,6 +173,26 @@ const noWayAround = defineCheck({
   },
 });
 
+const listStaysOpen = defineCheck({
+  id: "spending.list-stays-open",
+  title: "A key that may not spend may still list the models",
+  covers: ["AUTH-1", "MODELS-1"],
+  explains:
+    "Exhausted balances, caps and budgets block paid requests. Listing is none: its callers need it to find out what there is. A denial of the list is a warning.",
+  across: { case: ["empty", "capped", "childExhausted"] },
+  cost: { requests: 2 },
+  async probe(t) {
+    const key = t.case as "empty" | "capped" | "childExhausted";
+    return {
+      list: t.target.keys[key] === undefined ? null : await t.ask({ endpoint: "models", key, intent: "either" }),
+    };
+  },
+  judge({ list }, verdict, { case: key }) {
+    if (list === null) return verdict.notApplicable(`the target has no key ${key}`);
+    verdict.should("AUTH-1", list.status, success, { in: list, at: "status", because: list.summary });
+  },
+});
+
 const noPhantomDenial = defineWatch({
   id: "spending.no-phantom-denial",
   title: "Spending denials appear only when their condition holds",
@@ -269,6 +289,7 @@ export const GIVEN: readonly Check[] = [
   exhaustedChildAlone,
   budgetIsForLife,
   noWayAround,
+  listStaysOpen,
   noPhantomDenial,
   dayBoundary,
 ];

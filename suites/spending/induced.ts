@@ -109,6 +109,7 @@ const failuresAreFree: InducedSpec = {
         because: `after ${free.length} requests that ended in ${what}: ${after.summary}`,
       });
     }
+    if (batches.length === 0) return verdict.notApplicable("failures are tried on the key with a small budget");
     if (verdict.findings.length === 0) verdict.inconclusive("no batch of requests failed");
   },
 };
@@ -139,14 +140,14 @@ const parallelOvershoot: InducedSpec = {
   title: "Parallel requests do not get far past the limit",
   covers: ["SPEND-6"],
   explains:
-    "On fresh keys: what bursts of parallel requests are served beyond what one request after the other gets. The tally includes charges that are still settling, so a burst may pass by about as many as run at once, and not by many times the limit.",
-  judge({ drives, parallel }, verdict) {
-    const [own] = drives;
-    const sequential = Math.max(0, ...drives.filter(({ denial }) => denial !== null).map(({ served }) => served));
-    if (own === undefined || parallel === null || sequential === 0)
+    "On fresh keys: how many of a burst, three times what the limit pays for, are served, against one request after the other. The tally includes charges that are still settling, so a burst should not get twice the limit.",
+  judge({ parallel }, verdict) {
+    if (parallel === null) {
       return verdict.notApplicable("fresh keys can only be had from a provisioning hook or the embedded gateway");
-    verdict.should("SPEND-6", parallel.served, atMost(sequential * 2 + parallel.atOnce * 2), {
-      because: `served of bursts of ${parallel.atOnce}; one after the other ${sequential} were served`,
+    }
+    const { served, atOnce, sequential } = parallel;
+    verdict.should("SPEND-6", served, atMost(Math.max(sequential * 2, sequential + 8)), {
+      because: `long streams served of ${atOnce} at once; a few at a time, ${sequential} were`,
     });
   },
 };

@@ -1,7 +1,7 @@
 import type { Answer, Ask, Probe } from "../../src/conformance/index.ts";
 import type { Key } from "../../src/target/index.ts";
 import { LONG_TEXT } from "../shared/texts.ts";
-import { type Drive, drive, isSpendingDenial, KINDS, type Kind } from "./drive.ts";
+import { type Drive, drive, driveLong, KINDS, type Kind } from "./drive.ts";
 
 /** A batch of requests that end in failure, and a good request after it. */
 export type FreeBatch = { readonly what: string; readonly failures: readonly Answer[]; readonly after: Answer };
@@ -17,16 +17,21 @@ export type KeyRecording = {
   readonly sibling: readonly Answer[];
   readonly again: Answer | null;
   /** Served of a burst in parallel on a fresh key, where one can be made; `null` otherwise. */
-  readonly parallel: { readonly served: number; readonly atOnce: number } | null;
+  readonly parallel: Overshoot | null;
 };
+
+/** Long streams served of so many at once, and of as many as came a few at a time until the denial. */
+export type Overshoot = { readonly served: number; readonly atOnce: number; readonly sequential: number };
 
 /** How long a daily cap's tally may lag, and a little more; a budget has no such allowance. Seconds. */
 const LAG_S = { cappable: 75, childSmall: 8 } as const;
 /** Once one kind of traffic has had the whole allowance in vain, the others get this much. */
 const SHORT_LAG_S = 5;
 
-/** Failing requests per batch: each so large that a few of them would use up a small limit, were they charged. */
-const FAILURES = 16;
+/** Failing requests per batch: so large, and so many, that they would use up a small limit, were they charged. */
+const FAILURES = 48;
+/** A provider's time-out that is longer than this is not waited for that often, ms. */
+const SHORT_TIMEOUT_MS = 4_000;
 
 /**
  * What a small cap or budget does: failures are free, each kind of traffic counts, others of the account are unharmed.
@@ -38,7 +43,9 @@ export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): P
   const key = configured ?? made;
   if (key === undefined) throw new Error(`no key in the state ${state}`);
   const before = await t.ask({ key, endpoint: "chat", intent: "either" });
-  const batches = before.admitted ? await freeBatches(t, key) : [];
+  // Failures are tried on one key: on the budget, which knows no lag, if there is one.
+  const free = state === "childSmall" || t.target.keys.childSmall === undefined;
+  const batches = before.admitted && free ? await freeBatches(t, key) : [];
   // The static keys take the kinds that gateways forget most: streams of one dialect each.
   const own: Kind = await kindFor(t, state);
   const drives: Drive[] = [await drive(t, key, own, LAG_S[state])];
@@ -48,6 +55,8 @@ export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): P
       const inVain = drives.some(({ denial }) => denial === null);
       if (fresh !== undefined) drives.push(await drive(t, fresh, kind, inVain ? SHORT_LAG_S : LAG_S[state]));
     }
+    const fresh = t.target.models.stream === undefined ? undefined : await t.freshKey(`key.${state}`);
+    if (fresh !== undefined) drives.push(await driveLong(t, fresh));
   }
   const usedUp = drives[0]?.denial !== null;
   const denied: Answer[] = [];
@@ -62,7 +71,8 @@ export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): P
     denied,
     sibling,
     again,
-    parallel: made === undefined ? null : await overshoot(t, state),
+    parallel:
+      made === undefined ? null : await overshoot(t, state, drives.find(({ kind }) => kind.long === true)?.served ?? 0),
   };
 }
 
@@ -75,7 +85,7 @@ async function kindFor(t: Probe, state: "cappable" | "childSmall"): Promise<Kind
 /** Requests that fail for different reasons; a failed request costs nothing. */
 async function freeBatches(t: Probe, key: Key): Promise<FreeBatch[]> {
   const large: Ask = { key, prompt: LONG_TEXT, intent: "odd", patient: false };
-  const kinds: readonly { what: string; ask: Ask; possible: boolean }[] = [
+  const kinds: { what: string; ask: Ask; possible: boolean }[] = [
     {
       what: "a failing provider",
       ask: { ...large, model: "upstreamError" },
@@ -88,6 +98,12 @@ async function freeBatches(t: Probe, key: Key): Promise<FreeBatch[]> {
       possible: true,
     },
   ];
+  if (t.target.models.upstreamTimeout !== undefined) {
+    const ask: Ask = { ...large, model: "upstreamTimeout" };
+    const first = await t.ask(ask);
+    if (first.durationMs < SHORT_TIMEOUT_MS && first.status !== undefined)
+      kinds.push({ what: "a provider that does not answer", ask, possible: true });
+  }
   const batches: FreeBatch[] = [];
   for (const { what, ask, possible } of kinds) {
     if (!possible) continue;
@@ -99,23 +115,17 @@ async function freeBatches(t: Probe, key: Key): Promise<FreeBatch[]> {
   return batches;
 }
 
-const AT_ONCE = 16;
-
-/** Bursts on a fresh key until one is denied whole: what parallel requests get past a limit. */
-async function overshoot(
-  t: Probe,
-  state: "cappable" | "childSmall",
-): Promise<{ served: number; atOnce: number } | null> {
+/**
+ * A burst of long streams on a fresh key, several times what the limit pays for: what parallel requests get past it.
+ * Long ones, because short ones are over before the next is looked at.
+ */
+async function overshoot(t: Probe, state: "cappable" | "childSmall", sequential: number): Promise<Overshoot | null> {
+  const slots = Math.floor((t.target.limits?.inFlight ?? 64) * 0.7);
+  const atOnce = Math.min(slots, sequential * 3 + 12);
+  if (sequential === 0 || atOnce < sequential * 2) return null;
   const key = await t.freshKey(`key.${state}`);
   if (key === undefined) return null;
-  let served = 0;
-  for (let round = 0; round < 12; round++) {
-    const answers = await Promise.all(
-      Array.from({ length: AT_ONCE }, () => t.begin({ key, endpoint: "chat", intent: "either" }).done),
-    );
-    served += answers.filter(({ admitted }) => admitted).length;
-    if (answers.every(isSpendingDenial)) break;
-    if (round > 4 && state === "cappable") await t.wait(500);
-  }
-  return { served, atOnce: AT_ONCE };
+  const ask: Ask = { key, endpoint: "chat", mode: "stream", model: "stream", prompt: LONG_TEXT, intent: "either" };
+  const answers = await Promise.all(Array.from({ length: atOnce }, () => t.begin(ask).done));
+  return { served: answers.filter(({ admitted }) => admitted).length, atOnce, sequential };
 }
