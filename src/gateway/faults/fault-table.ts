@@ -7,6 +7,7 @@ import { BUSY_FAULTS } from "./busy-faults.ts";
 import { CHARGE_FAULTS } from "./charge-faults.ts";
 import { CHAT_FAULTS } from "./chat-faults.ts";
 import { CHAT_REQUEST_FAULTS } from "./chat-request-faults.ts";
+import { CODING_FAULTS } from "./coding-faults.ts";
 import { COMPAT_CHAT_FAULTS } from "./compat-chat-faults.ts";
 import { COMPAT_FRAMING_FAULTS } from "./compat-framing-faults.ts";
 import { COMPAT_MESSAGES_FAULTS } from "./compat-messages-faults.ts";
@@ -63,6 +64,7 @@ export const FAULTS: readonly Fault[] = [
   ...BALANCE_FAULTS,
   ...CHARGE_FAULTS,
   ...PROTOCOL_FAULTS,
+  ...CODING_FAULTS,
   ...JSON_FAULTS,
   ...COMPAT_CHAT_FAULTS,
   ...COMPAT_FRAMING_FAULTS,

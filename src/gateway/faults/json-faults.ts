@@ -1,10 +1,8 @@
 import { parcelBytes } from "./answer-edits.ts";
 import { type Fault, fault } from "./fault.ts";
-import { both, inference, nonAscii, onChat, onModels, type When, whole } from "./when.ts";
+import { chatReply } from "./reply-kinds.ts";
+import { both, nonAscii, onModels, type When } from "./when.ts";
 import { type Apply, onParcel, wrap } from "./wrap.ts";
-
-const wholeReply: When = (call) => call.refused === undefined && inference(call) && whole(call);
-const chatReply: When = both(onChat, wholeReply);
 
 /** Changes the text of JSON bodies. */
 const jsonText = (when: When, change: (text: string) => string): Apply =>

@@ -1,17 +1,14 @@
-import { gzipSync } from "node:zlib";
 import { CHUNKED, deliverByHand, type Handwriting, PLAIN } from "../delivery/deliver-by-hand.ts";
-import { encodeAs } from "../encode/compress.ts";
 import type { Header, Parcel } from "../pipeline/answer.ts";
 import { headerOf } from "../pipeline/answer.ts";
-import { parcelBytes, parcelHeader, parcelWithout } from "./answer-edits.ts";
+import { parcelHeader } from "./answer-edits.ts";
 import { type Fault, fault } from "./fault.ts";
-import { always, both, inference, longBody, nonAscii, not, onChat, streaming, type When, whole } from "./when.ts";
+import { chatReply } from "./reply-kinds.ts";
+import { always, both, nonAscii, not, streaming, type When } from "./when.ts";
 import { type Apply, onParcel, wrap } from "./wrap.ts";
 
 const LENGTH = "Content-Length";
 
-const wholeReply: When = (call) => call.refused === undefined && inference(call) && whole(call);
-const chatReply: When = both(onChat, wholeReply);
 const denied: When = (call) => call.refused !== undefined;
 
 const withLength =
@@ -35,7 +32,6 @@ const plainWith = (...headers: readonly Header[]): Handwriting => ({
 });
 
 const LENGTH_ROWS = ["protocol:content-length", "CHAT-1", "CHAT-2", "ERR-200-1"];
-const CODING_ROWS = ["protocol:content-coding", "CHAT-1", "CHAT-2", "ERR-200-1"];
 
 /** Frames, codings and syntax under the interface: HTTP, JSON, UTF-8. */
 export const PROTOCOL_FAULTS: readonly Fault[] = [
@@ -66,17 +62,6 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
         ? parcelHeader(LENGTH, String(parcel.body.bytes.toString("utf8").length))(parcel)
         : parcel,
     ),
-  ),
-  fault(
-    "protocol.length-of-compressed",
-    [...LENGTH_ROWS, "protocol:content-coding"],
-    "Content-Length of a compressed reply is that of the plain one.",
-    wrap("seal", (next) => (answer, call) => {
-      const parcel = next(answer, call);
-      if (!chatReply(call) || headerOf(parcel.headers, "Content-Encoding") === undefined || answer.body.kind !== "json")
-        return parcel;
-      return parcelHeader(LENGTH, String(Buffer.byteLength(call.behaviour.json(answer.body.value, call))))(parcel);
-    }),
   ),
   fault(
     "protocol.two-lengths",
@@ -147,75 +132,6 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
       if (denied(call)) delivery.response.once("finish", () => setTimeout(() => socket?.resetAndDestroy(), 5));
       next(parcel, call, delivery);
     }),
-  ),
-  fault(
-    "protocol.gzip-unlabelled",
-    CODING_ROWS,
-    "Compressed replies are not labelled.",
-    onParcel(wholeReply, parcelWithout("Content-Encoding")),
-  ),
-  fault(
-    "protocol.gzip-label-on-plain",
-    CODING_ROWS,
-    "Plain replies are labelled as gzip when compression is accepted.",
-    wrap(
-      "compress",
-      (next) => (bytes, call) =>
-        wholeReply(call) && next(bytes, call).coding !== undefined ? { bytes, coding: "gzip" } : next(bytes, call),
-    ),
-  ),
-  fault(
-    "protocol.br-labelled-gzip",
-    CODING_ROWS,
-    "Brotli is labelled as gzip.",
-    wrap(
-      "compress",
-      (next) => (bytes, call) =>
-        next(bytes, call).coding === undefined ? { bytes } : { bytes: encodeAs("br", bytes), coding: "gzip" },
-    ),
-  ),
-  fault(
-    "protocol.gzip-uninvited",
-    ["protocol:content-coding"],
-    "Replies are gzip although the client accepts plain bytes only.",
-    wrap("compress", (next) => (bytes, call) => {
-      const accepted = call.arrival.headers["accept-encoding"];
-      return accepted === undefined || next(bytes, call).coding !== undefined
-        ? next(bytes, call)
-        : { bytes: encodeAs("gzip", bytes), coding: "gzip" };
-    }),
-  ),
-  fault(
-    "protocol.gzip-despite-zero-weight",
-    ["protocol:content-coding"],
-    "A coding that the client excludes with a weight of zero is used.",
-    wrap(
-      "compress",
-      (next) => (bytes, call) =>
-        /gzip\s*;\s*q=0(\.0*)?\s*(,|$)/.test(String(call.arrival.headers["accept-encoding"] ?? ""))
-          ? { bytes: encodeAs("gzip", bytes), coding: "gzip" }
-          : next(bytes, call),
-    ),
-  ),
-  fault(
-    "protocol.gzip-cut",
-    CODING_ROWS,
-    "Compressed replies lack their last bytes.",
-    onParcel(wholeReply, (parcel) =>
-      headerOf(parcel.headers, "Content-Encoding") === undefined
-        ? parcel
-        : parcelBytes((bytes) => bytes.subarray(0, -6))(parcel, undefined as never),
-    ),
-  ),
-  fault(
-    "protocol.gzip-twice",
-    CODING_ROWS,
-    "Replies of more than four kilobytes are compressed twice.",
-    onParcel(both(wholeReply, longBody), (parcel) =>
-      headerOf(parcel.headers, "Content-Encoding") === undefined
-        ? parcel
-        : parcelBytes((bytes) => gzipSync(bytes))(parcel, undefined as never),
-    ),
   ),
   fault(
     "protocol.switches-uninvited",

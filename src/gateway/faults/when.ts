@@ -16,6 +16,9 @@ export const inference: When = (call) => call.endpoint === "chat" || call.endpoi
 /** The second key of an account, as opposed to its first. */
 export const secondKey: When = (call) => call.key?.ordinal === 1;
 
+/** The response may have a body. */
+export const withBody: When = ({ arrival }) => arrival.method !== "HEAD" && arrival.purpose !== "options";
+
 /** Not the first request on its connection. */
 export const reused: When = (call) => call.arrival.connection.served > 0;
 export const fresh: When = (call) => call.arrival.connection.served === 0;

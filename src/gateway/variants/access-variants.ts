@@ -1,46 +1,19 @@
-import { isObject } from "../../core/index.ts";
 import { insteadOf } from "../faults/answer-edits.ts";
 import { type Variant, variant } from "../faults/fault.ts";
-import { drop, put } from "../faults/json-edits.ts";
 import { onMessages } from "../faults/when.ts";
-import { type Apply, all, onDenial, wrap } from "../faults/wrap.ts";
+import { type Apply, onDenial, wrap } from "../faults/wrap.ts";
 import type { Answer } from "../pipeline/answer.ts";
 import type { CheckName } from "../pipeline/behaviour.ts";
 import type { Call } from "../pipeline/call.ts";
 import { refusal } from "../pipeline/refusal.ts";
-import { MODELS } from "../providers/model-table.ts";
-import { echoFast } from "../providers/plain-models.ts";
+import { before, NOTHING } from "./answer-before.ts";
 
 const order =
   (...inferenceChecks: readonly CheckName[]): Apply =>
   (behaviour) => ({ ...behaviour, inferenceChecks });
 
-const NOTHING: Answer = { status: 204, headers: [], body: { kind: "none" }, afterMs: 0, outcome: "complete" };
-
-/** Answers some requests before anything else looks at them. */
-const before = (answer: (call: Call) => Answer | undefined): Apply =>
-  wrap("answer", (next) => (call) => answer(call) ?? next(call));
-
 const refusedMethod = (call: Call): Answer =>
   insteadOf("method_not_allowed", { allow: call.endpoint === "models" ? "GET" : "POST" })(NOTHING, call);
-
-const list = (edit: (data: readonly unknown[]) => unknown): Apply =>
-  wrap(
-    "listModels",
-    (next) => (call) => put("data", (data: unknown) => (Array.isArray(data) ? edit(data) : data))(next(call)),
-  );
-
-/** Models that only this variant has: in the list, and callable. */
-const moreModels = (ids: readonly string[]): Apply =>
-  all(
-    list((data) => [...data, ...ids.map((id) => ({ id, object: "model", created: 1, owned_by: "vendor" }))]),
-    wrap("findModel", (next) => (id, call) => {
-      const [{ price }] = [MODELS[0] ?? { price: { perRequest: 0, perInputToken: 0, perOutputToken: 0 } }];
-      return next(id, call) ?? (ids.includes(id) ? { id, provider: echoFast, price } : undefined);
-    }),
-  );
-
-const EMBEDDING = "embed-small";
 
 /** Who gets in and by which check first, which paths answer how, and what the list shows. */
 export const ACCESS_VARIANTS: readonly Variant[] = [
@@ -192,72 +165,6 @@ export const ACCESS_VARIANTS: readonly Variant[] = [
     "A query is refused on the messages endpoint.",
     before((call) =>
       onMessages(call) && call.arrival.url.includes("?") ? insteadOf("not_found")(NOTHING, call) : undefined,
-    ),
-  ),
-  variant(
-    "models.odd-ids",
-    "The list has ids with slashes, colons, spaces and letters beyond ASCII, all of which can be called.",
-    moreModels(["vendor/model-1:free", "org/team/model@2", "modèle été", "UPPER_case.v1"]),
-  ),
-  variant(
-    "models.many",
-    "The list has eight hundred models.",
-    moreModels(Array.from({ length: 800 }, (_none, at) => `catalogue/model-${at}`)),
-  ),
-  variant(
-    "models.reversed",
-    "The list comes in another order.",
-    list((data) => data.toReversed()),
-  ),
-  variant(
-    "models.twice",
-    "The list shows some models twice.",
-    list((data) => [...data, ...data.slice(0, 3)]),
-  ),
-  variant(
-    "models.ids-only",
-    "Entries of the list have nothing but an id.",
-    all(
-      list((data) => data.map((entry) => (isObject(entry) ? { id: entry["id"] } : entry))),
-      wrap("listModels", (next) => (call) => drop("object")(next(call))),
-    ),
-    ["compat:models-object", "compat:models-created"],
-  ),
-  variant(
-    "models.more-fields",
-    "Entries of the list have further fields.",
-    list((data) =>
-      data.map((entry) => ({
-        ...(entry as object),
-        context_window: 8_192,
-        pricing: { input: "0.000001" },
-        permission: [],
-        parent: null,
-      })),
-    ),
-  ),
-  variant(
-    "models.paged-look",
-    "The list looks like one page of several.",
-    wrap("listModels", (next) => (call) => ({
-      ...(next(call) as object),
-      has_more: false,
-      first_id: "echo-fast",
-      last_id: "drop-midstream",
-    })),
-  ),
-  variant(
-    "models.other-kinds",
-    "The list has a model that cannot chat, and says so when it is asked.",
-    all(
-      list((data) => [...data, { id: EMBEDDING, object: "model", created: 1, owned_by: "vendor" }]),
-      before((call) =>
-        isObject(call.parsed) &&
-        call.parsed["model"] === EMBEDDING &&
-        call.behaviour.check("credentials", call) === undefined
-          ? insteadOf("invalid_request", { message: "This model only makes embeddings." })(NOTHING, call)
-          : undefined,
-      ),
     ),
   ),
 ];

@@ -1,0 +1,151 @@
+import { member } from "../../core/index.ts";
+import { refuseBody } from "../faults/body-edits.ts";
+import { type Variant, variant } from "../faults/fault.ts";
+import { drop, put } from "../faults/json-edits.ts";
+import { changeData } from "../faults/stream-edits.ts";
+import { both, extraField, inference, onChat } from "../faults/when.ts";
+import { type Apply, all, eachEvent, onReply, wrap } from "../faults/wrap.ts";
+
+const chunks = (edit: (data: unknown) => unknown): Apply =>
+  eachEvent(onChat, ["open", "text", "toolStart", "toolInput", "finish", "usage"], changeData(edit));
+
+/** Requests and replies of the chat dialect, with more or fewer of the fields that the interface does not show. */
+export const CHAT_VARIANTS: readonly Variant[] = [
+  variant("chat.no-ids", "Chat replies have no id.", all(onReply(onChat, drop("id")), chunks(drop("id"))), [
+    "compat:chat-id",
+    "compat:id-unique",
+  ]),
+  variant(
+    "chat.no-created",
+    "Chat replies have no time of creation.",
+    all(onReply(onChat, drop("created")), chunks(drop("created"))),
+    ["compat:chat-created"],
+  ),
+  variant(
+    "chat.no-object",
+    "Chat replies do not name their kind.",
+    all(onReply(onChat, drop("object")), chunks(drop("object"))),
+    ["compat:chat-object"],
+  ),
+  variant(
+    "chat.no-model",
+    "Chat replies do not name the model.",
+    all(onReply(onChat, drop("model")), chunks(drop("model"))),
+    ["compat:model-name"],
+  ),
+  variant(
+    "chat.no-finish-reason",
+    "Choices of whole chat replies have no finish reason.",
+    onReply(onChat, drop("choices.0.finish_reason")),
+    ["compat:chat-finish", "compat:tool-finish"],
+  ),
+  variant(
+    "chat.more-fields",
+    "Chat replies carry fields of vendors: fingerprints, tiers, filters.",
+    all(
+      onReply(onChat, (value) => ({
+        ...(value as object),
+        system_fingerprint: "fp_1",
+        service_tier: "default",
+        provider: "reference",
+        x_groq: { id: "1" },
+      })),
+      onReply(onChat, put("choices.0.content_filter_results", { hate: { filtered: false } })),
+      chunks(put("system_fingerprint", "fp_1")),
+    ),
+  ),
+  variant(
+    "chat.refusal-null",
+    "Messages of chat replies have null for what they do not have.",
+    onReply(
+      onChat,
+      put("choices.0.message", (message: unknown) => ({
+        refusal: null,
+        annotations: [],
+        audio: null,
+        function_call: null,
+        tool_calls: null,
+        ...(message as object),
+      })),
+    ),
+  ),
+  variant(
+    "chat.reasoning-field",
+    "Whole chat replies carry the reasoning beside the content.",
+    onReply(onChat, put("choices.0.message.reasoning_content", "The user wants something.")),
+  ),
+  variant(
+    "chat.usage-details",
+    "usage has details inside it.",
+    onReply(
+      onChat,
+      put("usage", (usage: unknown) => ({
+        ...(usage as object),
+        prompt_tokens_details: { cached_tokens: 0 },
+        completion_tokens_details: { reasoning_tokens: 0 },
+        cost: 0.00012,
+      })),
+    ),
+  ),
+  variant(
+    "chat.usage-other-names",
+    "Token counts have the names of the other dialect.",
+    all(
+      onReply(
+        onChat,
+        put("usage", (usage: unknown) => ({
+          input_tokens: member(usage, "prompt_tokens"),
+          output_tokens: member(usage, "completion_tokens"),
+        })),
+      ),
+      eachEvent(
+        onChat,
+        ["usage"],
+        changeData(
+          put("usage", (usage: unknown) => ({
+            input_tokens: member(usage, "prompt_tokens"),
+            output_tokens: member(usage, "completion_tokens"),
+          })),
+        ),
+      ),
+    ),
+    ["compat:usage-names", "compat:chat-usage", "compat:usage-adds-up"],
+  ),
+  variant(
+    "chat.finish-in-other-words",
+    "Finish reasons are words of the gateway's own.",
+    all(
+      onReply(onChat, put("choices.0.finish_reason", "completed")),
+      eachEvent(onChat, ["finish"], changeData(put("choices.0.finish_reason", "completed"))),
+    ),
+    ["compat:chat-finish", "compat:tool-finish"],
+  ),
+  variant(
+    "chat.unknown-fields-refused",
+    "A request with a field that the interface does not show is refused.",
+    refuseBody(both(onChat, extraField), { message: "Unknown field." }),
+    ["CAP-1", "compat:extra-fields", "compat:tools"],
+  ),
+  variant(
+    "chat.tools-ignored",
+    "Tools that are offered are never called.",
+    wrap("readAsk", (next) => (call) => {
+      const ask = next(call);
+      return "reason" in ask ? ask : { ...ask, tools: [] };
+    }),
+    ["CAP-1", "compat:tools"],
+  ),
+  variant(
+    "both.array-content-refused",
+    "Content has to be a string.",
+    refuseBody((call) => inference(call) && hasArrayContent(call.parsed), {
+      message: "messages: content must be a string.",
+    }),
+    ["CAP-1", "compat:array-content", "compat:tools", "compat:tool-result"],
+  ),
+];
+
+function hasArrayContent(body: unknown): boolean {
+  const turns = member(body, "messages");
+  return Array.isArray(turns) && turns.some((turn) => Array.isArray(member(turn, "content")));
+}
