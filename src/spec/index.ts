@@ -1,4 +1,5 @@
 export { DENIALS, type DenialRow, denial, type Reason } from "./denials.ts";
+export { EXCLUSIONS, type Exclusion } from "./exclusions.ts";
 export {
   type CompatRow,
   isRowId,

@@ -1,3 +1,4 @@
+export { classify, type Facts, type Outcome, type Retry } from "./classify.ts";
 export {
   AMPLE_TOKENS,
   DIALECTS,

@@ -18,7 +18,7 @@ function tracesOf(key: string): string[] {
   return [...parts, Buffer.from(key).toString("base64").slice(0, 24), encodeURIComponent(key)];
 }
 
-test("no key, whole, in part or encoded, is printed or written anywhere, also when the gateway repeats it", async () => {
+test("SEC-1: no key, whole, in part or encoded, is printed or written anywhere, also when the gateway repeats it", async () => {
   using folder = temporaryFolder();
   const canary = (name: string) => `ck-${name}-${Buffer.from(name.padEnd(18, "~")).toString("hex").slice(0, 30)}Zq9`;
   const names = [

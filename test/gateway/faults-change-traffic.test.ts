@@ -33,6 +33,8 @@ const SHOWN_BY: Readonly<Record<string, readonly ProbeName[]>> = {
 /** Defects that another probe shows than those of their area. */
 const SHOWN_BY_OTHER: Readonly<Record<string, readonly ProbeName[]>> = {
   "load.hints-herd": ["limits"],
+  "load.world-stops": ["patience"],
+  "load.short-stops": ["patience"],
   "stream.cut-after-a-second": ["lasting"],
   "stream.ends-quietly-after-a-second": ["lasting"],
   "slots.freed-during-stream": ["lasting"],
@@ -73,9 +75,13 @@ async function shows({ name, area, needsLoad }: Fault): Promise<boolean> {
 }
 
 describe("without a defect", () => {
-  test.each(Object.keys(PROBES) as ProbeName[])("%s sees the same every time", { timeout: 60_000 }, async (probe) => {
-    expect(await seenBy(probe, [])).toEqual(await seenBy(probe, []));
-  });
+  test.each((Object.keys(PROBES) as ProbeName[]).filter((name) => name !== "patience"))(
+    "%s sees the same every time",
+    { timeout: 60_000 },
+    async (probe) => {
+      expect(await seenBy(probe, [])).toEqual(await seenBy(probe, []));
+    },
+  );
 });
 
 /**
@@ -89,7 +95,7 @@ const chosen = FAULTS.filter(({ name, area }, index) =>
 );
 
 describe("a defect changes the traffic", () => {
-  test.each(chosen)("$name", { timeout: 60_000 }, async (fault) => {
+  test.each(chosen)("$name", { timeout: 90_000 }, async (fault) => {
     expect(await shows(fault)).toBe(true);
   });
 });

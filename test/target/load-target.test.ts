@@ -43,7 +43,7 @@ function faultsOf(text: string, environment: Record<string, string> = ENV) {
   throw new Error("the target was accepted");
 }
 
-describe("a whole target file", () => {
+describe("a whole target file, keys by reference (SEC-2)", () => {
   const target = parseTarget(FULL, "gauntlet.yaml", ENV);
 
   test("is resolved: references, tiers by name, defaults", () => {

@@ -59,7 +59,7 @@ const STREAMS: [what: string, text: string, expected: (string | undefined)[][]][
   ["empty", "", []],
 ];
 
-describe("the event-stream decoder", () => {
+describe("the event-stream decoder (STREAM-7)", () => {
   test.each(STREAMS)("%s: the same events however the bytes are cut", (_what, text, expected) => {
     const body = bytes(text);
     const whole = decodeEventStream(body);

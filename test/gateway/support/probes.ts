@@ -357,7 +357,9 @@ export const PROBES = {
       const before = await account(fixture, key);
       await fixture.ask({ ...asked, idleMs: IDLE_MS });
       const after = await account(fixture, key);
-      seen.push(`${JSON.stringify(asked.body)} ${before.balance - after.balance} ${after.spent - before.spent}`);
+      seen.push(
+        `${JSON.stringify(asked.body)} ${before.balance - after.balance} ${after.spent - before.spent} ${after.today - before.today}`,
+      );
     }
     const burst = await Promise.all(
       Array.from({ length: 70 }, () => fixture.chat({ model: "slow" }, { key: keys.cappable })),
@@ -487,6 +489,17 @@ export const PROBES = {
     return seen.map((text) => text.replaceAll(fixture.ready.keys.valid, "KEY"));
   },
   many: (fixture) => manyProbe(fixture),
+  /** Quick requests for longer than a gateway that stops now and then can hide it: sixteen seconds. */
+  patience: async (fixture) => {
+    let stopped = false;
+    for (let turn = 0; turn < 160 && !stopped; turn += 1) {
+      const startMs = performance.now();
+      await fixture.chat();
+      stopped = performance.now() - startMs > 300;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    return [`stopped ${stopped}`];
+  },
   /** Streams of more than a second: run with slower providers. */
   lasting: async (fixture) => {
     const { key } = fixture.ready.limited[1] ?? { key: "" };
@@ -500,10 +513,10 @@ export const PROBES = {
   },
 } as const satisfies Record<string, Probe>;
 
-async function account(fixture: Fixture, text: string): Promise<{ balance: number; spent: number }> {
+async function account(fixture: Fixture, text: string): Promise<{ balance: number; spent: number; today: number }> {
   const key = await fixture.admin("POST", "/keys/find", { key: text });
   const { balanceMicroUsd } = await fixture.admin("GET", `/accounts/${key.account}`);
-  return { balance: balanceMicroUsd, spent: key.spentMicroUsd };
+  return { balance: balanceMicroUsd, spent: key.spentMicroUsd, today: key.spentTodayMicroUsd };
 }
 
 /** Fills the four slots of an account in several ways, asks for more, and looks whether they come back. */

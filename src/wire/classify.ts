@@ -1,0 +1,43 @@
+/** What an answer came to, in the words of the field: served, refused on purpose, or neither. */
+export type Outcome =
+  | { readonly kind: "admitted" }
+  /** The gateway refused and said why: by a reason it named, or by the status alone. */
+  | { readonly kind: "denial"; readonly status: number; readonly reason: string | undefined; readonly retry: Retry }
+  /** A broken connection, a time-out of ours, a 5xx: nobody refused anything. */
+  | { readonly kind: "fault"; readonly status: number | undefined; readonly retry: Retry };
+
+/**
+ * Whether and how a client may try again: never, after the wait that it was told (else with backoff), or with bounded
+ * backoff. A time-out leaves the outcome uncertain and is not repeated by itself (retry rule 3).
+ */
+export type Retry = "never" | "as-told" | "backoff" | "uncertain";
+
+/** Temporary denials; every other reason needs somebody to act (retry rules 1 and 2). */
+const TEMPORARY: readonly string[] = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
+
+export interface Facts {
+  /** Status of the final response; `undefined` when none came. */
+  readonly status: number | undefined;
+  /** Reason header; the body is never asked (7.P1, 7.P2, 7.P4). */
+  readonly reason: string | undefined;
+  /** Whether the message arrived whole. */
+  readonly complete: boolean;
+  /** Whether we gave up waiting. */
+  readonly timedOut?: boolean;
+}
+
+/** Tells what an answer came to: by its status first, then by the named reason, never by its body. */
+export function classify({ status, reason, complete, timedOut = false }: Facts): Outcome {
+  if (timedOut) return { kind: "fault", status, retry: "uncertain" };
+  if (status === undefined) return { kind: "fault", status, retry: "backoff" };
+  if (status >= 500) return { kind: "fault", status, retry: "backoff" };
+  if (status === 429) return { kind: "denial", status, reason, retry: temporary(reason) ? "as-told" : "never" };
+  if (status >= 400) return { kind: "denial", status, reason, retry: "never" };
+  if (status < 200 || status > 299) return { kind: "fault", status, retry: "never" };
+  return complete ? { kind: "admitted" } : { kind: "fault", status, retry: "backoff" };
+}
+
+/** A 429 without a reason is a rate limit, as everywhere else in HTTP. */
+function temporary(reason: string | undefined): boolean {
+  return reason === undefined || TEMPORARY.includes(reason);
+}
