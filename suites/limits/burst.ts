@@ -9,8 +9,18 @@ export type Burst = {
   readonly seconds: number;
 };
 
+/** A 429 that is not about slots. */
 export function isRateDenial(answer: Answer): boolean {
   return answer.status === 429 && answer.reason !== "concurrency_limit_exceeded";
+}
+
+/** Whatever was not served, and not for want of a slot: a denial for the rate by whatever status a gateway gives it. */
+export function isRefused(answer: Answer): boolean {
+  return answer.status !== undefined && !isServed(answer) && !isSlotDenial(answer);
+}
+
+export function isServed({ status = 0 }: Answer): boolean {
+  return status >= 200 && status < 300;
 }
 
 export function isSlotDenial(answer: Answer): boolean {
@@ -27,19 +37,24 @@ export interface BurstPlan {
   readonly parallel: number;
 }
 
+/** Refusals in a row by another status than 429, after which they are taken for the denial that they should have been. */
+const PERSISTENT = 4;
+
 /** Sends until one request is denied for the rate; those already under way are waited for. */
 export async function burst(t: Probe, { what, asks, most, parallel }: BurstPlan): Promise<Burst> {
   const answers: Answer[] = [];
   const startUs = t.nowUs();
   let sent = 0;
   let denied = false;
+  let refused = 0;
   const worker = async () => {
     while (!denied && sent < most) {
       const ask = asks[sent % asks.length] ?? {};
       sent++;
       const answer = await t.begin({ ...ask, intent: "either" }).done;
       answers.push(answer);
-      if (isRateDenial(answer)) denied = true;
+      refused = isRefused(answer) ? refused + 1 : 0;
+      if (isRateDenial(answer) || refused >= PERSISTENT) denied = true;
     }
   };
   await Promise.all(Array.from({ length: parallel }, worker));
@@ -47,5 +62,5 @@ export async function burst(t: Probe, { what, asks, most, parallel }: BurstPlan)
 }
 
 export function admittedIn(answers: readonly Answer[]): number {
-  return answers.filter(({ status = 0 }) => status >= 200 && status < 300).length;
+  return answers.filter(isServed).length;
 }

@@ -14,7 +14,7 @@ import {
 import type { Target } from "../../src/target/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
-import { admittedIn, type Burst, isRateDenial, isSlotDenial } from "./burst.ts";
+import { admittedIn, type Burst, isRateDenial, isRefused, isServed, isSlotDenial } from "./burst.ts";
 import { isBracketed, type RateRecording, rateScenario, tooMany } from "./rate-scenario.ts";
 
 type RateCheckSpec = Pick<CheckSpec<never>, "id" | "title" | "covers" | "explains"> & {
@@ -63,13 +63,11 @@ const enforced = defineRateCheck({
   },
 });
 
-/** A burst that ran into something else than the rate says nothing about the rate. */
+/** A burst of which next to nothing was served ran into something else than the rate. */
 function assumeNoTrouble({ answers, what }: Burst, verdict: Verdict): void {
-  const trouble = answers.filter(
-    (answer) => !isRateDenial(answer) && !isSlotDenial(answer) && !((answer.status ?? 0) < 300),
-  );
-  if (trouble.length > answers.length / 2)
-    verdict.inconclusive(`${what}: most requests failed otherwise (${trouble[0]?.summary})`);
+  const trouble = answers.filter((answer) => !isServed(answer) && !isRateDenial(answer) && !isSlotDenial(answer));
+  if (trouble.length === 0 || admittedIn(answers) > 0) return;
+  verdict.inconclusive(`${what}: no request was served (${trouble[0]?.summary})`);
 }
 
 const holds = defineRateCheck({
@@ -228,12 +226,20 @@ const denialRow = defineRateCheck({
   covers: ["ERR-429-RATE", "ERR-HDR-1", "ERR-HDR-3", "ERR-HDR-4", "ERR-BODY-2", "ERR-BODY-3", "STREAM-2", "STREAM-3"],
   explains:
     "Every denial for the rate that the scenario met: status, reason header, action hint, and the body's shape in the chat dialect.",
-  judge({ whileDenied, storm, expected, first }, verdict) {
-    const denials = [
+  judge({ whileDenied, storm, expected, first, second }, verdict) {
+    const own = whileDenied.filter(({ kind }) => kind !== "model list");
+    // Requests that were served a moment ago and now are not: whatever their status, it is the denial.
+    const surely = [
       ...first.answers,
       ...storm,
-      ...whileDenied.flatMap(({ before, tries, after }) => [before, ...tries, after]),
-    ].filter(isRateDenial);
+      ...(second?.answers ?? []),
+      ...own.flatMap(({ before, after }) => [before, after]),
+    ];
+    const tries = own.flatMap((entry) => entry.tries);
+    const denials = [
+      ...surely.filter(isRefused),
+      ...tries.filter((answer) => isRateDenial(answer) || answer.reason === expected.word),
+    ];
     verdict.assume(denials.length > 0, "the account could be brought to its limit");
     for (const answer of denials) judgeDenial(verdict, answer, expected);
   },

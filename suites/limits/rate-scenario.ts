@@ -1,7 +1,7 @@
 import type { Answer, Ask, Probe } from "../../src/conformance/index.ts";
 import type { Limits } from "../../src/target/index.ts";
 import { retryAfterMs } from "../../src/wire/index.ts";
-import { admittedIn, type Burst, burst, isRateDenial } from "./burst.ts";
+import { admittedIn, type Burst, burst, isRateDenial, isRefused } from "./burst.ts";
 
 /** Requests of one kind while the account was denied, with the denials of the first key before and after them. */
 export type WhileDenied = {
@@ -71,7 +71,7 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
     third: null,
     paced: [],
   };
-  if (!first.answers.some(isRateDenial)) return nothing;
+  if (!first.answers.some(isRefused)) return nothing;
 
   const whileDenied = await triesWhileDenied(t, key, kindsOf(t, account), plan.parallel);
   const [storm, others] = await Promise.all([
@@ -159,7 +159,7 @@ async function triesWhileDenied(
 
 /** Denied before and after: what was admitted between did not go by the same count. */
 export function isBracketed({ before, after }: WhileDenied): boolean {
-  return isRateDenial(before) && isRateDenial(after);
+  return isRefused(before) && isRefused(after);
 }
 
 function streamsMessages(whileDenied: readonly WhileDenied[]): boolean {

@@ -13,7 +13,7 @@ import {
 } from "../../src/conformance/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
-import { admittedIn, isRateDenial, isSlotDenial } from "./burst.ts";
+import { admittedIn, isRateDenial, isServed, isSlotDenial } from "./burst.ts";
 import { type SlotsRecording, slotsScenario, type Wave } from "./slots-scenario.ts";
 
 type SlotsCheckSpec = Pick<CheckSpec<never>, "id" | "title" | "covers" | "explains"> & {
@@ -34,22 +34,14 @@ function defineSlotsCheck({ judge, needs = [], ...spec }: SlotsCheckSpec): Check
       return { ...recording, expected: expectedDenial(t, "concurrency_limit_exceeded") };
     },
     judge(recording, verdict) {
-      const everything = [
-        ...recording.burst,
-        ...recording.held,
-        ...recording.extras.flatMap(({ answers }) => answers),
-        ...recording.waves.flatMap(({ answers }) => answers),
-      ];
-      const rate = everything.find(isRateDenial);
-      if (rate !== undefined && !everything.some(isSlotDenial))
-        verdict.inconclusive("the rate limit came before the slots");
+      const rate = recording.burst.find(isRateDenial);
+      // A limiter without burst denies for the rate what comes at once; only then does the burst say nothing of slots.
+      if (rate !== undefined && !recording.burst.some(isSlotDenial) && !recording.spaced) {
+        verdict.inconclusive(`the rate limit came before the slots (${rate.summary})`);
+      }
       judge(recording, verdict);
     },
   });
-}
-
-function isServed({ status = 0 }: Answer): boolean {
-  return status >= 200 && status < 300;
 }
 
 /** Most requests that are known to have run at one moment: from the first byte of the body to its end. */

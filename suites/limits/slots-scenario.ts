@@ -1,5 +1,5 @@
 import type { Answer, Ask, Held, LimitedAccount, Probe } from "../../src/conformance/index.ts";
-import { admittedIn, isSlotDenial } from "./burst.ts";
+import { admittedIn, isRateDenial, isSlotDenial } from "./burst.ts";
 
 /** Requests sent all at once. `what` says what had happened to the slots before. */
 export type Wave = {
@@ -18,6 +18,8 @@ export type SlotsRecording = {
   readonly limits: { readonly rpm: number; readonly inFlight: number };
   /** Three times as many streams as there are slots, at once, each on a connection of its own. */
   readonly burst: readonly Answer[];
+  /** Whether they were sent evenly, well below the rate, because the rate had denied some of them at once. */
+  readonly spaced: boolean;
   /** The streams that held every slot. */
   readonly held: readonly Answer[];
   readonly extras: readonly Extra[];
@@ -57,15 +59,31 @@ export async function slotsScenario(t: Probe): Promise<SlotsRecording> {
   // On an account with a low rate only the full house is affordable.
   const rich = limits.rpm >= 30 * slots + 100;
   const over = rich ? slots * 2 : Math.min(8, slots);
-  const burst = await atOnce(t, long, slots + over);
+  let burst = await atOnce(t, long, slots + over);
+  const spacingMs = 120_000 / limits.rpm;
+  const spaced = burst.some(isRateDenial) && spacingMs * (slots + over) < typicalMs(burst) * 0.7;
   await t.wait(SETTLE_MS);
-  const house = await fullHouse(t, account, long, typicalMs(burst));
-  const waves = rich ? await wavesAfterEverything(t, account, long) : [];
-  return { limits, burst, ...house, waves };
+  if (spaced) {
+    burst = await evenly(t, long, slots + over, spacingMs);
+    await t.wait(SETTLE_MS);
+  }
+  const house = await fullHouse(t, account, long, { typical: typicalMs(burst), spacingMs: spaced ? spacingMs : 0 });
+  const waves = rich ? await wavesAfterEverything(t, account, long, spaced ? spacingMs : 0) : [];
+  return { limits, burst, spaced, ...house, waves };
 }
 
 function atOnce(t: Probe, ask: Ask, count: number): Promise<Answer[]> {
   return Promise.all(Array.from({ length: count }, () => t.begin(ask).done));
+}
+
+/** Sends at half the account's rate: no limiter has a reason to deny these for it. */
+async function evenly(t: Probe, ask: Ask, count: number, spacingMs: number): Promise<Answer[]> {
+  const sent: Promise<Answer>[] = [];
+  for (let index = 0; index < count; index++) {
+    sent.push(t.begin(ask).done);
+    await t.wait(spacingMs);
+  }
+  return Promise.all(sent);
 }
 
 /** Middle duration of the admitted ones, ms. */
@@ -74,18 +92,34 @@ function typicalMs(answers: readonly Answer[]): number {
   return durations.sort((a, b) => a - b)[Math.floor(durations.length / 2)] ?? 0;
 }
 
-async function fullHouse(t: Probe, account: LimitedAccount, long: Ask, typical: number) {
+interface Rhythm {
+  /** Middle duration of a held stream, ms. */
+  readonly typical: number;
+  /** Pause between requests, ms; 0 where the limiter has burst enough. */
+  readonly spacingMs: number;
+}
+
+async function fullHouse(t: Probe, account: LimitedAccount, long: Ask, { typical, spacingMs }: Rhythm) {
   const { limits, key } = account;
   const slots = limits.inFlight;
   const startUs = t.nowUs();
-  const house: Held[] = Array.from({ length: slots }, () => t.begin(long));
+  const house: Held[] = [];
+  for (let index = 0; index < slots; index++) {
+    house.push(t.begin(long));
+    if (spacingMs > 0) await t.wait(spacingMs);
+  }
   await Promise.all(house.map(({ live }) => live.started));
-  const knock = (ask: Ask) => t.begin({ intent: "either", ...ask }).done;
+  const knock = async (ask: Ask) => {
+    if (spacingMs > 0) await t.wait(spacingMs);
+    return t.begin({ intent: "either", ...ask }).done;
+  };
   const extras: Extra[] = [];
   for (const [kind, ask] of Object.entries(knockersOf(t, account))) {
     extras.push({ kind, answers: [await knock(ask), await knock(ask)] });
   }
-  const storm = await atOnce(t, { key, endpoint: "chat", intent: "either" }, 8);
+  const storm = await (spacingMs > 0
+    ? evenly(t, { key, endpoint: "chat", intent: "either" }, 8, spacingMs)
+    : atOnce(t, { key, endpoint: "chat", intent: "either" }, 8));
   const others = account.shared
     ? []
     : [await t.ask({ key: "valid", endpoint: "chat", intent: "either", patient: false })];
@@ -117,14 +151,20 @@ function knockersOf(t: Probe, { key, second }: LimitedAccount): Record<string, A
 }
 
 /** Full waves, each after another thing that ends requests. */
-async function wavesAfterEverything(t: Probe, account: LimitedAccount, long: Ask): Promise<Wave[]> {
+async function wavesAfterEverything(t: Probe, account: LimitedAccount, long: Ask, spacingMs: number): Promise<Wave[]> {
+  const wave = () =>
+    spacingMs > 0
+      ? evenly(t, long, account.limits.inFlight + 2, spacingMs)
+      : atOnce(t, long, account.limits.inFlight + 2);
   const { key, limits } = account;
   const slots = limits.inFlight;
   const { upstreamError, cutStream, slow } = t.target.models;
   const each = async (asks: readonly Ask[]) => {
     // One after the other: what ends here must not be denied itself, or the wave would test something else.
-    for (let round = 0; round < 2 * slots; round++)
+    for (let round = 0; round < 2 * slots; round++) {
+      if (spacingMs > 0) await t.wait(spacingMs);
       await t.begin({ key, intent: "odd", ...asks[round % asks.length] }).done;
+    }
   };
   const leave = async (ask: Ask, afterMs: number) => {
     const leaving = Array.from({ length: slots }, () => t.begin({ ...ask, key, intent: "odd", freshConnection: true }));
@@ -178,11 +218,11 @@ async function wavesAfterEverything(t: Probe, account: LimitedAccount, long: Ask
     if (!possible) continue;
     await act();
     await t.wait(left ? NOTICE_MS[0] : SETTLE_MS);
-    const answers = await atOnce(t, long, slots + 2);
+    const answers = await wave();
     let later: Answer[] | null = null;
     if (left && admittedIn(answers) < slots && answers.some(isSlotDenial)) {
       await t.wait(NOTICE_MS[1]);
-      later = await atOnce(t, long, slots + 2);
+      later = await wave();
     }
     waves.push({ what, expected: slots, answers, later });
     await t.wait(SETTLE_MS);

@@ -37,7 +37,8 @@ const listKeyPlace = defineCheck({
   id: "robustness.key-place-list",
   title: "The model list does not take a key from the URL or a cookie",
   covers: ["BEARER-PLACE"],
-  explains: "The good key in the URL or a cookie of GET /models, without an Authorization header. A list that is served by such a key is a warning.",
+  explains:
+    "The good key in the URL or a cookie of GET /models, without an Authorization header. A list that is served by such a key is a warning.",
   across: { case: Object.keys(PLACES).filter((place) => place !== "body") },
   cost: { requests: 2 },
   async probe(t) {
