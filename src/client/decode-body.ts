@@ -33,6 +33,8 @@ export async function decodeBody(
     .split(",")
     .map((coding) => coding.trim().toLowerCase())
     .filter((coding) => coding !== "" && coding !== "identity");
+  // An answer to HEAD is labelled like the one to GET and has nothing to decode.
+  if (received.length === 0) return { pieces: [], fault: undefined, overBound: false };
   let pieces = received;
   let overBound = false;
   for (const coding of codings.reverse()) {

@@ -225,11 +225,12 @@ function recordedRequest({ method, url, headers, body }: OutgoingRequest): Recor
   return { method, url, headers, body: text, bodyBytes };
 }
 
-/** Header fields as the parser cut them: a flat list of names and values. */
+/** Header fields as the parser cut them: a flat list of names and values. Blanks around a value are not part of it. */
 function pairs(raw: unknown): HeaderList {
   if (!Array.isArray(raw)) return [];
   const list: [string, string][] = [];
-  for (let at = 0; at + 1 < raw.length; at += 2) list.push([latin1(raw[at]), latin1(raw[at + 1])]);
+  for (let at = 0; at + 1 < raw.length; at += 2)
+    list.push([latin1(raw[at]), latin1(raw[at + 1]).replace(/^[ \t]+|[ \t]+$/g, "")]);
   return list;
 }
 
@@ -251,8 +252,9 @@ function endingOf(error: Error, sent: boolean): Ending {
   const code = codeOf(error);
   const detail = code === "" || error.message.includes(code) ? error.message : `${code}: ${error.message}`;
   if (code.startsWith("HPE_") || error.name === "HTTPParserError" || code === "UND_ERR_HEADERS_OVERFLOW") {
-    // The end of the connection inside a message reaches the parser as an error of its own.
-    return code === "HPE_INVALID_EOF_STATE" ? { kind: "reset", detail } : { kind: "protocol-error", detail };
+    // The end of the connection inside a message reaches the parser as an error of its own, not always with its code.
+    const cut = code === "HPE_INVALID_EOF_STATE" || error.message.includes("Invalid EOF state");
+    return { kind: cut ? "reset" : "protocol-error", detail };
   }
   if (!sent) return { kind: "unreachable", detail: causeOf(error) ?? detail };
   return { kind: "reset", detail };

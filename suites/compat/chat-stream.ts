@@ -9,7 +9,7 @@ import {
   type Verdict,
 } from "../../src/conformance/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
-import { isEndMarker, type StreamEvent } from "../../src/wire/index.ts";
+import { isEndMarker, mediaType, type StreamEvent } from "../../src/wire/index.ts";
 import { defineCompat } from "./define-compat.ts";
 
 export const FINISH_REASONS = ["stop", "length", "tool_calls", "content_filter", "function_call"];
@@ -135,7 +135,7 @@ const streamShape = defineCompat("chat", {
   judge({ streams }, verdict) {
     for (const answer of streams) {
       verdict.assumeGood(answer, "a plain stream");
-      verdict.compat("COMPAT-CONTENT-TYPE", answer.header("content-type")?.split(";")[0], "text/event-stream", {
+      verdict.compat("COMPAT-CONTENT-TYPE", mediaType(answer.headers), "text/event-stream", {
         in: answer,
         at: "Content-Type",
       });
@@ -235,12 +235,7 @@ const wholeShape = defineCompat("chat", {
       const { json } = answer;
       const choice = firstChoice(json);
       const at = (pointer: string) => ({ in: answer, at: pointer });
-      verdict.compat(
-        "COMPAT-CONTENT-TYPE",
-        answer.header("content-type")?.split(";")[0],
-        "application/json",
-        at("Content-Type"),
-      );
+      verdict.compat("COMPAT-CONTENT-TYPE", mediaType(answer.headers), "application/json", at("Content-Type"));
       verdict.compat("COMPAT-REPLY-ID", member(json, "id"), filledString, at("/id"));
       verdict.compat("COMPAT-CHAT-REPLY", member(json, "object"), "chat.completion", at("/object"));
       verdict.compat("COMPAT-CHAT-REPLY", member(json, "created"), inSeconds, at("/created"));

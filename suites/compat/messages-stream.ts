@@ -8,6 +8,7 @@ import {
   type Verdict,
 } from "../../src/conformance/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
+import { mediaType } from "../../src/wire/index.ts";
 import { arrivalOf } from "../shared/arrival.ts";
 import { defineCompat } from "./define-compat.ts";
 
@@ -188,7 +189,7 @@ const streamShape = defineCompat("messages", {
     for (const answer of streams) {
       const seen = { in: answer, because: answer.summary };
       if (!verdict.compat("COMPAT-MSG-STREAM", answer.admitted && answer.streamed, true, seen)) continue;
-      verdict.compat("COMPAT-CONTENT-TYPE", answer.header("content-type")?.split(";")[0], "text/event-stream", {
+      verdict.compat("COMPAT-CONTENT-TYPE", mediaType(answer.headers), "text/event-stream", {
         in: answer,
         at: "Content-Type",
       });
@@ -259,12 +260,7 @@ const wholeShape = defineCompat("messages", {
       verdict.assumeGood(answer);
       const { json } = answer;
       const at = (pointer: string) => ({ in: answer, at: pointer });
-      verdict.compat(
-        "COMPAT-CONTENT-TYPE",
-        answer.header("content-type")?.split(";")[0],
-        "application/json",
-        at("Content-Type"),
-      );
+      verdict.compat("COMPAT-CONTENT-TYPE", mediaType(answer.headers), "application/json", at("Content-Type"));
       verdict.compat("COMPAT-REPLY-ID", member(json, "id"), filledString, at("/id"));
       verdict.compat("COMPAT-MSG-REPLY", member(json, "type"), "message", at("/type"));
       verdict.compat("COMPAT-MSG-REPLY", member(json, "role"), "assistant", at("/role"));

@@ -44,6 +44,22 @@ function defineSlotsCheck({ judge, needs = [], ...spec }: SlotsCheckSpec): Check
   });
 }
 
+/**
+ * Whether an answer's fate was decided while every held stream was surely running: sent when the last of them had
+ * begun, and answered before the first of them ended. Anything else may have found a free slot.
+ */
+function whileFull(answer: Answer, held: readonly Answer[]): boolean {
+  const { sentUs = 0, headersUs, endUs } = answer.exchange.timeline;
+  const begun = Math.max(...held.map(({ exchange }) => exchange.response?.body.pieces[0]?.[0] ?? 0));
+  const firstEnd = Math.min(...held.map(({ exchange }) => exchange.timeline.endUs));
+  return sentUs >= begun && (headersUs ?? endUs) < firstEnd;
+}
+
+/** Served although every slot was surely held. */
+function servedWhileHeld(answers: readonly Answer[], held: readonly Answer[]): Answer | undefined {
+  return answers.find((answer) => isServed(answer) && whileFull(answer, held));
+}
+
 /** Most requests that are known to have run at one moment: from the first byte of the body to its end. */
 function mostAtOnce(answers: readonly Answer[]): number {
   const edges = answers.filter(isServed).flatMap(({ exchange }) => {
@@ -110,34 +126,32 @@ const fullHouse = defineSlotsCheck({
   covers: ["LIMIT-CONC-3", "LIMIT-CONC-1"],
   explains:
     "Streams take every slot. A request is tried right away, after many denials, and late in the life of the streams: always denied. When a stream has ended a request is admitted. A slot that is freed when the stream begins, or after a while, shows here.",
-  judge({ held, extras, storm, late, lateInTime, freed }, verdict) {
+  judge({ held, extras, storm, late, freed }, verdict) {
     verdict.assume(held.every(isServed), "as many streams as there are slots were admitted");
     const early = extras.find(({ kind }) => kind === "chat")?.answers ?? [];
-    for (const answer of early)
-      verdict.must("LIMIT-CONC-3", isServed(answer), false, {
-        in: answer,
-        because: "served while every slot was held",
-      });
-    for (const answer of storm)
-      verdict.must("LIMIT-CONC-3", isServed(answer), false, {
-        in: answer,
-        because: "served after denials while every slot was held",
-      });
-    if (lateInTime) {
-      for (const answer of late)
-        verdict.must("LIMIT-CONC-3", isServed(answer), false, {
-          in: answer,
-          because: "served late in the life of the streams",
-        });
+    const moments: readonly (readonly [string, readonly Answer[]])[] = [
+      ["while every slot was held", early],
+      ["after denials while every slot was held", storm],
+      ["late in the life of the streams", late],
+    ];
+    if (![...early, ...storm].some((answer) => whileFull(answer, held))) {
+      return verdict.inconclusive(
+        "the streams were over before a request could be tried; name a longer model as models.stream",
+      );
     }
-    if (freed !== null)
+    for (const [when, answers] of moments) {
+      const served = servedWhileHeld(answers, held);
+      verdict.must("LIMIT-CONC-3", served !== undefined, false, { in: served, because: `served ${when}` });
+    }
+    if (freed !== null) {
       verdict.must("LIMIT-CONC-3", isSlotDenial(freed), false, { in: freed, because: "one stream had ended" });
+    }
   },
 });
 
 /** Kinds that did not go by the account's slots while all of them were held. */
-function servedWhileFull({ extras }: SlotsRecording, kind: string): Answer | undefined {
-  return extras.find((extra) => extra.kind === kind)?.answers.find(isServed);
+function servedWhileFull({ extras, held }: SlotsRecording, kind: string): Answer | undefined {
+  return servedWhileHeld(extras.find((extra) => extra.kind === kind)?.answers ?? [], held);
 }
 
 const sharedByKeys = defineSlotsCheck({
@@ -248,7 +262,7 @@ const promptDenial = defineSlotsCheck({
     verdict.assume(held.every(isServed), "as many streams as there are slots were admitted");
     const denied = [...storm, ...extras.flatMap(({ answers }) => answers)].filter(isSlotDenial);
     if (denied.length === 0) return verdict.inconclusive("nothing was denied; see limits.slots-enforced");
-    const slow = denied.filter(({ durationMs }) => durationMs > PROMPT_MS);
+    const slow = denied.filter((answer) => answer.durationMs > PROMPT_MS && !whileFull(answer, held));
     const most = that("fewer than half of them", (count) => (count as number) < denied.length / 2);
     verdict.should("LIMIT-CONC-1", slow.length, most, {
       in: slow[0],

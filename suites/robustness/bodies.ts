@@ -100,7 +100,8 @@ const largeBodies = defineCheck({
   async probe(t) {
     const ask: Ask = {
       prompt: "lorem ipsum ".repeat(Math.ceil((SIZES[t.case] ?? 0) / 12)),
-      intent: "odd",
+      intent: "either",
+      patient: false,
       freshConnection: true,
     };
     return {
