@@ -1,16 +1,8 @@
-export {
-  type Bounds,
-  DEFAULT_BOUNDS,
-  type Ending,
-  type EndingKind,
-  type Exchange,
-  type RecordedBody,
-  type RecordedRequest,
-  type RecordedResponse,
-  type Redaction,
-  type Timeline,
+export type {
+  Bounds,
+  Exchange,
 } from "./exchange.ts";
 export { type Expectation as ContinueOutcome, expectContinue } from "./expect-continue.ts";
-export type { LiveExchange, OutgoingRequest } from "./live-exchange.ts";
-export { Recorder, type RecorderOptions, type SendOptions } from "./recorder.ts";
-export { Redactor, type Secret } from "./redact.ts";
+export type { LiveExchange } from "./live-exchange.ts";
+export { Recorder, type SendOptions } from "./recorder.ts";
+export { Redactor } from "./redact.ts";

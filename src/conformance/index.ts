@@ -14,10 +14,10 @@ export {
 } from "./check.ts";
 export * from "./expectation.ts";
 export { resultOf } from "./judge.ts";
-export { type LimitedAccount, type LimitKind, limitedFor } from "./limited-account.ts";
+export { type LimitedAccount, limitedFor } from "./limited-account.ts";
 export type { Probe } from "./probe.ts";
 export { freeze, type Recordable, thaw } from "./recording.ts";
-export { type RunnerOptions, runChecks } from "./runner.ts";
+export { runChecks } from "./runner.ts";
 export { type Selection, select } from "./select.ts";
-export { BudgetReached, type Held, isStale, readingRules, Traffic } from "./traffic.ts";
-export { isAmbient, type Verdict } from "./verdict.ts";
+export { type Held, isStale, readingRules, Traffic } from "./traffic.ts";
+export type { Verdict } from "./verdict.ts";

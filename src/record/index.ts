@@ -1,4 +1,4 @@
-export { type Attestation, type CheckResult, checkResultSchema, type Finding, findingSchema } from "./check-result.ts";
-export { type JournalEvent, RunFolder, readRecord, readRun, type StoredRun, writeAtomically } from "./run-folder.ts";
+export { type Attestation, type CheckResult, checkResultSchema, type Finding } from "./check-result.ts";
+export { RunFolder, readRecord, readRun, type StoredRun } from "./run-folder.ts";
 export { RECORD_VERSION, type RunRecord, type RunVerdict, runRecordJsonSchema, runRecordSchema } from "./run-record.ts";
-export { countStatuses, STATUSES, type Status, worstOf } from "./status.ts";
+export { countStatuses, STATUSES, type Status } from "./status.ts";

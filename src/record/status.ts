@@ -30,10 +30,6 @@ export const STATUSES = [
   "not-applicable",
 ] as const satisfies readonly Status[];
 
-export function worstOf(statuses: readonly Status[]): Status {
-  return STATUSES.find((status) => statuses.includes(status)) ?? "not-applicable";
-}
-
 export function countStatuses(statuses: readonly Status[]): Record<Status, number> {
   const counts = Object.fromEntries(STATUSES.map((status) => [status, 0])) as Record<Status, number>;
   for (const status of statuses) counts[status]++;
