@@ -141,7 +141,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
 
   onBreak(error: Error): void {
     // A plain close after the answer is the gateway's good right; a parser's complaint is about bytes it sent.
-    if (this.#ended && isParserError(error)) this.#afterwards ??= error.message;
+    if (this.#ended && isParserError(error) && !isCut(error)) this.#afterwards ??= error.message;
   }
 
   #now(): number {
@@ -242,6 +242,11 @@ function isParserError(error: Error): boolean {
   return error.name === "HTTPParserError" || error.message === "bad response";
 }
 
+/** The end of the connection inside a message reaches the parser as an error of its own, not always with its code. */
+function isCut(error: Error): boolean {
+  return codeOf(error) === "HPE_INVALID_EOF_STATE" || error.message.includes("Invalid EOF state");
+}
+
 function codeOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : "";
@@ -252,9 +257,7 @@ function endingOf(error: Error, sent: boolean): Ending {
   const code = codeOf(error);
   const detail = code === "" || error.message.includes(code) ? error.message : `${code}: ${error.message}`;
   if (code.startsWith("HPE_") || error.name === "HTTPParserError" || code === "UND_ERR_HEADERS_OVERFLOW") {
-    // The end of the connection inside a message reaches the parser as an error of its own, not always with its code.
-    const cut = code === "HPE_INVALID_EOF_STATE" || error.message.includes("Invalid EOF state");
-    return { kind: cut ? "reset" : "protocol-error", detail };
+    return { kind: isCut(error) ? "reset" : "protocol-error", detail };
   }
   if (!sent) return { kind: "unreachable", detail: causeOf(error) ?? detail };
   return { kind: "reset", detail };

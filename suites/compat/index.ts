@@ -1,8 +1,15 @@
 import type { Check } from "../../src/conformance/index.ts";
 import { CHAT_COMPAT } from "./chat-stream.ts";
+import { CUT_REPLY_COMPAT } from "./cut-reply.ts";
 import { ERROR_COMPAT } from "./errors.ts";
 import { MESSAGES_COMPAT } from "./messages-stream.ts";
 import { TOOL_COMPAT } from "./tools.ts";
 
 /** What real clients need beyond the specification. Reported apart from it. */
-export const COMPAT: readonly Check[] = [...CHAT_COMPAT, ...MESSAGES_COMPAT, ...TOOL_COMPAT, ...ERROR_COMPAT];
+export const COMPAT: readonly Check[] = [
+  ...CHAT_COMPAT,
+  ...MESSAGES_COMPAT,
+  ...TOOL_COMPAT,
+  ...CUT_REPLY_COMPAT,
+  ...ERROR_COMPAT,
+];

@@ -24,11 +24,15 @@ interface Call {
 const PARAMETERS = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 const PROMPT = "What is the weather in Paris? Use the tool.";
 
-function toolsOf(dialect: Dialect): readonly unknown[] {
-  const description = "Current weather of a city";
-  return dialect === "chat"
-    ? [{ type: "function", function: { name: "get_weather", description, parameters: PARAMETERS } }]
-    : [{ name: "get_weather", description, input_schema: PARAMETERS }];
+const ONE_TOOL = { get_weather: "Current weather of a city" };
+const TWO_TOOLS = { ...ONE_TOOL, get_time: "Local time of a city" };
+
+function toolsOf(dialect: Dialect, tools: Readonly<Record<string, string>>): readonly unknown[] {
+  return Object.entries(tools).map(([name, description]) =>
+    dialect === "chat"
+      ? { type: "function", function: { name, description, parameters: PARAMETERS } }
+      : { name, description, input_schema: PARAMETERS },
+  );
 }
 
 const anObjectOfArguments = that("a JSON object", isObject);
@@ -38,7 +42,7 @@ async function askForTools(t: Probe, dialect: Dialect) {
     endpoint: dialect,
     model: "tools",
     prompt: PROMPT,
-    fields: { tools: toolsOf(dialect) },
+    fields: { tools: toolsOf(dialect, ONE_TOOL) },
     intent: "odd",
   };
   const whole = [await t.ask({ ...ask, mode: "whole" }), await t.ask({ ...ask, mode: "whole" })];
@@ -113,7 +117,7 @@ function judgeCalls(calls: readonly Call[], answer: Answer, verdict: Verdict, wh
 }
 
 /** Joins the fragments of a chat stream by their index. */
-function judgeChatStream(answer: Answer, verdict: Verdict, expected: number): void {
+function judgeChatStream(answer: Answer, verdict: Verdict, expected: number): number {
   const seen = { in: answer };
   const parts = new Map<number, { ids: unknown[]; names: unknown[]; text: string }>();
   const finishes: unknown[] = [];
@@ -158,10 +162,11 @@ function judgeChatStream(answer: Answer, verdict: Verdict, expected: number): vo
   if (expected > 0)
     verdict.compat("COMPAT-TOOLS", calls.length, expected, { ...seen, because: "as many calls as in the whole reply" });
   verdict.compat("COMPAT-TOOLS", finishes.at(-1), "tool_calls", { ...seen, at: "/choices/0/finish_reason" });
+  return calls.length;
 }
 
 /** Joins the fragments of a message stream by their block. */
-function judgeMessagesStream(answer: Answer, verdict: Verdict, expected: number): void {
+function judgeMessagesStream(answer: Answer, verdict: Verdict, expected: number): number {
   judgeOrder(answer, verdict);
   const seen = { in: answer };
   const blocks = new Map<unknown, { block: unknown; text: string }>();
@@ -191,6 +196,7 @@ function judgeMessagesStream(answer: Answer, verdict: Verdict, expected: number)
   if (expected > 0)
     verdict.compat("COMPAT-TOOLS", calls.length, expected, { ...seen, because: "as many calls as in the whole reply" });
   verdict.compat("COMPAT-TOOLS", stopReason, "tool_use", { ...seen, at: "/delta/stop_reason" });
+  return calls.length;
 }
 
 const EXPLAINS =
@@ -257,4 +263,57 @@ const messagesTools = defineCompat("messages", {
   },
 });
 
-export const TOOL_COMPAT: readonly Check[] = [chatTools, messagesTools];
+const PARALLEL_PROMPT = "What are the weather and the local time in Paris? Use both tools at once.";
+
+/** Two tools that are both wanted. Whether a model calls both is its own affair; that nothing is lost on the way is not. */
+function parallelTools(dialect: Dialect): Check {
+  return defineCompat(dialect, {
+    id: `compat.${dialect}-parallel-tools`,
+    title: "Several tool calls in one reply arrive as several",
+    covers: ["COMPAT-TOOLS"],
+    explains:
+      "Two tools and a prompt that wants both, whole and streamed, twice each. Every call needs an id of its own, its name once and its own arguments; fragments say by their index which call they belong to. Where the whole replies agree on the number of calls and the streams agree too, the numbers must be the same.",
+    needs: ["model.tools"],
+    cost: { requests: 4 },
+    async probe(t) {
+      const ask: Ask = {
+        endpoint: dialect,
+        model: "tools",
+        prompt: PARALLEL_PROMPT,
+        fields: { tools: toolsOf(dialect, TWO_TOOLS) },
+        intent: "odd",
+      };
+      return {
+        whole: [await t.ask({ ...ask, mode: "whole" }), await t.ask({ ...ask, mode: "whole" })],
+        streams: [await t.ask({ ...ask, mode: "stream" }), await t.ask({ ...ask, mode: "stream" })],
+      };
+    },
+    judge({ whole, streams }, verdict) {
+      const callsOf = dialect === "chat" ? chatCalls : messagesCalls;
+      const judgeStream = dialect === "chat" ? judgeChatStream : judgeMessagesStream;
+      for (const answer of [...whole, ...streams])
+        verdict.compat("COMPAT-TOOLS", answer.admitted, true, { in: answer, because: answer.summary });
+      const inWhole = whole.filter(({ admitted }) => admitted).map((answer) => callsOf(answer).length);
+      for (const answer of whole) if (answer.admitted) judgeCalls(callsOf(answer), answer, verdict, "whole reply");
+      const inStreams = streams
+        .filter(({ admitted, streamed }) => admitted && streamed)
+        .map((answer) => judgeStream(answer, verdict, 0));
+      const [some, ...others] = [new Set(inWhole), new Set(inStreams)].map((counts) =>
+        counts.size === 1 ? [...counts][0] : undefined,
+      );
+      const [other] = others;
+      if (some !== undefined && other !== undefined)
+        verdict.compat("COMPAT-TOOLS", other, some, {
+          in: streams[0],
+          because: "calls in the stream, as in the whole reply",
+        });
+    },
+  });
+}
+
+export const TOOL_COMPAT: readonly Check[] = [
+  chatTools,
+  messagesTools,
+  parallelTools("chat"),
+  parallelTools("messages"),
+];

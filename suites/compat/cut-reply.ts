@@ -1,0 +1,61 @@
+import type { Answer, Ask, Check, Verdict } from "../../src/conformance/index.ts";
+import type { Dialect } from "../../src/wire/index.ts";
+import { MODES } from "../../src/wire/index.ts";
+import { LONG_TEXT } from "../shared/texts.ts";
+import { defineCompat } from "./define-compat.ts";
+
+/** Tokens: less than any model needs for the long prompt, so that the limit is what ends the reply. */
+const LIMIT = 6;
+
+/** How many times longer the reply without the limit must be before the short one counts as cut. */
+const CUT_FACTOR = 3;
+
+const REASON = { chat: "length", messages: "max_tokens" } as const;
+const ROW = { chat: "COMPAT-CHAT-FINISH", messages: "COMPAT-MSG-REPLY" } as const;
+
+function finishOf(answer: Answer): unknown {
+  return answer.streamed ? answer.stream.finishReasons.at(-1) : answer.reply.finishReason;
+}
+
+function judge(dialect: Dialect, free: Answer, cut: Answer, verdict: Verdict): void {
+  verdict.assumeGood(free, "the request with a large limit");
+  const whole = free.replyText ?? "";
+  const part = cut.replyText ?? "";
+  // A model may say another thing the second time, or have nothing more to say: only a clear cut is judged.
+  if (
+    !cut.admitted ||
+    part.length === 0 ||
+    whole.length < CUT_FACTOR * part.length ||
+    !whole.startsWith(part.trimEnd())
+  )
+    verdict.notApplicable("the limit did not visibly cut the reply");
+  verdict.compat(ROW[dialect], finishOf(cut), REASON[dialect], {
+    in: cut,
+    because: "why the reply ended, where max_tokens cut it off",
+  });
+}
+
+const EXPLAINS =
+  "The same long prompt with a large and with a tiny limit. Where the second reply is a beginning of the first, the finish reason must say that the limit ended it: agents go on with a half answer as if it were whole when it says otherwise.";
+
+function cutReply(dialect: Dialect, field: string): Check {
+  return defineCompat(dialect, {
+    id: `compat.${dialect}-cut-reply`,
+    title: "A reply that the limit cut off says so",
+    covers: [ROW[dialect]],
+    explains: EXPLAINS,
+    needs: ["model.echo"],
+    across: { mode: MODES },
+    cost: { requests: 2 },
+    async probe(t) {
+      const ask: Ask = { endpoint: dialect, model: "echo", prompt: LONG_TEXT, intent: "odd" };
+      return {
+        free: await t.ask({ ...ask, fields: { [field]: 8_192 } }),
+        cut: await t.ask({ ...ask, fields: { [field]: LIMIT } }),
+      };
+    },
+    judge: ({ free, cut }, verdict) => judge(dialect, free, cut, verdict),
+  });
+}
+
+export const CUT_REPLY_COMPAT: readonly Check[] = [cutReply("chat", "max_tokens"), cutReply("messages", "max_tokens")];
