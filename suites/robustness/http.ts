@@ -1,6 +1,7 @@
 import {
   type Answer,
   type Ask,
+  atMost,
   type Check,
   callerError,
   defineCheck,
@@ -190,6 +191,42 @@ const keepAlive = defineCheck({
   },
 });
 
+/** Requests on one connection, and the pause after each: long enough that a close on the way has arrived. */
+const WORN_REQUESTS = 84;
+const PAUSE_MS = 30;
+
+/** A connection that rested longer may have met the gateway's idle timeout at the moment of the next request. */
+const LONGEST_REST_MS = 900;
+
+const wornConnection = defineCheck({
+  id: "robustness.worn-connection",
+  title: "A connection in steady use is not cut off under a request",
+  covers: ["STEADY-SERVICE"],
+  explains:
+    "Eighty requests one after the other on one connection with short pauses. A gateway may close a connection between two requests at any time; cutting it after a request went out, with no rest that an idle timeout could explain, fails the caller. One such cut may be chance, two are a warning.",
+  cost: { requests: WORN_REQUESTS },
+  alone: true,
+  async probe(t) {
+    const answers: Answer[] = [];
+    for (let count = 0; count < WORN_REQUESTS; count++) {
+      answers.push(await t.ask());
+      await t.wait(PAUSE_MS);
+    }
+    return { answers };
+  },
+  judge({ answers }, verdict) {
+    // What met a cut connection was repeated once on a new one.
+    const cut = answers.filter(({ asked, exchange }, at) => {
+      const restMs = exchange.startedAtMs - (answers[at - 1]?.exchange.startedAtMs ?? 0);
+      return asked.repeats !== undefined && exchange.connection.earlier === 0 && restMs < LONGEST_REST_MS;
+    });
+    verdict.should("STEADY-SERVICE", cut.length, atMost(1), {
+      in: cut[0],
+      because: `of ${answers.length} requests met a connection that was cut after they went out`,
+    });
+  },
+});
+
 /** A body without length and without chunks ends with its connection, which says all there is to say. */
 function isDelimitedByClose(response: Answer["exchange"]["response"]): boolean {
   if (response === undefined) return true;
@@ -285,6 +322,7 @@ export const HTTP: readonly Check[] = [
   addresses,
   unknownHeaders,
   keepAlive,
+  wornConnection,
   compression,
   expectation,
 ];
