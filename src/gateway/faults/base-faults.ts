@@ -138,15 +138,6 @@ export const BASE_FAULTS: readonly Fault[] = [
     neverAnswers(purpose("unknownPath")),
   ),
   fault(
-    "base.no-www-authenticate",
-    ["protocol:www-authenticate"],
-    "401 does not name the scheme that is expected.",
-    onDenial(["invalid_api_key", "key_revoked"], always, (answer) => ({
-      ...answer,
-      headers: answer.headers.filter(([name]) => name !== "WWW-Authenticate"),
-    })),
-  ),
-  fault(
     "base.bad-url-500",
     ["protocol:bad-url"],
     "A path with a broken percent escape is an internal error.",

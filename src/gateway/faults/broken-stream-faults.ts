@@ -76,25 +76,4 @@ export const BROKEN_STREAM_FAULTS: readonly Fault[] = [
       endingAs("finish", both(broken, onChat)),
     ),
   ),
-  fault(
-    "upstream.error-without-error-field",
-    ["compat:stream-error"],
-    "The error item of a broken chat stream is a chunk whose choices are empty.",
-    eachEvent(both(broken, onChat), ["error"], (event) => ({
-      ...event,
-      data: { object: "chat.completion.chunk", choices: [], message: "upstream failed" },
-    })),
-  ),
-  fault(
-    "upstream.done-after-error",
-    ["compat:stream-error"],
-    "The end marker follows the error item of a broken chat stream.",
-    all(
-      eachEvent(both(broken, onChat), ["error"], (event) => [
-        event,
-        { kind: "done", atMs: event.atMs, tokens: 0, data: "[DONE]" },
-      ]),
-      endingAs("finish", both(broken, onChat)),
-    ),
-  ),
 ];

@@ -2,7 +2,7 @@ import type { Closing } from "../pipeline/behaviour.ts";
 import type { Call } from "../pipeline/call.ts";
 import { costOf } from "../providers/model-table.ts";
 import { type Fault, fault, loadFault } from "./fault.ts";
-import { onChat, onMessages, secondKey, streaming, type When, whole } from "./when.ts";
+import { onChat, onMessages, streaming, type When, whole } from "./when.ts";
 import { type Apply, wrap } from "./wrap.ts";
 
 /** Micro-dollars that a request without a model or a reply is charged, where it is charged by mistake. */
@@ -59,26 +59,10 @@ export const CHARGE_FAULTS: readonly Fault[] = [
     free(() => true),
   ),
   fault(
-    "charge.balance-untouched",
-    ["SPEND-1"],
-    "Charges count toward caps but never leave the balance.",
-    wrap("ended", (next) => (call, closing) => {
-      const before = call.key?.account.balanceMicroUsd;
-      next(call, closing);
-      if (call.key !== undefined && before !== undefined) call.key.account.balanceMicroUsd = before;
-    }),
-  ),
-  fault(
     "charge.failures",
     ["SPEND-10"],
     "Requests whose provider failed are charged.",
     billed((_call, { outcome }) => outcome === "failed"),
-  ),
-  fault(
-    "charge.broken-streams",
-    ["SPEND-10"],
-    "Streams whose provider broke off are charged.",
-    billed((_call, { outcome }) => outcome === "broken"),
   ),
   fault(
     "charge.denials",
@@ -121,11 +105,5 @@ export const CHARGE_FAULTS: readonly Fault[] = [
     ["SPEND-5", "SPEND-12"],
     "Charges of streams show in the tallies ten minutes later.",
     wrap("settlingLagMs", (next) => (call) => (streaming(call) ? 600_000 : next(call))),
-  ),
-  fault(
-    "charge.second-key-pays-nothing",
-    ["SPEND-1"],
-    "Requests of an account's second key are never charged.",
-    free(secondKey),
   ),
 ];

@@ -52,29 +52,6 @@ export const CODING_FAULTS: readonly Fault[] = [
     ),
   ),
   fault(
-    "protocol.gzip-uninvited",
-    ["protocol:content-coding"],
-    "Replies are gzip although the client accepts plain bytes only.",
-    wrap("compress", (next) => (bytes, call) => {
-      const accepted = call.arrival.headers["accept-encoding"];
-      return accepted === undefined || next(bytes, call).coding !== undefined
-        ? next(bytes, call)
-        : { bytes: encodeAs("gzip", bytes), coding: "gzip" };
-    }),
-  ),
-  fault(
-    "protocol.gzip-despite-zero-weight",
-    ["protocol:content-coding"],
-    "A coding that the client excludes with a weight of zero is used.",
-    wrap(
-      "compress",
-      (next) => (bytes, call) =>
-        /gzip\s*;\s*q=0(\.0*)?\s*(,|$)/.test(String(call.arrival.headers["accept-encoding"] ?? ""))
-          ? { bytes: encodeAs("gzip", bytes), coding: "gzip" }
-          : next(bytes, call),
-    ),
-  ),
-  fault(
     "protocol.gzip-cut",
     CODING_ROWS,
     "Compressed replies lack their last bytes.",

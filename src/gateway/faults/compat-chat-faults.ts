@@ -162,12 +162,6 @@ export const COMPAT_CHAT_FAULTS: readonly Fault[] = [
     all(onReply(onChat, put("created", "2026-01-01T00:00:00Z")), chunks(put("created", "2026-01-01T00:00:00Z"))),
   ),
   fault(
-    "compat.chat-model-internal",
-    ["compat:model-name"],
-    "Replies name the model as the provider calls it.",
-    all(onReply(onChat, put("model", "provider-internal-7b-q4")), chunks(put("model", "provider-internal-7b-q4"))),
-  ),
-  fault(
     "compat.chat-no-usage-chunk",
     ["compat:chat-usage"],
     "Streams have no usage although it was asked for.",

@@ -201,15 +201,6 @@ export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
     all(onReply(onMessages, put("id", "msg_0")), on(["open"], put("message.id", "msg_0"))),
   ),
   fault(
-    "compat.messages-model-internal",
-    ["compat:model-name"],
-    "Replies name the model as the provider calls it.",
-    all(
-      onReply(onMessages, put("model", "provider-internal-7b-q4")),
-      on(["open"], put("message.model", "provider-internal-7b-q4")),
-    ),
-  ),
-  fault(
     "compat.messages-stream-labelled-json",
     ["compat:content-type"],
     "Streams are labelled as JSON.",
