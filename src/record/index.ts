@@ -1,4 +1,17 @@
 export { type Attestation, type CheckResult, checkResultSchema, type Finding } from "./check-result.ts";
+export type {
+  LoadClass,
+  LoadFinding,
+  LoadGenerator,
+  LoadPhase,
+  LoadRun,
+  LoadSecond,
+  LoadSection,
+  LoadVerdict,
+  Quantiles,
+  RetryAfterFigures,
+  RetryOutcome,
+} from "./load-section.ts";
 export { RunFolder, readRecord, readRun, type StoredRun } from "./run-folder.ts";
 export { RECORD_VERSION, type RunRecord, type RunVerdict, runRecordJsonSchema, runRecordSchema } from "./run-record.ts";
 export { countStatuses, STATUSES, type Status } from "./status.ts";

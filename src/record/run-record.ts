@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { checkResultSchema, layer } from "./check-result.ts";
+import { loadSectionSchema } from "./load-section.ts";
 import { STATUSES } from "./status.ts";
 
 /** Version of the run record. A reader of version n reads every record up to n. */
@@ -73,6 +74,8 @@ export const runRecordSchema = z
       /** HIST-2: an attempt that was rejected or lost may have no row in the gateway's history. */
       note: z.string(),
     }),
+    /** Present when load was generated. */
+    load: loadSectionSchema.optional(),
   })
   .meta({
     title: "Gauntlet run record",

@@ -1,0 +1,268 @@
+import { z } from "zod";
+
+const count = z.int().nonnegative();
+const dialect = z.enum(["chat", "messages"]);
+
+/** Quantiles of one histogram, milliseconds; `null` in place of it: nothing was recorded. */
+const quantilesSchema = z.strictObject({
+  p50: z.number(),
+  p90: z.number(),
+  p99: z.number(),
+  p999: z.number(),
+  max: z.number(),
+});
+const quantiles = quantilesSchema.nullable();
+
+/** What a request came to. One class, one outcome, one histogram: these are never mixed. */
+export const LOAD_OUTCOMES = ["admitted", "denied", "failed", "unfinished"] as const;
+
+/** All requests of one dialect and mode that came to the same. */
+const classSchema = z.strictObject({
+  dialect,
+  stream: z.boolean(),
+  /** `unfinished`: a stream that was admitted and broke off, or lacked its end. */
+  outcome: z.enum(LOAD_OUTCOMES),
+  count,
+  /** From the due moment to the end. */
+  responseMs: quantiles,
+  /** From the send to the end. */
+  serviceMs: quantiles,
+  /** From the send to the first content token. Streams only. */
+  ttftMs: quantiles,
+  /** Every gap between neighbouring content tokens. Streams only. */
+  gapMs: quantiles,
+  /** From the send: connection ready, head, first byte of the body, first whole event. */
+  connectMs: quantiles,
+  headersMs: quantiles,
+  firstByteMs: quantiles,
+  firstEventMs: quantiles,
+  /** Longest gap of each stream. */
+  longestStallMs: quantiles,
+  /** Time per output token after the first. */
+  perTokenMs: quantiles,
+  /** Mean events per network read: far above 1 behind a buffering proxy. */
+  eventsPerRead: z.number().nullable(),
+  /** From `usage`, or counted events where there is none. */
+  outputTokens: count,
+});
+
+/** One second of a phase. */
+const secondSchema = z.strictObject({
+  /** Seconds from the beginning of the run. */
+  atS: z.number(),
+  offered: count,
+  sent: count,
+  admitted: count,
+  denied: count,
+  failed: count,
+  dropped: count,
+  /** At the end of the second. */
+  inFlight: count,
+  /** Of the requests that ended in it and were admitted. */
+  responseMs: z.strictObject({ p50: z.number(), p99: z.number() }).nullable(),
+  ttftMs: z.strictObject({ p50: z.number(), p99: z.number() }).nullable(),
+});
+
+/** What a judge of the run said. `name` is stable: it names the kind of defect. */
+const loadFindingSchema = z.strictObject({
+  name: z.string(),
+  title: z.string(),
+  /** Rows of the ledger that it is about. */
+  rows: z.array(z.string()),
+  outcome: z.enum(["met", "broken", "observed"]),
+  /** What a miss is worth. */
+  weight: z.enum(["fail", "warn", "none"]),
+  expected: z.string(),
+  observed: z.string(),
+  /** Exchanges in which it was seen, where they were kept. */
+  exchanges: z.array(z.string()),
+});
+
+const loadVerdict = z.enum(["pass", "warn", "fail", "inconclusive", "not-applicable"]);
+
+const phaseSchema = z.strictObject({
+  /** `full-house`, `at-the-limit`, `over-the-limit`, `recovery`; for a workload file its name. */
+  name: z.string(),
+  title: z.string(),
+  verdict: loadVerdict,
+  /** One sentence that says what came out. */
+  message: z.string(),
+  /** Seconds from the beginning of the run. */
+  startS: z.number(),
+  durationS: z.number(),
+  offered: count,
+  sent: count,
+  admitted: count,
+  denied: count,
+  failed: count,
+  /** Arrivals that could not be sent because a bound of ours was reached. */
+  dropped: count,
+  /** Per second of the phase. */
+  rates: z.strictObject({
+    offered: z.number(),
+    sent: z.number(),
+    admitted: z.number(),
+    denied: z.number(),
+    failed: z.number(),
+  }),
+  peakInFlight: count,
+  connections: count,
+  classes: z.array(classSchema),
+  series: z.array(secondSchema),
+  denials: z.array(z.strictObject({ reason: z.string(), dialect, stream: z.boolean(), count })),
+  /** How requests failed: `500`, `reset`, `deadline`, `cut stream`, … */
+  failures: z.array(z.strictObject({ what: z.string(), count, exchange: z.string().optional() })),
+  findings: z.array(loadFindingSchema),
+  /** Judges of the conformance suites, over sampled exchanges of the phase. */
+  judges: z.array(
+    z.strictObject({
+      check: z.string(),
+      title: z.string(),
+      status: z.string(),
+      message: z.string(),
+      rows: z.array(z.string()),
+      exchanges: z.array(z.string()),
+    }),
+  ),
+  /** Exchanges that were kept and judged. */
+  sampled: count,
+});
+
+const retryOutcome = z.enum([
+  /** Admitted when it came back as told. */
+  "kept",
+  /** Denied again although nobody else had been admitted meanwhile. */
+  "broken",
+  /** Denied again because others took what became free. */
+  "contended",
+  /** No usable hint, or the run ended first. */
+  "untested",
+]);
+
+const retryAfterSchema = z.strictObject({
+  behaviour: z.enum(["obey", "hammer", "none"]),
+  /** Per reason, dialect and mode. */
+  groups: z.array(
+    z.strictObject({
+      reason: z.string(),
+      dialect,
+      stream: z.boolean(),
+      denials: count,
+      present: count,
+      usable: count,
+      kept: count,
+      broken: count,
+      contended: count,
+      /** Probes that were sent before the promised moment, and those of them that were admitted. */
+      earlyProbes: count,
+      earlyAdmitted: count,
+      promisedMs: quantiles,
+      /** From the denial to the attempt that was admitted. */
+      actualMs: quantiles,
+    }),
+  ),
+  /** kept / (kept + broken); `null` when no promise was tested. */
+  keptShare: z.number().nullable(),
+  /** A bounded sample of denials, for the scatter of promised against actual waits. */
+  samples: z.array(
+    z.strictObject({
+      phase: z.string(),
+      /** Seconds from the beginning of the run. */
+      atS: z.number(),
+      reason: z.string(),
+      dialect,
+      stream: z.boolean(),
+      /** The header as sent; absent when there was none. */
+      header: z.string().optional(),
+      promisedMs: z.number().nullable(),
+      /** From the denial to the attempt that was admitted; `null` when none was. */
+      actualMs: z.number().nullable(),
+      outcome: retryOutcome,
+      kept: z.boolean().nullable(),
+    }),
+  ),
+  /** The harness's own conduct. Under `obey` the first two must be 0. */
+  client: z.strictObject({
+    earlySends: count,
+    forbiddenRetries: count,
+    retries: count,
+    gaveUp: count,
+    uncertain: count,
+  }),
+  /** Many obeying clients at once: whether they recover or come back as a herd. */
+  fleet: z
+    .strictObject({
+      clients: count,
+      recovered: count,
+      recoveryS: z.number().nullable(),
+      attempts: count,
+      /** Most attempts within 100 ms, as a share of all clients. */
+      herdShare: z.number(),
+    })
+    .nullable(),
+});
+
+const generatorSchema = z.strictObject({
+  valid: z.boolean(),
+  /** Bounds that were broken, in words; empty when valid. */
+  problems: z.array(z.string()),
+  /** Send time minus due time. */
+  scheduleLagMs: quantilesSchema,
+  /** Delay of the event loop beyond its sampling interval. */
+  loopDelayMs: quantilesSchema,
+  /** Of the whole process, during the run. */
+  cpuS: z.number(),
+  /** Share of one core, and of the machine without us. */
+  cpuShare: z.number(),
+  peakRssBytes: z.number(),
+  /** Requests that had to wait for a connection. */
+  connectionWaits: count,
+  workers: count,
+  /** Short run against the built-in stamped server just before: what this machine adds. */
+  calibration: z
+    .strictObject({
+      deliveryLagMs: quantilesSchema,
+      scheduleLagMs: quantilesSchema,
+      ttftErrorMs: quantilesSchema,
+      ratePerS: z.number(),
+      streams: count,
+    })
+    .nullable(),
+});
+
+const loadRunSchema = z.strictObject({
+  /** `starter`, `growth`, `scale`, or the name of a workload. */
+  name: z.string(),
+  kind: z.enum(["tier", "workload"]),
+  engine: z.enum(["native", "autocannon", "k6"]),
+  verdict: loadVerdict,
+  reasons: z.array(z.string()),
+  /** Limits that it was judged by. */
+  limits: z.strictObject({ rpm: count, inFlight: count }).nullable(),
+  /** Names of the keys in use. */
+  keys: z.array(z.string()),
+  /** The workload as written. */
+  workload: z.unknown(),
+  startedAt: z.iso.datetime(),
+  durationS: z.number(),
+  phases: z.array(phaseSchema),
+  retryAfter: retryAfterSchema.nullable(),
+  generator: generatorSchema,
+  /** Histogram log beside the record, readable by HdrHistogram tools. */
+  hlog: z.string().optional(),
+});
+
+/** The load half of a run: one entry per tier or workload that was run. */
+export const loadSectionSchema = z.strictObject({ runs: z.array(loadRunSchema) });
+
+export type LoadSection = z.infer<typeof loadSectionSchema>;
+export type LoadRun = z.infer<typeof loadRunSchema>;
+export type LoadPhase = z.infer<typeof phaseSchema>;
+export type LoadClass = z.infer<typeof classSchema>;
+export type LoadSecond = z.infer<typeof secondSchema>;
+export type LoadFinding = z.infer<typeof loadFindingSchema>;
+export type LoadVerdict = z.infer<typeof loadVerdict>;
+export type LoadGenerator = z.infer<typeof generatorSchema>;
+export type RetryAfterFigures = z.infer<typeof retryAfterSchema>;
+export type RetryOutcome = z.infer<typeof retryOutcome>;
+export type Quantiles = z.infer<typeof quantilesSchema>;
