@@ -1,6 +1,6 @@
 import Table from "cli-table3";
 import { CHECKS } from "../../suites/index.ts";
-import { type Check, instancesOf } from "../conformance/index.ts";
+import { type Explanation, explanationOf, instancesOf } from "../conformance/index.ts";
 import { EXIT, UsageError } from "../core/index.ts";
 import { isRowId, ledgerRow } from "../spec/index.ts";
 
@@ -32,7 +32,7 @@ export function explain(id: string): number {
   const base = id.replace(/\[.*$/, "");
   const check = CHECKS.find((candidate) => candidate.id === base);
   if (check !== undefined) {
-    process.stdout.write(explainCheck(check));
+    process.stdout.write(explanationText(explanationOf(check)));
     return EXIT.pass;
   }
   if (isRowId(id)) {
@@ -48,11 +48,16 @@ export function explain(id: string): number {
   throw new UsageError(`there is no check or row "${id}"`, { hint: "`gauntlet checks` lists all." });
 }
 
-function explainCheck(check: Check): string {
-  const rows = check.covers.map((row) => {
-    const { level, source, text } = ledgerRow(row);
-    return `  ${row} (${level}, ${source}): ${text}`;
-  });
-  const needs = check.kind === "probe" && check.needs !== undefined ? `\nNeeds: ${check.needs.join(", ")}\n` : "\n";
-  return `${check.id}: ${check.title}\n\n${check.explains}\n${needs}\nRows:\n${rows.join("\n")}\n`;
+/** An explanation for a terminal. */
+function explanationText({ id, title, text, onFailure, needs, rows }: Explanation): string {
+  const needed = needs.map(({ need, lines }) => `  ${need}${lines.map((line) => `\n      ${line}`).join("")}`);
+  return [
+    `${id}: ${title}`,
+    text,
+    `When it fails: ${onFailure}`,
+    ...(needed.length === 0 ? [] : [`Needs, and the lines of the target file that supply it:\n${needed.join("\n")}`]),
+    `Rows:\n${rows.map((row) => `  ${row.id} (${row.level}, ${row.source}): ${row.text}`).join("\n")}`,
+  ]
+    .join("\n\n")
+    .concat("\n");
 }

@@ -13,6 +13,7 @@ export {
   withAnyKey,
 } from "./check.ts";
 export * from "./expectation.ts";
+export { type Explanation, explanationOf } from "./explanation.ts";
 export { resultOf } from "./judge.ts";
 export { type LimitedAccount, limitedFor } from "./limited-account.ts";
 export type { Probe } from "./probe.ts";

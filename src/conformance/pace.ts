@@ -1,4 +1,4 @@
-import { type Clock, sleep } from "../core/index.ts";
+import { type Clock, onAbort, sleep } from "../core/index.ts";
 import type { Limits } from "../target/index.ts";
 
 /** A little more than the minute over which rates are counted: clocks and networks are not exact. */
@@ -106,12 +106,12 @@ export class Pace {
   #nextFreed(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
-        signal.removeEventListener("abort", done);
+        listening[Symbol.dispose]();
         this.#freed = () => undefined;
         resolve();
       };
+      const listening = onAbort(signal, done);
       this.#freed = done;
-      signal.addEventListener("abort", done, { once: true });
     });
   }
 }

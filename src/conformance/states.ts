@@ -25,41 +25,52 @@ export function staticSupply(need: Need, target: Target): Supply {
   const skipped = target.skip[need];
   if (skipped !== undefined) return { ok: false, unblock: [], skipped };
   const by = target.source === "embedded" ? ("embedded" as const) : ("asserted" as const);
-  const given = (there: boolean, unblock: readonly string[]): Supply =>
-    there ? { ok: true, attestation: { state: need, by } } : { ok: false, unblock };
+  const given = (there: boolean): Supply =>
+    there ? { ok: true, attestation: { state: need, by } } : { ok: false, unblock: unblockLines(need) };
   const [kind, name = ""] = need.split(".");
   switch (kind) {
     case "key":
-      return given(target.keys[name as KeyName] !== undefined, [
-        "keys:",
-        `  ${name}: env:${ENVIRONMENT_NAMES[name as KeyName] ?? "GW_KEY"}`,
-      ]);
+      return given(target.keys[name as KeyName] !== undefined);
     case "model":
-      return given(target.models[name as ModelRole] !== undefined, ["models:", `  ${name}: <model id>`]);
+      return given(target.models[name as ModelRole] !== undefined);
     case "limits":
-      return given(target.limits !== undefined, ["limits: starter   # or { rpm: 6000, inFlight: 256 }"]);
+      return given(target.limits !== undefined);
     case "compat":
       return target.compat[name as "chat" | "messages"] === "none"
         ? { ok: false, unblock: [], skipped: "the target wants no compat checks for it" }
-        : { ok: true, attestation: { state: need, by } };
+        : given(true);
     case "clock":
       // Nobody shifts the clock of a gateway in service: this is not a state that an operator could add.
       return target.source === "embedded"
-        ? { ok: true, attestation: { state: need, by } }
+        ? given(true)
         : { ok: false, unblock: [], skipped: "only a gateway whose clock can be shifted shows it within one run" };
     default:
-      return limitedSupply(need, target, given);
+      return given(hasAccount(need, target));
   }
 }
 
-function limitedSupply(
-  need: Need,
-  target: Target,
-  given: (there: boolean, unblock: readonly string[]) => Supply,
-): Supply {
+function hasAccount(need: Need, target: Target): boolean {
   const [, kind, second] = need.split(".");
   const account = limitedFor(target, kind === "rate" ? "rate" : "slots");
-  const numbers = kind === "rate" ? "{ rpm: 20, inFlight: 4 }" : "{ rpm: 6000, inFlight: 4 }";
-  const there = account !== undefined && (second === undefined || account.second !== undefined);
-  return given(there, ["limited:", `  - { key: env:GW_LIMITED, second: env:GW_LIMITED_2, limits: ${numbers} }`]);
+  return account !== undefined && (second === undefined || account.second !== undefined);
+}
+
+/** Lines of the target file that would meet a need; none when no line can. */
+export function unblockLines(need: Need): readonly string[] {
+  const [kind, name = ""] = need.split(".");
+  switch (kind) {
+    case "key":
+      return ["keys:", `  ${name}: env:${ENVIRONMENT_NAMES[name as KeyName] ?? "GW_KEY"}`];
+    case "model":
+      return ["models:", `  ${name}: <model id>`];
+    case "limits":
+      return ["limits: starter   # or { rpm: 6000, inFlight: 256 }"];
+    case "compat":
+    case "clock":
+      return [];
+    default: {
+      const numbers = name === "rate" ? "{ rpm: 20, inFlight: 4 }" : "{ rpm: 6000, inFlight: 4 }";
+      return ["limited:", `  - { key: env:GW_LIMITED, second: env:GW_LIMITED_2, limits: ${numbers} }`];
+    }
+  }
 }

@@ -1,3 +1,5 @@
+import { onAbort } from "./on-abort.ts";
+
 /** Two clocks that must not be mixed: the wall for dates, the monotonic one for differences. */
 export interface Clock {
   /** Wall clock, Unix epoch milliseconds. */
@@ -19,14 +21,15 @@ export const systemClock: Clock = {
 export function sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
   if (signal?.aborted === true) return Promise.resolve(false);
   return new Promise((resolve) => {
-    const onAbort = () => {
-      clearTimeout(timer);
-      resolve(false);
-    };
+    const listening =
+      signal &&
+      onAbort(signal, () => {
+        clearTimeout(timer);
+        resolve(false);
+      });
     const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", onAbort);
+      listening?.[Symbol.dispose]();
       resolve(true);
     }, ms);
-    signal?.addEventListener("abort", onAbort, { once: true });
   });
 }

@@ -10,4 +10,5 @@ export {
 } from "./errors.ts";
 export { EXIT, type ExitCode } from "./exit-code.ts";
 export { isObject, type JsonObject, type JsonValue, member } from "./json.ts";
+export { onAbort } from "./on-abort.ts";
 export { type Random, seededRandom } from "./random.ts";

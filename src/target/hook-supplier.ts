@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { dirname, resolve } from "node:path";
-import { ConfigError, isObject, messageOf } from "../core/index.ts";
+import { ConfigError, isObject, messageOf, onAbort } from "../core/index.ts";
 import { Key } from "./key.ts";
 import type { Supplier } from "./supplier.ts";
 
@@ -88,8 +88,7 @@ async function run(
   child.stdin.on("error", () => undefined);
   child.stdin.end(input);
   const deadline = setTimeout(() => stop(`it ran longer than ${timeoutMs / 1_000} s`), timeoutMs);
-  const onAbort = () => stop("the run was interrupted");
-  signal.addEventListener("abort", onAbort, { once: true });
+  using _listening = onAbort(signal, () => stop("the run was interrupted"));
   try {
     const [code] = (await once(child, "close")) as [number | null];
     return { code: why === undefined ? code : null, stdout, stderr, ...(why === undefined ? {} : { why }) };
@@ -97,6 +96,5 @@ async function run(
     return { code: null, stdout, stderr, why: messageOf(error) };
   } finally {
     clearTimeout(deadline);
-    signal.removeEventListener("abort", onAbort);
   }
 }

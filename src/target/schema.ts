@@ -28,14 +28,21 @@ const limits = z
   .union([z.enum(["starter", "growth", "scale"]), limitNumbers])
   .meta({ description: "A tier by name, or the account's own numbers." });
 
-const account = z.strictObject({ key: keyReference, second: keyReference.optional(), limits });
-const tierAccount = z.strictObject({ key: keyReference, second: keyReference.optional(), limits: limits.optional() });
+const secondReference = keyReference
+  .optional()
+  .meta({ description: "Reference to another active key of the same account." });
+const account = z.strictObject({ key: keyReference, second: secondReference, limits });
+const tierAccount = z.strictObject({
+  key: keyReference,
+  second: secondReference,
+  limits: limits.optional().meta({ description: "Default: the tier's." }),
+});
 
 /** Keys in the states that checks need. `valid` alone is enough to begin with. */
 const keys = z.strictObject({
-  valid: keyReference,
+  valid: keyReference.meta({ description: "An active key of an account with balance. Everything starts from it." }),
   second: keyReference.optional().meta({ description: "Another active key of the same account." }),
-  revoked: keyReference.optional(),
+  revoked: keyReference.optional().meta({ description: "A key that was active once and is revoked." }),
   capped: keyReference.optional().meta({ description: "At its daily spend cap for over two minutes." }),
   cappable: keyReference.optional().meta({ description: "A small daily cap that a run may use up." }),
   childExhausted: keyReference.optional().meta({ description: "Child key that has used its lifetime budget." }),
@@ -73,7 +80,7 @@ const REASONS = [
 
 /** How a gateway expresses a row differently. Whatever stands here is named in the first line of the verdict. */
 const contractRow = z.strictObject({
-  status: z.int().min(400).max(599).optional(),
+  status: z.int().min(400).max(599).optional().meta({ description: "The gateway's own status for this denial." }),
   reason: text.optional().meta({ description: "The gateway's own word for the reason." }),
 });
 const contract = z.strictObject({
@@ -82,19 +89,28 @@ const contract = z.strictObject({
     .optional()
     .meta({ description: "Where the reason stands: the header, or a JSON pointer into the error body." }),
   actionHint: z.boolean().optional().meta({ description: "false: the gateway sends no action hints." }),
-  rows: z.partialRecord(z.enum(REASONS), contractRow).optional(),
+  rows: z
+    .partialRecord(z.enum(REASONS), contractRow)
+    .optional()
+    .meta({ description: "Denials that this gateway expresses differently, by the specification's reason." }),
 });
 
 const compat = z.union([
   z.literal("none"),
-  z.strictObject({ chat: z.enum(["openai", "none"]).optional(), messages: z.enum(["anthropic", "none"]).optional() }),
+  z.strictObject({
+    chat: z.enum(["openai", "none"]).optional().meta({ description: "Clients of the chat dialect; default openai." }),
+    messages: z
+      .enum(["anthropic", "none"])
+      .optional()
+      .meta({ description: "Clients of the messages dialect; default anthropic." }),
+  }),
 ]);
 
 const headerMap = z.record(headerName, z.string());
 
 export const targetSchema = z
   .strictObject({
-    name: text.optional(),
+    name: text.optional().meta({ description: "What reports call it; default: the host of the base address." }),
     baseUrl: z
       .string()
       .regex(/^https?:\/\/[^\s/]+/, "must be an http:// or https:// address")
@@ -102,54 +118,85 @@ export const targetSchema = z
       .meta({ description: "Base address with its version segment, e.g. https://gw.example.test/v1" }),
     headers: z
       .strictObject({
-        reason: headerName.optional(),
-        action: headerName.optional(),
-        version: headerName.optional(),
+        reason: headerName
+          .optional()
+          .meta({ description: "Header with the named reason of a denial; default X-Service-Error-Code." }),
+        action: headerName
+          .optional()
+          .meta({ description: "Header with the action hint of a denial; default X-Service-Action." }),
+        version: headerName
+          .optional()
+          .meta({ description: "Version header of the messages dialect; default anthropic-version." }),
         versionValue: z
           .string()
           .regex(/^\d{4}-\d{2}-\d{2}$/, "must be a date, YYYY-MM-DD")
-          .optional(),
+          .optional()
+          .meta({ description: "Its value; default 2023-06-01." }),
       })
       .optional()
       .meta({
         description: "Names of the headers that the specification leaves to the gateway, and the version date.",
       }),
     extraHeaders: z
-      .strictObject({ all: headerMap.optional(), chat: headerMap.optional(), messages: headerMap.optional() })
+      .strictObject({
+        all: headerMap.optional().meta({ description: "On every request." }),
+        chat: headerMap.optional().meta({ description: "On chat completions." }),
+        messages: headerMap.optional().meta({ description: "On messages." }),
+      })
       .optional()
       .meta({
         description: "Fixed headers that some gateways need. A value may be a reference, env:NAME or file:PATH.",
       }),
-    contract: contract.optional(),
-    keys,
-    models: models.optional(),
-    limits: limits.optional(),
+    contract: contract.optional().meta({
+      description:
+        "What this gateway expresses differently. The first line of every verdict names it: the run then judges by it.",
+    }),
+    keys: keys.meta({ description: "Keys by the state they are in, as references." }),
+    models: models.optional().meta({ description: "Model ids by what they are good for." }),
+    limits: limits.optional().meta({
+      description: "Limits of the account of valid: starter, growth, scale, or { rpm, inFlight }. Unset: unknown.",
+    }),
     limited: z
       .array(account)
       .optional()
       .meta({ description: "Accounts set aside for limit checks. Small limits decide quickly." }),
     tiers: z
       .strictObject({ starter: tierAccount.optional(), growth: tierAccount.optional(), scale: tierAccount.optional() })
-      .optional(),
+      .optional()
+      .meta({ description: "One account per tier, where they exist." }),
     provision: z
-      .strictObject({ command: text, timeoutS: z.number().positive().optional() })
+      .strictObject({
+        command: text.meta({ description: "Command line, run by the shell in the folder of the target file." }),
+        timeoutS: z
+          .number()
+          .positive()
+          .optional()
+          .meta({ description: "Longest run of one call, seconds; default 60." }),
+      })
       .optional()
       .meta({ description: "Command that makes states on demand." }),
     skip: z
       .record(text, text)
       .optional()
       .meta({ description: "Declared gaps: state and reason. The verdict says partial." }),
-    compat: compat.optional(),
+    compat: compat
+      .optional()
+      .meta({ description: 'What real clients need beyond the specification; "none" leaves it out.' }),
     budget: z
-      .strictObject({ requests: z.int().positive().optional(), outputTokens: z.int().positive().optional() })
-      .optional(),
+      .strictObject({
+        requests: z.int().positive().optional().meta({ description: "Most requests of a run; default 5,000." }),
+        outputTokens: z.int().positive().optional().meta({ description: "Most output tokens; default 200,000." }),
+      })
+      .optional()
+      .meta({ description: "What a run may cost at most. A run that reaches it stops and is inconclusive." }),
     authorized: z.boolean().optional().meta({ description: "true: load may go to a host that is not loopback." }),
     timeouts: z
       .strictObject({
         answerS: z.number().positive().optional().meta({ description: "Longest wait for a whole answer; default 60." }),
         idleS: z.number().positive().optional().meta({ description: "Longest silence inside an answer; default 20." }),
       })
-      .optional(),
+      .optional()
+      .meta({ description: "How long an answer may take." }),
   })
   .meta({ title: "Gauntlet target", description: "A gateway to be judged, and what may be used for it." });
 

@@ -2,10 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { recordFaults } from "./record-schema.ts";
 
-const MAIN = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
+export const MAIN = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
 
 export interface Finished {
   readonly code: number | null;
@@ -68,14 +69,20 @@ export function startGauntlet(
   };
 }
 
-/** Runs the built command line to its end. */
+/** Runs the built command line to its end. A record that it wrote must be what the published schema says. */
 export async function gauntlet(
   args: readonly string[],
   environment: Record<string, string> = {},
   cwd?: string,
 ): Promise<Finished> {
   await using running = startGauntlet(args, environment, cwd);
-  return await running.finished;
+  const finished = await running.finished;
+  const folder = args[args.indexOf("--out") + 1];
+  if (args.includes("--out") && folder !== undefined) {
+    const faults = recordFaults(resolve(cwd ?? tmpdir(), folder));
+    if (faults.length > 0) throw new Error(faults.join("\n"));
+  }
+  return finished;
 }
 
 export interface Folder extends Disposable {

@@ -1,0 +1,76 @@
+import { type Explanation, explanationOf, suiteOf } from "../../src/conformance/index.ts";
+import { EXCLUSIONS, ledgerRow } from "../../src/spec/index.ts";
+import { CHECKS } from "../../suites/index.ts";
+
+/** `docs/checks.md`: every check with what `gauntlet explain` says about it. */
+export function checksPage(): string {
+  const explanations = CHECKS.map(explanationOf);
+  const suites = [...new Set(explanations.map(({ id }) => suiteOf(id)))];
+  const instances = explanations.reduce((sum, explanation) => sum + explanation.instances.length, 0);
+  return [
+    `# Every check explained
+
+Generated from the checks and the ledger by \`npm run generate\`; \`gauntlet explain ID\` prints the same.
+
+${explanations.length} checks in ${instances} instances. An instance is a check at one place of its axes, such as
+\`errors.key-revoked[messages,stream]\`. \`gauntlet conform --only\` takes a check, an instance or a row.
+
+What a row is worth: **MUST** fails the run, **SHOULD** warns, **MAY** is judged only where it is present, **OPEN** (the
+specification is silent) is observed and never counts. Rows of the layers *protocol* (standards, common sense) and *compat*
+(what real clients need) are reported apart from the specification's.
+
+When a check fails: read what was expected and what was observed, repeat the exchange with the curl line that is printed
+with it, and mend the gateway. Where the gateway says the same thing in other words, map it in the target file
+([\`contract\`](target-file.md#a-contract-of-its-own)). Where the check is wrong, the run folder holds all that is needed to show
+it: \`gauntlet rejudge DIR\` judges the recording again without traffic.`,
+    suites.map((suite) => `- [${suite}](#suite-${suite})`).join("\n"),
+    ...suites.map((suite) => suiteSection(suite, explanations)),
+    exclusions(),
+  ]
+    .join("\n\n")
+    .concat("\n");
+}
+
+function suiteSection(suite: string, explanations: readonly Explanation[]): string {
+  const own = explanations.filter(({ id }) => suiteOf(id) === suite);
+  return [`## Suite ${suite}`, ...own.map(checkSection)].join("\n\n");
+}
+
+function checkSection({ id, title, layer, instances, text, onFailure, needs, rows }: Explanation): string {
+  const lines = needs.map(({ need, lines: unblock }) =>
+    unblock.length === 0 ? `\`${need}\`` : `\`${need}\` (\`${unblock.map((line) => line.trim()).join(" ")}\`)`,
+  );
+  const axes = instances.map((instance) => instance.slice(id.length)).filter((axis) => axis !== "");
+  return [
+    `### ${id}`,
+    `**${escaped(title)}.** Layer: ${layer}.${axes.length === 0 ? "" : ` Instances: ${axes.map((axis) => `\`${axis}\``).join(" ")}.`}`,
+    escaped(text),
+    `*When it fails:* ${onFailure}`,
+    ...(lines.length === 0 ? [] : [`*Needs:* ${lines.join(", ")}.`]),
+    ["| row | level | source | statement |", "|---|---|---|---|", ...rows.map(rowLine)].join("\n"),
+  ].join("\n\n");
+}
+
+function rowLine({ id, level, source, text }: Explanation["rows"][number]): string {
+  return `| ${id} | ${level} | ${cell(source)} | ${cell(text)} |`;
+}
+
+function exclusions(): string {
+  const lines = EXCLUSIONS.map(
+    ({ row, kind, reason }) => `| ${row} | ${ledgerRow(row).level} | ${kind} | ${cell(reason)} |`,
+  );
+  return `## Rows without a check
+
+| row | level | why | reason |
+|---|---|---|---|
+${lines.join("\n")}`;
+}
+
+function cell(text: string): string {
+  return escaped(text).replaceAll("|", "\\|");
+}
+
+/** Angle brackets would be taken for tags, asterisks for emphasis. */
+function escaped(text: string): string {
+  return text.replaceAll("<", "&lt;").replaceAll("*", "\\*");
+}

@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { runRecordJsonSchema } from "../../src/record/index.ts";
+import { targetJsonSchema } from "../../src/target/index.ts";
+import { checksPage } from "./checks-page.ts";
+import { targetReference } from "./target-reference.ts";
+
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+export interface GeneratedFile {
+  /** Below the root of the repository. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Every file that `npm run generate` writes, as it should be. */
+export function generatedFiles(): GeneratedFile[] {
+  return [
+    { path: "schemas/target.schema.json", text: json(targetJsonSchema()) },
+    { path: "schemas/run.schema.json", text: json(runRecordJsonSchema()) },
+    { path: "docs/checks.md", text: checksPage() },
+    withParts("docs/target-file.md", { fields: targetReference }),
+  ];
+}
+
+function json(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/**
+ * A page by hand with generated parts, each between `<!-- generated: NAME -->` and `<!-- end -->`. A line
+ * `<!-- example: FILE -->` is followed by that file of `docs/examples` as a fenced block.
+ */
+function withParts(path: string, parts: Readonly<Record<string, () => string>>): GeneratedFile {
+  const written = readFileSync(ROOT + path, "utf8");
+  const generated = written.replace(
+    /(<!-- generated: ([\w-]+) -->\n)[\s\S]*?(<!-- end -->)/g,
+    (_, open, name, close) => {
+      const part = parts[name];
+      if (part === undefined) throw new Error(`${path} asks for an unknown part "${name}"`);
+      return `${open}\n${part()}\n\n${close}`;
+    },
+  );
+  const text = generated.replace(
+    /(<!-- example: ([\w./-]+) -->\n)(?:\n```\w+\n[\s\S]*?\n```\n)?/g,
+    (_, open, file) =>
+      `${open}\n\`\`\`${file.split(".").at(-1)}\n${readFileSync(`${ROOT}docs/examples/${file}`, "utf8").trimEnd()}\n\`\`\`\n`,
+  );
+  return { path, text };
+}
