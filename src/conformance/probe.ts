@@ -16,11 +16,16 @@ export class Probe {
   readonly case: string;
   readonly #traffic: Traffic;
   readonly #key: Key | undefined;
+  readonly #others: AbortSignal | undefined;
 
-  /** @param key of asks that name none; default `valid`. */
-  constructor(traffic: Traffic, axes: Axes, key?: Key) {
+  /**
+   * @param key of asks that name none; default `valid`.
+   * @param others aborted when the checks that this one runs beside are done.
+   */
+  constructor(traffic: Traffic, axes: Axes, key?: Key, others?: AbortSignal) {
     this.#traffic = traffic;
     this.#key = key;
+    this.#others = others;
     this.dialect = axes.dialect ?? "chat";
     this.mode = axes.mode ?? "whole";
     this.case = axes.case ?? "";
@@ -64,6 +69,16 @@ export class Probe {
   /** Sends a good request that waits for `100 Continue` before its body. */
   expectContinue(ask: Ask = {}): Promise<ContinueOutcome> {
     return this.#traffic.expectContinue(ask, { endpoint: ask.endpoint ?? this.dialect, mode: this.mode });
+  }
+
+  /** Requests of this run that are under way at the moment, on all accounts. */
+  get inFlight(): number {
+    return this.#traffic.inFlight;
+  }
+
+  /** For checks that run beside others: whether those are still at it. */
+  get othersRun(): boolean {
+    return this.#others?.aborted === false;
   }
 
   nonce(): string {

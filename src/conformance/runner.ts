@@ -28,9 +28,9 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
     results.set(result.id, result);
     onResult?.(result);
   };
-  const runOne = async (instance: Instance) => {
+  const runOne = async (instance: Instance, others?: AbortSignal) => {
     onStart?.(instance);
-    report(await resultFrom(instance, traffic, onRecording));
+    report(await resultFrom(instance, traffic, onRecording, others));
   };
   const probing = instances.flatMap((instance) =>
     instance.check.kind === "probe" ? [{ instance, check: instance.check }] : [],
@@ -38,10 +38,18 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   const { target } = traffic;
   const alone = ({ check }: Probing) =>
     typeof check.alone === "function" ? check.alone(target) : check.alone === true;
-  const together = probing.filter((item) => !alone(item));
-  await pool(groups(together, target), parallel, async (group) => {
-    for (const { instance } of group) await runOne(instance);
-  });
+  const beside = probing.filter(({ check }) => check.beside === true);
+  const together = probing.filter((item) => !alone(item) && !beside.includes(item));
+  const others = new AbortController();
+  const observers = Promise.all(beside.map(({ instance }) => runOne(instance, others.signal)));
+  try {
+    await pool(groups(together, target), parallel, async (group) => {
+      for (const { instance } of group) await runOne(instance);
+    });
+  } finally {
+    others.abort();
+    await observers;
+  }
   for (const { instance } of probing.filter(alone)) await runOne(instance);
   for (const instance of instances.filter(({ check }) => check.kind === "watch")) {
     onStart?.(instance);
@@ -56,6 +64,7 @@ async function resultFrom(
   instance: Instance,
   traffic: Traffic,
   onRecording: RunnerOptions["onRecording"],
+  others?: AbortSignal,
 ): Promise<CheckResult> {
   const check = instance.check as ProbingCheck;
   const attestations: Attestation[] = [
@@ -80,7 +89,7 @@ async function resultFrom(
   const startedUs = traffic.recorder.nowUs();
   try {
     const recording = await check.probe(
-      new Probe(traffic, instance.axes, check.anyKey === true ? traffic.nextKey() : undefined),
+      new Probe(traffic, instance.axes, check.anyKey === true ? traffic.nextKey() : undefined, others),
     );
     onRecording?.(instance, recording);
     return resultOf(instance, recording, { attestations, durationMs: (traffic.recorder.nowUs() - startedUs) / 1_000 });

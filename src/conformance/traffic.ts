@@ -141,6 +141,11 @@ export class Traffic implements AsyncDisposable {
     return key;
   }
 
+  /** Requests under way, on all accounts. */
+  get inFlight(): number {
+    return [...this.#inFlight.values()].reduce((sum, count) => sum + count, 0);
+  }
+
   get sent(): number {
     return this.#sent;
   }

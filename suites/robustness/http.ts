@@ -194,6 +194,8 @@ const keepAlive = defineCheck({
 /** Requests on one connection, and the pause after each: long enough that a close on the way has arrived. */
 const WORN_REQUESTS = 84;
 const PAUSE_MS = 30;
+/** A slow gateway is asked less often, ms in all. */
+const WORN_MS = 20_000;
 
 /** A connection that rested longer may have met the gateway's idle timeout at the moment of the next request. */
 const LONGEST_REST_MS = 900;
@@ -208,7 +210,8 @@ const wornConnection = defineCheck({
   alone: true,
   async probe(t) {
     const answers: Answer[] = [];
-    for (let count = 0; count < WORN_REQUESTS; count++) {
+    const endUs = t.nowUs() + WORN_MS * 1_000;
+    for (let count = 0; count < WORN_REQUESTS && t.nowUs() < endUs; count++) {
       answers.push(await t.ask());
       await t.wait(PAUSE_MS);
     }

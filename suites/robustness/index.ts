@@ -3,8 +3,17 @@ import { BODIES } from "./bodies.ts";
 import { CREDENTIALS } from "./credentials.ts";
 import { HTTP } from "./http.ts";
 import { LATENCY } from "./latency.ts";
+import { STALLS } from "./stalls.ts";
 import { TEXT } from "./texts.ts";
 import { WATCHES } from "./watches.ts";
 
 /** The protocol layer: what the standards under the interface demand, and what common sense does. */
-export const ROBUSTNESS: readonly Check[] = [...BODIES, ...HTTP, ...CREDENTIALS, ...TEXT, ...LATENCY, ...WATCHES];
+export const ROBUSTNESS: readonly Check[] = [
+  ...BODIES,
+  ...HTTP,
+  ...CREDENTIALS,
+  ...TEXT,
+  ...LATENCY,
+  ...STALLS,
+  ...WATCHES,
+];

@@ -6,6 +6,11 @@ const EACH = 32;
 /** What growth within one check must come to before it is more than noise, ms and factor. */
 const GROWTH_MS = 15;
 const GROWTH_FACTOR = 2;
+/** How well latencies must follow their order for a smaller growth to count: rank correlation. */
+const TREND = 0.85;
+/** A series that takes longer ends early, ms, once it has rounds enough. */
+const SERIES_MS = 12_000;
+const FEWEST_ROUNDS = 12;
 /** What makes one request stand out, ms and multiples of the median. */
 const OUTLIER_MS = 400;
 const OUTLIER_FACTOR = 20;
@@ -22,7 +27,7 @@ const steadyLatency = defineCheck({
   title: "Latency neither grows with the requests served nor jumps now and then",
   covers: ["STEADY-LATENCY"],
   explains:
-    "Short requests of every kind, one after the other with nothing else under way. The medians of the first and last quarter should be alike, and no request should take many times the median, in two series. Growth means that something is kept per request; jumps mean that requests wait for something that is not theirs.",
+    "Short requests of every kind, one after the other with nothing else under way. The medians of the first and last quarter should be alike, or at least follow no trend, and no request should take many times the median, in two series. Growth means that something is kept per request; jumps mean that requests wait for something that is not theirs.",
   alone: true,
   cost: { requests: KINDS.length * EACH },
   async probe(t) {
@@ -51,7 +56,9 @@ const steadyLatency = defineCheck({
 
 async function series(t: Probe, each: number): Promise<Answer[]> {
   const answers: Answer[] = [];
+  const startedUs = t.nowUs();
   for (let round = 0; round < each; round++) {
+    if (round >= FEWEST_ROUNDS && t.nowUs() - startedUs > SERIES_MS * 1_000) break;
     for (const { dialect, mode } of KINDS) answers.push(await t.ask({ endpoint: dialect, mode, prompt: "ping" }));
   }
   return answers;
@@ -80,7 +87,8 @@ function oddities(answers: readonly Answer[], kind: string): Oddity[] {
   const middle = median(durations);
   const jumps = answers.filter(({ durationMs }) => durationMs > OUTLIER_MS && durationMs > middle * OUTLIER_FACTOR);
   const found: Oddity[] = [];
-  if (last > first * GROWTH_FACTOR && last - first > GROWTH_MS) {
+  const steep = last > first * GROWTH_FACTOR || rankCorrelation(durations) > TREND;
+  if (steep && last - first > GROWTH_MS) {
     found.push({
       kind,
       what: "growth",
@@ -103,4 +111,67 @@ function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-export const LATENCY: readonly Check[] = [steadyLatency];
+/** Spearman's coefficient between values and their order, −1 to 1. */
+function rankCorrelation(values: readonly number[]): number {
+  const count = values.length;
+  const order = values.map((_, index) => index).sort((a, b) => (values[a] ?? 0) - (values[b] ?? 0));
+  const squares = order.reduce((sum, index, rank) => sum + (rank - index) ** 2, 0);
+  return 1 - (6 * squares) / (count * (count * count - 1));
+}
+
+/** Pairs of a request on a new connection and one on a connection in use. */
+const PAIRS = 12;
+/** How much longer the second may take, ms and factor: new connections should be the slower ones. */
+const REUSE_MS = 20;
+const REUSE_FACTOR = 3;
+
+const reusedLatency = defineCheck({
+  id: "robustness.reused-connection",
+  title: "A request on a connection in use is not slower than one on a new connection",
+  covers: ["STEADY-LATENCY"],
+  explains:
+    "Pairs of the same request on a new connection and again on that connection, in two series. When the second takes 20 ms and three times longer, small writes wait for acknowledgements that wait for more bytes: Nagle's algorithm against delayed acknowledgement.",
+  across: { dialect: DIALECTS },
+  alone: true,
+  cost: { requests: 2 * PAIRS },
+  async probe(t) {
+    const first = await pairs(t);
+    return { first, second: reuseCostMs(first) === undefined ? null : await pairs(t) };
+  },
+  judge({ first, second }, verdict) {
+    const costs = [reuseCostMs(first), second === null ? undefined : reuseCostMs(second)];
+    const confirmed = costs.every((cost) => cost !== undefined);
+    verdict.should("STEADY-LATENCY", confirmed, false, {
+      in: first[0]?.again,
+      because: confirmed
+        ? `${costs.map((ms) => ms?.toFixed(0)).join(" and ")} ms slower in two series`
+        : "in two series",
+    });
+  },
+});
+
+type Pair = { readonly fresh: Answer; readonly again: Answer };
+
+async function pairs(t: Probe): Promise<Pair[]> {
+  const made: Pair[] = [];
+  for (let count = 0; count < PAIRS; count++) {
+    made.push({
+      fresh: await t.ask({ prompt: "ping", freshConnection: true }),
+      again: await t.ask({ prompt: "ping" }),
+    });
+  }
+  return made;
+}
+
+/** How much slower reuse is, ms; `undefined` when it is not. */
+function reuseCostMs(made: readonly Pair[]): number | undefined {
+  const valid = made.filter(
+    ({ fresh, again }) => fresh.admitted && again.admitted && again.exchange.connection.earlier > 0,
+  );
+  if (valid.length < PAIRS / 2) return undefined;
+  const fresh = median(valid.map((pair) => pair.fresh.durationMs));
+  const again = median(valid.map((pair) => pair.again.durationMs));
+  return again - fresh > REUSE_MS && again > fresh * REUSE_FACTOR ? again - fresh : undefined;
+}
+
+export const LATENCY: readonly Check[] = [steadyLatency, reusedLatency];

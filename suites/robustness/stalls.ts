@@ -1,0 +1,67 @@
+import { type Answer, type Check, defineCheck } from "../../src/conformance/index.ts";
+
+/** One light request so often, ms, where the account's rate allows it. */
+const TICK_MS = 200;
+/** Part of the account's rate that the ticks may take. */
+const SHARE = 0.15;
+const LONGEST_MS = 45_000;
+
+/** With more of our own requests under way, a wait may be the gateway's honest work. */
+const QUIET_IN_FLIGHT = 10;
+/** A tick that our own process was late for says nothing about the gateway. */
+const OWN_LAG_MS = 60;
+
+/** What makes a tick stand out, ms and multiples of the median. */
+const STALL_MS = 250;
+const STALL_FACTOR = 20;
+const LONG_STALL_MS = 1_000;
+/** Stalls that end closer to each other than this are one, ms. */
+const APART_MS = 1_000;
+
+const stalls = defineCheck({
+  id: "robustness.stalls",
+  title: "The gateway does not stand still now and then",
+  covers: ["STEADY-LATENCY"],
+  explains:
+    "A light request (the model list) several times a second beside everything else of the run. Judged are the ones that met a quiet moment: few other requests under way, and no delay of our own. A stall takes over 250 ms and twenty times the median; three of them, or two of over a second, are a warning: something stops everybody, be it garbage collection, a lock or a blocking call.",
+  beside: true,
+  cost: { requests: 150 },
+  async probe(t) {
+    const intervalMs = Math.max(TICK_MS, 60_000 / ((t.target.limits?.rpm ?? 300) * SHARE));
+    const ticks: { readonly answer: Answer; readonly busy: number; readonly lateMs: number }[] = [];
+    const startedUs = t.nowUs();
+    while (t.othersRun && (t.nowUs() - startedUs) / 1_000 < LONGEST_MS) {
+      const busy = t.inFlight;
+      const answer = await t.ask({ endpoint: "models", patient: false });
+      const dueUs = t.nowUs() + intervalMs * 1_000;
+      const busyAfter = t.inFlight;
+      await t.wait(intervalMs);
+      ticks.push({ answer, busy: Math.max(busy, busyAfter), lateMs: Math.round((t.nowUs() - dueUs) / 1_000) });
+    }
+    return { ticks };
+  },
+  judge({ ticks }, verdict) {
+    const quiet = ticks.filter(
+      ({ busy, lateMs }, at) =>
+        busy <= QUIET_IN_FLIGHT && lateMs < OWN_LAG_MS && (ticks[at - 1]?.lateMs ?? 0) < OWN_LAG_MS,
+    );
+    const served = quiet.map(({ answer }) => answer).filter(({ admitted }) => admitted);
+    const middle = median(served.map(({ durationMs }) => durationMs));
+    const slow = served.filter(({ durationMs }) => durationMs > Math.max(STALL_MS, middle * STALL_FACTOR));
+    const episodes = slow.filter(
+      ({ exchange }, at) => exchange.startedAtMs - (slow[at - 1]?.exchange.startedAtMs ?? 0) > APART_MS,
+    );
+    const long = episodes.filter(({ durationMs }) => durationMs > LONG_STALL_MS);
+    const [worst] = [...episodes].sort((a, b) => b.durationMs - a.durationMs);
+    verdict.should("STEADY-LATENCY", episodes.length >= 3 || long.length >= 2, false, {
+      in: worst,
+      because: `${episodes.length} of ${served.length} light requests stood still${worst === undefined ? "" : `, the longest for ${Math.round(worst.durationMs)} ms`}; median ${middle.toFixed(1)} ms`,
+    });
+  },
+});
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+export const STALLS: readonly Check[] = [stalls];
