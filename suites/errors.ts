@@ -14,6 +14,7 @@ import {
 } from "../src/conformance/index.ts";
 import { DENIALS, type Reason, type RowId } from "../src/spec/index.ts";
 import { DIALECTS, type Dialect, MODES } from "../src/wire/index.ts";
+import { askPastRate } from "./shared/ask-past-rate.ts";
 import { expectedDenial } from "./shared/expected-denial.ts";
 import { assumeTwin, goodTwin } from "./shared/good-twin.ts";
 import { judgeDenial } from "./shared/judge-denial.ts";
@@ -153,7 +154,7 @@ const upstreamFailure = defineCheck({
     const twin = await goodTwin(t);
     const failed: Answer[] = [];
     for (let attempt = 0; attempt < 3; attempt++) {
-      failed.push(await t.ask({ model: "upstreamError", intent: "denied", patient: false }));
+      failed.push(await askPastRate(t, { model: "upstreamError", intent: "denied" }));
     }
     return { twin, failed };
   },
@@ -173,9 +174,12 @@ const cutReply = defineCheck({
   across: { dialect: DIALECTS },
   cost: { requests: 4 },
   async probe(t) {
-    const ask: Ask = { model: "cutStream", prompt: "Tell me a long story.", intent: "odd", patient: false };
-    const cut = await t.ask({ ...ask, mode: "stream", bounds: { idleMs: 12_000 } });
-    return { cut, wholes: [await t.ask({ ...ask, mode: "whole" }), await t.ask({ ...ask, mode: "whole" })] };
+    const ask: Ask = { model: "cutStream", prompt: "Tell me a long story.", intent: "odd" };
+    const cut = await askPastRate(t, { ...ask, mode: "stream", bounds: { idleMs: 12_000 } });
+    return {
+      cut,
+      wholes: [await askPastRate(t, { ...ask, mode: "whole" }), await askPastRate(t, { ...ask, mode: "whole" })],
+    };
   },
   judge({ cut, wholes }, verdict) {
     const broke = cut.stream.errors.length > 0 || !cut.complete;
@@ -204,7 +208,7 @@ const upstreamTimeout = defineCheck({
   async probe(t) {
     const twin = await goodTwin(t);
     const bounds = { deadlineMs: t.target.timeouts.answerMs, idleMs: t.target.timeouts.answerMs };
-    return { twin, failed: await t.ask({ model: "upstreamTimeout", intent: "denied", patient: false, bounds }) };
+    return { twin, failed: await askPastRate(t, { model: "upstreamTimeout", intent: "denied", bounds }) };
   },
   judge({ twin, failed }, verdict) {
     assumeTwin(verdict, twin);

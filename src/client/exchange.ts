@@ -94,6 +94,8 @@ export interface Exchange {
   readonly timeline: Timeline;
   readonly response: RecordedResponse | undefined;
   readonly ending: Ending;
+  /** Longest time for which this process was held up meanwhile, ms: latencies of this exchange may be too long by it. */
+  readonly ownLagMs: number;
   /** What was wrong on the connection right after the message, e.g. bytes beyond its declared length. */
   readonly afterwards: string | undefined;
   readonly redactions: readonly Redaction[];

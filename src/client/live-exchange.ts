@@ -4,6 +4,7 @@ import { type HeaderList, header } from "../wire/index.ts";
 import type { Connection, WireListener } from "./connection.ts";
 import { decodeBody, type TimedPiece } from "./decode-body.ts";
 import type { Bounds, Ending, EndingKind, Exchange, RecordedRequest, RecordedResponse } from "./exchange.ts";
+import type { OwnLag } from "./own-lag.ts";
 import type { Redactor } from "./redact.ts";
 import { redactExchange } from "./redact-exchange.ts";
 
@@ -29,6 +30,7 @@ export interface LiveOptions {
   /** Monotonic origin of the run, µs. */
   readonly originUs: number;
   readonly redactor: Redactor;
+  readonly ownLag: OwnLag;
 }
 
 /** Why we left; becomes the ending. */
@@ -184,7 +186,8 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
   }
 
   async #record(ending: Ending, endUs: number): Promise<Exchange> {
-    const { bounds, redactor, id } = this.#options;
+    const { bounds, redactor, id, ownLag, originUs } = this.#options;
+    const ownLagMs = ownLag.within(originUs + (this.#sentUs ?? this.#dueUs), originUs + endUs);
     const encoding = header(this.#headers, "content-encoding");
     const body = await decodeBody(this.#pieces, encoding, bounds.maxBodyBytes, ending.kind === "complete");
     this.#connection.forget(this);
@@ -214,6 +217,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
       body,
       receivedBytes: this.#receivedBytes,
       ending: body.overBound ? { kind: "size-bound" } : ending,
+      ownLagMs,
       afterwards: this.#afterwards,
     });
   }

@@ -3,6 +3,7 @@ import { systemClock } from "../core/index.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { type Bounds, DEFAULT_BOUNDS, type Exchange } from "./exchange.ts";
 import { LiveExchange, type OutgoingRequest } from "./live-exchange.ts";
+import { OwnLag } from "./own-lag.ts";
 import { Redactor, type Secret } from "./redact.ts";
 
 export interface RecorderOptions {
@@ -33,6 +34,7 @@ export class Recorder implements AsyncDisposable {
   readonly #idle = new Map<string, Connection[]>();
   readonly #open = new Set<Connection>();
   readonly #live = new Set<LiveExchange>();
+  readonly #ownLag: OwnLag;
   #exchanges = 0;
   #sockets = 0;
 
@@ -41,6 +43,7 @@ export class Recorder implements AsyncDisposable {
     this.#clock = options.clock ?? systemClock;
     this.#originUs = this.#clock.monotonicUs();
     this.#redactor = new Redactor(options.secrets);
+    this.#ownLag = new OwnLag(this.#clock);
   }
 
   get redactor(): Redactor {
@@ -62,6 +65,7 @@ export class Recorder implements AsyncDisposable {
       clock: this.#clock,
       originUs: this.#originUs,
       redactor: this.#redactor,
+      ownLag: this.#ownLag,
     });
     this.#live.add(live);
     connection.client.dispatch(
@@ -93,6 +97,7 @@ export class Recorder implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.abortAll();
+    this.#ownLag[Symbol.dispose]();
     await Promise.all([...this.#live].map((live) => live.done));
     await Promise.all([...this.#open].map((connection) => connection.destroy()));
   }

@@ -45,6 +45,7 @@ export interface StreamReading {
   readonly finishReasons: readonly string[];
 }
 
+const EVENT_DATA = /^(?:data|event)(?::|$)/;
 const EVENT_FIELD = /^(?:data|event|id|retry)(?::|$)|^:/;
 
 export function readStream(body: Uint8Array): StreamReading {
@@ -72,8 +73,9 @@ export function readStream(body: Uint8Array): StreamReading {
 /** The label is not trusted: event streams come labelled as JSON, and JSON labelled as an event stream. */
 function looksLikeEvents(body: Uint8Array): boolean {
   const head = new TextDecoder().decode(body.subarray(0, 64 * 1024)).replace(/^\uFEFF/, "");
-  const first = head.split(/\r\n|\r|\n/).find((line) => line !== "");
-  return first !== undefined && EVENT_FIELD.test(first);
+  const lines = head.split(/\r\n|\r|\n/).filter((line) => line !== "");
+  // Fields that nobody knows may come first. No line of a JSON text begins with a bare word and a colon.
+  return lines.some((line, at) => (at === 0 ? EVENT_FIELD : EVENT_DATA).test(line));
 }
 
 function toEvent(item: StreamItem): StreamEvent[] {

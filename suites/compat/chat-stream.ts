@@ -15,10 +15,10 @@ import { defineCompat } from "./define-compat.ts";
 export const FINISH_REASONS = ["stop", "length", "tool_calls", "content_filter", "function_call"];
 
 const wholeNumber = that("a whole number", Number.isSafeInteger);
-/** Seconds since 1970 that lie in this century: milliseconds would be a thousand times as much. */
+/** Seconds since 1970, real or invented: what clients trip over are fractions, text, and milliseconds. */
 export const inSeconds = that(
   "a time in whole seconds",
-  (value) => Number.isSafeInteger(value) && (value as number) > 1e9 && (value as number) < 5e9,
+  (value) => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < 1e11,
 );
 
 /** Chunks of a stream: its events without the end marker. */

@@ -10,6 +10,7 @@ import {
 } from "../../src/conformance/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
 import { DIALECTS, mediaType, requestId } from "../../src/wire/index.ts";
+import { askPastRate } from "../shared/ask-past-rate.ts";
 import { inSeconds } from "./chat-stream.ts";
 import { defineCompat } from "./define-compat.ts";
 
@@ -24,9 +25,7 @@ const envelopes = DIALECTS.map((dialect) =>
     async probe(t) {
       const ask = { endpoint: dialect, intent: "denied" as const };
       const failing =
-        t.target.models.upstreamError === undefined
-          ? []
-          : [await t.ask({ ...ask, model: "upstreamError", patient: false })];
+        t.target.models.upstreamError === undefined ? [] : [await askPastRate(t, { ...ask, model: "upstreamError" })];
       return {
         errors: [
           await t.ask({ ...ask, key: null }),
@@ -84,10 +83,9 @@ const streamErrors = DIALECTS.map((dialect) =>
         model: "cutStream",
         mode: "stream",
         intent: "odd",
-        patient: false,
         bounds: { idleMs: 12_000 },
       } as const;
-      return { cuts: [await t.ask(ask), await t.ask(ask), await t.ask(ask)] };
+      return { cuts: [await askPastRate(t, ask), await askPastRate(t, ask), await askPastRate(t, ask)] };
     },
     judge({ cuts }, verdict) {
       for (const answer of cuts) {

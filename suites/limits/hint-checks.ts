@@ -3,8 +3,8 @@ import type { ShouldRow } from "../../src/spec/index.ts";
 import { httpDateMs, readRetryAfter } from "../../src/wire/index.ts";
 import { isRateDenial, isSlotDenial } from "./burst.ts";
 
-/** A one-minute rate never needs a longer wait, seconds; one more for rounding. */
-const LONGEST_RATE_WAIT_S = 61;
+/** A one-minute rate needs no longer wait; half as much again for gateways that would rather be safe, seconds. */
+const LONGEST_RATE_WAIT_S = 90;
 /** A slot that is not expected to come free within ten minutes is no hint, seconds. */
 const LONGEST_SLOT_WAIT_S = 600;
 

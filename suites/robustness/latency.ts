@@ -80,12 +80,13 @@ function findings(answers: readonly Answer[]): Oddity[] {
 }
 
 function oddities(answers: readonly Answer[], kind: string): Oddity[] {
-  const durations = answers.map(({ durationMs }) => durationMs);
+  // While we were held up ourselves, so was the reading of answers.
+  const durations = answers.map(({ durationMs, exchange }) => Math.max(0, durationMs - exchange.ownLagMs));
   const quarter = Math.floor(durations.length / 4);
   const first = median(durations.slice(0, quarter));
   const last = median(durations.slice(-quarter));
   const middle = median(durations);
-  const jumps = answers.filter(({ durationMs }) => durationMs > OUTLIER_MS && durationMs > middle * OUTLIER_FACTOR);
+  const jumps = answers.filter((_, at) => (durations[at] ?? 0) > Math.max(OUTLIER_MS, middle * OUTLIER_FACTOR));
   const found: Oddity[] = [];
   const steep = last > first * GROWTH_FACTOR || rankCorrelation(durations) > TREND;
   if (steep && last - first > GROWTH_MS) {

@@ -28,23 +28,18 @@ const stalls = defineCheck({
   cost: { requests: 150 },
   async probe(t) {
     const intervalMs = Math.max(TICK_MS, 60_000 / ((t.target.limits?.rpm ?? 300) * SHARE));
-    const ticks: { readonly answer: Answer; readonly busy: number; readonly lateMs: number }[] = [];
+    const ticks: { readonly answer: Answer; readonly busy: number }[] = [];
     const startedUs = t.nowUs();
     while (t.othersRun && (t.nowUs() - startedUs) / 1_000 < LONGEST_MS) {
       const busy = t.inFlight;
       const answer = await t.ask({ endpoint: "models", patient: false });
-      const dueUs = t.nowUs() + intervalMs * 1_000;
-      const busyAfter = t.inFlight;
+      ticks.push({ answer, busy: Math.max(busy, t.inFlight) });
       await t.wait(intervalMs);
-      ticks.push({ answer, busy: Math.max(busy, busyAfter), lateMs: Math.round((t.nowUs() - dueUs) / 1_000) });
     }
     return { ticks };
   },
   judge({ ticks }, verdict) {
-    const quiet = ticks.filter(
-      ({ busy, lateMs }, at) =>
-        busy <= QUIET_IN_FLIGHT && lateMs < OWN_LAG_MS && (ticks[at - 1]?.lateMs ?? 0) < OWN_LAG_MS,
-    );
+    const quiet = ticks.filter(({ busy, answer }) => busy <= QUIET_IN_FLIGHT && answer.exchange.ownLagMs < OWN_LAG_MS);
     const served = quiet.map(({ answer }) => answer).filter(({ admitted }) => admitted);
     const middle = median(served.map(({ durationMs }) => durationMs));
     const slow = served.filter(({ durationMs }) => durationMs > Math.max(STALL_MS, middle * STALL_FACTOR));

@@ -76,7 +76,7 @@ const LONG_AT_ONCE = 6;
 const LONG_ROUNDS = 8;
 
 /** Uses a key up with long streams, several at a time because each takes seconds. */
-export async function driveLong(t: Probe, key: Key): Promise<Drive> {
+export async function driveLong(t: Probe, key: Key, lagS: number): Promise<Drive> {
   const kind: Kind = { endpoint: "chat", mode: "stream", long: true };
   const ask: Ask = {
     key,
@@ -88,14 +88,28 @@ export async function driveLong(t: Probe, key: Key): Promise<Drive> {
     patient: false,
   };
   const served: Answer[] = [];
+  const outcome = (denial: Answer | null, waitedS: number): Drive => ({
+    kind,
+    served: served.length,
+    first: served[0] ?? null,
+    denial,
+    waitedS,
+  });
   for (let round = 0; round < LONG_ROUNDS; round++) {
     const answers = await Promise.all(Array.from({ length: LONG_AT_ONCE }, () => t.ask(ask)));
     served.push(...answers.filter(({ admitted }) => admitted));
     const denial = answers.find(isSpendingDenial);
-    if (denial !== undefined) return { kind, served: served.length, first: served[0] ?? null, denial, waitedS: 0 };
-    if (served.length === 0) break;
+    if (denial !== undefined) return outcome(denial, 0);
+    if (served.length === 0) return outcome(null, 0);
   }
-  return { kind, served: served.length, first: served[0] ?? null, denial: null, waitedS: 0 };
+  const startUs = t.nowUs();
+  const waitedS = () => (t.nowUs() - startUs) / 1_000_000;
+  while (waitedS() < lagS) {
+    await t.wait(POLL_MS);
+    const answer = await t.ask({ key, ...kind, intent: "either", patient: false });
+    if (isSpendingDenial(answer)) return outcome(answer, waitedS());
+  }
+  return outcome(null, waitedS());
 }
 
 /** Any refusal that a used-up key may meet, rightly named or not: the rows are judged, not assumed. */

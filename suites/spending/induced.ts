@@ -140,12 +140,17 @@ const parallelOvershoot: InducedSpec = {
   title: "Parallel requests do not get far past the limit",
   covers: ["SPEND-6"],
   explains:
-    "On fresh keys: how many of a burst, three times what the limit pays for, are served, against one request after the other. The tally includes charges that are still settling, so a burst should not get twice the limit.",
-  judge({ parallel }, verdict) {
+    "On fresh keys: how many of a burst, three times what the limit pays for, are served, against one request after the other. For a lifetime budget a burst should not get twice the limit. The tally of a daily cap may lag by about a minute, so there the overshoot is noted.",
+  judge({ parallel, state }, verdict) {
     if (parallel === null) {
       return verdict.notApplicable("fresh keys can only be had from a provisioning hook or the embedded gateway");
     }
     const { served, atOnce, sequential } = parallel;
+    // A daily cap's tally may lag by a minute, and a burst is over in less: what it gets past the cap is noted only.
+    if (state === "cappable") {
+      verdict.observe("SPEND-6", { served, atOnce, aFewAtATime: sequential });
+      return;
+    }
     verdict.should("SPEND-6", served, atMost(Math.max(sequential * 2, sequential + 8)), {
       because: `long streams served of ${atOnce} at once; a few at a time, ${sequential} were`,
     });

@@ -56,7 +56,8 @@ export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): P
       if (fresh !== undefined) drives.push(await drive(t, fresh, kind, inVain ? SHORT_LAG_S : LAG_S[state]));
     }
     const fresh = t.target.models.stream === undefined ? undefined : await t.freshKey(`key.${state}`);
-    if (fresh !== undefined) drives.push(await driveLong(t, fresh));
+    const inVain = drives.some(({ denial }) => denial === null);
+    if (fresh !== undefined) drives.push(await driveLong(t, fresh, inVain ? SHORT_LAG_S : LAG_S[state]));
   }
   const usedUp = drives[0]?.denial !== null;
   const denied: Answer[] = [];

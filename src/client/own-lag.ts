@@ -1,0 +1,55 @@
+import type { Clock } from "../core/index.ts";
+
+const TICK_MS = 10;
+/** Delays below this are the timer's own inexactness, ms. */
+const NOTICEABLE_MS = 15;
+/** Delays kept: those of the last minutes, even on a machine that is never free. */
+const KEPT = 4_096;
+
+interface Delay {
+  readonly fromUs: number;
+  readonly toUs: number;
+}
+
+/**
+ * Notes when this process itself was held up: by its own work, or by a machine that gave it no time. What was measured
+ * meanwhile says little about the gateway.
+ */
+export class OwnLag implements Disposable {
+  readonly #clock: Clock;
+  readonly #delays: Delay[] = [];
+  readonly #timer: NodeJS.Timeout;
+  #dueUs: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#dueUs = clock.monotonicUs() + TICK_MS * 1_000;
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+    this.#timer.unref();
+  }
+
+  /** Longest delay that overlaps the span, ms. Times are those of the clock, µs. */
+  within(fromUs: number, toUs: number): number {
+    this.#tick();
+    let longestUs = 0;
+    for (let at = this.#delays.length - 1; at >= 0; at--) {
+      const delay = this.#delays[at];
+      if (delay === undefined || delay.toUs < fromUs) break;
+      if (delay.fromUs <= toUs) longestUs = Math.max(longestUs, delay.toUs - delay.fromUs);
+    }
+    return Math.round(longestUs / 1_000);
+  }
+
+  #tick(): void {
+    const nowUs = this.#clock.monotonicUs();
+    if (nowUs - this.#dueUs > NOTICEABLE_MS * 1_000) {
+      this.#delays.push({ fromUs: this.#dueUs, toUs: nowUs });
+      if (this.#delays.length > KEPT) this.#delays.splice(0, KEPT / 2);
+    }
+    if (nowUs >= this.#dueUs) this.#dueUs = nowUs + TICK_MS * 1_000;
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+}
