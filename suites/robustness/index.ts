@@ -1,5 +1,6 @@
 import type { Check } from "../../src/conformance/index.ts";
 import { BODIES } from "./bodies.ts";
+import { BUSY_STREAMS } from "./busy-streams.ts";
 import { CREDENTIALS } from "./credentials.ts";
 import { HTTP } from "./http.ts";
 import { LATENCY } from "./latency.ts";
@@ -15,5 +16,6 @@ export const ROBUSTNESS: readonly Check[] = [
   ...TEXT,
   ...LATENCY,
   ...STALLS,
+  ...BUSY_STREAMS,
   ...WATCHES,
 ];

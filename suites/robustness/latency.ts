@@ -10,7 +10,7 @@ const GROWTH_FACTOR = 2;
 const TREND = 0.85;
 /** A series that takes longer ends early, ms, once it has rounds enough. */
 const SERIES_MS = 12_000;
-const FEWEST_ROUNDS = 12;
+const FEWEST_ROUNDS = 8;
 /** What makes one request stand out, ms and multiples of the median. */
 const OUTLIER_MS = 400;
 const OUTLIER_FACTOR = 20;

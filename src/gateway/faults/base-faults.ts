@@ -93,19 +93,19 @@ export const BASE_FAULTS: readonly Fault[] = [
   ),
   fault(
     "base.wrong-method-500",
-    ["protocol:method"],
+    ["HTTP-METHOD"],
     "A method that the path does not know is an internal error.",
     onDenial("method_not_allowed", always, insteadOf("internal_error")),
   ),
   fault(
     "base.wrong-method-200",
-    ["protocol:method"],
+    ["HTTP-METHOD"],
     "A method that the path does not know shows a welcome page.",
     onDenial("method_not_allowed", always, () => page),
   ),
   fault(
     "base.405-without-allow",
-    ["protocol:allow"],
+    ["HTTP-ALLOW"],
     "405 does not say which methods are allowed.",
     onDenial("method_not_allowed", always, (answer) => ({
       ...answer,
@@ -114,7 +114,7 @@ export const BASE_FAULTS: readonly Fault[] = [
   ),
   fault(
     "base.options-500",
-    ["protocol:method"],
+    ["HTTP-METHOD"],
     "OPTIONS is an internal error.",
     wrap(
       "answer",
@@ -123,7 +123,7 @@ export const BASE_FAULTS: readonly Fault[] = [
   ),
   fault(
     "base.head-with-body",
-    ["protocol:head"],
+    ["HTTP-HEAD"],
     "HEAD is answered with the body of GET.",
     wrap(
       "deliver",
@@ -133,13 +133,13 @@ export const BASE_FAULTS: readonly Fault[] = [
   ),
   fault(
     "base.unknown-path-hangs",
-    ["BASE-4", "protocol:answers-in-time"],
+    ["BASE-4", "ANSWER-IN-TIME"],
     "A path that does not exist is never answered.",
     neverAnswers(purpose("unknownPath")),
   ),
   fault(
     "base.bad-url-500",
-    ["protocol:bad-url"],
+    ["HTTP-URL"],
     "A path with a broken percent escape is an internal error.",
     wrap(
       "answer",
@@ -149,7 +149,7 @@ export const BASE_FAULTS: readonly Fault[] = [
   ),
   fault(
     "base.query-string-500",
-    ["protocol:query"],
+    ["HTTP-URL"],
     "An unknown query parameter is an internal error.",
     wrap(
       "answer",
@@ -158,7 +158,7 @@ export const BASE_FAULTS: readonly Fault[] = [
   ),
   fault(
     "base.expect-continue-500",
-    ["protocol:expect-continue"],
+    ["HTTP-EXPECT"],
     "A request that expects 100-continue is an internal error.",
     wrap(
       "answer",
@@ -168,7 +168,7 @@ export const BASE_FAULTS: readonly Fault[] = [
   ),
   fault(
     "base.unknown-header-400",
-    ["protocol:unknown-header"],
+    ["HTTP-UNKNOWN-HEADER"],
     "A request with an x- header that the gateway does not know is refused.",
     wrap(
       "answer",
@@ -182,7 +182,7 @@ export const BASE_FAULTS: readonly Fault[] = [
   ),
   fault(
     "base.success-says-error-code",
-    ["protocol:reason-on-success"],
+    ["REASON-ON-SUCCESS"],
     "Served requests carry a reason header too.",
     onServed(always, setHeader("X-Service-Error-Code", "none")),
   ),

@@ -17,13 +17,13 @@ const completed = (when: When): Apply =>
 export const BROKEN_STREAM_FAULTS: readonly Fault[] = [
   fault(
     "upstream.cut-passed-off-as-complete",
-    ["compat:stream-error"],
+    ["COMPAT-STREAM-ERROR"],
     "A stream that breaks off half-way ends like a complete one.",
     completed(streaming),
   ),
   fault(
     "upstream.cut-passed-off-on-messages",
-    ["compat:stream-error"],
+    ["COMPAT-STREAM-ERROR"],
     "A stream that breaks off half-way ends like a complete one on the messages endpoint.",
     completed(both(streaming, onMessages)),
   ),
@@ -35,7 +35,7 @@ export const BROKEN_STREAM_FAULTS: readonly Fault[] = [
   ),
   fault(
     "upstream.cut-without-word",
-    ["compat:stream-error"],
+    ["COMPAT-STREAM-ERROR"],
     "A stream that breaks off half-way just ends, properly and without an error item.",
     all(
       onEvents(broken, (events) => events.filter((event) => event.kind !== "error")),
@@ -44,7 +44,7 @@ export const BROKEN_STREAM_FAULTS: readonly Fault[] = [
   ),
   fault(
     "upstream.error-in-other-dialect",
-    ["compat:stream-error"],
+    ["COMPAT-STREAM-ERROR"],
     "The error item of a broken messages stream has the shape of the chat dialect.",
     eachEvent(both(broken, onMessages), ["error"], (event) => ({
       ...event,
@@ -54,13 +54,13 @@ export const BROKEN_STREAM_FAULTS: readonly Fault[] = [
   ),
   fault(
     "upstream.error-event-unnamed",
-    ["compat:stream-error"],
+    ["COMPAT-STREAM-ERROR"],
     "The error item of a broken messages stream has no event name.",
     eachEvent(both(broken, onMessages), ["error"], (event) => ({ ...event, name: undefined })),
   ),
   fault(
     "upstream.error-as-text",
-    ["compat:stream-error"],
+    ["COMPAT-STREAM-ERROR"],
     "A broken chat stream tells the error as if the model had said it, and ends like a complete one.",
     all(
       eachEvent(both(broken, onChat), ["error"], (event) => [

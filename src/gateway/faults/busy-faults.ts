@@ -6,7 +6,7 @@ import { inBlocksOf, laterFrom } from "./stream-edits.ts";
 import { both, crowded, every, inference, onChat, reused, streaming, whole } from "./when.ts";
 import { all, endingAs, onServed, onSteps, wrap } from "./wrap.ts";
 
-const SPORADIC = ["protocol:sporadic-errors"];
+const SPORADIC = ["STEADY-SERVICE"];
 
 /** Errors and cuts that come with many requests. */
 export const BUSY_FAULTS: readonly Fault[] = [
@@ -45,13 +45,13 @@ export const BUSY_FAULTS: readonly Fault[] = [
   ),
   loadFault(
     "load.connections-worn-out",
-    ["protocol:keep-alive", ...SPORADIC],
+    ["HTTP-KEEP-ALIVE", ...SPORADIC],
     "A connection is reset at its twentieth request.",
     dropsConnection((call: Call) => inference(call) && call.arrival.connection.served % 20 === 19, "reset"),
   ),
   loadFault(
     "load.resets-when-busy",
-    ["LIMIT-CONC-2", "LIMIT-CONC-7"],
+    ["LIMIT-CONC-2", "LIMIT-CONC-7", "LIMIT-CONC-1"],
     "With more than three quarters of the slots taken, new requests are reset.",
     wrap("deliver", (next) => (parcel, call, delivery) => {
       const { key } = call;
@@ -66,7 +66,7 @@ export const BUSY_FAULTS: readonly Fault[] = [
   ),
   loadFault(
     "load.replies-cut-now-and-then",
-    ["CHAT-2", "protocol:content-length"],
+    ["CHAT-2", "HTTP-FRAMING"],
     "One whole reply in fifty ends in the middle.",
     wrap("deliver", (next) => {
       const unlucky = every(50, both(inference, whole));
@@ -82,7 +82,7 @@ export const BUSY_FAULTS: readonly Fault[] = [
   ),
   loadFault(
     "load.streams-stall-when-busy",
-    ["STREAM-3", "protocol:stall"],
+    ["STREAM-3", "STEADY-LATENCY"],
     "With more than eight requests in flight, streams stand still for six seconds in the middle.",
     onSteps(both(streaming, crowded(9)), (steps) => laterFrom(steps.length >> 1, 6_000, steps)),
   ),

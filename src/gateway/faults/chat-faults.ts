@@ -85,13 +85,13 @@ export const CHAT_FAULTS: readonly Fault[] = [
   ),
   fault(
     "chat.usage-text",
-    ["CHAT-3", "compat:usage-whole"],
+    ["CHAT-3", "COUNTS-ADD-UP", "COMPAT-USAGE"],
     "The token counts are strings.",
     onReply(onChat, usage(String)),
   ),
   fault(
     "chat.usage-negative",
-    ["CHAT-3", "compat:usage-whole"],
+    ["CHAT-3", "COUNTS-ADD-UP", "COMPAT-USAGE"],
     "The token counts are -1, for unknown.",
     onReply(
       onChat,
@@ -100,7 +100,7 @@ export const CHAT_FAULTS: readonly Fault[] = [
   ),
   fault(
     "chat.usage-does-not-add-up",
-    ["compat:usage-adds-up"],
+    ["COUNTS-ADD-UP"],
     "The total is smaller than the sum of its parts.",
     onReply(
       onChat,
@@ -109,7 +109,7 @@ export const CHAT_FAULTS: readonly Fault[] = [
   ),
   fault(
     "chat.usage-fractions",
-    ["compat:usage-whole"],
+    ["COUNTS-ADD-UP", "COMPAT-USAGE"],
     "Token counts are fractions, from an estimate.",
     onReply(
       onChat,
@@ -118,7 +118,7 @@ export const CHAT_FAULTS: readonly Fault[] = [
   ),
   fault(
     "chat.long-reply-cut",
-    ["STREAM-4", "protocol:text"],
+    ["STREAM-4", "TEXT-INTACT"],
     "The content of whole replies ends after a thousand characters.",
     onReply(
       onChat,

@@ -104,7 +104,7 @@ export const CHAT_REQUEST_FAULTS: readonly Fault[] = [
   ),
   fault(
     "chat.system-turn-refused",
-    ["CHAT-4"],
+    ["CHAT-4", "COMPAT-CHAT-TURNS"],
     "A conversation that begins with a system turn is refused.",
     refuseBody(
       both(
@@ -116,7 +116,7 @@ export const CHAT_REQUEST_FAULTS: readonly Fault[] = [
   ),
   fault(
     "chat.answers-first-turn",
-    ["protocol:text"],
+    ["TEXT-INTACT"],
     "In a conversation of several turns the model is given the first user turn again.",
     wrap(
       "plan",
@@ -132,7 +132,7 @@ export const CHAT_REQUEST_FAULTS: readonly Fault[] = [
   ),
   fault(
     "chat.cache-mixes-prompts",
-    ["protocol:text"],
+    ["TEXT-INTACT"],
     "Prompts that begin with the same four characters get the answer to the first of them.",
     wrap("plan", (next) => {
       const cache = new Map<string, string>();

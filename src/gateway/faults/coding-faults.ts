@@ -9,14 +9,14 @@ import { onParcel, wrap } from "./wrap.ts";
 
 const LENGTH = "Content-Length";
 
-const LENGTH_ROWS = ["protocol:content-length", "CHAT-1", "CHAT-2", "ERR-200-1"];
-const CODING_ROWS = ["protocol:content-coding", "CHAT-1", "CHAT-2", "ERR-200-1"];
+const LENGTH_ROWS = ["HTTP-FRAMING", "CHAT-1", "CHAT-2", "ERR-200-1"];
+const CODING_ROWS = ["HTTP-CODING", "CHAT-1", "CHAT-2", "ERR-200-1"];
 
 /** Content codings, and what they are labelled as. */
 export const CODING_FAULTS: readonly Fault[] = [
   fault(
     "protocol.length-of-compressed",
-    [...LENGTH_ROWS, "protocol:content-coding"],
+    [...LENGTH_ROWS, "HTTP-CODING"],
     "Content-Length of a compressed reply is that of the plain one.",
     wrap("seal", (next) => (answer, call) => {
       const parcel = next(answer, call);

@@ -12,31 +12,31 @@ const finish = (edit: (data: unknown) => unknown) => eachEvent(onChat, ["finish"
 export const COMPAT_CHAT_FAULTS: readonly Fault[] = [
   fault(
     "compat.chat-finish-missing",
-    ["compat:chat-finish"],
+    ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
     "No chunk has a finish reason.",
     finish(put("choices.0.finish_reason", null)),
   ),
   fault(
     "compat.chat-finish-empty",
-    ["compat:chat-finish"],
+    ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
     "The finish reason of chunks before the end is an empty string.",
     eachEvent(onChat, ["open", "text"], changeData(put("choices.0.finish_reason", ""))),
   ),
   fault(
     "compat.chat-finish-early",
-    ["compat:chat-finish"],
+    ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
     "Every chunk says that it is the last.",
     eachEvent(onChat, ["text"], changeData(put("choices.0.finish_reason", "stop"))),
   ),
   fault(
     "compat.chat-finish-twice",
-    ["compat:chat-finish"],
+    ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
     "The chunk with the finish reason is sent twice.",
     eachEvent(onChat, ["finish"], (event) => [event, event]),
   ),
   fault(
     "compat.chat-finish-foreign",
-    ["compat:chat-finish"],
+    ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
     "The finish reason is the word of the other dialect.",
     all(
       finish(put("choices.0.finish_reason", "end_turn")),
@@ -45,7 +45,7 @@ export const COMPAT_CHAT_FAULTS: readonly Fault[] = [
   ),
   fault(
     "compat.chat-finish-hides-cut",
-    ["compat:chat-finish"],
+    ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
     "A reply that max_tokens cut off says that it is complete.",
     wrap("plan", (next) => (model, ask, call) => {
       const plan = next(model, ask, call);
@@ -54,25 +54,25 @@ export const COMPAT_CHAT_FAULTS: readonly Fault[] = [
   ),
   fault(
     "compat.chat-finish-missing-whole",
-    ["compat:chat-finish"],
+    ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
     "Whole replies have no finish reason.",
     onReply(onChat, drop("choices.0.finish_reason")),
   ),
   fault(
     "compat.chat-no-role",
-    ["compat:chat-role"],
+    ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
     "No chunk names the role.",
     eachEvent(onChat, ["open"], changeData(drop("choices.0.delta.role"))),
   ),
   fault(
     "compat.chat-no-role-whole",
-    ["compat:chat-role"],
+    ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
     "The message of whole replies has no role.",
     onReply(onChat, drop("choices.0.message.role")),
   ),
   fault(
     "compat.chat-role-model",
-    ["compat:chat-role"],
+    ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
     "The role of replies is model.",
     all(
       onReply(onChat, put("choices.0.message.role", "model")),
@@ -81,25 +81,25 @@ export const COMPAT_CHAT_FAULTS: readonly Fault[] = [
   ),
   fault(
     "compat.chat-no-index",
-    ["compat:chat-index"],
+    ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
     "Choices of chunks have no index.",
     chunks(drop("choices.0.index")),
   ),
   fault(
     "compat.chat-index-counts",
-    ["compat:chat-index"],
+    ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
     "The index of the choice counts the chunks.",
     eachEvent(onChat, ["text"], (event, index) => changeData(put("choices.0.index", index))(event)),
   ),
   fault(
     "compat.chat-delta-missing",
-    ["compat:chat-delta"],
+    ["COMPAT-CHAT-CHUNKS"],
     "The last chunk's choice has no delta.",
     finish(drop("choices.0.delta")),
   ),
   fault(
     "compat.chat-delta-content-parts",
-    ["compat:chat-delta", "BASE-3", "STREAM-1", "STREAM-4"],
+    ["COMPAT-CHAT-CHUNKS", "BASE-3", "STREAM-1", "STREAM-4"],
     "The content of increments is an array of parts.",
     eachEvent(
       onChat,
@@ -109,43 +109,43 @@ export const COMPAT_CHAT_FAULTS: readonly Fault[] = [
   ),
   fault(
     "compat.chat-message-in-chunk",
-    ["compat:chat-delta", "BASE-3", "STREAM-1", "STREAM-4"],
+    ["COMPAT-CHAT-CHUNKS", "BASE-3", "STREAM-1", "STREAM-4"],
     "Chunks have a message where the delta should be.",
     chunks((data) => put("choices.0", rename("delta", "message"))(data)),
   ),
   fault(
     "compat.chat-object-wrong",
-    ["compat:chat-object"],
+    ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
     "Chunks call themselves whole replies.",
     chunks(put("object", "chat.completion")),
   ),
   fault(
     "compat.chat-object-missing",
-    ["compat:chat-object"],
+    ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
     "Whole replies have no field object.",
     onReply(onChat, drop("object")),
   ),
   fault(
     "compat.chat-id-changes",
-    ["compat:chat-id"],
+    ["COMPAT-REPLY-ID"],
     "Every chunk has an id of its own.",
     eachEvent(onChat, CHUNKS, (event, index) => changeData(put("id", `chatcmpl-${index}`))(event)),
   ),
   fault(
     "compat.chat-id-constant",
-    ["compat:id-unique"],
+    ["COMPAT-REPLY-ID"],
     "Every reply has the same id.",
     all(onReply(onChat, put("id", "chatcmpl-0")), chunks(put("id", "chatcmpl-0"))),
   ),
   fault(
     "compat.chat-id-number",
-    ["compat:chat-id"],
+    ["COMPAT-REPLY-ID"],
     "The id of replies is a number.",
     all(onReply(onChat, put("id", 12_345)), chunks(put("id", 12_345))),
   ),
   fault(
     "compat.chat-created-milliseconds",
-    ["compat:chat-created"],
+    ["COMPAT-CHAT-REPLY", "COMPAT-CHAT-CHUNKS"],
     "The field created is in milliseconds.",
     all(
       onReply(
@@ -157,31 +157,31 @@ export const COMPAT_CHAT_FAULTS: readonly Fault[] = [
   ),
   fault(
     "compat.chat-created-text",
-    ["compat:chat-created"],
+    ["COMPAT-CHAT-REPLY", "COMPAT-CHAT-CHUNKS"],
     "The field created is a date as text.",
     all(onReply(onChat, put("created", "2026-01-01T00:00:00Z")), chunks(put("created", "2026-01-01T00:00:00Z"))),
   ),
   fault(
     "compat.chat-no-usage-chunk",
-    ["compat:chat-usage"],
+    ["COMPAT-CHAT-USAGE"],
     "Streams have no usage although it was asked for.",
     eachEvent(onChat, ["usage"], () => undefined),
   ),
   fault(
     "compat.chat-usage-chunk-null",
-    ["compat:chat-usage"],
+    ["COMPAT-CHAT-USAGE"],
     "The usage chunk has null for the usage.",
     eachEvent(onChat, ["usage"], changeData(put("usage", null))),
   ),
   fault(
     "compat.chat-usage-chunk-without-choices",
-    ["compat:chat-usage"],
+    ["COMPAT-CHAT-USAGE"],
     "The usage chunk has no field choices.",
     eachEvent(onChat, ["usage"], changeData(drop("choices"))),
   ),
   fault(
     "compat.chat-stream-usage-differs",
-    ["compat:usage-agrees"],
+    ["COMPAT-USAGE"],
     "Streams count twice the tokens of the whole reply.",
     eachEvent(onChat, ["usage"], changeData(put("usage.completion_tokens", (count: unknown) => Number(count) * 2))),
   ),

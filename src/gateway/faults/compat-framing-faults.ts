@@ -14,7 +14,7 @@ const late = (data: unknown): StreamEvent => ({ kind: "other", atMs: 0, tokens: 
 export const COMPAT_FRAMING_FAULTS: readonly Fault[] = [
   fault(
     "compat.chat-stream-labelled-json",
-    ["compat:content-type"],
+    ["COMPAT-CONTENT-TYPE"],
     "Streams are labelled as JSON.",
     onParcel(
       both(onChat, streaming, (call) => call.refused === undefined),
@@ -23,19 +23,19 @@ export const COMPAT_FRAMING_FAULTS: readonly Fault[] = [
   ),
   fault(
     "compat.chat-whole-labelled-stream",
-    ["compat:content-type"],
+    ["COMPAT-CONTENT-TYPE"],
     "Whole replies are labelled as an event stream.",
     onParcel(both(onChat, whole), parcelHeader("Content-Type", "text/event-stream")),
   ),
   fault(
     "compat.chat-whole-labelled-text",
-    ["compat:content-type"],
+    ["COMPAT-CONTENT-TYPE"],
     "Whole replies are labelled as plain text.",
     onParcel(both(onChat, whole), parcelHeader("Content-Type", "text/plain; charset=utf-8")),
   ),
   fault(
     "compat.chat-stream-without-type",
-    ["compat:content-type"],
+    ["COMPAT-CONTENT-TYPE"],
     "Streams have no content type.",
     onParcel(both(onChat, streaming), (parcel) => ({
       ...parcel,
@@ -44,7 +44,7 @@ export const COMPAT_FRAMING_FAULTS: readonly Fault[] = [
   ),
   fault(
     "compat.chat-ping-as-data",
-    ["compat:chat-chunk-json"],
+    ["COMPAT-FRAMING"],
     "Keep-alives are sent as data that is no JSON.",
     onSteps(onChat, (steps) =>
       steps.flatMap((step, at) =>
@@ -54,7 +54,7 @@ export const COMPAT_FRAMING_FAULTS: readonly Fault[] = [
   ),
   fault(
     "compat.chat-frames-on-one-line",
-    ["compat:chat-chunk-json", "STREAM-4"],
+    ["COMPAT-FRAMING", "STREAM-4"],
     "Two events in the middle of a stream stand on one line.",
     onSteps(onChat, (steps) =>
       steps.map((step, at) =>
@@ -64,7 +64,7 @@ export const COMPAT_FRAMING_FAULTS: readonly Fault[] = [
   ),
   fault(
     "compat.chat-json-over-lines",
-    ["compat:chat-chunk-json", "BASE-3", "STREAM-1", "STREAM-4"],
+    ["COMPAT-FRAMING", "BASE-3", "STREAM-1", "STREAM-4"],
     "The JSON of events is spread over several lines, of which only the first is marked as data.",
     wrap(
       "frame",
@@ -74,13 +74,13 @@ export const COMPAT_FRAMING_FAULTS: readonly Fault[] = [
   ),
   fault(
     "compat.chat-single-line-feeds",
-    ["compat:event-framing", "BASE-3", "STREAM-1", "STREAM-4"],
+    ["COMPAT-FRAMING", "BASE-3", "STREAM-1", "STREAM-4"],
     "Events are separated by one line feed instead of an empty line.",
     wrap("frame", (next) => (event, call) => (onChat(call) ? `data: ${dataText(event, call)}\n` : next(event, call))),
   ),
   fault(
     "compat.chat-field-in-capitals",
-    ["compat:event-framing", "BASE-3", "STREAM-1", "STREAM-4"],
+    ["COMPAT-FRAMING", "BASE-3", "STREAM-1", "STREAM-4"],
     "The field of events is written in capitals, which the format does not know.",
     wrap(
       "frame",
@@ -89,7 +89,7 @@ export const COMPAT_FRAMING_FAULTS: readonly Fault[] = [
   ),
   fault(
     "compat.chat-last-event-unfinished",
-    ["compat:event-framing"],
+    ["COMPAT-FRAMING"],
     "The last event of a stream lacks the empty line that ends it.",
     onSteps(onChat, (steps) =>
       steps.map((step, at) => (at === steps.length - 1 ? { ...step, bytes: String(step.bytes).trimEnd() } : step)),
@@ -97,13 +97,13 @@ export const COMPAT_FRAMING_FAULTS: readonly Fault[] = [
   ),
   fault(
     "compat.chat-done-twice",
-    ["compat:chat-done"],
+    ["COMPAT-CHAT-DONE"],
     "Streams have the end marker twice.",
     eachEvent(onChat, ["done"], (event) => [event, event]),
   ),
   fault(
     "compat.chat-done-as-json",
-    ["compat:chat-done", "compat:chat-chunk-json"],
+    ["COMPAT-CHAT-DONE", "COMPAT-FRAMING"],
     "The end marker is a JSON string.",
     eachEvent(
       onChat,
@@ -113,7 +113,7 @@ export const COMPAT_FRAMING_FAULTS: readonly Fault[] = [
   ),
   fault(
     "compat.chat-done-before-usage",
-    ["compat:chat-done", "compat:chat-usage"],
+    ["COMPAT-CHAT-DONE", "COMPAT-CHAT-USAGE"],
     "The end marker comes before the usage chunk.",
     onEvents(onChat, (events) => [
       ...events.filter((event) => event.kind !== "usage"),
@@ -122,13 +122,13 @@ export const COMPAT_FRAMING_FAULTS: readonly Fault[] = [
   ),
   fault(
     "compat.chat-no-done",
-    ["compat:chat-done"],
+    ["COMPAT-CHAT-DONE"],
     "Streams have no end marker.",
     eachEvent(onChat, ["done"], () => undefined),
   ),
   fault(
     "compat.chat-data-after-done",
-    ["compat:chat-done"],
+    ["COMPAT-CHAT-DONE"],
     "A chunk with statistics follows the end marker.",
     onEvents(onChat, (events) => {
       const endMs = events.at(-1)?.atMs ?? 0;

@@ -10,7 +10,7 @@ const on = (kinds: readonly EventKind[], edit: (data: unknown) => unknown): Appl
   eachEvent(onMessages, kinds, changeData(edit));
 const without = (...kinds: readonly EventKind[]): Apply => eachEvent(onMessages, kinds, () => undefined);
 
-const ORDER = ["compat:messages-order"];
+const ORDER = ["COMPAT-MSG-EVENTS"];
 
 /** What clients of the messages dialect need beyond the specification: events, their names, order and fields. */
 export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
@@ -25,7 +25,7 @@ export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
   fault("compat.messages-no-block-stop", ORDER, "Streams have no content_block_stop.", without("blockStop")),
   fault(
     "compat.messages-no-delta",
-    ["compat:messages-order", "compat:messages-stop-reason", "compat:messages-usage"],
+    ["COMPAT-MSG-EVENTS", "COMPAT-MSG-REPLY", "COMPAT-USAGE"],
     "Streams have no message_delta.",
     without("finish"),
   ),
@@ -68,7 +68,7 @@ export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
   ),
   fault(
     "compat.messages-index-from-one",
-    ["compat:messages-index"],
+    ["COMPAT-MSG-EVENTS"],
     "Blocks are counted from 1.",
     on(
       ["blockStart", "text", "toolStart", "toolInput", "blockStop"],
@@ -77,13 +77,13 @@ export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
   ),
   fault(
     "compat.messages-index-missing",
-    ["compat:messages-index"],
+    ["COMPAT-MSG-EVENTS"],
     "Increments do not say which block they belong to.",
     on(["text", "toolInput"], drop("index")),
   ),
   fault(
     "compat.messages-names-missing",
-    ["compat:messages-event-names"],
+    ["COMPAT-MSG-EVENTS"],
     "Events have no names.",
     eachEvent(
       onMessages,
@@ -93,7 +93,7 @@ export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
   ),
   fault(
     "compat.messages-names-all-message",
-    ["compat:messages-event-names"],
+    ["COMPAT-MSG-EVENTS"],
     "Every event is named message.",
     eachEvent(
       onMessages,
@@ -103,13 +103,13 @@ export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
   ),
   fault(
     "compat.messages-types-missing",
-    ["compat:messages-event-types"],
+    ["COMPAT-MSG-EVENTS"],
     "The data of events has no type.",
     on(["open", "blockStart", "text", "blockStop", "finish", "done"], drop("type")),
   ),
   fault(
     "compat.messages-done-marker",
-    ["compat:messages-done"],
+    ["COMPAT-MSG-EVENTS"],
     "Streams end with the end marker of the other dialect.",
     onEvents(onMessages, (events) => [
       ...events,
@@ -118,13 +118,13 @@ export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
   ),
   fault(
     "compat.messages-delta-type",
-    ["compat:messages-delta"],
+    ["COMPAT-MSG-EVENTS"],
     "Increments are not labelled as text.",
     on(["text"], drop("delta.type")),
   ),
   fault(
     "compat.messages-text-in-start",
-    ["compat:messages-delta", "compat:stream-text"],
+    ["COMPAT-MSG-EVENTS", "STREAM-4"],
     "The first increment stands in content_block_start and again as an increment.",
     onEvents(onMessages, (events) => {
       const first = events.find((event) => event.kind === "text");
@@ -136,73 +136,73 @@ export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
   ),
   fault(
     "compat.messages-stop-reason-missing",
-    ["compat:messages-stop-reason"],
+    ["COMPAT-MSG-REPLY", "COMPAT-MSG-EVENTS"],
     "Streams have no stop reason.",
     on(["finish"], put("delta.stop_reason", null)),
   ),
   fault(
     "compat.messages-stop-reason-foreign",
-    ["compat:messages-stop-reason"],
+    ["COMPAT-MSG-REPLY", "COMPAT-MSG-EVENTS"],
     "The stop reason is the word of the other dialect.",
     all(on(["finish"], put("delta.stop_reason", "stop")), onReply(onMessages, put("stop_reason", "stop"))),
   ),
   fault(
     "compat.messages-stop-reason-missing-whole",
-    ["compat:messages-stop-reason"],
+    ["COMPAT-MSG-REPLY", "COMPAT-MSG-EVENTS"],
     "Whole replies have no stop reason.",
     onReply(onMessages, drop("stop_reason")),
   ),
   fault(
     "compat.messages-no-usage-at-start",
-    ["compat:messages-usage"],
+    ["COMPAT-USAGE"],
     "message_start has no usage.",
     on(["open"], drop("message.usage")),
   ),
   fault(
     "compat.messages-zero-input-tokens",
-    ["compat:messages-usage", "compat:usage-agrees"],
+    ["COMPAT-USAGE"],
     "message_start counts no input tokens.",
     on(["open"], put("message.usage.input_tokens", 0)),
   ),
   fault(
     "compat.messages-no-usage-at-end",
-    ["compat:messages-usage"],
+    ["COMPAT-USAGE"],
     "message_delta has no usage.",
     on(["finish"], drop("usage")),
   ),
   fault(
     "compat.messages-output-per-event",
-    ["compat:usage-agrees"],
+    ["COMPAT-USAGE"],
     "message_delta counts the tokens of the last increment only.",
     on(["finish"], put("usage.output_tokens", 1)),
   ),
   fault(
     "compat.messages-type-missing",
-    ["compat:messages-fields"],
+    ["COMPAT-MSG-REPLY"],
     "Whole replies have no type.",
     onReply(onMessages, drop("type")),
   ),
   fault(
     "compat.messages-role-missing",
-    ["compat:messages-fields"],
+    ["COMPAT-MSG-REPLY"],
     "Whole replies have no role.",
     onReply(onMessages, drop("role")),
   ),
   fault(
     "compat.messages-block-type-missing",
-    ["compat:messages-fields"],
+    ["COMPAT-MSG-REPLY"],
     "Text blocks are not labelled as text.",
     onReply(onMessages, drop("content.0.type")),
   ),
   fault(
     "compat.messages-id-constant",
-    ["compat:id-unique"],
+    ["COMPAT-REPLY-ID"],
     "Every reply has the same id.",
     all(onReply(onMessages, put("id", "msg_0")), on(["open"], put("message.id", "msg_0"))),
   ),
   fault(
     "compat.messages-stream-labelled-json",
-    ["compat:content-type"],
+    ["COMPAT-CONTENT-TYPE"],
     "Streams are labelled as JSON.",
     onParcel(
       both(onMessages, streaming, (call) => call.refused === undefined),
@@ -211,7 +211,7 @@ export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
   ),
   fault(
     "compat.messages-stream-as-json",
-    ["compat:messages-order", "compat:messages-stream"],
+    ["COMPAT-MSG-EVENTS", "COMPAT-MSG-STREAM"],
     "A stream is answered with the events as one JSON array.",
     onServed(both(onMessages, streaming), (answer) =>
       answer.body.kind === "events"

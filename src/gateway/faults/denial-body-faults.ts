@@ -74,7 +74,7 @@ export const DENIAL_BODY_FAULTS: readonly Fault[] = [
   ),
   fault(
     "denial.body-cut",
-    ["ERR-BODY-1", "ERR-BODY-2", "protocol:json"],
+    ["ERR-BODY-1", "ERR-BODY-2", "JSON-TEXT"],
     "The body of denials ends too early.",
     onParcel(
       both(shown, denied),
@@ -89,13 +89,13 @@ export const DENIAL_BODY_FAULTS: readonly Fault[] = [
   ),
   fault(
     "denial.hangs",
-    ["protocol:answers-in-time", ...INFERENCE_DENIAL_ROWS],
+    ["ANSWER-IN-TIME", ...INFERENCE_DENIAL_ROWS],
     "Denials of whole requests are never sent.",
     neverAnswers(both(denied, inference, not(streaming))),
   ),
   fault(
     "denial.hangs-on-stream",
-    ["STREAM-2", "protocol:answers-in-time", ...INFERENCE_DENIAL_ROWS],
+    ["STREAM-2", "ANSWER-IN-TIME", ...INFERENCE_DENIAL_ROWS],
     "Denials of streams are never sent.",
     neverAnswers(both(denied, streaming)),
   ),
@@ -113,7 +113,7 @@ export const DENIAL_BODY_FAULTS: readonly Fault[] = [
   ),
   fault(
     "denial.body-unfinished",
-    ["ERR-BODY-1", "ERR-BODY-2", "protocol:content-length"],
+    ["ERR-BODY-1", "ERR-BODY-2", "HTTP-FRAMING"],
     "The length of denials is announced too large: the body never comes to its end.",
     onParcel(both(shown, denied), (parcel) => ({
       ...parcel,
@@ -124,7 +124,7 @@ export const DENIAL_BODY_FAULTS: readonly Fault[] = [
   ),
   fault(
     "denial.compressed-twice",
-    ["ERR-BODY-1", "ERR-BODY-2", "protocol:content-coding"],
+    ["ERR-BODY-1", "ERR-BODY-2", "HTTP-CODING"],
     "Denials are compressed twice when compression is accepted.",
     onParcel(both(shown, denied), (parcel, call) => {
       if (!parcel.headers.some(([name]) => name === "Content-Encoding")) return parcel;

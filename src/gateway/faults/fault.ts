@@ -11,7 +11,7 @@ interface Change {
 
 /** A single defect of the kind that real gateways have. */
 export interface Fault extends Change {
-  /** What it breaks: ids of requirements, or `protocol:…` and `compat:…` for what other standards and clients need. */
+  /** What it breaks: ids of requirements, of the interface and of the standards and clients around it. */
   readonly rows: readonly string[];
   /** True when only many requests, or many at a time, show it. */
   readonly needsLoad?: true;

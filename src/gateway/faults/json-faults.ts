@@ -11,7 +11,7 @@ const jsonText = (when: When, change: (text: string) => string): Apply =>
     return when(call) ? change(text) : text;
   });
 
-const JSON_ROWS = ["protocol:json", "CHAT-1", "CHAT-2", "ERR-200-1"];
+const JSON_ROWS = ["JSON-TEXT", "CHAT-1", "CHAT-2", "ERR-200-1"];
 
 /** Syntax of JSON and encoding of characters. */
 export const JSON_FAULTS: readonly Fault[] = [
@@ -43,7 +43,7 @@ export const JSON_FAULTS: readonly Fault[] = [
   ),
   fault(
     "protocol.json-single-quotes",
-    ["protocol:json", "MODELS-1"],
+    ["JSON-TEXT", "MODELS-1"],
     "JSON is written with single quotes on the model list.",
     jsonText(onModels, (text) => text.replaceAll('"', "'")),
   ),
@@ -55,7 +55,7 @@ export const JSON_FAULTS: readonly Fault[] = [
   ),
   fault(
     "protocol.json-byte-order-mark",
-    ["protocol:json", "CHAT-1", "CHAT-2"],
+    ["JSON-TEXT", "CHAT-1", "CHAT-2"],
     "JSON begins with a byte order mark.",
     jsonText(chatReply, (text) => `\ufeff${text}`),
   ),
@@ -73,7 +73,7 @@ export const JSON_FAULTS: readonly Fault[] = [
   ),
   fault(
     "protocol.utf16",
-    ["protocol:utf8", ...JSON_ROWS],
+    ["JSON-UTF8", "TEXT-INTACT", ...JSON_ROWS],
     "Whole chat replies beyond ASCII are UTF-16.",
     onParcel(
       both(chatReply, nonAscii),
@@ -82,7 +82,7 @@ export const JSON_FAULTS: readonly Fault[] = [
   ),
   fault(
     "protocol.latin1",
-    ["protocol:utf8", "CHAT-2", "CHAT-4", "STREAM-4"],
+    ["JSON-UTF8", "TEXT-INTACT", "CHAT-2", "CHAT-4", "STREAM-4"],
     "Whole chat replies are written as Latin-1.",
     onParcel(
       chatReply,
@@ -91,7 +91,7 @@ export const JSON_FAULTS: readonly Fault[] = [
   ),
   fault(
     "protocol.mojibake",
-    ["protocol:utf8", "protocol:text", "STREAM-4"],
+    ["JSON-UTF8", "TEXT-INTACT", "STREAM-4"],
     "Whole chat replies are encoded as UTF-8 twice.",
     onParcel(
       chatReply,
@@ -100,7 +100,7 @@ export const JSON_FAULTS: readonly Fault[] = [
   ),
   fault(
     "protocol.emoji-as-question-marks",
-    ["protocol:utf8", "protocol:text", "STREAM-4"],
+    ["JSON-UTF8", "TEXT-INTACT", "STREAM-4"],
     "Characters of four bytes become question marks in whole chat replies.",
     jsonText(chatReply, (text) => text.replace(/[\u{10000}-\u{10ffff}]/gu, "?")),
   ),

@@ -5,7 +5,7 @@ import { type Fault, loadFault } from "./fault.ts";
 import { both, crowded, every, inference, onMessages, remembered, reused, streaming, type When } from "./when.ts";
 import { type Apply, all, wrap } from "./wrap.ts";
 
-const CROSSED = ["CHAT-2", "STREAM-4", "protocol:crossed-answers"];
+const CROSSED = ["CHAT-2", "STREAM-4", "OWN-ANSWER"];
 
 /** Each request waits longer than the one before. */
 const growing = (when: When, msPerRequest: number): Apply => {
@@ -98,43 +98,43 @@ export const LOAD_FAULTS: readonly Fault[] = [
   ),
   loadFault(
     "load.latency-grows",
-    ["protocol:latency-growth"],
+    ["STEADY-LATENCY"],
     "Every request takes a millisecond longer than the one before.",
     growing(inference, 1),
   ),
   loadFault(
     "load.latency-grows-for-streams",
-    ["protocol:latency-growth"],
+    ["STEADY-LATENCY"],
     "Every stream begins two milliseconds later than the one before.",
     growing(streaming, 2),
   ),
   loadFault(
     "load.world-stops",
-    ["protocol:stall"],
+    ["STEADY-LATENCY"],
     "For two seconds in every fifteen nothing is answered.",
     stalls(15_000, 2_000),
   ),
   loadFault(
     "load.short-stops",
-    ["protocol:stall"],
+    ["STEADY-LATENCY"],
     "For half a second in every five nothing is answered.",
     stalls(5_000, 500),
   ),
   loadFault(
     "load.slow-every-hundredth",
-    ["protocol:slow-tail"],
+    ["STEADY-LATENCY"],
     "Every hundredth request takes three seconds longer.",
     delays(every(100), () => 3_000),
   ),
   loadFault(
     "load.slow-on-reused-connections",
-    ["protocol:slow-tail"],
+    ["STEADY-LATENCY"],
     "Requests on a connection that was used before wait for 40 ms, as between two algorithms that wait for each other.",
     delays(both(reused, inference), () => 40),
   ),
   loadFault(
     "load.messages-slower-each-time",
-    ["protocol:latency-growth"],
+    ["STEADY-LATENCY"],
     "Every request on the messages endpoint takes two milliseconds longer than the one before.",
     growing(onMessages, 2),
   ),

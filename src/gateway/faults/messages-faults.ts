@@ -65,7 +65,7 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
   ),
   fault(
     "messages.usage-text",
-    ["MSG-3", "compat:usage-whole"],
+    ["MSG-3", "COUNTS-ADD-UP", "COMPAT-USAGE"],
     "The token counts are strings.",
     onReply(
       onMessages,

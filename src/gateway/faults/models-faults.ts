@@ -50,7 +50,7 @@ export const MODELS_FAULTS: readonly Fault[] = [
   ),
   fault(
     "models.cut-short",
-    ["MODELS-1", "protocol:json"],
+    ["MODELS-1", "JSON-TEXT"],
     "The list ends in the middle of an entry.",
     onParcel(
       onModels,
@@ -167,7 +167,7 @@ export const MODELS_FAULTS: readonly Fault[] = [
   ),
   fault(
     "models.goes-missing",
-    ["MODELS-3", "MODELS-4"],
+    ["MODELS-3", "MODELS-4", "CHAT-1", "CHAT-4", "MSG-1", "STEADY-SERVICE"],
     "Every ninth request for an enabled model is told that it does not exist.",
     wrap("findModel", (next) => {
       const unlucky = every(9);
@@ -176,22 +176,17 @@ export const MODELS_FAULTS: readonly Fault[] = [
   ),
   fault(
     "models.entries-without-object",
-    ["compat:models-object"],
+    ["COMPAT-MODELS"],
     "Entries have no field object.",
     entries((data) => data.map(drop("object"))),
   ),
   fault(
     "models.created-is-text",
-    ["compat:models-created"],
+    ["COMPAT-MODELS"],
     "The field created of an entry is a date as text.",
     entries((data) => data.map((entry) => (isObject(entry) ? { ...entry, created: "2026-01-01T00:00:00Z" } : entry))),
   ),
-  fault(
-    "models.list-without-object",
-    ["compat:models-object"],
-    "The list itself has no field object.",
-    list(drop("object")),
-  ),
+  fault("models.list-without-object", ["COMPAT-MODELS"], "The list itself has no field object.", list(drop("object"))),
   fault(
     "models.unknown-as-unknown-path",
     ["ERR-404-MODEL", "ERR-HDR-1"],

@@ -31,7 +31,7 @@ const plainWith = (...headers: readonly Header[]): Handwriting => ({
   headers: (parcel) => [...parcel.headers, ...headers],
 });
 
-const LENGTH_ROWS = ["protocol:content-length", "CHAT-1", "CHAT-2", "ERR-200-1"];
+const LENGTH_ROWS = ["HTTP-FRAMING", "CHAT-1", "CHAT-2", "ERR-200-1"];
 
 /** Frames, codings and syntax under the interface: HTTP, JSON, UTF-8. */
 export const PROTOCOL_FAULTS: readonly Fault[] = [
@@ -46,7 +46,7 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
   ),
   fault(
     "protocol.length-one-long",
-    [...LENGTH_ROWS, "protocol:answers-in-time"],
+    [...LENGTH_ROWS, "ANSWER-IN-TIME"],
     "Content-Length of whole chat replies is one byte too large.",
     onParcel(
       chatReply,
@@ -55,7 +55,7 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
   ),
   fault(
     "protocol.length-in-characters",
-    [...LENGTH_ROWS, "CHAT-4", "protocol:utf8"],
+    [...LENGTH_ROWS, "CHAT-4", "JSON-UTF8", "TEXT-INTACT"],
     "Content-Length counts characters instead of bytes.",
     onParcel(both(chatReply, nonAscii), (parcel) =>
       parcel.body.kind === "whole"
@@ -77,7 +77,7 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
   ),
   fault(
     "protocol.chunk-size-wrong",
-    ["protocol:chunked", "CHAT-1", "CHAT-2", "ERR-200-1"],
+    ["HTTP-FRAMING", "CHAT-1", "CHAT-2", "ERR-200-1"],
     "The size of a chunk is one too large.",
     byHand(chatReply, {
       ...CHUNKED,
@@ -87,25 +87,25 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
   ),
   fault(
     "protocol.last-chunk-missing",
-    ["protocol:chunked", "CHAT-1", "CHAT-2", "ERR-200-1"],
+    ["HTTP-FRAMING", "CHAT-1", "CHAT-2", "ERR-200-1"],
     "The last chunk of chunked replies is missing.",
     byHand(chatReply, { ...CHUNKED, last: "" }),
   ),
   fault(
     "protocol.header-name-with-space",
-    ["protocol:header-syntax", "CHAT-1", "CHAT-2"],
+    ["HTTP-FRAMING", "CHAT-1", "CHAT-2"],
     "One header name has a space in it.",
     byHand(chatReply, plainWith(["X Powered By", "gateway"])),
   ),
   fault(
     "protocol.header-with-line-break",
-    ["protocol:header-syntax", "CHAT-1", "CHAT-2"],
+    ["HTTP-FRAMING", "CHAT-1", "CHAT-2"],
     "One header value goes on in the next line.",
     byHand(chatReply, plainWith(["X-Notice", "first line\r\n second line"])),
   ),
   fault(
     "protocol.extra-bytes",
-    ["protocol:keep-alive", "AUTH-1"],
+    ["HTTP-KEEP-ALIVE", "AUTH-1"],
     "Some bytes follow each whole chat reply on its connection.",
     wrap("deliver", (next) => (parcel, call, delivery) => {
       const { socket } = delivery.response;
@@ -115,7 +115,7 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
   ),
   fault(
     "protocol.closes-without-saying",
-    ["protocol:keep-alive"],
+    ["HTTP-KEEP-ALIVE"],
     "Connections are closed after a reply that said they would be kept.",
     wrap("deliver", (next) => (parcel, call, delivery) => {
       const { socket } = delivery.response;
@@ -125,7 +125,7 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
   ),
   fault(
     "protocol.closes-after-errors",
-    ["protocol:keep-alive"],
+    ["HTTP-KEEP-ALIVE"],
     "Connections are reset after a refusal that said they would be kept.",
     wrap("deliver", (next) => (parcel, call, delivery) => {
       const { socket } = delivery.response;
@@ -135,7 +135,7 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
   ),
   fault(
     "protocol.switches-uninvited",
-    ["protocol:informational", "CHAT-1", "CHAT-2"],
+    ["HTTP-FRAMING", "CHAT-1", "CHAT-2"],
     "Every answer is preceded by a 101 that nobody asked for.",
     wrap("deliver", (next) => (parcel, call, delivery) => {
       if (chatReply(call)) delivery.response.socket?.write("HTTP/1.1 101 Switching Protocols\r\n\r\n");
@@ -144,13 +144,13 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
   ),
   fault(
     "protocol.same-request-id",
-    ["compat:request-id"],
+    ["COMPAT-REQUEST-ID"],
     "Every response has the same request identifier.",
     onParcel(always, (parcel) => parcelHeader("Request-Id", "req_0")(parcelHeader("X-Request-Id", "req_0")(parcel))),
   ),
   fault(
     "protocol.bearer-in-header",
-    ["protocol:secrets", "SEC-3"],
+    ["SEC-3", "NO-SECRETS"],
     "A header of every response shows the bearer token of the caller.",
     onParcel(both(not(streaming), always), (parcel, call) =>
       parcelHeader("X-Debug-Auth", call.arrival.headers.authorization ?? "")(parcel),

@@ -223,7 +223,7 @@ export const RATE_FAULTS: readonly Fault[] = [
   ),
   loadFault(
     "rate.denial-never-sent",
-    ["LIMIT-RATE-1", "LIMIT-RATE-4", "ERR-429-RATE", "protocol:answers-in-time"],
+    ["LIMIT-RATE-1", "LIMIT-RATE-4", "ERR-429-RATE", "ANSWER-IN-TIME"],
     "Requests over the rate limit wait for an answer that never comes.",
     onDenial(
       "rate_limit_exceeded",

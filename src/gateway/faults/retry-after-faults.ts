@@ -115,7 +115,7 @@ export const RETRY_AFTER_FAULTS: readonly Fault[] = [
   form("hour", "The hint is an hour, whatever the window.", () => "3600"),
   loadFault(
     "retry-after.two-values",
-    [...FORM, "protocol:retry-after-once"],
+    [...FORM, "HTTP-RETRY-AFTER"],
     "Rate denials carry two different hints.",
     onDenial(RATE, always, (answer) => ({ ...answer, headers: [...answer.headers, ["Retry-After", "1"]] })),
   ),
@@ -193,7 +193,7 @@ export const RETRY_AFTER_FAULTS: readonly Fault[] = [
   ),
   fault(
     "retry-after.on-success",
-    ["protocol:retry-after-on-success"],
+    ["HTTP-RETRY-AFTER"],
     "Served requests of the chat dialect carry a hint.",
     onServed(onChat, setHeader("Retry-After", "1")),
   ),

@@ -5,13 +5,13 @@ import { put } from "./json-edits.ts";
 import { always, every, inference, onChat } from "./when.ts";
 import { onDenial, onParcel, onRefusal, onReply, onServed, wrap } from "./wrap.ts";
 
-const EXACT = ["AUTH-3", "ERR-401-INVALID", "protocol:exact-key"];
+const EXACT = ["AUTH-3", "ERR-401-INVALID"];
 
 /** Keys that are taken for others or shown, and what else should stay inside. */
 export const SECURITY_FAULTS: readonly Fault[] = [
   fault(
     "security.key-in-url",
-    ["protocol:key-in-url"],
+    ["BEARER-PLACE"],
     "A key in the query of the address is honoured.",
     wrap("presentedKey", (next) => (call) => {
       const query = new URLSearchParams(call.arrival.url.split("?")[1] ?? "");
@@ -20,7 +20,7 @@ export const SECURITY_FAULTS: readonly Fault[] = [
   ),
   fault(
     "security.key-in-cookie",
-    ["protocol:key-elsewhere"],
+    ["BEARER-PLACE"],
     "A key in a cookie is honoured.",
     wrap(
       "presentedKey",
@@ -30,7 +30,7 @@ export const SECURITY_FAULTS: readonly Fault[] = [
   ),
   fault(
     "security.key-in-body",
-    ["protocol:key-elsewhere"],
+    ["BEARER-PLACE"],
     "A key in the body is honoured.",
     wrap("presentedKey", (next) => (call) => next(call) ?? /"api_key"\s*:\s*"([^"]+)"/.exec(call.bodyText)?.[1]),
   ),
@@ -79,7 +79,7 @@ export const SECURITY_FAULTS: readonly Fault[] = [
   ),
   fault(
     "security.scheme-in-one-case",
-    ["protocol:scheme-case"],
+    ["BEARER-SCHEME"],
     "The scheme is compared with its letter case: bearer is refused.",
     wrap(
       "presentedKey",
@@ -113,13 +113,13 @@ export const SECURITY_FAULTS: readonly Fault[] = [
   ),
   fault(
     "security.key-in-reply",
-    ["protocol:secrets"],
+    ["SEC-3", "NO-SECRETS"],
     "Whole chat replies name the key that pays for them.",
     onReply(onChat, (value, call) => ({ ...(value as object), billed_to: call.behaviour.presentedKey(call) })),
   ),
   fault(
     "security.key-encoded-in-header",
-    ["protocol:secrets"],
+    ["SEC-3", "NO-SECRETS"],
     "A header of whole replies repeats the credential in Base64.",
     onParcel(inference, (parcel, call) =>
       parcelHeader("X-Session", Buffer.from(call.arrival.headers.authorization ?? "").toString("base64"))(parcel),
@@ -127,13 +127,13 @@ export const SECURITY_FAULTS: readonly Fault[] = [
   ),
   fault(
     "security.operator-key-in-reply",
-    ["protocol:secrets"],
+    ["SEC-3", "NO-SECRETS"],
     "Whole chat replies show the operator's key at the provider.",
     onReply(onChat, put("provider", { name: "provider", api_key: OPERATOR_KEY })),
   ),
   fault(
     "security.stack-on-unknown-model",
-    ["protocol:stack-trace"],
+    ["NO-SECRETS"],
     "The denial of an unknown model shows where in the program it was raised.",
     onRefusal("model_not_found", always, (refused) => ({
       ...refused,
@@ -142,7 +142,7 @@ export const SECURITY_FAULTS: readonly Fault[] = [
   ),
   fault(
     "security.stack-on-upstream-error",
-    ["protocol:stack-trace"],
+    ["NO-SECRETS"],
     "The answer to a provider's failure shows where in the program it was raised.",
     onRefusal(["upstream_error", "upstream_timeout"], always, (refused) => ({
       ...refused,
@@ -151,7 +151,7 @@ export const SECURITY_FAULTS: readonly Fault[] = [
   ),
   loadFault(
     "security.neighbours-reply",
-    ["protocol:crossed-answers"],
+    ["OWN-ANSWER"],
     "Every thirtieth whole chat reply is a copy of an earlier one.",
     (() => {
       const unlucky = every(30, onChat);

@@ -206,7 +206,7 @@ export const SLOT_FAULTS: readonly Fault[] = [
   ),
   loadFault(
     "slots.denial-never-sent",
-    ["LIMIT-CONC-1", "ERR-429-CONC", "protocol:answers-in-time"],
+    ["LIMIT-CONC-1", "ERR-429-CONC", "ANSWER-IN-TIME"],
     "Requests over the concurrency limit wait for an answer that never comes.",
     onDenial("concurrency_limit_exceeded", always, (answer) => ({ ...answer, afterMs: 3_600_000 })),
   ),

@@ -181,7 +181,7 @@ export const SPENDING_FAULTS: readonly Fault[] = [
   ),
   fault(
     "spend.cap-resets-after-denial",
-    QUOTA,
+    [...QUOTA, "SPEND-7"],
     "A denial for the daily cap is forgotten three seconds later, and the key is served.",
     wrap("capReached", (next) => {
       const denied = remembered(() => new Map<string, number>());

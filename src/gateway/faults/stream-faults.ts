@@ -89,7 +89,7 @@ export const STREAM_FAULTS: readonly Fault[] = [
   ),
   fault(
     "stream.ignored-with-usage-option",
-    ["STREAM-1"],
+    ["STREAM-1", "COMPAT-CHAT-USAGE"],
     "stream is ignored when usage is asked for.",
     streamIgnored((call) => onChat(call) && "stream_options" in (call.parsed as object)),
   ),
@@ -120,7 +120,7 @@ export const STREAM_FAULTS: readonly Fault[] = [
   fault("stream.never-ends", ["STREAM-3"], "The response of a stream is never finished.", endingAs("hang", chatStream)),
   fault(
     "stream.never-ends-with-usage-option",
-    ["STREAM-3"],
+    ["STREAM-3", "COMPAT-CHAT-USAGE"],
     "The response of a stream is never finished when usage was asked for.",
     endingAs("hang", usageAsked),
   ),
@@ -132,7 +132,7 @@ export const STREAM_FAULTS: readonly Fault[] = [
   ),
   fault(
     "stream.never-ends-after-error",
-    ["STREAM-3"],
+    ["STREAM-3", "COMPAT-STREAM-ERROR"],
     "After an error item the response stays open.",
     endingAs("hang", (call) => call.plan?.kind === "reply" && call.plan.breaksAfter !== undefined),
   ),
@@ -195,7 +195,7 @@ export const STREAM_FAULTS: readonly Fault[] = [
   ),
   fault(
     "stream.wrong-length",
-    ["STREAM-3", "STREAM-4", "protocol:content-length"],
+    ["STREAM-3", "STREAM-4", "HTTP-FRAMING"],
     "A stream announces a Content-Length that is too short.",
     wrap("seal", (next) => (answer, call) => {
       const parcel = next(answer, call);

@@ -42,7 +42,7 @@ export const TEXT_FAULTS: readonly Fault[] = [
   ),
   fault(
     "text.last-piece-lost-with-usage-option",
-    TEXT,
+    [...TEXT, "COMPAT-CHAT-USAGE"],
     "The last piece of a stream is lost when usage was asked for.",
     loses(
       (index, count) => index === count - 1,
@@ -51,7 +51,7 @@ export const TEXT_FAULTS: readonly Fault[] = [
   ),
   fault(
     "text.last-piece-lost-on-messages",
-    ["compat:stream-text"],
+    ["STREAM-4"],
     "The last piece of a stream is lost on the messages endpoint.",
     loses((index, count) => index === count - 1, onMessages),
   ),
@@ -94,13 +94,13 @@ export const TEXT_FAULTS: readonly Fault[] = [
   ),
   fault(
     "text.characters-cut",
-    ["STREAM-4", "protocol:utf8"],
+    ["STREAM-4", "JSON-UTF8", "TEXT-INTACT"],
     "Characters beyond ASCII are cut at the pieces' edges and become replacement characters.",
     textOf((text) => text.replace(LAST_BEYOND_ASCII, "\ufffd\ufffd")),
   ),
   fault(
     "text.invalid-utf8",
-    ["STREAM-4", "protocol:utf8"],
+    ["STREAM-4", "JSON-UTF8", "TEXT-INTACT"],
     "The last byte of some characters is lost, so that the stream is not UTF-8.",
     onSteps(onChat, (steps) =>
       steps.map((step) => {
@@ -114,7 +114,7 @@ export const TEXT_FAULTS: readonly Fault[] = [
   ),
   fault(
     "text.latin1-on-stream",
-    ["STREAM-4", "protocol:utf8"],
+    ["STREAM-4", "JSON-UTF8", "TEXT-INTACT"],
     "Streams are read as Latin-1 on the way: one character becomes several.",
     textOf((text) => Buffer.from(text, "utf8").toString("latin1")),
   ),

@@ -14,7 +14,7 @@ const wholeCall = (path: string, value: unknown): Apply =>
 const withTools: When = ({ parsed }) => Array.isArray(member(parsed, "tools"));
 const saysToolsUsed = (plan: { stop: string }) => plan.stop === "tools";
 
-const ARGUMENTS = ["compat:tool-arguments"];
+const ARGUMENTS = ["COMPAT-TOOLS"];
 
 /** Tool calls, whole and in fragments. */
 export const TOOL_FAULTS: readonly Fault[] = [
@@ -64,44 +64,39 @@ export const TOOL_FAULTS: readonly Fault[] = [
   ),
   fault(
     "tools.no-index",
-    ["compat:tool-index"],
+    ["COMPAT-TOOLS"],
     "Fragments do not say which call they belong to.",
     calls(drop(`${CALL}.index`)),
   ),
-  fault(
-    "tools.index-always-zero",
-    ["compat:tool-index"],
-    "All calls have the index 0.",
-    calls(put(`${CALL}.index`, 0)),
-  ),
+  fault("tools.index-always-zero", ["COMPAT-TOOLS"], "All calls have the index 0.", calls(put(`${CALL}.index`, 0))),
   fault(
     "tools.no-id",
-    ["compat:tool-id"],
+    ["COMPAT-TOOLS"],
     "Calls have no id.",
     eachEvent(onChat, ["toolStart"], changeData(drop(`${CALL}.id`))),
   ),
-  fault("tools.same-id", ["compat:tool-id"], "All calls of a reply have the same id.", wholeCall("*.id", "call_0")),
+  fault("tools.same-id", ["COMPAT-TOOLS"], "All calls of a reply have the same id.", wholeCall("*.id", "call_0")),
   fault(
     "tools.new-id-per-fragment",
-    ["compat:tool-id"],
+    ["COMPAT-TOOLS"],
     "Every fragment has an id of its own.",
     eachEvent(onChat, ["toolInput"], (event, index) => changeData(put(`${CALL}.id`, `call_f${index}`))(event)),
   ),
   fault(
     "tools.name-in-every-fragment",
-    ["compat:tool-name"],
+    ["COMPAT-TOOLS"],
     "Every fragment repeats the name of the function.",
     eachEvent(onChat, ["toolInput"], changeData(put(`${CALL}.function.name`, "repeated"))),
   ),
   fault(
     "tools.name-missing",
-    ["compat:tool-name"],
+    ["COMPAT-TOOLS"],
     "The first fragment does not name the function.",
     eachEvent(onChat, ["toolStart"], changeData(drop(`${CALL}.function.name`))),
   ),
   fault(
     "tools.finish-says-stop",
-    ["compat:tool-finish"],
+    ["COMPAT-TOOLS"],
     "A reply that calls tools says that it is complete.",
     wrap("plan", (next) => (model, ask, call) => {
       const plan = next(model, ask, call);
@@ -110,7 +105,7 @@ export const TOOL_FAULTS: readonly Fault[] = [
   ),
   fault(
     "tools.stop-reason-end-turn",
-    ["compat:tool-finish"],
+    ["COMPAT-TOOLS"],
     "A reply with tool-use blocks says that the turn ended.",
     wrap("plan", (next) => (model, ask, call) => {
       const plan = next(model, ask, call);
@@ -119,7 +114,7 @@ export const TOOL_FAULTS: readonly Fault[] = [
   ),
   fault(
     "tools.second-call-lost",
-    ["compat:tool-parallel"],
+    ["COMPAT-TOOLS"],
     "Of two calls in one reply the second is lost.",
     onReply(
       onChat,
@@ -128,7 +123,7 @@ export const TOOL_FAULTS: readonly Fault[] = [
   ),
   fault(
     "tools.use-blocks-dropped",
-    ["compat:messages-tool-use", "CAP-1"],
+    ["COMPAT-TOOLS", "CAP-1"],
     "Tool-use blocks are dropped from whole replies.",
     onReply(
       onMessages,
@@ -139,7 +134,7 @@ export const TOOL_FAULTS: readonly Fault[] = [
   ),
   fault(
     "tools.input-as-text",
-    ["compat:messages-tool-use"],
+    ["COMPAT-TOOLS"],
     "The input of a tool-use block is JSON text instead of an object.",
     onReply(
       onMessages,
@@ -152,13 +147,13 @@ export const TOOL_FAULTS: readonly Fault[] = [
   ),
   fault(
     "tools.input-fragment-lost",
-    ["compat:messages-tool-use"],
+    ["COMPAT-TOOLS"],
     "The first fragment of a tool's input is lost on the messages endpoint.",
     eachEvent(onMessages, ["toolInput"], (event, index) => (index === 0 ? undefined : event)),
   ),
   fault(
     "tools.input-as-text-delta",
-    ["compat:messages-tool-use"],
+    ["COMPAT-TOOLS"],
     "Fragments of a tool's input are labelled as text.",
     eachEvent(
       onMessages,
@@ -170,19 +165,19 @@ export const TOOL_FAULTS: readonly Fault[] = [
   ),
   fault(
     "tools.use-without-id",
-    ["compat:messages-tool-use"],
+    ["COMPAT-TOOLS"],
     "Tool-use blocks have no id.",
     onReply(onMessages, put("content.*", drop("id"))),
   ),
   fault(
     "tools.stream-500",
-    ["compat:tool-stream"],
+    ["COMPAT-TOOLS"],
     "Tools in a stream are an internal error.",
     onServed(both(withTools, streaming), insteadOf("internal_error")),
   ),
   fault(
     "tools.result-refused",
-    ["compat:tool-result"],
+    ["COMPAT-TOOL-RESULT"],
     "A conversation with a tool's result is an internal error.",
     onServed(
       ({ parsed }) => JSON.stringify(member(parsed, "messages") ?? []).match(/"role":"tool"|"tool_result"/) !== null,

@@ -116,19 +116,19 @@ export const UPSTREAM_FAULTS: readonly Fault[] = [
   ),
   fault(
     "upstream.timeout-hangs",
-    [...FAILED, "protocol:answers-in-time"],
+    [...FAILED, "ANSWER-IN-TIME"],
     "A provider that does not answer is waited for without an end.",
     neverAnswers((call) => call.refused?.reason === "upstream_timeout"),
   ),
   fault(
     "upstream.own-status-passed-on",
-    FAILED,
+    [...FAILED, "ERR-401-INVALID", "ERR-HDR-1", "SPEND-13"],
     "The provider's own 401, 402 and 429 become the caller's.",
     passedOn((failure) => status(typeof failure.status === "number" ? failure.status : 504)),
   ),
   fault(
     "upstream.page-passed-on",
-    [...FAILED, "ERR-200-1"],
+    [...FAILED, "ERR-200-1", "REASON-ON-SUCCESS"],
     "A provider's web page is passed on with 200.",
     onDenial(FAILURES, modelIs("fail-html"), (answer, call) =>
       status(200)(html("502 Bad Gateway")(answer, call), call),
@@ -136,7 +136,7 @@ export const UPSTREAM_FAULTS: readonly Fault[] = [
   ),
   fault(
     "upstream.operator-key-shown",
-    ["SEC-3", "protocol:secrets"],
+    ["SEC-3", "NO-SECRETS"],
     "The provider's error is passed on word for word, with the operator's key in it.",
     passedOn(
       (failure) => (answer, call) =>

@@ -51,7 +51,7 @@ export const ACCESS_VARIANTS: readonly Variant[] = [
       "presentedKey",
       (next) => (call) => (/^Bearer /.test(call.arrival.headers.authorization ?? "Bearer ") ? next(call) : undefined),
     ),
-    ["protocol:scheme-case"],
+    ["BEARER-SCHEME"],
   ),
   variant(
     "auth.challenge-in-detail",

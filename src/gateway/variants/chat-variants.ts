@@ -12,32 +12,31 @@ const chunks = (edit: (data: unknown) => unknown): Apply =>
 /** Requests and replies of the chat dialect, with more or fewer of the fields that the interface does not show. */
 export const CHAT_VARIANTS: readonly Variant[] = [
   variant("chat.no-ids", "Chat replies have no id.", all(onReply(onChat, drop("id")), chunks(drop("id"))), [
-    "compat:chat-id",
-    "compat:id-unique",
+    "COMPAT-REPLY-ID",
   ]),
   variant(
     "chat.no-created",
     "Chat replies have no time of creation.",
     all(onReply(onChat, drop("created")), chunks(drop("created"))),
-    ["compat:chat-created"],
+    ["COMPAT-CHAT-REPLY", "COMPAT-CHAT-CHUNKS"],
   ),
   variant(
     "chat.no-object",
     "Chat replies do not name their kind.",
     all(onReply(onChat, drop("object")), chunks(drop("object"))),
-    ["compat:chat-object"],
+    ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
   ),
   variant(
     "chat.no-model",
     "Chat replies do not name the model.",
     all(onReply(onChat, drop("model")), chunks(drop("model"))),
-    ["compat:model-name"],
+    ["COMPAT-CHAT-REPLY", "COMPAT-CHAT-CHUNKS"],
   ),
   variant(
     "chat.no-finish-reason",
     "Choices of whole chat replies have no finish reason.",
     onReply(onChat, drop("choices.0.finish_reason")),
-    ["compat:chat-finish", "compat:tool-finish"],
+    ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY", "COMPAT-TOOLS"],
   ),
   variant(
     "chat.more-fields",
@@ -109,7 +108,7 @@ export const CHAT_VARIANTS: readonly Variant[] = [
         ),
       ),
     ),
-    ["compat:usage-names", "compat:chat-usage", "compat:usage-adds-up"],
+    ["COMPAT-USAGE", "COMPAT-CHAT-USAGE", "COUNTS-ADD-UP"],
   ),
   variant(
     "chat.finish-in-other-words",
@@ -118,13 +117,13 @@ export const CHAT_VARIANTS: readonly Variant[] = [
       onReply(onChat, put("choices.0.finish_reason", "completed")),
       eachEvent(onChat, ["finish"], changeData(put("choices.0.finish_reason", "completed"))),
     ),
-    ["compat:chat-finish", "compat:tool-finish"],
+    ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY", "COMPAT-TOOLS"],
   ),
   variant(
     "chat.unknown-fields-refused",
     "A request with a field that the interface does not show is refused.",
     refuseBody(both(onChat, extraField), { message: "Unknown field." }),
-    ["CAP-1", "compat:extra-fields", "compat:tools"],
+    ["CAP-1", "COMPAT-TOOLS"],
   ),
   variant(
     "chat.tools-ignored",
@@ -133,7 +132,7 @@ export const CHAT_VARIANTS: readonly Variant[] = [
       const ask = next(call);
       return "reason" in ask ? ask : { ...ask, tools: [] };
     }),
-    ["CAP-1", "compat:tools"],
+    ["CAP-1", "COMPAT-TOOLS"],
   ),
   variant(
     "both.array-content-refused",
@@ -141,7 +140,7 @@ export const CHAT_VARIANTS: readonly Variant[] = [
     refuseBody((call) => inference(call) && hasArrayContent(call.parsed), {
       message: "messages: content must be a string.",
     }),
-    ["CAP-1", "compat:array-content", "compat:tools", "compat:tool-result"],
+    ["CAP-1", "COMPAT-CHAT-TURNS", "COMPAT-TOOLS", "COMPAT-TOOL-RESULT"],
   ),
 ];
 

@@ -65,13 +65,13 @@ export const CHUNK_VARIANTS: readonly Variant[] = [
     "stream.no-done",
     "Chat streams have no end marker.",
     eachEvent(onChat, ["done"], () => undefined),
-    ["compat:chat-done"],
+    ["COMPAT-CHAT-DONE"],
   ),
   variant(
     "stream.no-usage",
     "Chat streams have no usage, asked for or not.",
     eachEvent(onChat, ["usage"], () => undefined),
-    ["compat:chat-usage"],
+    ["COMPAT-CHAT-USAGE"],
   ),
   variant(
     "stream.usage-always",
@@ -111,7 +111,7 @@ export const CHUNK_VARIANTS: readonly Variant[] = [
         event === last ? [changeData(put("choices.0.finish_reason", "stop"))(event)] : event === finish ? [] : [event],
       );
     }),
-    ["compat:chat-finish"],
+    ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
   ),
   variant(
     "stream.reasoning-first",

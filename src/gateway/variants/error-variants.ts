@@ -100,7 +100,7 @@ export const ERROR_VARIANTS: readonly Variant[] = [
     "errors.messages-chat-shaped",
     "Errors of the messages endpoint have the shape of the chat dialect.",
     onDenial([...DENIALS, ...UPSTREAM, ...CALLER], onMessages, chatShaped),
-    ["compat:messages-errors"],
+    ["COMPAT-ERROR-BODY", "COMPAT-CONTENT-TYPE"],
   ),
   variant(
     "errors.messages-plain",
@@ -108,13 +108,13 @@ export const ERROR_VARIANTS: readonly Variant[] = [
     onDenial([...DENIALS, ...UPSTREAM, ...CALLER], onMessages, (answer, call) =>
       text(`${answer.refusal?.message ?? "Denied."}\n`, "text/plain; charset=utf-8")(answer, call),
     ),
-    ["compat:messages-errors"],
+    ["COMPAT-ERROR-BODY", "COMPAT-CONTENT-TYPE"],
   ),
   variant(
     "errors.messages-empty",
     "Errors of the messages endpoint have no body.",
     onDenial([...DENIALS, ...UPSTREAM, ...CALLER], onMessages, text("", "text/plain")),
-    ["compat:messages-errors"],
+    ["COMPAT-ERROR-BODY", "COMPAT-CONTENT-TYPE"],
   ),
   variant(
     "errors.bad-body-422",
@@ -139,7 +139,7 @@ export const ERROR_VARIANTS: readonly Variant[] = [
     onDenial(CALLER, always, (answer, call) =>
       text(`${answer.refusal?.message ?? ""}\n`, "text/plain; charset=utf-8")(answer, call),
     ),
-    ["compat:chat-errors", "compat:messages-errors"],
+    ["COMPAT-ERROR-BODY", "COMPAT-CONTENT-TYPE"],
   ),
   variant(
     "errors.upstream-500",
@@ -155,7 +155,7 @@ export const ERROR_VARIANTS: readonly Variant[] = [
     "errors.upstream-page",
     "A provider's failure is a web page with 502.",
     onDenial(UPSTREAM, always, html("502 Bad Gateway")),
-    ["compat:chat-errors", "compat:messages-errors"],
+    ["COMPAT-ERROR-BODY", "COMPAT-CONTENT-TYPE"],
   ),
   variant(
     "errors.upstream-own-word",
@@ -189,6 +189,6 @@ export const ERROR_VARIANTS: readonly Variant[] = [
       ...behaviour,
       events: (plan, call) => [...behaviour.events(plan, call)].filter((event) => event.kind !== "error"),
     }),
-    ["compat:stream-error"],
+    ["COMPAT-STREAM-ERROR"],
   ),
 ];

@@ -99,6 +99,6 @@ export const JSON_VARIANTS: readonly Variant[] = [
     "json.type-in-capitals",
     "The content type is written in capitals, with quotes.",
     typed('Application/JSON; Charset="UTF-8"'),
-    ["compat:content-type"],
+    ["COMPAT-CONTENT-TYPE"],
   ),
 ];

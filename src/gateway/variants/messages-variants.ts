@@ -79,11 +79,12 @@ export const MESSAGES_VARIANTS: readonly Variant[] = [
     "Replies of the messages dialect carry only the fields that the interface shows.",
     onReply(onMessages, (value) => ({ content: member(value, "content"), usage: member(value, "usage") })),
     [
-      "compat:messages-fields",
-      "compat:messages-stop-reason",
-      "compat:id-unique",
-      "compat:model-name",
-      "compat:tool-finish",
+      "COMPAT-MSG-REPLY",
+      "COMPAT-MSG-EVENTS",
+      "COMPAT-REPLY-ID",
+      "COMPAT-CHAT-REPLY",
+      "COMPAT-CHAT-CHUNKS",
+      "COMPAT-TOOLS",
     ],
   ),
   variant(
@@ -95,7 +96,7 @@ export const MESSAGES_VARIANTS: readonly Variant[] = [
         rename("output_tokens", "completion_tokens")(rename("input_tokens", "prompt_tokens")(usage)),
       ),
     ),
-    ["compat:usage-names", "compat:messages-usage"],
+    ["COMPAT-USAGE"],
   ),
   variant(
     "messages.stream-ignored",
@@ -104,13 +105,13 @@ export const MESSAGES_VARIANTS: readonly Variant[] = [
       const ask = next(call);
       return "reason" in ask || !onMessages(call) ? ask : { ...ask, stream: false };
     }),
-    ["compat:messages-stream"],
+    ["COMPAT-MSG-STREAM"],
   ),
   variant(
     "messages.stream-refused",
     "A stream on the messages endpoint is refused.",
     refuseBody(both(onMessages, streaming), { message: "stream: not supported here." }),
-    ["compat:messages-stream"],
+    ["COMPAT-MSG-STREAM"],
   ),
   variant(
     "messages.version-mandatory",

@@ -52,7 +52,7 @@ export const MODELS_VARIANTS: readonly Variant[] = [
       list((data) => data.map((entry) => (isObject(entry) ? { id: entry["id"] } : entry))),
       wrap("listModels", (next) => (call) => drop("object")(next(call))),
     ),
-    ["compat:models-object", "compat:models-created"],
+    ["COMPAT-MODELS"],
   ),
   variant(
     "models.more-fields",

@@ -168,7 +168,7 @@ export const STREAM_VARIANTS: readonly Variant[] = [
         parcel.body.kind === "steps" ? parcelHeader("Content-Type", "application/x-ndjson")(parcel) : parcel,
       ),
     ),
-    ["compat:chat-done", "compat:content-type", "compat:event-framing"],
+    ["COMPAT-CHAT-DONE", "COMPAT-CONTENT-TYPE", "COMPAT-FRAMING"],
   ),
   variant(
     "stream.json-documents",
@@ -183,7 +183,7 @@ export const STREAM_VARIANTS: readonly Variant[] = [
         parcel.body.kind === "steps" ? parcelHeader("Content-Type", "application/stream+json")(parcel) : parcel,
       ),
     ),
-    ["compat:chat-done", "compat:content-type", "compat:event-framing"],
+    ["COMPAT-CHAT-DONE", "COMPAT-CONTENT-TYPE", "COMPAT-FRAMING"],
   ),
   variant(
     "stream.no-transform",

@@ -1,0 +1,46 @@
+import { type Answer, type Check, defineWatch } from "../../src/conformance/index.ts";
+
+/** Requests in flight on the account from which on a stream counts as one in company. */
+const BUSY = 6;
+/** Silence in the middle of a stream that stands out, ms, and how many times the usual silence it must be. */
+const STALL_MS = 2_500;
+const STALL_FACTOR = 20;
+/** Streams that must have stalled; one or two may be the provider's thinking. */
+const FEWEST = 3;
+
+const busyStreams = defineWatch({
+  id: "robustness.busy-streams",
+  title: "Streams do not stall because others are under way",
+  covers: ["STEADY-LATENCY"],
+  explains:
+    "Compares the streams of the run that had company with those that had none. When streams stand still in the middle for seconds, only or mostly while others are under way, the gateway lets requests wait for each other.",
+  judge(answers, verdict) {
+    const streams = answers.filter(
+      ({ asked, admitted, exchange }) =>
+        asked.mode === "stream" && asked.endpoint !== "models" && admitted && exchange.ending.kind === "complete",
+    );
+    const inCompany = streams.filter(({ asked }) => asked.inFlight >= BUSY);
+    const alone = streams.filter(({ asked }) => asked.inFlight < BUSY);
+    if (inCompany.length < FEWEST || alone.length < FEWEST)
+      return verdict.notApplicable("too few streams with and without company");
+    const stalled = inCompany.filter(hasStalled);
+    const usual = alone.filter(hasStalled).length / alone.length;
+    const share = stalled.length / inCompany.length;
+    const worse = stalled.length >= FEWEST && share > 3 * usual + 0.02;
+    verdict.should("STEADY-LATENCY", worse, false, {
+      in: stalled[0],
+      because: `${stalled.length} of ${inCompany.length} streams in company stood still for over ${STALL_MS / 1_000} s, ${Math.round(usual * 100)} % of those without`,
+    });
+  },
+});
+
+/** Whether a stream, once begun, was silent for long and then went on. */
+function hasStalled({ exchange }: Answer): boolean {
+  const pieces = exchange.response?.body.pieces ?? [];
+  if (exchange.ownLagMs > STALL_MS / 4) return false;
+  const gapsMs = pieces.slice(1).map(([atUs], index) => (atUs - (pieces[index]?.[0] ?? atUs)) / 1_000);
+  const usual = [...gapsMs].sort((a, b) => a - b)[Math.floor(gapsMs.length / 2)] ?? 0;
+  return gapsMs.some((gap) => gap > Math.max(STALL_MS, usual * STALL_FACTOR));
+}
+
+export const BUSY_STREAMS: readonly Check[] = [busyStreams];
