@@ -120,3 +120,20 @@ export const rejudgeCommand: CommandModule<object, { readonly dir: string; reado
     outcomeOf(argv).exitCode = rejudge(argv);
   },
 };
+
+export const reportCommand: CommandModule<object, { readonly dirs: string[]; readonly layout: "single" | "folder" }> = {
+  command: "report <dirs..>",
+  describe: "Render the reports of stored runs again",
+  builder: (yargs) =>
+    yargs.positional("dirs", { type: "string", array: true, demandOption: true, describe: "folders of runs" }).options({
+      layout: {
+        choices: ["single", "folder"] as const,
+        default: "single",
+        describe: "one HTML file, or a folder for servers that forbid what stands inside a page",
+      },
+    }) as never,
+  handler: async (argv) => {
+    const { report } = await import("./report.ts");
+    outcomeOf(argv).exitCode = report(argv);
+  },
+};

@@ -10,6 +10,7 @@ import { hookSupplier, loadTarget, type Supplier, startEmbedded, type Target } f
 import { composeRecord } from "./compose-record.ts";
 import { prepare } from "./preflight.ts";
 import { progress } from "./progress.ts";
+import { writeReports } from "./write-reports.ts";
 
 export interface ConformOptions {
   readonly command: string;
@@ -74,6 +75,7 @@ export async function conform(options: ConformOptions): Promise<number> {
     redactor: traffic.recorder.redactor,
   });
   folder.record(record);
+  writeReports(folder.path);
   folder.journal({ event: "finished", verdict: record.verdict.word, exitCode: record.verdict.exitCode });
   if (options.json) process.stdout.write(`${JSON.stringify(jsonDocument(record, folder.path))}\n`);
   else {

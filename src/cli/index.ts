@@ -1,6 +1,13 @@
 import yargs, { type CommandModule } from "yargs";
 import { EXIT, GauntletError, messageOf } from "../core/index.ts";
-import { checksCommand, conformCommand, explainCommand, rejudgeCommand, runCommand } from "./commands.ts";
+import {
+  checksCommand,
+  conformCommand,
+  explainCommand,
+  rejudgeCommand,
+  reportCommand,
+  runCommand,
+} from "./commands.ts";
 import { gatewayCommand } from "./gateway-command.ts";
 import { VERSION } from "./version.ts";
 
@@ -34,6 +41,7 @@ export async function main(args: readonly string[]): Promise<number> {
     explainCommand,
     gatewayCommand,
     rejudgeCommand,
+    reportCommand,
   ] as CommandModule[];
   for (const command of commands) parser.command(command);
   try {

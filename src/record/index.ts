@@ -12,6 +12,7 @@ export type {
   RetryAfterFigures,
   RetryOutcome,
 } from "./load-section.ts";
-export { RunFolder, readRecord, readRun, type StoredRun } from "./run-folder.ts";
+export { readExchanges } from "./read-exchanges.ts";
+export { RunFolder, readRecord, readRun, type StoredRun, writeAtomically } from "./run-folder.ts";
 export { RECORD_VERSION, type RunRecord, type RunVerdict, runRecordJsonSchema, runRecordSchema } from "./run-record.ts";
 export { countStatuses, STATUSES, type Status } from "./status.ts";

@@ -1,0 +1,61 @@
+import { z } from "zod";
+
+const headers = z.array(z.tuple([z.string(), z.string()]));
+
+const bodySchema = z.object({
+  text: z.string().optional(),
+  base64: z.string().optional(),
+  bytes: z.number(),
+  pieces: z.array(z.tuple([z.number(), z.number()])),
+});
+
+const evidenceSchema = z.object({
+  asked: z
+    .object({ endpoint: z.string().optional(), mode: z.string().optional(), intent: z.string().optional() })
+    .default({}),
+  exchange: z.object({
+    id: z.string(),
+    key: z.string().optional(),
+    request: z.object({ method: z.string(), url: z.string(), headers, body: z.string().optional() }),
+    timeline: z.object({ dueUs: z.number(), sentUs: z.number().optional(), endUs: z.number() }),
+    ending: z.object({ kind: z.string(), detail: z.string().optional() }),
+    response: z.object({ status: z.number(), headers, trailers: headers.default([]), body: bodySchema }).optional(),
+  }),
+});
+
+export type RecordedBody = z.infer<typeof bodySchema>;
+
+/** A recorded exchange as far as a report shows it; redacted when it was recorded. */
+export interface Evidence extends Readonly<z.infer<typeof evidenceSchema>["exchange"]> {
+  readonly asked: Readonly<z.infer<typeof evidenceSchema>["asked"]>;
+}
+
+/**
+ * Reads a line of `exchanges.ndjson`. Fields that a report does not show may be missing or of another shape: a record of
+ * any age is shown as far as it goes.
+ *
+ * @returns `undefined` when the line holds no exchange.
+ */
+export function readEvidence(line: unknown): Evidence | undefined {
+  const result = evidenceSchema.safeParse(line);
+  return result.success ? { asked: result.data.asked, ...result.data.exchange } : undefined;
+}
+
+/** Value of a header, by its name in any letter case. */
+export function headerOf(evidence: Evidence, name: string): string | undefined {
+  const wanted = name.toLowerCase();
+  return evidence.response?.headers.find(([given]) => given.toLowerCase() === wanted)?.[1];
+}
+
+/** Headers by which gateways name a request; the first one that came. */
+const ID_HEADERS = ["x-request-id", "request-id", "x-amzn-requestid", "cf-ray"];
+
+export function requestIdOf(evidence: Evidence): string | undefined {
+  return ID_HEADERS.map((name) => headerOf(evidence, name)).find((value) => value !== undefined);
+}
+
+/** The status, or how it ended without one. */
+export function outcomeOf({ response, ending }: Evidence): string {
+  if (response === undefined) return ending.detail === undefined ? ending.kind : `${ending.kind}: ${ending.detail}`;
+  return ending.kind === "complete" ? String(response.status) : `${response.status}, then ${ending.kind}`;
+}

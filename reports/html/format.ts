@@ -1,0 +1,43 @@
+/** `2026-11-21 14:09:55 UTC`, whatever the machine's place and language. */
+export function utc(iso: string): string {
+  return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
+}
+
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${decimal(ms, ms < 10 ? 2 : ms < 100 ? 1 : 0)} ms`;
+  const seconds = ms / 1_000;
+  if (seconds < 120) return `${decimal(seconds, seconds < 10 ? 2 : 1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 7_200) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3_600)} h ${Math.round((whole % 3_600) / 60)} min`;
+}
+
+/** A number with thin groups of three, and at most so many digits after the point. */
+export function decimal(value: number, digits = 0): string {
+  if (!Number.isFinite(value)) return "–";
+  const fixed = value.toFixed(digits);
+  const [whole = "", fraction] = fixed.split(".");
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, "\u202F");
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
+
+export function percent(share: number, digits = 1): string {
+  return `${decimal(share * 100, digits)} %`;
+}
+
+export function bytes(count: number): string {
+  if (count < 1_024) return `${count} B`;
+  if (count < 1_048_576) return `${decimal(count / 1_024, 1)} KiB`;
+  return `${decimal(count / 1_048_576, 1)} MiB`;
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${decimal(count)} ${count === 1 ? one : many}`;
+}
+
+/** Names for a sentence: `a`, `a and b`, `a, b and 3 more`. */
+export function enumerate(names: readonly string[], most = 4): string {
+  if (names.length > most) return `${names.slice(0, most).join(", ")} and ${names.length - most} more`;
+  if (names.length < 2) return names.join("");
+  return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+}

@@ -1,0 +1,105 @@
+import type { ComponentChildren } from "preact";
+import type { RunRecord } from "../../src/record/index.ts";
+import { visible } from "../clean-text.ts";
+import { problemsOf } from "../problems.ts";
+import type { ReportSource } from "../source.ts";
+import { VERDICT_TONES } from "../status-style.ts";
+import { Anchors } from "./anchors.ts";
+import { utc } from "./format.ts";
+import { BeliefSection } from "./sections/belief.tsx";
+import { ChangesSection } from "./sections/changes.tsx";
+import { CoverageSection } from "./sections/coverage.tsx";
+import { EnvironmentSection } from "./sections/environment.tsx";
+import { FailuresSection } from "./sections/failures.tsx";
+import { VerdictSection } from "./sections/verdict.tsx";
+
+export interface Head {
+  readonly policy: string;
+  /** Absent: the files beside the page. */
+  readonly style?: string;
+  readonly script?: string;
+}
+
+export function Page({ source, head }: { readonly source: ReportSource; readonly head: Head }) {
+  const { record } = source;
+  const anchors = new Anchors();
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta http-equiv="Content-Security-Policy" content={head.policy} />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <title>{visible(record.verdict.headline).slice(0, 120)}</title>
+        {head.style === undefined ? (
+          <link rel="stylesheet" href="report.css" />
+        ) : (
+          <style dangerouslySetInnerHTML={{ __html: head.style }} />
+        )}
+      </head>
+      <body>
+        <a class="skip" href="#main">
+          Skip to the verdict
+        </a>
+        <Masthead record={record} />
+        <div class="frame">
+          <Contents record={record} />
+          <main id="main">
+            <VerdictSection record={record} anchors={anchors} />
+            <BeliefSection record={record} />
+            <ChangesSection record={record} />
+            <CoverageSection record={record} anchors={anchors} />
+            <FailuresSection source={source} anchors={anchors} />
+            <EnvironmentSection record={record} />
+          </main>
+        </div>
+        {head.script === undefined ? (
+          <script src="report.js" />
+        ) : (
+          <script dangerouslySetInnerHTML={{ __html: head.script }} />
+        )}
+      </body>
+    </html>
+  );
+}
+
+function Masthead({ record }: { readonly record: RunRecord }) {
+  return (
+    <header class="mast">
+      <p class="brand">
+        <svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
+          <path d="M2 3h4v14H2zM14 3h4v14h-4zM8 6h4v2H8zM8 12h4v2H8z" />
+        </svg>
+        Gauntlet <span>run report</span>
+      </p>
+      <p class="when">
+        {utc(record.startedAt)} · <code>{visible(record.runId)}</code>
+      </p>
+    </header>
+  );
+}
+
+function Contents({ record }: { readonly record: RunRecord }) {
+  const problems = problemsOf(record).reduce((sum, { instances }) => sum + instances.length, 0);
+  const entries: (readonly [string, string, ComponentChildren?])[] = [
+    ["verdict", "Verdict", <i key="dot" class={`pip ${VERDICT_TONES[record.verdict.word]}`} />],
+    ["belief", "Can it be believed?"],
+    ["changes", "What changed"],
+    ["coverage", "Coverage"],
+    ["failures", "Failures", problems === 0 ? undefined : <b key="count">{problems}</b>],
+    ["environment", "Environment"],
+  ];
+  return (
+    <nav class="toc" aria-label="Sections">
+      <ol>
+        {entries.map(([id, title, extra]) => (
+          <li key={id}>
+            <a href={`#${id}`}>{title}</a>
+            {extra}
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}

@@ -1,0 +1,216 @@
+import type { ComponentChildren } from "preact";
+import type { Status } from "../../src/record/index.ts";
+import { visible } from "../clean-text.ts";
+import { SIGNS, TONES, type Tone } from "../status-style.ts";
+
+/** A part of the page that can be linked to: its number, its title, and what it found, in one sentence. */
+export function Section({
+  id,
+  title,
+  finding,
+  children,
+}: {
+  readonly id: string;
+  readonly title: string;
+  readonly finding: ComponentChildren;
+  readonly children?: ComponentChildren;
+}) {
+  return (
+    <section id={id} aria-labelledby={`${id}-title`}>
+      <h2 id={`${id}-title`}>
+        {title}
+        <Permalink id={id} what={title} />
+      </h2>
+      <p class="finding">{finding}</p>
+      {children}
+    </section>
+  );
+}
+
+export function Permalink({ id, what }: { readonly id: string; readonly what: string }) {
+  return (
+    <a class="perma" href={`#${id}`} aria-label={`Link to ${what}`}>
+      #
+    </a>
+  );
+}
+
+/** A status in sign, word and colour. */
+export function StatusMark({ status, label }: { readonly status: Status; readonly label?: string }) {
+  return (
+    <span class={`mark ${TONES[status]}`}>
+      <span class="sign" aria-hidden="true">
+        {SIGNS[status]}
+      </span>
+      {label ?? status}
+    </span>
+  );
+}
+
+export function ToneMark({
+  tone,
+  sign,
+  children,
+}: {
+  readonly tone: Tone;
+  readonly sign: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <span class={`mark ${tone}`}>
+      <span class="sign" aria-hidden="true">
+        {sign}
+      </span>
+      {children}
+    </span>
+  );
+}
+
+/** Text that somebody else wrote: harmless characters, shown as they are. */
+export function Foreign({ text }: { readonly text: string }) {
+  return <span class="foreign">{visible(text)}</span>;
+}
+
+/** A sentence of ours, with what stands in backquotes as code. */
+export function Prose({ text }: { readonly text: string }) {
+  return <>{text.split("`").map((part, index) => (index % 2 === 0 ? visible(part) : <code key={index}>{visible(part)}</code>))}</>;
+}
+
+export interface Cell {
+  readonly value: ComponentChildren;
+  /** Figures stand right, under each other. */
+  readonly number?: boolean;
+}
+
+/**
+ * A table that scrolls by itself where the page is narrow, and can be reached by keyboard for that.
+ *
+ * @param rows first cell of each names the row.
+ */
+export function DataTable({
+  caption,
+  head,
+  rows,
+  quietCaption = false,
+}: {
+  readonly caption: string;
+  readonly head: readonly (string | Cell)[];
+  readonly rows: readonly (readonly (ComponentChildren | Cell)[])[];
+  /** The caption is for screen readers only, because the place says it already. */
+  readonly quietCaption?: boolean;
+}) {
+  const heads = head.map(toCell);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable without a mouse
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset groups inputs, and this groups none
+    <div class="scroll" tabIndex={0} role="group" aria-label={caption}>
+      <table>
+        <caption class={quietCaption ? "unseen" : undefined}>{caption}</caption>
+        <thead>
+          <tr>
+            {heads.map(({ value, number }, index) => (
+              <th key={index} scope="col" class={number ? "number" : undefined}>
+                {value}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={index}>
+              {row.map(toCell).map(({ value, number }, column) =>
+                column === 0 ? (
+                  <th key={column} scope="row">
+                    {value}
+                  </th>
+                ) : (
+                  <td key={column} class={number || heads[column]?.number ? "number" : undefined}>
+                    {value}
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function toCell(cell: ComponentChildren | Cell): Cell {
+  return typeof cell === "object" && cell !== null && "value" in cell && !("type" in cell)
+    ? (cell as Cell)
+    : { value: cell as ComponentChildren };
+}
+
+/** Names and values, each pair on its own line. */
+export function Facts({ pairs }: { readonly pairs: readonly (readonly [string, ComponentChildren])[] }) {
+  return (
+    <dl class="facts">
+      {pairs.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Text in fixed width that scrolls by itself, and can be reached by keyboard for that. */
+export function ScrollText({
+  kind,
+  label,
+  copy,
+  children,
+}: {
+  readonly kind: "listing" | "command";
+  readonly label: string;
+  readonly copy?: boolean;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable without a mouse
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset groups inputs, and this groups none
+    <pre class={kind} role="group" tabIndex={0} aria-label={label} data-copy={copy ? "" : undefined}>
+      {children}
+    </pre>
+  );
+}
+
+/** Text to be copied; the script adds the button. */
+export function Copyable({ text, label }: { readonly text: string; readonly label: string }) {
+  return (
+    <ScrollText kind="command" label={label} copy>
+      <code>{text}</code>
+    </ScrollText>
+  );
+}
+
+/** A drawing with the words and the table behind it. */
+export function Figure({
+  title,
+  note,
+  drawing,
+  children,
+}: {
+  readonly title: string;
+  readonly note?: ComponentChildren;
+  readonly drawing: ComponentChildren;
+  /** The table behind the chart. */
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <figure>
+      <figcaption>
+        <strong>{title}</strong>
+        {note === undefined ? null : <span class="note">{note}</span>}
+      </figcaption>
+      {drawing}
+      <details class="behind">
+        <summary>The table behind it</summary>
+        {children}
+      </details>
+    </figure>
+  );
+}

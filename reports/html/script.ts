@@ -1,0 +1,81 @@
+/**
+ * What scripting adds: filtering, opening what a link points at, copying. Everything can be read without it. Plain old
+ * syntax, because it is shipped as written here.
+ */
+export const SCRIPT = `"use strict";
+(function () {
+  var make = function (name, text) { var node = document.createElement(name); node.textContent = text || ""; return node; };
+
+  // A link to something inside a closed part opens it first.
+  var reveal = function () {
+    var id = decodeURIComponent(location.hash.slice(1));
+    var target = id && document.getElementById(id);
+    if (!target) return;
+    for (var node = target; node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
+    target.scrollIntoView();
+  };
+  addEventListener("hashchange", reveal);
+  reveal();
+
+  // Paper cannot be clicked.
+  var opened = [];
+  addEventListener("beforeprint", function () {
+    opened = Array.prototype.filter.call(document.querySelectorAll("details:not([open])"), function (part) { return (part.open = true); });
+  });
+  addEventListener("afterprint", function () { opened.forEach(function (part) { part.open = false; }); });
+
+  // Copying works where the page is allowed to; where it is not, the text can still be selected.
+  if (navigator.clipboard) document.querySelectorAll("[data-copy]").forEach(function (block) {
+    var text = block.textContent;
+    var button = make("button", "Copy");
+    button.type = "button";
+    button.className = "copy";
+    button.setAttribute("aria-label", "Copy: " + (block.getAttribute("aria-label") || "command"));
+    button.addEventListener("click", function () {
+      navigator.clipboard.writeText(text).then(function () { button.textContent = "Copied"; }, function () { button.textContent = "Not allowed"; });
+    });
+    block.prepend(button);
+  });
+
+  // Filter of the check list.
+  var list = document.getElementById("check-list");
+  if (list) {
+    var tools = make("div");
+    tools.className = "tools";
+    var label = make("label", "Filter by id, status or text ");
+    var input = make("input");
+    input.type = "search";
+    var told = make("span");
+    told.className = "note";
+    told.setAttribute("role", "status");
+    label.append(input);
+    var all = make("button", "Open all");
+    all.type = "button";
+    all.addEventListener("click", function () {
+      var opening = all.textContent === "Open all";
+      list.querySelectorAll("details").forEach(function (part) { part.open = opening; });
+      all.textContent = opening ? "Close all" : "Open all";
+    });
+    tools.append(label, all, told);
+    list.before(tools);
+    var rows = Array.prototype.map.call(list.querySelectorAll("tbody tr"), function (row) {
+      return { row: row, text: row.textContent.toLowerCase() };
+    });
+    input.addEventListener("input", function () {
+      var words = input.value.toLowerCase().split(/\\s+/).filter(Boolean);
+      var shown = 0;
+      rows.forEach(function (entry) {
+        var fits = words.every(function (word) { return entry.text.indexOf(word) >= 0; });
+        entry.row.hidden = !fits;
+        if (fits) shown++;
+      });
+      list.querySelectorAll("details").forEach(function (part) {
+        var any = part.querySelector("tbody tr:not([hidden])");
+        part.hidden = !any;
+        if (words.length) part.open = !!any;
+      });
+      told.textContent = words.length ? shown + " of " + rows.length + " shown" : "";
+    });
+  }
+})();
+`;

@@ -1,0 +1,294 @@
+import type { CheckResult, RunRecord, Status } from "../../../src/record/index.ts";
+import { oneLine, shorten, visible } from "../../clean-text.ts";
+import { COLUMNS, type CoveredRow, coverageOf, worst } from "../../coverage.ts";
+import { SIGNS, TONES } from "../../status-style.ts";
+import type { Anchors } from "../anchors.ts";
+import { decimal, duration, enumerate, plural } from "../format.ts";
+import { DataTable, Foreign, Permalink, Prose, ScrollText, Section, StatusMark } from "../parts.tsx";
+
+const LAYERS = {
+  specification: "The specification",
+  protocol: "The standards under it",
+  compat: "What real clients need",
+} as const;
+
+/** Which demands were judged, where, and how they came out. */
+export function CoverageSection({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
+  const rows = coverageOf(record);
+  const ours = rows.filter(({ row }) => row.binds === "gateway");
+  const silent = ours.filter(({ row, observed }) => row.level === "OPEN" && observed.length > 0);
+  const uncovered = ours.filter(({ status }) => status === undefined);
+  const judged = ours.filter(({ status }) => status !== undefined && JUDGED.includes(status));
+  const broken = ours.filter(({ status }) => status === "fail" || status === "flaky");
+  const finding =
+    record.checks.length === 0
+      ? "No conformance check was part of this run."
+      : `${decimal(judged.length)} of ${plural(ours.length, "row")} that bind a gateway were judged; ${
+          broken.length === 0
+            ? "none is broken"
+            : `${decimal(broken.length)} ${broken.length === 1 ? "is" : "are"} broken`
+        }.`;
+  return (
+    <Section id="coverage" title="Coverage" finding={finding}>
+      {record.checks.length === 0 ? null : (
+        <>
+          {(["specification", "protocol", "compat"] as const).map((layer) => (
+            <Layer key={layer} layer={layer} rows={ours.filter(({ row }) => row.layer === layer)} anchors={anchors} />
+          ))}
+          <Silent rows={silent} />
+          <Uncovered rows={uncovered} all={rows} />
+          <NotRun record={record} />
+          <AllChecks checks={record.checks} anchors={anchors} />
+        </>
+      )}
+    </Section>
+  );
+}
+
+const JUDGED: readonly Status[] = ["pass", "warn", "fail", "flaky", "observed"];
+const QUIET: readonly Status[] = ["pass", "observed", "not-applicable"];
+
+function Layer({
+  layer,
+  rows,
+  anchors,
+}: {
+  readonly layer: keyof typeof LAYERS;
+  readonly rows: readonly CoveredRow[];
+  readonly anchors: Anchors;
+}) {
+  if (rows.length === 0) return null;
+  const areas = [...new Set(rows.map(({ row }) => row.area))];
+  return (
+    <>
+      <h3 id={`layer-${layer}`}>
+        {LAYERS[layer]}
+        <Permalink id={`layer-${layer}`} what={LAYERS[layer]} />
+      </h3>
+      <div class="areas">
+        {areas.map((area) => (
+          <Area key={area} area={area} rows={rows.filter(({ row }) => row.area === area)} anchors={anchors} />
+        ))}
+      </div>
+    </>
+  );
+}
+
+/** One area of requirements: its state in one line, its matrix inside. Open where something is wrong. */
+function Area({
+  area,
+  rows,
+  anchors,
+}: {
+  readonly area: string;
+  readonly rows: readonly CoveredRow[];
+  readonly anchors: Anchors;
+}) {
+  const tally = new Map<string, number>();
+  for (const { status } of rows) tally.set(status ?? "not judged", (tally.get(status ?? "not judged") ?? 0) + 1);
+  const open = rows.some(({ status }) => status !== undefined && !QUIET.includes(status));
+  const columns = COLUMNS.filter((column) => rows.some(({ cells }) => cells[column] !== undefined));
+  return (
+    <details class="area" open={open}>
+      <summary>
+        <span class="area-name">{area}</span>
+        <span class="pips" aria-hidden="true">
+          {rows.map(({ row, status }) => (
+            <i key={row.id} class={`pip ${status === undefined ? "none" : TONES[status]} is-${status ?? "none"}`} />
+          ))}
+        </span>
+        <span class="tally">{[...tally].map(([status, count]) => `${decimal(count)} ${status}`).join(", ")}</span>
+      </summary>
+      <DataTable
+        caption={`Requirements of the area ${area} by dialect and mode`}
+        quietCaption
+        head={["Row", "Level", "Statement", ...columns.map((column) => ({ value: <ColumnHead column={column} /> }))]}
+        rows={rows.map(({ row, cells, excluded, status }) => [
+          <a key="row" id={anchors.of("row", row.id)} class="rowid" href={`#${anchors.of("row", row.id)}`}>
+            {row.id}
+          </a>,
+          <span key="level" class={`level ${row.level.toLowerCase()}`}>
+            {row.level}
+          </span>,
+          <span key="text" class="statement">
+            <Prose text={row.text} />
+            {status === undefined && excluded !== undefined ? <em> Not judged: {excluded}.</em> : null}
+          </span>,
+          ...columns.map((column) => <MatrixCell key={column} cell={cells[column]} />),
+        ])}
+      />
+    </details>
+  );
+}
+
+/** Dialect above mode, so that the statement gets the room. */
+function ColumnHead({ column }: { readonly column: string }) {
+  const [dialect, mode] = column.split(" ");
+  return (
+    <span class="split">
+      {dialect}
+      {mode === undefined ? null : <small>{mode}</small>}
+    </span>
+  );
+}
+
+function MatrixCell({ cell }: { readonly cell: { readonly status: Status; readonly instances: number } | undefined }) {
+  if (cell === undefined) return <span class="unseen">not judged here</span>;
+  return (
+    <span class={`mark ${TONES[cell.status]}`} title={`${cell.status}, ${plural(cell.instances, "instance")}`}>
+      <span class="sign" aria-hidden="true">
+        {SIGNS[cell.status]}
+      </span>
+      <span class="unseen">{cell.status}, </span>
+      {cell.instances > 1 ? <span class="times">{decimal(cell.instances)}</span> : null}
+    </span>
+  );
+}
+
+function Silent({ rows }: { readonly rows: readonly CoveredRow[] }) {
+  if (rows.length === 0) return null;
+  return (
+    <>
+      <h3 id="silent">
+        Where the specification is silent
+        <Permalink id="silent" what="Where the specification is silent" />
+      </h3>
+      <p>Nothing here can count for or against a gateway. It is written down so that a change is seen.</p>
+      <DataTable
+        caption="Observed where the specification is silent"
+        quietCaption
+        head={["Row", "Open question", "Observed"]}
+        rows={rows.map(({ row, observed }) => [
+          <span key="row" class="rowid">
+            {row.id}
+          </span>,
+          <span key="text" class="statement">
+            <Prose text={row.text} />
+          </span>,
+          <ul key="observed" class="plain">
+            {observed.slice(0, 6).map((text) => (
+              <li key={text}>
+                <Foreign text={shorten(oneLine(text), 160)} />
+              </li>
+            ))}
+            {observed.length > 6 ? <li>and {observed.length - 6} more answers</li> : null}
+          </ul>,
+        ])}
+      />
+    </>
+  );
+}
+
+function Uncovered({ rows, all }: { readonly rows: readonly CoveredRow[]; readonly all: readonly CoveredRow[] }) {
+  const excluded = rows.filter((row) => row.excluded !== undefined);
+  const rest = rows.filter((row) => row.excluded === undefined);
+  const clients = all.filter(({ row }) => row.binds === "client").length;
+  return (
+    <>
+      <h3 id="uncovered">
+        What was not judged
+        <Permalink id="uncovered" what="What was not judged" />
+      </h3>
+      <p>
+        {rest.length === 0
+          ? "Every row that can be judged on this interface was."
+          : `${plural(rest.length, "row")} that could be judged said nothing in this run: ${enumerate(
+              rest.map(({ row }) => row.id),
+              40,
+            )}.`}{" "}
+        {clients > 0 ? `${plural(clients, "row")} bind clients, not gateways; the harness keeps them itself.` : ""}
+      </p>
+      {excluded.length === 0 ? null : (
+        <ul>
+          {excluded.map(({ row, excluded: reason }) => (
+            <li key={row.id}>
+              <span class="rowid">{row.id}</span> {reason}.
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+/** Blocked checks, once per thing that is missing, with the lines that would unblock them. */
+function NotRun({ record }: { readonly record: RunRecord }) {
+  const byMessage = new Map<string, CheckResult[]>();
+  for (const check of record.checks) {
+    if (check.status === "blocked") byMessage.set(check.message, [...(byMessage.get(check.message) ?? []), check]);
+  }
+  if (byMessage.size === 0) return null;
+  return (
+    <>
+      <h3 id="not-run">
+        Not run
+        <Permalink id="not-run" what="Not run" />
+      </h3>
+      <ul class="not-run">
+        {[...byMessage].map(([message, checks]) => (
+          <li key={message}>
+            <StatusMark status="blocked" label={plural(checks.length, "check")} />{" "}
+            <Foreign text={shorten(message, 300)} />
+            <p class="note">
+              {enumerate(
+                checks.map(({ id }) => id),
+                6,
+              )}
+            </p>
+            {checks[0] === undefined || checks[0].unblock.length === 0 ? null : (
+              <ScrollText kind="command" label="Lines of the target file that would unblock it">
+                {visible(checks[0].unblock.join("\n"))}
+              </ScrollText>
+            )}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** Above this many the list is cut by leaving out what passed: the record has everything. */
+const MOST_LISTED = 5_000;
+
+function AllChecks({ checks, anchors }: { readonly checks: readonly CheckResult[]; readonly anchors: Anchors }) {
+  const listed = checks.length > MOST_LISTED ? checks.filter(({ status }) => status !== "pass") : checks;
+  const suites = [...new Set(listed.map(({ suite }) => suite))];
+  return (
+    <>
+      <h3 id="checks">
+        Every check
+        <Permalink id="checks" what="Every check" />
+      </h3>
+      {listed.length < checks.length ? (
+        <p>{plural(checks.length - listed.length, "passing check")} not listed, for size. The run record has them.</p>
+      ) : null}
+      <div class="areas" id="check-list">
+        {suites.map((suite) => {
+          const inside = listed.filter((check) => check.suite === suite);
+          return (
+            <details class="area" key={suite}>
+              <summary>
+                <span class="area-name">{suite}</span>
+                <StatusMark status={worst(inside.map(({ status }) => status))} />
+                <span class="tally">{plural(inside.length, "check")}</span>
+              </summary>
+              <DataTable
+                caption={`Checks of the suite ${suite}`}
+                quietCaption
+                head={["Check", "Status", "What came out", { value: "Time", number: true }]}
+                rows={inside.map((check) => [
+                  <code key="id" id={anchors.of("check", check.id)} title={check.title}>
+                    {visible(check.id)}
+                  </code>,
+                  <StatusMark key="status" status={check.status} />,
+                  <Foreign key="message" text={shorten(oneLine(check.message), check.status === "pass" ? 90 : 240)} />,
+                  duration(check.durationMs),
+                ])}
+              />
+            </details>
+          );
+        })}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,105 @@
+import type { RunRecord } from "../../../src/record/index.ts";
+import { visible } from "../../clean-text.ts";
+import { embeddedSwitches, shellWord } from "../../reproduce.ts";
+import { bytes, utc } from "../format.ts";
+import { Copyable, Facts, Foreign, Permalink, ScrollText, Section } from "../parts.tsx";
+
+/** Where it was run, with what, and how to do it again. */
+export function EnvironmentSection({ record }: { readonly record: RunRecord }) {
+  const { environment, configuration, harness, requirementSet } = record;
+  return (
+    <Section
+      id="environment"
+      title="Environment and method"
+      finding={`Made by ${harness.name} ${harness.version} on ${environment.platform}, Node ${environment.node.replace(/^v/, "")}, with seed ${record.seed}.`}
+    >
+      <Facts
+        pairs={[
+          ["Run", <code key="run">{visible(record.runId)}</code>],
+          ["Started", utc(record.startedAt)],
+          ["Ended", utc(record.endedAt)],
+          ["Machine", `${visible(environment.cpuModel)}, ${environment.cpus} CPUs, ${bytes(environment.memoryBytes)}`],
+          ["Requirement set", `${requirementSet.version}, SHA-256 ${requirementSet.sha256.slice(0, 16)}…`],
+          ["Record", `run.json, schema version ${record.schemaVersion}`],
+        ]}
+      />
+      <h3 id="configuration">
+        Configuration
+        <Permalink id="configuration" what="Configuration" />
+      </h3>
+      <p>
+        From <Foreign text={record.target.source} />, keys by reference only; SHA-256{" "}
+        <code>{configuration.sha256}</code>.
+      </p>
+      <ScrollText kind="listing" label="Configuration">
+        {visible(JSON.stringify(configuration.value, null, 1) ?? "")}
+      </ScrollText>
+      <h3 id="reproduce">
+        Do it again
+        <Permalink id="reproduce" what="Do it again" />
+      </h3>
+      <Copyable label="Command that repeats the run" text={visible(wholeCommand(record))} />
+      <p>
+        The verdicts can be computed again from the recording, without traffic, by <code>gauntlet rejudge</code>, and
+        this page is rendered again, byte for byte, by <code>gauntlet report</code>, each with the run folder.
+      </p>
+      <Method />
+      <Glossary />
+    </Section>
+  );
+}
+
+function wholeCommand(record: RunRecord): string {
+  const target = record.target.source === "embedded" ? [] : ["--target", shellWord(record.target.source)];
+  return [`gauntlet ${record.command}`, ...target, ...embeddedSwitches(record), "--seed", String(record.seed)].join(
+    " ",
+  );
+}
+
+function Method() {
+  return (
+    <>
+      <h3 id="method">
+        Method
+        <Permalink id="method" what="Method" />
+      </h3>
+      <ul>
+        <li>A negative probe is a good request with exactly one thing changed. Its good twin must have been served.</li>
+        <li>
+          First answers are judged: no retries, no redirects. A chance denial is waited out once, then it is
+          inconclusive.
+        </li>
+        <li>Green is earned: what was not run, not sent or not seen is never a pass.</li>
+        <li>What the specification leaves open is observed and never counts.</li>
+        <li>
+          Load is open-loop. Response time counts from when a request was due, service time from when it was sent;
+          admitted, denied and failed requests are never mixed. Histograms are merged; percentiles are never averaged.
+        </li>
+      </ul>
+    </>
+  );
+}
+
+const TERMS: readonly (readonly [string, string])[] = [
+  ["admitted", "the gateway accepted the request and began to serve it (status 2xx)"],
+  ["denial", "the gateway refused on purpose (401, 402, 404, 429) and named a reason"],
+  ["fault", "neither: a broken connection, a timeout, a 5xx, bytes that cannot be decoded"],
+  ["in flight", "sent, and the end of the answer not yet seen"],
+  ["time to first token", "first content token minus send time"],
+  ["inter-token latency", "gap between two neighbouring content tokens of one stream"],
+  ["blocked", "a state that the check needs was missing: not tested, and not a pass"],
+  ["inconclusive", "something else got in the way: chance denials, transport, too few samples"],
+  ["observed", "the specification is silent; what was seen is written down"],
+];
+
+function Glossary() {
+  return (
+    <>
+      <h3 id="glossary">
+        Glossary
+        <Permalink id="glossary" what="Glossary" />
+      </h3>
+      <Facts pairs={TERMS} />
+    </>
+  );
+}

@@ -1,0 +1,179 @@
+import { createHash } from "node:crypto";
+import { shorten, visible } from "../../clean-text.ts";
+import { type Evidence, outcomeOf, type RecordedBody } from "../../evidence.ts";
+import { timedBlocks } from "../../stream-events.ts";
+import { bytes, decimal, plural } from "../format.ts";
+import { ScrollText } from "../parts.tsx";
+
+/** Most of a body that is shown, UTF-16 units. The run folder has the whole. */
+const MOST_BODY = 3_000;
+const MOST_BLOCKS = 24;
+const MOST_BLOCK = 400;
+const MOST_HEADERS = 40;
+
+/** One exchange: request and answer, redacted when recorded, with the lines marked that its twin does not have. */
+export function ExchangeView({
+  evidence,
+  title,
+  against,
+  pointers,
+}: {
+  readonly evidence: Evidence;
+  readonly title: string;
+  readonly against: Evidence | undefined;
+  /** Places that findings name: these header lines are marked. */
+  readonly pointers: readonly string[];
+}) {
+  const { request, response, timeline } = evidence;
+  const named = new Set(pointers.map((pointer) => pointer.toLowerCase()));
+  const stream = response?.headers.some(
+    ([name, value]) => name.toLowerCase() === "content-type" && /event-stream/i.test(value),
+  );
+  return (
+    <div class="exchange">
+      <h4>{title}</h4>
+      <ScrollText kind="listing" label={`${title}: request`}>
+        <Line text={`${request.method} ${request.url}`} />
+        <Headers headers={request.headers} others={against?.request.headers} named={EMPTY} />
+        {request.body === undefined ? null : <Body text={request.body} total={Buffer.byteLength(request.body)} />}
+      </ScrollText>
+      <ScrollText kind="listing" label={`${title}: answer`}>
+        <Line text={outcomeOf(evidence)} marked={named.has("status")} strong />
+        {response === undefined ? null : (
+          <>
+            <Headers headers={response.headers} others={undefined} named={named} />
+            {stream && response.body.text !== undefined && timeline.sentUs !== undefined ? (
+              <Stream body={response.body} sentUs={timeline.sentUs} />
+            ) : (
+              <Body text={response.body.text ?? ""} base64={response.body.base64} total={response.body.bytes} />
+            )}
+          </>
+        )}
+      </ScrollText>
+    </div>
+  );
+}
+
+const EMPTY: ReadonlySet<string> = new Set();
+
+/** Request ids, dates and lengths differ between any two answers and tell nothing. */
+function Headers({
+  headers,
+  others,
+  named,
+}: {
+  readonly headers: readonly (readonly [string, string])[];
+  readonly others: readonly (readonly [string, string])[] | undefined;
+  readonly named: ReadonlySet<string>;
+}) {
+  const known = new Set(others?.map(([name, value]) => `${name.toLowerCase()}: ${value}`));
+  return (
+    <>
+      {headers.slice(0, MOST_HEADERS).map(([name, value], index) => (
+        <Line
+          key={index}
+          name={name}
+          text={value}
+          marked={
+            named.has(name.toLowerCase()) ||
+            [...named].some((pointer) => pointer === "action" && /action/i.test(name)) ||
+            (others !== undefined && !known.has(`${name.toLowerCase()}: ${value}`))
+          }
+        />
+      ))}
+      {headers.length > MOST_HEADERS ? <Line text={`and ${headers.length - MOST_HEADERS} more headers`} /> : null}
+    </>
+  );
+}
+
+/** A marked line has a sign in front of it as well: colour is never the only one. */
+function Line({
+  name,
+  text,
+  marked = false,
+  strong = false,
+}: {
+  readonly name?: string;
+  readonly text: string;
+  readonly marked?: boolean;
+  readonly strong?: boolean;
+}) {
+  const shown = visible(shorten(text.replace(/[\r\n]+/g, " "), 500));
+  const words =
+    name === undefined ? (
+      shown
+    ) : (
+      <>
+        <span class="hname">{visible(shorten(name, 100))}:</span> {shown}
+      </>
+    );
+  return (
+    <span class={`line${strong ? " strong" : ""}${marked ? " differs" : ""}`}>
+      {marked ? <span class="sign">› </span> : null}
+      {words}
+      {"\n"}
+    </span>
+  );
+}
+
+function Body({
+  text,
+  base64,
+  total,
+}: {
+  readonly text: string;
+  readonly base64?: string | undefined;
+  readonly total: number;
+}) {
+  if (base64 !== undefined) {
+    return <span class="content">{`\n${bytes(total)} that are not UTF-8, in base64:\n${shorten(base64, 400)}`}</span>;
+  }
+  if (text === "") return <span class="content quiet">{"\n(no body)"}</span>;
+  const pretty = prettyJson(text);
+  const cut = pretty.length > MOST_BODY;
+  return (
+    <>
+      <span class="content">{`\n${visible(shorten(pretty, MOST_BODY))}`}</span>
+      {cut ? <span class="quiet">{`\n${bytes(total)} in all, SHA-256 ${sha256(text)}`}</span> : null}
+    </>
+  );
+}
+
+/** Indented where it is JSON of a size worth reading; as it came otherwise. */
+function prettyJson(text: string): string {
+  if (text.length > 20_000 || !/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 1);
+  } catch {
+    // Not JSON after all: a fact that is best seen as it came.
+    return text;
+  }
+}
+
+function Stream({ body, sentUs }: { readonly body: RecordedBody; readonly sentUs: number }) {
+  const blocks = timedBlocks(body, sentUs);
+  const head = blocks.length > MOST_BLOCKS ? blocks.slice(0, MOST_BLOCKS - 6) : blocks;
+  const tail = blocks.length > MOST_BLOCKS ? blocks.slice(-6) : [];
+  const line = ({ text, atMs }: { text: string; atMs: number | undefined }, index: number) => (
+    <span key={index} class="event">
+      <span class="offset">{atMs === undefined ? "" : `+${decimal(atMs, 1)} ms`}</span>
+      {visible(shorten(text, MOST_BLOCK))}
+      {"\n"}
+    </span>
+  );
+  return (
+    <span class="content">
+      {"\n"}
+      {head.map(line)}
+      {tail.length === 0 ? null : (
+        <span class="quiet">{`… ${plural(blocks.length - head.length - tail.length, "event")} left out …\n`}</span>
+      )}
+      {tail.map(line)}
+      <span class="quiet">{`${plural(blocks.length, "event")}, ${bytes(body.bytes)}`}</span>
+    </span>
+  );
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

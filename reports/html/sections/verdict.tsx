@@ -1,0 +1,195 @@
+import { type RunRecord, STATUSES } from "../../../src/record/index.ts";
+import { shorten, visible } from "../../clean-text.ts";
+import { type ProblemGroup, problemsOf } from "../../problems.ts";
+import { SIGNS, TONES, type Tone, VERDICT_TONES } from "../../status-style.ts";
+import type { Anchors } from "../anchors.ts";
+import { decimal, duration, plural, utc } from "../format.ts";
+import { Facts, Foreign, StatusMark } from "../parts.tsx";
+
+/** What was decided, about what, and why: the ten-second reader stops after this. */
+export function VerdictSection({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
+  const { verdict, target } = record;
+  const tone = VERDICT_TONES[verdict.word];
+  return (
+    <section id="verdict" class={`verdict ${tone}`} aria-labelledby="verdict-title">
+      <div class="headline">
+        <Shape tone={tone} word={verdict.word} />
+        <div>
+          <h1 id="verdict-title">
+            <span class="word">
+              {verdict.word === "fail" ? "Fail" : verdict.word === "pass" ? "Pass" : WORDS[verdict.word]}
+            </span>
+            <span class="target">
+              <Foreign text={target.name} />
+            </span>
+          </h1>
+          <p class="lead">{sentence(record)}</p>
+        </div>
+      </div>
+      {verdict.qualifiers.length === 0 ? null : (
+        <ul class="qualifiers">
+          {verdict.qualifiers.map((qualifier) => (
+            <li key={qualifier}>{visible(qualifier)}</li>
+          ))}
+        </ul>
+      )}
+      <CountsBar record={record} />
+      <Reasons record={record} anchors={anchors} />
+      <Facts
+        pairs={[
+          ["Target", <Foreign key="target" text={target.baseUrl} />],
+          ["Build", target.build === undefined ? "did not name itself" : <Foreign key="build" text={target.build} />],
+          ["Started", utc(record.startedAt)],
+          ["Duration", duration(record.durationMs)],
+          ["Requests", decimal(record.traffic.requests)],
+          ["Command", `gauntlet ${record.command}`],
+          ["Exit code", String(verdict.exitCode)],
+          ["Harness", `${record.harness.name} ${record.harness.version}`],
+        ]}
+      />
+    </section>
+  );
+}
+
+const WORDS = { inconclusive: "Inconclusive", error: "Error" } as const;
+
+function sentence({ verdict, counts, complete }: RunRecord): string {
+  const failed = (counts.fail ?? 0) + (counts.flaky ?? 0);
+  const untested = (counts.blocked ?? 0) + (counts.inconclusive ?? 0);
+  const cut = complete ? "" : " The run was cut short: this is what there was.";
+  switch (verdict.word) {
+    case "pass":
+      return `No demand was broken${(counts.warn ?? 0) > 0 ? `; ${plural(counts.warn ?? 0, "advice was", "advices were")} not followed` : ""}.${cut}`;
+    case "fail":
+      return `${failed > 0 ? `${plural(failed, "check")} found a broken demand.` : "A gate was not met."}${untested > 0 ? ` ${decimal(untested)} more could not be decided.` : ""}${cut}`;
+    case "inconclusive":
+      return `Nothing was found broken, but ${untested > 0 ? `${plural(untested, "check")} could not be decided` : "too little was judged"}: this is not a pass.${cut}`;
+    case "error":
+      return `The harness itself failed; nothing is said about the gateway.${cut}`;
+  }
+}
+
+/** Ring, octagon or diamond: the verdict can be told without colour. */
+function Shape({ tone, word }: { readonly tone: Tone; readonly word: string }) {
+  const outline =
+    tone === "good" ? (
+      <circle cx="32" cy="32" r="28" />
+    ) : tone === "bad" ? (
+      <path d="M21 4h22l17 17v22L43 60H21L4 43V21z" />
+    ) : (
+      <path d="M32 3l29 29-29 29L3 32z" />
+    );
+  const inner =
+    tone === "good" ? "M20 33l9 9 16-19" : tone === "bad" ? "M22 22l20 20M42 22L22 42" : "M32 19v16M32 43v3";
+  return (
+    <svg class="shape" viewBox="0 0 64 64" width="64" height="64" role="img" aria-label={`Verdict: ${word}`}>
+      <g class="outline">{outline}</g>
+      <path class="inner" d={inner} />
+    </svg>
+  );
+}
+
+function CountsBar({ record }: { readonly record: RunRecord }) {
+  const present = STATUSES.filter((status) => (record.counts[status] ?? 0) > 0);
+  const total = present.reduce((sum, status) => sum + (record.counts[status] ?? 0), 0);
+  if (total === 0) return null;
+  let x = 0;
+  const width = 1_000;
+  const parts = present.map((status) => {
+    // A single failure among thousands must still be seen.
+    const share = Math.max(4, ((record.counts[status] ?? 0) / total) * width);
+    const part = { status, x, share };
+    x += share;
+    return part;
+  });
+  return (
+    <div class="counts">
+      <svg viewBox={`0 0 ${x} 10`} preserveAspectRatio="none" height="10" aria-hidden="true">
+        {parts.map(({ status, x: left, share }) => (
+          <rect
+            key={status}
+            class={`fill-${TONES[status]} is-${status}`}
+            x={left}
+            y="0"
+            width={Math.max(1, share - 2)}
+            height="10"
+          />
+        ))}
+      </svg>
+      <ul>
+        {present.map((status) => (
+          <li key={status}>
+            <StatusMark status={status} label={`${decimal(record.counts[status] ?? 0)} ${status}`} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** Most reasons in the verdict; the failures section has all. */
+const MOST_REASONS = 12;
+
+function Reasons({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
+  const groups = problemsOf(record).filter(({ status }) => status !== "warn");
+  const blocked = record.checks.filter(({ status }) => status === "blocked").length;
+  const known = new Set(record.checks.map(({ id }) => id));
+  const others = record.verdict.reasons.filter(({ check }) => check === undefined || !known.has(check));
+  const warned = record.counts.warn ?? 0;
+  if (groups.length + blocked + others.length + warned === 0) return null;
+  return (
+    <div class="reasons">
+      <h2 class="small">Why</h2>
+      <ul>
+        {others
+          .filter(({ text }) => groups.length === 0 || !/^and \d+ more$/.test(text))
+          .map(({ text }) => (
+            <li key={text}>
+              <Foreign text={shorten(text, 300)} />
+            </li>
+          ))}
+        {groups.slice(0, MOST_REASONS).map((group) => (
+          <Reason key={`${group.check} ${group.status}`} group={group} anchors={anchors} />
+        ))}
+        {groups.length > MOST_REASONS ? (
+          <li>
+            <a href="#failures">and {plural(groups.length - MOST_REASONS, "more check")}</a>
+          </li>
+        ) : null}
+        {blocked > 0 ? (
+          <li>
+            <StatusMark status="blocked" /> <a href="#not-run">{plural(blocked, "check was", "checks were")} not run</a>
+            : something they need is missing.
+          </li>
+        ) : null}
+        {warned > 0 ? (
+          <li>
+            <StatusMark status="warn" /> <a href="#failures">{plural(warned, "check")} warned</a>: advice not followed,
+            which decides nothing.
+          </li>
+        ) : null}
+      </ul>
+    </div>
+  );
+}
+
+function Reason({ group, anchors }: { readonly group: ProblemGroup; readonly anchors: Anchors }) {
+  const [first] = group.instances;
+  return (
+    <li>
+      <span class={`mark ${TONES[group.status]}`}>
+        <span class="sign" aria-hidden="true">
+          {SIGNS[group.status]}
+        </span>
+        {group.status}
+      </span>{" "}
+      <a href={`#${anchors.of("failure", `${group.check} ${group.status}`)}`}>{group.title}</a>
+      {group.instances.length > 1 ? ` (${decimal(group.instances.length)} times)` : ""}
+      {first === undefined ? null : (
+        <span class="because">
+          <Foreign text={shorten(first.message, 200)} />
+        </span>
+      )}
+    </li>
+  );
+}

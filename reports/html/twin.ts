@@ -1,0 +1,23 @@
+import type { CheckResult } from "../../src/record/index.ts";
+import type { Evidence } from "../evidence.ts";
+import type { ReportSource } from "../source.ts";
+
+/**
+ * The request of the same check that was good and was served: with it beside, the one thing that was changed is seen.
+ *
+ * @returns `undefined` when the request is itself a good one, or no twin was kept.
+ */
+export function twinOf(check: CheckResult, of: Evidence, source: ReportSource): Evidence | undefined {
+  if (of.asked.intent === "good") return undefined;
+  return check.exchanges
+    .filter((id) => id !== of.id)
+    .map((id) => source.evidence(id))
+    .find(
+      (other): other is Evidence =>
+        other !== undefined &&
+        other.asked.intent === "good" &&
+        other.asked.endpoint === of.asked.endpoint &&
+        other.response !== undefined &&
+        other.response.status < 300,
+    );
+}

@@ -1,0 +1,78 @@
+import type { CheckResult, Finding, RunRecord, Status } from "../src/record/index.ts";
+
+/** Statuses whose evidence a reader wants to see, worst first. */
+const SHOWN: readonly Status[] = ["harness-error", "fail", "flaky", "inconclusive", "warn"];
+
+/** Instances of one declaration that came to the same status. */
+export interface ProblemGroup {
+  readonly check: string;
+  readonly title: string;
+  readonly status: Status;
+  readonly instances: readonly CheckResult[];
+}
+
+/** What went wrong, worst first, instances of one check together. */
+export function problemsOf(record: RunRecord): ProblemGroup[] {
+  const groups = new Map<string, CheckResult[]>();
+  for (const status of SHOWN) {
+    for (const check of record.checks) {
+      if (check.status !== status) continue;
+      const key = `${status} ${check.check}`;
+      groups.set(key, [...(groups.get(key) ?? []), check]);
+    }
+  }
+  return [...groups.values()].flatMap((instances) => {
+    const [first] = instances;
+    if (first === undefined) return [];
+    return [{ check: first.check, title: first.title, status: first.status, instances }];
+  });
+}
+
+/** Broken findings that say the same, once each, with how often and where first. */
+export interface Broken {
+  readonly finding: Finding;
+  readonly times: number;
+}
+
+export function brokenOf(check: CheckResult): Broken[] {
+  const byText = new Map<string, { finding: Finding; times: number }>();
+  for (const finding of check.findings) {
+    if (finding.outcome !== "broken") continue;
+    const key = JSON.stringify([finding.row, finding.pointer, finding.expected, finding.observed, finding.note]);
+    const known = byText.get(key);
+    if (known === undefined) byText.set(key, { finding, times: 1 });
+    else known.times++;
+  }
+  return [...byText.values()].sort((a, b) => Number(b.finding.weight === "fail") - Number(a.finding.weight === "fail"));
+}
+
+/** Most exchanges of one check among which a report looks for the good twin. */
+const MOST_CANDIDATES = 24;
+/** Most instances that are shown with all their evidence. The others are listed; the run folder has everything. */
+export const MOST_SHOWN = 60;
+
+/** The instances whose evidence is shown: some of every group before more of any. */
+export function shownInstances(groups: readonly ProblemGroup[]): ReadonlySet<string> {
+  const shown = new Set<string>();
+  const deepest = Math.max(0, ...groups.map(({ instances }) => instances.length));
+  for (let depth = 0; depth < deepest && shown.size < MOST_SHOWN; depth++) {
+    for (const { instances } of groups) {
+      const instance = instances[depth];
+      if (instance !== undefined && shown.size < MOST_SHOWN) shown.add(instance.id);
+    }
+  }
+  return shown;
+}
+
+/** Ids of the exchanges that a report of this record wants to show. */
+export function wantedExchanges(record: RunRecord): ReadonlySet<string> {
+  const groups = problemsOf(record);
+  const shown = shownInstances(groups);
+  const wanted = new Set<string>();
+  for (const check of groups.flatMap(({ instances }) => instances)) {
+    if (!shown.has(check.id)) continue;
+    for (const { finding } of brokenOf(check)) if (finding.exchange !== undefined) wanted.add(finding.exchange);
+    for (const id of check.exchanges.slice(0, MOST_CANDIDATES)) wanted.add(id);
+  }
+  return wanted;
+}

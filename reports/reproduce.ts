@@ -1,0 +1,31 @@
+import type { CheckResult, RunRecord } from "../src/record/index.ts";
+
+/** The command that runs just this again. */
+export function rerunCommand(record: RunRecord, check: CheckResult): string {
+  const target = record.target.source === "embedded" ? [] : ["--target", shellWord(record.target.source)];
+  return [
+    "gauntlet conform",
+    "--only",
+    shellWord(check.id),
+    ...target,
+    ...embeddedSwitches(record),
+    "--seed",
+    String(record.seed),
+  ].join(" ");
+}
+
+/** Faults and variants of the embedded gateway: without them it would be another gateway. */
+export function embeddedSwitches(record: RunRecord): string[] {
+  const configuration = record.configuration.value;
+  if (record.target.source !== "embedded" || typeof configuration !== "object" || configuration === null) return [];
+  const named = configuration as Record<string, unknown>;
+  const list = (name: string, option: string) => {
+    const values = named[name];
+    return Array.isArray(values) ? values.flatMap((value) => [option, shellWord(String(value))]) : [];
+  };
+  return [...list("faults", "--fault"), ...list("variants", "--variant")];
+}
+
+export function shellWord(text: string): string {
+  return /^[A-Za-z0-9_./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,36 @@
+import type { RunVerdict, Status } from "../src/record/index.ts";
+
+/** A sign for each status: colour is never the only one. */
+export const SIGNS: Readonly<Record<Status, string>> = {
+  "harness-error": "!",
+  fail: "✗",
+  flaky: "≈",
+  blocked: "▣",
+  inconclusive: "?",
+  warn: "▲",
+  pass: "✓",
+  observed: "·",
+  "not-applicable": "–",
+};
+
+/** Colour family of a status; the style sheet and the terminal know what to make of it. */
+export type Tone = "good" | "bad" | "caution" | "held" | "quiet";
+
+export const TONES: Readonly<Record<Status, Tone>> = {
+  "harness-error": "bad",
+  fail: "bad",
+  flaky: "bad",
+  blocked: "held",
+  inconclusive: "held",
+  warn: "caution",
+  pass: "good",
+  observed: "quiet",
+  "not-applicable": "quiet",
+};
+
+export const VERDICT_TONES: Readonly<Record<RunVerdict["word"], Tone>> = {
+  pass: "good",
+  fail: "bad",
+  error: "bad",
+  inconclusive: "held",
+};
