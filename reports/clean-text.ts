@@ -6,19 +6,30 @@
  * Escaping for HTML or XML is the renderer's business and comes after.
  */
 export function visible(text: string): string {
-  return text
-    .replace(CONTROLS, (character) => {
-      const code = character.charCodeAt(0);
-      if (code === 0x7f) return "\u2421";
-      return code < 0x20 ? String.fromCharCode(0x2400 + code) : named(code);
-    })
-    .replace(TURNING, (character) => named(character.codePointAt(0) ?? 0))
-    .replace(UNPAIRED, "\uFFFD");
+  return text.replace(UNPLAIN, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    if (code >= 0xd800 && code <= 0xdfff) return "\uFFFD";
+    if (code < 0x20) return String.fromCharCode(0x2400 + code);
+    if (code === 0x7f) return "\u2421";
+    return `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
+  });
 }
 
-/** The same on one line. */
-export function oneLine(text: string): string {
-  return visible(text.replace(/\s+/g, " ")).trim();
+/** Controls, formats, halves of characters, what is not assigned, and separators that end a line for some readers. */
+const UNPLAIN = /[^\n\t\P{C}]|[\p{Zl}\p{Zp}]/gu;
+
+/**
+ * The same on one line, and not too long.
+ *
+ * @param most UTF-16 units. What is far beyond is not even looked at, so that a giant costs nothing.
+ */
+export function oneLine(text: string, most = 400): string {
+  return shorten(visible(text.slice(0, most * 4).replace(/\s+/g, " ")).trim(), most);
+}
+
+/** The same over several lines, and not too long. */
+export function passage(text: string, most: number): string {
+  return visible(shorten(text, most));
 }
 
 /** At most so many UTF-16 units, with a sign that something was cut. */
@@ -28,11 +39,3 @@ export function shorten(text: string, most: number): string {
   const end = /[\uD800-\uDBFF]/.test(text[most - 2] ?? "") ? most - 2 : most - 1;
   return `${text.slice(0, end)}…`;
 }
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
-/** Bidirectional controls, zero-width and other invisible characters, and the noncharacters that XML forbids. */
-const TURNING = /[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff]/g;
-const UNPAIRED = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
-
-const named = (code: number): string => `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;

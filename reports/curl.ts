@@ -4,9 +4,9 @@ export interface Reproducible {
     readonly method: string;
     readonly url: string;
     readonly headers: readonly (readonly [string, string])[];
-    readonly body: string | undefined;
+    readonly body?: string | undefined;
   };
-  readonly key: string | undefined;
+  readonly key?: string | undefined;
 }
 
 /** Longest body that is printed; a reader copies it by hand. */
@@ -31,12 +31,17 @@ export function curlLine({ request, key }: Reproducible, variableOf: (key: strin
   return parts.join(" ");
 }
 
+/** Quoted for a shell. What is not plain text is written by its code: a terminal must not obey it, nor turn the line. */
 function quote(text: string): string {
-  // Control characters from a hostile body must not reach a terminal.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  const clean = text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\uFFFD");
-  return `'${clean.replaceAll("'", `'\\''`)}'`;
+  if (!UNPLAIN.test(text)) return `'${text.replaceAll("'", `'\\''`)}'`;
+  const escaped = text.replace(/['\\]/g, "\\$&").replace(new RegExp(UNPLAIN, "gu"), (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
+  });
+  return `$'${escaped}'`;
 }
+
+const UNPLAIN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 /** The variable that the target file names for a key, or a made-up one. */
 export function keyVariables(configuration: unknown): (key: string) => string {

@@ -1,6 +1,7 @@
 export { curlLine, keyVariables } from "./curl.ts";
 export { type Evidence, readEvidence } from "./evidence.ts";
-export { type Layout, type ReportFiles, renderHtml } from "./html/render-html.tsx";
+export { ALL_FORMATS, DEFAULT_FORMATS, FORMATS, type Format } from "./formats.ts";
+export type { Layout } from "./html/render-html.tsx";
 export { jsonDocument } from "./json-document.ts";
 export { wantedExchanges } from "./problems.ts";
 export type { ReportSource } from "./source.ts";

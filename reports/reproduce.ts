@@ -1,17 +1,11 @@
-import type { CheckResult, RunRecord } from "../src/record/index.ts";
+import type { RunRecord } from "../src/record/index.ts";
 
-/** The command that runs just this again. */
-export function rerunCommand(record: RunRecord, check: CheckResult): string {
+/** The command that runs a check again, or the load run that a finding under load is from. */
+export function rerunOf(record: RunRecord, id: string): string {
+  const load = (record.load?.runs ?? []).find(({ name }) => id === `load.${name}` || id.startsWith(`load.${name}.`));
+  const what = load === undefined ? ["conform", "--only", shellWord(id)] : ["load", shellWord(load.name)];
   const target = record.target.source === "embedded" ? [] : ["--target", shellWord(record.target.source)];
-  return [
-    "gauntlet conform",
-    "--only",
-    shellWord(check.id),
-    ...target,
-    ...embeddedSwitches(record),
-    "--seed",
-    String(record.seed),
-  ].join(" ");
+  return ["gauntlet", ...what, ...target, ...embeddedSwitches(record), "--seed", String(record.seed)].join(" ");
 }
 
 /** Faults and variants of the embedded gateway: without them it would be another gateway. */

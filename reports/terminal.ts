@@ -1,7 +1,9 @@
 import Table from "cli-table3";
 import type pc from "picocolors";
 import { type CheckResult, countStatuses, type RunRecord, STATUSES, type Status } from "../src/record/index.ts";
+import { oneLine } from "./clean-text.ts";
 import { curlLine, keyVariables, type Reproducible } from "./curl.ts";
+import { SIGNS } from "./status-style.ts";
 
 type Colors = ReturnType<typeof pc.createColors>;
 
@@ -12,18 +14,6 @@ export interface TerminalOptions {
   /** Where the run was written. */
   readonly folder: string;
 }
-
-const SIGNS: Readonly<Record<Status, string>> = {
-  "harness-error": "!",
-  fail: "✗",
-  flaky: "≈",
-  blocked: "▣",
-  inconclusive: "?",
-  warn: "▲",
-  pass: "✓",
-  observed: "·",
-  "not-applicable": "–",
-};
 
 /** Statuses that are shown one by one; the others are counted. */
 const SHOWN: readonly Status[] = ["harness-error", "fail", "flaky", "inconclusive", "warn"];
@@ -39,7 +29,7 @@ export function renderTerminal(record: RunRecord, options: TerminalOptions): str
     suiteTable(record, paint),
     ...shown.map((check) => renderCheck(check, record, options, paint)),
     renderBlocked(record, colors),
-    verdictPaint(colors.bold(plain(record.verdict.headline))),
+    verdictPaint(colors.bold(oneLine(record.verdict.headline))),
     `${summary(record)} in ${(record.durationMs / 1_000).toFixed(1)} s, ${record.traffic.requests} requests`,
     `exit code ${record.verdict.exitCode}; everything is in ${options.folder}`,
   ]
@@ -79,16 +69,16 @@ function suiteTable(record: RunRecord, paint: Paint): string {
 function renderCheck(check: CheckResult, record: RunRecord, options: TerminalOptions, paint: Paint): string {
   const { colors } = options;
   const lines = [
-    `\n${paint(check.status, `${SIGNS[check.status]} ${check.status} ${check.id}`)}  ${plain(check.title)}`,
+    `\n${paint(check.status, `${SIGNS[check.status]} ${check.status} ${oneLine(check.id)}`)}  ${oneLine(check.title)}`,
   ];
   const broken = check.findings.filter(({ outcome }) => outcome === "broken");
-  if (broken.length === 0) lines.push(`    ${plain(check.message)}`);
+  if (broken.length === 0) lines.push(`    ${oneLine(check.message)}`);
   for (const finding of broken.slice(0, 5)) {
-    const place = finding.pointer === undefined ? "" : ` at ${finding.pointer}`;
-    if (finding.note !== undefined) lines.push(`    ${plain(finding.note)}`);
+    const place = finding.pointer === undefined ? "" : ` at ${oneLine(finding.pointer)}`;
+    if (finding.note !== undefined) lines.push(`    ${oneLine(finding.note)}`);
     lines.push(`    ${finding.row} (${finding.level})${place}`);
-    lines.push(`      expected ${colors.green(plain(finding.expected ?? ""))}`);
-    lines.push(`      observed ${colors.red(plain(finding.observed))}`);
+    lines.push(`      expected ${colors.green(oneLine(finding.expected ?? ""))}`);
+    lines.push(`      observed ${colors.red(oneLine(finding.observed))}`);
   }
   if (broken.length > 5) lines.push(`    and ${broken.length - 5} more findings`);
   const id = broken.find(({ exchange }) => exchange !== undefined)?.exchange;
@@ -108,12 +98,12 @@ function renderBlocked(record: RunRecord, colors: Colors): string {
   const lines = [`\n${colors.yellow(`${SIGNS.blocked} ${blocked.length} checks were blocked`)}`];
   for (const [message, checks] of byMessage) {
     lines.push(
-      `    ${plain(message)} (${checks
-        .map(({ id }) => id)
+      `    ${oneLine(message)} (${checks
+        .map(({ id }) => oneLine(id))
         .slice(0, 4)
         .join(", ")}${checks.length > 4 ? `, and ${checks.length - 4} more` : ""})`,
     );
-    for (const line of checks[0]?.unblock ?? []) lines.push(`        ${line}`);
+    for (const line of checks[0]?.unblock ?? []) lines.push(`        ${oneLine(line)}`);
   }
   return lines.join("\n");
 }
@@ -122,10 +112,4 @@ function summary(record: RunRecord): string {
   return STATUSES.filter((status) => (record.counts[status] ?? 0) > 0)
     .map((status) => `${record.counts[status]} ${status}`)
     .join(", ");
-}
-
-/** Text that came from a gateway may hold escape sequences; a terminal must not obey them. */
-function plain(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "\uFFFD");
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Status } from "../../src/record/index.ts";
-import { visible } from "../clean-text.ts";
-import { SIGNS, TONES, type Tone } from "../status-style.ts";
+import { oneLine, visible } from "../clean-text.ts";
+import { SIGNS, TONES } from "../status-style.ts";
 
 /** A part of the page that can be linked to: its number, its title, and what it found, in one sentence. */
 export function Section({
@@ -29,7 +29,7 @@ export function Section({
 
 export function Permalink({ id, what }: { readonly id: string; readonly what: string }) {
   return (
-    <a class="perma" href={`#${id}`} aria-label={`Link to ${what}`}>
+    <a class="perma" href={`#${id}`} aria-label={`Link to ${oneLine(what, 80)}`}>
       #
     </a>
   );
@@ -47,25 +47,6 @@ export function StatusMark({ status, label }: { readonly status: Status; readonl
   );
 }
 
-export function ToneMark({
-  tone,
-  sign,
-  children,
-}: {
-  readonly tone: Tone;
-  readonly sign: string;
-  readonly children: ComponentChildren;
-}) {
-  return (
-    <span class={`mark ${tone}`}>
-      <span class="sign" aria-hidden="true">
-        {sign}
-      </span>
-      {children}
-    </span>
-  );
-}
-
 /** Text that somebody else wrote: harmless characters, shown as they are. */
 export function Foreign({ text }: { readonly text: string }) {
   return <span class="foreign">{visible(text)}</span>;
@@ -73,7 +54,13 @@ export function Foreign({ text }: { readonly text: string }) {
 
 /** A sentence of ours, with what stands in backquotes as code. */
 export function Prose({ text }: { readonly text: string }) {
-  return <>{text.split("`").map((part, index) => (index % 2 === 0 ? visible(part) : <code key={index}>{visible(part)}</code>))}</>;
+  return (
+    <>
+      {text
+        .split("`")
+        .map((part, index) => (index % 2 === 0 ? visible(part) : <code key={index}>{visible(part)}</code>))}
+    </>
+  );
 }
 
 export interface Cell {
@@ -184,33 +171,5 @@ export function Copyable({ text, label }: { readonly text: string; readonly labe
     <ScrollText kind="command" label={label} copy>
       <code>{text}</code>
     </ScrollText>
-  );
-}
-
-/** A drawing with the words and the table behind it. */
-export function Figure({
-  title,
-  note,
-  drawing,
-  children,
-}: {
-  readonly title: string;
-  readonly note?: ComponentChildren;
-  readonly drawing: ComponentChildren;
-  /** The table behind the chart. */
-  readonly children: ComponentChildren;
-}) {
-  return (
-    <figure>
-      <figcaption>
-        <strong>{title}</strong>
-        {note === undefined ? null : <span class="note">{note}</span>}
-      </figcaption>
-      {drawing}
-      <details class="behind">
-        <summary>The table behind it</summary>
-        {children}
-      </details>
-    </figure>
   );
 }

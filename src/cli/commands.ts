@@ -1,4 +1,6 @@
 import type { ArgumentsCamelCase, CommandModule } from "yargs";
+import type { Format, Layout } from "../../reports/index.ts";
+import type { Printed } from "./report.ts";
 
 /** Where a command leaves its exit code. */
 interface Outcome {
@@ -121,15 +123,34 @@ export const rejudgeCommand: CommandModule<object, { readonly dir: string; reado
   },
 };
 
-export const reportCommand: CommandModule<object, { readonly dirs: string[]; readonly layout: "single" | "folder" }> = {
+interface ReportArguments {
+  readonly dirs: string[];
+  readonly format: Format[];
+  readonly layout: Layout;
+  readonly print?: Printed;
+}
+
+export const reportCommand: CommandModule<object, ReportArguments> = {
   command: "report <dirs..>",
   describe: "Render the reports of stored runs again",
   builder: (yargs) =>
     yargs.positional("dirs", { type: "string", array: true, demandOption: true, describe: "folders of runs" }).options({
+      format: {
+        type: "string",
+        array: true,
+        nargs: 1,
+        choices: ["html", "junit", "ctrf", "markdown", "annotations", "sarif", "events", "openmetrics"],
+        default: [] as string[],
+        describe: "write this; may be repeated; default what every run leaves in its folder",
+      },
       layout: {
-        choices: ["single", "folder"] as const,
+        choices: ["single", "folder"],
         default: "single",
-        describe: "one HTML file, or a folder for servers that forbid what stands inside a page",
+        describe: "HTML as one file, or as a folder for servers that forbid what stands inside a page",
+      },
+      print: {
+        choices: ["terminal", "json", "junit", "ctrf", "markdown", "annotations", "sarif", "events", "openmetrics"],
+        describe: "print this to stdout and write nothing",
       },
     }) as never,
   handler: async (argv) => {

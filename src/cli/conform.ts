@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import pc from "picocolors";
 import { jsonDocument, renderTerminal } from "../../reports/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 import type { Exchange } from "../client/index.ts";
 import { freeze, runChecks, select, Traffic } from "../conformance/index.ts";
 import { type CheckResult, RunFolder } from "../record/index.ts";
 import { hookSupplier, loadTarget, type Supplier, startEmbedded, type Target } from "../target/index.ts";
+import { colorsFor } from "./colors.ts";
 import { composeRecord } from "./compose-record.ts";
 import { prepare } from "./preflight.ts";
 import { progress } from "./progress.ts";
@@ -80,18 +80,13 @@ export async function conform(options: ConformOptions): Promise<number> {
   if (options.json) process.stdout.write(`${JSON.stringify(jsonDocument(record, folder.path))}\n`);
   else {
     const text = renderTerminal(record, {
-      colors: pc.createColors(useColor(process.stdout)),
+      colors: colorsFor(process.stdout),
       exchange: (id) => exchanges.get(id),
       folder: folder.path,
     });
     process.stdout.write(text);
   }
   return record.verdict.exitCode;
-}
-
-/** Colour only where somebody sees it, and never against NO_COLOR. */
-export function useColor(stream: NodeJS.WriteStream): boolean {
-  return pc.isColorSupported && stream.isTTY === true;
 }
 
 /** The target of a run, with the embedded gateway started if it is that. */
@@ -116,7 +111,15 @@ async function supplyTarget(
     ...options.fault.flatMap((name) => ["--fault", name]),
     ...options.variant.flatMap((name) => ["--variant", name]),
   ];
-  return startEmbedded({ command: [process.execPath, mainFile(), "gateway", ...switches], signal });
+  const embedded = await startEmbedded({ command: [process.execPath, mainFile(), "gateway", ...switches], signal });
+  // With a fault or a variant it is another gateway: the record says so, and so do the commands that repeat it.
+  const { fault, variant } = options;
+  const configuration = {
+    target: "embedded",
+    ...(fault.length === 0 ? {} : { faults: fault }),
+    ...(variant.length === 0 ? {} : { variants: variant }),
+  };
+  return { ...embedded, target: { ...embedded.target, configuration } };
 }
 
 /** Our own entry file: the embedded gateway is this program, started again. */

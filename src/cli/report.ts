@@ -1,12 +1,38 @@
-import { join } from "node:path";
-import type { Layout } from "../../reports/index.ts";
+import { FORMATS, type Format, jsonDocument, type Layout, renderTerminal } from "../../reports/index.ts";
 import { EXIT } from "../core/index.ts";
-import { writeReports } from "./write-reports.ts";
+import { colorsFor } from "./colors.ts";
+import { openSource, writeReports } from "./write-reports.ts";
+
+/** Formats for a stream rather than a file. */
+export type Printed = Exclude<Format, "html"> | "terminal" | "json";
+
+export interface ReportOptions {
+  readonly dirs: readonly string[];
+  /** Default: what every run leaves in its folder. */
+  readonly format: readonly Format[];
+  readonly layout: Layout;
+  /** Print this to stdout instead of writing files. */
+  readonly print?: Printed | undefined;
+}
 
 /** Renders the reports of stored runs again. Judges nothing and sends nothing. */
-export function report({ dirs, layout }: { readonly dirs: readonly string[]; readonly layout: Layout }): number {
+export function report({ dirs, format, layout, print }: ReportOptions): number {
   for (const dir of dirs) {
-    for (const file of writeReports(dir, layout)) process.stdout.write(`${join(dir, file)}\n`);
+    if (print === undefined) {
+      const files = writeReports(dir, { ...(format.length === 0 ? {} : { formats: format }), layout });
+      for (const file of files) process.stdout.write(`${file}\n`);
+    } else {
+      process.stdout.write(printed(dir, print));
+    }
   }
   return EXIT.pass;
+}
+
+function printed(folder: string, format: Printed): string {
+  const source = openSource(folder);
+  if (format === "json") return `${JSON.stringify(jsonDocument(source.record, folder))}\n`;
+  if (format === "terminal") {
+    return renderTerminal(source.record, { colors: colorsFor(process.stdout), exchange: source.evidence, folder });
+  }
+  return [...FORMATS[format](source, "single").values()].join("");
 }

@@ -1,28 +1,41 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Layout, type ReportSource, readEvidence, renderHtml, wantedExchanges } from "../../reports/index.ts";
-import { type RunRecord, readExchanges, readRecord, writeAtomically } from "../record/index.ts";
+import {
+  DEFAULT_FORMATS,
+  FORMATS,
+  type Format,
+  type Layout,
+  type ReportSource,
+  readEvidence,
+  wantedExchanges,
+} from "../../reports/index.ts";
+import { readExchanges, readRecord, writeAtomically } from "../record/index.ts";
 
 /** A run as reports see it: its record, and the exchanges that they want to show. */
-export function openSource(folder: string, record: RunRecord = readRecord(folder)): ReportSource {
+export function openSource(folder: string): ReportSource {
+  const record = readRecord(folder);
   const lines = readExchanges(folder, wantedExchanges(record));
   return { record, evidence: (id) => readEvidence(lines.get(id)) };
+}
+
+interface Wanted {
+  readonly formats?: readonly Format[];
+  readonly layout?: Layout;
 }
 
 /**
  * Renders a run folder's reports into it, from what stands on the disk: rendering again later gives the same bytes.
  *
- * @returns paths of the files, relative to the folder.
+ * @returns paths of the files.
  */
-export function writeReports(folder: string, layout: Layout = "single"): string[] {
+export function writeReports(folder: string, { formats = DEFAULT_FORMATS, layout = "single" }: Wanted = {}): string[] {
   const source = openSource(folder);
-  const files = [
-    ...[...renderHtml(source, layout)].map(([name, text]) => [layout === "folder" ? join("report", name) : name, text]),
-  ] as [string, string][];
-  for (const [name, text] of files) {
-    const path = join(folder, name);
-    mkdirSync(dirname(path), { recursive: true });
-    writeAtomically(path, text);
-  }
-  return files.map(([name]) => name);
+  return formats.flatMap((format) =>
+    [...FORMATS[format](source, layout)].map(([name, text]) => {
+      const path = join(folder, name);
+      mkdirSync(dirname(path), { recursive: true });
+      writeAtomically(path, text);
+      return path;
+    }),
+  );
 }

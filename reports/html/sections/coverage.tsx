@@ -38,7 +38,7 @@ export function CoverageSection({ record, anchors }: { readonly record: RunRecor
           <Silent rows={silent} />
           <Uncovered rows={uncovered} all={rows} />
           <NotRun record={record} />
-          <AllChecks checks={record.checks} anchors={anchors} />
+          <AllChecks checks={record.checks} />
         </>
       )}
     </Section>
@@ -102,7 +102,7 @@ function Area({
       <DataTable
         caption={`Requirements of the area ${area} by dialect and mode`}
         quietCaption
-        head={["Row", "Level", "Statement", ...columns.map((column) => ({ value: <ColumnHead column={column} /> }))]}
+        head={["Row", "Level", ...columns.map((column) => ({ value: <ColumnHead column={column} /> })), "Statement"]}
         rows={rows.map(({ row, cells, excluded, status }) => [
           <a key="row" id={anchors.of("row", row.id)} class="rowid" href={`#${anchors.of("row", row.id)}`}>
             {row.id}
@@ -110,11 +110,11 @@ function Area({
           <span key="level" class={`level ${row.level.toLowerCase()}`}>
             {row.level}
           </span>,
+          ...columns.map((column) => <MatrixCell key={column} cell={cells[column]} />),
           <span key="text" class="statement">
             <Prose text={row.text} />
             {status === undefined && excluded !== undefined ? <em> Not judged: {excluded}.</em> : null}
           </span>,
-          ...columns.map((column) => <MatrixCell key={column} cell={cells[column]} />),
         ])}
       />
     </details>
@@ -168,7 +168,7 @@ function Silent({ rows }: { readonly rows: readonly CoveredRow[] }) {
           <ul key="observed" class="plain">
             {observed.slice(0, 6).map((text) => (
               <li key={text}>
-                <Foreign text={shorten(oneLine(text), 160)} />
+                <Foreign text={oneLine(text, 160)} />
               </li>
             ))}
             {observed.length > 6 ? <li>and {observed.length - 6} more answers</li> : null}
@@ -231,7 +231,7 @@ function NotRun({ record }: { readonly record: RunRecord }) {
             <Foreign text={shorten(message, 300)} />
             <p class="note">
               {enumerate(
-                checks.map(({ id }) => id),
+                checks.map(({ id }) => oneLine(id, 120)),
                 6,
               )}
             </p>
@@ -250,7 +250,7 @@ function NotRun({ record }: { readonly record: RunRecord }) {
 /** Above this many the list is cut by leaving out what passed: the record has everything. */
 const MOST_LISTED = 5_000;
 
-function AllChecks({ checks, anchors }: { readonly checks: readonly CheckResult[]; readonly anchors: Anchors }) {
+function AllChecks({ checks }: { readonly checks: readonly CheckResult[] }) {
   const listed = checks.length > MOST_LISTED ? checks.filter(({ status }) => status !== "pass") : checks;
   const suites = [...new Set(listed.map(({ suite }) => suite))];
   return (
@@ -277,11 +277,9 @@ function AllChecks({ checks, anchors }: { readonly checks: readonly CheckResult[
                 quietCaption
                 head={["Check", "Status", "What came out", { value: "Time", number: true }]}
                 rows={inside.map((check) => [
-                  <code key="id" id={anchors.of("check", check.id)} title={check.title}>
-                    {visible(check.id)}
-                  </code>,
+                  <code key="id">{oneLine(check.id, 200)}</code>,
                   <StatusMark key="status" status={check.status} />,
-                  <Foreign key="message" text={shorten(oneLine(check.message), check.status === "pass" ? 90 : 240)} />,
+                  <Foreign key="message" text={oneLine(check.message, check.status === "pass" ? 90 : 240)} />,
                   duration(check.durationMs),
                 ])}
               />

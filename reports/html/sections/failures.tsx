@@ -3,7 +3,7 @@ import { oneLine, shorten, visible } from "../../clean-text.ts";
 import { curlLine, keyVariables } from "../../curl.ts";
 import { type Evidence, outcomeOf, requestIdOf } from "../../evidence.ts";
 import { type Broken, brokenOf, type ProblemGroup, problemsOf, shownInstances } from "../../problems.ts";
-import { rerunCommand } from "../../reproduce.ts";
+import { rerunOf } from "../../reproduce.ts";
 import type { ReportSource } from "../../source.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, duration, plural } from "../format.ts";
@@ -74,11 +74,11 @@ function Group({
   return (
     <article class={`problem is-${group.status}`} id={id} aria-labelledby={`${id}-title`}>
       <h3 id={`${id}-title`}>
-        <StatusMark status={group.status} /> {visible(group.title)}
+        <StatusMark status={group.status} /> {oneLine(group.title, 160)}
         <Permalink id={id} what={group.check} />
       </h3>
       <p class="note">
-        <code>{visible(group.check)}</code>
+        <code>{oneLine(group.check, 160)}</code>
         {group.instances.length > 1 ? `, ${plural(group.instances.length, "instance")}` : ""}
       </p>
       {group.instances
@@ -92,7 +92,7 @@ function Group({
           <ul class="plain">
             {listed.map((instance) => (
               <li key={instance.id}>
-                <code>{visible(instance.id)}</code> <Foreign text={shorten(oneLine(instance.message), 160)} />
+                <code>{oneLine(instance.id, 200)}</code> <Foreign text={oneLine(instance.message, 160)} />
               </li>
             ))}
           </ul>
@@ -125,9 +125,9 @@ function Instance({
   return (
     <details class="instance" open={open} id={anchors.of("instance", check.id)}>
       <summary>
-        <code>{visible(check.id)}</code>
+        <code>{oneLine(check.id, 200)}</code>
         <span class="because">
-          <Foreign text={shorten(oneLine(check.message), 160)} />
+          <Foreign text={oneLine(check.message, 160)} />
         </span>
       </summary>
       <div class="body">
@@ -169,7 +169,7 @@ function Findings({ broken }: { readonly broken: readonly Broken[] }) {
             {finding.pointer === undefined ? null : <code>{visible(finding.pointer)}</code>}
             {finding.note === undefined ? null : (
               <span class="because">
-                <Foreign text={shorten(oneLine(finding.note), 160)} />
+                <Foreign text={oneLine(finding.note, 160)} />
               </span>
             )}
             {times > 1 ? <span class="because">{decimal(times)} times</span> : null}
@@ -232,17 +232,12 @@ function Again({
         </p>
       )}
       <h4>Run just this again</h4>
-      <Copyable text={visible(rerunCommand(record, check))} label="Command that runs just this again" />
+      <Copyable text={visible(rerunOf(record, check.id))} label="Command that runs just this again" />
       {evidence === undefined ? null : (
         <>
           <h4>Or send it by hand</h4>
           <Copyable
-            text={visible(
-              curlLine(
-                { request: { ...evidence.request, body: evidence.request.body }, key: evidence.key },
-                keyVariables(record.configuration.value),
-              ),
-            )}
+            text={visible(curlLine(evidence, keyVariables(record.configuration.value)))}
             label="curl command with the key as a variable"
           />
         </>

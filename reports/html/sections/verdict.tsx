@@ -1,5 +1,5 @@
 import { type RunRecord, STATUSES } from "../../../src/record/index.ts";
-import { shorten, visible } from "../../clean-text.ts";
+import { oneLine, shorten, visible } from "../../clean-text.ts";
 import { type ProblemGroup, problemsOf } from "../../problems.ts";
 import { SIGNS, TONES, type Tone, VERDICT_TONES } from "../../status-style.ts";
 import type { Anchors } from "../anchors.ts";
@@ -183,7 +183,7 @@ function Reason({ group, anchors }: { readonly group: ProblemGroup; readonly anc
         </span>
         {group.status}
       </span>{" "}
-      <a href={`#${anchors.of("failure", `${group.check} ${group.status}`)}`}>{group.title}</a>
+      <a href={`#${anchors.of("failure", `${group.check} ${group.status}`)}`}>{oneLine(group.title, 160)}</a>
       {group.instances.length > 1 ? ` (${decimal(group.instances.length)} times)` : ""}
       {first === undefined ? null : (
         <span class="because">

@@ -1,0 +1,67 @@
+import type { RunRecord } from "../src/record/index.ts";
+import { oneLine } from "./clean-text.ts";
+import { type Outcome, outcomesOf } from "./outcomes.ts";
+
+/** The host shows ten annotations of a kind per step. */
+const MOST_OF_A_KIND = 10;
+const MOST_TEXT = 400;
+
+/**
+ * Workflow commands for the host that shows annotations. Instances of one check are rolled up, and the last of ten says how
+ * many more there are.
+ *
+ * A line of output can itself be such a command. Every text from outside stands here on one line, behind our own command,
+ * with the signs escaped that would end it.
+ */
+export function renderAnnotations(record: RunRecord): string {
+  const outcomes = outcomesOf(record);
+  const failed = rolled(outcomes.filter(({ status }) => ["harness-error", "fail", "flaky"].includes(status)));
+  const open = rolled(outcomes.filter(({ status }) => ["blocked", "inconclusive", "warn"].includes(status)));
+  const kind = record.verdict.word === "pass" ? "notice" : record.verdict.word === "fail" ? "error" : "warning";
+  return [
+    command(kind, "Gauntlet", record.verdict.headline),
+    ...capped("error", failed, kind === "error" ? 1 : 0),
+    ...capped("warning", open, kind === "warning" ? 1 : 0),
+  ]
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+interface Rolled {
+  readonly title: string;
+  readonly message: string;
+}
+
+function rolled(outcomes: readonly Outcome[]): Rolled[] {
+  const groups = new Map<string, Outcome[]>();
+  for (const outcome of outcomes) {
+    const name = `${outcome.status} ${outcome.id.replace(/\[.*$/s, "")}`;
+    groups.set(name, [...(groups.get(name) ?? []), outcome]);
+  }
+  return [...groups].flatMap(([name, group]) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const times = group.length > 1 ? ` (${group.length} times)` : "";
+    return [{ title: `${name}${times}`, message: `${first.title}: ${first.message}` }];
+  });
+}
+
+function capped(kind: "error" | "warning", entries: readonly Rolled[], taken: number): string[] {
+  const room = MOST_OF_A_KIND - taken;
+  const shown = entries.length > room ? entries.slice(0, room - 1) : entries;
+  const lines = shown.map(({ title, message }) => command(kind, title, message));
+  const rest = entries.length - shown.length;
+  return rest === 0 ? lines : [...lines, command(kind, "Gauntlet", `and ${rest} more; the report has all`)];
+}
+
+function command(kind: "error" | "warning" | "notice", title: string, message: string): string {
+  return `::${kind} title=${property(title)}::${data(message)}`;
+}
+
+function data(text: string): string {
+  return oneLine(text, MOST_TEXT).replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+}
+
+function property(text: string): string {
+  return data(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+}

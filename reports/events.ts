@@ -1,0 +1,52 @@
+import type { RunRecord } from "../src/record/index.ts";
+import { outcomesOf } from "./outcomes.ts";
+
+/**
+ * The run as lines of JSON, for programs that read as they go: `run-started`, one `outcome` each, `run-finished`. JSON
+ * escapes control characters and line feeds, so that one line is one event whatever a gateway wrote.
+ */
+export function renderEvents(record: RunRecord): string {
+  const { runId, target, harness, startedAt, endedAt, seed } = record;
+  const lines: object[] = [
+    {
+      event: "run-started",
+      schemaVersion: record.schemaVersion,
+      runId,
+      at: startedAt,
+      target: { name: target.name, baseUrl: target.baseUrl },
+      harness,
+      seed,
+    },
+    ...outcomesOf(record).map(({ id, suite, title, status, message, rows, violated, layer, durationMs }) => ({
+      event: "outcome",
+      runId,
+      id,
+      suite,
+      title,
+      status,
+      message,
+      rows,
+      violated,
+      layer,
+      durationMs,
+    })),
+    {
+      event: "run-finished",
+      runId,
+      at: endedAt,
+      complete: record.complete,
+      verdict: record.verdict.word,
+      exitCode: record.verdict.exitCode,
+      headline: record.verdict.headline,
+      counts: record.counts,
+    },
+  ];
+  return lines.map((line) => `${escapeUnplain(JSON.stringify(line))}\n`).join("");
+}
+
+/** What could be obeyed or could end a line, as JSON writes it: the value stays the same. */
+function escapeUnplain(json: string): string {
+  return json.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+  );
+}

@@ -1,0 +1,43 @@
+import { renderAnnotations } from "./annotations.ts";
+import { renderCtrf } from "./ctrf.ts";
+import { renderEvents } from "./events.ts";
+import { type Layout, renderHtml } from "./html/render-html.tsx";
+import { renderJunit } from "./junit.ts";
+import { renderMarkdown } from "./markdown.ts";
+import { renderOpenMetrics } from "./openmetrics.ts";
+import { renderSarif } from "./sarif.ts";
+import type { ReportSource } from "./source.ts";
+
+type Files = ReadonlyMap<string, string>;
+
+type Renderer = (source: ReportSource, layout: Layout) => Files;
+
+/** What a run can be shown as, and the files that makes, by their path in the run folder. */
+const RENDERERS = {
+  html: (source, layout) => htmlFiles(source, layout),
+  junit: ({ record }) => one("junit.xml", renderJunit(record)),
+  ctrf: ({ record }) => one("ctrf.json", renderCtrf(record)),
+  markdown: ({ record }) => one("summary.md", renderMarkdown(record)),
+  annotations: ({ record }) => one("annotations.txt", renderAnnotations(record)),
+  sarif: ({ record }) => one("report.sarif", renderSarif(record)),
+  events: ({ record }) => one("events.ndjson", renderEvents(record)),
+  openmetrics: ({ record }) => one("metrics.txt", renderOpenMetrics(record)),
+} satisfies Record<string, Renderer>;
+
+export type Format = keyof typeof RENDERERS;
+
+export const FORMATS: Readonly<Record<Format, Renderer>> = RENDERERS;
+
+/** What every run leaves in its folder. */
+export const DEFAULT_FORMATS: readonly Format[] = ["html", "junit", "ctrf", "markdown"];
+
+export const ALL_FORMATS = Object.keys(FORMATS) as Format[];
+
+function one(name: string, text: string): Files {
+  return new Map([[name, text]]);
+}
+
+function htmlFiles(source: ReportSource, layout: Layout): Files {
+  const files = renderHtml(source, layout);
+  return layout === "single" ? files : new Map([...files].map(([name, text]) => [`report/${name}`, text]));
+}

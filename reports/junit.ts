@@ -1,0 +1,93 @@
+import junit, { type TestCase } from "junit-report-builder";
+import type { RunRecord } from "../src/record/index.ts";
+import { passage } from "./clean-text.ts";
+import { type Outcome, outcomesOf } from "./outcomes.ts";
+import { rerunOf } from "./reproduce.ts";
+
+/** The package exports the builder itself; its types say that it stands under `default`. */
+const builder = junit as unknown as typeof junit.default;
+
+/** Longest text of one element, UTF-16 units: readers of JUnit files load them whole. */
+const LONGEST = 8_000;
+
+/**
+ * The run for whatever reads JUnit XML. What could not be decided is skipped and says why; so that a run without a single
+ * failure is not shown green when it is not, the verdict is a test case of its own.
+ */
+export function renderJunit(record: RunRecord): string {
+  const report = builder.newBuilder().name(clean(record.target.name));
+  const outcomes = outcomesOf(record);
+  const verdict = report
+    .testSuite()
+    .name("verdict")
+    .timestamp(record.startedAt)
+    .time(record.durationMs / 1_000);
+  for (const [name, value] of propertiesOf(record)) verdict.property(name, clean(value));
+  const decided = verdict.testCase().className("gauntlet").name("verdict").time(0);
+  if (record.verdict.word !== "pass") {
+    const why = record.verdict.reasons.map(({ text, check }) => (check === undefined ? text : `${check}: ${text}`));
+    if (record.verdict.word === "fail") {
+      decided.failure(clean(record.verdict.headline), "fail");
+      decided.stacktrace(clean(why.join("\n")));
+    } else decided.error(clean(record.verdict.headline), record.verdict.word, clean(why.join("\n")));
+  }
+  for (const suite of [...new Set(outcomes.map((outcome) => outcome.suite))]) {
+    const inside = outcomes.filter((outcome) => outcome.suite === suite);
+    const node = report
+      .testSuite()
+      .name(clean(suite))
+      .timestamp(record.startedAt)
+      .time(inside.reduce((sum, { durationMs }) => sum + durationMs, 0) / 1_000);
+    for (const outcome of inside) addCase(node.testCase(), outcome, record);
+  }
+  return `${report.build()}\n`;
+}
+
+function addCase(node: TestCase, outcome: Outcome, record: RunRecord): void {
+  node
+    .className(clean(outcome.suite))
+    .name(clean(outcome.id))
+    .time(outcome.durationMs / 1_000);
+  node.property("title", clean(outcome.title)).property("status", outcome.status).property("layer", outcome.layer);
+  if (outcome.rows.length > 0) node.property("requirements", outcome.rows.join(" "));
+  const text = clean([outcome.message, ...outcome.detail, `again: ${rerunOf(record, outcome.id)}`].join("\n"));
+  switch (outcome.status) {
+    case "fail":
+    case "flaky":
+      node.failure(clean(outcome.message), outcome.status);
+      node.stacktrace(text);
+      break;
+    case "harness-error":
+      node.error(clean(outcome.message), "harness-error", text);
+      break;
+    case "blocked":
+    case "inconclusive":
+    case "not-applicable":
+      // The element carries no text; the reason stands where readers show what a case printed.
+      node.skipped().standardOutput(clean(`${outcome.status}: ${outcome.message}`));
+      break;
+    case "warn":
+      node.standardOutput(text);
+      break;
+    case "pass":
+    case "observed":
+      break;
+  }
+}
+
+function propertiesOf(record: RunRecord): [string, string][] {
+  return [
+    ["runId", record.runId],
+    ["target", record.target.baseUrl],
+    ["build", record.target.build ?? "did not name itself"],
+    ["harness", `${record.harness.name} ${record.harness.version}`],
+    ["configuration.sha256", record.configuration.sha256],
+    ["seed", String(record.seed)],
+    ["exitCode", String(record.verdict.exitCode)],
+  ];
+}
+
+/** XML can carry neither control characters nor lone surrogates, escaped or not; and nothing may look like a section's end. */
+function clean(text: string): string {
+  return passage(text, LONGEST).replaceAll("]]>", "]] >");
+}

@@ -1,0 +1,105 @@
+import { type RunRecord, STATUSES } from "../src/record/index.ts";
+import { oneLine, visible } from "./clean-text.ts";
+import { type Outcome, outcomesOf } from "./outcomes.ts";
+import { rerunOf } from "./reproduce.ts";
+import { SIGNS } from "./status-style.ts";
+
+/**
+ * Bytes that a summary may have. The host that takes step summaries drops a whole upload above 1,024 KiB; below it there is
+ * room for what other steps write.
+ */
+export const MOST_SUMMARY_BYTES = 900 * 1_024;
+const MOST_FAILURES = 10;
+const MOST_LINES = 12;
+const MOST_TEXT = 300;
+
+const SHOWN = ["harness-error", "fail", "flaky", "inconclusive"] as const;
+
+/** The run for a step summary or a comment: verdict, counts, the first failures, what else to know. */
+export function renderMarkdown(record: RunRecord): string {
+  const outcomes = outcomesOf(record);
+  const problems = SHOWN.flatMap((status) => outcomes.filter((outcome) => outcome.status === status));
+  const blocked = outcomes.filter(({ status }) => status === "blocked");
+  const warned = outcomes.filter(({ status }) => status === "warn");
+  const parts = [
+    `## ${VERDICTS[record.verdict.word]} ${inline(record.verdict.headline)}`,
+    `${countsLine(record)}. ${(record.durationMs / 1_000).toFixed(1)} s, ${record.traffic.requests} requests, run ${code(record.runId)}, exit code ${record.verdict.exitCode}.`,
+    ...record.verdict.qualifiers.map((qualifier) => `> ${inline(qualifier)}`),
+    ...(record.complete ? [] : ["> The run was cut short: this is what there was."]),
+    ...problems.slice(0, MOST_FAILURES).map((outcome) => problem(record, outcome)),
+    ...(problems.length > MOST_FAILURES ? [`and ${problems.length - MOST_FAILURES} more, in the full report.`] : []),
+    ...(blocked.length === 0 ? [] : [blockedPart(blocked)]),
+    ...(warned.length === 0 ? [] : [warnedPart(warned)]),
+  ];
+  return cut(`${parts.join("\n\n")}\n`);
+}
+
+const VERDICTS: Readonly<Record<RunRecord["verdict"]["word"], string>> = {
+  pass: "✓",
+  fail: "✗",
+  inconclusive: "?",
+  error: "!",
+};
+
+function countsLine(record: RunRecord): string {
+  const counted = STATUSES.filter((status) => (record.counts[status] ?? 0) > 0);
+  return (
+    counted.map((status) => `${SIGNS[status]} ${record.counts[status]} ${status}`).join(", ") || "Nothing was judged"
+  );
+}
+
+function problem(record: RunRecord, outcome: Outcome): string {
+  const lines = outcome.detail.length === 0 ? [outcome.message] : outcome.detail;
+  return [
+    `<details><summary>${SIGNS[outcome.status]} ${outcome.status} ${code(outcome.id)} ${inline(outcome.title)}</summary>`,
+    "",
+    ...lines.slice(0, MOST_LINES).map((line) => `- ${inline(line)}`),
+    ...(lines.length > MOST_LINES ? [`- and ${lines.length - MOST_LINES} more`] : []),
+    "",
+    `Again: ${code(rerunOf(record, outcome.id))}`,
+    "",
+    "</details>",
+  ].join("\n");
+}
+
+function blockedPart(blocked: readonly Outcome[]): string {
+  const byMessage = new Map<string, number>();
+  for (const { message } of blocked) byMessage.set(message, (byMessage.get(message) ?? 0) + 1);
+  const rows = [...byMessage].slice(0, 20).map(([message, count]) => `- ${count} × ${inline(message)}`);
+  return [`**${blocked.length} not run**, because something they need is missing:`, "", ...rows].join("\n");
+}
+
+function warnedPart(warned: readonly Outcome[]): string {
+  const names = warned.slice(0, 20).map(({ id }) => code(id));
+  return `**${warned.length} warned**: ${names.join(", ")}${warned.length > 20 ? ` and ${warned.length - 20} more` : ""}.`;
+}
+
+/** Text as text: whatever Markdown or HTML would make of it is taken from it. */
+function inline(text: string): string {
+  const escaped = html(oneLine(text, MOST_TEXT)).replace(
+    /[\\`*_{}[\]()#+!|~@:]/g,
+    (sign) => `&#${sign.charCodeAt(0)};`,
+  );
+  return escaped;
+}
+
+function html(text: string): string {
+  return visible(text)
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+}
+
+/** Code whose own backquotes do not end it, on one line. */
+function code(text: string): string {
+  return `<code>${html(oneLine(text, 600)).replace(/[\\`*_[\]|@:]/g, (sign) => `&#${sign.charCodeAt(0)};`)}</code>`;
+}
+
+function cut(text: string): string {
+  if (Buffer.byteLength(text) <= MOST_SUMMARY_BYTES) return text;
+  const note = "\n\n</details>\n\nCut here for size; the full report has the rest.\n";
+  const bytes = Buffer.from(text).subarray(0, MOST_SUMMARY_BYTES - Buffer.byteLength(note));
+  // A character that was cut in the middle is left out.
+  return `${new TextDecoder("utf-8").decode(bytes).replace(/\uFFFD+$/, "")}${note}`;
+}

@@ -1,0 +1,167 @@
+import { type LoadClass, type LoadRun, type Quantiles, type RunRecord, STATUSES } from "../src/record/index.ts";
+import { oneLine } from "./clean-text.ts";
+
+interface Sample {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+interface Family {
+  readonly name: string;
+  readonly help: string;
+  readonly unit?: "seconds";
+  readonly samples: readonly Sample[];
+}
+
+/**
+ * The figures of a run as OpenMetrics text, for dashboards and for gateways that take pushed metrics. Everything is a
+ * gauge: a run happens once, and nothing counts on from it.
+ * @see https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md
+ */
+export function renderOpenMetrics(record: RunRecord): string {
+  const target = { target: record.target.name };
+  const runs = record.load?.runs ?? [];
+  const families: Family[] = [
+    {
+      name: "gauntlet_run",
+      help: "The run, as labels.",
+      samples: [
+        {
+          labels: { ...target, run_id: record.runId, command: record.command, verdict: record.verdict.word },
+          value: 1,
+        },
+      ],
+    },
+    {
+      name: "gauntlet_exit_code",
+      help: "Exit code of the run.",
+      samples: [{ labels: target, value: record.verdict.exitCode }],
+    },
+    {
+      name: "gauntlet_run_duration_seconds",
+      unit: "seconds",
+      help: "How long the run took.",
+      samples: [{ labels: target, value: record.durationMs / 1_000 }],
+    },
+    {
+      name: "gauntlet_checks",
+      help: "Checks by suite and status.",
+      samples: checksBySuite(record).map((sample) => ({ ...sample, labels: { ...target, ...sample.labels } })),
+    },
+    ...loadFamilies(runs).map((family) => ({
+      ...family,
+      samples: family.samples.map((sample) => ({ ...sample, labels: { ...target, ...sample.labels } })),
+    })),
+  ];
+  return `${families
+    .filter(({ samples }) => samples.length > 0)
+    .map(familyText)
+    .join("")}# EOF\n`;
+}
+
+function checksBySuite(record: RunRecord): Sample[] {
+  const suites = [...new Set(record.checks.map(({ suite }) => suite))];
+  return suites.flatMap((suite) =>
+    STATUSES.flatMap((status) => {
+      const value = record.checks.filter((check) => check.suite === suite && check.status === status).length;
+      return value === 0 ? [] : [{ labels: { suite, status }, value }];
+    }),
+  );
+}
+
+const LATENCIES = [
+  ["responseMs", "gauntlet_response_seconds", "From the due moment to the end."],
+  ["serviceMs", "gauntlet_service_seconds", "From the send to the end."],
+  ["ttftMs", "gauntlet_ttft_seconds", "From the send to the first content token."],
+  ["gapMs", "gauntlet_inter_token_seconds", "Gaps between neighbouring content tokens."],
+] as const satisfies readonly (readonly [keyof LoadClass, string, string])[];
+
+const QUANTILES = [
+  ["p50", "0.5"],
+  ["p90", "0.9"],
+  ["p99", "0.99"],
+  ["p999", "0.999"],
+  ["max", "1"],
+] as const satisfies readonly (readonly [keyof Quantiles, string])[];
+
+function loadFamilies(runs: readonly LoadRun[]): Family[] {
+  const perPhase = (name: string, help: string, read: (phase: LoadRun["phases"][number]) => number): Family => ({
+    name,
+    help,
+    samples: runs.flatMap((run) =>
+      run.phases.map((phase) => ({ labels: { run: run.name, phase: phase.name }, value: read(phase) })),
+    ),
+  });
+  const latency = LATENCIES.map(
+    ([field, name, help]): Family => ({
+      name,
+      unit: "seconds",
+      help,
+      samples: runs.flatMap((run) =>
+        run.phases.flatMap((phase) =>
+          phase.classes.flatMap((entry) => {
+            const quantiles = entry[field];
+            if (quantiles === null) return [];
+            const labels = {
+              run: run.name,
+              phase: phase.name,
+              dialect: entry.dialect,
+              stream: String(entry.stream),
+              outcome: entry.outcome,
+            };
+            return QUANTILES.map(([quantile, label]) => ({
+              labels: { ...labels, quantile: label },
+              value: quantiles[quantile] / 1_000,
+            }));
+          }),
+        ),
+      ),
+    }),
+  );
+  return [
+    perPhase("gauntlet_offered_requests", "Requests that the plan wanted to send.", ({ offered }) => offered),
+    perPhase("gauntlet_admitted_requests", "Requests that were admitted.", ({ admitted }) => admitted),
+    perPhase("gauntlet_denied_requests", "Requests that were denied with a reason.", ({ denied }) => denied),
+    perPhase("gauntlet_failed_requests", "Requests that failed.", ({ failed }) => failed),
+    perPhase("gauntlet_dropped_requests", "Arrivals that could not be sent.", ({ dropped }) => dropped),
+    perPhase("gauntlet_peak_in_flight", "Most requests in flight at once.", ({ peakInFlight }) => peakInFlight),
+    {
+      name: "gauntlet_retry_after_kept_ratio",
+      help: "Share of tested Retry-After promises that were kept.",
+      samples: runs.flatMap((run) => {
+        const share = run.retryAfter?.keptShare ?? null;
+        return share === null ? [] : [{ labels: { run: run.name }, value: share }];
+      }),
+    },
+    {
+      name: "gauntlet_generator_valid",
+      help: "1 where the generator kept its bounds.",
+      samples: runs.map((run) => ({ labels: { run: run.name }, value: Number(run.generator.valid) })),
+    },
+    ...latency,
+  ];
+}
+
+function familyText({ name, help, unit, samples }: Family): string {
+  return [
+    `# TYPE ${name} gauge\n`,
+    unit === undefined ? "" : `# UNIT ${name} ${unit}\n`,
+    `# HELP ${name} ${help}\n`,
+    ...samples.map(({ labels, value }) => `${name}{${labelText(labels)}} ${number(value)}\n`),
+  ].join("");
+}
+
+function labelText(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}="${escapeLabel(value)}"`)
+    .join(",");
+}
+
+/** Backslash, quote and line feed are escaped; there are no other line feeds in it. */
+function escapeLabel(text: string): string {
+  return oneLine(text, 200).replaceAll("\\", "\\\\").replaceAll('"', '\\"');
+}
+
+function number(value: number): string {
+  return Number.isFinite(value) ? String(value) : value > 0 ? "+Inf" : value < 0 ? "-Inf" : "NaN";
+}

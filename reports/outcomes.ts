@@ -1,0 +1,136 @@
+import type { CheckResult, LoadPhase, LoadRun, RunRecord, Status } from "../src/record/index.ts";
+
+/** One line of any list-like report: a check, a finding under load, a gate. */
+export interface Outcome {
+  readonly id: string;
+  readonly suite: string;
+  readonly title: string;
+  readonly status: Status;
+  readonly message: string;
+  /** Expected against observed and the like, one per line. */
+  readonly detail: readonly string[];
+  readonly rows: readonly string[];
+  /** Rows that were broken. */
+  readonly violated: readonly string[];
+  readonly layer: string;
+  readonly durationMs: number;
+}
+
+/** Everything that was decided, in the order of the record. The verdict of the run itself is not among it. */
+export function outcomesOf(record: RunRecord): Outcome[] {
+  return [...record.checks.map(ofCheck), ...(record.load?.runs ?? []).flatMap(ofLoadRun)];
+}
+
+function ofCheck(check: CheckResult): Outcome {
+  return {
+    id: check.id,
+    suite: check.suite,
+    title: check.title,
+    status: check.status,
+    message: check.message,
+    detail: check.findings.filter(({ outcome }) => outcome === "broken").map(describe),
+    rows: check.rows,
+    violated: check.violated,
+    layer: check.layer,
+    durationMs: check.durationMs,
+  };
+}
+
+interface Described {
+  readonly row: string;
+  readonly level: string;
+  readonly pointer?: string | undefined;
+  readonly expected?: string | undefined;
+  readonly observed: string;
+  readonly note?: string | undefined;
+}
+
+function describe({ row, level, pointer, expected, observed, note }: Described): string {
+  const place = pointer === undefined ? "" : ` at ${pointer}`;
+  const why = note === undefined ? "" : `${note}: `;
+  return `${row} (${level})${place}: ${why}expected ${expected ?? "otherwise"}, observed ${observed}`;
+}
+
+function ofLoadRun(run: LoadRun): Outcome[] {
+  const suite = `load.${run.name}`;
+  const generator: Outcome = {
+    id: `${suite}.generator`,
+    suite,
+    title: "The generator kept its schedule",
+    status: run.generator.valid ? "pass" : "inconclusive",
+    message: run.generator.valid ? "its numbers can be believed" : run.generator.problems.join("; "),
+    detail: [],
+    rows: [],
+    violated: [],
+    layer: "load",
+    durationMs: 0,
+  };
+  return [generator, ...run.phases.flatMap((phase) => ofPhase(run, phase))];
+}
+
+const WORST_OF_PHASE: Readonly<Record<LoadPhase["verdict"], Status>> = {
+  pass: "pass",
+  warn: "warn",
+  fail: "fail",
+  inconclusive: "inconclusive",
+  "not-applicable": "not-applicable",
+};
+
+function ofPhase(run: LoadRun, phase: LoadPhase): Outcome[] {
+  const suite = `load.${run.name}`;
+  const prefix = `${suite}.${phase.name}`;
+  const common = { suite, layer: "load", durationMs: 0 };
+  const whole: Outcome = {
+    ...common,
+    id: prefix,
+    title: phase.title,
+    status: WORST_OF_PHASE[phase.verdict],
+    message: phase.message,
+    detail: [],
+    rows: [],
+    violated: [],
+    durationMs: phase.durationS * 1_000,
+  };
+  const findings = phase.findings.map((finding): Outcome => {
+    const broken = finding.outcome === "broken";
+    return {
+      ...common,
+      id: `${prefix}.${finding.name}`,
+      title: finding.title,
+      status: broken ? (finding.weight === "fail" ? "fail" : "warn") : finding.outcome === "met" ? "pass" : "observed",
+      message: `expected ${finding.expected}, observed ${finding.observed}`,
+      detail: [],
+      rows: finding.rows,
+      violated: broken ? finding.rows : [],
+    };
+  });
+  const judges = phase.judges.map(
+    (judge): Outcome => ({
+      ...common,
+      id: `${prefix}.${judge.check}`,
+      title: judge.title,
+      status: statusOf(judge.status),
+      message: judge.message,
+      detail: [],
+      rows: judge.rows,
+      violated: [],
+    }),
+  );
+  return [whole, ...findings, ...judges];
+}
+
+const KNOWN: readonly Status[] = [
+  "harness-error",
+  "fail",
+  "flaky",
+  "blocked",
+  "inconclusive",
+  "warn",
+  "pass",
+  "observed",
+];
+
+/** A judge's word; one that this version does not know is no pass. */
+function statusOf(word: string): Status {
+  return KNOWN.find((status) => status === word) ?? (word === "not-applicable" ? word : "inconclusive");
+}

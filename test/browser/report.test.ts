@@ -1,0 +1,209 @@
+import { writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { FORMATS, type ReportSource, readEvidence } from "../../reports/index.ts";
+import { serve, startBrowser } from "../support/browser.ts";
+import { type Folder, temporaryFolder } from "../support/gauntlet.ts";
+import { hostileSource } from "../support/hostile.ts";
+import { exchangeLine, recordOf, result } from "../support/records.ts";
+
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+/** What Jenkins sends with the files of a build, in effect. */
+const JENKINS = "sandbox; default-src 'none'; img-src 'self'; style-src 'self';";
+
+const RECORD = recordOf([
+  result("auth.good[chat]", "pass"),
+  result("auth.bad[chat]", "fail"),
+  result("auth.bad[messages]", "fail"),
+  result("auth.away", "blocked"),
+  result("limits.advice", "warn"),
+]);
+const SOURCE: ReportSource = { record: RECORD, evidence: (id) => readEvidence(exchangeLine(id)) };
+
+let browser: Browser;
+let folder: Folder;
+let file: string;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  folder = temporaryFolder();
+  file = join(folder.path, "report.html");
+  writeFileSync(file, FORMATS.html(SOURCE, "single").get("report.html") ?? "");
+});
+
+afterAll(async () => {
+  await browser?.close();
+  folder?.[Symbol.dispose]();
+});
+
+interface Opened {
+  readonly page: Page;
+  /** Addresses that the page asked for beside itself. */
+  readonly asked: readonly string[];
+  readonly complaints: readonly string[];
+}
+
+/** Opens a page, does something with it, and closes it. */
+async function opened<T>(
+  url: string,
+  options: BrowserContextOptions,
+  visit: (opened: Opened) => Promise<T>,
+): Promise<T> {
+  const context = await browser.newContext(options);
+  try {
+    const page = await context.newPage();
+    const asked: string[] = [];
+    const complaints: string[] = [];
+    page.on("request", (request) => {
+      if (request.url() !== url) asked.push(request.url());
+    });
+    page.on("console", (message) => complaints.push(message.text()));
+    page.on("pageerror", (error) => complaints.push(error.message));
+    page.on("dialog", (dialog) => complaints.push(`dialog: ${dialog.message()}`));
+    await page.goto(url);
+    return await visit({ page, asked, complaints });
+  } finally {
+    await context.close();
+  }
+}
+
+const fromDisk = () => pathToFileURL(file).href;
+
+describe.each([true, false])("opened from disk, scripting %s", (javaScriptEnabled) => {
+  test("everything stands there and nothing is fetched", async () => {
+    await opened(fromDisk(), { javaScriptEnabled }, async ({ page, asked, complaints }) => {
+      expect(await page.locator("h1").innerText()).toMatch(/Fail\s+staging/);
+      expect(await page.locator("section > h2").allInnerTexts()).toEqual(
+        expect.arrayContaining([expect.stringMatching(/^Coverage/), expect.stringMatching(/^Failures/)]),
+      );
+      expect(await page.locator("#failures article").count()).toBe(2);
+      const columns = page.locator("article .observed").first();
+      expect(await columns.innerText()).toBe("403");
+      // Our own style counted: the page is not in the browser's default type.
+      expect(await page.locator("body").evaluate((body) => getComputedStyle(body).marginTop)).toBe("0px");
+      expect(await page.locator(".tools").count()).toBe(javaScriptEnabled ? 1 : 0);
+      expect({ asked, complaints }).toEqual({ asked: [], complaints: [] });
+    });
+  });
+});
+
+test("under a policy that forbids scripts and inline styles, the folder shows the same", async () => {
+  const files = FORMATS.html(SOURCE, "folder");
+  await using site = await serve(files, JENKINS);
+  await opened(`${site.url}/report/index.html`, {}, async ({ page, asked, complaints }) => {
+    expect(asked.filter((url) => !url.startsWith(site.url))).toEqual([]);
+    expect(await page.locator("body").evaluate((body) => getComputedStyle(body).marginTop)).toBe("0px");
+    expect(await page.locator("h1").innerText()).toMatch(/Fail\s+staging/);
+    // The script is refused, which is what the server wants; nothing else is.
+    expect(complaints.filter((text) => !/script/i.test(text))).toEqual([]);
+  });
+  const both = await Promise.all(
+    [`${site.url}/report/index.html`, fromDisk()].map((url) =>
+      opened(url, { javaScriptEnabled: false }, ({ page }) => page.locator("main").innerText()),
+    ),
+  );
+  expect(both[0]).toBe(both[1]);
+});
+
+test("the folder opened from disk has its style and its script", async () => {
+  for (const [name, text] of FORMATS.html(SOURCE, "folder")) {
+    writeFileSync(join(folder.path, name.replace("report/", "")), text);
+  }
+  await opened(pathToFileURL(join(folder.path, "index.html")).href, {}, async ({ page, complaints }) => {
+    expect(await page.locator("body").evaluate((body) => getComputedStyle(body).marginTop)).toBe("0px");
+    expect(await page.locator(".tools").count()).toBe(1);
+    expect(complaints).toEqual([]);
+  });
+});
+
+test("a hostile record runs nothing, in either form", async () => {
+  const hostile = hostileSource();
+  const path = join(folder.path, "hostile.html");
+  writeFileSync(path, FORMATS.html(hostile, "single").get("report.html") ?? "");
+  await opened(pathToFileURL(path).href, {}, async ({ page, asked, complaints }) => {
+    await page.evaluate(() => {
+      for (const part of document.querySelectorAll("details")) part.open = true;
+    });
+    expect(await page.evaluate(() => Reflect.get(globalThis, "pwned"))).toBeUndefined();
+    expect(await page.locator("img, iframe, object, embed, form").count()).toBe(0);
+    expect({ asked, complaints }).toEqual({ asked: [], complaints: [] });
+  });
+});
+
+test.each([
+  ["light", 1280],
+  ["dark", 1280],
+  ["light", 390],
+] as const)(
+  "axe finds nothing serious in %s at %i px, and nothing runs out of the page",
+  async (colorScheme, width) => {
+    // axe is put in past the page's own policy, which forbids it as it should.
+    const options: BrowserContextOptions = { colorScheme, viewport: { width, height: 900 }, bypassCSP: true };
+    await opened(fromDisk(), options, async ({ page }) => {
+      await page.evaluate(() => {
+        for (const part of document.querySelectorAll("details")) part.open = true;
+      });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      await page.addScriptTag({ path: AXE });
+      const violations = await page.evaluate(async () => {
+        const axe = Reflect.get(globalThis, "axe");
+        const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+        return violations.map(({ id, impact, nodes }: { id: string; impact: string; nodes: { html: string }[] }) => ({
+          id,
+          impact,
+          where: nodes.slice(0, 3).map(({ html }) => html.slice(0, 160)),
+        }));
+      });
+      expect(violations).toEqual([]);
+    });
+  },
+);
+
+test("keyboard: the skip link comes first, parts open, links open what they point into", async () => {
+  await opened(fromDisk(), {}, async ({ page }) => {
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to the verdict");
+    await page.keyboard.press("Enter");
+    expect(new URL(page.url()).hash).toBe("#main");
+    const closed = page.locator("details:not([open]) > summary").first();
+    await closed.focus();
+    const part = closed.locator("..");
+    const id = await part.evaluate((node) => {
+      node.setAttribute("data-part", "1");
+      return node.getAttribute("open");
+    });
+    expect(id).toBeNull();
+    await page.keyboard.press("Enter");
+    expect(await page.locator("[data-part]").getAttribute("open")).toBe("");
+    await page.evaluate(() => {
+      for (const part of document.querySelectorAll("details")) part.open = false;
+      location.hash = "#instance-auth-bad-messages";
+    });
+    await page.locator("#instance-auth-bad-messages[open]").waitFor();
+  });
+});
+
+test("the filter of the check list", async () => {
+  await opened(fromDisk(), {}, async ({ page }) => {
+    await page.getByRole("searchbox").fill("bad messages");
+    expect(await page.locator("#check-list tbody tr:visible").count()).toBe(1);
+    expect(await page.getByRole("status").innerText()).toBe("1 of 5 shown");
+  });
+});
+
+test("printed: light, whole, without what only a screen needs", async () => {
+  await opened(fromDisk(), { colorScheme: "dark", javaScriptEnabled: false }, async ({ page }) => {
+    await page.emulateMedia({ media: "print" });
+    expect(await page.locator("nav").isVisible()).toBe(false);
+    // A closed part is printed with what is in it.
+    const inside = page.locator("details:not([open]) td").first();
+    expect(await inside.evaluate((cell) => cell.checkVisibility({ contentVisibilityAuto: true }))).toBe(true);
+    const pdf = await page.pdf({ format: "A4" });
+    expect(pdf.subarray(0, 5).toString()).toBe("%PDF-");
+    const pages = pdf.toString("latin1").match(/\/Type\s*\/Page\b/g) ?? [];
+    expect(pages.length).toBeGreaterThan(1);
+  });
+});

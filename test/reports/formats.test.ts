@@ -1,0 +1,172 @@
+import { describe, expect, test } from "vitest";
+import { FORMATS } from "../../reports/index.ts";
+import type { RunRecord } from "../../src/record/index.ts";
+import {
+  ctrfFaults,
+  elementsOf,
+  markdownElements,
+  readJunit,
+  readMetrics,
+  sarifFaults,
+  textOf,
+  xmlFaults,
+} from "../support/readers.ts";
+import { broken, recordOf, result } from "../support/records.ts";
+
+const CHECKS = [
+  result("auth.good[chat]", "pass"),
+  result("auth.bad[chat]", "fail"),
+  result("auth.bad[messages]", "fail"),
+  result("auth.shaky", "flaky"),
+  result("auth.away", "blocked"),
+  result("limits.unclear", "inconclusive"),
+  result("limits.advice", "warn", { findings: [broken({ weight: "warn" })] }),
+  result("limits.seen", "observed"),
+  result("limits.none", "not-applicable"),
+  result("limits.crash", "harness-error"),
+];
+const RECORD = recordOf(CHECKS);
+
+function render(format: keyof typeof FORMATS, record: RunRecord = RECORD): string {
+  return [...FORMATS[format]({ record, evidence: () => undefined }, "single").values()].join("");
+}
+
+describe("junit", () => {
+  test("is well-formed and counts as another reader counts", async () => {
+    const xml = render("junit");
+    expect(await xmlFaults(xml)).toEqual([]);
+    const read = readJunit(xml);
+    // The verdict is a case of its own beside the ten checks; this reader's total leaves skipped ones out.
+    expect(read).toMatchObject({ total: 8, failed: 4, errors: 1, skipped: 3 });
+    const auth = read?.suites.find(({ name }) => name === "auth");
+    expect(auth).toMatchObject({ total: 4, failed: 3, skipped: 1 });
+    expect(auth?.cases.find(({ name }) => name === "auth.bad[chat]")).toMatchObject({ status: "FAIL" });
+  });
+
+  test.each<[what: string, record: RunRecord, failed: number, errors: number]>([
+    ["nothing is red when the run passed", recordOf([result("auth.good", "pass")]), 0, 0],
+    ["one thing is red when nothing failed and yet it is no pass", recordOf([result("auth.away", "blocked")]), 0, 1],
+  ])("%s", (_what, record, failed, errors) => {
+    expect(readJunit(render("junit", record))).toMatchObject({ failed, errors });
+  });
+});
+
+test("ctrf: fits its schema; what was not decided is other, never skipped", () => {
+  const text = render("ctrf");
+  expect(ctrfFaults(text)).toBe("");
+  expect(JSON.parse(text).results.summary).toMatchObject({
+    tests: 11,
+    passed: 3,
+    failed: 5,
+    other: 2,
+    skipped: 1,
+    flaky: 1,
+  });
+});
+
+test("sarif: fits its schema; a result for each problem, fingerprints that stay", () => {
+  const text = render("sarif");
+  expect(sarifFaults(text)).toBe("");
+  const [run] = JSON.parse(text).runs;
+  expect(run.results.map((entry: { ruleId: string; level: string }) => [entry.ruleId, entry.level])).toEqual([
+    ["auth.bad", "error"],
+    ["auth.bad", "error"],
+    ["auth.shaky", "error"],
+    ["limits.unclear", "warning"],
+    ["limits.advice", "warning"],
+    ["limits.crash", "error"],
+  ]);
+  const later = JSON.parse(render("sarif", recordOf(CHECKS, { runId: "another", durationMs: 1 })));
+  expect(later.runs[0].results[0].partialFingerprints).toEqual(run.results[0].partialFingerprints);
+});
+
+test("openmetrics: another reader finds the figures", () => {
+  const text = render("openmetrics");
+  expect(text.endsWith("# EOF\n")).toBe(true);
+  const families = new Map(readMetrics(text).map((family) => [family.name, family]));
+  expect(families.get("gauntlet_exit_code")?.metrics).toEqual([{ value: "1", labels: { target: "staging" } }]);
+  expect(families.get("gauntlet_checks")?.metrics).toContainEqual({
+    value: "2",
+    labels: { target: "staging", suite: "auth", status: "fail" },
+  });
+});
+
+test("events: a line each, started first, finished last", () => {
+  const lines = render("events")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines.map(({ event }) => event)).toEqual(["run-started", ...CHECKS.map(() => "outcome"), "run-finished"]);
+  expect(lines.at(-1)).toMatchObject({ verdict: "fail", exitCode: 1, counts: { fail: 2, blocked: 1 } });
+});
+
+describe("markdown", () => {
+  test("says the verdict first and unfolds failures", () => {
+    const elements = markdownElements(render("markdown"));
+    expect(textOf(elements[0] as (typeof elements)[0])).toContain("FAIL: staging");
+    expect(elements.filter(({ tagName }) => tagName === "summary").map(textOf)).toContain(
+      "✗ fail auth.bad[chat] What auth.bad is about",
+    );
+  });
+
+  test("stays below what the host takes, however much failed", () => {
+    const many = Array.from({ length: 3_000 }, (_, index) =>
+      result(`auth.bad-${index}`, "blocked", { message: `${index} ${"é".repeat(5_000)}` }),
+    );
+    const text = render("markdown", recordOf([...CHECKS, ...many]));
+    expect(Buffer.byteLength(text)).toBeLessThan(1_024 * 1_024);
+    expect(text).toContain("3001 not run");
+  });
+});
+
+test("annotations: ten of a kind at most, instances rolled up, what is left out is counted", () => {
+  const many = Array.from({ length: 30 }, (_, index) => result(`auth.bad-${index}[chat]`, "fail"));
+  const lines = render("annotations", recordOf([...CHECKS, ...many]))
+    .trimEnd()
+    .split("\n");
+  expect(lines.filter((line) => line.startsWith("::error"))).toHaveLength(10);
+  expect(lines.every((line) => /^::(error|warning|notice) title=[^:]*::/.test(line))).toBe(true);
+  expect(lines).toContainEqual(expect.stringContaining("title=fail auth.bad (2 times)::"));
+  expect(lines.join("\n")).toMatch(/and \d+ more; the report has all/);
+});
+
+describe("html", () => {
+  test("says verdict, counts, coverage and every check without a script", () => {
+    const elements = elementsOf(render("html"));
+    const heading = elements.find(({ tagName }) => tagName === "h1");
+    expect(heading && textOf(heading)).toBe("Failstaging");
+    const ids = elements.flatMap(({ attrs }) => attrs.filter(({ name }) => name === "id").map(({ value }) => value));
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const id of ["verdict", "belief", "changes", "coverage", "failures", "environment"]) expect(ids).toContain(id);
+    const links = elements.flatMap(({ attrs }) =>
+      attrs.filter(({ name }) => name === "href").map(({ value }) => value),
+    );
+    for (const link of links) expect(ids, link).toContain(link.slice(1));
+    const text = elements[0] === undefined ? "" : textOf(elements[0]);
+    for (const { id } of CHECKS) expect(text).toContain(id);
+  });
+
+  test("the folder has the same page, with style and script beside it", () => {
+    const source = { record: RECORD, evidence: () => undefined };
+    const single = elementsOf(render("html"));
+    const folder = FORMATS.html(source, "folder");
+    expect([...folder.keys()]).toEqual(["report/index.html", "report/report.css", "report/report.js"]);
+    const main = (elements: typeof single) => elements.filter(({ tagName }) => tagName === "main").map(textOf);
+    const page = elementsOf(folder.get("report/index.html") ?? "");
+    expect(main(page)).toEqual(main(single));
+    expect(page.filter(({ tagName }) => tagName === "style")).toEqual([]);
+    expect(page.flatMap(({ attrs }) => attrs).filter(({ name }) => name === "style" || name.startsWith("on"))).toEqual(
+      [],
+    );
+  });
+
+  test("two thousand checks stay below 1.5 MB", () => {
+    const checks = Array.from({ length: 2_000 }, (_, index) =>
+      result(`suite-${index % 12}.check-with-a-longer-name-${index}[chat,stream]`, index % 4 === 0 ? "fail" : "pass", {
+        axes: { dialect: "chat", mode: "stream" },
+        message: "a sentence of the length that such sentences usually have, with a value at its end: 403",
+      }),
+    );
+    expect(Buffer.byteLength(render("html", recordOf(checks)))).toBeLessThan(1_500_000);
+  });
+});

@@ -1,0 +1,44 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import bundled from "@sparticuz/chromium";
+import { type Browser, chromium } from "playwright-core";
+
+/**
+ * A Chromium that comes as an npm package, so that no machine has to have one. `GAUNTLET_BROWSER` names another one, for
+ * systems other than Linux.
+ */
+export async function startBrowser(): Promise<Browser> {
+  const executablePath = process.env["GAUNTLET_BROWSER"] ?? (await bundled.executablePath());
+  // In a container there is often no user namespace for the sandbox; what is opened is our own.
+  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"], headless: true });
+}
+
+export interface Site extends AsyncDisposable {
+  readonly url: string;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: "text/html; charset=utf-8",
+  css: "text/css",
+  js: "text/javascript",
+};
+
+/** Serves files under a policy, as a CI server does with what a build left behind. */
+export async function serve(files: ReadonlyMap<string, string>, policy: string): Promise<Site> {
+  const server = createServer((request, response) => {
+    const name = (request.url ?? "/").slice(1);
+    const text = files.get(name);
+    const type = TYPES[name.split(".").at(-1) ?? ""] ?? "text/plain";
+    response.writeHead(text === undefined ? 404 : 200, { "content-type": type, "content-security-policy": policy });
+    response.end(text ?? "");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,94 @@
+import { type ReportSource, readEvidence } from "../../reports/index.ts";
+import { broken, exchangeLine, recordOf, result } from "./records.ts";
+
+/** Something that must never be obeyed, in every language that a report is read in. */
+export const HOSTILE = [
+  "<script>globalThis.pwned=1</script>",
+  "<img src=x onerror=globalThis.pwned=1>",
+  '"><svg onload=globalThis.pwned=1>',
+  "</script></style></title></pre><iframe src=https://evil.example.test>",
+  "javascript:globalThis.pwned=1",
+  "]]><!--",
+  "\u0000\u0001\u001b[31mred\u001b]0;title\u0007\u009b2J",
+  "\u202eright to left\u2066\u200b\ufeff\u2028\u2029",
+  "\ud800 alone \udfff",
+  "\n::error title=gotcha::injected\r\n::set-output name=x::y\n##vso[task.setvariable]z",
+  "`code` **bold** [link](https://evil.example.test) | cell | <details> </details> &amp; @everyone",
+  "%0A::add-mask::x",
+  "back\\slash \"quote\" 'single' $HOME $(id)",
+  "# EOF\n# TYPE fake counter",
+].join(" ");
+
+/** 10 MB of it. */
+const GIANT = HOSTILE.repeat(Math.ceil(10_000_000 / HOSTILE.length));
+
+/** A run against a gateway that puts the above wherever it can, and a target named by somebody who should not have. */
+export function hostileSource(): ReportSource {
+  const id = `auth.evil[${HOSTILE}]`;
+  const finding = broken({
+    observed: HOSTILE,
+    expected: HOSTILE,
+    note: HOSTILE,
+    pointer: `/${HOSTILE}`,
+    exchange: "x00001",
+  });
+  const giant = broken({ observed: GIANT, expected: GIANT, note: GIANT, exchange: "x00002" });
+  const checks = [
+    result(id, "fail", { title: HOSTILE, message: HOSTILE, findings: [finding], exchanges: ["x00001", "x00003"] }),
+    result("auth.giant", "fail", { title: GIANT, message: GIANT, findings: [giant], exchanges: ["x00002"] }),
+    result("auth.blocked", "blocked", { message: HOSTILE, unblock: [HOSTILE] }),
+    result("auth.warned", "warn", { message: HOSTILE, findings: [broken({ ...finding, weight: "warn" })] }),
+    result("auth.lost", "inconclusive", { message: HOSTILE }),
+    result("auth.broken", "harness-error", { message: HOSTILE }),
+    result("auth.seen", "observed", {
+      rows: ["BASE-5"],
+      message: HOSTILE,
+      findings: [broken({ row: "BASE-5", level: "OPEN", outcome: "observed", weight: "none", observed: HOSTILE })],
+    }),
+    result("auth.fine", "pass", { message: HOSTILE }),
+  ];
+  const record = recordOf(checks, {
+    target: {
+      name: HOSTILE,
+      baseUrl: `https://gw.example.test/${HOSTILE}`,
+      source: `../${HOSTILE}.yaml`,
+      build: HOSTILE,
+      reading: { reasonHeader: "X-Reason", actionHeader: "X-Action" },
+    },
+    configuration: { value: { keys: { [HOSTILE]: `env:${HOSTILE}` }, note: HOSTILE }, sha256: "1".repeat(64) },
+    verdict: {
+      word: "fail",
+      exitCode: 1,
+      headline: `FAIL: ${HOSTILE}`,
+      reasons: [{ text: HOSTILE }, { text: GIANT, check: id }],
+      qualifiers: [HOSTILE],
+    },
+  });
+  const response = (text: string, type: string) => ({
+    status: 200,
+    headers: [
+      ["Content-Type", type],
+      [HOSTILE, HOSTILE],
+      ["X-Request-Id", HOSTILE],
+    ],
+    interim: [],
+    trailers: [],
+    body: { bytes: text.length, receivedBytes: text.length, pieces: [[8_000, text.length]], text },
+  });
+  const request = {
+    method: "POST",
+    url: `https://x/${HOSTILE}`,
+    headers: [[HOSTILE, HOSTILE]],
+    body: HOSTILE,
+    bodyBytes: 1,
+  };
+  const lines = new Map([
+    ["x00001", exchangeLine("x00001", { key: HOSTILE, request, response: response(HOSTILE, "text/html") })],
+    [
+      "x00002",
+      exchangeLine("x00002", { request: { ...request, body: GIANT }, response: response(GIANT, "text/plain") }),
+    ],
+    ["x00003", exchangeLine("x00003", { response: response(`data: ${HOSTILE}\n\n`.repeat(100), "text/event-stream") })],
+  ]);
+  return { record, evidence: (wanted) => readEvidence(lines.get(wanted)) };
+}

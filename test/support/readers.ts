@@ -1,0 +1,94 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Ajv } from "ajv";
+import formats from "ajv-formats";
+import MarkdownIt from "markdown-it";
+import { type DefaultTreeAdapterTypes, parse, parseFragment } from "parse5";
+import { parse as parseResults } from "test-results-parser";
+import { validateXML } from "xmllint-wasm";
+
+const load = createRequire(import.meta.url);
+
+// Everything here reads our reports with other people's code.
+
+/** Faults that libxml2 finds in an XML document. */
+export async function xmlFaults(xml: string): Promise<readonly string[]> {
+  const { errors } = await validateXML({
+    xml: { fileName: "report.xml", contents: xml },
+    normalization: "c14n",
+    initialMemoryPages: 1024,
+    maxMemoryPages: 4096,
+  });
+  return errors.map(({ message }) => message);
+}
+
+/** A JUnit file as a tool reads it that shows results in chats. */
+export function readJunit(xml: string) {
+  const folder = mkdtempSync(join(tmpdir(), "gauntlet-junit-"));
+  try {
+    const file = join(folder, "junit.xml");
+    writeFileSync(file, xml);
+    return parseResults({ type: "junit", files: [file] });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function schemaFaults(schema: object, document: unknown): string {
+  const ajv = new Ajv({ strict: false, allErrors: true, unicodeRegExp: false });
+  formats.default(ajv);
+  return ajv.validate(schema, document) ? "" : ajv.errorsText();
+}
+
+export function ctrfFaults(text: string): string {
+  const path = join(load.resolve("ctrf"), "..", "ctrf-schema-0.0.json");
+  return schemaFaults(JSON.parse(readFileSync(path, "utf8")), JSON.parse(text));
+}
+
+export function sarifFaults(text: string): string {
+  const path = join(load.resolve("@microsoft/jest-sarif"), "..", "schemas", "sarif-2.1.0-rtm.5.json");
+  // The schema names a draft that this validator no longer reads; it uses nothing of it that later ones lack.
+  const { $schema: _draft, id: _id, ...schema } = JSON.parse(readFileSync(path, "utf8"));
+  return schemaFaults(schema, JSON.parse(text));
+}
+
+export interface MetricFamily {
+  readonly name: string;
+  readonly help: string;
+  readonly type: string;
+  readonly metrics: readonly { readonly value: string; readonly labels?: Readonly<Record<string, string>> }[];
+}
+
+export function readMetrics(text: string): readonly MetricFamily[] {
+  const parsePrometheus = load("parse-prometheus-text-format") as (text: string) => MetricFamily[];
+  return parsePrometheus(text);
+}
+
+type Node = DefaultTreeAdapterTypes.Node;
+type Element = DefaultTreeAdapterTypes.Element;
+
+/** Every element of a document, as a browser's parser sees it. */
+export function elementsOf(html: string): Element[] {
+  return walk(parse(html));
+}
+
+/** Elements that a Markdown text comes to, where the host lets HTML through. */
+export function markdownElements(markdown: string): Element[] {
+  return walk(parseFragment(new MarkdownIt({ html: true, linkify: false }).render(markdown)));
+}
+
+export function attribute(element: Element, name: string): string | undefined {
+  return element.attrs.find((given) => given.name === name)?.value;
+}
+
+export function textOf(node: Node): string {
+  if ("value" in node) return node.value;
+  return "childNodes" in node ? node.childNodes.map(textOf).join("") : "";
+}
+
+function walk(node: Node): Element[] {
+  const inside = "childNodes" in node ? node.childNodes.flatMap(walk) : [];
+  return "tagName" in node ? [node, ...inside] : inside;
+}

@@ -1,0 +1,136 @@
+import {
+  type CheckResult,
+  countStatuses,
+  type Finding,
+  type RunRecord,
+  runRecordSchema,
+  type Status,
+} from "../../src/record/index.ts";
+import { LEDGER } from "../../src/spec/index.ts";
+
+/** A finding that was broken, by default of a row that every version knows. */
+export function broken(overrides: Partial<Finding> = {}): Finding {
+  return {
+    row: "AUTH-3",
+    level: "MUST",
+    layer: "specification",
+    outcome: "broken",
+    weight: "fail",
+    expected: "401",
+    observed: "403",
+    pointer: "status",
+    exchange: "x00001",
+    ...overrides,
+  };
+}
+
+export function met(overrides: Partial<Finding> = {}): Finding {
+  return broken({ outcome: "met", observed: "401", ...overrides });
+}
+
+export function result(id: string, status: Status, overrides: Partial<CheckResult> = {}): CheckResult {
+  const check = id.replace(/\[.*$/, "");
+  const findings = status === "fail" ? [broken()] : status === "pass" ? [met()] : [];
+  return {
+    id,
+    check,
+    suite: check.split(".")[0] ?? check,
+    title: `What ${check} is about`,
+    layer: "specification",
+    axes: {},
+    status,
+    rows: ["AUTH-3"],
+    violated: status === "fail" ? ["AUTH-3"] : [],
+    message: `${status} for a reason`,
+    findings,
+    attestations: [{ state: "key.valid", by: "asserted" }],
+    unblock: status === "blocked" ? ["keys:", "  revoked: env:GW_REVOKED"] : [],
+    exchanges: ["x00001"],
+    durationMs: 12.5,
+    ...overrides,
+  };
+}
+
+/** A whole record around some results; it fits the schema or the test that made it is wrong. */
+export function recordOf(checks: readonly CheckResult[], overrides: Partial<RunRecord> = {}): RunRecord {
+  const counts = countStatuses(checks.map(({ status }) => status));
+  const word =
+    counts.fail + counts.flaky > 0
+      ? "fail"
+      : counts["harness-error"] > 0
+        ? "error"
+        : counts.blocked + counts.inconclusive > 0 || counts.pass + counts.warn === 0
+          ? "inconclusive"
+          : "pass";
+  return runRecordSchema.parse({
+    schemaVersion: 1,
+    runId: "0123456789abcdef",
+    command: "conform",
+    startedAt: "2026-11-21T12:00:00.000Z",
+    endedAt: "2026-11-21T12:01:02.500Z",
+    durationMs: 62_500,
+    complete: true,
+    harness: { name: "gateway-gauntlet", version: "0.1.0" },
+    requirementSet: { version: "1", sha256: "0".repeat(64) },
+    target: {
+      name: "staging",
+      baseUrl: "https://gw.example.test/v1",
+      source: "gauntlet.yaml",
+      reading: { reasonHeader: "X-Service-Error-Code", actionHeader: "X-Service-Action" },
+    },
+    configuration: { value: { keys: { valid: "env:GW_KEY" } }, sha256: "1".repeat(64) },
+    environment: { node: "v20.20.2", platform: "linux x64", cpuModel: "CPU", cpus: 2, memoryBytes: 8e9 },
+    seed: 7,
+    verdict: {
+      word,
+      exitCode: { pass: 0, fail: 1, inconclusive: 4, error: 5 }[word],
+      headline: `${word.toUpperCase()}: staging`,
+      reasons: checks
+        .filter(({ status }) => !["pass", "warn", "observed", "not-applicable"].includes(status))
+        .map(({ id, status, message }) => ({ text: `${status}: ${message}`, check: id })),
+      qualifiers: [],
+    },
+    counts,
+    rows: LEDGER.map((row) => ({ ...row })),
+    checks,
+    traffic: { requests: 1_234, note: "Attempts may have no row." },
+    ...overrides,
+  });
+}
+
+/** An exchange as a line of `exchanges.ndjson`. */
+export function exchangeLine(id: string, overrides: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    asked: { endpoint: "chat", mode: "whole", intent: "denied" },
+    exchange: {
+      id,
+      startedAtMs: 1_795_000_000_000,
+      key: "valid",
+      request: {
+        method: "POST",
+        url: "https://gw.example.test/v1/chat/completions",
+        headers: [
+          ["Authorization", "Bearer [key.valid]****"],
+          ["Content-Type", "application/json"],
+        ],
+        body: '{"model":"m","messages":[]}',
+        bodyBytes: 27,
+      },
+      connection: { id: "c1", earlier: 0 },
+      timeline: { dueUs: 1_000, sentUs: 2_000, firstByteUs: 5_000, headersUs: 5_000, endUs: 9_000 },
+      ending: { kind: "complete" },
+      response: {
+        status: 403,
+        headers: [
+          ["Content-Type", "application/json"],
+          ["X-Request-Id", "req-1"],
+        ],
+        interim: [],
+        trailers: [],
+        body: { bytes: 9, receivedBytes: 9, pieces: [[8_000, 9]], text: '{"e":"x"}' },
+      },
+      redactions: [],
+      ...overrides,
+    },
+  };
+}
