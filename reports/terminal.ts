@@ -29,6 +29,7 @@ export function renderTerminal(record: RunRecord, options: TerminalOptions): str
     suiteTable(record, paint),
     ...shown.map((check) => renderCheck(check, record, options, paint)),
     renderBlocked(record, colors),
+    ...renderNotes(record, colors),
     verdictPaint(colors.bold(oneLine(record.verdict.headline))),
     `${summary(record)} in ${(record.durationMs / 1_000).toFixed(1)} s, ${record.traffic.requests} requests`,
     `exit code ${record.verdict.exitCode}; everything is in ${options.folder}`,
@@ -71,6 +72,12 @@ function renderCheck(check: CheckResult, record: RunRecord, options: TerminalOpt
   const lines = [
     `\n${paint(check.status, `${SIGNS[check.status]} ${check.status} ${oneLine(check.id)}`)}  ${oneLine(check.title)}`,
   ];
+  const { waived } = check;
+  if (waived !== undefined) {
+    lines.push(
+      colors.yellow(`    waived until ${waived.expires} by ${oneLine(waived.owner)}: ${oneLine(waived.reason)}`),
+    );
+  }
   const broken = check.findings.filter(({ outcome }) => outcome === "broken");
   if (broken.length === 0) lines.push(`    ${oneLine(check.message)}`);
   for (const finding of broken.slice(0, 5)) {
@@ -106,6 +113,15 @@ function renderBlocked(record: RunRecord, colors: Colors): string {
     for (const line of checks[0]?.unblock ?? []) lines.push(`        ${oneLine(line)}`);
   }
   return lines.join("\n");
+}
+
+/** What stands beside the checks: waivers that do not hold any more, and what the run left behind. */
+function renderNotes({ verdict, leftovers = [] }: RunRecord, colors: Colors): string[] {
+  const breaches = verdict.reasons.filter(({ text }) => text.startsWith("waiver "));
+  return [
+    ...breaches.map(({ text }) => colors.red(oneLine(`✗ ${text}`))),
+    ...leftovers.map((text) => colors.dim(oneLine(`left behind: ${text}`))),
+  ];
 }
 
 function summary(record: RunRecord): string {

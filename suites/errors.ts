@@ -216,7 +216,7 @@ const upstreamTimeout = defineCheck({
       verdict.should("ERR-5XX-1", failed.summary, serverError, {
         in: failed,
         at: "status",
-        because: "the gateway never gave up",
+        because: `the gateway had not given up after ${Math.round(failed.durationMs / 1_000)} s`,
       });
       return;
     }

@@ -68,7 +68,9 @@ const incremental = defineCheck({
     if (fair.length < 2) return verdict.inconclusive("this machine is too busy to tell when pieces arrive");
     const held = fair.filter(({ arrival }) => isHeldBack(arrival));
     const short = arrivals.filter(({ arrival }) => !arrival.document && arrival.totalMs < LONG_ENOUGH_MS);
-    if (held.length === 0 && short.length === runs.length) {
+    const stalled = short.length > 0 && held.length > 0 && !held.some(({ arrival }) => arrival.document);
+    // A reply that once took so little takes no longer than that: what seems held back then is a stall on the way.
+    if (stalled || short.length === runs.length) {
       return verdict.inconclusive(
         `the long reply takes only ${Math.round(short[0]?.arrival.totalMs ?? 0)} ms; name a longer one as models.stream`,
       );

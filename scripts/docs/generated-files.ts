@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { waiversJsonSchema } from "../../src/conformance/index.ts";
 import { runRecordJsonSchema } from "../../src/record/index.ts";
 import { targetJsonSchema } from "../../src/target/index.ts";
 import { checksPage } from "./checks-page.ts";
@@ -18,6 +19,7 @@ export function generatedFiles(): GeneratedFile[] {
   return [
     { path: "schemas/target.schema.json", text: json(targetJsonSchema()) },
     { path: "schemas/run.schema.json", text: json(runRecordJsonSchema()) },
+    { path: "schemas/waivers.schema.json", text: json(waiversJsonSchema()) },
     { path: "docs/checks.md", text: checksPage() },
     withParts("docs/target-file.md", { fields: targetReference }),
   ];
@@ -44,7 +46,7 @@ function withParts(path: string, parts: Readonly<Record<string, () => string>>):
   const text = generated.replace(
     /(<!-- example: ([\w./-]+) -->\n)(?:\n```\w+\n[\s\S]*?\n```\n)?/g,
     (_, open, file) =>
-      `${open}\n\`\`\`${file.split(".").at(-1)}\n${readFileSync(`${ROOT}docs/examples/${file}`, "utf8").trimEnd()}\n\`\`\`\n`,
+      `${open}\n\`\`\`${file.split(".").at(-1).replace("mjs", "js")}\n${readFileSync(`${ROOT}docs/examples/${file}`, "utf8").trimEnd()}\n\`\`\`\n`,
   );
   return { path, text };
 }

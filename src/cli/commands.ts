@@ -53,6 +53,23 @@ const variant = {
   describe: "with the embedded gateway: switch a legal variant on",
   default: [] as string[],
 } as const;
+const waivers = {
+  type: "string",
+  describe: "waiver file: failures that are known and accepted until a day",
+  requiresArg: true,
+} as const;
+const repeat = {
+  type: "number",
+  describe: "run every check so often; a verdict that flips is flaky",
+  default: 1,
+  requiresArg: true,
+} as const;
+const dryRun = {
+  type: "boolean",
+  describe: "print requests and time per suite, and send nothing",
+  default: false,
+} as const;
+const conformOptions = { target, only, json, out, seed, fault, variant, waivers, repeat, "dry-run": dryRun };
 
 interface ConformArguments {
   readonly suites?: string[];
@@ -63,6 +80,9 @@ interface ConformArguments {
   readonly seed?: number;
   readonly fault: string[];
   readonly variant: string[];
+  readonly waivers?: string;
+  readonly repeat: number;
+  readonly dryRun: boolean;
 }
 
 // Handlers load what they need when they run, so that `--help` does not wait for it.
@@ -73,7 +93,7 @@ export const conformCommand: CommandModule<object, ConformArguments> = {
   builder: (yargs) =>
     yargs
       .positional("suites", { type: "string", array: true, describe: "suites to run; default all" })
-      .options({ target, only, json, out, seed, fault, variant }) as never,
+      .options(conformOptions) as never,
   handler: async (argv) => {
     const { conform } = await import("./conform.ts");
     outcomeOf(argv).exitCode = await conform({ command: "conform", ...argv, suites: argv.suites ?? [] });
@@ -83,7 +103,7 @@ export const conformCommand: CommandModule<object, ConformArguments> = {
 export const runCommand: CommandModule<object, ConformArguments> = {
   command: "run",
   describe: "Judge a gateway: conformance, then verdict and reports",
-  builder: (yargs) => yargs.options({ target, only, json, out, seed, fault, variant }) as never,
+  builder: (yargs) => yargs.options(conformOptions) as never,
   handler: async (argv) => {
     const { conform } = await import("./conform.ts");
     outcomeOf(argv).exitCode = await conform({ command: "run", ...argv, suites: [] });

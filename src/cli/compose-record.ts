@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { cpus, totalmem } from "node:os";
 import type { Redactor } from "../client/index.ts";
-import { readingRules } from "../conformance/index.ts";
+import { contractInWords, readingRules, type WaiverBreach } from "../conformance/index.ts";
 import { decide } from "../policy/index.ts";
-import { type CheckResult, countStatuses, RECORD_VERSION, type RunRecord } from "../record/index.ts";
-import { LEDGER } from "../spec/index.ts";
+import { type CheckResult, countStatuses, RECORD_VERSION, type RunRecord, type Waiver } from "../record/index.ts";
+import { LEDGER, REQUIREMENT_SET } from "../spec/index.ts";
 import type { Target } from "../target/index.ts";
 import { NAME, VERSION } from "./version.ts";
 
@@ -18,10 +18,12 @@ interface Facts {
   readonly build: string | undefined;
   readonly interruptedBy: "SIGINT" | "SIGTERM" | undefined;
   readonly redactor: Redactor;
+  readonly waivers: readonly Waiver[];
+  readonly breaches: readonly WaiverBreach[];
+  readonly unscored: readonly string[];
+  readonly rounds: number;
+  readonly leftovers: readonly string[];
 }
-
-/** Version of the requirement set; raised when a row is added, changed or dropped. */
-const REQUIREMENT_SET = "1";
 
 /** Puts a run into its record: the product of which every report is a rendering. */
 export function composeRecord(facts: Facts): RunRecord {
@@ -39,7 +41,7 @@ export function composeRecord(facts: Facts): RunRecord {
     durationMs: endedAt.getTime() - startedAt.getTime(),
     complete: facts.interruptedBy === undefined,
     harness: { name: NAME, version: VERSION },
-    requirementSet: { version: REQUIREMENT_SET, sha256: sha256(LEDGER) },
+    requirementSet: { version: String(REQUIREMENT_SET), sha256: sha256(LEDGER) },
     target: {
       name: target.name,
       baseUrl: target.baseUrl,
@@ -58,12 +60,17 @@ export function composeRecord(facts: Facts): RunRecord {
     seed: facts.seed,
     verdict: decide(results, {
       targetName: target.name,
-      qualifiers: qualifiersOf(target),
+      qualifiers: qualifiersOf(facts),
+      breaches: facts.breaches.map(({ kind, check, text }) => ({ text: `waiver ${kind}: ${text}`, check })),
       interruptedBy: facts.interruptedBy,
     }),
     counts: countStatuses(results.map(({ status }) => status)),
     rows: LEDGER.map((row) => ({ ...row })),
+    ...(facts.unscored.length === 0 ? {} : { unscored: [...facts.unscored] }),
     checks: [...results],
+    ...(facts.waivers.length === 0 ? {} : { waivers: [...facts.waivers] }),
+    ...(facts.rounds === 1 ? {} : { rounds: facts.rounds }),
+    ...(facts.leftovers.length === 0 ? {} : { leftovers: [...facts.leftovers] }),
     traffic: {
       requests: facts.requests,
       note: "Attempts that were refused or lost in the network may have no row in the gateway's history.",
@@ -74,13 +81,18 @@ export function composeRecord(facts: Facts): RunRecord {
 }
 
 /** What the first line of a verdict must not hide. */
-function qualifiersOf(target: Target): string[] {
+function qualifiersOf({ target, results, unscored, rounds }: Facts): string[] {
+  const waived = results.filter((result) => result.waived !== undefined).length;
   const gaps = Object.keys(target.skip);
-  const rows = Object.keys(target.contract.rows ?? {});
-  const contract = [...(target.contract.reasonFrom === undefined ? [] : ["where reasons stand"]), ...rows];
+  const contract = contractInWords(target);
   return [
     ...(gaps.length === 0 ? [] : [`partial: declared gaps ${gaps.join(", ")}`]),
-    ...(contract.length === 0 ? [] : [`by a contract of its own for ${contract.join(", ")}`]),
+    ...(contract.length === 0 ? [] : [`by a contract of its own: ${contract.join(", ")}`]),
+    ...(waived === 0 ? [] : [`${waived} failure${waived === 1 ? "" : "s"} waived`]),
+    ...(unscored.length === 0
+      ? []
+      : [`requirement set ${target.requirementSet}, ${unscored.length} newer rows not yet scored`]),
+    ...(rounds === 1 ? [] : [`${rounds} rounds`]),
   ];
 }
 

@@ -3,13 +3,25 @@ import { fileURLToPath } from "node:url";
 import { jsonDocument, renderTerminal } from "../../reports/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 import type { Exchange } from "../client/index.ts";
-import { freeze, runChecks, select, Traffic } from "../conformance/index.ts";
+import {
+  freeze,
+  type Instance,
+  leftoversOf,
+  loadWaivers,
+  mergeRuns,
+  runChecks,
+  select,
+  Traffic,
+} from "../conformance/index.ts";
+import { UsageError } from "../core/index.ts";
 import { type CheckResult, RunFolder } from "../record/index.ts";
 import { hookSupplier, loadTarget, type Supplier, startEmbedded, type Target } from "../target/index.ts";
 import { colorsFor } from "./colors.ts";
 import { composeRecord } from "./compose-record.ts";
+import { dryRun } from "./dry-run.ts";
 import { prepare } from "./preflight.ts";
 import { progress } from "./progress.ts";
+import { settle, unscoredRows } from "./settle-results.ts";
 import { writeReports } from "./write-reports.ts";
 
 export interface ConformOptions {
@@ -23,18 +35,32 @@ export interface ConformOptions {
   readonly seed?: number | undefined;
   readonly fault: readonly string[];
   readonly variant: readonly string[];
+  /** Path of a waiver file. */
+  readonly waivers?: string | undefined;
+  /** How often every check is run; default 1. */
+  readonly repeat?: number | undefined;
+  /** Say what would be sent, and send nothing. */
+  readonly dryRun?: boolean | undefined;
 }
+
+/** More rounds than this say nothing more about flaky checks and wear out the gateway. */
+const MOST_ROUNDS = 100;
 
 /** Runs conformance checks, writes the run folder, prints the verdict, and tells the exit code. */
 export async function conform(options: ConformOptions): Promise<number> {
   const instances = select(CHECKS, options);
+  const rounds = roundsOf(options);
+  const waivers = options.waivers === undefined ? [] : loadWaivers(options.waivers);
   const startedAt = new Date();
   const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
   await using interruption = watchSignals();
   await using supplied = await supplyTarget(options, interruption.signal);
   const { target } = supplied;
+  const unscored = unscoredRows(target);
+  if (options.dryRun === true) return dryRun({ instances, target, rounds, json: options.json });
   using folder = new RunFolder(options.out ?? defaultFolder(startedAt, target));
-  const results: CheckResult[] = [];
+  const runs: CheckResult[][] = [];
+  const probed = new Set<Instance>();
   const exchanges = new Map<string, Exchange>();
   await using traffic = new Traffic({
     target,
@@ -49,26 +75,38 @@ export async function conform(options: ConformOptions): Promise<number> {
   folder.journal({ event: "started", command: options.command, target: target.name, seed, checks: instances.length });
   const bar = progress(process.stderr, options.json);
   const prepared = await prepare(traffic);
-  bar.start(instances.length);
-  await runChecks({
-    instances,
-    traffic: prepared,
-    onStart: ({ id }) => folder.journal({ event: "check-started", check: id }),
-    onRecording: ({ id }, recording) => folder.recording(id, freeze(recording)),
-    onResult: (result) => {
-      results.push(result);
-      folder.journal({ event: "check-finished", check: result.id, status: result.status, message: result.message });
-      bar.step(results.length, result.id);
-    },
-  });
+  bar.start(instances.length * rounds);
+  let done = 0;
+  for (let round = 0; round < rounds && !interruption.signal.aborted; round++) {
+    if (round > 0) prepared.nextRound();
+    const results = await runChecks({
+      instances,
+      traffic: prepared,
+      onStart: ({ id }) => folder.journal({ event: "check-started", check: id, round }),
+      onRecording: (instance, recording) => {
+        probed.add(instance);
+        folder.recording(instance.id, freeze(recording), round);
+      },
+      onResult: ({ id, status, message }) => {
+        folder.journal({ event: "check-finished", check: id, round, status, message });
+        bar.step(++done, id);
+      },
+    });
+    runs.push(results);
+  }
   bar.stop();
-  const order = new Map(instances.map(({ id }, index) => [id, index]));
+  const settled = settle(mergeRuns(runs), { unscored, waivers, today: startedAt });
   const record = composeRecord({
     command: options.command,
     target,
     seed,
     startedAt,
-    results: results.sort((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0)),
+    results: settled.results,
+    waivers,
+    breaches: settled.breaches,
+    unscored,
+    rounds,
+    leftovers: await leftoversOf(prepared, [...probed]),
     requests: traffic.sent,
     build: traffic.answers.map((answer) => answer.header("server")).find((server) => server !== undefined),
     interruptedBy: interruption.by(),
@@ -87,6 +125,11 @@ export async function conform(options: ConformOptions): Promise<number> {
     process.stdout.write(text);
   }
   return record.verdict.exitCode;
+}
+
+function roundsOf({ repeat = 1 }: ConformOptions): number {
+  if (Number.isInteger(repeat) && repeat >= 1 && repeat <= MOST_ROUNDS) return repeat;
+  throw new UsageError(`--repeat takes a whole number from 1 to ${MOST_ROUNDS}`);
 }
 
 /** The target of a run, with the embedded gateway started if it is that. */

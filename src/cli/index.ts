@@ -10,6 +10,7 @@ import {
 } from "./commands.ts";
 import { gatewayCommand } from "./gateway-command.ts";
 import { VERSION } from "./version.ts";
+import { waiversCommand } from "./waivers-command.ts";
 
 /**
  * Parses the command line, runs the command, and tells the exit code. Errors become one message on stderr; nothing else
@@ -42,6 +43,7 @@ export async function main(args: readonly string[]): Promise<number> {
     gatewayCommand,
     rejudgeCommand,
     reportCommand,
+    waiversCommand,
   ] as CommandModule[];
   for (const command of commands) parser.command(command);
   try {

@@ -1,9 +1,18 @@
 import { CHECKS } from "../../suites/index.ts";
 import type { Exchange } from "../client/index.ts";
-import { Answer, type Asked, instancesOf, type ReadingRules, resultOf, thaw } from "../conformance/index.ts";
+import {
+  Answer,
+  type Asked,
+  instancesOf,
+  mergeRounds,
+  type ReadingRules,
+  resultOf,
+  thaw,
+} from "../conformance/index.ts";
 import { InternalError } from "../core/index.ts";
 import { decide } from "../policy/index.ts";
 import { type CheckResult, countStatuses, readRun } from "../record/index.ts";
+import { settle } from "./settle-results.ts";
 
 /** Judges a kept run again from its recording. Sends nothing. */
 export function rejudge({ dir, json }: { readonly dir: string; readonly json: boolean }): number {
@@ -21,20 +30,33 @@ export function rejudge({ dir, json }: { readonly dir: string; readonly json: bo
     return answer;
   };
   const instances = new Map(CHECKS.flatMap(instancesOf).map((instance) => [instance.id, instance]));
-  const results = record.checks.map((before): CheckResult => {
+  const judged = record.checks.map((before): CheckResult => {
     const instance = instances.get(before.id);
-    const recording = recordings.get(before.id);
+    const recorded = recordings.get(before.id) ?? [];
     // What came to no recording (blocked, interrupted) has nothing to be judged by; it stays as it was.
-    if (instance === undefined || recording === undefined) return before;
-    return resultOf(instance, thaw(recording, answerOf), before);
+    if (instance === undefined || recorded.every((recording) => recording === undefined)) return before;
+    const { rounds = [before], waived: _, ...facts } = before;
+    return mergeRounds(
+      rounds.map(({ status, message }, round) => {
+        const recording = recorded[round];
+        if (recording === undefined) return { ...facts, status, message, rounds: undefined };
+        return resultOf(instance, thaw(recording, answerOf), before);
+      }),
+    );
   });
+  const { waivers = [], unscored = [] } = record;
+  const { results, breaches } = settle(judged, { waivers, unscored, today: new Date(record.startedAt) });
   const changed = results.flatMap((result, index) => {
     const before = record.checks[index];
     return before !== undefined && before.status !== result.status
       ? [{ id: result.id, before: before.status, now: result.status }]
       : [];
   });
-  const verdict = decide(results, { targetName: record.target.name, qualifiers: record.verdict.qualifiers });
+  const verdict = decide(results, {
+    targetName: record.target.name,
+    qualifiers: record.verdict.qualifiers,
+    breaches: breaches.map(({ kind, check, text }) => ({ text: `waiver ${kind}: ${text}`, check })),
+  });
   if (json) {
     const checks = results.map(({ id, status, rows, violated, message }) => ({ id, status, rows, violated, message }));
     const counts = countStatuses(results.map(({ status }) => status));

@@ -14,6 +14,7 @@ import {
   readStream,
   type StreamReading,
 } from "../wire/index.ts";
+import { type DenialWords, specReason } from "./contract.ts";
 
 /** Where a gateway puts what judges read; from the target file, kept in the record for a later judgement. */
 export interface ReadingRules {
@@ -21,6 +22,8 @@ export interface ReadingRules {
   readonly actionHeader: string;
   /** JSON pointer of the reason, when the target's contract says that it stands in the body. */
   readonly reasonPointer?: string | undefined;
+  /** The gateway's own words for denials, when its contract has any. */
+  readonly denials?: readonly DenialWords[] | undefined;
 }
 
 /** What was asked, as far as reading the answer needs it. */
@@ -95,8 +98,13 @@ export class Answer {
     return this.reply.error === undefined;
   }
 
-  /** The named reason of a denial. */
+  /** The named reason of a denial: the specification's, where the target's contract knows the gateway's word. */
   get reason(): string | undefined {
+    return specReason(this.#rules.denials, { status: this.status, word: this.ownReason, text: () => this.text });
+  }
+
+  /** The reason as the gateway put it. */
+  get ownReason(): string | undefined {
     const { reasonPointer, reasonHeader } = this.#rules;
     if (reasonPointer === undefined) return this.header(reasonHeader);
     const value = atPointer(this.json, reasonPointer);
@@ -161,7 +169,9 @@ export class Answer {
     const { kind, detail } = this.exchange.ending;
     const after = kind === "complete" ? "" : `${kind}${detail === undefined ? "" : `: ${detail}`}`;
     if (this.status === undefined) return `no answer (${after})`;
-    const named = this.reason === undefined ? `${this.status}` : `${this.status} ${this.reason}`;
+    const { reason, ownReason } = this;
+    const translated = reason === ownReason ? "" : ` (read as ${reason})`;
+    const named = ownReason === undefined ? `${this.status}` : `${this.status} ${ownReason}${translated}`;
     return after === "" ? named : `${named}, then ${after}`;
   }
 }

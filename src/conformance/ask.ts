@@ -81,8 +81,7 @@ export function buildRequest(
     ...(body === undefined ? [] : [["Content-Type", "application/json"] as const]),
     ...(endpoint === "messages" ? [[target.headers.version, target.headers.versionValue] as const] : []),
     ["User-Agent", USER_AGENT],
-    ...target.extraHeaders.all,
-    ...(endpoint === "models" ? [] : target.extraHeaders[endpoint]),
+    ...extraHeaders(target, endpoint),
   ];
   const replaced = new Set(
     [...(ask.headers ?? []).map(([name]) => name), ...(ask.without ?? [])].map((name) => name.toLowerCase()),
@@ -95,6 +94,12 @@ export function buildRequest(
     // A header of the probe's own making is no key of ours, even where it resembles one.
     keyName: ask.authorization === undefined ? key?.name : undefined,
   };
+}
+
+/** Fixed headers of the target; one of an endpoint replaces one of all. */
+function extraHeaders({ extraHeaders: { all, ...own } }: Target, endpoint: Endpoint): HeaderList {
+  const names = new Set(own[endpoint].map(([name]) => name.toLowerCase()));
+  return [...all.filter(([name]) => !names.has(name.toLowerCase())), ...own[endpoint]];
 }
 
 function keyOf(target: Target, key: Ask["key"]): Key | null {

@@ -1,6 +1,6 @@
 import type { Layer, RowId } from "../spec/index.ts";
 import { ledgerRow } from "../spec/index.ts";
-import type { KeyName, ModelRole, Target } from "../target/index.ts";
+import type { State, Target } from "../target/index.ts";
 import type { Dialect, Mode } from "../wire/index.ts";
 import type { Answer } from "./answer.ts";
 import type { Probe } from "./probe.ts";
@@ -9,16 +9,7 @@ import type { Verdict } from "./verdict.ts";
 
 /** Something that must exist before a check can say anything true. */
 export type Need =
-  | `key.${Exclude<KeyName, "valid">}`
-  | `model.${Exclude<ModelRole, "chat" | "messages" | "unknown">}`
-  /** The account limits of `valid`. */
-  | "limits"
-  /** An account set aside for rate checks, and one with a second key. */
-  | "limited.rate"
-  | "limited.rate.second"
-  /** An account set aside for in-flight checks, and one with a second key. */
-  | "limited.slots"
-  | "limited.slots.second"
+  | State
   /** The target wants the dialect's real clients to be able to use it (`compat`). */
   | "compat.chat"
   | "compat.messages"

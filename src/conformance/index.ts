@@ -12,13 +12,22 @@ export {
   suiteOf,
   withAnyKey,
 } from "./check.ts";
+export { contractInWords, readAs } from "./contract.ts";
 export * from "./expectation.ts";
 export { type Explanation, explanationOf } from "./explanation.ts";
 export { resultOf } from "./judge.ts";
+export { leftoversOf } from "./leftovers.ts";
 export { type LimitedAccount, limitedFor } from "./limited-account.ts";
+export { type Plan, planOf } from "./plan.ts";
 export type { Probe } from "./probe.ts";
 export { freeze, type Recordable, thaw } from "./recording.ts";
+export { mergeRounds, mergeRuns } from "./rounds.ts";
 export { runChecks } from "./runner.ts";
+export { scoreBySet } from "./score-by-set.ts";
 export { type Selection, select } from "./select.ts";
 export { type Held, isStale, readingRules, Traffic } from "./traffic.ts";
 export type { Verdict } from "./verdict.ts";
+export { applyWaivers, type WaiverBreach } from "./waivers/apply-waivers.ts";
+export { fingerprintOf } from "./waivers/fingerprint.ts";
+export { suggestWaivers } from "./waivers/suggest-waivers.ts";
+export { loadWaivers, waiversJsonSchema } from "./waivers/waiver-file.ts";

@@ -12,6 +12,7 @@ import { type Endpoint, type Mode, retryAfterMs } from "../wire/index.ts";
 import { Answer, type Asked, type ReadingRules } from "./answer.ts";
 import { type Ask, buildRequest } from "./ask.ts";
 import type { Need } from "./check.ts";
+import { denialWords } from "./contract.ts";
 import { Pace } from "./pace.ts";
 import { type Supply, staticSupply } from "./states.ts";
 
@@ -81,6 +82,9 @@ export class Traffic implements AsyncDisposable {
   readonly #supplies = new Map<Need, Promise<Supply>>();
   readonly #scenarios = new Map<string, Promise<unknown>>();
   #target: Target;
+  /** States of the keys that were made for this run, one entry per key. */
+  readonly made: string[] = [];
+  #served = 0;
   #nonces = 0;
   #turns = 0;
   #sent = 0;
@@ -137,6 +141,7 @@ export class Traffic implements AsyncDisposable {
   /** A key of its own for a state that a probe uses up; `undefined` when nobody can make one. */
   async freshKey(state: `key.${KeyName}`): Promise<Key | undefined> {
     const key = await this.supplier?.fresh(state, this.signal);
+    if (key !== undefined) this.made.push(state);
     if (key !== undefined) this.recorder.redactor.add({ name: `key.${key.name}`, value: key.reveal() });
     return key;
   }
@@ -144,6 +149,18 @@ export class Traffic implements AsyncDisposable {
   /** Requests under way, on all accounts. */
   get inFlight(): number {
     return [...this.#inFlight.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Requests for replies that were served, and so may have been charged. */
+  get served(): number {
+    return this.#served;
+  }
+
+  /** Begins another round over the same checks: scenarios, twins and what the watching checks look at start anew. */
+  nextRound(): void {
+    this.#scenarios.clear();
+    this.#controls.clear();
+    this.answers.length = 0;
   }
 
   get sent(): number {
@@ -255,6 +272,7 @@ export class Traffic implements AsyncDisposable {
       if (TIMED_OUT.includes(exchange.ending.kind)) this.#timeouts.set(kind, (this.#timeouts.get(kind) ?? 0) + 1);
       const answer = new Answer(exchange, asked, this.rules);
       this.answers.push(answer);
+      if (answer.status !== undefined && answer.status < 300 && asked.endpoint !== "models") this.#served++;
       this.#onAnswer?.(answer);
       return answer;
     });
@@ -365,9 +383,11 @@ function limitsOf(target: Target, account: string): Limits | undefined {
 /** How answers of this target are read; stored with the record, so that a later judgement reads them alike. */
 export function readingRules(target: Target): ReadingRules {
   const { reasonFrom } = target.contract;
+  const denials = denialWords(target);
   return {
     reasonHeader: target.headers.reason,
     actionHeader: target.headers.action,
     ...(reasonFrom === undefined || reasonFrom === "header" ? {} : { reasonPointer: reasonFrom }),
+    ...(denials === undefined ? {} : { denials }),
   };
 }

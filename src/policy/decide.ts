@@ -5,6 +5,8 @@ export interface Circumstances {
   readonly targetName: string;
   /** Declared gaps, contract rows, waivers: what the word alone would hide. */
   readonly qualifiers: readonly string[];
+  /** What fails the run beside its checks: waivers that cover nothing any more, and the like. */
+  readonly breaches?: readonly { readonly text: string; readonly check?: string }[];
   /** Set when the run was cut short by a signal. */
   readonly interruptedBy?: "SIGINT" | "SIGTERM" | undefined;
 }
@@ -28,17 +30,22 @@ const MOST_REASONS = 20;
  */
 export function decide(
   results: readonly CheckResult[],
-  { targetName, qualifiers, interruptedBy }: Circumstances,
+  { targetName, qualifiers, breaches = [], interruptedBy }: Circumstances,
 ): RunVerdict {
-  const of = (...statuses: Status[]) => results.filter(({ status }) => statuses.includes(status));
+  // A waived failure stays a failure in the report and decides nothing.
+  const deciders = results.filter(({ waived }) => waived === undefined);
+  const of = (...statuses: Status[]) => deciders.filter(({ status }) => statuses.includes(status));
   const deciding =
     [of("fail", "flaky"), of("harness-error"), of("blocked", "inconclusive")].find(({ length }) => length > 0) ?? [];
   const [first] = deciding;
-  const judged = of("pass", "warn").length > 0;
-  const word = first === undefined ? (judged ? "pass" : "inconclusive") : (WORDS[first.status] ?? "error");
-  const reasons = deciding
-    .slice(0, MOST_REASONS)
-    .map(({ id, status, message }) => ({ text: `${status}: ${message}`, check: id }));
+  // A failure that is waived was judged, too.
+  const judged = of("pass", "warn").length > 0 || deciders.length < results.length;
+  const judgedWord = first === undefined ? (judged ? "pass" : "inconclusive") : (WORDS[first.status] ?? "error");
+  const word = breaches.length > 0 ? "fail" : judgedWord;
+  const reasons = [
+    ...breaches.map(({ text, check = "" }) => ({ text, check })),
+    ...deciding.slice(0, MOST_REASONS).map(({ id, status, message }) => ({ text: `${status}: ${message}`, check: id })),
+  ];
   if (deciding.length > MOST_REASONS) reasons.push({ text: `and ${deciding.length - MOST_REASONS} more`, check: "" });
   if (first === undefined && !judged) reasons.push({ text: "nothing was judged", check: "" });
   const tail = qualifiers.length === 0 ? "" : ` (${qualifiers.join("; ")})`;

@@ -28,6 +28,20 @@ export const attestationSchema = z.strictObject({
   by: z.enum(["observed", "hook", "asserted", "embedded"]),
 });
 
+/** A waiver of the gateway's team over one failing instance. */
+export const waiverSchema = z.strictObject({
+  /** Instance that it covers. */
+  check: z.string(),
+  reason: z.string(),
+  owner: z.string(),
+  /** Last day on which it holds, YYYY-MM-DD, UTC. */
+  expires: z.string(),
+  /** How the instance fails. */
+  fingerprint: z.string(),
+  /** File and line. */
+  place: z.string(),
+});
+
 export const checkResultSchema = z.strictObject({
   /** Stable id with its axes: `errors.key-revoked[messages,stream]`. */
   id: z.string(),
@@ -51,8 +65,13 @@ export const checkResultSchema = z.strictObject({
   /** Exchanges that the judge saw, in order. */
   exchanges: z.array(z.string()),
   durationMs: z.number(),
+  /** An overlay: the failure is known and accepted until a day. The status stays what it is. */
+  waived: waiverSchema.pick({ reason: true, owner: true, expires: true }).optional(),
+  /** With `--repeat`: what came out each time. */
+  rounds: z.array(z.strictObject({ status: z.enum(STATUSES), message: z.string() })).optional(),
 });
 
+export type Waiver = z.infer<typeof waiverSchema>;
 export type Finding = z.infer<typeof findingSchema>;
 export type CheckResult = z.infer<typeof checkResultSchema>;
 export type Attestation = z.infer<typeof attestationSchema>;

@@ -1,4 +1,4 @@
-export { type Attestation, type CheckResult, checkResultSchema, type Finding } from "./check-result.ts";
+export { type Attestation, type CheckResult, checkResultSchema, type Finding, type Waiver } from "./check-result.ts";
 export type {
   LoadClass,
   LoadFinding,

@@ -63,8 +63,9 @@ export class RunFolder implements Disposable {
     appendLine(this.#exchanges, exchange);
   }
 
-  recording(check: string, recording: JsonValue): void {
-    appendLine(this.#recordings, { check, recording });
+  /** @param round 0 for the first time that a check was run. */
+  recording(check: string, recording: JsonValue, round = 0): void {
+    appendLine(this.#recordings, { check, round, recording });
   }
 
   /** Writes the record whole or not at all. */
@@ -93,16 +94,23 @@ export interface StoredRun {
   readonly record: RunRecord;
   /** One line of `exchanges.ndjson` each; their shape belongs to the room that wrote them. */
   readonly exchanges: readonly unknown[];
-  readonly recordings: ReadonlyMap<string, JsonValue>;
+  /** By check, one per round; `undefined` for a round that came to none. */
+  readonly recordings: ReadonlyMap<string, readonly (JsonValue | undefined)[]>;
 }
 
 /** @throws UsageError when the folder holds no run, or one that cannot be read. */
 export function readRun(path: string): StoredRun {
-  const recordings = readLines(join(path, RECORDINGS)) as { check: string; recording: JsonValue }[];
+  const recordings = new Map<string, JsonValue[]>();
+  for (const line of readLines(join(path, RECORDINGS))) {
+    const { check, round = 0, recording } = line as { check: string; round?: number; recording: JsonValue };
+    const rounds = recordings.get(check) ?? [];
+    rounds[round] = recording;
+    recordings.set(check, rounds);
+  }
   return {
     record: readRecord(path),
     exchanges: readLines(join(path, EXCHANGES)),
-    recordings: new Map(recordings.map(({ check, recording }) => [check, recording])),
+    recordings,
   };
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { checkResultSchema, layer } from "./check-result.ts";
+import { checkResultSchema, layer, waiverSchema } from "./check-result.ts";
 import { loadSectionSchema } from "./load-section.ts";
 import { STATUSES } from "./status.ts";
 
@@ -51,6 +51,17 @@ export const runRecordSchema = z
         reasonHeader: z.string(),
         actionHeader: z.string(),
         reasonPointer: z.string().optional(),
+        /** Denials in the gateway's own words, by the target's contract. */
+        denials: z
+          .array(
+            z.strictObject({
+              reason: z.string(),
+              status: z.int(),
+              words: z.array(z.string()),
+              message: z.string().optional(),
+            }),
+          )
+          .optional(),
       }),
       /** What the gateway said of itself, if anything: a `Server` header or the like. */
       build: z.string().optional(),
@@ -68,7 +79,15 @@ export const runRecordSchema = z
     verdict: verdictSchema,
     counts: z.record(z.enum(STATUSES), z.int()),
     rows: z.array(rowSchema),
+    /** Rows that the target does not want to be judged by yet, because its requirement set is older. */
+    unscored: z.array(z.string()).optional(),
     checks: z.array(checkResultSchema),
+    /** The waivers that were laid over the results. */
+    waivers: z.array(waiverSchema).optional(),
+    /** How often each check was run. */
+    rounds: z.int().optional(),
+    /** What the run used up or made and could not put back. */
+    leftovers: z.array(z.string()).optional(),
     traffic: z.strictObject({
       requests: z.int(),
       /** HIST-2: an attempt that was rejected or lost may have no row in the gateway's history. */

@@ -12,3 +12,4 @@ export {
   type ShouldRow,
 } from "./ledger.ts";
 export type {} from "./requirement.ts";
+export { REQUIREMENT_SET, rowsAfter } from "./requirement-set.ts";

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { dirname, resolve } from "node:path";
 import { ConfigError, isObject, messageOf, onAbort } from "../core/index.ts";
@@ -20,7 +20,8 @@ const UNKNOWN_STATE = 3;
 
 /**
  * The operator's provisioning hook. Gets `{"state": "...", "runId": "..."}` on stdin and prints `{"key": "..."}`.
- * It ends with 0 when it made the state, with 3 when it does not know it; anything else is a failure.
+ * It ends with 0 when it made the state, with 3 when it does not know it; anything else is a failure. When the run is over
+ * it gets `{"release": true, "runId": "..."}` and ends with 0 when it took back all that it made for that run.
  */
 export function hookSupplier({ command, file, runId, timeoutMs = 60_000 }: HookOptions): Supplier {
   let made = 0;
@@ -39,6 +40,17 @@ export function hookSupplier({ command, file, runId, timeoutMs = 60_000 }: HookO
           hint: `It must print {"key": "…"} and end with 0, or end with ${UNKNOWN_STATE} for a state that it does not know. ${outcome.stderr.slice(-300)}`,
         },
       ]);
+    },
+    async release() {
+      const never = new AbortController().signal;
+      const { code } = await run(
+        command,
+        dirname(resolve(file)),
+        JSON.stringify({ release: true, runId }),
+        timeoutMs,
+        never,
+      );
+      return code === 0;
     },
   };
 }
@@ -62,6 +74,21 @@ interface Outcome {
   readonly why?: string;
 }
 
+/** Whether the system has process groups. */
+const GROUPS = process.platform !== "win32";
+
+function killAll(child: ChildProcess): void {
+  if (!GROUPS || child.pid === undefined) {
+    child.kill("SIGKILL");
+    return;
+  }
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // It ended just now, and its group with it.
+  }
+}
+
 async function run(
   command: string,
   cwd: string,
@@ -69,13 +96,14 @@ async function run(
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const child = spawn(command, { cwd, shell: true, stdio: ["pipe", "pipe", "pipe"] });
+  // A group of its own: what the shell started must end with it, or its pipes would be waited for.
+  const child = spawn(command, { cwd, shell: true, detached: GROUPS, stdio: ["pipe", "pipe", "pipe"] });
   let stdout = "";
   let stderr = "";
   let why: string | undefined;
   const stop = (reason: string) => {
     why = reason;
-    child.kill("SIGKILL");
+    killAll(child);
   };
   child.stdout.on("data", (bytes: Buffer) => {
     stdout += bytes.toString("utf8");

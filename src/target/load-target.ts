@@ -114,7 +114,7 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
       .map(([name, reference]) => [name, references.key(name, reference, ["keys", name])]),
   ) as Partial<Record<KeyName, Key>> & { valid: Key };
   const extraSecrets: Key[] = [];
-  const extra = (part: "all" | "chat" | "messages") =>
+  const extra = (part: keyof Target["extraHeaders"]) =>
     Object.entries(file.extraHeaders?.[part] ?? {}).map(([name, text]) => {
       const { value, secret } = references.value(text, ["extraHeaders", part, name]);
       if (secret) extraSecrets.push(new Key(`header.${name}`, value));
@@ -141,7 +141,7 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
       version: file.headers?.version ?? "anthropic-version",
       versionValue: file.headers?.versionValue ?? "2023-06-01",
     },
-    extraHeaders: { all: extra("all"), chat: extra("chat"), messages: extra("messages") },
+    extraHeaders: { all: extra("all"), models: extra("models"), chat: extra("chat"), messages: extra("messages") },
     extraSecrets,
     contract: file.contract ?? {},
     keys,
@@ -155,8 +155,9 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
       ]),
     ),
     provision: file.provision,
-    skip: file.skip ?? {},
+    skip: Object.fromEntries(Object.entries(file.skip ?? {}).filter(([, reason]) => reason !== undefined)),
     compat: { chat: compat?.chat ?? "openai", messages: compat?.messages ?? "anthropic" },
+    requirementSet: file.requirementSet,
     budget: { requests: file.budget?.requests ?? 5_000, outputTokens: file.budget?.outputTokens ?? 200_000 },
     authorized: file.authorized ?? false,
     timeouts: {

@@ -127,7 +127,7 @@ function describe(issue: Issue): string {
 function knownMembers(schema: unknown, path: readonly PropertyKey[]): string[] {
   let nodes = [schema];
   for (const step of path) nodes = nodes.flatMap((node) => children(node, step));
-  return nodes.flatMap(unwrap).flatMap((node) => Object.keys(shapeOf(node) ?? {}));
+  return nodes.flatMap(unwrap).flatMap((node) => [...Object.keys(shapeOf(node) ?? {}), ...recordNames(node)]);
 }
 
 function children(node: unknown, step: PropertyKey): unknown[] {
@@ -151,6 +151,12 @@ function unwrap(node: unknown): unknown[] {
 function defOf(node: unknown): Record<string, unknown> | undefined {
   if (typeof node !== "object" || node === null || !("def" in node)) return undefined;
   return node.def as Record<string, unknown>;
+}
+
+/** Names that a record with a closed set of them allows. */
+function recordNames(node: unknown): string[] {
+  const entries = defOf(defOf(node)?.["keyType"])?.["entries"];
+  return typeof entries === "object" && entries !== null ? Object.keys(entries) : [];
 }
 
 function shapeOf(node: unknown): Record<string, unknown> | undefined {

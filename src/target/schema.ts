@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { STATES } from "./states.ts";
 
 /** Default account limits by tier (specification, section 8). */
 export const TIERS = {
@@ -81,7 +82,13 @@ const REASONS = [
 /** How a gateway expresses a row differently. Whatever stands here is named in the first line of the verdict. */
 const contractRow = z.strictObject({
   status: z.int().min(400).max(599).optional().meta({ description: "The gateway's own status for this denial." }),
-  reason: text.optional().meta({ description: "The gateway's own word for the reason." }),
+  reason: z
+    .union([text, z.array(text).min(1)])
+    .optional()
+    .meta({ description: "The gateway's own word for the reason, or several: dialects may differ." }),
+  message: text.optional().meta({
+    description: "Text that the error body contains, where words alone do not tell two denials apart.",
+  }),
 });
 const contract = z.strictObject({
   reasonFrom: z
@@ -140,8 +147,11 @@ export const targetSchema = z
     extraHeaders: z
       .strictObject({
         all: headerMap.optional().meta({ description: "On every request." }),
-        chat: headerMap.optional().meta({ description: "On chat completions." }),
-        messages: headerMap.optional().meta({ description: "On messages." }),
+        models: headerMap
+          .optional()
+          .meta({ description: "On the model list; replaces a header of the same name in all." }),
+        chat: headerMap.optional().meta({ description: "On chat completions; replaces likewise." }),
+        messages: headerMap.optional().meta({ description: "On messages; replaces likewise." }),
       })
       .optional()
       .meta({
@@ -176,9 +186,12 @@ export const targetSchema = z
       .optional()
       .meta({ description: "Command that makes states on demand." }),
     skip: z
-      .record(text, text)
+      .partialRecord(z.enum(STATES), text)
       .optional()
       .meta({ description: "Declared gaps: state and reason. The verdict says partial." }),
+    requirementSet: z.int().positive().optional().meta({
+      description: "Requirement set to be judged by; newer rows are shown and not yet scored. Default: the newest.",
+    }),
     compat: compat
       .optional()
       .meta({ description: 'What real clients need beyond the specification; "none" leaves it out.' }),

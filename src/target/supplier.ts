@@ -11,6 +11,12 @@ export interface Supplier {
    * @throws ConfigError when the operator's hook fails: a broken hook is no missing state.
    */
   fresh(state: string, signal: AbortSignal): Promise<Key | undefined>;
+  /**
+   * Takes back what it made for this run, when the run is over.
+   *
+   * @returns false when it does not do that; the record then lists what is left.
+   */
+  readonly release?: () => Promise<boolean>;
   /** Shifts the gateway's wall clock by so many ms, where that is possible. */
   readonly shiftClock?: (ms: number) => Promise<void>;
   /** The gateway's wall clock, Unix epoch ms, where it can be read. */

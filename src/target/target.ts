@@ -29,7 +29,9 @@ export interface Target {
     readonly version: string;
     readonly versionValue: string;
   };
-  readonly extraHeaders: Readonly<Record<"all" | "chat" | "messages", readonly (readonly [string, string])[]>>;
+  readonly extraHeaders: Readonly<
+    Record<"all" | "models" | "chat" | "messages", readonly (readonly [string, string])[]>
+  >;
   /** Values of extra headers that came by reference: secrets too. */
   readonly extraSecrets: readonly Key[];
   readonly contract: NonNullable<TargetFile["contract"]>;
@@ -42,6 +44,8 @@ export interface Target {
   readonly provision: TargetFile["provision"];
   readonly skip: Readonly<Record<string, string>>;
   readonly compat: { readonly chat: "openai" | "none"; readonly messages: "anthropic" | "none" };
+  /** Requirement set to be judged by; `undefined` for the newest. */
+  readonly requirementSet: number | undefined;
   readonly budget: { readonly requests: number; readonly outputTokens: number };
   readonly authorized: boolean;
   readonly timeouts: { readonly answerMs: number; readonly idleMs: number };

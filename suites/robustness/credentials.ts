@@ -11,6 +11,9 @@ const PLACES: Readonly<Record<string, (key: string) => Ask>> = {
   body: (key) => ({ fields: { api_key: key, access_token: key, key } }),
 };
 
+/** Where no key is needed, one in the wrong place is not what opened the door. */
+const OPEN_TO_ALL = "a request without any key is served too; see auth.missing-key";
+
 const keyPlace = defineCheck({
   id: "robustness.key-place",
   title: "A key is honoured where a bearer key belongs and nowhere else",
@@ -21,10 +24,15 @@ const keyPlace = defineCheck({
   cost: { requests: 2 },
   async probe(t) {
     const place = PLACES[t.case]?.(t.target.keys.valid.reveal()) ?? {};
-    return { control: await t.control(), answer: await t.ask({ key: null, intent: "odd", ...place }) };
+    return {
+      control: await t.control(),
+      bare: await t.once(`robustness.keyless ${t.dialect}`, () => t.ask({ key: null, intent: "odd" })),
+      answer: await t.ask({ key: null, intent: "odd", ...place }),
+    };
   },
-  judge({ control, answer }, verdict) {
+  judge({ control, bare, answer }, verdict) {
     verdict.assumeGood(control);
+    if (bare.admitted) verdict.notApplicable(OPEN_TO_ALL);
     verdict.should("BEARER-PLACE", success.test(answer.status), false, {
       in: answer,
       at: "status",
@@ -45,11 +53,13 @@ const listKeyPlace = defineCheck({
     const place = PLACES[t.case]?.(t.target.keys.valid.reveal()) ?? {};
     return {
       control: await t.control({ endpoint: "models" }),
+      bare: await t.once("robustness.keyless models", () => t.ask({ endpoint: "models", key: null, intent: "odd" })),
       answer: await t.ask({ endpoint: "models", key: null, intent: "odd", ...place }),
     };
   },
-  judge({ control, answer }, verdict) {
+  judge({ control, bare, answer }, verdict) {
     verdict.assumeGood(control, "the list with its key");
+    if (bare.admitted) verdict.notApplicable(OPEN_TO_ALL);
     verdict.should("BEARER-PLACE", success.test(answer.status), false, {
       in: answer,
       at: "status",

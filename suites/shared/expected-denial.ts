@@ -1,4 +1,4 @@
-import type { Probe } from "../../src/conformance/index.ts";
+import { type Probe, readAs } from "../../src/conformance/index.ts";
 import { denial, type Reason } from "../../src/spec/index.ts";
 import type { ExpectedDenial } from "./judge-denial.ts";
 
@@ -9,7 +9,7 @@ export function expectedDenial(t: Probe, reason: Reason): ExpectedDenial {
   return {
     reason,
     status: own?.status ?? denial(reason).status,
-    word: own?.reason ?? reason,
+    word: readAs(t.target, reason),
     actionHint: actionHint ?? true,
   };
 }

@@ -6,7 +6,7 @@ import { type DenialRow, denial, type MustRow, type Reason } from "../../src/spe
 export type ExpectedDenial = {
   readonly reason: Reason;
   readonly status: number;
-  /** The word that this gateway uses for the reason. */
+  /** The reason as which this gateway's denial is read. */
   readonly word: string;
   readonly actionHint: boolean;
 };

@@ -111,6 +111,11 @@ describe("rules for the harness itself", () => {
       requests: 1,
       build: undefined,
       interruptedBy: undefined,
+      waivers: [],
+      breaches: [],
+      unscored: [],
+      rounds: 1,
+      leftovers: [],
       redactor: new Redactor([]),
     };
     expect(composeRecord(facts).traffic.note).toMatch(/may have no row/);

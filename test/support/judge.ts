@@ -50,5 +50,5 @@ export async function conformTo(target: Target, selection: Selection): Promise<C
   const controller = new AbortController();
   await using traffic = new Traffic({ target, seed: 1, signal: controller.signal });
   await prepare(traffic);
-  return runChecks({ instances: select(CHECKS, selection), traffic });
+  return await runChecks({ instances: select(CHECKS, selection), traffic });
 }

@@ -1,0 +1,41 @@
+import Table from "cli-table3";
+import { type Instance, type Plan, planOf } from "../conformance/index.ts";
+import { EXIT } from "../core/index.ts";
+import type { Target } from "../target/index.ts";
+
+export interface DryRun {
+  readonly instances: readonly Instance[];
+  readonly target: Target;
+  readonly rounds: number;
+  readonly json: boolean;
+}
+
+/** Prints what a run would send and how long it would take. Sends nothing. */
+export function dryRun({ instances, target, rounds, json }: DryRun): number {
+  const plan = planOf(instances, target, target.provision !== undefined);
+  process.stdout.write(
+    json ? `${JSON.stringify({ schemaVersion: 1, rounds, ...plan })}\n` : planText(plan, target, rounds),
+  );
+  return EXIT.pass;
+}
+
+function planText(plan: Plan, target: Target, rounds: number): string {
+  const table = new Table({
+    head: ["suite", "checks", "instances", "requests", "wait", "blocked", "skipped"],
+    style: { head: [], border: [], compact: true },
+    colAligns: ["left", "right", "right", "right", "right", "right", "right"],
+  });
+  for (const { suite, checks, instances, requests, waitS, blocked, skipped } of plan.suites) {
+    table.push([suite, checks, instances, requests, waitS === 0 ? "" : `${waitS} s`, blocked || "", skipped || ""]);
+  }
+  const times = rounds === 1 ? "" : ` in ${rounds} rounds`;
+  const budget = target.budget.requests;
+  const over = plan.requests * rounds > budget ? `; more than the budget of ${budget} allows` : "";
+  return [
+    table.toString(),
+    `${target.name} at ${target.baseUrl}: nothing was sent.`,
+    `A run would send about ${plan.requests * rounds} requests${times}${over}, and take at least ${plan.durationS * rounds} s.`,
+  ]
+    .join("\n")
+    .concat("\n");
+}

@@ -1,0 +1,39 @@
+import { CHECKS } from "../../suites/index.ts";
+import { applyWaivers, instancesOf, scoreBySet, type WaiverBreach } from "../conformance/index.ts";
+import { UsageError } from "../core/index.ts";
+import type { CheckResult, Waiver } from "../record/index.ts";
+import { REQUIREMENT_SET, rowsAfter } from "../spec/index.ts";
+import type { Target } from "../target/index.ts";
+
+export interface Terms {
+  /** Rows that are newer than the target's requirement set. */
+  readonly unscored: readonly string[];
+  readonly waivers: readonly Waiver[];
+  /** Day of the run, by which waivers expire. */
+  readonly today: Date;
+}
+
+/** Lays over results what the gateway's team has agreed on: its requirement set, its waivers. */
+export function settle(
+  results: readonly CheckResult[],
+  { unscored, waivers, today }: Terms,
+): { readonly results: CheckResult[]; readonly breaches: readonly WaiverBreach[] } {
+  const known = CHECKS.flatMap(instancesOf).map(({ id }) => id);
+  return applyWaivers(scoreBySet(results, unscored), waivers, { today: today.toISOString().slice(0, 10), known });
+}
+
+/**
+ * Rows that a target is not judged by yet.
+ *
+ * @throws UsageError when it pins a set that this harness does not have.
+ */
+export function unscoredRows({ requirementSet }: Pick<Target, "requirementSet">): string[] {
+  if (requirementSet === undefined) return [];
+  if (requirementSet <= REQUIREMENT_SET) return rowsAfter(requirementSet);
+  throw new UsageError(
+    `the target pins requirement set ${requirementSet}; this harness has sets up to ${REQUIREMENT_SET}`,
+    {
+      hint: "Update the harness, or lower requirementSet in the target file.",
+    },
+  );
+}

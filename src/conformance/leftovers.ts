@@ -1,0 +1,32 @@
+import type { Instance } from "./check.ts";
+import type { Traffic } from "./traffic.ts";
+
+const USED_UP = {
+  "key.cappable": "its daily cap was used; it is as before when the day ends (UTC)",
+  "key.childSmall": "its lifetime budget was used; another run needs a new key",
+} as const;
+
+/**
+ * What a run used up or made and cannot put back, in sentences. The embedded gateway is gone with its run and has none.
+ *
+ * @param probed instances whose probes were carried out.
+ */
+export async function leftoversOf(traffic: Traffic, probed: readonly Instance[]): Promise<string[]> {
+  const { target, supplier } = traffic;
+  if (target.source === "embedded") return [];
+  const left: string[] = [];
+  for (const need of ["key.cappable", "key.childSmall"] as const) {
+    const used = probed.some(({ check }) => check.kind === "probe" && check.needs?.includes(need));
+    if (used && !traffic.made.includes(need)) left.push(`${need}: ${USED_UP[need]}`);
+  }
+  const { made } = traffic;
+  if (made.length > 0 && (await supplier?.release?.()) !== true) {
+    const counts = new Map<string, number>();
+    for (const state of made) counts.set(state, (counts.get(state) ?? 0) + 1);
+    const states = [...counts].sort().map(([state, count]) => (count === 1 ? state : `${count} × ${state}`));
+    left.push(`keys that the provisioning hook made and did not take back: ${states.join(", ")}`);
+  }
+  const served = traffic.served;
+  if (served > 0) left.push(`${served} requests were served and may have been charged`);
+  return left;
+}

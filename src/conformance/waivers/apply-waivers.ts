@@ -1,0 +1,74 @@
+import { closest } from "fastest-levenshtein";
+import type { CheckResult, Status, Waiver } from "../../record/index.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+
+/** Why a waiver itself fails the run. */
+export interface WaiverBreach {
+  readonly kind: "expired" | "stale" | "unmatched" | "differently-failing";
+  readonly check: string;
+  readonly text: string;
+}
+
+export interface Waived {
+  /** The results, those that are waived with their waiver: their status stays what it is. */
+  readonly results: CheckResult[];
+  readonly breaches: WaiverBreach[];
+}
+
+export interface WaiverContext {
+  /** Day of the run, YYYY-MM-DD, UTC. */
+  readonly today: string;
+  /** Ids of all instances that there are, whether they were run or not. */
+  readonly known: readonly string[];
+}
+
+const WAIVABLE: readonly Status[] = ["fail", "flaky"];
+/** Statuses under which nothing was found out about the check; its waiver can be neither used nor stale. */
+const UNDECIDED: readonly Status[] = ["blocked", "inconclusive", "harness-error", "not-applicable"];
+
+/**
+ * Lays waivers over results. A waiver covers a failure of exactly the kind that it was written for, until its day; one that
+ * covers nothing any more fails the run as well, so that a file of waivers never grows old unseen.
+ */
+export function applyWaivers(
+  results: readonly CheckResult[],
+  waivers: readonly Waiver[],
+  context: WaiverContext,
+): Waived {
+  const byCheck = new Map(waivers.map((waiver) => [waiver.check, waiver]));
+  const judged = new Map(results.map((result) => [result.id, result]));
+  const breaches = waivers.flatMap((waiver) => breachOf(waiver, judged.get(waiver.check), context) ?? []);
+  const broken = new Set(breaches.map(({ check }) => check));
+  return {
+    results: results.map((result) => {
+      const waiver = byCheck.get(result.id);
+      if (waiver === undefined || broken.has(result.id) || !WAIVABLE.includes(result.status)) return result;
+      const { reason, owner, expires } = waiver;
+      return { ...result, waived: { reason, owner, expires } };
+    }),
+    breaches,
+  };
+}
+
+function breachOf(
+  { check, expires, fingerprint, place }: Waiver,
+  result: CheckResult | undefined,
+  { today, known }: WaiverContext,
+): WaiverBreach | undefined {
+  const breach = (kind: WaiverBreach["kind"], text: string) => ({ kind, check, text: `${place}: ${text}` });
+  if (!known.includes(check)) {
+    return breach("unmatched", `there is no check "${check}"; did you mean "${closest(check, [...known])}"?`);
+  }
+  if (expires < today) return breach("expired", `the waiver of ${check} expired on ${expires}`);
+  // Not selected in this run, or nothing found out: nothing to be said about the waiver.
+  if (result === undefined || UNDECIDED.includes(result.status)) return undefined;
+  if (!WAIVABLE.includes(result.status)) {
+    return breach("stale", `${check} does not fail any more (${result.status}); remove its waiver`);
+  }
+  const now = fingerprintOf(result);
+  if (now === fingerprint) return undefined;
+  return breach(
+    "differently-failing",
+    `${check} fails in another way than was waived (${now}, not ${fingerprint}): ${result.message}`,
+  );
+}

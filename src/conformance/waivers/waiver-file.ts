@@ -1,0 +1,67 @@
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { ConfigError, type ConfigFault, messageOf } from "../../core/index.ts";
+import type { Waiver } from "../../record/index.ts";
+import { readYaml } from "../../target/index.ts";
+
+const text = z.string().trim().min(1);
+
+const waiverEntry = z.strictObject({
+  checks: z.array(text).min(1).meta({ description: "Instances that fail in this way, as reports name them." }),
+  reason: text.meta({ description: "Why it is accepted for now." }),
+  owner: text.meta({ description: "Who will see to it." }),
+  expires: z.iso.date().meta({ description: "Last day on which it holds (UTC), YYYY-MM-DD." }),
+  fingerprint: z
+    .string()
+    .regex(/^[0-9a-f]{12}$/, "must be a fingerprint of twelve digits, as `gauntlet waivers suggest` prints it")
+    .meta({ description: "How it fails; another way to fail is not covered." }),
+});
+
+export const waiverFileSchema = z
+  .strictObject({ waivers: z.array(waiverEntry) })
+  .meta({ title: "Gauntlet waivers", description: "Failures that are known and accepted until a day." });
+
+/** The JSON Schema that editors use; published as `schemas/waivers.schema.json`. */
+export function waiversJsonSchema(): Record<string, unknown> {
+  return z.toJSONSchema(waiverFileSchema) as Record<string, unknown>;
+}
+
+/**
+ * Reads a waiver file.
+ *
+ * @throws ConfigError with all faults, each with its line: syntax, unknown or missing fields, dates that are none, an
+ *   instance that two waivers name.
+ */
+export function loadWaivers(path: string): Waiver[] {
+  let content: string;
+  try {
+    content = readFileSync(path, "utf8");
+  } catch (error) {
+    throw new ConfigError([{ file: path, path: "", message: `cannot be read: ${messageOf(error)}.` }], {
+      cause: error,
+    });
+  }
+  const { value, place } = readYaml(content, path, waiverFileSchema);
+  const seen = new Map<string, string>();
+  const faults: ConfigFault[] = [];
+  const waivers = value.waivers.flatMap(({ checks, ...entry }, index) =>
+    checks.map((check, at) => {
+      const steps = ["waivers", index, "checks", at];
+      const line = place(steps)?.line;
+      const where = `${path}:${line ?? 1}`;
+      const before = seen.get(check);
+      if (before !== undefined) {
+        faults.push({
+          file: path,
+          ...place(steps),
+          path: steps.join("."),
+          message: `${check} is waived twice, first at ${before}.`,
+        });
+      }
+      seen.set(check, where);
+      return { check, ...entry, place: where };
+    }),
+  );
+  if (faults.length > 0) throw new ConfigError(faults);
+  return waivers;
+}
