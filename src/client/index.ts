@@ -1,3 +1,4 @@
+export { decodeBody } from "./decode-body.ts";
 export type {
   Bounds,
   Exchange,
@@ -6,3 +7,4 @@ export { type Expectation as ContinueOutcome, expectContinue } from "./expect-co
 export type { LiveExchange } from "./live-exchange.ts";
 export { Recorder, type SendOptions } from "./recorder.ts";
 export { Redactor } from "./redact.ts";
+export { redactExchange } from "./redact-exchange.ts";

@@ -1,0 +1,34 @@
+export interface Interruption extends AsyncDisposable {
+  /** Fired by the first signal: nothing new is begun, what runs may end. */
+  readonly signal: AbortSignal;
+  /** Fired by the second one: everything stops now; the report is still written. */
+  readonly now: AbortSignal;
+  by(): "SIGINT" | "SIGTERM" | undefined;
+}
+
+/** The first signal ends the run with a report, the second one ends it at once with a report, a third one the process. */
+export function watchInterruption(): Interruption {
+  const first = new AbortController();
+  const second = new AbortController();
+  let by: "SIGINT" | "SIGTERM" | undefined;
+  const stop = (signal: "SIGINT" | "SIGTERM") => {
+    if (by !== undefined) {
+      second.abort();
+      process.off("SIGINT", stop);
+      process.off("SIGTERM", stop);
+    }
+    by ??= signal;
+    first.abort();
+  };
+  process.on("SIGINT", stop);
+  process.on("SIGTERM", stop);
+  return {
+    signal: first.signal,
+    now: second.signal,
+    by: () => by,
+    async [Symbol.asyncDispose]() {
+      process.off("SIGINT", stop);
+      process.off("SIGTERM", stop);
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { hookSupplier, loadTarget, type Supplier, startEmbedded, type Target } from "../target/index.ts";
+
+export interface TargetOptions {
+  /** Path of a target file, or `embedded`. */
+  readonly target: string;
+  readonly fault: readonly string[];
+  readonly variant: readonly string[];
+}
+
+export interface SuppliedTarget extends AsyncDisposable {
+  readonly target: Target;
+  readonly supplier: Supplier | undefined;
+}
+
+/** The target of a run, with the embedded gateway started if it is that. */
+export async function supplyTarget(options: TargetOptions, signal: AbortSignal): Promise<SuppliedTarget> {
+  if (options.target !== "embedded") {
+    const target = loadTarget(options.target, process.env);
+    const { provision } = target;
+    const supplier =
+      provision &&
+      hookSupplier({
+        command: provision.command,
+        file: target.source,
+        runId: randomUUID(),
+        ...(provision.timeoutS === undefined ? {} : { timeoutMs: provision.timeoutS * 1_000 }),
+      });
+    return { target, supplier, async [Symbol.asyncDispose]() {} };
+  }
+  const switches = [
+    ...options.fault.flatMap((name) => ["--fault", name]),
+    ...options.variant.flatMap((name) => ["--variant", name]),
+  ];
+  return startEmbedded({ command: [process.execPath, mainFile(), "gateway", ...switches], signal });
+}
+
+/** Our own entry file: the embedded gateway is this program, started again. */
+function mainFile(): string {
+  return fileURLToPath(new URL(`../main${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url));
+}
+
+export function defaultFolder(startedAt: Date, target: Target): string {
+  const time = startedAt.toISOString().replace(/[:.]/g, "-").slice(0, 23);
+  return `gauntlet-runs/${time}-${target.name.replace(/[^A-Za-z0-9.-]+/g, "-").slice(0, 40)}`;
+}

@@ -1,0 +1,193 @@
+import type { LoadExchange, Shot } from "./http/load-exchange.ts";
+import { nowUs } from "./http/load-exchange.ts";
+import type { Sender } from "./http/sender.ts";
+import type { Came } from "./outcome.ts";
+import { outcomeOf } from "./outcome.ts";
+import type { Arrivals, OpenArrivals } from "./schedule.ts";
+import { scheduleOf } from "./schedule.ts";
+import { Tally } from "./tally.ts";
+
+/** What a driver reports of one request when it has ended. The exchange is not kept: copy what is needed. */
+export type OnRequest = (exchange: LoadExchange, came: Came) => void;
+
+export interface DriveOptions {
+  readonly sender: Sender;
+  readonly arrivals: Arrivals;
+  readonly seed: number;
+  /** Makes the request of an arrival. */
+  readonly shot: (index: number) => Shot;
+  /** Finds the reason header. */
+  readonly reason: RegExp;
+  readonly onRequest?: OnRequest | undefined;
+  /** Ends the sending; what is under way is waited for. */
+  readonly signal: AbortSignal;
+  /** Arrivals before this moment of the phase are sent and not measured, seconds. */
+  readonly warmupS?: number;
+  /** Wait out the last millisecond in the loop's own turns where arrivals are far apart; default true. */
+  readonly precise?: boolean;
+  /** Of several workers that share a schedule: this one sends every `of`-th arrival from `index`. */
+  readonly part?: { readonly index: number; readonly of: number } | undefined;
+}
+
+export interface Driven {
+  readonly tally: Tally;
+  /** Beginning and end of the phase, on the clock of `nowUs`. */
+  readonly startUs: number;
+  readonly endUs: number;
+}
+
+/** First due moment after the call, µs: time for the first timer to be set. */
+const LEAD_US = 5_000;
+/** Timers of Node fire up to a millisecond late; the last part of a wait is spent in the loop's own turns. */
+const SPIN_US = 1_200;
+/** Below this interval a timer per millisecond is exact enough, and spinning would burn a core. */
+const SPIN_WORTH_US = 4_000;
+
+/**
+ * Sends a workload and counts what comes of it.
+ *
+ * Open loop: the schedule is fixed before the run; a late send is sent late and its response time counts from when it
+ * was due, an arrival that finds every connection in use is dropped and counted. Closed loop: the next request waits for
+ * an answer.
+ */
+export function drive(options: DriveOptions): Promise<Driven> {
+  return options.arrivals.kind === "closed"
+    ? driveClosed(options, options.arrivals)
+    : driveOpen(options, options.arrivals);
+}
+
+/** Counts one request into a tally, and tells the caller. */
+function counting({ sender, reason, onRequest }: DriveOptions, tally: Tally, settled: () => void) {
+  return {
+    send(shot: Shot, dueUs: number, onEnd?: () => void): boolean {
+      tally.offered(dueUs);
+      const sent = sender.send(shot, dueUs, (exchange) => {
+        // Counted when it has ended, because only then it is known when it was written.
+        tally.sent(dueUs, exchange.sentUs === 0 ? exchange.endUs : exchange.sentUs, sender.inFlight);
+        const came = outcomeOf(exchange, reason);
+        tally.ended(exchange, came.outcome);
+        onRequest?.(exchange, came);
+        onEnd?.();
+        settled();
+      });
+      if (!sent) tally.dropped(dueUs);
+      return sent;
+    },
+  };
+}
+
+function driveOpen(options: DriveOptions, arrivals: OpenArrivals): Promise<Driven> {
+  const { seed, shot, signal, precise = true, warmupS = 0, part = { index: 0, of: 1 } } = options;
+  const schedule = scheduleOf(arrivals, seed);
+  const startUs = nowUs() + LEAD_US;
+  const measuredFromUs = startUs + warmupS * 1_000_000;
+  const tally = new Tally(measuredFromUs);
+  const warmup = new Tally(startUs);
+  return new Promise((resolve) => {
+    let index = 0;
+    let outstanding = 0;
+    let over = false;
+    let nextUs: number | undefined;
+    let intervalUs = 0;
+    const settled = () => {
+      outstanding--;
+      if (over && outstanding === 0) finish();
+    };
+    const measured = counting(options, tally, settled);
+    const unmeasured = counting({ ...options, onRequest: undefined }, warmup, settled);
+    const finish = () => resolve({ tally, startUs: measuredFromUs, endUs: nowUs() });
+    const advance = () => {
+      const beforeUs = nextUs ?? 0;
+      do {
+        nextUs = schedule.next();
+        index++;
+      } while (nextUs !== undefined && (index - 1) % part.of !== part.index);
+      intervalUs = (nextUs ?? 0) - beforeUs;
+    };
+    const end = () => {
+      over = true;
+      signal.removeEventListener("abort", end);
+      if (outstanding === 0) finish();
+    };
+    const turn = () => {
+      if (over) return;
+      const now = nowUs();
+      while (nextUs !== undefined && startUs + nextUs <= now) {
+        const dueUs = startUs + nextUs;
+        const into = dueUs < measuredFromUs ? unmeasured : measured;
+        if (into.send(shot(index - 1), dueUs)) outstanding++;
+        advance();
+      }
+      if (nextUs === undefined) {
+        end();
+        return;
+      }
+      const waitUs = startUs + nextUs - nowUs();
+      if (!precise) setTimeout(turn, Math.max(1, waitUs / 1_000));
+      else if (waitUs > SPIN_WORTH_US) setTimeout(turn, Math.floor((waitUs - SPIN_US) / 1_000));
+      else if (intervalUs > SPIN_WORTH_US) setImmediate(turn);
+      else setTimeout(turn, 1);
+    };
+    signal.addEventListener("abort", end);
+    if (signal.aborted) {
+      end();
+      return;
+    }
+    advance();
+    turn();
+  });
+}
+
+function driveClosed(
+  options: DriveOptions,
+  { inFlight, requests, durationS, rampS = 1 }: Extract<Arrivals, { kind: "closed" }>,
+): Promise<Driven> {
+  const { shot, signal, warmupS = 0, part = { index: 0, of: 1 } } = options;
+  const startUs = nowUs();
+  const measuredFromUs = startUs + warmupS * 1_000_000;
+  const endUs = durationS === undefined ? Number.POSITIVE_INFINITY : measuredFromUs + durationS * 1_000_000;
+  const share = (all: number) => Math.floor((all + part.of - 1 - part.index) / part.of);
+  const most = requests === undefined ? Number.POSITIVE_INFINITY : share(requests);
+  const streams = Math.min(share(inFlight), most);
+  const tally = new Tally(measuredFromUs);
+  const warmup = new Tally(startUs);
+  return new Promise((resolve) => {
+    let index = 0;
+    let running = 0;
+    let waiting = streams;
+    const timers: NodeJS.Timeout[] = [];
+    const settled = () => undefined;
+    const measured = counting(options, tally, settled);
+    const unmeasured = counting({ ...options, onRequest: undefined }, warmup, settled);
+    const finish = () => resolve({ tally, startUs: measuredFromUs, endUs: nowUs() });
+    const next = () => {
+      const now = nowUs();
+      if (index >= most || now >= endUs || signal.aborted) {
+        running--;
+        if (running === 0 && waiting === 0) finish();
+        return;
+      }
+      const into = now < measuredFromUs ? unmeasured : measured;
+      // A turn of the loop in between: an answer that fails at once must not recurse without end.
+      if (!into.send(shot(index++ * part.of + part.index), now, () => setImmediate(next))) setTimeout(next, 10);
+    };
+    const begin = () => {
+      waiting--;
+      running++;
+      next();
+    };
+    signal.addEventListener(
+      "abort",
+      () => {
+        for (const timer of timers) clearTimeout(timer);
+        waiting = 0;
+        if (running === 0) finish();
+      },
+      { once: true },
+    );
+    for (let stream = 0; stream < streams; stream++) {
+      const delayMs = streams === 1 ? 0 : (stream * rampS * 1_000) / streams;
+      timers.push(setTimeout(begin, delayMs));
+    }
+  });
+}

@@ -1,0 +1,97 @@
+import { readFileSync } from "node:fs";
+import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
+import { type Histogram, NO_QUANTILES, type Quantiles } from "../metrics/index.ts";
+import type { LoadGenerator } from "../record/index.ts";
+
+/** Sampling interval of the event-loop delay, ms; it is part of what Node reports and taken off again. */
+const RESOLUTION_MS = 10;
+
+/** Beyond these the generator cannot be told from the gateway. Milliseconds; reasons in docs/metrics.md. */
+export interface HealthBounds {
+  readonly scheduleLagP99Ms: number;
+  readonly loopDelayP99Ms: number;
+  /** Share of the time it wanted the processor in which it did not get it; Linux only. */
+  readonly starvedShare: number;
+}
+
+export const DEFAULT_BOUNDS: HealthBounds = { scheduleLagP99Ms: 50, loopDelayP99Ms: 100, starvedShare: 0.35 };
+
+/** Watches the generator itself: a verdict about a gateway needs a generator that was on time. */
+export class GeneratorHealth implements Disposable {
+  readonly #delay: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  readonly #cpu = process.cpuUsage();
+  readonly #startMs = performance.now();
+  readonly #waited = schedulerWait();
+  readonly #sampler: NodeJS.Timeout;
+  #peakRss = process.memoryUsage.rss();
+
+  constructor() {
+    this.#delay.enable();
+    this.#sampler = setInterval(() => {
+      this.#peakRss = Math.max(this.#peakRss, process.memoryUsage.rss());
+    }, 250);
+    this.#sampler.unref();
+  }
+
+  /** @param lag send time minus due time, of everything that was sent. */
+  close(
+    lag: Histogram,
+    more: Pick<LoadGenerator, "connectionWaits" | "workers" | "calibration">,
+    bounds: HealthBounds = DEFAULT_BOUNDS,
+  ): LoadGenerator {
+    const { user, system } = process.cpuUsage(this.#cpu);
+    const cpuS = (user + system) / 1_000_000;
+    const elapsedS = (performance.now() - this.#startMs) / 1_000;
+    const scheduleLagMs = lag.quantilesMs() ?? NO_QUANTILES;
+    const loopDelayMs = quantilesOf(this.#delay);
+    const waitedS = schedulerWait() - this.#waited;
+    const starved = Number.isNaN(waitedS) || cpuS + waitedS < 0.2 ? 0 : waitedS / (cpuS + waitedS);
+    const problems: string[] = [];
+    if (scheduleLagMs.p99 > bounds.scheduleLagP99Ms)
+      problems.push(`sends were late: p99 ${scheduleLagMs.p99.toFixed(1)} ms, bound ${bounds.scheduleLagP99Ms} ms`);
+    if (loopDelayMs.p99 > bounds.loopDelayP99Ms)
+      problems.push(
+        `the event loop stood still: p99 ${loopDelayMs.p99.toFixed(1)} ms, bound ${bounds.loopDelayP99Ms} ms`,
+      );
+    if (starved > bounds.starvedShare)
+      problems.push(
+        `the processor was busy with something else: ${Math.round(starved * 100)} % of the time that it was wanted, bound ${bounds.starvedShare * 100} %`,
+      );
+    return {
+      valid: problems.length === 0,
+      problems,
+      scheduleLagMs,
+      loopDelayMs,
+      cpuS,
+      cpuShare: elapsedS === 0 ? 0 : cpuS / elapsedS,
+      peakRssBytes: Math.max(this.#peakRss, process.memoryUsage.rss()),
+      ...more,
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.#delay.disable();
+    clearInterval(this.#sampler);
+  }
+}
+
+function quantilesOf(delay: IntervalHistogram): Quantiles {
+  const at = (share: number) => Math.max(0, delay.percentile(share * 100) / 1e6 - RESOLUTION_MS);
+  return {
+    p50: at(0.5),
+    p90: at(0.9),
+    p99: at(0.99),
+    p999: at(0.999),
+    max: Math.max(0, delay.max / 1e6 - RESOLUTION_MS),
+  };
+}
+
+/** Seconds that the main thread was ready to run and did not, as Linux counts them; NaN elsewhere. */
+function schedulerWait(): number {
+  try {
+    return Number(readFileSync("/proc/self/schedstat", "utf8").split(" ")[1]) / 1e9;
+  } catch {
+    // Not Linux, or not allowed: the other two signs remain.
+    return Number.NaN;
+  }
+}

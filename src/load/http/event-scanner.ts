@@ -1,0 +1,116 @@
+import { member } from "../../core/index.ts";
+import { isEndMarker, outputOf, parseJson } from "../../wire/index.ts";
+
+/** What a scanner saw so far. */
+export interface StreamFacts {
+  /** Whole events, or JSON items where there is no event framing. */
+  readonly events: number;
+  /** Events that carried content. */
+  readonly contentEvents: number;
+  /** Output tokens of the last `usage` that was seen; `undefined` when there was none. */
+  readonly usageTokens: number | undefined;
+  readonly ended: boolean;
+  readonly error: boolean;
+}
+
+/** A content token of either dialect, as nearly every event of a stream looks: found without parsing. */
+const CONTENT = /"(?:content|text)"\s*:\s*"[^"]/;
+const PLAIN_DELTA = /"delta"\s*:\s*\{/;
+/** Longest unfinished event that is kept, characters; beyond it the stream is read without its events. */
+const LONGEST_EVENT = 4 * 1024 * 1024;
+
+/**
+ * Finds events and content tokens in the pieces of a stream. Assumes no chunk shape: what does not look like the usual
+ * delta is parsed and read as the conformance half reads it.
+ */
+export class EventScanner implements StreamFacts {
+  events = 0;
+  contentEvents = 0;
+  usageTokens: number | undefined;
+  ended = false;
+  error = false;
+  /** Value of the last `x_send_ns` stamp, for calibration; `undefined` when there was none. */
+  stampNs: number | undefined;
+  readonly #stamped: boolean;
+  #tail = "";
+  #framing: "unknown" | "events" | "items" = "unknown";
+
+  constructor(stamped = false) {
+    this.#stamped = stamped;
+  }
+
+  /** @returns how many content tokens the piece completed. */
+  feed(piece: string): number {
+    let text = this.#tail === "" ? piece : this.#tail + piece;
+    if (text.includes("\r")) {
+      // A CR at the end may be half of a CRLF.
+      const held = text.endsWith("\r");
+      text = (held ? text.slice(0, -1) : text).replace(/\r\n?/g, "\n") + (held ? "\r" : "");
+    }
+    if (this.#framing === "unknown") {
+      const first = /[^\s\uFEFF\u00ef\u00bb\u00bf]/.exec(text)?.[0];
+      if (first === undefined) {
+        this.#tail = text;
+        return 0;
+      }
+      this.#framing = first === "{" || first === "[" ? "items" : "events";
+    }
+    const separator = this.#framing === "events" ? "\n\n" : "\n";
+    const before = this.contentEvents;
+    let from = 0;
+    for (let end = text.indexOf(separator, from); end !== -1; end = text.indexOf(separator, from)) {
+      if (end > from) this.#event(text.slice(from, end));
+      from = end + separator.length;
+    }
+    this.#tail = from === 0 ? text : text.slice(from);
+    if (this.#tail.length > LONGEST_EVENT) this.#tail = "";
+    return this.contentEvents - before;
+  }
+
+  /** What was not dispatched at the end still counts where items are not terminated by a line end. */
+  end(): void {
+    if (this.#framing === "items" && this.#tail.trim() !== "") this.#event(this.#tail);
+    this.#tail = "";
+  }
+
+  #event(block: string): void {
+    if (this.#stamped) this.#readStamp(block);
+    if (PLAIN_DELTA.test(block) && CONTENT.test(block)) {
+      this.events++;
+      this.contentEvents++;
+      return;
+    }
+    const data = this.#framing === "events" ? dataOf(block) : block.replace(/^[[,\s]+|[\],\s]+$/g, "");
+    if (data === undefined) return;
+    this.events++;
+    const json = parseJson(data);
+    if (isEndMarker({ name: undefined, raw: data, json, start: 0, end: 0 })) {
+      this.ended = true;
+      return;
+    }
+    const { text, other } = outputOf(json);
+    if ((text !== undefined && text !== "") || other) this.contentEvents++;
+    const usage = member(json, "usage") ?? member(member(json, "message"), "usage");
+    const tokens = member(usage, "completion_tokens") ?? member(usage, "output_tokens");
+    if (typeof tokens === "number" && tokens > 0) this.usageTokens = tokens;
+    const error = member(json, "error");
+    if ((error !== undefined && error !== null) || member(json, "type") === "error" || /^event: ?error$/m.test(block))
+      this.error = true;
+  }
+
+  #readStamp(block: string): void {
+    const at = block.indexOf('"x_send_ns":"');
+    if (at === -1) return;
+    this.stampNs = Number(block.slice(at + 13, block.indexOf('"', at + 13)));
+  }
+}
+
+/** Joined data lines of an event; `undefined` for comments and names alone. */
+function dataOf(block: string): string | undefined {
+  if (block.startsWith("data: ") && !block.includes("\n")) return block.slice(6);
+  const lines = block
+    .split("\n")
+    .filter((line) => line.startsWith("data:"))
+    .map((line) => line.slice(5).replace(/^ /, ""));
+  return lines.length === 0 ? undefined : lines.join("\n");
+}

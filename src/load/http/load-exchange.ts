@@ -1,0 +1,161 @@
+import { performance } from "node:perf_hooks";
+import type { Dialect } from "../../wire/index.ts";
+import { EventScanner } from "./event-scanner.ts";
+import { headPattern, headValue, type ResponseListener } from "./response-parser.ts";
+
+/** Monotonic, microseconds with fractions; the time base of every mark. */
+export const nowUs = (): number => performance.now() * 1_000;
+
+/** A request that is ready for the wire. */
+export interface Shot {
+  readonly dialect: Dialect;
+  readonly stream: boolean;
+  /** Head and body as they are written. Holds the key: never logged, never kept in a record. */
+  readonly bytes: Buffer;
+  /** Name of the key in use. */
+  readonly key: string;
+  /** Keep the body, up to the bound of the sender: for samples and for texts that are judged. */
+  readonly capture: boolean;
+  /** Text that the answer of an echoing model must repeat. */
+  readonly nonce?: string | undefined;
+  /** Body as text, for the record of a sample. */
+  readonly body?: string | undefined;
+}
+
+export type Ending =
+  | "complete"
+  | "reset"
+  | "protocol-error"
+  | "unreachable"
+  | "deadline"
+  | "idle-timeout"
+  | "size-bound"
+  | "aborted";
+
+const RETRY_AFTER = headPattern("retry-after");
+const CODED = headPattern("content-encoding");
+/** Gaps that a stream keeps until it is known what becomes of it; more are handed on in between. */
+const MOST_GAPS = 4_096;
+
+/** One request of a load run: marks, counters, and no bytes unless it is to be kept. */
+export class LoadExchange implements ResponseListener {
+  readonly shot: Shot;
+  readonly dueUs: number;
+  /** When writing began; 0 before. */
+  sentUs = 0;
+  /** Time that the request waited for a connection of its own to open, µs; 0 on an open one. */
+  connectUs = 0;
+  headUs = 0;
+  /** First byte of the body. */
+  firstByteUs = 0;
+  firstEventUs = 0;
+  firstTokenUs = 0;
+  lastTokenUs = 0;
+  endUs = 0;
+  status = 0;
+  head = "";
+  ending: Ending = "complete";
+  detail = "";
+  reads = 0;
+  bodyBytes = 0;
+  longestGapUs = 0;
+  gapsUs: number[] = [];
+  scanner: EventScanner | undefined;
+  /** Body pieces with their moments, when kept. */
+  readonly pieces: { readonly atUs: number; readonly bytes: Buffer }[] = [];
+  /** Ordinal of the connection, and how many exchanges it carried before. */
+  connection = 0;
+  earlier = 0;
+  /** In flight when it was sent, itself included. */
+  inFlight = 0;
+  /** Bytes came after the message. */
+  surplus = false;
+  /** It met a connection that the server had closed while idle, and was sent again. */
+  stale = false;
+  onGaps: ((gapsUs: readonly number[]) => void) | undefined;
+  readonly #maxCapture: number;
+  readonly #stamped: boolean;
+  /** Moment of the network read under way; set by the connection. */
+  readUs = 0;
+  done = false;
+  reusable = false;
+
+  constructor(shot: Shot, dueUs: number, maxCapture: number, stamped: boolean) {
+    this.shot = shot;
+    this.dueUs = dueUs;
+    this.#maxCapture = maxCapture;
+    this.#stamped = stamped;
+  }
+
+  get retryAfter(): string | undefined {
+    return headValue(this.head, RETRY_AFTER);
+  }
+
+  headerOf(pattern: RegExp): string | undefined {
+    return headValue(this.head, pattern);
+  }
+
+  onHead(status: number, head: string): void {
+    this.status = status;
+    this.head = head;
+    this.headUs = this.readUs;
+    // Coded bodies cannot be scanned as they come; their events count when the answer is kept and decoded.
+    const coding = headValue(head, CODED);
+    if (this.shot.stream && status < 300 && (coding === undefined || coding === "identity"))
+      this.scanner = new EventScanner(this.#stamped);
+  }
+
+  onBody(bytes: Buffer, from: number, to: number): void {
+    if (this.firstByteUs === 0) this.firstByteUs = this.readUs;
+    this.reads++;
+    this.bodyBytes += to - from;
+    // Refusals are small and always kept: each of them is judged.
+    const keep = this.shot.capture || this.status >= 300;
+    if (keep && this.bodyBytes <= this.#maxCapture)
+      this.pieces.push({ atUs: this.readUs, bytes: Buffer.from(bytes.subarray(from, to)) });
+    const { scanner } = this;
+    if (scanner === undefined) return;
+    const eventsBefore = scanner.events;
+    const tokens = scanner.feed(bytes.toString("latin1", from, to));
+    if (this.firstEventUs === 0 && scanner.events > eventsBefore) this.firstEventUs = this.readUs;
+    if (tokens > 0) this.#tokens(tokens);
+  }
+
+  #tokens(count: number): void {
+    let left = count;
+    if (this.firstTokenUs === 0) {
+      this.firstTokenUs = this.readUs;
+      this.lastTokenUs = this.readUs;
+      left--;
+    }
+    for (; left > 0; left--) {
+      // Tokens of one read came together: the gap before the first of them is the wait, the others are 0.
+      const gapUs = this.readUs - this.lastTokenUs;
+      this.lastTokenUs = this.readUs;
+      this.gapsUs.push(gapUs);
+      if (gapUs > this.longestGapUs) this.longestGapUs = gapUs;
+    }
+    if (this.gapsUs.length > MOST_GAPS && this.onGaps !== undefined) {
+      this.onGaps(this.gapsUs);
+      this.gapsUs = [];
+    }
+  }
+
+  onEnd(reusable: boolean): void {
+    this.scanner?.end();
+    this.done = true;
+    this.reusable = reusable;
+  }
+
+  onBroken(why: string): void {
+    this.done = true;
+    this.reusable = false;
+    this.ending = "protocol-error";
+    this.detail = why;
+  }
+
+  /** Tokens that the answer says it holds, or the content events that were counted. */
+  get outputTokens(): number {
+    return this.scanner?.usageTokens ?? this.scanner?.contentEvents ?? 0;
+  }
+}

@@ -1,0 +1,204 @@
+import { LoadConnection, makeReadBuffer, type ReadBuffer } from "./load-connection.ts";
+import { LoadExchange, nowUs, type Shot } from "./load-exchange.ts";
+
+export interface SenderOptions {
+  /** Address whose origin is connected to. */
+  readonly url: string;
+  /** Most connections, which is also the most requests in flight. */
+  readonly maxConnections: number;
+  /** Whole exchange, ms; default 60,000. */
+  readonly deadlineMs?: number;
+  /** Silence inside an answer that has begun, ms; default 20,000. */
+  readonly idleMs?: number;
+  /** Answer, bytes; default 64 MiB: a bound against endless streams. */
+  readonly maxBodyBytes?: number;
+  /** Bytes of an answer that is kept; default 256 KiB. */
+  readonly maxCaptureBytes?: number;
+  /** Read `x_send_ns` stamps of events, for calibration. */
+  readonly stamped?: boolean;
+  readonly onStamp?: (exchange: LoadExchange) => void;
+}
+
+type OnEnd = (exchange: LoadExchange) => void;
+
+/** Connections opened side by side: a backlog of a listening socket is often 128 or 511. */
+const OPEN_AT_ONCE = 100;
+/** How often deadlines are looked at, ms: a timer per request would cost more than the request. */
+const SWEEP_MS = 100;
+/** A connection that was idle this long may have been closed by the server at the very moment of the send. */
+const STALE_AFTER_US = 500_000;
+
+/**
+ * Sends requests over connections that stay open, one exchange on each at a time. Deadlines, sizes and silences are
+ * bounded; nothing is retried, except once what met a connection that the server closed while it was idle (RFC 9112, 9.3).
+ */
+export class Sender implements AsyncDisposable {
+  readonly #options: SenderOptions;
+  readonly #url: URL;
+  readonly #buffer: ReadBuffer = makeReadBuffer();
+  readonly #free: LoadConnection[] = [];
+  readonly #busy = new Map<LoadConnection, OnEnd>();
+  #opening = 0;
+  #closed = false;
+  #ordinal = 0;
+  readonly #sweeper: NodeJS.Timeout;
+  /** Connections that were opened. */
+  opened = 0;
+  /** Requests that had to wait for a connection to open. */
+  waits = 0;
+  peakInFlight = 0;
+  /** Why the last connection did not come about. */
+  lastFailure: string | undefined;
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+    this.#url = new URL(options.url);
+    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
+    this.#sweeper.unref();
+  }
+
+  /** Sent, and the end of the answer not yet seen. */
+  get inFlight(): number {
+    return this.#busy.size;
+  }
+
+  /** Opens connections ahead of time, so that no request pays for a handshake. @returns how many there are. */
+  async open(count: number): Promise<number> {
+    const wanted = Math.min(count, this.#options.maxConnections) - this.#free.length - this.#busy.size;
+    for (let left = wanted; left > 0 && !this.#closed; left -= OPEN_AT_ONCE) {
+      await Promise.all(Array.from({ length: Math.min(left, OPEN_AT_ONCE) }, () => this.#openIdle()));
+    }
+    return this.#free.length + this.#busy.size;
+  }
+
+  /**
+   * Sends at once.
+   *
+   * @param dueUs when the plan wanted it sent, on the clock of `nowUs`.
+   * @param onEnd called once, when the exchange has ended; never before this returns.
+   * @returns false when every connection is in use: the arrival is dropped, and the caller counts it.
+   */
+  send(shot: Shot, dueUs: number, onEnd: OnEnd): boolean {
+    if (this.#closed || this.#busy.size + this.#opening >= this.#options.maxConnections) return false;
+    const { maxCaptureBytes = 256 * 1024, stamped = false } = this.#options;
+    const exchange = new LoadExchange(shot, dueUs, maxCaptureBytes, stamped);
+    const connection = this.#takeFree();
+    if (connection === undefined) void this.#sendOnNew(exchange, onEnd);
+    else this.#begin(connection, exchange, onEnd);
+    return true;
+  }
+
+  /** Leaves what is under way; the exchanges end as `aborted`. */
+  abortAll(): void {
+    for (const connection of [...this.#busy.keys()]) connection.leave("aborted");
+  }
+
+  /** Leaves one exchange, as a client does that gives up. */
+  abort(exchange: LoadExchange): void {
+    const connection = [...this.#busy.keys()].find((candidate) => candidate.exchange === exchange);
+    connection?.leave("aborted");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#sweeper);
+    this.abortAll();
+    for (const connection of this.#free) connection.destroy();
+    this.#free.length = 0;
+  }
+
+  #takeFree(): LoadConnection | undefined {
+    for (let candidate = this.#free.pop(); candidate !== undefined; candidate = this.#free.pop()) {
+      if (candidate.alive) return candidate;
+    }
+    return undefined;
+  }
+
+  #begin(connection: LoadConnection, exchange: LoadExchange, onEnd: OnEnd): void {
+    this.#busy.set(connection, onEnd);
+    exchange.inFlight = this.#busy.size;
+    if (this.#busy.size > this.peakInFlight) this.peakInFlight = this.#busy.size;
+    connection.send(exchange);
+  }
+
+  async #sendOnNew(exchange: LoadExchange, onEnd: OnEnd): Promise<void> {
+    this.waits++;
+    this.#opening++;
+    const startUs = nowUs();
+    const { connection, failure } = await this.#connect();
+    this.#opening--;
+    if (failure !== undefined || this.#closed) {
+      exchange.ending = this.#closed ? "aborted" : "unreachable";
+      exchange.detail = failure ?? "";
+      exchange.endUs = nowUs();
+      onEnd(exchange);
+      return;
+    }
+    this.#begin(connection, exchange, onEnd);
+    // The service begins when the client wants to send: a handshake that it has to pay for is part of it.
+    exchange.connectUs = exchange.sentUs - startUs;
+    exchange.sentUs = startUs;
+  }
+
+  async #openIdle(): Promise<void> {
+    const { connection, failure } = await this.#connect();
+    if (failure === undefined) this.#free.push(connection);
+  }
+
+  async #connect(): Promise<{ connection: LoadConnection; failure: string | undefined }> {
+    const connection = new LoadConnection(++this.#ordinal, {
+      onExchange: (exchange, from) => this.#ended(exchange, from),
+      onIdleClose: (from) => this.#forget(from),
+    });
+    const failure = await connection.open(this.#url, this.#buffer);
+    if (failure === undefined) this.opened++;
+    else this.lastFailure = failure;
+    return { connection, failure };
+  }
+
+  #ended(exchange: LoadExchange, connection: LoadConnection): void {
+    const onEnd = this.#busy.get(connection);
+    this.#busy.delete(connection);
+    const { sentUs, ending, status, firstByteUs, earlier } = exchange;
+    if (exchange.reusable && !this.#closed) this.#free.push(connection);
+    if (onEnd === undefined) return;
+    const idleUs = sentUs - connection.idleBeforeSendUs;
+    if (
+      ending === "reset" &&
+      status === 0 &&
+      firstByteUs === 0 &&
+      earlier > 0 &&
+      idleUs > STALE_AFTER_US &&
+      !this.#closed
+    ) {
+      const again = new LoadExchange(
+        exchange.shot,
+        exchange.dueUs,
+        this.#options.maxCaptureBytes ?? 256 * 1024,
+        this.#options.stamped ?? false,
+      );
+      again.stale = true;
+      void this.#sendOnNew(again, onEnd);
+      return;
+    }
+    if (this.#options.onStamp !== undefined) this.#options.onStamp(exchange);
+    onEnd(exchange);
+  }
+
+  #forget(connection: LoadConnection): void {
+    const at = this.#free.indexOf(connection);
+    if (at !== -1) this.#free.splice(at, 1);
+  }
+
+  #sweep(): void {
+    const { deadlineMs = 60_000, idleMs = 20_000, maxBodyBytes = 64 * 1024 * 1024 } = this.#options;
+    const now = nowUs();
+    for (const connection of [...this.#busy.keys()]) {
+      const { exchange } = connection;
+      if (exchange === undefined) continue;
+      if (now - exchange.sentUs > deadlineMs * 1_000) connection.leave("deadline");
+      else if (exchange.headUs > 0 && now - exchange.readUs > idleMs * 1_000) connection.leave("idle-timeout");
+      else if (exchange.bodyBytes > maxBodyBytes) connection.leave("size-bound");
+    }
+  }
+}

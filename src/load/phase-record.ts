@@ -1,0 +1,121 @@
+import type { LoadFinding, LoadPhase, LoadVerdict } from "../record/index.ts";
+import type { Dialect } from "../wire/index.ts";
+import type { LoadExchange } from "./http/load-exchange.ts";
+import type { Came } from "./outcome.ts";
+import type { Tally } from "./tally.ts";
+
+/** Denials by reason and kind, and failures by what happened: counted as they come. */
+export class Ledger {
+  readonly #denials = new Map<string, { reason: string; dialect: Dialect; stream: boolean; count: number }>();
+  readonly #failures = new Map<string, { what: string; count: number; exchange?: string }>();
+
+  add(exchange: LoadExchange, came: Came, sample: string | undefined): void {
+    const { dialect, stream } = exchange.shot;
+    if (came.outcome === "denied") {
+      const name = `${came.what} ${dialect} ${stream}`;
+      const known = this.#denials.get(name);
+      if (known === undefined) this.#denials.set(name, { reason: came.what, dialect, stream, count: 1 });
+      else known.count++;
+    } else if (came.outcome !== "admitted") {
+      const known = this.#failures.get(came.what);
+      if (known !== undefined) known.count++;
+      else
+        this.#failures.set(came.what, {
+          what: came.what,
+          count: 1,
+          ...(sample === undefined ? {} : { exchange: sample }),
+        });
+    }
+  }
+
+  close(): Pick<LoadPhase, "denials" | "failures"> {
+    return { denials: [...this.#denials.values()], failures: [...this.#failures.values()] };
+  }
+}
+
+export interface PhaseFacts {
+  readonly name: string;
+  readonly title: string;
+  readonly tally: Tally;
+  readonly ledger: Ledger;
+  /** Seconds from the beginning of the run. */
+  readonly startS: number;
+  readonly durationS: number;
+  readonly peakInFlight: number;
+  readonly connections: number;
+  readonly findings: readonly LoadFinding[];
+}
+
+/** Puts a phase into its record; the judges' findings over samples are added by whoever has judges. */
+export function phaseRecord(facts: PhaseFacts): LoadPhase {
+  const { tally, startS, durationS, findings } = facts;
+  const { total } = tally;
+  const perS = (count: number) => (durationS <= 0 ? 0 : count / durationS);
+  const { classes, series } = tally.close(startS);
+  return {
+    name: facts.name,
+    title: facts.title,
+    ...verdictOf(findings),
+    startS,
+    durationS,
+    ...total,
+    rates: {
+      offered: perS(total.offered),
+      sent: perS(total.sent),
+      admitted: perS(total.admitted),
+      denied: perS(total.denied),
+      failed: perS(total.failed),
+    },
+    peakInFlight: facts.peakInFlight,
+    connections: facts.connections,
+    classes,
+    series,
+    ...facts.ledger.close(),
+    findings: [...findings],
+    judges: [],
+    sampled: 0,
+  };
+}
+
+/** Verdict of findings: a broken demand first, then a warning; nothing judged is not a pass. */
+export function verdictOf(findings: readonly LoadFinding[]): { verdict: LoadVerdict; message: string } {
+  const broken = findings.filter(({ outcome }) => outcome === "broken");
+  const worst = broken.find(({ weight }) => weight === "fail") ?? broken[0];
+  if (worst !== undefined) {
+    const more = broken.length === 1 ? "" : ` (and ${broken.length - 1} more)`;
+    return {
+      verdict: worst.weight === "fail" ? "fail" : "warn",
+      message: `${worst.name}: expected ${worst.expected}, got ${worst.observed}${more}`,
+    };
+  }
+  const met = findings.filter(({ outcome }) => outcome === "met");
+  if (met.length > 0) return { verdict: "pass", message: `${met.length} demands met` };
+  return { verdict: "inconclusive", message: findings[0]?.observed ?? "nothing was judged" };
+}
+
+/** A claim about a phase. */
+export function claim(
+  name: string,
+  title: string,
+  rows: readonly string[],
+  met: boolean,
+  expected: string,
+  observed: string,
+  { weight = "fail", exchanges = [] }: { weight?: "fail" | "warn"; exchanges?: readonly string[] } = {},
+): LoadFinding {
+  return {
+    name,
+    title,
+    rows: [...rows],
+    outcome: met ? "met" : "broken",
+    weight,
+    expected,
+    observed,
+    exchanges: [...exchanges],
+  };
+}
+
+/** A fact that decides nothing. */
+export function fact(name: string, title: string, rows: readonly string[], observed: string): LoadFinding {
+  return { name, title, rows: [...rows], outcome: "observed", weight: "none", expected: "", observed, exchanges: [] };
+}

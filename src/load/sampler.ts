@@ -1,0 +1,140 @@
+import { decodeBody, type Exchange, type Redactor, redactExchange } from "../client/index.ts";
+import { type Dialect, endpointUrl, type HeaderList, header, type Mode } from "../wire/index.ts";
+import type { LoadExchange } from "./http/load-exchange.ts";
+import type { Came } from "./outcome.ts";
+
+/** An exchange of a load run that was kept, in the form in which the conformance half judges its own. */
+export interface Sample {
+  readonly phase: string;
+  readonly exchange: Exchange;
+  readonly asked: {
+    readonly endpoint: Dialect;
+    readonly mode: Mode;
+    readonly intent: "either";
+    readonly account: string;
+    readonly inFlight: number;
+    readonly rpm?: number | undefined;
+    readonly nonce?: string | undefined;
+  };
+}
+
+export interface SamplerOptions {
+  readonly baseUrl: string;
+  readonly redactor: Redactor;
+  /** Origin of the run on the clock of `nowUs`, and the wall clock at it. */
+  readonly originUs: number;
+  readonly originMs: number;
+  /** Begins the ids, so that those of several runs differ. */
+  readonly prefix: string;
+  readonly account: string;
+  readonly rpm?: number | undefined;
+  readonly onSample: (sample: Sample) => void;
+}
+
+/** Kept of each kind and phase: enough to judge, few enough to write down. */
+const MOST_OF_A_KIND = 24;
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/** Keeps a bounded number of exchanges of every kind: the first ones of each phase. */
+export class Sampler {
+  readonly #options: SamplerOptions;
+  readonly #kept = new Map<string, number>();
+  readonly #pending: Promise<void>[] = [];
+  #count = 0;
+
+  constructor(options: SamplerOptions) {
+    this.#options = options;
+  }
+
+  /** Keeps the exchange if there are not enough of its kind. @returns its id, or `undefined`. */
+  offer(phase: string, exchange: LoadExchange, came: Came): string | undefined {
+    const { shot } = exchange;
+    if (!shot.capture && exchange.status < 300 && exchange.status !== 0) return undefined;
+    const kind = `${phase} ${shot.dialect} ${shot.stream} ${shot.key} ${came.outcome} ${came.what}`;
+    const kept = this.#kept.get(kind) ?? 0;
+    if (kept >= MOST_OF_A_KIND) return undefined;
+    this.#kept.set(kind, kept + 1);
+    const id = `${this.#options.prefix}${String(++this.#count).padStart(5, "0")}`;
+    this.#pending.push(this.#keep(id, phase, exchange));
+    return id;
+  }
+
+  /** Waits until everything that was kept is written. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#pending);
+    this.#pending.length = 0;
+  }
+
+  async #keep(id: string, phase: string, exchange: LoadExchange): Promise<void> {
+    const { originUs, originMs, redactor, baseUrl, account, rpm, onSample } = this.#options;
+    const { shot, status, head, pieces } = exchange;
+    const at = (us: number) => Math.round(us - originUs);
+    const optional = (us: number) => (us === 0 ? undefined : at(us));
+    const headers = headersOf(head);
+    const body = await decodeBody(
+      pieces.map((piece) => ({ atUs: at(piece.atUs), bytes: piece.bytes })),
+      header(headers, "content-encoding"),
+      MAX_BODY_BYTES,
+      exchange.ending === "complete",
+    );
+    const recorded = redactExchange(redactor, {
+      id,
+      startedAtMs: Math.round(originMs + (exchange.dueUs - originUs) / 1_000),
+      request: {
+        method: "POST",
+        url: endpointUrl(baseUrl, shot.dialect),
+        headers: requestHeadersOf(shot.bytes),
+        body: shot.body,
+        bodyBytes: Buffer.byteLength(shot.body ?? ""),
+      },
+      key: shot.key,
+      connection: { id: `c${exchange.connection}`, earlier: exchange.earlier },
+      timeline: {
+        dueUs: at(exchange.dueUs),
+        sentUs: optional(exchange.sentUs),
+        firstByteUs: optional(exchange.headUs),
+        headersUs: optional(exchange.headUs),
+        endUs: at(exchange.endUs),
+      },
+      response: status === 0 ? undefined : { status, headers, interim: [], trailers: [] },
+      body,
+      receivedBytes: exchange.bodyBytes,
+      ending: {
+        kind: body.overBound ? "size-bound" : exchange.ending,
+        ...(exchange.detail === "" ? {} : { detail: exchange.detail }),
+      },
+      afterwards: exchange.surplus ? "bytes after the message" : undefined,
+    });
+    onSample({
+      phase,
+      exchange: recorded,
+      asked: {
+        endpoint: shot.dialect,
+        mode: shot.stream ? "stream" : "whole",
+        intent: "either",
+        account,
+        inFlight: exchange.inFlight,
+        rpm,
+        nonce: shot.nonce,
+      },
+    });
+  }
+}
+
+/** Fields of a head as received; the status line goes before them. */
+function headersOf(head: string): HeaderList {
+  return head
+    .split("\r\n")
+    .slice(1)
+    .flatMap((line): [string, string][] => {
+      const colon = line.indexOf(":");
+      return colon <= 0 ? [] : [[line.slice(0, colon), line.slice(colon + 1).trim()]];
+    });
+}
+
+/** Fields of a request as written; its key is masked by value before anything leaves. */
+function requestHeadersOf(bytes: Buffer): HeaderList {
+  return headersOf(bytes.toString("utf8", 0, bytes.indexOf("\r\n\r\n"))).filter(
+    ([name]) => !/^(?:host|content-length)$/i.test(name),
+  );
+}

@@ -1,0 +1,181 @@
+import { type Random, seededRandom } from "../core/index.ts";
+import type { Dialect } from "../wire/index.ts";
+
+/** One line of a trace. */
+export interface TraceEntry {
+  /** From the beginning of the trace, milliseconds. */
+  readonly offsetMs: number;
+  readonly dialect: Dialect;
+  readonly stream: boolean;
+  readonly promptTokens: number;
+  readonly maxTokens: number;
+}
+
+/** When requests are due. `closed` has no clock of its own: the next one waits for an answer. */
+export type Arrivals =
+  | { readonly kind: "constant"; readonly ratePerS: number; readonly durationS: number }
+  | {
+      readonly kind: "poisson";
+      readonly ratePerS: number;
+      readonly durationS: number;
+      readonly seed?: number | undefined;
+    }
+  | { readonly kind: "ramp"; readonly fromPerS: number; readonly toPerS: number; readonly durationS: number }
+  | { readonly kind: "steps"; readonly steps: readonly { readonly ratePerS: number; readonly durationS: number }[] }
+  | { readonly kind: "burst"; readonly size: number; readonly everyS: number; readonly durationS: number }
+  | {
+      readonly kind: "closed";
+      readonly inFlight: number;
+      readonly requests?: number | undefined;
+      readonly durationS?: number | undefined;
+      /** Starts are spread over this time; default 1 s. A start all at once keeps the streams in step for long. */
+      readonly rampS?: number | undefined;
+    }
+  | { readonly kind: "replay"; readonly entries: readonly TraceEntry[]; readonly speed?: number | undefined };
+
+export type OpenArrivals = Exclude<Arrivals, { kind: "closed" }>;
+
+/** Gives the due moments of an open loop, one after the other. Pure: no clock, no timers. */
+export interface Schedule {
+  /** @returns microseconds from the beginning of the phase, never before the one given last; `undefined` at the end. */
+  next(): number | undefined;
+}
+
+/** @param seed decides Poisson arrivals that name no seed of their own. */
+export function scheduleOf(arrivals: OpenArrivals, seed: number): Schedule {
+  switch (arrivals.kind) {
+    case "constant":
+      return constant(arrivals.ratePerS, arrivals.durationS);
+    case "poisson":
+      return poisson(arrivals.ratePerS, arrivals.durationS, seededRandom(arrivals.seed ?? seed));
+    case "ramp":
+      return ramp(arrivals.fromPerS, arrivals.toPerS, arrivals.durationS);
+    case "steps":
+      return steps(arrivals.steps);
+    case "burst":
+      return burst(arrivals.size, arrivals.everyS, arrivals.durationS);
+    case "replay":
+      return replay(arrivals.entries, arrivals.speed ?? 1);
+  }
+}
+
+function constant(ratePerS: number, durationS: number): Schedule {
+  let sent = 0;
+  const most = ratePerS * durationS;
+  // Computed from the ordinal, not added up: a sum of intervals drifts.
+  return { next: () => (sent >= most - 1e-9 ? undefined : (sent++ * 1_000_000) / ratePerS) };
+}
+
+function poisson(ratePerS: number, durationS: number, random: Random): Schedule {
+  let atUs = 0;
+  return {
+    next() {
+      atUs += (-Math.log(1 - random()) * 1_000_000) / ratePerS;
+      return atUs >= durationS * 1_000_000 ? undefined : atUs;
+    },
+  };
+}
+
+/** The rate grows or falls evenly: the n-th arrival is where the integral of the rate reaches n. */
+function ramp(fromPerS: number, toPerS: number, durationS: number): Schedule {
+  let sent = 0;
+  const slope = (toPerS - fromPerS) / durationS;
+  const total = ((fromPerS + toPerS) / 2) * durationS;
+  return {
+    next() {
+      if (sent >= total - 1e-9) return undefined;
+      const n = sent++;
+      if (Math.abs(slope) < 1e-9) return (n * 1_000_000) / fromPerS;
+      const root = Math.sqrt(Math.max(0, fromPerS * fromPerS + 2 * slope * n));
+      return ((root - fromPerS) / slope) * 1_000_000;
+    },
+  };
+}
+
+function steps(plan: readonly { readonly ratePerS: number; readonly durationS: number }[]): Schedule {
+  let index = 0;
+  let beginUs = 0;
+  let current = plan[0] === undefined ? undefined : constant(plan[0].ratePerS, plan[0].durationS);
+  return {
+    next() {
+      while (current !== undefined) {
+        const atUs = current.next();
+        if (atUs !== undefined) return beginUs + atUs;
+        beginUs += (plan[index]?.durationS ?? 0) * 1_000_000;
+        const step = plan[++index];
+        current = step === undefined ? undefined : constant(step.ratePerS, step.durationS);
+      }
+      return undefined;
+    },
+  };
+}
+
+function burst(size: number, everyS: number, durationS: number): Schedule {
+  let sent = 0;
+  return {
+    next() {
+      const atUs = Math.floor(sent / size) * everyS * 1_000_000;
+      sent++;
+      return atUs >= durationS * 1_000_000 ? undefined : atUs;
+    },
+  };
+}
+
+function replay(entries: readonly TraceEntry[], speed: number): Schedule {
+  let index = 0;
+  return {
+    next() {
+      const entry = entries[index++];
+      return entry === undefined ? undefined : (entry.offsetMs * 1_000) / speed;
+    },
+  };
+}
+
+/** What a plan comes to, for the dry run and for bounds. */
+export interface PlannedArrivals {
+  /** Requests; an estimate for Poisson arrivals, `undefined` when time alone ends a closed loop. */
+  readonly requests: number | undefined;
+  readonly durationS: number | undefined;
+  readonly peakPerS: number | undefined;
+}
+
+export function planOf(arrivals: Arrivals): PlannedArrivals {
+  switch (arrivals.kind) {
+    case "constant":
+    case "poisson": {
+      const { ratePerS, durationS } = arrivals;
+      return { requests: Math.ceil(ratePerS * durationS), durationS, peakPerS: ratePerS };
+    }
+    case "ramp": {
+      const { fromPerS, toPerS, durationS } = arrivals;
+      const requests = Math.ceil(((fromPerS + toPerS) / 2) * durationS);
+      return { requests, durationS, peakPerS: Math.max(fromPerS, toPerS) };
+    }
+    case "steps": {
+      const requests = arrivals.steps.reduce((sum, step) => sum + Math.ceil(step.ratePerS * step.durationS), 0);
+      const durationS = arrivals.steps.reduce((sum, step) => sum + step.durationS, 0);
+      return { requests, durationS, peakPerS: Math.max(...arrivals.steps.map(({ ratePerS }) => ratePerS)) };
+    }
+    case "burst": {
+      const { size, everyS, durationS } = arrivals;
+      return { requests: size * Math.ceil(durationS / everyS), durationS, peakPerS: size / Math.min(1, everyS) };
+    }
+    case "closed":
+      return { requests: arrivals.requests, durationS: arrivals.durationS, peakPerS: undefined };
+    case "replay": {
+      const { entries, speed = 1 } = arrivals;
+      const durationS = (entries.at(-1)?.offsetMs ?? 0) / 1_000 / speed;
+      return { requests: entries.length, durationS, peakPerS: peakOf(entries, speed) };
+    }
+  }
+}
+
+/** Most arrivals of a trace within one second. */
+function peakOf(entries: readonly TraceEntry[], speed: number): number {
+  const perSecond = new Map<number, number>();
+  for (const { offsetMs } of entries) {
+    const second = Math.floor(offsetMs / 1_000 / speed);
+    perSecond.set(second, (perSecond.get(second) ?? 0) + 1);
+  }
+  return Math.max(0, ...perSecond.values());
+}

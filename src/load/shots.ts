@@ -1,0 +1,115 @@
+import { type Random, seededRandom } from "../core/index.ts";
+import type { Key, Target } from "../target/index.ts";
+import { type Dialect, endpointUrl, requestBody } from "../wire/index.ts";
+import type { Shot } from "./http/load-exchange.ts";
+import type { TraceEntry } from "./schedule.ts";
+import type { RequestClass } from "./workload.ts";
+
+const USER_AGENT = "gateway-gauntlet";
+
+export interface ShotSpec {
+  readonly dialect: Dialect;
+  readonly stream: boolean;
+  readonly model: string;
+  readonly prompt: string;
+  readonly maxTokens?: number | undefined;
+  readonly key: Key;
+  readonly capture?: boolean;
+  readonly nonce?: string | undefined;
+}
+
+/** Puts a request on the wire's terms: the fields and headers that the conformance half sends, as one piece of bytes. */
+export function buildShot(target: Target, spec: ShotSpec): Shot {
+  const { dialect, stream, model, prompt, maxTokens, key } = spec;
+  const url = new URL(endpointUrl(target.baseUrl, dialect));
+  const body = JSON.stringify(requestBody(dialect, { model, prompt, ...(stream ? { stream } : {}), maxTokens }));
+  const headers: readonly (readonly [string, string])[] = [
+    ["Host", url.host],
+    ["Authorization", `Bearer ${key.reveal()}`],
+    ["Content-Type", "application/json"],
+    ...(dialect === "messages" ? [[target.headers.version, target.headers.versionValue] as const] : []),
+    ["User-Agent", USER_AGENT],
+    ...target.extraHeaders.all,
+    ...target.extraHeaders[dialect],
+    ["Content-Length", String(Buffer.byteLength(body))],
+  ];
+  const head = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  const bytes = Buffer.from(`POST ${url.pathname}${url.search} HTTP/1.1\r\n${head}\r\n${body}`, "utf8");
+  return {
+    dialect,
+    stream,
+    bytes,
+    key: key.name,
+    capture: spec.capture ?? false,
+    nonce: spec.nonce,
+    body: spec.capture === true ? body : undefined,
+  };
+}
+
+/** The model of a class: as written, or the target's own for the purpose. */
+export function modelFor(target: Target, dialect: Dialect, stream: boolean): string {
+  const { models } = target;
+  const plain = models[dialect] ?? models.chat ?? "";
+  return stream ? (models.stream ?? plain) : plain;
+}
+
+/** Words without meaning; a prompt of so many is about as many tokens. */
+const WORDS = ["load", "test", "one", "two", "small", "words", "again", "count", "these", "please"];
+
+export function promptOf(words: number): string {
+  return Array.from({ length: words }, (_, index) => WORDS[index % WORDS.length]).join(" ");
+}
+
+/** Draws the next request of a workload. */
+export type NextShot = (index: number) => Shot;
+
+/** Every n-th request of a plain workload is kept and judged. */
+export interface MixOptions {
+  readonly target: Target;
+  /** Keys that take turns. */
+  readonly keys: readonly Key[];
+  readonly mix: readonly RequestClass[];
+  readonly seed: number;
+  /** One request in so many is captured; 0 for none. */
+  readonly sampleEvery: number;
+}
+
+/** Draws requests by weight, with a seed; each distinct request is built once. */
+export function mixedShots({ target, keys, mix, seed, sampleEvery }: MixOptions): NextShot {
+  const random = seededRandom(seed);
+  const total = mix.reduce((sum, { weight }) => sum + weight, 0);
+  const built = new Map<string, Shot>();
+  return (index) => {
+    const chosen = draw(mix, total, random);
+    const key = keys[index % keys.length] as Key;
+    const capture = sampleEvery > 0 && index % sampleEvery === 0;
+    const name = `${mix.indexOf(chosen)} ${key.name} ${capture}`;
+    const known = built.get(name);
+    if (known !== undefined) return known;
+    const { dialect, stream, maxTokens, promptTokens } = chosen;
+    const model = chosen.model ?? modelFor(target, dialect, stream);
+    const shot = buildShot(target, { dialect, stream, model, prompt: promptOf(promptTokens), maxTokens, key, capture });
+    built.set(name, shot);
+    return shot;
+  };
+}
+
+function draw(mix: readonly RequestClass[], total: number, random: Random): RequestClass {
+  if (mix.length === 1) return mix[0] as RequestClass;
+  let at = random() * total;
+  for (const entry of mix) {
+    at -= entry.weight;
+    if (at < 0) return entry;
+  }
+  return mix.at(-1) as RequestClass;
+}
+
+/** Requests of a trace, in its order. */
+export function tracedShots(target: Target, keys: readonly Key[], entries: readonly TraceEntry[]): NextShot {
+  return (index) => {
+    const { dialect, stream, promptTokens, maxTokens } = entries[index % entries.length] as TraceEntry;
+    const key = keys[index % keys.length] as Key;
+    const model = modelFor(target, dialect, stream);
+    return buildShot(target, { dialect, stream, model, prompt: promptOf(promptTokens), maxTokens, key });
+  };
+}

@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { ConfigError, type ConfigFault, messageOf } from "../core/index.ts";
+import { parseJson } from "../wire/index.ts";
+import type { TraceEntry } from "./schedule.ts";
+
+const lineSchema = z.strictObject({
+  offsetMs: z.number().nonnegative(),
+  dialect: z.enum(["chat", "messages"]).default("chat"),
+  stream: z.boolean().default(false),
+  promptTokens: z.int().positive().default(20),
+  maxTokens: z.int().positive().default(64),
+});
+
+/** Faults that are listed; a wrong file has one a line. */
+const MOST_FAULTS = 10;
+
+/**
+ * Reads a trace: one JSON object a line with `offsetMs`, and optionally `dialect`, `stream`, `promptTokens`, `maxTokens`.
+ *
+ * @returns entries in order of time, whatever their order in the file.
+ * @throws ConfigError with file and line of each fault.
+ */
+export function readTrace(path: string): TraceEntry[] {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    throw new ConfigError([{ file: path, path: "", message: `cannot be read: ${messageOf(error)}.` }], {
+      cause: error,
+    });
+  }
+  const faults: ConfigFault[] = [];
+  const entries = text.split("\n").flatMap((line, index): TraceEntry[] => {
+    if (line.trim() === "") return [];
+    const parsed = lineSchema.safeParse(parseJson(line));
+    if (parsed.success) return [parsed.data];
+    const [issue] = parsed.error.issues;
+    faults.push({ file: path, line: index + 1, path: issue?.path.join(".") ?? "", message: `${issue?.message}.` });
+    return [];
+  });
+  if (faults.length > 0) throw new ConfigError(faults.slice(0, MOST_FAULTS));
+  if (entries.length === 0) throw new ConfigError([{ file: path, path: "", message: "holds no requests." }]);
+  return entries.sort((a, b) => a.offsetMs - b.offsetMs);
+}

@@ -1,0 +1,83 @@
+import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type Histogram as Hdr } from "hdr-histogram-js";
+
+/** Quantiles of one histogram, milliseconds. */
+export interface Quantiles {
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+  readonly p999: number;
+  readonly max: number;
+}
+
+/** A minute; longer values widen the histogram by themselves. */
+const EXPECTED_MAX_US = 60_000_000;
+
+/**
+ * Counts durations in whole microseconds with three significant digits: the error of any quantile is at most 0.1 %,
+ * and the size does not depend on how many values it holds.
+ */
+export class Histogram {
+  readonly #hdr: Hdr;
+
+  constructor(hdr: Hdr = emptyHdr()) {
+    this.#hdr = hdr;
+  }
+
+  /** @param us duration, microseconds; fractions are rounded, negative values count as 0. */
+  record(us: number): void {
+    // Fractions would stay in the maximum, which then disagrees with the counts.
+    this.#hdr.recordValue(us <= 0 ? 0 : Math.round(us));
+  }
+
+  get count(): number {
+    return this.#hdr.totalCount;
+  }
+
+  /** Adds the other's counts; exact, because both have the same buckets. */
+  merge(other: Histogram): void {
+    this.#hdr.add(other.#hdr);
+  }
+
+  /** @param share between 0 and 1. @returns microseconds; 0 when empty. */
+  quantileUs(share: number): number {
+    return this.#hdr.getValueAtPercentile(share * 100);
+  }
+
+  /** @returns `null` when nothing was recorded: a quantile of nothing is not zero. */
+  quantilesMs(): Quantiles | null {
+    if (this.count === 0) return null;
+    const at = (share: number) => Math.min(this.quantileUs(share), this.#hdr.maxValue) / 1_000;
+    return { p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: this.#hdr.maxValue / 1_000 };
+  }
+
+  reset(): void {
+    this.#hdr.reset();
+  }
+
+  /** The compressed form that HdrHistogram tools of every language read. */
+  encode(): string {
+    return encodeIntoCompressedBase64(this.#hdr);
+  }
+
+  static decode(text: string): Histogram {
+    return new Histogram(decodeFromCompressedBase64(text, 32));
+  }
+
+  /** The library's own object, for its log writer. */
+  get hdr(): Hdr {
+    return this.#hdr;
+  }
+}
+
+function emptyHdr(): Hdr {
+  return build({
+    bitBucketSize: 32,
+    autoResize: true,
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: EXPECTED_MAX_US,
+    numberOfSignificantValueDigits: 3,
+  });
+}
+
+/** Quantiles that are never absent, for figures of the generator itself. */
+export const NO_QUANTILES: Quantiles = { p50: 0, p90: 0, p99: 0, p999: 0, max: 0 };
