@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { waiversJsonSchema } from "../../src/conformance/index.ts";
+import { workloadJsonSchema } from "../../src/load/index.ts";
 import { runRecordJsonSchema } from "../../src/record/index.ts";
 import { targetJsonSchema } from "../../src/target/index.ts";
 import { checksPage } from "./checks-page.ts";
@@ -18,6 +19,7 @@ export interface GeneratedFile {
 export function generatedFiles(): GeneratedFile[] {
   return [
     { path: "schemas/target.schema.json", text: json(targetJsonSchema()) },
+    { path: "schemas/workload.schema.json", text: json(workloadJsonSchema()) },
     { path: "schemas/run.schema.json", text: json(runRecordJsonSchema()) },
     { path: "schemas/waivers.schema.json", text: json(waiversJsonSchema()) },
     { path: "docs/checks.md", text: checksPage() },

@@ -178,3 +178,39 @@ export const reportCommand: CommandModule<object, ReportArguments> = {
     outcomeOf(argv).exitCode = report(argv);
   },
 };
+
+interface LoadArguments {
+  readonly what: string[];
+  readonly target: string;
+  readonly json: boolean;
+  readonly out?: string;
+  readonly seed?: number;
+  readonly engine?: string;
+  readonly workers: number;
+  readonly "dry-run": boolean;
+  readonly fault: string[];
+  readonly variant: string[];
+}
+
+export const loadCommand: CommandModule<object, LoadArguments> = {
+  command: "load <what..>",
+  describe: "Generate load: a tier (starter, growth, scale, own), a shipped workload (peak, soak, stress) or a file",
+  builder: (yargs) =>
+    yargs
+      .positional("what", { type: "string", array: true, demandOption: true, describe: "tier, workload or file" })
+      .options({
+        target,
+        json,
+        out,
+        seed,
+        fault,
+        variant,
+        engine: { type: "string", describe: "who generates plain load: native or autocannon", requiresArg: true },
+        workers: { type: "number", default: 0, describe: "worker threads that share the load; 0: none" },
+        "dry-run": { type: "boolean", default: false, describe: "print the plan and send nothing" },
+      }) as never,
+  handler: async (argv) => {
+    const { load } = await import("./load.ts");
+    outcomeOf(argv).exitCode = await load({ ...argv, dryRun: argv["dry-run"] });
+  },
+};

@@ -3,7 +3,14 @@ import { cpus, totalmem } from "node:os";
 import type { Redactor } from "../client/index.ts";
 import { contractInWords, readingRules, type WaiverBreach } from "../conformance/index.ts";
 import { decide } from "../policy/index.ts";
-import { type CheckResult, countStatuses, RECORD_VERSION, type RunRecord, type Waiver } from "../record/index.ts";
+import {
+  type CheckResult,
+  countStatuses,
+  type LoadSection,
+  RECORD_VERSION,
+  type RunRecord,
+  type Waiver,
+} from "../record/index.ts";
 import { LEDGER, REQUIREMENT_SET } from "../spec/index.ts";
 import type { Target } from "../target/index.ts";
 import { NAME, VERSION } from "./version.ts";
@@ -14,6 +21,7 @@ interface Facts {
   readonly seed: number;
   readonly startedAt: Date;
   readonly results: readonly CheckResult[];
+  readonly load?: LoadSection | undefined;
   readonly requests: number;
   readonly build: string | undefined;
   readonly interruptedBy: "SIGINT" | "SIGTERM" | undefined;
@@ -63,6 +71,7 @@ export function composeRecord(facts: Facts): RunRecord {
       qualifiers: qualifiersOf(facts),
       breaches: facts.breaches.map(({ kind, check, text }) => ({ text: `waiver ${kind}: ${text}`, check })),
       interruptedBy: facts.interruptedBy,
+      load: facts.load,
     }),
     counts: countStatuses(results.map(({ status }) => status)),
     rows: LEDGER.map((row) => ({ ...row })),
@@ -75,6 +84,7 @@ export function composeRecord(facts: Facts): RunRecord {
       requests: facts.requests,
       note: "Attempts that were refused or lost in the network may have no row in the gateway's history.",
     },
+    ...(facts.load === undefined ? {} : { load: facts.load }),
   };
   // Answers were redacted one by one; what is left is text of ours and of the operator, such as a path or a name.
   return facts.redactor.redactValue(record);

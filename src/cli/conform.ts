@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto";
-import { fileURLToPath } from "node:url";
 import { jsonDocument, renderTerminal } from "../../reports/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 import type { Exchange } from "../client/index.ts";
@@ -15,13 +13,14 @@ import {
 } from "../conformance/index.ts";
 import { UsageError } from "../core/index.ts";
 import { type CheckResult, RunFolder } from "../record/index.ts";
-import { hookSupplier, loadTarget, type Supplier, startEmbedded, type Target } from "../target/index.ts";
 import { colorsFor } from "./colors.ts";
 import { composeRecord } from "./compose-record.ts";
 import { dryRun } from "./dry-run.ts";
+import { watchInterruption } from "./interruption.ts";
 import { prepare } from "./preflight.ts";
 import { progress } from "./progress.ts";
 import { settle, unscoredRows } from "./settle-results.ts";
+import { defaultFolder, supplyTarget } from "./supply-target.ts";
 import { writeReports } from "./write-reports.ts";
 
 export interface ConformOptions {
@@ -53,7 +52,7 @@ export async function conform(options: ConformOptions): Promise<number> {
   const waivers = options.waivers === undefined ? [] : loadWaivers(options.waivers);
   const startedAt = new Date();
   const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
-  await using interruption = watchSignals();
+  await using interruption = watchInterruption();
   await using supplied = await supplyTarget(options, interruption.signal);
   const { target } = supplied;
   const unscored = unscoredRows(target);
@@ -130,72 +129,4 @@ export async function conform(options: ConformOptions): Promise<number> {
 function roundsOf({ repeat = 1 }: ConformOptions): number {
   if (Number.isInteger(repeat) && repeat >= 1 && repeat <= MOST_ROUNDS) return repeat;
   throw new UsageError(`--repeat takes a whole number from 1 to ${MOST_ROUNDS}`);
-}
-
-/** The target of a run, with the embedded gateway started if it is that. */
-async function supplyTarget(
-  options: ConformOptions,
-  signal: AbortSignal,
-): Promise<AsyncDisposable & { readonly target: Target; readonly supplier: Supplier | undefined }> {
-  if (options.target !== "embedded") {
-    const target = loadTarget(options.target, process.env);
-    const { provision } = target;
-    const supplier =
-      provision &&
-      hookSupplier({
-        command: provision.command,
-        file: target.source,
-        runId: randomUUID(),
-        ...(provision.timeoutS === undefined ? {} : { timeoutMs: provision.timeoutS * 1_000 }),
-      });
-    return { target, supplier, async [Symbol.asyncDispose]() {} };
-  }
-  const switches = [
-    ...options.fault.flatMap((name) => ["--fault", name]),
-    ...options.variant.flatMap((name) => ["--variant", name]),
-  ];
-  const embedded = await startEmbedded({ command: [process.execPath, mainFile(), "gateway", ...switches], signal });
-  // With a fault or a variant it is another gateway: the record says so, and so do the commands that repeat it.
-  const { fault, variant } = options;
-  const configuration = {
-    target: "embedded",
-    ...(fault.length === 0 ? {} : { faults: fault }),
-    ...(variant.length === 0 ? {} : { variants: variant }),
-  };
-  return { ...embedded, target: { ...embedded.target, configuration } };
-}
-
-/** Our own entry file: the embedded gateway is this program, started again. */
-function mainFile(): string {
-  return fileURLToPath(new URL(`../main${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url));
-}
-
-function defaultFolder(startedAt: Date, target: Target): string {
-  const time = startedAt.toISOString().replace(/[:.]/g, "-").slice(0, 23);
-  return `gauntlet-runs/${time}-${target.name.replace(/[^A-Za-z0-9.-]+/g, "-").slice(0, 40)}`;
-}
-
-interface Interruption extends AsyncDisposable {
-  readonly signal: AbortSignal;
-  by(): "SIGINT" | "SIGTERM" | undefined;
-}
-
-/** The first signal ends the run with a report; a second one of the same kind ends the process. */
-function watchSignals(): Interruption {
-  const controller = new AbortController();
-  let by: "SIGINT" | "SIGTERM" | undefined;
-  const stop = (signal: "SIGINT" | "SIGTERM") => {
-    by = signal;
-    controller.abort();
-  };
-  process.once("SIGINT", stop);
-  process.once("SIGTERM", stop);
-  return {
-    signal: controller.signal,
-    by: () => by,
-    async [Symbol.asyncDispose]() {
-      process.off("SIGINT", stop);
-      process.off("SIGTERM", stop);
-    },
-  };
 }

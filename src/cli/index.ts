@@ -4,6 +4,7 @@ import {
   checksCommand,
   conformCommand,
   explainCommand,
+  loadCommand,
   rejudgeCommand,
   reportCommand,
   runCommand,
@@ -42,6 +43,7 @@ export async function main(args: readonly string[]): Promise<number> {
     explainCommand,
     gatewayCommand,
     rejudgeCommand,
+    loadCommand,
     reportCommand,
     waiversCommand,
   ] as CommandModule[];

@@ -33,7 +33,15 @@ export async function supplyTarget(options: TargetOptions, signal: AbortSignal):
     ...options.fault.flatMap((name) => ["--fault", name]),
     ...options.variant.flatMap((name) => ["--variant", name]),
   ];
-  return startEmbedded({ command: [process.execPath, mainFile(), "gateway", ...switches], signal });
+  const embedded = await startEmbedded({ command: [process.execPath, mainFile(), "gateway", ...switches], signal });
+  // With a fault or a variant it is another gateway: the record says so, and so do the commands that repeat it.
+  const { fault, variant } = options;
+  const configuration = {
+    target: "embedded",
+    ...(fault.length === 0 ? {} : { faults: fault }),
+    ...(variant.length === 0 ? {} : { variants: variant }),
+  };
+  return { ...embedded, target: { ...embedded.target, configuration } };
 }
 
 /** Our own entry file: the embedded gateway is this program, started again. */

@@ -1,6 +1,13 @@
+import { createRequire } from "node:module";
 import type { Socket } from "node:net";
-import { buildConnector, Client } from "undici";
+import type { Client } from "undici";
 import { InterimFilter } from "./interim-filter.ts";
+
+/**
+ * Loaded with the first connection: it takes 135 ms of CPU, which a load run that never records this way would pay
+ * before its first request.
+ */
+const loadUndici = (): typeof import("undici") => createRequire(import.meta.url)("undici");
 
 export interface ConnectionOptions {
   /** TCP and TLS handshake, ms; default 10,000. */
@@ -39,6 +46,7 @@ export class Connection {
 
   /** @param origin scheme, host and port. @param nextId names the sockets; unique within the run. */
   constructor(origin: string, nextId: () => string, { connectTimeoutMs = 10_000, ca }: ConnectionOptions = {}) {
+    const { buildConnector, Client } = loadUndici();
     const connector = buildConnector({
       timeout: connectTimeoutMs,
       allowH2: false,

@@ -12,6 +12,8 @@ export type OnRequest = (exchange: LoadExchange, came: Came) => void;
 
 export interface DriveOptions {
   readonly sender: Sender;
+  /** Counts the measured arrivals; the caller may look into it meanwhile. */
+  readonly tally: Tally;
   readonly arrivals: Arrivals;
   readonly seed: number;
   /** Makes the request of an arrival. */
@@ -30,7 +32,6 @@ export interface DriveOptions {
 }
 
 export interface Driven {
-  readonly tally: Tally;
   /** Beginning and end of the phase, on the clock of `nowUs`. */
   readonly startUs: number;
   readonly endUs: number;
@@ -77,11 +78,11 @@ function counting({ sender, reason, onRequest }: DriveOptions, tally: Tally, set
 }
 
 function driveOpen(options: DriveOptions, arrivals: OpenArrivals): Promise<Driven> {
-  const { seed, shot, signal, precise = true, warmupS = 0, part = { index: 0, of: 1 } } = options;
+  const { tally, seed, shot, signal, precise = true, warmupS = 0, part = { index: 0, of: 1 } } = options;
   const schedule = scheduleOf(arrivals, seed);
   const startUs = nowUs() + LEAD_US;
   const measuredFromUs = startUs + warmupS * 1_000_000;
-  const tally = new Tally(measuredFromUs);
+  tally.beginAt(measuredFromUs);
   const warmup = new Tally(startUs);
   return new Promise((resolve) => {
     let index = 0;
@@ -95,7 +96,7 @@ function driveOpen(options: DriveOptions, arrivals: OpenArrivals): Promise<Drive
     };
     const measured = counting(options, tally, settled);
     const unmeasured = counting({ ...options, onRequest: undefined }, warmup, settled);
-    const finish = () => resolve({ tally, startUs: measuredFromUs, endUs: nowUs() });
+    const finish = () => resolve({ startUs: measuredFromUs, endUs: nowUs() });
     const advance = () => {
       const beforeUs = nextUs ?? 0;
       do {
@@ -142,14 +143,14 @@ function driveClosed(
   options: DriveOptions,
   { inFlight, requests, durationS, rampS = 1 }: Extract<Arrivals, { kind: "closed" }>,
 ): Promise<Driven> {
-  const { shot, signal, warmupS = 0, part = { index: 0, of: 1 } } = options;
+  const { tally, shot, signal, warmupS = 0, part = { index: 0, of: 1 } } = options;
   const startUs = nowUs();
   const measuredFromUs = startUs + warmupS * 1_000_000;
   const endUs = durationS === undefined ? Number.POSITIVE_INFINITY : measuredFromUs + durationS * 1_000_000;
   const share = (all: number) => Math.floor((all + part.of - 1 - part.index) / part.of);
   const most = requests === undefined ? Number.POSITIVE_INFINITY : share(requests);
   const streams = Math.min(share(inFlight), most);
-  const tally = new Tally(measuredFromUs);
+  tally.beginAt(measuredFromUs);
   const warmup = new Tally(startUs);
   return new Promise((resolve) => {
     let index = 0;
@@ -159,7 +160,7 @@ function driveClosed(
     const settled = () => undefined;
     const measured = counting(options, tally, settled);
     const unmeasured = counting({ ...options, onRequest: undefined }, warmup, settled);
-    const finish = () => resolve({ tally, startUs: measuredFromUs, endUs: nowUs() });
+    const finish = () => resolve({ startUs: measuredFromUs, endUs: nowUs() });
     const next = () => {
       const now = nowUs();
       if (index >= most || now >= endUs || signal.aborted) {

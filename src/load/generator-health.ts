@@ -10,11 +10,17 @@ const RESOLUTION_MS = 10;
 export interface HealthBounds {
   readonly scheduleLagP99Ms: number;
   readonly loopDelayP99Ms: number;
-  /** Share of the time it wanted the processor in which it did not get it; Linux only. */
+  /** Share of the time it wanted the processor in which it did not get it, and sends were late; Linux only. */
   readonly starvedShare: number;
+  readonly starvedLagP99Ms: number;
 }
 
-export const DEFAULT_BOUNDS: HealthBounds = { scheduleLagP99Ms: 50, loopDelayP99Ms: 100, starvedShare: 0.35 };
+export const DEFAULT_BOUNDS: HealthBounds = {
+  scheduleLagP99Ms: 50,
+  loopDelayP99Ms: 100,
+  starvedShare: 0.5,
+  starvedLagP99Ms: 15,
+};
 
 /** Watches the generator itself: a verdict about a gateway needs a generator that was on time. */
 export class GeneratorHealth implements Disposable {
@@ -53,7 +59,7 @@ export class GeneratorHealth implements Disposable {
       problems.push(
         `the event loop stood still: p99 ${loopDelayMs.p99.toFixed(1)} ms, bound ${bounds.loopDelayP99Ms} ms`,
       );
-    if (starved > bounds.starvedShare)
+    if (starved > bounds.starvedShare && scheduleLagMs.p99 > bounds.starvedLagP99Ms)
       problems.push(
         `the processor was busy with something else: ${Math.round(starved * 100)} % of the time that it was wanted, bound ${bounds.starvedShare * 100} %`,
       );

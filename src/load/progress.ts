@@ -1,9 +1,44 @@
-/** How far a load run is. */
+import type { Tally } from "./tally.ts";
+
+/** How far a load run is. Rates and quantiles are those of the last interval. */
 export interface LoadProgress {
-  /** Run, and its phase where it has several. */
-  readonly what: string;
+  readonly run: string;
+  readonly phase: string;
   readonly elapsedS: number;
   /** `undefined` when it ends by the number of requests. */
   readonly totalS: number | undefined;
   readonly inFlight: number;
+  readonly sentPerS: number;
+  readonly admittedPerS: number;
+  /** So far. */
+  readonly denied: number;
+  readonly failed: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** Turns the counters of a tally into progress, from one call to the next. */
+export class ProgressMeter {
+  #atS = 0;
+  #sent = 0;
+  #admitted = 0;
+
+  read(tally: Tally, now: Pick<LoadProgress, "run" | "phase" | "elapsedS" | "totalS" | "inFlight">): LoadProgress {
+    const { total } = tally;
+    const spanS = Math.max(0.001, now.elapsedS - this.#atS);
+    const { p50Ms, p99Ms } = tally.now;
+    const progress = {
+      ...now,
+      sentPerS: Math.max(0, total.sent - this.#sent) / spanS,
+      admittedPerS: Math.max(0, total.admitted - this.#admitted) / spanS,
+      denied: total.denied,
+      failed: total.failed,
+      p50Ms,
+      p99Ms,
+    };
+    this.#atS = now.elapsedS;
+    this.#sent = total.sent;
+    this.#admitted = total.admitted;
+    return progress;
+  }
 }

@@ -9,11 +9,11 @@ import { nowUs } from "./http/load-exchange.ts";
 import { headPattern } from "./http/response-parser.ts";
 import { Sender } from "./http/sender.ts";
 import { claim, fact, Ledger, phaseRecord } from "./phase-record.ts";
-import type { LoadProgress } from "./progress.ts";
+import { type LoadProgress, ProgressMeter } from "./progress.ts";
 import { type Sample, Sampler } from "./sampler.ts";
 import { planOf } from "./schedule.ts";
 import { mixedShots, tracedShots } from "./shots.ts";
-import type { Tally } from "./tally.ts";
+import { Tally } from "./tally.ts";
 import type { Workload } from "./workload.ts";
 
 export interface LoadContext {
@@ -53,11 +53,11 @@ export function boundOf(workload: Workload): number {
   return maxInFlight ?? Math.min(MOST_BOUND, Math.max(LEAST_BOUND, Math.ceil(peak * OPEN_LOOP_S)));
 }
 
-/** Connections that are opened ahead: all of a closed loop, a third of a second's worth of an open one. */
+/** Connections that are opened ahead: all of a closed loop, a sixth of a second's worth of an open one; it opens more as it needs them. */
 function openAhead(workload: Workload, bound: number): number {
   const { arrivals } = workload;
   if (arrivals === undefined || arrivals.kind === "closed") return bound;
-  return Math.min(bound, 8 + Math.ceil((planOf(arrivals).peakPerS ?? 0) * 0.3));
+  return Math.min(bound, 8 + Math.ceil((planOf(arrivals).peakPerS ?? 0) / 6));
 }
 
 /** Sends a workload as one phase and judges what was asked of it: nothing denied or failed beyond what it allows. */
@@ -92,7 +92,10 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
     arrivals.kind === "replay"
       ? tracedShots(target, keys, arrivals.entries)
       : mixedShots({ target, keys, mix: workload.mix, seed, sampleEvery: Math.max(1, Math.ceil(requests / SAMPLES)) });
+  const tally = new Tally(originUs);
+  const meter = new ProgressMeter();
   const driving = drive({
+    tally,
     sender,
     arrivals,
     seed,
@@ -100,18 +103,21 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
     reason: headPattern(target.headers.reason),
     warmupS: workload.warmupS,
     signal: stop,
-    onRequest: (exchange, came) => ledger.add(exchange, came, sampler.offer(workload.name, exchange, came)),
+    onRequest: (exchange, came) =>
+      ledger.add(exchange, came, sampler.offer(`${workload.name}/${workload.name}`, exchange, came)),
   });
   const total = (planOf(arrivals).durationS ?? 0) + workload.warmupS;
   const telling = setInterval(() => {
-    context.onProgress?.({
-      what: workload.name,
+    const now = {
+      run: workload.name,
+      phase: workload.name,
       elapsedS: (nowUs() - originUs) / 1_000_000,
       totalS: total === 0 ? undefined : total,
       inFlight: sender.inFlight,
-    });
+    };
+    context.onProgress?.(meter.read(tally, now));
   }, TELL_MS);
-  const { tally, startUs, endUs } = await driving;
+  const { startUs, endUs } = await driving;
   clearInterval(telling);
   await sampler.settle();
   const generator = health.close(tally.lag, {
@@ -120,7 +126,7 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
     calibration: context.calibration,
   });
   const durationS = (endUs - startUs) / 1_000_000;
-  const findings = judge(workload, tally, sender.lastFailure);
+  const findings = judgeTotals(workload, tally.total, sender.lastFailure);
   const phase = phaseRecord({
     name: workload.name,
     title: workload.name,
@@ -158,8 +164,12 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
   };
 }
 
-function judge({ allow }: Workload, { total }: Tally, lastFailure: string | undefined): LoadFinding[] {
-  const { sent, admitted, denied, failed, dropped } = total;
+/** What a workload asks of its totals: nothing denied or failed beyond what it allows, nothing dropped. */
+export function judgeTotals(
+  { allow }: Workload,
+  { sent, admitted, denied, failed, dropped }: Record<"sent" | "admitted" | "denied" | "failed" | "dropped", number>,
+  lastFailure?: string,
+): LoadFinding[] {
   if (sent === 0 || admitted + denied === 0) {
     return [
       fact(

@@ -39,7 +39,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 export class Sampler {
   readonly #options: SamplerOptions;
   readonly #kept = new Map<string, number>();
-  readonly #pending: Promise<void>[] = [];
+  readonly #waiting: (() => Promise<void>)[] = [];
   #count = 0;
 
   constructor(options: SamplerOptions) {
@@ -55,14 +55,14 @@ export class Sampler {
     if (kept >= MOST_OF_A_KIND) return undefined;
     this.#kept.set(kind, kept + 1);
     const id = `${this.#options.prefix}${String(++this.#count).padStart(5, "0")}`;
-    this.#pending.push(this.#keep(id, phase, exchange));
+    // Written later: decoding and redacting in the middle of a run would delay the next sends.
+    this.#waiting.push(() => this.#keep(id, phase, exchange));
     return id;
   }
 
-  /** Waits until everything that was kept is written. */
+  /** Decodes, redacts and hands on what was kept since the last call. */
   async settle(): Promise<void> {
-    await Promise.all(this.#pending);
-    this.#pending.length = 0;
+    for (const keep of this.#waiting.splice(0)) await keep();
   }
 
   async #keep(id: string, phase: string, exchange: LoadExchange): Promise<void> {
@@ -103,6 +103,7 @@ export class Sampler {
         kind: body.overBound ? "size-bound" : exchange.ending,
         ...(exchange.detail === "" ? {} : { detail: exchange.detail }),
       },
+      ownLagMs: 0,
       afterwards: exchange.surplus ? "bytes after the message" : undefined,
     });
     onSample({

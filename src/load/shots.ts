@@ -18,22 +18,36 @@ export interface ShotSpec {
   readonly nonce?: string | undefined;
 }
 
-/** Puts a request on the wire's terms: the fields and headers that the conformance half sends, as one piece of bytes. */
-export function buildShot(target: Target, spec: ShotSpec): Shot {
+/** A request before it is put into bytes. Its headers hold the key. */
+export interface PlainRequest {
+  readonly url: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: string;
+}
+
+/** The fields and headers that the conformance half sends. */
+export function plainRequest(target: Target, spec: ShotSpec): PlainRequest {
   const { dialect, stream, model, prompt, maxTokens, key } = spec;
-  const url = new URL(endpointUrl(target.baseUrl, dialect));
   const body = JSON.stringify(requestBody(dialect, { model, prompt, ...(stream ? { stream } : {}), maxTokens }));
   const headers: readonly (readonly [string, string])[] = [
-    ["Host", url.host],
     ["Authorization", `Bearer ${key.reveal()}`],
     ["Content-Type", "application/json"],
     ...(dialect === "messages" ? [[target.headers.version, target.headers.versionValue] as const] : []),
     ["User-Agent", USER_AGENT],
     ...target.extraHeaders.all,
     ...target.extraHeaders[dialect],
-    ["Content-Length", String(Buffer.byteLength(body))],
   ];
-  const head = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  return { url: endpointUrl(target.baseUrl, dialect), headers, body };
+}
+
+/** Puts a request into one piece of bytes. */
+export function buildShot(target: Target, spec: ShotSpec): Shot {
+  const { dialect, stream, key } = spec;
+  const { url: address, headers, body } = plainRequest(target, spec);
+  const url = new URL(address);
+  const head = [["Host", url.host] as const, ...headers, ["Content-Length", String(Buffer.byteLength(body))] as const]
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("");
   const bytes = Buffer.from(`POST ${url.pathname}${url.search} HTTP/1.1\r\n${head}\r\n${body}`, "utf8");
   return {
     dialect,

@@ -129,10 +129,15 @@ export class Tally {
   readonly #classes = new Map<string, ClassTally>();
   readonly #seconds = new Map<number, Second>();
   readonly #interval = { response: new Histogram(), ttft: new Histogram(), second: -1 };
-  readonly #startUs: number;
+  #startUs: number;
 
   /** @param startUs beginning of the phase, on the clock of `nowUs`. */
   constructor(startUs: number) {
+    this.#startUs = startUs;
+  }
+
+  /** Moves the beginning, before anything was counted. */
+  beginAt(startUs: number): void {
     this.#startUs = startUs;
   }
 

@@ -1,5 +1,5 @@
 import { EXIT, type ExitCode } from "../core/index.ts";
-import type { CheckResult, RunVerdict, Status } from "../record/index.ts";
+import type { CheckResult, LoadSection, RunVerdict, Status } from "../record/index.ts";
 
 export interface Circumstances {
   readonly targetName: string;
@@ -9,6 +9,8 @@ export interface Circumstances {
   readonly breaches?: readonly { readonly text: string; readonly check?: string }[];
   /** Set when the run was cut short by a signal. */
   readonly interruptedBy?: "SIGINT" | "SIGTERM" | undefined;
+  /** What load came to, where it was generated. */
+  readonly load?: LoadSection | undefined;
 }
 
 type Word = RunVerdict["word"];
@@ -21,6 +23,15 @@ const WORDS: Readonly<Partial<Record<Status, Word>>> = {
   inconclusive: "inconclusive",
 };
 
+/** A broken demand decides before anything else: it is true whatever else went wrong. */
+const WORST_FIRST: readonly Word[] = ["fail", "error", "inconclusive", "pass"];
+
+/** What a load run says. One in which nothing applied has shown nothing. */
+function wordOf({ verdict }: LoadSection["runs"][number]): Word {
+  if (verdict === "warn") return "pass";
+  return verdict === "not-applicable" ? "inconclusive" : verdict;
+}
+
 /** Most reasons that a verdict lists; the rest is counted. */
 const MOST_REASONS = 20;
 
@@ -30,7 +41,7 @@ const MOST_REASONS = 20;
  */
 export function decide(
   results: readonly CheckResult[],
-  { targetName, qualifiers, breaches = [], interruptedBy }: Circumstances,
+  { targetName, qualifiers, breaches = [], interruptedBy, load }: Circumstances,
 ): RunVerdict {
   // A waived failure stays a failure in the report and decides nothing.
   const deciders = results.filter(({ waived }) => waived === undefined);
@@ -41,13 +52,18 @@ export function decide(
   // A failure that is waived was judged, too.
   const judged = of("pass", "warn").length > 0 || deciders.length < results.length;
   const judgedWord = first === undefined ? (judged ? "pass" : "inconclusive") : (WORDS[first.status] ?? "error");
-  const word = breaches.length > 0 ? "fail" : judgedWord;
+  const runs = load?.runs ?? [];
+  // Where no check was run, load alone decides.
+  const words = [...(results.length === 0 && runs.length > 0 ? [] : [judgedWord]), ...runs.map(wordOf)];
+  const word = breaches.length > 0 ? "fail" : (WORST_FIRST.find((one) => words.includes(one)) ?? "inconclusive");
   const reasons = [
     ...breaches.map(({ text, check = "" }) => ({ text, check })),
     ...deciding.slice(0, MOST_REASONS).map(({ id, status, message }) => ({ text: `${status}: ${message}`, check: id })),
   ];
   if (deciding.length > MOST_REASONS) reasons.push({ text: `and ${deciding.length - MOST_REASONS} more`, check: "" });
-  if (first === undefined && !judged) reasons.push({ text: "nothing was judged", check: "" });
+  for (const run of runs.filter((candidate) => wordOf(candidate) !== "pass"))
+    reasons.push(...run.reasons.map((text) => ({ text: `${run.verdict}: ${text}`, check: `load.${run.name}` })));
+  if (reasons.length === 0 && word === "inconclusive") reasons.push({ text: "nothing was judged", check: "" });
   const tail = qualifiers.length === 0 ? "" : ` (${qualifiers.join("; ")})`;
   return {
     word: interruptedBy === undefined || word === "fail" ? word : "inconclusive",

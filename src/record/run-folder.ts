@@ -68,6 +68,11 @@ export class RunFolder implements Disposable {
     appendLine(this.#recordings, { check, round, recording });
   }
 
+  /** Writes another file of the run, whole or not at all. */
+  file(name: string, text: string): void {
+    writeAtomically(join(this.path, name), text);
+  }
+
   /** Writes the record whole or not at all. */
   record(record: RunRecord): void {
     writeAtomically(join(this.path, RECORD), `${JSON.stringify(record, null, 1)}\n`);

@@ -1,4 +1,3 @@
-import { request } from "undici";
 import { InternalError, isObject } from "../core/index.ts";
 import { Key } from "./key.ts";
 import type { Supplier } from "./supplier.ts";
@@ -46,6 +45,8 @@ async function call(
   path: string,
   body?: object,
 ): Promise<Record<string, unknown>> {
+  // Loaded when first used: commands that make no states should not wait for it.
+  const { request } = await import("undici");
   const { statusCode, body: answer } = await request(admin.url + path, {
     method,
     headers: { authorization: `Bearer ${admin.token.reveal()}`, "content-type": "application/json" },

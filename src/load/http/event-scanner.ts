@@ -13,9 +13,10 @@ export interface StreamFacts {
   readonly error: boolean;
 }
 
-/** A content token of either dialect, as nearly every event of a stream looks: found without parsing. */
-const CONTENT = /"(?:content|text)"\s*:\s*"[^"]/;
-const PLAIN_DELTA = /"delta"\s*:\s*\{/;
+/** How content tokens of either dialect nearly always look: found without parsing. */
+const CHAT_TOKEN = '"delta":{"content":"';
+const MESSAGES_TOKEN = '"delta":{"type":"text_delta","text":"';
+const QUOTE = 34;
 /** Longest unfinished event that is kept, characters; beyond it the stream is read without its events. */
 const LONGEST_EVENT = 4 * 1024 * 1024;
 
@@ -75,7 +76,7 @@ export class EventScanner implements StreamFacts {
 
   #event(block: string): void {
     if (this.#stamped) this.#readStamp(block);
-    if (PLAIN_DELTA.test(block) && CONTENT.test(block)) {
+    if (isToken(block, CHAT_TOKEN) || isToken(block, MESSAGES_TOKEN)) {
       this.events++;
       this.contentEvents++;
       return;
@@ -103,6 +104,12 @@ export class EventScanner implements StreamFacts {
     if (at === -1) return;
     this.stampNs = Number(block.slice(at + 13, block.indexOf('"', at + 13)));
   }
+}
+
+/** Whether the event carries text at a known place; an empty one, as in a chunk that only names the role, is no token. */
+function isToken(block: string, marker: string): boolean {
+  const at = block.indexOf(marker);
+  return at !== -1 && block.charCodeAt(at + marker.length) !== QUOTE;
 }
 
 /** Joined data lines of an event; `undefined` for comments and names alone. */

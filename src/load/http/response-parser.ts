@@ -215,6 +215,14 @@ export class ResponseParser {
       if (this.#partial.length > MAX_LINE) return this.#broken("an endless chunk size") + to;
       return to;
     }
+    if (this.#partial === "") {
+      const plain = plainSize(bytes, from, end);
+      if (plain > 0) {
+        this.#left = plain;
+        this.#state = IN.chunkData;
+        return end + 1;
+      }
+    }
     const line = this.#partial + bytes.toString("latin1", from, end);
     this.#partial = "";
     const size = Number.parseInt(line, 16);
@@ -236,4 +244,18 @@ export class ResponseParser {
     if (line === "\r" || line === "") this.#end();
     return end + 1;
   }
+}
+
+/** A chunk size of a few hex digits and nothing else before its line end, as nearly all are; -1 for any other. */
+function plainSize(bytes: Buffer, from: number, end: number): number {
+  const last = bytes[end - 1] === CR ? end - 1 : end;
+  if (last - from < 1 || last - from > 7) return -1;
+  let size = 0;
+  for (let at = from; at < last; at++) {
+    const byte = bytes[at] as number;
+    const digit = byte <= 57 ? byte - 48 : (byte | 32) - 87;
+    if (digit < 0 || digit > 15 || (byte > 57 && digit < 10)) return -1;
+    size = size * 16 + digit;
+  }
+  return size;
 }

@@ -1,0 +1,99 @@
+import Table from "cli-table3";
+import type pc from "picocolors";
+import type { LoadPhase, LoadRun, RunRecord } from "../src/record/index.ts";
+import { oneLine } from "./clean-text.ts";
+
+type Colors = ReturnType<typeof pc.createColors>;
+
+export interface LoadTerminalOptions {
+  readonly colors: Colors;
+  /** Where the run was written. */
+  readonly folder: string;
+}
+
+/** The load half of a run for a person at a terminal: phases in a table, what is broken under it, the verdict last. */
+export function renderLoad(record: RunRecord, { colors, folder }: LoadTerminalOptions): string {
+  const runs = record.load?.runs ?? [];
+  const { verdict } = record;
+  const paint = verdict.word === "pass" ? colors.green : verdict.word === "fail" ? colors.red : colors.yellow;
+  return [
+    renderLoadRuns(runs, colors),
+    paint(colors.bold(oneLine(verdict.headline))),
+    `${(record.durationMs / 1_000).toFixed(1)} s, ${record.traffic.requests} requests`,
+    `exit code ${verdict.exitCode}; everything is in ${folder}`,
+  ]
+    .join("\n")
+    .concat("\n");
+}
+
+export function renderLoadRuns(runs: readonly LoadRun[], colors: Colors): string {
+  return runs.map((run) => renderRun(run, colors)).join("\n");
+}
+
+function renderRun(run: LoadRun, colors: Colors): string {
+  const limits = run.limits === null ? "" : `, ${run.limits.rpm}/min and ${run.limits.inFlight} in flight`;
+  const table = new Table({
+    head: [
+      "phase",
+      "verdict",
+      "offered",
+      "sent",
+      "admitted",
+      "denied",
+      "failed",
+      "dropped",
+      "in flight",
+      "p50 ms",
+      "p99 ms",
+      "ttft p99",
+    ],
+    style: { head: [], border: [], compact: true },
+    colAligns: ["left", "left", ...Array.from({ length: 10 }, () => "right" as const)],
+  });
+  for (const phase of run.phases) table.push(rowOf(phase, colors));
+  const { generator, retryAfter } = run;
+  const lines = [colors.bold(`${oneLine(run.name)} (${run.engine}${limits})`), table.toString()];
+  for (const { name, findings, judges } of run.phases) {
+    for (const finding of findings.filter(({ outcome }) => outcome === "broken"))
+      lines.push(
+        `  ${finding.weight === "fail" ? colors.red("✗") : colors.yellow("▲")} ${name} ${finding.name}: expected ${oneLine(finding.expected)}, got ${oneLine(finding.observed)}`,
+      );
+    for (const judge of judges.filter(({ status }) => status === "fail" || status === "warn"))
+      lines.push(
+        `  ${judge.status === "fail" ? colors.red("✗") : colors.yellow("▲")} ${name} ${judge.check}: ${oneLine(judge.message)}`,
+      );
+  }
+  if (retryAfter !== null && retryAfter.keptShare !== null)
+    lines.push(`  Retry-After kept for ${(retryAfter.keptShare * 100).toFixed(1)} % of the promises that were tested`);
+  const lag = generator.scheduleLagMs;
+  lines.push(
+    `  generator: schedule lag p50 ${lag.p50.toFixed(1)} p99 ${lag.p99.toFixed(1)} ms, loop delay p99 ${generator.loopDelayMs.p99.toFixed(1)} ms, ${generator.cpuS.toFixed(1)} CPU s, ${Math.round(generator.peakRssBytes / 1e6)} MB`,
+  );
+  for (const problem of generator.problems) lines.push(`  ${colors.yellow("?")} ${oneLine(problem)}`);
+  return lines.join("\n");
+}
+
+function rowOf(phase: LoadPhase, colors: Colors): (string | number)[] {
+  const { verdict } = phase;
+  const paint = verdict === "pass" ? colors.green : verdict === "fail" ? colors.red : colors.yellow;
+  const admitted = phase.classes.filter(({ outcome }) => outcome === "admitted");
+  // Several classes: the worst of them, named by no single number; the record has each.
+  const worst = (pick: (entry: LoadPhase["classes"][number]) => number | undefined) => {
+    const values = admitted.map(pick).filter((value) => value !== undefined);
+    return values.length === 0 ? "" : Math.max(...values).toFixed(1);
+  };
+  return [
+    phase.name,
+    paint(verdict),
+    phase.offered,
+    phase.sent,
+    phase.admitted,
+    phase.denied,
+    phase.failed,
+    phase.dropped,
+    phase.peakInFlight,
+    worst(({ responseMs }) => responseMs?.p50),
+    worst(({ responseMs }) => responseMs?.p99),
+    worst(({ ttftMs }) => ttftMs?.p99),
+  ];
+}

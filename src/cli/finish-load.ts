@@ -1,0 +1,55 @@
+import { renderLoad } from "../../reports/index.ts";
+import type { Redactor } from "../client/index.ts";
+import type { Sample } from "../load/index.ts";
+import type { LoadSection, RunFolder } from "../record/index.ts";
+import type { Target } from "../target/index.ts";
+import { colorsFor } from "./colors.ts";
+import { composeRecord } from "./compose-record.ts";
+import { judgeSamples } from "./judge-samples.ts";
+import { loadDocument } from "./load-document.ts";
+import { writeReports } from "./write-reports.ts";
+
+export const HLOG = "load.hlog";
+
+interface Ended {
+  readonly section: LoadSection;
+  readonly hlog: string;
+  readonly samples: readonly Sample[];
+  readonly folder: RunFolder;
+  readonly target: Target;
+  readonly seed: number;
+  readonly startedAt: Date;
+  readonly redactor: Redactor;
+  readonly json: boolean;
+  readonly interruptedBy: "SIGINT" | "SIGTERM" | undefined;
+}
+
+/** Judges what was kept, writes record, histograms and reports, prints the verdict. */
+export function finishLoad(ended: Ended): number {
+  const { samples, target, folder, json } = ended;
+  const section = judgeSamples(ended.section, samples, target);
+  folder.file(HLOG, ended.hlog);
+  const record = composeRecord({
+    command: "load",
+    target,
+    seed: ended.seed,
+    startedAt: ended.startedAt,
+    results: [],
+    waivers: [],
+    breaches: [],
+    unscored: [],
+    rounds: 1,
+    leftovers: [],
+    load: { runs: section.runs.map((run) => ({ ...run, hlog: HLOG })) },
+    requests: section.runs.flatMap(({ phases }) => phases).reduce((sum, { sent }) => sum + sent, 0),
+    build: undefined,
+    interruptedBy: ended.interruptedBy,
+    redactor: ended.redactor,
+  });
+  folder.record(record);
+  writeReports(folder.path);
+  folder.journal({ event: "finished", verdict: record.verdict.word, exitCode: record.verdict.exitCode });
+  if (json) process.stdout.write(`${JSON.stringify(loadDocument(record, folder.path))}\n`);
+  else process.stdout.write(renderLoad(record, { colors: colorsFor(process.stdout), folder: folder.path }));
+  return record.verdict.exitCode;
+}

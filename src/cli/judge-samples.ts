@@ -1,0 +1,58 @@
+import { CHECKS } from "../../suites/index.ts";
+import { Answer, instancesOf, readingRules, resultOf } from "../conformance/index.ts";
+import type { Sample } from "../load/index.ts";
+import type { LoadPhase, LoadRun, LoadSection } from "../record/index.ts";
+import type { Target } from "../target/index.ts";
+
+const WATCHES = CHECKS.filter(({ kind }) => kind === "watch").flatMap(instancesOf);
+
+/** Puts the judges of the conformance suites over the kept exchanges of every phase; a broken MUST fails the phase. */
+export function judgeSamples(section: LoadSection, samples: readonly Sample[], target: Target): LoadSection {
+  const rules = readingRules(target);
+  const byPhase = new Map<string, Answer[]>();
+  for (const { phase, exchange, asked } of samples) {
+    const answer = new Answer(exchange, asked, rules);
+    const known = byPhase.get(phase);
+    if (known === undefined) byPhase.set(phase, [answer]);
+    else known.push(answer);
+  }
+  return { runs: section.runs.map((run) => judgeRun(run, byPhase)) };
+}
+
+function judgeRun(run: LoadRun, byPhase: ReadonlyMap<string, readonly Answer[]>): LoadRun {
+  const phases = run.phases.map((phase) => judgePhase(phase, byPhase.get(`${run.name}/${phase.name}`) ?? []));
+  const failed = phases.filter(({ verdict }) => verdict === "fail");
+  if (run.verdict === "fail" || run.verdict === "inconclusive" || failed.length === 0) {
+    const warned = phases.some(({ verdict }) => verdict === "warn");
+    return { ...run, phases, verdict: run.verdict === "pass" && warned ? "warn" : run.verdict };
+  }
+  return { ...run, phases, verdict: "fail", reasons: failed.map(({ name, message }) => `${name}: ${message}`) };
+}
+
+function judgePhase(phase: LoadPhase, answers: readonly Answer[]): LoadPhase {
+  if (answers.length === 0) return phase;
+  const judges = WATCHES.map((instance) => resultOf(instance, answers, { attestations: [], durationMs: 0 }))
+    .filter(({ status }) => status !== "inconclusive" && status !== "not-applicable")
+    .map(({ check, title, status, message, violated, findings }) => ({
+      check,
+      title,
+      status,
+      message,
+      rows: violated,
+      exchanges: [
+        ...new Set(
+          findings
+            .filter(({ outcome, exchange }) => outcome === "broken" && exchange !== undefined)
+            .map(({ exchange }) => exchange as string),
+        ),
+      ].slice(0, 5),
+    }));
+  const worst = judges.find(({ status }) => status === "fail") ?? judges.find(({ status }) => status === "warn");
+  const judged = { ...phase, judges, sampled: answers.length };
+  if (worst === undefined) return judged;
+  if (worst.status === "fail" && phase.verdict !== "fail" && phase.verdict !== "inconclusive")
+    return { ...judged, verdict: "fail", message: `${worst.check}: ${worst.message}` };
+  return phase.verdict === "pass"
+    ? { ...judged, verdict: "warn", message: `${worst.check}: ${worst.message}` }
+    : judged;
+}

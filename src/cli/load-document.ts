@@ -1,0 +1,30 @@
+import type { LoadRun, RunRecord } from "../record/index.ts";
+
+/** What `gauntlet load --json` prints. Of one run its phases stand at the top; of several each has its own. */
+export function loadDocument(record: RunRecord, folder: string): object {
+  const runs = record.load?.runs ?? [];
+  const [only] = runs;
+  return {
+    verdict: record.verdict.word,
+    exitCode: record.verdict.exitCode,
+    headline: record.verdict.headline,
+    reasons: record.verdict.reasons,
+    folder,
+    ...(only !== undefined && runs.length === 1 ? describe(only) : { runs: runs.map(describe) }),
+  };
+}
+
+function describe(run: LoadRun): object {
+  const { name, kind, engine, limits, phases, generator, retryAfter, durationS } = run;
+  return {
+    name,
+    kind,
+    engine,
+    runVerdict: run.verdict,
+    limits,
+    durationS,
+    phases: phases.map(({ series: _series, ...phase }) => phase),
+    generator,
+    retryAfter: retryAfter === null ? null : { ...retryAfter, samples: retryAfter.samples.length },
+  };
+}

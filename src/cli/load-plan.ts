@@ -1,0 +1,69 @@
+import { ConfigError, member, UsageError } from "../core/index.ts";
+import { costOf, type Workload } from "../load/index.ts";
+import { isLoopback, type Target } from "../target/index.ts";
+
+/**
+ * Makes sure that this much may be sent to this host.
+ *
+ * @throws ConfigError when the host is not this machine and the target does not say `authorized: true`.
+ * @throws UsageError when a budget that the target file names would be exceeded.
+ */
+export function assertAllowed(target: Target, workloads: readonly Workload[]): void {
+  if (!isLoopback(target.baseUrl) && !target.authorized) {
+    throw new ConfigError([
+      {
+        file: target.source,
+        path: "authorized",
+        message: `load goes to ${new URL(target.baseUrl).host}, which is not this machine.`,
+        hint: "Say `authorized: true` in the target file when you may load it.",
+      },
+    ]);
+  }
+  const cost = costsOf(target, workloads);
+  const written = member(target.configuration, "budget");
+  const requests = member(written, "requests");
+  const tokens = member(written, "outputTokens");
+  if (typeof requests === "number" && cost.requests > requests) {
+    throw new UsageError(`the plan has ${cost.requests} requests, the budget of the target ${requests}`, {
+      hint: "Raise budget.requests in the target file, or choose less load.",
+    });
+  }
+  if (typeof tokens === "number" && cost.outputTokens > tokens) {
+    throw new UsageError(
+      `the plan may produce ${cost.outputTokens} output tokens, the budget of the target is ${tokens}`,
+      {
+        hint: "Raise budget.outputTokens in the target file, or choose less load.",
+      },
+    );
+  }
+}
+
+/** Says what is about to be sent, before anything is. */
+export function printPlan(target: Target, workloads: readonly Workload[], stream: NodeJS.WritableStream): void {
+  const cost = costsOf(target, workloads);
+  const parts = [
+    `${cost.requests} requests at most`,
+    `${cost.outputTokens} output tokens at most`,
+    ...(cost.peakPerS === undefined ? [] : [`up to ${Math.round(cost.peakPerS)} per second`]),
+    `up to ${cost.inFlight} in flight`,
+    ...(cost.durationS === undefined ? [] : [`about ${Math.round(cost.durationS)} s`]),
+  ];
+  stream.write(
+    `gauntlet: plan for ${target.name} (${workloads.map(({ name }) => name).join(", ")}): ${parts.join(", ")}\n`,
+  );
+}
+
+function costsOf(target: Target, workloads: readonly Workload[]) {
+  const costs = workloads.map((workload) => costOf(workload, target));
+  const sum = (pick: (cost: (typeof costs)[number]) => number) => costs.reduce((all, cost) => all + pick(cost), 0);
+  const rates = costs.map(({ peakPerS }) => peakPerS).filter((rate) => rate !== undefined);
+  const durations = costs.map(({ durationS }) => durationS).filter((duration) => duration !== undefined);
+  return {
+    requests: sum(({ requests }) => requests),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
+    inFlight: sum(({ inFlight }) => inFlight),
+    peakPerS: rates.length === 0 ? undefined : rates.reduce((all, rate) => all + rate, 0),
+    // Side by side: the longest decides.
+    durationS: durations.length < costs.length ? undefined : Math.max(...durations),
+  };
+}

@@ -1,0 +1,108 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Redactor } from "../client/index.ts";
+import { EXIT, UsageError } from "../core/index.ts";
+import { loadWorkload, type Sample, type Workload } from "../load/index.ts";
+import { RunFolder } from "../record/index.ts";
+import { allKeys } from "../target/index.ts";
+import { watchInterruption } from "./interruption.ts";
+import { assertAllowed, printPlan } from "./load-plan.ts";
+import { loadProgress } from "./load-progress.ts";
+import { loadTargetOf } from "./load-target-models.ts";
+import { runLoads } from "./run-loads.ts";
+import { defaultFolder, supplyTarget } from "./supply-target.ts";
+
+export interface LoadOptions {
+  /** Tiers, shipped workloads, or workload files; several run side by side. */
+  readonly what: readonly string[];
+  readonly target: string;
+  readonly json: boolean;
+  readonly out?: string | undefined;
+  readonly seed?: number | undefined;
+  readonly engine?: string | undefined;
+  readonly workers: number;
+  readonly dryRun: boolean;
+  readonly fault: readonly string[];
+  readonly variant: readonly string[];
+}
+
+/** Generates load, writes the run folder, prints the verdict, and tells the exit code. */
+export async function load(options: LoadOptions): Promise<number> {
+  const startedAt = new Date();
+  const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
+  const workloads = options.what.map((name) => withEngine(findWorkload(name), options.engine));
+  await using interruption = watchInterruption();
+  await using supplied = await supplyTarget(options, interruption.signal);
+  const target = await loadTargetOf(supplied.target, workloads);
+  assertAllowed(target, workloads);
+  printPlan(target, workloads, options.dryRun && !options.json ? process.stdout : process.stderr);
+  if (options.dryRun) return EXIT.pass;
+  using folder = new RunFolder(options.out ?? defaultFolder(startedAt, target));
+  const redactor = new Redactor(allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() })));
+  folder.journal({
+    event: "started",
+    command: "load",
+    target: target.name,
+    seed,
+    load: workloads.map(({ name }) => name),
+  });
+  const samples: Sample[] = [];
+  using bar = loadProgress(process.stderr, options.json);
+  const { section, hlog } = await runLoads(workloads, {
+    target,
+    seed,
+    redactor,
+    workers: options.workers,
+    stop: interruption.signal,
+    abort: interruption.now,
+    onProgress: (progress) => bar.tell(progress),
+    onSample: (sample) => {
+      samples.push(sample);
+      folder.exchange({ asked: sample.asked, exchange: sample.exchange, phase: sample.phase });
+    },
+    onPhase: (run, phase) =>
+      folder.journal({
+        event: "phase-finished",
+        run,
+        phase: phase.name,
+        verdict: phase.verdict,
+        message: phase.message,
+      }),
+  });
+  // What judges and renders is loaded when the load is over: the first request does not wait for it.
+  const { finishLoad } = await import("./finish-load.ts");
+  return finishLoad({
+    section,
+    hlog,
+    samples,
+    folder,
+    target,
+    seed,
+    startedAt,
+    redactor,
+    json: options.json,
+    interruptedBy: interruption.by(),
+  });
+}
+
+/** A workload by the name of a shipped one, or by its path. */
+export function findWorkload(name: string): Workload {
+  const shipped = /^[a-z]+$/.test(name) ? shippedWorkload(name) : undefined;
+  return loadWorkload(shipped ?? name);
+}
+
+/** The folder of shipped workloads stands at another height above the source than above the build. */
+function shippedWorkload(name: string): string | undefined {
+  const here = dirname(fileURLToPath(import.meta.url));
+  return [join(here, "../../suites/throughput"), join(here, "../../../suites/throughput")]
+    .map((folder) => join(folder, `${name}.yaml`))
+    .find((path) => existsSync(path));
+}
+
+function withEngine(workload: Workload, engine: string | undefined): Workload {
+  if (engine === undefined || engine === workload.engine) return workload;
+  if (engine !== "native" && engine !== "autocannon")
+    throw new UsageError(`there is no engine "${engine}"`, { hint: "native or autocannon." });
+  return { ...workload, engine };
+}

@@ -1,0 +1,37 @@
+import type { Redactor } from "../client/index.ts";
+import { type LoadProgress, type RanLoad, runWorkload, type Sample, type Workload } from "../load/index.ts";
+import { histogramLog } from "../metrics/index.ts";
+import type { LoadPhase, LoadSection } from "../record/index.ts";
+import type { Target } from "../target/index.ts";
+import { runPeak } from "./run-peak.ts";
+
+export interface LoadsContext {
+  readonly target: Target;
+  readonly seed: number;
+  readonly redactor: Redactor;
+  readonly workers: number;
+  readonly stop: AbortSignal;
+  readonly abort: AbortSignal;
+  readonly onProgress: (progress: LoadProgress) => void;
+  readonly onSample: (sample: Sample) => void;
+  readonly onPhase: (run: string, phase: LoadPhase) => void;
+}
+
+/** Runs workloads side by side. */
+export async function runLoads(
+  workloads: readonly Workload[],
+  context: LoadsContext,
+): Promise<{ readonly section: LoadSection; readonly hlog: string }> {
+  const startedAtMs = Date.now();
+  const ran = await Promise.all(workloads.map((workload) => runOne(workload, context)));
+  const histograms = ran.flatMap((result) => result.histograms);
+  return { section: { runs: ran.map(({ run }) => run) }, hlog: histogramLog(histograms, startedAtMs) };
+}
+
+async function runOne(workload: Workload, context: LoadsContext): Promise<RanLoad> {
+  const { target } = context;
+  if (workload.engine === "autocannon") return runPeak(workload, context);
+  const ran = await runWorkload(workload, { ...context, keys: [target.keys.valid], calibration: null });
+  for (const phase of ran.run.phases) context.onPhase(ran.run.name, phase);
+  return ran;
+}

@@ -1,0 +1,1 @@
+export { closedLoopPeak } from "./autocannon.ts";
