@@ -1,0 +1,186 @@
+import type { CheckResult, Gate, GateLevel, PolicySection, RunRecord } from "../record/index.ts";
+import { type BaselineFile, baselineFigure, machineOf } from "./baseline.ts";
+import { figureOf } from "./figure.ts";
+import { isPerformance } from "./metrics.ts";
+import { gatesOf, type PolicyFile, type PolicyGate } from "./policy-file.ts";
+import type { Operator } from "./threshold.ts";
+
+/** A policy with the files around it, read. */
+export interface Policy {
+  readonly source: string;
+  readonly sha256: string;
+  readonly file: PolicyFile;
+  readonly baseline: { readonly source: string; readonly file: BaselineFile | undefined } | undefined;
+}
+
+/** What a policy makes of a run. Pure: the same record and files give the same gates. */
+export function applyPolicy(record: RunRecord, policy: Policy): PolicySection {
+  const { file } = policy;
+  const thresholds = gatesOf(file).map((gate) => thresholdGate(record, gate, policy));
+  const required = file.require;
+  const gates: Gate[] = [
+    ...(required?.suites ?? []).map((suite) => suiteGate(record, suite, required?.level ?? "error")),
+    ...(required?.rows ?? []).map((row) => rowGate(record, row, required?.level ?? "error")),
+    ...file.load.map((name) => loadGate(record, name)),
+    ...(record.checks.some(({ layer }) => layer === "compat") ? [compatGate(record, file.compat)] : []),
+    ...thresholds,
+  ];
+  return {
+    source: policy.source,
+    sha256: policy.sha256,
+    confirmed: false,
+    baseline: policy.baseline === undefined ? null : baselineState(record, policy.baseline),
+    gates,
+  };
+}
+
+/** Names of the load runs that failed performance gates were about; measuring these once more may change the outcome. */
+export function toConfirm(record: RunRecord, policy: Policy, section: PolicySection): string[] {
+  const failed = new Set(
+    section.gates.filter(({ kind, outcome, level }) => kind === "threshold" && outcome === "fail" && level === "error").map(({ gate }) => gate),
+  );
+  const names = gatesOf(policy.file)
+    .filter(({ threshold }) => failed.has(threshold.text) && isPerformance(threshold.metric))
+    .flatMap(({ threshold }) => {
+      const tier = threshold.labels["tier"];
+      return tier === undefined ? (record.load?.runs ?? []).map(({ name }) => name) : [tier];
+    });
+  return [...new Set(names)];
+}
+
+/**
+ * Puts the second measurement beside the first. A gate fails only when it failed twice; one that could not be decided the
+ * second time is no pass.
+ */
+export function confirmed(first: PolicySection, second: PolicySection): PolicySection {
+  const again = new Map(second.gates.map((gate) => [gate.gate, gate]));
+  return {
+    ...first,
+    confirmed: true,
+    gates: first.gates.map((gate) => {
+      const later = again.get(gate.gate);
+      if (gate.kind !== "threshold" || gate.outcome !== "fail" || later === undefined || later.outcome === "off") return gate;
+      return {
+        ...later,
+        message: `${later.message}; at first ${figure(gate.observed)}`,
+        first: { outcome: gate.outcome, observed: gate.observed },
+      };
+    }),
+  };
+}
+
+const NOTHING = { observed: null, bound: null, samples: null, labels: {} } as const;
+
+function thresholdGate(record: RunRecord, { threshold, level, why }: PolicyGate, { baseline }: Policy): Gate {
+  const frame = { ...NOTHING, gate: threshold.text, kind: "threshold" as const, level };
+  if (level === "off") return { ...frame, outcome: "off", message: "switched off" };
+  const seen = figureOf(record, threshold);
+  if (!("value" in seen)) return { ...frame, outcome: "inconclusive", message: seen.why, samples: seen.samples };
+  const common = { ...frame, observed: seen.value, samples: seen.samples, labels: { ...seen.labels } };
+  let bound: number;
+  if (threshold.bound.kind === "number") bound = threshold.bound.value;
+  else {
+    const accepted = baselineFigure(baseline?.file, record, threshold);
+    if (!("value" in accepted)) return { ...common, outcome: "inconclusive", message: accepted.message };
+    bound = accepted.value * threshold.bound.factor + threshold.bound.offset;
+  }
+  const met = holds(seen.value, threshold.operator, bound);
+  const reason = met || why === undefined ? "" : ` (${why})`;
+  return {
+    ...common,
+    bound,
+    outcome: met ? "pass" : "fail",
+    message: `${figure(seen.value)}, bound ${threshold.operator} ${figure(bound)}${reason}`,
+  };
+}
+
+function holds(value: number, operator: Operator, bound: number): boolean {
+  switch (operator) {
+    case "<":
+      return value < bound;
+    case "<=":
+      return value <= bound;
+    case ">":
+      return value > bound;
+    case ">=":
+      return value >= bound;
+    case "==":
+      return value === bound;
+  }
+}
+
+function suiteGate(record: RunRecord, suite: string, level: GateLevel): Gate {
+  const checks = record.checks.filter((check) => check.suite === suite);
+  const frame = { ...NOTHING, gate: `suite ${suite} judged`, kind: "suite" as const, level, samples: checks.length };
+  if (level === "off") return { ...frame, outcome: "off", message: "switched off" };
+  if (checks.length === 0) return { ...frame, outcome: "inconclusive", message: "it was not run" };
+  const open = checks.filter(({ status }) => status === "blocked" || status === "inconclusive");
+  if (open.length > 0) {
+    return { ...frame, outcome: "inconclusive", message: `${open.length} of ${checks.length} checks could not be decided` };
+  }
+  const failed = checks.filter(hasFailed);
+  return failed.length > 0
+    ? { ...frame, outcome: "fail", message: `${failed.length} of ${checks.length} checks failed` }
+    : { ...frame, outcome: "pass", message: `${checks.length} checks judged` };
+}
+
+function rowGate(record: RunRecord, row: string, level: GateLevel): Gate {
+  const frame = { ...NOTHING, gate: `row ${row} met`, kind: "row" as const, level };
+  if (level === "off") return { ...frame, outcome: "off", message: "switched off" };
+  const findings = record.checks.flatMap((check) => check.findings.filter((finding) => finding.row === row));
+  const broken = findings.filter(({ outcome }) => outcome === "broken").length;
+  const met = findings.filter(({ outcome }) => outcome === "met").length;
+  const samples = broken + met;
+  if (broken > 0) return { ...frame, samples, outcome: "fail", message: `broken ${broken} times` };
+  if (met === 0) return { ...frame, samples, outcome: "inconclusive", message: "nothing judged it" };
+  return { ...frame, samples, outcome: "pass", message: `met ${met} times` };
+}
+
+function loadGate(record: RunRecord, name: string): Gate {
+  const frame = { ...NOTHING, gate: `load ${name} driven`, kind: "load" as const, level: "error" as const };
+  const run = (record.load?.runs ?? []).find((entry) => entry.name === name);
+  if (run === undefined) return { ...frame, outcome: "inconclusive", message: "it was not run" };
+  const samples = run.phases.reduce((sum, { sent }) => sum + sent, 0);
+  if (run.verdict === "fail") return { ...frame, samples, outcome: "fail", message: run.reasons.join("; ") };
+  if (run.verdict === "inconclusive" || samples === 0) {
+    return { ...frame, samples, outcome: "inconclusive", message: run.reasons.join("; ") || "nothing was sent" };
+  }
+  return { ...frame, samples, outcome: "pass", message: `${samples} requests` };
+}
+
+function compatGate(record: RunRecord, level: GateLevel): Gate {
+  const checks = record.checks.filter(({ layer }) => layer === "compat");
+  const frame = { ...NOTHING, gate: "compat demands met", kind: "compat" as const, level, samples: checks.length };
+  if (level === "off") return { ...frame, outcome: "off", message: "switched off" };
+  const missed = checks.filter(({ findings }) => findings.some(({ outcome }) => outcome === "broken"));
+  if (missed.length > 0) {
+    return { ...frame, outcome: "fail", message: `${missed.length} of ${checks.length} compat checks found a miss` };
+  }
+  const judged = checks.filter(({ status }) => status === "pass" || status === "warn");
+  if (judged.length === 0) return { ...frame, outcome: "inconclusive", message: "no compat check was judged" };
+  return { ...frame, outcome: "pass", message: `${judged.length} compat checks judged` };
+}
+
+function hasFailed({ status }: CheckResult): boolean {
+  return status === "fail" || status === "flaky" || status === "harness-error";
+}
+
+function baselineState(
+  record: RunRecord,
+  { source, file }: NonNullable<Policy["baseline"]>,
+): PolicySection["baseline"] {
+  if (file === undefined) return { source, state: "missing" };
+  const machine = JSON.stringify(machineOf(record));
+  const here = file.performance.filter((entry) => JSON.stringify(entry.machine) === machine);
+  const from = here[0]?.from ?? file.performance[0]?.from ?? file.conformance?.from;
+  const elsewhere = (record.load?.runs ?? []).length > 0 && file.performance.length > 0 && here.length === 0;
+  return {
+    source,
+    state: elsewhere ? "other-machine" : "same",
+    ...(from === undefined ? {} : { runId: from.runId, acceptedAt: from.startedAt }),
+  };
+}
+
+function figure(value: number | null): string {
+  return value === null ? "no figure" : String(Number(value.toPrecision(5)));
+}

@@ -1,0 +1,40 @@
+import { EXIT } from "../core/index.ts";
+import type { Gate, PolicySection, RunVerdict } from "../record/index.ts";
+
+/**
+ * What a policy makes of a verdict. A failed gate of level `error` fails the run; one that could not be decided keeps it from
+ * passing; `warn` is told beside the word. A policy never makes a verdict better.
+ */
+export function decideByPolicy(verdict: RunVerdict, section: PolicySection): RunVerdict {
+  const of = (level: Gate["level"], outcome: Gate["outcome"]) =>
+    section.gates.filter((gate) => gate.level === level && gate.outcome === outcome);
+  const failed = of("error", "fail");
+  const open = of("error", "inconclusive");
+  const warned = [...of("warn", "fail"), ...of("warn", "inconclusive")];
+  const word =
+    failed.length > 0 ? "fail" : open.length > 0 && verdict.word === "pass" ? "inconclusive" : verdict.word;
+  const interrupted = verdict.exitCode === EXIT.interrupted || verdict.exitCode === EXIT.terminated;
+  const decisive = word === "fail" ? failed : open;
+  const gates = decisive.map(({ gate, outcome, message }) => ({ text: `gate ${outcome}: ${gate}: ${message}` }));
+  const qualifiers = [
+    ...verdict.qualifiers,
+    ...(warned.length === 0 ? [] : [`${warned.length === 1 ? "1 gate warns" : `${warned.length} gates warn`}`]),
+  ];
+  return {
+    word,
+    exitCode: interrupted || word === verdict.word ? verdict.exitCode : word === "fail" ? EXIT.gateFailed : EXIT.inconclusive,
+    headline: verdict.headline.replace(/^[A-Z]+/, word.toUpperCase()) + told(failed, open, warned),
+    // What the run itself found broken stays in front, unless a gate decided against its pass.
+    reasons: verdict.word === "pass" ? gates : [...verdict.reasons, ...gates],
+    qualifiers,
+  };
+}
+
+function told(failed: readonly Gate[], open: readonly Gate[], warned: readonly Gate[]): string {
+  const parts = [
+    ...(failed.length === 0 ? [] : [`${failed.length} of the policy's gates failed`]),
+    ...(open.length === 0 ? [] : [`${open.length} could not be decided`]),
+    ...(warned.length === 0 ? [] : [`${warned.length} warned`]),
+  ];
+  return parts.length === 0 ? "" : `; ${parts.join(", ")}`;
+}

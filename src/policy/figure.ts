@@ -1,0 +1,75 @@
+import type { RunRecord } from "../record/index.ts";
+import { type CountSeries, type DistributionSeries, matches, metricOf, type Stat } from "./metrics.ts";
+import type { Threshold } from "./threshold.ts";
+
+/** What a threshold is held against its bound with. */
+export interface Figure {
+  readonly value: number;
+  readonly samples: number;
+  /** Which series it is, when several matched: the worst. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Why there is no figure. Never a pass. */
+export interface NoFigure {
+  readonly why: string;
+  readonly samples: number;
+}
+
+/**
+ * Samples below which a quantile has no upper bound that holds with 97.5 %: ln 0.025 / ln q. Below that a quantile of the
+ * sample says little about the quantile of the gateway.
+ */
+const LEAST_SAMPLES: Readonly<Record<Stat, number>> = { p50: 6, p90: 36, p99: 368, p999: 3_688, max: 1 };
+
+/**
+ * Takes from a record the figure that a threshold is about. A distribution must meet its bound in every series that
+ * matches, so the worst of them is taken; counts are added up, shares are of what was added up.
+ */
+export function figureOf(record: RunRecord, threshold: Threshold): Figure | NoFigure {
+  const metric = metricOf(threshold.metric);
+  if (metric.kind === "distribution") return ofDistributions(metric.read(record), threshold);
+  return ofCounts(metric.kind, metric.read(record), threshold);
+}
+
+function ofDistributions(all: readonly DistributionSeries[], threshold: Threshold): Figure | NoFigure {
+  const { labels, stat = "max" } = threshold;
+  const wanted = "outcome" in labels || !all.some((series) => "outcome" in series.labels) ? labels : { ...labels, outcome: "admitted" };
+  const series = all.filter((entry) => matches(wanted, entry.labels) && entry.quantiles !== null);
+  if (series.length === 0) return { why: "nothing was measured that it is about", samples: 0 };
+  const samples = Math.min(...series.map((entry) => entry.samples));
+  if (series.some(({ valid }) => !valid)) return { why: "the generator broke its bounds", samples };
+  if (samples < LEAST_SAMPLES[stat]) {
+    return { why: `${samples} samples are too few for ${stat}, which needs ${LEAST_SAMPLES[stat]}`, samples };
+  }
+  const figures = series.flatMap((entry) =>
+    entry.quantiles === null ? [] : [{ value: entry.quantiles[stat], samples: entry.samples, labels: entry.labels }],
+  );
+  return worst(figures, threshold);
+}
+
+/** Labels that tell counted things apart, not what they are counted among. */
+const OF_COUNTED: readonly string[] = ["status", "reason", "dialect", "stream"];
+
+function ofCounts(kind: "sum" | "share" | "each", all: readonly CountSeries[], threshold: Threshold): Figure | NoFigure {
+  const series = all.filter((entry) => matches(threshold.labels, entry.labels));
+  // What the counts are of is told by the labels that are not about what is counted.
+  const scope = Object.fromEntries(Object.entries(threshold.labels).filter(([label]) => !OF_COUNTED.includes(label)));
+  const about = kind === "sum" ? all.filter((entry) => matches(scope, entry.labels)) : series;
+  const samples = about.reduce((sum, { of }) => sum + of, 0);
+  if (samples === 0) return { why: "nothing was measured that it is about", samples: 0 };
+  if (about.some(({ valid }) => !valid)) return { why: "the generator broke its bounds", samples };
+  if (kind === "each") {
+    return worst(
+      series.map(({ count, of, labels }) => ({ value: count, samples: of, labels })),
+      threshold,
+    );
+  }
+  const total = series.reduce((sum, { count }) => sum + count, 0);
+  return { value: kind === "share" ? total / samples : total, samples, labels: threshold.labels };
+}
+
+function worst(figures: readonly Figure[], { operator }: Threshold): Figure | NoFigure {
+  const sorted = [...figures].sort((a, b) => (operator.startsWith(">") ? a.value - b.value : b.value - a.value));
+  return sorted[0] ?? { why: "nothing was measured that it is about", samples: 0 };
+}

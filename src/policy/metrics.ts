@@ -1,0 +1,223 @@
+import type { LoadClass, LoadPhase, LoadRun, RunRecord } from "../record/index.ts";
+
+/** Statistics of a distribution. */
+export const STATS = ["p50", "p90", "p99", "p999", "max"] as const;
+export type Stat = (typeof STATS)[number];
+
+/** Labels by which a figure is told from its siblings. `phase` takes the short names `at-limit` and `over-limit` too. */
+export type Labels = Readonly<Record<string, string>>;
+
+/** One distribution: never merged with another, because quantiles cannot be. */
+export interface DistributionSeries {
+  readonly labels: Labels;
+  readonly samples: number;
+  readonly quantiles: Readonly<Record<Stat, number>> | null;
+  /** false: the generator broke its bounds, and the figure says nothing about the gateway. */
+  readonly valid: boolean;
+}
+
+/** One part of a sum or of a share. */
+export interface CountSeries {
+  readonly labels: Labels;
+  /** What is counted. */
+  readonly count: number;
+  /** Of how many; the share is the sum of counts over the sum of these. Also what "zero samples" means. */
+  readonly of: number;
+  readonly valid: boolean;
+}
+
+type Metric =
+  | { readonly kind: "distribution"; readonly labels: readonly string[]; read(record: RunRecord): DistributionSeries[] }
+  /** `sum`: counts add up. `share`: counts over what they are of. `each`: one figure per series, the worst counts. */
+  | { readonly kind: "sum" | "share" | "each"; readonly labels: readonly string[]; read(record: RunRecord): CountSeries[] };
+
+const CLASS_LABELS = ["tier", "phase", "dialect", "stream", "outcome"] as const;
+const PHASE_LABELS = ["tier", "phase"] as const;
+const REASON_LABELS = ["tier", "reason", "dialect", "stream"] as const;
+
+type QuantileField = {
+  [Field in keyof LoadClass]: LoadClass[Field] extends Record<Stat, number> | null ? Field : never;
+}[keyof LoadClass];
+
+/** Quantiles of one field of every class. Without an `outcome` it means admitted requests: outcomes are never mixed. */
+const distribution = (field: QuantileField): Metric => ({
+  kind: "distribution",
+  labels: CLASS_LABELS,
+  read: (record) =>
+    eachPhase(record, (run, phase) =>
+      phase.classes.map((entry) => ({
+        labels: { ...phaseLabels(run, phase), ...classLabels(entry), outcome: entry.outcome },
+        samples: entry.count,
+        quantiles: entry[field],
+        valid: run.generator.valid,
+      })),
+    ),
+});
+
+const ofGenerator = (field: "scheduleLagMs" | "loopDelayMs"): Metric => ({
+  kind: "distribution",
+  labels: ["tier"],
+  read: (record) =>
+    eachRun(record, (run) => [
+      {
+        labels: { tier: run.name },
+        samples: run.phases.reduce((sum, { sent }) => sum + sent, 0),
+        quantiles: run.generator[field],
+        // What the generator says of itself is true even when it was too slow.
+        valid: true,
+      },
+    ]),
+});
+
+const ofPhases = (kind: "sum" | "share" | "each", read: (phase: LoadPhase) => number): Metric => ({
+  kind,
+  labels: PHASE_LABELS,
+  read: (record) =>
+    eachPhase(record, (run, phase) => [
+      { labels: phaseLabels(run, phase), count: read(phase), of: phase.sent, valid: run.generator.valid },
+    ]),
+});
+
+/** Denials by reason, dialect and mode; a phase without any denial counts as a zero that was looked for. */
+const denied: Metric = {
+  kind: "sum",
+  labels: [...PHASE_LABELS, "reason", "dialect", "stream"],
+  read: (record) =>
+    eachPhase(record, (run, phase) => [
+      { labels: phaseLabels(run, phase), count: 0, of: phase.sent, valid: run.generator.valid },
+      ...phase.denials.map(({ reason, dialect, stream, count }) => ({
+        labels: { ...phaseLabels(run, phase), reason, dialect, stream: String(stream) },
+        count,
+        of: 0,
+        valid: run.generator.valid,
+      })),
+    ]),
+};
+
+type RetryGroup = NonNullable<LoadRun["retryAfter"]>["groups"][number];
+
+const retryAfter = (count: (group: RetryGroup) => number, of: (group: RetryGroup) => number): Metric => ({
+  kind: "share",
+  labels: REASON_LABELS,
+  read: (record) =>
+    eachRun(record, (run) =>
+      (run.retryAfter?.groups ?? []).map((group) => ({
+        labels: { tier: run.name, reason: group.reason, dialect: group.dialect, stream: String(group.stream) },
+        count: count(group),
+        of: of(group),
+        valid: run.generator.valid,
+      })),
+    ),
+});
+
+const conduct = (read: (client: NonNullable<LoadRun["retryAfter"]>["client"]) => number): Metric => ({
+  kind: "sum",
+  labels: ["tier"],
+  read: (record) =>
+    eachRun(record, (run) =>
+      run.retryAfter === null
+        ? []
+        : [{ labels: { tier: run.name }, count: read(run.retryAfter.client), of: sentBy(run), valid: true }],
+    ),
+});
+
+/** Checks that came to a status, of those that the other labels choose. */
+const checks: Metric = {
+  kind: "sum",
+  labels: ["suite", "layer", "check", "status"],
+  read: (record) =>
+    record.checks.map(({ suite, layer, check, status }) => ({
+      labels: { suite, layer, check, status },
+      count: 1,
+      of: 1,
+      valid: true,
+    })),
+};
+
+const METRICS = {
+  response_ms: distribution("responseMs"),
+  service_ms: distribution("serviceMs"),
+  ttft_ms: distribution("ttftMs"),
+  gap_ms: distribution("gapMs"),
+  connect_ms: distribution("connectMs"),
+  headers_ms: distribution("headersMs"),
+  first_byte_ms: distribution("firstByteMs"),
+  first_event_ms: distribution("firstEventMs"),
+  longest_stall_ms: distribution("longestStallMs"),
+  per_token_ms: distribution("perTokenMs"),
+  schedule_lag_ms: ofGenerator("scheduleLagMs"),
+  loop_delay_ms: ofGenerator("loopDelayMs"),
+  offered: ofPhases("sum", ({ offered }) => offered),
+  sent: ofPhases("sum", ({ sent }) => sent),
+  admitted: ofPhases("sum", ({ admitted }) => admitted),
+  denied,
+  failed: ofPhases("sum", ({ failed }) => failed),
+  dropped: ofPhases("sum", ({ dropped }) => dropped),
+  admitted_share: ofPhases("share", ({ admitted }) => admitted),
+  denied_share: ofPhases("share", ({ denied: count }) => count),
+  failed_share: ofPhases("share", ({ failed }) => failed),
+  admitted_per_s: ofPhases("each", ({ rates }) => rates.admitted),
+  sent_per_s: ofPhases("each", ({ rates }) => rates.sent),
+  peak_in_flight: ofPhases("each", ({ peakInFlight }) => peakInFlight),
+  retry_after_present: retryAfter(
+    ({ present }) => present,
+    ({ denials }) => denials,
+  ),
+  retry_after_usable: retryAfter(
+    ({ usable }) => usable,
+    ({ denials }) => denials,
+  ),
+  retry_after_kept: retryAfter(
+    ({ kept }) => kept,
+    ({ kept, broken }) => kept + broken,
+  ),
+  early_sends: conduct(({ earlySends }) => earlySends),
+  forbidden_retries: conduct(({ forbiddenRetries }) => forbiddenRetries),
+  checks,
+} as const satisfies Record<string, Metric>;
+
+export type MetricName = keyof typeof METRICS;
+export const METRIC_NAMES = Object.keys(METRICS) as readonly MetricName[];
+
+export function isMetricName(name: string): name is MetricName {
+  return Object.hasOwn(METRICS, name);
+}
+
+export function metricOf(name: MetricName): Metric {
+  return METRICS[name];
+}
+
+/** Whether a metric comes from load, so that it can be measured once more. */
+export function isPerformance(name: MetricName): boolean {
+  return name !== "checks";
+}
+
+const PHASE_ALIASES: Readonly<Record<string, string>> = { "at-limit": "at-the-limit", "over-limit": "over-the-limit" };
+
+/** Whether a series is meant by the labels of a threshold. */
+export function matches(wanted: Labels, series: Labels): boolean {
+  return Object.entries(wanted).every(([label, value]) => {
+    const given = series[label];
+    return given === value || (label === "phase" && given === PHASE_ALIASES[value]);
+  });
+}
+
+function eachRun<T>(record: RunRecord, read: (run: LoadRun) => T[]): T[] {
+  return (record.load?.runs ?? []).flatMap(read);
+}
+
+function eachPhase<T>(record: RunRecord, read: (run: LoadRun, phase: LoadPhase) => T[]): T[] {
+  return eachRun(record, (run) => run.phases.flatMap((phase) => read(run, phase)));
+}
+
+function phaseLabels(run: LoadRun, phase: LoadPhase): { tier: string; phase: string } {
+  return { tier: run.name, phase: phase.name };
+}
+
+function classLabels({ dialect, stream }: LoadClass): { dialect: string; stream: string } {
+  return { dialect, stream: String(stream) };
+}
+
+function sentBy(run: LoadRun): number {
+  return run.phases.reduce((sum, { sent }) => sum + sent, 0);
+}

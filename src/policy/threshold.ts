@@ -1,0 +1,104 @@
+import { isMetricName, METRIC_NAMES, type MetricName, metricOf, STATS, type Stat } from "./metrics.ts";
+
+export type Operator = "<" | "<=" | ">" | ">=" | "==";
+
+/** What a figure is held against: a number, or the baseline's figure times `factor` plus `offset`. */
+export type Bound =
+  | { readonly kind: "number"; readonly value: number }
+  | { readonly kind: "baseline"; readonly factor: number; readonly offset: number };
+
+/** A threshold such as `ttft_ms{tier=growth,stream=true} p99 < 800`, read. */
+export interface Threshold {
+  readonly text: string;
+  readonly metric: MetricName;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Absent for figures that are no distributions. */
+  readonly stat: Stat | undefined;
+  readonly operator: Operator;
+  readonly bound: Bound;
+}
+
+const FORM = /^\s*([a-z_]+)\s*(?:\{([^{}]*)\})?\s*(?:([a-z]\w*)\s*)?(<=|>=|==|<|>)\s*(.+?)\s*$/;
+const NUMBER = "[+-]?\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?";
+const PLAIN = new RegExp(`^${NUMBER}$`, "i");
+const RELATIVE = new RegExp(`^baseline(?:\\s*\\*\\s*(${NUMBER}))?(?:\\s*([+-])\\s*(\\d+(?:\\.\\d+)?))?$`, "i");
+
+/**
+ * Reads a threshold: `metric{label=value,…} stat operator bound`. The bound is a number, or `baseline`, `baseline * 1.1`,
+ * `baseline * 1.1 + 5`.
+ *
+ * @returns the threshold, or in words why it is none.
+ */
+export function parseThreshold(text: string): Threshold | string {
+  const match = FORM.exec(text);
+  if (match === null) return "is no threshold; expected for example `ttft_ms{stream=true} p99 < 800`";
+  const [, name = "", labelText, stat, operator, boundText = ""] = match;
+  if (!isMetricName(name)) return `knows no metric "${name}"; there are ${METRIC_NAMES.join(", ")}`;
+  const metric = metricOf(name);
+  const labels = parseLabels(labelText ?? "", metric.labels);
+  if (typeof labels === "string") return labels;
+  if (metric.kind === "distribution") {
+    if (stat === undefined) return `needs a statistic after "${name}": one of ${STATS.join(", ")}`;
+    if (!isStat(stat)) return `knows no statistic "${stat}"; there are ${STATS.join(", ")}`;
+  } else if (stat !== undefined) {
+    return `has the statistic "${stat}", but "${name}" is one figure`;
+  }
+  const bound = parseBound(boundText);
+  if (bound === undefined) {
+    return `has the bound "${boundText}"; expected a number, or \`baseline * 1.1\`, or \`baseline * 1.1 + 5\``;
+  }
+  return {
+    text: canonical(name, labels, stat, operator as Operator, boundText),
+    metric: name,
+    labels,
+    stat: stat as Stat | undefined,
+    operator: operator as Operator,
+    bound,
+  };
+}
+
+function parseLabels(text: string, known: readonly string[]): Record<string, string> | string {
+  const labels: Record<string, string> = {};
+  for (const part of text.split(",").filter((piece) => piece.trim() !== "")) {
+    const match = /^\s*(\w+)\s*=\s*"?([^"]*?)"?\s*$/.exec(part);
+    if (match === null) return `has "${part.trim()}" among its labels; expected name=value`;
+    const [, label = "", value = ""] = match;
+    if (!known.includes(label)) return `has the label "${label}"; this metric has ${known.join(", ") || "none"}`;
+    if (Object.hasOwn(labels, label)) return `has the label "${label}" twice`;
+    labels[label] = value;
+  }
+  return labels;
+}
+
+function parseBound(text: string): Bound | undefined {
+  if (PLAIN.test(text)) return { kind: "number", value: Number(text) };
+  const match = RELATIVE.exec(text);
+  if (match === null) return undefined;
+  const [, factor = "1", sign = "+", offset = "0"] = match;
+  return { kind: "baseline", factor: Number(factor), offset: sign === "-" ? -Number(offset) : Number(offset) };
+}
+
+function isStat(text: string): text is Stat {
+  return (STATS as readonly string[]).includes(text);
+}
+
+/** One spelling of what means the same, so that a duplicate is seen however it is written. */
+function canonical(
+  name: string,
+  labels: Readonly<Record<string, string>>,
+  stat: string | undefined,
+  operator: Operator,
+  bound: string,
+): string {
+  const listed = Object.entries(labels)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([label, value]) => `${label}=${value}`);
+  const scope = listed.length === 0 ? "" : `{${listed.join(",")}}`;
+  return [`${name}${scope}`, ...(stat === undefined ? [] : [stat]), operator, bound.replace(/\s+/g, " ")].join(" ");
+}
+
+/** What a threshold is about, without its bound: two thresholds about the same thing would let the later one win. */
+export function subjectOf({ metric, labels, stat, operator }: Threshold): string {
+  const direction = operator.startsWith("<") ? "<" : operator.startsWith(">") ? ">" : "==";
+  return canonical(metric, labels, stat, direction, "").trim();
+}
