@@ -14,7 +14,7 @@ const MOST_TEXT = 400;
  * with the signs escaped that would end it.
  */
 export function renderAnnotations(record: RunRecord): string {
-  const outcomes = outcomesOf(record);
+  const outcomes = outcomesOf(record).filter(({ waived }) => waived === undefined);
   const failed = rolled(outcomes.filter(({ status }) => ["harness-error", "fail", "flaky"].includes(status)));
   const open = rolled(outcomes.filter(({ status }) => ["blocked", "inconclusive", "warn"].includes(status)));
   const kind = record.verdict.word === "pass" ? "notice" : record.verdict.word === "fail" ? "error" : "warning";

@@ -77,10 +77,10 @@ function testOf(outcome: Outcome) {
   return {
     name: clean(outcome.id),
     suite: [clean(outcome.suite)],
-    status: WORDS[outcome.status],
+    status: outcome.waived === undefined ? WORDS[outcome.status] : ("skipped" as const),
     rawStatus: outcome.status,
     duration: Math.round(outcome.durationMs),
-    ...(quiet ? {} : { message: clean(outcome.message) }),
+    ...(quiet ? {} : { message: clean([outcome.waived ?? [], outcome.message].flat().join("; ")) }),
     ...(outcome.detail.length === 0 ? {} : { trace: clean(outcome.detail.join("\n")) }),
     ...(outcome.status === "flaky" ? { flaky: true } : {}),
     tags: [outcome.layer, ...outcome.rows],

@@ -51,6 +51,10 @@ function addCase(node: TestCase, outcome: Outcome, record: RunRecord): void {
   node.property("title", clean(outcome.title)).property("status", outcome.status).property("layer", outcome.layer);
   if (outcome.rows.length > 0) node.property("requirements", outcome.rows.join(" "));
   const text = clean([outcome.message, ...outcome.detail, `again: ${rerunOf(record, outcome.id)}`].join("\n"));
+  if (outcome.waived !== undefined) {
+    node.skipped().standardOutput(clean(`${outcome.waived}\n${text}`));
+    return;
+  }
   switch (outcome.status) {
     case "fail":
     case "flaky":

@@ -17,7 +17,9 @@ const SHOWN = ["harness-error", "fail", "flaky", "inconclusive"] as const;
 
 /** The run for a step summary or a comment: verdict, counts, the first failures, what else to know. */
 export function renderMarkdown(record: RunRecord): string {
-  const outcomes = outcomesOf(record);
+  const all = outcomesOf(record);
+  const waived = all.filter((outcome) => outcome.waived !== undefined);
+  const outcomes = all.filter((outcome) => outcome.waived === undefined);
   const problems = SHOWN.flatMap((status) => outcomes.filter((outcome) => outcome.status === status));
   const blocked = outcomes.filter(({ status }) => status === "blocked");
   const warned = outcomes.filter(({ status }) => status === "warn");
@@ -29,6 +31,7 @@ export function renderMarkdown(record: RunRecord): string {
     ...problems.slice(0, MOST_FAILURES).map((outcome) => problem(record, outcome)),
     ...(problems.length > MOST_FAILURES ? [`and ${problems.length - MOST_FAILURES} more, in the full report.`] : []),
     ...(blocked.length === 0 ? [] : [blockedPart(blocked)]),
+    ...(waived.length === 0 ? [] : [waivedPart(waived)]),
     ...(warned.length === 0 ? [] : [warnedPart(warned)]),
   ];
   return cut(`${parts.join("\n\n")}\n`);
@@ -67,6 +70,11 @@ function blockedPart(blocked: readonly Outcome[]): string {
   for (const { message } of blocked) byMessage.set(message, (byMessage.get(message) ?? 0) + 1);
   const rows = [...byMessage].slice(0, 20).map(([message, count]) => `- ${count} × ${inline(message)}`);
   return [`**${blocked.length} not run**, because something they need is missing:`, "", ...rows].join("\n");
+}
+
+function waivedPart(waived: readonly Outcome[]): string {
+  const rows = waived.slice(0, 20).map(({ id, waived: why = "" }) => `- ${code(id)} ${inline(why)}`);
+  return [`**${waived.length} waived**:`, "", ...rows].join("\n");
 }
 
 function warnedPart(warned: readonly Outcome[]): string {

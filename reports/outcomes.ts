@@ -1,4 +1,4 @@
-import type { CheckResult, LoadPhase, LoadRun, RunRecord, Status } from "../src/record/index.ts";
+import type { CheckResult, Gate, LoadPhase, LoadRun, RunRecord, Status } from "../src/record/index.ts";
 
 /** One line of any list-like report: a check, a finding under load, a gate. */
 export interface Outcome {
@@ -14,11 +14,42 @@ export interface Outcome {
   readonly violated: readonly string[];
   readonly layer: string;
   readonly durationMs: number;
+  /** A failure that the gateway's team knows and has accepted, until when and why. It decides nothing. */
+  readonly waived?: string | undefined;
 }
 
 /** Everything that was decided, in the order of the record. The verdict of the run itself is not among it. */
 export function outcomesOf(record: RunRecord): Outcome[] {
-  return [...record.checks.map(ofCheck), ...(record.load?.runs ?? []).flatMap(ofLoadRun)];
+  return [
+    ...record.checks.map(ofCheck),
+    ...(record.load?.runs ?? []).flatMap(ofLoadRun),
+    ...(record.policy?.gates ?? []).map(ofGate),
+  ];
+}
+
+/** A gate that only warns is no failure; one that is not decided stays that. */
+function ofGate({ gate, level, outcome, message }: Gate): Outcome {
+  const missed = level === "error" ? "fail" : "warn";
+  const status: Status =
+    outcome === "off"
+      ? "not-applicable"
+      : outcome === "fail"
+        ? missed
+        : outcome === "inconclusive" && level === "warn"
+          ? "warn"
+          : outcome;
+  return {
+    id: `policy: ${gate}`,
+    suite: "policy",
+    title: `Gate: ${gate}`,
+    status,
+    message,
+    detail: [],
+    rows: [],
+    violated: [],
+    layer: "policy",
+    durationMs: 0,
+  };
 }
 
 function ofCheck(check: CheckResult): Outcome {
@@ -33,6 +64,7 @@ function ofCheck(check: CheckResult): Outcome {
     violated: check.violated,
     layer: check.layer,
     durationMs: check.durationMs,
+    waived: check.waived && `waived until ${check.waived.expires} by ${check.waived.owner}: ${check.waived.reason}`,
   };
 }
 

@@ -79,6 +79,9 @@ function resultOf(outcome: Outcome, record: RunRecord): Result {
         .update(`${outcome.id} ${outcome.violated.join(" ")}`)
         .digest("hex"),
     },
+    ...(outcome.waived === undefined
+      ? {}
+      : { suppressions: [{ kind: "external", justification: oneLine(outcome.waived) }] }),
     properties: { status: outcome.status, requirements: [...outcome.rows] },
   };
 }

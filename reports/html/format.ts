@@ -21,6 +21,10 @@ export function decimal(value: number, digits = 0): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
+export function percent(share: number, digits = 1): string {
+  return `${decimal(share * 100, digits)} %`;
+}
+
 export function bytes(count: number): string {
   if (count < 1_024) return `${count} B`;
   if (count < 1_048_576) return `${decimal(count / 1_024, 1)} KiB`;

@@ -11,6 +11,10 @@ import { ChangesSection } from "./sections/changes.tsx";
 import { CoverageSection } from "./sections/coverage.tsx";
 import { EnvironmentSection } from "./sections/environment.tsx";
 import { FailuresSection } from "./sections/failures.tsx";
+import { Gates } from "./sections/gates.tsx";
+import { LatencySection } from "./sections/latency.tsx";
+import { RetryAfterSection } from "./sections/retry-after.tsx";
+import { TiersSection } from "./sections/tiers.tsx";
 import { VerdictSection } from "./sections/verdict.tsx";
 
 export interface Head {
@@ -48,9 +52,13 @@ export function Page({ source, head }: { readonly source: ReportSource; readonly
           <main id="main">
             <VerdictSection record={record} anchors={anchors} />
             <BeliefSection record={record} />
+            <Gates record={record} />
             <ChangesSection record={record} />
             <CoverageSection record={record} anchors={anchors} />
             <FailuresSection source={source} anchors={anchors} />
+            <TiersSection record={record} anchors={anchors} />
+            <RetryAfterSection record={record} />
+            <LatencySection source={source} />
             <EnvironmentSection record={record} />
           </main>
         </div>
@@ -85,9 +93,13 @@ function Contents({ record }: { readonly record: RunRecord }) {
   const entries: (readonly [string, string, ComponentChildren?])[] = [
     ["verdict", "Verdict", <i key="dot" class={`pip ${VERDICT_TONES[record.verdict.word]}`} />],
     ["belief", "Can it be believed?"],
+    ...(record.policy === undefined ? [] : [["gates", "Gates"] as const]),
     ["changes", "What changed"],
     ["coverage", "Coverage"],
     ["failures", "Failures", problems === 0 ? undefined : <b key="count">{problems}</b>],
+    ["tiers", "Under load"],
+    ["retry-after", "Retry-After"],
+    ["latency", "Latency"],
     ["environment", "Environment"],
   ];
   return (

@@ -173,3 +173,30 @@ export function Copyable({ text, label }: { readonly text: string; readonly labe
     </ScrollText>
   );
 }
+/** A drawing with the words and the table behind it. */
+export function Figure({
+  title,
+  note,
+  drawing,
+  children,
+}: {
+  readonly title: string;
+  readonly note?: ComponentChildren;
+  readonly drawing: ComponentChildren;
+  /** The table behind the chart. */
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <figure>
+      <figcaption>
+        <strong>{title}</strong>
+        {note === undefined ? null : <span class="note">{note}</span>}
+      </figcaption>
+      {drawing}
+      <details class="behind">
+        <summary>The table behind it</summary>
+        {children}
+      </details>
+    </figure>
+  );
+}

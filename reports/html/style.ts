@@ -113,6 +113,7 @@ caption { text-align: left; color: var(--soft); font-size: .85rem; padding: .3re
 th, td { text-align: left; vertical-align: top; padding: .32rem .8rem .32rem 0; border-bottom: 1px solid var(--line); }
 thead th { color: var(--soft); font-weight: 550; font-size: .8rem; white-space: nowrap; border-bottom-color: var(--soft); }
 tbody th { font-weight: 450; }
+tbody th:has(.because) { min-width: 15rem; }
 .number { text-align: right; white-space: nowrap; }
 .statement { display: block; min-width: 15rem; max-width: 44rem; }
 .split { display: inline-block; line-height: 1.25; } .split small { display: block; font-weight: 400; font-size: .75rem; }
@@ -179,6 +180,15 @@ figure svg { width: 100%; height: auto; display: block; overflow: visible; }
 figure svg text { font: 11px var(--text); fill: var(--soft); font-variant-numeric: tabular-nums; }
 figure svg .axis-line { stroke: var(--soft); } figure svg .grid { stroke: var(--line); }
 figure svg .strong { fill: var(--ink); font-weight: 600; }
+figure svg [class^="line-"], .legend [class^="line-"] { fill: none; stroke-width: 1.7; stroke-linejoin: round; }
+figure svg .thin { stroke-width: 1.2; }
+.line-series-1 { stroke: var(--series-1); } .line-series-2 { stroke: var(--series-2); } .line-series-3 { stroke: var(--series-3); } .line-series-4 { stroke: var(--series-4); }
+.line-good { stroke: var(--good); } .line-bad { stroke: var(--bad); } .line-held { stroke: var(--held); } .line-quiet { stroke: var(--quiet); }
+.mark-series-1 { fill: var(--series-1); } .mark-series-2 { fill: var(--series-2); } .mark-series-3 { fill: var(--series-3); }
+.mark-series-4 { fill: none; stroke: var(--series-4); stroke-width: 1.8; }
+.area-series-1 { fill: var(--series-1); opacity: .22; } .area-series-2 { fill: var(--series-2); opacity: .22; }
+figure svg .band { fill: var(--quiet-wash); } figure svg .phase { stroke: var(--soft); stroke-dasharray: 2 3; }
+figure svg .limit { stroke: var(--ink); stroke-width: 1.2; stroke-dasharray: 5 3; }
 .behind > summary { font-size: .85rem; color: var(--soft); padding: .3rem 0; }
 .legend { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; font-size: .85rem; margin: 0 0 .4rem; padding: 0; list-style: none; }
 .legend svg { width: 1.6rem; height: .7rem; display: inline-block; margin-right: .4rem; vertical-align: -.05rem; }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { waiversJsonSchema } from "../../src/conformance/index.ts";
 import { workloadJsonSchema } from "../../src/load/index.ts";
+import { policyJsonSchema } from "../../src/policy/index.ts";
 import { runRecordJsonSchema } from "../../src/record/index.ts";
 import { targetJsonSchema } from "../../src/target/index.ts";
 import { checksPage } from "./checks-page.ts";
@@ -22,6 +23,7 @@ export function generatedFiles(): GeneratedFile[] {
     { path: "schemas/workload.schema.json", text: json(workloadJsonSchema()) },
     { path: "schemas/run.schema.json", text: json(runRecordJsonSchema()) },
     { path: "schemas/waivers.schema.json", text: json(waiversJsonSchema()) },
+    { path: "schemas/policy.schema.json", text: json(policyJsonSchema()) },
     { path: "docs/checks.md", text: checksPage() },
     withParts("docs/target-file.md", { fields: targetReference }),
   ];

@@ -69,7 +69,31 @@ const dryRun = {
   describe: "print requests and time per suite, and send nothing",
   default: false,
 } as const;
-const conformOptions = { target, only, json, out, seed, fault, variant, waivers, repeat, "dry-run": dryRun };
+const policy = {
+  type: "string",
+  describe: "policy file: gates, required suites and rows, levels",
+  requiresArg: true,
+} as const;
+const baseline = {
+  type: "string",
+  describe: "baseline file, in place of the one that the policy names",
+  requiresArg: true,
+  implies: "policy",
+} as const;
+const conformOptions = {
+  target,
+  only,
+  json,
+  out,
+  seed,
+  fault,
+  variant,
+  waivers,
+  repeat,
+  "dry-run": dryRun,
+  policy,
+  baseline,
+};
 
 interface ConformArguments {
   readonly suites?: string[];
@@ -82,6 +106,8 @@ interface ConformArguments {
   readonly variant: string[];
   readonly waivers?: string;
   readonly repeat: number;
+  readonly policy?: string;
+  readonly baseline?: string;
   readonly dryRun: boolean;
 }
 

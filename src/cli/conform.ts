@@ -17,6 +17,7 @@ import { colorsFor } from "./colors.ts";
 import { composeRecord } from "./compose-record.ts";
 import { dryRun } from "./dry-run.ts";
 import { watchInterruption } from "./interruption.ts";
+import { judgeByPolicy, readPolicy } from "./policy-step.ts";
 import { prepare } from "./preflight.ts";
 import { progress } from "./progress.ts";
 import { settle, unscoredRows } from "./settle-results.ts";
@@ -36,6 +37,9 @@ export interface ConformOptions {
   readonly variant: readonly string[];
   /** Path of a waiver file. */
   readonly waivers?: string | undefined;
+  /** Path of a policy file, and of a baseline in place of the one that it names. */
+  readonly policy?: string | undefined;
+  readonly baseline?: string | undefined;
   /** How often every check is run; default 1. */
   readonly repeat?: number | undefined;
   /** Say what would be sent, and send nothing. */
@@ -50,6 +54,7 @@ export async function conform(options: ConformOptions): Promise<number> {
   const instances = select(CHECKS, options);
   const rounds = roundsOf(options);
   const waivers = options.waivers === undefined ? [] : loadWaivers(options.waivers);
+  const policy = options.policy === undefined ? undefined : readPolicy(options.policy, options.baseline);
   const startedAt = new Date();
   const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
   await using interruption = watchInterruption();
@@ -95,7 +100,7 @@ export async function conform(options: ConformOptions): Promise<number> {
   }
   bar.stop();
   const settled = settle(mergeRuns(runs), { unscored, waivers, today: startedAt });
-  const record = composeRecord({
+  const found = composeRecord({
     command: options.command,
     target,
     seed,
@@ -111,6 +116,8 @@ export async function conform(options: ConformOptions): Promise<number> {
     interruptedBy: interruption.by(),
     redactor: traffic.recorder.redactor,
   });
+  const whole = options.suites.length === 0 && options.only.length === 0;
+  const record = policy === undefined ? found : await judgeByPolicy(found, { policy, whole });
   folder.record(record);
   writeReports(folder.path);
   folder.journal({ event: "finished", verdict: record.verdict.word, exitCode: record.verdict.exitCode });

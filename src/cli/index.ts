@@ -1,5 +1,6 @@
 import yargs, { type CommandModule } from "yargs";
 import { EXIT, GauntletError, messageOf } from "../core/index.ts";
+import { baselineCommand } from "./baseline-command.ts";
 import {
   checksCommand,
   conformCommand,
@@ -45,6 +46,7 @@ export async function main(args: readonly string[]): Promise<number> {
     rejudgeCommand,
     loadCommand,
     reportCommand,
+    baselineCommand,
     waiversCommand,
   ] as CommandModule[];
   for (const command of commands) parser.command(command);

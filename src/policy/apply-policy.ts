@@ -3,7 +3,7 @@ import { type BaselineFile, baselineFigure, machineOf } from "./baseline.ts";
 import { figureOf } from "./figure.ts";
 import { isPerformance } from "./metrics.ts";
 import { gatesOf, type PolicyFile, type PolicyGate } from "./policy-file.ts";
-import type { Operator } from "./threshold.ts";
+import { type Operator, parseThreshold } from "./threshold.ts";
 
 /** A policy with the files around it, read. */
 export interface Policy {
@@ -37,7 +37,9 @@ export function applyPolicy(record: RunRecord, policy: Policy): PolicySection {
 /** Names of the load runs that failed performance gates were about; measuring these once more may change the outcome. */
 export function toConfirm(record: RunRecord, policy: Policy, section: PolicySection): string[] {
   const failed = new Set(
-    section.gates.filter(({ kind, outcome, level }) => kind === "threshold" && outcome === "fail" && level === "error").map(({ gate }) => gate),
+    section.gates
+      .filter(({ kind, outcome, level }) => kind === "threshold" && outcome === "fail" && level === "error")
+      .map(({ gate }) => gate),
   );
   const names = gatesOf(policy.file)
     .filter(({ threshold }) => failed.has(threshold.text) && isPerformance(threshold.metric))
@@ -59,7 +61,8 @@ export function confirmed(first: PolicySection, second: PolicySection): PolicySe
     confirmed: true,
     gates: first.gates.map((gate) => {
       const later = again.get(gate.gate);
-      if (gate.kind !== "threshold" || gate.outcome !== "fail" || later === undefined || later.outcome === "off") return gate;
+      // The second time only load was driven: what it says of checks is nothing.
+      if (!isPerformanceGate(gate) || gate.outcome !== "fail" || later === undefined) return gate;
       return {
         ...later,
         message: `${later.message}; at first ${figure(gate.observed)}`,
@@ -67,6 +70,11 @@ export function confirmed(first: PolicySection, second: PolicySection): PolicySe
       };
     }),
   };
+}
+
+function isPerformanceGate({ kind, gate }: Gate): boolean {
+  const read = kind === "threshold" ? parseThreshold(gate) : "";
+  return typeof read !== "string" && isPerformance(read.metric);
 }
 
 const NOTHING = { observed: null, bound: null, samples: null, labels: {} } as const;
@@ -116,7 +124,11 @@ function suiteGate(record: RunRecord, suite: string, level: GateLevel): Gate {
   if (checks.length === 0) return { ...frame, outcome: "inconclusive", message: "it was not run" };
   const open = checks.filter(({ status }) => status === "blocked" || status === "inconclusive");
   if (open.length > 0) {
-    return { ...frame, outcome: "inconclusive", message: `${open.length} of ${checks.length} checks could not be decided` };
+    return {
+      ...frame,
+      outcome: "inconclusive",
+      message: `${open.length} of ${checks.length} checks could not be decided`,
+    };
   }
   const failed = checks.filter(hasFailed);
   return failed.length > 0

@@ -34,9 +34,7 @@ const performanceSchema = z.strictObject({
 
 export const baselineSchema = z.strictObject({
   schemaVersion: z.literal(1),
-  conformance: z
-    .strictObject({ from: acceptedFrom, checks: z.record(z.string(), z.enum(STATUSES)) })
-    .nullable(),
+  conformance: z.strictObject({ from: acceptedFrom, checks: z.record(z.string(), z.enum(STATUSES)) }).nullable(),
   performance: z.array(performanceSchema),
 });
 
@@ -67,7 +65,7 @@ const DISTRIBUTIONS = ["response_ms", "service_ms", "ttft_ms", "gap_ms", "per_to
 const SINGLES = ["admitted_share", "denied_share", "failed_share", "admitted_per_s", "retry_after_kept"] as const;
 
 /** Figures of one load run by their names, such as `ttft_ms{dialect=chat,phase=at-the-limit,stream=true} p99`. */
-function figuresOf(record: RunRecord, run: LoadRun): Record<string, { value: number; samples: number }> {
+export function figuresOf(record: RunRecord, run: LoadRun): Record<string, { value: number; samples: number }> {
   const only: RunRecord = { ...record, load: { runs: [run] } };
   const figures: Record<string, { value: number; samples: number }> = {};
   const note = (threshold: Threshold) => {
@@ -100,7 +98,9 @@ export function figureName({ metric, labels, stat }: Threshold): string {
     .filter(([label]) => label !== "tier")
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([label, value]) => `${label}=${value}`);
-  return [`${metric}${listed.length === 0 ? "" : `{${listed.join(",")}}`}`, ...(stat === undefined ? [] : [stat])].join(" ");
+  return [`${metric}${listed.length === 0 ? "" : `{${listed.join(",")}}`}`, ...(stat === undefined ? [] : [stat])].join(
+    " ",
+  );
 }
 
 /** Six digits are more than any run repeats, and a file of them can be read. */
@@ -114,13 +114,17 @@ function round(value: number): number {
  * @throws UsageError when the run is none to hold others against.
  */
 export function acceptBaseline(before: BaselineFile | undefined, record: RunRecord): BaselineFile {
-  if (!record.complete) throw new UsageError("a run that was cut short is no baseline", { hint: "Let it run to its end." });
+  if (!record.complete)
+    throw new UsageError("a run that was cut short is no baseline", { hint: "Let it run to its end." });
   const runs = record.load?.runs ?? [];
   const invalid = runs.find(({ generator }) => !generator.valid);
   if (invalid !== undefined) {
-    throw new UsageError(`the generator broke its bounds in ${invalid.name}: ${invalid.generator.problems.join("; ")}`, {
-      hint: "Run it where the generator has the machine to itself.",
-    });
+    throw new UsageError(
+      `the generator broke its bounds in ${invalid.name}: ${invalid.generator.problems.join("; ")}`,
+      {
+        hint: "Run it where the generator has the machine to itself.",
+      },
+    );
   }
   if (record.checks.length === 0 && runs.length === 0) throw new UsageError("the run judged nothing");
   const from = {
@@ -197,7 +201,10 @@ export function baselineFigure(
     const here = entries.find((entry) => JSON.stringify(entry.machine) === machine);
     if (here === undefined) {
       return entries.length > 0
-        ? { why: "other-machine", message: "the baseline was accepted on another machine, and says nothing about this one" }
+        ? {
+            why: "other-machine",
+            message: "the baseline was accepted on another machine, and says nothing about this one",
+          }
         : { why: "missing", message: `the baseline has no ${name} for ${run.name}` };
     }
     values.push(here.figures[name]?.value ?? Number.NaN);

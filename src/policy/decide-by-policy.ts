@@ -11,8 +11,7 @@ export function decideByPolicy(verdict: RunVerdict, section: PolicySection): Run
   const failed = of("error", "fail");
   const open = of("error", "inconclusive");
   const warned = [...of("warn", "fail"), ...of("warn", "inconclusive")];
-  const word =
-    failed.length > 0 ? "fail" : open.length > 0 && verdict.word === "pass" ? "inconclusive" : verdict.word;
+  const word = failed.length > 0 ? "fail" : open.length > 0 && verdict.word === "pass" ? "inconclusive" : verdict.word;
   const interrupted = verdict.exitCode === EXIT.interrupted || verdict.exitCode === EXIT.terminated;
   const decisive = word === "fail" ? failed : open;
   const gates = decisive.map(({ gate, outcome, message }) => ({ text: `gate ${outcome}: ${gate}: ${message}` }));
@@ -22,7 +21,8 @@ export function decideByPolicy(verdict: RunVerdict, section: PolicySection): Run
   ];
   return {
     word,
-    exitCode: interrupted || word === verdict.word ? verdict.exitCode : word === "fail" ? EXIT.gateFailed : EXIT.inconclusive,
+    exitCode:
+      interrupted || word === verdict.word ? verdict.exitCode : word === "fail" ? EXIT.gateFailed : EXIT.inconclusive,
     headline: verdict.headline.replace(/^[A-Z]+/, word.toUpperCase()) + told(failed, open, warned),
     // What the run itself found broken stays in front, unless a gate decided against its pass.
     reasons: verdict.word === "pass" ? gates : [...verdict.reasons, ...gates],

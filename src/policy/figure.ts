@@ -34,7 +34,10 @@ export function figureOf(record: RunRecord, threshold: Threshold): Figure | NoFi
 
 function ofDistributions(all: readonly DistributionSeries[], threshold: Threshold): Figure | NoFigure {
   const { labels, stat = "max" } = threshold;
-  const wanted = "outcome" in labels || !all.some((series) => "outcome" in series.labels) ? labels : { ...labels, outcome: "admitted" };
+  const wanted =
+    "outcome" in labels || !all.some((series) => "outcome" in series.labels)
+      ? labels
+      : { ...labels, outcome: "admitted" };
   const series = all.filter((entry) => matches(wanted, entry.labels) && entry.quantiles !== null);
   if (series.length === 0) return { why: "nothing was measured that it is about", samples: 0 };
   const samples = Math.min(...series.map((entry) => entry.samples));
@@ -51,7 +54,11 @@ function ofDistributions(all: readonly DistributionSeries[], threshold: Threshol
 /** Labels that tell counted things apart, not what they are counted among. */
 const OF_COUNTED: readonly string[] = ["status", "reason", "dialect", "stream"];
 
-function ofCounts(kind: "sum" | "share" | "each", all: readonly CountSeries[], threshold: Threshold): Figure | NoFigure {
+function ofCounts(
+  kind: "sum" | "share" | "each",
+  all: readonly CountSeries[],
+  threshold: Threshold,
+): Figure | NoFigure {
   const series = all.filter((entry) => matches(threshold.labels, entry.labels));
   // What the counts are of is told by the labels that are not about what is counted.
   const scope = Object.fromEntries(Object.entries(threshold.labels).filter(([label]) => !OF_COUNTED.includes(label)));

@@ -29,7 +29,11 @@ export interface CountSeries {
 type Metric =
   | { readonly kind: "distribution"; readonly labels: readonly string[]; read(record: RunRecord): DistributionSeries[] }
   /** `sum`: counts add up. `share`: counts over what they are of. `each`: one figure per series, the worst counts. */
-  | { readonly kind: "sum" | "share" | "each"; readonly labels: readonly string[]; read(record: RunRecord): CountSeries[] };
+  | {
+      readonly kind: "sum" | "share" | "each";
+      readonly labels: readonly string[];
+      read(record: RunRecord): CountSeries[];
+    };
 
 const CLASS_LABELS = ["tier", "phase", "dialect", "stream", "outcome"] as const;
 const PHASE_LABELS = ["tier", "phase"] as const;

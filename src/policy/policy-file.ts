@@ -25,7 +25,9 @@ const names = z.array(z.string().min(1));
 export const policySchema = z
   .strictObject({
     /** Suites that must have been judged whole, and rows of the ledger that must have been met. */
-    require: z.strictObject({ suites: names.default([]), rows: names.default([]), level: level.default("error") }).optional(),
+    require: z
+      .strictObject({ suites: names.default([]), rows: names.default([]), level: level.default("error") })
+      .optional(),
     /** What a miss of the compatibility layer is worth. Without a policy it warns. */
     compat: level.default("warn"),
     /** Tiers and workloads that `run` drives besides the conformance suites. */
@@ -60,7 +62,11 @@ export interface PolicyGate {
 /** The thresholds of a file that the schema has accepted. */
 export function gatesOf(file: PolicyFile): PolicyGate[] {
   return file.gates.flatMap((entry) => {
-    const { gate: text, level: weight, why } = typeof entry === "string" ? { gate: entry, level: "error" as const, why: undefined } : entry;
+    const {
+      gate: text,
+      level: weight,
+      why,
+    } = typeof entry === "string" ? { gate: entry, level: "error" as const, why: undefined } : entry;
     const read = parseThreshold(text);
     return typeof read === "string" ? [] : [{ threshold: read, level: weight, why }];
   });

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { checkResultSchema, layer, waiverSchema } from "./check-result.ts";
+import { comparisonSchema } from "./comparison-section.ts";
 import { loadSectionSchema } from "./load-section.ts";
+import { policySectionSchema } from "./policy-section.ts";
 import { STATUSES } from "./status.ts";
 
 /** Version of the run record. A reader of version n reads every record up to n. */
@@ -95,6 +97,10 @@ export const runRecordSchema = z
     }),
     /** Present when load was generated. */
     load: loadSectionSchema.optional(),
+    /** Present when a policy was given. */
+    policy: policySectionSchema.optional(),
+    /** Present when the run was held against another. */
+    comparison: comparisonSchema.optional(),
   })
   .meta({
     title: "Gauntlet run record",

@@ -1,6 +1,7 @@
-import type { RunRecord } from "../../../src/record/index.ts";
-import { decimal, plural } from "../format.ts";
-import { DataTable, Section } from "../parts.tsx";
+import type { LoadRun, RunRecord } from "../../../src/record/index.ts";
+import { oneLine } from "../../clean-text.ts";
+import { bytes, decimal, enumerate, percent, plural } from "../format.ts";
+import { DataTable, Foreign, Section, StatusMark } from "../parts.tsx";
 
 const WORDS: Readonly<Record<string, string>> = {
   observed: "the harness saw it come about",
@@ -26,15 +27,24 @@ export function BeliefSection({ record }: { readonly record: RunRecord }) {
       ? `The run was finished, and every state that was judged was seen or made by the harness.`
       : `The run was finished; ${plural(asserted, "state rests", "states rest")} on somebody's word, not on what was seen.`
     : "The run was cut short. What stands here is true as far as it goes, and it does not go far enough for a pass.";
+  const runs = record.load?.runs ?? [];
+  const late = runs.filter(({ generator }) => !generator.valid).map(({ name }) => oneLine(name, 40));
+  const generator =
+    runs.length === 0
+      ? ""
+      : late.length === 0
+        ? " The generator kept its bounds."
+        : ` The generator broke its bounds in ${enumerate(late)}: those figures say nothing about the gateway.`;
   return (
-    <Section id="belief" title="Can it be believed?" finding={finding}>
+    <Section id="belief" title="Can it be believed?" finding={`${finding}${generator}`}>
       <p>
         Verdicts rest on {plural(record.traffic.requests, "recorded exchange")}, first answers only.{" "}
         {record.traffic.note}
       </p>
+      {runs.length === 0 ? null : <Generators runs={runs} />}
       {states.size === 0 ? null : (
         <details>
-          <summary>How the {decimal(states.size)} states came about</summary>
+          <summary>How {plural(states.size, "state")} came about</summary>
           <DataTable
             caption="States and who vouches for them"
             quietCaption
@@ -48,5 +58,52 @@ export function BeliefSection({ record }: { readonly record: RunRecord }) {
         </details>
       )}
     </Section>
+  );
+}
+
+/** What the generators say of themselves; it comes before any other number. */
+function Generators({ runs }: { readonly runs: readonly LoadRun[] }) {
+  return (
+    <DataTable
+      caption="The generator, per load run"
+      head={[
+        "Run",
+        "Valid",
+        ...[
+          "Schedule lag p50 / p99, ms",
+          "Loop delay p99, ms",
+          "CPU of a core",
+          "Memory",
+          "Fewest samples",
+          "Calibration: TTFT error p99, ms",
+        ].map((value) => ({ value, number: true })),
+      ]}
+      rows={runs.map(({ name, generator, phases }) => {
+        const counts = phases.flatMap(({ classes }) =>
+          classes.filter(({ outcome }) => outcome === "admitted").map(({ count }) => count),
+        );
+        return [
+          <span key="name">
+            {oneLine(name, 60)}
+            {generator.problems.map((problem) => (
+              <span class="because" key={problem}>
+                <Foreign text={oneLine(problem, 200)} />
+              </span>
+            ))}
+          </span>,
+          <StatusMark
+            key="valid"
+            status={generator.valid ? "pass" : "inconclusive"}
+            label={generator.valid ? "valid" : "not valid"}
+          />,
+          `${decimal(generator.scheduleLagMs.p50, 2)} / ${decimal(generator.scheduleLagMs.p99, 2)}`,
+          decimal(generator.loopDelayMs.p99, 2),
+          percent(generator.cpuShare),
+          bytes(generator.peakRssBytes),
+          counts.length === 0 ? "–" : decimal(Math.min(...counts)),
+          generator.calibration === null ? "not made" : decimal(generator.calibration.ttftErrorMs.p99, 2),
+        ];
+      })}
+    />
   );
 }

@@ -1,9 +1,202 @@
-import type { RunRecord } from "../../../src/record/index.ts";
-import { Section } from "../parts.tsx";
+import type { CheckChange, ComparedMetric, Comparison, RunRecord } from "../../../src/record/index.ts";
+import { oneLine } from "../../clean-text.ts";
+import { ForestPlot } from "../charts/forest-plot.tsx";
+import { decimal, enumerate, percent, plural } from "../format.ts";
+import { DataTable, Foreign, Permalink, Section, StatusMark } from "../parts.tsx";
 
 /** What is different from the run that this one is held against. */
-export function ChangesSection(_: { readonly record: RunRecord }) {
+export function ChangesSection({ record }: { readonly record: RunRecord }) {
+  const { comparison } = record;
   return (
-    <Section id="changes" title="What changed" finding="No baseline was given, so nothing is said about change." />
+    <Section id="changes" title="What changed" finding={sentence(comparison)}>
+      {comparison === undefined ? null : <Changes comparison={comparison} />}
+    </Section>
+  );
+}
+
+function sentence(comparison: Comparison | undefined): string {
+  if (comparison === undefined) return "It was held against no other run, so nothing is said about change.";
+  const { checks, drift, metrics } = comparison;
+  const parts = [
+    checks.newlyFailing.length === 0 ? "" : `${plural(checks.newlyFailing.length, "check")} newly failing`,
+    checks.fixed.length === 0 ? "" : `${decimal(checks.fixed.length)} fixed`,
+    checks.vanished.length === 0 ? "" : `${decimal(checks.vanished.length)} vanished`,
+    checks.added.length === 0 ? "" : `${decimal(checks.added.length)} new`,
+    drift.length === 0 ? "" : plural(drift.length, "difference in behaviour", "differences in behaviour"),
+    worded(metrics, "regressed"),
+    worded(metrics, "improved"),
+  ].filter((part) => part !== "");
+  const what = parts.length === 0 ? "no change" : parts.join(", ");
+  return `${comparison.verdict.charAt(0).toUpperCase()}${comparison.verdict.slice(1)}: ${what}, from ${oneLine(comparison.a.label, 60)} to ${oneLine(comparison.b.label, 60)}.`;
+}
+
+function worded(metrics: readonly ComparedMetric[], verdict: ComparedMetric["verdict"]): string {
+  const names = metrics.filter((metric) => metric.verdict === verdict).map(({ name }) => oneLine(name, 60));
+  return names.length === 0 ? "" : `${enumerate(names, 2)} ${verdict}`;
+}
+
+const KINDS: Readonly<Record<Comparison["kind"], string>> = {
+  live: "Both ran in one session, in short blocks that took turns in shuffled, balanced order.",
+  stored:
+    "Two stored runs: weaker than a session in which both take turns, because the machine may have had another day.",
+  baseline:
+    "Held against an accepted baseline: one run against one run, so that figures have no interval and decide nothing here.",
+};
+
+function Changes({ comparison }: { readonly comparison: Comparison }) {
+  const { checks, drift, metrics, control, reasons } = comparison;
+  return (
+    <>
+      <p>{KINDS[comparison.kind]}</p>
+      {reasons.length === 0 ? null : (
+        <ul>
+          {reasons.map((reason) => (
+            <li key={reason}>
+              <Foreign text={oneLine(reason, 300)} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {control === null ? null : (
+        <p>
+          <StatusMark status={control.fit ? "pass" : "inconclusive"} label="A/A control" />{" "}
+          {oneLine(control.message, 300)}
+        </p>
+      )}
+      {metrics.length === 0 ? null : <Metrics metrics={metrics} control={control?.metrics ?? []} />}
+      <CheckList id="newly-failing" title="Newly failing" changes={checks.newlyFailing} />
+      <CheckList id="vanished" title="Vanished" changes={checks.vanished} />
+      <CheckList id="other-changes" title="Otherwise changed" changes={checks.other} />
+      <CheckList id="fixed" title="Fixed" changes={checks.fixed} />
+      <CheckList id="added" title="New" changes={checks.added} />
+      {drift.length === 0 ? null : <DriftTable drift={drift} />}
+    </>
+  );
+}
+
+function Metrics({
+  metrics,
+  control,
+}: {
+  readonly metrics: readonly ComparedMetric[];
+  readonly control: readonly ComparedMetric[];
+}) {
+  return (
+    <>
+      <h3 id="deltas">
+        Figures
+        <Permalink id="deltas" what="Figures" />
+      </h3>
+      {metrics.some(({ low }) => low !== null) ? <ForestPlot metrics={metrics} control={control} /> : null}
+      <DataTable
+        caption="Figures of both sides, with intervals and margins"
+        quietCaption
+        head={[
+          "Figure",
+          "Verdict",
+          { value: "A", number: true },
+          { value: "B", number: true },
+          { value: "Change", number: true },
+          { value: "95 % interval", number: true },
+          { value: "Margin", number: true },
+          { value: "p (Holm)", number: true },
+          { value: "Could see", number: true },
+        ]}
+        rows={metrics.map((metric) => [
+          <span key="name">
+            {oneLine(metric.name, 100)}
+            <span class="because">{oneLine(metric.why, 160)}</span>
+          </span>,
+          <StatusMark key="verdict" status={STATUS[metric.verdict]} label={metric.verdict} />,
+          amount(metric, metric.a),
+          amount(metric, metric.b),
+          relative(metric, metric.change),
+          metric.low === null || metric.high === null
+            ? "–"
+            : `${relative(metric, metric.low)} to ${relative(metric, metric.high)}`,
+          metric.margin === 0 ? "–" : `± ${relative(metric, metric.margin).replace("+", "")}`,
+          metric.pHolm === null ? "–" : decimal(metric.pHolm, 3),
+          metric.detectable === null ? "–" : relative(metric, metric.detectable).replace("+", ""),
+        ])}
+      />
+    </>
+  );
+}
+
+const STATUS = { regressed: "fail", improved: "pass", "not worse": "pass", inconclusive: "inconclusive" } as const;
+
+function amount({ unit }: ComparedMetric, value: number | null): string {
+  if (value === null) return "–";
+  if (unit === "share") return percent(value, 2);
+  return `${decimal(value, value < 10 ? 2 : 1)} ${unit === "ms" ? "ms" : "/s"}`;
+}
+
+export function relative({ unit }: ComparedMetric, value: number | null): string {
+  if (value === null) return "–";
+  const text = decimal(Math.abs(value) * 100, 1);
+  const sign = value < 0 ? "−" : "+";
+  return unit === "share" ? `${sign}${text} points` : `${sign}${text} %`;
+}
+
+/** Most changes of one kind that are listed. */
+const MOST = 100;
+
+function CheckList({
+  id,
+  title,
+  changes,
+}: {
+  readonly id: string;
+  readonly title: string;
+  readonly changes: readonly CheckChange[];
+}) {
+  if (changes.length === 0) return null;
+  return (
+    <>
+      <h3 id={id}>
+        {title} ({decimal(changes.length)})
+        <Permalink id={id} what={title} />
+      </h3>
+      <DataTable
+        caption={title}
+        quietCaption
+        head={["Check", "Before", "Now", "What came out"]}
+        rows={changes
+          .slice(0, MOST)
+          .map((change) => [
+            <code key="id">{oneLine(change.id, 200)}</code>,
+            change.before === null ? "was not there" : <StatusMark key="before" status={change.before} />,
+            change.now === null ? "is not there" : <StatusMark key="now" status={change.now} />,
+            <Foreign key="message" text={oneLine(change.message, 240)} />,
+          ])}
+      />
+      {changes.length > MOST ? <p class="note">and {decimal(changes.length - MOST)} more</p> : null}
+    </>
+  );
+}
+
+function DriftTable({ drift }: { readonly drift: Comparison["drift"] }) {
+  return (
+    <>
+      <h3 id="drift">
+        Behaviour that differs
+        <Permalink id="drift" what="Behaviour that differs" />
+      </h3>
+      <DataTable
+        caption="Behaviour that differs"
+        quietCaption
+        head={["Kind", "Where", "What", "Before", "Now"]}
+        rows={drift
+          .slice(0, MOST)
+          .map((entry) => [
+            entry.kind,
+            <code key="where">{oneLine(entry.where, 160)}</code>,
+            <Foreign key="what" text={oneLine(entry.what, 160)} />,
+            <Foreign key="before" text={oneLine(entry.before, 200)} />,
+            <Foreign key="now" text={oneLine(entry.now, 200)} />,
+          ])}
+      />
+      {drift.length > MOST ? <p class="note">and {decimal(drift.length - MOST)} more</p> : null}
+    </>
   );
 }

@@ -1,8 +1,8 @@
 import type { RunRecord } from "../../../src/record/index.ts";
-import { visible } from "../../clean-text.ts";
+import { oneLine, visible } from "../../clean-text.ts";
 import { embeddedSwitches, shellWord } from "../../reproduce.ts";
 import { bytes, utc } from "../format.ts";
-import { Copyable, Facts, Foreign, Permalink, ScrollText, Section } from "../parts.tsx";
+import { Copyable, DataTable, Facts, Foreign, Permalink, ScrollText, Section } from "../parts.tsx";
 
 /** Where it was run, with what, and how to do it again. */
 export function EnvironmentSection({ record }: { readonly record: RunRecord }) {
@@ -43,6 +43,7 @@ export function EnvironmentSection({ record }: { readonly record: RunRecord }) {
         The verdicts can be computed again from the recording, without traffic, by <code>gauntlet rejudge</code>, and
         this page is rendered again, byte for byte, by <code>gauntlet report</code>, each with the run folder.
       </p>
+      <Waivers record={record} />
       <Method />
       <Glossary />
     </Section>
@@ -54,6 +55,61 @@ function wholeCommand(record: RunRecord): string {
   return [`gauntlet ${record.command}`, ...target, ...embeddedSwitches(record), "--seed", String(record.seed)].join(
     " ",
   );
+}
+
+/** Failures that the gateway's team has accepted, those first that expire next. */
+function Waivers({ record }: { readonly record: RunRecord }) {
+  const waivers = [...(record.waivers ?? [])].sort((a, b) => (a.expires < b.expires ? -1 : 1));
+  const leftovers = record.leftovers ?? [];
+  return (
+    <>
+      {waivers.length === 0 ? null : (
+        <>
+          <h3 id="waivers">
+            Waivers
+            <Permalink id="waivers" what="Waivers" />
+          </h3>
+          <DataTable
+            caption="Waivers"
+            quietCaption
+            head={["Check", "Until", "Owner", "Reason", "Place"]}
+            rows={waivers.map(({ check, expires, owner, reason, place }) => [
+              <code key="check">{oneLine(check, 160)}</code>,
+              <span key="expires">
+                {oneLine(expires, 20)}
+                <span class="because">{remaining(expires, record.startedAt)}</span>
+              </span>,
+              <Foreign key="owner" text={oneLine(owner, 80)} />,
+              <Foreign key="reason" text={oneLine(reason, 240)} />,
+              <Foreign key="place" text={oneLine(place, 120)} />,
+            ])}
+          />
+        </>
+      )}
+      {leftovers.length === 0 ? null : (
+        <>
+          <h3 id="leftovers">
+            Left behind
+            <Permalink id="leftovers" what="Left behind" />
+          </h3>
+          <ul>
+            {leftovers.map((text) => (
+              <li key={text}>
+                <Foreign text={oneLine(text, 240)} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  );
+}
+
+/** Days until a waiver ends, from the day of the run: a page rendered later must say the same. */
+function remaining(expires: string, startedAt: string): string {
+  const days = Math.round((Date.parse(expires) - Date.parse(startedAt.slice(0, 10))) / 86_400_000);
+  if (!Number.isFinite(days)) return "";
+  return days < 0 ? "expired" : `${days} ${days === 1 ? "day" : "days"} left`;
 }
 
 function Method() {

@@ -126,11 +126,18 @@ function Instance({
     <details class="instance" open={open} id={anchors.of("instance", check.id)}>
       <summary>
         <code>{oneLine(check.id, 200)}</code>
+        {check.waived === undefined ? null : <span class="level">waived</span>}
         <span class="because">
           <Foreign text={oneLine(check.message, 160)} />
         </span>
       </summary>
       <div class="body">
+        {check.waived === undefined ? null : (
+          <p class="qualifiers">
+            Waived until {oneLine(check.waived.expires, 20)} by {oneLine(check.waived.owner, 80)}:{" "}
+            <Foreign text={oneLine(check.waived.reason, 300)} />
+          </p>
+        )}
         {broken.length === 0 ? (
           <p>
             <Foreign text={shorten(check.message, 1_000)} />

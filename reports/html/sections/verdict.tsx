@@ -53,8 +53,10 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
 
 const WORDS = { inconclusive: "Inconclusive", error: "Error" } as const;
 
-function sentence({ verdict, counts, complete }: RunRecord): string {
-  const failed = (counts.fail ?? 0) + (counts.flaky ?? 0);
+function sentence({ verdict, counts, complete, checks }: RunRecord): string {
+  const failed = checks.filter(
+    ({ status, waived }) => (status === "fail" || status === "flaky") && waived === undefined,
+  ).length;
   const untested = (counts.blocked ?? 0) + (counts.inconclusive ?? 0);
   const cut = complete ? "" : " The run was cut short: this is what there was.";
   switch (verdict.word) {
@@ -127,6 +129,13 @@ function CountsBar({ record }: { readonly record: RunRecord }) {
   );
 }
 
+/** A waiver that ends sooner wants somebody to look at it now. */
+const SOON_DAYS = 14;
+
+function endsSoon(expires: string, startedAt: string): boolean {
+  return Date.parse(expires) - Date.parse(startedAt) < SOON_DAYS * 86_400_000;
+}
+
 /** Most reasons in the verdict; the failures section has all. */
 const MOST_REASONS = 12;
 
@@ -134,9 +143,12 @@ function Reasons({ record, anchors }: { readonly record: RunRecord; readonly anc
   const groups = problemsOf(record).filter(({ status }) => status !== "warn");
   const blocked = record.checks.filter(({ status }) => status === "blocked").length;
   const known = new Set(record.checks.map(({ id }) => id));
-  const others = record.verdict.reasons.filter(({ check }) => check === undefined || !known.has(check));
+  const others = record.verdict.reasons.filter(
+    ({ check, text }) => check === undefined || !known.has(check) || text.startsWith("waiver "),
+  );
+  const ending = (record.waivers ?? []).filter(({ expires }) => endsSoon(expires, record.startedAt));
   const warned = record.counts.warn ?? 0;
-  if (groups.length + blocked + others.length + warned === 0) return null;
+  if (groups.length + blocked + others.length + warned + ending.length === 0) return null;
   return (
     <div class="reasons">
       <h2 class="small">Why</h2>
@@ -160,6 +172,11 @@ function Reasons({ record, anchors }: { readonly record: RunRecord; readonly anc
           <li>
             <StatusMark status="blocked" /> <a href="#not-run">{plural(blocked, "check was", "checks were")} not run</a>
             : something they need is missing.
+          </li>
+        ) : null}
+        {ending.length > 0 ? (
+          <li>
+            <a href="#waivers">{plural(ending.length, "waiver ends", "waivers end")}</a> within {SOON_DAYS} days.
           </li>
         ) : null}
         {warned > 0 ? (

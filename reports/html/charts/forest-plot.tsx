@@ -1,0 +1,89 @@
+import { scaleLinear } from "d3-scale";
+import type { ComparedMetric } from "../../../src/record/index.ts";
+import { oneLine } from "../../clean-text.ts";
+import { Mark, n, Sheet, styleOf } from "./frame.tsx";
+
+const ROW = 30;
+const LEFT = 250;
+const WIDTH = 860;
+
+/** Each figure's interval against the margin within which a change does not matter. */
+export function ForestPlot({
+  metrics,
+  control,
+}: {
+  readonly metrics: readonly ComparedMetric[];
+  readonly control: readonly ComparedMetric[];
+}) {
+  const rows = metrics.filter(({ low, high }) => low !== null && high !== null);
+  const widest = Math.max(
+    0.05,
+    ...rows.flatMap(({ low, high, margin }) => [Math.abs(low ?? 0), Math.abs(high ?? 0), margin * 1.3]),
+  );
+  const limit = Math.min(widest, 1.5);
+  const x = scaleLinear([-limit, limit], [LEFT, WIDTH - 20]).clamp(true);
+  const height = rows.length * ROW + 46;
+  const box = { width: WIDTH, height, left: LEFT, right: 20, top: 8, bottom: 38 };
+  const byName = new Map(control.map((metric) => [metric.name, metric]));
+  return (
+    <figure>
+      <figcaption>
+        <strong>Change from A to B</strong>
+        <span class="note">
+          The band is the margin within which a change does not matter. A solid line is the 95 % interval of B against
+          A, a dashed one of A against itself. To the right is more.
+        </span>
+      </figcaption>
+      <Sheet
+        box={box}
+        label="Relative change of each figure with its 95 % interval, against the practical margin. The table below has the numbers."
+      >
+        {x.ticks(7).map((at) => (
+          <g key={at}>
+            <line
+              class={at === 0 ? "axis-line" : "grid"}
+              x1={n(x(at))}
+              x2={n(x(at))}
+              y1={box.top}
+              y2={height - box.bottom}
+            />
+            <text x={n(x(at))} y={height - box.bottom + 15} text-anchor="middle">
+              {`${at > 0 ? "+" : at < 0 ? "−" : ""}${Math.round(Math.abs(at) * 1_000) / 10} %`}
+            </text>
+          </g>
+        ))}
+        {rows.map((metric, index) => {
+          const y = box.top + index * ROW + ROW / 2;
+          const itself = byName.get(metric.name);
+          const tone = metric.verdict === "regressed" ? "bad" : metric.verdict === "inconclusive" ? "held" : "good";
+          return (
+            <g key={metric.name}>
+              <rect
+                class="band"
+                x={n(x(-metric.margin))}
+                y={y - 10}
+                width={n(x(metric.margin) - x(-metric.margin))}
+                height={20}
+              />
+              <text class="strong" x={LEFT - 10} y={y + 4} text-anchor="end">
+                {oneLine(metric.name, 38)}
+              </text>
+              {itself === undefined || itself.low === null || itself.high === null ? null : (
+                <line
+                  class="line-quiet"
+                  x1={n(x(itself.low))}
+                  x2={n(x(itself.high))}
+                  y1={y + 7}
+                  y2={y + 7}
+                  stroke-dasharray="3 3"
+                />
+              )}
+              <line class={`line-${tone}`} x1={n(x(metric.low ?? 0))} x2={n(x(metric.high ?? 0))} y1={y} y2={y} />
+              <Mark style={styleOf(0)} x={x(metric.change ?? 0)} y={y} />
+            </g>
+          );
+        })}
+      </Sheet>
+    </figure>
+  );
+}

@@ -1,0 +1,184 @@
+import type { ScaleContinuousNumeric } from "d3-scale";
+import type { ComponentChildren } from "preact";
+
+/** A drawing's place on its sheet, in units of the drawing. */
+export interface Box {
+  readonly width: number;
+  readonly height: number;
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+export const BOX: Box = { width: 860, height: 250, left: 58, right: 18, top: 12, bottom: 38 };
+
+export type Scale = ScaleContinuousNumeric<number, number>;
+
+/** The sheet of a drawing: named and described for those who cannot see it, and no wider than the page. */
+export function Sheet({
+  box = BOX,
+  label,
+  children,
+}: {
+  readonly box?: Box;
+  readonly label: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <svg viewBox={`0 0 ${box.width} ${box.height}`} role="img" aria-label={label}>
+      {children}
+    </svg>
+  );
+}
+
+export interface Tick {
+  readonly at: number;
+  readonly text: string;
+}
+
+/** Ticks below, with thin lines up through the drawing. */
+export function AxisBelow({
+  box = BOX,
+  scale,
+  ticks,
+  title,
+}: {
+  readonly box?: Box;
+  readonly scale: Scale;
+  readonly ticks: readonly Tick[];
+  readonly title: string;
+}) {
+  const base = box.height - box.bottom;
+  return (
+    <g>
+      {ticks.map(({ at, text }) => (
+        <g key={text}>
+          <line class="grid" x1={n(scale(at))} x2={n(scale(at))} y1={box.top} y2={base} />
+          <text x={n(scale(at))} y={base + 15} text-anchor="middle">
+            {text}
+          </text>
+        </g>
+      ))}
+      <line class="axis-line" x1={box.left} x2={box.width - box.right} y1={base} y2={base} />
+      <text x={(box.left + box.width - box.right) / 2} y={box.height - 4} text-anchor="middle">
+        {title}
+      </text>
+    </g>
+  );
+}
+
+export function AxisLeft({
+  box = BOX,
+  scale,
+  ticks,
+  title,
+  lift = 0,
+}: {
+  readonly box?: Box;
+  readonly scale: Scale;
+  readonly ticks: readonly Tick[];
+  readonly title: string;
+  /** How far above the drawing the title stands, where something else stands between. */
+  readonly lift?: number;
+}) {
+  return (
+    <g>
+      {ticks.map(({ at, text }) => (
+        <g key={text}>
+          <line class="grid" x1={box.left} x2={box.width - box.right} y1={n(scale(at))} y2={n(scale(at))} />
+          <text x={box.left - 7} y={n(scale(at)) + 4} text-anchor="end">
+            {text}
+          </text>
+        </g>
+      ))}
+      <text class="strong" x={box.left} y={box.top - 3 - lift} text-anchor="start">
+        {title}
+      </text>
+    </g>
+  );
+}
+
+/** A tenth of a unit is finer than any screen or printer, and keeps the file small and the same everywhere. */
+export function n(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+/** Plain decimal ticks, at most about so many. */
+export function linearTicks(scale: Scale, count: number): Tick[] {
+  return scale.ticks(count).map((at) => ({ at, text: short(at) }));
+}
+
+/** Powers of ten and, where there is room, twos and fives between them. */
+export function logTicks(scale: Scale): Tick[] {
+  const [from = 1, to = 10] = scale.domain();
+  const decades = Math.log10(to / from);
+  const steps = decades < 2.5 ? [1, 2, 5] : [1];
+  const ticks: Tick[] = [];
+  for (let power = Math.floor(Math.log10(from)); power <= Math.ceil(Math.log10(to)); power++) {
+    for (const step of steps) {
+      const at = step * 10 ** power;
+      if (at >= from * 0.999 && at <= to * 1.001) ticks.push({ at, text: short(at) });
+    }
+  }
+  return ticks;
+}
+
+function short(value: number): string {
+  if (value >= 10_000) return `${Number((value / 1_000).toPrecision(3))}k`;
+  return String(Number(value.toPrecision(6)));
+}
+
+/** Line styles: told apart by colour, by dashes and by a mark, so that grey print can be read. */
+export const STYLES = [
+  { stroke: "series-1", dash: undefined, mark: "circle" },
+  { stroke: "series-2", dash: "7 3", mark: "square" },
+  { stroke: "series-3", dash: "2 3", mark: "diamond" },
+  { stroke: "series-4", dash: "9 3 2 3", mark: "cross" },
+] as const;
+
+export type Style = (typeof STYLES)[number];
+
+export function styleOf(index: number): Style {
+  return STYLES[index % STYLES.length] ?? STYLES[0];
+}
+
+export function Mark({
+  style,
+  x,
+  y,
+  title,
+}: {
+  readonly style: Style;
+  readonly x: number;
+  readonly y: number;
+  readonly title?: string;
+}) {
+  const path = {
+    circle: "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0",
+    square: "M-2.6 -2.6h5.2v5.2h-5.2z",
+    diamond: "M0 -3.8L3.8 0L0 3.8L-3.8 0z",
+    cross: "M-3 -3L3 3M3 -3L-3 3",
+  }[style.mark];
+  return (
+    <path class={`mark-${style.stroke}`} d={path} transform={`translate(${n(x)} ${n(y)})`}>
+      {title === undefined ? null : <title>{title}</title>}
+    </path>
+  );
+}
+
+export function Legend({ entries }: { readonly entries: readonly { readonly name: string; readonly style: Style }[] }) {
+  return (
+    <ul class="legend">
+      {entries.map(({ name, style }) => (
+        <li key={name}>
+          <svg viewBox="0 0 32 14" aria-hidden="true">
+            <line class={`line-${style.stroke}`} x1="1" x2="31" y1="7" y2="7" stroke-dasharray={style.dash} />
+            <Mark style={style} x={16} y={7} />
+          </svg>
+          {name}
+        </li>
+      ))}
+    </ul>
+  );
+}

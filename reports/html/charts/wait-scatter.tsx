@@ -1,0 +1,49 @@
+import { scaleLinear } from "d3-scale";
+import type { RetryAfterFigures, RetryOutcome } from "../../../src/record/index.ts";
+import { oneLine } from "../../clean-text.ts";
+import { AxisBelow, AxisLeft, BOX, Legend, linearTicks, Mark, n, Sheet, styleOf } from "./frame.tsx";
+
+const ORDER: readonly RetryOutcome[] = ["kept", "contended", "untested", "broken"];
+const NAMES: Readonly<Record<RetryOutcome, string>> = {
+  kept: "kept: admitted when it came back as told",
+  contended: "contended: others took what became free",
+  untested: "not tested",
+  broken: "broken: denied again",
+};
+
+/** Promised against actual wait, with the line on which the promise is exact. */
+export function WaitScatter({ samples }: { readonly samples: RetryAfterFigures["samples"] }) {
+  const points = samples.flatMap(({ promisedMs, actualMs, outcome, reason }) =>
+    promisedMs === null || actualMs === null
+      ? []
+      : [{ promisedS: promisedMs / 1_000, actualS: actualMs / 1_000, outcome, reason }],
+  );
+  if (points.length === 0) return null;
+  const most = Math.max(1, ...points.flatMap(({ promisedS, actualS }) => [promisedS, actualS])) * 1.05;
+  const box = { ...BOX, height: 320 };
+  const x = scaleLinear([0, most], [box.left, box.width - box.right]);
+  const y = scaleLinear([0, most], [box.height - box.bottom, box.top]);
+  const present = ORDER.filter((outcome) => points.some((point) => point.outcome === outcome));
+  return (
+    <>
+      <Legend entries={present.map((outcome) => ({ name: NAMES[outcome], style: styleOf(ORDER.indexOf(outcome)) }))} />
+      <Sheet
+        box={box}
+        label="Promised wait against the wait until a request was admitted. Points on the line kept their promise exactly; the table below sums them up."
+      >
+        <AxisLeft box={box} scale={y} ticks={linearTicks(y, 6)} title="waited until admitted, s" />
+        <AxisBelow box={box} scale={x} ticks={linearTicks(x, 8)} title="promised by Retry-After, s" />
+        <line class="limit" x1={n(x(0))} x2={n(x(most))} y1={n(y(0))} y2={n(y(most))} />
+        {points.map(({ promisedS, actualS, outcome, reason }, index) => (
+          <Mark
+            key={index}
+            style={styleOf(ORDER.indexOf(outcome))}
+            x={x(promisedS)}
+            y={y(actualS)}
+            title={`${oneLine(reason, 60)}: promised ${promisedS} s, waited ${Number(actualS.toPrecision(4))} s`}
+          />
+        ))}
+      </Sheet>
+    </>
+  );
+}

@@ -1,0 +1,112 @@
+import type { LoadRun, RetryAfterFigures, RunRecord } from "../../../src/record/index.ts";
+import { oneLine } from "../../clean-text.ts";
+import { WaitScatter } from "../charts/wait-scatter.tsx";
+import { decimal, duration, percent, plural } from "../format.ts";
+import { DataTable, Figure, Section } from "../parts.tsx";
+
+/** Whether the gateway keeps what it promises, and whether we waited as told. */
+export function RetryAfterSection({ record }: { readonly record: RunRecord }) {
+  const runs = (record.load?.runs ?? []).flatMap((run) =>
+    run.retryAfter === null ? [] : [{ run, figures: run.retryAfter }],
+  );
+  return (
+    <Section id="retry-after" title="Retry-After" finding={sentence(runs.map(({ figures }) => figures))}>
+      {runs.map(({ run, figures }) => (
+        <Promises key={run.name} run={run} figures={figures} />
+      ))}
+    </Section>
+  );
+}
+
+function sentence(all: readonly RetryAfterFigures[]): string {
+  if (all.length === 0) return "No promise was tested under load in this run; the conformance suites test single ones.";
+  const groups = all.flatMap(({ groups: entries }) => entries);
+  const sum = (read: (group: RetryAfterFigures["groups"][number]) => number) =>
+    groups.reduce((total, group) => total + read(group), 0);
+  const [kept, broken, denials, present] = [
+    sum((group) => group.kept),
+    sum((group) => group.broken),
+    sum((group) => group.denials),
+    sum((group) => group.present),
+  ];
+  const conduct = all.reduce((total, { client }) => total + client.earlySends + client.forbiddenRetries, 0);
+  const tested = kept + broken;
+  return [
+    tested === 0
+      ? "No promise could be tested"
+      : `${decimal(kept)} of ${decimal(tested)} tested promises were kept (${percent(kept / tested)})`,
+    denials === present ? "" : `; ${decimal(denials - present)} of ${decimal(denials)} denials made none`,
+    conduct === 0 ? "" : `; the harness itself broke its rules ${plural(conduct, "time")}`,
+    ".",
+  ].join("");
+}
+
+function Promises({ run, figures }: { readonly run: LoadRun; readonly figures: RetryAfterFigures }) {
+  const { groups, samples, client, fleet } = figures;
+  const table = (
+    <DataTable
+      caption={`Promises of ${oneLine(run.name, 40)} by reason`}
+      quietCaption
+      head={[
+        "Reason",
+        "Kind",
+        ...[
+          "Denials",
+          "With a hint",
+          "Usable",
+          "Kept",
+          "Broken",
+          "Contended",
+          "Early, admitted",
+          "Promised p50",
+          "Waited p50",
+          "Waited p99",
+        ].map((value) => ({ value, number: true })),
+      ]}
+      rows={groups.map((group) => [
+        <code key="reason">{oneLine(group.reason, 80)}</code>,
+        `${group.dialect}, ${group.stream ? "stream" : "whole"}`,
+        decimal(group.denials),
+        decimal(group.present),
+        decimal(group.usable),
+        decimal(group.kept),
+        decimal(group.broken),
+        decimal(group.contended),
+        `${decimal(group.earlyAdmitted)} of ${decimal(group.earlyProbes)}`,
+        group.promisedMs === null ? "–" : duration(group.promisedMs.p50),
+        group.actualMs === null ? "–" : duration(group.actualMs.p50),
+        group.actualMs === null ? "–" : duration(group.actualMs.p99),
+      ])}
+    />
+  );
+  const drawn = samples.some(({ promisedMs, actualMs }) => promisedMs !== null && actualMs !== null);
+  return (
+    <>
+      <h3>{oneLine(run.name, 60)}</h3>
+      <p>
+        {BEHAVIOUR[figures.behaviour]} Sent too early: {decimal(client.earlySends)}; retried what must not be:{" "}
+        {decimal(client.forbiddenRetries)}; retries in all: {decimal(client.retries)}.
+        {fleet === null
+          ? ""
+          : ` Of ${plural(fleet.clients, "client")} at once ${decimal(fleet.recovered)} recovered${fleet.recoveryS === null ? "" : ` within ${decimal(fleet.recoveryS, 1)} s`}; at most ${percent(fleet.herdShare)} came back within a tenth of a second.`}
+      </p>
+      {drawn ? (
+        <Figure
+          title="Promised against actual wait"
+          note="On the dashed line a promise is exact. Above it the wait was longer than promised, below it shorter."
+          drawing={<WaitScatter samples={samples} />}
+        >
+          {table}
+        </Figure>
+      ) : (
+        table
+      )}
+    </>
+  );
+}
+
+const BEHAVIOUR: Readonly<Record<RetryAfterFigures["behaviour"], string>> = {
+  obey: "The clients waited as told.",
+  hammer: "The clients came back at once, on purpose.",
+  none: "Nothing was retried.",
+};

@@ -1,0 +1,48 @@
+import type { LoadSecond } from "../../src/record/index.ts";
+
+/** Most points of a line: more cannot be told apart on paper. */
+const MOST_POINTS = 500;
+
+export interface Point {
+  readonly atS: number;
+  readonly offered: number;
+  readonly admitted: number;
+  readonly denied: number;
+  readonly failed: number;
+  readonly inFlight: number;
+  readonly response: { readonly p50: number; readonly p99: number } | null;
+  readonly ttft: { readonly p50: number; readonly p99: number } | null;
+}
+
+/**
+ * Seconds put together so that a long run stays drawable. Rates are means per second; of in flight, and of latency within
+ * each bucket, the highest is kept, because a spike is what a reader looks for.
+ */
+export function thin(series: readonly LoadSecond[]): { readonly points: readonly Point[]; readonly bucketS: number } {
+  const bucketS = Math.max(1, Math.ceil(series.length / MOST_POINTS));
+  const points: Point[] = [];
+  for (let from = 0; from < series.length; from += bucketS) {
+    const bucket = series.slice(from, from + bucketS);
+    const [first] = bucket;
+    if (first === undefined) continue;
+    const mean = (read: (second: LoadSecond) => number) =>
+      bucket.reduce((sum, second) => sum + read(second), 0) / bucket.length;
+    points.push({
+      atS: first.atS,
+      offered: mean(({ offered }) => offered),
+      admitted: mean(({ admitted }) => admitted),
+      denied: mean(({ denied }) => denied),
+      failed: mean(({ failed }) => failed),
+      inFlight: Math.max(...bucket.map(({ inFlight }) => inFlight)),
+      response: highest(bucket.map(({ responseMs }) => responseMs)),
+      ttft: highest(bucket.map(({ ttftMs }) => ttftMs)),
+    });
+  }
+  return { points, bucketS };
+}
+
+function highest(values: readonly ({ p50: number; p99: number } | null)[]): { p50: number; p99: number } | null {
+  const known = values.filter((value) => value !== null);
+  if (known.length === 0) return null;
+  return { p50: Math.max(...known.map(({ p50 }) => p50)), p99: Math.max(...known.map(({ p99 }) => p99)) };
+}

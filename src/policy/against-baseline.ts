@@ -1,0 +1,73 @@
+import { type ComparedMetric, type Comparison, checkChanges, type RunRecord } from "../record/index.ts";
+import { type BaselineFile, figuresOf, machineOf, workloadKey } from "./baseline.ts";
+
+/**
+ * A run held against what was accepted: which checks changed, and the figures side by side. One run against one run has no
+ * interval, so that the figures decide nothing here; gates on `baseline` do that, with bounds that were chosen.
+ *
+ * @param whole whether the run meant to run every check; otherwise none can have vanished.
+ */
+export function againstBaseline(record: RunRecord, baseline: BaselineFile, whole: boolean): Comparison {
+  const { conformance } = baseline;
+  const before = new Map(Object.entries(conformance?.checks ?? {}));
+  const checks = checkChanges(before, conformance === null ? [] : record.checks, () => whole && record.complete);
+  const machine = JSON.stringify(machineOf(record));
+  const metrics = (record.load?.runs ?? []).flatMap((run) => {
+    const entry = baseline.performance.find(
+      (candidate) =>
+        candidate.tier === run.name &&
+        candidate.workload === workloadKey(run) &&
+        JSON.stringify(candidate.machine) === machine,
+    );
+    if (entry === undefined) return [];
+    const now = figuresOf(record, run);
+    return Object.entries(entry.figures).map(([name, { value }]) =>
+      metric(`${run.name}: ${name}`, value, now[name]?.value ?? null),
+    );
+  });
+  const from = conformance?.from ?? baseline.performance[0]?.from;
+  const broken = checks.newlyFailing.length + checks.vanished.length;
+  return {
+    kind: "baseline",
+    a: {
+      label: "baseline",
+      ...(from === undefined ? {} : { runId: from.runId, startedAt: from.startedAt }),
+      ...(from?.build === undefined ? {} : { build: from.build }),
+    },
+    b: { label: "this run", runId: record.runId, startedAt: record.startedAt },
+    verdict: broken > 0 ? "regressed" : "not worse",
+    reasons: [
+      ...(checks.newlyFailing.length === 0 ? [] : [`${checks.newlyFailing.length} checks fail that did not`]),
+      ...(checks.vanished.length === 0 ? [] : [`${checks.vanished.length} checks are gone`]),
+    ],
+    seed: null,
+    order: [],
+    control: null,
+    metrics,
+    checks,
+    drift: [],
+  };
+}
+
+function metric(name: string, a: number, b: number | null): ComparedMetric {
+  const share = /share|kept/.test(name);
+  const lower = /admitted|kept/.test(name);
+  return {
+    name,
+    unit: share ? "share" : /per_s/.test(name) ? "per s" : "ms",
+    worse: lower ? "lower" : "higher",
+    a,
+    b,
+    pairs: 1,
+    change: b === null || (a === 0 && !share) ? null : share ? b - a : b / a - 1,
+    low: null,
+    high: null,
+    margin: 0,
+    p: null,
+    pHolm: null,
+    detectable: null,
+    neededPairs: null,
+    verdict: "inconclusive",
+    why: "one run against one run has no interval",
+  };
+}

@@ -1,0 +1,34 @@
+import type { CheckResult } from "./check-result.ts";
+import type { CheckChange, Comparison } from "./comparison-section.ts";
+import type { Status } from "./status.ts";
+
+const BAD: readonly Status[] = ["fail", "flaky"];
+const UNDECIDED: readonly Status[] = ["harness-error", "blocked", "inconclusive"];
+
+/**
+ * What became of checks between two runs. A check that is gone, or that is not decided any more, has not been fixed.
+ *
+ * @param before statuses by instance id.
+ * @param ran which checks the later run meant to run: one that was not selected has not vanished.
+ */
+export function checkChanges(
+  before: ReadonlyMap<string, Status>,
+  now: readonly CheckResult[],
+  ran: (id: string) => boolean = () => true,
+): Comparison["checks"] {
+  const changes: Comparison["checks"] = { newlyFailing: [], fixed: [], vanished: [], added: [], other: [] };
+  const present = new Set(now.map(({ id }) => id));
+  for (const [id, status] of before) {
+    if (!present.has(id) && ran(id)) changes.vanished.push({ id, before: status, now: null, message: "" });
+  }
+  for (const { id, status, message } of now) {
+    const was = before.get(id) ?? null;
+    const change: CheckChange = { id, before: was, now: status, message };
+    if (was === status) continue;
+    if (BAD.includes(status) && (was === null || !BAD.includes(was))) changes.newlyFailing.push(change);
+    else if (was === null) changes.added.push(change);
+    else if (BAD.includes(was) && !BAD.includes(status) && !UNDECIDED.includes(status)) changes.fixed.push(change);
+    else changes.other.push(change);
+  }
+  return changes;
+}

@@ -1,0 +1,73 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
+
+test.each<[what: string, policy: string, exit: number, says: RegExp]>([
+  [
+    "gates met",
+    "gates: ['checks{status=fail} == 0']\nrequire: { suites: [models], rows: [MODELS-1] }\n",
+    0,
+    /^PASS: embedded reference gateway$/m,
+  ],
+  ["a gate missed", "gates: ['checks{status=pass} > 1000']\n", 1, /^FAIL: .*1 of the policy's gates failed$/m],
+  [
+    "a gate that nothing was measured for",
+    "gates: ['ttft_ms p99 < 800']\n",
+    4,
+    /^INCONCLUSIVE: .*could not be decided$/m,
+  ],
+  ["a required suite that was not run", "require: { suites: [limits] }\n", 4, /^INCONCLUSIVE/m],
+  ["a missing baseline", "baseline: none.json\ngates: ['ttft_ms p99 <= baseline']\n", 4, /^INCONCLUSIVE/m],
+])("conform --policy: %s", async (_what, policy, exit, says) => {
+  using folder = temporaryFolder();
+  writeFileSync(join(folder.path, "policy.yaml"), policy);
+  const { code, stdout } = await gauntlet(
+    ["conform", "models", "--policy", "policy.yaml", "--out", "run"],
+    {},
+    folder.path,
+  );
+  expect(stdout).toMatch(says);
+  expect(code).toBe(exit);
+  const record = JSON.parse(readFileSync(join(folder.path, "run", "run.json"), "utf8"));
+  expect(record.policy.gates.length).toBeGreaterThan(0);
+  expect(readFileSync(join(folder.path, "run", "report.html"), "utf8").includes('id="gates"')).toBe(true);
+});
+
+test("a policy file with faults is refused before anything is sent, each fault at its place", async () => {
+  using folder = temporaryFolder();
+  writeFileSync(
+    join(folder.path, "policy.yaml"),
+    "gates:\n  - 'tftf_ms p99 < 1'\n  - 'denied == 0'\n  - 'denied == 0'\nrequire: { rows: [AUTH-999] }\ncompatt: error\n",
+  );
+  const { code, stderr } = await gauntlet(["run", "--policy", "policy.yaml"], {}, folder.path);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/policy\.yaml:2:5 \(gates\.0\).*no metric "tftf_ms"/);
+  expect(stderr).toMatch(/\(compatt\): unknown field "compatt"\. Did you mean "compat"/);
+  writeFileSync(join(folder.path, "policy.yaml"), "gates: ['denied == 0', 'denied == 0']\n");
+  expect((await gauntlet(["run", "--policy", "policy.yaml"], {}, folder.path)).stderr).toMatch(
+    /about the same as gate 1/,
+  );
+  writeFileSync(join(folder.path, "policy.yaml"), "require: { rows: [AUTH-999] }\n");
+  expect((await gauntlet(["run", "--policy", "policy.yaml"], {}, folder.path)).stderr).toMatch(/no row "AUTH-999"/);
+});
+
+test("an accepted run is what the next one is held against", async () => {
+  using folder = temporaryFolder();
+  const at = folder.path;
+  writeFileSync(join(at, "policy.yaml"), "baseline: gauntlet-baseline.json\n");
+  await gauntlet(["conform", "models", "--out", "good"], {}, at);
+  const accepted = await gauntlet(["baseline", "accept", "good"], {}, at);
+  expect(accepted).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^gauntlet-baseline\.json: \d+ checks of run/),
+  });
+  const file = readFileSync(join(at, "gauntlet-baseline.json"), "utf8");
+  expect(JSON.parse(file).conformance.checks["models.list"]).toBe("pass");
+  const bad = ["conform", "models", "--fault", "models.other-field", "--policy", "policy.yaml", "--out", "bad"];
+  expect((await gauntlet(bad, {}, at)).code).toBe(1);
+  const { comparison } = JSON.parse(readFileSync(join(at, "bad", "run.json"), "utf8"));
+  expect(comparison.kind).toBe("baseline");
+  expect(comparison.checks.newlyFailing.map(({ id }: { id: string }) => id)).toContain("models.list");
+  expect(comparison.checks.vanished).toEqual([]);
+});

@@ -1,0 +1,315 @@
+import { describe, expect, test } from "vitest";
+import type { BaselineFile } from "../../src/policy/index.ts";
+import {
+  acceptBaseline,
+  applyPolicy,
+  confirmed,
+  decideByPolicy,
+  type Policy,
+  policySchema,
+  toConfirm,
+} from "../../src/policy/index.ts";
+import type { LoadRun, RunRecord } from "../../src/record/index.ts";
+import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
+import { broken, met, recordOf, result } from "../support/records.ts";
+
+function policyOf(written: object, baseline?: BaselineFile): Policy {
+  return {
+    source: "policy.yaml",
+    sha256: "0".repeat(64),
+    file: policySchema.parse(written),
+    baseline: baseline === undefined ? undefined : { source: "baseline.json", file: baseline },
+  };
+}
+
+const PASSING = [result("auth.good", "pass"), result("errors.good", "pass")];
+
+function withLoad(...runs: LoadRun[]): RunRecord {
+  return recordOf(PASSING, { load: { runs } });
+}
+
+const RECORD = withLoad(loadRun("growth"));
+const INVALID = { ...loadRun("growth").generator, valid: false, problems: ["schedule lag p99 80 ms"] };
+
+describe("thresholds over a record", () => {
+  test.each<[gate: string, record: RunRecord, outcome: string, observed: number | null]>([
+    ["ttft_ms{tier=growth,stream=true} p99 < 800", RECORD, "pass", 180],
+    ["ttft_ms{tier=growth,stream=true} p99 < 180", RECORD, "fail", 180],
+    ["ttft_ms{tier=growth,stream=true} p99 <= 180", RECORD, "pass", 180],
+    ["response_ms p50 > 419", RECORD, "pass", 420],
+    // Nothing of it was measured: never a pass.
+    ["ttft_ms{tier=starter} p99 < 800", RECORD, "inconclusive", null],
+    ["ttft_ms{stream=false} p99 < 800", RECORD, "inconclusive", null],
+    ["ttft_ms p99 < 800", recordOf(PASSING), "inconclusive", null],
+    ["denied == 0", recordOf(PASSING), "inconclusive", null],
+    // The short phase names of the documents are understood.
+    ["denied{phase=at-limit} == 0", RECORD, "pass", 0],
+    ["denied{phase=over-limit} == 0", RECORD, "fail", 1_500],
+    ["denied{phase=over-the-limit,reason=concurrency_limit_exceeded} <= 100", RECORD, "pass", 100],
+    ["denied{phase=over-the-limit,reason=budget_exhausted} == 0", RECORD, "pass", 0],
+    ["denied{phase=recovery} == 0", RECORD, "inconclusive", null],
+    ["denied_share{phase=over-the-limit} < 0.31", RECORD, "pass", 0.3],
+    ["failed_share == 0", RECORD, "pass", 0],
+    ["retry_after_kept{reason=rate_limit_exceeded} >= 0.99", RECORD, "pass", 0.99],
+    ["retry_after_kept{reason=rate_limit_exceeded} > 0.99", RECORD, "fail", 0.99],
+    ["retry_after_kept{reason=concurrency_limit_exceeded} >= 0.5", RECORD, "inconclusive", null],
+    ["retry_after_usable == 1", RECORD, "fail", 1_399 / 1_400],
+    ["early_sends == 0", RECORD, "pass", 0],
+    ["schedule_lag_ms p99 < 5", RECORD, "pass", 1.2],
+    ["checks{status=pass} >= 2", RECORD, "pass", 2],
+    ["checks{suite=auth,status=fail} == 0", RECORD, "pass", 0],
+    ["checks{suite=nowhere,status=fail} == 0", RECORD, "inconclusive", null],
+    // A distribution must meet its bound everywhere: the worst series decides, and nothing is averaged.
+    [
+      "ttft_ms p50 < 100",
+      withLoad(
+        loadRun("growth", {
+          phases: [loadPhase("a"), loadPhase("b", { classes: [loadClass({ ttftMs: quantiles(101) })] })],
+        }),
+      ),
+      "fail",
+      101,
+    ],
+    [
+      "admitted_per_s > 10",
+      withLoad(
+        loadRun("growth", {
+          phases: [loadPhase("a"), loadPhase("b", { rates: { ...loadPhase("b").rates, admitted: 9 } })],
+        }),
+      ),
+      "fail",
+      9,
+    ],
+    // Denied requests are fast; they are never among the admitted ones.
+    [
+      "response_ms p50 > 400",
+      withLoad(
+        loadRun("growth", {
+          phases: [
+            loadPhase("a", { classes: [loadClass(), loadClass({ outcome: "denied", responseMs: quantiles(2) })] }),
+          ],
+        }),
+      ),
+      "pass",
+      420,
+    ],
+    [
+      "response_ms{outcome=denied} p50 < 3",
+      withLoad(
+        loadRun("growth", {
+          phases: [loadPhase("a", { classes: [loadClass({ outcome: "denied", responseMs: quantiles(2) })] })],
+        }),
+      ),
+      "pass",
+      2,
+    ],
+    // Too few samples for the quantile.
+    [
+      "ttft_ms p99 < 800",
+      withLoad(loadRun("growth", { phases: [loadPhase("a", { classes: [loadClass({ count: 367 })] })] })),
+      "inconclusive",
+      null,
+    ],
+    [
+      "ttft_ms p99 < 800",
+      withLoad(loadRun("growth", { phases: [loadPhase("a", { classes: [loadClass({ count: 368 })] })] })),
+      "pass",
+      180,
+    ],
+    // A generator that was late says nothing about a gateway, in either direction; about itself it says the truth.
+    ["ttft_ms p99 < 800", withLoad(loadRun("growth", { generator: INVALID })), "inconclusive", null],
+    ["ttft_ms p99 < 8", withLoad(loadRun("growth", { generator: INVALID })), "inconclusive", null],
+    ["schedule_lag_ms p99 < 1", withLoad(loadRun("growth", { generator: INVALID })), "fail", 1.2],
+    // No baseline.
+    ["ttft_ms p99 < baseline * 1.1", RECORD, "inconclusive", 180],
+  ])("%s", (gate, record, outcome, observed) => {
+    const [made] = applyPolicy(record, policyOf({ gates: [gate] })).gates;
+    expect(made?.outcome).toBe(outcome);
+    if (observed === null) expect(made?.observed).toBeNull();
+    else expect(made?.observed).toBeCloseTo(observed, 9);
+  });
+});
+
+describe("required suites and rows, the compatibility layer, load", () => {
+  const compat = (status: "pass" | "warn") =>
+    result("compat.shape", status, {
+      layer: "compat",
+      findings: [status === "pass" ? met({ layer: "compat" }) : broken({ layer: "compat", weight: "warn" })],
+    });
+  test.each<[what: string, written: object, record: RunRecord, gate: string, outcome: string]>([
+    ["a suite that was judged", { require: { suites: ["auth"] } }, RECORD, "suite auth judged", "pass"],
+    ["a suite that was not run", { require: { suites: ["limits"] } }, RECORD, "suite limits judged", "inconclusive"],
+    [
+      "a suite with a blocked check",
+      { require: { suites: ["auth"] } },
+      recordOf([result("auth.a", "pass"), result("auth.b", "blocked")]),
+      "suite auth judged",
+      "inconclusive",
+    ],
+    [
+      "a suite with a failure",
+      { require: { suites: ["auth"] } },
+      recordOf([result("auth.a", "fail")]),
+      "suite auth judged",
+      "fail",
+    ],
+    ["a row that was met", { require: { rows: ["AUTH-3"] } }, RECORD, "row AUTH-3 met", "pass"],
+    [
+      "a row that was broken once",
+      { require: { rows: ["AUTH-3"] } },
+      recordOf([...PASSING, result("auth.b", "fail")]),
+      "row AUTH-3 met",
+      "fail",
+    ],
+    ["a row that nothing judged", { require: { rows: ["AUTH-4"] } }, RECORD, "row AUTH-4 met", "inconclusive"],
+    ["a compat miss", { compat: "error" }, recordOf([...PASSING, compat("warn")]), "compat demands met", "fail"],
+    ["compat met", { compat: "error" }, recordOf([...PASSING, compat("pass")]), "compat demands met", "pass"],
+    ["compat switched off", { compat: "off" }, recordOf([...PASSING, compat("warn")]), "compat demands met", "off"],
+    ["load that was driven", { load: ["growth"] }, RECORD, "load growth driven", "pass"],
+    ["load that was not driven", { load: ["scale"] }, RECORD, "load scale driven", "inconclusive"],
+    [
+      "load that failed",
+      { load: ["growth"] },
+      withLoad(loadRun("growth", { verdict: "fail", reasons: ["x"] })),
+      "load growth driven",
+      "fail",
+    ],
+    [
+      "load that is not decided",
+      { load: ["growth"] },
+      withLoad(loadRun("growth", { verdict: "inconclusive" })),
+      "load growth driven",
+      "inconclusive",
+    ],
+  ])("%s", (_what, written, record, gate, outcome) => {
+    const made = applyPolicy(record, policyOf(written)).gates.find((entry) => entry.gate === gate);
+    expect(made?.outcome).toBe(outcome);
+  });
+});
+
+describe("verdict and exit code", () => {
+  const failing = recordOf([result("auth.bad", "fail")], { load: { runs: [loadRun("growth")] } });
+  const blocked = recordOf([result("auth.good", "pass"), result("auth.away", "blocked")], {
+    load: { runs: [loadRun("growth")] },
+  });
+  const cut = recordOf(PASSING, {
+    load: { runs: [loadRun("growth")] },
+    complete: false,
+    verdict: {
+      word: "inconclusive",
+      exitCode: 130,
+      headline: "INCONCLUSIVE: staging, interrupted by SIGINT",
+      reasons: [{ text: "nothing was judged" }],
+      qualifiers: [],
+    },
+  });
+  const MET = "ttft_ms p99 < 800";
+  const MISSED = "ttft_ms p99 < 100";
+  const UNKNOWN = "ttft_ms{tier=starter} p99 < 800";
+  test.each<[what: string, record: RunRecord, gates: unknown[], word: string, exit: number, headline: RegExp]>([
+    ["all met", RECORD, [MET], "pass", 0, /^PASS: staging$/],
+    [
+      "one missed",
+      RECORD,
+      [MET, "denied{phase=over-limit} == 0"],
+      "fail",
+      1,
+      /^FAIL: staging; 1 of the policy's gates failed$/,
+    ],
+    ["one not decided", RECORD, [UNKNOWN], "inconclusive", 4, /^INCONCLUSIVE: staging; 1 could not be decided$/],
+    ["missed and not decided", RECORD, [MISSED, UNKNOWN], "fail", 1, /^FAIL: .* failed, 1 could not be decided$/],
+    ["missed, as a warning", RECORD, [{ gate: MISSED, level: "warn" }], "pass", 0, /^PASS: staging; 1 warned$/],
+    ["not decided, as a warning", RECORD, [{ gate: UNKNOWN, level: "warn" }], "pass", 0, /^PASS: staging; 1 warned$/],
+    ["missed, switched off", RECORD, [{ gate: MISSED, level: "off" }], "pass", 0, /^PASS: staging$/],
+    ["a failure of a check, all gates met", failing, [MET], "fail", 1, /^FAIL: staging$/],
+    ["a failure of a check, one gate not decided", failing, [UNKNOWN], "fail", 1, /^FAIL/],
+    ["blocked checks, all gates met", blocked, [MET], "inconclusive", 4, /^INCONCLUSIVE: staging$/],
+    ["blocked checks, one gate missed", blocked, [MISSED], "fail", 1, /^FAIL/],
+    ["interrupted, one gate missed", cut, [MISSED], "fail", 130, /^FAIL/],
+    ["interrupted, all met", cut, [MET], "inconclusive", 130, /^INCONCLUSIVE/],
+  ])("%s", (_what, record, gates, word, exitCode, headline) => {
+    const verdict = decideByPolicy(record.verdict, applyPolicy(record, policyOf({ gates })));
+    expect(verdict).toMatchObject({ word, exitCode });
+    expect(verdict.headline).toMatch(headline);
+    expect(verdict.reasons.length > 0 || word === "pass").toBe(true);
+  });
+});
+
+describe("baselines", () => {
+  const accepted = acceptBaseline(undefined, RECORD);
+  const GATE = "ttft_ms{phase=at-the-limit,dialect=chat,stream=true} p99 <= baseline * 1.1";
+  const slower = (factor: number) =>
+    withLoad(
+      loadRun("growth", {
+        phases: [loadPhase("at-the-limit", { classes: [loadClass({ ttftMs: quantiles(90 * factor) })] })],
+      }),
+    );
+  const elsewhere = { ...RECORD.environment, cpuModel: "another CPU" };
+  test.each<[what: string, record: RunRecord, baseline: BaselineFile | undefined, outcome: string, says: RegExp]>([
+    ["the same", RECORD, accepted, "pass", /180, bound <= 198/],
+    ["9 % slower", slower(1.09), accepted, "pass", /bound/],
+    ["11 % slower", slower(1.11), accepted, "fail", /199.8, bound <= 198/],
+    ["no baseline", RECORD, undefined, "inconclusive", /no baseline/],
+    ["another machine", { ...slower(1.5), environment: elsewhere }, accepted, "inconclusive", /another machine/],
+    [
+      "another workload",
+      withLoad(loadRun("growth", { workload: { shape: "other" } })),
+      accepted,
+      "inconclusive",
+      /has no ttft_ms/,
+    ],
+    ["another tier", withLoad(loadRun("scale")), accepted, "inconclusive", /for scale/],
+  ])("%s", (_what, record, baseline, outcome, says) => {
+    const [made] = applyPolicy(record, policyOf({ gates: [GATE] }, baseline)).gates;
+    expect(made).toMatchObject({ outcome, message: expect.stringMatching(says) });
+  });
+
+  test("a second machine and a second tier are added; the same one is replaced", () => {
+    const there = acceptBaseline(accepted, { ...RECORD, environment: elsewhere, runId: "there" });
+    const again = acceptBaseline(there, { ...withLoad(loadRun("scale"), loadRun("growth")), runId: "again" });
+    expect(again.performance.map(({ tier, machine, from }) => [tier, machine.cpuModel, from.runId])).toEqual([
+      ["growth", "CPU", "again"],
+      ["growth", "another CPU", "there"],
+      ["scale", "CPU", "again"],
+    ]);
+  });
+
+  test.each<[what: string, record: RunRecord, says: RegExp]>([
+    ["cut short", { ...RECORD, complete: false }, /cut short/],
+    ["made by a late generator", withLoad(loadRun("growth", { generator: INVALID })), /broke its bounds/],
+    ["empty", recordOf([]), /judged nothing/],
+  ])("a run that was %s is none", (_what, record, says) => {
+    expect(() => acceptBaseline(undefined, record)).toThrow(says);
+  });
+});
+
+describe("measured once more", () => {
+  const policy = policyOf({
+    gates: ["ttft_ms p99 < 100", { gate: "gap_ms p99 < 1", level: "warn" }, "checks{status=fail} == 0"],
+  });
+  const record = recordOf([result("auth.bad", "fail")], { load: { runs: [loadRun("growth"), loadRun("scale")] } });
+  const first = applyPolicy(record, policy);
+
+  test("only what a failed performance gate of weight is about", () => {
+    expect(toConfirm(record, policy, first)).toEqual(["growth", "scale"]);
+    const one = policyOf({ gates: ["ttft_ms{tier=scale} p99 < 100"] });
+    expect(toConfirm(record, one, applyPolicy(record, one))).toEqual(["scale"]);
+  });
+
+  test.each<[what: string, p50: number | null, outcome: string]>([
+    ["fails twice", 90, "fail"],
+    ["passes the second time", 40, "pass"],
+    ["is not decided the second time", null, "inconclusive"],
+  ])("%s", (_what, p50, outcome) => {
+    const classes = p50 === null ? [] : [loadClass({ ttftMs: quantiles(p50) })];
+    const later = applyPolicy(
+      withLoad(loadRun("growth", { phases: [loadPhase("at-the-limit", { classes })] })),
+      policy,
+    );
+    const section = confirmed(first, later);
+    expect(section.confirmed).toBe(true);
+    expect(section.gates[0]).toMatchObject({ outcome, first: { outcome: "fail", observed: 180 } });
+    // What load cannot change stays.
+    expect(section.gates.find(({ gate }) => gate.startsWith("checks"))?.outcome).toBe("fail");
+  });
+});

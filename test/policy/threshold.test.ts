@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import { policySchema } from "../../src/policy/index.ts";
+import { parseThreshold } from "../../src/policy/threshold.ts";
+
+test.each<[text: string, read: object]>([
+  [
+    "ttft_ms{tier=growth,stream=true} p99 < 800",
+    {
+      metric: "ttft_ms",
+      labels: { tier: "growth", stream: "true" },
+      stat: "p99",
+      operator: "<",
+      bound: { kind: "number", value: 800 },
+    },
+  ],
+  [
+    "retry_after_kept{reason=rate_limit_exceeded} >= 0.99",
+    { metric: "retry_after_kept", stat: undefined, operator: ">=" },
+  ],
+  ["denied{phase=at-limit} == 0", { operator: "==", bound: { kind: "number", value: 0 } }],
+  [
+    '  response_ms { dialect = "chat" , stream=true }  p50<=1e3 ',
+    { text: "response_ms{dialect=chat,stream=true} p50 <= 1e3" },
+  ],
+  ["ttft_ms p99 <= baseline * 1.1 + 5", { bound: { kind: "baseline", factor: 1.1, offset: 5 } }],
+  ["admitted_per_s >= baseline - 2", { bound: { kind: "baseline", factor: 1, offset: -2 } }],
+  ["ttft_ms p99 < baseline", { bound: { kind: "baseline", factor: 1, offset: 0 } }],
+])("%s", (text, read) => {
+  expect(parseThreshold(text)).toMatchObject(read);
+});
+
+test.each<[text: string, says: RegExp]>([
+  ["", /is no threshold/],
+  ["ttft_ms p99", /is no threshold/],
+  ["tftf_ms p99 < 3", /no metric "tftf_ms"/],
+  ["ttft_ms < 3", /needs a statistic/],
+  ["ttft_ms p95 < 3", /no statistic "p95"/],
+  ["denied p99 == 0", /is one figure/],
+  ["ttft_ms{reason=x} p99 < 3", /label "reason"/],
+  ["ttft_ms{tier=a,tier=b} p99 < 3", /"tier" twice/],
+  ["ttft_ms{tier} p99 < 3", /name=value/],
+  ["ttft_ms p99 < fast", /bound "fast"/],
+  ["ttft_ms p99 < baseline ^ 2", /bound "baseline \^ 2"/],
+  ["constructor == 0", /no metric "constructor"/],
+])("no threshold: %s", (text, says) => {
+  expect(parseThreshold(text)).toMatch(says);
+});
+
+test.each<[what: string, gates: unknown[], says: RegExp]>([
+  ["the same twice", ["denied == 0", "denied == 0"], /same as gate 1/],
+  ["the same with another bound", ["ttft_ms p99 < 800", "ttft_ms  p99 <= 900"], /same as gate 1/],
+  [
+    "the same with labels in another order",
+    ["ttft_ms{tier=a,stream=true} p99 < 1", 'ttft_ms{stream="true",tier=a} p99 < 1'],
+    /same as gate 1/,
+  ],
+  ["the same at another level", ["denied == 0", { gate: "denied == 0", level: "warn" }], /same as gate 1/],
+  ["an unknown metric", [{ gate: "nothing == 0" }], /no metric/],
+  ["an unknown level", [{ gate: "denied == 0", level: "fatal" }], /error.*warn.*off/],
+])("a policy file is refused for %s", (_what, gates, says) => {
+  const result = policySchema.safeParse({ gates });
+  expect(result.success).toBe(false);
+  expect(JSON.stringify(result.error?.issues)).toMatch(says);
+});
+
+test("a lower and an upper bound of one figure are two gates", () => {
+  expect(policySchema.safeParse({ gates: ["denied_share > 0.1", "denied_share < 0.4"] }).success).toBe(true);
+});

@@ -1,0 +1,78 @@
+import { expect, test } from "vitest";
+import { ALL_FORMATS, FORMATS, type Format } from "../../reports/index.ts";
+import { runRecordSchema } from "../../src/record/index.ts";
+import {
+  ctrfFaults,
+  elementsOf,
+  markdownElements,
+  readJunit,
+  readMetrics,
+  sarifFaults,
+  textOf,
+  xmlFaults,
+} from "../support/readers.ts";
+import { SAMPLES } from "../support/sample-records.ts";
+
+const KINDS = Object.entries(SAMPLES);
+
+/** Faults of a rendering, by somebody else's reading of it. */
+const READERS: Readonly<Record<Format, (text: string) => unknown>> = {
+  html: (text) => {
+    const ids = elementsOf(text).flatMap(({ attrs }) =>
+      attrs.filter(({ name }) => name === "id").map(({ value }) => value),
+    );
+    const links = elementsOf(text).flatMap(({ attrs }) =>
+      attrs.filter(({ name }) => name === "href").map(({ value }) => value.slice(1)),
+    );
+    const shown = elementsOf(text)[0];
+    const odd = /NaN|undefined|Infinity|\[object/.exec(shown === undefined ? "" : textOf(shown));
+    return [
+      ...ids.filter((id, index) => ids.indexOf(id) !== index),
+      ...links.filter((id) => !ids.includes(id)),
+      ...(odd ?? []),
+    ];
+  },
+  junit: async (text) => [...(await xmlFaults(text)), ...(readJunit(text) === undefined ? ["unread"] : [])],
+  ctrf: (text) => [ctrfFaults(text)].filter((fault) => fault !== ""),
+  sarif: (text) => [sarifFaults(text)].filter((fault) => fault !== ""),
+  markdown: (text) => markdownElements(text).flatMap(({ attrs }) => attrs),
+  annotations: (text) =>
+    text
+      .trimEnd()
+      .split("\n")
+      .filter((line) => !/^::(error|warning|notice) title=/.test(line)),
+  events: (text) =>
+    text
+      .trimEnd()
+      .split("\n")
+      .filter((line) => typeof JSON.parse(line).event !== "string"),
+  openmetrics: (text) =>
+    readMetrics(text).filter(({ metrics }) => metrics.some(({ value }) => !Number.isFinite(Number(value)))),
+};
+
+test.each(KINDS.flatMap(([kind, record]) => ALL_FORMATS.map((format) => [format, kind, record] as const)))(
+  "%s: %s",
+  async (format, _kind, record) => {
+    expect(runRecordSchema.safeParse(record).success).toBe(true);
+    const text = [...FORMATS[format]({ record, evidence: () => undefined }, "single").values()].join("");
+    expect(text.length).toBeGreaterThan(0);
+    expect(await READERS[format](text)).toEqual([]);
+  },
+);
+
+test("a waived failure is red nowhere, and hidden nowhere", () => {
+  const record = SAMPLES["failures"];
+  if (record === undefined) throw new Error("there is no such sample");
+  const source = { record, evidence: () => undefined };
+  const waived = "errors.shape[chat]";
+  const junit = readJunit([...FORMATS.junit(source, "single").values()].join(""));
+  expect(junit?.suites.flatMap(({ cases }) => cases).find(({ name }) => name === waived)?.status).toBe("SKIP");
+  const sarif = JSON.parse([...FORMATS.sarif(source, "single").values()].join(""));
+  const entry = sarif.runs[0].results.find(({ message }: { message: { text: string } }) =>
+    message.text.startsWith(waived),
+  );
+  expect(entry.suppressions).toHaveLength(1);
+  for (const format of ["html", "markdown"] as const) {
+    expect([...FORMATS[format](source, "single").values()].join("").includes("known since March"), format).toBe(true);
+  }
+});

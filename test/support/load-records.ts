@@ -1,0 +1,142 @@
+import type { LoadClass, LoadPhase, LoadRun, LoadSecond, Quantiles } from "../../src/record/index.ts";
+
+export function quantiles(p50: number): Quantiles {
+  return { p50, p90: p50 * 1.5, p99: p50 * 2, p999: p50 * 3, max: p50 * 4 };
+}
+
+export function loadClass(overrides: Partial<LoadClass> = {}): LoadClass {
+  return {
+    dialect: "chat",
+    stream: true,
+    outcome: "admitted",
+    count: 5_000,
+    responseMs: quantiles(420),
+    serviceMs: quantiles(400),
+    ttftMs: quantiles(90),
+    gapMs: quantiles(20),
+    connectMs: quantiles(1),
+    headersMs: quantiles(60),
+    firstByteMs: quantiles(80),
+    firstEventMs: quantiles(82),
+    longestStallMs: quantiles(45),
+    perTokenMs: quantiles(21),
+    eventsPerRead: 1.2,
+    outputTokens: 90_000,
+    ...overrides,
+  };
+}
+
+export function loadPhase(name: string, overrides: Partial<LoadPhase> = {}): LoadPhase {
+  return {
+    name,
+    title: `Phase ${name}`,
+    verdict: "pass",
+    message: "everything as it should be",
+    startS: 0,
+    durationS: 60,
+    offered: 5_000,
+    sent: 5_000,
+    admitted: 5_000,
+    denied: 0,
+    failed: 0,
+    dropped: 0,
+    rates: { offered: 16.7, sent: 16.7, admitted: 16.7, denied: 0, failed: 0 },
+    peakInFlight: 40,
+    connections: 40,
+    classes: [loadClass()],
+    series: [],
+    denials: [],
+    failures: [],
+    findings: [],
+    judges: [],
+    sampled: 200,
+    ...overrides,
+  };
+}
+
+export function loadRun(name: string, overrides: Partial<LoadRun> = {}): LoadRun {
+  return {
+    name,
+    kind: "tier",
+    engine: "native",
+    verdict: "pass",
+    reasons: [],
+    limits: { rpm: 1_000, inFlight: 200 },
+    keys: ["tiers.growth.key"],
+    workload: { shape: "mixed" },
+    startedAt: "2026-11-21T12:00:00.000Z",
+    durationS: 180,
+    phases: [
+      loadPhase("at-the-limit"),
+      loadPhase("over-the-limit", {
+        startS: 60,
+        denied: 1_500,
+        admitted: 3_500,
+        denials: [
+          { reason: "rate_limit_exceeded", dialect: "chat", stream: true, count: 1_400 },
+          { reason: "concurrency_limit_exceeded", dialect: "chat", stream: true, count: 100 },
+        ],
+      }),
+    ],
+    retryAfter: {
+      behaviour: "obey",
+      groups: [
+        {
+          reason: "rate_limit_exceeded",
+          dialect: "chat",
+          stream: true,
+          denials: 1_400,
+          present: 1_400,
+          usable: 1_399,
+          kept: 198,
+          broken: 2,
+          contended: 10,
+          earlyProbes: 20,
+          earlyAdmitted: 1,
+          promisedMs: quantiles(2_000),
+          actualMs: quantiles(2_050),
+        },
+      ],
+      keptShare: 0.99,
+      samples: [],
+      client: { earlySends: 0, forbiddenRetries: 0, retries: 200, gaveUp: 0, uncertain: 0 },
+      fleet: null,
+    },
+    generator: {
+      valid: true,
+      problems: [],
+      scheduleLagMs: quantiles(0.6),
+      loopDelayMs: quantiles(1),
+      cpuS: 40,
+      cpuShare: 0.3,
+      peakRssBytes: 200e6,
+      connectionWaits: 0,
+      workers: 1,
+      calibration: null,
+    },
+    ...overrides,
+  };
+}
+
+/** A minute of seconds, as a gateway with a limit would make them. */
+export function loadSeries(fromS: number, count: number, offered: number, limit: number): LoadSecond[] {
+  return Array.from({ length: count }, (_, index) => {
+    // A repeatable ripple, so that lines in drawings are no rulers.
+    const ripple = Math.round(Math.sin((fromS + index) / 3) * offered * 0.08);
+    const sent = offered + ripple;
+    const admitted = Math.min(sent, limit);
+    const slow = 380 + 60 * Math.sin((fromS + index) / 7) + (index === 40 ? 900 : 0);
+    return {
+      atS: fromS + index,
+      offered: sent,
+      sent,
+      admitted,
+      denied: sent - admitted,
+      failed: index % 29 === 28 ? 1 : 0,
+      dropped: 0,
+      inFlight: Math.round(admitted * 0.5),
+      responseMs: { p50: slow, p99: slow * 2.2 },
+      ttftMs: { p50: slow / 4, p99: slow / 2 },
+    };
+  });
+}
