@@ -9,5 +9,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     pool: "forks",
     maxWorkers: 2,
+    // Most of a judgement is waiting.
+    maxConcurrency: 8,
   },
 });

@@ -3,6 +3,7 @@ import { AUTH } from "./auth.ts";
 import { CHAT } from "./chat.ts";
 import { COMPAT } from "./compat/index.ts";
 import { ERRORS } from "./errors.ts";
+import { AMBIENT_CHECKS } from "./limits/ambient-checks.ts";
 import { HINT_CHECKS } from "./limits/hint-checks.ts";
 import { RATE_CHECKS } from "./limits/rate-checks.ts";
 import { SLOT_CHECKS } from "./limits/slots-checks.ts";
@@ -25,6 +26,7 @@ export const CHECKS: readonly Check[] = [
   ...ERRORS,
   ...RATE_CHECKS,
   ...SLOT_CHECKS,
+  ...AMBIENT_CHECKS,
   ...HINT_CHECKS,
   ...SPENDING,
   ...SECURITY,

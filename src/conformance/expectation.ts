@@ -25,7 +25,6 @@ export const oneOf = (...allowed: readonly unknown[]): Expectation =>
   that(allowed.map(show).join(" or "), (value) => allowed.includes(value));
 
 export const absent: Expectation = that("absent", (value) => value === undefined);
-export const present: Expectation = that("present", (value) => value !== undefined && value !== null);
 export const aString: Expectation = that("a string", (value) => typeof value === "string");
 export const filledString: Expectation = that(
   "a non-empty string",

@@ -15,7 +15,7 @@ import type { Target } from "../../src/target/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
 import { admittedIn, type Burst, isRateDenial, isRefused, isServed, isSlotDenial } from "./burst.ts";
-import { isBracketed, type RateRecording, rateScenario, tooMany } from "./rate-scenario.ts";
+import { isBracketed, type RateRecording, rateScenario, refilledEarly, tooMany } from "./rate-scenario.ts";
 
 type RateCheckSpec = Pick<CheckSpec<never>, "id" | "title" | "covers" | "explains"> & {
   readonly needs?: readonly Need[];
@@ -89,6 +89,11 @@ const holds = defineRateCheck({
       because: `bursts beyond the limit: ${seen.because}`,
     });
     verdict.must("LIMIT-2", over.length, atMost(1), seen);
+    const early = [refilledEarly(first, second, limits), third !== null && refilledEarly(second, third, limits)];
+    verdict.must("LIMIT-RATE-2", early.every(Boolean), false, {
+      ...seen,
+      because: `two bursts in a row that came before a minute could refill the limit: ${seen.because}`,
+    });
     const runs = third === null ? [first, second] : [first, second, third];
     const begun = runs[0]?.answers[0]?.exchange.timeline.dueUs ?? 0;
     const ended = Math.max(...runs.flatMap((run) => run.answers.map(({ exchange }) => exchange.timeline.endUs)));
@@ -268,7 +273,12 @@ const kept = defineRateCheck({
   covers: ["LIMIT-RATE-6"],
   explains:
     "After a denial for the rate nothing is sent on the account for as long as Retry-After says; one request is then sent and should be admitted. A warning means that the promise is too short, or that asking again pushes it away.",
-  judge({ promised }, verdict) {
+  judge({ promised, shorter }, verdict) {
+    if (shorter !== null)
+      verdict.should("LIMIT-RATE-6", isRateDenial(shorter.retried), false, {
+        in: shorter.retried,
+        because: `told to wait ${shorter.waitMs} ms, then ${shorter.retried.summary}; others were told to wait longer`,
+      });
     if (promised === null) return verdict.inconclusive("no denial for the rate was met");
     if (promised.waitMs === null)
       return verdict.inconclusive(

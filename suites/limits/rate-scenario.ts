@@ -30,6 +30,8 @@ export type RateRecording = {
   /** Requests of an unrelated account meanwhile. */
   readonly others: readonly Answer[];
   readonly promised: Promised | null;
+  /** The promise of another kind of request, where it was much shorter. */
+  readonly shorter: Promised | null;
   readonly second: Burst | null;
   /** A repetition of the burst that let too much through, when only one did. */
   readonly third: Burst | null;
@@ -41,6 +43,11 @@ export type RateRecording = {
 const LONGEST_WAIT_MS = 65_000;
 /** After this time nothing of the past counts, whatever the window. */
 const QUIET_MS = 61_000;
+/** A rest of the minute that is worth waiting for, ms. */
+const SHORT_REST_MS = 12_000;
+/** Bursts closer together than this cannot both find a minute's limit, ms, give or take this share of it. */
+const EARLY_MS = 55_000;
+const EARLY_SLACK = 0.15;
 /** Share of the limit at which evenly paced traffic must pass. */
 const SAFE_SHARE = 0.8;
 
@@ -67,6 +74,7 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
     storm: [],
     others: [],
     promised: null,
+    shorter: null,
     second: null,
     third: null,
     paced: [],
@@ -86,8 +94,13 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
   const denial = await t.begin({ key, endpoint: "chat", intent: "either" }).done;
   if (!isRateDenial(denial)) return { ...nothing, whileDenied, storm, others };
 
-  const promised = await keepPromise(t, denial, { key, endpoint: "chat" });
+  const shorter = await keepShorter(t, denial, whileDenied, kindsOf(t, account));
+  const last = shorter === null ? denial : await t.begin({ key, endpoint: "chat", intent: "either" }).done;
+  const promised = await keepPromise(t, isRateDenial(last) ? last : denial, { key, endpoint: "chat" });
   if (isRateDenial(promised.retried)) await t.wait(QUIET_MS);
+  // A window that is nearly over is waited for to its end, so that the second burst meets an empty one.
+  const restMs = endedMs(first) + QUIET_MS - t.nowUs() / 1_000;
+  if (restMs > 0 && restMs < SHORT_REST_MS) await t.wait(restMs);
   const messages: Ask[] = [
     { key: second, endpoint: "messages" },
     { key: second, endpoint: "messages", mode: "stream" },
@@ -98,20 +111,42 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
     asks: streamsMessages(whileDenied) ? messages : messages.slice(0, 1),
   });
   const suspicious = [first, next].filter((run) => tooMany(run, limits));
-  const [once] = suspicious;
+  const [once] = refilledEarly(first, next, limits) ? [first] : suspicious;
   let third: Burst | null = null;
-  if (suspicious.length === 1 && once !== undefined) {
-    const last = next.answers.findLast(isRateDenial) ?? denial;
-    await keepPromise(t, last, once === first ? { key, endpoint: "chat" } : { key: second, endpoint: "messages" });
+  if (once !== undefined && suspicious.length < 2) {
+    const latest = next.answers.findLast(isRateDenial) ?? denial;
+    await keepPromise(t, latest, once === first ? { key, endpoint: "chat" } : { key: second, endpoint: "messages" });
     third = await burst(t, { ...plan, what: once.what, asks: once === first ? chat : messages });
   }
-  const paced = admittedIn(first.answers) < limits.rpm * SAFE_SHARE ? await pacedBelow(t, key, limits) : [];
-  return { limits, first, whileDenied, storm, others, promised, second: next, third, paced };
+  const early = [first, ...(startedMs(next) - endedMs(first) >= QUIET_MS - 1_000 ? [next] : [])].filter(
+    ({ answers }) => admittedIn(answers) < limits.rpm * SAFE_SHARE - 1,
+  );
+  const mix = early.flatMap((run) => (run === first ? chat : messages.slice(0, streamsMessages(whileDenied) ? 2 : 1)));
+  const paced = early.length > 0 ? await pacedBelow(t, mix, limits) : [];
+  return { limits, first, whileDenied, storm, others, promised, shorter, second: next, third, paced };
 }
 
 /** More than any window lets through from quiet, save the one fixed window whose edge lies inside the burst. */
 export function tooMany({ answers, seconds }: Burst, { rpm }: Limits): boolean {
   return admittedIn(answers) > rpm + 1 + Math.ceil((seconds * rpm) / 60);
+}
+
+/**
+ * Whether the second burst was let through before a minute could have refilled what the first used up. The edge of one
+ * fixed window between them explains it once, not twice in a row.
+ */
+export function refilledEarly(first: Burst, second: Burst, { rpm }: Limits): boolean {
+  const betweenMs = startedMs(second) - startedMs(first);
+  if (betweenMs > EARLY_MS || admittedIn(first.answers) < rpm * SAFE_SHARE) return false;
+  return admittedIn(second.answers) > (rpm * (betweenMs / 1_000 + second.seconds)) / 60 + rpm * EARLY_SLACK + 2;
+}
+
+function startedMs({ answers }: Burst): number {
+  return Math.min(...answers.map(({ exchange }) => exchange.timeline.dueUs)) / 1_000;
+}
+
+function endedMs({ answers }: Burst): number {
+  return Math.max(...answers.map(({ exchange }) => exchange.timeline.endUs)) / 1_000;
 }
 
 function kindsOf(t: Probe, account: ReturnType<Probe["limited"]>): Record<string, Ask> {
@@ -179,24 +214,53 @@ async function othersMeanwhile(t: Probe, shared: boolean): Promise<Answer[]> {
 
 /** Waits as the denial says, counted from its arrival, and sends one request. */
 async function keepPromise(t: Probe, denial: Answer, ask: Ask): Promise<Promised> {
-  const { startedAtMs, timeline } = denial.exchange;
-  const arrivedMs = startedAtMs + (timeline.endUs - timeline.dueUs) / 1_000;
-  const told = retryAfterMs(denial.header("retry-after") ?? "", arrivedMs);
+  const { timeline } = denial.exchange;
+  const told = toldMs(denial);
   const usable = told !== undefined && told <= LONGEST_WAIT_MS;
   const elapsedMs = (t.nowUs() - timeline.endUs) / 1_000;
   await t.wait(Math.max(0, (usable ? told : QUIET_MS) - elapsedMs));
   return { denial, waitMs: usable ? told : null, retried: await t.begin({ ...ask, intent: "either" }).done };
 }
 
+/** A hint that is less than this share of the first key's hint at about the same time is put to the test by itself. */
+const MUCH_SHORTER = 0.5;
+const TESTED_WAIT_MS = 6_000;
+
+/** Keeps the promise of a kind of request that is told to come back much sooner than the first key's plain request. */
+async function keepShorter(
+  t: Probe,
+  denial: Answer,
+  whileDenied: readonly WhileDenied[],
+  kinds: Readonly<Record<string, Ask>>,
+): Promise<Promised | null> {
+  const usual = toldMs(denial) ?? Number.POSITIVE_INFINITY;
+  const found = whileDenied
+    .flatMap(({ kind, tries }) => tries.filter(isRateDenial).map((answer) => ({ kind, toldMs: toldMs(answer) })))
+    .filter(({ toldMs: told }) => told !== undefined && told < usual * MUCH_SHORTER && told <= TESTED_WAIT_MS)
+    .sort((a, b) => (a.toldMs ?? 0) - (b.toldMs ?? 0))[0];
+  const ask = found === undefined ? undefined : kinds[found.kind];
+  if (ask === undefined) return null;
+  const fresh = await t.begin({ ...ask, intent: "either" }).done;
+  return isRateDenial(fresh) && (toldMs(fresh) ?? TESTED_WAIT_MS + 1) <= TESTED_WAIT_MS
+    ? keepPromise(t, fresh, ask)
+    : null;
+}
+
+/** The wait that a denial asks for, ms from its arrival. */
+function toldMs(denial: Answer): number | undefined {
+  const { startedAtMs, timeline } = denial.exchange;
+  return retryAfterMs(denial.header("retry-after") ?? "", startedAtMs + (timeline.endUs - timeline.dueUs) / 1_000);
+}
+
 /** Evenly paced traffic at a safe share of the limit, for one minute after a quiet one. */
-async function pacedBelow(t: Probe, key: Ask["key"] & {}, { rpm }: Limits): Promise<Answer[]> {
+async function pacedBelow(t: Probe, asks: readonly Ask[], { rpm }: Limits): Promise<Answer[]> {
   await t.wait(QUIET_MS);
   const count = Math.max(1, Math.floor(rpm * SAFE_SHARE));
   const startUs = t.nowUs();
   const sent: Promise<Answer>[] = [];
   for (let index = 0; index < count; index++) {
     await t.wait(Math.max(0, (index * 60_000) / count - (t.nowUs() - startUs) / 1_000));
-    sent.push(t.begin({ key, endpoint: "chat", intent: "either" }).done);
+    sent.push(t.begin({ ...asks[index % asks.length], intent: "either" }).done);
   }
   return Promise.all(sent);
 }

@@ -276,6 +276,8 @@ function judgeWave({ what, expected, answers, later }: Wave, verdict: Verdict): 
   const left = later !== null || what.includes("client left");
   const last = later ?? answers;
   const served = admittedIn(last);
+  // What the rate denied says nothing about slots.
+  if (served < expected && last.some(isRateDenial)) return;
   const seen = { in: last.find(isSlotDenial), because: `slots free after ${what}` };
   if (left) verdict.should("LIMIT-CONC-5", served, atLeast(expected), seen);
   else verdict.must("LIMIT-CONC-4", served, atLeast(expected), seen);
@@ -296,6 +298,7 @@ const slotsComeBack = defineSlotsCheck({
     const own = waves.filter(({ what }) => !what.includes("client left"));
     if (own.length === 0) return verdict.notApplicable("the account's rate is too low for repeated full waves");
     for (const wave of own) judgeWave(wave, verdict);
+    if (verdict.findings.length === 0) verdict.inconclusive("the rate denied a part of every wave");
   },
 });
 
@@ -309,6 +312,7 @@ const abandonedSlotsComeBack = defineSlotsCheck({
     const left = waves.filter(({ what }) => what.includes("client left"));
     if (left.length === 0) return verdict.notApplicable("the account's rate is too low for repeated full waves");
     for (const wave of left) judgeWave(wave, verdict);
+    if (verdict.findings.length === 0) verdict.inconclusive("the rate denied a part of every wave");
   },
 });
 

@@ -34,6 +34,9 @@ export type SlotsRecording = {
 
 /** A slot may be freed a moment after the last byte was read. */
 const SETTLE_MS = 250;
+/** Requests in a row that look for a slot lost now and then, and how long they may take, ms. */
+const MANY = 240;
+const MANY_MS = 10_000;
 /** How long a gateway may take to notice that a client left; how soon is not shown, so a miss is a warning. */
 const NOTICE_MS = [2_000, 10_000] as const;
 
@@ -154,11 +157,17 @@ function knockersOf(t: Probe, { key, second }: LimitedAccount): Record<string, A
 
 /** Full waves, each after another thing that ends requests. */
 async function wavesAfterEverything(t: Probe, account: LimitedAccount, long: Ask, spacingMs: number): Promise<Wave[]> {
-  const wave = () =>
-    spacingMs > 0
-      ? evenly(t, long, account.limits.inFlight + 2, spacingMs)
-      : atOnce(t, long, account.limits.inFlight + 2);
   const { key, limits } = account;
+  const wave = async () => {
+    const count = limits.inFlight + 2;
+    if (spacingMs > 0) return evenly(t, long, count, spacingMs);
+    const answers = await atOnce(t, long, count);
+    if (!answers.some(isRateDenial)) return answers;
+    // A limiter with little burst has had enough of our speed: at half the account's rate it has no reason to deny.
+    const easyMs = 120_000 / limits.rpm;
+    await t.wait(easyMs * count);
+    return evenly(t, long, count, easyMs);
+  };
   const slots = limits.inFlight;
   const { upstreamError, cutStream, slow } = t.target.models;
   const each = async (asks: readonly Ask[]) => {
@@ -167,6 +176,18 @@ async function wavesAfterEverything(t: Probe, account: LimitedAccount, long: Ask
       if (spacingMs > 0) await t.wait(spacingMs);
       await t.begin({ key, intent: "odd", ...asks[round % asks.length] }).done;
     }
+  };
+  /** A leak of one slot in many requests needs many requests to show. */
+  const many = async () => {
+    const asks = both({ intent: "either" });
+    const most = spacingMs > 0 ? 0 : Math.min(MANY, Math.floor(limits.rpm / 10));
+    const endUs = t.nowUs() + MANY_MS * 1_000;
+    let sent = 0;
+    const worker = async () => {
+      while (sent < most && t.nowUs() < endUs)
+        await t.begin({ key, intent: "odd", ...asks[sent++ % asks.length] }).done;
+    };
+    await Promise.all(Array.from({ length: Math.max(1, slots - 1) }, worker));
   };
   const leave = async (ask: Ask, afterMs: number) => {
     const leaving = Array.from({ length: slots }, () => t.begin({ ...ask, key, intent: "odd", freshConnection: true }));
@@ -214,6 +235,7 @@ async function wavesAfterEverything(t: Probe, account: LimitedAccount, long: Ask
       left: true,
       possible: slow !== undefined,
     },
+    { what: "many finished requests", act: many, left: false, possible: spacingMs === 0 },
   ];
   const waves: Wave[] = [];
   for (const { what, act, left, possible } of endings) {

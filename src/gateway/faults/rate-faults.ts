@@ -52,7 +52,7 @@ export const RATE_FAULTS: readonly Fault[] = [
     "Each dialect has a rate limit of its own.",
     rateBy(byDialect),
   ),
-  loadFault("rate.per-model", OVER, "Each model has a rate limit of its own.", rateBy(byModel)),
+  loadFault("rate.per-model", [...OVER, "LIMIT-1"], "Each model has a rate limit of its own.", rateBy(byModel)),
   loadFault(
     "rate.per-connection",
     [...NEVER, "LIMIT-1"],
@@ -146,7 +146,7 @@ export const RATE_FAULTS: readonly Fault[] = [
   ),
   loadFault(
     "rate.accounts-share",
-    UNDER,
+    [...UNDER, "LIMIT-RATE-6", "LIMIT-1"],
     "The traffic of every account counts toward each account's limit.",
     (() => {
       const times = remembered<number[]>(() => []);
@@ -158,24 +158,13 @@ export const RATE_FAULTS: readonly Fault[] = [
   ),
   loadFault(
     "rate.phantom-denials",
-    [...UNDER, "LIMIT-RATE-6"],
+    [...UNDER, "LIMIT-RATE-6", "ERR-HDR-1"],
     "Every fortieth request is denied for its rate, far below the limit.",
     wrap("check", (next) => {
       const unlucky = every(40);
       return (name, call) =>
         next(name, call) ??
         (name === "rate" && unlucky(call) ? refusal("rate_limit_exceeded", { waitMs: 1_000 }) : undefined);
-    }),
-  ),
-  loadFault(
-    "rate.denials-count",
-    ["LIMIT-RATE-6"],
-    "Denied requests count in the window: who keeps trying is never let in again.",
-    wrap("check", (next) => (name, call) => {
-      const refused = next(name, call);
-      if (refused?.reason === "rate_limit_exceeded" && call.key !== undefined)
-        call.behaviour.limiterOf(call.key, call).count(call.services.clock.monotonicUs());
-      return refused;
     }),
   ),
   loadFault(

@@ -43,7 +43,7 @@ export const SLOT_FAULTS: readonly Fault[] = [
   ),
   loadFault(
     "slots.freed-after-a-second",
-    TOO_MANY,
+    [...TOO_MANY, "LIMIT-CONC-3"],
     "Every request gives its slot back a second after it came.",
     wrap("check", (next) => (name, call) => {
       if (name === "slot") setTimeout(() => call.lease?.release(), 1_000).unref();

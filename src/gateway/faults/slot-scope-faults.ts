@@ -52,7 +52,12 @@ export const SLOT_SCOPE_FAULTS: readonly Fault[] = [
   loadFault("slots.per-key", ["LIMIT-1", "LIMIT-CONC-2"], "Each key has slots of its own.", slotsBy(byKey)),
   loadFault("slots.per-dialect", ["LIMIT-5", "LIMIT-CONC-2"], "Each dialect has slots of its own.", slotsBy(byDialect)),
   loadFault("slots.per-model", TOO_MANY, "Each model has slots of its own.", slotsBy(byModel)),
-  loadFault("slots.streams-apart", TOO_MANY, "Streams and whole requests have slots each.", slotsBy(byMode)),
+  loadFault(
+    "slots.streams-apart",
+    [...TOO_MANY, "LIMIT-CONC-3", "LIMIT-1"],
+    "Streams and whole requests have slots each.",
+    slotsBy(byMode),
+  ),
   loadFault(
     "slots.per-connection",
     [...NEVER, "LIMIT-1"],
@@ -66,7 +71,12 @@ export const SLOT_SCOPE_FAULTS: readonly Fault[] = [
     slotsBy((call) => String(call.arrival.connection.id % 2)),
   ),
   loadFault("slots.streams-free", [...NEVER, "STREAM-2"], "Streams hold no slot.", unlimited(streaming)),
-  loadFault("slots.whole-free", TOO_MANY, "Whole requests hold no slot.", unlimited(whole)),
+  loadFault(
+    "slots.whole-free",
+    [...TOO_MANY, "LIMIT-CONC-3", "LIMIT-1"],
+    "Whole requests hold no slot.",
+    unlimited(whole),
+  ),
   loadFault(
     "slots.messages-free",
     [...TOO_MANY, "LIMIT-5"],
@@ -81,7 +91,7 @@ export const SLOT_SCOPE_FAULTS: readonly Fault[] = [
   ),
   loadFault(
     "slots.accounts-share",
-    ["LIMIT-CONC-2"],
+    ["LIMIT-CONC-2", "LIMIT-CONC-4", "LIMIT-RATE-1"],
     "The running requests of every account count toward each account's limit.",
     wrap("check", (next) => (name, call) => {
       const refused = next(name, call);

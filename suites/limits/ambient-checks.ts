@@ -1,0 +1,75 @@
+import { type Answer, type Check, defineWatch, that } from "../../src/conformance/index.ts";
+import { retryAfterMs } from "../../src/wire/index.ts";
+import { isRateDenial, isServed } from "./burst.ts";
+
+const MINUTE_US = 60_000_000;
+/** Share of the limit below which a denial with a long wait is not about the limit that the target names. */
+const FAR_BELOW = 0.6;
+/** After a rest of so many of the limit's intervals, and of so long, even a limiter without burst admits a request. */
+const REST_INTERVALS = 4;
+const REST_MS = 300;
+/** A limiter that wants requests evenly spaced asks for waits of seconds at most, ms. */
+const LONG_WAIT_MS = 10_000;
+
+const farBelow = defineWatch({
+  id: "limits.rate-far-below",
+  title: "Traffic far below an account's limit is not told to wait long",
+  covers: ["LIMIT-RATE-3"],
+  explains:
+    "The run keeps its own accounts below the limits that the target file names. A denial for the rate that asks for ten seconds or more, or that meets an account after a rest, when less than 60 % of the limit was used in the minute before it, means that another, smaller limit is enforced, or that somebody else uses the account: a warning.",
+  judge(answers, verdict) {
+    const known = answers.filter(({ asked }) => asked.rpm !== undefined);
+    if (known.length === 0) return verdict.notApplicable("the target names no limits");
+    const odd = known.filter(
+      (answer) =>
+        isRateDenial(answer) && (longWait(answer) || hadRested(answer, known)) && usedBefore(answer, known) < FAR_BELOW,
+    );
+    const [first] = odd;
+    verdict.should(
+      "LIMIT-RATE-3",
+      odd.length,
+      that("at most one", (count) => (count as number) <= 1),
+      {
+        in: first,
+        because:
+          first === undefined
+            ? "denials far below the limit"
+            : `denied with ${Math.round(usedBefore(first, known) * 100)} % of ${first.asked.rpm} per minute used on account ${first.asked.account}`,
+      },
+    );
+  },
+});
+
+/** Whether nothing else was sent on the account for a while. */
+function hadRested({ asked, exchange }: Answer, answers: readonly Answer[]): boolean {
+  const restUs = 1_000 * Math.max(REST_MS, (REST_INTERVALS * 60_000) / (asked.rpm ?? 1));
+  const { dueUs } = exchange.timeline;
+  return !answers.some(
+    (other) =>
+      other.asked.account === asked.account &&
+      other.exchange.id !== exchange.id &&
+      other.exchange.timeline.dueUs <= dueUs &&
+      other.exchange.timeline.dueUs > dueUs - restUs,
+  );
+}
+
+function longWait(answer: Answer): boolean {
+  const { startedAtMs, timeline } = answer.exchange;
+  const arrivedMs = startedAtMs + (timeline.endUs - timeline.dueUs) / 1_000;
+  return (retryAfterMs(answer.header("retry-after") ?? "", arrivedMs) ?? 0) >= LONG_WAIT_MS;
+}
+
+/** Share of the account's limit that our own requests of the minute before had taken. Denied ones may count, too. */
+function usedBefore({ asked, exchange }: Answer, answers: readonly Answer[]): number {
+  const endUs = exchange.timeline.endUs;
+  const used = answers.filter(
+    (other) =>
+      other.asked.account === asked.account &&
+      (isServed(other) || isRateDenial(other) || other.asked.intent !== "good") &&
+      other.exchange.timeline.dueUs > endUs - MINUTE_US &&
+      other.exchange.timeline.dueUs <= endUs,
+  );
+  return used.length / (asked.rpm ?? Number.POSITIVE_INFINITY);
+}
+
+export const AMBIENT_CHECKS: readonly Check[] = [farBelow];

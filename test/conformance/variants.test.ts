@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { suiteOf } from "../../src/conformance/index.ts";
+import { VARIANTS } from "../../src/gateway/index.ts";
+import { CHECKS } from "../../suites/index.ts";
+import { judgeGateway } from "../prove/judge-gateway.ts";
+
+/** Suites that wait for no one-minute window and use nothing up; `npm run prove` judges the rest too. */
+const SUITES = [...new Set(CHECKS.map(({ id }) => suiteOf(id)))].filter(
+  (suite) => !["limits", "retry-after", "spending"].includes(suite),
+);
+
+/** One of each kind of oddity; all of them are judged by `npm run prove`. */
+const ODD = [
+  "http.lower-case-headers",
+  "http.one-byte-chunks",
+  "http.connection-close",
+  "http.gzip-unless-excluded",
+  "http.padded-header-values",
+  "stream.crlf",
+  "stream.comments",
+  "stream.unknown-fields",
+  "stream.byte-order-mark",
+  "json.pretty",
+  "chat.more-fields",
+  "messages.more-fields",
+  "errors.code-null",
+  "models.many",
+  "models.odd-ids",
+  "http.slow-first-byte",
+  "messages.unknown-block-last",
+  "limits.paced-loosely",
+];
+
+describe.concurrent("sound but odd gateways are not blamed", () => {
+  it.each(ODD)("%s", { timeout: 240_000 }, async (name) => {
+    const variant = VARIANTS.find((known) => known.name === name);
+    if (variant === undefined) throw new Error(`no variant ${name}`);
+    const { results } = await judgeGateway({ variants: [name], suites: SUITES });
+    const blamed = results.filter(
+      ({ status, violated }) =>
+        !["pass", "observed", "not-applicable"].includes(status) &&
+        !(status === "warn" && violated.every((row) => variant.warns?.includes(row))),
+    );
+    expect(blamed.map(({ id, status, message }) => `${id} ${status}: ${message}`)).toEqual([]);
+  });
+});
