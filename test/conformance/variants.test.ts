@@ -1,13 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { suiteOf } from "../../src/conformance/index.ts";
+import { instancesOf, suiteOf } from "../../src/conformance/index.ts";
 import { VARIANTS } from "../../src/gateway/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 import { judgeGateway } from "../prove/judge-gateway.ts";
 
-/** Suites that wait for no one-minute window and use nothing up; `npm run prove` judges the rest too. */
-const SUITES = [...new Set(CHECKS.map(({ id }) => suiteOf(id)))].filter(
-  (suite) => !["limits", "retry-after", "spending"].includes(suite),
-);
+/** Checks that wait for nothing and use nothing up; `npm run prove` judges the rest too. */
+const INSTANCES = CHECKS.filter((check) => {
+  if (["limits", "retry-after", "spending"].includes(suiteOf(check.id))) return false;
+  return check.kind === "watch" || (check.alone === undefined && check.beside === undefined);
+}).flatMap(instancesOf);
 
 /** One of each kind of oddity; all of them are judged by `npm run prove`. */
 const ODD = [
@@ -35,7 +36,7 @@ describe.concurrent("sound but odd gateways are not blamed", () => {
   it.each(ODD)("%s", { timeout: 240_000 }, async (name) => {
     const variant = VARIANTS.find((known) => known.name === name);
     if (variant === undefined) throw new Error(`no variant ${name}`);
-    const { results } = await judgeGateway({ variants: [name], suites: SUITES });
+    const { results } = await judgeGateway({ variants: [name], instances: INSTANCES });
     const blamed = results.filter(
       ({ status, violated }) =>
         !["pass", "observed", "not-applicable"].includes(status) &&
