@@ -1,0 +1,55 @@
+import { FAULTS, VARIANTS } from "../../src/gateway/index.ts";
+import type { Judgement } from "./judgement.ts";
+
+/** One fault against all checks. */
+export interface Kill {
+  readonly fault: string;
+  /** Rows that the fault says it breaks. */
+  readonly rows: readonly string[];
+  /** Checks that failed or warned in one of these rows, with the rows. */
+  readonly killers: Readonly<Record<string, readonly string[]>>;
+  /** Further rows that broke, known from earlier runs: consequences of the same defect. */
+  readonly also: readonly string[];
+}
+
+/** Rows that a busy machine can break by itself: never held against a fault's list. */
+const TIMING = ["STEADY-LATENCY", "STEADY-SERVICE", "ANSWER-IN-TIME", "COMPAT-MSG-STREAM"];
+
+const KILLS = ["fail", "warn", "flaky"];
+
+/** Reads off who killed a fault; no killers means that it survived. */
+export function killOf({ name, bad }: Judgement): Kill {
+  const rows = FAULTS.find((fault) => fault.name === name)?.rows ?? [];
+  const broken = bad.filter(({ status }) => KILLS.includes(status));
+  const own = broken.filter((result) => result.rows.some((row) => rows.includes(row)));
+  const killers = Object.fromEntries(
+    own.map((result) => [result.id, result.rows.filter((row) => rows.includes(row))] as const),
+  );
+  const also = [...new Set(broken.flatMap((result) => result.rows))].filter((row) => !rows.includes(row)).sort();
+  return { fault: name, rows, killers, also };
+}
+
+/** What is wrong with a judgement, in words; empty when it is as it should be. */
+export function complaints(judgement: Judgement, known: ReadonlyMap<string, Kill>): string[] {
+  if (judgement.error !== undefined) return [`${judgement.name}: ${judgement.error}`];
+  return judgement.kind === "faults" ? ofFault(judgement, known) : ofVariant(judgement);
+}
+
+function ofFault(judgement: Judgement, known: ReadonlyMap<string, Kill>): string[] {
+  const { fault, killers, also, rows } = killOf(judgement);
+  if (Object.keys(killers).length === 0)
+    return [
+      `${fault}: survived (${also.length === 0 ? "nothing failed" : `failed only in ${also.join(", ")}`}; belongs to ${rows.join(", ")})`,
+    ];
+  const expected = known.get(fault)?.also;
+  if (expected === undefined) return [];
+  const stray = also.filter((row) => !expected.includes(row) && !TIMING.includes(row));
+  return stray.length === 0 ? [] : [`${fault}: also failed in ${stray.join(", ")}, which it never did before`];
+}
+
+function ofVariant({ name, bad }: Judgement): string[] {
+  const variant = VARIANTS.find((candidate) => candidate.name === name);
+  return bad
+    .filter(({ status, rows }) => status !== "warn" || !rows.every((row) => variant?.warns?.includes(row)))
+    .map(({ id, status, message }) => `${name}: ${id} ${status}: ${message}`);
+}

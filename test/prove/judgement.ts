@@ -1,0 +1,24 @@
+import { existsSync, readFileSync } from "node:fs";
+import type { Status } from "../../src/record/index.ts";
+
+/** What a run against one fault or variant came to. */
+export interface Judgement {
+  readonly kind: "faults" | "variants";
+  readonly name: string;
+  readonly ms: number;
+  readonly requests: number;
+  /** Results that are neither pass nor observed nor not-applicable. */
+  readonly bad: readonly {
+    readonly id: string;
+    readonly status: Status;
+    readonly rows: readonly string[];
+    readonly message: string;
+  }[];
+  readonly error?: string;
+}
+
+export function readJudgements(file: string): Judgement[] {
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);
+  return lines.map((line) => JSON.parse(line) as Judgement);
+}

@@ -1,0 +1,77 @@
+/**
+ * The proof that verdicts are true: defects of the reference gateway must be seen in the row that they belong to, odd but
+ * sound variants of it must not be blamed.
+ *
+ *     npm run prove                       a sample over all areas, under twenty minutes on two cores
+ *     npm run prove -- --all --write      everything; renews docs/kill-matrix.json and the pages made from it
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import yargs from "yargs";
+import { complaints, type Kill, killOf } from "./evaluate.ts";
+import { type Judgement, readJudgements } from "./judgement.ts";
+import { everything, sample } from "./sample.ts";
+import { MATRIX_FILE, type Matrix, writePages } from "./write-pages.ts";
+
+const args = await yargs(process.argv.slice(2))
+  .option("all", { type: "boolean", default: false, describe: "Every fault and every variant" })
+  .option("write", { type: "boolean", default: false, describe: "Renew the kill matrix and its pages" })
+  .option("from", { type: "string", array: true, default: [], describe: "Judgements of earlier runs, not repeated" })
+  .option("out", { type: "string", describe: "Folder for the judgements" })
+  .option("workers", { type: "number", default: 2 })
+  .strict()
+  .parseAsync();
+
+const known: Matrix = JSON.parse(readFileSync(MATRIX_FILE, "utf8"));
+const chosen = args.all ? everything() : sample(known.survivors);
+const folder = args.out ?? mkdtempSync(join(tmpdir(), "gauntlet-prove-"));
+const startedMs = Date.now();
+
+/** Judges the named ones in processes of their own, all of them waiting most of the time. */
+async function judge(kind: "faults" | "variants", names: readonly string[]): Promise<Judgement[]> {
+  const earlier = args.from.flatMap(readJudgements).filter((judgement) => judgement.kind === kind);
+  const missing = names.filter((name) => !earlier.some((judgement) => judgement.name === name));
+  const files = await Promise.all(
+    Array.from({ length: args.workers }, async (_, index) => {
+      const out = join(folder, `${kind}-${index}.jsonl`);
+      const list = join(folder, `${kind}-${index}.txt`);
+      writeFileSync(list, missing.filter((_name, at) => at % args.workers === index).join("\n"));
+      const worker = spawn(
+        process.execPath,
+        ["--import", "tsx", join(import.meta.dirname, "judge-many.ts"), kind, out, "--names", list],
+        { stdio: ["ignore", "inherit", "inherit"] },
+      );
+      await once(worker, "exit");
+      return out;
+    }),
+  );
+  return [...earlier.filter(({ name }) => names.includes(name)), ...files.flatMap(readJudgements)];
+}
+
+console.log(
+  `proving with ${chosen.faults.length} faults and ${chosen.variants.length} variants; judgements in ${folder}`,
+);
+const faults = await judge("faults", chosen.faults);
+console.log(`faults judged after ${minutes()} min`);
+const variants = await judge("variants", chosen.variants);
+console.log(`variants judged after ${minutes()} min`);
+
+const before = new Map<string, Kill>(args.write ? [] : known.kills.map((kill) => [kill.fault, kill]));
+const wrong = [...faults, ...variants].flatMap((judgement) => complaints(judgement, before));
+const unjudged = [...chosen.faults, ...chosen.variants].filter(
+  (name) => ![...faults, ...variants].some((judgement) => judgement.name === name),
+);
+wrong.push(...unjudged.map((name) => `${name}: not judged`));
+if (args.write) writePages({ kills: faults.map(killOf), variants });
+
+for (const line of wrong) console.log(`  ${line}`);
+const judged = chosen.faults.length + chosen.variants.length;
+console.log(`prove: ${judged - wrong.length} as they should be, ${wrong.length} not, in ${minutes()} min`);
+process.exit(wrong.length === 0 || args.write ? 0 : 1);
+
+function minutes(): string {
+  return ((Date.now() - startedMs) / 60_000).toFixed(1);
+}

@@ -1,0 +1,53 @@
+import { FAULTS, VARIANTS } from "../../src/gateway/index.ts";
+
+/** Names of what one proof judges. */
+export interface Sample {
+  readonly faults: readonly string[];
+  readonly variants: readonly string[];
+}
+
+export function everything(): Sample {
+  return { faults: FAULTS.map(({ name }) => name), variants: VARIANTS.map(({ name }) => name) };
+}
+
+/** Areas whose faults cost a minute each. */
+const SLOW = ["rate", "slots", "retry-after", "rate-headers", "load"];
+
+/**
+ * The part that fits into twenty minutes on two cores: every area in turn, so that each is there with its share.
+ *
+ * @param survivors known not to be seen by conformance runs (they need a load run): left out.
+ */
+export function sample(survivors: readonly string[]): Sample {
+  const seen = FAULTS.filter(({ name }) => !survivors.includes(name));
+  const slow = inTurn(
+    seen.filter(({ area }) => SLOW.includes(area)),
+    24,
+  );
+  const quick = inTurn(
+    seen.filter(({ area }) => !SLOW.includes(area)),
+    150,
+  );
+  // Every limiter and every framing of a stream; of the rest each area in turn.
+  const must = VARIANTS.filter(({ area }) => area === "limits" || area === "stream");
+  const rest = inTurn(
+    VARIANTS.filter((variant) => !must.includes(variant)),
+    Math.max(0, 64 - must.length),
+  );
+  return {
+    faults: [...slow, ...quick].map(({ name }) => name),
+    variants: [...must, ...rest].map(({ name }) => name),
+  };
+}
+
+function inTurn<T extends { readonly area: string }>(all: readonly T[], count: number): T[] {
+  const byArea = new Map<string, T[]>();
+  for (const item of all) byArea.set(item.area, [...(byArea.get(item.area) ?? []), item]);
+  const chosen: T[] = [];
+  for (let round = 0; chosen.length < Math.min(count, all.length); round++)
+    for (const items of byArea.values()) {
+      const item = items[round];
+      if (item !== undefined && chosen.length < count) chosen.push(item);
+    }
+  return chosen;
+}
