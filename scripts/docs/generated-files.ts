@@ -26,6 +26,7 @@ export function generatedFiles(): GeneratedFile[] {
     { path: "schemas/policy.schema.json", text: json(policyJsonSchema()) },
     { path: "docs/checks.md", text: checksPage() },
     withParts("docs/target-file.md", { fields: targetReference }),
+    withParts("docs/own-suites.md"),
   ];
 }
 
@@ -37,7 +38,7 @@ function json(value: object): string {
  * A page by hand with generated parts, each between `<!-- generated: NAME -->` and `<!-- end -->`. A line
  * `<!-- example: FILE -->` is followed by that file of `docs/examples` as a fenced block.
  */
-function withParts(path: string, parts: Readonly<Record<string, () => string>>): GeneratedFile {
+function withParts(path: string, parts: Readonly<Record<string, () => string>> = {}): GeneratedFile {
   const written = readFileSync(ROOT + path, "utf8");
   const generated = written.replace(
     /(<!-- generated: ([\w-]+) -->\n)[\s\S]*?(<!-- end -->)/g,

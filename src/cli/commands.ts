@@ -69,6 +69,13 @@ const dryRun = {
   describe: "print requests and time per suite, and send nothing",
   default: false,
 } as const;
+const suite = {
+  type: "string",
+  array: true,
+  nargs: 1,
+  describe: "module with a suite of your own, .ts or .js; may be repeated",
+  default: [] as string[],
+} as const;
 const policy = {
   type: "string",
   describe: "policy file: gates, required suites and rows, levels",
@@ -83,6 +90,7 @@ const baseline = {
 const conformOptions = {
   target,
   only,
+  suite,
   json,
   out,
   seed,
@@ -99,6 +107,7 @@ interface ConformArguments {
   readonly suites?: string[];
   readonly target: string;
   readonly only: string[];
+  readonly suite: string[];
   readonly json: boolean;
   readonly out?: string;
   readonly seed?: number;
@@ -136,36 +145,42 @@ export const runCommand: CommandModule<object, ConformArguments> = {
   },
 };
 
-export const checksCommand: CommandModule<object, { readonly json: boolean }> = {
+export const checksCommand: CommandModule<object, { readonly json: boolean; readonly suite: string[] }> = {
   command: "checks",
   describe: "List the checks with their requirement rows and levels",
-  builder: { json },
+  builder: { json, suite },
   handler: async (argv) => {
     const { listChecks } = await import("./list-checks.ts");
-    outcomeOf(argv).exitCode = listChecks(argv);
+    outcomeOf(argv).exitCode = await listChecks(argv);
   },
 };
 
-export const explainCommand: CommandModule<object, { readonly id: string }> = {
+export const explainCommand: CommandModule<object, { readonly id: string; readonly suite: string[] }> = {
   command: "explain <id>",
   describe: "Explain a check or a requirement row",
-  builder: (yargs) => yargs.positional("id", { type: "string", demandOption: true, describe: "check or row" }) as never,
+  builder: (yargs) =>
+    yargs
+      .positional("id", { type: "string", demandOption: true, describe: "check or row" })
+      .options({ suite }) as never,
   handler: async (argv) => {
     const { explain } = await import("./list-checks.ts");
-    outcomeOf(argv).exitCode = explain(argv.id);
+    outcomeOf(argv).exitCode = await explain(argv.id, argv.suite);
   },
 };
 
-export const rejudgeCommand: CommandModule<object, { readonly dir: string; readonly json: boolean }> = {
+export const rejudgeCommand: CommandModule<
+  object,
+  { readonly dir: string; readonly json: boolean; readonly suite: string[] }
+> = {
   command: "rejudge <dir>",
   describe: "Judge a kept run again from its recording, without traffic",
   builder: (yargs) =>
     yargs
       .positional("dir", { type: "string", demandOption: true, describe: "folder of a run" })
-      .options({ json }) as never,
+      .options({ json, suite }) as never,
   handler: async (argv) => {
     const { rejudge } = await import("./rejudge.ts");
-    outcomeOf(argv).exitCode = rejudge(argv);
+    outcomeOf(argv).exitCode = await rejudge(argv);
   },
 };
 

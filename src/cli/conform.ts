@@ -1,5 +1,4 @@
 import { jsonDocument, renderTerminal } from "../../reports/index.ts";
-import { CHECKS } from "../../suites/index.ts";
 import type { Exchange } from "../client/index.ts";
 import {
   freeze,
@@ -17,6 +16,7 @@ import { colorsFor } from "./colors.ts";
 import { composeRecord } from "./compose-record.ts";
 import { dryRun } from "./dry-run.ts";
 import { watchInterruption } from "./interruption.ts";
+import { checksWith } from "./own-suites.ts";
 import { judgeByPolicy, readPolicy } from "./policy-step.ts";
 import { prepare } from "./preflight.ts";
 import { progress } from "./progress.ts";
@@ -35,6 +35,8 @@ export interface ConformOptions {
   readonly seed?: number | undefined;
   readonly fault: readonly string[];
   readonly variant: readonly string[];
+  /** Modules with suites of one's own. */
+  readonly suite?: readonly string[] | undefined;
   /** Path of a waiver file. */
   readonly waivers?: string | undefined;
   /** Path of a policy file, and of a baseline in place of the one that it names. */
@@ -51,7 +53,8 @@ const MOST_ROUNDS = 100;
 
 /** Runs conformance checks, writes the run folder, prints the verdict, and tells the exit code. */
 export async function conform(options: ConformOptions): Promise<number> {
-  const instances = select(CHECKS, options);
+  const checks = await checksWith(options.suite ?? []);
+  const instances = select(checks, options);
   const rounds = roundsOf(options);
   const waivers = options.waivers === undefined ? [] : loadWaivers(options.waivers);
   const policy = options.policy === undefined ? undefined : readPolicy(options.policy, options.baseline);
@@ -99,7 +102,7 @@ export async function conform(options: ConformOptions): Promise<number> {
     runs.push(results);
   }
   bar.stop();
-  const settled = settle(mergeRuns(runs), { unscored, waivers, today: startedAt });
+  const settled = settle(mergeRuns(runs), { unscored, waivers, checks, today: startedAt });
   const found = composeRecord({
     command: options.command,
     target,

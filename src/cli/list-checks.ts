@@ -1,13 +1,20 @@
 import Table from "cli-table3";
-import { CHECKS } from "../../suites/index.ts";
 import { type Explanation, explanationOf, instancesOf } from "../conformance/index.ts";
 import { EXIT, UsageError } from "../core/index.ts";
 import { isRowId, ledgerRow } from "../spec/index.ts";
+import { checksWith } from "./own-suites.ts";
+
+export interface ListOptions {
+  readonly json: boolean;
+  /** Modules with suites of one's own. */
+  readonly suite: readonly string[];
+}
 
 /** Prints every check with the rows it covers and their levels. */
-export function listChecks({ json }: { readonly json: boolean }): number {
+export async function listChecks({ json, suite }: ListOptions): Promise<number> {
+  const all = await checksWith(suite);
   if (json) {
-    const checks = CHECKS.map((check) => ({
+    const checks = all.map((check) => ({
       id: check.id,
       title: check.title,
       layer: check.layer,
@@ -19,27 +26,28 @@ export function listChecks({ json }: { readonly json: boolean }): number {
     return EXIT.pass;
   }
   const table = new Table({ head: ["check", "instances", "rows"], style: { head: [], border: [], compact: true } });
-  for (const check of CHECKS) {
+  for (const check of all) {
     const rows = check.covers.map((row) => `${row} (${ledgerRow(row).level})`).join(", ");
     table.push([check.id, String(instancesOf(check).length), rows]);
   }
-  process.stdout.write(`${table.toString()}\n${CHECKS.length} checks\n`);
+  process.stdout.write(`${table.toString()}\n${all.length} checks\n`);
   return EXIT.pass;
 }
 
 /** Explains a check, or a row with the checks that cover it. */
-export function explain(id: string): number {
+export async function explain(id: string, suite: readonly string[]): Promise<number> {
+  const all = await checksWith(suite);
   const base = id.replace(/\[.*$/, "");
-  const check = CHECKS.find((candidate) => candidate.id === base);
+  const check = all.find((candidate) => candidate.id === base);
   if (check !== undefined) {
     process.stdout.write(explanationText(explanationOf(check)));
     return EXIT.pass;
   }
   if (isRowId(id)) {
     const { level, layer, source, text } = ledgerRow(id);
-    const covering = CHECKS.filter((candidate) => (candidate.covers as readonly string[]).includes(id)).map(
-      (candidate) => candidate.id,
-    );
+    const covering = all
+      .filter((candidate) => (candidate.covers as readonly string[]).includes(id))
+      .map((candidate) => candidate.id);
     process.stdout.write(
       `${id} (${level}, ${layer}, ${source})\n  ${text}\n\nChecks: ${covering.join(", ") || "none"}\n`,
     );

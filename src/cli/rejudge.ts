@@ -1,4 +1,3 @@
-import { CHECKS } from "../../suites/index.ts";
 import type { Exchange } from "../client/index.ts";
 import {
   Answer,
@@ -12,10 +11,19 @@ import {
 import { InternalError } from "../core/index.ts";
 import { decide } from "../policy/index.ts";
 import { type CheckResult, countStatuses, readRun } from "../record/index.ts";
+import { checksWith } from "./own-suites.ts";
 import { settle } from "./settle-results.ts";
 
+export interface RejudgeOptions {
+  readonly dir: string;
+  readonly json: boolean;
+  /** Modules with suites of one's own, as they were given to the run. */
+  readonly suite?: readonly string[];
+}
+
 /** Judges a kept run again from its recording. Sends nothing. */
-export function rejudge({ dir, json }: { readonly dir: string; readonly json: boolean }): number {
+export async function rejudge({ dir, json, suite = [] }: RejudgeOptions): Promise<number> {
+  const checks = await checksWith(suite);
   const { record, exchanges, recordings } = readRun(dir);
   const rules = record.target.reading as ReadingRules;
   const answers = new Map(
@@ -29,7 +37,7 @@ export function rejudge({ dir, json }: { readonly dir: string; readonly json: bo
     if (answer === undefined) throw new InternalError(`the recording refers to exchange ${id}, which was not kept`);
     return answer;
   };
-  const instances = new Map(CHECKS.flatMap(instancesOf).map((instance) => [instance.id, instance]));
+  const instances = new Map(checks.flatMap(instancesOf).map((instance) => [instance.id, instance]));
   const judged = record.checks.map((before): CheckResult => {
     const instance = instances.get(before.id);
     const recorded = recordings.get(before.id) ?? [];
@@ -45,7 +53,7 @@ export function rejudge({ dir, json }: { readonly dir: string; readonly json: bo
     );
   });
   const { waivers = [], unscored = [] } = record;
-  const { results, breaches } = settle(judged, { waivers, unscored, today: new Date(record.startedAt) });
+  const { results, breaches } = settle(judged, { waivers, unscored, checks, today: new Date(record.startedAt) });
   const changed = results.flatMap((result, index) => {
     const before = record.checks[index];
     return before !== undefined && before.status !== result.status
@@ -58,7 +66,7 @@ export function rejudge({ dir, json }: { readonly dir: string; readonly json: bo
     breaches: breaches.map(({ kind, check, text }) => ({ text: `waiver ${kind}: ${text}`, check })),
   });
   if (json) {
-    const checks = results.map(({ id, status, rows, violated, message }) => ({ id, status, rows, violated, message }));
+    const shown = results.map(({ id, status, rows, violated, message }) => ({ id, status, rows, violated, message }));
     const counts = countStatuses(results.map(({ status }) => status));
     const document = {
       schemaVersion: record.schemaVersion,
@@ -66,7 +74,7 @@ export function rejudge({ dir, json }: { readonly dir: string; readonly json: bo
       exitCode: verdict.exitCode,
       counts,
       changed,
-      checks,
+      checks: shown,
     };
     process.stdout.write(`${JSON.stringify(document)}\n`);
   } else {

@@ -1,5 +1,4 @@
-import { CHECKS } from "../../suites/index.ts";
-import { applyWaivers, instancesOf, scoreBySet, type WaiverBreach } from "../conformance/index.ts";
+import { applyWaivers, type Check, instancesOf, scoreBySet, type WaiverBreach } from "../conformance/index.ts";
 import { UsageError } from "../core/index.ts";
 import type { CheckResult, Waiver } from "../record/index.ts";
 import { REQUIREMENT_SET, rowsAfter } from "../spec/index.ts";
@@ -9,6 +8,8 @@ export interface Terms {
   /** Rows that are newer than the target's requirement set. */
   readonly unscored: readonly string[];
   readonly waivers: readonly Waiver[];
+  /** Every check there is, whether it was run or not. */
+  readonly checks: readonly Check[];
   /** Day of the run, by which waivers expire. */
   readonly today: Date;
 }
@@ -16,9 +17,9 @@ export interface Terms {
 /** Lays over results what the gateway's team has agreed on: its requirement set, its waivers. */
 export function settle(
   results: readonly CheckResult[],
-  { unscored, waivers, today }: Terms,
+  { unscored, waivers, checks, today }: Terms,
 ): { readonly results: CheckResult[]; readonly breaches: readonly WaiverBreach[] } {
-  const known = CHECKS.flatMap(instancesOf).map(({ id }) => id);
+  const known = checks.flatMap(instancesOf).map(({ id }) => id);
   return applyWaivers(scoreBySet(results, unscored), waivers, { today: today.toISOString().slice(0, 10), known });
 }
 

@@ -1,0 +1,68 @@
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { CHECKS } from "../../suites/index.ts";
+import { type Check, suiteOf } from "../conformance/index.ts";
+import { isObject, messageOf, UsageError } from "../core/index.ts";
+
+/**
+ * The built-in checks, and those of suites of one's own: modules whose default export is a list of checks made with
+ * `defineCheck` and `defineWatch`.
+ *
+ * @throws UsageError when a module cannot be loaded, exports no checks, or gives a check an id that there is already.
+ */
+export async function checksWith(files: readonly string[]): Promise<readonly Check[]> {
+  const checks = [...CHECKS];
+  for (const file of files) {
+    const own = await loadSuite(file);
+    for (const check of own) {
+      const known = checks.find(({ id }) => id === check.id);
+      if (known !== undefined) throw new UsageError(`${file}: there is already a check "${check.id}"`);
+      if (CHECKS.some(({ id }) => suiteOf(id) === suiteOf(check.id))) {
+        throw new UsageError(`${file}: the suite of "${check.id}" is one of the built-in ones`, {
+          hint: "Begin the ids with a name of your own.",
+        });
+      }
+      checks.push(check);
+    }
+  }
+  return checks;
+}
+
+async function loadSuite(file: string): Promise<readonly Check[]> {
+  const path = resolve(file);
+  let module: unknown;
+  try {
+    module = /\.[cm]?ts$/.test(path) && !readsTypeScript() ? await importTypeScript(path) : await importNative(path);
+  } catch (error) {
+    throw new UsageError(`the suite ${file} cannot be loaded: ${messageOf(error)}`, { cause: error });
+  }
+  const checks = isObject(module) ? module["default"] : (module as { default?: unknown } | undefined)?.default;
+  if (Array.isArray(checks) && checks.length > 0 && checks.every(isCheck)) return checks;
+  throw new UsageError(`${file} is no suite: its default export must be a list of checks`, {
+    hint: "Make them with defineCheck or defineWatch of gateway-gauntlet.",
+  });
+}
+
+function isCheck(value: unknown): value is Check {
+  return (
+    isObject(value) &&
+    (value["kind"] === "probe" || value["kind"] === "watch") &&
+    typeof value["id"] === "string" &&
+    typeof value["judge"] === "function" &&
+    Array.isArray(value["covers"])
+  );
+}
+
+/** Newer Node reads TypeScript by itself. */
+function readsTypeScript(): boolean {
+  return Boolean((process.features as { readonly typescript?: unknown }).typescript);
+}
+
+async function importNative(path: string): Promise<unknown> {
+  return import(pathToFileURL(path).href);
+}
+
+async function importTypeScript(path: string): Promise<unknown> {
+  const { createJiti } = await import("jiti");
+  return createJiti(import.meta.url).import(path);
+}
