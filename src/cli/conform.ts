@@ -12,6 +12,7 @@ import {
 } from "../conformance/index.ts";
 import { UsageError } from "../core/index.ts";
 import { type CheckResult, RunFolder } from "../record/index.ts";
+import { adviceLine } from "./advice.ts";
 import { colorsFor } from "./colors.ts";
 import { composeRecord } from "./compose-record.ts";
 import { dryRun } from "./dry-run.ts";
@@ -81,7 +82,10 @@ export async function conform(options: ConformOptions): Promise<number> {
   });
   folder.journal({ event: "started", command: options.command, target: target.name, seed, checks: instances.length });
   const bar = progress(process.stderr, options.json);
-  const prepared = await prepare(traffic);
+  const prepared = await prepare(traffic, ({ cause, next }) => {
+    folder.journal({ event: "advice", cause, next });
+    if (!options.json) process.stderr.write(adviceLine({ cause, next }));
+  });
   bar.start(instances.length * rounds);
   let done = 0;
   for (let round = 0; round < rounds && !interruption.signal.aborted; round++) {

@@ -10,6 +10,7 @@ import {
   reportCommand,
   runCommand,
 } from "./commands.ts";
+import { doctorCommand } from "./doctor-command.ts";
 import { gatewayCommand } from "./gateway-command.ts";
 import { VERSION } from "./version.ts";
 import { waiversCommand } from "./waivers-command.ts";
@@ -48,6 +49,7 @@ export async function main(args: readonly string[]): Promise<number> {
     reportCommand,
     baselineCommand,
     waiversCommand,
+    doctorCommand,
   ] as CommandModule[];
   for (const command of commands) parser.command(command);
   try {

@@ -27,6 +27,8 @@ export function watchInterruption(): Interruption {
     now: second.signal,
     by: () => by,
     async [Symbol.asyncDispose]() {
+      // After an error checks may still wait for a rate window; the process must not wait with them.
+      first.abort();
       process.off("SIGINT", stop);
       process.off("SIGTERM", stop);
     },

@@ -1,22 +1,35 @@
-import type { Traffic } from "../conformance/index.ts";
+import type { Answer, Traffic } from "../conformance/index.ts";
 import { isObject, member, UnreachableError } from "../core/index.ts";
+import { type Advice, connectionAdvice, listAdvice, modelAdvice } from "./advice.ts";
 
 /**
  * Makes sure that something answers before anything is judged, and finds out the plain model when the target does not
  * name one: taken verbatim from the list (CLIENT-1).
  *
+ * @param tell gets what looks wrong about the target file: a run goes on, because it may be the gateway that is wrong.
  * @throws UnreachableError when no HTTP answer comes.
  */
-export async function prepare(traffic: Traffic): Promise<Traffic> {
+export async function prepare(traffic: Traffic, tell?: (advice: Advice) => void): Promise<Traffic> {
   const list = await traffic.ask({ endpoint: "models" }, { endpoint: "models", mode: "whole" });
-  if (list.status === undefined) {
-    const { kind, detail } = list.exchange.ending;
-    throw new UnreachableError(`no answer from ${traffic.target.baseUrl}: ${detail ?? kind}`, {
-      hint: "Check baseUrl in the target file, and that the gateway is running.",
-    });
+  if (list.status === undefined) throw unreachable(traffic.target.baseUrl, list);
+  const listed = listedModels(list);
+  const { target } = traffic;
+  if (tell !== undefined) {
+    for (const advice of [listAdvice(target, list) ?? [], modelAdvice(target, listed)].flat()) tell(advice);
   }
+  traffic.fillModels(listed[0]);
+  return traffic;
+}
+
+/** Ids of a model list; none when it is no such thing. */
+export function listedModels(list: Answer): string[] {
   const data = member(list.json, "data");
   const ids = Array.isArray(data) ? data.filter(isObject).map((entry) => entry["id"]) : [];
-  traffic.fillModels(ids.find((id) => typeof id === "string" && id !== "") as string | undefined);
-  return traffic;
+  return ids.filter((id): id is string => typeof id === "string" && id !== "");
+}
+
+export function unreachable(baseUrl: string, { exchange }: Answer): UnreachableError {
+  const { kind, detail } = exchange.ending;
+  const { cause, next } = connectionAdvice(baseUrl, `${kind}: ${detail ?? ""}`, process.env);
+  return new UnreachableError(`no answer from ${baseUrl}: ${cause} (${detail ?? kind})`, { hint: next });
 }

@@ -123,7 +123,7 @@ function bodyOf(
   const stream = ask.stream ?? (ask.mode === "stream" ? true : undefined);
   const { maxTokens, system } = ask;
   const body = requestBody(endpoint, {
-    model: modelOf(target, ask.model ?? endpoint),
+    model: modelOf(target, ask.model ?? endpoint, endpoint),
     prompt,
     stream,
     maxTokens,
@@ -134,7 +134,12 @@ function bodyOf(
 }
 
 /** Model id of a role. Roles that are needed are checked before a probe runs; the plain ones are found out at the start. */
-export function modelOf(target: Target, model: ModelRole | Dialect | { readonly id: string }): string {
+export function modelOf(
+  target: Target,
+  model: ModelRole | Dialect | { readonly id: string },
+  endpoint: Endpoint,
+): string {
   if (typeof model === "object") return model.id;
-  return target.models[model] ?? target.models.chat ?? "";
+  const own = endpoint === "messages" ? target.messagesModels[model] : undefined;
+  return own ?? target.models[model] ?? target.models.chat ?? "";
 }

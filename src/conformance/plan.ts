@@ -1,6 +1,6 @@
 import type { Target } from "../target/index.ts";
-import { type Instance, type ProbingCheck, suiteOf } from "./check.ts";
-import { staticSupply } from "./states.ts";
+import { type Check, type Instance, type Need, type ProbingCheck, suiteOf } from "./check.ts";
+import { staticSupply, unblockLines } from "./states.ts";
 
 /** What a suite will send, as far as it is known before anything is sent. */
 export interface SuitePlan {
@@ -20,6 +20,8 @@ export interface SuitePlan {
 export interface Plan {
   readonly suites: readonly SuitePlan[];
   readonly requests: number;
+  /** Lines of the target file that would unblock what is blocked, once per state. */
+  readonly unblock: readonly (readonly string[])[];
   /** How long it takes at least, seconds: the longest waits, and the pace below the account's rate. */
   readonly durationS: number;
 }
@@ -59,7 +61,13 @@ export function planOf(instances: readonly Instance[], target: Target, hooked: b
     ...Object.values(target.tiers).map(({ limits }) => limits.rpm),
   );
   const paceS = (requests / (rpm * SHARE)) * 60;
-  return { suites: plans, requests, durationS: Math.ceil(Math.max(paceS, ...plans.map(({ waitS }) => waitS))) };
+  const missing = [...new Set(instances.flatMap(({ check }) => missingOf(check, target, hooked)))];
+  return {
+    suites: plans,
+    requests,
+    unblock: missing.map(unblockLines),
+    durationS: Math.ceil(Math.max(paceS, ...plans.map(({ waitS }) => waitS))),
+  };
 }
 
 /** Checks that share a lock judge one scenario: its traffic counts once. */
@@ -71,14 +79,17 @@ function ownRequests({ lock, cost }: ProbingCheck, target: Target, shares: Set<s
   return cost.requests;
 }
 
+function missingOf(check: Check, target: Target, hooked: boolean): Need[] {
+  if (check.kind === "watch") return [];
+  return (check.needs ?? []).filter((need) => {
+    const supply = staticSupply(need, target);
+    return !supply.ok && supply.skipped === undefined && !(hooked && need.startsWith("key."));
+  });
+}
+
 function stateOf({ check }: Instance, target: Target, hooked: boolean): "runs" | "blocked" | "skipped" {
   if (check.kind === "watch") return "runs";
-  const supplies = (check.needs ?? []).map((need) => {
-    const supply = staticSupply(need, target);
-    return !supply.ok && supply.skipped === undefined && hooked && need.startsWith("key.")
-      ? ({ ok: true } as const)
-      : supply;
-  });
+  const supplies = (check.needs ?? []).map((need) => staticSupply(need, target));
   if (supplies.some((supply) => !supply.ok && supply.skipped !== undefined)) return "skipped";
-  return supplies.every(({ ok }) => ok) ? "runs" : "blocked";
+  return missingOf(check, target, hooked).length === 0 ? "runs" : "blocked";
 }

@@ -120,6 +120,7 @@ export function describeEmbedded(ready: ReadyLine): { readonly target: Target; r
     contract: {},
     keys,
     models: ready.models,
+    messagesModels: {},
     limits: ready.limits,
     limited: ready.limited.map((entry, index) => account(`limited.${index}`, entry, entry.limits)),
     tiers: Object.fromEntries(

@@ -4,7 +4,7 @@ import { ConfigError, type ConfigFault, messageOf } from "../core/index.ts";
 import { Key } from "./key.ts";
 import { readYaml, type YamlDocument } from "./read-yaml.ts";
 import { type TargetFile, TIERS, type Tier, targetSchema } from "./schema.ts";
-import type { Account, KeyName, Limits, Target } from "./target.ts";
+import type { Account, KeyName, Limits, ModelRole, Target } from "./target.ts";
 
 /** Environment variables, as a parameter so that tests need not change their own. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -82,6 +82,15 @@ class References {
 
   /** A key with a line break or a control character cannot be sent in a header; better said here than by the socket. */
   #checked(value: string, path: readonly PropertyKey[]): string | undefined {
+    if (/^bearer\s/i.test(value) && path[0] !== "extraHeaders") {
+      this.#fault(path, 'holds "Bearer" before the key.', "Leave the scheme out: the key alone belongs there.");
+      return undefined;
+    }
+    const quoted = /^(["'`]).*\1$/.test(value);
+    if (quoted) {
+      this.#fault(path, "holds quotation marks around the key.", "Leave them out, or check how the variable is set.");
+      return undefined;
+    }
     if (/^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(value)) return value;
     this.#fault(path, "holds characters that cannot be sent in a header.", "A key is one line of visible ASCII.");
     return undefined;
@@ -130,6 +139,7 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
   });
   const { models = {} } = file;
   const chat = models.chat;
+  const { plain, messagesModels } = modelsByDialect(models);
   const compat = file.compat === "none" ? { chat: "none" as const, messages: "none" as const } : file.compat;
   return {
     name: file.name ?? new URL(file.baseUrl).host,
@@ -145,7 +155,8 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
     extraSecrets,
     contract: file.contract ?? {},
     keys,
-    models: { ...models, ...(models.messages === undefined && chat !== undefined ? { messages: chat } : {}) },
+    models: { ...plain, ...(models.messages === undefined && chat !== undefined ? { messages: chat } : {}) },
+    messagesModels,
     limits: file.limits === undefined ? undefined : limitsOf(file.limits),
     limited: (file.limited ?? []).map((account, index) => accountOf(account, ["limited", index])),
     tiers: Object.fromEntries(
@@ -166,6 +177,21 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
     },
     configuration: written,
   };
+}
+
+/** The model of each role, and what the messages dialect has instead. */
+function modelsByDialect(models: NonNullable<TargetFile["models"]>): Pick<Target, "messagesModels"> & {
+  readonly plain: Partial<Record<ModelRole, string>>;
+} {
+  const plain: Partial<Record<ModelRole, string>> = {};
+  const messagesModels: Partial<Record<ModelRole, string>> = {};
+  for (const [role, model] of Object.entries(models) as [ModelRole, string | { chat?: string; messages?: string }][]) {
+    const { chat, messages } = typeof model === "string" ? { chat: model, messages: model } : model;
+    const first = chat ?? messages;
+    if (first !== undefined) plain[role] = first;
+    if (messages !== undefined && messages !== first) messagesModels[role] = messages;
+  }
+  return { plain, messagesModels };
 }
 
 function tiersOf({ tiers = {} }: TargetFile) {

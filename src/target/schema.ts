@@ -53,19 +53,22 @@ const keys = z.strictObject({
   other: keyReference.optional().meta({ description: "A key of an unrelated account with balance." }),
 });
 
+/** One model for both dialects, or one each. */
+const roleModel = z.union([text, z.strictObject({ chat: text.optional(), messages: text.optional() })]);
+
 const models = z.strictObject({
   chat: text
     .optional()
     .meta({ description: "Plain model for the chat-completions dialect; default: from GET /models." }),
   messages: text.optional().meta({ description: "Plain model for the messages dialect; default: the chat model." }),
-  stream: text.optional().meta({ description: "A model with a long streaming reply." }),
-  slow: text.optional().meta({ description: "A model whose reply takes many seconds." }),
-  tools: text.optional().meta({ description: "A model that answers with a tool call." }),
-  echo: text.optional().meta({ description: "A model that repeats the last user message." }),
-  unknown: text.optional().meta({ description: "An id that does not exist; default: an invented one." }),
-  upstreamError: text.optional().meta({ description: "A model whose provider fails." }),
-  upstreamTimeout: text.optional().meta({ description: "A model whose provider does not answer in time." }),
-  cutStream: text.optional().meta({ description: "A model whose provider breaks off in the middle of a stream." }),
+  stream: roleModel.optional().meta({ description: "A model with a long streaming reply." }),
+  slow: roleModel.optional().meta({ description: "A model whose reply takes many seconds." }),
+  tools: roleModel.optional().meta({ description: "A model that answers with a tool call." }),
+  echo: roleModel.optional().meta({ description: "A model that repeats the last user message." }),
+  unknown: roleModel.optional().meta({ description: "An id that does not exist; default: an invented one." }),
+  upstreamError: roleModel.optional().meta({ description: "A model whose provider fails." }),
+  upstreamTimeout: roleModel.optional().meta({ description: "A model whose provider does not answer in time." }),
+  cutStream: roleModel.optional().meta({ description: "A model whose provider breaks off in the middle of a stream." }),
 });
 
 const REASONS = [

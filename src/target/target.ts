@@ -37,6 +37,8 @@ export interface Target {
   readonly contract: NonNullable<TargetFile["contract"]>;
   readonly keys: Readonly<Partial<Record<KeyName, Key>>> & { readonly valid: Key };
   readonly models: Readonly<Partial<Record<ModelRole, string | undefined>>>;
+  /** Models of the messages dialect, where it has its own. */
+  readonly messagesModels: Readonly<Partial<Record<ModelRole, string>>>;
   /** Limits of the account of `valid`; `undefined` when the operator does not say. */
   readonly limits: Limits | undefined;
   readonly limited: readonly Account[];

@@ -131,10 +131,20 @@ const counters = defineWatch({
       (answer) =>
         answer.header("x-ratelimit-limit") !== undefined || answer.header("x-ratelimit-remaining") !== undefined,
     );
+    const others = new Set(
+      answers.flatMap(({ headers }) => headers.map(([name]) => name.toLowerCase()).filter(isOther)),
+    );
+    if (others.size > 0) verdict.observe("LIMIT-RATE-7", `counters by other names: ${[...others].sort().join(", ")}`);
+    if (counted.length === 0 && others.size > 0) return;
     if (counted.length === 0) return verdict.notApplicable("no answer carried these headers, which are optional");
     for (const answer of counted) judgeCounters(answer, verdict);
   },
 });
+
+/** Counters that the interface does not know, a provider's own among them. */
+function isOther(name: string): boolean {
+  return name.startsWith("x-ratelimit-") && name !== "x-ratelimit-limit" && name !== "x-ratelimit-remaining";
+}
 
 const wholeNumber = that("a whole number of zero or more", (value) => /^\d+$/.test(String(value)));
 

@@ -60,8 +60,7 @@ export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): P
     if (fresh !== undefined) drives.push(await driveLong(t, fresh, inVain ? SHORT_LAG_S : LAG_S[state]));
   }
   const usedUp = drives[0]?.denial !== null;
-  const denied: Answer[] = [];
-  if (usedUp) for (const kind of KINDS) denied.push(await t.ask({ key, ...kind, intent: "denied", patient: false }));
+  const denied = usedUp ? await deniedKinds(t, key) : [];
   const sibling: Answer[] = [];
   if (usedUp) for (const kind of KINDS.slice(0, 3)) sibling.push(await t.ask({ key: "valid", ...kind }));
   const again = usedUp ? await t.ask({ key, endpoint: "chat", mode: "whole", intent: "denied", patient: false }) : null;
@@ -75,6 +74,27 @@ export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): P
     parallel:
       made === undefined ? null : await overshoot(t, state, drives.find(({ kind }) => kind.long === true)?.served ?? 0),
   };
+}
+
+/**
+ * Requests of every kind with a key that was denied. A gateway that sets money aside for a request denies the one that it
+ * cannot afford and still serves a cheaper one: what is served is driven on until it is denied, too, and all is asked again.
+ */
+async function deniedKinds(t: Probe, key: Key): Promise<Answer[]> {
+  const all = async () => {
+    const answers: Answer[] = [];
+    for (const kind of KINDS) answers.push(await t.ask({ key, ...kind, intent: "denied", patient: false }));
+    return answers;
+  };
+  const first = await all();
+  const served = KINDS.filter((_, at) => first[at]?.admitted === true);
+  if (served.length === 0) return first;
+  for (const kind of served) {
+    const { denial } = await drive(t, key, kind, SHORT_LAG_S);
+    if (denial === null) return first;
+  }
+  // Twice, because a cap that is forgotten now and then must not get away by the first round.
+  return [...(await all()), ...(await all())];
 }
 
 async function kindFor(t: Probe, state: "cappable" | "childSmall"): Promise<Kind> {

@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
+import { buildRequest } from "../../src/conformance/ask.ts";
 import { ConfigError } from "../../src/core/index.ts";
 import { allKeys, parseTarget } from "../../src/target/index.ts";
 
@@ -151,4 +152,46 @@ describe("what is wrong is said with place, path and advice", () => {
     expect(faultsOf(FULL, {}).map((fault) => fault.path)).toContain("limited.0.second");
     expect(faultsOf(FULL, {})).toHaveLength(6);
   });
+});
+
+test("a role may have a model for each dialect, and headers of an endpoint replace those of all", async () => {
+  const target = parseTarget(
+    `baseUrl: http://127.0.0.1:1/v1
+keys: { valid: env:K }
+models: { chat: a, messages: b, stream: { chat: c, messages: d }, slow: s, tools: { messages: t } }
+extraHeaders: { all: { x-provider: one, x-team: t }, models: {}, messages: { X-Provider: two } }
+`,
+    "t.yaml",
+    { K: "sk-1" },
+  );
+  const sent = (endpoint: "chat" | "messages" | "models", model: "stream" | "slow" | "tools") => {
+    const { body, headers } = buildRequest(target, { model }, endpoint, "hi");
+    return [
+      body === undefined ? undefined : JSON.parse(String(body)).model,
+      headers.filter(([name]) => /^x-/i.test(name)),
+    ];
+  };
+  expect(sent("chat", "stream")).toEqual([
+    "c",
+    [
+      ["x-provider", "one"],
+      ["x-team", "t"],
+    ],
+  ]);
+  expect(sent("messages", "stream")).toEqual([
+    "d",
+    [
+      ["x-team", "t"],
+      ["X-Provider", "two"],
+    ],
+  ]);
+  expect(sent("messages", "slow")[0]).toBe("s");
+  expect(sent("messages", "tools")[0]).toBe("t");
+  expect(sent("models", "stream")).toEqual([
+    undefined,
+    [
+      ["x-provider", "one"],
+      ["x-team", "t"],
+    ],
+  ]);
 });
