@@ -72,7 +72,8 @@ function judgeBody(verdict: Verdict, denied: Answer, row: DenialRow): void {
       },
     );
   }
-  verdict.should("ERR-BODY-2", message, filledString, { in: denied, at: "/error/message" });
-  verdict.should("ERR-BODY-2", type, filledString, { in: denied, at: "/error/type" });
-  verdict.should("ERR-BODY-2", code, given, { in: denied, at: "/error/code" });
+  const same = shown ?? "ERR-BODY-2";
+  verdict.should(same, message, filledString, { in: denied, at: "/error/message" });
+  verdict.should(same, type, filledString, { in: denied, at: "/error/type" });
+  verdict.should(same, code, given, { in: denied, at: "/error/code" });
 }

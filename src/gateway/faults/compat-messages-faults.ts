@@ -211,7 +211,7 @@ export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
   ),
   fault(
     "compat.messages-stream-as-json",
-    ["COMPAT-MSG-EVENTS", "COMPAT-MSG-STREAM"],
+    ["COMPAT-MSG-EVENTS", "COMPAT-MSG-STREAM", "COMPAT-FRAMING", "COMPAT-CONTENT-TYPE"],
     "A stream is answered with the events as one JSON array.",
     onServed(both(onMessages, streaming), (answer) =>
       answer.body.kind === "events"

@@ -105,7 +105,7 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
   ),
   fault(
     "protocol.extra-bytes",
-    ["HTTP-KEEP-ALIVE", "AUTH-1"],
+    ["HTTP-KEEP-ALIVE", "AUTH-1", "HTTP-FRAMING"],
     "Some bytes follow each whole chat reply on its connection.",
     wrap("deliver", (next) => (parcel, call, delivery) => {
       const { socket } = delivery.response;

@@ -151,7 +151,7 @@ export const SECURITY_FAULTS: readonly Fault[] = [
   ),
   loadFault(
     "security.neighbours-reply",
-    ["OWN-ANSWER"],
+    ["OWN-ANSWER", "TEXT-INTACT"],
     "Every thirtieth whole chat reply is a copy of an earlier one.",
     (() => {
       const unlucky = every(30, onChat);
