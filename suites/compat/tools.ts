@@ -47,9 +47,11 @@ async function askForTools(t: Probe, dialect: Dialect) {
   };
   const whole = [await t.ask({ ...ask, mode: "whole" }), await t.ask({ ...ask, mode: "whole" })];
   const streams = [await t.ask({ ...ask, mode: "stream" }), await t.ask({ ...ask, mode: "stream" })];
+  // Whether this dialect streams at all is judged elsewhere.
+  const plain = await t.ask({ endpoint: dialect, mode: "stream", intent: "odd" });
   const [first] = whole;
   const result = first === undefined ? null : await answerCall(t, dialect, first, ask);
-  return { whole, streams, result };
+  return { whole, streams: plain.streamed ? streams : [], result };
 }
 
 /** Goes on with the conversation: the model's call, and what the tool returned. */
@@ -217,7 +219,7 @@ const chatTools = defineCompat("chat", {
   covers: COVERS,
   explains: EXPLAINS,
   needs: ["model.tools"],
-  cost: { requests: 5 },
+  cost: { requests: 6 },
   probe: (t) => askForTools(t, "chat"),
   judge({ whole, streams, result }, verdict) {
     const [first] = whole;
@@ -245,7 +247,7 @@ const messagesTools = defineCompat("messages", {
   covers: [...COVERS, "COMPAT-MSG-EVENTS"],
   explains: EXPLAINS,
   needs: ["model.tools"],
-  cost: { requests: 5 },
+  cost: { requests: 6 },
   probe: (t) => askForTools(t, "messages"),
   judge({ whole, streams, result }, verdict) {
     const [first] = whole;
@@ -281,7 +283,7 @@ function parallelTools(dialect: Dialect): Check {
     explains:
       "Two tools and a prompt that wants both, whole and streamed, twice each. Every call needs an id of its own, its name once and its own arguments; fragments say by their index which call they belong to. Where the whole replies agree on the number of calls and the streams agree too, the numbers must be the same.",
     needs: ["model.tools"],
-    cost: { requests: 4 },
+    cost: { requests: 5 },
     async probe(t) {
       const ask: Ask = {
         endpoint: dialect,
@@ -290,9 +292,12 @@ function parallelTools(dialect: Dialect): Check {
         fields: { tools: toolsOf(dialect, TWO_TOOLS) },
         intent: "odd",
       };
+      const plain = await t.ask({ endpoint: dialect, mode: "stream", intent: "odd" });
       return {
         whole: [await t.ask({ ...ask, mode: "whole" }), await t.ask({ ...ask, mode: "whole" })],
-        streams: [await t.ask({ ...ask, mode: "stream" }), await t.ask({ ...ask, mode: "stream" })],
+        streams: plain.streamed
+          ? [await t.ask({ ...ask, mode: "stream" }), await t.ask({ ...ask, mode: "stream" })]
+          : [],
       };
     },
     judge({ whole, streams }, verdict) {
