@@ -7,3 +7,4 @@ export { renderLoad, renderLoadRuns } from "./load-terminal.ts";
 export { wantedExchanges } from "./problems.ts";
 export type { ReportSource } from "./source.ts";
 export { renderTerminal } from "./terminal.ts";
+export { renderComparison } from "./terminal-comparison.ts";

@@ -255,3 +255,49 @@ export const loadCommand: CommandModule<object, LoadArguments> = {
     outcomeOf(argv).exitCode = await load({ ...argv, dryRun: argv["dry-run"] });
   },
 };
+
+interface CompareArguments {
+  readonly a?: string;
+  readonly b?: string;
+  readonly startA?: string;
+  readonly startB?: string;
+  readonly pairs: number;
+  readonly blockS: number;
+  readonly rate?: number;
+  readonly workload?: string;
+  readonly suites: string[];
+  readonly seed?: number;
+  readonly out?: string;
+  readonly json: boolean;
+}
+
+export const compareCommand: CommandModule<object, CompareArguments> = {
+  command: "compare [a] [b]",
+  describe: "Hold a build against another: slower, or behaving differently",
+  builder: (yargs) =>
+    yargs
+      .positional("a", { type: "string", describe: "target file of the first build, or folder of a stored run" })
+      .positional("b", { type: "string", describe: "of the second" })
+      .options({
+        "start-a": { type: "string", requiresArg: true, describe: "command that starts the first build" },
+        "start-b": { type: "string", requiresArg: true, describe: "command that starts the second build" },
+        pairs: { type: "number", default: 10, requiresArg: true, describe: "rounds in which both run a block" },
+        "block-s": { type: "number", default: 10, requiresArg: true, describe: "seconds of a block" },
+        rate: { type: "number", requiresArg: true, describe: "requests per second; default from the target's limits" },
+        workload: { type: "string", requiresArg: true, describe: "workload file of a block" },
+        suites: {
+          type: "string",
+          array: true,
+          nargs: 1,
+          default: [] as string[],
+          describe: "suite of the behaviour part; may be repeated",
+        },
+        seed,
+        out,
+        json,
+      }) as never,
+  handler: async (argv) => {
+    const { compare } = await import("./compare/compare.ts");
+    outcomeOf(argv).exitCode = await compare(argv);
+  },
+};

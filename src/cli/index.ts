@@ -3,6 +3,7 @@ import { EXIT, GauntletError, messageOf } from "../core/index.ts";
 import { baselineCommand } from "./baseline-command.ts";
 import {
   checksCommand,
+  compareCommand,
   conformCommand,
   explainCommand,
   loadCommand,
@@ -47,6 +48,7 @@ export async function main(args: readonly string[]): Promise<number> {
     rejudgeCommand,
     loadCommand,
     reportCommand,
+    compareCommand,
     baselineCommand,
     waiversCommand,
     doctorCommand,

@@ -45,7 +45,7 @@ export async function supplyTarget(options: TargetOptions, signal: AbortSignal):
 }
 
 /** Our own entry file: the embedded gateway is this program, started again. */
-function mainFile(): string {
+export function mainFile(): string {
   return fileURLToPath(new URL(`../main${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url));
 }
 

@@ -23,7 +23,7 @@ const metricSchema = z.strictObject({
   a: z.number().nullable(),
   b: z.number().nullable(),
   pairs: z.int(),
-  /** Relative change from A to B with its interval of 95 %; for shares the difference. */
+  /** Relative change from A to B with its interval of 90 %: each end is wrong in 5 of 100 cases; for shares the difference. */
   change: z.number().nullable(),
   low: z.number().nullable(),
   high: z.number().nullable(),

@@ -30,13 +30,13 @@ export function ForestPlot({
       <figcaption>
         <strong>Change from A to B</strong>
         <span class="note">
-          The band is the margin within which a change does not matter. A solid line is the 95 % interval of B against
+          The band is the margin within which a change does not matter. A solid line is the 90 % interval of B against
           A, a dashed one of A against itself. To the right is more.
         </span>
       </figcaption>
       <Sheet
         box={box}
-        label="Relative change of each figure with its 95 % interval, against the practical margin. The table below has the numbers."
+        label="Relative change of each figure with its 90 % interval, against the practical margin. The table below has the numbers."
       >
         {x.ticks(7).map((at) => (
           <g key={at}>

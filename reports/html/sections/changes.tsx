@@ -97,7 +97,7 @@ function Metrics({
           { value: "A", number: true },
           { value: "B", number: true },
           { value: "Change", number: true },
-          { value: "95 % interval", number: true },
+          { value: "90 % interval", number: true },
           { value: "Margin", number: true },
           { value: "p (Holm)", number: true },
           { value: "Could see", number: true },

@@ -1,0 +1,72 @@
+import Table from "cli-table3";
+import type pc from "picocolors";
+import type { ComparedMetric, RunRecord } from "../src/record/index.ts";
+import { oneLine } from "./clean-text.ts";
+
+type Colors = ReturnType<typeof pc.createColors>;
+
+const MOST_DRIFT = 12;
+const MOST_CHECKS = 12;
+
+/** A comparison for a person at a terminal: figures in a table, what changed otherwise, the verdict last. */
+export function renderComparison({ comparison, verdict }: RunRecord, colors: Colors): string {
+  if (comparison === undefined) return "";
+  const { metrics, checks, drift, control, reasons } = comparison;
+  const changed = [
+    ...checks.newlyFailing.map(({ id, message }) =>
+      colors.red(`✗ newly failing ${oneLine(id)}: ${oneLine(message, 160)}`),
+    ),
+    ...checks.vanished.map(({ id }) => colors.red(`✗ vanished ${oneLine(id)}`)),
+    ...checks.fixed.map(({ id }) => colors.green(`✓ fixed ${oneLine(id)}`)),
+  ];
+  const lines = [
+    ...(metrics.length === 0 ? [] : [table(metrics)]),
+    ...changed.slice(0, MOST_CHECKS),
+    ...(changed.length > MOST_CHECKS ? [`and ${changed.length - MOST_CHECKS} more changed checks`] : []),
+    ...drift
+      .slice(0, MOST_DRIFT)
+      .map(({ kind, where, what, before, now }) =>
+        colors.yellow(
+          `▲ ${kind} ${oneLine(what, 80)} of ${oneLine(where, 80)}: ${oneLine(before, 80)} → ${oneLine(now, 80)}`,
+        ),
+      ),
+    ...(drift.length > MOST_DRIFT ? [`and ${drift.length - MOST_DRIFT} more differences`] : []),
+    ...(control === null ? [] : [colors.dim(`A/A control: ${oneLine(control.message, 200)}`)]),
+    ...reasons.map((reason) => `  ${oneLine(reason, 300)}`),
+  ];
+  const paint = verdict.word === "pass" ? colors.green : verdict.word === "fail" ? colors.red : colors.yellow;
+  return `${[...lines, paint(colors.bold(oneLine(verdict.headline)))].join("\n")}\n`;
+}
+
+function table(metrics: readonly ComparedMetric[]): string {
+  const made = new Table({
+    head: ["figure", "A", "B", "change", "90 % interval", "margin", "p (Holm)", "could see", "verdict"],
+    style: { head: [], border: [], compact: true },
+    colAligns: ["left", "right", "right", "right", "right", "right", "right", "right", "left"],
+  });
+  for (const metric of metrics) {
+    const { name, a, b, change, low, high, margin, pHolm, detectable, verdict } = metric;
+    made.push([
+      oneLine(name, 60),
+      number(metric, a),
+      number(metric, b),
+      percent(change),
+      low === null || high === null ? "–" : `${percent(low)} … ${percent(high)}`,
+      margin === 0 ? "–" : `${(margin * 100).toFixed(1)} %`,
+      pHolm === null ? "–" : pHolm.toFixed(3),
+      detectable === null ? "–" : `${(detectable * 100).toFixed(1)} %`,
+      verdict,
+    ]);
+  }
+  return made.toString();
+}
+
+function number({ unit }: ComparedMetric, value: number | null): string {
+  if (value === null) return "–";
+  return unit === "share" ? `${(value * 100).toFixed(2)} %` : value.toFixed(1);
+}
+
+function percent(value: number | null): string {
+  if (value === null) return "–";
+  return `${value < 0 ? "−" : "+"}${Math.abs(value * 100).toFixed(1)} %`;
+}

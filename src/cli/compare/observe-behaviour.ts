@@ -1,0 +1,64 @@
+import { CHECKS } from "../../../suites/index.ts";
+import type { Exchange } from "../../client/index.ts";
+import type { Behaviour, Observation, StoredSide } from "../../compare/index.ts";
+import { Answer, type Asked, type ReadingRules, runChecks, select, Traffic } from "../../conformance/index.ts";
+import { isObject } from "../../core/index.ts";
+import { readRun } from "../../record/index.ts";
+import { prepare } from "../preflight.ts";
+import type { Build } from "./start-build.ts";
+
+/** Suites that say much in little time; the others wait for minutes to pass, or use up states. */
+export const QUICK_SUITES = ["models", "auth", "chat", "messages", "streaming", "errors", "compat"] as const;
+
+/** Runs conformance suites against a build and keeps how it answered. */
+export async function observeBehaviour(
+  { target, supplier }: Build,
+  { suites, seed, signal }: { readonly suites: readonly string[]; readonly seed: number; readonly signal: AbortSignal },
+): Promise<Behaviour & { readonly requests: number; readonly traffic: Pick<Traffic, "recorder"> }> {
+  const answers = new Map<string, Observation>();
+  await using traffic = new Traffic({
+    target,
+    seed,
+    signal,
+    supplier,
+    onAnswer: (answer) => {
+      const observation = observationOf(answer);
+      if (observation !== undefined) answers.set(answer.id, observation);
+    },
+  });
+  const prepared = await prepare(traffic);
+  const checks = await runChecks({ instances: select(CHECKS, { suites, only: [] }), traffic: prepared });
+  return { checks, answers, requests: traffic.sent, traffic };
+}
+
+/** A stored run with the form of its answers. */
+export function storedSide(folder: string): StoredSide {
+  const { record, exchanges } = readRun(folder);
+  const rules = record.target.reading as ReadingRules;
+  const answers = new Map<string, Observation>();
+  for (const { asked, exchange } of exchanges as { asked: Asked; exchange: Exchange }[]) {
+    const observation = observationOf(new Answer(exchange, asked, rules));
+    if (observation !== undefined) answers.set(exchange.id, observation);
+  }
+  return { record, behaviour: { checks: record.checks, answers } };
+}
+
+function observationOf(answer: Answer): Observation | undefined {
+  const { status, asked } = answer;
+  if (status === undefined) return undefined;
+  const failed = status >= 400;
+  const message = failed ? answer.error.message : undefined;
+  return {
+    kind: `${asked.endpoint} ${asked.mode} ${asked.intent}`,
+    status,
+    reason: answer.reason,
+    headers: answer.headers,
+    documents: documentsOf(answer),
+    message: typeof message === "string" ? message : undefined,
+  };
+}
+
+function documentsOf(answer: Answer): unknown[] {
+  if (isObject(answer.json)) return [answer.json];
+  return answer.stream.events.flatMap(({ json }) => (isObject(json) ? [json] : []));
+}

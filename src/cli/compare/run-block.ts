@@ -1,0 +1,71 @@
+import type { Redactor } from "../../client/index.ts";
+import type { Block } from "../../compare/index.ts";
+import { type RanLoad, runWorkload, type Workload } from "../../load/index.ts";
+import type { Target } from "../../target/index.ts";
+
+interface BlockContext {
+  readonly target: Target;
+  readonly workload: Workload;
+  readonly seed: number;
+  readonly redactor: Redactor;
+  readonly stop: AbortSignal;
+  readonly abort: AbortSignal;
+}
+
+/** Sends one block of open-loop load. */
+export async function runBlock({ target, workload, seed, redactor, stop, abort }: BlockContext): Promise<Block> {
+  // Signals of its own: what a block hangs on them must not pile up on those of the session.
+  const [ending, ended] = [new AbortController(), new AbortController()];
+  const onStop = () => ending.abort();
+  const onAbort = () => ended.abort();
+  stop.addEventListener("abort", onStop, { once: true });
+  abort.addEventListener("abort", onAbort, { once: true });
+  try {
+    const ran = await runWorkload(workload, {
+      target,
+      keys: [target.keys.valid],
+      seed,
+      stop: ending.signal,
+      abort: ended.signal,
+      redactor,
+      onSample: () => {},
+      calibration: null,
+    });
+    return blockOf(ran);
+  } finally {
+    stop.removeEventListener("abort", onStop);
+    abort.removeEventListener("abort", onAbort);
+  }
+}
+
+const FIGURES: Readonly<Record<string, string>> = { response: "response_ms", ttft: "ttft_ms", gap: "gap_ms" };
+/** Quantiles, and the samples below which a block's own has no upper bound that holds with 97.5 %. */
+const QUANTILES = [
+  ["p50", 0.5, 6],
+  ["p95", 0.95, 72],
+  ["p99", 0.99, 368],
+] as const;
+
+function blockOf({ run, histograms }: RanLoad): Block {
+  const quantiles: Record<string, number | null> = {};
+  for (const { tag, histogram } of histograms) {
+    // Tags end in dialect, mode, outcome and figure.
+    const [dialect, mode, outcome, figure = ""] = tag.split(".").slice(-4);
+    const name = FIGURES[figure];
+    if (outcome !== "admitted" || name === undefined) continue;
+    for (const [stat, share, least] of QUANTILES) {
+      quantiles[`${dialect} ${mode} ${name} ${stat}`] =
+        histogram.count < least ? null : histogram.quantileUs(share) / 1_000;
+    }
+  }
+  const sum = (read: (phase: RanLoad["run"]["phases"][number]) => number) =>
+    run.phases.reduce((total, phase) => total + read(phase), 0);
+  return {
+    quantiles,
+    sent: sum(({ sent }) => sent),
+    admitted: sum(({ admitted }) => admitted),
+    denied: sum(({ denied }) => denied),
+    failed: sum(({ failed }) => failed),
+    problems: run.generator.problems,
+  };
+}

@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { request } from "undici";
+import { messageOf, sleep, UnreachableError, UsageError } from "../../core/index.ts";
+import { loadTarget, type Supplier, startEmbedded, type Target } from "../../target/index.ts";
+import { mainFile } from "../supply-target.ts";
+
+/** A build under comparison. */
+export interface Build extends AsyncDisposable {
+  readonly target: Target;
+  readonly supplier: Supplier | undefined;
+}
+
+/** Longest wait until a started build answers, ms. */
+const START_MS = 60_000;
+const POLL_MS = 100;
+/** Longest wait for a clean end, ms. */
+const STOP_MS = 5_000;
+
+/**
+ * A build by its target file, by a command that starts it, or by both: with a command alone the build has to print the
+ * ready line of the reference gateway; with a target file beside it, it is waited for until it answers there.
+ */
+export async function startBuild(
+  { target, start }: { readonly target: string | undefined; readonly start: string | undefined },
+  signal: AbortSignal,
+): Promise<Build> {
+  if (start === undefined) {
+    if (target === undefined)
+      throw new UsageError("name two targets, two stored runs, or commands that start two builds");
+    return { target: loadTarget(target, process.env), supplier: undefined, async [Symbol.asyncDispose]() {} };
+  }
+  const command = commandOf(start);
+  if (target !== undefined) return startBeside(loadTarget(target, process.env), command, signal);
+  const embedded = await startEmbedded({ command, signal });
+  return { ...embedded, target: { ...embedded.target, name: start, configuration: { target: "embedded", start } } };
+}
+
+async function startBeside(
+  target: Target,
+  command: readonly [string, ...string[]],
+  signal: AbortSignal,
+): Promise<Build> {
+  const [program, ...args] = command;
+  const child = spawn(program, args, { stdio: ["ignore", "ignore", "inherit"] });
+  const failed = once(child, "error").then(([error]) => {
+    throw new UsageError(`${program} cannot be started: ${messageOf(error)}`);
+  });
+  // Its end is looked at below; a failure to start must not be reported twice.
+  failed.catch(() => {});
+  try {
+    await Promise.race([failed, answering(target, child, signal)]);
+  } catch (error) {
+    await stop(child);
+    throw error;
+  }
+  return { target, supplier: undefined, [Symbol.asyncDispose]: () => stop(child) };
+}
+
+async function answering(target: Target, child: ChildProcess, signal: AbortSignal): Promise<void> {
+  const until = performance.now() + START_MS;
+  while (performance.now() < until) {
+    if (child.exitCode !== null)
+      throw new UnreachableError(`the build ended with exit code ${child.exitCode} before it answered`);
+    try {
+      const { body } = await request(target.baseUrl, { signal: AbortSignal.timeout(2_000) });
+      await body.dump();
+      return;
+    } catch {
+      // Not yet: it is asked again until the time is up.
+    }
+    if (!(await sleep(POLL_MS, signal))) return;
+  }
+  throw new UnreachableError(`the build did not answer at ${target.baseUrl} within ${START_MS / 1_000} s`);
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  const exited = once(child, "exit");
+  child.kill("SIGTERM");
+  const hard = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
+  await exited;
+  clearTimeout(hard);
+}
+
+/** Words of a command line, with quotes; `gauntlet` is this program. No shell: its processes would outlive it. */
+function commandOf(text: string): [string, ...string[]] {
+  const words = [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    ([, double, single, plain]) => double ?? single ?? plain ?? "",
+  );
+  const [program, ...args] = words;
+  if (program === undefined) throw new UsageError("the command that starts a build is empty");
+  return program === "gauntlet" ? [process.execPath, mainFile(), ...args] : [program, ...args];
+}

@@ -1,0 +1,169 @@
+import { UsageError } from "../core/index.ts";
+import { type Comparison, checkChanges } from "../record/index.ts";
+import { type Behaviour, driftBetween } from "./drift.ts";
+import { type Block, isPrimary, judgeMetrics, type Pair, together } from "./judge-metrics.ts";
+import { type BlockName, roundOrders } from "./pair-order.ts";
+import { fewestPairs } from "./paired.ts";
+
+export interface LiveOptions {
+  readonly a: Comparison["a"];
+  readonly b: Comparison["b"];
+  /** Rounds; in each, both builds and the control run one block. */
+  readonly pairs: number;
+  /** Of the order, the schedules, the prompts and the resampling. */
+  readonly seed: number;
+  /** What both sides and the control did in the conformance suites. */
+  readonly behaviours: { readonly a: Behaviour; readonly b: Behaviour; readonly control: Behaviour };
+  /** Runs a block. The seed is the same for all blocks of a round: same schedule, same prompts. */
+  readonly runBlock: (name: BlockName, round: number, seed: number) => Promise<Block>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Makes sure that so many pairs can reach a verdict at all.
+ *
+ * @throws UsageError otherwise: a session that can only end undecided is not begun.
+ */
+export function assertEnoughPairs(pairs: number, figures: number): void {
+  const fewest = fewestPairs(figures);
+  if (pairs >= fewest) return;
+  throw new UsageError(
+    `${pairs} pairs cannot reach a verdict over ${figures} figures: the smallest p that they allow is ${(2 ** (1 - pairs)).toPrecision(2)}`,
+    { hint: `Take at least --pairs ${fewest}.` },
+  );
+}
+
+/** A session in which both builds take turns. Interrupted, it is inconclusive with what there was. */
+export async function compareLive(options: LiveOptions): Promise<Comparison> {
+  const { pairs, seed, signal, runBlock, behaviours } = options;
+  const orders = roundOrders(pairs, seed);
+  const rounds: Record<BlockName, Block>[] = [];
+  for (const [round, order] of orders.entries()) {
+    const blocks: Partial<Record<BlockName, Block>> = {};
+    for (const name of order) {
+      if (signal.aborted) break;
+      blocks[name] = await runBlock(name, round, seed + round);
+    }
+    const { A: a, B: b, "A'": control } = blocks;
+    // A block that an interruption cut short is no block.
+    if (signal.aborted || a === undefined || b === undefined || control === undefined) break;
+    rounds.push({ A: a, B: b, "A'": control });
+  }
+  const metrics =
+    rounds.length < 2
+      ? []
+      : judgeMetrics(
+          rounds.map(({ A: a, "A'": again, B: b }): Pair => ({ a: together(a, again), b })),
+          seed,
+        );
+  const itself =
+    rounds.length < 2
+      ? []
+      : judgeMetrics(
+          rounds.map(({ A: a, "A'": b }): Pair => ({ a, b })),
+          seed + 500_000,
+        );
+  return concluded({
+    kind: "live",
+    a: options.a,
+    b: options.b,
+    seed,
+    order: orders.slice(0, rounds.length).flat(),
+    control: controlOf(
+      itself,
+      rounds.flatMap((round) => Object.values(round)),
+    ),
+    metrics,
+    checks: checkChanges(new Map(behaviours.a.checks.map(({ id, status }) => [id, status])), behaviours.b.checks),
+    drift: driftBetween(behaviours.a, behaviours.b, behaviours.control),
+  });
+}
+
+/**
+ * Blocks that a late generator may spoil before the session says nothing. How far a busy machine moves the figures is what
+ * the control shows; a generator that is late most of the time measures itself.
+ */
+const MOST_LATE = 0.5;
+
+function controlOf(metrics: Comparison["metrics"], blocks: readonly Block[]): NonNullable<Comparison["control"]> {
+  const late = blocks.filter(({ problems }) => problems.length > 0);
+  if (late.length > blocks.length * MOST_LATE) {
+    const [first] = late.flatMap(({ problems }) => problems);
+    return {
+      fit: false,
+      message: `The generator broke its bounds in ${late.length} of ${blocks.length} blocks (${first ?? ""}): its figures say nothing.`,
+      metrics,
+    };
+  }
+  const odd = metrics.filter(
+    (metric) =>
+      metric.verdict === "regressed" ||
+      metric.verdict === "improved" ||
+      (isPrimary(metric) && Math.abs(metric.change ?? 0) > metric.margin && excludesZero(metric)),
+  );
+  if (metrics.length === 0) return { fit: false, message: "There was no control.", metrics };
+  if (odd.length === 0) {
+    return { fit: true, message: "The first build does not differ from itself beyond the margins.", metrics };
+  }
+  const names = odd.map(({ name }) => name).join(", ");
+  return {
+    fit: false,
+    message: `The first build differs from itself in ${names}: this machine is not fit to compare on.`,
+    metrics,
+  };
+}
+
+function excludesZero({ low, high }: Comparison["metrics"][number]): boolean {
+  return low !== null && high !== null && (low > 0 || high < 0);
+}
+
+/**
+ * The verdict over all. Something that fails now decides, whatever the figures say. Figures decide only beside a control
+ * that shows how much the session differs from itself.
+ */
+export function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
+  const { checks, control, metrics, drift, kind } = found;
+  const by = (verdict: Comparison["verdict"]) => metrics.filter((metric) => metric.verdict === verdict);
+  const figures = kind === "live" && control?.fit === true;
+  const open = by("inconclusive").filter(isPrimary);
+  const reasons = [
+    ...(checks.newlyFailing.length === 0 ? [] : [`${checks.newlyFailing.length} checks fail that did not`]),
+    ...(checks.vanished.length === 0 ? [] : [`${checks.vanished.length} checks are gone`]),
+    ...by("regressed").map(({ name, change }) => `${name} regressed by ${percent(change)}`),
+    ...by("improved").map(({ name, change }) => `${name} improved by ${percent(change)}`),
+    ...(drift.length === 0
+      ? []
+      : [
+          `it behaves differently: ${drift
+            .slice(0, 5)
+            .map(({ where, what }) => `${what} of ${where}`)
+            .join("; ")}`,
+        ]),
+    ...(kind !== "live" || control?.fit === true ? [] : [control?.message ?? "There was no control."]),
+    ...(kind === "live" ? open.map(({ name, why }) => `${name}: ${why}`) : []),
+  ];
+  const failing = checks.newlyFailing.length + checks.vanished.length > 0;
+  const undecided = checks.other.some(
+    ({ now }) => now !== null && ["blocked", "inconclusive", "harness-error"].includes(now),
+  );
+  const verdict: Comparison["verdict"] = failing
+    ? "regressed"
+    : kind !== "live"
+      ? undecided
+        ? "inconclusive"
+        : "not worse"
+      : !figures
+        ? "inconclusive"
+        : by("regressed").length > 0
+          ? "regressed"
+          : open.length > 0 || undecided
+            ? "inconclusive"
+            : by("improved").length > 0
+              ? "improved"
+              : "not worse";
+  return { ...found, verdict, reasons };
+}
+
+function percent(change: number | null): string {
+  return change === null ? "?" : `${Math.abs(change * 100).toFixed(1)} %`;
+}

@@ -1,0 +1,239 @@
+import type { CheckResult, Comparison } from "../record/index.ts";
+
+/** An answer as far as its form is compared; made of a recorded exchange. */
+export interface Observation {
+  /** Kind of request: endpoint, mode, and whether it was meant to be good. */
+  readonly kind: string;
+  readonly status: number;
+  readonly reason: string | undefined;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** JSON documents of the body: one, or one per event. */
+  readonly documents: readonly unknown[];
+  /** Text of an error, where there is one. */
+  readonly message: string | undefined;
+}
+
+/** A side's behaviour: its answers, and its check results with the answers that each saw. */
+export interface Behaviour {
+  readonly checks: readonly CheckResult[];
+  /** By exchange id. */
+  readonly answers: ReadonlyMap<string, Observation>;
+}
+
+type Difference = Comparison["drift"][number];
+
+/** Values longer than this are no enumeration that a client could rely on. */
+const LONGEST_VALUE = 200;
+/** A header whose value was the same so often is held to be constant. */
+const CONSTANT_AFTER = 3;
+
+/**
+ * What is answered otherwise: statuses and reasons by check, headers and fields by kind of answer, observed rows, texts.
+ *
+ * @param control the first side a second time: what already differs from itself is no difference between the builds.
+ */
+export function driftBetween(a: Behaviour, b: Behaviour, control?: Behaviour): Difference[] {
+  const noise = new Set(control === undefined ? [] : differences(a, control).map(placeOf));
+  return differences(a, b).filter((difference) => !noise.has(placeOf(difference)));
+}
+
+function placeOf({ kind, where, what }: Difference): string {
+  return JSON.stringify([kind, where, what]);
+}
+
+function differences(a: Behaviour, b: Behaviour): Difference[] {
+  return [...byCheck(a, b), ...byAnswer(a, b)];
+}
+
+function byCheck(a: Behaviour, b: Behaviour): Difference[] {
+  const later = new Map(b.checks.map((check) => [check.id, check]));
+  return a.checks.flatMap((check): Difference[] => {
+    const now = later.get(check.id);
+    if (now === undefined) return [];
+    const found: Difference[] = [];
+    const add = (kind: Difference["kind"], what: string, before: ReadonlySet<string>, after: ReadonlySet<string>) => {
+      if (before.size > 0 && after.size > 0 && !same(before, after)) {
+        found.push({ kind, where: check.id, what, before: listed(before), now: listed(after) });
+      }
+    };
+    add("status", "status", statusesOf(check, a), statusesOf(now, b));
+    add("reason", "reason", reasonsOf(check, a), reasonsOf(now, b));
+    const rows = new Set(
+      [...check.findings, ...now.findings].filter(({ outcome }) => outcome === "observed").map(({ row }) => row),
+    );
+    for (const row of rows) add("observed", row, observedOf(check, row), observedOf(now, row));
+    return found;
+  });
+}
+
+function answersOf({ exchanges }: CheckResult, { answers }: Behaviour): Observation[] {
+  return exchanges.flatMap((id) => answers.get(id) ?? []);
+}
+
+function statusesOf(check: CheckResult, side: Behaviour): Set<string> {
+  return new Set(answersOf(check, side).map(({ status }) => String(status)));
+}
+
+function reasonsOf(check: CheckResult, side: Behaviour): Set<string> {
+  return new Set(answersOf(check, side).map(({ reason = "none" }) => reason));
+}
+
+function observedOf({ findings }: CheckResult, row: string): Set<string> {
+  return new Set(
+    findings.filter((finding) => finding.row === row && finding.outcome === "observed").map(({ observed }) => observed),
+  );
+}
+
+/** Headers whose values tell a moment, a message or a state, and never a behaviour. */
+const PASSING: ReadonlySet<string> = new Set([
+  "age",
+  "content-length",
+  "date",
+  "etag",
+  "expires",
+  "last-modified",
+  "request-id",
+  "retry-after",
+  "set-cookie",
+  "x-request-id",
+]);
+
+/** What answers of one kind have in common. */
+interface Form {
+  count: number;
+  /** How many answers had it, and with which values. */
+  readonly headers: Map<string, { seen: number; values: Set<string> }>;
+  readonly fields: Map<string, { seen: number; types: Set<string> }>;
+  readonly messages: Set<string>;
+}
+
+function formsOf({ answers }: Behaviour): Map<string, Form> {
+  const forms = new Map<string, Form>();
+  for (const { kind, status, reason, headers, documents, message } of answers.values()) {
+    const key = [kind, status, ...(reason === undefined ? [] : [reason])].join(" ");
+    const form = forms.get(key) ?? { count: 0, headers: new Map(), fields: new Map(), messages: new Set() };
+    forms.set(key, form);
+    form.count++;
+    for (const [name, values] of grouped(headers)) {
+      const entry = form.headers.get(name) ?? { seen: 0, values: new Set<string>() };
+      form.headers.set(name, entry);
+      entry.seen++;
+      entry.values.add(values.slice(0, LONGEST_VALUE));
+    }
+    const fields = new Map<string, string>();
+    for (const document of documents) collectFields(document, "", fields);
+    for (const [path, type] of fields) {
+      const entry = form.fields.get(path) ?? { seen: 0, types: new Set<string>() };
+      form.fields.set(path, entry);
+      entry.seen++;
+      entry.types.add(type);
+    }
+    if (message !== undefined) form.messages.add(message);
+  }
+  return forms;
+}
+
+function grouped(headers: Observation["headers"]): Map<string, string> {
+  const byName = new Map<string, string>();
+  for (const [name, value] of headers) {
+    const lower = name.toLowerCase();
+    byName.set(lower, byName.has(lower) ? `${byName.get(lower)}, ${value}` : value);
+  }
+  return byName;
+}
+
+/** Deepest nesting that is looked into: what is deeper is somebody's payload. */
+const DEEPEST = 8;
+
+/** Paths of the fields of a document with their types; members of lists share one path. */
+function collectFields(value: unknown, path: string, fields: Map<string, string>, depth = 0): void {
+  if (depth > DEEPEST) return;
+  if (Array.isArray(value)) {
+    for (const member of value) collectFields(member, `${path}[]`, fields, depth + 1);
+    return;
+  }
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, inner] of Object.entries(value)) {
+    const place = `${path}/${name}`;
+    const type = inner === null ? "null" : Array.isArray(inner) ? "list" : typeof inner;
+    // In a stream a field may be null in one event and a text in the next: both belong to its form.
+    fields.set(place, fields.has(place) && fields.get(place) !== type ? "several types" : type);
+    collectFields(inner, place, fields, depth + 1);
+  }
+}
+
+function byAnswer(a: Behaviour, b: Behaviour): Difference[] {
+  const later = formsOf(b);
+  return [...formsOf(a)].flatMap(([where, before]): Difference[] => {
+    const now = later.get(where);
+    if (now === undefined) return [];
+    const texts: Difference[] =
+      before.messages.size > 0 && now.messages.size > 0 && !same(before.messages, now.messages)
+        ? [{ kind: "text", where, what: "error text", before: listed(before.messages), now: listed(now.messages) }]
+        : [];
+    return [...headerDifferences(where, before, now), ...fieldDifferences(where, before, now), ...texts];
+  });
+}
+
+function headerDifferences(where: string, before: Form, now: Form): Difference[] {
+  return [...new Set([...before.headers.keys(), ...now.headers.keys()])].flatMap((name): Difference[] => {
+    const [was, is] = [before.headers.get(name), now.headers.get(name)];
+    const presence = presenceDifference(
+      "header",
+      where,
+      name,
+      [was?.seen ?? 0, before.count],
+      [is?.seen ?? 0, now.count],
+    );
+    if (presence !== undefined) return [presence];
+    if (PASSING.has(name)) return [];
+    const constant = (entry: typeof was) =>
+      entry !== undefined && entry.seen >= CONSTANT_AFTER && entry.values.size === 1;
+    if (was === undefined || is === undefined || !constant(was) || !constant(is) || same(was.values, is.values))
+      return [];
+    return [{ kind: "header", where, what: name, before: listed(was.values), now: listed(is.values) }];
+  });
+}
+
+function fieldDifferences(where: string, before: Form, now: Form): Difference[] {
+  return [...new Set([...before.fields.keys(), ...now.fields.keys()])].flatMap((path): Difference[] => {
+    const [was, is] = [before.fields.get(path), now.fields.get(path)];
+    const presence = presenceDifference(
+      "field",
+      where,
+      path,
+      [was?.seen ?? 0, before.count],
+      [is?.seen ?? 0, now.count],
+    );
+    if (presence !== undefined) return [presence];
+    if (was === undefined || is === undefined || overlap(was.types, is.types)) return [];
+    return [{ kind: "shape", where, what: path, before: listed(was.types), now: listed(is.types) }];
+  });
+}
+
+/** Always there on one side and never on the other: anything between may be chance. */
+function presenceDifference(
+  kind: Difference["kind"],
+  where: string,
+  what: string,
+  [wasSeen, wasOf]: readonly [number, number],
+  [isSeen, isOf]: readonly [number, number],
+): Difference | undefined {
+  if (wasSeen === wasOf && isSeen === 0) return { kind, where, what, before: "present", now: "absent" };
+  if (wasSeen === 0 && isSeen === isOf) return { kind, where, what, before: "absent", now: "present" };
+  return undefined;
+}
+
+function same(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && [...a].every((value) => b.has(value));
+}
+
+function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return [...a].some((value) => b.has(value));
+}
+
+function listed(values: ReadonlySet<string>): string {
+  const sorted = [...values].sort();
+  const shown = sorted.slice(0, 5).map((value) => value.slice(0, LONGEST_VALUE));
+  return sorted.length > 5 ? `${shown.join(", ")} and ${sorted.length - 5} more` : shown.join(", ");
+}

@@ -1,0 +1,163 @@
+import { type Random, seededRandom } from "../core/index.ts";
+import { tQuantile } from "./student-t.ts";
+
+/** Resamples; the error of an end of the interval is then far below its width. */
+const RESAMPLES = 10_000;
+/** Up to so many pairs every assignment of signs is tried; beyond, as many as this are drawn. */
+const MOST_EXACT = 16;
+const DRAWN_FLIPS = 100_000;
+
+export interface Interval {
+  readonly low: number;
+  readonly high: number;
+}
+
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Standard deviation of a sample (n - 1). */
+export function deviation(values: readonly number[]): number {
+  const middle = mean(values);
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (values.length - 1));
+}
+
+/**
+ * Interval of the mean of paired differences, by resampling whole pairs: requests of one block are no independent
+ * observations, blocks are. Studentised, because the plain percentile interval of ten pairs is too narrow by a fifth.
+ *
+ * @param confidence e.g. 0.9: then each end is wrong in 5 of 100 cases.
+ * @returns a point when all differences are the same.
+ */
+export function pairedInterval(
+  differences: readonly number[],
+  { confidence, seed }: { confidence: number; seed: number },
+): Interval {
+  const count = differences.length;
+  const middle = mean(differences);
+  const error = deviation(differences) / Math.sqrt(count);
+  if (!(error > 0)) return { low: middle, high: middle };
+  const random = seededRandom(seed);
+  const pivots: number[] = [];
+  for (let round = 0; round < RESAMPLES; round++) {
+    const pivot = resampledPivot(differences, middle, random);
+    if (Number.isFinite(pivot)) pivots.push(pivot);
+  }
+  pivots.sort((a, b) => a - b);
+  const tail = (1 - confidence) / 2;
+  return { low: middle - quantile(pivots, 1 - tail) * error, high: middle - quantile(pivots, tail) * error };
+}
+
+/** Distance of a resample's mean in its own standard errors. */
+function resampledPivot(differences: readonly number[], middle: number, random: Random): number {
+  const count = differences.length;
+  let sum = 0;
+  let squares = 0;
+  for (let draw = 0; draw < count; draw++) {
+    const value = (differences[Math.floor(random() * count)] ?? 0) - middle;
+    sum += value;
+    squares += value * value;
+  }
+  const average = sum / count;
+  const variance = (squares - count * average * average) / (count - 1);
+  // All draws the same pair: no spread to measure by. Such a resample says nothing.
+  return variance > 1e-24 ? average / Math.sqrt(variance / count) : Number.NaN;
+}
+
+/** Linear between order statistics (type 7, as R and NumPy do). */
+export function quantile(sorted: readonly number[], share: number): number {
+  const place = (sorted.length - 1) * share;
+  const below = Math.floor(place);
+  const low = sorted[below] ?? Number.NaN;
+  const high = sorted[Math.min(below + 1, sorted.length - 1)] ?? Number.NaN;
+  return low + (high - low) * (place - below);
+}
+
+/**
+ * Two-sided sign-flip permutation test of the mean of paired differences: were there no difference, each pair might as well
+ * have come out with the other sign. Exact up to 16 pairs.
+ */
+export function signFlipP(differences: readonly number[], seed: number): number {
+  const count = differences.length;
+  const total = Math.abs(differences.reduce((sum, value) => sum + value, 0));
+  // Sums in another order differ in their last bits; without slack the observed one would not count itself.
+  const bar = total - 1e-12 * Math.max(1, total);
+  if (count <= MOST_EXACT) {
+    let extreme = 0;
+    const all = 2 ** count;
+    for (let signs = 0; signs < all; signs++) {
+      let sum = 0;
+      for (let index = 0; index < count; index++) {
+        const value = differences[index] ?? 0;
+        sum += (signs >> index) & 1 ? -value : value;
+      }
+      if (Math.abs(sum) >= bar) extreme++;
+    }
+    return extreme / all;
+  }
+  const random = seededRandom(seed);
+  let extreme = 1;
+  for (let round = 0; round < DRAWN_FLIPS; round++) {
+    const sum = differences.reduce((sofar, value) => sofar + (random() < 0.5 ? -value : value), 0);
+    if (Math.abs(sum) >= bar) extreme++;
+  }
+  return extreme / (DRAWN_FLIPS + 1);
+}
+
+/** p-values corrected for how many there are, after Holm; in the order given. */
+export function holm(values: readonly number[]): number[] {
+  const order = values.map((value, index) => ({ value, index })).sort((a, b) => a.value - b.value);
+  const corrected = new Array<number>(values.length).fill(1);
+  let highest = 0;
+  for (const [rank, { value, index }] of order.entries()) {
+    highest = Math.max(highest, Math.min(1, value * (values.length - rank)));
+    corrected[index] = highest;
+  }
+  return corrected;
+}
+
+/** Smallest change that so many pairs of such a spread show with 80 % power at 5 %, two-sided. */
+export function detectableChange(spread: number, pairs: number): number {
+  return ((tQuantile(0.975, pairs - 1) + tQuantile(0.8, pairs - 1)) * spread) / Math.sqrt(pairs);
+}
+
+/** About how many pairs show that a change lies on one side of a bound that is so far away. */
+export function pairsNeeded(spread: number, distance: number): number {
+  return Math.ceil((((1.645 + 0.842) * spread) / distance) ** 2) + 2;
+}
+
+/** Fewest pairs with which the exact test can fall below 5 % after correction for so many figures. */
+export function fewestPairs(figures: number): number {
+  return Math.max(6, Math.ceil(1 + Math.log2(Math.max(1, figures) / 0.05)));
+}
+
+/**
+ * Interval of a difference of two shares after Newcombe (his method 10): true where nothing or everything was counted,
+ * where a spread of blocks would be zero.
+ */
+export function newcombe(
+  a: { count: number; of: number },
+  b: { count: number; of: number },
+  confidence: number,
+): Interval {
+  const z = normalQuantile((1 + confidence) / 2);
+  const [first, second] = [wilson(a, z), wilson(b, z)];
+  const [pa, pb] = [a.count / a.of, b.count / b.of];
+  const difference = pb - pa;
+  return {
+    low: difference - Math.hypot(pb - second.low, first.high - pa),
+    high: difference + Math.hypot(second.high - pb, pa - first.low),
+  };
+}
+
+function wilson({ count, of }: { count: number; of: number }, z: number): Interval {
+  const share = count / of;
+  const middle = (share + z ** 2 / (2 * of)) / (1 + z ** 2 / of);
+  const half = (z * Math.sqrt((share * (1 - share)) / of + z ** 2 / (4 * of ** 2))) / (1 + z ** 2 / of);
+  return { low: middle - half, high: middle + half };
+}
+
+/** By Student's t with so many degrees of freedom that it is the normal to nine digits. */
+function normalQuantile(share: number): number {
+  return tQuantile(share, 1e10);
+}

@@ -1,0 +1,74 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
+
+test("two stored runs: what fails now, what was lost, what is answered otherwise", async () => {
+  using folder = temporaryFolder();
+  const at = folder.path;
+  await gauntlet(["conform", "models", "chat", "--seed", "3", "--out", "a"], {}, at);
+  await gauntlet(["conform", "models", "chat", "--seed", "3", "--out", "same"], {}, at);
+  const worse = ["--fault", "chat.usage-missing", "--variant", "http.no-optional-headers"];
+  await gauntlet(["conform", "models", "chat", "--seed", "3", ...worse, "--out", "b"], {}, at);
+
+  const same = await gauntlet(["compare", "a", "same", "--out", "c1", "--json"], {}, at);
+  const itself = JSON.parse(same.stdout);
+  expect(itself.comparison).toMatchObject({
+    kind: "stored",
+    verdict: "not worse",
+    checks: { newlyFailing: [], vanished: [] },
+  });
+  expect(itself.comparison.drift).toEqual([]);
+  expect(same.code).toBe(0);
+
+  const { code, stdout } = await gauntlet(["compare", "a", "b", "--out", "c2"], {}, at);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/✗ newly failing chat\.\S+/);
+  expect(stdout).toMatch(/▲ field \/usage of chat whole good 200: present → absent/);
+  expect(stdout).toMatch(/▲ header x-request-id of .*: present → absent/);
+  expect(stdout).toMatch(/^REGRESSED: /m);
+  const page = readFileSync(join(at, "c2", "report.html"), "utf8");
+  expect(page.includes("weaker than a session")).toBe(true);
+  expect((await gauntlet(["report", "c2"], {}, at)).code).toBe(0);
+  expect(readFileSync(join(at, "c2", "report.html"), "utf8") === page).toBe(true);
+});
+
+test.each<[what: string, args: string[], says: RegExp]>([
+  [
+    "so few pairs that no verdict can be reached",
+    ["--start-a", "gauntlet gateway", "--start-b", "gauntlet gateway", "--pairs", "5"],
+    /5 pairs cannot reach a verdict[\s\S]*--pairs \d+/,
+  ],
+  ["nothing to compare", [], /name two targets/],
+  ["a build that does not start", ["--start-a", "no-such-program", "--start-b", "gauntlet gateway"], /no-such-program/],
+])("refused: %s", async (_what, args, says) => {
+  using folder = temporaryFolder();
+  const { code, stderr } = await gauntlet(["compare", ...args], {}, folder.path);
+  expect(stderr).toMatch(says);
+  expect([2, 3, 5]).toContain(code);
+});
+
+test("two builds in one session: short, but whole", async () => {
+  using folder = temporaryFolder();
+  const start = "gauntlet gateway --pieces 3 --limits 60000:1000";
+  const { stdout, stderr, code } = await gauntlet(
+    [
+      ...["compare", "--start-a", `${start} --pace 20`, "--start-b", `${start} --pace 60`, "--pairs", "10"],
+      ...["--block-s", "0.5", "--rate", "40", "--suites", "models", "--seed", "1", "--out", "run", "--json"],
+    ],
+    {},
+    folder.path,
+  );
+  const { comparison } = JSON.parse(stdout);
+  expect(stderr).not.toContain("Warning");
+  // Each build stood in every place about equally often, and every block counted.
+  expect(comparison.order).toHaveLength(30);
+  const median = comparison.metrics.find(({ name }: { name: string }) => name === "chat stream response_ms p50");
+  expect(median).toMatchObject({ pairs: 10, worse: "higher" });
+  expect(median.a).toBeGreaterThan(50);
+  expect(median.b / median.a).toBeGreaterThan(1.5);
+  expect(comparison.control.metrics.length).toBe(comparison.metrics.length);
+  // So small a session may rightly refuse to judge, but it must not find the slower build as good.
+  expect(["regressed", "inconclusive"]).toContain(comparison.verdict);
+  expect([1, 4]).toContain(code);
+}, 180_000);
