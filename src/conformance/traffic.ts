@@ -61,6 +61,9 @@ const AMPLE_RPM = 1_000;
 /** Time-outs of one kind of request after which it gets less time, and how much. Once is evidence; fifty cost an hour. */
 const TIMEOUTS_BEFORE_HASTE = 3;
 const HASTE = { deadlineMs: 6_000, idleMs: 3_000 };
+/** A gateway that hangs on everything is known by then; the rest of the run only finds out where it does not. */
+const MANY_TIMEOUTS = 60;
+const GREAT_HASTE = { deadlineMs: 2_500, idleMs: 1_200 };
 
 const TIMED_OUT: readonly string[] = ["deadline", "idle-timeout"];
 
@@ -323,12 +326,11 @@ export class Traffic implements AsyncDisposable {
     const { answerMs, idleMs } = this.target.timeouts;
     const deadlineMs = intent === "good" || intent === "either" ? answerMs : Math.min(QUICK_DEADLINE_MS, answerMs);
     const full = { deadlineMs, idleMs, ...bounds };
-    if ((this.#timeouts.get(kind) ?? 0) < TIMEOUTS_BEFORE_HASTE) return full;
-    return {
-      ...full,
-      deadlineMs: Math.min(full.deadlineMs, HASTE.deadlineMs),
-      idleMs: Math.min(full.idleMs, HASTE.idleMs),
-    };
+    const own = this.#timeouts.get(kind) ?? 0;
+    const all = [...this.#timeouts.values()].reduce((sum, count) => sum + count, 0);
+    if (own < TIMEOUTS_BEFORE_HASTE && (own === 0 || all < MANY_TIMEOUTS)) return full;
+    const { deadlineMs: most, idleMs: silence } = all < MANY_TIMEOUTS ? HASTE : GREAT_HASTE;
+    return { ...full, deadlineMs: Math.min(full.deadlineMs, most), idleMs: Math.min(full.idleMs, silence) };
   }
 
   #count(account: string, change: 1 | -1): number {

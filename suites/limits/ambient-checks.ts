@@ -1,6 +1,6 @@
 import { type Answer, type Check, defineWatch, that } from "../../src/conformance/index.ts";
 import { retryAfterMs } from "../../src/wire/index.ts";
-import { isRateDenial, isServed } from "./burst.ts";
+import { isServed } from "./burst.ts";
 
 const MINUTE_US = 60_000_000;
 /** Share of the limit below which a denial with a long wait is not about the limit that the target names. */
@@ -22,7 +22,7 @@ const farBelow = defineWatch({
     if (known.length === 0) return verdict.notApplicable("the target names no limits");
     const odd = known.filter(
       (answer) =>
-        isRateDenial(answer) && (longWait(answer) || hadRested(answer, known)) && usedBefore(answer, known) < FAR_BELOW,
+        saysRate(answer) && (longWait(answer) || hadRested(answer, known)) && usedBefore(answer, known) < FAR_BELOW,
     );
     const [first] = odd;
     verdict.should(
@@ -39,6 +39,11 @@ const farBelow = defineWatch({
     );
   },
 });
+
+/** By its name: other denials share its status. */
+function saysRate({ status, reason }: Answer): boolean {
+  return status === 429 && reason === "rate_limit_exceeded";
+}
 
 /** Whether nothing else was sent on the account for a while. */
 function hadRested({ asked, exchange }: Answer, answers: readonly Answer[]): boolean {
@@ -65,7 +70,7 @@ function usedBefore({ asked, exchange }: Answer, answers: readonly Answer[]): nu
   const used = answers.filter(
     (other) =>
       other.asked.account === asked.account &&
-      (isServed(other) || isRateDenial(other) || other.asked.intent !== "good") &&
+      (isServed(other) || saysRate(other) || other.asked.intent !== "good") &&
       other.exchange.timeline.dueUs > endUs - MINUTE_US &&
       other.exchange.timeline.dueUs <= endUs,
   );

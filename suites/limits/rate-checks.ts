@@ -123,7 +123,7 @@ const notEarly = defineRateCheck({
       verdict.must("LIMIT-2", admitted, atLeast(least));
       return;
     }
-    const denied = paced.filter(isRateDenial);
+    const denied = paced.filter((answer, at) => isRateDenial(answer) && cameEvenly(answer, paced[at - 1], limits.rpm));
     verdict.must("LIMIT-RATE-3", denied.length, 0, {
       in: denied[0],
       because: `${paced.length} evenly paced requests in a minute, limit ${limits.rpm}`,
@@ -131,6 +131,13 @@ const notEarly = defineRateCheck({
     verdict.must("LIMIT-2", denied.length, 0, { in: denied[0] });
   },
 });
+
+/** Whether it really came a full interval after the one before: on a busy machine a late one is followed by an early one. */
+function cameEvenly({ exchange }: Answer, before: Answer | undefined, rpm: number): boolean {
+  if (before === undefined) return true;
+  const sentUs = (answer: Answer["exchange"]) => answer.timeline.sentUs ?? answer.timeline.dueUs;
+  return sentUs(exchange) - sentUs(before.exchange) >= 60_000_000 / rpm;
+}
 
 /** Judges that a kind of request was not let past while the account was denied. */
 function judgeKind(

@@ -1,6 +1,6 @@
 import { type Answer, type Check, defineWatch } from "../../src/conformance/index.ts";
 
-/** Requests in flight on the account from which on a stream counts as one in company. */
+/** Requests of the run in flight, on all accounts, from which on a stream counts as one in company. */
 const BUSY = 6;
 /** Silence in the middle of a stream that stands out, ms, and how many times the usual silence it must be. */
 const STALL_MS = 2_500;
@@ -19,8 +19,9 @@ const busyStreams = defineWatch({
       ({ asked, admitted, exchange }) =>
         asked.mode === "stream" && asked.endpoint !== "models" && admitted && exchange.ending.kind === "complete",
     );
-    const inCompany = streams.filter(({ asked }) => asked.inFlight >= BUSY);
-    const alone = streams.filter(({ asked }) => asked.inFlight < BUSY);
+    const company = companyOf(answers);
+    const inCompany = streams.filter((answer) => company(answer) >= BUSY);
+    const alone = streams.filter((answer) => company(answer) < BUSY);
     if (inCompany.length < FEWEST || alone.length < FEWEST)
       return verdict.notApplicable("too few streams with and without company");
     const stalled = inCompany.filter(hasStalled);
@@ -33,6 +34,16 @@ const busyStreams = defineWatch({
     });
   },
 });
+
+/** How many requests were under way at most while a stream was: a count of those that began before or in it. */
+function companyOf(answers: readonly Answer[]): (answer: Answer) => number {
+  const spans = answers.map(({ exchange: { timeline } }) => [timeline.dueUs, timeline.endUs] as const);
+  return ({ exchange: { timeline } }) => {
+    const beside = spans.filter(([from, to]) => from < timeline.endUs && to > timeline.dueUs);
+    const moments = [timeline.dueUs, ...beside.map(([from]) => from).filter((from) => from > timeline.dueUs)];
+    return Math.max(...moments.map((at) => beside.filter(([from, to]) => from <= at && to > at).length));
+  };
+}
 
 /** Whether a stream, once begun, was silent for long and then went on. */
 function hasStalled({ exchange }: Answer): boolean {
