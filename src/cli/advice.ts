@@ -1,4 +1,4 @@
-import { closest } from "fastest-levenshtein";
+import { closest, distance } from "fastest-levenshtein";
 import type { Answer } from "../conformance/index.ts";
 import type { Target } from "../target/index.ts";
 
@@ -130,10 +130,16 @@ export function modelAdvice(target: Target, listed: readonly string[]): Advice[]
     return [
       {
         cause: `models.${role} is "${model}", which is not in the model list`,
-        next: `Did you mean "${closest(model, [...listed])}"? ${listed.length} models are listed.`,
+        next: suggestion(model, listed),
       },
     ];
   });
+}
+
+function suggestion(model: string, listed: readonly string[]): string {
+  const nearest = closest(model, [...listed]);
+  if (distance(model, nearest) <= Math.max(2, Math.floor(model.length / 3))) return `Did you mean "${nearest}"?`;
+  return `${listed.length} models are listed, beginning with "${listed[0]}".`;
 }
 
 /** An advice as one line for a terminal. Parts of it may come from the gateway: no control characters get through. */

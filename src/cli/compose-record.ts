@@ -11,9 +11,10 @@ import {
   type RunRecord,
   type Waiver,
 } from "../record/index.ts";
-import { LEDGER, REQUIREMENT_SET } from "../spec/index.ts";
+import { LEDGER } from "../spec/index.ts";
 import type { Target } from "../target/index.ts";
 import { NAME, VERSION } from "./version.ts";
+import { requirementSet } from "./version-document.ts";
 
 interface Facts {
   readonly command: string;
@@ -49,7 +50,7 @@ export function composeRecord(facts: Facts): RunRecord {
     durationMs: endedAt.getTime() - startedAt.getTime(),
     complete: facts.interruptedBy === undefined,
     harness: { name: NAME, version: VERSION },
-    requirementSet: { version: String(REQUIREMENT_SET), sha256: sha256(LEDGER) },
+    requirementSet: requirementSet(),
     target: {
       name: target.name,
       baseUrl: target.baseUrl,

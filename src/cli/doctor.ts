@@ -45,7 +45,7 @@ export async function doctor({ target: file, json }: DoctorOptions): Promise<num
   const listed = listedModels(list);
   traffic.fillModels(listed[0]);
   for (const advice of modelAdvice(target, listed))
-    say({ about: "models", level: "bad", text: advice.cause, next: advice.next });
+    say({ about: "models", level: "note", text: advice.cause, next: advice.next });
   const answers: Answer[] = [];
   for (const name of Object.keys(target.keys) as KeyName[]) {
     const answer = await traffic.ask({ key: name, intent: "either", maxTokens: 8, patient: false } satisfies Ask, CHAT);

@@ -11,9 +11,12 @@ import {
   reportCommand,
   runCommand,
 } from "./commands.ts";
+import { complete, completionCommand } from "./completion-command.ts";
 import { doctorCommand } from "./doctor-command.ts";
 import { gatewayCommand } from "./gateway-command.ts";
+import { initCommand } from "./init-command.ts";
 import { VERSION } from "./version.ts";
+import { versionDocument } from "./version-document.ts";
 import { waiversCommand } from "./waivers-command.ts";
 
 /**
@@ -21,6 +24,10 @@ import { waiversCommand } from "./waivers-command.ts";
  * sets an exit code, so that reports are always flushed.
  */
 export async function main(args: readonly string[]): Promise<number> {
+  if (args.includes("--version") && args.includes("--json")) {
+    process.stdout.write(`${JSON.stringify(versionDocument())}\n`);
+    return EXIT.pass;
+  }
   const outcome = { exitCode: EXIT.pass as number };
   const parser = yargs([...args])
     .scriptName("gauntlet")
@@ -36,6 +43,14 @@ export async function main(args: readonly string[]): Promise<number> {
       // Commands report their exit code here: yargs has no return value for handlers.
       argv["outcome"] = outcome;
     })
+    .completion(
+      "complete-for-shell",
+      false,
+      (current: string, argv: object, usual: Usual, done: (found: string[]) => void) => {
+        const defaults = () => new Promise<string[]>((resolve) => usual((_, found) => resolve(found ?? [])));
+        void complete(current, argv, defaults).then(done);
+      },
+    )
     .fail((message, error) => {
       throw error ?? new UsageFailure(message);
     });
@@ -52,6 +67,8 @@ export async function main(args: readonly string[]): Promise<number> {
     baselineCommand,
     waiversCommand,
     doctorCommand,
+    initCommand,
+    completionCommand,
   ] as CommandModule[];
   for (const command of commands) parser.command(command);
   try {
@@ -61,6 +78,9 @@ export async function main(args: readonly string[]): Promise<number> {
   }
   return outcome.exitCode;
 }
+
+/** What yargs would complete by itself. */
+type Usual = (take: (error: Error | null, found: string[] | undefined) => void) => void;
 
 /** A complaint of the argument parser. */
 class UsageFailure extends GauntletError {

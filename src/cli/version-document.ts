@@ -1,0 +1,23 @@
+import { createHash } from "node:crypto";
+import { RECORD_VERSION } from "../record/index.ts";
+import { LEDGER, REQUIREMENT_SET } from "../spec/index.ts";
+import { NAME, VERSION } from "./version.ts";
+
+/** What `--version --json` prints: everything that decides what a run means. */
+export function versionDocument(): object {
+  return {
+    schemaVersion: 1,
+    name: NAME,
+    version: VERSION,
+    recordVersion: RECORD_VERSION,
+    requirementSet: requirementSet(),
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+  };
+}
+
+/** The requirement set in use, as records name it. */
+export function requirementSet(): { readonly version: string; readonly sha256: string } {
+  const sha256 = createHash("sha256").update(JSON.stringify(LEDGER)).digest("hex");
+  return { version: String(REQUIREMENT_SET), sha256 };
+}

@@ -1,0 +1,134 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { ROOT } from "../../scripts/docs/generated-files.ts";
+import { gauntlet, MAIN, type Running, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
+
+let gateway: Running;
+let ready: { readonly baseUrl: string; readonly keys: Readonly<Record<string, string>> };
+beforeAll(async () => {
+  gateway = startGauntlet(["gateway"]);
+  ready = JSON.parse(await gateway.printed("\n"));
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+describe("init", () => {
+  test("off a terminal, options and defaults answer; what it writes is right, and the whole path works", async () => {
+    using folder = temporaryFolder();
+    const options = ["--base-url", ready.baseUrl, "--model", "echo-fast", "--limits", "6000:256", "--ci", "gitlab"];
+    const made = await gauntlet(["init", "--yes", ...options], {}, folder.path);
+    expect(made.code).toBe(0);
+    expect(readdirSync(folder.path).sort()).toEqual([
+      ".env.example",
+      "gauntlet-policy.yaml",
+      "gauntlet.gitlab-ci.yaml",
+      "gauntlet.yaml",
+    ]);
+    const target = parse(readFileSync(join(folder.path, "gauntlet.yaml"), "utf8"));
+    const schema = JSON.parse(readFileSync(join(ROOT, "schemas", "target.schema.json"), "utf8"));
+    expect(new Ajv2020({ strict: false }).validate(schema, target)).toBe(true);
+    expect(target).toMatchObject({ baseUrl: ready.baseUrl, limits: { rpm: 6000, inFlight: 256 } });
+    const environment = { GW_KEY: ready.keys["valid"] ?? "" };
+    expect((await gauntlet(["doctor"], environment, folder.path)).code).toBe(0);
+    const run = await gauntlet(
+      ["conform", "models", "--target", "gauntlet.yaml", "--policy", "gauntlet-policy.yaml", "--out", "r"],
+      environment,
+      folder.path,
+    );
+    expect(run.stdout).toContain("PASS");
+    expect(run.code).toBe(0);
+  });
+
+  test("what is typed cannot break out of the file, what is wrong is refused, and nothing is overwritten", async () => {
+    using folder = temporaryFolder();
+    const name = 'a: "b"\n# c\nkeys: x';
+    expect((await gauntlet(["init", "-y", "--name", name], {}, folder.path)).code).toBe(0);
+    expect(parse(readFileSync(join(folder.path, "gauntlet.yaml"), "utf8"))).toMatchObject({ name });
+    const again = await gauntlet(["init", "-y"], {}, folder.path);
+    expect(again.stderr).toMatch(/gauntlet\.yaml.* already exist[\s\S]*--force/);
+    expect(again.code).toBe(2);
+    const wrong = await gauntlet(["init", "-y", "--force", "--base-url", "nowhere"], {}, folder.path);
+    expect(wrong.stderr).toMatch(/baseUrl.*must be an http/);
+    expect(wrong.code).toBe(2);
+    expect(parse(readFileSync(join(folder.path, "gauntlet.yaml"), "utf8"))).toMatchObject({ name });
+  });
+});
+
+describe("doctor", () => {
+  const look = async (lines: string, environment: Record<string, string>, ...more: string[]) => {
+    using folder = temporaryFolder();
+    writeFileSync(join(folder.path, "gauntlet.yaml"), `baseUrl: ${ready.baseUrl}\n${lines}`);
+    return await gauntlet(["doctor", ...more], environment, folder.path);
+  };
+
+  test("names the keys that are not in their state, a wrong limit, and the lines that unlock more", async () => {
+    const { keys } = ready;
+    const { stdout, code } = await look(
+      "keys: { valid: env:V, revoked: env:W, capped: env:C, second: env:S }\nmodels: { chat: echo-fast }\nlimits: starter\n",
+      { V: keys["valid"] ?? "", W: keys["second"] ?? "", C: keys["capped"] ?? "", S: keys["revoked"] ?? "" },
+      "--json",
+    );
+    const { symptoms, exitCode } = JSON.parse(stdout);
+    const of = (about: string) => symptoms.find((symptom: { about: string }) => symptom.about === about);
+    expect(of("key valid")).toMatchObject({ level: "good" });
+    expect(of("key revoked")).toMatchObject({ level: "bad", next: expect.stringContaining("denied as key_revoked") });
+    expect(of("key capped")).toMatchObject({ level: "good", text: "denied: 402 quota_exceeded" });
+    expect(of("key second")).toMatchObject({ level: "bad", text: expect.stringContaining("key_revoked") });
+    expect(of("clock")).toMatchObject({ level: "good" });
+    expect(of("can be judged").text).toMatch(/\d+ of \d+ checks, with about \d+ requests/);
+    expect(of("cannot be judged").next).toContain("empty: env:GW_EMPTY");
+    expect(exitCode).toBe(4);
+    expect(code).toBe(4);
+    for (const key of Object.values(keys)) expect(stdout).not.toContain(key);
+  });
+
+  test("when nothing answers, says why, with exit code 3", async () => {
+    using folder = temporaryFolder();
+    writeFileSync(join(folder.path, "t.yaml"), "baseUrl: http://127.0.0.1:9/v1\nkeys: { valid: env:K }\n");
+    const { stderr, code } = await gauntlet(["doctor", "--target", "t.yaml"], { K: "sk-12345678" }, folder.path);
+    expect(stderr).toMatch(/nothing listens there[\s\S]*Start the gateway/);
+    expect(code).toBe(3);
+  });
+});
+
+test("--version --json says everything that decides what a run means, as records do", async () => {
+  using folder = temporaryFolder();
+  const { stdout } = await gauntlet(["--version", "--json"]);
+  const version = JSON.parse(stdout);
+  expect(version).toMatchObject({ name: "gateway-gauntlet", recordVersion: 1, requirementSet: { version: "1" } });
+  await gauntlet(["conform", "models", "--out", "r"], {}, folder.path);
+  const { requirementSet, harness } = JSON.parse(readFileSync(join(folder.path, "r", "run.json"), "utf8"));
+  expect(requirementSet).toEqual(version.requirementSet);
+  expect(harness.version).toBe(version.version);
+});
+
+describe("completion", () => {
+  test.each([
+    ["commands", ["gauntlet", "conf"], "conform"],
+    ["suites", ["gauntlet", "conform", "ret"], "retry-after"],
+    ["checks", ["gauntlet", "explain", "auth.unk"], "auth.unknown-key"],
+    ["options", ["gauntlet", "conform", "--wai"], "--waivers"],
+  ])("knows %s", async (_what, words, found) => {
+    const { stdout } = await gauntlet(["--get-yargs-completions", ...words], { SHELL: "/bin/bash" });
+    expect(stdout.split("\n")).toContain(found);
+  });
+
+  test("the bash script completes in a real bash; all three are printed", async () => {
+    using folder = temporaryFolder();
+    const script = (await gauntlet(["completion", "bash"])).stdout;
+    writeFileSync(join(folder.path, "c.bash"), script);
+    const program = `gauntlet() { "${process.execPath}" "${MAIN}" "$@"; }; . ./c.bash; COMP_WORDS=(gauntlet conform str); COMP_CWORD=2; _gauntlet; printf '%s' "\${COMPREPLY[@]}"`;
+    const done = spawnSync("bash", ["-c", program], {
+      cwd: folder.path,
+      encoding: "utf8",
+      env: { ...process.env, SHELL: "/bin/bash" },
+    });
+    expect(done.stdout).toBe("streaming");
+    for (const shell of ["zsh", "fish"]) expect((await gauntlet(["completion", shell])).stdout).toContain("gauntlet");
+    expect((await gauntlet(["completion", "tcsh"])).code).toBe(2);
+    expect(existsSync(join(folder.path, "c.bash"))).toBe(true);
+  });
+});
