@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { parseTarget } from "../../src/target/index.ts";
 import { MAIN, temporaryFolder } from "../support/gauntlet.ts";
@@ -46,3 +46,16 @@ test.each(readdirSync(new URL("examples/", docs)).filter((name) => name.endsWith
     expect(target.keys.valid.reveal()).toMatch(/^sk-/);
   },
 );
+
+test.each(["litellm", "portkey"])("examples/%s/gauntlet.yaml is a target file that loads", (name) => {
+  using folder = temporaryFolder();
+  const text = readFileSync(new URL(`../examples/${name}/gauntlet.yaml`, docs), "utf8");
+  const references = [...text.matchAll(/(env|file):([\w./-]+)/g)];
+  for (const [, kind, place = ""] of references) {
+    if (kind !== "file") continue;
+    mkdirSync(join(folder.path, dirname(place)), { recursive: true });
+    writeFileSync(join(folder.path, place), `sk-${place}\n`);
+  }
+  const environment = Object.fromEntries(references.map(([, , place = ""]) => [place, `sk-${place}`]));
+  expect(parseTarget(text, join(folder.path, "gauntlet.yaml"), environment).name).toBe(name);
+});

@@ -1,0 +1,51 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { publint } from "publint";
+import { expect, test } from "vitest";
+import { ROOT } from "../../scripts/docs/generated-files.ts";
+import { temporaryFolder } from "../support/gauntlet.ts";
+
+/** Bytes of the packed and the unpacked package that nobody should notice having installed. */
+const MOST_PACKED = 1_000_000;
+const MOST_UNPACKED = 4_000_000;
+
+const npm = (args: readonly string[], cwd: string) => {
+  const done = spawnSync("npm", args, { cwd, encoding: "utf8" });
+  expect(done.status, done.stdout + done.stderr).toBe(0);
+  return done.stdout;
+};
+
+test("the manifest says what is there, by publint", async () => {
+  const { messages } = await publint({ pkgDir: ROOT, strict: true });
+  expect(messages).toEqual([]);
+});
+
+test("packed and installed into an empty project, it judges a gateway and is typed", { timeout: 300_000 }, () => {
+  using folder = temporaryFolder();
+  // The build stands already; packing must not clean it under tests that run beside this one.
+  const [packed] = JSON.parse(npm(["pack", "--json", "--ignore-scripts", "--pack-destination", folder.path], ROOT));
+  expect(packed.size).toBeLessThan(MOST_PACKED);
+  expect(packed.unpackedSize).toBeLessThan(MOST_UNPACKED);
+  const paths: string[] = packed.files.map(({ path }: { path: string }) => path);
+  for (const path of ["README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md", "schemas/target.schema.json"])
+    expect(paths).toContain(path);
+  expect(
+    paths.filter((path) => /^(test|bench|scripts|docs|examples|src)\/|\.tsbuildinfo$|\.env|\.map$/.test(path)),
+  ).toEqual([]);
+  writeFileSync(join(folder.path, "package.json"), '{"name":"empty","private":true,"type":"module"}');
+  npm(["install", "--prefer-offline", "--no-audit", "--no-fund", join(folder.path, packed.filename)], folder.path);
+  expect(readdirSync(join(folder.path, "node_modules", ".bin"))).toContain("gauntlet");
+  const run = spawnSync("npx", ["--no-install", "gauntlet", "conform", "models", "--out", "run"], {
+    cwd: folder.path,
+    encoding: "utf8",
+  });
+  expect(run.stdout + run.stderr).toContain("PASS: embedded reference gateway");
+  expect(run.status).toBe(0);
+  writeFileSync(
+    join(folder.path, "use.mjs"),
+    'import { readRun, LEDGER } from "gateway-gauntlet";\nconsole.log(readRun("run").record.verdict.word, LEDGER.length > 140);\n',
+  );
+  const used = spawnSync(process.execPath, ["use.mjs"], { cwd: folder.path, encoding: "utf8" });
+  expect(used.stdout).toBe("pass true\n");
+});
