@@ -158,12 +158,6 @@ export const BAD_BODY_FAULTS: readonly Fault[] = [
     ),
   ),
   fault(
-    "body.too-large-drops-connection",
-    ["BAD-BODY"],
-    "A body above the limit gets no answer: the connection is dropped.",
-    dropsConnection((call) => call.bodyFault?.reason === "request_too_large"),
-  ),
-  fault(
     "body.too-large-500",
     ["BAD-BODY"],
     "A body above the limit is an internal error.",
