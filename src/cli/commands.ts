@@ -228,6 +228,7 @@ interface LoadArguments {
   readonly seed?: number;
   readonly engine?: string;
   readonly workers: number;
+  readonly brief: boolean;
   readonly "dry-run": boolean;
   readonly fault: string[];
   readonly variant: string[];
@@ -247,6 +248,7 @@ export const loadCommand: CommandModule<object, LoadArguments> = {
         fault,
         variant,
         engine: { type: "string", describe: "who generates plain load: native or autocannon", requiresArg: true },
+        brief: { type: "boolean", default: false, describe: "tier runs: leave out what needs longer overload" },
         workers: { type: "number", default: 0, describe: "worker threads that share the load; 0: none" },
         "dry-run": { type: "boolean", default: false, describe: "print the plan and send nothing" },
       }) as never,

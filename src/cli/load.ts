@@ -23,6 +23,8 @@ export interface LoadOptions {
   readonly engine?: string | undefined;
   readonly workers: number;
   readonly dryRun: boolean;
+  /** Tier runs without what needs longer overload. */
+  readonly brief: boolean;
   readonly fault: readonly string[];
   readonly variant: readonly string[];
 }
@@ -54,6 +56,7 @@ export async function load(options: LoadOptions): Promise<number> {
     seed,
     redactor,
     workers: options.workers,
+    thorough: !options.brief,
     stop: interruption.signal,
     abort: interruption.now,
     onProgress: (progress) => bar.tell(progress),

@@ -1,5 +1,13 @@
 import type { Redactor } from "../client/index.ts";
-import { type LoadProgress, type RanLoad, runWorkload, type Sample, type Workload } from "../load/index.ts";
+import {
+  accountOf,
+  type LoadProgress,
+  type RanLoad,
+  runTier,
+  runWorkload,
+  type Sample,
+  type Workload,
+} from "../load/index.ts";
 import { histogramLog } from "../metrics/index.ts";
 import type { LoadPhase, LoadSection } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
@@ -10,6 +18,8 @@ export interface LoadsContext {
   readonly seed: number;
   readonly redactor: Redactor;
   readonly workers: number;
+  /** Tier runs take longer and decide more. */
+  readonly thorough: boolean;
   readonly stop: AbortSignal;
   readonly abort: AbortSignal;
   readonly onProgress: (progress: LoadProgress) => void;
@@ -31,6 +41,14 @@ export async function runLoads(
 async function runOne(workload: Workload, context: LoadsContext): Promise<RanLoad> {
   const { target } = context;
   if (workload.engine === "autocannon") return runPeak(workload, context);
+  if (workload.tier !== undefined) {
+    const { key, second, limits } = accountOf(workload, target);
+    const keys = second === undefined ? [key] : [key, second];
+    return runTier(
+      { name: workload.name, limits, written: workload.written, thorough: context.thorough },
+      { ...context, keys, calibration: null },
+    );
+  }
   const ran = await runWorkload(workload, { ...context, keys: [target.keys.valid], calibration: null });
   for (const phase of ran.run.phases) context.onPhase(ran.run.name, phase);
   return ran;

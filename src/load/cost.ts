@@ -1,6 +1,9 @@
+import { InternalError } from "../core/index.ts";
 import type { Target } from "../target/index.ts";
 import { boundOf } from "./run-workload.ts";
 import { planOf } from "./schedule.ts";
+import { accountOf } from "./tier/account-of.ts";
+import { tierCost } from "./tier/run-tier.ts";
 import type { Workload } from "./workload.ts";
 
 /** What a workload may send at most, told before anything is sent. */
@@ -16,10 +19,17 @@ export interface LoadCost {
 /** Requests per second and stream that a closed loop without a number of requests is taken to send. */
 const CLOSED_PER_S = 100;
 
-export function costOf(workload: Workload, _target: Target): LoadCost {
+/** Output of the requests of a tier run, tokens: long streams and short echoes. */
+const TIER_TOKENS = 60;
+
+export function costOf(workload: Workload, target: Target, thorough = true): LoadCost {
   const { arrivals, mix, warmupS } = workload;
-  if (arrivals === undefined)
-    return { requests: 0, outputTokens: 0, peakPerS: undefined, inFlight: 0, durationS: undefined };
+  if (workload.tier !== undefined) {
+    const { limits } = accountOf(workload, target);
+    const { requests, durationS, peakPerS } = tierCost(limits, thorough);
+    return { requests, outputTokens: requests * TIER_TOKENS, peakPerS, inFlight: limits.inFlight + 32, durationS };
+  }
+  if (arrivals === undefined) throw new InternalError(`${workload.name} has neither arrivals nor a tier`);
   const plan = planOf(arrivals);
   const inFlight = boundOf(workload);
   const requests = plan.requests ?? Math.ceil((plan.durationS ?? 1) * inFlight * CLOSED_PER_S);

@@ -3,6 +3,7 @@ import { nowUs } from "./http/load-exchange.ts";
 import type { Sender } from "./http/sender.ts";
 import type { Came } from "./outcome.ts";
 import { outcomeOf } from "./outcome.ts";
+import type { ReadReason } from "./read-reason.ts";
 import type { Arrivals, OpenArrivals } from "./schedule.ts";
 import { scheduleOf } from "./schedule.ts";
 import { Tally } from "./tally.ts";
@@ -18,8 +19,7 @@ export interface DriveOptions {
   readonly seed: number;
   /** Makes the request of an arrival. */
   readonly shot: (index: number) => Shot;
-  /** Finds the reason header. */
-  readonly reason: RegExp;
+  readonly reason: ReadReason;
   readonly onRequest?: OnRequest | undefined;
   /** Ends the sending; what is under way is waited for. */
   readonly signal: AbortSignal;

@@ -1,15 +1,15 @@
 import type { Redactor } from "../client/index.ts";
 import type { TaggedHistogram } from "../metrics/index.ts";
-import type { LoadFinding, LoadGenerator, LoadRun } from "../record/index.ts";
+import type { LoadFinding, LoadGenerator, LoadPhase, LoadRun } from "../record/index.ts";
 import type { Key, Target } from "../target/index.ts";
 import { endpointUrl } from "../wire/index.ts";
 import { drive } from "./drive.ts";
 import { GeneratorHealth } from "./generator-health.ts";
 import { nowUs } from "./http/load-exchange.ts";
-import { headPattern } from "./http/response-parser.ts";
 import { Sender } from "./http/sender.ts";
 import { claim, fact, Ledger, phaseRecord } from "./phase-record.ts";
 import { type LoadProgress, ProgressMeter } from "./progress.ts";
+import { reasonReader } from "./read-reason.ts";
 import { type Sample, Sampler } from "./sampler.ts";
 import { planOf } from "./schedule.ts";
 import { mixedShots, tracedShots } from "./shots.ts";
@@ -28,6 +28,7 @@ export interface LoadContext {
   readonly redactor: Redactor;
   readonly onSample: (sample: Sample) => void;
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
+  readonly onPhase?: ((run: string, phase: LoadPhase) => void) | undefined;
   readonly calibration: LoadGenerator["calibration"];
 }
 
@@ -100,7 +101,7 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
     arrivals,
     seed,
     shot,
-    reason: headPattern(target.headers.reason),
+    reason: reasonReader(target),
     warmupS: workload.warmupS,
     signal: stop,
     onRequest: (exchange, came) =>

@@ -53,7 +53,7 @@ export const workloadSchema = z
   .strictObject({
     name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be letters, digits, dots, dashes"),
     tier: z
-      .union([z.enum(["starter", "growth", "scale"]), limits])
+      .union([z.enum(["starter", "growth", "scale", "own"]), limits])
       .optional()
       .meta({ description: "Makes it a tier run, judged by these limits, instead of plain load." }),
     arrivals: arrivals.optional(),

@@ -1,4 +1,4 @@
-export { classify, type Outcome } from "./classify.ts";
+export { classify, type Outcome, type Retry } from "./classify.ts";
 export {
   DIALECTS,
   type Dialect,

@@ -1,0 +1,54 @@
+import { member } from "../core/index.ts";
+import type { Target } from "../target/index.ts";
+import { parseJson } from "../wire/index.ts";
+import type { LoadExchange } from "./http/load-exchange.ts";
+import { headPattern } from "./http/response-parser.ts";
+
+/** Named reason of a refusal, as the target's contract has it; `undefined` when none is named. */
+export type ReadReason = (exchange: LoadExchange) => string | undefined;
+
+/** Denials that load meets, and the status that the specification gives them. */
+const LIMIT_STATUS = 429;
+
+/** Reads reasons where and how the target says that they stand, in the specification's words. */
+export function reasonReader({ headers, contract }: Pick<Target, "headers" | "contract">): ReadReason {
+  const pattern = headPattern(headers.reason);
+  const { reasonFrom = "header", rows = {} } = contract;
+  const own = Object.entries(rows);
+  return (exchange) => {
+    if (exchange.status < 300) return undefined;
+    const word = reasonFrom === "header" ? exchange.headerOf(pattern) : atPointer(bodyOf(exchange), reasonFrom);
+    if (word === undefined) return undefined;
+    const known = own.find(([, row]) => {
+      const { status = LIMIT_STATUS, reason = [], message } = row ?? {};
+      const words = [reason].flat();
+      return (
+        words.includes(word) &&
+        status === exchange.status &&
+        (message === undefined || bodyOf(exchange).includes(message))
+      );
+    });
+    return known?.[0] ?? word;
+  };
+}
+
+/** Whether the status is the one that the target gives this denial. */
+export function isStatusOf({ contract }: Pick<Target, "contract">, reason: string, status: number): boolean {
+  const row = Object.entries(contract.rows ?? {}).find(([name]) => name === reason)?.[1];
+  return status === (row?.status ?? LIMIT_STATUS);
+}
+
+/** Body of a refusal: these are always kept. Coded ones are not read here; the samples are. */
+function bodyOf({ pieces }: LoadExchange): string {
+  return Buffer.concat(pieces.map(({ bytes }) => bytes)).toString("utf8");
+}
+
+function atPointer(body: string, pointer: string): string | undefined {
+  const steps = pointer.split("/").slice(1);
+  const value = steps.reduce<unknown>(
+    (inner, step) =>
+      Array.isArray(inner) ? inner[Number(step)] : member(inner, step.replaceAll("~1", "/").replaceAll("~0", "~")),
+    parseJson(body),
+  );
+  return typeof value === "string" ? value : undefined;
+}

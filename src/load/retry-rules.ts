@@ -1,0 +1,61 @@
+import type { Random } from "../core/index.ts";
+import type { Retry } from "../wire/index.ts";
+
+/** Numbers of the client's retry rules. The specification shows none (RETRY-11), so all are options. */
+export interface RetryOptions {
+  /** Attempts in all, the first one included; default 6. */
+  readonly maxAttempts: number;
+  /** First wait without a usable hint, ms; doubled with each attempt; default 500. */
+  readonly baseMs: number;
+  /** Longest wait without a hint, ms; default 30,000. */
+  readonly maxBackoffMs: number;
+  /** A hint that asks for more than this ends the attempts, ms; default 120,000. */
+  readonly longestHintMs: number;
+}
+
+export const DEFAULT_RETRY: RetryOptions = {
+  maxAttempts: 6,
+  baseMs: 500,
+  maxBackoffMs: 30_000,
+  longestHintMs: 120_000,
+};
+
+/** What an answer asks of a client. */
+export interface Answered {
+  /** Whether and how the kind of answer may be retried at all. */
+  readonly retry: Retry | "served";
+  readonly reason: string | undefined;
+  /** Usable hint, ms; `undefined` when absent or unusable. */
+  readonly hintMs: number | undefined;
+  /** Attempts so far, this one included. */
+  readonly attempts: number;
+}
+
+export type Decision =
+  | { readonly kind: "done" }
+  /** Somebody has to act, or enough was tried. */
+  | { readonly kind: "stop"; readonly why: string }
+  /** The outcome is unknown: repeating could do the work twice (retry rule 3). */
+  | { readonly kind: "uncertain" }
+  | { readonly kind: "wait"; readonly ms: number; readonly told: boolean; readonly fewer: boolean };
+
+/**
+ * The client's retry rules (specification, section 7, rules 1 to 4). Pure: the jitter is handed in.
+ *
+ * A hint is obeyed to the millisecond and never cut short. Without one the wait grows exponentially, with full jitter in
+ * its upper half, so that clients that were denied together do not come back together.
+ */
+export function decideRetry(answered: Answered, random: Random, options: RetryOptions = DEFAULT_RETRY): Decision {
+  const { retry, reason, hintMs, attempts } = answered;
+  if (retry === "served") return { kind: "done" };
+  if (retry === "uncertain") return { kind: "uncertain" };
+  if (retry === "never") return { kind: "stop", why: reason ?? "not to be retried" };
+  if (attempts >= options.maxAttempts) return { kind: "stop", why: `${attempts} attempts` };
+  const fewer = reason === "concurrency_limit_exceeded";
+  if (retry === "as-told" && hintMs !== undefined) {
+    if (hintMs > options.longestHintMs) return { kind: "stop", why: `told to wait ${Math.round(hintMs / 1_000)} s` };
+    return { kind: "wait", ms: hintMs, told: true, fewer };
+  }
+  const growing = Math.min(options.maxBackoffMs, options.baseMs * 2 ** (attempts - 1));
+  return { kind: "wait", ms: growing / 2 + (random() * growing) / 2, told: false, fewer };
+}

@@ -1,0 +1,42 @@
+import { ConfigError } from "../../core/index.ts";
+import type { Account, Limits, Target } from "../../target/index.ts";
+import type { Workload } from "../workload.ts";
+
+/** Limits of the tiers (specification, section 8). */
+const TIERS: Readonly<Record<"starter" | "growth" | "scale", Limits>> = {
+  starter: { rpm: 300, inFlight: 64 },
+  growth: { rpm: 1_000, inFlight: 200 },
+  scale: { rpm: 3_000, inFlight: 500 },
+};
+
+/**
+ * The account that a tier run loads: the one that the target sets aside for the tier, else that of `valid` when its
+ * limits are known.
+ *
+ * @throws ConfigError with the lines of the target file that are missing.
+ */
+export function accountOf({ tier, name }: Workload, target: Target): Account {
+  const own: Account = {
+    key: target.keys.valid,
+    second: target.keys.second,
+    limits: target.limits ?? { rpm: 0, inFlight: 0 },
+  };
+  if (typeof tier === "object") return { ...own, limits: tier };
+  const known = tier === undefined || tier === "own" ? undefined : target.tiers[tier];
+  if (known !== undefined) return known;
+  const wanted = tier === undefined || tier === "own" ? target.limits : TIERS[tier];
+  const { limits } = target;
+  if (limits !== undefined && wanted !== undefined && limits.rpm === wanted.rpm && limits.inFlight === wanted.inFlight)
+    return own;
+  throw new ConfigError([
+    {
+      file: target.source,
+      path: tier === "own" ? "limits" : `tiers.${tier}`,
+      message: `no account is known for ${name}.`,
+      hint:
+        tier === "own"
+          ? "Say `limits: starter` or `limits: { rpm: 6000, inFlight: 256 }`."
+          : `Say \`tiers: { ${tier}: { key: env:NAME } }\`, or \`limits: ${tier}\` when keys.valid is of that tier.`,
+    },
+  ]);
+}

@@ -1,0 +1,52 @@
+import { gunzipSync, inflateSync } from "node:zlib";
+import { header, parseJson, readReply, readStream } from "../../wire/index.ts";
+import type { LoadExchange } from "../http/load-exchange.ts";
+
+/** Begins and ends the unique text of a prompt, as in the conformance half. */
+const NONCE = /gx[0-9a-f]+n[0-9a-z]+z/g;
+const FILLER = "one two three four five six seven eight nine ten";
+
+/** A prompt whose echo can be recognised, and whose loss of a word shows. */
+export function echoPrompt(nonce: string): string {
+  return `Please repeat: ${nonce} ${FILLER}`;
+}
+
+/**
+ * Judges the text of an answer of an echoing model. `crossed`: it holds the unique text of another request.
+ * `incomplete`: it does not hold what was sent. `undefined`: nothing is wrong, or it cannot be read.
+ */
+export function echoFlaw(exchange: LoadExchange, isEcho: boolean): "crossed" | "incomplete" | undefined {
+  const { shot } = exchange;
+  if (shot.nonce === undefined || exchange.ending !== "complete" || exchange.status !== 200) return undefined;
+  const text = textOf(exchange);
+  if (text === undefined) return undefined;
+  const foreign = (text.match(NONCE) ?? []).some((found) => found !== shot.nonce);
+  if (foreign) return "crossed";
+  return isEcho && !text.includes(`${shot.nonce} ${FILLER}`) ? "incomplete" : undefined;
+}
+
+function textOf(exchange: LoadExchange): string | undefined {
+  const { shot, head, pieces } = exchange;
+  const received = Buffer.concat(pieces.map(({ bytes }) => bytes));
+  const coding = header(
+    head
+      .split("\r\n")
+      .map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()] as const),
+    "content-encoding",
+  );
+  const body = decode(received, coding);
+  if (body === undefined) return undefined;
+  if (shot.stream) return readStream(body).text;
+  return readReply(shot.dialect, parseJson(body.toString("utf8"))).text ?? undefined;
+}
+
+function decode(bytes: Buffer, coding: string | undefined): Buffer | undefined {
+  try {
+    if (coding === undefined || coding === "identity") return bytes;
+    if (coding === "gzip" || coding === "x-gzip") return gunzipSync(bytes);
+    return coding === "deflate" ? inflateSync(bytes) : undefined;
+  } catch {
+    // A coding that cannot be undone is a finding of the judges of samples; here the text is simply unknown.
+    return undefined;
+  }
+}

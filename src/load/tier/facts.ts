@@ -1,0 +1,80 @@
+import type { Dialect } from "../../wire/index.ts";
+import type { LoadExchange } from "../http/load-exchange.ts";
+import type { Came, LoadOutcome } from "../outcome.ts";
+
+/** What a tier run keeps of each request. A tier run has a bounded number of them; bodies are not kept. */
+export interface Fact {
+  readonly phase: string;
+  /** What the request was for inside its phase: `wave`, `knock`, `again`, … */
+  readonly role: string;
+  readonly dialect: Dialect;
+  readonly stream: boolean;
+  readonly key: string;
+  readonly outcome: LoadOutcome;
+  readonly what: string;
+  readonly status: number;
+  /** Microseconds on the clock of `nowUs`. */
+  readonly dueUs: number;
+  readonly sentUs: number;
+  /** Head of the answer; 0 when there was none. */
+  readonly headUs: number;
+  readonly firstTokenUs: number;
+  readonly endUs: number;
+  readonly longestGapUs: number;
+  readonly tokens: number;
+  /** The hint as sent, and the wait that it asks for, ms; `undefined` when absent or unusable. */
+  readonly retryAfter: string | undefined;
+  readonly promisedMs: number | undefined;
+  /** Exchange in the evidence, where it was kept. */
+  readonly sample: string | undefined;
+  /** What is wrong with the text of an echo. */
+  readonly flaw: "crossed" | "incomplete" | undefined;
+}
+
+export const isAdmitted = ({ outcome }: Fact): boolean => outcome === "admitted" || outcome === "unfinished";
+export const isRateDenial = ({ outcome, what }: Fact): boolean =>
+  outcome === "denied" && what === "rate_limit_exceeded";
+export const isSlotDenial = ({ outcome, what }: Fact): boolean =>
+  outcome === "denied" && what === "concurrency_limit_exceeded";
+export const isFailure = ({ outcome }: Fact): boolean => outcome === "failed" || outcome === "unfinished";
+
+export function factOf(
+  exchange: LoadExchange,
+  came: Came,
+  more: Pick<Fact, "phase" | "role" | "retryAfter" | "promisedMs" | "sample" | "flaw">,
+): Fact {
+  const { shot, scanner } = exchange;
+  return {
+    ...more,
+    dialect: shot.dialect,
+    stream: shot.stream,
+    key: shot.key,
+    outcome: came.outcome,
+    what: came.what,
+    status: exchange.status,
+    dueUs: exchange.dueUs,
+    sentUs: exchange.sentUs === 0 ? exchange.endUs : exchange.sentUs,
+    headUs: exchange.headUs,
+    firstTokenUs: exchange.firstTokenUs,
+    endUs: exchange.endUs,
+    longestGapUs: exchange.longestGapUs,
+    tokens: scanner?.contentEvents ?? 0,
+  };
+}
+
+/** @returns the middle value; 0 of none. */
+export function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+/** Ids of the evidence of some facts, a few of them. */
+export function samplesOf(facts: readonly Fact[]): string[] {
+  return facts.flatMap(({ sample }) => (sample === undefined ? [] : [sample])).slice(0, 5);
+}
+
+/** `3 500, 1 reset`. */
+export function tellWhats(facts: readonly Fact[]): string {
+  const counts = new Map<string, number>();
+  for (const { what } of facts) counts.set(what, (counts.get(what) ?? 0) + 1);
+  return [...counts].map(([what, count]) => `${count} ${what}`).join(", ");
+}

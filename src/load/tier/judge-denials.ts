@@ -1,0 +1,76 @@
+import type { LoadFinding } from "../../record/index.ts";
+import type { Target } from "../../target/index.ts";
+import { claim } from "../phase-record.ts";
+import { isStatusOf } from "../read-reason.ts";
+import { type Fact, isRateDenial, isSlotDenial, samplesOf, tellWhats } from "./facts.ts";
+
+/** Longest wait that a one-minute rate can ask for, and that a slot may, ms. */
+const LONGEST_MS = { rate: 61_000, slot: 600_000 };
+
+/** Judges every denial of a phase: the right status and reason, a hint where one must be, and one that can be used. */
+export function judgeDenials(facts: readonly Fact[], target: Target): LoadFinding[] {
+  const denied = facts.filter(({ outcome }) => outcome === "denied");
+  if (denied.length === 0) return [];
+  const known = denied.filter((one) => isRateDenial(one) || isSlotDenial(one));
+  const wrong = [
+    ...denied.filter((one) => !known.includes(one)),
+    ...known.filter(({ what, status }) => !isStatusOf(target, what, status)),
+  ];
+  const rate = known.filter(isRateDenial);
+  const slot = known.filter(isSlotDenial);
+  const without = rate.filter(({ retryAfter }) => retryAfter === undefined);
+  const unusable = (all: readonly Fact[], longest: number) =>
+    all.filter(
+      ({ retryAfter, promisedMs }) =>
+        retryAfter !== undefined && (promisedMs === undefined || promisedMs > longest || retryAfter.trim() === "0"),
+    );
+  const badRate = unusable(rate, LONGEST_MS.rate);
+  const badSlot = unusable(slot, LONGEST_MS.slot);
+  const slotWithout = slot.filter(({ retryAfter }) => retryAfter === undefined);
+  return [
+    claim(
+      "denials.wrong",
+      "Denials under load have the status and reason of their limit",
+      ["ERR-429-RATE", "ERR-429-CONC"],
+      wrong.length === 0,
+      "429 rate_limit_exceeded or concurrency_limit_exceeded",
+      wrong.length === 0 ? `${denied.length} judged` : `${wrong.length} of ${denied.length}: ${tellWhats(wrong)}`,
+      { exchanges: samplesOf(wrong) },
+    ),
+    ...(rate.length === 0
+      ? []
+      : [
+          claim(
+            "retry-after.missing",
+            "Every denial for the rate has a Retry-After",
+            ["LIMIT-RATE-4"],
+            without.length === 0,
+            "0 without",
+            `${without.length} of ${rate.length} without`,
+            { exchanges: samplesOf(without) },
+          ),
+          claim(
+            "retry-after.unusable",
+            "The hints of denials for the rate can be used",
+            ["LIMIT-RATE-5"],
+            badRate.length === 0,
+            "whole seconds or a date, at most a minute",
+            `${badRate.length} of ${rate.length}${badRate[0] === undefined ? "" : `, e.g. "${badRate[0].retryAfter}"`}`,
+            { weight: "warn", exchanges: samplesOf(badRate) },
+          ),
+        ]),
+    ...(slot.length === 0
+      ? []
+      : [
+          claim(
+            "retry-after.slots",
+            "Denials for the number in flight carry a usable hint",
+            ["LIMIT-CONC-6"],
+            slotWithout.length + badSlot.length === 0,
+            "0 without a usable one",
+            `${slotWithout.length} without, ${badSlot.length} unusable of ${slot.length}`,
+            { weight: "warn", exchanges: samplesOf([...slotWithout, ...badSlot]) },
+          ),
+        ]),
+  ];
+}

@@ -1,0 +1,154 @@
+import type { LoadFinding } from "../../record/index.ts";
+import { claim } from "../phase-record.ts";
+import { type Fact, isAdmitted, isFailure, median, samplesOf, tellWhats } from "./facts.ts";
+import { stallsIn } from "./stalls.ts";
+import type { LongModel } from "./tier-bench.ts";
+
+/** One failure may be the network's, and so may very few of many. */
+const TOLERATED = 1;
+const TOLERATED_SHARE = 0.001;
+/** What growth must come to before it is more than noise: rank correlation, share and ms. */
+const GROWTH = { correlation: 0.7, share: 0.2, ms: 15, least: 16 };
+/** Stalls of all answers that must be seen before one is blamed: a machine may pause once or twice. */
+const STALLS = 3;
+
+/** What must hold of the answers of any phase: served to the end, the right text, no worse for being many. */
+export function judgeService(
+  facts: readonly Fact[],
+  long: LongModel,
+  ownStallsUs: readonly (readonly [number, number])[],
+): LoadFinding[] {
+  const served = facts.filter((one) => one.outcome !== "denied");
+  const failed = served.filter(isFailure);
+  const cut = failed.filter(({ what }) => what.startsWith("cut") || what === "error in the stream");
+  const errors = failed.filter((one) => !cut.includes(one));
+  const few = (count: number) => count <= Math.max(TOLERATED, served.length * TOLERATED_SHARE);
+  const crossed = facts.filter(({ flaw }) => flaw === "crossed");
+  const incomplete = facts.filter(({ flaw }) => flaw === "incomplete");
+  const echoes = facts.filter(({ role, outcome }) => role !== "wave" && role !== "again" && outcome === "admitted");
+  // A model that never repeats to the letter is no echo, whatever it is called.
+  const repeats = incomplete.length < echoes.length * 0.5;
+  return [
+    claim(
+      "service.failed",
+      "Admitted requests are answered",
+      ["LIMIT-CONC-7", "STEADY-SERVICE"],
+      few(errors.length),
+      `at most ${TOLERATED}`,
+      `${errors.length} of ${served.length}: ${tellWhats(errors)}`,
+      { exchanges: samplesOf(errors) },
+    ),
+    claim(
+      "service.cut",
+      "Answers come to their end",
+      ["LIMIT-CONC-7", "STREAM-3"],
+      few(cut.length),
+      `at most ${TOLERATED}`,
+      `${cut.length} of ${served.length}: ${tellWhats(cut)}`,
+      { exchanges: samplesOf(cut) },
+    ),
+    claim(
+      "answers.crossed",
+      "Nobody gets another's answer",
+      ["CHAT-2", "STREAM-4"],
+      crossed.length === 0,
+      "0",
+      `${crossed.length} of ${echoes.length}`,
+      { exchanges: samplesOf(crossed) },
+    ),
+    claim(
+      "answers.incomplete",
+      "Answers hold all of their text",
+      ["CHAT-2", "STREAM-4"],
+      !repeats || incomplete.length <= TOLERATED,
+      `at most ${TOLERATED}`,
+      `${incomplete.length} of ${echoes.length} lack some of it`,
+      { exchanges: samplesOf(incomplete) },
+    ),
+    ...streamsUnderLoad(facts, long),
+    ...stalls(facts, ownStallsUs),
+  ];
+}
+
+function stalls(facts: readonly Fact[], ownStallsUs: readonly (readonly [number, number])[]): LoadFinding[] {
+  const found = stallsIn(facts, ownStallsUs);
+  const longest = Math.max(0, ...found.map(({ ms }) => ms));
+  return [
+    claim(
+      "latency.stalls",
+      "The gateway does not stand still",
+      ["STEADY-LATENCY"],
+      found.length < STALLS,
+      `fewer than ${STALLS} stalls`,
+      `${found.length} stalls of all answers, the longest ${Math.round(longest)} ms`,
+    ),
+  ];
+}
+
+/** Streams in company must come as they come alone. */
+function streamsUnderLoad(facts: readonly Fact[], long: LongModel): LoadFinding[] {
+  const streams = facts
+    .filter(
+      ({ role, stream, tokens }) => (role === "wave" || role === "again" || role === "beside") && stream && tokens > 4,
+    )
+    .filter(isAdmitted);
+  if (streams.length < 8 || long.durationMs < 500) return [];
+  const stalled = streams.filter(({ longestGapUs }) => longestGapUs / 1_000 > Math.max(1_500, long.longestGapMs * 10));
+  const alone = 0.5;
+  const spread = streams.map(({ firstTokenUs, endUs, sentUs }) => (endUs - firstTokenUs) / Math.max(1, endUs - sentUs));
+  return [
+    claim(
+      "streams.stall",
+      "Streams do not stand still in company",
+      ["STREAM-3", "STEADY-LATENCY"],
+      stalled.length < streams.length * 0.1,
+      "fewer than 10 %",
+      `${stalled.length} of ${streams.length} had a gap far longer than a lone stream`,
+      { exchanges: samplesOf(stalled) },
+    ),
+    claim(
+      "streams.buffered",
+      "Streams come piece by piece in company",
+      ["STREAM-1"],
+      median(spread) > 0.1 || alone < 0.1,
+      "spread over the time of the answer",
+      `tokens arrive in the last ${Math.round(median(spread) * 100)} % of it`,
+    ),
+  ];
+}
+
+/** Latency that grows with the number of requests, kind by kind; the phase must send evenly. */
+export function judgeGrowth(facts: readonly Fact[]): LoadFinding[] {
+  const growing: string[] = [];
+  for (const dialect of ["chat", "messages"] as const) {
+    for (const stream of [false, true]) {
+      const own = facts.filter((one) => one.dialect === dialect && one.stream === stream && one.outcome === "admitted");
+      if (own.length < GROWTH.least) continue;
+      const ordered = [...own].sort((a, b) => a.sentUs - b.sentUs).map(({ endUs, sentUs }) => (endUs - sentUs) / 1_000);
+      const quarter = Math.floor(ordered.length / 4);
+      const first = median(ordered.slice(0, quarter));
+      const last = median(ordered.slice(-quarter));
+      const grown = last - first;
+      if (grown > GROWTH.ms && grown > first * GROWTH.share && rankCorrelation(ordered) > GROWTH.correlation)
+        growing.push(`${dialect} ${stream ? "streams" : "replies"} from ${first.toFixed(0)} to ${last.toFixed(0)} ms`);
+    }
+  }
+  return [
+    claim(
+      "latency.grows",
+      "Latency does not grow with the requests served",
+      ["STEADY-LATENCY"],
+      growing.length === 0,
+      "no growth at an even rate",
+      growing.join(", ") || "none",
+    ),
+  ];
+}
+
+/** Spearman's correlation of values with their order. */
+function rankCorrelation(values: readonly number[]): number {
+  const count = values.length;
+  const order = values.map((value, index) => ({ value, index })).sort((a, b) => a.value - b.value);
+  const sum = order.reduce((all, { index }, rank) => all + (rank - index) ** 2, 0);
+  return 1 - (6 * sum) / (count * (count * count - 1));
+}

@@ -1,0 +1,41 @@
+import { type Fact, isAdmitted, isSlotDenial } from "./facts.ts";
+
+/** Taken off the end of what was measured, µs: the last byte may have left the gateway before we read it. */
+const END_MARGIN_US = 100_000;
+
+/**
+ * Most requests that surely ran at one moment: from the head of the answer to a little before its end. Denials do not
+ * run; what failed is left out.
+ */
+export function mostSurely(facts: readonly Fact[]): number {
+  const edges = facts
+    .filter((one) => isAdmitted(one) && one.headUs > 0 && one.endUs - END_MARGIN_US > one.headUs)
+    .flatMap(({ headUs, endUs }) => [
+      { atUs: headUs, change: 1 },
+      { atUs: endUs - END_MARGIN_US, change: -1 },
+    ])
+    .sort((a, b) => a.atUs - b.atUs || a.change - b.change);
+  let now = 0;
+  let most = 0;
+  for (const { change } of edges) {
+    now += change;
+    most = Math.max(most, now);
+  }
+  return most;
+}
+
+/**
+ * Most requests that can have held a slot when a denial was decided: everything that was not refused, from its sending to
+ * a while after its end. Fewer than the limit: the denial cannot be explained by those that ran.
+ */
+export function mostPossibly(denial: Fact, facts: readonly Fact[], settleMs: number): number {
+  const { sentUs, headUs } = denial;
+  return facts.filter(
+    (other) =>
+      other !== denial &&
+      !isSlotDenial(other) &&
+      other.outcome !== "denied" &&
+      other.sentUs <= headUs &&
+      other.endUs + settleMs * 1_000 >= sentUs,
+  ).length;
+}

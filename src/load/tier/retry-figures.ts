@@ -1,0 +1,146 @@
+import { Histogram } from "../../metrics/index.ts";
+import type { RetryAfterFigures } from "../../record/index.ts";
+import type { ClientsOutcome } from "../obeying-clients.ts";
+import { type Fact, isAdmitted, isRateDenial } from "./facts.ts";
+import type { Promise_ } from "./promises.ts";
+import { type Attempted, herdShare, type RecoveryScript } from "./recovery.ts";
+
+/** Points of the scatter that are kept. */
+const MOST_SAMPLES = 400;
+
+/** What the gateway's hints were worth, and how our own clients behaved. */
+export function retryFigures(
+  facts: readonly Fact[],
+  promises: readonly Promise_[],
+  script: RecoveryScript,
+  originUs: number,
+): RetryAfterFigures {
+  const denied = facts.filter(({ outcome }) => outcome === "denied");
+  const kept = promises.filter(({ outcome }) => outcome === "kept").length;
+  const broken = promises.filter(({ outcome }) => outcome === "broken").length;
+  const names = [...new Set(denied.map((one) => `${one.what} ${one.dialect} ${one.stream}`))];
+  const { fleet } = script;
+  return {
+    behaviour: "obey",
+    groups: names.map((name) =>
+      groupOf(
+        denied.filter((one) => `${one.what} ${one.dialect} ${one.stream}` === name),
+        facts,
+        promises,
+      ),
+    ),
+    keptShare: kept + broken === 0 ? null : kept / (kept + broken),
+    samples: samplesOf(denied, promises, originUs),
+    client: {
+      earlySends: fleet?.earlySends ?? 0,
+      forbiddenRetries: fleet?.forbiddenRetries ?? 0,
+      retries: fleet?.retries ?? 0,
+      gaveUp: fleet?.gaveUp ?? 0,
+      uncertain: fleet?.uncertain ?? 0,
+    },
+    fleet: fleet === undefined ? null : fleetFigures(fleet, script),
+  };
+}
+
+function groupOf(
+  own: readonly Fact[],
+  facts: readonly Fact[],
+  promises: readonly Promise_[],
+): RetryAfterFigures["groups"][number] {
+  const [first] = own as [Fact, ...Fact[]];
+  const tested = promises.filter(({ denial }) => own.includes(denial));
+  const of = (outcome: Promise_["outcome"]) => tested.filter((one) => one.outcome === outcome).length;
+  const promised = new Histogram();
+  const actual = new Histogram();
+  for (const { promisedMs } of own) if (promisedMs !== undefined) promised.record(promisedMs * 1_000);
+  for (const { actualMs } of tested) if (actualMs !== undefined) actual.record(actualMs * 1_000);
+  const probes = isRateDenial(first) ? probesOf(own, facts) : { earlyProbes: 0, earlyAdmitted: 0 };
+  return {
+    reason: first.what,
+    dialect: first.dialect,
+    stream: first.stream,
+    denials: own.length,
+    present: own.filter(({ retryAfter }) => retryAfter !== undefined).length,
+    usable: own.filter(({ promisedMs }) => promisedMs !== undefined).length,
+    kept: of("kept"),
+    broken: of("broken"),
+    contended: of("contended"),
+    ...probes,
+    promisedMs: promised.quantilesMs(),
+    actualMs: actual.quantilesMs(),
+  };
+}
+
+/**
+ * Pessimism: of the requests that others of us sent between a denial and the moment that it promised, how many were
+ * admitted. Each of them shows a moment that would have worked sooner.
+ */
+function probesOf(denied: readonly Fact[], facts: readonly Fact[]): { earlyProbes: number; earlyAdmitted: number } {
+  const sorted = [...facts].sort((a, b) => a.sentUs - b.sentUs);
+  const times = sorted.map(({ sentUs }) => sentUs);
+  const admittedUntil = [0];
+  for (const one of sorted) admittedUntil.push((admittedUntil.at(-1) ?? 0) + Number(isAdmitted(one)));
+  let earlyProbes = 0;
+  let earlyAdmitted = 0;
+  for (const { endUs, promisedMs } of denied) {
+    if (promisedMs === undefined) continue;
+    const from = firstAfter(times, endUs);
+    const to = firstAfter(times, endUs + promisedMs * 1_000);
+    earlyProbes += to - from;
+    earlyAdmitted += (admittedUntil[to] ?? 0) - (admittedUntil[from] ?? 0);
+  }
+  return { earlyProbes, earlyAdmitted };
+}
+
+function firstAfter(times: readonly number[], atUs: number): number {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((times[middle] as number) <= atUs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Every tested promise, and untested denials evenly among the rest. */
+function samplesOf(
+  denied: readonly Fact[],
+  promises: readonly Promise_[],
+  originUs: number,
+): RetryAfterFigures["samples"] {
+  const tested = new Map(promises.map((one) => [one.denial, one]));
+  const others = denied.filter((one) => !tested.has(one));
+  const step = Math.max(1, Math.ceil(others.length / (MOST_SAMPLES / 2)));
+  const chosen = [...[...tested.keys()].slice(0, MOST_SAMPLES / 2), ...others.filter((_, index) => index % step === 0)];
+  return chosen.map((denial) => {
+    const promise = tested.get(denial);
+    const outcome = promise?.outcome ?? "untested";
+    return {
+      phase: denial.phase,
+      atS: (denial.endUs - originUs) / 1_000_000,
+      reason: denial.what,
+      dialect: denial.dialect,
+      stream: denial.stream,
+      ...(denial.retryAfter === undefined ? {} : { header: denial.retryAfter }),
+      promisedMs: denial.promisedMs ?? null,
+      actualMs: promise?.actualMs ?? null,
+      outcome,
+      kept: outcome === "kept" ? true : outcome === "broken" ? false : null,
+    };
+  });
+}
+
+function fleetFigures(
+  fleet: ClientsOutcome<Attempted>,
+  { fleetStartUs, fleetEndUs }: RecoveryScript,
+): RetryAfterFigures["fleet"] {
+  const attempts = fleet.attempts.reduce((sum, own) => sum + own.length, 0);
+  return {
+    clients: fleet.attempts.length,
+    recovered: fleet.served,
+    recoveryS: fleet.served === fleet.attempts.length ? (fleetEndUs - fleetStartUs) / 1_000_000 : null,
+    attempts,
+    herdShare: herdShare(fleet),
+  };
+}

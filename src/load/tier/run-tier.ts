@@ -1,0 +1,184 @@
+import { UnreachableError } from "../../core/index.ts";
+import type { LoadPhase, LoadRun, LoadVerdict } from "../../record/index.ts";
+import type { Limits } from "../../target/index.ts";
+import { GeneratorHealth } from "../generator-health.ts";
+import { nowUs } from "../http/load-exchange.ts";
+import type { LoadContext, RanLoad } from "../run-workload.ts";
+import { atTheLimit, judgeAtTheLimit, SHARE } from "./at-the-limit.ts";
+import { type Fact, isAdmitted, median } from "./facts.ts";
+import { freedSlots, fullHouse, fullHouseRequests, judgeFreedSlots, judgeFullHouse } from "./full-house.ts";
+import { judgeDenials } from "./judge-denials.ts";
+import { judgeGrowth, judgeService } from "./judge-service.ts";
+import { judgeOverTheLimit, type OverScript, overRequests, overSeconds, overTheLimit } from "./over-the-limit.ts";
+import { OwnStalls } from "./own-stalls.ts";
+import { judgePromises, type Promise_ } from "./promises.ts";
+import { fleetOf, fleetPromises, judgeRecovery, type RecoveryScript, recover, recoverySeconds } from "./recovery.ts";
+import { retryFigures } from "./retry-figures.ts";
+import { type Ask, TierBench } from "./tier-bench.ts";
+
+export interface TierOptions {
+  readonly name: string;
+  readonly limits: Limits;
+  /** As written, for the record. */
+  readonly written: unknown;
+  /** Longer overload, so that races at bursts can be told from windows; longer promises are waited for. */
+  readonly thorough: boolean;
+}
+
+/** Lone requests at the beginning: connections and code become warm, and a lone stream is known. */
+const WARM_UPS = 8;
+/** Promises that are waited for at the beginning of the overload, ms. */
+const LONGEST_WAIT_MS = { thorough: 61_000, brief: 40_000 };
+
+/** Requests of the phase at the limit: what is left of a minute's limit after the full house. */
+export function atTheLimitRequests({ rpm, inFlight }: Limits): number {
+  return Math.max(20, Math.floor(rpm * SHARE) - fullHouseRequests(inFlight) - WARM_UPS);
+}
+
+/** What a tier run may send at most, and how long it takes. */
+export function tierCost(limits: Limits, thorough: boolean): { requests: number; durationS: number; peakPerS: number } {
+  const { rpm, inFlight } = limits;
+  const even = atTheLimitRequests(limits);
+  const requests =
+    WARM_UPS +
+    fullHouseRequests(inFlight) +
+    even +
+    overRequests(rpm, inFlight, thorough) +
+    fleetOf(inFlight) * 8 +
+    inFlight;
+  const durationS = 12 + Math.max(50, even / ((rpm / 60) * SHARE)) + overSeconds(thorough) + recoverySeconds(limits);
+  return { requests, durationS, peakPerS: inFlight + 25 };
+}
+
+/** Judges an account by its limits: full house, at the limit, over the limit, recovery. */
+export async function runTier(
+  { name, limits, written, thorough }: TierOptions,
+  context: LoadContext,
+): Promise<RanLoad> {
+  using health = new GeneratorHealth();
+  using own = new OwnStalls();
+  await using bench = new TierBench(name, limits, context);
+  const over: OverScript = { promises: [], startUs: 0 };
+  const recovery: RecoveryScript = { fleet: undefined, fleetStartUs: 0, fleetEndUs: 0 };
+  await bench.sender.open(limits.inFlight + 32);
+  const common = (facts: readonly Fact[]) => [
+    ...judgeDenials(facts, context.target),
+    ...judgeService(facts, bench.long, own.stretches),
+  ];
+  await bench.phase({ name: "warm-up", title: "Lone requests are served", totalS: 4 }, () => warmUp(bench), common);
+  await bench.phase(
+    { name: "full-house", title: "Exactly the limit in flight, and not one more", totalS: 4 },
+    () => fullHouse(bench),
+    (facts) => [...judgeFullHouse(facts, limits.inFlight), ...common(facts)],
+  );
+  if (!bench.stopped)
+    await bench.phase(
+      { name: "freed-slots", title: "What has ended makes room again, and company harms nobody", totalS: 6 },
+      () => freedSlots(bench),
+      (facts) => [...judgeFreedSlots(facts, limits.inFlight), ...common(facts)],
+    );
+  const even = atTheLimitRequests(limits);
+  if (!bench.stopped)
+    await bench.phase(
+      { name: "at-the-limit", title: "Just below the rate nothing is denied", totalS: even / (bench.ratePerS * SHARE) },
+      () => atTheLimit(bench, even),
+      (facts) => [...judgeAtTheLimit(facts, bench.facts, limits.rpm), ...judgeGrowth(facts), ...common(facts)],
+    );
+  if (!bench.stopped)
+    await bench.phase(
+      {
+        name: "over-the-limit",
+        title: "Beyond the rate the rest is denied, and the limit holds",
+        totalS: overSeconds(thorough) + 25,
+      },
+      () =>
+        overTheLimit(bench, over, {
+          thorough,
+          longestWaitMs: thorough ? LONGEST_WAIT_MS.thorough : LONGEST_WAIT_MS.brief,
+        }),
+      (facts) => [...judgeOverTheLimit(facts, limits.rpm, over), ...judgePromises(over.promises), ...common(facts)],
+    );
+  const promises: Promise_[] = [...over.promises];
+  if (!bench.stopped)
+    await bench.phase(
+      { name: "recovery", title: "Obeying clients come back, and nothing was leaked", totalS: recoverySeconds(limits) },
+      () => recover(bench, recovery, context.seed),
+      (facts) => {
+        const told = recovery.fleet === undefined ? [] : fleetPromises(recovery.fleet, bench.facts);
+        promises.push(...told);
+        return [
+          ...judgeRecovery(facts, recovery, limits.inFlight),
+          ...judgePromises(told),
+          ...common(facts).filter((finding) => finding.name !== "latency.stalls"),
+          // Stalls are few in each phase: the last one judges those of the whole run.
+          ...judgeService(bench.facts, bench.long, own.stretches).filter(
+            (finding) => finding.name === "latency.stalls",
+          ),
+        ];
+      },
+    );
+  await bench.sampler.settle();
+  const generator = health.close(bench.lag, {
+    connectionWaits: bench.sender.waits,
+    workers: 0,
+    calibration: context.calibration,
+  });
+  const phases = generator.valid
+    ? bench.phases
+    : bench.phases.map((phase): LoadPhase => ({ ...phase, verdict: "inconclusive" }));
+  const run: LoadRun = {
+    name,
+    kind: "tier",
+    engine: "native",
+    ...settle(phases, generator, bench.stopped),
+    limits: { ...limits },
+    keys: context.keys.map((key) => key.name),
+    workload: written,
+    startedAt: bench.startedAt.toISOString(),
+    durationS: (nowUs() - bench.originUs) / 1_000_000,
+    phases,
+    retryAfter: retryFigures(bench.facts, promises, recovery, bench.originUs),
+    generator,
+  };
+  return { run, histograms: bench.histograms };
+}
+
+/** @throws UnreachableError when nothing answers at all. */
+async function warmUp(bench: TierBench): Promise<void> {
+  const kinds = TierBench.kinds("echo");
+  for (let index = 0; index < WARM_UPS - 2; index++) {
+    const one = await bench.send(kinds[index % kinds.length] as Ask, "warm-up");
+    if (index === 0 && one !== undefined && one.status === 0) {
+      throw new UnreachableError(`no answer from ${bench.target.baseUrl}: ${bench.sender.lastFailure ?? one.what}`, {
+        hint: "Check baseUrl in the target file, and that the gateway is running.",
+      });
+    }
+  }
+  const alone = await Promise.all(
+    (["chat", "messages"] as const).map((dialect) => bench.send({ dialect, stream: true, kind: "long" }, "alone")),
+  );
+  const streams = alone
+    .filter((one) => one !== undefined && isAdmitted(one))
+    .map((one) => one as NonNullable<typeof one>);
+  bench.long = {
+    ...bench.long,
+    durationMs: median(streams.map(({ endUs, sentUs }) => (endUs - sentUs) / 1_000)),
+    longestGapMs: Math.max(0, ...streams.map(({ longestGapUs }) => longestGapUs / 1_000)),
+  };
+}
+
+function settle(
+  phases: readonly LoadPhase[],
+  generator: LoadRun["generator"],
+  stopped: boolean,
+): { verdict: LoadVerdict; reasons: string[] } {
+  if (!generator.valid)
+    return { verdict: "inconclusive", reasons: generator.problems.map((problem) => `generator: ${problem}`) };
+  const of = (verdict: LoadVerdict) => phases.filter((phase) => phase.verdict === verdict);
+  const tell = (some: readonly LoadPhase[]) => some.map(({ name, message }) => `${name}: ${message}`);
+  if (of("fail").length > 0) return { verdict: "fail", reasons: tell(of("fail")) };
+  if (stopped) return { verdict: "inconclusive", reasons: ["interrupted"] };
+  if (of("inconclusive").length > 0) return { verdict: "inconclusive", reasons: tell(of("inconclusive")) };
+  if (of("warn").length > 0) return { verdict: "warn", reasons: tell(of("warn")) };
+  return { verdict: "pass", reasons: [] };
+}

@@ -1,0 +1,49 @@
+import { type Fact, median } from "./facts.ts";
+
+export interface Stall {
+  readonly fromUs: number;
+  readonly ms: number;
+}
+
+/** Silence that counts, ms, and in multiples of the usual latency. */
+const LEAST_MS = 250;
+const FACTOR = 8;
+/** What waited together is let go together, within this, µs. */
+const RELEASE_US = 80_000;
+const LEAST_WAITING = 2;
+
+/**
+ * Finds stretches in which nothing was answered although several requests waited, which were then answered together. A
+ * slow request alone is no stall, nor are slow answers between which others come through.
+ *
+ * @param ownStallsUs stretches in which this process itself stood still: whatever overlaps them is our own doing.
+ */
+export function stallsIn(facts: readonly Fact[], ownStallsUs: readonly (readonly [number, number])[]): Stall[] {
+  // The head is where an answer begins; long streams are then known to be alive.
+  const answered = facts.filter(({ headUs }) => headUs > 0).sort((a, b) => a.headUs - b.headUs);
+  const usualMs = median(answered.map(({ headUs, sentUs }) => (headUs - sentUs) / 1_000));
+  const leastUs = Math.max(LEAST_MS, usualMs * FACTOR) * 1_000;
+  const stalls: Stall[] = [];
+  for (let index = 1; index < answered.length; index++) {
+    const before = answered[index - 1] as Fact;
+    const first = answered[index] as Fact;
+    const silenceUs = first.headUs - before.headUs;
+    if (silenceUs < leastUs) continue;
+    const fromUs = before.headUs;
+    const waiting = answered
+      .slice(index)
+      .filter(
+        ({ sentUs, headUs }) =>
+          sentUs < first.headUs - 100_000 &&
+          headUs <= first.headUs + RELEASE_US &&
+          headUs - sentUs > Math.min(leastUs, 100_000),
+      );
+    if (waiting.length < LEAST_WAITING) continue;
+    if (ownStallsUs.some(([from, to]) => from < first.headUs && to > fromUs)) continue;
+    // Nothing was sent, so nothing could be answered: the silence begins with the first that waited.
+    const begunUs = Math.min(...waiting.map(({ sentUs }) => sentUs));
+    const ms = (first.headUs - Math.max(fromUs, begunUs)) / 1_000;
+    if (ms * 1_000 >= leastUs * 0.8) stalls.push({ fromUs, ms });
+  }
+  return stalls;
+}

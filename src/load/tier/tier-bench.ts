@@ -1,0 +1,262 @@
+import { sleep } from "../../core/index.ts";
+import type { TaggedHistogram } from "../../metrics/index.ts";
+import { Histogram } from "../../metrics/index.ts";
+import type { LoadFinding, LoadPhase } from "../../record/index.ts";
+import type { Key, Limits, Target } from "../../target/index.ts";
+import { DIALECTS, type Dialect, endpointUrl, readRetryAfter } from "../../wire/index.ts";
+import { type LoadExchange, nowUs, type Shot } from "../http/load-exchange.ts";
+import { Sender } from "../http/sender.ts";
+import { outcomeOf } from "../outcome.ts";
+import { Ledger, phaseRecord } from "../phase-record.ts";
+import type { LoadProgress } from "../progress.ts";
+import { ProgressMeter } from "../progress.ts";
+import { type ReadReason, reasonReader } from "../read-reason.ts";
+import type { LoadContext } from "../run-workload.ts";
+import { Sampler } from "../sampler.ts";
+import { buildShot } from "../shots.ts";
+import { Tally } from "../tally.ts";
+import { echoFlaw, echoPrompt } from "./echo.ts";
+import { type Fact, factOf } from "./facts.ts";
+
+export interface Ask {
+  readonly dialect: Dialect;
+  readonly stream: boolean;
+  /** `long`: the model with the longest streams. `echo`: the plain one, with a unique text. */
+  readonly kind: "long" | "echo";
+  /** Which of the account's keys; they take turns by default. */
+  readonly key?: number;
+}
+
+interface Phase {
+  readonly name: string;
+  readonly title: string;
+  readonly tally: Tally;
+  readonly ledger: Ledger;
+  readonly startUs: number;
+  readonly meter: ProgressMeter;
+  readonly totalS: number;
+  peak: number;
+}
+
+/** Streams of several seconds decide more than short ones; the model is found out by trying. */
+export interface LongModel {
+  readonly id: string;
+  /** How long a lone stream takes, and its longest gap. */
+  readonly durationMs: number;
+  readonly longestGapMs: number;
+}
+
+/** What the phases of a tier run share: one account, its connections, and everything that was seen. */
+export class TierBench implements AsyncDisposable {
+  readonly target: Target;
+  readonly limits: Limits;
+  readonly keys: readonly Key[];
+  readonly stop: AbortSignal;
+  readonly facts: Fact[] = [];
+  readonly phases: LoadPhase[] = [];
+  readonly histograms: TaggedHistogram[] = [];
+  readonly lag = new Histogram();
+  readonly originUs = nowUs();
+  readonly startedAt = new Date();
+  readonly sender: Sender;
+  readonly sampler: Sampler;
+  readonly run: string;
+  long: LongModel;
+  readonly #context: LoadContext;
+  readonly #read: ReadReason;
+  readonly #tag: string;
+  #turns = 0;
+  #nonces = 0;
+  #phase: Phase | undefined;
+
+  constructor(run: string, limits: Limits, context: LoadContext) {
+    this.run = run;
+    this.#context = context;
+    this.target = context.target;
+    this.limits = limits;
+    this.keys = context.keys;
+    this.stop = context.stop;
+    this.#read = reasonReader(context.target);
+    this.#tag = (context.seed >>> 0).toString(16);
+    this.long = {
+      id: context.target.models.stream ?? context.target.models.chat ?? "",
+      durationMs: 0,
+      longestGapMs: 0,
+    };
+    this.sender = new Sender({
+      url: endpointUrl(context.target.baseUrl, "chat"),
+      maxConnections: limits.inFlight * 2 + 64,
+      deadlineMs: context.target.timeouts.answerMs,
+      idleMs: context.target.timeouts.idleMs,
+    });
+    context.abort.addEventListener("abort", () => this.sender.abortAll(), { once: true });
+    this.sampler = new Sampler({
+      baseUrl: context.target.baseUrl,
+      redactor: context.redactor,
+      originUs: this.originUs,
+      originMs: this.startedAt.getTime(),
+      prefix: `${run.slice(0, 2)}`,
+      account: `tiers.${run}`,
+      rpm: limits.rpm,
+      onSample: context.onSample,
+    });
+  }
+
+  get ratePerS(): number {
+    return this.limits.rpm / 60;
+  }
+
+  get isEcho(): boolean {
+    const { models } = this.target;
+    return models.echo !== undefined && models.echo === models.chat;
+  }
+
+  get stopped(): boolean {
+    return this.stop.aborted;
+  }
+
+  /** Four kinds of requests, both dialects whole and streamed. */
+  static kinds(kind: Ask["kind"]): Ask[] {
+    return DIALECTS.flatMap((dialect) => [false, true].map((stream) => ({ dialect, stream, kind })));
+  }
+
+  shot(ask: Ask): Shot {
+    const { models } = this.target;
+    const { dialect, stream, kind } = ask;
+    const key = this.keys[(ask.key ?? this.#turns++) % this.keys.length] as Key;
+    if (kind === "long") {
+      return buildShot(this.target, {
+        dialect,
+        stream,
+        model: this.long.id,
+        prompt: "Tell me a long story.",
+        key,
+        maxTokens: 1_024,
+        capture: false,
+      });
+    }
+    const nonce = `gx${this.#tag}n${this.run.slice(0, 2)}${(++this.#nonces).toString(36)}z`;
+    const model = models[dialect] ?? models.chat ?? "";
+    return buildShot(this.target, {
+      dialect,
+      stream,
+      model,
+      prompt: echoPrompt(nonce),
+      key,
+      maxTokens: 256,
+      capture: true,
+      nonce,
+    });
+  }
+
+  /** Sends now. Resolves with what came of it; `undefined` when every connection is in use. */
+  send(ask: Ask, role: string, dueUs = nowUs()): Promise<Fact | undefined> {
+    const phase = this.#phase;
+    if (phase === undefined) throw new Error("nothing is sent outside a phase");
+    phase.tally.offered(dueUs);
+    return new Promise((resolve) => {
+      const sent = this.sender.send(this.shot(ask), dueUs, (exchange) => resolve(this.#ended(exchange, phase, role)));
+      phase.peak = Math.max(phase.peak, this.sender.inFlight);
+      if (sent) return;
+      phase.tally.dropped(dueUs);
+      resolve(undefined);
+    });
+  }
+
+  #ended(exchange: LoadExchange, phase: Phase, role: string): Fact {
+    const came = outcomeOf(exchange, this.#read);
+    const sentUs = exchange.sentUs === 0 ? exchange.endUs : exchange.sentUs;
+    phase.tally.sent(exchange.dueUs, sentUs, this.sender.inFlight);
+    this.lag.record(sentUs - exchange.dueUs);
+    phase.tally.ended(exchange, came.outcome);
+    const sample = this.sampler.offer(`${this.run}/${phase.name}`, exchange, came);
+    phase.ledger.add(exchange, came, sample);
+    const { retryAfter } = exchange;
+    const fact = factOf(exchange, came, {
+      phase: phase.name,
+      role,
+      retryAfter,
+      promisedMs: retryAfter === undefined ? undefined : promisedMs(retryAfter, exchange),
+      sample,
+      flaw: echoFlaw(exchange, this.isEcho),
+    });
+    this.facts.push(fact);
+    return fact;
+  }
+
+  /** Waits, and tells how far the run is. @returns false when the run was stopped meanwhile. */
+  async wait(ms: number): Promise<boolean> {
+    return ms <= 0 ? !this.stopped : sleep(ms, this.stop);
+  }
+
+  /** Runs a phase and puts it into the record with what its judge says of it. */
+  async phase(
+    { name, title, totalS }: { readonly name: string; readonly title: string; readonly totalS: number },
+    act: () => Promise<void>,
+    judge: (facts: readonly Fact[]) => readonly LoadFinding[],
+  ): Promise<void> {
+    const startUs = nowUs();
+    const phase: Phase = {
+      name,
+      title,
+      totalS,
+      startUs,
+      tally: new Tally(startUs),
+      ledger: new Ledger(),
+      meter: new ProgressMeter(),
+      peak: 0,
+    };
+    this.#phase = phase;
+    const opened = this.sender.opened;
+    const telling = setInterval(() => this.#tell(phase), 500);
+    await act();
+    clearInterval(telling);
+    const endUs = nowUs();
+    const findings = judge(this.facts.filter((fact) => fact.phase === name));
+    const ended = phaseRecord({
+      name,
+      title,
+      tally: phase.tally,
+      ledger: phase.ledger,
+      startS: (startUs - this.originUs) / 1_000_000,
+      durationS: (endUs - startUs) / 1_000_000,
+      peakInFlight: phase.peak,
+      connections:
+        name === this.phases[0]?.name || this.phases.length === 0 ? this.sender.opened : this.sender.opened - opened,
+      findings,
+    });
+    this.phases.push(ended);
+    const atMs = (us: number) => this.startedAt.getTime() + (us - this.originUs) / 1_000;
+    this.histograms.push(...phase.tally.histograms(`${this.run}.${name}`, atMs(startUs), atMs(endUs)));
+    this.#context.onPhase?.(this.run, ended);
+  }
+
+  #tell(phase: Phase): void {
+    const { onProgress } = this.#context;
+    if (onProgress === undefined) return;
+    const elapsedS = (nowUs() - phase.startUs) / 1_000_000;
+    const progress: LoadProgress = phase.meter.read(phase.tally, {
+      run: this.run,
+      phase: phase.name,
+      elapsedS,
+      totalS: phase.totalS,
+      inFlight: this.sender.inFlight,
+    });
+    onProgress(progress);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.sender[Symbol.asyncDispose]();
+  }
+}
+
+/** The wait that a hint asks for, from the moment of its arrival; a date is read by the gateway's own clock if it tells it. */
+function promisedMs(retryAfter: string, exchange: LoadExchange): number | undefined {
+  const form = readRetryAfter(retryAfter, Date.now());
+  if (form.kind === "seconds") return form.seconds * 1_000;
+  if (form.kind === "unusable") return undefined;
+  const date = /\r\ndate:[ \t]*([^\r\n]*)/i.exec(exchange.head)?.[1];
+  const told = date === undefined ? undefined : readRetryAfter(date, Date.now());
+  const nowMs = told?.kind === "date" ? told.atMs : Date.now();
+  return Math.max(0, form.atMs - nowMs);
+}

@@ -1,0 +1,175 @@
+import { describe, expect, test } from "vitest";
+import { seededRandom } from "../../src/core/index.ts";
+import type { LoadExchange, Shot } from "../../src/load/http/load-exchange.ts";
+import { Sender } from "../../src/load/http/sender.ts";
+import { type Attempt, type ClientsOptions, runClients } from "../../src/load/obeying-clients.ts";
+import { outcomeOf } from "../../src/load/outcome.ts";
+import { reasonReader } from "../../src/load/read-reason.ts";
+import { DEFAULT_RETRY, decideRetry } from "../../src/load/retry-rules.ts";
+import { retryAfterMs } from "../../src/wire/index.ts";
+import { rawServer, response } from "../support/raw-server.ts";
+
+const read = reasonReader({
+  headers: { reason: "X-Service-Error-Code", action: "X-Service-Action", version: "v", versionValue: "2023-06-01" },
+  contract: {},
+});
+
+const REPLY = response('{"choices":[{"message":{"role":"assistant","content":"hi"}}]}');
+
+function denial(status: string, reason: string, headers = ""): string {
+  return response("{}", { status, headers: `X-Service-Error-Code: ${reason}\r\n${headers}` });
+}
+
+type Seen = Attempt & { readonly exchange: LoadExchange; readonly text: string };
+
+/** Clients of the harness against a server that answers each request with the next of the given texts. */
+async function clientsAgainst(
+  answers: readonly (string | undefined)[],
+  options: Partial<ClientsOptions<Seen>> & { stream?: boolean; deadlineMs?: number } = {},
+) {
+  await using server = await rawServer((socket, _request, count) => {
+    const text = answers[Math.min(count, answers.length) - 1];
+    if (text === undefined) return;
+    socket.write(text);
+    if (text.includes("transfer-encoding") && !text.endsWith("0\r\n\r\n")) socket.end();
+  });
+  await using sender = new Sender({
+    url: `${server.origin}/v1`,
+    maxConnections: 16,
+    deadlineMs: options.deadlineMs ?? 10_000,
+  });
+  const body = '{"model":"m","messages":[]}';
+  const shot: Shot = {
+    dialect: "chat",
+    stream: options.stream ?? false,
+    key: "valid",
+    capture: true,
+    bytes: Buffer.from(
+      `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    ),
+  };
+  const outcome = await runClients<Seen>({
+    clients: 1,
+    behaviour: "obey",
+    random: seededRandom(1),
+    signal: new AbortController().signal,
+    retry: { ...DEFAULT_RETRY, baseMs: 20, maxBackoffMs: 100, maxAttempts: 4 },
+    attempt: () =>
+      new Promise((resolve) => {
+        sender.send(shot, performance.now() * 1_000, (exchange) => {
+          const came = outcomeOf(exchange, read);
+          resolve({
+            exchange,
+            text: Buffer.concat(exchange.pieces.map(({ bytes }) => bytes)).toString(),
+            status: exchange.status === 0 ? undefined : exchange.status,
+            reason: came.outcome === "denied" ? came.what : undefined,
+            complete: exchange.ending === "complete",
+            timedOut: exchange.ending === "deadline",
+            hintMs: retryAfterMs(exchange.retryAfter ?? "", Date.now()),
+            sentUs: exchange.sentUs,
+            endUs: exchange.endUs,
+          });
+        });
+      }),
+    ...options,
+  });
+  return { outcome, requests: server.requests.length };
+}
+
+describe("the harness's own clients obey the retry rules", () => {
+  test.each(["rate_limit_exceeded", "concurrency_limit_exceeded"])(
+    "RETRY-1: after %s it waits as long as it was told, and not less",
+    async (reason) => {
+      const { outcome } = await clientsAgainst([denial("429 x", reason, "Retry-After: 1\r\n"), REPLY]);
+      expect(outcome).toMatchObject({ served: 1, retries: 1, earlySends: 0, forbiddenRetries: 0 });
+      const [first, second] = outcome.attempts[0] ?? [];
+      expect((second?.sentUs ?? 0) - (first?.endUs ?? 0)).toBeGreaterThanOrEqual(1_000_000);
+    },
+  );
+
+  test("RETRY-2: without a usable hint it backs off, and gives up after its attempts", async () => {
+    const { outcome, requests } = await clientsAgainst([
+      denial("429 x", "rate_limit_exceeded", "Retry-After: soon\r\n"),
+    ]);
+    expect(outcome).toMatchObject({ served: 0, gaveUp: 1, retries: 3, earlySends: 0, forbiddenRetries: 0 });
+    expect(requests).toBe(4);
+    const asked = { retry: "as-told", reason: undefined, hintMs: undefined } as const;
+    const waits = (seed: number) =>
+      [1, 2, 3].map((attempts) => {
+        const decision = decideRetry({ ...asked, attempts }, seededRandom(seed));
+        return decision.kind === "wait" ? decision.ms : -1;
+      });
+    // Exponential: each wait lies in the upper half of 500, 1,000, 2,000 ms. Jittered: seeds differ.
+    for (const seed of [1, 2, 3, 4])
+      for (const [index, wait] of waits(seed).entries()) {
+        expect(wait).toBeGreaterThanOrEqual(250 * 2 ** index);
+        expect(wait).toBeLessThanOrEqual(500 * 2 ** index);
+      }
+    expect(waits(1)).not.toEqual(waits(2));
+  });
+
+  test.each([
+    ["RETRY-3", "401 x", "invalid_api_key"],
+    ["RETRY-3", "401 x", "key_revoked"],
+    ["RETRY-4", "402 x", "insufficient_credits"],
+    ["RETRY-4", "402 x", "quota_exceeded"],
+    ["RETRY-5", "429 x", "budget_exhausted"],
+    ["RETRY-10", "404 x", "model_not_found"],
+  ])("%s: one attempt on %s %s, whatever the hint", async (_row, status, reason) => {
+    const { outcome, requests } = await clientsAgainst([denial(status, reason, "Retry-After: 0\r\n"), REPLY]);
+    expect(requests).toBe(1);
+    expect(outcome).toMatchObject({ served: 0, gaveUp: 1, retries: 0, forbiddenRetries: 0 });
+  });
+
+  test("RETRY-6: each concurrency denial lowers the number in flight", async () => {
+    const hint = "Retry-After: 0\r\n";
+    const denied = denial("429 x", "concurrency_limit_exceeded", hint);
+    const { outcome } = await clientsAgainst([denied, denied, denied, REPLY], { clients: 4, parallel: 4 });
+    expect(outcome).toMatchObject({ served: 4, parallel: 1, earlySends: 0 });
+  });
+
+  test("RETRY-7: a time-out is uncertain and not repeated", async () => {
+    const { outcome, requests } = await clientsAgainst([undefined, REPLY], { deadlineMs: 300 });
+    expect(requests).toBe(1);
+    expect(outcome).toMatchObject({ uncertain: 1, served: 0, retries: 0 });
+  });
+
+  test("RETRY-8: a retried stream is another generation, kept apart from what arrived before", async () => {
+    const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    const chunk = (text: string) => {
+      const data = `data: {"choices":[{"delta":{"content":"${text}"}}]}\n\n`;
+      return `${data.length.toString(16)}\r\n${data}\r\n`;
+    };
+    const { outcome } = await clientsAgainst([`${head}${chunk("first")}`, `${head}${chunk("second")}0\r\n\r\n`], {
+      stream: true,
+    });
+    const attempts = outcome.attempts[0] ?? [];
+    expect(outcome).toMatchObject({ served: 1, retries: 1 });
+    expect(attempts.map(({ exchange }) => exchange.scanner?.contentEvents)).toEqual([1, 1]);
+    expect(attempts[1]?.text).toContain("second");
+    expect(attempts[1]?.text).not.toContain("first");
+  });
+
+  test("RETRY-9: server errors are retried a bounded number of times", async () => {
+    const { outcome, requests } = await clientsAgainst([response("{}", { status: "503 x" })]);
+    expect(requests).toBe(4);
+    expect(outcome).toMatchObject({ served: 0, gaveUp: 1, retries: 3 });
+  });
+
+  test("RETRY-11: the numbers are options with documented defaults", () => {
+    expect(DEFAULT_RETRY).toEqual({ maxAttempts: 6, baseMs: 500, maxBackoffMs: 30_000, longestHintMs: 120_000 });
+    const answered = { retry: "as-told", reason: "rate_limit_exceeded", hintMs: 5_000, attempts: 2 } as const;
+    const decide = (options: Partial<typeof DEFAULT_RETRY>) =>
+      decideRetry(answered, seededRandom(1), { ...DEFAULT_RETRY, ...options }).kind;
+    expect(decide({})).toBe("wait");
+    expect(decide({ maxAttempts: 2 })).toBe("stop");
+    expect(decide({ longestHintMs: 4_000 })).toBe("stop");
+  });
+
+  test("clients that hammer are seen by the audit", async () => {
+    const denied = denial("429 x", "rate_limit_exceeded", "Retry-After: 5\r\n");
+    const { outcome } = await clientsAgainst([denied, denied, REPLY], { behaviour: "hammer" });
+    expect(outcome.retries).toBe(2);
+    expect(outcome.earlySends).toBe(2);
+  });
+});

@@ -1,0 +1,46 @@
+import { Redactor } from "../../src/client/index.ts";
+import { startGateway } from "../../src/gateway/index.ts";
+import { runTier } from "../../src/load/index.ts";
+import type { LoadRun } from "../../src/record/index.ts";
+import { describeEmbedded, type ReadyLine } from "../../src/target/index.ts";
+
+export interface LoadGatewayOptions {
+  readonly faults?: readonly string[];
+  readonly variants?: readonly string[];
+  /** Limits of the account; small ones keep many runs side by side cheap. */
+  readonly limits?: { readonly rpm: number; readonly inFlight: number };
+  readonly thorough?: boolean;
+}
+
+/** Starts a reference gateway in this process with the given switches and runs a tier of these limits against it. */
+export async function loadGateway({
+  faults = [],
+  variants = [],
+  limits = { rpm: 300, inFlight: 24 },
+  thorough = true,
+}: LoadGatewayOptions): Promise<LoadRun> {
+  await using gateway = await startGateway({ faults, variants, limits });
+  const { target } = describeEmbedded(gateway.ready as unknown as ReadyLine);
+  const { valid, second = valid } = target.keys;
+  const never = new AbortController().signal;
+  const { run } = await runTier(
+    { name: "tier", limits, written: null, thorough },
+    {
+      target,
+      keys: [valid, second],
+      seed: 7,
+      stop: never,
+      abort: never,
+      redactor: new Redactor([]),
+      onSample: () => undefined,
+      calibration: null,
+    },
+  );
+  return run;
+}
+
+/** Names of what a run found broken, each once; those that only warn have a question mark. */
+export function brokenIn(run: LoadRun): string[] {
+  const broken = run.phases.flatMap(({ findings }) => findings.filter(({ outcome }) => outcome === "broken"));
+  return [...new Set(broken.map(({ name, weight }) => (weight === "fail" ? name : `${name}?`)))];
+}
