@@ -135,15 +135,30 @@ export const conformCommand: CommandModule<object, ConformArguments> = {
   },
 };
 
-export const runCommand: CommandModule<object, ConformArguments> = {
-  command: "run",
-  describe: "Judge a gateway: conformance, then verdict and reports",
-  builder: (yargs) => yargs.options(conformOptions) as never,
-  handler: async (argv) => {
-    const { conform } = await import("./conform.ts");
-    outcomeOf(argv).exitCode = await conform({ command: "run", ...argv, suites: [] });
-  },
-};
+export const runCommand: CommandModule<object, ConformArguments & { readonly load: boolean; readonly quick: boolean }> =
+  {
+    command: "run",
+    describe: "Judge a gateway: conformance, then load on the tiers it has, verdict and reports",
+    builder: (yargs) =>
+      yargs.options({
+        ...conformOptions,
+        load: {
+          type: "boolean",
+          default: true,
+          describe: "generate load on the target's tiers; --no-load leaves it out",
+        },
+        quick: { type: "boolean", default: false, describe: "leave out what waits for rate windows: a minute at most" },
+      }) as never,
+    handler: async (argv) => {
+      const { conform } = await import("./conform.ts");
+      outcomeOf(argv).exitCode = await conform({
+        command: "run",
+        ...argv,
+        suites: [],
+        tiers: argv.load && argv.only.length === 0,
+      });
+    },
+  };
 
 export const checksCommand: CommandModule<object, { readonly json: boolean; readonly suite: string[] }> = {
   command: "checks",

@@ -1,4 +1,4 @@
-import { jsonDocument, renderTerminal } from "../../reports/index.ts";
+import { jsonDocument, renderLoadRuns, renderTerminal } from "../../reports/index.ts";
 import type { Exchange } from "../client/index.ts";
 import {
   freeze,
@@ -11,7 +11,7 @@ import {
   Traffic,
 } from "../conformance/index.ts";
 import { UsageError } from "../core/index.ts";
-import { type CheckResult, RunFolder } from "../record/index.ts";
+import { type CheckResult, type LoadSection, RunFolder } from "../record/index.ts";
 import { adviceLine } from "./advice.ts";
 import { colorsFor } from "./colors.ts";
 import { composeRecord } from "./compose-record.ts";
@@ -21,6 +21,7 @@ import { checksWith } from "./own-suites.ts";
 import { judgeByPolicy, readPolicy } from "./policy-step.ts";
 import { prepare } from "./preflight.ts";
 import { progress } from "./progress.ts";
+import { runTiers } from "./run-tiers.ts";
 import { settle, unscoredRows } from "./settle-results.ts";
 import { defaultFolder, supplyTarget } from "./supply-target.ts";
 import { writeReports } from "./write-reports.ts";
@@ -47,6 +48,10 @@ export interface ConformOptions {
   readonly repeat?: number | undefined;
   /** Say what would be sent, and send nothing. */
   readonly dryRun?: boolean | undefined;
+  /** Generate load on the tiers of the target afterwards. */
+  readonly tiers?: boolean | undefined;
+  /** Leave out what waits for windows. */
+  readonly quick?: boolean | undefined;
 }
 
 /** More rounds than this say nothing more about flaky checks and wear out the gateway. */
@@ -55,7 +60,8 @@ const MOST_ROUNDS = 100;
 /** Runs conformance checks, writes the run folder, prints the verdict, and tells the exit code. */
 export async function conform(options: ConformOptions): Promise<number> {
   const checks = await checksWith(options.suite ?? []);
-  const instances = select(checks, options);
+  const selected = select(checks, options);
+  const instances = options.quick === true ? selected.filter(isQuick) : selected;
   const rounds = roundsOf(options);
   const waivers = options.waivers === undefined ? [] : loadWaivers(options.waivers);
   const policy = options.policy === undefined ? undefined : readPolicy(options.policy, options.baseline);
@@ -106,6 +112,19 @@ export async function conform(options: ConformOptions): Promise<number> {
     runs.push(results);
   }
   bar.stop();
+  const load =
+    options.tiers === true && !interruption.signal.aborted
+      ? await runTiers({
+          target: prepared.target,
+          seed,
+          redactor: traffic.recorder.redactor,
+          folder,
+          quick: options.quick === true,
+          quiet: options.json,
+          stop: interruption.signal,
+          abort: interruption.now,
+        })
+      : undefined;
   const settled = settle(mergeRuns(runs), { unscored, waivers, checks, today: startedAt });
   const found = composeRecord({
     command: options.command,
@@ -118,7 +137,8 @@ export async function conform(options: ConformOptions): Promise<number> {
     unscored,
     rounds,
     leftovers: await leftoversOf(prepared, [...probed]),
-    requests: traffic.sent,
+    load,
+    requests: traffic.sent + sentBy(load),
     build: traffic.answers.map((answer) => answer.header("server")).find((server) => server !== undefined),
     interruptedBy: interruption.by(),
     redactor: traffic.recorder.redactor,
@@ -130,14 +150,27 @@ export async function conform(options: ConformOptions): Promise<number> {
   folder.journal({ event: "finished", verdict: record.verdict.word, exitCode: record.verdict.exitCode });
   if (options.json) process.stdout.write(`${JSON.stringify(jsonDocument(record, folder.path))}\n`);
   else {
+    const colors = colorsFor(process.stdout);
+    if (load !== undefined) process.stdout.write(`${renderLoadRuns(record.load?.runs ?? [], colors)}\n`);
     const text = renderTerminal(record, {
-      colors: colorsFor(process.stdout),
+      colors,
       exchange: (id) => exchanges.get(id),
       folder: folder.path,
     });
     process.stdout.write(text);
   }
   return record.verdict.exitCode;
+}
+
+/** Longest wait of a check that a quick run still makes, seconds. */
+const QUICK_WAIT_S = 5;
+
+function isQuick({ check }: Instance): boolean {
+  return check.kind === "watch" || (check.cost.waitS ?? 0) <= QUICK_WAIT_S;
+}
+
+function sentBy(load: LoadSection | undefined): number {
+  return (load?.runs ?? []).flatMap(({ phases }) => phases).reduce((sum, { sent }) => sum + sent, 0);
 }
 
 function roundsOf({ repeat = 1 }: ConformOptions): number {

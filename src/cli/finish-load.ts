@@ -7,9 +7,8 @@ import { colorsFor } from "./colors.ts";
 import { composeRecord } from "./compose-record.ts";
 import { judgeSamples } from "./judge-samples.ts";
 import { loadDocument } from "./load-document.ts";
+import { HLOG } from "./run-loads.ts";
 import { writeReports } from "./write-reports.ts";
-
-export const HLOG = "load.hlog";
 
 interface Ended {
   readonly section: LoadSection;

@@ -1,5 +1,5 @@
 import { ConfigError, member, UsageError } from "../core/index.ts";
-import { costOf, type Workload } from "../load/index.ts";
+import { costOf, type TierLength, type Workload } from "../load/index.ts";
 import { isLoopback, type Target } from "../target/index.ts";
 
 /**
@@ -39,8 +39,13 @@ export function assertAllowed(target: Target, workloads: readonly Workload[]): v
 }
 
 /** Says what is about to be sent, before anything is. */
-export function printPlan(target: Target, workloads: readonly Workload[], stream: NodeJS.WritableStream): void {
-  const cost = costsOf(target, workloads);
+export function printPlan(
+  target: Target,
+  workloads: readonly Workload[],
+  stream: NodeJS.WritableStream,
+  length: TierLength,
+): void {
+  const cost = costsOf(target, workloads, length);
   const parts = [
     `${cost.requests} requests at most`,
     `${cost.outputTokens} output tokens at most`,
@@ -53,8 +58,8 @@ export function printPlan(target: Target, workloads: readonly Workload[], stream
   );
 }
 
-function costsOf(target: Target, workloads: readonly Workload[]) {
-  const costs = workloads.map((workload) => costOf(workload, target));
+function costsOf(target: Target, workloads: readonly Workload[], length: TierLength = "thorough") {
+  const costs = workloads.map((workload) => costOf(workload, target, length));
   const sum = (pick: (cost: (typeof costs)[number]) => number) => costs.reduce((all, cost) => all + pick(cost), 0);
   const rates = costs.map(({ peakPerS }) => peakPerS).filter((rate) => rate !== undefined);
   const durations = costs.map(({ durationS }) => durationS).filter((duration) => duration !== undefined);

@@ -1,11 +1,9 @@
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Redactor } from "../client/index.ts";
 import { EXIT, UsageError } from "../core/index.ts";
-import { loadWorkload, type Sample, type Workload } from "../load/index.ts";
+import type { Sample, Workload } from "../load/index.ts";
 import { RunFolder } from "../record/index.ts";
 import { allKeys } from "../target/index.ts";
+import { findWorkload } from "./find-workload.ts";
 import { watchInterruption } from "./interruption.ts";
 import { assertAllowed, printPlan } from "./load-plan.ts";
 import { loadProgress } from "./load-progress.ts";
@@ -38,7 +36,12 @@ export async function load(options: LoadOptions): Promise<number> {
   await using supplied = await supplyTarget(options, interruption.signal);
   const target = await loadTargetOf(supplied.target, workloads);
   assertAllowed(target, workloads);
-  printPlan(target, workloads, options.dryRun && !options.json ? process.stdout : process.stderr);
+  printPlan(
+    target,
+    workloads,
+    options.dryRun && !options.json ? process.stdout : process.stderr,
+    options.brief ? "brief" : "thorough",
+  );
   if (options.dryRun) return EXIT.pass;
   using folder = new RunFolder(options.out ?? defaultFolder(startedAt, target));
   const redactor = new Redactor(allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() })));
@@ -56,7 +59,7 @@ export async function load(options: LoadOptions): Promise<number> {
     seed,
     redactor,
     workers: options.workers,
-    thorough: !options.brief,
+    length: options.brief ? "brief" : "thorough",
     stop: interruption.signal,
     abort: interruption.now,
     onProgress: (progress) => bar.tell(progress),
@@ -87,20 +90,6 @@ export async function load(options: LoadOptions): Promise<number> {
     json: options.json,
     interruptedBy: interruption.by(),
   });
-}
-
-/** A workload by the name of a shipped one, or by its path. */
-export function findWorkload(name: string): Workload {
-  const shipped = /^[a-z]+$/.test(name) ? shippedWorkload(name) : undefined;
-  return loadWorkload(shipped ?? name);
-}
-
-/** The folder of shipped workloads stands at another height above the source than above the build. */
-function shippedWorkload(name: string): string | undefined {
-  const here = dirname(fileURLToPath(import.meta.url));
-  return [join(here, "../../suites/throughput"), join(here, "../../../suites/throughput")]
-    .map((folder) => join(folder, `${name}.yaml`))
-    .find((path) => existsSync(path));
 }
 
 function withEngine(workload: Workload, engine: string | undefined): Workload {

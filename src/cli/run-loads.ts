@@ -6,6 +6,7 @@ import {
   runTier,
   runWorkload,
   type Sample,
+  type TierLength,
   type Workload,
 } from "../load/index.ts";
 import { histogramLog } from "../metrics/index.ts";
@@ -18,14 +19,16 @@ export interface LoadsContext {
   readonly seed: number;
   readonly redactor: Redactor;
   readonly workers: number;
-  /** Tier runs take longer and decide more. */
-  readonly thorough: boolean;
+  readonly length: TierLength;
   readonly stop: AbortSignal;
   readonly abort: AbortSignal;
   readonly onProgress: (progress: LoadProgress) => void;
   readonly onSample: (sample: Sample) => void;
   readonly onPhase: (run: string, phase: LoadPhase) => void;
 }
+
+/** Histogram log of a run, beside its record. */
+export const HLOG = "load.hlog";
 
 /** Runs workloads side by side. */
 export async function runLoads(
@@ -45,7 +48,7 @@ async function runOne(workload: Workload, context: LoadsContext): Promise<RanLoa
     const { key, second, limits } = accountOf(workload, target);
     const keys = second === undefined ? [key] : [key, second];
     return runTier(
-      { name: workload.name, limits, written: workload.written, thorough: context.thorough },
+      { name: workload.name, limits, written: workload.written, length: context.length },
       { ...context, keys, calibration: null },
     );
   }

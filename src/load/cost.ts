@@ -3,7 +3,7 @@ import type { Target } from "../target/index.ts";
 import { boundOf } from "./run-workload.ts";
 import { planOf } from "./schedule.ts";
 import { accountOf } from "./tier/account-of.ts";
-import { tierCost } from "./tier/run-tier.ts";
+import { type TierLength, tierCost } from "./tier/run-tier.ts";
 import type { Workload } from "./workload.ts";
 
 /** What a workload may send at most, told before anything is sent. */
@@ -22,11 +22,11 @@ const CLOSED_PER_S = 100;
 /** Output of the requests of a tier run, tokens: long streams and short echoes. */
 const TIER_TOKENS = 60;
 
-export function costOf(workload: Workload, target: Target, thorough = true): LoadCost {
+export function costOf(workload: Workload, target: Target, length: TierLength = "thorough"): LoadCost {
   const { arrivals, mix, warmupS } = workload;
   if (workload.tier !== undefined) {
     const { limits } = accountOf(workload, target);
-    const { requests, durationS, peakPerS } = tierCost(limits, thorough);
+    const { requests, durationS, peakPerS } = tierCost(limits, length);
     return { requests, outputTokens: requests * TIER_TOKENS, peakPerS, inFlight: limits.inFlight + 32, durationS };
   }
   if (arrivals === undefined) throw new InternalError(`${workload.name} has neither arrivals nor a tier`);

@@ -9,7 +9,7 @@ export interface LoadGatewayOptions {
   readonly variants?: readonly string[];
   /** Limits of the account; small ones keep many runs side by side cheap. */
   readonly limits?: { readonly rpm: number; readonly inFlight: number };
-  readonly thorough?: boolean;
+  readonly length?: "thorough" | "brief" | "quick";
 }
 
 /** Starts a reference gateway in this process with the given switches and runs a tier of these limits against it. */
@@ -17,14 +17,14 @@ export async function loadGateway({
   faults = [],
   variants = [],
   limits = { rpm: 300, inFlight: 24 },
-  thorough = true,
+  length = "thorough",
 }: LoadGatewayOptions): Promise<LoadRun> {
   await using gateway = await startGateway({ faults, variants, limits });
   const { target } = describeEmbedded(gateway.ready as unknown as ReadyLine);
   const { valid, second = valid } = target.keys;
   const never = new AbortController().signal;
   const { run } = await runTier(
-    { name: "tier", limits, written: null, thorough },
+    { name: "tier", limits, written: null, length },
     {
       target,
       keys: [valid, second],

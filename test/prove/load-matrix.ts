@@ -7,6 +7,7 @@
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import yargs from "yargs";
+import { sleep } from "../../src/core/index.ts";
 import { FAULTS, VARIANTS } from "../../src/gateway/index.ts";
 import { brokenIn, loadGateway } from "./load-gateway.ts";
 
@@ -37,7 +38,7 @@ const queue = (kind === "faults" ? FAULTS : VARIANTS)
 async function work(): Promise<void> {
   for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
     const startedMs = Date.now();
-    const outcome = await loadGateway({ [kind]: [name], thorough: !args.brief }).then(
+    const outcome = await loadGateway({ [kind]: [name], length: args.brief ? "brief" : "thorough" }).then(
       (run) => ({
         verdict: run.verdict,
         broken: brokenIn(run),
@@ -50,5 +51,11 @@ async function work(): Promise<void> {
   }
 }
 
-await Promise.all(Array.from({ length: args.concurrency }, work));
+// Staggered: full houses that begin together would starve each other in one process.
+await Promise.all(
+  Array.from({ length: args.concurrency }, async (_, index) => {
+    await sleep(index * 9_000);
+    await work();
+  }),
+);
 process.exit(0);

@@ -72,7 +72,8 @@ async function knock(bench: TierBench): Promise<void> {
   await Promise.all(asks.map((ask) => bench.send(ask, "knock")));
 }
 
-export function judgeFullHouse(facts: readonly Fact[], slots: number): LoadFinding[] {
+/** @param all every fact of the run so far: what came before may still have held a slot. */
+export function judgeFullHouse(facts: readonly Fact[], all: readonly Fact[], slots: number): LoadFinding[] {
   const house = facts.filter(({ role }) => role === "wave");
   const knocks = facts.filter(({ role }) => role === "knock");
   const admitted = house.filter(isAdmitted);
@@ -95,7 +96,7 @@ export function judgeFullHouse(facts: readonly Fact[], slots: number): LoadFindi
     const unreached = fact("slots.unreached", "The house is filled", ["LIMIT-CONC-1"], why);
     return surely > slots ? [exceeded, unreached] : [unreached];
   }
-  const early = denied.filter((denial) => mostPossibly(denial, facts, SETTLE_MS) < slots);
+  const early = denied.filter((denial) => mostPossibly(denial, all, SETTLE_MS) < slots);
   return [
     exceeded,
     claim(
@@ -127,8 +128,8 @@ function mostHeld(house: readonly Fact[]): number {
   return mostSurely(house);
 }
 
-export function judgeFreedSlots(facts: readonly Fact[], slots: number): LoadFinding[] {
-  const leaked = facts.filter((one) => isSlotDenial(one) && mostPossibly(one, facts, SETTLE_MS) < slots);
+export function judgeFreedSlots(facts: readonly Fact[], all: readonly Fact[], slots: number): LoadFinding[] {
+  const leaked = facts.filter((one) => isSlotDenial(one) && mostPossibly(one, all, SETTLE_MS) < slots);
   const rate = facts.filter(isRateDenial);
   if (rate.length > 0 && leaked.length === 0) {
     const why = `not decided: ${rate.length} of ${facts.length} denied for the rate`;

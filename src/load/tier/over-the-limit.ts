@@ -148,7 +148,7 @@ export function judgeOverTheLimit(facts: readonly Fact[], rpm: number, { startUs
         "rate.race",
         "Many at once are counted one by one",
         ["LIMIT-RATE-2"],
-        Math.min(...after) <= bound,
+        after.filter((count) => count > bound).length < 2,
         `at most ${bound} in the minute before each pulse's end`,
         `${after.join(", ")} admitted`,
       ),

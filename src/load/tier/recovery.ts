@@ -99,7 +99,12 @@ export function herdShare(fleet: ClientsOutcome<Attempted>): number {
   return fleet.attempts.length === 0 ? 0 : most / fleet.attempts.length;
 }
 
-export function judgeRecovery(facts: readonly Fact[], script: RecoveryScript, slots: number): LoadFinding[] {
+export function judgeRecovery(
+  facts: readonly Fact[],
+  all: readonly Fact[],
+  script: RecoveryScript,
+  slots: number,
+): LoadFinding[] {
   const { fleet } = script;
   const again = facts.filter(({ role }) => role === "again");
   const findings: LoadFinding[] = [];
@@ -122,7 +127,7 @@ export function judgeRecovery(facts: readonly Fact[], script: RecoveryScript, sl
       ),
     );
   }
-  const leaked = again.filter((one) => isSlotDenial(one) && mostPossibly(one, facts, SETTLE_MS) < slots);
+  const leaked = again.filter((one) => isSlotDenial(one) && mostPossibly(one, all, SETTLE_MS) < slots);
   const rate = again.filter(isRateDenial).length;
   if (rate > 0 && leaked.length === 0) {
     findings.push(

@@ -6,7 +6,7 @@ import { nowUs } from "../http/load-exchange.ts";
 import type { LoadContext, RanLoad } from "../run-workload.ts";
 import { atTheLimit, judgeAtTheLimit, SHARE } from "./at-the-limit.ts";
 import { type Fact, isAdmitted, median } from "./facts.ts";
-import { freedSlots, fullHouse, fullHouseRequests, judgeFreedSlots, judgeFullHouse } from "./full-house.ts";
+import { freedSlots, fullHouse, fullHouseRequests, judgeFreedSlots, judgeFullHouse, SETTLE_MS } from "./full-house.ts";
 import { judgeDenials } from "./judge-denials.ts";
 import { judgeGrowth, judgeService } from "./judge-service.ts";
 import { judgeOverTheLimit, type OverScript, overRequests, overSeconds, overTheLimit } from "./over-the-limit.ts";
@@ -16,17 +16,24 @@ import { fleetOf, fleetPromises, judgeRecovery, type RecoveryScript, recover, re
 import { retryFigures } from "./retry-figures.ts";
 import { type Ask, TierBench } from "./tier-bench.ts";
 
+/**
+ * `thorough`: races at bursts can be told from windows, and promises of a whole minute are waited for. `brief`: a minute
+ * of overload. `quick`: no overload at all.
+ */
+export type TierLength = "thorough" | "brief" | "quick";
+
 export interface TierOptions {
   readonly name: string;
   readonly limits: Limits;
   /** As written, for the record. */
   readonly written: unknown;
-  /** Longer overload, so that races at bursts can be told from windows; longer promises are waited for. */
-  readonly thorough: boolean;
+  readonly length: TierLength;
 }
 
 /** Lone requests at the beginning: connections and code become warm, and a lone stream is known. */
 const WARM_UPS = 8;
+/** Even requests of a quick run. */
+const QUICK_EVEN = 32;
 /** Promises that are waited for at the beginning of the overload, ms. */
 const LONGEST_WAIT_MS = { thorough: 61_000, brief: 40_000 };
 
@@ -36,9 +43,17 @@ export function atTheLimitRequests({ rpm, inFlight }: Limits): number {
 }
 
 /** What a tier run may send at most, and how long it takes. */
-export function tierCost(limits: Limits, thorough: boolean): { requests: number; durationS: number; peakPerS: number } {
+export function tierCost(
+  limits: Limits,
+  length: TierLength,
+): { requests: number; durationS: number; peakPerS: number } {
   const { rpm, inFlight } = limits;
   const even = atTheLimitRequests(limits);
+  if (length === "quick") {
+    const requests = WARM_UPS + fullHouseRequests(inFlight) + QUICK_EVEN;
+    return { requests, durationS: 14 + QUICK_EVEN / ((rpm / 60) * SHARE), peakPerS: inFlight + 25 };
+  }
+  const thorough = length === "thorough";
   const requests =
     WARM_UPS +
     fullHouseRequests(inFlight) +
@@ -51,10 +66,8 @@ export function tierCost(limits: Limits, thorough: boolean): { requests: number;
 }
 
 /** Judges an account by its limits: full house, at the limit, over the limit, recovery. */
-export async function runTier(
-  { name, limits, written, thorough }: TierOptions,
-  context: LoadContext,
-): Promise<RanLoad> {
+export async function runTier({ name, limits, written, length }: TierOptions, context: LoadContext): Promise<RanLoad> {
+  const thorough = length === "thorough";
   using health = new GeneratorHealth();
   using own = new OwnStalls();
   await using bench = new TierBench(name, limits, context);
@@ -69,22 +82,22 @@ export async function runTier(
   await bench.phase(
     { name: "full-house", title: "Exactly the limit in flight, and not one more", totalS: 4 },
     () => fullHouse(bench),
-    (facts) => [...judgeFullHouse(facts, limits.inFlight), ...common(facts)],
+    (facts) => [...judgeFullHouse(facts, bench.facts, limits.inFlight), ...common(facts)],
   );
   if (!bench.stopped)
     await bench.phase(
       { name: "freed-slots", title: "What has ended makes room again, and company harms nobody", totalS: 6 },
       () => freedSlots(bench),
-      (facts) => [...judgeFreedSlots(facts, limits.inFlight), ...common(facts)],
+      (facts) => [...judgeFreedSlots(facts, bench.facts, limits.inFlight), ...common(facts)],
     );
-  const even = atTheLimitRequests(limits);
+  const even = length === "quick" ? QUICK_EVEN : atTheLimitRequests(limits);
   if (!bench.stopped)
     await bench.phase(
       { name: "at-the-limit", title: "Just below the rate nothing is denied", totalS: even / (bench.ratePerS * SHARE) },
       () => atTheLimit(bench, even),
       (facts) => [...judgeAtTheLimit(facts, bench.facts, limits.rpm), ...judgeGrowth(facts), ...common(facts)],
     );
-  if (!bench.stopped)
+  if (!bench.stopped && length !== "quick")
     await bench.phase(
       {
         name: "over-the-limit",
@@ -99,7 +112,7 @@ export async function runTier(
       (facts) => [...judgeOverTheLimit(facts, limits.rpm, over), ...judgePromises(over.promises), ...common(facts)],
     );
   const promises: Promise_[] = [...over.promises];
-  if (!bench.stopped)
+  if (!bench.stopped && length !== "quick")
     await bench.phase(
       { name: "recovery", title: "Obeying clients come back, and nothing was leaked", totalS: recoverySeconds(limits) },
       () => recover(bench, recovery, context.seed),
@@ -107,7 +120,7 @@ export async function runTier(
         const told = recovery.fleet === undefined ? [] : fleetPromises(recovery.fleet, bench.facts);
         promises.push(...told);
         return [
-          ...judgeRecovery(facts, recovery, limits.inFlight),
+          ...judgeRecovery(facts, bench.facts, recovery, limits.inFlight),
           ...judgePromises(told),
           ...common(facts).filter((finding) => finding.name !== "latency.stalls"),
           // Stalls are few in each phase: the last one judges those of the whole run.
@@ -160,6 +173,7 @@ async function warmUp(bench: TierBench): Promise<void> {
   const streams = alone
     .filter((one) => one !== undefined && isAdmitted(one))
     .map((one) => one as NonNullable<typeof one>);
+  await bench.wait(SETTLE_MS);
   bench.long = {
     ...bench.long,
     durationMs: median(streams.map(({ endUs, sentUs }) => (endUs - sentUs) / 1_000)),

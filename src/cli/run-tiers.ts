@@ -1,0 +1,70 @@
+import type { Redactor } from "../client/index.ts";
+import { ConfigError } from "../core/index.ts";
+import { accountOf, type Sample, type Workload } from "../load/index.ts";
+import type { LoadSection, RunFolder } from "../record/index.ts";
+import type { Target } from "../target/index.ts";
+import { findWorkload } from "./find-workload.ts";
+import { judgeSamples } from "./judge-samples.ts";
+import { assertAllowed, printPlan } from "./load-plan.ts";
+import { loadProgress } from "./load-progress.ts";
+import { HLOG, runLoads } from "./run-loads.ts";
+
+export interface TiersOptions {
+  readonly target: Target;
+  readonly seed: number;
+  readonly redactor: Redactor;
+  readonly folder: RunFolder;
+  readonly quick: boolean;
+  readonly quiet: boolean;
+  readonly stop: AbortSignal;
+  readonly abort: AbortSignal;
+}
+
+const TIERS = ["starter", "growth", "scale"];
+/** One tier shows the phases; a quick run has no time for windows of a minute. */
+const QUICK_TIER = "starter";
+
+/**
+ * Runs the tiers side by side whose accounts the target has.
+ *
+ * @returns `undefined` when it has none, or may not be loaded: a run then says what conformance alone shows.
+ */
+export async function runTiers(options: TiersOptions): Promise<LoadSection | undefined> {
+  const { target, folder, quick, quiet } = options;
+  const workloads = (quick ? [QUICK_TIER] : TIERS).map(findWorkload).filter((workload) => hasAccount(workload, target));
+  if (workloads.length === 0) return undefined;
+  try {
+    assertAllowed(target, workloads);
+  } catch (error) {
+    if (!quiet) process.stderr.write(`gauntlet: no load is generated: ${(error as Error).message}\n`);
+    return undefined;
+  }
+  if (!quiet) printPlan(target, workloads, process.stderr, quick ? "quick" : "brief");
+  const samples: Sample[] = [];
+  using bar = loadProgress(process.stderr, quiet);
+  const { section, hlog } = await runLoads(workloads, {
+    ...options,
+    workers: 0,
+    length: quick ? "quick" : "brief",
+    onProgress: (progress) => bar.tell(progress),
+    onSample: (sample) => {
+      samples.push(sample);
+      folder.exchange({ asked: sample.asked, exchange: sample.exchange, phase: sample.phase });
+    },
+    onPhase: (run, { name, verdict, message }) =>
+      folder.journal({ event: "phase-finished", run, phase: name, verdict, message }),
+  });
+  folder.file(HLOG, hlog);
+  const judged = judgeSamples(section, samples, target);
+  return { runs: judged.runs.map((run) => ({ ...run, hlog: HLOG })) };
+}
+
+function hasAccount(workload: Workload, target: Target): boolean {
+  try {
+    accountOf(workload, target);
+    return true;
+  } catch (error) {
+    if (error instanceof ConfigError) return false;
+    throw error;
+  }
+}
