@@ -318,3 +318,20 @@ export const compareCommand: CommandModule<object, CompareArguments> = {
     outcomeOf(argv).exitCode = await compare(argv);
   },
 };
+
+export const calibrateCommand: CommandModule<
+  object,
+  { readonly json: boolean; readonly streams: number; readonly seconds: number }
+> = {
+  command: "calibrate",
+  describe: "Measure what this machine adds to latencies by itself, against a built-in stamped server",
+  builder: {
+    json,
+    streams: { type: "number", default: 100, describe: "streams in flight, about" },
+    seconds: { type: "number", default: 3, describe: "how long" },
+  },
+  handler: async (argv) => {
+    const { calibrate } = await import("./calibrate.ts");
+    outcomeOf(argv).exitCode = await calibrate(argv);
+  },
+};

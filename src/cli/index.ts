@@ -2,6 +2,7 @@ import yargs, { type CommandModule } from "yargs";
 import { EXIT, GauntletError, messageOf } from "../core/index.ts";
 import { baselineCommand } from "./baseline-command.ts";
 import {
+  calibrateCommand,
   checksCommand,
   compareCommand,
   conformCommand,
@@ -62,6 +63,7 @@ export async function main(args: readonly string[]): Promise<number> {
     gatewayCommand,
     rejudgeCommand,
     loadCommand,
+    calibrateCommand,
     reportCommand,
     compareCommand,
     baselineCommand,

@@ -1,6 +1,7 @@
 import type { Redactor } from "../client/index.ts";
 import {
   accountOf,
+  calibrate,
   type LoadProgress,
   type RanLoad,
   runTier,
@@ -10,7 +11,7 @@ import {
   type Workload,
 } from "../load/index.ts";
 import { histogramLog } from "../metrics/index.ts";
-import type { LoadPhase, LoadSection } from "../record/index.ts";
+import type { LoadGenerator, LoadPhase, LoadSection } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import { runPeak } from "./run-peak.ts";
 
@@ -35,13 +36,20 @@ export async function runLoads(
   workloads: readonly Workload[],
   context: LoadsContext,
 ): Promise<{ readonly section: LoadSection; readonly hlog: string }> {
+  // Tier runs judge latencies: the machine is measured first. Plain load begins at once.
+  const judges = workloads.some(({ tier }) => tier !== undefined);
+  const calibration = judges ? await calibrate({ signal: context.stop }) : null;
   const startedAtMs = Date.now();
-  const ran = await Promise.all(workloads.map((workload) => runOne(workload, context)));
+  const ran = await Promise.all(workloads.map((workload) => runOne(workload, context, calibration)));
   const histograms = ran.flatMap((result) => result.histograms);
   return { section: { runs: ran.map(({ run }) => run) }, hlog: histogramLog(histograms, startedAtMs) };
 }
 
-async function runOne(workload: Workload, context: LoadsContext): Promise<RanLoad> {
+async function runOne(
+  workload: Workload,
+  context: LoadsContext,
+  calibration: LoadGenerator["calibration"],
+): Promise<RanLoad> {
   const { target } = context;
   if (workload.engine === "autocannon") return runPeak(workload, context);
   if (workload.tier !== undefined) {
@@ -49,10 +57,10 @@ async function runOne(workload: Workload, context: LoadsContext): Promise<RanLoa
     const keys = second === undefined ? [key] : [key, second];
     return runTier(
       { name: workload.name, limits, written: workload.written, length: context.length },
-      { ...context, keys, calibration: null },
+      { ...context, keys, calibration },
     );
   }
-  const ran = await runWorkload(workload, { ...context, keys: [target.keys.valid], calibration: null });
+  const ran = await runWorkload(workload, { ...context, keys: [target.keys.valid], calibration });
   for (const phase of ran.run.phases) context.onPhase(ran.run.name, phase);
   return ran;
 }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import { type Histogram, NO_QUANTILES, type Quantiles } from "../metrics/index.ts";
 import type { LoadGenerator } from "../record/index.ts";
+import { problemsOf } from "./calibration/calibrate.ts";
 
 /** Sampling interval of the event-loop delay, ms; it is part of what Node reports and taken off again. */
 const RESOLUTION_MS = 10;
@@ -13,9 +14,24 @@ export interface HealthBounds {
   /** Share of the time it wanted the processor in which it did not get it, and sends were late; Linux only. */
   readonly starvedShare: number;
   readonly starvedLagP99Ms: number;
+  /** Of the calibration just before. */
+  readonly deliveryLagP99Ms: number;
 }
 
+/**
+ * A tier run judges by the moments at which requests were really sent, and knows when it stood still itself: it can bear
+ * more than a measurement of latencies.
+ */
+export const TIER_BOUNDS: HealthBounds = {
+  scheduleLagP99Ms: 250,
+  loopDelayP99Ms: 250,
+  starvedShare: 0.8,
+  starvedLagP99Ms: 100,
+  deliveryLagP99Ms: 250,
+};
+
 export const DEFAULT_BOUNDS: HealthBounds = {
+  deliveryLagP99Ms: 50,
   scheduleLagP99Ms: 50,
   loopDelayP99Ms: 100,
   starvedShare: 0.5,
@@ -52,7 +68,7 @@ export class GeneratorHealth implements Disposable {
     const loopDelayMs = quantilesOf(this.#delay);
     const waitedS = schedulerWait() - this.#waited;
     const starved = Number.isNaN(waitedS) || cpuS + waitedS < 0.2 ? 0 : waitedS / (cpuS + waitedS);
-    const problems: string[] = [];
+    const problems: string[] = more.calibration === null ? [] : problemsOf(more.calibration, bounds);
     if (scheduleLagMs.p99 > bounds.scheduleLagP99Ms)
       problems.push(`sends were late: p99 ${scheduleLagMs.p99.toFixed(1)} ms, bound ${bounds.scheduleLagP99Ms} ms`);
     if (loopDelayMs.p99 > bounds.loopDelayP99Ms)

@@ -1,5 +1,6 @@
+export { calibrate, problemsOf } from "./calibration/calibrate.ts";
 export { costOf } from "./cost.ts";
-export { GeneratorHealth } from "./generator-health.ts";
+export { DEFAULT_BOUNDS, GeneratorHealth } from "./generator-health.ts";
 export { verdictOf } from "./phase-record.ts";
 export type { LoadProgress } from "./progress.ts";
 export { judgeTotals, type RanLoad, runWorkload } from "./run-workload.ts";

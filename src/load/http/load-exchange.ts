@@ -22,6 +22,9 @@ export interface Shot {
   readonly body?: string | undefined;
 }
 
+/** Told of the stamp of the last event of a read, and of the moment of the read. For calibration. */
+export type OnStamp = (stampNs: number, readUs: number, exchange: LoadExchange) => void;
+
 export type Ending =
   | "complete"
   | "reset"
@@ -74,17 +77,17 @@ export class LoadExchange implements ResponseListener {
   stale = false;
   onGaps: ((gapsUs: readonly number[]) => void) | undefined;
   readonly #maxCapture: number;
-  readonly #stamped: boolean;
+  readonly #onStamp: OnStamp | undefined;
   /** Moment of the network read under way; set by the connection. */
   readUs = 0;
   done = false;
   reusable = false;
 
-  constructor(shot: Shot, dueUs: number, maxCapture: number, stamped: boolean) {
+  constructor(shot: Shot, dueUs: number, maxCapture: number, onStamp?: OnStamp) {
     this.shot = shot;
     this.dueUs = dueUs;
     this.#maxCapture = maxCapture;
-    this.#stamped = stamped;
+    this.#onStamp = onStamp;
   }
 
   get retryAfter(): string | undefined {
@@ -102,7 +105,7 @@ export class LoadExchange implements ResponseListener {
     // Coded bodies cannot be scanned as they come; their events count when the answer is kept and decoded.
     const coding = headValue(head, CODED);
     if (this.shot.stream && status < 300 && (coding === undefined || coding === "identity"))
-      this.scanner = new EventScanner(this.#stamped);
+      this.scanner = new EventScanner(this.#onStamp !== undefined);
   }
 
   onBody(bytes: Buffer, from: number, to: number): void {
@@ -119,6 +122,10 @@ export class LoadExchange implements ResponseListener {
     const tokens = scanner.feed(bytes.toString("latin1", from, to));
     if (this.firstEventUs === 0 && scanner.events > eventsBefore) this.firstEventUs = this.readUs;
     if (tokens > 0) this.#tokens(tokens);
+    if (scanner.stampNs !== undefined && this.#onStamp !== undefined) {
+      this.#onStamp(scanner.stampNs, this.readUs, this);
+      scanner.stampNs = undefined;
+    }
   }
 
   #tokens(count: number): void {

@@ -1,5 +1,5 @@
 import { LoadConnection, makeReadBuffer, type ReadBuffer } from "./load-connection.ts";
-import { LoadExchange, nowUs, type Shot } from "./load-exchange.ts";
+import { LoadExchange, nowUs, type OnStamp, type Shot } from "./load-exchange.ts";
 
 export interface SenderOptions {
   /** Address whose origin is connected to. */
@@ -14,9 +14,8 @@ export interface SenderOptions {
   readonly maxBodyBytes?: number;
   /** Bytes of an answer that is kept; default 256 KiB. */
   readonly maxCaptureBytes?: number;
-  /** Read `x_send_ns` stamps of events, for calibration. */
-  readonly stamped?: boolean;
-  readonly onStamp?: (exchange: LoadExchange) => void;
+  /** Reads `x_send_ns` stamps of events, for calibration. */
+  readonly onStamp?: OnStamp;
 }
 
 type OnEnd = (exchange: LoadExchange) => void;
@@ -80,8 +79,8 @@ export class Sender implements AsyncDisposable {
    */
   send(shot: Shot, dueUs: number, onEnd: OnEnd): boolean {
     if (this.#closed || this.#busy.size + this.#opening >= this.#options.maxConnections) return false;
-    const { maxCaptureBytes = 256 * 1024, stamped = false } = this.#options;
-    const exchange = new LoadExchange(shot, dueUs, maxCaptureBytes, stamped);
+    const { maxCaptureBytes = 256 * 1024, onStamp } = this.#options;
+    const exchange = new LoadExchange(shot, dueUs, maxCaptureBytes, onStamp);
     const connection = this.#takeFree();
     if (connection === undefined) void this.#sendOnNew(exchange, onEnd);
     else this.#begin(connection, exchange, onEnd);
@@ -175,13 +174,12 @@ export class Sender implements AsyncDisposable {
         exchange.shot,
         exchange.dueUs,
         this.#options.maxCaptureBytes ?? 256 * 1024,
-        this.#options.stamped ?? false,
+        this.#options.onStamp,
       );
       again.stale = true;
       void this.#sendOnNew(again, onEnd);
       return;
     }
-    if (this.#options.onStamp !== undefined) this.#options.onStamp(exchange);
     onEnd(exchange);
   }
 

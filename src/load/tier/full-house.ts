@@ -1,7 +1,7 @@
 import type { LoadFinding } from "../../record/index.ts";
 import { claim, fact } from "../phase-record.ts";
 import { type Fact, isAdmitted, isRateDenial, isSlotDenial, samplesOf } from "./facts.ts";
-import { mostPossibly, mostSurely } from "./overlap.ts";
+import { admittedBeside, mostPossibly, mostSurely } from "./overlap.ts";
 import { type Ask, TierBench } from "./tier-bench.ts";
 
 /** A slot may be freed a moment after the last byte was read, ms. */
@@ -80,21 +80,22 @@ export function judgeFullHouse(facts: readonly Fact[], all: readonly Fact[], slo
   const rate = facts.filter(isRateDenial);
   const denied = facts.filter(isSlotDenial);
   const surely = mostSurely(facts);
+  const beside = admittedBeside(facts, slots);
   const counted = `${admitted.length} of ${house.length} at once and ${knocks.filter(isAdmitted).length} of ${knocks.length} knocking were admitted, ${surely} surely ran together`;
   // Running together is measured: that more than the limit did cannot be explained otherwise.
   const exceeded = claim(
     "slots.exceeded",
     "No more requests run together than the limit",
     ["LIMIT-CONC-2"],
-    surely <= slots,
+    surely <= slots && beside.length === 0,
     `at most ${slots}`,
-    counted,
-    { exchanges: samplesOf(admitted) },
+    `${counted}, ${beside.length} were let in beside a full house`,
+    { exchanges: samplesOf([...beside, ...admitted]) },
   );
   if (denied.length === 0 && rate.length > 0) {
     const why = `the rate came first: ${rate.length} of ${facts.length} denied for it. Longer streams would fill the house`;
     const unreached = fact("slots.unreached", "The house is filled", ["LIMIT-CONC-1"], why);
-    return surely > slots ? [exceeded, unreached] : [unreached];
+    return surely > slots || beside.length > 0 ? [exceeded, unreached] : [unreached];
   }
   const early = denied.filter((denial) => mostPossibly(denial, all, SETTLE_MS) < slots);
   return [

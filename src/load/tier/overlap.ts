@@ -25,6 +25,21 @@ export function mostSurely(facts: readonly Fact[]): number {
 }
 
 /**
+ * Requests that were admitted although so many others surely ran from before their sending until after their answer
+ * began: however short they are, each was one too many.
+ */
+export function admittedBeside(facts: readonly Fact[], slots: number): Fact[] {
+  const long = facts.filter((one) => isAdmitted(one) && one.headUs > 0 && one.endUs - END_MARGIN_US > one.headUs);
+  return facts.filter(
+    (one) =>
+      isAdmitted(one) &&
+      one.headUs > 0 &&
+      long.filter((other) => other !== one && other.headUs <= one.sentUs && other.endUs - END_MARGIN_US >= one.headUs)
+        .length >= slots,
+  );
+}
+
+/**
  * Most requests that can have held a slot when a denial was decided: everything that was not refused, from its sending to
  * a while after its end. Fewer than the limit: the denial cannot be explained by those that ran.
  */

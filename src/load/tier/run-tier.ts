@@ -1,7 +1,7 @@
 import { UnreachableError } from "../../core/index.ts";
 import type { LoadPhase, LoadRun, LoadVerdict } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
-import { GeneratorHealth } from "../generator-health.ts";
+import { GeneratorHealth, TIER_BOUNDS } from "../generator-health.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import type { LoadContext, RanLoad } from "../run-workload.ts";
 import { atTheLimit, judgeAtTheLimit, SHARE } from "./at-the-limit.ts";
@@ -131,11 +131,15 @@ export async function runTier({ name, limits, written, length }: TierOptions, co
       },
     );
   await bench.sampler.settle();
-  const generator = health.close(bench.lag, {
-    connectionWaits: bench.sender.waits,
-    workers: 0,
-    calibration: context.calibration,
-  });
+  const generator = health.close(
+    bench.lag,
+    {
+      connectionWaits: bench.sender.waits,
+      workers: 0,
+      calibration: context.calibration,
+    },
+    TIER_BOUNDS,
+  );
   const phases = generator.valid
     ? bench.phases
     : bench.phases.map((phase): LoadPhase => ({ ...phase, verdict: "inconclusive" }));

@@ -1,0 +1,39 @@
+import { EXIT } from "../core/index.ts";
+import { DEFAULT_BOUNDS, calibrate as measure, problemsOf } from "../load/index.ts";
+import { watchInterruption } from "./interruption.ts";
+
+export interface CalibrateOptions {
+  readonly json: boolean;
+  readonly streams: number;
+  readonly seconds: number;
+}
+
+/** Measures what this machine adds by itself; ends with 4 when latencies of a run would be its own. */
+export async function calibrate({ json, streams, seconds }: CalibrateOptions): Promise<number> {
+  await using interruption = watchInterruption();
+  const calibration = await measure({ streams, seconds, signal: interruption.signal });
+  const problems = problemsOf(calibration, DEFAULT_BOUNDS);
+  const exitCode = problems.length === 0 ? EXIT.pass : EXIT.inconclusive;
+  const verdict = problems.length === 0 ? "pass" : "inconclusive";
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ verdict, exitCode, problems, ...calibration })}\n`);
+    return exitCode;
+  }
+  const { deliveryLagMs, scheduleLagMs, ttftErrorMs } = calibration;
+  const tell = ({ p50, p99, max }: { p50: number; p99: number; max: number }) =>
+    `p50 ${p50.toFixed(2)}, p99 ${p99.toFixed(2)}, max ${max.toFixed(2)} ms`;
+  process.stdout.write(
+    [
+      `about ${streams} streams in flight for ${seconds} s against the built-in stamped server`,
+      `delivery lag        ${tell(deliveryLagMs)}`,
+      `first token is late ${tell(ttftErrorMs)}`,
+      `schedule lag        ${tell(scheduleLagMs)}`,
+      ...problems,
+      problems.length === 0
+        ? "PASS: this machine is on time"
+        : "INCONCLUSIVE: this machine is too busy to judge a gateway",
+      "",
+    ].join("\n"),
+  );
+  return exitCode;
+}

@@ -1,0 +1,31 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { parentPort } from "node:worker_threads";
+
+/** How a stream of the calibration goes: known, so that what the client sees of it is the client's own doing. */
+export const STAMPED = { firstMs: 50, gapMs: 20, events: 25 } as const;
+
+/**
+ * The built-in truth: streams whose events carry the moment of their sending on the clock that all threads share. Runs
+ * in a thread of its own, so that its work is not in the client's loop.
+ */
+if (parentPort !== null) {
+  const port = parentPort;
+  const server = createServer((request, response) => {
+    request.resume();
+    request.on("end", () => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      const startMs = performance.now();
+      let sent = 0;
+      const next = () => {
+        const stamp = process.hrtime.bigint();
+        response.write(`data: {"x_send_ns":"${stamp}","choices":[{"index":0,"delta":{"content":"t"}}]}\n\n`);
+        sent++;
+        if (sent === STAMPED.events) response.end("data: [DONE]\n\n");
+        else setTimeout(next, Math.max(0, startMs + STAMPED.firstMs + sent * STAMPED.gapMs - performance.now()));
+      };
+      setTimeout(next, STAMPED.firstMs);
+    });
+  });
+  server.listen(0, "127.0.0.1", () => port.postMessage((server.address() as AddressInfo).port));
+}

@@ -1,0 +1,43 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, expect, test } from "vitest";
+
+const MAIN = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
+const pins = spawnSync("taskset", ["-c", "0", "true"]).status === 0;
+
+const neighbours: ChildProcess[] = [];
+const folder = mkdtempSync(join(tmpdir(), "gauntlet-starved-"));
+afterEach(() => {
+  for (const neighbour of neighbours) neighbour.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+// Only where processes can be pinned to one core: that is how a generator is starved for certain.
+test.skipIf(!pins)(
+  "a starved generator is inconclusive, never a verdict about the gateway",
+  { timeout: 90_000 },
+  () => {
+    for (let count = 0; count < 4; count++)
+      neighbours.push(spawn("taskset", ["-c", "0", process.execPath, "-e", "for (;;);"], { stdio: "ignore" }));
+    const file = join(folder, "w.yaml");
+    writeFileSync(
+      file,
+      "name: w\narrivals: { kind: constant, ratePerS: 2000, durationS: 4 }\nallow: { deniedShare: 1 }\n",
+    );
+    const run = spawnSync(
+      "taskset",
+      ["-c", "0", process.execPath, MAIN, "load", file, "--json", "--out", join(folder, "run")],
+      {
+        encoding: "utf8",
+        timeout: 80_000,
+      },
+    );
+    const document = JSON.parse(run.stdout) as { verdict: string; exitCode: number; generator: { problems: string[] } };
+    expect(run.status).toBe(4);
+    expect(document).toMatchObject({ verdict: "inconclusive", exitCode: 4 });
+    expect(document.generator.problems.length).toBeGreaterThan(0);
+  },
+);
