@@ -24,6 +24,7 @@ interface Facts {
   readonly results: readonly CheckResult[];
   readonly load?: LoadSection | undefined;
   readonly requests: number;
+  readonly outputTokens?: number;
   readonly build: string | undefined;
   readonly interruptedBy: "SIGINT" | "SIGTERM" | undefined;
   readonly redactor: Redactor;
@@ -83,6 +84,7 @@ export function composeRecord(facts: Facts): RunRecord {
     ...(facts.leftovers.length === 0 ? {} : { leftovers: [...facts.leftovers] }),
     traffic: {
       requests: facts.requests,
+      ...(facts.outputTokens === undefined ? {} : { outputTokens: facts.outputTokens }),
       note: "Attempts that were refused or lost in the network may have no row in the gateway's history.",
     },
     ...(facts.load === undefined ? {} : { load: facts.load }),

@@ -139,6 +139,7 @@ export async function conform(options: ConformOptions): Promise<number> {
     leftovers: await leftoversOf(prepared, [...probed]),
     load,
     requests: traffic.sent + sentBy(load),
+    outputTokens: traffic.outputTokens,
     build: traffic.answers.map((answer) => answer.header("server")).find((server) => server !== undefined),
     interruptedBy: interruption.by(),
     redactor: traffic.recorder.redactor,

@@ -112,7 +112,7 @@ ${limits === "" ? "# limits: starter # or { rpm: 6000, inFlight: 256 }" : `limit
 #   - { key: env:GW_LIMITED, second: env:GW_LIMITED_2, limits: { rpm: 20, inFlight: 4 } }
 # skip:
 #   key.revoked: "no way to revoke here" # a declared gap: the verdict says partial
-budget: { requests: 5000, outputTokens: 200000 }
+budget: { requests: 5000, outputTokens: 2000000 }
 `;
 }
 

@@ -13,6 +13,7 @@ import { Answer, type Asked, type ReadingRules } from "./answer.ts";
 import { type Ask, buildRequest } from "./ask.ts";
 import type { Need } from "./check.ts";
 import { denialWords } from "./contract.ts";
+import { outputTokensOf } from "./output-tokens.ts";
 import { Pace } from "./pace.ts";
 import { type Supply, staticSupply } from "./states.ts";
 
@@ -88,6 +89,7 @@ export class Traffic implements AsyncDisposable {
   /** States of the keys that were made for this run, one entry per key. */
   readonly made: string[] = [];
   #served = 0;
+  #outputTokens = 0;
   #nonces = 0;
   #turns = 0;
   #sent = 0;
@@ -152,6 +154,11 @@ export class Traffic implements AsyncDisposable {
   /** Requests under way, on all accounts. */
   get inFlight(): number {
     return [...this.#inFlight.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Output tokens of all answers: as the gateway counts them, estimated where it does not. */
+  get outputTokens(): number {
+    return this.#outputTokens;
   }
 
   /** Requests for replies that were served, and so may have been charged. */
@@ -244,6 +251,11 @@ export class Traffic implements AsyncDisposable {
         hint: "Raise budget.requests in the target file, or select fewer suites.",
       });
     }
+    if (this.#outputTokens > this.target.budget.outputTokens) {
+      throw new BudgetReached(`the budget of ${this.target.budget.outputTokens} output tokens is used up`, {
+        hint: "Raise budget.outputTokens in the target file, or select fewer suites.",
+      });
+    }
     const endpoint = ask.endpoint ?? defaults.endpoint;
     const mode = ask.mode ?? defaults.mode;
     const nonce = this.nonce();
@@ -275,6 +287,7 @@ export class Traffic implements AsyncDisposable {
       if (TIMED_OUT.includes(exchange.ending.kind)) this.#timeouts.set(kind, (this.#timeouts.get(kind) ?? 0) + 1);
       const answer = new Answer(exchange, asked, this.rules);
       this.answers.push(answer);
+      this.#outputTokens += outputTokensOf(answer);
       if (answer.status !== undefined && answer.status < 300 && asked.endpoint !== "models") this.#served++;
       this.#onAnswer?.(answer);
       return answer;

@@ -92,6 +92,8 @@ export const runRecordSchema = z
     leftovers: z.array(z.string()).optional(),
     traffic: z.strictObject({
       requests: z.int(),
+      /** Output tokens, as far as they were counted or can be estimated. */
+      outputTokens: z.number().optional(),
       /** HIST-2: an attempt that was rejected or lost may have no row in the gateway's history. */
       note: z.string(),
     }),

@@ -133,7 +133,7 @@ export function describeEmbedded(ready: ReadyLine): { readonly target: Target; r
     skip: {},
     compat: { chat: "openai", messages: "anthropic" },
     requirementSet: undefined,
-    budget: { requests: 20_000, outputTokens: 1_000_000 },
+    budget: { requests: 20_000, outputTokens: 10_000_000 },
     authorized: false,
     timeouts: { answerMs: 60_000, idleMs: 20_000 },
     configuration: { target: "embedded" },

@@ -169,7 +169,7 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
     skip: Object.fromEntries(Object.entries(file.skip ?? {}).filter(([, reason]) => reason !== undefined)),
     compat: { chat: compat?.chat ?? "openai", messages: compat?.messages ?? "anthropic" },
     requirementSet: file.requirementSet,
-    budget: { requests: file.budget?.requests ?? 5_000, outputTokens: file.budget?.outputTokens ?? 200_000 },
+    budget: { requests: file.budget?.requests ?? 5_000, outputTokens: file.budget?.outputTokens ?? 2_000_000 },
     authorized: file.authorized ?? false,
     timeouts: {
       answerMs: (file.timeouts?.answerS ?? 60) * 1_000,

@@ -201,7 +201,11 @@ export const targetSchema = z
     budget: z
       .strictObject({
         requests: z.int().positive().optional().meta({ description: "Most requests of a run; default 5,000." }),
-        outputTokens: z.int().positive().optional().meta({ description: "Most output tokens; default 200,000." }),
+        outputTokens: z
+          .int()
+          .positive()
+          .optional()
+          .meta({ description: "Most output tokens, estimated where the gateway does not count; default 2,000,000." }),
       })
       .optional()
       .meta({ description: "What a run may cost at most. A run that reaches it stops and is inconclusive." }),

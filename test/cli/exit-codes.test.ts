@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { CheckResult } from "../../src/record/index.ts";
 import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { recordFaults } from "../support/record-schema.ts";
 
@@ -86,6 +87,92 @@ describe("exit codes", () => {
     expect(stdout).toMatch(/▣ \d+ checks were blocked[\s\S]*revoked: env:GW_REVOKED/);
     expect(stdout).toContain("INCONCLUSIVE");
     expect(code).toBe(4);
+  });
+
+  test("4: of all suites, one key judges what it can show, and every blocked check says what would unblock it", async () => {
+    using folder = temporaryFolder();
+    await using gateway = startGauntlet(["gateway"]);
+    const ready = JSON.parse(await gateway.printed("\n"));
+    writeFileSync(
+      join(folder.path, "t.yaml"),
+      `baseUrl: ${ready.baseUrl}\nkeys: { valid: env:K }\nlimits: { rpm: 6000, inFlight: 256 }\n`,
+    );
+    const run = ["conform", "--target", "t.yaml", "--out", "run", "--json"];
+    const { code, stdout } = await gauntlet(run, { K: ready.keys.valid }, folder.path);
+    const { checks, counts } = JSON.parse(stdout) as { checks: CheckResult[]; counts: Record<string, number> };
+    expect(code).toBe(4);
+    expect(counts).toMatchObject({ fail: 0, flaky: 0, "harness-error": 0, warn: 0 });
+    expect(counts["pass"]).toBeGreaterThan(250);
+    const blocked = checks.filter(({ status }) => status === "blocked");
+    expect(blocked.length).toBeGreaterThan(50);
+    expect(blocked.filter(({ unblock }) => unblock.length === 0)).toEqual([]);
+    const lines = new Set(blocked.flatMap(({ unblock }) => unblock.map((line) => line.trim())));
+    for (const state of ["revoked:", "capped:", "empty:", "childExhausted:", "stream:", "tools:", "upstreamError:"])
+      expect(
+        [...lines].some((line) => line.startsWith(state)),
+        state,
+      ).toBe(true);
+  });
+
+  test("4: a budget that is used up stops the run, and says which", async () => {
+    using folder = temporaryFolder();
+    await using gateway = startGauntlet(["gateway"]);
+    const ready = JSON.parse(await gateway.printed("\n"));
+    for (const [budget, says] of [
+      ["{ requests: 10 }", "the budget of 10 requests is used up"],
+      ["{ outputTokens: 20 }", "the budget of 20 output tokens is used up"],
+    ] as const) {
+      writeFileSync(
+        join(folder.path, "t.yaml"),
+        `baseUrl: ${ready.baseUrl}\nkeys: { valid: env:K }\nmodels: { chat: echo-fast }\nbudget: ${budget}\n`,
+      );
+      const run = ["conform", "chat", "--target", "t.yaml"];
+      const { code, stdout } = await gauntlet(run, { K: ready.keys.valid }, folder.path);
+      expect(stdout).toContain(says);
+      expect(code).toBe(4);
+    }
+  });
+
+  test("2: a requirement set that this harness does not have", async () => {
+    using folder = temporaryFolder();
+    const text = "baseUrl: http://127.0.0.1:9/v1\nkeys: { valid: env:K }\nrequirementSet: 99\n";
+    writeFileSync(join(folder.path, "t.yaml"), text);
+    const { code, stderr } = await gauntlet(["conform", "--target", "t.yaml"], { K: "sk-12345678" }, folder.path);
+    expect(stderr).toMatch(/pins requirement set 99; this harness has sets up to 1/);
+    expect(code).toBe(2);
+  });
+
+  test("what qualifies a verdict stands in its first line: contract, header names, declared gaps", async () => {
+    using folder = temporaryFolder();
+    await using gateway = startGauntlet(["gateway", "--fault", "auth.unknown-key-403"]);
+    const ready = JSON.parse(await gateway.printed("\n"));
+    writeFileSync(
+      join(folder.path, "t.yaml"),
+      `baseUrl: ${ready.baseUrl}
+keys: { valid: env:K }
+models: { chat: echo-fast }
+contract: { rows: { invalid_api_key: { status: 403 } } }
+headers: { action: X-Do }
+skip: { key.revoked: none here }
+`,
+    );
+    const run = ["conform", "--only", "auth.unknown-key[chat]", "--target", "t.yaml"];
+    const { stdout } = await gauntlet(run, { K: ready.keys.valid }, folder.path);
+    expect(stdout).toMatch(
+      /(PASS|FAIL): [^\n]*\(partial: declared gaps key\.revoked; by a contract of its own: action hints in X-Do, invalid_api_key as 403\)/,
+    );
+    expect(stdout).not.toContain("expected 401");
+  });
+
+  test("143: ended, with what there was", async () => {
+    using folder = temporaryFolder();
+    await using running = startGauntlet(["conform", "--out", join(folder.path, "run")]);
+    await running.printed("checks");
+    running.child.kill("SIGTERM");
+    const { code, stdout } = await running.finished;
+    expect(code).toBe(143);
+    expect(stdout).toContain("interrupted by SIGTERM");
+    expect(recordFaults(join(folder.path, "run"))).toEqual([]);
   });
 
   test("130: interrupted, with what there was", async () => {

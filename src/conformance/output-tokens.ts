@@ -1,0 +1,16 @@
+import type { Answer } from "./answer.ts";
+
+/** Characters of a token, about: where the gateway does not count, the budget is kept by an estimate. */
+const CHARACTERS = 4;
+
+/** Output tokens that an answer came to: as the gateway counts them, or estimated from the text. */
+export function outputTokensOf(answer: Answer): number {
+  const { status = 0, asked } = answer;
+  if (asked.endpoint === "models" || status < 200 || status > 299) return 0;
+  if (!answer.streamed) {
+    const { completion_tokens: chat, output_tokens: messages } = answer.reply.usage ?? {};
+    const counted = chat ?? messages;
+    if (counted !== undefined && counted >= 0 && Number.isFinite(counted)) return counted;
+  }
+  return Math.ceil((answer.replyText?.length ?? 0) / CHARACTERS);
+}
