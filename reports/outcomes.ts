@@ -59,7 +59,8 @@ function ofCheck(check: CheckResult): Outcome {
     title: check.title,
     status: check.status,
     message: check.message,
-    detail: check.findings.filter(({ outcome }) => outcome === "broken").map(describe),
+    // The same thing seen in ten answers is said once.
+    detail: [...new Set(check.findings.filter(({ outcome }) => outcome === "broken").map(describe))],
     rows: check.rows,
     violated: check.violated,
     layer: check.layer,

@@ -25,6 +25,7 @@ export function generatedFiles(): GeneratedFile[] {
     { path: "schemas/waivers.schema.json", text: json(waiversJsonSchema()) },
     { path: "schemas/policy.schema.json", text: json(policyJsonSchema()) },
     { path: "docs/checks.md", text: checksPage() },
+    withParts("docs/ci.md", {}),
     withParts("docs/target-file.md", { fields: targetReference }),
     withParts("docs/own-suites.md"),
   ];

@@ -87,6 +87,12 @@ const baseline = {
   requiresArg: true,
   implies: "policy",
 } as const;
+const confirm = {
+  type: "boolean",
+  describe: "measure failed performance gates of the policy once more",
+  default: false,
+  implies: "policy",
+} as const;
 const conformOptions = {
   target,
   only,
@@ -117,6 +123,7 @@ interface ConformArguments {
   readonly repeat: number;
   readonly policy?: string;
   readonly baseline?: string;
+  readonly confirm?: boolean;
   readonly dryRun: boolean;
 }
 
@@ -147,6 +154,7 @@ export const runCommand: CommandModule<object, ConformArguments & { readonly loa
           default: true,
           describe: "generate load on the target's tiers; --no-load leaves it out",
         },
+        confirm,
         quick: { type: "boolean", default: false, describe: "leave out what waits for rate windows: a minute at most" },
       }) as never,
     handler: async (argv) => {

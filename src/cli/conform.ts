@@ -18,6 +18,7 @@ import { composeRecord } from "./compose-record.ts";
 import { dryRun } from "./dry-run.ts";
 import { watchInterruption } from "./interruption.ts";
 import { checksWith } from "./own-suites.ts";
+import { driveFurther, driveLoads, named, planLoads } from "./policy-load.ts";
 import { judgeByPolicy, readPolicy } from "./policy-step.ts";
 import { prepare } from "./preflight.ts";
 import { progress } from "./progress.ts";
@@ -44,6 +45,8 @@ export interface ConformOptions {
   /** Path of a policy file, and of a baseline in place of the one that it names. */
   readonly policy?: string | undefined;
   readonly baseline?: string | undefined;
+  /** Measure failed performance gates once more. */
+  readonly confirm?: boolean | undefined;
   /** How often every check is run; default 1. */
   readonly repeat?: number | undefined;
   /** Say what would be sent, and send nothing. */
@@ -72,6 +75,7 @@ export async function conform(options: ConformOptions): Promise<number> {
   const { target } = supplied;
   const unscored = unscoredRows(target);
   if (options.dryRun === true) return dryRun({ instances, target, rounds, json: options.json });
+  const workloads = options.command === "run" ? planLoads(policy?.file.load ?? [], target) : [];
   using folder = new RunFolder(options.out ?? defaultFolder(startedAt, target));
   const runs: CheckResult[][] = [];
   const probed = new Set<Instance>();
@@ -112,7 +116,7 @@ export async function conform(options: ConformOptions): Promise<number> {
     runs.push(results);
   }
   bar.stop();
-  const load =
+  const tiers =
     options.tiers === true && !interruption.signal.aborted
       ? await runTiers({
           target: prepared.target,
@@ -126,6 +130,8 @@ export async function conform(options: ConformOptions): Promise<number> {
         })
       : undefined;
   const settled = settle(mergeRuns(runs), { unscored, waivers, checks, today: startedAt });
+  const step = { target, seed, redactor: traffic.recorder.redactor, folder, interruption, quiet: options.json };
+  const load = await driveFurther(tiers, workloads, step);
   const found = composeRecord({
     command: options.command,
     target,
@@ -145,7 +151,20 @@ export async function conform(options: ConformOptions): Promise<number> {
     redactor: traffic.recorder.redactor,
   });
   const whole = options.suites.length === 0 && options.only.length === 0;
-  const record = policy === undefined ? found : await judgeByPolicy(found, { policy, whole });
+  const record =
+    policy === undefined
+      ? found
+      : await judgeByPolicy(found, {
+          policy,
+          whole,
+          again:
+            options.confirm === true
+              ? async (names) => ({
+                  ...found,
+                  load: await driveLoads(names.map(named(workloads)), { ...step, second: true }),
+                })
+              : undefined,
+        });
   folder.record(record);
   writeReports(folder.path);
   folder.journal({ event: "finished", verdict: record.verdict.word, exitCode: record.verdict.exitCode });

@@ -148,7 +148,9 @@ function rowGate(record: RunRecord, row: string, level: GateLevel): Gate {
   return { ...frame, samples, outcome: "pass", message: `met ${met} times` };
 }
 
-function loadGate(record: RunRecord, name: string): Gate {
+function loadGate(record: RunRecord, named: string): Gate {
+  // A workload file is named by its path, its run by its name.
+  const name = named.replace(/^.*[\\/]/, "").replace(/\.ya?ml$/, "");
   const frame = { ...NOTHING, gate: `load ${name} driven`, kind: "load" as const, level: "error" as const };
   const run = (record.load?.runs ?? []).find((entry) => entry.name === name);
   if (run === undefined) return { ...frame, outcome: "inconclusive", message: "it was not run" };

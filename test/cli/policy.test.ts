@@ -71,3 +71,29 @@ test("an accepted run is what the next one is held against", async () => {
   expect(comparison.checks.newlyFailing.map(({ id }: { id: string }) => id)).toContain("models.list");
   expect(comparison.checks.vanished).toEqual([]);
 });
+
+test("run drives the load that the policy asks for, and a failed gate of it once more", async () => {
+  using folder = temporaryFolder();
+  const at = folder.path;
+  writeFileSync(
+    join(at, "small.yaml"),
+    "name: small\narrivals: { kind: constant, ratePerS: 40, durationS: 2 }\nmix: [{ dialect: chat }]\n",
+  );
+  writeFileSync(
+    join(at, "policy.yaml"),
+    "load: [small.yaml]\ngates: [ 'response_ms p999 < 1', 'schedule_lag_ms max < -1']\n",
+  );
+  const args = ["run", "--only", "models.list", "--policy", "policy.yaml", "--confirm", "--out", "run"];
+  const { code, stderr } = await gauntlet(args, {}, at);
+  expect(stderr).toMatch(/plan for embedded reference gateway \(small\)/);
+  expect(code).toBe(1);
+  const record = JSON.parse(readFileSync(join(at, "run", "run.json"), "utf8"));
+  expect(record.load.runs.map(({ name }: { name: string }) => name)).toEqual(["small"]);
+  const gates = new Map(record.policy.gates.map((gate: { gate: string }) => [gate.gate, gate]));
+  expect(record.policy.confirmed).toBe(true);
+  // No machine sends early; and what a generator says of itself counts even where it was too slow to judge by.
+  expect(gates.get("schedule_lag_ms max < -1")).toMatchObject({ outcome: "fail", first: { outcome: "fail" } });
+  // Eighty samples cannot show a p99.9, whatever the generator was like.
+  expect(gates.get("response_ms p999 < 1")).toMatchObject({ outcome: "inconclusive" });
+  expect((await gauntlet(["run", "--only", "models.list", "--confirm"], {}, at)).code).toBe(2);
+}, 120_000);

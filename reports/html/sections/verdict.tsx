@@ -1,9 +1,10 @@
-import { type RunRecord, STATUSES } from "../../../src/record/index.ts";
-import { oneLine, shorten, visible } from "../../clean-text.ts";
-import { type ProblemGroup, problemsOf } from "../../problems.ts";
-import { SIGNS, TONES, type Tone, VERDICT_TONES } from "../../status-style.ts";
+import type { ComponentChildren } from "preact";
+import { type RunRecord, STATUSES, type Status } from "../../../src/record/index.ts";
+import { oneLine, visible } from "../../clean-text.ts";
+import { problemsOf } from "../../problems.ts";
+import { TONES, type Tone, VERDICT_TONES } from "../../status-style.ts";
 import type { Anchors } from "../anchors.ts";
-import { decimal, duration, plural, utc } from "../format.ts";
+import { decimal, duration, enumerate, plural, utc } from "../format.ts";
 import { Facts, Foreign, StatusMark } from "../parts.tsx";
 
 /** What was decided, about what, and why: the ten-second reader stops after this. */
@@ -144,69 +145,104 @@ function Reasons({ record, anchors }: { readonly record: RunRecord; readonly anc
   const blocked = record.checks.filter(({ status }) => status === "blocked").length;
   const known = new Set(record.checks.map(({ id }) => id));
   const others = record.verdict.reasons.filter(
-    ({ check, text }) => check === undefined || !known.has(check) || text.startsWith("waiver "),
+    ({ check, text }) =>
+      !text.startsWith("gate ") && (check === undefined || !known.has(check) || text.startsWith("waiver ")),
   );
   const ending = (record.waivers ?? []).filter(({ expires }) => endsSoon(expires, record.startedAt));
+  const gates = (record.policy?.gates ?? []).filter(({ level }) => level === "error");
   const warned = record.counts.warn ?? 0;
-  if (groups.length + blocked + others.length + warned + ending.length === 0) return null;
+  const lines = [
+    ...others
+      .filter(({ text }) => groups.length === 0 || !/^and \d+ more$/.test(text))
+      .map(({ text }) => (
+        <Line key={text} status={WORD_STATUS[record.verdict.word]}>
+          <Foreign text={oneLine(text, 300)} />
+        </Line>
+      )),
+    ...(["fail", "inconclusive"] as const).flatMap((outcome) => {
+      const those = gates.filter((gate) => gate.outcome === outcome);
+      if (those.length === 0) return [];
+      const names = enumerate(
+        those.map(({ gate }) => oneLine(gate, 80)),
+        4,
+      );
+      return [
+        <Line key={outcome} status={outcome} because={names}>
+          <a href="#gates">{plural(those.length, "gate")} of the policy</a>
+        </Line>,
+      ];
+    }),
+    ...groups.slice(0, MOST_REASONS).map((group) => (
+      <Line
+        key={`${group.check} ${group.status}`}
+        status={group.status}
+        because={oneLine(group.instances[0]?.message ?? "", 200)}
+      >
+        <a href={`#${anchors.of("failure", `${group.check} ${group.status}`)}`}>{oneLine(group.title, 160)}</a>
+        {group.instances.length > 1 ? ` (${decimal(group.instances.length)} times)` : ""}
+      </Line>
+    )),
+    ...(groups.length > MOST_REASONS
+      ? [
+          <Line key="more" status="fail">
+            <a href="#failures">and {plural(groups.length - MOST_REASONS, "more check")}</a>
+          </Line>,
+        ]
+      : []),
+    ...(blocked > 0
+      ? [
+          <Line key="blocked" status="blocked">
+            <a href="#not-run">{plural(blocked, "check was", "checks were")} not run</a>: something they need is
+            missing.
+          </Line>,
+        ]
+      : []),
+    ...(ending.length > 0
+      ? [
+          <Line key="waivers" status="warn">
+            <a href="#waivers">{plural(ending.length, "waiver ends", "waivers end")}</a> within {SOON_DAYS} days.
+          </Line>,
+        ]
+      : []),
+    ...(warned > 0
+      ? [
+          <Line key="warned" status="warn">
+            <a href="#failures">{plural(warned, "check")} warned</a>: advice not followed, which decides nothing.
+          </Line>,
+        ]
+      : []),
+  ];
+  if (lines.length === 0) return null;
   return (
     <div class="reasons">
       <h2 class="small">Why</h2>
-      <ul>
-        {others
-          .filter(({ text }) => groups.length === 0 || !/^and \d+ more$/.test(text))
-          .map(({ text }) => (
-            <li key={text}>
-              <Foreign text={shorten(text, 300)} />
-            </li>
-          ))}
-        {groups.slice(0, MOST_REASONS).map((group) => (
-          <Reason key={`${group.check} ${group.status}`} group={group} anchors={anchors} />
-        ))}
-        {groups.length > MOST_REASONS ? (
-          <li>
-            <a href="#failures">and {plural(groups.length - MOST_REASONS, "more check")}</a>
-          </li>
-        ) : null}
-        {blocked > 0 ? (
-          <li>
-            <StatusMark status="blocked" /> <a href="#not-run">{plural(blocked, "check was", "checks were")} not run</a>
-            : something they need is missing.
-          </li>
-        ) : null}
-        {ending.length > 0 ? (
-          <li>
-            <a href="#waivers">{plural(ending.length, "waiver ends", "waivers end")}</a> within {SOON_DAYS} days.
-          </li>
-        ) : null}
-        {warned > 0 ? (
-          <li>
-            <StatusMark status="warn" /> <a href="#failures">{plural(warned, "check")} warned</a>: advice not followed,
-            which decides nothing.
-          </li>
-        ) : null}
-      </ul>
+      <ul>{lines}</ul>
     </div>
   );
 }
 
-function Reason({ group, anchors }: { readonly group: ProblemGroup; readonly anchors: Anchors }) {
-  const [first] = group.instances;
+const WORD_STATUS = { pass: "pass", fail: "fail", inconclusive: "inconclusive", error: "harness-error" } as const;
+
+function Line({
+  status,
+  because,
+  children,
+}: {
+  readonly status: Status;
+  readonly because?: string;
+  readonly children: ComponentChildren;
+}) {
   return (
     <li>
-      <span class={`mark ${TONES[group.status]}`}>
-        <span class="sign" aria-hidden="true">
-          {SIGNS[group.status]}
-        </span>
-        {group.status}
-      </span>{" "}
-      <a href={`#${anchors.of("failure", `${group.check} ${group.status}`)}`}>{oneLine(group.title, 160)}</a>
-      {group.instances.length > 1 ? ` (${decimal(group.instances.length)} times)` : ""}
-      {first === undefined ? null : (
-        <span class="because">
-          <Foreign text={shorten(first.message, 200)} />
-        </span>
-      )}
+      <StatusMark status={status} />
+      <div>
+        {children}
+        {because === undefined ? null : (
+          <span class="because">
+            <Foreign text={because} />
+          </span>
+        )}
+      </div>
     </li>
   );
 }

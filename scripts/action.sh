@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# What the composite action does: run, annotate, summarise, and end with the exit code of the run.
+set -uo pipefail
+
+main="$(cd "$(dirname "$0")/.." && pwd)/dist/src/main.js"
+out=${GAUNTLET_OUT:-gauntlet-run}
+arguments=(--target "$GAUNTLET_TARGET" --out "$out")
+[ -n "${GAUNTLET_POLICY:-}" ] && arguments+=(--policy "$GAUNTLET_POLICY")
+while IFS= read -r line; do
+  [ -n "$line" ] && arguments+=("$line")
+done <<<"${GAUNTLET_ARGUMENTS:-}"
+
+# A gateway's words in the log must not be taken for commands of the workflow.
+pause="gauntlet-$RANDOM$RANDOM$RANDOM"
+echo "::stop-commands::$pause"
+node "$main" "${GAUNTLET_COMMAND:-run}" "${arguments[@]}"
+code=$?
+echo "::$pause::"
+
+if [ -f "$out/run.json" ]; then
+  node "$main" report "$out" --print annotations
+  [ -n "${GITHUB_STEP_SUMMARY:-}" ] && cat "$out/summary.md" >>"$GITHUB_STEP_SUMMARY"
+  if [ -n "${GITHUB_OUTPUT:-}" ]; then
+    {
+      echo "verdict=$(node -p 'JSON.parse(fs.readFileSync(process.argv[1])).verdict.word' "$out/run.json")"
+      echo "report=$out/report.html"
+    } >>"$GITHUB_OUTPUT"
+  fi
+fi
+exit "$code"

@@ -1,0 +1,85 @@
+import type { Redactor } from "../client/index.ts";
+import type { Sample, Workload } from "../load/index.ts";
+import type { LoadSection, RunFolder } from "../record/index.ts";
+import type { Target } from "../target/index.ts";
+import { findWorkload } from "./find-workload.ts";
+import type { Interruption } from "./interruption.ts";
+import { judgeSamples } from "./judge-samples.ts";
+
+import { assertAllowed, printPlan } from "./load-plan.ts";
+import { loadProgress } from "./load-progress.ts";
+import { loadTargetOf } from "./load-target-models.ts";
+import { HLOG, runLoads } from "./run-loads.ts";
+
+/**
+ * The tiers and workloads that a policy asks for, before anything is sent.
+ *
+ * @throws ConfigError when one is unknown or the host may not be loaded.
+ */
+export function planLoads(names: readonly string[], target: Target): Workload[] {
+  const workloads = names.map(findWorkload);
+  if (workloads.length > 0) assertAllowed(target, workloads);
+  return workloads;
+}
+
+/** A workload by the name that its run has. */
+export function named(workloads: readonly Workload[]): (name: string) => Workload {
+  return (name) => workloads.find((workload) => workload.name === name) ?? findWorkload(name);
+}
+
+export interface LoadStep {
+  readonly target: Target;
+  readonly seed: number;
+  readonly redactor: Redactor;
+  readonly folder: RunFolder;
+  readonly interruption: Interruption;
+  readonly quiet: boolean;
+  /** A second measurement leaves the histograms of the first as they are. */
+  readonly second?: boolean;
+}
+
+/** Drives workloads one after another, so that none is measured beside another; judges what was kept of them. */
+export async function driveLoads(workloads: readonly Workload[], step: LoadStep): Promise<LoadSection> {
+  const { seed, redactor, folder, interruption, quiet } = step;
+  const target = await loadTargetOf(step.target, workloads);
+  if (!quiet) printPlan(target, workloads, process.stderr, "brief");
+  using bar = loadProgress(process.stderr, quiet);
+  const samples: Sample[] = [];
+  const runs: LoadSection["runs"] = [];
+  for (const workload of workloads) {
+    if (interruption.signal.aborted) break;
+    const { section, hlog } = await runLoads([workload], {
+      target,
+      seed,
+      redactor,
+      workers: 0,
+      length: "brief",
+      stop: interruption.signal,
+      abort: interruption.now,
+      onProgress: (progress) => bar.tell(progress),
+      onSample: (sample) => {
+        samples.push(sample);
+        folder.exchange({ asked: sample.asked, exchange: sample.exchange, phase: sample.phase });
+      },
+      onPhase: (run, phase) =>
+        folder.journal({ event: "phase-finished", run, phase: phase.name, verdict: phase.verdict }),
+    });
+    // One log per workload: their tags would not tell them apart in one.
+    const name = HLOG.replace(".", `-${workload.name}.`);
+    if (step.second !== true) folder.file(name, hlog);
+    runs.push(...section.runs.map((run) => ({ ...run, hlog: name })));
+  }
+  return judgeSamples({ runs }, samples, target);
+}
+
+/** The tiers that were run, and what the policy asks for beyond them. */
+export async function driveFurther(
+  tiers: LoadSection | undefined,
+  workloads: readonly Workload[],
+  step: LoadStep,
+): Promise<LoadSection | undefined> {
+  const further = workloads.filter(({ name }) => !(tiers?.runs ?? []).some((run) => run.name === name));
+  if (further.length === 0) return tiers;
+  const { runs } = await driveLoads(further, step);
+  return { runs: [...(tiers?.runs ?? []), ...runs] };
+}
