@@ -36,7 +36,9 @@ export const isRateDenial = ({ outcome, what }: Fact): boolean =>
   outcome === "denied" && what === "rate_limit_exceeded";
 export const isSlotDenial = ({ outcome, what }: Fact): boolean =>
   outcome === "denied" && what === "concurrency_limit_exceeded";
-export const isFailure = ({ outcome }: Fact): boolean => outcome === "failed" || outcome === "unfinished";
+/** What we left on purpose is no failure. */
+export const isFailure = ({ outcome, what }: Fact): boolean =>
+  (outcome === "failed" || outcome === "unfinished") && what !== "aborted";
 
 export function factOf(
   exchange: LoadExchange,

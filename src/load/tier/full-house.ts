@@ -1,22 +1,27 @@
 import type { LoadFinding } from "../../record/index.ts";
 import { claim, fact } from "../phase-record.ts";
 import { type Fact, isAdmitted, isRateDenial, isSlotDenial, samplesOf } from "./facts.ts";
-import { admittedBeside, mostPossibly, mostSurely } from "./overlap.ts";
+import { admittedBeside, LEFT, mostPossibly, mostSurely } from "./overlap.ts";
 import { type Ask, TierBench } from "./tier-bench.ts";
 
 /** A slot may be freed a moment after the last byte was read, ms. */
 export const SETTLE_MS = 300;
 /** Requests beyond the limit in the wave: enough that each kind of counter shows. */
 export const extraOf = (slots: number): number => Math.min(25, Math.max(4, Math.ceil(slots * 0.05)));
-/** Share of the slots that hold streams while others are busy beside them. */
-const BESIDE_SHARE = 0.25;
+/** Slots that hold streams while others are busy beside them: a quarter, or a dozen where there are few. */
+const besideOf = (slots: number): number => Math.max(Math.ceil(slots / 4), Math.min(12, Math.floor(slots / 2)));
+/** Each denial may harm another of those that run, so some come one after the other. */
+const KNOCK_ROUNDS = 2;
+/** Streams that are left in the middle, and time for a gateway to notice, ms. */
+const LEAVING = 4;
+const LEFT_SETTLE_MS = 1_200;
 /** Short requests beside them, at once; four kinds. */
 const BUSY = 16;
 const BUSY_ROUNDS = 2;
 
 /** What the phase may send at most. */
 export function fullHouseRequests(slots: number): number {
-  return slots + extraOf(slots) + 16 + Math.ceil(slots * BESIDE_SHARE) + BUSY * BUSY_ROUNDS + slots;
+  return slots + extraOf(slots) + 8 * KNOCK_ROUNDS + besideOf(slots) + BUSY * BUSY_ROUNDS + LEAVING + 4 + slots;
 }
 
 const LONG: readonly Ask[] = [
@@ -38,7 +43,7 @@ export async function fullHouse(bench: TierBench): Promise<void> {
 /** Short requests run beside streams; then a wave of exactly the limit, which a leaked slot would not let in. */
 export async function freedSlots(bench: TierBench): Promise<void> {
   const slots = bench.limits.inFlight;
-  const beside = wave(bench, Math.ceil(slots * BESIDE_SHARE), "beside");
+  const beside = wave(bench, besideOf(slots), "beside");
   await bench.wait(Math.min(400, bench.long.durationMs / 4));
   for (let round = 0; round < BUSY_ROUNDS; round++) {
     const kinds = TierBench.kinds("echo");
@@ -48,10 +53,21 @@ export async function freedSlots(bench: TierBench): Promise<void> {
     );
   }
   await Promise.all(beside);
+  await leaveSome(bench);
   await bench.wait(SETTLE_MS);
   if (bench.stopped) return;
   await Promise.all(wave(bench, slots, "again"));
   await bench.wait(SETTLE_MS);
+}
+
+/** Some clients leave in the middle; who comes next must get an answer of its own. */
+async function leaveSome(bench: TierBench): Promise<void> {
+  const left = wave(bench, LEAVING, LEFT);
+  await bench.wait(Math.min(300, bench.long.durationMs / 3));
+  bench.sender.abortAll();
+  await Promise.all(left);
+  await Promise.all(TierBench.kinds("echo").map((ask) => bench.send(ask, "busy")));
+  await bench.wait(LEFT_SETTLE_MS);
 }
 
 export function wave(bench: TierBench, count: number, role: string): Promise<Fact | undefined>[] {
@@ -69,7 +85,10 @@ async function knock(bench: TierBench): Promise<void> {
   const asks = [0, 1]
     .slice(0, bench.keys.length)
     .flatMap((key) => TierBench.kinds("echo").map((ask) => ({ ...ask, key })));
-  await Promise.all(asks.map((ask) => bench.send(ask, "knock")));
+  for (let round = 0; round < KNOCK_ROUNDS; round++) {
+    await Promise.all(asks.map((ask) => bench.send(ask, "knock")));
+    await bench.wait(50);
+  }
 }
 
 /** @param all every fact of the run so far: what came before may still have held a slot. */

@@ -1,5 +1,9 @@
 import { type Fact, isAdmitted, isSlotDenial } from "./facts.ts";
 
+/** Role of requests that we left in the middle; how soon a gateway notices is not shown. */
+export const LEFT = "left";
+const NOTICE_MS = 10_000;
+
 /** Taken off the end of what was measured, µs: the last byte may have left the gateway before we read it. */
 const END_MARGIN_US = 100_000;
 
@@ -51,6 +55,6 @@ export function mostPossibly(denial: Fact, facts: readonly Fact[], settleMs: num
       !isSlotDenial(other) &&
       other.outcome !== "denied" &&
       other.sentUs <= headUs &&
-      other.endUs + settleMs * 1_000 >= sentUs,
+      other.endUs + (other.role === LEFT ? NOTICE_MS : settleMs) * 1_000 >= sentUs,
   ).length;
 }

@@ -11,12 +11,14 @@ const FACTOR = 8;
 /** What waited together is let go together, within this, µs. */
 const RELEASE_US = 80_000;
 const LEAST_WAITING = 2;
+/** Share of a silence in which this process stood still itself, beyond which the silence may be its own. */
+const OWN_SHARE = 0.3;
 
 /**
  * Finds stretches in which nothing was answered although several requests waited, which were then answered together. A
  * slow request alone is no stall, nor are slow answers between which others come through.
  *
- * @param ownStallsUs stretches in which this process itself stood still: whatever overlaps them is our own doing.
+ * @param ownStallsUs stretches in which this process itself stood still.
  */
 export function stallsIn(facts: readonly Fact[], ownStallsUs: readonly (readonly [number, number])[]): Stall[] {
   // The head is where an answer begins; long streams are then known to be alive.
@@ -39,7 +41,11 @@ export function stallsIn(facts: readonly Fact[], ownStallsUs: readonly (readonly
           headUs - sentUs > Math.min(leastUs, 100_000),
       );
     if (waiting.length < LEAST_WAITING) continue;
-    if (ownStallsUs.some(([from, to]) => from < first.headUs && to > fromUs)) continue;
+    const ownUs = ownStallsUs.reduce(
+      (sum, [from, to]) => sum + Math.max(0, Math.min(to, first.headUs) - Math.max(from, fromUs)),
+      0,
+    );
+    if (ownUs > silenceUs * OWN_SHARE) continue;
     // Nothing was sent, so nothing could be answered: the silence begins with the first that waited.
     const begunUs = Math.min(...waiting.map(({ sentUs }) => sentUs));
     const ms = (first.headUs - Math.max(fromUs, begunUs)) / 1_000;
