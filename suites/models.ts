@@ -144,19 +144,21 @@ const listIsSteady = defineCheck({
   covers: ["MODELS-4"],
   explains:
     "The list is live, so it may change; it should not flicker. Fetches it over several connections: an id that comes and goes within one run is a warning.",
-  cost: { requests: 5 },
+  cost: { requests: 8 },
   async probe(t) {
     const lists: Answer[] = [];
-    for (let fetched = 0; fetched < 5; fetched++)
+    for (let fetched = 0; fetched < 8; fetched++)
       lists.push(await t.ask({ endpoint: "models", freshConnection: fetched % 2 === 1 }));
     return { lists };
   },
   judge({ lists }, verdict) {
     for (const list of lists) verdict.assumeGood(list, "the model list");
     const sets = lists.map((list) => new Set(idsOf(list)));
-    const last = sets.at(-1) ?? new Set<string>();
     // An id may be added or dropped once; one that is there, gone and there again is flicker.
-    const flickering = [...(sets[0] ?? [])].filter((id) => last.has(id) && sets.some((set) => !set.has(id)));
+    const flickering = [...new Set(sets.flatMap((set) => [...set]))].filter((id) => {
+      const there = sets.map((set) => set.has(id));
+      return there.slice(there.indexOf(true), there.lastIndexOf(true)).includes(false);
+    });
     verdict.should(
       "MODELS-4",
       flickering,

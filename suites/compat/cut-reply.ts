@@ -1,5 +1,5 @@
 import type { Answer, Ask, Check, Verdict } from "../../src/conformance/index.ts";
-import type { Dialect } from "../../src/wire/index.ts";
+import type { Dialect, Mode } from "../../src/wire/index.ts";
 import { MODES } from "../../src/wire/index.ts";
 import { LONG_TEXT } from "../shared/texts.ts";
 import { defineCompat } from "./define-compat.ts";
@@ -17,7 +17,9 @@ function finishOf(answer: Answer): unknown {
   return answer.streamed ? answer.stream.finishReasons.at(-1) : answer.reply.finishReason;
 }
 
-function judge(dialect: Dialect, free: Answer, cut: Answer, verdict: Verdict): void {
+function judge(dialect: Dialect, mode: Mode | undefined, free: Answer, cut: Answer, verdict: Verdict): void {
+  // A dialect that does not stream has another check to say so.
+  if (mode === "stream" && !free.streamed) verdict.notApplicable(`nothing was streamed (${free.summary})`);
   verdict.assumeGood(free, "the request with a large limit");
   const whole = free.replyText ?? "";
   const part = cut.replyText ?? "";
@@ -54,7 +56,7 @@ function cutReply(dialect: Dialect, field: string): Check {
         cut: await t.ask({ ...ask, fields: { [field]: LIMIT } }),
       };
     },
-    judge: ({ free, cut }, verdict) => judge(dialect, free, cut, verdict),
+    judge: ({ free, cut }, verdict, { mode }) => judge(dialect, mode, free, cut, verdict),
   });
 }
 

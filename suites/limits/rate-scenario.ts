@@ -91,8 +91,10 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
     ),
     othersMeanwhile(t, account.shared),
   ]);
-  const denial = await t.begin({ key, endpoint: "chat", intent: "either" }).done;
-  if (!isRateDenial(denial)) return { ...nothing, whileDenied, storm, others };
+  const denial = await denialNow(t, key, plan.parallel);
+  const isEarly = admittedIn(first.answers) < limits.rpm * SAFE_SHARE;
+  if (denial === null)
+    return { ...nothing, whileDenied, storm, others, paced: isEarly ? await pacedBelow(t, chat, limits) : [] };
 
   const shorter = await keepShorter(t, denial, whileDenied, kindsOf(t, account));
   const last = shorter === null ? denial : await t.begin({ key, endpoint: "chat", intent: "either" }).done;
@@ -124,6 +126,19 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
   const mix = early.flatMap((run) => (run === first ? chat : messages.slice(0, streamsMessages(whileDenied) ? 2 : 1)));
   const paced = early.length > 0 ? await pacedBelow(t, mix, limits) : [];
   return { limits, first, whileDenied, storm, others, promised, shorter, second: next, third, paced };
+}
+
+/** A denial for the rate of this moment; the account is brought to its limit again if need be. */
+async function denialNow(t: Probe, key: Ask["key"] & {}, parallel: number): Promise<Answer | null> {
+  const ask: Ask = { key, endpoint: "chat", intent: "either" };
+  for (let round = 0; round < 4; round++) {
+    const answer = await t.begin(ask).done;
+    if (isRateDenial(answer)) return answer;
+    const again = await burst(t, { what: "to the limit again", asks: [ask], most: 1_000, parallel });
+    const denied = again.answers.findLast(isRateDenial);
+    if (denied !== undefined) return denied;
+  }
+  return null;
 }
 
 /** More than any window lets through from quiet, save the one fixed window whose edge lies inside the burst. */

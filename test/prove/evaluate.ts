@@ -13,7 +13,7 @@ export interface Kill {
 }
 
 /** Rows that a busy machine can break by itself: never held against a fault's list. */
-const TIMING = ["STEADY-LATENCY", "STEADY-SERVICE", "ANSWER-IN-TIME", "COMPAT-MSG-STREAM"];
+export const TIMING: readonly string[] = ["STEADY-LATENCY", "STEADY-SERVICE", "ANSWER-IN-TIME", "COMPAT-MSG-STREAM"];
 
 const KILLS = ["fail", "warn", "flaky"];
 

@@ -4,7 +4,7 @@ import { type Fault, fault } from "./fault.ts";
 import { drop, put } from "./json-edits.ts";
 import { changeData } from "./stream-edits.ts";
 import { both, onMessages, streaming } from "./when.ts";
-import { type Apply, all, eachEvent, onEvents, onParcel, onReply, onServed } from "./wrap.ts";
+import { type Apply, all, eachEvent, onEvents, onParcel, onReply, onServed, wrap } from "./wrap.ts";
 
 const on = (kinds: readonly EventKind[], edit: (data: unknown) => unknown): Apply =>
   eachEvent(onMessages, kinds, changeData(edit));
@@ -20,6 +20,15 @@ export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
     ORDER,
     "Streams have message_start twice.",
     eachEvent(onMessages, ["open"], (event) => [event, event]),
+  ),
+  fault(
+    "compat.messages-stop-reason-hides-cut",
+    ["COMPAT-MSG-REPLY"],
+    "A reply that max_tokens cut off says that the turn ended.",
+    wrap("plan", (next) => (model, ask, call) => {
+      const plan = next(model, ask, call);
+      return onMessages(call) && plan.kind === "reply" && plan.stop === "length" ? { ...plan, stop: "stop" } : plan;
+    }),
   ),
   fault("compat.messages-no-block-start", ORDER, "Streams have no content_block_start.", without("blockStart")),
   fault("compat.messages-no-block-stop", ORDER, "Streams have no content_block_stop.", without("blockStop")),

@@ -32,6 +32,13 @@ const denied: When = (call) => call.refused !== undefined && DENIALS.includes(ca
 
 /** Denials whose body is not what the interface shows, or that never arrive. */
 export const DENIAL_BODY_FAULTS: readonly Fault[] = [
+  fault(
+    "denial.messages-untyped",
+    ["COMPAT-ERROR-BODY"],
+    "Denials on the messages endpoint have no error.type.",
+    onDenial(DENIALS, onMessages, body(drop("error.type"))),
+  ),
+
   ...forBoth("message-missing", "Denials have no error.message", body(drop("error.message"))),
   ...forBoth("message-empty", "error.message of denials is empty", body(put("error.message", ""))),
   ...forBoth(

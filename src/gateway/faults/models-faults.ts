@@ -37,6 +37,12 @@ export const MODELS_FAULTS: readonly Fault[] = [
     list(rename("data", "models")),
   ),
   fault(
+    "models.flickers",
+    ["MODELS-4"],
+    "Every third list lacks its first model.",
+    onServed(every(3, onModels), body(put("data", (data: unknown) => (Array.isArray(data) ? data.slice(1) : data)))),
+  ),
+  fault(
     "models.null-now-and-then",
     ["MODELS-1"],
     "Every third list has null for its entries.",

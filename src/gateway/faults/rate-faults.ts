@@ -54,6 +54,21 @@ export const RATE_FAULTS: readonly Fault[] = [
   ),
   loadFault("rate.per-model", [...OVER, "LIMIT-1"], "Each model has a rate limit of its own.", rateBy(byModel)),
   loadFault(
+    "rate.one-denied-all-denied",
+    ["LIMIT-1", "LIMIT-RATE-3"],
+    "While one account is denied for its rate, every account is.",
+    wrap("check", (next) => {
+      const last = remembered(() => ({ untilMs: 0 }));
+      return (name, call) => {
+        const refused = next(name, call);
+        if (refused?.reason === "rate_limit_exceeded") last(call).untilMs = performance.now() + 1_000;
+        else if (name === "rate" && performance.now() < last(call).untilMs)
+          return refusal("rate_limit_exceeded", { waitMs: 1_000 });
+        return refused;
+      };
+    }),
+  ),
+  loadFault(
     "rate.per-connection",
     [...NEVER, "LIMIT-1"],
     "Each connection has a rate limit of its own.",
@@ -122,7 +137,7 @@ export const RATE_FAULTS: readonly Fault[] = [
     rateBy(undefined, (rpm) => (rpm * 2) / 3),
   ),
   loadFault(
-    "rate.tiers-mixed-up",
+    "load.tiers-mixed-up",
     [...UNDER, "LIMIT-2"],
     "Accounts above 300 per minute are limited like the smallest tier.",
     rateBy(undefined, (rpm) => Math.min(rpm, 300)),

@@ -1,6 +1,7 @@
 import { sleep } from "../../core/index.ts";
 import { Slots } from "../limits/slots.ts";
 import { refusal } from "../pipeline/refusal.ts";
+import { delays } from "./connection-edits.ts";
 import { type Fault, loadFault } from "./fault.ts";
 import { byConnection, byDialect, byKey, byMode, byModel, meetsFullHouse, slotsBy, UNLIMITED } from "./limit-scopes.ts";
 import { onMessages, remembered, secondKey, streaming, type When, whole } from "./when.ts";
@@ -57,6 +58,30 @@ export const SLOT_SCOPE_FAULTS: readonly Fault[] = [
     [...TOO_MANY, "LIMIT-CONC-3", "LIMIT-1"],
     "Streams and whole requests have slots each.",
     slotsBy(byMode),
+  ),
+  loadFault(
+    "slots.one-full-all-full",
+    ["LIMIT-1"],
+    "While one account's slots are all held, every account is denied.",
+    wrap("check", (next) => {
+      const last = remembered(() => ({ untilMs: 0 }));
+      return (name, call) => {
+        const refused = next(name, call);
+        if (refused?.reason === "concurrency_limit_exceeded") last(call).untilMs = performance.now() + 1_000;
+        else if (name === "slot" && performance.now() < last(call).untilMs)
+          return refusal("concurrency_limit_exceeded", { waitMs: 1_000 });
+        return refused;
+      };
+    }),
+  ),
+  loadFault(
+    "slots.denied-late",
+    ["LIMIT-CONC-1"],
+    "A request over the limit waits for twelve seconds before it is denied.",
+    delays(
+      ({ refused }) => refused?.reason === "concurrency_limit_exceeded",
+      () => 12_000,
+    ),
   ),
   loadFault(
     "slots.per-connection",

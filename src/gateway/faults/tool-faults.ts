@@ -122,6 +122,18 @@ export const TOOL_FAULTS: readonly Fault[] = [
     ),
   ),
   fault(
+    "tools.second-use-block-lost",
+    ["COMPAT-TOOLS"],
+    "Of two tool-use blocks in one reply the second is lost.",
+    onReply(
+      onMessages,
+      put("content", (blocks: unknown) => {
+        const uses = (blocks as unknown[]).filter((block) => member(block, "type") === "tool_use");
+        return (blocks as unknown[]).filter((block) => !uses.includes(block) || block === uses[0]);
+      }),
+    ),
+  ),
+  fault(
     "tools.use-blocks-dropped",
     ["COMPAT-TOOLS", "CAP-1"],
     "Tool-use blocks are dropped from whole replies.",
