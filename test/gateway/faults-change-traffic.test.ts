@@ -40,7 +40,7 @@ const SHOWN_BY_OTHER: Readonly<Record<string, readonly ProbeName[]>> = {
   "slots.freed-during-stream": ["lasting"],
   "slots.freed-after-a-second": ["lasting"],
   "charge.long-streams-free": ["lasting"],
-  "rate.tiers-mixed-up": ["limits"],
+  "load.tiers-mixed-up": ["limits"],
 };
 
 const OPTIONS: Partial<Record<ProbeName, GatewayOptions>> = {
