@@ -1,4 +1,4 @@
-import { type RunRecord, STATUSES } from "../src/record/index.ts";
+import { type Comparison, type LoadRun, type RunRecord, STATUSES } from "../src/record/index.ts";
 import { oneLine, visible } from "./clean-text.ts";
 import { type Outcome, outcomesOf } from "./outcomes.ts";
 import { rerunOf } from "./reproduce.ts";
@@ -25,9 +25,11 @@ export function renderMarkdown(record: RunRecord): string {
   const warned = outcomes.filter(({ status }) => status === "warn");
   const parts = [
     `## ${VERDICTS[record.verdict.word]} ${inline(record.verdict.headline)}`,
-    `${countsLine(record)}. ${(record.durationMs / 1_000).toFixed(1)} s, ${record.traffic.requests} requests, run ${code(record.runId)}, exit code ${record.verdict.exitCode}.`,
+    `${countsLine(record)}${(record.durationMs / 1_000).toFixed(1)} s, ${record.traffic.requests} requests, run ${code(record.runId)}, exit code ${record.verdict.exitCode}.`,
     ...record.verdict.qualifiers.map((qualifier) => `> ${inline(qualifier)}`),
     ...(record.complete ? [] : ["> The run was cut short: this is what there was."]),
+    ...(record.load === undefined ? [] : [loadPart(record.load.runs)]),
+    ...(record.comparison === undefined ? [] : [comparisonPart(record.comparison)]),
     ...problems.slice(0, MOST_FAILURES).map((outcome) => problem(record, outcome)),
     ...(problems.length > MOST_FAILURES ? [`and ${problems.length - MOST_FAILURES} more, in the full report.`] : []),
     ...(blocked.length === 0 ? [] : [blockedPart(blocked)]),
@@ -44,11 +46,11 @@ const VERDICTS: Readonly<Record<RunRecord["verdict"]["word"], string>> = {
   error: "!",
 };
 
+/** Empty where there were no checks to count and load was the point. */
 function countsLine(record: RunRecord): string {
   const counted = STATUSES.filter((status) => (record.counts[status] ?? 0) > 0);
-  return (
-    counted.map((status) => `${SIGNS[status]} ${record.counts[status]} ${status}`).join(", ") || "Nothing was judged"
-  );
+  if (counted.length === 0) return record.load === undefined ? "Nothing was judged. " : "";
+  return `${counted.map((status) => `${SIGNS[status]} ${record.counts[status]} ${status}`).join(", ")}. `;
 }
 
 function problem(record: RunRecord, outcome: Outcome): string {
@@ -62,6 +64,50 @@ function problem(record: RunRecord, outcome: Outcome): string {
     `Again: ${code(rerunOf(record, outcome.id))}`,
     "",
     "</details>",
+  ].join("\n");
+}
+
+/** A line per phase: what was asked and what became of it. */
+function loadPart(runs: readonly LoadRun[]): string {
+  const rows = runs.flatMap((run) =>
+    run.phases.map(
+      (phase) =>
+        `| ${inline(run.name)} | ${inline(phase.name)} | ${phase.verdict} | ${phase.sent} | ${phase.admitted} | ${phase.denied} | ${phase.failed} | ${phase.rates.admitted.toFixed(1)} | ${worstTtft(phase)} |`,
+    ),
+  );
+  const head = "| run | phase | verdict | sent | admitted | denied | failed | admitted/s | TTFT p99, ms |";
+  const invalid = runs.filter(({ generator }) => !generator.valid).map(({ name }) => inline(name));
+  const note =
+    invalid.length === 0
+      ? []
+      : [`The generator broke its bounds in ${invalid.join(", ")}: no figure of it is a verdict.`, ""];
+  return [...note, head, "|---|---|---|--:|--:|--:|--:|--:|--:|", ...rows.slice(0, 40)].join("\n");
+}
+
+function worstTtft({ classes }: LoadRun["phases"][number]): string {
+  const values = classes.flatMap(({ outcome, ttftMs }) =>
+    outcome === "admitted" && ttftMs !== null ? [ttftMs.p99] : [],
+  );
+  return values.length === 0 ? "–" : Math.max(...values).toFixed(0);
+}
+
+/** What changed, and the figures that moved beyond their margin. */
+function comparisonPart({ a, b, verdict, metrics, checks, drift }: Comparison): string {
+  const moved = metrics.filter((metric) => metric.verdict === "regressed" || metric.verdict === "improved");
+  const percent = (change: number | null) =>
+    change === null ? "?" : `${change < 0 ? "−" : "+"}${Math.abs(change * 100).toFixed(1)} %`;
+  return [
+    `**${verdict}**: ${inline(b.label)} against ${inline(a.label)}.`,
+    "",
+    ...moved
+      .slice(0, 10)
+      .map(
+        (metric) =>
+          `- ${metric.verdict}: ${inline(metric.name)} ${percent(metric.change)} (${percent(metric.low)} to ${percent(metric.high)})`,
+      ),
+    ...checks.newlyFailing.slice(0, 10).map(({ id }) => `- newly failing: ${code(id)}`),
+    ...checks.vanished.slice(0, 10).map(({ id }) => `- vanished: ${code(id)}`),
+    ...drift.slice(0, 10).map(({ kind, where, what }) => `- ${kind} ${code(what)} of ${code(where)} differs`),
   ].join("\n");
 }
 

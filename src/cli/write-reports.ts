@@ -1,5 +1,5 @@
-import { mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import {
   DEFAULT_FORMATS,
   FORMATS,
@@ -7,6 +7,7 @@ import {
   type Layout,
   type ReportSource,
   readEvidence,
+  readHistogramLog,
   wantedExchanges,
 } from "../../reports/index.ts";
 import { readExchanges, readRecord, writeAtomically } from "../record/index.ts";
@@ -15,7 +16,15 @@ import { readExchanges, readRecord, writeAtomically } from "../record/index.ts";
 export function openSource(folder: string): ReportSource {
   const record = readRecord(folder);
   const lines = readExchanges(folder, wantedExchanges(record));
-  return { record, evidence: (id) => readEvidence(lines.get(id)) };
+  const logs = new Map<string, ReturnType<typeof readHistogramLog>>();
+  const histograms = (hlog: string) => {
+    // A record names a file of its own folder; nothing it says leads anywhere else.
+    const path = join(folder, basename(hlog));
+    const known = logs.get(path) ?? readHistogramLog(existsSync(path) ? readFileSync(path, "utf8") : "");
+    logs.set(path, known);
+    return known;
+  };
+  return { record, evidence: (id) => readEvidence(lines.get(id)), histograms };
 }
 
 interface Wanted {

@@ -46,8 +46,12 @@ const CASES: readonly Case[] = [
   },
 ];
 
+/** Only the cases whose name has one of these words; none: all. */
+const words = process.argv.slice(2);
+
 let failed = 0;
 for (const { what, start, holds, times } of CASES) {
+  if (words.length > 0 && !words.some((word) => what.includes(word))) continue;
   for (let time = 1; time <= times; time++) {
     const folder = mkdtempSync(join(tmpdir(), "gauntlet-compare-"));
     const out = join(folder, "run");

@@ -15,11 +15,15 @@ const TICKS = [0, 0.9, 0.99, 0.999, 0.9999];
 /** Quantiles as they are read best: every further nine has the same width, milliseconds on a logarithmic scale. */
 export function PercentilePlot({
   label,
-  curves,
+  curves: given,
 }: {
   readonly label: string;
   readonly curves: readonly PercentileCurve[];
 }) {
+  // A logarithmic scale has no place for zero.
+  const curves = given
+    .map((curve) => ({ ...curve, points: curve.points.filter(({ ms }) => ms > 0) }))
+    .filter(({ points }) => points.length > 1);
   const values = curves.flatMap(({ points }) => points.map(({ ms }) => ms)).filter((ms) => ms > 0);
   if (values.length === 0) return null;
   const nines = (quantile: number) => -Math.log10(Math.max(1 - quantile, 1e-4));
@@ -48,17 +52,17 @@ export function PercentilePlot({
           const beyond = points.filter(({ quantile }) => quantile >= trusted);
           const marked = [0.5, 0.9, 0.99, 0.999].flatMap((quantile) => {
             const at = points.find((point) => point.quantile >= quantile - 1e-9);
-            return at === undefined || quantile > trusted ? [] : [{ quantile, ms: at.ms }];
+            return at === undefined || quantile > trusted ? [] : [{ at: at.quantile, quantile, ms: at.ms }];
           });
           return (
             <g key={name}>
               <path class={`line-${style.stroke}`} d={path(known) ?? ""} stroke-dasharray={style.dash} />
               <path class={`line-${style.stroke} thin`} d={path(beyond) ?? ""} stroke-dasharray="1 4" />
-              {marked.map(({ quantile, ms }) => (
+              {marked.map(({ at, quantile, ms }) => (
                 <Mark
                   key={quantile}
                   style={style}
-                  x={x(nines(quantile))}
+                  x={x(nines(at))}
                   y={y(ms)}
                   title={`${name}, ${quantile * 100} %: ${Number(ms.toPrecision(4))} ms`}
                 />
