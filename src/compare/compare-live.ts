@@ -127,6 +127,7 @@ export function concluded(found: Omit<Comparison, "verdict" | "reasons">): Compa
   const figures = kind === "live" && control?.fit === true;
   const open = by("inconclusive").filter(isPrimary);
   const reasons = [
+    ...(kind !== "live" || control?.fit === true ? [] : [control?.message ?? "There was no control."]),
     ...(checks.newlyFailing.length === 0 ? [] : [`${checks.newlyFailing.length} checks fail that did not`]),
     ...(checks.vanished.length === 0 ? [] : [`${checks.vanished.length} checks are gone`]),
     ...by("regressed").map(({ name, change }) => `${name} regressed by ${percent(change)}`),
@@ -139,7 +140,6 @@ export function concluded(found: Omit<Comparison, "verdict" | "reasons">): Compa
             .map(({ where, what }) => `${what} of ${where}`)
             .join("; ")}`,
         ]),
-    ...(kind !== "live" || control?.fit === true ? [] : [control?.message ?? "There was no control."]),
     ...(kind === "live" ? open.map(({ name, why }) => `${name}: ${why}`) : []),
   ];
   const failing = checks.newlyFailing.length + checks.vanished.length > 0;

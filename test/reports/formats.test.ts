@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { FORMATS } from "../../reports/index.ts";
 import type { RunRecord } from "../../src/record/index.ts";
+import { loadPhase, loadRun, loadSeries } from "../support/load-records.ts";
 import {
   ctrfFaults,
   elementsOf,
@@ -160,13 +161,17 @@ describe("html", () => {
     );
   });
 
-  test("two thousand checks stay below 1.5 MB", () => {
+  test("two thousand checks and half an hour of load stay below 1.5 MB", () => {
+    const run = loadRun("growth", {
+      durationS: 1_800,
+      phases: [loadPhase("soak", { durationS: 1_800, series: loadSeries(0, 1_800, 60, 50) })],
+    });
     const checks = Array.from({ length: 2_000 }, (_, index) =>
       result(`suite-${index % 12}.check-with-a-longer-name-${index}[chat,stream]`, index % 4 === 0 ? "fail" : "pass", {
         axes: { dialect: "chat", mode: "stream" },
         message: "a sentence of the length that such sentences usually have, with a value at its end: 403",
       }),
     );
-    expect(Buffer.byteLength(render("html", recordOf(checks)))).toBeLessThan(1_500_000);
+    expect(Buffer.byteLength(render("html", recordOf(checks, { load: { runs: [run] } })))).toBeLessThan(1_500_000);
   });
 });
