@@ -38,7 +38,7 @@ export const MODELS_FAULTS: readonly Fault[] = [
   ),
   fault(
     "models.flickers",
-    ["MODELS-4"],
+    ["MODELS-4", "MODELS-3"],
     "Every third list lacks its first model.",
     onServed(every(3, onModels), body(put("data", (data: unknown) => (Array.isArray(data) ? data.slice(1) : data)))),
   ),
