@@ -91,7 +91,6 @@ const confirm = {
   type: "boolean",
   describe: "measure failed performance gates of the policy once more",
   default: false,
-  implies: "policy",
 } as const;
 const conformOptions = {
   target,

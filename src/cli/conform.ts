@@ -68,6 +68,11 @@ export async function conform(options: ConformOptions): Promise<number> {
   const rounds = roundsOf(options);
   const waivers = options.waivers === undefined ? [] : loadWaivers(options.waivers);
   const policy = options.policy === undefined ? undefined : readPolicy(options.policy, options.baseline);
+  if (options.confirm === true && policy === undefined) {
+    throw new UsageError("--confirm measures failed gates once more, and there is no policy", {
+      hint: "Name one with --policy.",
+    });
+  }
   const startedAt = new Date();
   const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
   await using interruption = watchInterruption();
