@@ -4,6 +4,7 @@ import type { Sender } from "./http/sender.ts";
 import type { Came } from "./outcome.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { ReadReason } from "./read-reason.ts";
+import type { Retrying, RetryTally } from "./retry-tally.ts";
 import type { Arrivals, OpenArrivals } from "./schedule.ts";
 import { scheduleOf } from "./schedule.ts";
 import { Tally } from "./tally.ts";
@@ -21,6 +22,10 @@ export interface DriveOptions {
   readonly shot: (index: number) => Shot;
   readonly reason: ReadReason;
   readonly onRequest?: OnRequest | undefined;
+  /** Decides what becomes of denied requests; a retry is a request of its own and counted as one. */
+  readonly retries?: RetryTally | undefined;
+  /** Name of the phase, for the samples of denials. */
+  readonly name?: string;
   /** Ends the sending; what is under way is waited for. */
   readonly signal: AbortSignal;
   /** Arrivals before this moment of the phase are sent and not measured, seconds. */
@@ -57,24 +62,35 @@ export function drive(options: DriveOptions): Promise<Driven> {
     : driveOpen(options, options.arrivals);
 }
 
-/** Counts one request into a tally, and tells the caller. */
-function counting({ sender, reason, onRequest }: DriveOptions, tally: Tally, settled: () => void) {
-  return {
-    send(shot: Shot, dueUs: number, onEnd?: () => void): boolean {
-      tally.offered(dueUs);
-      const sent = sender.send(shot, dueUs, (exchange) => {
-        // Counted when it has ended, because only then it is known when it was written.
-        tally.sent(dueUs, exchange.sentUs === 0 ? exchange.endUs : exchange.sentUs, sender.inFlight);
-        const came = outcomeOf(exchange, reason);
-        tally.ended(exchange, came.outcome);
-        onRequest?.(exchange, came);
-        onEnd?.();
-        settled();
-      });
-      if (!sent) tally.dropped(dueUs);
-      return sent;
-    },
+/** Counts one request into a tally, tells the caller, and sends again what is to be retried. */
+function counting(
+  { sender, reason, onRequest, retries, signal, name = "" }: DriveOptions,
+  tally: Tally,
+  settled: () => void,
+) {
+  const send = (shot: Shot, dueUs: number, onEnd?: () => void, before?: Retrying): boolean => {
+    tally.offered(dueUs);
+    const finish = () => {
+      onEnd?.();
+      settled();
+    };
+    const sent = sender.send(shot, dueUs, (exchange) => {
+      // Counted when it has ended, because only then it is known when it was written.
+      tally.sent(dueUs, exchange.sentUs === 0 ? exchange.endUs : exchange.sentUs, sender.inFlight);
+      const came = outcomeOf(exchange, reason);
+      tally.ended(exchange, came.outcome);
+      onRequest?.(exchange, came);
+      const again = retries?.ended(exchange, came, before, name, tally.startUs);
+      if (again === undefined || signal.aborted) return finish();
+      const retry = () => {
+        if (signal.aborted || !send(shot, nowUs(), onEnd, again)) finish();
+      };
+      setTimeout(retry, again.waitMs);
+    });
+    if (!sent) tally.dropped(dueUs);
+    return sent;
   };
+  return { send };
 }
 
 function driveOpen(options: DriveOptions, arrivals: OpenArrivals): Promise<Driven> {
@@ -95,7 +111,7 @@ function driveOpen(options: DriveOptions, arrivals: OpenArrivals): Promise<Drive
       if (over && outstanding === 0) finish();
     };
     const measured = counting(options, tally, settled);
-    const unmeasured = counting({ ...options, onRequest: undefined }, warmup, settled);
+    const unmeasured = counting({ ...options, onRequest: undefined, retries: undefined }, warmup, settled);
     const finish = () => resolve({ startUs: measuredFromUs, endUs: nowUs() });
     const advance = () => {
       const beforeUs = nextUs ?? 0;
@@ -159,7 +175,7 @@ function driveClosed(
     const timers: NodeJS.Timeout[] = [];
     const settled = () => undefined;
     const measured = counting(options, tally, settled);
-    const unmeasured = counting({ ...options, onRequest: undefined }, warmup, settled);
+    const unmeasured = counting({ ...options, onRequest: undefined, retries: undefined }, warmup, settled);
     const finish = () => resolve({ startUs: measuredFromUs, endUs: nowUs() });
     const next = () => {
       const now = nowUs();

@@ -10,6 +10,7 @@ import { Sender } from "./http/sender.ts";
 import { claim, fact, Ledger, phaseRecord } from "./phase-record.ts";
 import { type LoadProgress, ProgressMeter } from "./progress.ts";
 import { reasonReader } from "./read-reason.ts";
+import { RetryTally } from "./retry-tally.ts";
 import { type Sample, Sampler } from "./sampler.ts";
 import { planOf } from "./schedule.ts";
 import { mixedShots, tracedShots } from "./shots.ts";
@@ -95,8 +96,11 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
       : mixedShots({ target, keys, mix: workload.mix, seed, sampleEvery: Math.max(1, Math.ceil(requests / SAMPLES)) });
   const tally = new Tally(originUs);
   const meter = new ProgressMeter();
+  const retries = new RetryTally(workload.behaviour, seed);
   const driving = drive({
     tally,
+    retries,
+    name: workload.name,
     sender,
     arrivals,
     seed,
@@ -158,7 +162,7 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
       startedAt: startedAt.toISOString(),
       durationS: (endUs - originUs) / 1_000_000,
       phases: [generator.valid ? phase : { ...phase, verdict: "inconclusive" }],
-      retryAfter: null,
+      retryAfter: retries.close(),
       generator,
     },
     histograms: tally.histograms(workload.name, startedAt.getTime(), endMs),

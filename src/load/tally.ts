@@ -141,6 +141,10 @@ export class Tally {
     this.#startUs = startUs;
   }
 
+  get startUs(): number {
+    return this.#startUs;
+  }
+
   offered(dueUs: number): void {
     this.total.offered++;
     this.#second(dueUs).offered++;

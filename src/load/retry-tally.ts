@@ -1,0 +1,157 @@
+import { type Random, seededRandom } from "../core/index.ts";
+import { Histogram } from "../metrics/index.ts";
+import type { RetryAfterFigures } from "../record/index.ts";
+import { classify, retryAfterMs } from "../wire/index.ts";
+import type { LoadExchange } from "./http/load-exchange.ts";
+import type { Came } from "./outcome.ts";
+import { DEFAULT_RETRY, decideRetry } from "./retry-rules.ts";
+
+type Behaviour = RetryAfterFigures["behaviour"];
+type Group = RetryAfterFigures["groups"][number];
+
+/** A client that ignores denials tries again after this, ms. */
+const HAMMER_MS = 20;
+/** Timers may fire a moment early, ms. */
+const GRACE_MS = 5;
+const MOST_SAMPLES = 400;
+
+interface Open {
+  readonly group: Group;
+  readonly promised: Histogram;
+  readonly actual: Histogram;
+}
+
+/** One denied request that will be sent again. */
+export interface Retrying {
+  readonly attempts: number;
+  /** From now, ms. */
+  readonly waitMs: number;
+  readonly denied: { readonly endUs: number; readonly hintMs: number | undefined; readonly open: Open };
+}
+
+/**
+ * What becomes of the denied requests of a workload: nothing, retries by the rules, or retries at once. Counts in a size
+ * that does not depend on their number. Others of the workload are under way meanwhile, so that a second denial proves
+ * nothing against a promise: it is contended, never broken.
+ */
+export class RetryTally {
+  readonly behaviour: Behaviour;
+  readonly #random: Random;
+  readonly #groups = new Map<string, Open>();
+  readonly #client = { earlySends: 0, forbiddenRetries: 0, retries: 0, gaveUp: 0, uncertain: 0 };
+  readonly #samples: RetryAfterFigures["samples"] = [];
+
+  constructor(behaviour: Behaviour, seed: number) {
+    this.behaviour = behaviour;
+    this.#random = seededRandom(seed);
+  }
+
+  /** Notes how an attempt ended. @returns when to try again, or `undefined` when this was the last word. */
+  ended(
+    exchange: LoadExchange,
+    came: Came,
+    before: Retrying | undefined,
+    phase: string,
+    originUs: number,
+  ): Retrying | undefined {
+    if (before !== undefined) this.#settle(exchange, came, before);
+    if (came.outcome !== "denied") return undefined;
+    const hintMs = retryAfterMs(exchange.retryAfter ?? "", Date.now());
+    const open = this.#groupOf(exchange, came.what);
+    open.group.denials++;
+    if (exchange.retryAfter !== undefined) open.group.present++;
+    if (hintMs !== undefined) {
+      open.group.usable++;
+      open.promised.record(hintMs * 1_000);
+    }
+    this.#sample(exchange, came.what, hintMs, phase, originUs);
+    const attempts = before?.attempts ?? 1;
+    const { retry } = classify({ status: exchange.status, reason: came.what, complete: true }) as {
+      retry: "never" | "as-told";
+    };
+    const waitMs = this.#waitMs(retry, came.what, hintMs, attempts);
+    return waitMs === undefined
+      ? undefined
+      : { attempts: attempts + 1, waitMs, denied: { endUs: exchange.endUs, hintMs, open } };
+  }
+
+  #waitMs(
+    retry: "never" | "as-told",
+    reason: string,
+    hintMs: number | undefined,
+    attempts: number,
+  ): number | undefined {
+    if (this.behaviour === "none") return undefined;
+    if (this.behaviour === "hammer") return attempts < DEFAULT_RETRY.maxAttempts ? HAMMER_MS : undefined;
+    const decision = decideRetry({ retry, reason, hintMs, attempts }, this.#random);
+    if (decision.kind === "wait") return decision.ms + GRACE_MS;
+    this.#client.gaveUp++;
+    return undefined;
+  }
+
+  /** What came of a retry, audited from what was sent. */
+  #settle(exchange: LoadExchange, came: Came, { denied }: Retrying): void {
+    const { endUs, hintMs, open } = denied;
+    this.#client.retries++;
+    if (hintMs !== undefined && exchange.sentUs < endUs + hintMs * 1_000) this.#client.earlySends++;
+    if (came.outcome === "admitted") {
+      open.actual.record(exchange.sentUs - endUs);
+      if (hintMs !== undefined) open.group.kept++;
+    } else if (came.outcome === "denied" && hintMs !== undefined) open.group.contended++;
+  }
+
+  #groupOf({ shot: { dialect, stream } }: LoadExchange, reason: string): Open {
+    const name = `${reason} ${dialect} ${stream}`;
+    const known = this.#groups.get(name);
+    if (known !== undefined) return known;
+    const counts = {
+      denials: 0,
+      present: 0,
+      usable: 0,
+      kept: 0,
+      broken: 0,
+      contended: 0,
+      earlyProbes: 0,
+      earlyAdmitted: 0,
+    };
+    const group: Group = { reason, dialect, stream, ...counts, promisedMs: null, actualMs: null };
+    const made = { group, promised: new Histogram(), actual: new Histogram() };
+    this.#groups.set(name, made);
+    return made;
+  }
+
+  #sample(exchange: LoadExchange, reason: string, hintMs: number | undefined, phase: string, originUs: number): void {
+    if (this.#samples.length >= MOST_SAMPLES) return;
+    const { retryAfter, shot, endUs } = exchange;
+    this.#samples.push({
+      phase,
+      atS: (endUs - originUs) / 1_000_000,
+      reason,
+      dialect: shot.dialect,
+      stream: shot.stream,
+      ...(retryAfter === undefined ? {} : { header: retryAfter }),
+      promisedMs: hintMs ?? null,
+      actualMs: null,
+      outcome: "untested",
+      kept: null,
+    });
+  }
+
+  /** @returns `null` when nothing was denied. */
+  close(): RetryAfterFigures | null {
+    if (this.#groups.size === 0) return null;
+    const groups = [...this.#groups.values()].map(({ group, promised, actual }) => ({
+      ...group,
+      promisedMs: promised.quantilesMs(),
+      actualMs: actual.quantilesMs(),
+    }));
+    return {
+      behaviour: this.behaviour,
+      groups,
+      keptShare: null,
+      samples: this.#samples,
+      client: this.#client,
+      fleet: null,
+    };
+  }
+}

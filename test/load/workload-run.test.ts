@@ -1,0 +1,129 @@
+import { describe, expect, test } from "vitest";
+import { Redactor } from "../../src/client/index.ts";
+import { startGateway } from "../../src/gateway/index.ts";
+import { runWorkload, type Sample, type Workload } from "../../src/load/index.ts";
+import { Histogram, histogramLog } from "../../src/metrics/index.ts";
+import { runRecordJsonSchema } from "../../src/record/index.ts";
+import { describeEmbedded, type ReadyLine } from "../../src/target/index.ts";
+
+async function run(workload: Partial<Workload>, gatewayOptions: Parameters<typeof startGateway>[0] = {}) {
+  await using gateway = await startGateway({ limits: { rpm: 60_000, inFlight: 500 }, ...gatewayOptions });
+  const { target } = describeEmbedded(gateway.ready as unknown as ReadyLine);
+  const samples: Sample[] = [];
+  const never = new AbortController().signal;
+  const key = target.keys.valid;
+  const result = await runWorkload(
+    {
+      name: "w",
+      tier: undefined,
+      arrivals: { kind: "constant", ratePerS: 100, durationS: 1 },
+      mix: [{ dialect: "chat", stream: false, model: "echo-fast", promptTokens: 5, maxTokens: 16, weight: 1 }],
+      maxInFlight: undefined,
+      warmupS: 0,
+      engine: "native",
+      behaviour: "none",
+      allow: { deniedShare: 0, failedShare: 0 },
+      written: null,
+      ...workload,
+    },
+    {
+      target,
+      keys: [key],
+      seed: 3,
+      stop: never,
+      abort: never,
+      redactor: new Redactor([{ name: "key.valid", value: key.reveal() }]),
+      onSample: (sample) => samples.push(sample),
+      calibration: null,
+    },
+  );
+  return { ...result, samples, secret: key.reveal() };
+}
+
+const stream = {
+  dialect: "messages",
+  stream: true,
+  model: "echo-stream",
+  promptTokens: 5,
+  maxTokens: 64,
+  weight: 1,
+} as const;
+
+describe("a workload", () => {
+  test("every arrival is counted once, in the class that it came to", async () => {
+    const { run: done, samples, secret } = await run({});
+    const [phase] = done.phases;
+    expect(phase).toMatchObject({ offered: 100, sent: 100, admitted: 100, denied: 0, failed: 0, dropped: 0 });
+    expect(
+      phase?.classes.map(({ dialect, stream: streamed, outcome, count }) => [dialect, streamed, outcome, count]),
+    ).toEqual([["chat", false, "admitted", 100]]);
+    expect(phase?.series.reduce((sum, { admitted }) => sum + admitted, 0)).toBe(100);
+    expect(samples.length).toBeGreaterThan(0);
+    expect(JSON.stringify(samples)).not.toContain(secret);
+    expect(JSON.stringify(samples)).toContain("[key.valid]");
+  });
+
+  test("streams: every gap is counted, connections are reused, as many run as were asked for", async () => {
+    const { run: done } = await run(
+      { arrivals: { kind: "closed", inFlight: 10, requests: 30, rampS: 0 }, mix: [stream] },
+      { pieces: 6, paceMs: 10 },
+    );
+    const [phase] = done.phases;
+    expect(phase).toMatchObject({ sent: 30, admitted: 30, failed: 0, peakInFlight: 10, connections: 10 });
+    const [only] = phase?.classes ?? [];
+    expect(only?.ttftMs).not.toBeNull();
+    expect(only?.gapMs).not.toBeNull();
+    expect(only?.outputTokens).toBeGreaterThan(30 * 5);
+  });
+
+  test("denied, unfinished and failed are classes of their own, and fail the run", async () => {
+    const denied = await run({}, { limits: { rpm: 20, inFlight: 4 } });
+    expect(denied.run.verdict).toBe(denied.run.generator.valid ? "fail" : "inconclusive");
+    expect(denied.run.phases[0]?.classes.map(({ outcome }) => outcome).sort()).toEqual(["admitted", "denied"]);
+    const cut = await run({
+      arrivals: { kind: "constant", ratePerS: 10, durationS: 1 },
+      mix: [{ ...stream, model: "drop-midstream" }],
+    });
+    expect(cut.run.phases[0]?.classes.map(({ outcome }) => outcome)).toEqual(["unfinished"]);
+    const failed = await run({
+      arrivals: { kind: "constant", ratePerS: 10, durationS: 1 },
+      mix: [{ ...stream, model: "fail-500" }],
+    });
+    expect(failed.run.phases[0]?.failures.map(({ what }) => what)).toEqual(["500"]);
+  });
+
+  test("arrivals beyond the bound are dropped and counted", async () => {
+    const { run: done } = await run({
+      arrivals: { kind: "burst", size: 20, everyS: 1, durationS: 1 },
+      mix: [{ ...stream, model: "echo-stream" }],
+      maxInFlight: 5,
+    });
+    expect(done.phases[0]).toMatchObject({ offered: 20, sent: 5, dropped: 15, peakInFlight: 5 });
+  });
+
+  test("obeying clients wait as told; hammering ones are counted as early", async () => {
+    const crowd = { arrivals: { kind: "closed", inFlight: 4, requests: 6, rampS: 0 }, mix: [stream] } as const;
+    const small = { limits: { rpm: 6_000, inFlight: 2 }, pieces: 6, paceMs: 50 };
+    const obey = await run({ ...crowd, behaviour: "obey" }, small);
+    expect(obey.run.retryAfter?.client).toMatchObject({ earlySends: 0, forbiddenRetries: 0 });
+    expect(obey.run.retryAfter?.client.retries).toBeGreaterThan(0);
+    const hammer = await run({ ...crowd, behaviour: "hammer" }, small);
+    expect(hammer.run.retryAfter?.client.earlySends).toBeGreaterThan(0);
+  });
+
+  test("histograms come out as a log that can be read back", async () => {
+    const { histograms } = await run({});
+    const log = histogramLog(histograms, Date.now());
+    const line = log.split("\n").find((candidate) => candidate.includes("chat.whole.admitted.response")) ?? "";
+    const decoded = Histogram.decode(line.slice(line.lastIndexOf(",") + 1));
+    expect(decoded.count).toBe(100);
+    // The maximum is a bucket's bound after a round trip; the quantiles are the same.
+    const { p50, p90, p99 } =
+      histograms.find(({ tag }) => tag.endsWith("admitted.response"))?.histogram.quantilesMs() ?? {};
+    expect(decoded.quantilesMs()).toMatchObject({ p50, p90, p99 });
+  });
+
+  test("the record's schema has the load section", () => {
+    expect(JSON.stringify(runRecordJsonSchema())).toContain("scheduleLagMs");
+  });
+});
