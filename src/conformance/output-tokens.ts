@@ -10,7 +10,8 @@ export function outputTokensOf(answer: Answer): number {
   if (!answer.streamed) {
     const { completion_tokens: chat, output_tokens: messages } = answer.reply.usage ?? {};
     const counted = chat ?? messages;
-    if (counted !== undefined && counted >= 0 && Number.isFinite(counted)) return counted;
+    // A count beyond one token per byte is a defect of the count, not an expense.
+    if (counted !== undefined && counted >= 0) return Math.min(counted, answer.exchange.response?.body.bytes ?? 0);
   }
   return Math.ceil((answer.replyText?.length ?? 0) / CHARACTERS);
 }

@@ -99,7 +99,12 @@ const largeBodies = defineCheck({
   cost: { requests: 2 },
   async probe(t) {
     const ask: Ask = {
-      prompt: "lorem ipsum ".repeat(Math.ceil((SIZES[t.case] ?? 0) / 12)),
+      // The bulk stands in an earlier turn: a model that repeats what it is told has little to say then.
+      prompt: [
+        { role: "user", content: "lorem ipsum ".repeat(Math.ceil((SIZES[t.case] ?? 0) / 12)) },
+        { role: "assistant", content: "Noted." },
+        { role: "user", content: "hello" },
+      ],
       intent: "either",
       patient: false,
       freshConnection: true,
