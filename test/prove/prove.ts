@@ -30,36 +30,47 @@ const chosen = args.all ? everything() : sample(known.survivors);
 const folder = args.out ?? mkdtempSync(join(tmpdir(), "gauntlet-prove-"));
 const startedMs = Date.now();
 
+type SwitchKind = Judgement["kind"];
+
 /** Judges the named ones in processes of their own, all of them waiting most of the time. */
-async function judge(kind: "faults" | "variants", names: readonly string[]): Promise<Judgement[]> {
-  const earlier = args.from.flatMap(readJudgements).filter((judgement) => judgement.kind === kind);
-  const missing = names.filter((name) => !earlier.some((judgement) => judgement.name === name));
+async function judge(kind: SwitchKind, names: readonly string[], pass: string): Promise<Judgement[]> {
   const files = await Promise.all(
     Array.from({ length: args.workers }, async (_, index) => {
-      const out = join(folder, `${kind}-${index}.jsonl`);
-      const list = join(folder, `${kind}-${index}.txt`);
-      writeFileSync(list, missing.filter((_name, at) => at % args.workers === index).join("\n"));
-      const worker = spawn(
-        process.execPath,
-        ["--import", "tsx", join(import.meta.dirname, "judge-many.ts"), kind, out, "--names", list],
-        { stdio: ["ignore", "inherit", "inherit"] },
-      );
+      const out = join(folder, `${kind}-${pass}-${index}.jsonl`);
+      const list = join(folder, `${kind}-${pass}-${index}.txt`);
+      writeFileSync(list, names.filter((_name, at) => at % args.workers === index).join("\n"));
+      const many = join(import.meta.dirname, "judge-many.ts");
+      const worker = spawn(process.execPath, ["--import", "tsx", many, kind, out, "--names", list], {
+        stdio: ["ignore", "inherit", "inherit"],
+      });
       await once(worker, "exit");
       return out;
     }),
   );
-  return [...earlier.filter(({ name }) => names.includes(name)), ...files.flatMap(readJudgements)];
+  return files.flatMap(readJudgements);
 }
 
+/** Judges what earlier runs have not, and once more what was not as it should be: a busy machine is no finding. */
+async function prove(kind: SwitchKind, names: readonly string[]): Promise<Judgement[]> {
+  const earlier = args.from.flatMap(readJudgements).filter((judgement) => judgement.kind === kind);
+  const judged = new Map(earlier.filter(({ name }) => names.includes(name)).map((one) => [one.name, one] as const));
+  const missing = names.filter((name) => !judged.has(name));
+  for (const judgement of await judge(kind, missing, "first")) judged.set(judgement.name, judgement);
+  const doubtful = [...judged.values()].filter((one) => complaints(one, before).length > 0).map(({ name }) => name);
+  console.log(`${kind}: ${names.length} judged after ${minutes()} min, ${doubtful.length} to be judged again`);
+  if (doubtful.length > 0)
+    for (const again of await judge(kind, doubtful, "again"))
+      if (complaints(again, before).length === 0) judged.set(again.name, again);
+  return [...judged.values()];
+}
+
+const before = new Map<string, Kill>(args.write ? [] : known.kills.map((kill) => [kill.fault, kill]));
 console.log(
   `proving with ${chosen.faults.length} faults and ${chosen.variants.length} variants; judgements in ${folder}`,
 );
-const faults = await judge("faults", chosen.faults);
-console.log(`faults judged after ${minutes()} min`);
-const variants = await judge("variants", chosen.variants);
-console.log(`variants judged after ${minutes()} min`);
+const faults = await prove("faults", chosen.faults);
+const variants = await prove("variants", chosen.variants);
 
-const before = new Map<string, Kill>(args.write ? [] : known.kills.map((kill) => [kill.fault, kill]));
 const wrong = [...faults, ...variants].flatMap((judgement) => complaints(judgement, before));
 const unjudged = [...chosen.faults, ...chosen.variants].filter(
   (name) => ![...faults, ...variants].some((judgement) => judgement.name === name),
