@@ -96,4 +96,6 @@ test("run drives the load that the policy asks for, and a failed gate of it once
   // Eighty samples cannot show a p99.9, whatever the generator was like.
   expect(gates.get("response_ms p999 < 1")).toMatchObject({ outcome: "inconclusive" });
   expect((await gauntlet(["run", "--only", "models.list", "--confirm"], {}, at)).code).toBe(2);
+  // Without a policy nothing of it is asked for.
+  expect((await gauntlet(["run", "--only", "models.list", "--out", "plain"], {}, at)).code).toBe(0);
 }, 120_000);
