@@ -18,7 +18,8 @@ export interface Point {
  * Seconds put together so that a long run stays drawable. Rates are means per second; of in flight, and of latency within
  * each bucket, the highest is kept, because a spike is what a reader looks for.
  */
-export function thin(series: readonly LoadSecond[]): { readonly points: readonly Point[]; readonly bucketS: number } {
+export function thin(recorded: readonly LoadSecond[]): { readonly points: readonly Point[]; readonly bucketS: number } {
+  const series = withoutGaps(recorded);
   const bucketS = Math.max(1, Math.ceil(series.length / MOST_POINTS));
   const points: Point[] = [];
   for (let from = 0; from < series.length; from += bucketS) {
@@ -39,6 +40,22 @@ export function thin(series: readonly LoadSecond[]): { readonly points: readonly
     });
   }
   return { points, bucketS };
+}
+
+/** Longest silence that is filled second by second; nothing that is longer belongs to one run. */
+const LONGEST_GAP_S = 3_600;
+
+/** A second in which nothing happened has no entry; a line must not run on through it. */
+function withoutGaps(series: readonly LoadSecond[]): LoadSecond[] {
+  return series.flatMap((second, index) => {
+    const next = series[index + 1];
+    const missing = next === undefined ? 0 : Math.round(next.atS - second.atS) - 1;
+    const silent = Array.from({ length: Math.max(0, Math.min(missing, LONGEST_GAP_S)) }, (_, step): LoadSecond => {
+      const nothing = { offered: 0, sent: 0, admitted: 0, denied: 0, failed: 0, dropped: 0 };
+      return { ...nothing, atS: second.atS + step + 1, inFlight: second.inFlight, responseMs: null, ttftMs: null };
+    });
+    return [second, ...silent];
+  });
 }
 
 function highest(values: readonly ({ p50: number; p99: number } | null)[]): { p50: number; p99: number } | null {
