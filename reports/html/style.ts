@@ -212,6 +212,7 @@ figure svg .limit { stroke: var(--ink); stroke-width: 1.2; stroke-dasharray: 5 3
   .area > summary .pips { grid-column: 2 / -1; grid-row: 2; }
   .area > summary .tally { font-size: .8rem; }
   .area[open] > .scroll { padding-left: 0; }
+  figure .scroll > svg { min-width: 38rem; }
   .reasons li { grid-template-columns: minmax(0, 1fr); gap: 0; }
   .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .listing .event { grid-template-columns: 1fr; gap: 0; } .listing .offset { text-align: left; }

@@ -26,9 +26,13 @@ export function Sheet({
   readonly children: ComponentChildren;
 }) {
   return (
-    <svg viewBox={`0 0 ${box.width} ${box.height}`} role="img" aria-label={label}>
-      {children}
-    </svg>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable without a mouse
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset groups inputs, and this groups none
+    <div class="scroll" tabIndex={0} role="group" aria-label="Drawing; scrolls where the page is narrow">
+      <svg viewBox={`0 0 ${box.width} ${box.height}`} role="img" aria-label={label}>
+        {children}
+      </svg>
+    </div>
   );
 }
 
