@@ -190,7 +190,11 @@ export async function conform(options: ConformOptions): Promise<number> {
 /** Longest wait of a check that a quick run still makes, seconds. */
 const QUICK_WAIT_S = 5;
 
+/** A quick run denies next to nothing, so that there are no hints to be judged. */
+const NEEDS_DENIALS = "retry-after.";
+
 function isQuick({ check }: Instance): boolean {
+  if (check.id.startsWith(NEEDS_DENIALS)) return false;
   return check.kind === "watch" || (check.cost.waitS ?? 0) <= QUICK_WAIT_S;
 }
 
