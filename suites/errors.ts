@@ -12,8 +12,9 @@ import {
   that,
   type Verdict,
 } from "../src/conformance/index.ts";
+import { member } from "../src/core/index.ts";
 import { DENIALS, type Reason, type RowId } from "../src/spec/index.ts";
-import { DIALECTS, type Dialect, MODES } from "../src/wire/index.ts";
+import { DIALECTS, type Dialect, MODES, parseJson } from "../src/wire/index.ts";
 import { askPastRate } from "./shared/ask-past-rate.ts";
 import { expectedDenial } from "./shared/expected-denial.ts";
 import { assumeTwin, goodTwin } from "./shared/good-twin.ts";
@@ -269,9 +270,15 @@ const everyDenialIsNamed = defineWatch({
   title: "Every 401, 402 and 429 of the run names a reason that belongs to its status",
   covers: ["ERR-HDR-1"],
   explains:
-    "Whichever check provoked it: an answer with 401, 402 or 429 is a denial of the gateway and must carry one of the reasons that the table has for that status.",
+    "Whichever check provoked it: an answer with 401, 402 or 429, for a model that serves others, is a denial of the gateway and must carry one of the reasons that the table has for that status.",
   judge(answers, verdict) {
-    const denials = answers.filter(({ status }) => status === 401 || status === 402 || status === 429);
+    // A model that never served anything may have a provider that denies; whose denial it is cannot be told then.
+    const serving = new Set(answers.filter(({ admitted }) => admitted).map(modelOf));
+    const denials = answers.filter(
+      (answer) =>
+        (answer.status === 401 || answer.status === 402 || answer.status === 429) &&
+        (answer.asked.endpoint === "models" || answer.reason !== undefined || serving.has(modelOf(answer))),
+    );
     if (denials.length === 0) return verdict.inconclusive("nothing was denied");
     for (const answer of denials) {
       const allowed = DENIALS.filter((row) => row.status === answer.status).map(({ reason }) => reason);
@@ -283,6 +290,11 @@ const everyDenialIsNamed = defineWatch({
     }
   },
 });
+
+/** The model that was asked for, as the request says it. */
+function modelOf({ exchange }: Answer): unknown {
+  return member(parseJson(exchange.request.body ?? ""), "model");
+}
 
 const modelIsNotListed = defineCheck({
   id: "errors.unknown-model-unlisted",
