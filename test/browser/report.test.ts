@@ -9,6 +9,7 @@ import { serve, startBrowser } from "../support/browser.ts";
 import { type Folder, temporaryFolder } from "../support/gauntlet.ts";
 import { hostileSource } from "../support/hostile.ts";
 import { exchangeLine, recordOf, result } from "../support/records.ts";
+import { SAMPLES } from "../support/sample-records.ts";
 
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 /** What Jenkins sends with the files of a build, in effect. */
@@ -133,6 +134,27 @@ test("a hostile record runs nothing, in either form", async () => {
   });
 });
 
+test("a run with load, gates and a comparison shows every section and every drawing with its table", async () => {
+  await opened(everything(), { javaScriptEnabled: false }, async ({ page, complaints }) => {
+    const ids = ["verdict", "belief", "gates", "changes", "coverage", "failures", "tiers", "retry-after", "latency"];
+    for (const id of [...ids, "environment"]) expect(await page.locator(`#${id}`).count(), id).toBe(1);
+    expect(await page.locator("figure").count()).toBeGreaterThanOrEqual(6);
+    for (const drawing of await page.locator("figure svg[role=img]").all()) {
+      expect(await drawing.getAttribute("aria-label")).toMatch(/\w{3}/);
+      expect((await drawing.innerHTML()).includes("NaN")).toBe(false);
+    }
+    expect(complaints).toEqual([]);
+  });
+});
+
+function everything(): string {
+  const record = SAMPLES["everything"];
+  if (record === undefined) throw new Error("there is no such sample");
+  const path = join(folder.path, "everything.html");
+  writeFileSync(path, FORMATS.html({ record, evidence: () => undefined }, "single").get("report.html") ?? "");
+  return pathToFileURL(path).href;
+}
+
 test.each([
   ["light", 1280],
   ["dark", 1280],
@@ -142,7 +164,7 @@ test.each([
   async (colorScheme, width) => {
     // axe is put in past the page's own policy, which forbids it as it should.
     const options: BrowserContextOptions = { colorScheme, viewport: { width, height: 900 }, bypassCSP: true };
-    await opened(fromDisk(), options, async ({ page }) => {
+    await opened(everything(), options, async ({ page }) => {
       await page.evaluate(() => {
         for (const part of document.querySelectorAll("details")) part.open = true;
       });
