@@ -65,6 +65,8 @@ const HASTE = { deadlineMs: 6_000, idleMs: 3_000 };
 /** A gateway that hangs on everything is known by then; the rest of the run only finds out where it does not. */
 const MANY_TIMEOUTS = 60;
 const GREAT_HASTE = { deadlineMs: 2_500, idleMs: 1_200 };
+const MOST_TIMEOUTS = 240;
+const GREATEST_HASTE = { deadlineMs: 1_000, idleMs: 600 };
 
 const TIMED_OUT: readonly string[] = ["deadline", "idle-timeout"];
 
@@ -342,7 +344,8 @@ export class Traffic implements AsyncDisposable {
     const own = this.#timeouts.get(kind) ?? 0;
     const all = [...this.#timeouts.values()].reduce((sum, count) => sum + count, 0);
     if (own < TIMEOUTS_BEFORE_HASTE && (own === 0 || all < MANY_TIMEOUTS)) return full;
-    const { deadlineMs: most, idleMs: silence } = all < MANY_TIMEOUTS ? HASTE : GREAT_HASTE;
+    const haste = all < MANY_TIMEOUTS ? HASTE : all < MOST_TIMEOUTS ? GREAT_HASTE : GREATEST_HASTE;
+    const { deadlineMs: most, idleMs: silence } = haste;
     return { ...full, deadlineMs: Math.min(full.deadlineMs, most), idleMs: Math.min(full.idleMs, silence) };
   }
 

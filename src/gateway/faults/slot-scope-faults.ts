@@ -61,7 +61,7 @@ export const SLOT_SCOPE_FAULTS: readonly Fault[] = [
   ),
   loadFault(
     "slots.one-full-all-full",
-    ["LIMIT-1"],
+    ["LIMIT-1", "LIMIT-RATE-1"],
     "While one account's slots are all held, every account is denied.",
     wrap("check", (next) => {
       const last = remembered(() => ({ untilMs: 0 }));
