@@ -8,9 +8,6 @@ import { type Ask, TierBench } from "./tier-bench.ts";
 export const SHARE = 0.94;
 /** Closer arrivals than the rate's interval by more than this may be denied by a limiter that wants them even, µs. */
 const JITTER_US = 1_000;
-/** One denial may be somebody else's request on the account; two are not. */
-const TOLERATED = 1;
-
 /** Sends evenly just below the rate. @param count requests that a minute's limit still allows. */
 export async function atTheLimit(bench: TierBench, count: number): Promise<void> {
   const kinds = TierBench.kinds("echo");
@@ -50,7 +47,7 @@ export function judgeAtTheLimit(facts: readonly Fact[], all: readonly Fact[], rp
       "rate.denied-below-limit",
       "Traffic below the limit is not denied for its rate",
       ["LIMIT-RATE-3"],
-      unexplained.length <= TOLERATED,
+      unexplained.length === 0,
       "0 denied",
       told,
       { exchanges: samplesOf(unexplained) },

@@ -6,9 +6,9 @@ import type { LoadExchange } from "../http/load-exchange.ts";
 const NONCE = /gx[0-9a-f]+n[0-9a-z]+z/g;
 const FILLER = "one two three four five six seven eight nine ten";
 
-/** A prompt whose echo can be recognised, and whose loss of a word shows. */
+/** A prompt whose echo can be recognised, whose loss of a word shows, and whose end shows when it leaks. */
 export function echoPrompt(nonce: string): string {
-  return `Please repeat: ${nonce} ${FILLER}`;
+  return `Please repeat: ${nonce} ${FILLER} ${nonce}`;
 }
 
 /**
@@ -22,7 +22,7 @@ export function echoFlaw(exchange: LoadExchange, isEcho: boolean): "crossed" | "
   if (text === undefined) return undefined;
   const foreign = (text.match(NONCE) ?? []).some((found) => found !== shot.nonce);
   if (foreign) return "crossed";
-  return isEcho && !text.includes(`${shot.nonce} ${FILLER}`) ? "incomplete" : undefined;
+  return isEcho && !text.includes(`${shot.nonce} ${FILLER} ${shot.nonce}`) ? "incomplete" : undefined;
 }
 
 function textOf(exchange: LoadExchange): string | undefined {

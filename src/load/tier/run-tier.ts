@@ -32,6 +32,8 @@ export interface TierOptions {
 
 /** Lone requests at the beginning: connections and code become warm, and a lone stream is known. */
 const WARM_UPS = 8;
+/** Findings that need the whole run. */
+const RARE: readonly string[] = ["latency.stalls", "service.failed", "service.cut"];
 /** Even requests of a quick run. */
 const QUICK_EVEN = 32;
 /** Promises that are waited for at the beginning of the overload, ms. */
@@ -122,11 +124,9 @@ export async function runTier({ name, limits, written, length }: TierOptions, co
         return [
           ...judgeRecovery(facts, bench.facts, recovery, limits.inFlight),
           ...judgePromises(told),
-          ...common(facts).filter((finding) => finding.name !== "latency.stalls"),
-          // Stalls are few in each phase: the last one judges those of the whole run.
-          ...judgeService(bench.facts, bench.long, own.stretches).filter(
-            (finding) => finding.name === "latency.stalls",
-          ),
+          ...common(facts).filter(({ name: what }) => !RARE.includes(what)),
+          // What is rare in each phase: the last one judges it over the whole run.
+          ...judgeService(bench.facts, bench.long, own.stretches).filter(({ name: what }) => RARE.includes(what)),
         ];
       },
     );
