@@ -16,6 +16,7 @@ import { complete, completionCommand } from "./completion-command.ts";
 import { doctorCommand } from "./doctor-command.ts";
 import { gatewayCommand } from "./gateway-command.ts";
 import { initCommand } from "./init-command.ts";
+import { limitsCommand } from "./limits-command.ts";
 import { VERSION } from "./version.ts";
 import { versionDocument } from "./version-document.ts";
 import { waiversCommand } from "./waivers-command.ts";
@@ -64,6 +65,7 @@ export async function main(args: readonly string[]): Promise<number> {
     rejudgeCommand,
     loadCommand,
     calibrateCommand,
+    limitsCommand,
     reportCommand,
     compareCommand,
     baselineCommand,

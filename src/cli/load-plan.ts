@@ -9,16 +9,7 @@ import { isLoopback, type Target } from "../target/index.ts";
  * @throws UsageError when a budget that the target file names would be exceeded.
  */
 export function assertAllowed(target: Target, workloads: readonly Workload[]): void {
-  if (!isLoopback(target.baseUrl) && !target.authorized) {
-    throw new ConfigError([
-      {
-        file: target.source,
-        path: "authorized",
-        message: `load goes to ${new URL(target.baseUrl).host}, which is not this machine.`,
-        hint: "Say `authorized: true` in the target file when you may load it.",
-      },
-    ]);
-  }
+  assertLoadAllowed(target);
   const cost = costsOf(target, workloads);
   const written = member(target.configuration, "budget");
   const requests = member(written, "requests");
@@ -35,6 +26,20 @@ export function assertAllowed(target: Target, workloads: readonly Workload[]): v
         hint: "Raise budget.outputTokens in the target file, or choose less load.",
       },
     );
+  }
+}
+
+/** @throws ConfigError when the host is not this machine and the target does not say `authorized: true`. */
+export function assertLoadAllowed(target: Target): void {
+  if (!isLoopback(target.baseUrl) && !target.authorized) {
+    throw new ConfigError([
+      {
+        file: target.source,
+        path: "authorized",
+        message: `load goes to ${new URL(target.baseUrl).host}, which is not this machine.`,
+        hint: "Say `authorized: true` in the target file when you may load it.",
+      },
+    ]);
   }
 }
 

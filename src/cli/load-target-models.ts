@@ -10,9 +10,18 @@ import { endpointUrl, parseJson } from "../wire/index.ts";
  * @throws UnreachableError when no HTTP answer comes.
  */
 export async function loadTargetOf(target: Target, workloads: readonly Workload[]): Promise<Target> {
-  const { models } = target;
   const named = workloads.every(({ mix, tier }) => tier === undefined && mix.every(({ model }) => model !== undefined));
-  if (models.chat !== undefined || named) return target;
+  return named ? target : fillPlainModel(target);
+}
+
+/**
+ * The target with its plain model taken from the model list when it names none.
+ *
+ * @throws UnreachableError when no HTTP answer comes.
+ */
+export async function fillPlainModel(target: Target): Promise<Target> {
+  const { models } = target;
+  if (models.chat !== undefined) return target;
   await using recorder = new Recorder({ secrets: [{ name: "key.valid", value: target.keys.valid.reveal() }] });
   const url = endpointUrl(target.baseUrl, "models");
   const authorization = `Bearer ${target.keys.valid.reveal()}`;

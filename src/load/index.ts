@@ -1,3 +1,4 @@
+export { analyseLimits, defaultLimitsBudget, type LimitsAnalysis } from "./analysis/limits/analyse-limits.ts";
 export { calibrate, problemsOf } from "./calibration/calibrate.ts";
 export { costOf } from "./cost.ts";
 export { DEFAULT_BOUNDS, GeneratorHealth } from "./generator-health.ts";

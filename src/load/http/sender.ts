@@ -92,6 +92,12 @@ export class Sender implements AsyncDisposable {
     for (const connection of [...this.#busy.keys()]) connection.leave("aborted");
   }
 
+  /** The exchange of this very shot while it runs; `undefined` before its connection is there, and after its end. */
+  underWay(shot: Shot): LoadExchange | undefined {
+    for (const { exchange } of this.#busy.keys()) if (exchange?.shot === shot) return exchange;
+    return undefined;
+  }
+
   /** Leaves one exchange, as a client does that gives up. */
   abort(exchange: LoadExchange): void {
     const connection = [...this.#busy.keys()].find((candidate) => candidate.exchange === exchange);

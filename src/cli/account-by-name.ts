@@ -1,0 +1,27 @@
+import { UsageError } from "../core/index.ts";
+import type { Key, Limits, Target } from "../target/index.ts";
+
+/** An account of the target as the user names it. */
+export interface NamedAccount {
+  readonly key: Key;
+  readonly second: Key | undefined;
+  /** What the target says of it; `undefined` when it says nothing. */
+  readonly limits: Limits | undefined;
+}
+
+/**
+ * Finds an account by name: `valid`, a tier, or `limited.N`.
+ *
+ * @throws UsageError with the names that there are.
+ */
+export function accountByName(target: Target, name: string): NamedAccount {
+  const { keys, tiers, limited } = target;
+  const accounts = new Map<string, NamedAccount>([
+    ["valid", { key: keys.valid, second: keys.second, limits: target.limits }],
+    ...Object.entries(tiers),
+    ...limited.map((account, index) => [`limited.${index}`, account] as const),
+  ]);
+  const found = accounts.get(name);
+  if (found !== undefined) return found;
+  throw new UsageError(`the target has no account "${name}"`, { hint: `It has ${[...accounts.keys()].join(", ")}.` });
+}

@@ -1,0 +1,45 @@
+import type { CommandModule } from "yargs";
+import { leaveExitCode } from "./outcome.ts";
+
+interface Arguments {
+  readonly target: string;
+  readonly account: string;
+  readonly "budget-requests"?: number;
+  readonly minutes?: number;
+  readonly json: boolean;
+  readonly fault: string[];
+  readonly variant: string[];
+}
+
+/** `gauntlet limits`: finds out how an account is limited. */
+export const limitsCommand: CommandModule<object, Arguments> = {
+  command: "limits",
+  describe: "Find out how an account is limited: rate, burst, kind of window, slots; uses the account up",
+  builder: {
+    target: {
+      type: "string",
+      default: "embedded",
+      requiresArg: true,
+      describe: 'target file, or "embedded" for the reference gateway',
+    },
+    account: {
+      type: "string",
+      default: "valid",
+      requiresArg: true,
+      describe: "valid, starter, growth, scale, limited.0, limited.1, …",
+    },
+    "budget-requests": {
+      type: "number",
+      requiresArg: true,
+      describe: "most requests; default by the account's limits",
+    },
+    minutes: { type: "number", requiresArg: true, describe: "longest time; default 6" },
+    json: { type: "boolean", default: false, describe: "print one JSON document to stdout and nothing else there" },
+    fault: { type: "string", array: true, nargs: 1, default: [], describe: "with the embedded gateway: a fault" },
+    variant: { type: "string", array: true, nargs: 1, default: [], describe: "with the embedded gateway: a variant" },
+  },
+  handler: async (argv) => {
+    const { limits } = await import("./limits.ts");
+    leaveExitCode(argv, await limits({ ...argv, requests: argv["budget-requests"] }));
+  },
+};

@@ -1,0 +1,38 @@
+import type { LimitsAnalysis } from "../load/index.ts";
+import type { Limits } from "../target/index.ts";
+
+type Told = { readonly answer: unknown; readonly confidence: string; readonly evidence: string };
+
+/** What the analysis found, one answer a line, each with its confidence and its evidence. */
+export function renderLimits(analysis: LimitsAnalysis, declared: Limits | undefined): string {
+  const { rate, slots, spent, cut } = analysis;
+  const per = (what: string) => (value: unknown) =>
+    what === "account"
+      ? `${value === "separate" ? "other accounts are not affected" : "shared with other accounts"}`
+      : `${value}`;
+  const lines: [string, Told, (value: unknown) => string][] = [
+    ["kind", rate.kind, String],
+    ["rate", rate.perMinute, (value) => `${value} per minute${said(declared?.rpm, value)}`],
+    ["burst", rate.burst, (value) => `${value} at once`],
+    ["denied count", rate.deniedCount, String],
+    ["listing counts", rate.listingCounts, String],
+    ["second key", rate.scopes.key, per("key")],
+    ["other dialect", rate.scopes.dialect, per("dialect")],
+    ["other model", rate.scopes.model, per("model")],
+    ["other account", rate.scopes.account, per("account")],
+    ["in flight", slots.inFlight, (value) => `${value}${said(declared?.inFlight, value)}`],
+    ["slot after end", slots.freedAtEnd, (value) => `freed ${value}`],
+    ["slot after leaving", slots.freedOnDisconnect, (value) => `freed ${value}`],
+  ];
+  const rendered = lines.flatMap(([name, { answer, confidence, evidence }, tell]) => [
+    `${name.padEnd(18)} ${answer === null ? "cannot tell" : `${tell(answer)}  (confidence ${confidence})`}`,
+    `${"".padEnd(18)}   ${evidence}`,
+  ]);
+  const end = `${spent.requests} requests in ${spent.minutes.toFixed(1)} minutes${cut === null ? "" : `; cut short: ${cut}`}`;
+  return `${[...rendered, end].join("\n")}\n`;
+}
+
+function said(declared: number | undefined, value: unknown): string {
+  if (declared === undefined || typeof value !== "number") return "";
+  return Math.abs(value - declared) <= declared * 0.03 ? ", as declared" : `, declared ${declared}`;
+}

@@ -1,0 +1,43 @@
+/** What the limit would have to be: at least `value` for an admission, at most `value` for a denial. */
+export interface Demands {
+  readonly atLeast: readonly number[];
+  readonly atMost: readonly number[];
+}
+
+/** Explanations that miss hardly more than the best one: a stall of this machine makes a few misses by itself. */
+export function nearlyAsGood(misses: number, best: number, attempts: number): boolean {
+  return misses <= best + 2 + attempts * 0.005;
+}
+
+/** How many demands a limit contradicts. */
+export function missesOf({ atLeast, atMost }: Demands, limit: number): number {
+  return atLeast.filter((floor) => floor > limit).length + atMost.filter((ceiling) => ceiling < limit).length;
+}
+
+export interface Agreement {
+  readonly misses: number;
+  /** The limits that miss as few demands. */
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Finds the limits that contradict the fewest demands. */
+export function agree({ atLeast, atMost }: Demands): Agreement {
+  const floors = Float64Array.from(atLeast).sort();
+  const ceilings = Float64Array.from(atMost).sort();
+  // Misses change only where a demand lies: each of them is tried, from below.
+  let best: Agreement = { misses: Number.POSITIVE_INFINITY, low: 0, high: 0 };
+  let met = 0;
+  let exceeded = 0;
+  let next = 0;
+  while (met < floors.length || next < ceilings.length) {
+    const candidate = Math.min(floors[met] ?? Number.POSITIVE_INFINITY, ceilings[next] ?? Number.POSITIVE_INFINITY);
+    exceeded = next;
+    while (met < floors.length && (floors[met] as number) <= candidate) met++;
+    while (next < ceilings.length && (ceilings[next] as number) <= candidate) next++;
+    const misses = floors.length - met + exceeded;
+    if (misses < best.misses) best = { misses, low: candidate, high: candidate };
+    else if (misses === best.misses) best = { ...best, high: candidate };
+  }
+  return best;
+}

@@ -1,0 +1,60 @@
+import type { Key, Target } from "../../../target/index.ts";
+import { endpointUrl } from "../../../wire/index.ts";
+import type { Shot } from "../../http/load-exchange.ts";
+import { buildShot, modelFor } from "../../shots.ts";
+import type { AskKind } from "./trial.ts";
+
+/** The account that is analysed, and what stands beside it. */
+export interface AnalysisAccount {
+  readonly target: Target;
+  readonly key: Key;
+  /** Another key of the same account. */
+  readonly second: Key | undefined;
+  /** A key of an unrelated account. */
+  readonly other: Key | undefined;
+}
+
+/** Short: what is measured is the limiter, not the model. */
+const SHORT = { prompt: "Hi", maxTokens: 4 } as const;
+
+/** One request of each kind that the target can send: the main one, and those with one thing changed. */
+export function shotsOf({ target, key, second, other }: AnalysisAccount): ReadonlyMap<AskKind, Shot> {
+  const { models } = target;
+  const model = modelFor(target, "chat", false);
+  const main = { dialect: "chat", stream: false, model, key, ...SHORT } as const;
+  const shots = new Map<AskKind, Shot>([["main", buildShot(target, main)]]);
+  if (second !== undefined) shots.set("key", buildShot(target, { ...main, key: second }));
+  const messages = modelFor(target, "messages", false);
+  // Another model in the other dialect would change two things at once.
+  if (messages === model) shots.set("dialect", buildShot(target, { ...main, dialect: "messages" }));
+  const another = [models.stream, models.echo, models.tools].find((id) => id !== undefined && id !== model);
+  if (another !== undefined) shots.set("model", buildShot(target, { ...main, model: another, maxTokens: 1 }));
+  if (other !== undefined) shots.set("account", buildShot(target, { ...main, key: other }));
+  shots.set("listing", listingShot(target, key));
+  return shots;
+}
+
+/** Long streams that hold a slot each, the target's own one first. */
+export function longShots({ target, key }: AnalysisAccount): readonly Shot[] {
+  const { models } = target;
+  const ids = [...new Set([models.stream, models.slow])].filter((id) => id !== undefined);
+  const prompt = "Tell me a long story.";
+  const plain = modelFor(target, "chat", true);
+  return (ids.length === 0 ? [plain] : ids).map((model) =>
+    buildShot(target, { dialect: "chat", stream: true, model, prompt, maxTokens: 4_096, key }),
+  );
+}
+
+function listingShot(target: Target, key: Key): Shot {
+  const url = new URL(endpointUrl(target.baseUrl, "models"));
+  const headers: readonly (readonly [string, string])[] = [
+    ["Host", url.host],
+    ["Authorization", `Bearer ${key.reveal()}`],
+    ["User-Agent", "gateway-gauntlet"],
+    ...target.extraHeaders.all,
+    ...target.extraHeaders.models,
+  ];
+  const head = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  const bytes = Buffer.from(`GET ${url.pathname}${url.search} HTTP/1.1\r\n${head}\r\n`, "utf8");
+  return { dialect: "chat", stream: false, bytes, key: key.name, capture: false };
+}

@@ -1,0 +1,146 @@
+import { sleep } from "../../../core/index.ts";
+import { endpointUrl } from "../../../wire/index.ts";
+import { type LoadExchange, nowUs, type Shot } from "../../http/load-exchange.ts";
+import { Sender } from "../../http/sender.ts";
+import { outcomeOf } from "../../outcome.ts";
+import { type ReadReason, reasonReader } from "../../read-reason.ts";
+import type { Instrument } from "./instrument.ts";
+import { type AnalysisAccount, shotsOf } from "./limit-shots.ts";
+import type { Hold } from "./slots-experiment.ts";
+import type { AskKind, Trial } from "./trial.ts";
+
+export interface LiveOptions extends AnalysisAccount {
+  readonly maxConnections: number;
+  readonly budget: { readonly requests: number; readonly ms: number };
+  readonly stop: AbortSignal;
+}
+
+/** Least slack, microseconds: timers, the event loop and a proxy on the way. */
+const LEAST_SLACK_US = 2_000;
+
+/** The gateway itself. One account, its keys, and everything that was asked of it. */
+export class LiveInstrument implements Instrument, AsyncDisposable {
+  readonly trials: Trial[] = [];
+  readonly kinds: readonly AskKind[];
+  readonly #options: LiveOptions;
+  readonly #sender: Sender;
+  readonly #read: ReadReason;
+  readonly #shots: ReadonlyMap<AskKind, Shot>;
+  readonly #startUs = nowUs();
+  readonly #roundTripsUs: number[] = [];
+  readonly wallOffsetUs = Date.now() * 1_000 - nowUs();
+  /** Requests of every kind, those of the slot experiment included. */
+  sent = 0;
+
+  constructor(options: LiveOptions) {
+    this.#options = options;
+    const { target } = options;
+    this.#read = reasonReader(target);
+    this.#sender = new Sender({
+      url: endpointUrl(target.baseUrl, "chat"),
+      maxConnections: options.maxConnections,
+      deadlineMs: target.timeouts.answerMs,
+      idleMs: target.timeouts.idleMs,
+    });
+    this.#shots = shotsOf(options);
+    this.kinds = [...this.#shots.keys()].filter((kind) => kind !== "main");
+  }
+
+  /** Opens connections ahead. @returns why none came about. */
+  async open(count: number): Promise<string | undefined> {
+    return (await this.#sender.open(count)) > 0 ? undefined : (this.#sender.lastFailure ?? "no connection");
+  }
+
+  get left() {
+    const { budget, stop } = this.#options;
+    const ms = budget.ms - (nowUs() - this.#startUs) / 1_000;
+    return { requests: stop.aborted ? 0 : budget.requests - this.sent, ms };
+  }
+
+  get elapsedMs(): number {
+    return (nowUs() - this.#startUs) / 1_000;
+  }
+
+  /** Half the round trip of most denials: a denial is decided somewhere between its sending and its answer. */
+  get slackUs(): number {
+    const sorted = [...this.#roundTripsUs].sort((a, b) => a - b);
+    return Math.max(LEAST_SLACK_US, (sorted[Math.floor(sorted.length * 0.9)] ?? 0) / 2 + 500);
+  }
+
+  nowUs(): number {
+    return nowUs();
+  }
+
+  async wait(ms: number): Promise<boolean> {
+    const bounded = Math.min(ms, this.left.ms);
+    return (await sleep(Math.max(0, bounded), this.#options.stop)) && bounded === ms;
+  }
+
+  ask(kind: AskKind): Promise<Trial | undefined> {
+    const shot = this.#shots.get(kind);
+    const { requests, ms } = this.left;
+    if (shot === undefined || requests <= 0 || ms <= 0) return Promise.resolve(undefined);
+    const ordinal = ++this.sent;
+    return new Promise((resolve) => {
+      const dueUs = nowUs();
+      const sent = this.#sender.send(shot, dueUs, (exchange) => {
+        const trial = this.#trialOf(ordinal, kind, exchange);
+        this.trials.push(trial);
+        resolve(trial);
+      });
+      if (!sent) resolve(undefined);
+    });
+  }
+
+  /** Sends a long request that is looked at while it runs. @returns `undefined` when no budget is left. */
+  hold(shot: Shot): Hold | undefined {
+    if (this.left.requests <= 0 || this.left.ms <= 0) return undefined;
+    const own: Shot = { ...shot };
+    const sentUs = nowUs();
+    let ended: LoadExchange | undefined;
+    if (!this.#sender.send(own, sentUs, (exchange) => (ended = exchange))) return undefined;
+    this.sent++;
+    const now = () => ended ?? this.#sender.underWay(own);
+    return {
+      sentUs,
+      get headUs() {
+        return now()?.headUs ?? 0;
+      },
+      get endUs() {
+        return ended?.endUs ?? 0;
+      },
+      verdict: () => {
+        if (ended !== undefined) return this.verdictOf(ended);
+        const status = now()?.status ?? 0;
+        return status >= 200 && status < 300 ? "admitted" : undefined;
+      },
+      leave: () => {
+        const running = this.#sender.underWay(own);
+        if (running !== undefined) this.#sender.abort(running);
+      },
+    };
+  }
+
+  verdictOf(exchange: LoadExchange): Trial["verdict"] {
+    const { outcome, what } = outcomeOf(exchange, this.#read);
+    if (outcome === "admitted" || outcome === "unfinished") return "admitted";
+    if (what === "rate_limit_exceeded") return "rate";
+    if (what === "concurrency_limit_exceeded") return "slot";
+    // A limit that names no reason is taken for the rate's: slots are hardly in use here.
+    return exchange.status === 429 ? "rate" : "failed";
+  }
+
+  #trialOf(ordinal: number, ask: AskKind, exchange: LoadExchange): Trial {
+    const verdict = this.verdictOf(exchange);
+    const sentUs = exchange.sentUs === 0 ? exchange.dueUs : exchange.sentUs;
+    const roundTripUs = (exchange.headUs === 0 ? exchange.endUs : exchange.headUs) - sentUs;
+    // Denials are answered at once; an admitted request tells nothing about its way there.
+    if (verdict === "rate") this.#roundTripsUs.push(roundTripUs);
+    const usual = this.#roundTripsUs[Math.floor(this.#roundTripsUs.length / 2)] ?? roundTripUs;
+    return { ordinal, ask, atUs: sentUs + Math.min(roundTripUs, usual) / 2, verdict };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#sender[Symbol.asyncDispose]();
+  }
+}

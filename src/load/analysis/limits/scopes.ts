@@ -1,0 +1,41 @@
+import type { Finding } from "./infer-rate.ts";
+import type { Trial } from "./trial.ts";
+
+/** Whether another key, dialect, model or account is limited together with the main kind of request. */
+export type ScopeAnswer = "shared" | "separate";
+export type ScopeName = "key" | "dialect" | "model" | "account";
+export type ScopeAnswers = Readonly<Record<ScopeName, Finding<ScopeAnswer>>>;
+
+const SCOPES: readonly ScopeName[] = ["key", "dialect", "model", "account"];
+
+/**
+ * Reads what happened to other requests between two denials of the main kind: a shared limiter denies them, too; one of
+ * their own lets them through.
+ *
+ * @param trials in order of time.
+ */
+export function readScopes(trials: readonly Trial[]): ScopeAnswers {
+  const decided = trials.filter(({ verdict }) => verdict === "admitted" || verdict === "rate");
+  const mains = decided.filter(({ ask }) => ask === "main");
+  const entries = SCOPES.map((scope) => {
+    const between = decided.filter(({ ask, atUs }) => {
+      if (ask !== scope) return false;
+      const at = mains.findIndex((main) => main.atUs > atUs);
+      return at > 0 && mains[at]?.verdict === "rate" && mains[at - 1]?.verdict === "rate";
+    });
+    return [scope, answerOf(between, decided.filter(({ ask }) => ask === scope).length)] as const;
+  });
+  return Object.fromEntries(entries) as unknown as ScopeAnswers;
+}
+
+function answerOf(between: readonly Trial[], sent: number): Finding<ScopeAnswer> {
+  if (sent === 0) return { answer: null, confidence: "none", evidence: "none was sent: the target names none" };
+  const denied = between.filter(({ verdict }) => verdict === "rate");
+  const admitted = between.length - denied.length;
+  const first = between[0]?.ordinal;
+  const evidence = `between denials of the main kind ${denied.length} of ${between.length} were denied${first === undefined ? "" : ` (first: request ${first})`}`;
+  const confidence = Math.max(denied.length, admitted) >= 4 ? "high" : "medium";
+  if (denied.length >= 2 && denied.length > admitted * 2) return { answer: "shared", confidence, evidence };
+  if (admitted >= 2 && admitted > denied.length * 2) return { answer: "separate", confidence, evidence };
+  return { answer: null, confidence: "none", evidence };
+}

@@ -1,0 +1,45 @@
+/** What was asked: the main kind of request, the same with one thing changed, or a listing. */
+export const ASKS = ["main", "key", "dialect", "model", "account", "listing"] as const;
+export type AskKind = (typeof ASKS)[number];
+
+/** One request of the analysis and what the limiter said to it. */
+export interface Trial {
+  /** 1 is the first request of the analysis; evidence is told by these numbers. */
+  readonly ordinal: number;
+  readonly ask: AskKind;
+  /** Best guess of the moment at which the gateway decided, microseconds, monotonic. */
+  readonly atUs: number;
+  /** `slot`: denied for concurrency. `failed`: neither served nor denied for a limit. */
+  readonly verdict: "admitted" | "rate" | "slot" | "failed";
+}
+
+/** A trial as the models see it. */
+export interface Attempt {
+  readonly atUs: number;
+  readonly admitted: boolean;
+}
+
+/** How a model of a limiter agrees with what was seen. */
+export interface Fit {
+  readonly kind: "sliding" | "fixed" | "bucket";
+  /** Attempts that the model cannot explain, however the clocks are read within their slack. */
+  readonly misses: number;
+  /** Requests per minute that the model lets through for long, with the range that explains as much. */
+  readonly perMinute: number;
+  readonly perMinuteRange: readonly [low: number, high: number];
+  /** Requests that it lets through at once after a rest. */
+  readonly burst: number;
+  readonly windowUs: number | undefined;
+  /** A moment at which a fixed window begins, and how exactly it is known, microseconds. */
+  readonly edgeUs: number | undefined;
+  readonly edgeSlackUs: number | undefined;
+}
+
+export interface FitOptions {
+  /** How far the moment of a decision may lie from `atUs`, microseconds. */
+  readonly slackUs: number;
+  /** Whether denied requests are counted like admitted ones. */
+  readonly deniedCount: boolean;
+  /** The minute of "requests per minute", microseconds; 60,000,000 outside tests. */
+  readonly minuteUs: number;
+}

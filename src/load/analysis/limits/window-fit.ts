@@ -1,0 +1,137 @@
+import { agree, missesOf, nearlyAsGood } from "./agree.ts";
+import type { Attempt, Fit, FitOptions } from "./trial.ts";
+
+/** Lengths of window that are tried, in minutes: the interface says a minute, gateways have others. */
+const WINDOW_MINUTES = [1, 1 / 2, 1 / 4, 1 / 6, 1 / 12, 1 / 60];
+
+/** An edge that is known less exactly than this share of the window explains anything. */
+const WIDEST_EDGE = 0.01;
+
+/** A limiter that holds at most so many requests in the window that ends now. */
+export function fitSliding(attempts: readonly Attempt[], options: FitOptions): Fit {
+  const fits = WINDOW_MINUTES.map((minutes): Fit => {
+    const windowUs = options.minuteUs * minutes;
+    const { misses, limit, range } = demandsOfWindow(attempts, options, (atUs) => atUs - windowUs);
+    return {
+      kind: "sliding",
+      misses,
+      perMinute: limit / minutes,
+      perMinuteRange: [range[0] / minutes, range[1] / minutes],
+      burst: limit,
+      windowUs,
+      edgeUs: undefined,
+      edgeSlackUs: undefined,
+    };
+  });
+  return fewestMisses(fits);
+}
+
+/** A limiter that counts afresh at the edges of windows of equal length. */
+export function fitFixed(attempts: readonly Attempt[], options: FitOptions, wallOffsetUs: number): Fit {
+  const fits = WINDOW_MINUTES.flatMap((minutes) => {
+    const windowUs = options.minuteUs * minutes;
+    return edgesOf(attempts, options.slackUs, windowUs, wallOffsetUs).map(({ edgeUs, spreadUs }): Fit => {
+      const phaseUs = ((edgeUs % windowUs) + windowUs) % windowUs;
+      const begin = (atUs: number) => Math.floor((atUs - phaseUs) / windowUs) * windowUs + phaseUs;
+      const nearUs = Math.max(spreadUs, options.slackUs);
+      const { misses, limit, range } = demandsOfWindow(attempts, options, begin, nearUs);
+      return {
+        kind: "fixed",
+        misses,
+        perMinute: limit / minutes,
+        perMinuteRange: [range[0] / minutes, range[1] / minutes],
+        burst: limit,
+        windowUs,
+        edgeUs,
+        edgeSlackUs: spreadUs,
+      };
+    });
+  });
+  return fewestMisses(fits);
+}
+
+/** An edge shows where denials end: between a denial and the admission after it. */
+function edgesOf(
+  attempts: readonly Attempt[],
+  slackUs: number,
+  windowUs: number,
+  wallOffsetUs: number,
+): { readonly edgeUs: number; readonly spreadUs: number }[] {
+  const edges = new Map<number, { edgeUs: number; spreadUs: number }>();
+  const offer = (edgeUs: number, spreadUs: number) => {
+    if (spreadUs > windowUs * WIDEST_EDGE) return;
+    const name = Math.round((((edgeUs % windowUs) + windowUs) % windowUs) / slackUs);
+    const known = edges.get(name);
+    if (known === undefined || spreadUs < known.spreadUs) edges.set(name, { edgeUs, spreadUs });
+  };
+  attempts.forEach(({ atUs, admitted }, index) => {
+    const before = attempts[index - 1];
+    if (before === undefined) offer(atUs - slackUs, slackUs);
+    else if (admitted && !before.admitted) {
+      const spreadUs = (atUs - before.atUs) / 2;
+      offer(before.atUs + spreadUs, spreadUs);
+    }
+  });
+  // The clock's own minute, as this machine has it.
+  offer(-(wallOffsetUs % windowUs), slackUs);
+  return [...edges.values()];
+}
+
+/**
+ * What the limit has to be by the requests that were counted since the window began. Moments are known up to the slack:
+ * an admission speaks only of what was surely in the window, a denial of what possibly was.
+ *
+ * @param begin beginning of the window of a moment; never falls as time goes on.
+ * @param nearUs fixed windows: closer than this to an edge nobody can tell which window an attempt fell into.
+ */
+function demandsOfWindow(
+  attempts: readonly Attempt[],
+  { slackUs, deniedCount }: FitOptions,
+  begin: (atUs: number) => number,
+  nearUs?: number,
+): { readonly misses: number; readonly limit: number; readonly range: readonly [number, number] } {
+  const counted = attempts.filter(({ admitted }) => admitted || deniedCount).map(({ atUs }) => atUs);
+  const sure = { from: 0, to: 0 };
+  const possible = { from: 0, to: 0 };
+  const plain = { from: 0, to: 0 };
+  const heldAtDenials = new Map<number, number>();
+  const atLeast: number[] = [];
+  const atMost: number[] = [];
+  let fullest = 0;
+  for (const { atUs, admitted } of attempts) {
+    const beginUs = begin(atUs);
+    if (nearUs !== undefined && (atUs - beginUs < nearUs || begin(atUs + nearUs) > beginUs)) continue;
+    const surely = between(counted, sure, beginUs + (nearUs ?? slackUs), atUs - slackUs);
+    const possibly = between(counted, possible, beginUs - (nearUs ?? slackUs), atUs + slackUs);
+    if (admitted) {
+      atLeast.push(surely + 1);
+      fullest = Math.max(fullest, surely + 1);
+    } else {
+      atMost.push(deniedCount ? Math.max(1, possibly - 1) : possibly);
+      const held = between(counted, plain, beginUs, atUs);
+      heldAtDenials.set(held, (heldAtDenials.get(held) ?? 0) + 1);
+    }
+  }
+  if (atMost.length === 0) return { misses: 0, limit: fullest, range: [fullest, Number.POSITIVE_INFINITY] };
+  const agreement = agree({ atLeast, atMost });
+  // Denials come at the limit, many of them: what the window held then is the best guess, where it explains as much.
+  const usual = [...heldAtDenials].reduce((best, one) => (one[1] > best[1] ? one : best))[0];
+  const misses = missesOf({ atLeast, atMost }, usual);
+  const limit = Math.min(agreement.high, Math.max(agreement.low, fullest));
+  return {
+    misses: agreement.misses,
+    limit: nearlyAsGood(misses, agreement.misses, attempts.length) ? usual : limit,
+    range: [Math.min(agreement.low, usual), Math.max(agreement.high, usual)],
+  };
+}
+
+/** How many of the sorted moments lie in [fromUs, toUs); the pointers only move forward. */
+function between(moments: readonly number[], at: { from: number; to: number }, fromUs: number, toUs: number): number {
+  while (at.to < moments.length && (moments[at.to] as number) < toUs) at.to++;
+  while (at.from < moments.length && (moments[at.from] as number) < fromUs) at.from++;
+  return Math.max(0, at.to - at.from);
+}
+
+function fewestMisses(fits: readonly Fit[]): Fit {
+  return fits.reduce((best, fit) => (fit.misses < best.misses ? fit : best));
+}

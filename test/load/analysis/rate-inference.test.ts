@@ -1,0 +1,112 @@
+import { describe, expect, test } from "vitest";
+import { seededRandom } from "../../../src/core/index.ts";
+import { slidingLog } from "../../../src/gateway/limits/sliding-log.ts";
+import { inferRate } from "../../../src/load/analysis/limits/infer-rate.ts";
+import { rateExperiment } from "../../../src/load/analysis/limits/rate-experiment.ts";
+import type { Trial } from "../../../src/load/analysis/limits/trial.ts";
+import { LIMITERS, SimulatedGateway, type SimulationOptions } from "./simulated.ts";
+
+type Name = keyof typeof LIMITERS;
+
+const KINDS: Readonly<Record<Name, { readonly kind: string; readonly burst: (rpm: number) => number }>> = {
+  "sliding log": { kind: "sliding window", burst: (rpm) => rpm },
+  "fixed window from the first request": { kind: "fixed window", burst: (rpm) => rpm },
+  "fixed window": { kind: "fixed window", burst: (rpm) => rpm },
+  "clock minute": { kind: "clock-aligned window", burst: (rpm) => rpm },
+  "token bucket": { kind: "token bucket", burst: (rpm) => rpm },
+  "half a bucket": { kind: "token bucket", burst: (rpm) => rpm / 2 },
+  "a tenth of a bucket": { kind: "token bucket", burst: (rpm) => rpm / 10 },
+  paced: { kind: "paced", burst: () => 1 },
+  "paced loosely": { kind: "paced", burst: (rpm) => Math.floor(rpm / 60) + 1 },
+};
+const NAMES = Object.keys(KINDS) as Name[];
+
+async function analyse(options: Partial<SimulationOptions> & Pick<SimulationOptions, "limiter" | "rpm">, hint = true) {
+  const gateway = new SimulatedGateway({ seed: 1, jitterUs: 3_000, ...options });
+  const hintPerMinute = hint ? options.rpm : undefined;
+  const found = await rateExperiment(gateway, { hintPerMinute, parallel: 3, minuteMs: 60_000 });
+  return { found, gateway };
+}
+
+describe.each([300, 1_000])("every limiter of %i a minute", (rpm) => {
+  // Another seed and another jitter for each: a way that always takes as long would prove little.
+  test.each(
+    NAMES.map((name, index) => ({ name, seed: rpm + index, jitterUs: [500, 2_000, 5_000][index % 3] as number })),
+  )("$name, seed $seed, jitter up to $jitterUs µs", async ({ name, seed, jitterUs }) => {
+    const { found, gateway } = await analyse({ limiter: LIMITERS[name], rpm, seed, jitterUs });
+    const { kind, burst } = KINDS[name];
+    expect(found.kind).toMatchObject({ answer: kind, confidence: "high" });
+    expect(Math.abs((found.perMinute.answer ?? 0) - rpm) / rpm).toBeLessThan(0.03);
+    expect(Math.abs((found.burst.answer ?? 0) - burst(rpm))).toBeLessThanOrEqual(Math.max(0.5, burst(rpm) * 0.03));
+    expect(found.deniedCount.answer).toMatch(/^(no|makes no difference)$/);
+    expect(found.listingCounts.answer).toBe("no");
+    expect(found.scopes).toMatchObject({
+      key: { answer: "shared" },
+      dialect: { answer: "shared" },
+      model: { answer: "shared" },
+      account: { answer: "separate" },
+    });
+    expect(gateway.elapsedS).toBeLessThan(240);
+  });
+});
+
+test.each<Name>(["sliding log", "half a bucket", "paced"])("no hint is needed: %s", async (name) => {
+  const { found } = await analyse({ limiter: LIMITERS[name], rpm: 420 }, false);
+  expect(found.kind.answer).toBe(KINDS[name].kind);
+  expect(Math.abs((found.perMinute.answer ?? 0) - 420) / 420).toBeLessThan(0.03);
+});
+
+test("a hint that is wrong misleads nobody", async () => {
+  const gateway = new SimulatedGateway({ limiter: LIMITERS["fixed window"], rpm: 300, seed: 5, jitterUs: 2_000 });
+  const found = await rateExperiment(gateway, { hintPerMinute: 1_000, parallel: 3, minuteMs: 60_000 });
+  expect(found.kind.answer).toBe("fixed window");
+  expect(found.perMinute.answer).toBe(300);
+});
+
+test.each<Name>(["sliding log", "half a bucket"])("denied requests that count are noticed: %s", async (name) => {
+  const { found } = await analyse({ limiter: LIMITERS[name], rpm: 300, deniedCount: true });
+  expect(found.deniedCount.answer).toBe("yes");
+  expect(found.kind.answer).toBe(KINDS[name].kind);
+});
+
+test.each<Name>(["sliding log", "fixed window", "token bucket", "paced"])("listings that count: %s", async (name) => {
+  const { found } = await analyse({ limiter: LIMITERS[name], rpm: 300, listingCounts: true });
+  expect(found.listingCounts.answer).toBe("yes");
+  expect(found.kind.answer).toBe(KINDS[name].kind);
+});
+
+test.each<Name>(["sliding log", "paced"])("keys and dialects with limiters of their own: %s", async (name) => {
+  const { found } = await analyse({ limiter: LIMITERS[name], rpm: 300, separate: ["key", "dialect"] });
+  expect(found.scopes).toMatchObject({
+    key: { answer: "separate" },
+    dialect: { answer: "separate" },
+    model: { answer: "shared" },
+  });
+  expect(found.kind.answer).toBe(KINDS[name].kind);
+  expect(Math.abs((found.perMinute.answer ?? 0) - 300) / 300).toBeLessThan(0.03);
+});
+
+describe("cannot tell", () => {
+  test("when the budget ends before the first denial", async () => {
+    const { found } = await analyse({ limiter: (rpm) => slidingLog(rpm), rpm: 1_000, requests: 500 });
+    expect(found.kind).toMatchObject({ answer: null, confidence: "none" });
+    expect(found.perMinute.evidence).toMatch(/nothing was denied/);
+  });
+
+  test("when nothing came back", async () => {
+    const { found } = await analyse({ limiter: (rpm) => slidingLog(rpm), rpm: 300, requests: 320 });
+    expect(found.perMinute.answer).toBeNull();
+    expect(found.perMinute.evidence).toMatch(/nothing was admitted after/);
+  });
+
+  test("when denials follow no rule", () => {
+    const random = seededRandom(3);
+    const trials = Array.from({ length: 600 }, (_, index): Trial => {
+      const admitted = random() < 0.4;
+      return { ordinal: index + 1, ask: "main", atUs: index * 150_000, verdict: admitted ? "admitted" : "rate" };
+    });
+    const found = inferRate(trials, { slackUs: 2_000, wallOffsetUs: 0 });
+    expect(found.kind.answer).toBeNull();
+    expect(found.kind.evidence).toMatch(/no model explains it/);
+  });
+});

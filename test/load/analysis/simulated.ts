@@ -1,0 +1,96 @@
+import { seededRandom } from "../../../src/core/index.ts";
+import { fixedWindow } from "../../../src/gateway/limits/fixed-window.ts";
+import { paced } from "../../../src/gateway/limits/paced.ts";
+import type { RateLimiter } from "../../../src/gateway/limits/rate-limiter.ts";
+import { slidingLog } from "../../../src/gateway/limits/sliding-log.ts";
+import { tokenBucket } from "../../../src/gateway/limits/token-bucket.ts";
+import type { Instrument } from "../../../src/load/analysis/limits/instrument.ts";
+import type { AskKind, Trial } from "../../../src/load/analysis/limits/trial.ts";
+
+/** Limiters of the reference gateway, in simulated time. */
+export const LIMITERS = {
+  "sliding log": (rpm: number) => slidingLog(rpm),
+  "fixed window from the first request": (rpm: number) => fixedWindow(rpm, START_US),
+  "fixed window": (rpm: number) => fixedWindow(rpm, START_US - 23_400_000),
+  "clock minute": (rpm: number) => fixedWindow(rpm, -WALL_OFFSET_US),
+  "token bucket": (rpm: number) => tokenBucket(rpm),
+  "half a bucket": (rpm: number) => tokenBucket(rpm, Math.ceil(rpm / 2)),
+  "a tenth of a bucket": (rpm: number) => tokenBucket(rpm, Math.ceil(rpm / 10)),
+  paced: (rpm: number) => paced(rpm),
+  "paced loosely": (rpm: number) => paced(rpm, 1_000_000),
+} satisfies Record<string, (rpm: number) => RateLimiter>;
+
+const START_US = 1_000_000_000;
+const WALL_OFFSET_US = 1_761_000_012_345_678;
+
+export interface SimulationOptions {
+  readonly limiter: (rpm: number) => RateLimiter;
+  readonly rpm: number;
+  readonly seed: number;
+  /** Longest way to the gateway, microseconds; even between nothing and this. */
+  readonly jitterUs: number;
+  readonly deniedCount?: boolean;
+  readonly listingCounts?: boolean;
+  /** Asks that have a limiter of their own. */
+  readonly separate?: readonly AskKind[];
+  readonly requests?: number;
+}
+
+/** An instrument over a limiter: no sockets, no waiting. */
+export class SimulatedGateway implements Instrument {
+  readonly trials: Trial[] = [];
+  readonly kinds: readonly AskKind[] = ["key", "dialect", "model", "account", "listing"];
+  readonly slackUs: number;
+  readonly wallOffsetUs = WALL_OFFSET_US;
+  readonly #options: SimulationOptions;
+  readonly #random: () => number;
+  readonly #limiters = new Map<string, RateLimiter>();
+  #nowUs = START_US;
+  #decidedUs = START_US;
+
+  constructor(options: SimulationOptions) {
+    this.#options = options;
+    this.#random = seededRandom(options.seed);
+    this.slackUs = options.jitterUs + 500;
+  }
+
+  get left() {
+    return { requests: (this.#options.requests ?? 50_000) - this.trials.length, ms: 600_000 };
+  }
+
+  get elapsedS(): number {
+    return (this.#nowUs - START_US) / 1_000_000;
+  }
+
+  nowUs(): number {
+    return this.#nowUs;
+  }
+
+  async wait(ms: number): Promise<boolean> {
+    this.#nowUs += Math.max(0, ms) * 1_000 + this.#random() * 1_000;
+    return true;
+  }
+
+  async ask(kind: AskKind): Promise<Trial | undefined> {
+    if (this.left.requests <= 0) return undefined;
+    const { jitterUs, rpm, limiter, deniedCount, listingCounts, separate = [] } = this.#options;
+    const sentUs = this.#nowUs;
+    // Requests do not overtake each other on the way; when they arrive is what jitters.
+    this.#decidedUs = Math.max(this.#decidedUs, sentUs + this.#random() * jitterUs);
+    this.#nowUs += 300 + this.#random() * 400;
+    const own = kind === "account" || separate.includes(kind) ? kind : "main";
+    const found = this.#limiters.get(own) ?? limiter(rpm);
+    this.#limiters.set(own, found);
+    const free = kind === "listing" && listingCounts !== true;
+    const admitted = free || found.waitUs(this.#decidedUs) <= 0;
+    if (!free && (admitted || deniedCount === true)) found.count(this.#decidedUs);
+    const trial: Trial = {
+      ordinal: this.trials.length + 1,
+      ask: kind,
+      atUs: sentUs + jitterUs / 2,
+      verdict: admitted ? "admitted" : "rate",
+    };
+    this.trials.push(trial);
+    return trial;
+  }
+}

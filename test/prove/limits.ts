@@ -1,0 +1,90 @@
+/**
+ * The proof of `gauntlet limits`: every limiter of the reference gateway, at starter and growth size, in real time. It
+ * must name the kind, the rate within 3 %, the burst and the slots.
+ *
+ *     npm run build && npx tsx test/prove/limits.ts                 about 25 minutes, four gateways side by side
+ *     npx tsx test/prove/limits.ts --only limits.paced --sizes starter
+ */
+import { fileURLToPath } from "node:url";
+import yargs from "yargs";
+import { analyseLimits, type LimitsAnalysis } from "../../src/load/index.ts";
+import { startEmbedded } from "../../src/target/index.ts";
+
+const MAIN = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
+const SIZES = { starter: { rpm: 300, inFlight: 64 }, growth: { rpm: 1_000, inFlight: 200 } } as const;
+type Limits = { readonly rpm: number; readonly inFlight: number };
+
+interface Expected {
+  readonly kind: string;
+  readonly burst: (rpm: number) => number;
+}
+
+const EXPECTED: Readonly<Record<string, Expected>> = {
+  "limits.sliding-log": { kind: "sliding window", burst: (rpm) => rpm },
+  "limits.fixed-window": { kind: "fixed window", burst: (rpm) => rpm },
+  "limits.clock-minute": { kind: "clock-aligned window", burst: (rpm) => rpm },
+  "limits.token-bucket": { kind: "token bucket", burst: (rpm) => rpm },
+  "limits.token-bucket-half": { kind: "token bucket", burst: (rpm) => rpm / 2 },
+  "limits.token-bucket-tenth": { kind: "token bucket", burst: (rpm) => rpm / 10 },
+  "limits.paced": { kind: "paced", burst: () => 1 },
+  "limits.paced-loosely": { kind: "paced", burst: (rpm) => Math.floor(rpm / 60) + 1 },
+};
+
+const args = await yargs(process.argv.slice(2))
+  .option("only", { type: "string", array: true, default: Object.keys(EXPECTED) })
+  .option("sizes", { choices: ["starter", "growth"] as const, array: true, default: ["starter", "growth"] as const })
+  .option("workers", { type: "number", default: 4 })
+  .strict()
+  .parseAsync();
+
+const jobs = args.sizes.flatMap((size) => args.only.map((variant) => ({ size, variant })));
+let wrong = 0;
+await Promise.all(
+  Array.from({ length: args.workers }, async () => {
+    for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) await prove(job.variant, job.size);
+  }),
+);
+console.log(wrong === 0 ? "limits: all as they should be" : `limits: ${wrong} wrong`);
+process.exit(wrong === 0 ? 0 : 1);
+
+async function prove(variant: string, size: "starter" | "growth"): Promise<void> {
+  const limits = SIZES[size];
+  // Streams of twenty seconds: a limiter without burst fills two hundred slots in twelve.
+  const switches = ["--variant", variant, "--pieces", "400", "--limits", `${limits.rpm}:${limits.inFlight}`];
+  await using gateway = await startEmbedded({ command: [process.execPath, MAIN, "gateway", ...switches] });
+  const { target } = gateway;
+  const analysis = await analyseLimits({
+    target,
+    key: target.keys.valid,
+    second: target.keys.second,
+    other: target.keys.other,
+    hint: limits,
+    budget: { requests: 20_000, minutes: 10 },
+    stop: new AbortController().signal,
+  });
+  const faults = faultsOf(analysis, EXPECTED[variant] as Expected, limits);
+  if (faults.length > 0) wrong++;
+  const { rate, slots, spent } = analysis;
+  console.log(
+    `${faults.length === 0 ? "ok   " : "WRONG"} ${variant} ${size}: ${rate.kind.answer} (${rate.kind.confidence}), ${rate.perMinute.answer}/min, burst ${rate.burst.answer}, ${slots.inFlight.answer} in flight, ${spent.requests} requests, ${spent.minutes.toFixed(1)} min${faults.map((fault) => `\n      ${fault}`).join("")}`,
+  );
+}
+
+function faultsOf({ rate, slots }: LimitsAnalysis, expected: Expected, limits: Limits): string[] {
+  const near = (value: number | null, wanted: number, share: number) =>
+    value !== null && Math.abs(value - wanted) <= Math.max(wanted * share, 0.5);
+  const burst = expected.burst(limits.rpm);
+  const checks: [boolean, string][] = [
+    [rate.kind.answer === expected.kind, `kind, expected ${expected.kind}: ${rate.kind.evidence}`],
+    [near(rate.perMinute.answer, limits.rpm, 0.03), `rate, expected ${limits.rpm}: ${rate.perMinute.evidence}`],
+    [near(rate.burst.answer, burst, 0.05), `burst, expected ${burst}: ${rate.burst.evidence}`],
+    [slots.inFlight.answer === limits.inFlight, `in flight, expected ${limits.inFlight}: ${slots.inFlight.evidence}`],
+    [rate.deniedCount.answer !== "yes" && rate.deniedCount.answer !== null, `denied: ${rate.deniedCount.evidence}`],
+    [rate.listingCounts.answer === "no", `listing: ${rate.listingCounts.evidence}`],
+    [rate.scopes.key.answer === "shared", `key: ${rate.scopes.key.evidence}`],
+    [rate.scopes.account.answer === "separate", `account: ${rate.scopes.account.evidence}`],
+    [slots.freedAtEnd.answer === "at once", `after the end: ${slots.freedAtEnd.evidence}`],
+    [slots.freedOnDisconnect.answer === "at once", `after leaving: ${slots.freedOnDisconnect.evidence}`],
+  ];
+  return checks.filter(([met]) => !met).map(([, what]) => what);
+}
