@@ -65,9 +65,9 @@ function renderRun(run: LoadRun, colors: Colors): string {
   }
   if (retryAfter !== null && retryAfter.keptShare !== null)
     lines.push(`  Retry-After kept for ${(retryAfter.keptShare * 100).toFixed(1)} % of the promises that were tested`);
-  const lag = generator.scheduleLagMs;
+  const { scheduleLagMs: lag, loopDelayMs: loop } = generator;
   lines.push(
-    `  generator: schedule lag p50 ${lag.p50.toFixed(1)} p99 ${lag.p99.toFixed(1)} ms, loop delay p99 ${generator.loopDelayMs.p99.toFixed(1)} ms, ${generator.cpuS.toFixed(1)} CPU s, ${Math.round(generator.peakRssBytes / 1e6)} MB`,
+    `  generator: schedule lag p50 ${lag.p50.toFixed(1)} p99 ${lag.p99.toFixed(1)} ms${loop === null ? "" : `, loop delay p99 ${loop.p99.toFixed(1)} ms`}, ${generator.cpuS.toFixed(1)} CPU s, ${Math.round(generator.peakRssBytes / 1e6)} MB`,
   );
   for (const problem of generator.problems) lines.push(`  ${colors.yellow("?")} ${oneLine(problem)}`);
   return lines.join("\n");

@@ -250,6 +250,8 @@ interface LoadArguments {
   readonly seed?: number;
   readonly engine?: string;
   readonly workers: number;
+  readonly instances: number;
+  readonly k6?: string;
   readonly brief: boolean;
   readonly "dry-run": boolean;
   readonly fault: string[];
@@ -269,9 +271,15 @@ export const loadCommand: CommandModule<object, LoadArguments> = {
         seed,
         fault,
         variant,
-        engine: { type: "string", describe: "who generates plain load: native or autocannon", requiresArg: true },
+        engine: {
+          type: "string",
+          describe: "who generates the load: native, autocannon (closed loops) or k6",
+          requiresArg: true,
+        },
         brief: { type: "boolean", default: false, describe: "tier runs: leave out what needs longer overload" },
         workers: { type: "number", default: 0, describe: "worker threads that share the load; 0: none" },
+        instances: { type: "number", default: 1, describe: "with k6: processes that share the schedule exactly" },
+        k6: { type: "string", requiresArg: true, describe: "path of k6; default K6_PATH, then PATH" },
         "dry-run": { type: "boolean", default: false, describe: "print the plan and send nothing" },
       }) as never,
   handler: async (argv) => {

@@ -16,6 +16,7 @@ import { complete, completionCommand } from "./completion-command.ts";
 import { doctorCommand } from "./doctor-command.ts";
 import { gatewayCommand } from "./gateway-command.ts";
 import { initCommand } from "./init-command.ts";
+import { k6Command } from "./k6-command.ts";
 import { limitsCommand } from "./limits-command.ts";
 import { VERSION } from "./version.ts";
 import { versionDocument } from "./version-document.ts";
@@ -72,6 +73,7 @@ export async function main(args: readonly string[]): Promise<number> {
     waiversCommand,
     doctorCommand,
     initCommand,
+    k6Command,
     completionCommand,
   ] as CommandModule[];
   for (const command of commands) parser.command(command);

@@ -33,6 +33,8 @@ function describe(progress: LoadProgress): string {
   const { run, phase, elapsedS, totalS, inFlight, sentPerS, admittedPerS, denied, failed, p50Ms, p99Ms } = progress;
   const left = totalS === undefined ? "" : `, ${Math.max(0, Math.ceil(totalS - elapsedS))} s left`;
   const trouble = `${denied === 0 ? "" : `, ${denied} denied`}${failed === 0 ? "" : `, ${failed} failed`}`;
+  const latency =
+    p50Ms === undefined || p99Ms === undefined ? "" : `, p50 ${p50Ms.toFixed(0)} p99 ${p99Ms.toFixed(0)} ms`;
   const rates = `${sentPerS.toFixed(0)}/s sent, ${admittedPerS.toFixed(0)}/s admitted`;
-  return `${phase === run ? run : `${run} ${phase}`}: ${rates}, ${inFlight} in flight, p50 ${p50Ms.toFixed(0)} p99 ${p99Ms.toFixed(0)} ms${trouble}${left}`;
+  return `${phase === run ? run : `${run} ${phase}`}: ${rates}, ${inFlight} in flight${latency}${trouble}${left}`;
 }

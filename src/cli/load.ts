@@ -20,6 +20,10 @@ export interface LoadOptions {
   readonly seed?: number | undefined;
   readonly engine?: string | undefined;
   readonly workers: number;
+  /** Instances of k6, each with its share of the schedule. */
+  readonly instances: number;
+  /** Path of k6. */
+  readonly k6?: string | undefined;
   readonly dryRun: boolean;
   /** Tier runs without what needs longer overload. */
   readonly brief: boolean;
@@ -32,6 +36,7 @@ export async function load(options: LoadOptions): Promise<number> {
   const startedAt = new Date();
   const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
   const workloads = options.what.map((name) => withEngine(findWorkload(name), options.engine));
+  const k6 = await k6Options(options, workloads);
   await using interruption = watchInterruption();
   await using supplied = await supplyTarget(options, interruption.signal);
   const target = await loadTargetOf(supplied.target, workloads);
@@ -59,6 +64,7 @@ export async function load(options: LoadOptions): Promise<number> {
     seed,
     redactor,
     workers: options.workers,
+    k6: k6 && { ...k6, folder: folder.path },
     length: options.brief ? "brief" : "thorough",
     stop: interruption.signal,
     abort: interruption.now,
@@ -94,7 +100,25 @@ export async function load(options: LoadOptions): Promise<number> {
 
 function withEngine(workload: Workload, engine: string | undefined): Workload {
   if (engine === undefined || engine === workload.engine) return workload;
-  if (engine !== "native" && engine !== "autocannon")
-    throw new UsageError(`there is no engine "${engine}"`, { hint: "native or autocannon." });
+  if (engine !== "native" && engine !== "autocannon" && engine !== "k6")
+    throw new UsageError(`there is no engine "${engine}"`, { hint: "native, autocannon or k6." });
   return { ...workload, engine };
 }
+
+/** Looks for k6 before anything is started: without it the command line is at fault. */
+async function k6Options(
+  { instances, k6 }: LoadOptions,
+  workloads: readonly Workload[],
+): Promise<{ readonly path: string; readonly instances: number } | undefined> {
+  if (!workloads.some(({ engine }) => engine === "k6")) {
+    if (instances !== 1) throw new UsageError("--instances is for k6", { hint: "Say --engine k6." });
+    return undefined;
+  }
+  if (!Number.isInteger(instances) || instances < 1 || instances > MOST_INSTANCES)
+    throw new UsageError(`--instances must be a whole number from 1 to ${MOST_INSTANCES}`);
+  const { findK6 } = await import("../engines/index.ts");
+  return { path: findK6(k6, process.env), instances };
+}
+
+/** On one machine; more machines run what `gauntlet k6 export` writes. */
+const MOST_INSTANCES = 64;

@@ -13,6 +13,7 @@ import {
 import { histogramLog } from "../metrics/index.ts";
 import type { LoadGenerator, LoadPhase, LoadSection } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
+import type { K6Options } from "./k6/run-k6.ts";
 import { runPeak } from "./run-peak.ts";
 
 export interface LoadsContext {
@@ -26,6 +27,8 @@ export interface LoadsContext {
   readonly onProgress: (progress: LoadProgress) => void;
   readonly onSample: (sample: Sample) => void;
   readonly onPhase: (run: string, phase: LoadPhase) => void;
+  /** For workloads that k6 plays. */
+  readonly k6?: K6Options | undefined;
 }
 
 /** Histogram log of a run, beside its record. */
@@ -37,7 +40,7 @@ export async function runLoads(
   context: LoadsContext,
 ): Promise<{ readonly section: LoadSection; readonly hlog: string }> {
   // Tier runs judge latencies: the machine is measured first. Plain load begins at once.
-  const judges = workloads.some(({ tier }) => tier !== undefined);
+  const judges = workloads.some(({ tier, engine }) => tier !== undefined && engine === "native");
   const calibration = judges ? await calibrate({ signal: context.stop }) : null;
   const startedAtMs = Date.now();
   const ran = await Promise.all(workloads.map((workload) => runOne(workload, context, calibration)));
@@ -52,6 +55,7 @@ async function runOne(
 ): Promise<RanLoad> {
   const { target } = context;
   if (workload.engine === "autocannon") return runPeak(workload, context);
+  if (workload.engine === "k6") return (await import("./k6/run-k6.ts")).runK6(workload, context);
   if (workload.tier !== undefined) {
     const { key, second, limits } = accountOf(workload, target);
     const keys = second === undefined ? [key] : [key, second];

@@ -1,9 +1,14 @@
 export { analyseLimits, defaultLimitsBudget, type LimitsAnalysis } from "./analysis/limits/analyse-limits.ts";
 export { calibrate, problemsOf } from "./calibration/calibrate.ts";
 export { costOf } from "./cost.ts";
-export { DEFAULT_BOUNDS, GeneratorHealth } from "./generator-health.ts";
+export { judgeElsewhere } from "./elsewhere/judge-elsewhere.ts";
+export type { LoadPlan } from "./elsewhere/phase-plan.ts";
+export { planTier } from "./elsewhere/plan-tier.ts";
+export { planWorkload } from "./elsewhere/plan-workload.ts";
+export { DEFAULT_BOUNDS, GeneratorHealth, TIER_BOUNDS } from "./generator-health.ts";
 export { verdictOf } from "./phase-record.ts";
 export type { LoadProgress } from "./progress.ts";
+export { DEFAULT_RETRY } from "./retry-rules.ts";
 export { judgeTotals, type RanLoad, runWorkload } from "./run-workload.ts";
 export type { Sample } from "./sampler.ts";
 export { modelFor, plainRequest, promptOf } from "./shots.ts";

@@ -117,7 +117,7 @@ function asOutcome({ status, reason, complete, timedOut }: Attempt): {
 }
 
 /** Looks at what was sent: every attempt against the answer before it. */
-function audit(
+export function audit(
   clients: readonly (readonly Attempt[])[],
 ): Pick<ClientsOutcome<Attempt>, "retries" | "earlySends" | "forbiddenRetries"> {
   let retries = 0;

@@ -1,6 +1,6 @@
 import type { LoadFinding, LoadPhase, LoadVerdict } from "../record/index.ts";
 import type { Dialect } from "../wire/index.ts";
-import type { LoadExchange } from "./http/load-exchange.ts";
+import type { Shot } from "./http/load-exchange.ts";
 import type { Came } from "./outcome.ts";
 import type { Tally } from "./tally.ts";
 
@@ -9,7 +9,7 @@ export class Ledger {
   readonly #denials = new Map<string, { reason: string; dialect: Dialect; stream: boolean; count: number }>();
   readonly #failures = new Map<string, { what: string; count: number; exchange?: string }>();
 
-  add(exchange: LoadExchange, came: Came, sample: string | undefined): void {
+  add(exchange: { readonly shot: Pick<Shot, "dialect" | "stream"> }, came: Came, sample: string | undefined): void {
     const { dialect, stream } = exchange.shot;
     if (came.outcome === "denied") {
       const name = `${came.what} ${dialect} ${stream}`;

@@ -13,8 +13,9 @@ export interface LoadProgress {
   /** So far. */
   readonly denied: number;
   readonly failed: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
+  /** `undefined` where only the end of the run will tell. */
+  readonly p50Ms: number | undefined;
+  readonly p99Ms: number | undefined;
 }
 
 /** Turns the counters of a tally into progress, from one call to the next. */

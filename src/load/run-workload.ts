@@ -171,7 +171,7 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
 
 /** What a workload asks of its totals: nothing denied or failed beyond what it allows, nothing dropped. */
 export function judgeTotals(
-  { allow }: Workload,
+  { allow }: Pick<Workload, "allow">,
   { sent, admitted, denied, failed, dropped }: Record<"sent" | "admitted" | "denied" | "failed" | "dropped", number>,
   lastFailure?: string,
 ): LoadFinding[] {

@@ -4,6 +4,27 @@ import type { Dialect } from "../wire/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 import type { LoadOutcome } from "./outcome.ts";
 
+/** What is counted of an exchange: other engines know no more than this. */
+export type Counted = Pick<
+  LoadExchange,
+  | "dueUs"
+  | "sentUs"
+  | "connectUs"
+  | "headUs"
+  | "firstByteUs"
+  | "firstEventUs"
+  | "firstTokenUs"
+  | "lastTokenUs"
+  | "endUs"
+  | "gapsUs"
+  | "longestGapUs"
+  | "outputTokens"
+  | "reads"
+> & {
+  readonly shot: Pick<LoadExchange["shot"], "dialect" | "stream">;
+  readonly scanner?: { readonly events: number } | undefined;
+};
+
 const FIGURES = [
   "response",
   "service",
@@ -163,7 +184,7 @@ export class Tally {
     second.inFlight = inFlight;
   }
 
-  ended(exchange: LoadExchange, outcome: LoadOutcome): void {
+  ended(exchange: Counted, outcome: LoadOutcome): void {
     const { shot, dueUs, sentUs, endUs } = exchange;
     const tally = this.#class(shot.dialect, shot.stream, outcome);
     tally.count++;
@@ -183,15 +204,17 @@ export class Tally {
     }
   }
 
-  #stream(exchange: LoadExchange, tally: ClassTally): void {
+  #stream(exchange: Counted, tally: ClassTally): void {
     const { sentUs, firstEventUs, firstTokenUs, lastTokenUs, scanner, gapsUs, longestGapUs } = exchange;
     if (firstEventUs > 0) tally.record("firstEvent", firstEventUs - sentUs);
     if (firstTokenUs > 0) tally.record("ttft", firstTokenUs - sentUs);
-    const gaps = tally.histogram("gap");
-    for (let index = 0; index < gapsUs.length; index++) gaps.record(gapsUs[index] as number);
+    // Made only where a gap was seen: an engine that sees none has no histogram of them.
+    const gaps = gapsUs.length === 0 ? undefined : tally.histogram("gap");
+    for (let index = 0; index < gapsUs.length; index++) gaps?.record(gapsUs[index] as number);
     if (gapsUs.length > 0) tally.record("longestStall", longestGapUs);
     const { outputTokens } = exchange;
-    if (outputTokens > 1) tally.record("perToken", (lastTokenUs - firstTokenUs) / (outputTokens - 1));
+    if (outputTokens > 1 && firstTokenUs > 0)
+      tally.record("perToken", (lastTokenUs - firstTokenUs) / (outputTokens - 1));
     tally.outputTokens += outputTokens;
     tally.events += scanner?.events ?? 0;
     tally.reads += exchange.reads;

@@ -62,7 +62,7 @@ export const workloadSchema = z
       .optional()
       .meta({ description: "Most requests in flight; arrivals beyond it are dropped and counted." }),
     warmupS: z.number().nonnegative().optional().meta({ description: "Seconds that are sent and not measured." }),
-    engine: z.enum(["native", "autocannon"]).optional(),
+    engine: z.enum(["native", "autocannon", "k6"]).optional(),
     behaviour: z
       .enum(["none", "obey", "hammer"])
       .optional()
@@ -109,7 +109,7 @@ export interface Workload {
   readonly mix: readonly RequestClass[];
   readonly maxInFlight: number | undefined;
   readonly warmupS: number;
-  readonly engine: "native" | "autocannon";
+  readonly engine: "native" | "autocannon" | "k6";
   readonly behaviour: "none" | "obey" | "hammer";
   readonly allow: { readonly deniedShare: number; readonly failedShare: number };
   /** The file as written, for the record. */

@@ -5,6 +5,7 @@ export type {
   LoadClass,
   LoadFinding,
   LoadGenerator,
+  LoadInstance,
   LoadPhase,
   LoadRun,
   LoadSecond,

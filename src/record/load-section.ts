@@ -208,8 +208,8 @@ const generatorSchema = z.strictObject({
   problems: z.array(z.string()),
   /** Send time minus due time. */
   scheduleLagMs: quantilesSchema,
-  /** Delay of the event loop beyond its sampling interval. */
-  loopDelayMs: quantilesSchema,
+  /** Delay of the event loop beyond its sampling interval; `null` for an engine without one. */
+  loopDelayMs: quantiles,
   /** Of the whole process, during the run. */
   cpuS: z.number(),
   /** Share of one core, and of the machine without us. */
@@ -230,6 +230,22 @@ const generatorSchema = z.strictObject({
     .nullable(),
 });
 
+/** One generator of several, for engines that run more than one. */
+const instanceSchema = z.strictObject({
+  name: z.string(),
+  /** Its share of the schedule, `0:1/3`; empty when unknown. */
+  segment: z.string(),
+  requests: count,
+  /** It came to the end of its share. */
+  complete: z.boolean(),
+  /** How it ended, in words. */
+  ended: z.string(),
+  /** The gateway's clock minus its own, from `Date` headers; `null` when it could not be told or is the same clock. */
+  clockOffsetMs: z.number().nullable(),
+  /** The offset is right to this much, either way. */
+  clockUncertaintyMs: z.number().nullable(),
+});
+
 const loadRunSchema = z.strictObject({
   /** `starter`, `growth`, `scale`, or the name of a workload. */
   name: z.string(),
@@ -248,6 +264,7 @@ const loadRunSchema = z.strictObject({
   phases: z.array(phaseSchema),
   retryAfter: retryAfterSchema.nullable(),
   generator: generatorSchema,
+  instances: z.array(instanceSchema).optional(),
   /** Histogram log beside the record, readable by HdrHistogram tools. */
   hlog: z.string().optional(),
 });
@@ -262,6 +279,7 @@ export type LoadClass = z.infer<typeof classSchema>;
 export type LoadSecond = z.infer<typeof secondSchema>;
 export type LoadFinding = z.infer<typeof loadFindingSchema>;
 export type LoadVerdict = z.infer<typeof loadVerdict>;
+export type LoadInstance = z.infer<typeof instanceSchema>;
 export type LoadGenerator = z.infer<typeof generatorSchema>;
 export type RetryAfterFigures = z.infer<typeof retryAfterSchema>;
 export type RetryOutcome = z.infer<typeof retryOutcome>;

@@ -97,7 +97,7 @@ function Generators({ runs }: { readonly runs: readonly LoadRun[] }) {
             label={generator.valid ? "valid" : "not valid"}
           />,
           `${decimal(generator.scheduleLagMs.p50, 2)} / ${decimal(generator.scheduleLagMs.p99, 2)}`,
-          decimal(generator.loopDelayMs.p99, 2),
+          generator.loopDelayMs === null ? "none" : decimal(generator.loopDelayMs.p99, 2),
           percent(generator.cpuShare),
           bytes(generator.peakRssBytes),
           counts.length === 0 ? "–" : decimal(Math.min(...counts)),

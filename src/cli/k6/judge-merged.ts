@@ -1,0 +1,37 @@
+import type { Merged, RanInstance } from "../../engines/index.ts";
+import type { LoadPlan, RanLoad, Workload } from "../../load/index.ts";
+import { judgeElsewhere } from "../../load/index.ts";
+import type { Limits, Target } from "../../target/index.ts";
+import { generatorOf } from "./generator-of.ts";
+
+interface Played {
+  readonly plan: LoadPlan;
+  readonly limits: Limits | null;
+  /** Names of the keys. */
+  readonly keys: readonly string[];
+}
+
+/** The record of what k6 sent. */
+export function judgeMerged(
+  workload: Pick<Workload, "name" | "written" | "behaviour" | "allow">,
+  { plan, limits, keys }: Played,
+  target: Target,
+  merged: Merged,
+  more: { readonly ran: readonly RanInstance[]; readonly interrupted: boolean },
+): RanLoad {
+  const durationS = merged.requests.reduce((last, { endUs }) => Math.max(last, endUs), 0) / 1_000_000;
+  return judgeElsewhere({
+    workload,
+    limits,
+    target,
+    plan,
+    requests: merged.requests,
+    dropped: merged.dropped,
+    engine: "k6",
+    instances: merged.instances,
+    generator: generatorOf(merged, limits !== null, more.ran, durationS),
+    keys,
+    startedAtMs: merged.startedAtMs,
+    interrupted: more.interrupted,
+  });
+}

@@ -1,0 +1,60 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { InternalError } from "../../core/index.ts";
+import { type PlanFile, planFile } from "../../engines/index.ts";
+import { accountOf, DEFAULT_RETRY, type LoadPlan, planTier, planWorkload, type Workload } from "../../load/index.ts";
+import type { Key, Limits, Target } from "../../target/index.ts";
+import { endpointUrl } from "../../wire/index.ts";
+
+export interface K6Plan {
+  readonly plan: LoadPlan;
+  readonly file: PlanFile;
+  readonly limits: Limits | null;
+  /** In the order of `GAUNTLET_KEY`, `GAUNTLET_KEY_2`. */
+  readonly keys: readonly Key[];
+}
+
+/** Names of the variables that hold the keys. */
+export const KEY_VARIABLES = ["GAUNTLET_KEY", "GAUNTLET_KEY_2"] as const;
+
+/** Makes what the scripts play from a workload and a target. */
+export function planForK6(workload: Workload, target: Target, thorough: boolean, seed: number): K6Plan {
+  const account = workload.tier === undefined ? undefined : accountOf(workload, target);
+  const plan = account === undefined ? planWorkload(workload, target) : planTier(account.limits, target, thorough);
+  const keys =
+    account === undefined
+      ? [target.keys.valid]
+      : [account.key, ...(account.second === undefined ? [] : [account.second])];
+  const base = target.baseUrl.replace(/\/+$/, "");
+  const pathOf = (endpoint: "chat" | "messages") => endpointUrl(target.baseUrl, endpoint).slice(base.length);
+  const file = planFile({
+    name: workload.name,
+    plan,
+    target,
+    paths: { chat: pathOf("chat"), messages: pathOf("messages") },
+    keys: keys.length,
+    seed,
+    retry: DEFAULT_RETRY,
+    tier: account !== undefined,
+    allow: workload.allow,
+    judge: {
+      limits: account === undefined ? null : account.limits,
+      keys: keys.map((key) => key.name),
+      workload: workload.written,
+      behaviour: workload.behaviour,
+      allow: workload.allow,
+    },
+  });
+  return { plan, file, limits: account?.limits ?? null, keys };
+}
+
+/** Folder of the scripts; it stands at another height above the source than above the build. */
+export function scriptFolder(): string {
+  const here = dirname(fileURLToPath(import.meta.url));
+  const found = [join(here, "../../../suites/k6"), join(here, "../../../../suites/k6")].find((folder) =>
+    existsSync(join(folder, "gauntlet.ts")),
+  );
+  if (found === undefined) throw new InternalError("the scripts for k6 are missing from this installation");
+  return found;
+}

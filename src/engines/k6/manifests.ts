@@ -1,0 +1,103 @@
+import { stringify } from "yaml";
+
+export interface ManifestOptions {
+  /** Name of all resources; lower case, as Kubernetes wants it. */
+  readonly name: string;
+  /** Pods that share the schedule. */
+  readonly parallelism: number;
+  /** Files of the ConfigMap, all beside each other. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Variables that come from the Secret. */
+  readonly secrets: readonly string[];
+  readonly output: "opentelemetry" | "prometheus";
+  readonly k6Version: string;
+  /** Of one pod. */
+  readonly cpuMillis: number;
+  readonly memoryMiB: number;
+}
+
+/** A ConfigMap may hold so much, bytes. */
+export const CONFIG_MAP_BYTES = 1_048_576;
+
+/** Variables of the output; their values are the operator's to change. */
+const OUTPUTS = {
+  opentelemetry: {
+    argument: "opentelemetry",
+    environment: {
+      K6_OTEL_EXPORTER_PROTOCOL: "grpc",
+      K6_OTEL_GRPC_EXPORTER_ENDPOINT: "opentelemetry-collector:4317",
+      K6_OTEL_GRPC_EXPORTER_INSECURE: "true",
+      K6_OTEL_METRIC_PREFIX: "k6_",
+    },
+  },
+  prometheus: {
+    argument: "experimental-prometheus-rw",
+    environment: {
+      K6_PROMETHEUS_RW_SERVER_URL: "http://prometheus:9090/api/v1/write",
+      K6_PROMETHEUS_RW_TREND_STATS: "p(50),p(90),p(99),max",
+    },
+  },
+} as const;
+
+/** Where the pods leave their raw samples; a volume of the operator's choice is mounted there. */
+const RESULTS = "/results";
+
+/** Manifests for the k6 operator, by file name. No key is in any of them. */
+export function manifests(options: ManifestOptions): Readonly<Record<string, string>> {
+  const { name, files, secrets } = options;
+  return {
+    "configmap.yaml": stringify(
+      { apiVersion: "v1", kind: "ConfigMap", metadata: { name: `${name}-scripts` }, data: { ...files } },
+      { lineWidth: 0 },
+    ),
+    "secret.example.yaml": `# An example: put the keys in, apply it, and never commit it. Better is a Secret made by your secret store.\n${stringify(
+      {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: `${name}-keys` },
+        type: "Opaque",
+        stringData: Object.fromEntries(secrets.map((variable) => [variable, ""])),
+      },
+    )}`,
+    "testrun.yaml": stringify(testRun(options), { lineWidth: 0 }),
+  };
+}
+
+function testRun(options: ManifestOptions): object {
+  const { name, parallelism, secrets, cpuMillis, memoryMiB } = options;
+  const { argument, environment } = OUTPUTS[options.output];
+  const image = `grafana/k6:${options.k6Version}`;
+  const own = Object.entries({ K6_NO_USAGE_REPORT: "true", ...environment }).map(([key, value]) => ({
+    name: key,
+    value,
+  }));
+  const resources = {
+    requests: { cpu: `${cpuMillis}m`, memory: `${memoryMiB}Mi` },
+    limits: { memory: `${memoryMiB * 2}Mi` },
+  };
+  return {
+    apiVersion: "k6.io/v1alpha1",
+    kind: "TestRun",
+    metadata: { name },
+    spec: {
+      parallelism,
+      script: { configMap: { name: `${name}-scripts`, file: "gauntlet.ts" } },
+      // Raw samples beside the live output: only they can be merged into one record.
+      arguments: `--out ${argument} --out json=${RESULTS}/$(POD_NAME).json.gz`,
+      runner: {
+        image,
+        resources,
+        env: [
+          { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+          ...own,
+          ...secrets.map((variable) => ({
+            name: variable,
+            valueFrom: { secretKeyRef: { name: `${name}-keys`, key: variable } },
+          })),
+        ],
+        volumes: [{ name: "results", persistentVolumeClaim: { claimName: `${name}-results` } }],
+        volumeMounts: [{ name: "results", mountPath: RESULTS }],
+      },
+    },
+  };
+}

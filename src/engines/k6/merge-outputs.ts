@@ -1,0 +1,130 @@
+import { Histogram, NO_QUANTILES, type Quantiles } from "../../metrics/index.ts";
+import type { LoadInstance } from "../../record/index.ts";
+import { beganMs, clockOffset } from "./clock-offset.ts";
+import type { RawRequest } from "./raw-request.ts";
+import type { RawOutput } from "./read-output.ts";
+
+export interface OutputOfInstance {
+  readonly name: string;
+  readonly output: RawOutput;
+  /** How its process ended, in words; empty when well, or unknown. */
+  readonly ended: string;
+}
+
+export interface MergeOptions {
+  readonly outputs: readonly OutputOfInstance[];
+  /** Phase and role of each scenario. */
+  readonly groups: readonly { readonly scenario: string; readonly phase: string; readonly role: string }[];
+  readonly keys: readonly string[];
+  /** All ran on this machine: their clocks are one, and need no correction. */
+  readonly sameClock: boolean;
+}
+
+/** A request in the time of the whole run, µs. */
+export interface MergedRequest {
+  readonly phase: string;
+  readonly role: string;
+  readonly index: number;
+  readonly attempt: number;
+  readonly dialect: RawRequest["dialect"];
+  readonly stream: boolean;
+  readonly key: string;
+  readonly outcome: RawRequest["outcome"];
+  readonly what: string;
+  readonly status: number;
+  readonly dueUs: number;
+  readonly sentUs: number;
+  readonly connectUs: number;
+  readonly headUs: number;
+  readonly endUs: number;
+  readonly tokens: number;
+  readonly retryAfter: string | undefined;
+  readonly promisedMs: number | undefined;
+  readonly flaw: "crossed" | undefined;
+}
+
+export interface Merged {
+  readonly requests: readonly MergedRequest[];
+  readonly instances: readonly LoadInstance[];
+  /** Dropped arrivals by phase. */
+  readonly dropped: ReadonlyMap<string, number>;
+  /** Wall clock of the first instance's begin, Unix epoch milliseconds; the gateway's clock where offsets were applied. */
+  readonly startedAtMs: number;
+  /** Between the begins of the first and the last instance, ms. */
+  readonly skewMs: number;
+  /** Send time minus due time; without what repeats: a retry is due when its wait is over. */
+  readonly scheduleLagMs: Quantiles;
+}
+
+/** Puts raw samples of all instances into one time: never percentiles, which cannot be merged. */
+export function mergeOutputs({ outputs, groups, keys, sameClock }: MergeOptions): Merged {
+  const placed = outputs.map(({ name, output, ended }) => {
+    const offset = sameClock ? undefined : clockOffset(output.requests);
+    const began = beganMs(output.requests);
+    return { name, output, ended, offset, beganMs: began === undefined ? undefined : began + (offset?.offsetMs ?? 0) };
+  });
+  const begins = placed.flatMap((one) => one.beganMs ?? []);
+  const startedAtMs = begins.length === 0 ? Date.now() : Math.min(...begins);
+  const phaseOf = new Map(groups.map((group) => [group.scenario, group]));
+  const lag = new Histogram();
+  const requests: MergedRequest[] = [];
+  const dropped = new Map<string, number>();
+  for (const { output, beganMs: began } of placed) {
+    for (const raw of output.requests) {
+      const group = phaseOf.get(raw.scenario);
+      if (group === undefined) continue;
+      if (raw.attempt === 1) lag.record((raw.sentMs - raw.dueMs) * 1_000);
+      requests.push(mergedOf(raw, group, keys, (began ?? startedAtMs) - startedAtMs));
+    }
+    for (const [scenario, count] of output.dropped) {
+      const phase = phaseOf.get(scenario)?.phase ?? scenario;
+      dropped.set(phase, (dropped.get(phase) ?? 0) + count);
+    }
+  }
+  return {
+    requests,
+    dropped,
+    startedAtMs,
+    skewMs: begins.length === 0 ? 0 : Math.max(...begins) - startedAtMs,
+    scheduleLagMs: lag.quantilesMs() ?? NO_QUANTILES,
+    instances: placed.map(({ name, output, ended, offset }) => ({
+      name,
+      segment: output.segment,
+      requests: output.requests.length,
+      complete: output.ended && ended === "",
+      ended: ended === "" ? (output.ended ? "came to its end" : "has no end in its output") : ended,
+      clockOffsetMs: offset === undefined ? null : offset.offsetMs,
+      clockUncertaintyMs: offset === undefined ? null : offset.uncertaintyMs,
+    })),
+  };
+}
+
+function mergedOf(
+  raw: RawRequest,
+  { phase, role }: { readonly phase: string; readonly role: string },
+  keys: readonly string[],
+  shiftMs: number,
+): MergedRequest {
+  const us = (ms: number) => (ms + shiftMs) * 1_000;
+  return {
+    phase,
+    role,
+    index: raw.index,
+    attempt: raw.attempt,
+    dialect: raw.dialect,
+    stream: raw.stream,
+    key: keys[raw.key] ?? "",
+    outcome: raw.outcome,
+    what: raw.what,
+    status: raw.status,
+    dueUs: us(raw.dueMs),
+    sentUs: us(raw.sentMs),
+    connectUs: raw.connectMs * 1_000,
+    headUs: raw.status === 0 ? 0 : us(raw.sentMs + raw.firstByteMs),
+    endUs: us(raw.sentMs + raw.totalMs),
+    tokens: raw.tokens,
+    retryAfter: raw.retryAfter,
+    promisedMs: raw.hintMs,
+    flaw: raw.crossed ? "crossed" : undefined,
+  };
+}

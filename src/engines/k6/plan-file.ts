@@ -1,0 +1,104 @@
+import type { Target } from "../../target/index.ts";
+
+/** A phase or group as it is handed over; the scripts know its fields (`suites/k6/plan.ts`). */
+interface Groups {
+  readonly groups: readonly {
+    readonly scenario: string;
+    readonly phase: string;
+    readonly role: string;
+    readonly behaviour: string;
+  }[];
+}
+
+export interface PlanFileOptions {
+  readonly name: string;
+  readonly plan: Groups;
+  readonly target: Target;
+  /** Paths below the base address. */
+  readonly paths: Readonly<Record<"chat" | "messages", string>>;
+  readonly keys: number;
+  readonly seed: number;
+  readonly retry: object;
+  /** Judged by limits: what must not happen at all then ends as a failed threshold. */
+  readonly tier: boolean;
+  /** Whatever judges the samples later; the scripts do not read it. */
+  readonly judge: object;
+  readonly allow: { readonly deniedShare: number; readonly failedShare: number };
+}
+
+/** Added to every told wait, ms. */
+const GRACE_MS = 30;
+const LIMIT_STATUS = 429;
+
+export interface PlanFile {
+  /** What `plan.json` holds: no key, and no header that came by reference. */
+  readonly content: object;
+  /** Environment of the scripts, keys left out. */
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+/** Puts a plan and the target into the file that the scripts read. Whatever is secret goes into the environment instead. */
+export function planFile(options: PlanFileOptions): PlanFile {
+  const { name, plan, target, paths, keys, seed, retry } = options;
+  const secrets: Record<string, string> = {};
+  const headersOf = (dialect: "chat" | "messages") => {
+    const own: (readonly [string, string])[] = [
+      ...(dialect === "messages" ? [[target.headers.version, target.headers.versionValue] as const] : []),
+      ["User-Agent", "gateway-gauntlet-k6"],
+      ...target.extraHeaders.all,
+      ...target.extraHeaders[dialect],
+    ];
+    return own.map(([header, value]) => {
+      const secret = target.extraSecrets.findIndex((key) => key.reveal() === value);
+      if (secret === -1) return { name: header, value };
+      const env = `GAUNTLET_HEADER_${secret + 1}`;
+      secrets[env] = value;
+      return { name: header, env };
+    });
+  };
+  const { reasonFrom = "header", rows = {} } = target.contract;
+  const content = {
+    version: 1,
+    name,
+    baseUrl: target.baseUrl,
+    paths,
+    reasonHeader: target.headers.reason,
+    reasonPointer: reasonFrom === "header" ? null : reasonFrom,
+    reasons: Object.entries(rows).flatMap(([reason, row]) =>
+      [row?.reason ?? []].flat().map((word) => ({ status: row?.status ?? LIMIT_STATUS, word, reason })),
+    ),
+    headers: { chat: headersOf("chat"), messages: headersOf("messages") },
+    keys,
+    answerMs: target.timeouts.answerMs,
+    seed,
+    retry: { ...retry, graceMs: GRACE_MS },
+    ...plan,
+    thresholds: thresholdsOf(options),
+    judge: options.judge,
+  };
+  return { content, secrets };
+}
+
+/**
+ * What k6 itself can decide alone and on every instance: bounds from above on counts. Shares and minutes need all samples
+ * and are judged when they are merged.
+ */
+function thresholdsOf({ tier, allow }: PlanFileOptions): Record<string, string[]> {
+  const always = {
+    gauntlet_early_sends: ["count==0"],
+    gauntlet_forbidden_retries: ["count==0"],
+    dropped_iterations: ["count==0"],
+  };
+  if (tier)
+    return {
+      ...always,
+      gauntlet_failures: ["count<=1"],
+      "gauntlet_denials{phase:warm-up}": ["count==0"],
+      "gauntlet_denials{phase:at-the-limit}": ["count<=1"],
+    };
+  return {
+    ...always,
+    ...(allow.failedShare === 0 ? { gauntlet_failures: ["count==0"] } : {}),
+    ...(allow.deniedShare === 0 ? { gauntlet_denials: ["count==0"] } : {}),
+  };
+}

@@ -1,0 +1,114 @@
+import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+import { createGunzip } from "node:zlib";
+import { ConfigError, isObject, member, messageOf } from "../../core/index.ts";
+import { parseRequest, type RawRequest } from "./raw-request.ts";
+
+/** What a raw output of one instance holds. */
+export interface RawOutput {
+  readonly requests: readonly RawRequest[];
+  /** Dropped arrivals by scenario. */
+  readonly dropped: ReadonlyMap<string, number>;
+  /** It says that it began, and that it came to its end. */
+  readonly begun: boolean;
+  readonly ended: boolean;
+  /** Its share as it was told; empty when it was not. */
+  readonly segment: string;
+}
+
+/** A sample as both formats tell it. */
+interface Sample {
+  readonly metric: string;
+  readonly value: number;
+  readonly scenario: string;
+  /** Value of the metadata field of the scripts. */
+  readonly text: string;
+}
+
+/**
+ * Reads `--out json` or `--out csv` of k6, also gzipped, line by line: the size of a file is not bounded by memory. A last
+ * line that was cut off is left out, as a killed k6 leaves one.
+ *
+ * @throws ConfigError when the file cannot be read.
+ */
+export async function readOutput(path: string): Promise<RawOutput> {
+  const requests: RawRequest[] = [];
+  const dropped = new Map<string, number>();
+  const events = new Set<string>();
+  let segment = "";
+  let columns: readonly string[] | undefined;
+  let first = true;
+  const source = createReadStream(path);
+  const bytes = path.endsWith(".gz") ? source.pipe(createGunzip()) : source;
+  source.on("error", (error) => bytes.destroy(error));
+  const lines = createInterface({ input: bytes, crlfDelay: Number.POSITIVE_INFINITY });
+  try {
+    for await (const line of lines) {
+      if (first && line.startsWith("metric_name,")) columns = line.split(",");
+      first = false;
+      const sample = columns === undefined ? jsonSample(line) : csvSample(line, columns);
+      if (sample === undefined) continue;
+      const { metric, text, scenario, value } = sample;
+      if (metric === "gauntlet_request") {
+        const request = parseRequest(text);
+        if (request !== undefined) requests.push(request);
+      } else if (metric === "dropped_iterations") {
+        dropped.set(scenario, (dropped.get(scenario) ?? 0) + value);
+      } else if (metric === "gauntlet_instance") {
+        const [, event = "", share = ""] = text.split("|");
+        events.add(event);
+        segment = decodeURIComponent(share);
+      }
+    }
+  } catch (error) {
+    throw new ConfigError([{ file: path, path: "", message: `cannot be read: ${messageOf(error)}.` }], {
+      cause: error,
+    });
+  }
+  return { requests, dropped, begun: events.has("begun"), ended: events.has("ended"), segment };
+}
+
+/** What the scripts care for; the rest of k6's metrics is not even parsed. */
+const OURS = /^\{"metric":"(gauntlet_request|gauntlet_instance|dropped_iterations)"/;
+
+function jsonSample(line: string): Sample | undefined {
+  if (!OURS.test(line) && !/"metric":"(gauntlet_(request|instance)|dropped_iterations)"\}?$/.test(line))
+    return undefined;
+  let point: unknown;
+  try {
+    point = JSON.parse(line);
+  } catch {
+    // The last line of a killed instance.
+    return undefined;
+  }
+  if (member(point, "type") !== "Point") return undefined;
+  const data = member(point, "data");
+  const tags = member(data, "tags");
+  const metadata = member(data, "metadata");
+  const scenario = member(tags, "scenario");
+  const text = isObject(metadata) ? metadata["g"] : "";
+  const value = member(data, "value");
+  return {
+    metric: String(member(point, "metric")),
+    value: typeof value === "number" ? value : 0,
+    scenario: typeof scenario === "string" ? scenario : "",
+    text: typeof text === "string" ? text : "",
+  };
+}
+
+function csvSample(line: string, columns: readonly string[]): Sample | undefined {
+  if (!/^(gauntlet_request|gauntlet_instance|dropped_iterations),/.test(line)) return undefined;
+  const cells = splitCsv(line);
+  if (cells.length !== columns.length) return undefined;
+  const cell = (name: string) => cells[columns.indexOf(name)] ?? "";
+  const text = cell("metadata").startsWith("g=") ? cell("metadata").slice(2) : "";
+  return { metric: cell("metric_name"), value: Number(cell("metric_value")), scenario: cell("scenario"), text };
+}
+
+/** Cells of a line; quoted ones may hold commas. The scripts' own text is encoded and needs no quotes. */
+function splitCsv(line: string): string[] {
+  const cells: string[] = [];
+  for (const [, quoted, plain] of line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g))
+    cells.push(quoted === undefined ? (plain ?? "") : quoted.replaceAll('""', '"'));
+  return cells;
+}

@@ -1,0 +1,172 @@
+import type { LoadFinding, LoadGenerator, LoadInstance, LoadPhase, LoadRun, LoadVerdict } from "../../record/index.ts";
+import type { Limits, Target } from "../../target/index.ts";
+import { claim, phaseRecord } from "../phase-record.ts";
+import { judgeTotals, type RanLoad } from "../run-workload.ts";
+import { judgeAtTheLimit } from "../tier/at-the-limit.ts";
+import type { Fact } from "../tier/facts.ts";
+import { judgeFreedSlots, judgeFullHouse } from "../tier/full-house.ts";
+import { judgeDenials } from "../tier/judge-denials.ts";
+import { judgeGrowth, judgeService } from "../tier/judge-service.ts";
+import { judgeOverTheLimit } from "../tier/over-the-limit.ts";
+import { judgePromises } from "../tier/promises.ts";
+import { fleetPromises, judgeRecovery, type RecoveryScript } from "../tier/recovery.ts";
+import { retryFigures } from "../tier/retry-figures.ts";
+import type { Workload } from "../workload.ts";
+import { clientsOf } from "./clients-of.ts";
+import { fillTally, lastEndUs } from "./fill-tally.ts";
+import type { LoadPlan } from "./phase-plan.ts";
+import { factOfElsewhere, type SentElsewhere } from "./sent-elsewhere.ts";
+
+export interface Elsewhere {
+  readonly workload: Pick<Workload, "name" | "written" | "behaviour" | "allow">;
+  /** Of a tier run; `null` for plain load. */
+  readonly limits: Limits | null;
+  readonly target: Pick<Target, "headers" | "contract">;
+  readonly plan: LoadPlan;
+  readonly requests: readonly SentElsewhere[];
+  /** Arrivals that the engine dropped, by phase. */
+  readonly dropped: ReadonlyMap<string, number>;
+  readonly engine: LoadRun["engine"];
+  readonly instances: readonly LoadInstance[];
+  readonly generator: LoadGenerator;
+  readonly keys: readonly string[];
+  readonly startedAtMs: number;
+  readonly interrupted: boolean;
+}
+
+/** What no other engine can tell: gaps and first tokens of streams, the whole text, its own standstills. */
+const NOT_TOLD = ["answers.incomplete", "latency.stalls", "streams.stall", "streams.buffered"];
+
+/** Makes the record of a run that another program sent, by the same judges as for one of our own. */
+export function judgeElsewhere(run: Elsewhere): RanLoad {
+  const { workload, limits, plan, requests, generator, startedAtMs } = run;
+  const sent = requests.map((one) => [one, factOfElsewhere(one)] as const);
+  const facts = sent.map(([, fact]) => fact);
+  const retried = sent.filter(([{ phase, role }]) => plan.groups.some((group) => isRetried(group, phase, role)));
+  const fleet = retried.length === 0 ? undefined : clientsOf(retried);
+  const times = retried.map(([{ sentUs }]) => sentUs);
+  const script: RecoveryScript = {
+    fleet,
+    fleetStartUs: times.reduce((first, atUs) => Math.min(first, atUs), times[0] ?? 0),
+    fleetEndUs: lastEndUs(retried.map(([one]) => one)),
+  };
+  const promises = fleet === undefined ? [] : fleetPromises(fleet, facts);
+  const histograms: RanLoad["histograms"][number][] = [];
+  const missing = missingOf(run);
+  const phases = plan.phases
+    .filter(({ name }) => requests.some(({ phase }) => phase === name) || missing.length > 0)
+    .map(({ name, title, startMs, endMs }): LoadPhase => {
+      const own = requests.filter(({ phase }) => phase === name);
+      const dropped = run.dropped.get(name) ?? 0;
+      const { tally, ledger, peakInFlight } = fillTally(own, startMs * 1_000, dropped);
+      const of = facts.filter(({ phase }) => phase === name);
+      const findings =
+        limits === null
+          ? judgeTotals(workload, tally.total)
+          : [
+              ...judgePhase(name, of, facts, limits, startMs * 1_000),
+              ...(name === "recovery"
+                ? [...judgeRecovery(of, facts, script, limits.inFlight), ...judgePromises(promises)]
+                : []),
+              ...judgeDenials(of, run.target as Target),
+              ...judgeService(of, { id: "", durationMs: 0, longestGapMs: 0 }, []).filter(
+                (f) => !NOT_TOLD.includes(f.name),
+              ),
+            ];
+      const durationS = Math.max(endMs * 1_000, lastEndUs(own)) / 1_000_000 - startMs / 1_000;
+      histograms.push(...tally.histograms(`${workload.name}.${name}`, startedAtMs + startMs, startedAtMs + endMs));
+      const phase = phaseRecord({
+        name,
+        title,
+        tally,
+        ledger,
+        startS: startMs / 1_000,
+        durationS,
+        peakInFlight,
+        connections: 0,
+        findings: [...findings, ...(limits === null && fleet !== undefined ? [rulesOf(fleet)] : [])],
+      });
+      return generator.valid && missing.length === 0 ? phase : { ...phase, verdict: "inconclusive" };
+    });
+  return {
+    run: {
+      name: workload.name,
+      kind: limits === null ? "workload" : "tier",
+      engine: run.engine,
+      ...settle(phases, generator, missing),
+      limits: limits === null ? null : { ...limits },
+      keys: [...run.keys],
+      workload: workload.written,
+      startedAt: new Date(startedAtMs).toISOString(),
+      durationS: Math.max(lastEndUs(requests) / 1_000_000, 0),
+      phases,
+      retryAfter:
+        fleet === undefined
+          ? null
+          : {
+              ...retryFigures(facts, promises, script, 0),
+              behaviour: limits === null ? workload.behaviour : "obey",
+              ...(limits === null ? { fleet: null } : {}),
+            },
+      generator,
+      instances: [...run.instances],
+    },
+    histograms,
+  };
+}
+
+function isRetried(group: LoadPlan["groups"][number], phase: string, role: string): boolean {
+  return group.behaviour !== "none" && group.phase === phase && group.role === role;
+}
+
+function judgePhase(
+  name: string,
+  own: readonly Fact[],
+  all: readonly Fact[],
+  limits: Limits,
+  startUs: number,
+): LoadFinding[] {
+  if (own.length === 0) return [];
+  if (name === "full-house") return judgeFullHouse(own, all, limits.inFlight);
+  if (name === "freed-slots") return judgeFreedSlots(own, all, limits.inFlight);
+  if (name === "at-the-limit") return [...judgeAtTheLimit(own, all, limits.rpm), ...judgeGrowth(own)];
+  if (name === "over-the-limit") return judgeOverTheLimit(own, limits.rpm, { promises: [], startUs });
+  return [];
+}
+
+function rulesOf({ earlySends, forbiddenRetries, retries }: ReturnType<typeof clientsOf>): LoadFinding {
+  return claim(
+    "client.rules",
+    "The harness's own clients obey the retry rules",
+    ["RETRY-1"],
+    earlySends + forbiddenRetries === 0,
+    "0 early, 0 forbidden",
+    `${earlySends} early, ${forbiddenRetries} forbidden of ${retries} retries`,
+  );
+}
+
+/** What is missing of the run, in words. */
+function missingOf({ instances, interrupted }: Elsewhere): string[] {
+  const cut = instances.filter(({ complete }) => !complete);
+  const told = cut.map(
+    ({ name, segment, ended, requests }) =>
+      `${name}${segment === "" ? "" : ` (segment ${segment})`} ${ended}: what it did not send or report after ${requests} requests is missing`,
+  );
+  return interrupted ? ["interrupted", ...told] : told;
+}
+
+function settle(
+  phases: readonly LoadPhase[],
+  generator: LoadGenerator,
+  missing: readonly string[],
+): { verdict: LoadVerdict; reasons: string[] } {
+  if (missing.length > 0) return { verdict: "inconclusive", reasons: [...missing] };
+  if (!generator.valid)
+    return { verdict: "inconclusive", reasons: generator.problems.map((problem) => `generator: ${problem}`) };
+  if (phases.length === 0) return { verdict: "inconclusive", reasons: ["nothing was sent"] };
+  for (const verdict of ["fail", "inconclusive", "warn"] as const) {
+    const some = phases.filter((phase) => phase.verdict === verdict);
+    if (some.length > 0) return { verdict, reasons: some.map(({ name, message }) => `${name}: ${message}`) };
+  }
+  return { verdict: "pass", reasons: [] };
+}

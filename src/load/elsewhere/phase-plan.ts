@@ -1,0 +1,56 @@
+import type { Dialect } from "../../wire/index.ts";
+
+/** One kind of request of a plan; `@nonce@` in its body stands for a text of its own. */
+export interface PlannedAsk {
+  readonly dialect: Dialect;
+  readonly stream: boolean;
+  readonly body: string;
+  readonly weight: number;
+}
+
+export type PlannedArrivals =
+  | { readonly kind: "at-once"; readonly count: number }
+  | { readonly kind: "even"; readonly count: number; readonly everyMs: number }
+  | { readonly kind: "ramp"; readonly fromPerS: number; readonly toPerS: number; readonly durationMs: number };
+
+/** Requests that arrive in one way, fixed before the run. Times are ms from the start of the run. */
+export interface PlannedGroup {
+  readonly scenario: string;
+  readonly phase: string;
+  readonly role: string;
+  readonly startMs: number;
+  readonly arrivals: PlannedArrivals;
+  readonly asks: readonly PlannedAsk[];
+  readonly draw: "turns" | "weights";
+  readonly behaviour: "none" | "obey" | "hammer";
+  /** Most in flight of an open loop. */
+  readonly vus: number;
+  readonly untilMs: number;
+}
+
+export interface PlannedPhase {
+  readonly name: string;
+  readonly title: string;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** A run whose every moment is fixed before it: what another machine can play without asking back. */
+export interface LoadPlan {
+  readonly phases: readonly PlannedPhase[];
+  readonly groups: readonly PlannedGroup[];
+  /** What differs from the workload as written, in words. */
+  readonly remarks: readonly string[];
+}
+
+/** The span of a group's arrivals, ms. */
+export function spanMs(arrivals: PlannedArrivals): number {
+  if (arrivals.kind === "at-once") return 0;
+  return arrivals.kind === "even" ? arrivals.count * arrivals.everyMs : arrivals.durationMs;
+}
+
+/** Requests of a group, without retries. */
+export function countOf(arrivals: PlannedArrivals): number {
+  if (arrivals.kind !== "ramp") return arrivals.count;
+  return Math.floor(((arrivals.fromPerS + arrivals.toPerS) / 2) * (arrivals.durationMs / 1_000) + 1e-9);
+}

@@ -1,0 +1,114 @@
+import type { Limits, Target } from "../../target/index.ts";
+import { DIALECTS, requestBody } from "../../wire/index.ts";
+import { modelFor } from "../shots.ts";
+import { SHARE } from "../tier/at-the-limit.ts";
+import { echoPrompt } from "../tier/echo.ts";
+import { extraOf } from "../tier/full-house.ts";
+import { overSeconds } from "../tier/over-the-limit.ts";
+import { fleetOf } from "../tier/recovery.ts";
+import { atTheLimitRequests } from "../tier/run-tier.ts";
+import type { LoadPlan, PlannedAsk, PlannedGroup, PlannedPhase } from "./phase-plan.ts";
+
+/** Lone requests at the beginning. */
+const WARM_UPS = 8;
+const WARM_UP_MS = 400;
+/** After the wave: every head has come, and streams of two seconds still run. */
+const KNOCK_AFTER_MS = 900;
+/** A full house has ended after this, with streams of up to ten seconds. */
+const HOUSE_MS = 12_000;
+const PAUSE_MS = 1_000;
+/** A window of a minute has passed, and a little more. */
+const FLEET_MS = 65_000;
+/** Over the rate, in multiples of it. */
+const EVEN = 2;
+
+/** The phases of a tier run as a schedule: a machine that plays it cannot look at what came before. */
+export function planTier(limits: Limits, target: Target, thorough: boolean): LoadPlan {
+  const { rpm, inFlight: slots } = limits;
+  const everyMs = 60_000 / rpm;
+  const short = shortAsks(target);
+  const long = longAsks(target);
+  const phases: PlannedPhase[] = [];
+  const groups: PlannedGroup[] = [];
+  let atMs = 0;
+  const add = (
+    phase: string,
+    role: string,
+    startMs: number,
+    more: Pick<PlannedGroup, "arrivals" | "asks"> & Partial<PlannedGroup>,
+  ) =>
+    groups.push({
+      scenario: `${phase}_${role}`,
+      phase,
+      role,
+      startMs,
+      draw: "turns",
+      behaviour: "none",
+      vus: slots + 32,
+      untilMs: 120_000,
+      ...more,
+    });
+  const phase = (name: string, title: string, durationMs: number, fill: (startMs: number) => void) => {
+    fill(atMs);
+    phases.push({ name, title, startMs: atMs, endMs: atMs + durationMs });
+    atMs += durationMs;
+  };
+  phase("warm-up", "Lone requests are served", WARM_UPS * WARM_UP_MS + PAUSE_MS, (startMs) =>
+    add("warm-up", "warm-up", startMs, {
+      arrivals: { kind: "even", count: WARM_UPS, everyMs: WARM_UP_MS },
+      asks: short,
+      vus: 8,
+    }),
+  );
+  phase("full-house", "Exactly the limit in flight, and not one more", HOUSE_MS, (startMs) => {
+    add("full-house", "wave", startMs, { arrivals: { kind: "at-once", count: slots + extraOf(slots) }, asks: long });
+    add("full-house", "knock", startMs + KNOCK_AFTER_MS, { arrivals: { kind: "at-once", count: 8 }, asks: short });
+  });
+  phase("freed-slots", "What has ended makes room again", HOUSE_MS, (startMs) =>
+    add("freed-slots", "again", startMs, { arrivals: { kind: "at-once", count: slots }, asks: long }),
+  );
+  const even = atTheLimitRequests(limits);
+  phase("at-the-limit", "Just below the rate nothing is denied", (even * everyMs) / SHARE + PAUSE_MS, (startMs) =>
+    add("at-the-limit", "even", startMs, {
+      arrivals: { kind: "even", count: even, everyMs: everyMs / SHARE },
+      asks: short,
+    }),
+  );
+  const overMs = overSeconds(thorough) * 1_000;
+  phase("over-the-limit", "Beyond the rate the rest is denied, and the limit holds", overMs + PAUSE_MS, (startMs) =>
+    add("over-the-limit", "even", startMs, {
+      arrivals: { kind: "even", count: Math.ceil((overMs / everyMs) * EVEN), everyMs: everyMs / EVEN },
+      asks: short,
+    }),
+  );
+  const quietMs = slots * everyMs + 1_000;
+  phase("recovery", "Obeying clients come back, and nothing was leaked", FLEET_MS + quietMs + HOUSE_MS, (startMs) => {
+    add("recovery", "fleet", startMs, {
+      arrivals: { kind: "at-once", count: fleetOf(slots) },
+      asks: short,
+      behaviour: "obey",
+      untilMs: FLEET_MS,
+    });
+    add("recovery", "again", startMs + FLEET_MS + quietMs, { arrivals: { kind: "at-once", count: slots }, asks: long });
+  });
+  return { phases, groups, remarks: [] };
+}
+
+/** Both dialects, whole and streamed, with a text of its own in each. */
+function shortAsks(target: Target): PlannedAsk[] {
+  return DIALECTS.flatMap((dialect) =>
+    [false, true].map((stream): PlannedAsk => {
+      const model = target.models[dialect] ?? target.models.chat ?? "";
+      const request = { model, prompt: echoPrompt("@nonce@"), maxTokens: 256, ...(stream ? { stream } : {}) };
+      return { dialect, stream, weight: 1, body: JSON.stringify(requestBody(dialect, request)) };
+    }),
+  );
+}
+
+function longAsks(target: Target): PlannedAsk[] {
+  return DIALECTS.map((dialect): PlannedAsk => {
+    const model = modelFor(target, dialect, true);
+    const request = { model, prompt: "Tell me a long story.", stream: true, maxTokens: 1_024 };
+    return { dialect, stream: true, weight: 1, body: JSON.stringify(requestBody(dialect, request)) };
+  });
+}

@@ -1,0 +1,54 @@
+import type { Dialect } from "../../wire/index.ts";
+import type { LoadOutcome } from "../outcome.ts";
+import type { Fact } from "../tier/facts.ts";
+
+/** One request that another program sent, as its raw output tells it. Times are µs from the start of the run. */
+export interface SentElsewhere {
+  readonly phase: string;
+  readonly role: string;
+  /** Ordinal of the arrival inside its group, over all instances; retries share it. */
+  readonly index: number;
+  readonly attempt: number;
+  readonly dialect: Dialect;
+  readonly stream: boolean;
+  readonly key: string;
+  readonly outcome: LoadOutcome;
+  readonly what: string;
+  readonly status: number;
+  readonly dueUs: number;
+  readonly sentUs: number;
+  readonly connectUs: number;
+  /** First byte of the answer; 0 when there was none. */
+  readonly headUs: number;
+  readonly endUs: number;
+  readonly tokens: number;
+  readonly retryAfter: string | undefined;
+  readonly promisedMs: number | undefined;
+  readonly flaw: "crossed" | undefined;
+}
+
+/** A moment must not be 0: that means that it did not happen. */
+export function factOfElsewhere(sent: SentElsewhere): Fact {
+  const { phase, role, dialect, stream, key, outcome, what, status, dueUs, sentUs, headUs, endUs, tokens } = sent;
+  return {
+    phase,
+    role,
+    dialect,
+    stream,
+    key,
+    outcome,
+    what,
+    status,
+    dueUs,
+    sentUs,
+    headUs,
+    firstTokenUs: 0,
+    endUs,
+    longestGapUs: 0,
+    tokens,
+    retryAfter: sent.retryAfter,
+    promisedMs: sent.promisedMs,
+    sample: undefined,
+    flaw: sent.flaw,
+  };
+}

@@ -1,0 +1,20 @@
+import type { Ask, Group } from "./plan.ts";
+
+/** An even number from 0 to below 1 that depends on the seed and the ordinal alone: every instance draws the same. */
+export function chance(seed: number, index: number): number {
+  let mixed = (seed ^ Math.imul(index + 1, 0x9e3779b1)) >>> 0;
+  mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+  mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+  return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+}
+
+/** What the n-th request of a group asks for. */
+export function askOf({ asks, draw }: Pick<Group, "asks" | "draw">, index: number, seed: number): Ask {
+  if (draw === "turns") return asks[index % asks.length] as Ask;
+  let at = chance(seed, index) * asks.reduce((sum, { weight }) => sum + weight, 0);
+  for (const ask of asks) {
+    at -= ask.weight;
+    if (at < 0) return ask;
+  }
+  return asks[asks.length - 1] as Ask;
+}

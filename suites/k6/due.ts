@@ -1,0 +1,17 @@
+import type { GroupArrivals } from "./plan.ts";
+
+/**
+ * When the n-th arrival of a group is due, ms from the start of the group. Pure.
+ *
+ * @param index 0-based over all instances: with execution segments k6 counts over the whole test.
+ */
+export function dueMs(arrivals: GroupArrivals, index: number): number {
+  if (arrivals.kind === "at-once") return 0;
+  if (arrivals.kind === "even") return index * arrivals.everyMs;
+  // The rate changes evenly, and k6 sends where the integral of the rate reaches the next whole number.
+  const perMs = arrivals.fromPerS / 1_000;
+  const growth = (arrivals.toPerS - arrivals.fromPerS) / 1_000 / arrivals.durationMs;
+  const reached = index + 1;
+  if (growth === 0) return reached / perMs;
+  return (-perMs + Math.sqrt(perMs * perMs + 2 * growth * reached)) / growth;
+}

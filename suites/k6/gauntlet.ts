@@ -1,0 +1,113 @@
+import { sleep } from "k6";
+import exec from "k6/execution";
+import http from "k6/http";
+import { askOf, chance } from "./draw.ts";
+import { dueMs } from "./due.ts";
+import { auditRetry, countPromise, markInstance, measure } from "./measure.ts";
+import { optionsOf } from "./options.ts";
+import type { Ask, Group, Plan } from "./plan.ts";
+import { type Answer, readAnswer } from "./read-answer.ts";
+import { decideRetry } from "./retry-rules.ts";
+
+const plan = JSON.parse(open(__ENV["GAUNTLET_PLAN"] ?? "./plan.json")) as Plan;
+const base = (__ENV["GAUNTLET_BASE_URL"] ?? plan.baseUrl).replace(/\/+$/, "");
+const groups = new Map(plan.groups.map((group) => [group.scenario, group]));
+/** Keys come from the environment alone, and are looked at when the test runs: `k6 inspect` and `k6 archive` need none. */
+const keys = ["GAUNTLET_KEY", "GAUNTLET_KEY_2"].slice(0, plan.keys).map((name) => __ENV[name] ?? "");
+const secrets = [
+  ...keys,
+  ...Object.values(plan.headers).flatMap((own) => own.flatMap((one) => ("env" in one ? (__ENV[one.env] ?? "") : []))),
+];
+const clean = (text: string): string =>
+  secrets.reduce((cleaned, secret) => (secret === "" ? cleaned : cleaned.split(secret).join("[key]")), text);
+/** A client that ignores denials tries again after this. */
+const HAMMER_MS = 20;
+
+export const options = optionsOf(plan);
+
+/** @returns where the schedule begins: what came before it is k6's own start. */
+export function setup(): { readonly originMs: number } {
+  if (keys.some((key) => key === "")) exec.test.abort("GAUNTLET_KEY (and GAUNTLET_KEY_2 for a second key) must be set");
+  markInstance("begun", segmentOf());
+  return { originMs: exec.instance.currentTestRunDuration };
+}
+
+export function teardown(): void {
+  markInstance("ended", segmentOf());
+}
+
+/** The share of this instance, as k6 was told. */
+function segmentOf(): string {
+  const { executionSegment } = exec.test.options;
+  return typeof executionSegment === "string" ? executionSegment : "0:1";
+}
+
+/** One arrival: a request, and by the group's behaviour its retries. Each retry is a new request (retry rule 4). */
+export default function arrive({ originMs }: { readonly originMs: number }): void {
+  const group = groups.get(exec.scenario.name) as Group;
+  const index = exec.scenario.iterationInTest;
+  const ask = askOf(group, index, plan.seed);
+  const beganMs = exec.instance.currentTestRunDuration;
+  let due = originMs + group.startMs + dueMs(group.arrivals, index);
+  let before: { answer: Answer; endMs: number; told: boolean } | undefined;
+  for (let attempt = 1; ; attempt++) {
+    const { answer, sentMs, endMs } = send(group, ask, index, attempt, due);
+    if (before !== undefined) {
+      auditRetry(before.answer, before.endMs, sentMs);
+      if (before.told) countPromise(answer.outcome === "admitted");
+    }
+    const waitMs = waitOf(group, answer, attempt, index);
+    if (waitMs === undefined || endMs + waitMs.ms - beganMs > group.untilMs) return;
+    before = { answer, endMs, told: waitMs.told };
+    due = endMs + waitMs.ms;
+    sleep((due + plan.retry.graceMs - exec.instance.currentTestRunDuration) / 1_000);
+  }
+}
+
+function waitOf(
+  group: Group,
+  answer: Answer,
+  attempts: number,
+  index: number,
+): { ms: number; told: boolean } | undefined {
+  if (group.behaviour === "none" || answer.retry === "served") return undefined;
+  if (group.behaviour === "hammer")
+    return attempts < plan.retry.maxAttempts ? { ms: HAMMER_MS, told: false } : undefined;
+  const { retry, reason, hintMs } = answer;
+  const random = chance(plan.seed + attempts, index);
+  const decision = decideRetry({ retry, reason, hintMs, attempts }, random, plan.retry);
+  return decision.kind === "wait" ? decision : undefined;
+}
+
+function send(group: Group, ask: Ask, index: number, attempt: number, due: number) {
+  const { dialect } = ask;
+  const key = (index + attempt - 1) % keys.length;
+  const nonce = ask.body.includes("@nonce@")
+    ? `gx${(plan.seed >>> 0).toString(16)}n${plan.groups.indexOf(group).toString(36)}x${index.toString(36)}x${attempt}z`
+    : "";
+  const headers: Record<string, string> = { Authorization: `Bearer ${keys[key]}`, "Content-Type": "application/json" };
+  for (const header of plan.headers[dialect])
+    headers[header.name] = "env" in header ? (__ENV[header.env] ?? "") : header.value;
+  const wallMs = Date.now();
+  const sentMs = exec.instance.currentTestRunDuration;
+  const response = http.post(`${base}${plan.paths[dialect]}`, ask.body.replace("@nonce@", nonce), {
+    headers,
+    timeout: plan.answerMs,
+    redirects: 0,
+    responseType: "text",
+  });
+  const { blocked, connecting, tls_handshaking: tls, sending, waiting, receiving } = response.timings;
+  const connectMs = blocked + connecting + tls;
+  const firstByteMs = connectMs + sending + waiting;
+  const answer = readAnswer(response, ask, plan, nonce);
+  const totalMs = response.status === 0 ? exec.instance.currentTestRunDuration - sentMs : firstByteMs + receiving;
+  const { status } = response;
+  measure(
+    ask,
+    { index, attempt, dueMs: due, sentMs, wallMs, connectMs, firstByteMs, totalMs, status, key },
+    answer,
+    clean,
+  );
+  // The wait of a hint begins when the answer has been read.
+  return { answer, sentMs, endMs: exec.instance.currentTestRunDuration };
+}

@@ -1,0 +1,99 @@
+import exec from "k6/execution";
+import { Counter, Trend } from "k6/metrics";
+import type { Ask } from "./plan.ts";
+import type { Answer } from "./read-answer.ts";
+
+const request = new Trend("gauntlet_request", true);
+const firstByte = new Trend("gauntlet_first_byte", true);
+const sent = new Counter("gauntlet_sent");
+const admitted = new Counter("gauntlet_admitted");
+const denials = new Counter("gauntlet_denials");
+const failures = new Counter("gauntlet_failures");
+const promisesKept = new Counter("gauntlet_promises_kept");
+const promisesMissed = new Counter("gauntlet_promises_missed");
+const earlySends = new Counter("gauntlet_early_sends");
+const forbiddenRetries = new Counter("gauntlet_forbidden_retries");
+const instance = new Counter("gauntlet_instance");
+
+/** Marks of one request, ms. `sentMs` and `dueMs` count from the start of the test. */
+export interface Marks {
+  readonly index: number;
+  readonly attempt: number;
+  readonly dueMs: number;
+  readonly sentMs: number;
+  /** Wall clock at the send. */
+  readonly wallMs: number;
+  readonly connectMs: number;
+  readonly firstByteMs: number;
+  readonly totalMs: number;
+  readonly status: number;
+  readonly key: number;
+}
+
+/** Metadata is kept by the raw outputs and makes no time series, unlike tags. */
+function withMetadata(text: string, add: () => void): void {
+  exec.vu.metrics.metadata["g"] = text;
+  add();
+  delete exec.vu.metrics.metadata["g"];
+}
+
+/** Emits what became of a request: one sample that holds all of it for Gauntlet, and counters for k6's own outputs. @param clean takes secrets out: a gateway may repeat them. */
+export function measure(ask: Ask, marks: Marks, answer: Answer, clean: (text: string) => string): void {
+  const tags = {
+    dialect: ask.dialect,
+    mode: ask.stream ? "stream" : "whole",
+    outcome: answer.outcome,
+    reason: answer.what === "" ? "none" : clean(answer.what),
+  };
+  const at = (ms: number) => ms.toFixed(3);
+  const fields = [
+    "1",
+    exec.scenario.name,
+    ask.dialect,
+    tags.mode,
+    answer.outcome,
+    answer.what,
+    marks.status,
+    marks.index,
+    marks.attempt,
+    marks.key,
+    at(marks.dueMs),
+    at(marks.sentMs),
+    marks.wallMs,
+    at(marks.connectMs),
+    at(marks.firstByteMs),
+    at(marks.totalMs),
+    answer.retryAfter,
+    answer.hintMs === undefined ? "" : answer.hintMs,
+    answer.date,
+    answer.tokens,
+    answer.flaw,
+    answer.outcome === "admitted" ? "" : answer.requestId,
+  ];
+  withMetadata(fields.map((field) => encodeURIComponent(clean(String(field)))).join("|"), () =>
+    request.add(marks.totalMs, tags),
+  );
+  sent.add(1, tags);
+  if (marks.status > 0) firstByte.add(marks.firstByteMs, tags);
+  if (answer.outcome === "admitted") admitted.add(1, tags);
+  else if (answer.outcome === "denied") denials.add(1, tags);
+  else failures.add(1, tags);
+}
+
+/** Audits a retry against the answer before it: from what was sent, not from what was decided. */
+export function auditRetry(before: Answer, endMs: number, sentMs: number): void {
+  if (before.retry === "never" || before.retry === "uncertain" || before.retry === "served") forbiddenRetries.add(1);
+  if (before.retry === "as-told" && before.hintMs !== undefined && sentMs < endMs + before.hintMs) earlySends.add(1);
+}
+
+/** Whether waiting as told was enough. Denied again may still be fair: others can have taken what became free. */
+export function countPromise(kept: boolean): void {
+  if (kept) promisesKept.add(1);
+  else promisesMissed.add(1);
+}
+
+/** The beginning and the end of an instance: one without an end was cut off. */
+export function markInstance(event: "begun" | "ended", segment: string): void {
+  for (const counter of [earlySends, forbiddenRetries, failures, denials]) counter.add(0);
+  withMetadata(["1", event, encodeURIComponent(segment)].join("|"), () => instance.add(1, { event }));
+}

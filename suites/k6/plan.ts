@@ -1,0 +1,68 @@
+/** What `plan.json` holds: the workload file as phases, the target without its keys. Times are ms from the start of the test. */
+export interface Plan {
+  readonly version: 1;
+  readonly name: string;
+  /** Replaced by `GAUNTLET_BASE_URL` where that is set. */
+  readonly baseUrl: string;
+  readonly paths: Readonly<Record<Dialect, string>>;
+  /** Name of the header with the named reason of a denial, or a JSON pointer into its body. */
+  readonly reasonHeader: string;
+  readonly reasonPointer: string | null;
+  /** The target's words for the limits, in the specification's: status, word, reason. */
+  readonly reasons: readonly { readonly status: number; readonly word: string; readonly reason: string }[];
+  readonly headers: Readonly<Record<Dialect, readonly PlanHeader[]>>;
+  /** Keys in use, which take turns: `GAUNTLET_KEY`, `GAUNTLET_KEY_2`. */
+  readonly keys: number;
+  readonly answerMs: number;
+  readonly seed: number;
+  readonly retry: RetryOptions;
+  readonly groups: readonly Group[];
+  /** By metric, as k6 writes them. */
+  readonly thresholds: Readonly<Record<string, readonly string[]>>;
+}
+
+export type Dialect = "chat" | "messages";
+
+/** A header whose value is a secret stands in the environment. */
+export type PlanHeader =
+  | { readonly name: string; readonly value: string }
+  | { readonly name: string; readonly env: string };
+
+export interface RetryOptions {
+  readonly maxAttempts: number;
+  readonly baseMs: number;
+  readonly maxBackoffMs: number;
+  readonly longestHintMs: number;
+  /** Added to every told wait: timers must not fire early. */
+  readonly graceMs: number;
+}
+
+export interface Ask {
+  readonly dialect: Dialect;
+  readonly stream: boolean;
+  /** Body of the request; `@nonce@` stands for a text of its own. */
+  readonly body: string;
+  readonly weight: number;
+}
+
+export type GroupArrivals =
+  | { readonly kind: "at-once"; readonly count: number }
+  | { readonly kind: "even"; readonly count: number; readonly everyMs: number }
+  | { readonly kind: "ramp"; readonly fromPerS: number; readonly toPerS: number; readonly durationMs: number };
+
+/** Requests of one kind of arrival: a k6 scenario. */
+export interface Group {
+  readonly scenario: string;
+  readonly phase: string;
+  readonly role: string;
+  readonly startMs: number;
+  readonly arrivals: GroupArrivals;
+  readonly asks: readonly Ask[];
+  /** Asks take turns, or are drawn by weight with the seed. */
+  readonly draw: "turns" | "weights";
+  readonly behaviour: "none" | "obey" | "hammer";
+  /** Most requests in flight of an open loop: k6 drops arrivals beyond it and counts them. */
+  readonly vus: number;
+  /** Clients give up after this, ms from the start of the group. */
+  readonly untilMs: number;
+}

@@ -1,0 +1,112 @@
+import type { RefinedResponse } from "k6/http";
+import type { Ask, Plan } from "./plan.ts";
+import { hintOf, type Retry, retryOf } from "./retry-rules.ts";
+
+export interface Answer {
+  readonly outcome: "admitted" | "denied" | "failed" | "unfinished";
+  /** Named reason of a denial, or how it failed. */
+  readonly what: string;
+  readonly reason: string;
+  readonly retry: Retry;
+  readonly retryAfter: string;
+  readonly hintMs: number | undefined;
+  readonly date: string;
+  readonly requestId: string;
+  /** From `usage`; 0 where there is none. */
+  readonly tokens: number;
+  /** `crossed`: the text of another request is in the answer. */
+  readonly flaw: "" | "crossed";
+}
+
+/** Codes of k6 for failures: above 1399 they only repeat the status. */
+const OF_STATUS = 1_400;
+const TIMEOUT = 1_050;
+const DIAL = [1_200, 1_210, 1_211, 1_212, 1_213];
+const LIMITS = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
+const NONCE = /gx[0-9a-f]+n[0-9a-z]+z/g;
+
+type Response = RefinedResponse<"text">;
+
+/** Tells what a request came to, by status and named reason; what broke off was admitted and did not finish. */
+export function readAnswer(response: Response, ask: Ask, plan: Plan, nonce: string): Answer {
+  const { status, error_code: code } = response;
+  const complete = code === 0 || code >= OF_STATUS;
+  const timedOut = code === TIMEOUT;
+  const reason = status >= 300 ? reasonOf(response, plan) : "";
+  const date = headerOf(response, "date");
+  const retryAfter = headerOf(response, "retry-after");
+  const body = response.body ?? "";
+  return {
+    ...came(response, ask, reason, complete, timedOut, body),
+    reason,
+    retry: retryOf(status, reason, complete, timedOut),
+    retryAfter,
+    hintMs: retryAfter === "" ? undefined : hintOf(retryAfter, date, Date.now()),
+    date,
+    requestId: headerOf(response, "x-request-id"),
+    tokens: tokensOf(body),
+    flaw: complete && status === 200 ? flawOf(body, nonce) : "",
+  };
+}
+
+function came(
+  { status, error_code: code }: Response,
+  { stream }: Ask,
+  reason: string,
+  complete: boolean,
+  timedOut: boolean,
+  body: string,
+): Pick<Answer, "outcome" | "what"> {
+  const served = status >= 200 && status < 300;
+  if (served && complete)
+    return stream && hasErrorItem(body)
+      ? { outcome: "unfinished", what: "error in the stream" }
+      : { outcome: "admitted", what: "" };
+  if (served)
+    return stream ? { outcome: "unfinished", what: timedOut ? "deadline" : "cut stream" } : failed("cut reply");
+  if (!complete) return failed(timedOut ? "deadline" : DIAL.includes(code) ? "unreachable" : "reset");
+  if (LIMITS.includes(reason)) return { outcome: "denied", what: reason };
+  if (status >= 400 && status < 500) return { outcome: "denied", what: reason === "" ? `${status}` : reason };
+  return failed(`${status}`);
+}
+
+const failed = (what: string): Pick<Answer, "outcome" | "what"> => ({ outcome: "failed", what });
+
+function headerOf({ headers }: Response, name: string): string {
+  for (const [own, value] of Object.entries(headers)) if (own.toLowerCase() === name.toLowerCase()) return value;
+  return "";
+}
+
+function reasonOf(response: Response, plan: Plan): string {
+  const { reasonHeader, reasonPointer, reasons } = plan;
+  const word = reasonPointer === null ? headerOf(response, reasonHeader) : atPointer(response.body, reasonPointer);
+  return reasons.find((row) => row.word === word && row.status === response.status)?.reason ?? word;
+}
+
+function atPointer(body: string | null, pointer: string): string {
+  const steps = pointer.split("/").slice(1);
+  try {
+    const value = steps.reduce<unknown>(
+      (inner, step) => (inner as Record<string, unknown>)[step.replaceAll("~1", "/").replaceAll("~0", "~")],
+      JSON.parse(body ?? ""),
+    );
+    return typeof value === "string" ? value : "";
+  } catch {
+    // No JSON, or nothing at that place: the reason is simply not named.
+    return "";
+  }
+}
+
+function hasErrorItem(body: string): boolean {
+  if (/^event: ?error/m.test(body)) return true;
+  return body.split(/\r\n|\r|\n/).some((line) => /^data: ?\{"(type":"error"|error":\{)/.test(line));
+}
+
+function tokensOf(body: string): number {
+  const told = [...body.matchAll(/"(?:completion_tokens|output_tokens)"\s*:\s*(\d+)/g)];
+  return Number(told[told.length - 1]?.[1] ?? 0);
+}
+
+function flawOf(body: string, nonce: string): Answer["flaw"] {
+  return nonce !== "" && (body.match(NONCE) ?? []).some((found) => found !== nonce) ? "crossed" : "";
+}

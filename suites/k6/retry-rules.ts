@@ -1,0 +1,62 @@
+import type { RetryOptions } from "./plan.ts";
+
+/** What an answer asks of a client: `as-told` for denials that pass, `backoff` for faults, `uncertain` for timeouts. */
+export type Retry = "served" | "as-told" | "backoff" | "uncertain" | "never";
+
+export interface Answered {
+  readonly retry: Retry;
+  readonly reason: string;
+  /** Usable hint, ms; `undefined` when absent or unusable. */
+  readonly hintMs: number | undefined;
+  /** Attempts so far, this one included. */
+  readonly attempts: number;
+}
+
+export type Decision =
+  | { readonly kind: "done" | "stop" | "uncertain" }
+  | { readonly kind: "wait"; readonly ms: number; readonly told: boolean };
+
+/** Denials that pass by waiting. A 429 without a reason is a rate limit, as everywhere else in HTTP. */
+const TEMPORARY = ["", "rate_limit_exceeded", "concurrency_limit_exceeded"];
+
+/** Tells by status and named reason how an answer may be retried (specification, section 7). */
+export function retryOf(status: number, reason: string, complete: boolean, timedOut: boolean): Retry {
+  if (timedOut) return "uncertain";
+  if (status === 0 || status >= 500) return "backoff";
+  if (status === 429) return TEMPORARY.includes(reason) ? "as-told" : "never";
+  if (status < 200 || status > 299) return "never";
+  return complete ? "served" : "backoff";
+}
+
+/**
+ * Retry rules 1 to 4. A hint is obeyed to the millisecond; without one the wait grows with jitter in its upper half. k6
+ * clients share no memory, so that they cannot lower a common number in flight: after a denial for concurrency each waits
+ * its backoff on top of the hint, which lowers it.
+ *
+ * @param random from 0 to below 1.
+ */
+export function decideRetry(answered: Answered, random: number, options: RetryOptions): Decision {
+  const { retry, reason, hintMs, attempts } = answered;
+  if (retry === "served") return { kind: "done" };
+  if (retry === "uncertain") return { kind: "uncertain" };
+  if (retry === "never" || attempts >= options.maxAttempts) return { kind: "stop" };
+  const growing = Math.min(options.maxBackoffMs, options.baseMs * 2 ** (attempts - 1));
+  const backoffMs = growing / 2 + (random * growing) / 2;
+  if (retry !== "as-told" || hintMs === undefined) return { kind: "wait", ms: backoffMs, told: false };
+  if (hintMs > options.longestHintMs) return { kind: "stop" };
+  return { kind: "wait", ms: hintMs + (reason === "concurrency_limit_exceeded" ? backoffMs : 0), told: true };
+}
+
+const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/**
+ * Reads `Retry-After`: whole seconds or an HTTP date, which is read by the gateway's own clock where it tells it.
+ *
+ * @returns ms to wait, 0 or more; `undefined` if the value is unusable.
+ */
+export function hintOf(value: string, date: string, nowMs: number): number | undefined {
+  const text = value.trim();
+  if (/^\d+$/.test(text)) return Number(text) * 1_000;
+  if (!HTTP_DATE.test(text)) return undefined;
+  return Math.max(0, Date.parse(text) - (HTTP_DATE.test(date) ? Date.parse(date) : nowMs));
+}

@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import { type Answered, decideRetry, hintOf, retryOf } from "../../suites/k6/retry-rules.ts";
+
+const OPTIONS = { maxAttempts: 6, baseMs: 500, maxBackoffMs: 30_000, longestHintMs: 120_000, graceMs: 30 };
+const denied = (more: Partial<Answered>): Answered => ({
+  retry: "as-told",
+  reason: "rate_limit_exceeded",
+  hintMs: 2_000,
+  attempts: 1,
+  ...more,
+});
+
+describe("how an answer may be retried (specification, section 7)", () => {
+  test.each([
+    ["rule 1: a rate denial passes by waiting", 429, "rate_limit_exceeded", "as-told"],
+    ["rule 1: so does one for concurrency", 429, "concurrency_limit_exceeded", "as-told"],
+    ["a 429 that names nothing is a rate limit", 429, "", "as-told"],
+    ["rule 2: a lifetime budget does not come back", 429, "budget_exhausted", "never"],
+    ["rule 2: a spend cap", 402, "quota_exceeded", "never"],
+    ["rule 2: exhausted credits", 402, "insufficient_credits", "never"],
+    ["rule 2: a bad key", 401, "invalid_api_key", "never"],
+    ["rule 2: a revoked key", 401, "key_revoked", "never"],
+    ["an unknown model stays unknown", 404, "model_not_found", "never"],
+    ["a fault of the gateway", 503, "", "backoff"],
+    ["no answer at all", 0, "", "backoff"],
+    ["served", 200, "", "served"],
+  ])("%s", (_, status, reason, retry) => {
+    expect(retryOf(status, reason, true, false)).toBe(retry);
+  });
+
+  test("rule 3: a timeout leaves the outcome open and is not repeated", () => {
+    expect(retryOf(0, "", false, true)).toBe("uncertain");
+    expect(decideRetry(denied({ retry: "uncertain" }), 0, OPTIONS)).toEqual({ kind: "uncertain" });
+  });
+
+  test("rule 4: a partial stream may be asked for again, as a new generation", () => {
+    expect(retryOf(200, "", false, false)).toBe("backoff");
+  });
+});
+
+describe("how long a client waits", () => {
+  test("a hint is obeyed to the millisecond, whatever the jitter", () => {
+    for (const random of [0, 0.5, 0.999])
+      expect(decideRetry(denied({}), random, OPTIONS)).toEqual({ kind: "wait", ms: 2_000, told: true });
+  });
+
+  test("without a usable hint the wait doubles, with jitter in its upper half, up to a bound", () => {
+    const waits = [1, 2, 3, 5].map((attempts) => decideRetry(denied({ hintMs: undefined, attempts }), 0, OPTIONS));
+    expect(waits.map((wait) => (wait.kind === "wait" ? wait.ms : 0))).toEqual([250, 500, 1_000, 4_000]);
+  });
+
+  test("after a denial for concurrency it waits longer than told, and never shorter: fewer are then in flight", () => {
+    const wait = decideRetry(denied({ reason: "concurrency_limit_exceeded" }), 0, OPTIONS);
+    expect(wait).toEqual({ kind: "wait", ms: 2_250, told: true });
+  });
+
+  test("attempts and hints have bounds", () => {
+    expect(decideRetry(denied({ attempts: 6 }), 0, OPTIONS)).toEqual({ kind: "stop" });
+    expect(decideRetry(denied({ hintMs: 120_001 }), 0, OPTIONS)).toEqual({ kind: "stop" });
+  });
+
+  const DATE = "Sat, 21 Nov 2026 12:00:00 GMT";
+  test.each([
+    ["whole seconds", "7", "", 7_000],
+    ["a date, by the gateway's own clock", "Sat, 21 Nov 2026 12:00:05 GMT", DATE, 5_000],
+    ["a date that has passed", "Sat, 21 Nov 2026 11:59:00 GMT", DATE, 0],
+    ["a negative number", "-3", "", undefined],
+    ["a fraction", "1.5", "", undefined],
+    ["words", "soon", "", undefined],
+  ])("hint: %s", (_, value, date, ms) => {
+    expect(hintOf(value, date, 0)).toBe(ms);
+  });
+});
