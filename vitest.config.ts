@@ -9,6 +9,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     pool: "forks",
     maxWorkers: 2,
+    // Real time on a shared machine: a moment of starvation is no finding, a test that fails twice is.
+    retry: 1,
     // Most of a judgement is waiting.
     maxConcurrency: 8,
   },
