@@ -66,6 +66,8 @@ async function leaveSome(bench: TierBench): Promise<void> {
   await bench.wait(Math.min(300, bench.long.durationMs / 3));
   bench.sender.abortAll();
   await Promise.all(left);
+  // Long enough for the gateway to see that they left.
+  await bench.wait(150);
   await Promise.all(TierBench.kinds("echo").map((ask) => bench.send(ask, "busy")));
   await bench.wait(LEFT_SETTLE_MS);
 }

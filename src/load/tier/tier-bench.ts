@@ -124,18 +124,19 @@ export class TierBench implements AsyncDisposable {
     const { models } = this.target;
     const { dialect, stream, kind } = ask;
     const key = this.keys[(ask.key ?? this.#turns++) % this.keys.length] as Key;
+    const nonce = `gx${this.#tag}n${this.run.slice(0, 2)}${(++this.#nonces).toString(36)}z`;
     if (kind === "long") {
       return buildShot(this.target, {
         dialect,
         stream,
         model: this.long.id,
-        prompt: "Tell me a long story.",
+        // Marked as well: it must not turn up in another's answer.
+        prompt: `Tell me a long story. ${nonce}`,
         key,
         maxTokens: 1_024,
         capture: false,
       });
     }
-    const nonce = `gx${this.#tag}n${this.run.slice(0, 2)}${(++this.#nonces).toString(36)}z`;
     const model = models[dialect] ?? models.chat ?? "";
     return buildShot(this.target, {
       dialect,
