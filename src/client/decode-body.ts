@@ -49,6 +49,9 @@ export async function decodeBody(
   return { pieces, fault: undefined, overBound };
 }
 
+/** Longest decoding of one body, ms: far more than the largest that is kept takes. */
+const STUCK_MS = 5_000;
+
 function decompressor(coding: string, whole: boolean) {
   const flush = constants.Z_SYNC_FLUSH;
   const zlib = whole ? { flush } : { flush, finishFlush: flush };
@@ -77,6 +80,11 @@ async function undo(coding: string, pieces: readonly TimedPiece[], maxBytes: num
     total += bytes.length;
   });
   const failed = new Promise<never>((_, reject) => stream.once("error", reject));
+  // Node’s brotli decoder neither ends nor fails when bytes follow the compressed data.
+  let timer: NodeJS.Timeout | undefined;
+  const stuck = new Promise<"stuck">((done) => {
+    timer = setTimeout(() => done("stuck"), STUCK_MS);
+  });
   // Without a handler of its own a failure after the last await would end the process.
   failed.catch(() => undefined);
   const collect = (atUs: number) => {
@@ -85,16 +93,19 @@ async function undo(coding: string, pieces: readonly TimedPiece[], maxBytes: num
   };
   try {
     for (const { atUs, bytes } of pieces) {
-      await Promise.race([failed, new Promise<void>((done) => stream.write(bytes, () => done()))]);
+      const written = new Promise<void>((done) => stream.write(bytes, () => done()));
+      if ((await Promise.race([failed, written, stuck])) === "stuck") break;
       collect(atUs);
       if (total > maxBytes) return { pieces: decoded, overBound: true };
     }
     const ended = new Promise<void>((done) => stream.once("end", done));
     stream.end();
-    await Promise.race([failed, ended]);
+    if ((await Promise.race([failed, ended, stuck])) === "stuck" && whole)
+      throw new Error("bytes follow the compressed data");
     collect(pieces.at(-1)?.atUs ?? 0);
     return { pieces: decoded, overBound: false };
   } finally {
+    clearTimeout(timer);
     stream.destroy();
   }
 }
