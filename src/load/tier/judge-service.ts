@@ -65,7 +65,7 @@ export function judgeService(
       `${incomplete.length} of ${echoes.length} lack some of it`,
       { exchanges: samplesOf(incomplete) },
     ),
-    ...streamsUnderLoad(facts, long),
+    ...streamsUnderLoad(facts, long, ownStallsUs),
     ...stalls(facts, ownStallsUs),
   ];
 }
@@ -85,13 +85,25 @@ function stalls(facts: readonly Fact[], ownStallsUs: readonly (readonly [number,
   ];
 }
 
+/** Share of a stream's time in which we were held up ourselves, beyond which its gaps say nothing. */
+const HELD_UP_SHARE = 0.15;
+
+function heldUpUs({ sentUs, endUs }: Fact, stretches: readonly (readonly [number, number])[]): number {
+  return stretches.reduce((sum, [from, to]) => sum + Math.max(0, Math.min(to, endUs) - Math.max(from, sentUs)), 0);
+}
+
 /** Streams in company must come as they come alone. */
-function streamsUnderLoad(facts: readonly Fact[], long: LongModel): LoadFinding[] {
+function streamsUnderLoad(
+  facts: readonly Fact[],
+  long: LongModel,
+  ownStallsUs: readonly (readonly [number, number])[],
+): LoadFinding[] {
   const streams = facts
     .filter(
       ({ role, stream, tokens }) => (role === "wave" || role === "again" || role === "beside") && stream && tokens > 4,
     )
-    .filter(isAdmitted);
+    .filter(isAdmitted)
+    .filter((stream) => heldUpUs(stream, ownStallsUs) < (stream.endUs - stream.sentUs) * HELD_UP_SHARE);
   if (streams.length < 8 || long.durationMs < 500) return [];
   const stalled = streams.filter(({ longestGapUs }) => longestGapUs / 1_000 > Math.max(1_500, long.longestGapMs * 10));
   const alone = 0.5;

@@ -1,14 +1,25 @@
+import { cpus } from "node:os";
 import { nowUs } from "../http/load-exchange.ts";
 
 /** How often we look at ourselves, ms, and what counts as having stood still. */
 const EVERY_MS = 25;
 const STALL_MS = 75;
 
-/** Notes the stretches in which this process stood still: what seems to stall then need not be the gateway. */
+/** How often we look at the machine, ms, and from which share of its processors in use on it counts as busy. */
+const LOOK_EVERY_MS = 250;
+const BUSY_SHARE = 0.92;
+
+/**
+ * Notes the stretches in which this process stood still, or the whole machine was busy: what seems to stall then need not
+ * be the gateway. One gateway that burns a processor leaves the others idle.
+ */
 export class OwnStalls implements Disposable {
   readonly stretches: (readonly [fromUs: number, toUs: number])[] = [];
   readonly #timer: NodeJS.Timeout;
+  readonly #looker: NodeJS.Timeout;
   #lastUs = nowUs();
+  #lookedUs = nowUs();
+  #times = processorTimes();
 
   constructor() {
     this.#timer = setInterval(() => {
@@ -17,9 +28,31 @@ export class OwnStalls implements Disposable {
       this.#lastUs = now;
     }, EVERY_MS);
     this.#timer.unref();
+    this.#looker = setInterval(() => {
+      const now = nowUs();
+      const times = processorTimes();
+      const total = times.total - this.#times.total;
+      if (total > 0 && (times.busy - this.#times.busy) / total > BUSY_SHARE) this.stretches.push([this.#lookedUs, now]);
+      this.#lookedUs = now;
+      this.#times = times;
+    }, LOOK_EVERY_MS);
+    this.#looker.unref();
   }
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
+    clearInterval(this.#looker);
   }
+}
+
+/** Processor time of the machine since it started, ms. */
+function processorTimes(): { readonly busy: number; readonly total: number } {
+  let busy = 0;
+  let total = 0;
+  for (const { times } of cpus()) {
+    const used = times.user + times.nice + times.sys + times.irq;
+    busy += used;
+    total += used + times.idle;
+  }
+  return { busy, total };
 }
