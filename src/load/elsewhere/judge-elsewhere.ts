@@ -69,7 +69,7 @@ export function judgeElsewhere(run: Elsewhere): RanLoad {
                 ? [...judgeRecovery(of, facts, script, limits.inFlight), ...judgePromises(promises)]
                 : []),
               ...judgeDenials(of, run.target as Target),
-              ...judgeService(of, { id: "", durationMs: 0, longestGapMs: 0 }, []).filter(
+              ...judgeService(of, { id: "", durationMs: 0, longestGapMs: 0 }, { still: [], busy: [] }).filter(
                 (f) => !NOT_TOLD.includes(f.name),
               ),
             ];

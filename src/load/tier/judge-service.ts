@@ -1,6 +1,7 @@
 import type { LoadFinding } from "../../record/index.ts";
 import { claim } from "../phase-record.ts";
 import { type Fact, isAdmitted, isFailure, median, samplesOf, tellWhats } from "./facts.ts";
+import { type HeldUp, overlapUs } from "./own-stalls.ts";
 import { stallsIn } from "./stalls.ts";
 import type { LongModel } from "./tier-bench.ts";
 
@@ -13,11 +14,7 @@ const GROWTH = { correlation: 0.7, share: 0.2, ms: 15, least: 16 };
 const STALLS = 3;
 
 /** What must hold of the answers of any phase: served to the end, the right text, no worse for being many. */
-export function judgeService(
-  facts: readonly Fact[],
-  long: LongModel,
-  ownStallsUs: readonly (readonly [number, number])[],
-): LoadFinding[] {
+export function judgeService(facts: readonly Fact[], long: LongModel, heldUp: HeldUp): LoadFinding[] {
   const served = facts.filter((one) => one.outcome !== "denied");
   const failed = served.filter(isFailure);
   const cut = failed.filter(({ what }) => what.startsWith("cut") || what === "error in the stream");
@@ -65,13 +62,13 @@ export function judgeService(
       `${incomplete.length} of ${echoes.length} lack some of it`,
       { exchanges: samplesOf(incomplete) },
     ),
-    ...streamsUnderLoad(facts, long, ownStallsUs),
-    ...stalls(facts, ownStallsUs),
+    ...streamsUnderLoad(facts, long, heldUp),
+    ...stalls(facts, heldUp),
   ];
 }
 
-function stalls(facts: readonly Fact[], ownStallsUs: readonly (readonly [number, number])[]): LoadFinding[] {
-  const found = stallsIn(facts, ownStallsUs);
+function stalls(facts: readonly Fact[], heldUp: HeldUp): LoadFinding[] {
+  const found = stallsIn(facts, heldUp);
   const longest = Math.max(0, ...found.map(({ ms }) => ms));
   return [
     claim(
@@ -85,27 +82,24 @@ function stalls(facts: readonly Fact[], ownStallsUs: readonly (readonly [number,
   ];
 }
 
-/** Share of a stream's time in which we were held up ourselves, beyond which its gaps say nothing. */
-const HELD_UP_SHARE = 0.15;
+/** What a busy machine may add to a gap at most, ms. */
+const MOST_HELD_UP_MS = 3_000;
 
-function heldUpUs({ sentUs, endUs }: Fact, stretches: readonly (readonly [number, number])[]): number {
-  return stretches.reduce((sum, [from, to]) => sum + Math.max(0, Math.min(to, endUs) - Math.max(from, sentUs)), 0);
+function heldUpMs({ sentUs, endUs }: Fact, { still, busy }: HeldUp): number {
+  const us = overlapUs(sentUs, endUs, still) + overlapUs(sentUs, endUs, busy);
+  return Math.min(MOST_HELD_UP_MS, us / 1_000);
 }
 
 /** Streams in company must come as they come alone. */
-function streamsUnderLoad(
-  facts: readonly Fact[],
-  long: LongModel,
-  ownStallsUs: readonly (readonly [number, number])[],
-): LoadFinding[] {
+function streamsUnderLoad(facts: readonly Fact[], long: LongModel, heldUp: HeldUp): LoadFinding[] {
   const streams = facts
     .filter(
       ({ role, stream, tokens }) => (role === "wave" || role === "again" || role === "beside") && stream && tokens > 4,
     )
-    .filter(isAdmitted)
-    .filter((stream) => heldUpUs(stream, ownStallsUs) < (stream.endUs - stream.sentUs) * HELD_UP_SHARE);
+    .filter(isAdmitted);
   if (streams.length < 8 || long.durationMs < 500) return [];
-  const stalled = streams.filter(({ longestGapUs }) => longestGapUs / 1_000 > Math.max(1_500, long.longestGapMs * 10));
+  const leastMs = Math.max(1_500, long.longestGapMs * 10);
+  const stalled = streams.filter((one) => one.longestGapUs / 1_000 > leastMs + heldUpMs(one, heldUp));
   const alone = 0.5;
   const spread = streams.map(({ firstTokenUs, endUs, sentUs }) => (endUs - firstTokenUs) / Math.max(1, endUs - sentUs));
   return [

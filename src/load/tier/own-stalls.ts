@@ -14,7 +14,10 @@ const BUSY_SHARE = 0.92;
  * be the gateway. One gateway that burns a processor leaves the others idle.
  */
 export class OwnStalls implements Disposable {
-  readonly stretches: (readonly [fromUs: number, toUs: number])[] = [];
+  /** When this process stood still. */
+  readonly still: (readonly [fromUs: number, toUs: number])[] = [];
+  /** When the whole machine was busy. */
+  readonly busy: (readonly [fromUs: number, toUs: number])[] = [];
   readonly #timer: NodeJS.Timeout;
   readonly #looker: NodeJS.Timeout;
   #lastUs = nowUs();
@@ -24,7 +27,7 @@ export class OwnStalls implements Disposable {
   constructor() {
     this.#timer = setInterval(() => {
       const now = nowUs();
-      if (now - this.#lastUs > (EVERY_MS + STALL_MS) * 1_000) this.stretches.push([this.#lastUs, now]);
+      if (now - this.#lastUs > (EVERY_MS + STALL_MS) * 1_000) this.still.push([this.#lastUs, now]);
       this.#lastUs = now;
     }, EVERY_MS);
     this.#timer.unref();
@@ -32,7 +35,7 @@ export class OwnStalls implements Disposable {
       const now = nowUs();
       const times = processorTimes();
       const total = times.total - this.#times.total;
-      if (total > 0 && (times.busy - this.#times.busy) / total > BUSY_SHARE) this.stretches.push([this.#lookedUs, now]);
+      if (total > 0 && (times.busy - this.#times.busy) / total > BUSY_SHARE) this.busy.push([this.#lookedUs, now]);
       this.#lookedUs = now;
       this.#times = times;
     }, LOOK_EVERY_MS);
@@ -43,6 +46,18 @@ export class OwnStalls implements Disposable {
     clearInterval(this.#timer);
     clearInterval(this.#looker);
   }
+}
+
+/** What took time from us and from the gateway beside us. */
+export type HeldUp = Pick<OwnStalls, "still" | "busy">;
+
+/** Time of a span in some stretches, µs. */
+export function overlapUs(
+  fromUs: number,
+  toUs: number,
+  stretches: readonly (readonly [fromUs: number, toUs: number])[],
+): number {
+  return stretches.reduce((sum, [from, to]) => sum + Math.max(0, Math.min(to, toUs) - Math.max(from, fromUs)), 0);
 }
 
 /** Processor time of the machine since it started, ms. */

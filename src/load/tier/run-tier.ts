@@ -78,7 +78,7 @@ export async function runTier({ name, limits, written, length }: TierOptions, co
   await bench.sender.open(limits.inFlight + 32);
   const common = (facts: readonly Fact[]) => [
     ...judgeDenials(facts, context.target),
-    ...judgeService(facts, bench.long, own.stretches),
+    ...judgeService(facts, bench.long, own),
   ];
   await bench.phase({ name: "warm-up", title: "Lone requests are served", totalS: 4 }, () => warmUp(bench), common);
   await bench.phase(
@@ -126,7 +126,7 @@ export async function runTier({ name, limits, written, length }: TierOptions, co
           ...judgePromises(told),
           ...common(facts).filter(({ name: what }) => !RARE.includes(what)),
           // What is rare in each phase: the last one judges it over the whole run.
-          ...judgeService(bench.facts, bench.long, own.stretches).filter(({ name: what }) => RARE.includes(what)),
+          ...judgeService(bench.facts, bench.long, own).filter(({ name: what }) => RARE.includes(what)),
         ];
       },
     );

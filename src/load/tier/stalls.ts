@@ -1,4 +1,5 @@
 import { type Fact, median } from "./facts.ts";
+import { type HeldUp, overlapUs } from "./own-stalls.ts";
 
 export interface Stall {
   readonly fromUs: number;
@@ -13,14 +14,16 @@ const RELEASE_US = 80_000;
 const LEAST_WAITING = 2;
 /** Share of a silence in which this process stood still itself, beyond which the silence may be its own. */
 const OWN_SHARE = 0.3;
+/** How much of a silence on a busy machine is put down to the machine. */
+const BUSY_WEIGHT = 0.6;
 
 /**
  * Finds stretches in which nothing was answered although several requests waited, which were then answered together. A
  * slow request alone is no stall, nor are slow answers between which others come through.
  *
- * @param ownStallsUs stretches in which this process itself stood still.
+ * @param heldUp stretches in which this process itself stood still, or the whole machine was busy.
  */
-export function stallsIn(facts: readonly Fact[], ownStallsUs: readonly (readonly [number, number])[]): Stall[] {
+export function stallsIn(facts: readonly Fact[], { still, busy }: HeldUp): Stall[] {
   // The head is where an answer begins; long streams are then known to be alive.
   const answered = facts.filter(({ headUs }) => headUs > 0).sort((a, b) => a.headUs - b.headUs);
   const usualMs = median(answered.map(({ headUs, sentUs }) => (headUs - sentUs) / 1_000));
@@ -41,15 +44,12 @@ export function stallsIn(facts: readonly Fact[], ownStallsUs: readonly (readonly
           headUs - sentUs > Math.min(leastUs, 100_000),
       );
     if (waiting.length < LEAST_WAITING) continue;
-    const ownUs = ownStallsUs.reduce(
-      (sum, [from, to]) => sum + Math.max(0, Math.min(to, first.headUs) - Math.max(from, fromUs)),
-      0,
-    );
-    if (ownUs > silenceUs * OWN_SHARE) continue;
+    if (overlapUs(fromUs, first.headUs, still) > silenceUs * OWN_SHARE) continue;
     // Nothing was sent, so nothing could be answered: the silence begins with the first that waited.
     const begunUs = Math.min(...waiting.map(({ sentUs }) => sentUs));
     const ms = (first.headUs - Math.max(fromUs, begunUs)) / 1_000;
-    if (ms * 1_000 >= leastUs * 0.8) stalls.push({ fromUs, ms });
+    const busyUs = overlapUs(Math.max(fromUs, begunUs), first.headUs, busy);
+    if (ms * 1_000 - busyUs * BUSY_WEIGHT >= leastUs * 0.8) stalls.push({ fromUs, ms });
   }
   return stalls;
 }
