@@ -25,7 +25,10 @@ interface Truth {
 }
 
 if (process.argv[2] === "--serve") serve(Number(process.argv[3]));
-else await compare();
+else {
+  await compare();
+  if (process.argv.includes("--k6")) await import("./k6-beside-native.ts");
+}
 
 /** Answers after a fixed time, and tells at the end how far arrivals were from an even schedule. */
 function serve(ratePerS: number): void {

@@ -36,6 +36,12 @@ export function teardown(): void {
   markInstance("ended", segmentOf());
 }
 
+/** Runs side by side have the same seed: their texts must differ. */
+const mark = plan.name
+  .toLowerCase()
+  .replace(/[^0-9a-z]/g, "")
+  .slice(0, 4);
+
 /** The share of this instance, as k6 was told. */
 function segmentOf(): string {
   const { executionSegment } = exec.test.options;
@@ -83,14 +89,14 @@ function send(group: Group, ask: Ask, index: number, attempt: number, due: numbe
   const { dialect } = ask;
   const key = (index + attempt - 1) % keys.length;
   const nonce = ask.body.includes("@nonce@")
-    ? `gx${(plan.seed >>> 0).toString(16)}n${plan.groups.indexOf(group).toString(36)}x${index.toString(36)}x${attempt}z`
+    ? `gx${(plan.seed >>> 0).toString(16)}n${mark}${plan.groups.indexOf(group).toString(36)}x${index.toString(36)}x${attempt}z`
     : "";
   const headers: Record<string, string> = { Authorization: `Bearer ${keys[key]}`, "Content-Type": "application/json" };
   for (const header of plan.headers[dialect])
     headers[header.name] = "env" in header ? (__ENV[header.env] ?? "") : header.value;
   const wallMs = Date.now();
   const sentMs = exec.instance.currentTestRunDuration;
-  const response = http.post(`${base}${plan.paths[dialect]}`, ask.body.replace("@nonce@", nonce), {
+  const response = http.post(`${base}${plan.paths[dialect]}`, ask.body.replaceAll("@nonce@", nonce), {
     headers,
     timeout: plan.answerMs,
     redirects: 0,

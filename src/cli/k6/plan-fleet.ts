@@ -15,7 +15,12 @@ export interface FleetOptions {
 }
 
 /** Measured by `gauntlet k6 plan` on a shared 2-core AMD EPYC; docs/scale.md has the spread. */
-const PUBLISHED: K6Cost = { cpuPerRequestS: 0.0011, cpuPerHeldS: 0.0008, bytesPerHeld: 620_000, baseBytes: 75_000_000 };
+const PUBLISHED: K6Cost = {
+  cpuPerRequestS: 0.0015,
+  cpuPerHeldS: 0.0006,
+  bytesPerHeld: 655_000,
+  baseBytes: 50_000_000,
+};
 
 const GIB = 1_024 ** 3;
 

@@ -11,6 +11,7 @@ import { judgeOverTheLimit } from "../tier/over-the-limit.ts";
 import { judgePromises } from "../tier/promises.ts";
 import { fleetPromises, judgeRecovery, type RecoveryScript } from "../tier/recovery.ts";
 import { retryFigures } from "../tier/retry-figures.ts";
+import { RARE } from "../tier/run-tier.ts";
 import type { Workload } from "../workload.ts";
 import { clientsOf } from "./clients-of.ts";
 import { fillTally, lastEndUs } from "./fill-tally.ts";
@@ -69,9 +70,7 @@ export function judgeElsewhere(run: Elsewhere): RanLoad {
                 ? [...judgeRecovery(of, facts, script, limits.inFlight), ...judgePromises(promises)]
                 : []),
               ...judgeDenials(of, run.target as Target),
-              ...judgeService(of, { id: "", durationMs: 0, longestGapMs: 0 }, { still: [], busy: [] }).filter(
-                (f) => !NOT_TOLD.includes(f.name),
-              ),
+              ...serviceOf(of, facts, name === plan.phases.at(-1)?.name),
             ];
       const durationS = Math.max(endMs * 1_000, lastEndUs(own)) / 1_000_000 - startMs / 1_000;
       histograms.push(...tally.histograms(`${workload.name}.${name}`, startedAtMs + startMs, startedAtMs + endMs));
@@ -113,6 +112,16 @@ export function judgeElsewhere(run: Elsewhere): RanLoad {
     },
     histograms,
   };
+}
+
+/** What is rare in each phase is judged by the last one, over the whole run. */
+function serviceOf(own: readonly Fact[], all: readonly Fact[], isLast: boolean): LoadFinding[] {
+  const judge = (facts: readonly Fact[]) =>
+    judgeService(facts, { id: "", durationMs: 0, longestGapMs: 0 }, { still: [], busy: [] }).filter(
+      ({ name }) => !NOT_TOLD.includes(name),
+    );
+  const common = judge(own).filter(({ name }) => !RARE.includes(name));
+  return isLast ? [...common, ...judge(all).filter(({ name }) => RARE.includes(name))] : common;
 }
 
 function isRetried(group: LoadPlan["groups"][number], phase: string, role: string): boolean {

@@ -108,7 +108,7 @@ function shortAsks(target: Target): PlannedAsk[] {
 function longAsks(target: Target): PlannedAsk[] {
   return DIALECTS.map((dialect): PlannedAsk => {
     const model = modelFor(target, dialect, true);
-    const request = { model, prompt: "Tell me a long story.", stream: true, maxTokens: 1_024 };
+    const request = { model, prompt: "Tell me a long story. @nonce@", stream: true, maxTokens: 1_024 };
     return { dialect, stream: true, weight: 1, body: JSON.stringify(requestBody(dialect, request)) };
   });
 }

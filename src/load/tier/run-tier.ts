@@ -33,7 +33,7 @@ export interface TierOptions {
 /** Lone requests at the beginning: connections and code become warm, and a lone stream is known. */
 const WARM_UPS = 8;
 /** Findings that need the whole run. */
-const RARE: readonly string[] = ["latency.stalls", "service.failed", "service.cut"];
+export const RARE: readonly string[] = ["latency.stalls", "service.failed", "service.cut"];
 /** Even requests of a quick run. */
 const QUICK_EVEN = 32;
 /** Promises that are waited for at the beginning of the overload, ms. */
