@@ -229,3 +229,35 @@ allow: { deniedShare: 1 }
     expect([partial.code, runOf(half).reasons.join()]).toEqual([4, expect.stringContaining("share 1/2:1")]);
   });
 });
+
+describe.skipIf(K6 === undefined)(`k6 beside the native engine${WITHOUT}`, () => {
+  test("what goes wrong has the same names", async () => {
+    await using b = await bench(
+      [],
+      `name: bench
+arrivals: { kind: constant, ratePerS: 20, durationS: 3 }
+mix:
+  - { dialect: chat }
+  - { dialect: chat, stream: true, model: drop-midstream }
+  - { dialect: messages, stream: true, model: drop-midstream }
+  - { dialect: messages, model: fail-500 }
+  - { dialect: chat, model: no-such-model }
+allow: { deniedShare: 1, failedShare: 1 }
+`,
+    );
+    const named = async (engine: string) => {
+      const out = join(b.folder, engine);
+      await gauntlet(["load", b.file, "--engine", engine, "--target", b.target, "--out", out], ENVIRONMENT);
+      const [phase] = runOf(out).phases;
+      return {
+        failures: phase?.failures.map(({ what }) => what).sort(),
+        denials: phase?.denials.map(({ reason, dialect }) => `${reason} ${dialect}`).sort(),
+        classes: phase?.classes.map(({ dialect, stream, outcome }) => `${dialect} ${stream} ${outcome}`).sort(),
+      };
+    };
+    const native = await named("native");
+    expect(await named("k6")).toEqual(native);
+    expect(native.failures?.length).toBeGreaterThan(1);
+    expect(native.denials).toEqual(["model_not_found chat"]);
+  });
+});

@@ -88,9 +88,8 @@ function agreed(run: LoadRun): object {
     heldInTheHouse: phaseOf(run, "full-house")
       .classes.filter(({ stream, outcome }) => stream && outcome === "admitted")
       .reduce((all, { count }) => all + count, 0),
-    failed: sum(run, "failed"),
     hints: groups.every(({ denials, present, usable }) => denials === present && present === usable),
-    keptShare: run.retryAfter?.keptShare,
+    brokenPromises: groups.reduce((all, { broken }) => all + broken, 0),
     client: [run.retryAfter?.client.earlySends, run.retryAfter?.client.forbiddenRetries],
   };
 }

@@ -120,7 +120,8 @@ function mergedOf(
     dueUs: us(raw.dueMs),
     sentUs: us(raw.sentMs),
     connectUs: raw.connectMs * 1_000,
-    headUs: raw.status === 0 ? 0 : us(raw.sentMs + raw.firstByteMs),
+    // A stream that broke off has lost its status in k6, and not its first byte.
+    headUs: raw.status === 0 && raw.outcome !== "unfinished" ? 0 : us(raw.sentMs + raw.firstByteMs),
     endUs: us(raw.sentMs + raw.totalMs),
     tokens: raw.tokens,
     retryAfter: raw.retryAfter,
