@@ -1,6 +1,7 @@
 import yargs, { type CommandModule } from "yargs";
 import { EXIT, GauntletError, messageOf } from "../core/index.ts";
 import { baselineCommand } from "./baseline-command.ts";
+import { capacityCommand } from "./capacity-command.ts";
 import {
   calibrateCommand,
   checksCommand,
@@ -18,6 +19,7 @@ import { gatewayCommand } from "./gateway-command.ts";
 import { initCommand } from "./init-command.ts";
 import { k6Command } from "./k6-command.ts";
 import { limitsCommand } from "./limits-command.ts";
+import { sizeCommand } from "./size-command.ts";
 import { VERSION } from "./version.ts";
 import { versionDocument } from "./version-document.ts";
 import { waiversCommand } from "./waivers-command.ts";
@@ -67,6 +69,8 @@ export async function main(args: readonly string[]): Promise<number> {
     loadCommand,
     calibrateCommand,
     limitsCommand,
+    capacityCommand,
+    sizeCommand,
     reportCommand,
     compareCommand,
     baselineCommand,

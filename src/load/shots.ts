@@ -108,7 +108,8 @@ export function mixedShots({ target, keys, mix, seed, sampleEvery }: MixOptions)
   };
 }
 
-function draw(mix: readonly RequestClass[], total: number, random: Random): RequestClass {
+/** Draws a class by its weight. */
+export function draw(mix: readonly RequestClass[], total: number, random: Random): RequestClass {
   if (mix.length === 1) return mix[0] as RequestClass;
   let at = random() * total;
   for (const entry of mix) {

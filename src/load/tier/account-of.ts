@@ -3,7 +3,7 @@ import type { Account, Limits, Target } from "../../target/index.ts";
 import type { Workload } from "../workload.ts";
 
 /** Limits of the tiers (specification, section 8). */
-const TIERS: Readonly<Record<"starter" | "growth" | "scale", Limits>> = {
+export const TIERS: Readonly<Record<"starter" | "growth" | "scale", Limits>> = {
   starter: { rpm: 300, inFlight: 64 },
   growth: { rpm: 1_000, inFlight: 200 },
   scale: { rpm: 3_000, inFlight: 500 },

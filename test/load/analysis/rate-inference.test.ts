@@ -86,6 +86,12 @@ test.each<Name>(["sliding log", "paced"])("keys and dialects with limiters of th
   expect(Math.abs((found.perMinute.answer ?? 0) - 300) / 300).toBeLessThan(0.03);
 });
 
+test.each(NAMES)("a gateway that stalls now and then: %s", async (name) => {
+  const { found } = await analyse({ limiter: LIMITERS[name], rpm: 300, stallEvery: 60, seed: 11 });
+  expect(found.kind.answer).toBe(KINDS[name].kind);
+  expect(Math.abs((found.perMinute.answer ?? 0) - 300) / 300).toBeLessThan(0.03);
+});
+
 describe("cannot tell", () => {
   test("when the budget ends before the first denial", async () => {
     const { found } = await analyse({ limiter: (rpm) => slidingLog(rpm), rpm: 1_000, requests: 500 });
@@ -103,7 +109,13 @@ describe("cannot tell", () => {
     const random = seededRandom(3);
     const trials = Array.from({ length: 600 }, (_, index): Trial => {
       const admitted = random() < 0.4;
-      return { ordinal: index + 1, ask: "main", atUs: index * 150_000, verdict: admitted ? "admitted" : "rate" };
+      return {
+        ordinal: index + 1,
+        ask: "main",
+        atUs: index * 150_000,
+        slackUs: 1_000,
+        verdict: admitted ? "admitted" : "rate",
+      };
     });
     const found = inferRate(trials, { slackUs: 2_000, wallOffsetUs: 0 });
     expect(found.kind.answer).toBeNull();

@@ -29,6 +29,8 @@ export interface SimulationOptions {
   readonly seed: number;
   /** Longest way to the gateway, microseconds; even between nothing and this. */
   readonly jitterUs: number;
+  /** Of so many requests one is decided up to 150 ms late, as after a stall of the gateway. */
+  readonly stallEvery?: number;
   readonly deniedCount?: boolean;
   readonly listingCounts?: boolean;
   /** Asks that have a limiter of their own. */
@@ -73,11 +75,21 @@ export class SimulatedGateway implements Instrument {
 
   async ask(kind: AskKind): Promise<Trial | undefined> {
     if (this.left.requests <= 0) return undefined;
-    const { jitterUs, rpm, limiter, deniedCount, listingCounts, separate = [] } = this.#options;
+    const {
+      jitterUs,
+      rpm,
+      limiter,
+      deniedCount,
+      listingCounts,
+      separate = [],
+      stallEvery = Number.POSITIVE_INFINITY,
+    } = this.#options;
     const sentUs = this.#nowUs;
     // Requests do not overtake each other on the way; when they arrive is what jitters.
-    this.#decidedUs = Math.max(this.#decidedUs, sentUs + this.#random() * jitterUs);
-    this.#nowUs += 300 + this.#random() * 400;
+    const stallUs = this.#random() < 1 / stallEvery ? this.#random() * 150_000 : 0;
+    this.#decidedUs = Math.max(this.#decidedUs, sentUs + this.#random() * jitterUs + stallUs);
+    // An answer comes after the decision.
+    this.#nowUs = Math.max(this.#nowUs, this.#decidedUs) + 300 + this.#random() * 400;
     const own = kind === "account" || separate.includes(kind) ? kind : "main";
     const found = this.#limiters.get(own) ?? limiter(rpm);
     this.#limiters.set(own, found);
@@ -87,7 +99,9 @@ export class SimulatedGateway implements Instrument {
     const trial: Trial = {
       ordinal: this.trials.length + 1,
       ask: kind,
-      atUs: sentUs + jitterUs / 2,
+      // As the analysis sees it: somewhere between sending and answer.
+      atUs: (sentUs + this.#nowUs) / 2,
+      slackUs: (this.#nowUs - sentUs) / 2,
       verdict: admitted ? "admitted" : "rate",
     };
     this.trials.push(trial);

@@ -62,8 +62,6 @@ export async function analyseLimits(options: LimitsAnalysisOptions): Promise<Lim
   onStep?.("rate: bursts and what comes back after them");
   const rate = await rateExperiment(instrument, { hintPerMinute: hint?.rpm, parallel, minuteMs });
   onStep?.("slots: waiting until the rate leaves room for streams");
-  // Connections of the streams are opened ahead: a handshake is no part of what is measured.
-  await instrument.open(Math.min(most, (hint?.inFlight ?? 64) * 2));
   const slots = await slotsExperiment(instrument, {
     rate,
     shots: longShots(options),

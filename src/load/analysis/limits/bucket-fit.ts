@@ -9,10 +9,17 @@ const FINE_REACH = 1.03;
 /** Returns further apart than so many usual ones belong to different stretches of overload. */
 const SAME_STRETCH = 5;
 
+/** Attempts after the first denial that still tell the size alone, and sizes that are tried between its bounds. */
+const OPENING = 10;
+const SIZES = 6;
+const EPSILON = 1e-6;
+
 interface At {
   readonly perUs: number;
   readonly misses: number;
   readonly size: number;
+  /** The largest size that explains as much. */
+  readonly most: number;
 }
 
 /**
@@ -27,7 +34,7 @@ export function fitBucket(attempts: readonly Attempt[], options: FitOptions): Fi
   // Everything came by refill, at most; at least a hundredth of it, or a minute would not show it.
   const most = (admitted / spanUs) * 1.5;
   const coarse = scan(attempts, options, most / 100, most, COARSE);
-  const suggested = suggestedRates(attempts);
+  const suggested = suggestedRates(attempts, options.minuteUs / 60);
   const found = [coarse.at.perUs, ...suggested].reduce((best, perUs) => {
     const near = scan(attempts, options, perUs / FINE_REACH, perUs * FINE_REACH, FINE);
     return near.at.misses < best.at.misses ? near : best;
@@ -35,11 +42,11 @@ export function fitBucket(attempts: readonly Attempt[], options: FitOptions): Fi
   // What came back over a long stretch is a count and bears a stall; it is taken where it explains nearly as much.
   const counted = suggested
     .map((perUs) => measure(attempts, options, perUs))
-    .filter(({ misses }) => nearlyAsGood(misses, found.at.misses, attempts.length))
+    .filter(({ misses }) => nearlyAsGood(misses, found.at.misses, attempts.length * 2))
     .reduce<At | undefined>((best, at) => (best === undefined || at.misses < best.misses ? at : best), undefined);
   const within = counted !== undefined && counted.perUs >= found.low && counted.perUs <= found.high;
   const perUs = counted === undefined || within ? (found.low + found.high) / 2 : counted.perUs;
-  const { size } = measure(attempts, options, perUs);
+  const { size, most: largest } = measure(attempts, options, perUs);
   const low = Math.min(found.low, perUs);
   const high = Math.max(found.high, perUs);
   return {
@@ -48,6 +55,7 @@ export function fitBucket(attempts: readonly Attempt[], options: FitOptions): Fi
     perMinute: perUs * options.minuteUs,
     perMinuteRange: [low * options.minuteUs, high * options.minuteUs],
     burst: size,
+    mostBurst: largest + perUs * options.slackUs,
     windowUs: undefined,
     edgeUs: undefined,
     edgeSlackUs: undefined,
@@ -55,7 +63,7 @@ export function fitBucket(attempts: readonly Attempt[], options: FitOptions): Fi
 }
 
 /** Under overload what comes back comes back at the refill rate: counted between the first and the last return. */
-function suggestedRates(attempts: readonly Attempt[]): number[] {
+function suggestedRates(attempts: readonly Attempt[], leastSpanUs: number): number[] {
   const returns = attempts.flatMap(({ admitted }, index) =>
     admitted && attempts[index - 1]?.admitted === false ? [index] : [],
   );
@@ -69,7 +77,7 @@ function suggestedRates(attempts: readonly Attempt[]): number[] {
     const from = returns[first] as number;
     const to = returns[last - 1] as number;
     const between = attempts.slice(from, to).filter(({ admitted }) => admitted).length;
-    if (last - first >= 5) rates.push(between / (at(to) - at(from)));
+    if (last - first >= 5 && at(to) - at(from) >= leastSpanUs) rates.push(between / (at(to) - at(from)));
     first = last;
   }
   return rates;
@@ -93,20 +101,62 @@ function scan(attempts: readonly Attempt[], options: FitOptions, from: number, t
 }
 
 function measure(attempts: readonly Attempt[], options: FitOptions, perUs: number): At {
-  if (!options.deniedCount) return fill(attempts, options, perUs, Number.POSITIVE_INFINITY);
-  // Denied requests fill the bucket to the brim and no further, so its size comes first: from the first denial.
+  // The first denial, and some attempts more, follow upon a rest: nothing can have gone astray yet.
   const until = attempts.findIndex(({ admitted }) => !admitted);
-  const before = fill(
-    attempts.slice(0, until + 1),
-    { ...options, deniedCount: false },
-    perUs,
-    Number.POSITIVE_INFINITY,
-  );
-  return fill(attempts, options, perUs, before.size);
+  const start = fill(attempts.slice(0, until + OPENING), options, perUs);
+  const all = fill(attempts, options, perUs);
+  const span = start.most - start.least;
+  const sizes = Array.from({ length: SIZES + 1 }, (_, step) => start.least + (span * step) / SIZES);
+  let best: At = { perUs, misses: Number.POSITIVE_INFINITY, size: all.size, most: all.size };
+  for (const size of [...sizes, all.size]) {
+    const misses = replay(attempts, options, perUs, size);
+    if (misses < best.misses) best = { perUs, misses, size, most: size };
+    else if (misses === best.misses && size > best.most) best = { perUs, misses, size: best.size, most: size };
+  }
+  return best;
 }
 
-/** Lets the attempts fill a bucket that leaks at this rate. */
-function fill(attempts: readonly Attempt[], { slackUs, deniedCount }: FitOptions, perUs: number, brim: number): At {
+/**
+ * Follows a bucket of this size through the attempts. Where it is contradicted it is set right by what was seen: one
+ * answer that was late by a stall would otherwise make every later one wrong.
+ *
+ * @returns how often it was contradicted.
+ */
+function replay(
+  attempts: readonly Attempt[],
+  { slackUs, deniedCount }: FitOptions,
+  perUs: number,
+  size: number,
+): number {
+  let filled = 0;
+  let seenUs = attempts[0]?.atUs ?? 0;
+  let misses = 0;
+  for (const { atUs, slackUs: ownUs, admitted } of attempts) {
+    const leak = perUs * Math.max(slackUs, ownUs);
+    const drained = filled - (atUs - seenUs) * perUs;
+    filled = Math.max(0, drained);
+    seenUs = atUs;
+    if (admitted) {
+      if (filled + 1 - leak > size + EPSILON) misses++;
+      filled = Math.min(filled, Math.max(0, size - 1)) + 1;
+    } else {
+      // A bucket that had run dry for longer than the slack lets one through, whatever its size.
+      if (Math.max(0, drained + leak) + 1 <= size + EPSILON) misses++;
+      filled = Math.max(filled, size - 1);
+      if (deniedCount) filled = Math.min(size, filled + 1);
+    }
+  }
+  return misses;
+}
+
+interface Sizes {
+  readonly size: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Lets the attempts fill a bucket that leaks at this rate: the sizes that admissions and denials agree upon. */
+function fill(attempts: readonly Attempt[], { slackUs }: FitOptions, perUs: number): Sizes {
   const atLeast: number[] = [];
   const atMost: number[] = [];
   const leak = perUs * slackUs;
@@ -117,7 +167,8 @@ function fill(attempts: readonly Attempt[], { slackUs, deniedCount }: FitOptions
   let nearCount = 0;
   let aheadCount = 0;
   for (const [index, { atUs, admitted }] of attempts.entries()) {
-    filled = Math.max(0, filled - (atUs - seenUs) * perUs);
+    const drained = filled - (atUs - seenUs) * perUs;
+    filled = Math.max(0, drained);
     seenUs = atUs;
     // Attempts within the slack of each other may have been decided in the other order.
     while (near < index && (attempts[near] as Attempt).atUs < atUs - slackUs) {
@@ -137,11 +188,13 @@ function fill(attempts: readonly Attempt[], { slackUs, deniedCount }: FitOptions
       filled += 1;
       nearCount++;
     } else {
-      atMost.push(filled + 1 + leak + aheadCount);
-      if (deniedCount) filled = Math.min(brim, filled + 1);
+      atMost.push(Math.max(0, drained + leak) + 1 + aheadCount);
     }
   }
-  if (atMost.length === 0) return { perUs, misses: 0, size: Math.max(1, ...atLeast) };
-  const { misses, low, high } = agree({ atLeast, atMost });
-  return { perUs, misses, size: Math.max(1, (low + high) / 2) };
+  if (atMost.length === 0) {
+    const size = Math.max(1, ...atLeast);
+    return { size, least: size, most: size };
+  }
+  const { low, high } = agree({ atLeast, atMost });
+  return { size: Math.max(1, (low + high) / 2), least: Math.max(1, low), most: Math.max(1, high) };
 }

@@ -187,7 +187,7 @@ function attemptsOf(trials: readonly Trial[], scopes: ScopeAnswers, listing: boo
       if (ask === "listing") return listing;
       return scopes[ask].answer === "shared";
     })
-    .map(({ atUs, verdict }) => ({ atUs, admitted: verdict === "admitted" }));
+    .map(({ atUs, slackUs, verdict }) => ({ atUs, slackUs, admitted: verdict === "admitted" }));
 }
 
 function nameOf(
@@ -209,9 +209,9 @@ function edgeEvidence({ kind, edgeUs, edgeSlackUs = 0 }: Fit, attempts: readonly
 }
 
 /** Where hardly anything is saved up a fraction saved is no request; a bucket's size is a whole number. */
-function burstOf({ kind, burst }: Fit, named: WindowKind | null): number {
+function burstOf({ kind, burst, mostBurst }: Fit, named: WindowKind | null): number {
   if (kind !== "bucket") return burst;
-  return Math.max(1, named === "paced" ? Math.floor(burst + 0.02) : Math.round(burst));
+  return Math.max(1, named === "paced" ? Math.floor(mostBurst + 0.001) : Math.round(burst));
 }
 
 const least = (fits: readonly Fit[]): number => Math.min(...fits.map(({ misses }) => misses));

@@ -14,6 +14,8 @@ export interface Release {
   readonly afterMs: number | undefined;
   /** Requests that were refused meanwhile, for concurrency. */
   readonly refused: number;
+  /** The last refusal for concurrency after the slot should have been free, ms; 0 for none. */
+  readonly refusedUntilMs: number;
   /** How long it was tried. */
   readonly triedMs: number;
   /** Between two tries, ms. */
@@ -27,7 +29,7 @@ export interface SlotFindings {
   readonly freedOnDisconnect: Finding<"at once" | "late" | "not before the natural end">;
 }
 
-/** Within this, beside what the tries allow, a slot counts as freed at once, ms. */
+/** Refused no later than this a slot counts as freed at once, ms. */
 const AT_ONCE_MS = 250;
 
 /**
@@ -88,8 +90,9 @@ function disconnect(leave: Release | undefined): SlotFindings["freedOnDisconnect
   };
 }
 
-function speedOf({ afterMs = 0, spacingMs }: Release): "at once" | "late" {
-  return afterMs <= AT_ONCE_MS + 2 * spacingMs ? "at once" : "late";
+/** Late is what was refused late: that nothing was tried, or was denied for the rate, is no sign. */
+function speedOf({ refusedUntilMs }: Release): "at once" | "late" {
+  return refusedUntilMs <= AT_ONCE_MS ? "at once" : "late";
 }
 
 function told({ afterMs = 0, refused, spacingMs }: Release, what: string): string {

@@ -18,6 +18,9 @@ export interface LiveOptions extends AnalysisAccount {
 /** Least slack, microseconds: timers, the event loop and a proxy on the way. */
 const LEAST_SLACK_US = 2_000;
 
+/** What an admitted request took longer than others is the model's time rather than a stall beyond this, microseconds. */
+const MOST_STALL_US = 200_000;
+
 /** The gateway itself. One account, its keys, and everything that was asked of it. */
 export class LiveInstrument implements Instrument, AsyncDisposable {
   readonly trials: Trial[] = [];
@@ -27,7 +30,9 @@ export class LiveInstrument implements Instrument, AsyncDisposable {
   readonly #read: ReadReason;
   readonly #shots: ReadonlyMap<AskKind, Shot>;
   readonly #startUs = nowUs();
+  /** Of denials, and of what was admitted. */
   readonly #roundTripsUs: number[] = [];
+  readonly #servedUs: number[] = [];
   readonly wallOffsetUs = Date.now() * 1_000 - nowUs();
   /** Requests of every kind, those of the slot experiment included. */
   sent = 0;
@@ -134,10 +139,14 @@ export class LiveInstrument implements Instrument, AsyncDisposable {
     const verdict = this.verdictOf(exchange);
     const sentUs = exchange.sentUs === 0 ? exchange.dueUs : exchange.sentUs;
     const roundTripUs = (exchange.headUs === 0 ? exchange.endUs : exchange.headUs) - sentUs;
-    // Denials are answered at once; an admitted request tells nothing about its way there.
-    if (verdict === "rate") this.#roundTripsUs.push(roundTripUs);
-    const usual = this.#roundTripsUs[Math.floor(this.#roundTripsUs.length / 2)] ?? roundTripUs;
-    return { ordinal, ask, atUs: sentUs + Math.min(roundTripUs, usual) / 2, verdict };
+    // Denials are answered at once; an admitted request tells of its way only when it took longer than others.
+    const like = verdict === "rate" ? this.#roundTripsUs : this.#servedUs;
+    like.push(roundTripUs);
+    const usualUs = this.#roundTripsUs[Math.floor(this.#roundTripsUs.length / 2)] ?? roundTripUs;
+    const excessUs = verdict === "rate" ? 0 : Math.max(0, roundTripUs - (like[Math.floor(like.length / 2)] ?? 0));
+    const onTheWayUs =
+      verdict === "rate" ? roundTripUs : Math.min(roundTripUs, usualUs + Math.min(excessUs, MOST_STALL_US));
+    return { ordinal, ask, atUs: sentUs + onTheWayUs / 2, slackUs: onTheWayUs / 2, verdict };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -15,6 +15,8 @@ export interface Hold {
 }
 
 export interface SlotInstrument extends Instrument {
+  /** Opens connections ahead: a handshake is no part of what is measured. */
+  open(count: number): Promise<string | undefined>;
   hold(shot: Shot): Hold | undefined;
 }
 
@@ -33,6 +35,10 @@ export interface SlotPlan {
 /** How long heads are waited for before more streams are added, ms: denials come at once. */
 const HEADS_MS = 60;
 const KNOCK_MS = 20;
+/** Failed attempts in a row from which it is no accident. */
+const MOST_FAILURES = 5;
+/** Streams that are left at once, so that one of them surely still runs. */
+const LEAVING = 3;
 /** Requests for knocking at a full house. */
 const KNOCKS = 40;
 
@@ -48,9 +54,10 @@ export async function slotsExperiment(instrument: SlotInstrument, plan: SlotPlan
   let best: House = { holds: [], full: false };
   let shot = plan.shots[0];
   for (shot of plan.shots) {
-    best = await fill(instrument, plan, shot, plan.most);
-    if (best.full) break;
-    await emptied(instrument, best);
+    const house = await fill(instrument, plan, shot, plan.most);
+    if (house.full || admittedOf(house) > admittedOf(best)) best = house;
+    if (house.full) break;
+    await emptied(instrument, house);
     await room(instrument, plan, needed);
   }
   const found = inferInFlight(best.holds.map(slotOf));
@@ -71,6 +78,8 @@ const slotOf = (hold: Hold): HeldSlot => ({
   verdict: hold.verdict(),
 });
 
+const admittedOf = ({ holds }: House): number => holds.filter((hold) => hold.verdict() === "admitted").length;
+
 /** Waits until the rate lets so many through, as far as it is known. */
 async function room(instrument: Instrument, { rate, minuteMs }: SlotPlan, needed: number): Promise<void> {
   const { answer } = rate.perMinute;
@@ -85,6 +94,9 @@ async function room(instrument: Instrument, { rate, minuteMs }: SlotPlan, needed
 /** Adds streams until one is denied for concurrency, as long as none has ended. */
 async function fill(instrument: SlotInstrument, plan: SlotPlan, shot: Shot, most: number): Promise<House> {
   const holds: Hold[] = [];
+  // Opened now: a server may close what was opened long ago and never used.
+  await instrument.open(Math.min(most, (plan.hint ?? 32) + 8));
+  let failures = 0;
   const { answer } = plan.rate.perMinute;
   const intervalMs = answer === null ? 100 : plan.minuteMs / answer;
   let atOnce = Math.max(2, Math.ceil((plan.hint ?? 32) / 8));
@@ -104,9 +116,11 @@ async function fill(instrument: SlotInstrument, plan: SlotPlan, shot: Shot, most
     if (verdicts.includes("slot")) return { holds, full: !ended() };
     if (verdicts.includes("rate")) {
       atOnce = 1;
-      if (!(await instrument.wait(intervalMs))) break;
+      // Asked again soon: what an even pace has let pass by it does not give back.
+      if (!(await instrument.wait(intervalMs / 4))) break;
     }
-    if (verdicts.every((verdict) => verdict === "failed")) break;
+    failures = verdicts.every((verdict) => verdict === "failed") ? failures + 1 : 0;
+    if (failures > MOST_FAILURES) break;
   }
   return { holds, full: false };
 }
@@ -122,29 +136,40 @@ async function knock(
   const spacingMs = steady ? Math.max(KNOCK_MS, (minuteMs / (rate.perMinute.answer ?? 1)) * 1.05) : KNOCK_MS;
   const admitted = holds.filter((hold) => hold.verdict() === "admitted");
   let refused = 0;
+  let refusedUs = 0;
   const atDoor = await instrument.ask("main");
   if (atDoor?.verdict === "slot") refused++;
   if (atDoor?.verdict === "admitted") return undefined;
   const leftUs = instrument.nowUs();
-  const left = on === "leave" ? admitted.at(-1) : undefined;
-  left?.leave();
-  const natural = () => admitted.filter((hold) => hold !== left && hold.endUs !== 0).map(({ endUs }) => endUs);
+  const left = on === "leave" ? admitted.slice(-LEAVING) : [];
+  for (const hold of left) hold.leave();
+  const natural = () => admitted.filter((hold) => !left.includes(hold) && hold.endUs !== 0).map(({ endUs }) => endUs);
   const begunUs = instrument.nowUs();
   const triedMs = () => (instrument.nowUs() - begunUs) / 1_000;
   for (;;) {
     const ends = natural();
-    if (on === "leave" && ends.length > 0) return { afterMs: undefined, refused, triedMs: triedMs(), spacingMs };
+    if (on === "leave" && ends.length > 0)
+      return { afterMs: undefined, refused, refusedUntilMs: triedMs(), triedMs: triedMs(), spacingMs };
     const tried = await instrument.ask("main");
     if (tried === undefined) return undefined;
-    if (tried.verdict === "slot") refused++;
+    if (tried.verdict === "slot") {
+      refused++;
+      refusedUs = tried.atUs;
+    }
     if (tried.verdict === "admitted") {
       const now = natural();
       if (on === "end" && now.length === 0) return undefined;
       if (on === "leave" && now.some((endUs) => endUs <= tried.atUs)) {
-        return { afterMs: undefined, refused, triedMs: triedMs(), spacingMs };
+        return { afterMs: undefined, refused, refusedUntilMs: triedMs(), triedMs: triedMs(), spacingMs };
       }
       const freeUs = on === "leave" ? leftUs : Math.min(...now);
-      return { afterMs: Math.max(0, (tried.atUs - freeUs) / 1_000), refused, triedMs: triedMs(), spacingMs };
+      return {
+        afterMs: Math.max(0, (tried.atUs - freeUs) / 1_000),
+        refused,
+        refusedUntilMs: Math.max(0, (refusedUs - freeUs) / 1_000),
+        triedMs: triedMs(),
+        spacingMs,
+      };
     }
     if (!(await instrument.wait(spacingMs))) return undefined;
   }

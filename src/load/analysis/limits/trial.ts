@@ -9,6 +9,8 @@ export interface Trial {
   readonly ask: AskKind;
   /** Best guess of the moment at which the gateway decided, microseconds, monotonic. */
   readonly atUs: number;
+  /** How far that may be off, from what the answer took, microseconds. */
+  readonly slackUs: number;
   /** `slot`: denied for concurrency. `failed`: neither served nor denied for a limit. */
   readonly verdict: "admitted" | "rate" | "slot" | "failed";
 }
@@ -16,6 +18,7 @@ export interface Trial {
 /** A trial as the models see it. */
 export interface Attempt {
   readonly atUs: number;
+  readonly slackUs: number;
   readonly admitted: boolean;
 }
 
@@ -29,6 +32,8 @@ export interface Fit {
   readonly perMinuteRange: readonly [low: number, high: number];
   /** Requests that it lets through at once after a rest. */
   readonly burst: number;
+  /** The largest burst that explains as much. */
+  readonly mostBurst: number;
   readonly windowUs: number | undefined;
   /** A moment at which a fixed window begins, and how exactly it is known, microseconds. */
   readonly edgeUs: number | undefined;
@@ -36,7 +41,7 @@ export interface Fit {
 }
 
 export interface FitOptions {
-  /** How far the moment of a decision may lie from `atUs`, microseconds. */
+  /** How far the moment of a decision usually lies from `atUs` at most, microseconds. */
   readonly slackUs: number;
   /** Whether denied requests are counted like admitted ones. */
   readonly deniedCount: boolean;

@@ -1,0 +1,44 @@
+import type { CommandModule } from "yargs";
+import { leaveExitCode } from "./outcome.ts";
+
+interface Arguments {
+  readonly workload: string;
+  readonly "ttft-ms": number;
+  readonly "tokens-per-s": number;
+  readonly verify: boolean;
+  readonly target: string;
+  readonly account: string;
+  readonly seed: number;
+  readonly json: boolean;
+}
+
+/** `gauntlet size`: which tier a workload needs. */
+export const sizeCommand: CommandModule<object, Arguments> = {
+  command: "size <workload>",
+  describe: "Tell which tier a workload needs, by simulation of the limits; --verify runs it",
+  builder: (yargs) =>
+    yargs
+      .positional("workload", { type: "string", demandOption: true, describe: "workload file, or a shipped one" })
+      .options({
+        "ttft-ms": { type: "number", default: 500, requiresArg: true, describe: "time to first token that is assumed" },
+        "tokens-per-s": {
+          type: "number",
+          default: 50,
+          requiresArg: true,
+          describe: "pace of the tokens that is assumed",
+        },
+        verify: {
+          type: "boolean",
+          default: false,
+          describe: "run it on the account, and predict again with what was measured",
+        },
+        target: { type: "string", default: "embedded", requiresArg: true, describe: "with --verify: target file" },
+        account: { type: "string", default: "valid", requiresArg: true, describe: "with --verify: valid, a tier, …" },
+        seed: { type: "number", default: 1, requiresArg: true, describe: "seed of what is random in the workload" },
+        json: { type: "boolean", default: false, describe: "print one JSON document to stdout and nothing else there" },
+      }) as never,
+  handler: async (argv) => {
+    const { size } = await import("./size.ts");
+    leaveExitCode(argv, await size({ ...argv, ttftMs: argv["ttft-ms"], tokensPerS: argv["tokens-per-s"] }));
+  },
+};

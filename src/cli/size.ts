@@ -1,0 +1,121 @@
+import { Redactor } from "../client/index.ts";
+import { EXIT, UsageError } from "../core/index.ts";
+import { type DurationOf, runWorkload, type Sizing, sizeWorkload, type Workload } from "../load/index.ts";
+import type { LoadPhase } from "../record/index.ts";
+import { allKeys, type Limits } from "../target/index.ts";
+import { accountByName } from "./account-by-name.ts";
+import { findWorkload } from "./find-workload.ts";
+import { type Interruption, watchInterruption } from "./interruption.ts";
+import { assertAllowed, printPlan } from "./load-plan.ts";
+import { loadTargetOf } from "./load-target-models.ts";
+import { renderSizing } from "./size-text.ts";
+import { type SuppliedTarget, supplyTarget } from "./supply-target.ts";
+
+export interface SizeOptions {
+  readonly workload: string;
+  readonly ttftMs: number;
+  readonly tokensPerS: number;
+  readonly verify: boolean;
+  readonly target: string;
+  readonly account: string;
+  readonly seed: number;
+  readonly json: boolean;
+}
+
+/** What came of running the workload, beside what was predicted with the durations that were measured. */
+export interface Verified {
+  readonly account: string;
+  readonly limits: Limits;
+  readonly requests: number;
+  readonly deniedShare: number;
+  /** Least and most share that the simulated limiters deny. */
+  readonly predicted: readonly [low: number, high: number];
+  readonly agrees: boolean;
+  readonly generatorValid: boolean;
+}
+
+/** Shares that differ by no more agree: arrivals near a limit fall on either side of it. */
+const AGREES = 0.02;
+
+/** Predicts which tier a workload needs. Ends with 1 when a run does not agree, with 4 when it cannot be judged. */
+export async function size(options: SizeOptions): Promise<number> {
+  const { ttftMs, tokensPerS, seed } = options;
+  if (!(ttftMs >= 0) || !(tokensPerS > 0)) throw new UsageError("--ttft-ms and --tokens-per-s are numbers above 0.");
+  const workload = findWorkload(options.workload);
+  const assumed: DurationOf = ({ maxTokens }) => ttftMs + (maxTokens / tokensPerS) * 1_000;
+  await using interruption = watchInterruption();
+  const sizing = sizeWorkload(workload, assumed, { seed });
+  const verified = options.verify ? await verify(workload, assumed, options, interruption) : undefined;
+  const exitCode =
+    verified === undefined || (verified.generatorValid && verified.agrees)
+      ? EXIT.pass
+      : verified.generatorValid
+        ? EXIT.gateFailed
+        : EXIT.inconclusive;
+  if (options.json) {
+    process.stdout.write(
+      `${JSON.stringify({ exitCode, workload: workload.name, ...sizing, verified: verified ?? null })}\n`,
+    );
+  } else process.stdout.write(renderSizing(sizing, verified, options));
+  const by = interruption.by();
+  return by === undefined ? exitCode : by === "SIGINT" ? EXIT.interrupted : EXIT.terminated;
+}
+
+async function verify(
+  workload: Workload,
+  assumed: DurationOf,
+  options: SizeOptions,
+  interruption: Interruption,
+): Promise<Verified> {
+  await using supplied: SuppliedTarget = await supplyTarget(
+    { ...options, fault: [], variant: [] },
+    interruption.signal,
+  );
+  const target = await loadTargetOf(supplied.target, [workload]);
+  assertAllowed(target, [workload]);
+  const { key, second, limits } = accountByName(target, options.account);
+  if (limits === undefined) {
+    throw new UsageError(`the target does not say what limits ${options.account} has`, {
+      hint: "Say `limits:` in the target file, or name an account that has them.",
+    });
+  }
+  printPlan(target, [workload], process.stderr, "thorough");
+  const { run } = await runWorkload(workload, {
+    target,
+    keys: second === undefined ? [key] : [key, second],
+    seed: options.seed,
+    stop: interruption.signal,
+    abort: interruption.now,
+    redactor: new Redactor(allKeys(target).map((one) => ({ name: `key.${one.name}`, value: one.reveal() }))),
+    onSample: () => undefined,
+    calibration: null,
+  });
+  const [phase] = run.phases as [LoadPhase];
+  const again: Sizing = sizeWorkload(workload, measuredDurations(phase, assumed), {
+    seed: options.seed,
+    more: { own: limits },
+  });
+  const shares = Object.values(again.tiers.find(({ tier }) => tier === "own")?.denied ?? {}).map(({ share }) => share);
+  const predicted = [Math.min(...shares), Math.max(...shares)] as const;
+  const deniedShare = phase.sent === 0 ? 0 : phase.denied / phase.sent;
+  return {
+    account: options.account,
+    limits,
+    requests: phase.sent,
+    deniedShare,
+    predicted,
+    agrees: phase.sent > 0 && deniedShare >= predicted[0] - AGREES && deniedShare <= predicted[1] + AGREES,
+    generatorValid: run.generator.valid,
+  };
+}
+
+/** How long admitted requests of a class really took, in the middle; what was never admitted keeps the assumption. */
+function measuredDurations({ classes }: LoadPhase, assumed: DurationOf): DurationOf {
+  return (request) => {
+    const found = classes.find(
+      ({ dialect, stream, outcome }) =>
+        outcome === "admitted" && dialect === request.dialect && stream === request.stream,
+    );
+    return found?.serviceMs?.p50 ?? assumed(request);
+  };
+}

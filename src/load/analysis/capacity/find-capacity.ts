@@ -1,0 +1,184 @@
+import { sleep } from "../../../core/index.ts";
+import type { LoadPhase } from "../../../record/index.ts";
+import type { Limits } from "../../../target/index.ts";
+import { type LoadContext, runWorkload } from "../../run-workload.ts";
+import type { Arrivals } from "../../schedule.ts";
+import type { Workload } from "../../workload.ts";
+import { type ClauseOutcome, judgeLevel } from "./judge-level.ts";
+import type { Clause } from "./objective.ts";
+import { type Measured, type Searched, search } from "./search.ts";
+
+export type Binds = "rate limit" | "slots" | "latency" | "failures" | "generator" | "nothing" | "denials";
+
+/** One step of the search. */
+export interface CapacityStep extends Measured {
+  readonly durationS: number;
+  readonly admittedPerS: number;
+  readonly outcomes: readonly ClauseOutcome[];
+  readonly binds: Binds;
+  readonly why: string;
+}
+
+export interface CapacityPlan {
+  /** What is searched for: requests per second, or requests in flight. */
+  readonly unit: "rate" | "streams";
+  readonly mix: Workload["mix"];
+  readonly clauses: readonly Clause[];
+  readonly from: number;
+  readonly to: number;
+  readonly stepS: number;
+  /** What the account is said to allow. */
+  readonly limits: Limits | undefined;
+  readonly minutes: number;
+  readonly onStep?: (step: CapacityStep) => void;
+}
+
+export interface Capacity extends Searched<CapacityStep> {
+  /** The best level, held for longer than any window of a minute; `undefined` when there was no time. */
+  readonly held: CapacityStep | undefined;
+  readonly binds: Binds;
+  readonly confidence: "high" | "medium" | "low" | "none";
+  readonly cut: boolean;
+}
+
+/** A limit of requests per minute shows within this, s. */
+const HOLD_S = 75;
+/** After denials for the rate nothing of the past counts any more, ms. */
+const QUIET_MS = 61_000;
+const WITHIN = 0.05;
+/** Denials after which a step is decided: going on would only hammer. */
+const HOPELESS = 50;
+/** Of a rate that was let through beyond the limit, what is tried next. */
+const BELOW = 0.97;
+
+/** Finds the highest level of load that meets the objective, and what is in the way of more. */
+export async function findCapacity(plan: CapacityPlan, context: LoadContext): Promise<Capacity> {
+  const endMs = performance.now() + plan.minutes * 60_000;
+  let cut = false;
+  const measure = async (level: number, durationS: number): Promise<CapacityStep | undefined> => {
+    if (context.stop.aborted || performance.now() + durationS * 1_000 > endMs) {
+      cut = true;
+      return undefined;
+    }
+    const first = await runLevel(plan, context, level, durationS);
+    // A moment in which this machine was busy with something else is no bound yet.
+    const step = first.binds === "generator" ? await runLevel(plan, context, level, durationS) : first;
+    plan.onStep?.(step);
+    // The next level would be denied for what this one sent.
+    if (step.binds === "rate limit") await sleep(Math.min(QUIET_MS, endMs - performance.now()), context.stop);
+    return step;
+  };
+  const allowedPerS = plan.limits === undefined ? Number.POSITIVE_INFINITY : plan.limits.rpm / 60;
+  const found = await search(
+    { from: plan.from, to: plan.to, within: WITHIN, whole: plan.unit === "streams" },
+    // Above what is said to be allowed a burst could pass for a short while.
+    (level) => measure(level, plan.unit === "rate" && level > allowedPerS ? HOLD_S : plan.stepS),
+  );
+  let { best, beyond } = found;
+  const steps = [...found.steps];
+  let held = best !== undefined && best.durationS >= HOLD_S ? best : undefined;
+  for (let round = 0; best !== undefined && held === undefined && round < 2; round++) {
+    const long: CapacityStep | undefined = await measure(best.level, HOLD_S);
+    if (long === undefined) break;
+    steps.push(long);
+    if (long.met) held = long;
+    else {
+      beyond = long;
+      // Held for long less is let through than for a moment: that is the next guess.
+      best = {
+        ...best,
+        level: Math.min(best.level * BELOW, plan.unit === "rate" ? long.admittedPerS * BELOW : best.level - 1),
+      };
+    }
+  }
+  const answer = held ?? (beyond === undefined || best === undefined || best.met ? best : undefined);
+  return {
+    best: answer,
+    beyond,
+    steps,
+    held,
+    binds: bindsOf(beyond),
+    confidence: confidenceOf(answer, held, beyond),
+    cut,
+  };
+}
+
+function bindsOf(beyond: CapacityStep | undefined): Binds {
+  return beyond?.binds ?? "nothing";
+}
+
+function confidenceOf(
+  best: CapacityStep | undefined,
+  held: CapacityStep | undefined,
+  beyond: CapacityStep | undefined,
+): Capacity["confidence"] {
+  if (best === undefined) return "none";
+  const sure = (held ?? best).outcomes.every((outcome) => outcome.sure);
+  if (held === undefined) return "low";
+  return sure && beyond !== undefined ? "high" : "medium";
+}
+
+async function runLevel(
+  plan: CapacityPlan,
+  context: LoadContext,
+  level: number,
+  durationS: number,
+): Promise<CapacityStep> {
+  const arrivals: Arrivals =
+    plan.unit === "rate"
+      ? { kind: "constant", ratePerS: level, durationS }
+      : { kind: "closed", inFlight: level, durationS, rampS: Math.min(1, durationS / 4) };
+  const workload: Workload = {
+    name: "capacity",
+    tier: undefined,
+    arrivals,
+    mix: plan.mix,
+    maxInFlight: undefined,
+    warmupS: 0,
+    engine: "native",
+    behaviour: "none",
+    allow: { deniedShare: 1, failedShare: 1 },
+    written: null,
+  };
+  const hopeless = new AbortController();
+  const stop = AbortSignal.any([context.stop, hopeless.signal]);
+  const { run, histograms } = await runWorkload(workload, {
+    ...context,
+    stop,
+    onProgress: (progress) => {
+      if (progress.denied > HOPELESS) hopeless.abort();
+    },
+  });
+  const [phase] = run.phases as [LoadPhase];
+  const outcomes = judgeLevel(plan.clauses, phase, histograms);
+  const { binds, why } = run.generator.valid
+    ? reasonOf(outcomes, phase)
+    : { binds: "generator" as const, why: run.generator.problems.join("; ") };
+  return {
+    level,
+    met: binds === "nothing",
+    durationS: phase.durationS,
+    admittedPerS: phase.rates.admitted,
+    outcomes,
+    binds,
+    why,
+  };
+}
+
+/** What is in the way: a limit that denies comes before what else is missed. */
+function reasonOf(
+  outcomes: readonly ClauseOutcome[],
+  phase: LoadPhase,
+): { readonly binds: Binds; readonly why: string } {
+  const missed = outcomes.filter(({ met }) => !met);
+  const why = missed.map(({ clause, observed }) => `${clause}: ${observed}`).join("; ");
+  if (missed.length === 0) return { binds: "nothing", why };
+  if (missed.some(({ clause }) => clause.startsWith("denied"))) {
+    const most = [...phase.denials].sort((a, b) => b.count - a.count)[0];
+    const named = most?.reason === "rate_limit_exceeded" ? "rate limit" : undefined;
+    const binds = named ?? (most?.reason === "concurrency_limit_exceeded" ? "slots" : "denials");
+    return { binds, why: `${why} (${most?.reason ?? "no reason"})` };
+  }
+  if (missed.some(({ clause }) => clause.startsWith("dropped"))) return { binds: "latency", why };
+  return { binds: missed.some(({ clause }) => clause.startsWith("failed")) ? "failures" : "latency", why };
+}

@@ -1,0 +1,69 @@
+import { UsageError } from "../../../core/index.ts";
+
+const FIGURES = {
+  response_ms: "response",
+  service_ms: "service",
+  ttft_ms: "ttft",
+  gap_ms: "gap",
+  per_token_ms: "perToken",
+} as const;
+const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 } as const;
+const SHARES = ["failed", "denied", "dropped"] as const;
+
+/** One demand of an objective. */
+export type Clause =
+  | {
+      readonly kind: "quantile";
+      readonly text: string;
+      /** Figure of the histograms of a run, e.g. `ttft`. */
+      readonly figure: (typeof FIGURES)[keyof typeof FIGURES];
+      readonly quantile: number;
+      readonly belowMs: number;
+    }
+  | {
+      readonly kind: "share";
+      readonly text: string;
+      readonly of: (typeof SHARES)[number];
+      /** Between 0 and 1, of what was offered. */
+      readonly below: number;
+    };
+
+const QUANTILE = /^([a-z_]+)\s+(p\d+)\s*<=?\s*(\d+(?:\.\d+)?)$/;
+const SHARE = /^([a-z]+)\s*<=?\s*(\d+(?:\.\d+)?)\s*(%?)$/;
+
+/**
+ * Reads an objective such as `ttft_ms p99 < 800, failed < 0.1%`. Denied and dropped requests may be at most 0.1 % when it
+ * does not speak of them: a rate at which requests are refused is no capacity.
+ *
+ * @throws UsageError for what cannot be read.
+ */
+export function parseObjective(text: string): readonly Clause[] {
+  const clauses = text.split(",").map((part) => parseClause(part.trim()));
+  const named = new Set(clauses.map((clause) => (clause.kind === "share" ? clause.of : clause.figure)));
+  const silent = (["denied", "dropped"] as const).filter((share) => !named.has(share));
+  return [...clauses, ...silent.map((of) => ({ kind: "share" as const, text: `${of} < 0.1%`, of, below: 0.001 }))];
+}
+
+function parseClause(text: string): Clause {
+  const quantile = QUANTILE.exec(text);
+  if (quantile !== null) {
+    const [, name = "", at = "", bound = ""] = quantile;
+    if (Object.hasOwn(FIGURES, name) && Object.hasOwn(QUANTILES, at)) {
+      return {
+        kind: "quantile",
+        text,
+        figure: FIGURES[name as keyof typeof FIGURES],
+        quantile: QUANTILES[at as keyof typeof QUANTILES],
+        belowMs: Number(bound),
+      };
+    }
+  }
+  const share = SHARE.exec(text);
+  const of = SHARES.find((name) => name === share?.[1]);
+  if (share !== null && of !== undefined) {
+    return { kind: "share", text, of, below: Number(share[2]) / (share[3] === "%" ? 100 : 1) };
+  }
+  throw new UsageError(`"${text}" is no part of an objective`, {
+    hint: `For example "ttft_ms p99 < 800, failed < 0.1%". Figures: ${Object.keys(FIGURES).join(", ")}; at ${Object.keys(QUANTILES).join(", ")}; shares: ${SHARES.join(", ")}.`,
+  });
+}

@@ -1,0 +1,143 @@
+import type { Limits } from "../../../target/index.ts";
+
+/** One request of a plan. Microseconds from its beginning. */
+export interface Demand {
+  readonly atUs: number;
+  readonly durationUs: number;
+}
+
+export const SIMULATED_KINDS = ["sliding window", "fixed window", "token bucket", "even pace"] as const;
+export type SimulatedKind = (typeof SIMULATED_KINDS)[number];
+
+export interface Applied {
+  readonly requests: number;
+  readonly deniedForRate: number;
+  readonly deniedForSlots: number;
+  readonly peakInFlight: number;
+}
+
+const MINUTE_US = 60_000_000;
+/** An even pace without any tolerance would deny what is sent evenly: network jitter, seconds. */
+const PACE_TOLERANCE_US = 50_000;
+
+/** Lets a plan meet the limits of an account. What is denied is not sent again. Pure; the demands are in order of time. */
+export function applyLimits(demands: readonly Demand[], limits: Limits, kind: SimulatedKind): Applied {
+  const admits = rateOf(kind, limits.rpm);
+  const running = new EndQueue();
+  let deniedForRate = 0;
+  let deniedForSlots = 0;
+  let peakInFlight = 0;
+  for (const { atUs, durationUs } of demands) {
+    running.endBefore(atUs);
+    if (running.size >= limits.inFlight) {
+      deniedForSlots++;
+      continue;
+    }
+    if (!admits(atUs)) {
+      deniedForRate++;
+      continue;
+    }
+    running.add(atUs + durationUs);
+    peakInFlight = Math.max(peakInFlight, running.size);
+  }
+  return { requests: demands.length, deniedForRate, deniedForSlots, peakInFlight };
+}
+
+/** Requests under way together without any limit. */
+export function peakOf(demands: readonly Demand[]): number {
+  return applyLimits(demands, { rpm: Number.MAX_SAFE_INTEGER, inFlight: Number.MAX_SAFE_INTEGER }, "fixed window")
+    .peakInFlight;
+}
+
+/** Counts what it admits. */
+type Admits = (atUs: number) => boolean;
+
+function rateOf(kind: SimulatedKind, rpm: number): Admits {
+  switch (kind) {
+    case "sliding window":
+      return sliding(rpm);
+    case "fixed window":
+      return fixed(rpm);
+    case "token bucket":
+      return bucket(rpm, rpm);
+    case "even pace":
+      return bucket(rpm, 1 + (PACE_TOLERANCE_US * rpm) / MINUTE_US);
+  }
+}
+
+function sliding(rpm: number): Admits {
+  const admitted: number[] = [];
+  let oldest = 0;
+  return (atUs) => {
+    while (oldest < admitted.length && (admitted[oldest] as number) + MINUTE_US <= atUs) oldest++;
+    if (admitted.length - oldest >= rpm) return false;
+    admitted.push(atUs);
+    return true;
+  };
+}
+
+function fixed(rpm: number): Admits {
+  let window = -1;
+  let counted = 0;
+  return (atUs) => {
+    const current = Math.floor(atUs / MINUTE_US);
+    if (current !== window) counted = 0;
+    window = current;
+    if (counted >= rpm) return false;
+    counted++;
+    return true;
+  };
+}
+
+function bucket(rpm: number, size: number): Admits {
+  let filled = 0;
+  let seenUs = 0;
+  return (atUs) => {
+    filled = Math.max(0, filled - ((atUs - seenUs) * rpm) / MINUTE_US);
+    seenUs = atUs;
+    if (filled + 1 > size + 1e-9) return false;
+    filled++;
+    return true;
+  };
+}
+
+/** Ends of what runs, the earliest first: a binary heap. */
+class EndQueue {
+  readonly #ends: number[] = [];
+
+  get size(): number {
+    return this.#ends.length;
+  }
+
+  add(endUs: number): void {
+    const ends = this.#ends;
+    let at = ends.push(endUs) - 1;
+    while (at > 0) {
+      const above = (at - 1) >> 1;
+      if ((ends[above] as number) <= endUs) break;
+      ends[at] = ends[above] as number;
+      at = above;
+    }
+    ends[at] = endUs;
+  }
+
+  endBefore(atUs: number): void {
+    while (this.#ends.length > 0 && (this.#ends[0] as number) <= atUs) this.#take();
+  }
+
+  #take(): void {
+    const ends = this.#ends;
+    const last = ends.pop() as number;
+    if (ends.length === 0) return;
+    let at = 0;
+    for (;;) {
+      const left = 2 * at + 1;
+      if (left >= ends.length) break;
+      const child = left + 1 < ends.length && (ends[left + 1] as number) < (ends[left] as number) ? left + 1 : left;
+      if ((ends[child] as number) >= last) break;
+      ends[at] = ends[child] as number;
+      at = child;
+    }
+    ends[at] = last;
+  }
+}

@@ -1,0 +1,150 @@
+import { seededRandom, UsageError } from "../../../core/index.ts";
+import type { Limits } from "../../../target/index.ts";
+import type { Dialect } from "../../../wire/index.ts";
+import { type Arrivals, scheduleOf } from "../../schedule.ts";
+import { draw } from "../../shots.ts";
+import { TIERS } from "../../tier/account-of.ts";
+import type { Workload } from "../../workload.ts";
+import { type Applied, applyLimits, type Demand, peakOf, SIMULATED_KINDS, type SimulatedKind } from "./apply-limits.ts";
+
+/** How long a request of a class takes, ms. */
+export type DurationOf = (request: {
+  readonly dialect: Dialect;
+  readonly stream: boolean;
+  readonly maxTokens: number;
+}) => number;
+
+export interface TierFit {
+  readonly tier: string;
+  readonly limits: Limits;
+  /** Share of the requests that is denied, by kind of limiter. */
+  readonly denied: Readonly<Record<SimulatedKind, { readonly share: number } & Applied>>;
+  /** No more denied than the workload allows, whatever the limiter; `depends` when only some kinds let it through. */
+  readonly fits: "yes" | "no" | "depends";
+}
+
+export interface Sizing {
+  readonly requests: number;
+  readonly spanS: number;
+  readonly perMinute: number;
+  /** Most arrivals in any sixty seconds. */
+  readonly peakPerMinute: number;
+  readonly meanDurationMs: number;
+  /** Little's law: arrivals per second times how long each stays. */
+  readonly littleInFlight: number;
+  /** Simulated without limits. */
+  readonly meanInFlight: number;
+  readonly peakInFlight: number;
+  readonly tiers: readonly TierFit[];
+  /** Smallest tier that lets it through where a limiter counts by the minute; `null` when none does. */
+  readonly needs: string | null;
+  /** Smallest tier that lets it through whatever its limiter, an even pace included. */
+  readonly needsAtAnyPace: string | null;
+}
+
+/** Arrivals beyond this are not simulated. */
+const MOST = 5_000_000;
+
+/**
+ * Tells which tier a workload needs, by letting it meet the limits of each in simulated time.
+ *
+ * @param more limits beside the tiers, e.g. the account's own, by name.
+ * @throws UsageError for a tier run: it is made for its tier.
+ */
+export function sizeWorkload(
+  workload: Workload,
+  durationOf: DurationOf,
+  { seed, more = {} }: { readonly seed: number; readonly more?: Readonly<Record<string, Limits>> },
+): Sizing {
+  const demands = demandsOf(workload, durationOf, seed);
+  const last = demands.at(-1)?.atUs ?? 0;
+  const spanS = Math.max(1, spanOf(workload.arrivals, last / 1_000_000));
+  const totalUs = demands.reduce((sum, { durationUs }) => sum + durationUs, 0);
+  const meanDurationMs = totalUs / demands.length / 1_000;
+  const tiers = Object.entries({ ...TIERS, ...more }).map(([tier, limits]) => fitOf(tier, limits, demands, workload));
+  return {
+    requests: demands.length,
+    spanS,
+    perMinute: (demands.length / spanS) * 60,
+    peakPerMinute: peakPerMinute(demands),
+    meanDurationMs,
+    littleInFlight: (demands.length / spanS) * (meanDurationMs / 1_000),
+    meanInFlight: totalUs / Math.max(spanS * 1_000_000, ...endsOf(demands)),
+    peakInFlight: peakOf(demands),
+    tiers,
+    needs: tiers.find(({ denied }) => byTheMinute(denied) <= workload.allow.deniedShare)?.tier ?? null,
+    needsAtAnyPace: tiers.find(({ fits }) => fits === "yes")?.tier ?? null,
+  };
+}
+
+/** What windows of a minute deny, whichever way they count. */
+function byTheMinute(denied: TierFit["denied"]): number {
+  return Math.max(denied["sliding window"].share, denied["fixed window"].share);
+}
+
+function fitOf(tier: string, limits: Limits, demands: readonly Demand[], { allow }: Workload): TierFit {
+  const entries = SIMULATED_KINDS.map((kind) => {
+    const applied = applyLimits(demands, limits, kind);
+    return [kind, { ...applied, share: (applied.deniedForRate + applied.deniedForSlots) / applied.requests }] as const;
+  });
+  const met = entries.filter(([, { share }]) => share <= allow.deniedShare).length;
+  const fits = met === entries.length ? "yes" : met === 0 ? "no" : "depends";
+  return { tier, limits, denied: Object.fromEntries(entries) as unknown as TierFit["denied"], fits };
+}
+
+function demandsOf(workload: Workload, durationOf: DurationOf, seed: number): Demand[] {
+  const { arrivals, mix } = workload;
+  if (arrivals === undefined) {
+    throw new UsageError(`${workload.name} is a tier run`, { hint: "Name a workload with arrivals, or a trace." });
+  }
+  const random = seededRandom(seed);
+  const total = mix.reduce((sum, { weight }) => sum + weight, 0);
+  const drawn = () => durationOf(draw(mix, total, random)) * 1_000;
+  if (arrivals.kind === "closed") return closedDemands(arrivals, drawn);
+  const schedule = scheduleOf(arrivals, seed);
+  const demands: Demand[] = [];
+  for (let atUs = schedule.next(); atUs !== undefined && demands.length < MOST; atUs = schedule.next()) {
+    const traced = arrivals.kind === "replay" ? arrivals.entries[demands.length] : undefined;
+    demands.push({ atUs, durationUs: traced === undefined ? drawn() : durationOf(traced) * 1_000 });
+  }
+  return demands;
+}
+
+/** A closed loop as it would run without limits: the next request of a client follows the end of the last. */
+function closedDemands(
+  { inFlight, requests, durationS, rampS = 1 }: Extract<Arrivals, { kind: "closed" }>,
+  durationUs: () => number,
+): Demand[] {
+  const endUs = durationS === undefined ? Number.POSITIVE_INFINITY : durationS * 1_000_000;
+  const most = Math.min(MOST, requests ?? MOST);
+  const share = Math.ceil(most / inFlight);
+  const demands: Demand[] = [];
+  for (let client = 0; client < inFlight; client++) {
+    let atUs = (client * rampS * 1_000_000) / inFlight;
+    for (let sent = 0; sent < share && atUs < endUs && demands.length < most; sent++) {
+      const demand = { atUs, durationUs: durationUs() };
+      demands.push(demand);
+      atUs += Math.max(1, demand.durationUs);
+    }
+  }
+  return demands.sort((a, b) => a.atUs - b.atUs);
+}
+
+function spanOf(arrivals: Arrivals | undefined, lastS: number): number {
+  const planned = arrivals !== undefined && "durationS" in arrivals ? (arrivals.durationS ?? 0) : 0;
+  return Math.max(planned, lastS);
+}
+
+function endsOf(demands: readonly Demand[]): number[] {
+  return [demands.reduce((latest, { atUs, durationUs }) => Math.max(latest, atUs + durationUs), 0)];
+}
+
+function peakPerMinute(demands: readonly Demand[]): number {
+  let from = 0;
+  let most = 0;
+  demands.forEach(({ atUs }, index) => {
+    while ((demands[from] as Demand).atUs <= atUs - 60_000_000) from++;
+    most = Math.max(most, index - from + 1);
+  });
+  return most;
+}

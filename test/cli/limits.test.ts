@@ -1,0 +1,46 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
+
+test("limits: a small account, its budget first, and a rate that is known within a minute", {
+  timeout: 150_000,
+}, async () => {
+  const args = ["limits", "--account", "limited.0", "--variant", "limits.token-bucket", "--minutes", "2", "--json"];
+  const { code, stdout, stderr } = await gauntlet(args);
+  expect(stderr).toMatch(/limits of limited\.0 .*: \d+ requests and 2 minutes at most/);
+  const found = JSON.parse(stdout);
+  expect(found).toMatchObject({ exitCode: code, declared: { rpm: 20, inFlight: 4 } });
+  expect(found.rate.kind.answer).toBe("token bucket");
+  expect(Math.abs(found.rate.perMinute.answer - 20)).toBeLessThan(0.6);
+});
+
+test("limits: an account that is not there, and hosts that may not be loaded", async () => {
+  const { code, stderr } = await gauntlet(["limits", "--account", "nobody"]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/no account "nobody"[\s\S]*limited\.0/);
+});
+
+test("capacity: what binds is named", async () => {
+  const args = ["capacity", "--objective", "failed < 1%", "--streams", "--account", "limited.1"];
+  const { stdout } = await gauntlet([...args, "--from", "2", "--to", "8", "--step-s", "3", "--minutes", "1", "--json"]);
+  const found = JSON.parse(stdout);
+  const denied = found.steps.find((step: { level: number }) => step.level === 8);
+  // On a busy machine the generator may be what binds; a level above the slots never passes.
+  expect(["slots", "generator"]).toContain(denied?.binds ?? found.binds);
+  expect(found.best?.level ?? 0).toBeLessThanOrEqual(4);
+});
+
+test("size: a prediction, and a run that agrees with it", async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "w.yaml");
+  writeFileSync(
+    file,
+    "name: w\narrivals: { kind: constant, ratePerS: 20, durationS: 3 }\nmix: [{ dialect: chat, maxTokens: 4 }]\n",
+  );
+  const { stdout } = await gauntlet(["size", file, "--verify", "--account", "limited.0", "--json"]);
+  const found = JSON.parse(stdout);
+  expect(found.needs).toBe("starter");
+  expect(found.verified).toMatchObject({ requests: 60, agrees: true });
+  expect(found.verified.deniedShare).toBeGreaterThan(0.5);
+});

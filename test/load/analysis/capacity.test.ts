@@ -1,0 +1,74 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { judgeLevel } from "../../../src/load/analysis/capacity/judge-level.ts";
+import { parseObjective } from "../../../src/load/analysis/capacity/objective.ts";
+import { search } from "../../../src/load/analysis/capacity/search.ts";
+import { Histogram } from "../../../src/metrics/index.ts";
+
+describe("an objective", () => {
+  test("is read, and refuses denials by itself", () => {
+    expect(parseObjective("ttft_ms p99 < 800, failed < 0.1%")).toMatchObject([
+      { kind: "quantile", figure: "ttft", quantile: 0.99, belowMs: 800 },
+      { kind: "share", of: "failed", below: 0.001 },
+      { kind: "share", of: "denied", below: 0.001 },
+      { kind: "share", of: "dropped", below: 0.001 },
+    ]);
+    expect(parseObjective("denied < 5%, dropped < 0.5")).toHaveLength(2);
+  });
+
+  test.each(["", "ttft_ms < 800", "ttft_ms p42 < 1", "toString p99 < 1", "failed > 1%"])("refuses %j", (text) => {
+    expect(() => parseObjective(text)).toThrow(/is no part of an objective/);
+  });
+
+  test("too few samples are not sure, many are", () => {
+    const clauses = parseObjective("ttft_ms p99 < 100, failed < 50%");
+    const outcome = (fast: number, slow: number) => {
+      const histogram = new Histogram();
+      for (let count = 0; count < fast; count++) histogram.record(20_000);
+      for (let count = 0; count < slow; count++) histogram.record(500_000);
+      const tagged = { tag: "capacity.chat.stream.admitted.ttft", histogram, startMs: 0, endMs: 1 };
+      const phase = { offered: fast + slow, failed: 0, denied: 0, dropped: 0 };
+      return judgeLevel(clauses, phase, [tagged])[0];
+    };
+    expect(outcome(50, 0)).toMatchObject({ met: true, sure: false });
+    expect(outcome(2_000, 0)).toMatchObject({ met: true, sure: true });
+    expect(outcome(1_000, 100)).toMatchObject({ met: false, sure: true });
+    expect(outcome(98, 2)).toMatchObject({ met: false, sure: false });
+  });
+
+  test("what was never measured is not met", () => {
+    const phase = { offered: 10, failed: 10, denied: 0, dropped: 0 };
+    const [ttft, failed] = judgeLevel(parseObjective("ttft_ms p99 < 1, failed < 1%"), phase, []);
+    expect([ttft?.met, failed?.met]).toEqual([false, false]);
+  });
+});
+
+test("the search ends within five percent of any capacity, never above it", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.double({ min: 1, max: 900, noNaN: true }),
+      fc.double({ min: 1, max: 500, noNaN: true }),
+      async (capacity, from) => {
+        let measured = 0;
+        const { best, beyond } = await search({ from, to: 1_000, within: 0.05, whole: false }, async (level) => {
+          measured++;
+          return { level, met: level <= capacity };
+        });
+        expect(best?.level).toBeLessThanOrEqual(capacity);
+        expect(beyond?.level).toBeGreaterThan(capacity);
+        expect(best?.level).toBeGreaterThanOrEqual((beyond?.level ?? 0) * 0.95 - 1e-9);
+        expect(measured).toBeLessThan(30);
+      },
+    ),
+  );
+});
+
+test("whole levels: exactly the last one that meets it", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 19 }), async (capacity) => {
+      const plan = { from: 4, to: 64, within: 0.05, whole: true };
+      const { best } = await search(plan, async (level) => ({ level, met: level <= capacity }));
+      expect(best?.level).toBe(capacity);
+    }),
+  );
+});

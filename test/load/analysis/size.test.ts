@@ -1,0 +1,69 @@
+import { describe, expect, test } from "vitest";
+import { slidingLog } from "../../../src/gateway/limits/sliding-log.ts";
+import { tokenBucket } from "../../../src/gateway/limits/token-bucket.ts";
+import { applyLimits, type Demand } from "../../../src/load/analysis/size/apply-limits.ts";
+import { sizeWorkload } from "../../../src/load/analysis/size/size-workload.ts";
+import type { Arrivals } from "../../../src/load/schedule.ts";
+import type { Workload } from "../../../src/load/workload.ts";
+
+function workload(arrivals: Arrivals): Workload {
+  return {
+    name: "w",
+    tier: undefined,
+    arrivals,
+    mix: [{ dialect: "chat", stream: true, model: undefined, promptTokens: 20, maxTokens: 64, weight: 1 }],
+    maxInFlight: undefined,
+    warmupS: 0,
+    engine: "native",
+    behaviour: "none",
+    allow: { deniedShare: 0, failedShare: 0 },
+    written: null,
+  };
+}
+
+describe("the tier that a workload needs", () => {
+  test.each([
+    [4.9, 2_000, "starter"],
+    [5.1, 2_000, "growth"],
+    [4.9, 14_000, "growth"],
+    [17, 2_000, "scale"],
+    [45, 12_000, null],
+  ])("%d per second of %d ms: %s", (ratePerS, ms, tier) => {
+    const sizing = sizeWorkload(workload({ kind: "constant", ratePerS, durationS: 300 }), () => ms, { seed: 1 });
+    expect(sizing.needs).toBe(tier);
+    // Little's law and the simulation are two ways to the same number; the end of the run is the difference.
+    expect(Math.abs(sizing.littleInFlight - sizing.meanInFlight) / sizing.littleInFlight).toBeLessThan(0.06);
+  });
+
+  test("the share of denials is what lies beyond the limit", () => {
+    const sizing = sizeWorkload(workload({ kind: "constant", ratePerS: 10, durationS: 600 }), () => 10, { seed: 1 });
+    const starter = sizing.tiers.find(({ tier }) => tier === "starter");
+    expect(starter?.denied["sliding window"].share).toBeCloseTo(0.5, 2);
+    expect(starter?.denied["token bucket"].share).toBeCloseTo(0.45, 2);
+  });
+
+  test("a closed loop needs its slots", () => {
+    const sizing = sizeWorkload(workload({ kind: "closed", inFlight: 100, durationS: 60 }), () => 30_000, { seed: 1 });
+    expect(sizing.peakInFlight).toBe(100);
+    expect(sizing.needs).toBe("growth");
+  });
+});
+
+test("the simulated limiters decide as those of the reference gateway", () => {
+  const demands = Array.from(
+    { length: 4_000 },
+    (_, index): Demand => ({ atUs: index * (30_000 + (index % 7) * 11_000), durationUs: 1 }),
+  ).sort((a, b) => a.atUs - b.atUs);
+  const limits = { rpm: 300, inFlight: 1_000 };
+  for (const [kind, limiter] of [
+    ["sliding window", slidingLog(300)],
+    ["token bucket", tokenBucket(300)],
+  ] as const) {
+    let denied = 0;
+    for (const { atUs } of demands) {
+      if (limiter.waitUs(atUs) > 0) denied++;
+      else limiter.count(atUs);
+    }
+    expect(Math.abs(applyLimits(demands, limits, kind).deniedForRate - denied)).toBeLessThanOrEqual(1);
+  }
+});
