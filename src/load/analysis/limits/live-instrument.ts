@@ -18,6 +18,9 @@ export interface LiveOptions extends AnalysisAccount {
 /** Least slack, microseconds: timers, the event loop and a proxy on the way. */
 const LEAST_SLACK_US = 2_000;
 
+/** Longest time that a stream is held, ms. */
+const LONGEST_HOLD_MS = 120_000;
+
 /** What an admitted request took longer than others is the model's time rather than a stall beyond this, microseconds. */
 const MOST_STALL_US = 200_000;
 
@@ -44,7 +47,8 @@ export class LiveInstrument implements Instrument, AsyncDisposable {
     this.#sender = new Sender({
       url: endpointUrl(target.baseUrl, "chat"),
       maxConnections: options.maxConnections,
-      deadlineMs: target.timeouts.answerMs,
+      // Streams are held on purpose: as long as it takes to fill every slot.
+      deadlineMs: Math.max(LONGEST_HOLD_MS, target.timeouts.answerMs),
       idleMs: target.timeouts.idleMs,
     });
     this.#shots = shotsOf(options);
