@@ -2,7 +2,7 @@ import { sleep } from "k6";
 import exec from "k6/execution";
 import http from "k6/http";
 import { askOf, chance } from "./draw.ts";
-import { dueMs } from "./due.ts";
+import { countOf, dueMs } from "./due.ts";
 import { auditRetry, countPromise, markInstance, measure } from "./measure.ts";
 import { optionsOf } from "./options.ts";
 import type { Ask, Group, Plan } from "./plan.ts";
@@ -52,6 +52,7 @@ function segmentOf(): string {
 export default function arrive({ originMs }: { readonly originMs: number }): void {
   const group = groups.get(exec.scenario.name) as Group;
   const index = exec.scenario.iterationInTest;
+  if (index >= countOf(group.arrivals)) return;
   const ask = askOf(group, index, plan.seed);
   const beganMs = exec.instance.currentTestRunDuration;
   let due = originMs + group.startMs + dueMs(group.arrivals, index);

@@ -67,6 +67,11 @@ async function expectAgreement(run: LoadRun, outputs: readonly string[], gateway
   return log;
 }
 
+/** A machine that is busy elsewhere makes a late generator, which is no verdict; the counts must be right all the same. */
+function expectJudged({ verdict, generator }: LoadRun, code: number | null, stdout: string) {
+  expect([verdict, code], stdout).toEqual(generator.valid ? ["pass", 0] : ["inconclusive", 4]);
+}
+
 const outputsIn = (folder: string) =>
   readdirSync(join(folder, "k6", "bench"))
     .filter((name) => name.startsWith("k6-"))
@@ -135,8 +140,8 @@ allow: { deniedShare: 1 }
     const out = join(b.folder, "run");
     const args = ["load", b.file, "--engine", "k6", "--instances", "2", "--target", b.target, "--out", out];
     const { code, stdout } = await gauntlet(args, ENVIRONMENT);
-    expect(code, stdout).toBe(0);
     const run = runOf(out);
+    expectJudged(run, code, stdout);
     const log = await expectAgreement(run, outputsIn(out), b.gateway);
     expect(log.admitted).toBe(12);
     expect(run.retryAfter?.client).toMatchObject({ earlySends: 0, forbiddenRetries: 0, gaveUp: 0 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { missingShares, segmentsOf } from "../../src/engines/k6/segments.ts";
 import { sizeFleet } from "../../src/engines/k6/size-fleet.ts";
 import { askOf, chance } from "../../suites/k6/draw.ts";
-import { dueMs } from "../../suites/k6/due.ts";
+import { countOf, dueMs } from "../../suites/k6/due.ts";
 
 test("arrivals are due where the plan has them", () => {
   expect(dueMs({ kind: "at-once", count: 9 }, 8)).toBe(0);
@@ -13,6 +13,8 @@ test("arrivals are due where the plan has them", () => {
     const atS = dueMs(ramp, index) / 1_000;
     expect(atS + 4 * atS * atS).toBeCloseTo(index + 1, 9);
   }
+  // What a late k6 would send beyond the plan is not sent.
+  expect([countOf(ramp), countOf({ kind: "even", count: 300, everyMs: 200 })]).toEqual([5, 300]);
   expect(dueMs({ kind: "ramp", fromPerS: 10, toPerS: 10, durationMs: 1_000 }, 4)).toBe(500);
 });
 
