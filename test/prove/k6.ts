@@ -82,7 +82,6 @@ const sum = (run: LoadRun, field: "sent" | "admitted" | "denied" | "failed") =>
 function agreed(run: LoadRun): object {
   const groups = run.retryAfter?.groups.filter(({ reason }) => reason === "rate_limit_exceeded") ?? [];
   return {
-    verdict: run.verdict,
     admittedAtTheLimit: phaseOf(run, "at-the-limit").admitted,
     deniedAtTheLimit: phaseOf(run, "at-the-limit").denied,
     heldInTheHouse: phaseOf(run, "full-house")
@@ -132,8 +131,14 @@ async function manifests(): Promise<void> {
 
 try {
   await manifests();
-  const [k6, native] = await Promise.all([tiersWith("k6", ["--instances", "3"]), tiersWith("native", [])]);
-  expectSame("exit codes of k6 and native", [k6.code, native.code], [0, 0]);
+  // One after the other: on a small machine they would make each other late.
+  const k6 = await tiersWith("k6", ["--instances", "3"]);
+  const native = await tiersWith("native", []);
+  for (const [engine, { code, runs }] of Object.entries({ k6, native })) {
+    // A machine that is busy elsewhere makes a late generator: no verdict, and the counts below must hold all the same.
+    const late = runs.some(({ generator }) => !generator.valid);
+    expectSame(`${engine}: exit code${late ? " of a late generator" : ""}`, code, late ? 4 : 0);
+  }
   for (const [index, tier] of TIERS.entries()) {
     const own = k6.runs.find(({ name }) => name === tier) as LoadRun;
     const other = native.runs.find(({ name }) => name === tier) as LoadRun;
