@@ -50,7 +50,16 @@ process.exit(wrong === 0 ? 0 : 1);
 async function prove(variant: string, size: "starter" | "growth"): Promise<void> {
   const limits = SIZES[size];
   // Long streams: a limiter without burst takes twelve seconds to fill all slots.
-  const switches = ["--variant", variant, "--pieces", "1000", "--limits", `${limits.rpm}:${limits.inFlight}`];
+  const switches = [
+    "--variant",
+    variant,
+    "--pieces",
+    "250",
+    "--pace",
+    "120",
+    "--limits",
+    `${limits.rpm}:${limits.inFlight}`,
+  ];
   await using gateway = await startEmbedded({ command: [process.execPath, MAIN, "gateway", ...switches] });
   const { target } = gateway;
   const analysis = await analyseLimits({
