@@ -30,21 +30,24 @@ export function killOf({ name, bad }: Judgement): Kill {
 }
 
 /** What is wrong with a judgement, in words; empty when it is as it should be. */
-export function complaints(judgement: Judgement, known: ReadonlyMap<string, Kill>): string[] {
+export function complaints(judgement: Judgement): string[] {
   if (judgement.error !== undefined) return [`${judgement.name}: ${judgement.error}`];
-  return judgement.kind === "faults" ? ofFault(judgement, known) : ofVariant(judgement);
+  return judgement.kind === "faults" ? ofFault(judgement) : ofVariant(judgement);
 }
 
-function ofFault(judgement: Judgement, known: ReadonlyMap<string, Kill>): string[] {
+function ofFault(judgement: Judgement): string[] {
   const { fault, killers, also, rows } = killOf(judgement);
-  if (Object.keys(killers).length === 0)
-    return [
-      `${fault}: survived (${also.length === 0 ? "nothing failed" : `failed only in ${also.join(", ")}`}; belongs to ${rows.join(", ")})`,
-    ];
-  const expected = known.get(fault)?.also;
-  if (expected === undefined) return [];
-  const stray = also.filter((row) => !expected.includes(row) && !TIMING.includes(row));
-  return stray.length === 0 ? [] : [`${fault}: also failed in ${stray.join(", ")}, which it never did before`];
+  if (Object.keys(killers).length > 0) return [];
+  const elsewhere = also.length === 0 ? "nothing failed" : `failed only in ${also.join(", ")}`;
+  return [`${fault}: survived (${elsewhere}; belongs to ${rows.join(", ")})`];
+}
+
+/** Rows that broke beside a fault's own and never did before: worth a look, and often another name for the same defect. */
+export function strays(judgement: Judgement, known: ReadonlyMap<string, Kill>): string[] {
+  if (judgement.kind !== "faults") return [];
+  const expected = known.get(judgement.name)?.also;
+  const stray = killOf(judgement).also.filter((row) => expected?.includes(row) === false && !TIMING.includes(row));
+  return stray.length === 0 ? [] : [`${judgement.name}: also failed in ${stray.join(", ")}, which it never did before`];
 }
 
 function ofVariant({ name, bad }: Judgement): string[] {

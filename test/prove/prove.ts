@@ -11,7 +11,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import yargs from "yargs";
-import { complaints, type Kill, killOf } from "./evaluate.ts";
+import { complaints, type Kill, killOf, strays } from "./evaluate.ts";
 import { type Judgement, readJudgements } from "./judgement.ts";
 import { everything, sample } from "./sample.ts";
 import { MATRIX_FILE, type Matrix, writePages } from "./write-pages.ts";
@@ -56,11 +56,11 @@ async function prove(kind: SwitchKind, names: readonly string[]): Promise<Judgem
   const judged = new Map(earlier.filter(({ name }) => names.includes(name)).map((one) => [one.name, one] as const));
   const missing = names.filter((name) => !judged.has(name));
   for (const judgement of await judge(kind, missing, "first")) judged.set(judgement.name, judgement);
-  const doubtful = [...judged.values()].filter((one) => complaints(one, before).length > 0).map(({ name }) => name);
+  const doubtful = [...judged.values()].filter((one) => complaints(one).length > 0).map(({ name }) => name);
   console.log(`${kind}: ${names.length} judged after ${minutes()} min, ${doubtful.length} to be judged again`);
   if (doubtful.length > 0)
     for (const again of await judge(kind, doubtful, "again"))
-      if (complaints(again, before).length === 0) judged.set(again.name, again);
+      if (complaints(again).length === 0) judged.set(again.name, again);
   return [...judged.values()];
 }
 
@@ -71,13 +71,14 @@ console.log(
 const faults = await prove("faults", chosen.faults);
 const variants = await prove("variants", chosen.variants);
 
-const wrong = [...faults, ...variants].flatMap((judgement) => complaints(judgement, before));
+const wrong = [...faults, ...variants].flatMap((judgement) => complaints(judgement));
 const unjudged = [...chosen.faults, ...chosen.variants].filter(
   (name) => ![...faults, ...variants].some((judgement) => judgement.name === name),
 );
 wrong.push(...unjudged.map((name) => `${name}: not judged`));
 if (args.write) writePages({ kills: faults.map(killOf), variants });
 
+for (const line of faults.flatMap((judgement) => strays(judgement, before))) console.log(`  note: ${line}`);
 for (const line of wrong) console.log(`  ${line}`);
 const judged = chosen.faults.length + chosen.variants.length;
 console.log(`prove: ${judged - wrong.length} as they should be, ${wrong.length} not, in ${minutes()} min`);

@@ -79,7 +79,7 @@ ${survivors.map((fault) => `- \`${fault}\`: ${summaryOf(fault)}`).join("\n")}
 
 ## Checks that no defect fails
 
-Checks that only observe, and checks whose rows other checks see first.
+Checks that only observe, and checks that watch what other checks decide.
 
 ${unkilled.map((id) => `- \`${id}\``).join("\n")}
 `;
