@@ -49,7 +49,7 @@ export async function decodeBody(
   return { pieces, fault: undefined, overBound };
 }
 
-/** Longest decoding of one body, ms: far more than the largest that is kept takes. */
+/** How long one piece may take to decode, ms: far more than the largest takes. */
 const STUCK_MS = 5_000;
 
 function decompressor(coding: string, whole: boolean) {
@@ -95,6 +95,7 @@ async function undo(coding: string, pieces: readonly TimedPiece[], maxBytes: num
     for (const { atUs, bytes } of pieces) {
       const written = new Promise<void>((done) => stream.write(bytes, () => done()));
       if ((await Promise.race([failed, written, stuck])) === "stuck") break;
+      timer?.refresh();
       collect(atUs);
       if (total > maxBytes) return { pieces: decoded, overBound: true };
     }
