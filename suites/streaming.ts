@@ -65,7 +65,8 @@ const incremental = defineCheck({
     // Pieces that came while this process was held up were all read at once: they tell nothing.
     const held = arrivals.filter(
       ({ answer, arrival }) =>
-        isHeldBack(arrival) && answer.exchange.ownLagMs < Math.max(OWN_LAG_MS, arrival.totalMs / 10),
+        arrival.document ||
+        (isHeldBack(arrival) && answer.exchange.ownLagMs < Math.max(OWN_LAG_MS, arrival.totalMs / 10)),
     );
     const told = held.length + clear.length;
     if (told === 0) return verdict.inconclusive("this machine is too busy to tell when pieces arrive");
