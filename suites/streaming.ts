@@ -8,20 +8,13 @@ import {
   type Verdict,
 } from "../src/conformance/index.ts";
 import { DIALECTS } from "../src/wire/index.ts";
-import { type Arrival, arrivalOf } from "./shared/arrival.ts";
+import { type Arrival, arrivalOf, isFairlySeen, isOneBurst, LONG_ENOUGH_MS } from "./shared/arrival.ts";
 import { askPastRate } from "./shared/ask-past-rate.ts";
 import { assumeTwin } from "./shared/good-twin.ts";
 import { LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
 
-/** A reply that is generated faster than this says nothing about buffering, ms. */
-const LONG_ENOUGH_MS = 400;
-/** Share of the output that one burst may hold. Coarse pieces are legal; everything at once is not incremental. */
-const MOST_IN_ONE_BURST = 0.8;
-
 /** When one of two came in one piece, so many more tell whether that was an accident. */
 const MORE_RUNS = 4;
-/** Time for which this process may be held up without making a burst of what was none, ms. */
-const OWN_LAG_MS = 60;
 
 /** Circumstances under which gateways and the proxies in front of them tend to hold streams back. */
 const CIRCUMSTANCES = ["plain", "compression-accepted", "used-connection", "second-key"] as const;
@@ -62,11 +55,8 @@ const incremental = defineCheck({
     for (const run of runs) verdict.assumeGood(run, "a long stream");
     const arrivals = runs.map((answer) => ({ answer, arrival: arrivalOf(answer) }));
     const clear = arrivals.filter(({ arrival }) => !isHeldBack(arrival));
-    // Pieces that came while this process was held up were all read at once: they tell nothing.
     const held = arrivals.filter(
-      ({ answer, arrival }) =>
-        arrival.document ||
-        (isHeldBack(arrival) && answer.exchange.ownLagMs < Math.max(OWN_LAG_MS, arrival.totalMs / 10)),
+      ({ answer, arrival }) => arrival.document || (isHeldBack(arrival) && isFairlySeen(answer, arrival)),
     );
     const told = held.length + clear.length;
     if (told === 0) return verdict.inconclusive("this machine is too busy to tell when pieces arrive");
@@ -87,8 +77,8 @@ const incremental = defineCheck({
   },
 });
 
-function isHeldBack({ document, totalMs, burstShare }: Arrival): boolean {
-  return document || (totalMs >= LONG_ENOUGH_MS && burstShare >= MOST_IN_ONE_BURST);
+function isHeldBack(arrival: Arrival): boolean {
+  return arrival.document || isOneBurst(arrival);
 }
 
 function describeArrival({ document, totalMs, firstMs, burstShare, pieces }: Arrival): string {

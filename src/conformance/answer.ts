@@ -84,6 +84,12 @@ export class Answer {
     return headerValues(this.headers, name);
   }
 
+  /** Wall clock when its last byte arrived, ms. */
+  get arrivedAtMs(): number {
+    const { startedAtMs, timeline } = this.exchange;
+    return startedAtMs + (timeline.endUs - timeline.dueUs) / 1_000;
+  }
+
   /** Whether the whole message arrived. */
   get complete(): boolean {
     return this.exchange.ending.kind === "complete";

@@ -12,3 +12,4 @@ export { EXIT, type ExitCode } from "./exit-code.ts";
 export { isObject, type JsonObject, type JsonValue, member } from "./json.ts";
 export { onAbort } from "./on-abort.ts";
 export { type Random, seededRandom } from "./random.ts";
+export { median, rankCorrelation } from "./series.ts";

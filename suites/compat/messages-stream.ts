@@ -9,7 +9,7 @@ import {
 } from "../../src/conformance/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
 import { mediaType } from "../../src/wire/index.ts";
-import { arrivalOf } from "../shared/arrival.ts";
+import { arrivalOf, isFairlySeen, isOneBurst } from "../shared/arrival.ts";
 import { defineCompat } from "./define-compat.ts";
 
 export const STOP_REASONS = ["end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal"];
@@ -209,10 +209,8 @@ const streamShape = defineCompat("messages", {
       judgeCounts(whole, answer, verdict);
     }
     const held = streams.filter((answer) => {
-      const { totalMs, burstShare } = arrivalOf(answer);
-      // Pieces that came while this process was held up were all read at once.
-      const fair = answer.exchange.ownLagMs < Math.max(60, totalMs / 10);
-      return fair && length === "long" && totalMs >= 400 && burstShare >= 0.8;
+      const arrival = arrivalOf(answer);
+      return length === "long" && isOneBurst(arrival) && isFairlySeen(answer, arrival);
     });
     // One of two may be an accident of the network.
     verdict.compat("COMPAT-MSG-STREAM", held.length < streams.length, true, {

@@ -38,20 +38,23 @@ function toolsOf(dialect: Dialect, tools: Readonly<Record<string, string>>): rea
 const anObjectOfArguments = that("a JSON object", isObject);
 
 async function askForTools(t: Probe, dialect: Dialect) {
-  const ask: Ask = {
-    endpoint: dialect,
-    model: "tools",
-    prompt: PROMPT,
-    fields: { tools: toolsOf(dialect, ONE_TOOL) },
-    intent: "odd",
-  };
-  const whole = [await t.ask({ ...ask, mode: "whole" }), await t.ask({ ...ask, mode: "whole" })];
-  const streams = [await t.ask({ ...ask, mode: "stream" }), await t.ask({ ...ask, mode: "stream" })];
-  // Whether this dialect streams at all is judged elsewhere.
-  const plain = await t.ask({ endpoint: dialect, mode: "stream", intent: "odd" });
+  const ask = askWithTools(dialect, PROMPT, ONE_TOOL);
+  const { whole, streams } = await twiceEach(t, dialect, ask);
   const [first] = whole;
   const result = first === undefined ? null : await answerCall(t, dialect, first, ask);
-  return { whole, streams: plain.streamed ? streams : [], result };
+  return { whole, streams, result };
+}
+
+function askWithTools(dialect: Dialect, prompt: string, tools: Readonly<Record<string, string>>): Ask {
+  return { endpoint: dialect, model: "tools", prompt, fields: { tools: toolsOf(dialect, tools) }, intent: "odd" };
+}
+
+/** Two whole replies and two streams. Whether the dialect streams at all is judged elsewhere: no streams where not. */
+async function twiceEach(t: Probe, dialect: Dialect, ask: Ask) {
+  const plain = await t.ask({ endpoint: dialect, mode: "stream", intent: "odd" });
+  const whole = [await t.ask({ ...ask, mode: "whole" }), await t.ask({ ...ask, mode: "whole" })];
+  if (!plain.streamed) return { whole, streams: [] };
+  return { whole, streams: [await t.ask({ ...ask, mode: "stream" }), await t.ask({ ...ask, mode: "stream" })] };
 }
 
 /** Goes on with the conversation: the model's call, and what the tool returned. */
@@ -284,22 +287,7 @@ function parallelTools(dialect: Dialect): Check {
       "Two tools and a prompt that wants both, whole and streamed, twice each. Every call needs an id of its own, its name once and its own arguments; fragments say by their index which call they belong to. Where the whole replies agree on the number of calls and the streams agree too, the numbers must be the same.",
     needs: ["model.tools"],
     cost: { requests: 5 },
-    async probe(t) {
-      const ask: Ask = {
-        endpoint: dialect,
-        model: "tools",
-        prompt: PARALLEL_PROMPT,
-        fields: { tools: toolsOf(dialect, TWO_TOOLS) },
-        intent: "odd",
-      };
-      const plain = await t.ask({ endpoint: dialect, mode: "stream", intent: "odd" });
-      return {
-        whole: [await t.ask({ ...ask, mode: "whole" }), await t.ask({ ...ask, mode: "whole" })],
-        streams: plain.streamed
-          ? [await t.ask({ ...ask, mode: "stream" }), await t.ask({ ...ask, mode: "stream" })]
-          : [],
-      };
-    },
+    probe: (t) => twiceEach(t, dialect, askWithTools(dialect, PARALLEL_PROMPT, TWO_TOOLS)),
     judge({ whole, streams }, verdict) {
       const callsOf = dialect === "chat" ? chatCalls : messagesCalls;
       const judgeStream = dialect === "chat" ? judgeChatStream : judgeMessagesStream;

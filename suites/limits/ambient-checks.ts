@@ -1,6 +1,6 @@
 import { type Answer, type Check, defineWatch, that } from "../../src/conformance/index.ts";
-import { retryAfterMs } from "../../src/wire/index.ts";
 import { isServed } from "./burst.ts";
+import { toldWaitMs } from "./told-wait.ts";
 
 const MINUTE_US = 60_000_000;
 /** Share of the limit below which a denial with a long wait is not about the limit that the target names. */
@@ -59,9 +59,7 @@ function hadRested({ asked, exchange }: Answer, answers: readonly Answer[]): boo
 }
 
 function longWait(answer: Answer): boolean {
-  const { startedAtMs, timeline } = answer.exchange;
-  const arrivedMs = startedAtMs + (timeline.endUs - timeline.dueUs) / 1_000;
-  return (retryAfterMs(answer.header("retry-after") ?? "", arrivedMs) ?? 0) >= LONG_WAIT_MS;
+  return (toldWaitMs(answer) ?? 0) >= LONG_WAIT_MS;
 }
 
 /** Share of the account's limit that our own requests of the minute before had taken. Denied ones may count, too. */

@@ -43,9 +43,7 @@ function judgeHint(verdict: Verdict, denial: Answer, row: ShouldRow, longestS: n
 
 /** The gateway's own clock, where it tells it: a date must be read by the clock that wrote it. */
 function gatewayTimeMs(answer: Answer): number {
-  const { startedAtMs, timeline } = answer.exchange;
-  const arrivedMs = startedAtMs + (timeline.endUs - timeline.dueUs) / 1_000;
-  return httpDateMs(answer.header("date") ?? "", arrivedMs) ?? arrivedMs;
+  return httpDateMs(answer.header("date") ?? "", answer.arrivedAtMs) ?? answer.arrivedAtMs;
 }
 
 const present = defineWatch({

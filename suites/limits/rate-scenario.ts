@@ -1,7 +1,7 @@
 import type { Answer, Ask, Probe } from "../../src/conformance/index.ts";
 import type { Limits } from "../../src/target/index.ts";
-import { retryAfterMs } from "../../src/wire/index.ts";
 import { admittedIn, type Burst, burst, isRateDenial, isRefused } from "./burst.ts";
+import { toldWaitMs } from "./told-wait.ts";
 
 /** Requests of one kind while the account was denied, with the denials of the first key before and after them. */
 export type WhileDenied = {
@@ -230,7 +230,7 @@ async function othersMeanwhile(t: Probe, shared: boolean): Promise<Answer[]> {
 /** Waits as the denial says, counted from its arrival, and sends one request. */
 async function keepPromise(t: Probe, denial: Answer, ask: Ask): Promise<Promised> {
   const { timeline } = denial.exchange;
-  const told = toldMs(denial);
+  const told = toldWaitMs(denial);
   const usable = told !== undefined && told <= LONGEST_WAIT_MS;
   const elapsedMs = (t.nowUs() - timeline.endUs) / 1_000;
   await t.wait(Math.max(0, (usable ? told : QUIET_MS) - elapsedMs));
@@ -248,23 +248,17 @@ async function keepShorter(
   whileDenied: readonly WhileDenied[],
   kinds: Readonly<Record<string, Ask>>,
 ): Promise<Promised | null> {
-  const usual = toldMs(denial) ?? Number.POSITIVE_INFINITY;
+  const usual = toldWaitMs(denial) ?? Number.POSITIVE_INFINITY;
   const found = whileDenied
-    .flatMap(({ kind, tries }) => tries.filter(isRateDenial).map((answer) => ({ kind, toldMs: toldMs(answer) })))
+    .flatMap(({ kind, tries }) => tries.filter(isRateDenial).map((answer) => ({ kind, toldMs: toldWaitMs(answer) })))
     .filter(({ toldMs: told }) => told !== undefined && told < usual * MUCH_SHORTER && told <= TESTED_WAIT_MS)
     .sort((a, b) => (a.toldMs ?? 0) - (b.toldMs ?? 0))[0];
   const ask = found === undefined ? undefined : kinds[found.kind];
   if (ask === undefined) return null;
   const fresh = await t.begin({ ...ask, intent: "either" }).done;
-  return isRateDenial(fresh) && (toldMs(fresh) ?? TESTED_WAIT_MS + 1) <= TESTED_WAIT_MS
+  return isRateDenial(fresh) && (toldWaitMs(fresh) ?? TESTED_WAIT_MS + 1) <= TESTED_WAIT_MS
     ? keepPromise(t, fresh, ask)
     : null;
-}
-
-/** The wait that a denial asks for, ms from its arrival. */
-function toldMs(denial: Answer): number | undefined {
-  const { startedAtMs, timeline } = denial.exchange;
-  return retryAfterMs(denial.header("retry-after") ?? "", startedAtMs + (timeline.endUs - timeline.dueUs) / 1_000);
 }
 
 /** Evenly paced traffic at a safe share of the limit, for one minute after a quiet one. */

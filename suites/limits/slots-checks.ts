@@ -11,6 +11,7 @@ import {
   that,
   type Verdict,
 } from "../../src/conformance/index.ts";
+import { median } from "../../src/core/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
 import { admittedIn, isRateDenial, isServed, isSlotDenial } from "./burst.ts";
@@ -221,8 +222,7 @@ const runningUntouched = defineSlotsCheck({
       in: broken[0],
       because: `of ${held.length} held streams did not end normally${broken[0] === undefined ? "" : `: ${broken[0].summary}`}`,
     });
-    const lengths = held.map(({ bytes }) => bytes.length).sort((a, b) => a - b);
-    const middle = lengths[Math.floor(lengths.length / 2)] ?? 0;
+    const middle = median(held.map(({ bytes }) => bytes.length));
     const cut = held.filter(({ bytes }) => bytes.length < middle * 0.7);
     verdict.should("LIMIT-CONC-7", cut.length, 0, {
       in: cut[0],

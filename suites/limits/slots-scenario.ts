@@ -1,4 +1,5 @@
 import type { Answer, Ask, Held, LimitedAccount, Probe } from "../../src/conformance/index.ts";
+import { median } from "../../src/core/index.ts";
 import { admittedIn, isRateDenial, isSlotDenial } from "./burst.ts";
 
 /** Requests sent all at once. `what` says what had happened to the slots before. */
@@ -89,8 +90,7 @@ async function evenly(t: Probe, ask: Ask, count: number, spacingMs: number): Pro
 
 /** Middle duration of the admitted ones, ms. */
 function typicalMs(answers: readonly Answer[]): number {
-  const durations = answers.filter(({ status }) => status === 200).map(({ durationMs }) => durationMs);
-  return durations.sort((a, b) => a - b)[Math.floor(durations.length / 2)] ?? 0;
+  return median(answers.filter(({ status }) => status === 200).map(({ durationMs }) => durationMs));
 }
 
 interface Rhythm {

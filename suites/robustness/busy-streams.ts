@@ -1,4 +1,5 @@
 import { type Answer, type Check, defineWatch } from "../../src/conformance/index.ts";
+import { median } from "../../src/core/index.ts";
 
 /** Requests of the run in flight, on all accounts, from which on a stream counts as one in company. */
 const BUSY = 6;
@@ -50,7 +51,7 @@ function hasStalled({ exchange }: Answer): boolean {
   const pieces = exchange.response?.body.pieces ?? [];
   if (exchange.ownLagMs > STALL_MS / 4) return false;
   const gapsMs = pieces.slice(1).map(([atUs], index) => (atUs - (pieces[index]?.[0] ?? atUs)) / 1_000);
-  const usual = [...gapsMs].sort((a, b) => a - b)[Math.floor(gapsMs.length / 2)] ?? 0;
+  const usual = median(gapsMs);
   return gapsMs.some((gap) => gap > Math.max(STALL_MS, usual * STALL_FACTOR));
 }
 

@@ -1,4 +1,5 @@
 import { type Answer, type Check, defineCheck, type Probe } from "../../src/conformance/index.ts";
+import { median, rankCorrelation } from "../../src/core/index.ts";
 import { DIALECTS, type Dialect, MODES, type Mode } from "../../src/wire/index.ts";
 
 /** Requests of each kind; enough for quarters whose medians mean something. */
@@ -106,18 +107,6 @@ function oddities(answers: readonly Answer[], kind: string): Oddity[] {
     });
   }
   return found;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-}
-
-/** Spearman's coefficient between values and their order, −1 to 1. */
-function rankCorrelation(values: readonly number[]): number {
-  const count = values.length;
-  const order = values.map((_, index) => index).sort((a, b) => (values[a] ?? 0) - (values[b] ?? 0));
-  const squares = order.reduce((sum, index, rank) => sum + (rank - index) ** 2, 0);
-  return 1 - (6 * squares) / (count * (count * count - 1));
 }
 
 /** Pairs of a request on a new connection and one on a connection in use. */

@@ -1,4 +1,5 @@
 import { type Answer, type Check, defineCheck } from "../../src/conformance/index.ts";
+import { median } from "../../src/core/index.ts";
 
 /** One light request so often, ms, where the account's rate allows it. */
 const TICK_MS = 200;
@@ -54,9 +55,5 @@ const stalls = defineCheck({
     });
   },
 });
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-}
 
 export const STALLS: readonly Check[] = [stalls];

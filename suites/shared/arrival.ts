@@ -19,6 +19,23 @@ export interface Arrival {
 /** Output that arrives within this time is one burst, ms: a scheduler's hiccup must not join two paced pieces of 50 ms. */
 const BURST_MS = 30;
 
+/** A reply that is generated faster than this says nothing about buffering, ms. */
+export const LONG_ENOUGH_MS = 400;
+/** Share of the output that one burst may hold. Coarse pieces are legal; everything at once is not incremental. */
+const MOST_IN_ONE_BURST = 0.8;
+/** Time for which this process may be held up without making a burst of what was none, ms and share of the reply. */
+const OWN_LAG = { ms: 60, share: 0.1 };
+
+/** Whether a reply of some length came in one burst. */
+export function isOneBurst({ totalMs, burstShare }: Arrival): boolean {
+  return totalMs >= LONG_ENOUGH_MS && burstShare >= MOST_IN_ONE_BURST;
+}
+
+/** Whether this process itself kept up: pieces that came while it was held up were all read at once. */
+export function isFairlySeen(answer: Answer, { totalMs }: Arrival): boolean {
+  return answer.exchange.ownLagMs < Math.max(OWN_LAG.ms, totalMs * OWN_LAG.share);
+}
+
 /** Reads off when output arrived: pieces of text where their place is known, bytes otherwise. */
 export function arrivalOf(answer: Answer): Arrival {
   const { sentUs, dueUs, endUs } = answer.exchange.timeline;

@@ -44,13 +44,7 @@ export async function drive(t: Probe, key: Key, kind: Kind, lagS: number): Promi
   const served: Answer[] = [];
   const small: Ask = { key, ...kind, intent: "either", patient: false };
   const large: Ask = { ...small, prompt: LONG_TEXT, ...(kind.endpoint === "messages" ? { maxTokens: 2_000 } : {}) };
-  const outcome = (denial: Answer | null, waitedS: number): Drive => ({
-    kind,
-    served: served.length,
-    first: served[0] ?? null,
-    denial,
-    waitedS,
-  });
+  const outcome = (denial: Answer | null, waitedS: number) => driven(kind, served, denial, waitedS);
   let refused = 0;
   for (let sent = 0; sent < SMALL + LARGE; sent++) {
     const answer = await t.ask(sent < SMALL ? small : large);
@@ -61,14 +55,24 @@ export async function drive(t: Probe, key: Key, kind: Kind, lagS: number): Promi
     else if (refused >= STOPPED) return outcome(answer, 0);
     else await t.wait(1_000);
   }
+  const { denial, waitedS } = await deniedAtLast(t, small, lagS);
+  return outcome(denial, waitedS);
+}
+
+/** Polls until a denial comes, for a tally that lags. */
+async function deniedAtLast(t: Probe, ask: Ask, lagS: number): Promise<Pick<Drive, "denial" | "waitedS">> {
   const startUs = t.nowUs();
   const waitedS = () => (t.nowUs() - startUs) / 1_000_000;
   while (waitedS() < lagS) {
     await t.wait(POLL_MS);
-    const answer = await t.ask(small);
-    if (isSpendingDenial(answer)) return outcome(answer, waitedS());
+    const answer = await t.ask(ask);
+    if (isSpendingDenial(answer)) return { denial: answer, waitedS: waitedS() };
   }
-  return outcome(null, waitedS());
+  return { denial: null, waitedS: waitedS() };
+}
+
+function driven(kind: Kind, served: readonly Answer[], denial: Answer | null, waitedS: number): Drive {
+  return { kind, served: served.length, first: served[0] ?? null, denial, waitedS };
 }
 
 /** Long streams at once, and rounds of them. */
@@ -88,13 +92,7 @@ export async function driveLong(t: Probe, key: Key, lagS: number): Promise<Drive
     patient: false,
   };
   const served: Answer[] = [];
-  const outcome = (denial: Answer | null, waitedS: number): Drive => ({
-    kind,
-    served: served.length,
-    first: served[0] ?? null,
-    denial,
-    waitedS,
-  });
+  const outcome = (denial: Answer | null, waitedS: number) => driven(kind, served, denial, waitedS);
   for (let round = 0; round < LONG_ROUNDS; round++) {
     const answers = await Promise.all(Array.from({ length: LONG_AT_ONCE }, () => t.ask(ask)));
     served.push(...answers.filter(({ admitted }) => admitted));
@@ -102,14 +100,8 @@ export async function driveLong(t: Probe, key: Key, lagS: number): Promise<Drive
     if (denial !== undefined) return outcome(denial, 0);
     if (served.length === 0) return outcome(null, 0);
   }
-  const startUs = t.nowUs();
-  const waitedS = () => (t.nowUs() - startUs) / 1_000_000;
-  while (waitedS() < lagS) {
-    await t.wait(POLL_MS);
-    const answer = await t.ask({ key, ...kind, intent: "either", patient: false });
-    if (isSpendingDenial(answer)) return outcome(answer, waitedS());
-  }
-  return outcome(null, waitedS());
+  const { denial, waitedS } = await deniedAtLast(t, { key, ...kind, intent: "either", patient: false }, lagS);
+  return outcome(denial, waitedS);
 }
 
 /** Any refusal that a used-up key may meet, rightly named or not: the rows are judged, not assumed. */

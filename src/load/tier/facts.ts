@@ -64,11 +64,6 @@ export function factOf(
   };
 }
 
-/** @returns the middle value; 0 of none. */
-export function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-}
-
 /** Ids of the evidence of some facts, a few of them. */
 export function samplesOf(facts: readonly Fact[]): string[] {
   return facts.flatMap(({ sample }) => (sample === undefined ? [] : [sample])).slice(0, 5);

@@ -1,6 +1,7 @@
+import { median, rankCorrelation } from "../../core/index.ts";
 import type { LoadFinding } from "../../record/index.ts";
 import { claim } from "../phase-record.ts";
-import { type Fact, isAdmitted, isFailure, median, samplesOf, tellWhats } from "./facts.ts";
+import { type Fact, isAdmitted, isFailure, samplesOf, tellWhats } from "./facts.ts";
 import { type HeldUp, overlapUs } from "./own-stalls.ts";
 import { stallsIn } from "./stalls.ts";
 import type { LongModel } from "./tier-bench.ts";
@@ -149,12 +150,4 @@ export function judgeGrowth(facts: readonly Fact[]): LoadFinding[] {
       growing.join(", ") || "none",
     ),
   ];
-}
-
-/** Spearman's correlation of values with their order. */
-function rankCorrelation(values: readonly number[]): number {
-  const count = values.length;
-  const order = values.map((value, index) => ({ value, index })).sort((a, b) => a.value - b.value);
-  const sum = order.reduce((all, { index }, rank) => all + (rank - index) ** 2, 0);
-  return 1 - (6 * sum) / (count * (count * count - 1));
 }

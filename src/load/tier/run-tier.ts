@@ -1,11 +1,11 @@
-import { UnreachableError } from "../../core/index.ts";
+import { median, UnreachableError } from "../../core/index.ts";
 import type { LoadPhase, LoadRun, LoadVerdict } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
 import { GeneratorHealth, TIER_BOUNDS } from "../generator-health.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import type { LoadContext, RanLoad } from "../run-workload.ts";
 import { atTheLimit, judgeAtTheLimit, SHARE } from "./at-the-limit.ts";
-import { type Fact, isAdmitted, median } from "./facts.ts";
+import { type Fact, isAdmitted } from "./facts.ts";
 import { freedSlots, fullHouse, fullHouseRequests, judgeFreedSlots, judgeFullHouse, SETTLE_MS } from "./full-house.ts";
 import { judgeDenials } from "./judge-denials.ts";
 import { judgeGrowth, judgeService } from "./judge-service.ts";

@@ -1,4 +1,5 @@
-import { type Fact, median } from "./facts.ts";
+import { median } from "../../core/index.ts";
+import type { Fact } from "./facts.ts";
 import { type HeldUp, overlapUs } from "./own-stalls.ts";
 
 export interface Stall {

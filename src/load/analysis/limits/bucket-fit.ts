@@ -1,3 +1,4 @@
+import { median } from "../../../core/index.ts";
 import { agree, nearlyAsGood } from "./agree.ts";
 import type { Attempt, Fit, FitOptions } from "./trial.ts";
 
@@ -69,7 +70,7 @@ function suggestedRates(attempts: readonly Attempt[], leastSpanUs: number): numb
   );
   const at = (index: number) => (attempts[index] as Attempt).atUs;
   const gaps = returns.slice(1).map((index, before) => at(index) - at(returns[before] as number));
-  const usual = [...gaps].sort((a, b) => a - b)[Math.floor(gaps.length / 2)] ?? 0;
+  const usual = median(gaps);
   const rates: number[] = [];
   let first = 0;
   for (let last = 1; last <= returns.length; last++) {
