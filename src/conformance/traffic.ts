@@ -1,20 +1,15 @@
-import {
-  type Bounds,
-  type ContinueOutcome,
-  type Exchange,
-  expectContinue,
-  type LiveExchange,
-  Recorder,
-} from "../client/index.ts";
+import { type ContinueOutcome, type Exchange, expectContinue, type LiveExchange, Recorder } from "../client/index.ts";
 import { type Clock, EXIT, GauntletError, type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
-import { allKeys, type Key, type KeyName, type Limits, type Supplier, type Target } from "../target/index.ts";
+import { allKeys, type Key, type KeyName, type Supplier, type Target } from "../target/index.ts";
 import { type Endpoint, type Mode, retryAfterMs } from "../wire/index.ts";
+import { accountOfKey, limitsOfAccount } from "./account-of-key.ts";
 import { Answer, type Asked, type ReadingRules } from "./answer.ts";
 import { type Ask, buildRequest } from "./ask.ts";
 import type { Need } from "./check.ts";
 import { denialWords } from "./contract.ts";
 import { outputTokensOf } from "./output-tokens.ts";
 import { Pace } from "./pace.ts";
+import { Patience, QUICK_DEADLINE_MS } from "./patience.ts";
 import { type Supply, staticSupply } from "./states.ts";
 
 /** The request budget of the target is used up: the run stops and says so. */
@@ -53,23 +48,10 @@ const LONGEST_AMBIENT_WAIT_MS = 65_000;
 const REPEATS = 2;
 /** A denial that was expected for another reason is waited out only if that is soon done. */
 const SHORT_AMBIENT_WAIT_MS = 8_000;
-/** What a denied or odd request may take: an answer that needs no provider. */
-const QUICK_DEADLINE_MS = 20_000;
 /** How long a good twin stands for the requests that resemble it. */
 const CONTROL_LASTS_MS = 8_000;
 /** A rate at which a whole run does not have to wait for its own traffic. */
 const AMPLE_RPM = 1_000;
-/** Time-outs of one kind of request after which it gets less time, and how much. Once is evidence; fifty cost an hour. */
-const TIMEOUTS_BEFORE_HASTE = 3;
-const HASTE = { deadlineMs: 6_000, idleMs: 3_000 };
-/** A gateway that hangs on everything is known by then; the rest of the run only finds out where it does not. */
-const MANY_TIMEOUTS = 60;
-const GREAT_HASTE = { deadlineMs: 2_500, idleMs: 1_200 };
-const MOST_TIMEOUTS = 240;
-const GREATEST_HASTE = { deadlineMs: 1_000, idleMs: 600 };
-
-const TIMED_OUT: readonly string[] = ["deadline", "idle-timeout"];
-
 /** Everything that a conformance run sends, in one place: pacing, ambient denials, stale connections, bookkeeping. */
 export class Traffic implements AsyncDisposable {
   readonly random: Random;
@@ -81,7 +63,7 @@ export class Traffic implements AsyncDisposable {
   readonly #paces = new Map<string, Pace>();
   readonly #inFlight = new Map<string, number>();
   readonly #controls = new Map<string, { readonly answer: Promise<Answer>; readonly atMs: number }>();
-  readonly #timeouts = new Map<string, number>();
+  readonly #patience = new Patience(() => this.target.timeouts);
   readonly #onAnswer: ((answer: Answer) => void) | undefined;
   readonly #runTag: string;
   readonly supplier: Supplier | undefined;
@@ -266,7 +248,7 @@ export class Traffic implements AsyncDisposable {
     const account = this.#accountOf(ask);
     const inFlight = this.#count(account, 1);
     const intent = ask.intent ?? "good";
-    const rpm = account === "none" ? undefined : limitsOf(this.target, account)?.rpm;
+    const rpm = account === "none" ? undefined : limitsOfAccount(this.target, account)?.rpm;
     const asked: Asked = {
       endpoint,
       mode,
@@ -277,16 +259,14 @@ export class Traffic implements AsyncDisposable {
       ...(ask.prompt === undefined && ask.rawBody === undefined ? { nonce } : {}),
       ...(repeats === undefined ? {} : { repeats }),
     };
-    // Denials need no provider: one that hangs, hangs for every model.
-    const modelName = intent === "good" || intent === "either" ? JSON.stringify(ask.model ?? "") : "";
-    const kind = `${mode} ${intent} ${modelName}`;
+    const kind = Patience.kindOf(asked, ask.model);
     const live = this.recorder.begin(
       { ...request, key: keyName },
-      { bounds: this.#boundsOf(kind, intent, ask), freshConnection: ask.freshConnection ?? false },
+      { bounds: this.#patience.boundsFor(kind, intent, ask.bounds), freshConnection: ask.freshConnection ?? false },
     );
     const done = live.done.then((exchange) => {
       this.#count(account, -1);
-      if (TIMED_OUT.includes(exchange.ending.kind)) this.#timeouts.set(kind, (this.#timeouts.get(kind) ?? 0) + 1);
+      this.#patience.note(kind, exchange);
       const answer = new Answer(exchange, asked, this.rules);
       this.answers.push(answer);
       this.#outputTokens += outputTokensOf(answer);
@@ -337,18 +317,6 @@ export class Traffic implements AsyncDisposable {
     return hint > longest ? undefined : hint;
   }
 
-  #boundsOf(kind: string, intent: Asked["intent"], { bounds = {} }: Ask): Partial<Bounds> {
-    const { answerMs, idleMs } = this.target.timeouts;
-    const deadlineMs = intent === "good" || intent === "either" ? answerMs : Math.min(QUICK_DEADLINE_MS, answerMs);
-    const full = { deadlineMs, idleMs, ...bounds };
-    const own = this.#timeouts.get(kind) ?? 0;
-    const all = [...this.#timeouts.values()].reduce((sum, count) => sum + count, 0);
-    if (own < TIMEOUTS_BEFORE_HASTE && (own === 0 || all < MANY_TIMEOUTS)) return full;
-    const haste = all < MANY_TIMEOUTS ? HASTE : all < MOST_TIMEOUTS ? GREAT_HASTE : GREATEST_HASTE;
-    const { deadlineMs: most, idleMs: silence } = haste;
-    return { ...full, deadlineMs: Math.min(full.deadlineMs, most), idleMs: Math.min(full.idleMs, silence) };
-  }
-
   #count(account: string, change: 1 | -1): number {
     const count = (this.#inFlight.get(account) ?? 0) + change;
     this.#inFlight.set(account, count);
@@ -357,13 +325,13 @@ export class Traffic implements AsyncDisposable {
 
   #accountOf({ key, authorization }: Ask): string {
     if (authorization !== undefined || key === null) return "none";
-    return accountName(typeof key === "object" ? key : (key ?? "valid"));
+    return accountOfKey(typeof key === "object" ? key : (key ?? "valid"));
   }
 
   #paceOf(account: string): Pace {
     const known = this.#paces.get(account);
     if (known !== undefined) return known;
-    const pace = new Pace(limitsOf(this.target, account), this.#clock);
+    const pace = new Pace(limitsOfAccount(this.target, account), this.#clock);
     this.#paces.set(account, pace);
     return pace;
   }
@@ -378,24 +346,6 @@ export function isStale({ ending, response, connection, timeline }: Exchange): b
   return (
     ending.kind === "reset" && response === undefined && timeline.firstByteUs === undefined && connection.earlier > 0
   );
-}
-
-/** The account that a key belongs to, as far as the target file tells. */
-function accountName(key: Key | string): string {
-  const name = typeof key === "string" ? key : key.name;
-  if (name === "empty" || name === "emptySecond") return "empty";
-  if (name === "other") return "other";
-  const set = /^(limited\.\d+|tiers\.\w+)\./.exec(name);
-  return set?.[1] ?? "main";
-}
-
-function limitsOf(target: Target, account: string): Limits | undefined {
-  if (account === "main") return target.limits;
-  const [set, which = ""] = account.split(".");
-  if (set === "limited") return target.limited[Number(which)]?.limits;
-  if (set === "tiers") return Object.entries(target.tiers).find(([tier]) => tier === which)?.[1].limits;
-  // Requests without a good key belong to nobody's limits; they are few.
-  return account === "none" ? { rpm: 6_000, inFlight: 64 } : undefined;
 }
 
 /** How answers of this target are read; stored with the record, so that a later judgement reads them alike. */
