@@ -1,4 +1,12 @@
-import type { CheckResult, Gate, LoadPhase, LoadRun, RunRecord, Status } from "../src/record/index.ts";
+import {
+  type CheckResult,
+  type Gate,
+  type LoadPhase,
+  type LoadRun,
+  type RunRecord,
+  STATUSES,
+  type Status,
+} from "../src/record/index.ts";
 
 /** One line of any list-like report: a check, a finding under load, a gate. */
 export interface Outcome {
@@ -152,18 +160,7 @@ function ofPhase(run: LoadRun, phase: LoadPhase): Outcome[] {
   return [whole, ...findings, ...judges];
 }
 
-const KNOWN: readonly Status[] = [
-  "harness-error",
-  "fail",
-  "flaky",
-  "blocked",
-  "inconclusive",
-  "warn",
-  "pass",
-  "observed",
-];
-
 /** A judge's word; one that this version does not know is no pass. */
 function statusOf(word: string): Status {
-  return KNOWN.find((status) => status === word) ?? (word === "not-applicable" ? word : "inconclusive");
+  return STATUSES.find((status) => status === word) ?? "inconclusive";
 }

@@ -5,6 +5,7 @@ import { RunFolder } from "../record/index.ts";
 import { allKeys } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";
 import { watchInterruption } from "./interruption.ts";
+import { keepEvidence } from "./keep-evidence.ts";
 import { assertAllowed, printPlan } from "./load-plan.ts";
 import { loadProgress } from "./load-progress.ts";
 import { loadTargetOf } from "./load-target-models.ts";
@@ -69,18 +70,7 @@ export async function load(options: LoadOptions): Promise<number> {
     stop: interruption.signal,
     abort: interruption.now,
     onProgress: (progress) => bar.tell(progress),
-    onSample: (sample) => {
-      samples.push(sample);
-      folder.exchange({ asked: sample.asked, exchange: sample.exchange, phase: sample.phase });
-    },
-    onPhase: (run, phase) =>
-      folder.journal({
-        event: "phase-finished",
-        run,
-        phase: phase.name,
-        verdict: phase.verdict,
-        message: phase.message,
-      }),
+    ...keepEvidence(folder, samples),
   });
   // What judges and renders is loaded when the load is over: the first request does not wait for it.
   const { finishLoad } = await import("./finish-load.ts");

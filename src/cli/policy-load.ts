@@ -5,7 +5,7 @@ import type { Target } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";
 import type { Interruption } from "./interruption.ts";
 import { judgeSamples } from "./judge-samples.ts";
-
+import { keepEvidence } from "./keep-evidence.ts";
 import { assertAllowed, printPlan } from "./load-plan.ts";
 import { loadProgress } from "./load-progress.ts";
 import { loadTargetOf } from "./load-target-models.ts";
@@ -57,12 +57,7 @@ export async function driveLoads(workloads: readonly Workload[], step: LoadStep)
       stop: interruption.signal,
       abort: interruption.now,
       onProgress: (progress) => bar.tell(progress),
-      onSample: (sample) => {
-        samples.push(sample);
-        folder.exchange({ asked: sample.asked, exchange: sample.exchange, phase: sample.phase });
-      },
-      onPhase: (run, phase) =>
-        folder.journal({ event: "phase-finished", run, phase: phase.name, verdict: phase.verdict }),
+      ...keepEvidence(folder, samples),
     });
     // One log per workload: their tags would not tell them apart in one.
     const name = HLOG.replace(".", `-${workload.name}.`);

@@ -5,6 +5,7 @@ import type { LoadSection, RunFolder } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";
 import { judgeSamples } from "./judge-samples.ts";
+import { keepEvidence } from "./keep-evidence.ts";
 import { assertAllowed, printPlan } from "./load-plan.ts";
 import { loadProgress } from "./load-progress.ts";
 import { HLOG, runLoads } from "./run-loads.ts";
@@ -51,12 +52,7 @@ export async function runTiers(options: TiersOptions): Promise<LoadSection | und
     workers: 0,
     length: quick ? "quick" : "brief",
     onProgress: (progress) => bar.tell(progress),
-    onSample: (sample) => {
-      samples.push(sample);
-      folder.exchange({ asked: sample.asked, exchange: sample.exchange, phase: sample.phase });
-    },
-    onPhase: (run, { name, verdict, message }) =>
-      folder.journal({ event: "phase-finished", run, phase: name, verdict, message }),
+    ...keepEvidence(folder, samples),
   });
   folder.file(HLOG, hlog);
   const judged = judgeSamples(section, samples, target);

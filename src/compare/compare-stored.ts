@@ -3,6 +3,7 @@ import {
   type Comparison,
   checkChanges,
   type LoadClass,
+  onceAgainstOnce,
   type Quantiles,
   type RunRecord,
 } from "../record/index.ts";
@@ -53,26 +54,8 @@ function metricsOf(a: RunRecord, b: RunRecord): ComparedMetric[] {
   return [...before].flatMap(([name, value]) => {
     const later = now.get(name);
     if (later === undefined) return [];
-    return [
-      {
-        name,
-        unit: "ms" as const,
-        worse: "higher" as const,
-        a: value,
-        b: later,
-        pairs: 1,
-        change: value === 0 ? null : later / value - 1,
-        low: null,
-        high: null,
-        margin: 0,
-        p: null,
-        pHolm: null,
-        detectable: null,
-        neededPairs: null,
-        verdict: "inconclusive" as const,
-        why: "one run against one run has no interval",
-      },
-    ];
+    const change = value === 0 ? null : later / value - 1;
+    return [onceAgainstOnce({ name, unit: "ms", worse: "higher", a: value, b: later, change })];
   });
 }
 

@@ -1,4 +1,10 @@
-import { type ComparedMetric, type Comparison, checkChanges, type RunRecord } from "../record/index.ts";
+import {
+  type ComparedMetric,
+  type Comparison,
+  checkChanges,
+  onceAgainstOnce,
+  type RunRecord,
+} from "../record/index.ts";
 import { type BaselineFile, figuresOf, machineOf, workloadKey } from "./baseline.ts";
 
 /**
@@ -52,22 +58,12 @@ export function againstBaseline(record: RunRecord, baseline: BaselineFile, whole
 function metric(name: string, a: number, b: number | null): ComparedMetric {
   const share = /share|kept/.test(name);
   const lower = /admitted|kept/.test(name);
-  return {
+  return onceAgainstOnce({
     name,
     unit: share ? "share" : /per_s/.test(name) ? "per s" : "ms",
     worse: lower ? "lower" : "higher",
     a,
     b,
-    pairs: 1,
     change: b === null || (a === 0 && !share) ? null : share ? b - a : b / a - 1,
-    low: null,
-    high: null,
-    margin: 0,
-    p: null,
-    pHolm: null,
-    detectable: null,
-    neededPairs: null,
-    verdict: "inconclusive",
-    why: "one run against one run has no interval",
-  };
+  });
 }

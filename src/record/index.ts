@@ -1,6 +1,6 @@
 export { checkChanges } from "./check-changes.ts";
 export { type Attestation, type CheckResult, checkResultSchema, type Finding, type Waiver } from "./check-result.ts";
-export type { CheckChange, ComparedMetric, Comparison } from "./comparison-section.ts";
+export { type CheckChange, type ComparedMetric, type Comparison, onceAgainstOnce } from "./comparison-section.ts";
 export type {
   LoadClass,
   LoadFinding,
