@@ -1,4 +1,4 @@
-import { sleep } from "../../../core/index.ts";
+import { median, sleep } from "../../../core/index.ts";
 import { endpointUrl } from "../../../wire/index.ts";
 import { type LoadExchange, nowUs, type Shot } from "../../http/load-exchange.ts";
 import { Sender } from "../../http/sender.ts";
@@ -17,6 +17,9 @@ export interface LiveOptions extends AnalysisAccount {
 
 /** Least slack, microseconds: timers, the event loop and a proxy on the way. */
 const LEAST_SLACK_US = 2_000;
+
+/** Round trips of the past that tell what is usual now. */
+const RECENT = 101;
 
 /** Longest time that a stream is held, ms. */
 const LONGEST_HOLD_MS = 120_000;
@@ -146,8 +149,8 @@ export class LiveInstrument implements Instrument, AsyncDisposable {
     // Denials are answered at once; an admitted request tells of its way only when it took longer than others.
     const like = verdict === "rate" ? this.#roundTripsUs : this.#servedUs;
     like.push(roundTripUs);
-    const usualUs = this.#roundTripsUs[Math.floor(this.#roundTripsUs.length / 2)] ?? roundTripUs;
-    const excessUs = verdict === "rate" ? 0 : Math.max(0, roundTripUs - (like[Math.floor(like.length / 2)] ?? 0));
+    const usualUs = median(this.#roundTripsUs.slice(-RECENT)) || roundTripUs;
+    const excessUs = verdict === "rate" ? 0 : Math.max(0, roundTripUs - median(like.slice(-RECENT)));
     const onTheWayUs =
       verdict === "rate" ? roundTripUs : Math.min(roundTripUs, usualUs + Math.min(excessUs, MOST_STALL_US));
     return { ordinal, ask, atUs: sentUs + onTheWayUs / 2, slackUs: onTheWayUs / 2, verdict };
