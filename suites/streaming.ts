@@ -13,8 +13,11 @@ import { askPastRate } from "./shared/ask-past-rate.ts";
 import { assumeTwin } from "./shared/good-twin.ts";
 import { LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
 
-/** When one of two came in one piece, so many more tell whether that was an accident. */
-const MORE_RUNS = 4;
+/** When one of two came in one piece, more tell whether that was an accident: so many that tell, of so many at most. */
+const ENOUGH_RUNS = 6;
+const MOST_RUNS = 12;
+/** Fewer than these that tell are no case. */
+const FEWEST_RUNS = 3;
 
 /** Circumstances under which gateways and the proxies in front of them tend to hold streams back. */
 const CIRCUMSTANCES = ["plain", "compression-accepted", "used-connection", "second-key"] as const;
@@ -42,24 +45,23 @@ const incremental = defineCheck({
       return t.ask({ ...circumstance, model: "stream", mode: "stream", prompt: "Tell me a long story." });
     };
     const first = await Promise.all([ask(), ask()]);
-    // One of two may be an accident of the network; two more tell.
+    // One of two may be an accident of the network; more tell, as far as this process keeps up.
     const doubtful = first.some((answer) => isHeldBack(arrivalOf(answer)));
-    const more: Answer[] = [];
-    for (let round = 0; doubtful && round < MORE_RUNS; round++) {
+    const runs = [...first];
+    while (doubtful && runs.length < MOST_RUNS && runs.filter(tellsArrival).length < ENOUGH_RUNS) {
       await t.wait(300);
-      more.push(await ask());
+      runs.push(await ask());
     }
-    return { runs: [...first, ...more] };
+    return { runs };
   },
   judge({ runs }, verdict) {
     for (const run of runs) verdict.assumeGood(run, "a long stream");
     const arrivals = runs.map((answer) => ({ answer, arrival: arrivalOf(answer) }));
-    const clear = arrivals.filter(({ arrival }) => !isHeldBack(arrival));
-    const held = arrivals.filter(
-      ({ answer, arrival }) => arrival.document || (isHeldBack(arrival) && isFairlySeen(answer, arrival)),
-    );
-    const told = held.length + clear.length;
-    if (told === 0) return verdict.inconclusive("this machine is too busy to tell when pieces arrive");
+    const telling = arrivals.filter(({ answer }) => tellsArrival(answer));
+    const held = telling.filter(({ arrival }) => isHeldBack(arrival));
+    const told = telling.length;
+    if (told < (held.length === 0 ? 1 : FEWEST_RUNS))
+      return verdict.inconclusive("this machine is too busy to tell when pieces arrive");
     const short = arrivals.filter(({ arrival }) => !arrival.document && arrival.totalMs < LONG_ENOUGH_MS);
     const stalled = short.length > 0 && held.length > 0 && !held.some(({ arrival }) => arrival.document);
     // A reply that once took so little takes no longer than that: what seems held back then is a stall on the way.
@@ -79,6 +81,12 @@ const incremental = defineCheck({
 
 function isHeldBack(arrival: Arrival): boolean {
   return arrival.document || isOneBurst(arrival);
+}
+
+/** Whether a stream says how it was sent: pieces that came while this process was held up were all read at once. */
+function tellsArrival(answer: Answer): boolean {
+  const arrival = arrivalOf(answer);
+  return arrival.document || !isOneBurst(arrival) || isFairlySeen(answer, arrival);
 }
 
 function describeArrival({ document, totalMs, firstMs, burstShare, pieces }: Arrival): string {

@@ -218,17 +218,19 @@ const otherAccounts = defineRateCheck({
   title: "Another account is not denied for this one's rate",
   covers: ["LIMIT-1", "LIMIT-RATE-3"],
   explains:
-    "While one account is denied for its rate, a key of an unrelated account is tried. It must be served: limits are kept per account.",
+    "While one account is denied for its rate, keys of unrelated accounts are tried. They must be served: limits are kept per account.",
   judge({ others, whileDenied }, verdict) {
     verdict.assume(whileDenied.length > 0, "the account could be brought to its limit");
     if (others.length === 0) return verdict.notApplicable("the target has no key of another account");
-    const denied = others.filter(isRateDenial);
-    const all = that("not all of them", (count) => (count as number) < others.length);
-    verdict.must("LIMIT-1", denied.length, all, {
-      in: denied[0],
-      because: `of ${others.length} requests of another account were denied`,
-    });
-    verdict.must("LIMIT-RATE-3", denied.length, all, { in: denied[0] });
+    for (const { account, answers } of others) {
+      const denied = answers.filter(isRateDenial);
+      const all = that("not all of them", (count) => (count as number) < answers.length);
+      verdict.must("LIMIT-1", denied.length, all, {
+        in: denied[0],
+        because: `of ${answers.length} requests of another account (${account}) were denied`,
+      });
+      verdict.must("LIMIT-RATE-3", denied.length, all, { in: denied[0] });
+    }
   },
 });
 

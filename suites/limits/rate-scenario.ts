@@ -1,6 +1,7 @@
 import type { Answer, Ask, Probe } from "../../src/conformance/index.ts";
 import type { Limits } from "../../src/target/index.ts";
 import { admittedIn, type Burst, burst, isRateDenial, isRefused } from "./burst.ts";
+import { type OtherAccount, othersMeanwhile } from "./others-meanwhile.ts";
 import { toldWaitMs } from "./told-wait.ts";
 
 /** Requests of one kind while the account was denied, with the denials of the first key before and after them. */
@@ -27,8 +28,7 @@ export type RateRecording = {
   readonly whileDenied: readonly WhileDenied[];
   /** Denied many times at once. */
   readonly storm: readonly Answer[];
-  /** Requests of an unrelated account meanwhile. */
-  readonly others: readonly Answer[];
+  readonly others: readonly OtherAccount[];
   readonly promised: Promised | null;
   /** The promise of another kind of request, where it was much shorter. */
   readonly shorter: Promised | null;
@@ -89,7 +89,7 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
         () => t.begin({ key, endpoint: "chat", intent: "either" }).done,
       ),
     ),
-    othersMeanwhile(t, account.shared),
+    othersMeanwhile(t, account, { tries: 3, again: { key, endpoint: "chat" } }),
   ]);
   const denial = await denialNow(t, key, plan.parallel);
   const isEarly = admittedIn(first.answers) < limits.rpm * SAFE_SHARE;
@@ -215,16 +215,6 @@ export function isBracketed({ before, after }: WhileDenied): boolean {
 function streamsMessages(whileDenied: readonly WhileDenied[]): boolean {
   const streams = whileDenied.find(({ kind }) => kind === "messages streams");
   return streams === undefined || streams.tries.every(({ status }) => status === 429 || status === 200);
-}
-
-/** An unrelated account keeps its own count. Goes through its pace, but its denials are wanted as they are. */
-async function othersMeanwhile(t: Probe, shared: boolean): Promise<Answer[]> {
-  const key = shared ? (t.target.keys.other === undefined ? null : "other") : "valid";
-  if (key === null) return [];
-  const answers: Answer[] = [];
-  for (let count = 0; count < 3; count++)
-    answers.push(await t.ask({ key, endpoint: "chat", intent: "either", patient: false }));
-  return answers;
 }
 
 /** Waits as the denial says, counted from its arrival, and sends one request. */

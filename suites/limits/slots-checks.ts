@@ -197,15 +197,17 @@ const otherAccounts = defineSlotsCheck({
   id: "limits.slots-other-account",
   title: "Another account is not denied for this one's slots",
   covers: ["LIMIT-1"],
-  explains: "While one account's slots are all held, a key of another account must be served.",
+  explains: "While one account's slots are all held, keys of other accounts must be served.",
   judge({ others, held }, verdict) {
     verdict.assume(held.every(isServed), "as many streams as there are slots were admitted");
     if (others.length === 0) return verdict.notApplicable("the target has no key of another account");
-    const denied = others.filter(isSlotDenial);
-    verdict.must("LIMIT-1", denied.length, 0, {
-      in: denied[0],
-      because: "requests of another account were denied for their number",
-    });
+    for (const { account, answers } of others) {
+      const denied = answers.filter(isSlotDenial);
+      verdict.must("LIMIT-1", denied.length, 0, {
+        in: denied[0],
+        because: `requests of another account (${account}) were denied for their number`,
+      });
+    }
   },
 });
 

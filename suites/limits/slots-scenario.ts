@@ -1,6 +1,7 @@
 import type { Answer, Ask, Held, LimitedAccount, Probe } from "../../src/conformance/index.ts";
 import { median } from "../../src/core/index.ts";
 import { admittedIn, isRateDenial, isSlotDenial } from "./burst.ts";
+import { type OtherAccount, othersMeanwhile } from "./others-meanwhile.ts";
 
 /** Requests sent all at once. `what` says what had happened to the slots before. */
 export type Wave = {
@@ -29,7 +30,7 @@ export type SlotsRecording = {
   readonly late: readonly Answer[];
   /** Sent when the first held stream had ended. */
   readonly freed: Answer | null;
-  readonly others: readonly Answer[];
+  readonly others: readonly OtherAccount[];
   readonly waves: readonly Wave[];
 };
 
@@ -127,9 +128,7 @@ async function fullHouse(t: Probe, account: LimitedAccount, long: Ask, { typical
   const storm = await (spacingMs > 0
     ? evenly(t, { key, endpoint: "chat", intent: "either" }, 8, spacingMs)
     : atOnce(t, { key, endpoint: "chat", intent: "either" }, 8));
-  const others = account.shared
-    ? []
-    : [await t.ask({ key: "valid", endpoint: "chat", intent: "either", patient: false })];
+  const others = await othersMeanwhile(t, account, { tries: 1 });
   const elapsedMs = () => (t.nowUs() - startUs) / 1_000;
   await t.wait(Math.max(0, typical * 0.75 - elapsedMs()));
   const late = [await knock({ key, endpoint: "chat" }), await knock({ key, endpoint: "chat", mode: "stream" })];

@@ -1,0 +1,42 @@
+import type { Answer, Ask, LimitedAccount, Probe } from "../../src/conformance/index.ts";
+
+/** Requests of an unrelated account while one account was denied. */
+export type OtherAccount = { readonly account: string; readonly answers: readonly Answer[] };
+
+/** Between tries, ms: even a limiter without burst admits an idle account's next request by then. */
+const SPACING_MS = 250;
+
+export type Meanwhile = {
+  /** Tries of each account. */
+  readonly tries: number;
+  /** Denied anew before every try, where the effect of a denial may be over soon. */
+  readonly again?: Ask;
+};
+
+/**
+ * Tries accounts that have nothing to do with the denied one. The account of `other` is idle and is asked at once; that of
+ * `valid` has its own traffic and is asked at its own pace.
+ */
+export async function othersMeanwhile(
+  t: Probe,
+  { shared }: LimitedAccount,
+  { tries, again }: Meanwhile,
+): Promise<OtherAccount[]> {
+  const found: OtherAccount[] = [];
+  if (t.target.keys.other !== undefined) {
+    const answers: Answer[] = [];
+    for (let count = 0; count < tries; count++) {
+      if (count > 0) await t.wait(SPACING_MS);
+      if (again !== undefined) await t.begin({ ...again, intent: "either" }).done;
+      answers.push(await t.begin({ key: "other", endpoint: "chat", intent: "either" }).done);
+    }
+    found.push({ account: "other", answers });
+  }
+  if (!shared) {
+    const answers: Answer[] = [];
+    for (let count = 0; count < tries; count++)
+      answers.push(await t.ask({ key: "valid", endpoint: "chat", intent: "either", patient: false }));
+    found.push({ account: "main", answers });
+  }
+  return found;
+}
