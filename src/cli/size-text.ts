@@ -1,5 +1,5 @@
 import type { Sizing } from "../load/index.ts";
-import type { SizeOptions, Verified } from "./size.ts";
+import type { SizeOptions, Verified } from "./sizing-options.ts";
 
 /** What a sizing says, for people. */
 export function renderSizing(sizing: Sizing, verified: Verified | undefined, options: SizeOptions): string {

@@ -2,37 +2,15 @@ import { Redactor } from "../client/index.ts";
 import { EXIT, UsageError } from "../core/index.ts";
 import { type DurationOf, runWorkload, type Sizing, sizeWorkload, type Workload } from "../load/index.ts";
 import type { LoadPhase } from "../record/index.ts";
-import { allKeys, type Limits } from "../target/index.ts";
+import { allKeys } from "../target/index.ts";
 import { accountByName } from "./account-by-name.ts";
 import { findWorkload } from "./find-workload.ts";
 import { type Interruption, watchInterruption } from "./interruption.ts";
 import { assertAllowed, printPlan } from "./load-plan.ts";
 import { loadTargetOf } from "./load-target-models.ts";
 import { renderSizing } from "./size-text.ts";
+import type { SizeOptions, Verified } from "./sizing-options.ts";
 import { type SuppliedTarget, supplyTarget } from "./supply-target.ts";
-
-export interface SizeOptions {
-  readonly workload: string;
-  readonly ttftMs: number;
-  readonly tokensPerS: number;
-  readonly verify: boolean;
-  readonly target: string;
-  readonly account: string;
-  readonly seed: number;
-  readonly json: boolean;
-}
-
-/** What came of running the workload, beside what was predicted with the durations that were measured. */
-export interface Verified {
-  readonly account: string;
-  readonly limits: Limits;
-  readonly requests: number;
-  readonly deniedShare: number;
-  /** Least and most share that the simulated limiters deny. */
-  readonly predicted: readonly [low: number, high: number];
-  readonly agrees: boolean;
-  readonly generatorValid: boolean;
-}
 
 /** Shares that differ by no more agree: arrivals near a limit fall on either side of it. */
 const AGREES = 0.02;

@@ -1,28 +1,13 @@
 import type { Layer, RowId } from "../spec/index.ts";
 import { ledgerRow } from "../spec/index.ts";
-import type { State, Target } from "../target/index.ts";
+import type { Target } from "../target/index.ts";
 import type { Dialect, Mode } from "../wire/index.ts";
 import type { Answer } from "./answer.ts";
+import type { Axes } from "./axes.ts";
+import type { Need } from "./need.ts";
 import type { Probe } from "./probe.ts";
 import type { Recordable } from "./recording.ts";
 import type { Verdict } from "./verdict.ts";
-
-/** Something that must exist before a check can say anything true. */
-export type Need =
-  | State
-  /** The target wants the dialect's real clients to be able to use it (`compat`). */
-  | "compat.chat"
-  | "compat.messages"
-  /** A gateway whose clock the harness may shift; only the embedded one. */
-  | "clock";
-
-/** Coordinates of one instance of a check. */
-export interface Axes {
-  readonly dialect?: Dialect;
-  readonly mode?: Mode;
-  /** Any further case, e.g. which credential is malformed how. */
-  readonly case?: string;
-}
 
 /** What an instance will send, for `--dry-run` and budgets. */
 export interface Cost {

@@ -1,5 +1,6 @@
 import { type LedgerRow, ledgerRow } from "../spec/index.ts";
-import { type Check, instancesOf, type Need } from "./check.ts";
+import { type Check, instancesOf } from "./check.ts";
+import type { Need } from "./need.ts";
 import { unblockLines } from "./states.ts";
 
 /** What is to be said about a check, for the terminal and for `docs/checks.md` alike. */

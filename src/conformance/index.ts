@@ -1,14 +1,13 @@
 export { Answer, type Asked, atPointer, type ReadingRules } from "./answer.ts";
 export type { Ask } from "./ask.ts";
+export type { Axes } from "./axes.ts";
 export {
-  type Axes,
   type Check,
   type CheckSpec,
   defineCheck,
   defineWatch,
   type Instance,
   instancesOf,
-  type Need,
   suiteOf,
   withAnyKey,
 } from "./check.ts";
@@ -18,6 +17,7 @@ export { type Explanation, explanationOf } from "./explanation.ts";
 export { resultOf } from "./judge.ts";
 export { leftoversOf } from "./leftovers.ts";
 export { type LimitedAccount, limitedFor } from "./limited-account.ts";
+export type { Need } from "./need.ts";
 export { type Plan, planOf } from "./plan.ts";
 export type { Probe } from "./probe.ts";
 export { freeze, type Recordable, thaw } from "./recording.ts";

@@ -1,6 +1,7 @@
 import { messageOf } from "../core/index.ts";
 import type { Attestation, CheckResult, Finding, Status } from "../record/index.ts";
-import type { Axes, Instance } from "./check.ts";
+import type { Axes } from "./axes.ts";
+import type { Instance } from "./check.ts";
 import { suiteOf } from "./check.ts";
 import { answersIn, type Recordable } from "./recording.ts";
 import { Undecided, Verdict } from "./verdict.ts";

@@ -1,5 +1,6 @@
 import type { Target } from "../target/index.ts";
-import { type Check, type Instance, type Need, type ProbingCheck, suiteOf } from "./check.ts";
+import { type Check, type Instance, type ProbingCheck, suiteOf } from "./check.ts";
+import type { Need } from "./need.ts";
 import { staticSupply, unblockLines } from "./states.ts";
 
 /** What a suite will send, as far as it is known before anything is sent. */

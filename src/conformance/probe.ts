@@ -4,7 +4,7 @@ import type { Key, KeyName, Supplier, Target } from "../target/index.ts";
 import type { Dialect, Mode } from "../wire/index.ts";
 import type { Answer } from "./answer.ts";
 import type { Ask } from "./ask.ts";
-import type { Axes } from "./check.ts";
+import type { Axes } from "./axes.ts";
 import { type LimitedAccount, type LimitKind, limitedFor } from "./limited-account.ts";
 import type { Held, Traffic } from "./traffic.ts";
 

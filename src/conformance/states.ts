@@ -1,7 +1,7 @@
 import type { Attestation } from "../record/index.ts";
 import type { KeyName, ModelRole, Target } from "../target/index.ts";
-import type { Need } from "./check.ts";
 import { limitedFor } from "./limited-account.ts";
+import type { Need } from "./need.ts";
 
 /** Whether a need is met, and how its state is vouched for; or the lines of the target file that would meet it. */
 export type Supply =

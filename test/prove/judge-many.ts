@@ -1,7 +1,7 @@
 /**
  * Judges the reference gateway once per fault or variant and appends one JSON line each; a worker of `prove.ts`:
  *
- *     tsx test/prove/judge-many.ts faults|variants OUT.jsonl [--names FILE] [--concurrency 6] [--suites a,b]
+ *     tsx test/prove/judge-many.ts faults|variants OUT.jsonl [--names FILE] [--concurrency 5] [--suites a,b]
  *
  * Names that OUT already holds are skipped, so that an interrupted run goes on where it stopped.
  */
@@ -27,7 +27,7 @@ const args = await yargs(process.argv.slice(2))
       .positional("kind", { choices: ["faults", "variants"] as const, demandOption: true })
       .positional("out", { type: "string", demandOption: true }),
   )
-  .option("concurrency", { type: "number", default: 6 })
+  .option("concurrency", { type: "number", default: 5 })
   .option("names", { type: "string" })
   .option("suites", { type: "string" })
   .strict()

@@ -1,18 +1,10 @@
 import { fitBucket } from "./bucket-fit.ts";
+import type { Confidence, Finding } from "./finding.ts";
 import { readScopes, type ScopeAnswers } from "./scopes.ts";
 import type { Attempt, Fit, FitOptions, Trial } from "./trial.ts";
 import { fitFixed, fitSliding } from "./window-fit.ts";
 
 export type WindowKind = "fixed window" | "clock-aligned window" | "sliding window" | "token bucket" | "paced";
-export type Confidence = "high" | "medium" | "low" | "none";
-
-/** One answer with what speaks for it. `answer` is `null` for "cannot tell". */
-export interface Finding<T> {
-  readonly answer: T | null;
-  readonly confidence: Confidence;
-  /** In words, with numbers of requests and moments. */
-  readonly evidence: string;
-}
 
 export interface RateFindings {
   readonly kind: Finding<WindowKind>;

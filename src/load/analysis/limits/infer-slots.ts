@@ -1,4 +1,4 @@
-import type { Finding } from "./infer-rate.ts";
+import type { Finding } from "./finding.ts";
 
 /** A request that holds a slot, or was refused one. Microseconds; 0 for what has not happened. */
 export interface HeldSlot {

@@ -1,4 +1,4 @@
-import type { Finding } from "./infer-rate.ts";
+import type { Finding } from "./finding.ts";
 import type { Trial } from "./trial.ts";
 
 /** Whether another key, dialect, model or account is limited together with the main kind of request. */

@@ -1,0 +1,24 @@
+import type { Limits } from "../target/index.ts";
+
+export interface SizeOptions {
+  readonly workload: string;
+  readonly ttftMs: number;
+  readonly tokensPerS: number;
+  readonly verify: boolean;
+  readonly target: string;
+  readonly account: string;
+  readonly seed: number;
+  readonly json: boolean;
+}
+
+/** What came of running the workload, beside what was predicted with the durations that were measured. */
+export interface Verified {
+  readonly account: string;
+  readonly limits: Limits;
+  readonly requests: number;
+  readonly deniedShare: number;
+  /** Least and most share that the simulated limiters deny. */
+  readonly predicted: readonly [low: number, high: number];
+  readonly agrees: boolean;
+  readonly generatorValid: boolean;
+}
