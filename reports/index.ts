@@ -1,3 +1,4 @@
+export { renderConduct } from "./conduct-terminal.ts";
 export { curlLine, keyVariables } from "./curl.ts";
 export { type Evidence, readEvidence } from "./evidence.ts";
 export { ALL_FORMATS, DEFAULT_FORMATS, FORMATS, type Format } from "./formats.ts";

@@ -2,10 +2,19 @@ import type { RunRecord } from "../src/record/index.ts";
 
 /** The command that runs a check again, or the load run that a finding under load is from. */
 export function rerunOf(record: RunRecord, id: string): string {
+  if (record.command === "client") return clientAgain(record, id);
   const load = (record.load?.runs ?? []).find(({ name }) => id === `load.${name}` || id.startsWith(`load.${name}.`));
   const what = load === undefined ? ["conform", "--only", shellWord(id)] : ["load", shellWord(load.name)];
   const target = record.target.source === "embedded" ? [] : ["--target", shellWord(record.target.source)];
   return ["gauntlet", ...what, ...target, ...embeddedSwitches(record), "--seed", String(record.seed)].join(" ");
+}
+
+/** The scenario again, with the same command. */
+function clientAgain(record: RunRecord, id: string): string {
+  const configuration = record.configuration.value;
+  const { command } = (typeof configuration === "object" ? (configuration ?? {}) : {}) as Record<string, unknown>;
+  const words = Array.isArray(command) ? command.map((word) => shellWord(String(word))) : ["COMMAND"];
+  return ["gauntlet client --scenario", shellWord(id.replace(/^client\./, "")), "--", ...words].join(" ");
 }
 
 /** Faults and variants of the embedded gateway: without them it would be another gateway. */

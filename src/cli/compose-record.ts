@@ -33,6 +33,10 @@ interface Facts {
   readonly unscored: readonly string[];
   readonly rounds: number;
   readonly leftovers: readonly string[];
+  /** Only rows that bind this side stand in the record. Default: all. */
+  readonly binds?: "client";
+  /** Further qualifiers of the verdict. */
+  readonly qualifiers?: readonly string[];
 }
 
 /** Puts a run into its record: the product of which every report is a rendering. */
@@ -76,7 +80,7 @@ export function composeRecord(facts: Facts): RunRecord {
       load: facts.load,
     }),
     counts: countStatuses(results.map(({ status }) => status)),
-    rows: LEDGER.map((row) => ({ ...row })),
+    rows: LEDGER.filter(({ binds }) => facts.binds === undefined || facts.binds === binds).map((row) => ({ ...row })),
     ...(facts.unscored.length === 0 ? {} : { unscored: [...facts.unscored] }),
     checks: [...results],
     ...(facts.waivers.length === 0 ? {} : { waivers: [...facts.waivers] }),
@@ -94,7 +98,7 @@ export function composeRecord(facts: Facts): RunRecord {
 }
 
 /** What the first line of a verdict must not hide. */
-function qualifiersOf({ target, results, unscored, rounds }: Facts): string[] {
+function qualifiersOf({ target, results, unscored, rounds, qualifiers = [] }: Facts): string[] {
   const waived = results.filter((result) => result.waived !== undefined).length;
   const gaps = Object.keys(target.skip);
   const contract = contractInWords(target);
@@ -106,6 +110,7 @@ function qualifiersOf({ target, results, unscored, rounds }: Facts): string[] {
       ? []
       : [`requirement set ${target.requirementSet}, ${unscored.length} newer rows not yet scored`]),
     ...(rounds === 1 ? [] : [`${rounds} rounds`]),
+    ...qualifiers,
   ];
 }
 

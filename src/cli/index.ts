@@ -2,6 +2,7 @@ import yargs, { type CommandModule } from "yargs";
 import { EXIT, GauntletError, messageOf } from "../core/index.ts";
 import { baselineCommand } from "./baseline-command.ts";
 import { capacityCommand } from "./capacity-command.ts";
+import { clientCommand } from "./client-command.ts";
 import {
   calibrateCommand,
   checksCommand,
@@ -29,12 +30,13 @@ import { waiversCommand } from "./waivers-command.ts";
  * sets an exit code, so that reports are always flushed.
  */
 export async function main(args: readonly string[]): Promise<number> {
-  if (args.includes("--version") && args.includes("--json")) {
+  const { own, behindDashes } = splitAtDashes(args);
+  if (own.includes("--version") && own.includes("--json")) {
     process.stdout.write(`${JSON.stringify(versionDocument())}\n`);
     return EXIT.pass;
   }
   const outcome = { exitCode: EXIT.pass as number };
-  const parser = yargs([...args])
+  const parser = yargs([...own])
     .scriptName("gauntlet")
     .usage("$0 <command>\n\nLoad testing and conformance for model gateways.")
     .version(VERSION)
@@ -47,6 +49,7 @@ export async function main(args: readonly string[]): Promise<number> {
     .middleware((argv) => {
       // Commands report their exit code here: yargs has no return value for handlers.
       argv["outcome"] = outcome;
+      if (behindDashes !== undefined) argv["behindDashes"] = behindDashes;
     })
     .completion(
       "complete-for-shell",
@@ -73,6 +76,7 @@ export async function main(args: readonly string[]): Promise<number> {
     sizeCommand,
     reportCommand,
     compareCommand,
+    clientCommand,
     baselineCommand,
     waiversCommand,
     doctorCommand,
@@ -87,6 +91,15 @@ export async function main(args: readonly string[]): Promise<number> {
     return report(error);
   }
   return outcome.exitCode;
+}
+
+/** What stands behind `--` of `gauntlet client` is another program's command line, and none of ours to parse. */
+function splitAtDashes(args: readonly string[]): {
+  readonly own: readonly string[];
+  readonly behindDashes?: readonly string[];
+} {
+  const at = args[0] === "client" ? args.indexOf("--") : -1;
+  return at < 0 ? { own: args } : { own: args.slice(0, at), behindDashes: args.slice(at + 1) };
 }
 
 /** What yargs would complete by itself. */

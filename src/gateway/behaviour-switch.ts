@@ -9,9 +9,18 @@ export class BehaviourSwitch {
   #faults: readonly string[] = [];
   #variants: readonly string[] = [];
   #current: Behaviour = DEFAULT_BEHAVIOUR;
+  readonly #onTop: (behaviour: Behaviour) => Behaviour;
 
-  /** @throws UsageError for a name that does not exist. */
-  constructor(faults: readonly string[], variants: readonly string[]) {
+  /**
+   * @param onTop laid over all defects and variants, whichever are switched on.
+   * @throws UsageError for a name that does not exist.
+   */
+  constructor(
+    faults: readonly string[],
+    variants: readonly string[],
+    onTop: (behaviour: Behaviour) => Behaviour = (behaviour) => behaviour,
+  ) {
+    this.#onTop = onTop;
     this.set({ faults, variants });
   }
 
@@ -40,7 +49,7 @@ export class BehaviourSwitch {
     variants?: readonly string[];
   }): void {
     const changes = [...pick("variant", VARIANTS, variants), ...pick("fault", FAULTS, faults)];
-    this.#current = changes.reduce((behaviour, change) => change.apply(behaviour), DEFAULT_BEHAVIOUR);
+    this.#current = this.#onTop(changes.reduce((behaviour, change) => change.apply(behaviour), DEFAULT_BEHAVIOUR));
     this.#faults = faults;
     this.#variants = variants;
   }

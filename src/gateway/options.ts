@@ -1,6 +1,7 @@
 import { type Clock, UsageError } from "../core/index.ts";
 import { type Limits, TIER_NAMES, TIERS, type Tier } from "./accounts/tiers.ts";
 import { LIMITER_KINDS, type LimiterKind } from "./limits/limiter-kinds.ts";
+import type { Script } from "./scripts/script.ts";
 
 /** How to start a gateway. Every field has a default. */
 export interface GatewayOptions {
@@ -42,6 +43,8 @@ export interface GatewayOptions {
   readonly keys?: Readonly<Record<string, string>> | undefined;
   /** Bearer token of the admin interface. Default: a random one. */
   readonly adminToken?: string | undefined;
+  /** Decides what happens to inference requests, on top of everything else. Default: none. */
+  readonly script?: Script | undefined;
   /** Time. Default: the system's. */
   readonly clock?: Clock | undefined;
 }

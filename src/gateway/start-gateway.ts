@@ -13,6 +13,7 @@ import { type GatewayOptions, type GatewaySettings, resolveOptions } from "./opt
 import { MODELS } from "./providers/model-table.ts";
 import { makeReadyAccounts } from "./ready-accounts.ts";
 import { EXTRA_MODELS, MODEL_ROLES, type ReadyLine } from "./ready-line.ts";
+import { playScript } from "./scripts/play-script.ts";
 import type { Services } from "./services.ts";
 import { TrafficLog } from "./traffic-log.ts";
 
@@ -34,7 +35,8 @@ const BACKLOG = 4_096;
 /** @throws UsageError when an option cannot be used, or the port is taken. */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const settings = resolveOptions(options);
-  const behaviours = new BehaviourSwitch(settings.faults, settings.variants);
+  const onTop = options.script === undefined ? undefined : playScript(options.script);
+  const behaviours = new BehaviourSwitch(settings.faults, settings.variants, onTop);
   const services = makeServices(settings, options);
   const accounts = makeReadyAccounts(services.accounts, services.clock, settings.limits, settings.keys);
   const adminToken = options.adminToken ?? randomBytes(24).toString("base64url");

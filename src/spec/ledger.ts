@@ -34,7 +34,7 @@ export const LEDGER: readonly LedgerRow[] = [
   ...PROTOCOL_ROWS.map((row) => ({
     ...row,
     layer: "protocol" as const,
-    binds: "gateway" as const,
+    binds: "binds" in row ? row.binds : ("gateway" as const),
     area: "robustness",
   })),
   ...COMPAT_ROWS.map((row) => ({

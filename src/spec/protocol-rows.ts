@@ -4,6 +4,8 @@ interface ProtocolRequirement {
   readonly level: "MUST" | "SHOULD";
   readonly source: string;
   readonly text: string;
+  /** Whom it binds. Default: the gateway. */
+  readonly binds?: "client";
 }
 
 /** What the standards under the interface demand, and what common sense does. Each row cites its source. */
@@ -135,5 +137,12 @@ export const PROTOCOL_ROWS = [
     level: "SHOULD",
     source: "specification 7.P2; common sense",
     text: "An answer that was served names no reason for a denial.",
+  },
+  {
+    id: "KEY-ONE-HOST",
+    level: "MUST",
+    binds: "client",
+    source: "specification 5.R2; RFC 9110, 15.4",
+    text: "A key is sent to the host that it was configured for and to no other, also when an answer redirects there.",
   },
 ] as const satisfies readonly ProtocolRequirement[];

@@ -1,0 +1,158 @@
+import { closest } from "fastest-levenshtein";
+import { jsonDocument, renderConduct, renderTerminal } from "../../../reports/index.ts";
+import { Redactor } from "../../client/index.ts";
+import { runClient, SCENARIOS, type Scenario } from "../../conduct/index.ts";
+import { EXIT, UsageError } from "../../core/index.ts";
+import { RunFolder, type RunRecord } from "../../record/index.ts";
+import { parseTarget, type Target } from "../../target/index.ts";
+import { colorsFor } from "../colors.ts";
+import { composeRecord } from "../compose-record.ts";
+import { watchInterruption } from "../interruption.ts";
+import { progress } from "../progress.ts";
+import { defaultFolder } from "../supply-target.ts";
+import { openSource, writeReports } from "../write-reports.ts";
+
+export interface ClientOptions {
+  /** Program and arguments. */
+  readonly command: readonly string[];
+  /** Names; empty for all. */
+  readonly scenarios: readonly string[];
+  readonly list: boolean;
+  readonly out?: string | undefined;
+  readonly json: boolean;
+  readonly timeoutS: number;
+  readonly mostAttempts: number;
+  readonly jobs: number;
+}
+
+/** Puts a client's command through scripted scenarios, writes the run folder, prints the verdict, tells the exit code. */
+export async function client(options: ClientOptions): Promise<number> {
+  const scenarios = chosen(options.scenarios);
+  if (options.list) return list(scenarios, options.json);
+  const [program, ...args] = options.command;
+  if (program === undefined) {
+    throw new UsageError("there is no command to run", {
+      hint: "Write it after --, as at a shell: gauntlet client -- node app.js",
+    });
+  }
+  assertWithin("--timeout", options.timeoutS, 1, 3_600);
+  assertWithin("--most-attempts", options.mostAttempts, 2, 1_000);
+  assertWithin("--jobs", options.jobs, 1, 64);
+  const startedAt = new Date();
+  const target = describe([program, ...args], scenarios);
+  await using interruption = watchInterruption();
+  using folder = new RunFolder(options.out ?? defaultFolder(startedAt, target));
+  const redactor = new Redactor(secretsOf(process.env));
+  folder.journal({ event: "started", command: "client", target: redactor.redact(target.name).text });
+  const bar = progress(process.stderr, options.json);
+  bar.start(scenarios.length);
+  let done = 0;
+  const { results, requests } = await runClient({
+    command: [program, ...args],
+    environment: process.env,
+    scenarios,
+    jobs: options.jobs,
+    limitMs: options.timeoutS * 1_000,
+    mostAttempts: options.mostAttempts,
+    signal: interruption.signal,
+    onKey: (key) => redactor.add({ name: "key.valid", value: key }),
+    onStart: ({ name }) => folder.journal({ event: "check-started", check: `client.${name}` }),
+    onResult: (result, evidence) => {
+      for (const line of evidence) folder.exchange(redactor.redactValue(line));
+      const { id, status } = result;
+      folder.journal({ event: "check-finished", check: id, status, message: redactor.redact(result.message).text });
+      bar.step(++done, id);
+    },
+  });
+  bar.stop();
+  const record = composeRecord({
+    command: "client",
+    target,
+    seed: 0,
+    startedAt,
+    results,
+    requests,
+    waivers: [],
+    breaches: [],
+    unscored: [],
+    rounds: 1,
+    leftovers: [],
+    build: undefined,
+    interruptedBy: interruption.by(),
+    redactor,
+    binds: "client",
+    qualifiers: scenarios.length === SCENARIOS.length ? [] : [`${scenarios.length} of ${SCENARIOS.length} scenarios`],
+  });
+  folder.record(record);
+  writeReports(folder.path);
+  folder.journal({ event: "finished", verdict: record.verdict.word, exitCode: record.verdict.exitCode });
+  print(record, folder.path, options.json);
+  return record.verdict.exitCode;
+}
+
+function print(record: RunRecord, folder: string, json: boolean): void {
+  if (json) {
+    process.stdout.write(`${JSON.stringify(jsonDocument(record, folder))}\n`);
+    return;
+  }
+  const colors = colorsFor(process.stdout);
+  process.stdout.write(renderConduct(record, colors));
+  const { evidence } = openSource(folder);
+  process.stdout.write(renderTerminal(record, { colors, exchange: evidence, folder }));
+}
+
+/** @throws UsageError for a name that there is not: it would silently select nothing, and nothing looks green. */
+function chosen(names: readonly string[]): readonly Scenario[] {
+  const known = SCENARIOS.map(({ name }) => name);
+  for (const name of names) {
+    if (known.includes(name)) continue;
+    throw new UsageError(`there is no scenario "${name}"`, {
+      hint: `Did you mean "${closest(name, known)}"? \`gauntlet client --list-scenarios\` lists all.`,
+    });
+  }
+  return names.length === 0 ? SCENARIOS : SCENARIOS.filter(({ name }) => names.includes(name));
+}
+
+function list(scenarios: readonly Scenario[], json: boolean): number {
+  const shown = scenarios.map(({ name, title, rows }) => ({ name, title, rows }));
+  const width = Math.max(...shown.map(({ name }) => name.length));
+  const lines = shown.map(({ name, title, rows }) => `${name.padEnd(width)}  ${title} [${rows.join(" ")}]\n`);
+  process.stdout.write(json ? `${JSON.stringify(shown)}\n` : lines.join(""));
+  return EXIT.pass;
+}
+
+/** The client as the record names it. Each scenario has a gateway of its own, on a port that is free at the moment. */
+function describe(command: readonly string[], scenarios: readonly Scenario[]): Target {
+  const text = JSON.stringify({
+    baseUrl: "http://127.0.0.1/v1",
+    name: command.join(" ").slice(0, 80),
+    keys: { valid: "env:GAUNTLET_API_KEY" },
+  });
+  const target = parseTarget(text, "client", { GAUNTLET_API_KEY: "made for each scenario" });
+  return {
+    ...target,
+    source: "client",
+    configuration: {
+      command,
+      scenarios: scenarios.map(({ name }) => name),
+      keys: { valid: "env:GAUNTLET_API_KEY" },
+    },
+  };
+}
+
+/** Shorter values are no keys, and are found in ordinary words. */
+const SHORTEST_SECRET = 8;
+
+/** What a command may print of its environment and must not reach a record: the operator's own keys. */
+function secretsOf(environment: NodeJS.ProcessEnv): { readonly name: string; readonly value: string }[] {
+  return Object.entries(environment).flatMap(([name, value = ""]) =>
+    /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i.test(name) && value.length >= SHORTEST_SECRET
+      ? [{ name: `env.${name}`, value }]
+      : [],
+  );
+}
+
+function assertWithin(option: string, value: number, least: number, most: number): void {
+  if (value >= least && value <= most && (option === "--timeout" || Number.isInteger(value))) return;
+  throw new UsageError(`${option}: ${value} is not a number from ${least} to ${most}`);
+}

@@ -1,0 +1,16 @@
+import type { RowId } from "../../spec/index.ts";
+import type { Claims } from "../claims.ts";
+import type { ClientRun } from "../observation.ts";
+
+/** A redirect to another host gets no key. Whether it is followed at all is the client's choice. */
+export function judgeElsewhere(row: RowId, { elsewhere, attempts }: ClientRun, claims: Claims): void {
+  const leaked = elsewhere.find(({ keyIn }) => keyIn !== undefined);
+  const followed = elsewhere.length === 0 ? "the redirect was not followed" : "followed without the key";
+  claims.demand(
+    row,
+    leaked === undefined,
+    "no key at the host of a redirect",
+    leaked === undefined ? followed : `${leaked.method} ${leaked.url} with the key in ${leaked.keyIn}`,
+    { in: attempts[0] },
+  );
+}

@@ -1,0 +1,40 @@
+import type { Claims } from "../claims.ts";
+import { type Attempt, type ClientRun, headerOf } from "../observation.ts";
+import { endingInWords } from "./generations.ts";
+
+/** The sound case: what every request has to carry, and that the command was content with its answer. */
+export function judgeServed(run: ClientRun, claims: Claims): void {
+  for (const attempt of run.attempts) {
+    const type = headerOf(attempt, "content-type") ?? "none";
+    claims.demand("CLIENT-2", /^application\/json\b/i.test(type), "`Content-Type: application/json`", type, {
+      in: attempt,
+    });
+    const credentials = attempt.request.headers.filter(([name]) => name.toLowerCase() === "authorization");
+    const bearer = credentials.length === 1 && /^bearer /i.test(credentials[0]?.[1] ?? "");
+    claims.demand("CLIENT-3", bearer, "one header `Authorization: Bearer …`", credentialOf(attempt), { in: attempt });
+    if (attempt.request.endpoint !== "messages") continue;
+    const dated = attempt.request.headers.find(([name]) => /-version$/i.test(name));
+    claims.demand(
+      "CLIENT-4",
+      /^\d{4}-\d{2}-\d{2}$/.test(dated?.[1] ?? ""),
+      "a version header with a date",
+      dated === undefined ? "none" : `${dated[0]}: ${dated[1]}`,
+      { in: attempt },
+    );
+  }
+  if (run.ending.by === "itself" && run.ending.exitCode !== 0)
+    claims.open("inconclusive", `it was served, but ${endingInWords(run)}${lastWords(run)}`);
+}
+
+function credentialOf(attempt: Attempt): string {
+  const names = attempt.request.headers
+    .map(([name]) => name.toLowerCase())
+    .filter((name) => name === "authorization" || name === "x-api-key" || name === "api-key");
+  return names.length === 0 ? "no credential" : names.join(" and ");
+}
+
+/** The last line that a command wrote about itself. */
+export function lastWords({ ending }: Pick<ClientRun, "ending">): string {
+  const line = ending.stderr.trim().split("\n").at(-1)?.trim() ?? "";
+  return line === "" ? "" : `: ${line.slice(0, 200)}`;
+}

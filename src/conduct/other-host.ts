@@ -1,0 +1,49 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Elsewhere } from "./observation.ts";
+
+export interface OtherHost extends AsyncDisposable {
+  /** Scheme, host and port: another host name and another port than the gateway's. */
+  readonly origin: string;
+  readonly came: readonly Elsewhere[];
+}
+
+/** Most of a body that is searched for the key, characters. */
+const MOST_BODY = 1 << 20;
+
+/** A host that the client was never given a key for. It notes who comes, and answers 404. */
+export async function startOtherHost(key: string): Promise<OtherHost> {
+  const came: Elsewhere[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.setEncoding("latin1").on("data", (text: string) => {
+      if (body.length < MOST_BODY) body += text;
+    });
+    request.on("end", () => {
+      const header = Object.entries(request.headers).find(([, value]) => String(value).includes(key))?.[0];
+      const url = request.url ?? "";
+      const keyIn =
+        header !== undefined
+          ? `header ${header}`
+          : url.includes(key)
+            ? "the address"
+            : body.includes(key)
+              ? "the body"
+              : undefined;
+      came.push({ method: request.method ?? "", url: url.replaceAll(key, "…"), keyIn });
+      response.writeHead(404, { "Content-Type": "application/json" });
+      response.end('{"error":{"message":"This host is another one.","type":"invalid_request_error","code":404}}');
+    });
+  });
+  server.listen(0, "localhost");
+  await once(server, "listening");
+  return {
+    origin: `http://localhost:${(server.address() as AddressInfo).port}`,
+    came,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import type { CheckResult } from "../record/index.ts";
+import { Claims } from "./claims.ts";
+import { lastWords } from "./judges/served.ts";
+import { type Attempt, type ClientRun, callsOf, gapMs, seconds } from "./observation.ts";
+import type { Bounds, Scenario } from "./scenario.ts";
+
+/** Calls whose attempts are told one by one; the others are counted. */
+const TOLD_CALLS = 3;
+
+/** Judges the runs of a command in one scenario. Pure: the same runs give the same result. */
+export function judgeScenario(scenario: Scenario, runs: readonly ClientRun[], bounds: Bounds): CheckResult {
+  const claims = new Claims();
+  const empty = runs.find(({ attempts }) => attempts.length === 0);
+  if (empty === undefined) scenario.judge(runs, claims, bounds);
+  else claims.open("blocked", nothingCame(empty));
+  const id = `client.${scenario.name}`;
+  return {
+    id,
+    check: id,
+    suite: "client",
+    title: scenario.title,
+    layer: claims.findings[0]?.layer ?? "specification",
+    axes: {},
+    ...claims.conclude(timelineOf(runs)),
+    rows: [...scenario.rows],
+    violated: [...new Set(claims.broken.map(({ row }) => row))],
+    findings: claims.findings,
+    attestations: [],
+    unblock: [],
+    exchanges: runs.flatMap(({ attempts, others }) => [...attempts, ...others]).map(({ id: exchange }) => exchange),
+    durationMs: Math.max(...runs.map(({ ending }) => ending.durationMs)),
+  };
+}
+
+/** `429, 2.01 s, 429, 1.00 s, 200` for each call, those with most attempts first. */
+function timelineOf(runs: readonly ClientRun[]): string {
+  const calls = runs.flatMap(callsOf).sort((a, b) => b.length - a.length);
+  const told = calls.slice(0, TOLD_CALLS).map((call) =>
+    call
+      .map((attempt, index) => {
+        const next = call[index + 1];
+        return next === undefined ? outcomeOf(attempt) : `${outcomeOf(attempt)}, ${seconds(gapMs(attempt, next))}`;
+      })
+      .join(", "),
+  );
+  const more = calls.length - told.length;
+  return told.join("; ") + (more > 0 ? `; and ${more} more call${more === 1 ? "" : "s"}` : "");
+}
+
+function outcomeOf({ answer }: Attempt): string {
+  if (answer?.beganMs === undefined) return "no answer";
+  return answer.outcome === "broken" ? `${answer.status} and cut` : String(answer.status);
+}
+
+/** Why a command that sent nothing that could be judged did so, as far as it can be told. */
+function nothingCame(run: ClientRun): string {
+  const { ending, others } = run;
+  const refused = others.filter(({ request, answer }) => request.endpoint !== "models" && (answer?.status ?? 0) >= 400);
+  const [first] = refused;
+  if (first !== undefined) {
+    const what = `its requests were refused: ${first.request.method} ${first.request.url.slice(0, 100)} with ${first.answer?.status} ${first.answer?.reason ?? ""}`;
+    if (first.answer?.reason === "invalid_api_key") return `${what}. It has to take its key from GAUNTLET_API_KEY`;
+    if (first.answer?.reason === "not_found") return `${what}. It has to take its base address from GAUNTLET_BASE_URL`;
+    return `${what}: ${messageIn(first.answer?.body ?? "")}`;
+  }
+  const asked = others.length === 0 ? "nothing" : "no request for a generation";
+  const ended =
+    ending.by === "itself"
+      ? `ended with ${ending.signal ?? `exit code ${ending.exitCode}`} after ${seconds(ending.durationMs)}`
+      : `was stopped after ${seconds(ending.durationMs)}`;
+  return `it sent ${asked} to GAUNTLET_BASE_URL and ${ended}${lastWords(run)}`;
+}
+
+function messageIn(body: string): string {
+  return (/"message":"([^"]*)"/.exec(body)?.[1] ?? "").slice(0, 200);
+}

@@ -1,0 +1,53 @@
+import type { CheckResult } from "../record/index.ts";
+import { evidenceOf } from "./evidence.ts";
+import { judgeScenario } from "./result.ts";
+import { type RunOptions, runScenario } from "./run-scenario.ts";
+import type { Scenario } from "./scenario.ts";
+
+interface ClientOptions extends RunOptions {
+  readonly scenarios: readonly Scenario[];
+  /** Scenarios under way at the same time. */
+  readonly jobs: number;
+  readonly onStart: (scenario: Scenario) => void;
+  /** Told every result, with the evidence for it, not redacted. */
+  readonly onResult: (result: CheckResult, evidence: readonly object[]) => void;
+}
+
+interface Judged {
+  /** In the order of the scenarios; without those that were interrupted. */
+  readonly results: readonly CheckResult[];
+  readonly requests: number;
+}
+
+/** Runs a client's command through scenarios and judges what arrived. */
+export async function runClient(options: ClientOptions): Promise<Judged> {
+  const startMs = performance.now();
+  const waiting = [...options.scenarios];
+  const results = new Map<Scenario, CheckResult>();
+  let requests = 0;
+  const stopped = new AbortController();
+  const own = { ...options, signal: AbortSignal.any([options.signal, stopped.signal]) };
+  const work = async () => {
+    for (let scenario = waiting.shift(); scenario !== undefined; scenario = waiting.shift()) {
+      if (own.signal.aborted) return;
+      options.onStart(scenario);
+      const copies = Array.from({ length: scenario.copies ?? 1 }, (_, copy) => runScenario(scenario, copy, own));
+      const runs = await Promise.all(copies);
+      requests += runs.reduce((sum, { attempts, others }) => sum + attempts.length + others.length, 0);
+      if (own.signal.aborted) return;
+      const result = judgeScenario(scenario, runs, options);
+      results.set(scenario, result);
+      const evidence = runs
+        .flatMap(({ attempts, others }) => [...attempts, ...others])
+        .map((attempt) => evidenceOf(attempt, scenario.name, startMs));
+      options.onResult(result, evidence);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: options.jobs }, work));
+  } finally {
+    // One failed to start: the others end at once.
+    stopped.abort();
+  }
+  return { results: options.scenarios.flatMap((scenario) => results.get(scenario) ?? []), requests };
+}

@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { messageOf, onAbort, sleep, UsageError } from "../core/index.ts";
+import type { CommandEnding } from "./observation.ts";
+
+interface CommandOptions {
+  readonly command: readonly [program: string, ...args: string[]];
+  readonly environment: Readonly<NodeJS.ProcessEnv>;
+  /** Ends the command; its reason is the word that the ending tells. */
+  readonly stop: AbortSignal;
+}
+
+/** Time between a polite end and a hard one, milliseconds. */
+const GRACE_MS = 2_000;
+/** Longest wait for output after the end, milliseconds. */
+const DRAIN_MS = 1_000;
+/** Most output that is kept: the beginning of stdout, the end of stderr. Bytes. */
+const KEPT = { stdout: 1 << 20, stderr: 4_000 };
+
+/**
+ * Runs a command to its end, or until it is stopped; then all processes of its group are ended.
+ *
+ * @throws UsageError when it cannot be started.
+ */
+export async function runCommand({ command, environment, stop }: CommandOptions): Promise<CommandEnding> {
+  const [program, ...args] = command;
+  const startMs = performance.now();
+  // A group of its own: what the command starts in turn is ended with it.
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env: environment, detached: true });
+  const exited = ended(child, "exit");
+  const closed = ended(child, "close");
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    if (stdout.length < KEPT.stdout) stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr = (stderr + text).slice(-KEPT.stderr);
+  });
+  let by: CommandEnding["by"] = "itself";
+  let hard: NodeJS.Timeout | undefined;
+  const end = () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    by = stop.reason as CommandEnding["by"];
+    signalGroup(child, "SIGTERM");
+    hard = setTimeout(() => signalGroup(child, "SIGKILL"), GRACE_MS);
+  };
+  using _stopping = onAbort(stop, end);
+  if (stop.aborted) end();
+  try {
+    const { exitCode, signal, error } = await exited;
+    if (error !== undefined) {
+      throw new UsageError(`${program} cannot be started: ${messageOf(error)}`, {
+        hint: "Write the command after --, as at a shell: gauntlet client -- node app.js",
+      });
+    }
+    const durationMs = performance.now() - startMs;
+    signalGroup(child, "SIGKILL");
+    // What it wrote last may still be on its way; a process that left the group may hold the pipes open for ever.
+    await Promise.race([closed, sleep(DRAIN_MS)]);
+    return { by, exitCode, signal, durationMs, stdout, stderr };
+  } finally {
+    clearTimeout(hard);
+    child.stdout.destroy();
+    child.stderr.destroy();
+  }
+}
+
+interface Ended {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  /** Why it was not even started. */
+  readonly error?: unknown;
+}
+
+/** Resolves when the process has ended, or could not be started. Never rejects. */
+function ended(child: ChildProcess, event: "exit" | "close"): Promise<Ended> {
+  return new Promise((resolve) => {
+    child.once("error", (error) => resolve({ exitCode: null, signal: null, error }));
+    child.once(event, (exitCode, signal) => resolve({ exitCode, signal }));
+  });
+}
+
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // Nobody of the group is left.
+  }
+}

@@ -1,0 +1,173 @@
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import type { CheckResult, RunRecord } from "../../src/record/index.ts";
+import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
+
+const CLIENT = fileURLToPath(new URL("../support/clients/client.mjs", import.meta.url));
+
+/** Runs the client of these tests with one defect through the named scenarios, or all. */
+async function judge(defect: string, scenarios: readonly string[], more: readonly string[] = []) {
+  using folder = temporaryFolder();
+  const run = join(folder.path, "run");
+  const args = ["client", ...scenarios.flatMap((name) => ["--scenario", name]), ...more, "--out", run];
+  const finished = await gauntlet([...args, "--", process.execPath, CLIENT, defect]);
+  const record = JSON.parse(readFileSync(join(run, "run.json"), "utf8")) as RunRecord;
+  const html = readFileSync(join(run, "report.html"), "utf8");
+  const exchanges = readFileSync(join(run, "exchanges", "exchanges.ndjson"), "utf8");
+  const of = (name: string) => record.checks.find(({ id }) => id === `client.${name}`) as CheckResult;
+  return { ...finished, record, html, exchanges, of };
+}
+
+describe("gauntlet client", () => {
+  test("a client that keeps every rule passes every scenario", async () => {
+    const { code, record, stdout } = await judge("none", [], ["--jobs", "6"]);
+    const others = record.checks.filter(({ status }) => status !== "pass");
+    // What noise of a busy machine hides may be left open, never blamed.
+    expect(others.filter(({ status }) => status !== "observed").map(({ id, message }) => `${id}: ${message}`)).toEqual(
+      [],
+    );
+    expect(record.checks).toHaveLength(18);
+    expect(stdout).toMatch(/✓ rate-seconds +429, 2\.\d\d s, 429, 1\.\d\d s, 200/);
+    expect(stdout).toContain("PASS: ");
+    expect(code).toBe(0);
+    expect(record.rows.every(({ binds }) => binds === "client")).toBe(true);
+  });
+
+  const denied = /^expected no retry after/;
+
+  /** Defects of one client, and what each scenario says about it: the row that is broken, and how. */
+  const DEFECTIVE: readonly [defects: string, found: Readonly<Record<string, readonly [row: string, says: RegExp]>>][] =
+    [
+      [
+        "impatient",
+        {
+          "rate-seconds": ["RETRY-1", /expected a wait of 2\.00 s .*got a retry after 1\.\d\d s/],
+          "concurrency-seconds": ["RETRY-1", /a wait of 1\.00 s/],
+        },
+      ],
+      [
+        "no-dates,cuts-long-waits,loops,keeps-parallel,retries-keys,retries-money,retries-budget,retries-models,appends,leaks",
+        {
+          "rate-date": ["RETRY-1", /`Retry-After: \w{3}, .* GMT`/],
+          "rate-long": ["RETRY-1", /a wait of 600\.00 s/],
+          "rate-bad-hint": ["RETRY-2", /a wait between attempts/],
+          parallelism: ["RETRY-6", /fewer in flight than the 8 .*, got \d+ in flight/],
+          "key-invalid": ["RETRY-3", /no retry after 401 invalid_api_key, got 4 attempts/],
+          "key-revoked": ["RETRY-3", /no retry after 401 key_revoked/],
+          "credits-exhausted": ["RETRY-4", /no retry after 402 .*whatever `Retry-After: 1` says/],
+          "spend-cap": ["RETRY-4", /no retry after 402 quota_exceeded/],
+          "budget-exhausted": ["RETRY-5", /no retry after 429 budget_exhausted, whatever/],
+          "model-unknown": ["RETRY-10", denied],
+          "stream-cut": ["RETRY-8", /one text of both: "… one-8 two-1 …"/],
+          redirect: ["KEY-ONE-HOST", /POST \/v1\/chat\/completions with the key in header x-api-key/],
+        },
+      ],
+      ["no-jitter", { "rate-no-hint": ["RETRY-2", /differ from call to call/] }],
+      ["constant", { "rate-no-hint": ["RETRY-2", /waits that grow/], "server-error": ["RETRY-9", /waits that grow/] }],
+      [
+        "endless,goes-on",
+        {
+          "server-error": ["RETRY-9", /at most 10 attempts, got attempt 11 after .*, and no end/],
+          "stream-cut": ["RETRY-8", /hands over the text so far/],
+        },
+      ],
+      ["x-api-key", { served: ["CLIENT-3", /one header `Authorization: Bearer …`, got x-api-key/] }],
+    ];
+
+  test.each(DEFECTIVE)("%s: each is found by name, with its evidence", async (defects, found) => {
+    const { code, record, of, stdout, html } = await judge(defects, Object.keys(found));
+    for (const [name, [row, says]] of Object.entries(found)) {
+      const { status, violated, message, findings } = of(name);
+      expect([status, violated, message], name).toEqual(["fail", [row], expect.stringMatching(says)]);
+      expect(findings.find(({ outcome }) => outcome === "broken")?.exchange).toMatch(`${name}-`);
+      expect(html).toContain(`gauntlet client --scenario ${name} -- `);
+    }
+    expect(record.checks).toHaveLength(Object.keys(found).length);
+    expect(stdout).toMatch(/✗ fail client\./);
+    expect(code).toBe(1);
+  });
+
+  test("a blind repeat after a time-out warns: whether it has effects elsewhere does not show on the wire", async () => {
+    const { code, of } = await judge("repeats", ["no-answer"]);
+    expect(of("no-answer")).toMatchObject({ status: "warn", violated: ["RETRY-7"] });
+    expect(of("no-answer").message).toMatch(/charged more than once.* 3 attempts/);
+    expect(code).toBe(0);
+  });
+
+  test("a client that crashes is told so with its last words, and nothing passes", async () => {
+    const { code, of } = await judge("crashes", ["served", "key-invalid"]);
+    expect(of("served")).toMatchObject({ status: "blocked" });
+    expect(of("served").message).toMatch(/it sent nothing to GAUNTLET_BASE_URL and ended with exit code 1/);
+    expect(of("key-invalid").status).toBe("blocked");
+    expect(code).toBe(4);
+  });
+
+  test("a client that never ends is stopped", async () => {
+    const { code, of } = await judge("hangs", ["served"], ["--timeout", "1"]);
+    expect(of("served").message).toMatch(/it sent nothing to GAUNTLET_BASE_URL and was stopped after 1\.\d\d s/);
+    expect(code).toBe(4);
+  });
+
+  test("no key reaches the run folder or the terminal, and the operator's own keys do not reach the command", async () => {
+    using folder = temporaryFolder();
+    mkdirSync(join(folder.path, "runs"));
+    const run = join(folder.path, "runs", "run");
+    const shows = `const { env } = process;
+      console.error(env.OPENAI_API_KEY + env.MY_TOKEN);
+      fetch(env.OPENAI_BASE_URL + "/models", { headers: { authorization: "Bearer " + env.GAUNTLET_API_KEY } });`;
+    const { stdout, stderr } = await gauntlet(
+      ["client", "--scenario", "served", "--out", run, "--", process.execPath, "-e", shows],
+      { OPENAI_API_KEY: "sk-canary-of-the-operator", MY_TOKEN: "canary-token-of-mine" },
+    );
+    const files = readdirSync(run, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const all = [stdout, stderr, ...files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8"))];
+    expect(files.map(({ name }) => name)).toContain("report.html");
+    expect(stdout).toMatch(/no request for a generation .* exit code 0 after .*: .*/);
+    for (const text of all) expect(text).not.toMatch(/canary|gk-[A-Za-z0-9_-]{8}/);
+  });
+
+  test.each<[what: string, args: string[], says: RegExp]>([
+    ["no command", ["client"], /no command to run[\s\S]*gauntlet client -- node app\.js/],
+    [
+      "a scenario that there is not",
+      ["client", "--scenario", "rate-second", "--", "true"],
+      /Did you mean "rate-seconds"/,
+    ],
+    ["a program that there is not", ["client", "--", "no-such-program"], /no-such-program cannot be started/],
+    ["a bound below two attempts", ["client", "--most-attempts", "1", "--", "true"], /--most-attempts: 1/],
+  ])("2: %s", async (_what, args, says) => {
+    using folder = temporaryFolder();
+    const { code, stderr } = await gauntlet(args, {}, folder.path);
+    expect(stderr).toMatch(says);
+    expect(code).toBe(2);
+  });
+
+  test("an interrupted run leaves a partial record, and no command behind", async () => {
+    using folder = temporaryFolder();
+    const run = join(folder.path, "run");
+    const says =
+      'process.stderr.write("");fetch(process.env.GAUNTLET_BASE_URL+"/models").then(()=>setTimeout(()=>{},600000))';
+    const args = ["client", "--scenario", "served", "--out", run, "--", process.execPath, "-e", says];
+    await using running = startGauntlet(args);
+    const journal = () => readFileSync(join(run, "journal.ndjson"), "utf8");
+    await expect
+      .poll(
+        () => {
+          try {
+            return journal();
+          } catch {
+            return "";
+          }
+        },
+        { timeout: 20_000 },
+      )
+      .toContain("check-started");
+    running.child.kill("SIGINT");
+    const { code } = await running.finished;
+    expect(code).toBe(130);
+    const record = JSON.parse(readFileSync(join(run, "run.json"), "utf8")) as RunRecord;
+    expect(record).toMatchObject({ complete: false, checks: [], verdict: { word: "inconclusive" } });
+  });
+});

@@ -1,0 +1,62 @@
+/** What a program of an SDK says of one thing it tried. */
+export interface Fact {
+  readonly what: string;
+  readonly got: unknown;
+}
+
+type Language = "js" | "python";
+
+const fact = (what: string, got: unknown): Fact => ({ what, got });
+
+/** The error that every denial and failure has to come to, streamed or not: its class, status, reason, request id. */
+const errors = (language: Language): Fact[] =>
+  (
+    [
+      ["invalid key", "401", 401, "invalid_api_key"],
+      ["revoked key", "401", 401, "key_revoked"],
+      ["no credits", "402", 402, "insufficient_credits"],
+      ["spend cap", "402", 402, "quota_exceeded"],
+      ["budget", "429", 429, "budget_exhausted"],
+      ["unknown model", "404", 404, "model_not_found"],
+      ["provider fails", "500", 500, "upstream_error"],
+      ["provider silent", "500", 504, "upstream_timeout"],
+    ] as const
+  ).flatMap(([what, kind, status, reason]) =>
+    [what, `${what}, stream`].map((name) => fact(name, [classes(language)[kind], status, reason, "string"])),
+  );
+
+/** 402 has no class of its own: the SDKs show the one that the others are derived from. */
+const classes = (language: Language) => ({
+  "401": "AuthenticationError",
+  "402": language === "js" ? "APIError" : "APIStatusError",
+  "404": "NotFoundError",
+  "429": "RateLimitError",
+  "500": "InternalServerError",
+});
+
+const TOOL = { city: "Paris" };
+
+/** What every SDK of a dialect must come to. */
+export const COMPLETIONS: Readonly<Record<"chat" | "messages", (language: Language) => readonly Fact[]>> = {
+  chat: (language) => [
+    fact("models", true),
+    fact("whole", ["Grüße, 東京 🚀", "stop", true]),
+    fact("request id", "string"),
+    fact("stream", [40, true, "stop", true]),
+    fact("tool", ["get_weather", TOOL, "tool_calls"]),
+    fact("tool stream", ["get_weather", { city: "Oslo" }]),
+    ...errors(language),
+    fact("provider breaks off", [true]),
+  ],
+  messages: (language) => [
+    fact("whole", ["Grüße, 東京 🚀", "end_turn", true]),
+    fact("request id", "string"),
+    fact("system", "system: Be brief.\nuser: Hello"),
+    fact("stream", [40, true, "end_turn", true]),
+    fact("stream helper", ["again", "end_turn"]),
+    fact("tool", ["get_weather", TOOL, "tool_use"]),
+    fact("tool stream", ["get_weather", { city: "Oslo" }]),
+    ...errors(language),
+    fact("provider breaks off", [true]),
+  ],
+};
