@@ -13,7 +13,7 @@ import { isObject } from "../src/core/index.ts";
 import { MODES } from "../src/wire/index.ts";
 import { assumeTwin, goodTwin } from "./shared/good-twin.ts";
 import { judgeWholeReply } from "./shared/judge-reply.ts";
-import { LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
+import { AMPLE_TOKENS, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
 
 const minimal = defineCheck({
   id: "messages.minimal",
@@ -60,7 +60,9 @@ const anyText = defineCheck({
   across: { case: Object.keys(TEXTS) },
   cost: { requests: 1 },
   async probe(t) {
-    return { reply: await t.ask({ endpoint: "messages", prompt: `${TEXTS[t.case]} ${t.nonce()}`, maxTokens: 8_192 }) };
+    return {
+      reply: await t.ask({ endpoint: "messages", prompt: `${TEXTS[t.case]} ${t.nonce()}`, maxTokens: AMPLE_TOKENS }),
+    };
   },
   judge({ reply }, verdict) {
     judgeWholeReply(verdict, reply);

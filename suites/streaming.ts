@@ -11,7 +11,7 @@ import { DIALECTS } from "../src/wire/index.ts";
 import { type Arrival, arrivalOf, isFairlySeen, isOneBurst, LONG_ENOUGH_MS } from "./shared/arrival.ts";
 import { askPastRate } from "./shared/ask-past-rate.ts";
 import { assumeTwin } from "./shared/good-twin.ts";
-import { LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
+import { AMPLE_TOKENS, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
 
 /** When one of two came in one piece, more tell whether that was an accident: so many that tell, of so many at most. */
 const ENOUGH_RUNS = 6;
@@ -160,7 +160,7 @@ const textIsIntact = defineCheck({
   across: { dialect: DIALECTS, case: Object.keys(TEXTS) },
   cost: { requests: 5 },
   async probe(t) {
-    const ask: Ask = { model: "echo", prompt: TEXTS[t.case] ?? "", maxTokens: 8_192 };
+    const ask: Ask = { model: "echo", prompt: TEXTS[t.case] ?? "", maxTokens: AMPLE_TOKENS };
     const chat: Ask = { ...ask };
     const own = t.dialect === "chat" ? withoutLimit(chat) : chat;
     const whole = await t.ask({ ...own, mode: "whole" });
@@ -221,7 +221,7 @@ const longTextIsIntact = defineCheck({
     const ask: Ask = {
       model: "stream",
       prompt: "Tell me a long story.",
-      ...(t.dialect === "messages" ? { maxTokens: 8_192 } : {}),
+      ...(t.dialect === "messages" ? { maxTokens: AMPLE_TOKENS } : {}),
     };
     const [first, second, ...streams] = await Promise.all([
       t.ask({ ...ask, mode: "whole" }),

@@ -1,7 +1,7 @@
 import type { Answer, Ask, Check, Verdict } from "../../src/conformance/index.ts";
 import type { Dialect, Mode } from "../../src/wire/index.ts";
 import { MODES } from "../../src/wire/index.ts";
-import { LONG_TEXT } from "../shared/texts.ts";
+import { AMPLE_TOKENS, LONG_TEXT } from "../shared/texts.ts";
 import { defineCompat } from "./define-compat.ts";
 
 /** Tokens: less than any model needs for the long prompt, so that the limit is what ends the reply. */
@@ -52,7 +52,7 @@ function cutReply(dialect: Dialect, field: string): Check {
     async probe(t) {
       const ask: Ask = { endpoint: dialect, model: "echo", prompt: LONG_TEXT, intent: "odd" };
       return {
-        free: await t.ask({ ...ask, fields: { [field]: 8_192 } }),
+        free: await t.ask({ ...ask, fields: { [field]: AMPLE_TOKENS } }),
         cut: await t.ask({ ...ask, fields: { [field]: LIMIT } }),
       };
     },

@@ -40,6 +40,11 @@ export interface BurstPlan {
 /** Refusals in a row by another status than 429, after which they are taken for the denial that they should have been. */
 const PERSISTENT = 4;
 
+/** A slot may come free a moment after the last byte: so long is waited for one, ms, again and again. */
+const SLOT_PAUSES_MS = [50, 150, 500, 1_000, 1_000, 1_000, 1_000];
+/** After such a silence of ours a denial for slots is no late release, µs. */
+const LONE_US = 1_500_000;
+
 /** Sends until one request is denied for the rate; those already under way are waited for. */
 export async function burst(t: Probe, { what, asks, most, parallel }: BurstPlan): Promise<Burst> {
   const answers: Answer[] = [];
@@ -48,17 +53,35 @@ export async function burst(t: Probe, { what, asks, most, parallel }: BurstPlan)
   let denied = false;
   let refused = 0;
   const worker = async () => {
+    let pauses = 0;
     while (!denied && sent < most) {
       const ask = asks[sent % asks.length] ?? {};
       sent++;
       const answer = await t.begin({ ...ask, intent: "either" }).done;
       answers.push(answer);
+      if (isSlotDenial(answer)) {
+        const pauseMs = SLOT_PAUSES_MS[pauses++];
+        if (pauseMs === undefined) return;
+        sent--;
+        await t.wait(pauseMs);
+        continue;
+      }
+      pauses = 0;
       refused = isRefused(answer) ? refused + 1 : 0;
       if (isRateDenial(answer) || refused >= PERSISTENT) denied = true;
     }
   };
   await Promise.all(Array.from({ length: parallel }, worker));
   return { what, answers, seconds: (t.nowUs() - startUs) / 1_000_000 };
+}
+
+/** Denials for slots when nothing of ours was under way, nor had been for a while: they mean something else. */
+export function loneSlotDenials({ answers }: Burst): readonly Answer[] {
+  const served = answers.filter(isServed).map(({ exchange }) => exchange.timeline);
+  return answers.filter((answer) => {
+    const { dueUs } = answer.exchange.timeline;
+    return isSlotDenial(answer) && served.every((other) => other.dueUs > dueUs || other.endUs < dueUs - LONE_US);
+  });
 }
 
 export function admittedIn(answers: readonly Answer[]): number {

@@ -14,8 +14,13 @@ import {
 import type { Target } from "../../src/target/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
-import { admittedIn, type Burst, isRateDenial, isRefused, isServed, isSlotDenial } from "./burst.ts";
+import { admittedIn, type Burst, isRateDenial, isRefused, isServed, isSlotDenial, loneSlotDenials } from "./burst.ts";
 import { isBracketed, type RateRecording, rateScenario, refilledEarly, tooMany } from "./rate-scenario.ts";
+
+/** Share of the limit that must have been let in before a denial for the rate is missed. */
+const MOST_OF_RATE = 0.8;
+/** Denials for slots with nothing under way that are no accident. */
+const FEWEST_LONE = 2;
 
 type RateCheckSpec = Pick<CheckSpec<never>, "id" | "title" | "covers" | "explains"> & {
   readonly needs?: readonly Need[];
@@ -51,6 +56,7 @@ const enforced = defineRateCheck({
   judge(recording, verdict) {
     for (const run of bursts(recording)) {
       assumeNoTrouble(run, verdict);
+      assumeSlots(run, recording.limits, verdict);
       const denied = run.answers.filter(isRateDenial);
       const seen = {
         in: denied[0] ?? run.answers.at(-1),
@@ -68,6 +74,14 @@ function assumeNoTrouble({ answers, what }: Burst, verdict: Verdict): void {
   const trouble = answers.filter((answer) => !isServed(answer) && !isRateDenial(answer) && !isSlotDenial(answer));
   if (trouble.length === 0 || admittedIn(answers) > 0) return;
   verdict.inconclusive(`${what}: no request was served (${trouble[0]?.summary})`);
+}
+
+/** Too few were let in to say anything of the rate, when slots ran out first. */
+function assumeSlots(run: Burst, { rpm }: RateRecording["limits"], verdict: Verdict): void {
+  const { answers, what } = run;
+  if (answers.some(isRateDenial) || !answers.some(isSlotDenial) || admittedIn(answers) >= rpm * MOST_OF_RATE) return;
+  if (loneSlotDenials(run).length < FEWEST_LONE)
+    verdict.inconclusive(`${what}: slots ran out before the rate; ${admittedIn(answers)} requests were admitted`);
 }
 
 const holds = defineRateCheck({

@@ -99,19 +99,20 @@ const largeBodies = defineCheck({
   cost: { requests: 2 },
   async probe(t) {
     const ask: Ask = {
-      // The bulk stands in an earlier turn: a model that repeats what it is told has little to say then.
+      // A model that repeats what it is told has little to say: the bulk stands in an earlier turn, and output is bounded.
       prompt: [
         { role: "user", content: "lorem ipsum ".repeat(Math.ceil((SIZES[t.case] ?? 0) / 12)) },
         { role: "assistant", content: "Noted." },
         { role: "user", content: "hello" },
       ],
+      maxTokens: 16,
       intent: "either",
       patient: false,
       freshConnection: true,
     };
     return {
       control: await t.control(),
-      answer: await t.ask(t.dialect === "messages" ? { ...ask, maxTokens: 16 } : ask),
+      answer: await t.ask(ask),
     };
   },
   judge({ control, answer }, verdict) {

@@ -10,7 +10,7 @@ import {
   that,
 } from "../../src/conformance/index.ts";
 import { DIALECTS, headerValues } from "../../src/wire/index.ts";
-import { LONG_TEXT } from "../shared/texts.ts";
+import { AMPLE_TOKENS, LONG_TEXT } from "../shared/texts.ts";
 
 const answeredWithoutServerError = that(
   "an answer, and no server error",
@@ -259,7 +259,11 @@ const compression = defineCheck({
     const headers = [["Accept-Encoding", CODINGS[t.case] ?? ""]] as const;
     return {
       reply: await t.ask({ headers }),
-      long: await t.ask({ headers, prompt: LONG_TEXT, ...(t.dialect === "messages" ? { maxTokens: 8_192 } : {}) }),
+      long: await t.ask({
+        headers,
+        prompt: LONG_TEXT,
+        ...(t.dialect === "messages" ? { maxTokens: AMPLE_TOKENS } : {}),
+      }),
       stream: await t.ask({ headers, mode: "stream", intent: "odd" }),
       list: await t.ask({ headers, endpoint: "models" }),
       denied: await t.ask({ headers, model: "unknown", intent: "denied" }),

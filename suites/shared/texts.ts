@@ -5,6 +5,9 @@ export const MULTIBYTE_TEXT = "Grüße, naïve café — 你好，世界。こ�
 export const SPECIAL_TEXT =
   'quotes " \' and \\ backslash, tab\tline\nblank\n\ndata: [DONE]\n: comment\nevent: x\r\n</script>&amp; {"a":[1,2]} %20 \u2028 \u0001';
 
+/** A large output limit that every model allows: some refuse more than they can produce. */
+export const AMPLE_TOKENS = 4_096;
+
 /** About 6,000 characters in words that can be told apart, so that a lost stretch shows where it was. */
 export const LONG_TEXT = Array.from(
   { length: 700 },

@@ -28,25 +28,37 @@ export type Drive = {
   readonly waitedS: number;
 };
 
-/** Small requests first, so that the overshoot is small; large ones when the limit turns out not to be. */
+/**
+ * Small requests first, so that the overshoot is small; then a few large ones, and a wait, because the tally may lag; many
+ * large ones, which cost the run's own budget, only when the limit turns out not to be small.
+ */
 const SMALL = 60;
-const LARGE = 40;
+const SOME_LARGE = 6;
+const MORE_LARGE = 34;
 const POLL_MS = 3_000;
 /** Answers in a row that were not served and are no rate denial, after which the key is taken for stopped. */
 const STOPPED = 3;
+
+/** Requests that were served before a limit that is not small set in. */
+export const FAR = SMALL + SOME_LARGE + 1;
 
 /**
  * Uses a key up with one kind of traffic.
  *
  * @param lagS how long the denial may take to set in after the limit was passed, seconds.
+ * @param far whether the limit is known to need large requests, so that nothing is waited for before them.
  */
-export async function drive(t: Probe, key: Key, kind: Kind, lagS: number): Promise<Drive> {
+export async function drive(t: Probe, key: Key, kind: Kind, lagS: number, far = false): Promise<Drive> {
   const served: Answer[] = [];
   const small: Ask = { key, ...kind, intent: "either", patient: false };
   const large: Ask = { ...small, prompt: LONG_TEXT, ...(kind.endpoint === "messages" ? { maxTokens: 2_000 } : {}) };
   const outcome = (denial: Answer | null, waitedS: number) => driven(kind, served, denial, waitedS);
   let refused = 0;
-  for (let sent = 0; sent < SMALL + LARGE; sent++) {
+  for (let sent = 0; sent < SMALL + SOME_LARGE + MORE_LARGE; sent++) {
+    if (sent === SMALL + SOME_LARGE && !far) {
+      const { denial, waitedS } = await deniedAtLast(t, small, lagS);
+      if (denial !== null) return outcome(denial, waitedS);
+    }
     const answer = await t.ask(sent < SMALL ? small : large);
     if (isSpendingDenial(answer)) return outcome(answer, 0);
     refused = answer.admitted ? 0 : refused + 1;

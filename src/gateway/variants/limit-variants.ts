@@ -121,6 +121,13 @@ export const LIMIT_VARIANTS: readonly Variant[] = [
     }),
   ),
   variant(
+    "limits.slots-freed-a-moment-late",
+    "A slot comes free 25 ms after its request has ended.",
+    wrap("release", (next) => (call, closing) => {
+      setTimeout(() => next(call, closing), 25).unref();
+    }),
+  ),
+  variant(
     "hints.http-date",
     "Waits are told as dates.",
     hint((seconds) => new Date(Math.ceil(Date.now() / 1_000 + seconds) * 1_000).toUTCString()),

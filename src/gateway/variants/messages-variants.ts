@@ -114,6 +114,13 @@ export const MESSAGES_VARIANTS: readonly Variant[] = [
     ["COMPAT-MSG-STREAM"],
   ),
   variant(
+    "messages.max-tokens-up-to-4096",
+    "A max_tokens beyond 4,096 is refused: the model can produce no more.",
+    refuseBody((call) => onMessages(call) && Number(member(call.parsed, "max_tokens")) > 4_096, {
+      message: "max_tokens: the most is 4096.",
+    }),
+  ),
+  variant(
     "messages.version-mandatory",
     "A messages request without the dated version header is refused.",
     refuseBody((call) => onMessages(call) && datedVersion(call) === undefined, {
