@@ -23,7 +23,7 @@ function describe(run: LoadRun): object {
     runVerdict: run.verdict,
     limits,
     durationS,
-    phases: phases.map(({ series: _series, ...phase }) => phase),
+    phases: phases.map(({ series: _series, heat: _heat, ...phase }) => phase),
     generator,
     retryAfter: retryAfter === null ? null : { ...retryAfter, samples: retryAfter.samples.length },
   };

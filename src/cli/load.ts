@@ -38,6 +38,7 @@ export async function load(options: LoadOptions): Promise<number> {
   const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
   const workloads = options.what.map((name) => withEngine(findWorkload(name), options.engine));
   const k6 = await k6Options(options, workloads);
+  checkWorkers(options, workloads);
   await using interruption = watchInterruption();
   await using supplied = await supplyTarget(options, interruption.signal);
   const target = await loadTargetOf(supplied.target, workloads);
@@ -93,6 +94,26 @@ function withEngine(workload: Workload, engine: string | undefined): Workload {
   if (engine !== "native" && engine !== "autocannon" && engine !== "k6")
     throw new UsageError(`there is no engine "${engine}"`, { hint: "native, autocannon or k6." });
   return { ...workload, engine };
+}
+
+/** On one machine: more threads than that have more to do with each other than with the load. */
+const MOST_WORKERS = 64;
+
+/** Threads are for plain workloads of our own engine; a tier run says so and sends from one. */
+function checkWorkers({ workers, json }: LoadOptions, workloads: readonly Workload[]): void {
+  if (!Number.isInteger(workers) || workers < 0 || workers > MOST_WORKERS)
+    throw new UsageError(`--workers must be a whole number from 0 to ${MOST_WORKERS}`);
+  if (workers === 0) return;
+  const other = workloads.find(({ engine }) => engine !== "native");
+  if (other !== undefined)
+    throw new UsageError(`--workers is for the native engine, and ${other.name} is sent by ${other.engine}`, {
+      hint: other.engine === "k6" ? "k6 has --instances." : "Leave --workers out.",
+    });
+  const tiers = workloads.filter(({ tier }) => tier !== undefined).map(({ name }) => name);
+  // Its phases wait for each other's answers, and one thread sends a tier's load many times over.
+  if (tiers.length > 0 && !json)
+    process.stderr.write(`gauntlet: ${tiers.join(", ")}: a tier run sends from one thread, --workers is left aside
+`);
 }
 
 /** Looks for k6 before anything is started: without it the command line is at fault. */

@@ -1,7 +1,7 @@
 import { InternalError } from "../core/index.ts";
 import type { Target } from "../target/index.ts";
-import { boundOf } from "./run-workload.ts";
 import { planOf } from "./schedule.ts";
+import { boundOf } from "./send-share.ts";
 import { accountOf } from "./tier/account-of.ts";
 import { type TierLength, tierCost } from "./tier/run-tier.ts";
 import type { Workload } from "./workload.ts";

@@ -34,6 +34,8 @@ export interface DriveOptions {
   readonly precise?: boolean;
   /** Of several workers that share a schedule: this one sends every `of`-th arrival from `index`. */
   readonly part?: { readonly index: number; readonly of: number } | undefined;
+  /** Beginning on the clock of `nowUs`, where several workers have to begin together; default at once. */
+  readonly startUs?: number | undefined;
 }
 
 export interface Driven {
@@ -76,7 +78,7 @@ function counting(
     };
     const sent = sender.send(shot, dueUs, (exchange) => {
       // Counted when it has ended, because only then it is known when it was written.
-      tally.sent(dueUs, exchange.sentUs === 0 ? exchange.endUs : exchange.sentUs, sender.inFlight);
+      tally.sent(dueUs, exchange.sentUs === 0 ? exchange.endUs : exchange.sentUs, exchange.inFlight);
       const came = outcomeOf(exchange, reason);
       tally.ended(exchange, came.outcome);
       onRequest?.(exchange, came);
@@ -96,7 +98,7 @@ function counting(
 function driveOpen(options: DriveOptions, arrivals: OpenArrivals): Promise<Driven> {
   const { tally, seed, shot, signal, precise = true, warmupS = 0, part = { index: 0, of: 1 } } = options;
   const schedule = scheduleOf(arrivals, seed);
-  const startUs = nowUs() + LEAD_US;
+  const startUs = options.startUs ?? nowUs() + LEAD_US;
   const measuredFromUs = startUs + warmupS * 1_000_000;
   tally.beginAt(measuredFromUs);
   const warmup = new Tally(startUs);
@@ -155,17 +157,22 @@ function driveOpen(options: DriveOptions, arrivals: OpenArrivals): Promise<Drive
   });
 }
 
+/** What of a number of things falls to one worker, so that the shares of all come to exactly the number. */
+export function shareOf(all: number, { index, of }: { readonly index: number; readonly of: number }): number {
+  return Math.floor((all + of - 1 - index) / of);
+}
+
 function driveClosed(
   options: DriveOptions,
   { inFlight, requests, durationS, rampS = 1 }: Extract<Arrivals, { kind: "closed" }>,
 ): Promise<Driven> {
   const { tally, shot, signal, warmupS = 0, part = { index: 0, of: 1 } } = options;
-  const startUs = nowUs();
+  const startUs = options.startUs ?? nowUs();
   const measuredFromUs = startUs + warmupS * 1_000_000;
   const endUs = durationS === undefined ? Number.POSITIVE_INFINITY : measuredFromUs + durationS * 1_000_000;
-  const share = (all: number) => Math.floor((all + part.of - 1 - part.index) / part.of);
-  const most = requests === undefined ? Number.POSITIVE_INFINITY : share(requests);
-  const streams = Math.min(share(inFlight), most);
+  const most = requests === undefined ? Number.POSITIVE_INFINITY : shareOf(requests, part);
+  const streams = Math.min(shareOf(inFlight, part), most);
+  const allStreams = Math.min(inFlight, requests ?? Number.POSITIVE_INFINITY);
   tally.beginAt(measuredFromUs);
   const warmup = new Tally(startUs);
   return new Promise((resolve) => {
@@ -184,7 +191,8 @@ function driveClosed(
         if (running === 0 && waiting === 0) finish();
         return;
       }
-      const into = now < measuredFromUs ? unmeasured : measured;
+      // A timer may fire a moment before the common beginning: without a warm-up everything is measured.
+      const into = warmupS > 0 && now < measuredFromUs ? unmeasured : measured;
       // A turn of the loop in between: an answer that fails at once must not recurse without end.
       if (!into.send(shot(index++ * part.of + part.index), now, () => setImmediate(next))) setTimeout(next, 10);
     };
@@ -202,9 +210,11 @@ function driveClosed(
       },
       { once: true },
     );
+    if (streams === 0) finish();
+    const leadMs = Math.max(0, (startUs - nowUs()) / 1_000);
     for (let stream = 0; stream < streams; stream++) {
-      const delayMs = streams === 1 ? 0 : (stream * rampS * 1_000) / streams;
-      timers.push(setTimeout(begin, delayMs));
+      const position = stream * part.of + part.index;
+      timers.push(setTimeout(begin, leadMs + (position * rampS * 1_000) / allStreams));
     }
   });
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
+import { isMainThread } from "node:worker_threads";
 import { type Histogram, NO_QUANTILES, type Quantiles } from "../metrics/index.ts";
 import type { LoadGenerator } from "../record/index.ts";
 import { problemsOf } from "./calibration/calibrate.ts";
@@ -43,7 +44,7 @@ export class GeneratorHealth implements Disposable {
   readonly #delay: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #cpu = process.cpuUsage();
   readonly #startMs = performance.now();
-  readonly #waited = schedulerWait();
+  readonly #before = schedulerTimes();
   readonly #sampler: NodeJS.Timeout;
   #peakRss = process.memoryUsage.rss();
 
@@ -66,8 +67,10 @@ export class GeneratorHealth implements Disposable {
     const elapsedS = (performance.now() - this.#startMs) / 1_000;
     const scheduleLagMs = lag.quantilesMs() ?? NO_QUANTILES;
     const loopDelayMs = quantilesOf(this.#delay);
-    const waitedS = schedulerWait() - this.#waited;
-    const starved = Number.isNaN(waitedS) || cpuS + waitedS < 0.2 ? 0 : waitedS / (cpuS + waitedS);
+    const { ranS, waitedS } = this.#scheduled();
+    // The process has the threads of the garbage collector as well; of one thread among several only its own time counts.
+    const usedS = isMainThread ? cpuS : ranS;
+    const starved = Number.isNaN(waitedS) || usedS + waitedS < 0.2 ? 0 : waitedS / (usedS + waitedS);
     const problems: string[] = more.calibration === null ? [] : problemsOf(more.calibration, bounds);
     if (scheduleLagMs.p99 > bounds.scheduleLagP99Ms)
       problems.push(`sends were late: p99 ${scheduleLagMs.p99.toFixed(1)} ms, bound ${bounds.scheduleLagP99Ms} ms`);
@@ -91,10 +94,36 @@ export class GeneratorHealth implements Disposable {
     };
   }
 
+  #scheduled(): { ranS: number; waitedS: number } {
+    const now = schedulerTimes();
+    return { ranS: now.ranS - this.#before.ranS, waitedS: now.waitedS - this.#before.waitedS };
+  }
+
   [Symbol.dispose](): void {
     this.#delay.disable();
     clearInterval(this.#sampler);
   }
+}
+
+/**
+ * Puts the threads of one run together: the worst of them decides, because a part of the load that was late is enough to
+ * take its delay for that of the gateway.
+ *
+ * @param whole processor and memory of the process, and the lag of everything that was sent.
+ */
+export function mergeGenerators(whole: LoadGenerator, threads: readonly LoadGenerator[]): LoadGenerator {
+  const problems = threads.flatMap((thread, index) =>
+    thread.problems.map((problem) => `worker ${index + 1}: ${problem}`),
+  );
+  const delays = threads.flatMap(({ loopDelayMs }) => (loopDelayMs === null ? [] : [loopDelayMs]));
+  const [slowest] = delays.sort((a, b) => b.p99 - a.p99);
+  return {
+    ...whole,
+    valid: problems.length === 0,
+    problems,
+    loopDelayMs: slowest ?? null,
+    connectionWaits: threads.reduce((sum, { connectionWaits }) => sum + connectionWaits, 0),
+  };
 }
 
 function quantilesOf(delay: IntervalHistogram): Quantiles {
@@ -108,12 +137,13 @@ function quantilesOf(delay: IntervalHistogram): Quantiles {
   };
 }
 
-/** Seconds that the main thread was ready to run and did not, as Linux counts them; NaN elsewhere. */
-function schedulerWait(): number {
+/** Seconds that this thread ran, and that it was ready to run and did not, as Linux counts them; NaN elsewhere. */
+function schedulerTimes(): { ranS: number; waitedS: number } {
   try {
-    return Number(readFileSync("/proc/self/schedstat", "utf8").split(" ")[1]) / 1e9;
+    const [ran = 0, waited = 0] = readFileSync("/proc/thread-self/schedstat", "utf8").split(" ").map(Number);
+    return { ranS: ran / 1e9, waitedS: waited / 1e9 };
   } catch {
     // Not Linux, or not allowed: the other two signs remain.
-    return Number.NaN;
+    return { ranS: Number.NaN, waitedS: Number.NaN };
   }
 }

@@ -7,7 +7,7 @@ import type { Tally } from "./tally.ts";
 /** Denials by reason and kind, and failures by what happened: counted as they come. */
 export class Ledger {
   readonly #denials = new Map<string, { reason: string; dialect: Dialect; stream: boolean; count: number }>();
-  readonly #failures = new Map<string, { what: string; count: number; exchange?: string }>();
+  readonly #failures = new Map<string, { what: string; count: number; exchange?: string | undefined }>();
 
   add(exchange: { readonly shot: Pick<Shot, "dialect" | "stream"> }, came: Came, sample: string | undefined): void {
     const { dialect, stream } = exchange.shot;
@@ -25,6 +25,21 @@ export class Ledger {
           count: 1,
           ...(sample === undefined ? {} : { exchange: sample }),
         });
+    }
+  }
+
+  /** Adds what another worker counted. */
+  merge({ denials, failures }: Pick<LoadPhase, "denials" | "failures">): void {
+    for (const denial of denials) {
+      const name = `${denial.reason} ${denial.dialect} ${denial.stream}`;
+      const known = this.#denials.get(name);
+      if (known === undefined) this.#denials.set(name, { ...denial });
+      else known.count += denial.count;
+    }
+    for (const failure of failures) {
+      const known = this.#failures.get(failure.what);
+      if (known === undefined) this.#failures.set(failure.what, { ...failure });
+      else known.count += failure.count;
     }
   }
 
@@ -51,7 +66,7 @@ export function phaseRecord(facts: PhaseFacts): LoadPhase {
   const { tally, startS, durationS, findings } = facts;
   const { total } = tally;
   const perS = (count: number) => (durationS <= 0 ? 0 : count / durationS);
-  const { classes, series } = tally.close(startS);
+  const { classes, series, heat } = tally.close(startS);
   return {
     name: facts.name,
     title: facts.title,
@@ -70,6 +85,7 @@ export function phaseRecord(facts: PhaseFacts): LoadPhase {
     connections: facts.connections,
     classes,
     series,
+    ...(heat === undefined ? {} : { heat }),
     ...facts.ledger.close(),
     findings: [...findings],
     judges: [],

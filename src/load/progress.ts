@@ -1,3 +1,4 @@
+import type { Histogram } from "../metrics/index.ts";
 import type { Tally } from "./tally.ts";
 
 /** How far a load run is. Rates and quantiles are those of the last interval. */
@@ -18,24 +19,30 @@ export interface LoadProgress {
   readonly p99Ms: number | undefined;
 }
 
+const ms = (histogram: Histogram, share: number): number => histogram.quantileUs(share) / 1_000;
+
 /** Turns the counters of a tally into progress, from one call to the next. */
 export class ProgressMeter {
   #atS = 0;
   #sent = 0;
   #admitted = 0;
+  #latest: Pick<LoadProgress, "p50Ms" | "p99Ms"> = { p50Ms: undefined, p99Ms: undefined };
 
-  read(tally: Tally, now: Pick<LoadProgress, "run" | "phase" | "elapsedS" | "totalS" | "inFlight">): LoadProgress {
-    const { total } = tally;
+  read(
+    tally: Pick<Tally, "total" | "running">,
+    now: Pick<LoadProgress, "run" | "phase" | "elapsedS" | "totalS" | "inFlight">,
+  ): LoadProgress {
+    const { total, running } = tally;
     const spanS = Math.max(0.001, now.elapsedS - this.#atS);
-    const { p50Ms, p99Ms } = tally.now;
+    // A second that has just begun says nothing yet: the last one that did stands.
+    if (running.count > 0) this.#latest = { p50Ms: ms(running, 0.5), p99Ms: ms(running, 0.99) };
     const progress = {
       ...now,
       sentPerS: Math.max(0, total.sent - this.#sent) / spanS,
       admittedPerS: Math.max(0, total.admitted - this.#admitted) / spanS,
       denied: total.denied,
       failed: total.failed,
-      p50Ms,
-      p99Ms,
+      ...this.#latest,
     };
     this.#atS = now.elapsedS;
     this.#sent = total.sent;

@@ -1,5 +1,5 @@
 import { type Random, seededRandom } from "../core/index.ts";
-import { Histogram } from "../metrics/index.ts";
+import { Histogram, type StoredHistogram } from "../metrics/index.ts";
 import type { RetryAfterFigures } from "../record/index.ts";
 import { classify, retryAfterMs } from "../wire/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
@@ -14,6 +14,27 @@ const HAMMER_MS = 20;
 /** Timers may fire a moment early, ms. */
 const GRACE_MS = 5;
 const MOST_SAMPLES = 400;
+const COUNTS = [
+  "denials",
+  "present",
+  "usable",
+  "kept",
+  "broken",
+  "contended",
+  "earlyProbes",
+  "earlyAdmitted",
+] as const satisfies readonly (keyof Group)[];
+
+/** What a worker hands over. */
+export interface StoredRetries {
+  readonly groups: readonly {
+    readonly group: Group;
+    readonly promised: StoredHistogram;
+    readonly actual: StoredHistogram;
+  }[];
+  readonly client: RetryAfterFigures["client"];
+  readonly samples: RetryAfterFigures["samples"];
+}
 
 interface Open {
   readonly group: Group;
@@ -57,7 +78,7 @@ export class RetryTally {
     if (before !== undefined) this.#settle(exchange, came, before);
     if (came.outcome !== "denied") return undefined;
     const hintMs = retryAfterMs(exchange.retryAfter ?? "", Date.now());
-    const open = this.#groupOf(exchange, came.what);
+    const open = this.#groupOf(exchange.shot, came.what);
     open.group.denials++;
     if (exchange.retryAfter !== undefined) open.group.present++;
     if (hintMs !== undefined) {
@@ -100,20 +121,11 @@ export class RetryTally {
     } else if (came.outcome === "denied" && hintMs !== undefined) open.group.contended++;
   }
 
-  #groupOf({ shot: { dialect, stream } }: LoadExchange, reason: string): Open {
+  #groupOf({ dialect, stream }: Pick<Group, "dialect" | "stream">, reason: string): Open {
     const name = `${reason} ${dialect} ${stream}`;
     const known = this.#groups.get(name);
     if (known !== undefined) return known;
-    const counts = {
-      denials: 0,
-      present: 0,
-      usable: 0,
-      kept: 0,
-      broken: 0,
-      contended: 0,
-      earlyProbes: 0,
-      earlyAdmitted: 0,
-    };
+    const counts = Object.fromEntries(COUNTS.map((count) => [count, 0])) as Record<(typeof COUNTS)[number], number>;
     const group: Group = { reason, dialect, stream, ...counts, promisedMs: null, actualMs: null };
     const made = { group, promised: new Histogram(), actual: new Histogram() };
     this.#groups.set(name, made);
@@ -135,6 +147,27 @@ export class RetryTally {
       outcome: "untested",
       kept: null,
     });
+  }
+
+  store(): StoredRetries {
+    const groups = [...this.#groups.values()].map(({ group, promised, actual }) => ({
+      group,
+      promised: promised.store(),
+      actual: actual.store(),
+    }));
+    return { groups, client: this.#client, samples: this.#samples };
+  }
+
+  /** Adds what another worker counted. */
+  merge({ groups, client, samples }: StoredRetries): void {
+    for (const { group, promised, actual } of groups) {
+      const own = this.#groupOf(group, group.reason);
+      for (const name of COUNTS) own.group[name] += group[name];
+      own.promised.merge(Histogram.restore(promised));
+      own.actual.merge(Histogram.restore(actual));
+    }
+    for (const name of Object.keys(this.#client) as (keyof typeof client)[]) this.#client[name] += client[name];
+    this.#samples.push(...samples.slice(0, MOST_SAMPLES - this.#samples.length));
   }
 
   /** @returns `null` when nothing was denied. */

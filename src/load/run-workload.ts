@@ -1,20 +1,13 @@
 import type { Redactor } from "../client/index.ts";
 import type { TaggedHistogram } from "../metrics/index.ts";
 import type { LoadFinding, LoadGenerator, LoadPhase, LoadRun } from "../record/index.ts";
-import type { Key, Target } from "../target/index.ts";
-import { endpointUrl } from "../wire/index.ts";
-import { drive } from "./drive.ts";
-import { GeneratorHealth } from "./generator-health.ts";
+import { allKeys, type Key, type Target } from "../target/index.ts";
 import { nowUs } from "./http/load-exchange.ts";
-import { Sender } from "./http/sender.ts";
-import { claim, fact, Ledger, phaseRecord } from "./phase-record.ts";
+import { claim, fact, phaseRecord } from "./phase-record.ts";
 import { type LoadProgress, ProgressMeter } from "./progress.ts";
-import { reasonReader } from "./read-reason.ts";
-import { RetryTally } from "./retry-tally.ts";
-import { type Sample, Sampler } from "./sampler.ts";
-import { planOf } from "./schedule.ts";
-import { mixedShots, tracedShots } from "./shots.ts";
-import { Tally } from "./tally.ts";
+import type { Sample } from "./sampler.ts";
+import { type Arrivals, planOf } from "./schedule.ts";
+import { boundOf, type Share, sendShare } from "./send-share.ts";
 import type { Workload } from "./workload.ts";
 
 export interface LoadContext {
@@ -31,6 +24,8 @@ export interface LoadContext {
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
   readonly onPhase?: ((run: string, phase: LoadPhase) => void) | undefined;
   readonly calibration: LoadGenerator["calibration"];
+  /** Threads that share a plain workload; 0 or absent: it is sent from this one. Tier runs always are. */
+  readonly workers?: number;
 }
 
 export interface RanLoad {
@@ -38,109 +33,41 @@ export interface RanLoad {
   readonly histograms: readonly TaggedHistogram[];
 }
 
-/** Samples that a plain workload keeps, about. */
-const SAMPLES = 200;
 /** Progress, ms. */
 const TELL_MS = 500;
-/** Most requests in flight of an open loop that names no bound: four seconds' worth. */
-const OPEN_LOOP_S = 4;
-const LEAST_BOUND = 256;
-const MOST_BOUND = 10_000;
-
-/** Most requests in flight of a workload, which is the number of connections that it may open. */
-export function boundOf(workload: Workload): number {
-  const { arrivals, maxInFlight } = workload;
-  if (arrivals?.kind === "closed") return Math.min(maxInFlight ?? arrivals.inFlight, arrivals.inFlight);
-  const peak = arrivals === undefined ? LEAST_BOUND : (planOf(arrivals).peakPerS ?? LEAST_BOUND);
-  return maxInFlight ?? Math.min(MOST_BOUND, Math.max(LEAST_BOUND, Math.ceil(peak * OPEN_LOOP_S)));
-}
-
-/** Connections that are opened ahead: all of a closed loop, a sixth of a second's worth of an open one; it opens more as it needs them. */
-function openAhead(workload: Workload, bound: number): number {
-  const { arrivals } = workload;
-  if (arrivals === undefined || arrivals.kind === "closed") return bound;
-  return Math.min(bound, 8 + Math.ceil((planOf(arrivals).peakPerS ?? 0) / 6));
-}
 
 /** Sends a workload as one phase and judges what was asked of it: nothing denied or failed beyond what it allows. */
 export async function runWorkload(workload: Workload, context: LoadContext): Promise<RanLoad> {
-  const { target, keys, seed, stop, abort, redactor } = context;
+  const { keys } = context;
   const { arrivals } = workload;
   if (arrivals === undefined) throw new Error("a workload without arrivals is a tier run");
   const startedAt = new Date();
   const originUs = nowUs();
-  using health = new GeneratorHealth();
-  const bound = boundOf(workload);
-  await using sender = new Sender({
-    url: endpointUrl(target.baseUrl, "chat"),
-    maxConnections: bound,
-    deadlineMs: target.timeouts.answerMs,
-    idleMs: target.timeouts.idleMs,
-  });
-  abort.addEventListener("abort", () => sender.abortAll(), { once: true });
-  await sender.open(openAhead(workload, bound));
-  const sampler = new Sampler({
-    baseUrl: target.baseUrl,
-    redactor,
-    originUs,
-    originMs: startedAt.getTime(),
-    prefix: "s",
-    account: "main",
-    onSample: context.onSample,
-  });
-  const ledger = new Ledger();
-  const requests = planOf(arrivals).requests ?? SAMPLES * 10;
-  const shot =
-    arrivals.kind === "replay"
-      ? tracedShots(target, keys, arrivals.entries)
-      : mixedShots({ target, keys, mix: workload.mix, seed, sampleEvery: Math.max(1, Math.ceil(requests / SAMPLES)) });
-  const tally = new Tally(originUs);
   const meter = new ProgressMeter();
-  const retries = new RetryTally(workload.behaviour, seed);
-  const driving = drive({
-    tally,
-    retries,
-    name: workload.name,
-    sender,
-    arrivals,
-    seed,
-    shot,
-    reason: reasonReader(target),
-    warmupS: workload.warmupS,
-    signal: stop,
-    onRequest: (exchange, came) =>
-      ledger.add(exchange, came, sampler.offer(`${workload.name}/${workload.name}`, exchange, came)),
-  });
-  const total = (planOf(arrivals).durationS ?? 0) + workload.warmupS;
-  const telling = setInterval(() => {
-    const now = {
-      run: workload.name,
-      phase: workload.name,
-      elapsedS: (nowUs() - originUs) / 1_000_000,
-      totalS: total === 0 ? undefined : total,
-      inFlight: sender.inFlight,
-    };
-    context.onProgress?.(meter.read(tally, now));
-  }, TELL_MS);
-  const { startUs, endUs } = await driving;
-  clearInterval(telling);
-  await sampler.settle();
-  const generator = health.close(tally.lag, {
-    connectionWaits: sender.waits,
-    workers: 0,
-    calibration: context.calibration,
-  });
+  const plannedS = planOf(arrivals).durationS ?? 0;
+  const tell = (counted: Parameters<ProgressMeter["read"]>[0], inFlight: number) =>
+    context.onProgress?.(
+      meter.read(counted, {
+        run: workload.name,
+        phase: workload.name,
+        elapsedS: (nowUs() - originUs) / 1_000_000,
+        totalS: plannedS === 0 ? undefined : plannedS + workload.warmupS,
+        inFlight,
+      }),
+    );
+  const share = await send(workload, arrivals, context, { originUs, originMs: startedAt.getTime() }, tell);
+  const { tally, generator, startUs, endUs } = share;
   const durationS = (endUs - startUs) / 1_000_000;
-  const findings = judgeTotals(workload, tally.total, sender.lastFailure);
+  const findings = judgeTotals(workload, tally.total, share.lastFailure);
   const phase = phaseRecord({
     name: workload.name,
     title: workload.name,
     tally,
-    ledger,
+    ledger: share.ledger,
     startS: (startUs - originUs) / 1_000_000,
     durationS,
-    peakInFlight: sender.peakInFlight,
-    connections: sender.opened,
+    peakInFlight: share.peakInFlight,
+    connections: share.connections,
     findings,
   });
   const endMs = startedAt.getTime() + (endUs - originUs) / 1_000;
@@ -155,6 +82,7 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
       name: workload.name,
       kind: "workload",
       engine: "native",
+      protocol: share.protocol,
       ...settled,
       limits: null,
       keys: keys.map(({ name }) => name),
@@ -162,11 +90,58 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
       startedAt: startedAt.toISOString(),
       durationS: (endUs - originUs) / 1_000_000,
       phases: [generator.valid ? phase : { ...phase, verdict: "inconclusive" }],
-      retryAfter: retries.close(),
+      retryAfter: share.retries.close(),
       generator,
     },
     histograms: tally.histograms(workload.name, startedAt.getTime(), endMs),
   };
+}
+
+/** Threads that a workload can be shared among: each must have a connection and something to send. */
+function workersOf(asked: number, workload: Workload, arrivals: Arrivals): number {
+  return Math.min(asked, boundOf(workload), planOf(arrivals).requests ?? asked);
+}
+
+/** Sends from this thread, or from workers where some are wanted. */
+async function send(
+  workload: Workload,
+  arrivals: Arrivals,
+  context: LoadContext,
+  origin: { readonly originUs: number; readonly originMs: number },
+  tell: (counted: Parameters<ProgressMeter["read"]>[0], inFlight: number) => void,
+): Promise<Share> {
+  const { target, keys, seed, workers = 0 } = context;
+  if (workers > 0) {
+    const { sendByWorkers } = await import("./workers/send-by-workers.ts");
+    const { baseUrl, headers, extraHeaders, contract, models, timeouts, http } = target;
+    return sendByWorkers({
+      ...context,
+      workers: workersOf(workers, workload, arrivals),
+      start: {
+        workload,
+        target: { baseUrl, headers, extraHeaders, contract, models, timeouts, http },
+        keys: keys.map((key) => ({ name: key.name, value: key.reveal() })),
+        secrets: allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() })),
+        seed,
+        originMs: origin.originMs,
+      },
+      originUs: origin.originUs,
+      onProgress: tell,
+    });
+  }
+  let telling: NodeJS.Timeout | undefined;
+  const share = await sendShare(arrivals, {
+    ...context,
+    ...origin,
+    workload,
+    part: { index: 0, of: 1 },
+    ready: (running) => {
+      telling = setInterval(() => tell(running.tally, running.inFlight), TELL_MS);
+      return undefined;
+    },
+  });
+  clearInterval(telling);
+  return share;
 }
 
 /** What a workload asks of its totals: nothing denied or failed beyond what it allows, nothing dropped. */

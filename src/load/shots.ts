@@ -7,13 +7,21 @@ import type { RequestClass } from "./workload.ts";
 
 const USER_AGENT = "gateway-gauntlet";
 
+/** What of a target a request is made of. */
+export type LoadTarget = Pick<
+  Target,
+  "baseUrl" | "headers" | "extraHeaders" | "contract" | "models" | "timeouts" | "http"
+>;
+/** A key as it is put on the wire. */
+export type WireKey = Pick<Key, "name" | "reveal">;
+
 export interface ShotSpec {
   readonly dialect: Dialect;
   readonly stream: boolean;
   readonly model: string;
   readonly prompt: string;
   readonly maxTokens?: number | undefined;
-  readonly key: Key;
+  readonly key: WireKey;
   readonly capture?: boolean;
   readonly nonce?: string | undefined;
 }
@@ -26,7 +34,7 @@ export interface PlainRequest {
 }
 
 /** The fields and headers that the conformance half sends. */
-export function plainRequest(target: Target, spec: ShotSpec): PlainRequest {
+export function plainRequest(target: LoadTarget, spec: ShotSpec): PlainRequest {
   const { dialect, stream, model, prompt, maxTokens, key } = spec;
   const body = JSON.stringify(requestBody(dialect, { model, prompt, ...(stream ? { stream } : {}), maxTokens }));
   const headers: readonly (readonly [string, string])[] = [
@@ -41,7 +49,7 @@ export function plainRequest(target: Target, spec: ShotSpec): PlainRequest {
 }
 
 /** Puts a request into one piece of bytes. */
-export function buildShot(target: Target, spec: ShotSpec): Shot {
+export function buildShot(target: LoadTarget, spec: ShotSpec): Shot {
   const { dialect, stream, key } = spec;
   const { url: address, headers, body } = plainRequest(target, spec);
   const url = new URL(address);
@@ -61,7 +69,7 @@ export function buildShot(target: Target, spec: ShotSpec): Shot {
 }
 
 /** The model of a class: as written, or the target's own for the purpose. */
-export function modelFor(target: Target, dialect: Dialect, stream: boolean): string {
+export function modelFor(target: LoadTarget, dialect: Dialect, stream: boolean): string {
   const { models } = target;
   const plain = models[dialect] ?? models.chat ?? "";
   return stream ? (models.stream ?? plain) : plain;
@@ -74,14 +82,14 @@ export function promptOf(words: number): string {
   return Array.from({ length: words }, (_, index) => WORDS[index % WORDS.length]).join(" ");
 }
 
-/** Draws the next request of a workload. */
+/** Draws the next request of a workload. Indexes may be left out, and never come back. */
 export type NextShot = (index: number) => Shot;
 
 /** Every n-th request of a plain workload is kept and judged. */
 export interface MixOptions {
-  readonly target: Target;
+  readonly target: LoadTarget;
   /** Keys that take turns. */
-  readonly keys: readonly Key[];
+  readonly keys: readonly WireKey[];
   readonly mix: readonly RequestClass[];
   readonly seed: number;
   /** One request in so many is captured; 0 for none. */
@@ -93,9 +101,13 @@ export function mixedShots({ target, keys, mix, seed, sampleEvery }: MixOptions)
   const random = seededRandom(seed);
   const total = mix.reduce((sum, { weight }) => sum + weight, 0);
   const built = new Map<string, Shot>();
+  let drawn = 0;
   return (index) => {
+    // What another worker sends is drawn as well: all of them together send what one would have sent.
+    for (; drawn < index; drawn++) draw(mix, total, random);
+    drawn++;
     const chosen = draw(mix, total, random);
-    const key = keys[index % keys.length] as Key;
+    const key = keys[index % keys.length] as WireKey;
     const capture = sampleEvery > 0 && index % sampleEvery === 0;
     const name = `${mix.indexOf(chosen)} ${key.name} ${capture}`;
     const known = built.get(name);
@@ -120,10 +132,10 @@ export function draw(mix: readonly RequestClass[], total: number, random: Random
 }
 
 /** Requests of a trace, in its order. */
-export function tracedShots(target: Target, keys: readonly Key[], entries: readonly TraceEntry[]): NextShot {
+export function tracedShots(target: LoadTarget, keys: readonly WireKey[], entries: readonly TraceEntry[]): NextShot {
   return (index) => {
     const { dialect, stream, promptTokens, maxTokens } = entries[index % entries.length] as TraceEntry;
-    const key = keys[index % keys.length] as Key;
+    const key = keys[index % keys.length] as WireKey;
     const model = modelFor(target, dialect, stream);
     return buildShot(target, { dialect, stream, model, prompt: promptOf(promptTokens), maxTokens, key });
   };

@@ -9,6 +9,13 @@ export interface Quantiles {
   readonly max: number;
 }
 
+/** A histogram on its way from one thread to another. */
+export interface StoredHistogram {
+  readonly encoded: string;
+  /** Exact, microseconds. */
+  readonly maxUs: number;
+}
+
 /** A minute; longer values widen the histogram by themselves. */
 const EXPECTED_MAX_US = 60_000_000;
 
@@ -61,6 +68,17 @@ export class Histogram {
 
   static decode(text: string): Histogram {
     return new Histogram(decodeFromCompressedBase64(text, 32));
+  }
+
+  /** For another thread: the compressed form, and the maximum, which that form knows only to its bucket. */
+  store(): StoredHistogram {
+    return { encoded: this.encode(), maxUs: this.#hdr.maxValue };
+  }
+
+  static restore({ encoded, maxUs }: StoredHistogram): Histogram {
+    const histogram = Histogram.decode(encoded);
+    (histogram.hdr as { maxValue: number }).maxValue = maxUs;
+    return histogram;
   }
 
   /** The library's own object, for its log writer. */

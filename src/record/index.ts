@@ -5,6 +5,7 @@ export type {
   LoadClass,
   LoadFinding,
   LoadGenerator,
+  LoadHeat,
   LoadInstance,
   LoadPhase,
   LoadRun,

@@ -56,11 +56,22 @@ const secondSchema = z.strictObject({
   denied: count,
   failed: count,
   dropped: count,
-  /** At the end of the second. */
+  /** Most at once within the second. */
   inFlight: count,
   /** Of the requests that ended in it and were admitted. */
   responseMs: z.strictObject({ p50: z.number(), p99: z.number() }).nullable(),
   ttftMs: z.strictObject({ p50: z.number(), p99: z.number() }).nullable(),
+});
+
+/** Durations of admitted requests over time, counted by their size. */
+const heatSchema = z.strictObject({
+  /** Width of a column, s. */
+  everyS: z.number().positive(),
+  /**
+   * From the beginning of the phase, one text per column: `ROW:COUNT` with a blank between; row r holds durations from
+   * 10^(r/10) up to 10^((r+1)/10) microseconds.
+   */
+  columns: z.array(z.string().regex(/^(?:\d{1,3}:\d{1,12}(?: |$))*$/)),
 });
 
 /** What a judge of the run said. `name` is stable: it names the kind of defect. */
@@ -109,6 +120,8 @@ const phaseSchema = z.strictObject({
   connections: count,
   classes: z.array(classSchema),
   series: z.array(secondSchema),
+  /** Response times by the moment of the end, times to first token by the moment of the token. */
+  heat: z.strictObject({ response: heatSchema, ttft: heatSchema.optional() }).optional(),
   denials: z.array(z.strictObject({ reason: z.string(), dialect, stream: z.boolean(), count })),
   /** How requests failed: `500`, `reset`, `deadline`, `cut stream`, … */
   failures: z.array(z.strictObject({ what: z.string(), count, exchange: z.string().optional() })),
@@ -251,6 +264,8 @@ const loadRunSchema = z.strictObject({
   name: z.string(),
   kind: z.enum(["tier", "workload"]),
   engine: z.enum(["native", "autocannon", "k6"]),
+  /** What the native engine spoke; absent where nothing was agreed on, and for the others. */
+  protocol: z.enum(["HTTP/1.1", "HTTP/2"]).optional(),
   verdict: loadVerdict,
   reasons: z.array(z.string()),
   /** Limits that it was judged by. */
@@ -277,6 +292,7 @@ export type LoadRun = z.infer<typeof loadRunSchema>;
 export type LoadPhase = z.infer<typeof phaseSchema>;
 export type LoadClass = z.infer<typeof classSchema>;
 export type LoadSecond = z.infer<typeof secondSchema>;
+export type LoadHeat = z.infer<typeof heatSchema>;
 export type LoadFinding = z.infer<typeof loadFindingSchema>;
 export type LoadVerdict = z.infer<typeof loadVerdict>;
 export type LoadInstance = z.infer<typeof instanceSchema>;

@@ -135,6 +135,7 @@ export function describeEmbedded(ready: ReadyLine): { readonly target: Target; r
     requirementSet: undefined,
     budget: { requests: 20_000, outputTokens: 10_000_000 },
     authorized: false,
+    http: "offered",
     timeouts: { answerMs: 60_000, idleMs: 20_000 },
     configuration: { target: "embedded" },
   };

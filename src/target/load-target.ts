@@ -171,6 +171,7 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
     requirementSet: file.requirementSet,
     budget: { requests: file.budget?.requests ?? 5_000, outputTokens: file.budget?.outputTokens ?? 2_000_000 },
     authorized: file.authorized ?? false,
+    http: file.http ?? "offered",
     timeouts: {
       answerMs: (file.timeouts?.answerS ?? 60) * 1_000,
       idleMs: (file.timeouts?.idleS ?? 20) * 1_000,

@@ -210,6 +210,13 @@ export const targetSchema = z
       .optional()
       .meta({ description: "What a run may cost at most. A run that reaches it stops and is inconclusive." }),
     authorized: z.boolean().optional().meta({ description: "true: load may go to a host that is not loopback." }),
+    http: z
+      .union([z.literal(1), z.literal(2)])
+      .optional()
+      .meta({
+        description:
+          "HTTP version that load is sent over; without TLS, 2 is spoken by prior knowledge. Default: 2 where the TLS handshake chooses it, else 1.1. Conformance checks are sent over 1.1.",
+      }),
     timeouts: z
       .strictObject({
         answerS: z.number().positive().optional().meta({ description: "Longest wait for a whole answer; default 60." }),

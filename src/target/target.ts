@@ -50,6 +50,8 @@ export interface Target {
   readonly requirementSet: number | undefined;
   readonly budget: { readonly requests: number; readonly outputTokens: number };
   readonly authorized: boolean;
+  /** Which HTTP load is sent over: 1.1, 2, or what the TLS handshake agrees on. */
+  readonly http: 1 | 2 | "offered";
   readonly timeouts: { readonly answerMs: number; readonly idleMs: number };
   /** The file as it was written, for the record: it holds references, no keys. */
   readonly configuration: unknown;

@@ -1,11 +1,11 @@
-import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { selfSigned } from "../support/certificate.ts";
 import { gauntlet, type Running, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { httpServer } from "../support/judge.ts";
 
@@ -128,18 +128,9 @@ describe("what a new user gets wrong is named, with the next step", () => {
 
   test("a certificate of an unknown authority, and the way to make it known", async () => {
     using folder = temporaryFolder();
-    const made = spawnSync(
-      "openssl",
-      ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"].concat(
-        ...["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
-        ...["-keyout", join(folder.path, "key.pem"), "-out", join(folder.path, "cert.pem")],
-      ),
-      { encoding: "utf8" },
-    );
-    expect(made.status, made.stderr).toBe(0);
-    const server = createTlsServer(
-      { key: readFileSync(join(folder.path, "key.pem")), cert: readFileSync(join(folder.path, "cert.pem")) },
-      (_request, response) => response.end('{"object":"list","data":[{"id":"m","object":"model"}]}'),
+    const { key, cert, certPath } = selfSigned(folder.path);
+    const server = createTlsServer({ key, cert }, (_request, response) =>
+      response.end('{"object":"list","data":[{"id":"m","object":"model"}]}'),
     ).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
@@ -147,7 +138,7 @@ describe("what a new user gets wrong is named, with the next step", () => {
     expect(refused.stderr).toMatch(/authority that is not known here[\s\S]*NODE_EXTRA_CA_CERTS/);
     expect(refused.code).toBe(3);
     const trusted = await attempt(file(`https://127.0.0.1:${port}/v1`), {
-      NODE_EXTRA_CA_CERTS: join(folder.path, "cert.pem"),
+      NODE_EXTRA_CA_CERTS: certPath,
     });
     expect(trusted.stdout).toContain("PASS");
     server.closeAllConnections();

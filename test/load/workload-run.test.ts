@@ -70,6 +70,7 @@ describe("a workload", () => {
     );
     const [phase] = done.phases;
     expect(phase).toMatchObject({ sent: 30, admitted: 30, failed: 0, peakInFlight: 10, connections: 10 });
+    expect(Math.max(...(phase?.series ?? []).map(({ inFlight }) => inFlight))).toBe(10);
     const [only] = phase?.classes ?? [];
     expect(only?.ttftMs).not.toBeNull();
     expect(only?.gapMs).not.toBeNull();

@@ -1,5 +1,6 @@
+import type { Counted } from "../class-tally.ts";
 import { Ledger } from "../phase-record.ts";
-import { type Counted, Tally } from "../tally.ts";
+import { Tally } from "../tally.ts";
 import type { Fact } from "../tier/facts.ts";
 import type { SentElsewhere } from "./sent-elsewhere.ts";
 
@@ -56,6 +57,7 @@ function countedOf(sent: SentElsewhere): Counted {
     lastTokenUs: 0,
     endUs: sent.endUs,
     gapsUs: [],
+    earlierGaps: undefined,
     longestGapUs: 0,
     outputTokens: sent.tokens,
     reads: 0,

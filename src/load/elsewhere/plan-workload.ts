@@ -1,7 +1,7 @@
 import { UsageError } from "../../core/index.ts";
 import type { Target } from "../../target/index.ts";
 import { requestBody } from "../../wire/index.ts";
-import { boundOf } from "../run-workload.ts";
+import { boundOf } from "../send-share.ts";
 import { modelFor, promptOf } from "../shots.ts";
 import type { Workload } from "../workload.ts";
 import { countOf, type LoadPlan, type PlannedArrivals, type PlannedAsk, spanMs } from "./phase-plan.ts";

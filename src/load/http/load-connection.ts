@@ -1,7 +1,7 @@
 import { connect as connectTcp, type Socket } from "node:net";
-import { connect as connectTls } from "node:tls";
 import { type Ending, type LoadExchange, nowUs } from "./load-exchange.ts";
 import { ResponseParser } from "./response-parser.ts";
+import { tlsSocket } from "./tls-socket.ts";
 
 export interface ConnectionEvents {
   /** The exchange has ended, however it did. */
@@ -50,11 +50,9 @@ export class LoadConnection {
     return new Promise((resolve) => {
       const secure = url.protocol === "https:";
       const host = url.hostname.replace(/^\[|\]$/g, "");
-      const port = Number(url.port) || (secure ? 443 : 80);
+      const port = Number(url.port) || 80;
       const onread = { buffer, callback: (count: number) => this.#read(buffer, count) };
-      const socket = secure
-        ? connectTls({ host, port, servername: host, ALPNProtocols: ["http/1.1"] })
-        : connectTcp({ host, port, noDelay: true, onread });
+      const socket = secure ? tlsSocket(url, ["http/1.1"]) : connectTcp({ host, port, noDelay: true, onread });
       this.#socket = socket;
       if (secure) {
         socket.setNoDelay(true);

@@ -1,4 +1,5 @@
 import { performance } from "node:perf_hooks";
+import { Histogram } from "../../metrics/index.ts";
 import type { Dialect } from "../../wire/index.ts";
 import { EventScanner } from "./event-scanner.ts";
 import { headPattern, headValue, type ResponseListener } from "./response-parser.ts";
@@ -37,7 +38,7 @@ export type Ending =
 
 const RETRY_AFTER = headPattern("retry-after");
 const CODED = headPattern("content-encoding");
-/** Gaps that a stream keeps until it is known what becomes of it; more are handed on in between. */
+/** Gaps that a stream keeps one by one until it is known what becomes of it; more are counted in a histogram. */
 const MOST_GAPS = 4_096;
 
 /** One request of a load run: marks, counters, and no bytes unless it is to be kept. */
@@ -63,6 +64,8 @@ export class LoadExchange implements ResponseListener {
   bodyBytes = 0;
   longestGapUs = 0;
   gapsUs: number[] = [];
+  /** Gaps before those of `gapsUs`, of a stream with very many. */
+  earlierGaps: Histogram | undefined;
   scanner: EventScanner | undefined;
   /** Body pieces with their moments, when kept. */
   readonly pieces: { readonly atUs: number; readonly bytes: Buffer }[] = [];
@@ -75,7 +78,6 @@ export class LoadExchange implements ResponseListener {
   surplus = false;
   /** It met a connection that the server had closed while idle, and was sent again. */
   stale = false;
-  onGaps: ((gapsUs: readonly number[]) => void) | undefined;
   readonly #maxCapture: number;
   readonly #onStamp: OnStamp | undefined;
   /** Moment of the network read under way; set by the connection. */
@@ -142,8 +144,9 @@ export class LoadExchange implements ResponseListener {
       this.gapsUs.push(gapUs);
       if (gapUs > this.longestGapUs) this.longestGapUs = gapUs;
     }
-    if (this.gapsUs.length > MOST_GAPS && this.onGaps !== undefined) {
-      this.onGaps(this.gapsUs);
+    if (this.gapsUs.length > MOST_GAPS) {
+      this.earlierGaps ??= new Histogram();
+      for (const gapUs of this.gapsUs) this.earlierGaps.record(gapUs);
       this.gapsUs = [];
     }
   }

@@ -1,208 +1,110 @@
-import { LoadConnection, makeReadBuffer, type ReadBuffer } from "./load-connection.ts";
-import { LoadExchange, nowUs, type OnStamp, type Shot } from "./load-exchange.ts";
+import type { TLSSocket } from "node:tls";
+import { InternalError } from "../../core/index.ts";
+import { Http1Sender } from "./http1-sender.ts";
+import type { LoadExchange, Shot } from "./load-exchange.ts";
+import type { OnEnd, RequestSender, SenderOptions } from "./request-sender.ts";
+import { tlsSocket } from "./tls-socket.ts";
 
-export interface SenderOptions {
-  /** Address whose origin is connected to. */
-  readonly url: string;
-  /** Most connections, which is also the most requests in flight. */
-  readonly maxConnections: number;
-  /** Whole exchange, ms; default 60,000. */
-  readonly deadlineMs?: number;
-  /** Silence inside an answer that has begun, ms; default 20,000. */
-  readonly idleMs?: number;
-  /** Answer, bytes; default 64 MiB: a bound against endless streams. */
-  readonly maxBodyBytes?: number;
-  /** Bytes of an answer that is kept; default 256 KiB. */
-  readonly maxCaptureBytes?: number;
-  /** Reads `x_send_ns` stamps of events, for calibration. */
-  readonly onStamp?: OnStamp;
-}
+/** Which HTTP is spoken: 1 or 2 whatever is offered, or what the TLS handshake agrees on. */
+export type HttpChoice = 1 | 2 | "offered";
 
-type OnEnd = (exchange: LoadExchange) => void;
-
-/** Connections opened side by side: a backlog of a listening socket is often 128 or 511. */
-const OPEN_AT_ONCE = 100;
-/** How often deadlines are looked at, ms: a timer per request would cost more than the request. */
-const SWEEP_MS = 100;
-/** A connection that was idle this long may have been closed by the server at the very moment of the send. */
-const STALE_AFTER_US = 500_000;
+/** Handshake, ms. */
+const CONNECT_MS = 10_000;
 
 /**
- * Sends requests over connections that stay open, one exchange on each at a time. Deadlines, sizes and silences are
- * bounded; nothing is retried, except once what met a connection that the server closed while it was idle (RFC 9112, 9.3).
+ * Sends requests over connections that stay open: HTTP/1.1 with one exchange on each at a time, or HTTP/2 where the target
+ * chooses it in the TLS handshake (RFC 9113, 3.2) or is said to know it. Deadlines, sizes and silences are bounded.
  */
-export class Sender implements AsyncDisposable {
+export class Sender implements RequestSender {
   readonly #options: SenderOptions;
-  readonly #url: URL;
-  readonly #buffer: ReadBuffer = makeReadBuffer();
-  readonly #free: LoadConnection[] = [];
-  readonly #busy = new Map<LoadConnection, OnEnd>();
-  #opening = 0;
-  #closed = false;
-  #ordinal = 0;
-  readonly #sweeper: NodeJS.Timeout;
-  /** Connections that were opened. */
-  opened = 0;
-  /** Requests that had to wait for a connection to open. */
-  waits = 0;
-  peakInFlight = 0;
-  /** Why the last connection did not come about. */
-  lastFailure: string | undefined;
+  readonly #choice: HttpChoice;
+  #inner: RequestSender | undefined;
+  /** What is spoken; `undefined` until `open` has asked. */
+  protocol: "HTTP/1.1" | "HTTP/2" | undefined;
 
-  constructor(options: SenderOptions) {
+  constructor(options: SenderOptions & { readonly http?: HttpChoice | undefined }) {
+    const { http = 1 } = options;
     this.#options = options;
-    this.#url = new URL(options.url);
-    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
-    this.#sweeper.unref();
-  }
-
-  /** Sent, and the end of the answer not yet seen. */
-  get inFlight(): number {
-    return this.#busy.size;
-  }
-
-  /** Opens connections ahead of time, so that no request pays for a handshake. @returns how many there are. */
-  async open(count: number): Promise<number> {
-    const wanted = Math.min(count, this.#options.maxConnections) - this.#free.length - this.#busy.size;
-    for (let left = wanted; left > 0 && !this.#closed; left -= OPEN_AT_ONCE) {
-      await Promise.all(Array.from({ length: Math.min(left, OPEN_AT_ONCE) }, () => this.#openIdle()));
+    this.#choice = http;
+    const isPlain = new URL(options.url).protocol === "http:";
+    if (http === 1 || (http === "offered" && isPlain)) {
+      this.#inner = new Http1Sender(options);
+      this.protocol = "HTTP/1.1";
     }
-    return this.#free.length + this.#busy.size;
   }
 
-  /**
-   * Sends at once.
-   *
-   * @param dueUs when the plan wanted it sent, on the clock of `nowUs`.
-   * @param onEnd called once, when the exchange has ended; never before this returns.
-   * @returns false when every connection is in use: the arrival is dropped, and the caller counts it.
-   */
+  get inFlight(): number {
+    return this.#inner?.inFlight ?? 0;
+  }
+  get opened(): number {
+    return this.#inner?.opened ?? 0;
+  }
+  get waits(): number {
+    return this.#inner?.waits ?? 0;
+  }
+  get peakInFlight(): number {
+    return this.#inner?.peakInFlight ?? 0;
+  }
+  get lastFailure(): string | undefined {
+    return this.#inner?.lastFailure;
+  }
+
+  async open(count: number): Promise<number> {
+    this.#inner ??= await this.#choose();
+    return this.#inner.open(count);
+  }
+
   send(shot: Shot, dueUs: number, onEnd: OnEnd): boolean {
-    if (this.#closed || this.#busy.size + this.#opening >= this.#options.maxConnections) return false;
-    const { maxCaptureBytes = 256 * 1024, onStamp } = this.#options;
-    const exchange = new LoadExchange(shot, dueUs, maxCaptureBytes, onStamp);
-    const connection = this.#takeFree();
-    if (connection === undefined) void this.#sendOnNew(exchange, onEnd);
-    else this.#begin(connection, exchange, onEnd);
-    return true;
+    if (this.#inner === undefined) throw new InternalError("nothing is sent before connections are opened");
+    return this.#inner.send(shot, dueUs, onEnd);
   }
 
-  /** Leaves what is under way; the exchanges end as `aborted`. */
   abortAll(): void {
-    for (const connection of [...this.#busy.keys()]) connection.leave("aborted");
+    this.#inner?.abortAll();
   }
 
-  /** The exchange of this very shot while it runs; `undefined` before its connection is there, and after its end. */
   underWay(shot: Shot): LoadExchange | undefined {
-    for (const { exchange } of this.#busy.keys()) if (exchange?.shot === shot) return exchange;
-    return undefined;
+    return this.#inner?.underWay(shot);
   }
 
-  /** Leaves one exchange, as a client does that gives up. */
   abort(exchange: LoadExchange): void {
-    const connection = [...this.#busy.keys()].find((candidate) => candidate.exchange === exchange);
-    connection?.leave("aborted");
+    this.#inner?.abort(exchange);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true;
-    clearInterval(this.#sweeper);
-    this.abortAll();
-    for (const connection of this.#free) connection.destroy();
-    this.#free.length = 0;
+    await this.#inner?.[Symbol.asyncDispose]();
   }
 
-  #takeFree(): LoadConnection | undefined {
-    for (let candidate = this.#free.pop(); candidate !== undefined; candidate = this.#free.pop()) {
-      if (candidate.alive) return candidate;
+  async #choose(): Promise<RequestSender> {
+    const url = new URL(this.#options.url);
+    const socket = url.protocol === "https:" ? await negotiate(url, this.#choice) : undefined;
+    if (this.#choice === 2 || socket?.alpnProtocol === "h2") {
+      this.protocol = "HTTP/2";
+      // Loaded where it is spoken: it takes a while, and most loads go without.
+      const { Http2Sender } = await import("./http2-sender.ts");
+      return new Http2Sender(this.#options, socket?.alpnProtocol === "h2" ? socket : undefined);
     }
-    return undefined;
+    socket?.destroy();
+    this.protocol = "HTTP/1.1";
+    return new Http1Sender(this.#options);
   }
+}
 
-  #begin(connection: LoadConnection, exchange: LoadExchange, onEnd: OnEnd): void {
-    this.#busy.set(connection, onEnd);
-    exchange.inFlight = this.#busy.size;
-    if (this.#busy.size > this.peakInFlight) this.peakInFlight = this.#busy.size;
-    connection.send(exchange);
-  }
-
-  async #sendOnNew(exchange: LoadExchange, onEnd: OnEnd): Promise<void> {
-    this.waits++;
-    this.#opening++;
-    const startUs = nowUs();
-    const { connection, failure } = await this.#connect();
-    this.#opening--;
-    if (failure !== undefined || this.#closed) {
-      exchange.ending = this.#closed ? "aborted" : "unreachable";
-      exchange.detail = failure ?? "";
-      exchange.endUs = nowUs();
-      onEnd(exchange);
-      return;
-    }
-    this.#begin(connection, exchange, onEnd);
-    // The service begins when the client wants to send: a handshake that it has to pay for is part of it.
-    exchange.connectUs = exchange.sentUs - startUs;
-    exchange.sentUs = startUs;
-  }
-
-  async #openIdle(): Promise<void> {
-    const { connection, failure } = await this.#connect();
-    if (failure === undefined) this.#free.push(connection);
-  }
-
-  async #connect(): Promise<{ connection: LoadConnection; failure: string | undefined }> {
-    const connection = new LoadConnection(++this.#ordinal, {
-      onExchange: (exchange, from) => this.#ended(exchange, from),
-      onIdleClose: (from) => this.#forget(from),
-    });
-    const failure = await connection.open(this.#url, this.#buffer);
-    if (failure === undefined) this.opened++;
-    else this.lastFailure = failure;
-    return { connection, failure };
-  }
-
-  #ended(exchange: LoadExchange, connection: LoadConnection): void {
-    const onEnd = this.#busy.get(connection);
-    this.#busy.delete(connection);
-    const { sentUs, ending, status, firstByteUs, earlier } = exchange;
-    if (exchange.reusable && !this.#closed) this.#free.push(connection);
-    if (onEnd === undefined) return;
-    const idleUs = sentUs - connection.idleBeforeSendUs;
-    if (
-      ending === "reset" &&
-      status === 0 &&
-      firstByteUs === 0 &&
-      earlier > 0 &&
-      idleUs > STALE_AFTER_US &&
-      !this.#closed
-    ) {
-      const again = new LoadExchange(
-        exchange.shot,
-        exchange.dueUs,
-        this.#options.maxCaptureBytes ?? 256 * 1024,
-        this.#options.onStamp,
-      );
-      again.stale = true;
-      void this.#sendOnNew(again, onEnd);
-      return;
-    }
-    onEnd(exchange);
-  }
-
-  #forget(connection: LoadConnection): void {
-    const at = this.#free.indexOf(connection);
-    if (at !== -1) this.#free.splice(at, 1);
-  }
-
-  #sweep(): void {
-    const { deadlineMs = 60_000, idleMs = 20_000, maxBodyBytes = 64 * 1024 * 1024 } = this.#options;
-    const now = nowUs();
-    for (const connection of [...this.#busy.keys()]) {
-      const { exchange } = connection;
-      if (exchange === undefined) continue;
-      if (now - exchange.sentUs > deadlineMs * 1_000) connection.leave("deadline");
-      else if (exchange.headUs > 0 && now - exchange.readUs > idleMs * 1_000) connection.leave("idle-timeout");
-      else if (exchange.bodyBytes > maxBodyBytes) connection.leave("size-bound");
-    }
-  }
+/** @returns a connection that has agreed on what is spoken; `undefined` when none came about: the first request will tell why. */
+function negotiate(url: URL, choice: HttpChoice): Promise<TLSSocket | undefined> {
+  return new Promise((resolve) => {
+    const socket = tlsSocket(url, choice === 2 ? ["h2"] : ["h2", "http/1.1"]);
+    const settle = (agreed: TLSSocket | undefined) => {
+      clearTimeout(deadline);
+      socket.off("error", failed);
+      // Between this and its use it may break: whoever uses it sees that it is closed.
+      socket.on("error", () => undefined);
+      if (agreed === undefined) socket.destroy();
+      resolve(agreed);
+    };
+    const failed = () => settle(undefined);
+    const deadline = setTimeout(failed, CONNECT_MS);
+    socket.once("secureConnect", () => settle(socket));
+    socket.once("error", failed);
+  });
 }

@@ -147,6 +147,7 @@ export async function runTier({ name, limits, written, length }: TierOptions, co
     name,
     kind: "tier",
     engine: "native",
+    protocol: bench.sender.protocol,
     ...settle(phases, generator, bench.stopped),
     limits: { ...limits },
     keys: context.keys.map((key) => key.name),

@@ -88,6 +88,7 @@ export class TierBench implements AsyncDisposable {
       maxConnections: limits.inFlight * 2 + 64,
       deadlineMs: context.target.timeouts.answerMs,
       idleMs: context.target.timeouts.idleMs,
+      http: context.target.http,
     });
     context.abort.addEventListener("abort", () => this.sender.abortAll(), { once: true });
     this.sampler = new Sampler({
@@ -167,7 +168,7 @@ export class TierBench implements AsyncDisposable {
   #ended(exchange: LoadExchange, phase: Phase, role: string): Fact {
     const came = outcomeOf(exchange, this.#read);
     const sentUs = exchange.sentUs === 0 ? exchange.endUs : exchange.sentUs;
-    phase.tally.sent(exchange.dueUs, sentUs, this.sender.inFlight);
+    phase.tally.sent(exchange.dueUs, sentUs, exchange.inFlight);
     this.lag.record(sentUs - exchange.dueUs);
     phase.tally.ended(exchange, came.outcome);
     const sample = this.sampler.offer(`${this.run}/${phase.name}`, exchange, came);

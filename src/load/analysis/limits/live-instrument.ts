@@ -53,6 +53,7 @@ export class LiveInstrument implements Instrument, AsyncDisposable {
       // Streams are held on purpose: as long as it takes to fill every slot.
       deadlineMs: Math.max(LONGEST_HOLD_MS, target.timeouts.answerMs),
       idleMs: target.timeouts.idleMs,
+      http: target.http,
     });
     this.#shots = shotsOf(options);
     this.kinds = [...this.#shots.keys()].filter((kind) => kind !== "main");

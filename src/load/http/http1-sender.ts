@@ -1,0 +1,173 @@
+import { InFlightGauge } from "./in-flight-gauge.ts";
+import { LoadConnection, makeReadBuffer, type ReadBuffer } from "./load-connection.ts";
+import { LoadExchange, nowUs, type Shot } from "./load-exchange.ts";
+import { type OnEnd, overdue, type RequestSender, type SenderOptions, SWEEP_MS } from "./request-sender.ts";
+
+/** Connections opened side by side: a backlog of a listening socket is often 128 or 511. */
+const OPEN_AT_ONCE = 100;
+/** A connection that was idle this long may have been closed by the server at the very moment of the send. */
+const STALE_AFTER_US = 500_000;
+
+/**
+ * Sends requests over connections that stay open, one exchange on each at a time. Deadlines, sizes and silences are
+ * bounded; nothing is retried, except once what met a connection that the server closed while it was idle (RFC 9112, 9.3).
+ */
+export class Http1Sender implements RequestSender {
+  readonly #options: SenderOptions;
+  readonly #url: URL;
+  readonly #buffer: ReadBuffer = makeReadBuffer();
+  readonly #free: LoadConnection[] = [];
+  readonly #busy = new Map<LoadConnection, OnEnd>();
+  readonly #gauge: InFlightGauge;
+  #opening = 0;
+  #closed = false;
+  #ordinal = 0;
+  readonly #sweeper: NodeJS.Timeout;
+  opened = 0;
+  waits = 0;
+  peakInFlight = 0;
+  lastFailure: string | undefined;
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+    this.#url = new URL(options.url);
+    this.#gauge = options.gauge ?? new InFlightGauge();
+    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
+    this.#sweeper.unref();
+  }
+
+  get inFlight(): number {
+    return this.#busy.size;
+  }
+
+  async open(count: number): Promise<number> {
+    const wanted = Math.min(count, this.#options.maxConnections) - this.#free.length - this.#busy.size;
+    for (let left = wanted; left > 0 && !this.#closed; left -= OPEN_AT_ONCE) {
+      await Promise.all(Array.from({ length: Math.min(left, OPEN_AT_ONCE) }, () => this.#openIdle()));
+    }
+    return this.#free.length + this.#busy.size;
+  }
+
+  send(shot: Shot, dueUs: number, onEnd: OnEnd): boolean {
+    if (this.#closed || this.#busy.size + this.#opening >= this.#options.maxConnections) return false;
+    const { maxCaptureBytes = 256 * 1024, onStamp } = this.#options;
+    const exchange = new LoadExchange(shot, dueUs, maxCaptureBytes, onStamp);
+    const connection = this.#takeFree();
+    if (connection === undefined) void this.#sendOnNew(exchange, onEnd);
+    else this.#begin(connection, exchange, onEnd);
+    return true;
+  }
+
+  abortAll(): void {
+    for (const connection of [...this.#busy.keys()]) connection.leave("aborted");
+  }
+
+  underWay(shot: Shot): LoadExchange | undefined {
+    for (const { exchange } of this.#busy.keys()) if (exchange?.shot === shot) return exchange;
+    return undefined;
+  }
+
+  abort(exchange: LoadExchange): void {
+    const connection = [...this.#busy.keys()].find((candidate) => candidate.exchange === exchange);
+    connection?.leave("aborted");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#sweeper);
+    this.abortAll();
+    for (const connection of this.#free) connection.destroy();
+    this.#free.length = 0;
+  }
+
+  #takeFree(): LoadConnection | undefined {
+    for (let candidate = this.#free.pop(); candidate !== undefined; candidate = this.#free.pop()) {
+      if (candidate.alive) return candidate;
+    }
+    return undefined;
+  }
+
+  #begin(connection: LoadConnection, exchange: LoadExchange, onEnd: OnEnd): void {
+    this.#busy.set(connection, onEnd);
+    exchange.inFlight = this.#gauge.enter();
+    if (exchange.inFlight > this.peakInFlight) this.peakInFlight = exchange.inFlight;
+    connection.send(exchange);
+  }
+
+  async #sendOnNew(exchange: LoadExchange, onEnd: OnEnd): Promise<void> {
+    this.waits++;
+    this.#opening++;
+    const startUs = nowUs();
+    const { connection, failure } = await this.#connect();
+    this.#opening--;
+    if (failure !== undefined || this.#closed) {
+      exchange.ending = this.#closed ? "aborted" : "unreachable";
+      exchange.detail = failure ?? "";
+      exchange.endUs = nowUs();
+      onEnd(exchange);
+      return;
+    }
+    this.#begin(connection, exchange, onEnd);
+    // The service begins when the client wants to send: a handshake that it has to pay for is part of it.
+    exchange.connectUs = exchange.sentUs - startUs;
+    exchange.sentUs = startUs;
+  }
+
+  async #openIdle(): Promise<void> {
+    const { connection, failure } = await this.#connect();
+    if (failure === undefined) this.#free.push(connection);
+  }
+
+  async #connect(): Promise<{ connection: LoadConnection; failure: string | undefined }> {
+    const connection = new LoadConnection(++this.#ordinal, {
+      onExchange: (exchange, from) => this.#ended(exchange, from),
+      onIdleClose: (from) => this.#forget(from),
+    });
+    const failure = await connection.open(this.#url, this.#buffer);
+    if (failure === undefined) this.opened++;
+    else this.lastFailure = failure;
+    return { connection, failure };
+  }
+
+  #ended(exchange: LoadExchange, connection: LoadConnection): void {
+    const onEnd = this.#busy.get(connection);
+    if (this.#busy.delete(connection)) this.#gauge.leave();
+    const { sentUs, ending, status, firstByteUs, earlier } = exchange;
+    if (exchange.reusable && !this.#closed) this.#free.push(connection);
+    if (onEnd === undefined) return;
+    const idleUs = sentUs - connection.idleBeforeSendUs;
+    if (
+      ending === "reset" &&
+      status === 0 &&
+      firstByteUs === 0 &&
+      earlier > 0 &&
+      idleUs > STALE_AFTER_US &&
+      !this.#closed
+    ) {
+      const again = new LoadExchange(
+        exchange.shot,
+        exchange.dueUs,
+        this.#options.maxCaptureBytes ?? 256 * 1024,
+        this.#options.onStamp,
+      );
+      again.stale = true;
+      void this.#sendOnNew(again, onEnd);
+      return;
+    }
+    onEnd(exchange);
+  }
+
+  #forget(connection: LoadConnection): void {
+    const at = this.#free.indexOf(connection);
+    if (at !== -1) this.#free.splice(at, 1);
+  }
+
+  #sweep(): void {
+    const now = nowUs();
+    for (const connection of [...this.#busy.keys()]) {
+      const { exchange } = connection;
+      const why = exchange === undefined ? undefined : overdue(exchange, now, this.#options);
+      if (why !== undefined) connection.leave(why);
+    }
+  }
+}

@@ -1,0 +1,177 @@
+import { type Heat, HeatGrid, Histogram, type StoredHistogram } from "../metrics/index.ts";
+import type { LoadSecond } from "../record/index.ts";
+
+export interface Counts {
+  offered: number;
+  sent: number;
+  admitted: number;
+  denied: number;
+  failed: number;
+  dropped: number;
+}
+
+export const noCounts = (): Counts => ({ offered: 0, sent: 0, admitted: 0, denied: 0, failed: 0, dropped: 0 });
+
+interface Second extends Counts {
+  /** Most in flight at a send of this second. */
+  peak: number;
+  responseMs: LoadSecond["responseMs"];
+  ttftMs: LoadSecond["ttftMs"];
+  /** Whole histograms, where others are to be merged with them. */
+  response: readonly StoredHistogram[];
+  ttft: readonly StoredHistogram[];
+}
+
+/** What a worker hands over. */
+export interface StoredSeries {
+  readonly seconds: readonly (readonly [index: number, second: Second])[];
+  readonly response: Heat | undefined;
+  readonly ttft: Heat | undefined;
+}
+
+/** Counts and latencies of a phase, second by second. */
+export class SecondSeries {
+  readonly #seconds = new Map<number, Second>();
+  readonly #running = { response: new Histogram(), ttft: new Histogram(), second: -1 };
+  readonly #heat = { response: new HeatGrid(), ttft: new HeatGrid() };
+  readonly #keep: boolean;
+  #startUs: number;
+
+  /** @param keep whole histograms of each second, to be merged with those of others. */
+  constructor(startUs: number, keep: boolean) {
+    this.#startUs = startUs;
+    this.#keep = keep;
+  }
+
+  get startUs(): number {
+    return this.#startUs;
+  }
+
+  /** Moves the beginning, before anything was counted. */
+  beginAt(startUs: number): void {
+    this.#startUs = startUs;
+  }
+
+  count(what: keyof Counts, atUs: number): void {
+    this.#second(atUs)[what]++;
+  }
+
+  /** @param inFlight requests in flight at that moment, this one included. */
+  sent(sentUs: number, inFlight: number): void {
+    const second = this.#second(sentUs);
+    second.sent++;
+    if (inFlight > second.peak) second.peak = inFlight;
+  }
+
+  /** Latencies of an admitted request, after its end was counted. @param firstTokenUs 0 when there was none. */
+  admitted(dueUs: number, sentUs: number, firstTokenUs: number, endUs: number): void {
+    this.#running.response.record(endUs - dueUs);
+    this.#heat.response.record(this.#indexOf(endUs), endUs - dueUs);
+    if (firstTokenUs === 0) return;
+    this.#running.ttft.record(firstTokenUs - sentUs);
+    this.#heat.ttft.record(this.#indexOf(firstTokenUs), firstTokenUs - sentUs);
+  }
+
+  /** Response times of the running second, whole. */
+  get running(): Histogram {
+    return this.#running.response;
+  }
+
+  #indexOf(atUs: number): number {
+    return Math.max(0, Math.floor((atUs - this.#startUs) / 1_000_000));
+  }
+
+  #second(atUs: number): Second {
+    const index = this.#indexOf(atUs);
+    if (index > this.#running.second) this.#turn(index);
+    return this.#at(index);
+  }
+
+  #at(index: number): Second {
+    const known = this.#seconds.get(index);
+    if (known !== undefined) return known;
+    const made = { ...noCounts(), peak: 0, responseMs: null, ttftMs: null, response: [], ttft: [] };
+    this.#seconds.set(index, made);
+    return made;
+  }
+
+  /** Closes the quantiles of a second; what ends late counts in the second in which it ends. */
+  #turn(index: number): void {
+    const { response, ttft, second } = this.#running;
+    const closed = this.#seconds.get(second);
+    if (closed !== undefined) {
+      closed.responseMs = twoOf(response);
+      closed.ttftMs = twoOf(ttft);
+      if (this.#keep) {
+        closed.response = response.count === 0 ? [] : [response.store()];
+        closed.ttft = ttft.count === 0 ? [] : [ttft.store()];
+      }
+    }
+    response.reset();
+    ttft.reset();
+    this.#running.second = index;
+  }
+
+  /**
+   * @param offsetS seconds from the beginning of the run to that of the phase.
+   * @returns a second for each in which something happened or was under way.
+   */
+  close(offsetS: number): LoadSecond[] {
+    this.#turn(this.#running.second + 1);
+    const last = Math.max(-1, ...this.#seconds.keys());
+    const series: LoadSecond[] = [];
+    // Sent and not ended when the second begins.
+    let carried = 0;
+    for (let index = 0; index <= last; index++) {
+      const second = this.#seconds.get(index);
+      if (second === undefined) {
+        const nothing = { ...noCounts(), inFlight: carried, responseMs: null, ttftMs: null };
+        if (carried > 0) series.push({ atS: offsetS + index, ...nothing });
+        continue;
+      }
+      const { peak, response, ttft, responseMs, ttftMs, ...counts } = second;
+      series.push({
+        atS: offsetS + index,
+        ...counts,
+        inFlight: Math.max(peak, carried),
+        responseMs: response.length === 0 ? responseMs : twoOf(joined(response)),
+        ttftMs: ttft.length === 0 ? ttftMs : twoOf(joined(ttft)),
+      });
+      carried += counts.sent - counts.admitted - counts.denied - counts.failed;
+    }
+    return series;
+  }
+
+  get heat(): { readonly response: Heat | undefined; readonly ttft: Heat | undefined } {
+    return { response: this.#heat.response.close(), ttft: this.#heat.ttft.close() };
+  }
+
+  store(): StoredSeries {
+    this.#turn(this.#running.second + 1);
+    return { seconds: [...this.#seconds], ...this.heat };
+  }
+
+  merge(other: StoredSeries): void {
+    for (const [index, second] of other.seconds) {
+      const own = this.#at(index);
+      for (const name of Object.keys(noCounts()) as (keyof Counts)[]) own[name] += second[name];
+      // Counted over all of them already, where they share a gauge.
+      own.peak = Math.max(own.peak, second.peak);
+      own.response = [...own.response, ...second.response];
+      own.ttft = [...own.ttft, ...second.ttft];
+    }
+    if (other.response !== undefined) this.#heat.response.merge(other.response);
+    if (other.ttft !== undefined) this.#heat.ttft.merge(other.ttft);
+  }
+}
+
+function joined(parts: readonly StoredHistogram[]): Histogram {
+  const all = new Histogram();
+  for (const part of parts) all.merge(Histogram.restore(part));
+  return all;
+}
+
+function twoOf(histogram: Histogram): LoadSecond["responseMs"] {
+  if (histogram.count === 0) return null;
+  return { p50: histogram.quantileUs(0.5) / 1_000, p99: histogram.quantileUs(0.99) / 1_000 };
+}

@@ -1,0 +1,150 @@
+import type { Redactor } from "../client/index.ts";
+import type { LoadGenerator, LoadRun } from "../record/index.ts";
+import { endpointUrl } from "../wire/index.ts";
+import { drive, shareOf } from "./drive.ts";
+import { GeneratorHealth } from "./generator-health.ts";
+import type { InFlightGauge } from "./http/in-flight-gauge.ts";
+import { Sender } from "./http/sender.ts";
+import { Ledger } from "./phase-record.ts";
+import { reasonReader } from "./read-reason.ts";
+import { RetryTally } from "./retry-tally.ts";
+import { type Sample, Sampler } from "./sampler.ts";
+import { type Arrivals, planOf } from "./schedule.ts";
+import { type LoadTarget, mixedShots, tracedShots, type WireKey } from "./shots.ts";
+import { Tally } from "./tally.ts";
+import type { Workload } from "./workload.ts";
+
+export interface ShareOptions {
+  readonly workload: Workload;
+  readonly target: LoadTarget;
+  /** Keys of one account; they take turns. */
+  readonly keys: readonly WireKey[];
+  readonly seed: number;
+  /** Which part of the arrivals, of the connections and of the requests in flight. */
+  readonly part: { readonly index: number; readonly of: number };
+  /** Origin of the run on the clock of `nowUs`, and the wall clock at it. */
+  readonly originUs: number;
+  readonly originMs: number;
+  /** Ends the sending; what runs is waited for. */
+  readonly stop: AbortSignal;
+  /** Ends everything now. */
+  readonly abort: AbortSignal;
+  readonly redactor: Redactor;
+  readonly onSample: (sample: Sample) => void;
+  readonly calibration: LoadGenerator["calibration"];
+  /** Counts what is in flight over all parts. */
+  readonly gauge?: InFlightGauge | undefined;
+  /** Told when connections are open; sending begins at the moment that it comes to, or at once. */
+  readonly ready?: (share: Running) => Promise<number> | undefined;
+}
+
+/** What can be seen of a share while it is sent. */
+export interface Running {
+  readonly tally: Tally;
+  readonly inFlight: number;
+}
+
+/** What came of one part of a workload. */
+export interface Share {
+  readonly tally: Tally;
+  readonly ledger: Ledger;
+  readonly retries: RetryTally;
+  readonly generator: LoadGenerator;
+  /** Beginning and end of what was measured, on the clock of `nowUs`. */
+  readonly startUs: number;
+  readonly endUs: number;
+  readonly peakInFlight: number;
+  readonly connections: number;
+  readonly protocol: LoadRun["protocol"];
+  readonly lastFailure: string | undefined;
+}
+
+/** Samples that a plain workload keeps, about. */
+const SAMPLES = 200;
+/** Most requests in flight of an open loop that names no bound: four seconds' worth. */
+const OPEN_LOOP_S = 4;
+const LEAST_BOUND = 256;
+const MOST_BOUND = 10_000;
+
+/** Most requests in flight of a workload, which is the number of connections that it may open. */
+export function boundOf({ arrivals, maxInFlight }: Workload): number {
+  if (arrivals?.kind === "closed") return Math.min(maxInFlight ?? arrivals.inFlight, arrivals.inFlight);
+  const peak = arrivals === undefined ? LEAST_BOUND : (planOf(arrivals).peakPerS ?? LEAST_BOUND);
+  return maxInFlight ?? Math.min(MOST_BOUND, Math.max(LEAST_BOUND, Math.ceil(peak * OPEN_LOOP_S)));
+}
+
+/** Connections that are opened ahead: all of a closed loop, a sixth of a second's worth of an open one; it opens more as it needs them. */
+function openAhead(arrivals: Arrivals, bound: number): number {
+  if (arrivals.kind === "closed") return bound;
+  return Math.min(bound, 8 + Math.ceil((planOf(arrivals).peakPerS ?? 0) / 6));
+}
+
+/** Sends one part of a workload, or all of it, from this thread. */
+export async function sendShare(arrivals: Arrivals, options: ShareOptions): Promise<Share> {
+  const { workload, target, keys, seed, part, originUs, stop, abort, calibration, ready } = options;
+  using health = new GeneratorHealth();
+  const bound = boundOf(workload);
+  await using sender = new Sender({
+    url: endpointUrl(target.baseUrl, "chat"),
+    maxConnections: shareOf(bound, part),
+    deadlineMs: target.timeouts.answerMs,
+    idleMs: target.timeouts.idleMs,
+    http: target.http,
+    gauge: options.gauge,
+  });
+  abort.addEventListener("abort", () => sender.abortAll(), { once: true });
+  await sender.open(shareOf(openAhead(arrivals, bound), part));
+  const sampler = new Sampler({
+    baseUrl: target.baseUrl,
+    redactor: options.redactor,
+    originUs,
+    originMs: options.originMs,
+    prefix: part.of === 1 ? "s" : `s${part.index + 1}-`,
+    account: "main",
+    onSample: options.onSample,
+  });
+  const requests = planOf(arrivals).requests ?? SAMPLES * 10;
+  const sampleEvery = Math.max(1, Math.ceil(requests / SAMPLES));
+  const shot =
+    arrivals.kind === "replay"
+      ? tracedShots(target, keys, arrivals.entries)
+      : mixedShots({ target, keys, mix: workload.mix, seed, sampleEvery });
+  const tally = new Tally(originUs, { keep: part.of > 1 });
+  const ledger = new Ledger();
+  const retries = new RetryTally(workload.behaviour, seed + part.index);
+  const running: Running = {
+    tally,
+    get inFlight() {
+      return sender.inFlight;
+    },
+  };
+  const { startUs, endUs } = await drive({
+    tally,
+    retries,
+    name: workload.name,
+    sender,
+    arrivals,
+    seed,
+    shot,
+    part,
+    startUs: await ready?.(running),
+    reason: reasonReader(target),
+    warmupS: workload.warmupS,
+    signal: stop,
+    onRequest: (exchange, came) =>
+      ledger.add(exchange, came, sampler.offer(`${workload.name}/${workload.name}`, exchange, came)),
+  });
+  await sampler.settle();
+  return {
+    tally,
+    ledger,
+    retries,
+    generator: health.close(tally.lag, { connectionWaits: sender.waits, workers: 0, calibration }),
+    startUs,
+    endUs,
+    peakInFlight: sender.peakInFlight,
+    connections: sender.opened,
+    protocol: sender.protocol,
+    lastFailure: sender.lastFailure,
+  };
+}

@@ -1,0 +1,66 @@
+import type { StoredHistogram } from "../../metrics/index.ts";
+import type { LoadGenerator, LoadPhase, LoadRun } from "../../record/index.ts";
+import type { StoredRetries } from "../retry-tally.ts";
+import type { Sample } from "../sampler.ts";
+import type { LoadTarget } from "../shots.ts";
+import type { StoredTally } from "../tally.ts";
+import type { Workload } from "../workload.ts";
+
+/** A secret and its name. Stays in the memory of this process. */
+export interface SentSecret {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** What a worker is given at its start. */
+export interface WorkerStart {
+  readonly workload: Workload;
+  readonly target: LoadTarget;
+  readonly keys: readonly SentSecret[];
+  /** What must not be shown, for the samples. */
+  readonly secrets: readonly SentSecret[];
+  readonly seed: number;
+  readonly part: { readonly index: number; readonly of: number };
+  /** Origin of the run on the clock that threads share, µs, and the wall clock at it. */
+  readonly originUs: number;
+  readonly originMs: number;
+  /** Requests in flight over all workers. */
+  readonly inFlight: Int32Array;
+}
+
+/** To a worker. Moments are on the clock that threads share, µs. */
+export type Order =
+  | { readonly kind: "begin"; readonly atUs: number }
+  /** Send nothing more, and wait for what runs. */
+  | { readonly kind: "stop" }
+  /** Leave what runs. */
+  | { readonly kind: "abort" };
+
+export interface WorkerProgress {
+  readonly total: StoredTally["total"];
+  readonly inFlight: number;
+  /** Response times of the running second, a whole histogram. */
+  readonly response: StoredHistogram;
+}
+
+/** What a worker has counted. Moments are on the clock that threads share, µs. */
+export interface StoredShare {
+  readonly tally: StoredTally;
+  readonly ledger: Pick<LoadPhase, "denials" | "failures">;
+  readonly retries: StoredRetries;
+  readonly generator: LoadGenerator;
+  readonly startUs: number;
+  readonly endUs: number;
+  readonly peakInFlight: number;
+  readonly connections: number;
+  readonly protocol: LoadRun["protocol"];
+  readonly lastFailure: string | undefined;
+}
+
+/** From a worker. */
+export type Told =
+  /** Its connections are open. */
+  | { readonly kind: "ready" }
+  | ({ readonly kind: "progress" } & WorkerProgress)
+  | { readonly kind: "sample"; readonly sample: Sample }
+  | { readonly kind: "done"; readonly share: StoredShare };

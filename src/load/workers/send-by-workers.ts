@@ -1,0 +1,156 @@
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { InternalError } from "../../core/index.ts";
+import { Histogram } from "../../metrics/index.ts";
+import type { LoadGenerator } from "../../record/index.ts";
+import { GeneratorHealth, mergeGenerators } from "../generator-health.ts";
+import { nowUs } from "../http/load-exchange.ts";
+import { Ledger } from "../phase-record.ts";
+import { RetryTally } from "../retry-tally.ts";
+import type { Sample } from "../sampler.ts";
+import type { Share } from "../send-share.ts";
+import { Tally } from "../tally.ts";
+import type { Order, StoredShare, Told, WorkerProgress, WorkerStart } from "./messages.ts";
+import { fromShared, toShared } from "./shared-clock.ts";
+
+export interface WorkersOptions {
+  readonly workers: number;
+  readonly start: Omit<WorkerStart, "part" | "inFlight" | "originUs">;
+  /** Origin of the run on the clock of `nowUs`. */
+  readonly originUs: number;
+  readonly stop: AbortSignal;
+  readonly abort: AbortSignal;
+  readonly onSample: (sample: Sample) => void;
+  readonly onProgress: (all: Pick<Tally, "total" | "running">, inFlight: number) => void;
+  readonly calibration: LoadGenerator["calibration"];
+}
+
+/** Time for the order to reach every worker, µs: they begin at one moment. */
+const LEAD_US = 20_000;
+/** How often progress is told, ms. */
+const TELL_MS = 500;
+
+/**
+ * Sends a workload from several threads. Each sends every n-th arrival over connections of its own; what they counted is
+ * added up, whole histograms with it.
+ *
+ * @throws InternalError when a worker ends before it is done.
+ */
+export async function sendByWorkers(options: WorkersOptions): Promise<Share> {
+  const { workers: count, start, originUs, stop, abort, calibration } = options;
+  using health = new GeneratorHealth();
+  const inFlight = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const file = `./worker.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`;
+  const threads = Array.from({ length: count }, (_, index) => {
+    const data: WorkerStart = { ...start, part: { index, of: count }, inFlight, originUs: toShared(originUs) };
+    return new Thread(
+      new Worker(fileURLToPath(new URL(file, import.meta.url)), { workerData: data }),
+      options.onSample,
+    );
+  });
+  const order = (given: Order) => {
+    for (const thread of threads) thread.order(given);
+  };
+  const stopAll = () => order({ kind: "stop" });
+  const abortAll = () => order({ kind: "abort" });
+  stop.addEventListener("abort", stopAll);
+  abort.addEventListener("abort", abortAll);
+  if (stop.aborted) stopAll();
+  if (abort.aborted) abortAll();
+  const telling = setInterval(() => {
+    const told = threads.flatMap(({ progress }) => (progress === undefined ? [] : [progress]));
+    if (told.length > 0)
+      options.onProgress(
+        sumOf(told),
+        told.reduce((sum, one) => sum + one.inFlight, 0),
+      );
+  }, TELL_MS);
+  try {
+    await Promise.all(threads.map(({ ready }) => ready));
+    order({ kind: "begin", atUs: toShared(nowUs()) + LEAD_US });
+    const shares = await Promise.all(threads.map(({ done }) => done));
+    const merged = mergeShares(shares, start);
+    // The threads measured themselves; what the process took is known here.
+    const whole = health.close(merged.tally.lag, { connectionWaits: 0, workers: count, calibration });
+    const generators = shares.map(({ generator }) => generator);
+    return { ...merged, generator: mergeGenerators(whole, generators) };
+  } finally {
+    clearInterval(telling);
+    stop.removeEventListener("abort", stopAll);
+    abort.removeEventListener("abort", abortAll);
+    await Promise.all(threads.map((thread) => thread.end()));
+  }
+}
+
+/** One worker as the main thread sees it. */
+class Thread {
+  readonly ready: Promise<void>;
+  readonly done: Promise<StoredShare>;
+  progress: WorkerProgress | undefined;
+  readonly #worker: Worker;
+
+  constructor(worker: Worker, onSample: (sample: Sample) => void) {
+    this.#worker = worker;
+    const told = new Promise<StoredShare>((resolve, reject) => {
+      worker.on("error", reject);
+      worker.on("exit", () => reject(new InternalError("a worker ended before it was done")));
+      worker.on("message", (message: Told) => {
+        if (message.kind === "done") resolve(message.share);
+        else if (message.kind === "sample") onSample(message.sample);
+        else if (message.kind === "progress") this.progress = message;
+      });
+    });
+    this.done = told;
+    const ready = new Promise<void>((resolve) => {
+      worker.on("message", (message: Told) => {
+        if (message.kind === "ready") resolve();
+      });
+    });
+    this.ready = Promise.race([ready, told.then(() => undefined)]);
+  }
+
+  order(given: Order): void {
+    this.#worker.postMessage(given);
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate();
+  }
+}
+
+function sumOf(told: readonly WorkerProgress[]): Pick<Tally, "total" | "running"> {
+  const tally = new Tally(0);
+  const running = new Histogram();
+  for (const { total, response } of told) {
+    for (const name of Object.keys(total) as (keyof typeof total)[]) tally.total[name] += total[name];
+    running.merge(Histogram.restore(response));
+  }
+  return { total: tally.total, running };
+}
+
+function mergeShares(
+  shares: readonly StoredShare[],
+  { workload, seed }: Pick<WorkerStart, "workload" | "seed">,
+): Omit<Share, "generator"> {
+  const startUs = Math.min(...shares.map((share) => share.startUs));
+  const tally = new Tally(fromShared(startUs));
+  const ledger = new Ledger();
+  const retries = new RetryTally(workload.behaviour, seed);
+  for (const share of shares) {
+    tally.merge(share.tally);
+    ledger.merge(share.ledger);
+    retries.merge(share.retries);
+  }
+  return {
+    tally,
+    ledger,
+    retries,
+    startUs: fromShared(startUs),
+    endUs: fromShared(Math.max(...shares.map(({ endUs }) => endUs))),
+    // Counted over all of them by the gauge that they share.
+    peakInFlight: Math.max(...shares.map(({ peakInFlight }) => peakInFlight)),
+    connections: shares.reduce((sum, { connections }) => sum + connections, 0),
+    protocol: shares[0]?.protocol,
+    lastFailure: shares.find(({ lastFailure }) => lastFailure !== undefined)?.lastFailure,
+  };
+}

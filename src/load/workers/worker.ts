@@ -1,0 +1,67 @@
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { Redactor } from "../../client/index.ts";
+import { InFlightGauge } from "../http/in-flight-gauge.ts";
+import { type Running, sendShare } from "../send-share.ts";
+import type { Order, Told, WorkerStart } from "./messages.ts";
+import { fromShared, toShared } from "./shared-clock.ts";
+
+/** How often the main thread hears how far it is, ms. */
+const TELL_MS = 250;
+
+if (parentPort !== null) await work(parentPort, workerData as WorkerStart);
+
+/** Sends one part of a workload as the main thread orders, and hands over what it counted. */
+async function work(port: MessagePort, start: WorkerStart): Promise<void> {
+  const { workload, target, seed, part, originMs } = start;
+  const { arrivals } = workload;
+  if (arrivals === undefined) throw new Error("a workload without arrivals has no parts");
+  const tell = (told: Told) => port.postMessage(told);
+  const stop = new AbortController();
+  const abort = new AbortController();
+  let begin = (_startUs: number): void => undefined;
+  const begun = new Promise<number>((resolve) => {
+    begin = resolve;
+  });
+  port.on("message", (order: Order) => {
+    if (order.kind === "begin") begin(fromShared(order.atUs));
+    else if (order.kind === "stop") stop.abort();
+    else abort.abort();
+  });
+  let telling: NodeJS.Timeout | undefined;
+  const ready = (running: Running) => {
+    tell({ kind: "ready" });
+    telling = setInterval(() => {
+      const { tally, inFlight } = running;
+      tell({ kind: "progress", total: { ...tally.total }, inFlight, response: tally.running.store() });
+    }, TELL_MS);
+    return begun;
+  };
+  const { tally, ledger, retries, startUs, endUs, ...rest } = await sendShare(arrivals, {
+    workload,
+    target,
+    seed,
+    part,
+    keys: start.keys.map(({ name, value }) => ({ name, reveal: () => value })),
+    originUs: fromShared(start.originUs),
+    originMs,
+    stop: stop.signal,
+    abort: abort.signal,
+    redactor: new Redactor(start.secrets),
+    onSample: (sample) => tell({ kind: "sample", sample }),
+    calibration: null,
+    gauge: new InFlightGauge(start.inFlight),
+    ready,
+  });
+  clearInterval(telling);
+  const share = {
+    ...rest,
+    tally: tally.store(),
+    ledger: ledger.close(),
+    retries: retries.store(),
+    startUs: toShared(startUs),
+    endUs: toShared(endUs),
+  };
+  tell({ kind: "done", share });
+  // Nothing more is listened for: the thread ends.
+  port.close();
+}

@@ -1,0 +1,74 @@
+/** Rows of a decade: neighbouring bounds differ by a quarter (10^0.1), which no eye tells apart in a drawing. */
+export const ROWS_PER_DECADE = 10;
+/** Most columns; beyond them neighbours are put together, so that a long run is no larger than a short one. */
+const MOST_COLUMNS = 180;
+
+/** Counts of durations over time, small enough to be kept for every phase. */
+export interface Heat {
+  /** Width of a column, s. */
+  readonly everyS: number;
+  /**
+   * From the beginning of the phase, one text per column: `ROW:COUNT` with a blank between. Row r holds durations from
+   * 10^(r / 10) up to 10^((r + 1) / 10) microseconds. Empty: nothing in this column.
+   */
+  readonly columns: string[];
+}
+
+/** Counts durations by the second and by their size on a logarithmic scale. Its size has a bound. */
+export class HeatGrid {
+  #everyS = 1;
+  #columns: Map<number, number>[] = [];
+
+  /** @param second whole seconds from the beginning. @param us duration; what is below a microsecond counts as one. */
+  record(second: number, us: number): void {
+    this.#add(second, Math.floor(Math.log10(us < 1 ? 1 : us) * ROWS_PER_DECADE), 1);
+  }
+
+  /** Adds what another one counted. */
+  merge(other: Heat): void {
+    for (const [index, column] of other.columns.entries())
+      for (const [row, count] of readHeatColumn(column)) this.#add(index * other.everyS, row, count);
+    // Columns of the other that are wider than ours stand at their beginning only: ours must not pretend to know more.
+    while (this.#everyS < other.everyS) this.#halve();
+  }
+
+  #add(second: number, row: number, count: number): void {
+    while (second >= this.#everyS * MOST_COLUMNS) this.#halve();
+    const index = Math.floor(second / this.#everyS);
+    while (this.#columns.length <= index) this.#columns.push(new Map());
+    const column = this.#columns[index] as Map<number, number>;
+    column.set(row, (column.get(row) ?? 0) + count);
+  }
+
+  #halve(): void {
+    const before = this.#columns;
+    this.#everyS *= 2;
+    this.#columns = [];
+    for (let index = 0; index < before.length; index += 2) {
+      const joined = before[index] as Map<number, number>;
+      for (const [row, count] of before[index + 1] ?? []) joined.set(row, (joined.get(row) ?? 0) + count);
+      this.#columns.push(joined);
+    }
+  }
+
+  /** @returns `undefined` when nothing was counted. */
+  close(): Heat | undefined {
+    if (this.#columns.length === 0) return undefined;
+    const columns = this.#columns.map((column) =>
+      [...column]
+        .sort(([a], [b]) => a - b)
+        .map(([row, count]) => `${row}:${count}`)
+        .join(" "),
+    );
+    return { everyS: this.#everyS, columns };
+  }
+}
+
+/** @returns row and count of each cell of a column as it stands in a record. */
+export function readHeatColumn(column: string): (readonly [row: number, count: number])[] {
+  if (column === "") return [];
+  return column.split(" ").map((cell) => {
+    const [row = 0, count = 0] = cell.split(":").map(Number);
+    return [row, count] as const;
+  });
+}
