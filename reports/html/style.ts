@@ -23,6 +23,11 @@ export const STYLE = `
   --series-2: light-dark(#b4540a, #f0a25e);
   --series-3: light-dark(#17693f, #63cf97);
   --series-4: light-dark(#a9201a, #ff8d84);
+  --heat-1: light-dark(#d6e2f5, #1f3252);
+  --heat-2: light-dark(#a9c3ea, #2b4b80);
+  --heat-3: light-dark(#7199d8, #4170b4);
+  --heat-4: light-dark(#3a6bbd, #6f9fe6);
+  --heat-5: light-dark(#143a7c, #c3dcff);
   --text: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", Arial, sans-serif;
   --mono: ui-monospace, "SF Mono", SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;
 }
@@ -185,6 +190,7 @@ figure svg .thin { stroke-width: 1.2; }
 .mark-series-1 { fill: var(--series-1); } .mark-series-2 { fill: var(--series-2); } .mark-series-3 { fill: var(--series-3); }
 .mark-series-4 { fill: none; stroke: var(--series-4); stroke-width: 1.8; }
 .area-series-1 { fill: var(--series-1); opacity: .22; } .area-series-2 { fill: var(--series-2); opacity: .22; }
+.heat-1 { fill: var(--heat-1); } .heat-2 { fill: var(--heat-2); } .heat-3 { fill: var(--heat-3); } .heat-4 { fill: var(--heat-4); } .heat-5 { fill: var(--heat-5); }
 figure svg .band { fill: var(--quiet-wash); } figure svg .phase { stroke: var(--soft); stroke-dasharray: 2 3; }
 figure svg .limit { stroke: var(--ink); stroke-width: 1.2; stroke-dasharray: 5 3; }
 .behind > summary { font-size: .85rem; color: var(--soft); padding: .3rem 0; }

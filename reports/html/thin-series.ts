@@ -45,14 +45,14 @@ export function thin(recorded: readonly LoadSecond[]): { readonly points: readon
 /** Longest silence that is filled second by second; nothing that is longer belongs to one run. */
 const LONGEST_GAP_S = 3_600;
 
-/** A second in which nothing happened has no entry; a line must not run on through it. */
+/** A second in which nothing happened and nothing was under way has no entry; a line must not run on through it. */
 function withoutGaps(series: readonly LoadSecond[]): LoadSecond[] {
   return series.flatMap((second, index) => {
     const next = series[index + 1];
     const missing = next === undefined ? 0 : Math.round(next.atS - second.atS) - 1;
     const silent = Array.from({ length: Math.max(0, Math.min(missing, LONGEST_GAP_S)) }, (_, step): LoadSecond => {
       const nothing = { offered: 0, sent: 0, admitted: 0, denied: 0, failed: 0, dropped: 0 };
-      return { ...nothing, atS: second.atS + step + 1, inFlight: second.inFlight, responseMs: null, ttftMs: null };
+      return { ...nothing, atS: second.atS + step + 1, inFlight: 0, responseMs: null, ttftMs: null };
     });
     return [second, ...silent];
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { FORMATS } from "../../reports/index.ts";
 import type { RunRecord } from "../../src/record/index.ts";
-import { loadPhase, loadRun, loadSeries } from "../support/load-records.ts";
+import { loadPhase, loadRun, loadSeries, scatteredHeat } from "../support/load-records.ts";
 import {
   ctrfFaults,
   elementsOf,
@@ -164,7 +164,13 @@ describe("html", () => {
   test("two thousand checks and half an hour of load stay below 1.5 MB", () => {
     const run = loadRun("growth", {
       durationS: 1_800,
-      phases: [loadPhase("soak", { durationS: 1_800, series: loadSeries(0, 1_800, 60, 50) })],
+      phases: [
+        loadPhase("soak", {
+          durationS: 1_800,
+          series: loadSeries(0, 1_800, 60, 50),
+          heat: { response: scatteredHeat(16, 113), ttft: scatteredHeat(16, 113) },
+        }),
+      ],
     });
     const checks = Array.from({ length: 2_000 }, (_, index) =>
       result(`suite-${index % 12}.check-with-a-longer-name-${index}[chat,stream]`, index % 4 === 0 ? "fail" : "pass", {

@@ -1,4 +1,4 @@
-import type { LoadClass, LoadPhase, LoadRun, LoadSecond, Quantiles } from "../../src/record/index.ts";
+import type { LoadClass, LoadHeat, LoadPhase, LoadRun, LoadSecond, Quantiles } from "../../src/record/index.ts";
 
 export function quantiles(p50: number): Quantiles {
   return { p50, p90: p50 * 1.5, p99: p50 * 2, p999: p50 * 3, max: p50 * 4 };
@@ -115,6 +115,30 @@ export function loadRun(name: string, overrides: Partial<LoadRun> = {}): LoadRun
       calibration: null,
     },
     ...overrides,
+  };
+}
+
+/** Heat of requests that take about `usualMs`, with a slower kind beside it from the middle on. */
+export function loadHeat(everyS: number, columns: number, usualMs: number): LoadHeat {
+  const rowOf = (ms: number) => Math.floor(Math.log10(ms * 1_000) * 10);
+  return {
+    everyS,
+    columns: Array.from({ length: columns }, (_, index) => {
+      const usual = rowOf(usualMs * (1 + 0.4 * Math.sin(index / 6)));
+      const cells = [-1, 0, 1, 2, 3].map((step) => [usual + step, [60, 900, 300, 40, 2][step + 1] ?? 0] as const);
+      const slower = index * 2 < columns ? [] : [[rowOf(usualMs * 8), 12] as const];
+      return [...cells, ...slower].map(([row, count]) => `${row}:${count}`).join(" ");
+    }),
+  };
+}
+
+/** Heat that fills every row of four decades in another way in each column: as large as a drawing gets. */
+export function scatteredHeat(everyS: number, columns: number): LoadHeat {
+  return {
+    everyS,
+    columns: Array.from({ length: columns }, (_, column) =>
+      Array.from({ length: 40 }, (__, row) => `${20 + row}:${1 + ((column * 7 + row * 13) % 997)}`).join(" "),
+    ),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { ComparedMetric, Comparison, RunRecord } from "../../src/record/index.ts";
-import { loadClass, loadPhase, loadRun, loadSeries, quantiles } from "./load-records.ts";
+import { loadClass, loadHeat, loadPhase, loadRun, loadSeries, quantiles } from "./load-records.ts";
 import { broken, met, recordOf, result } from "./records.ts";
 
 function compared(name: string, overrides: Partial<ComparedMetric> = {}): ComparedMetric {
@@ -92,6 +92,7 @@ const LOAD = {
       phases: [
         loadPhase("at-the-limit", {
           series: loadSeries(0, 60, 16, 17),
+          heat: { response: loadHeat(1, 60, 400), ttft: loadHeat(1, 60, 90) },
           classes: [
             loadClass(),
             loadClass({ stream: false, ttftMs: null, gapMs: null, longestStallMs: null, responseMs: quantiles(300) }),
@@ -115,6 +116,7 @@ const LOAD = {
           verdict: "fail",
           message: "12 % more were admitted than the limit allows",
           series: loadSeries(60, 60, 26, 19),
+          heat: { response: loadHeat(1, 60, 500), ttft: loadHeat(1, 60, 120) },
           denied: 1_500,
           admitted: 3_500,
           denials: [{ reason: "rate_limit_exceeded", dialect: "chat", stream: true, count: 1_500 }],

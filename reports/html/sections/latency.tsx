@@ -7,6 +7,7 @@ import { decimal, duration } from "../format.ts";
 import { DataTable, Figure, Section } from "../parts.tsx";
 import { curveOf } from "../percentile-curve.ts";
 import { thin } from "../thin-series.ts";
+import { RunHeat } from "./heat.tsx";
 
 /** How long things took: admitted, denied and failed requests apart, response and service time apart. */
 export function LatencySection({ source }: { readonly source: ReportSource }) {
@@ -64,6 +65,7 @@ function RunLatency({ run, source }: { readonly run: LoadRun; readonly source: R
           <ClassTable run={run} />
         </Figure>
       )}
+      <RunHeat run={run} />
       <ClassTable run={run} />
     </>
   );

@@ -47,7 +47,8 @@ function Tier({ run, id }: { readonly run: LoadRun; readonly id: string }) {
         {run.limits === null
           ? "No limits are known."
           : `Limits: ${decimal(run.limits.rpm)} requests a minute, ${decimal(run.limits.inFlight)} in flight.`}{" "}
-        {duration(run.durationS * 1_000)}, engine {run.engine}, {plural(run.keys.length, "key")}.
+        {duration(run.durationS * 1_000)}, engine {run.engine}
+        {run.protocol === undefined ? "" : ` over ${run.protocol}`}, {plural(run.keys.length, "key")}.
       </p>
       {run.reasons.length === 0 ? null : (
         <ul>

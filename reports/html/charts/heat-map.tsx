@@ -1,0 +1,106 @@
+import { scaleLinear, scaleLog } from "d3-scale";
+import { decimal } from "../format.ts";
+import { AxisBelow, AxisLeft, BOX, linearTicks, logTicks, n, Sheet } from "./frame.tsx";
+
+/** Tones of the style sheet, the lightest first. */
+const TONES = 5;
+
+export interface HeatMapCell {
+  readonly fromS: number;
+  readonly toS: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly count: number;
+}
+
+/** How often each duration was seen, over time: the darker, the more often; durations on a logarithmic scale. */
+export function HeatMap({
+  label,
+  cells,
+  phases,
+}: {
+  readonly label: string;
+  /** In order of duration, then of time. */
+  readonly cells: readonly HeatMapCell[];
+  readonly phases: readonly { readonly name: string; readonly startS: number; readonly durationS: number }[];
+}) {
+  const box = { ...BOX, height: 284, top: 42 };
+  const end = Math.max(1, ...cells.map(({ toS }) => toS), ...phases.map((phase) => phase.startS + phase.durationS));
+  const bottom = Math.min(...cells.map(({ fromMs }) => fromMs));
+  const top = Math.max(...cells.map(({ toMs }) => toMs));
+  const x = scaleLinear([0, end], [box.left, box.width - box.right]);
+  const y = scaleLog([bottom, top], [box.height - box.bottom, box.top]);
+  const bounds = boundsOf(Math.max(...cells.map(({ count }) => count)));
+  const tones = bounds.map((_, index) => TONES - bounds.length + index + 1);
+  const paths = pathsOf(cells, bounds, x, y);
+  return (
+    <>
+      <ul class="legend">
+        {bounds.map((least, index) => (
+          <li key={least}>
+            <svg viewBox="0 0 20 14" aria-hidden="true">
+              <rect class={`heat-${tones[index]}`} x="0" y="0" width="20" height="14" />
+            </svg>
+            {rangeOf(bounds, index)}
+          </li>
+        ))}
+        <li>requests in a cell</li>
+      </ul>
+      <Sheet box={box} label={label}>
+        <AxisLeft box={box} scale={y} ticks={logTicks(y)} title="ms" lift={20} />
+        <AxisBelow box={box} scale={x} ticks={linearTicks(x, 8)} title="seconds from the start" />
+        {paths.map((path, index) => (
+          <path key={tones[index]} class={`heat-${tones[index]}`} d={path} />
+        ))}
+        {phases.map(({ name, startS, durationS }) => (
+          <g key={`${name} ${startS}`}>
+            <line class="phase" x1={n(x(startS))} x2={n(x(startS))} y1={box.top} y2={box.height - box.bottom} />
+            {x(startS + durationS) - x(startS) < 60 ? null : (
+              <text x={n((x(startS) + x(startS + durationS)) / 2)} y={box.top - 4} text-anchor="middle">
+                {name}
+              </text>
+            )}
+          </g>
+        ))}
+      </Sheet>
+    </>
+  );
+}
+
+/** Least counts of the tones: even steps on a logarithmic scale, because single slow requests must be seen beside thousands. */
+function boundsOf(most: number): number[] {
+  const steps = Array.from({ length: TONES }, (_, index) => Math.round(most ** (index / TONES)));
+  return [...new Set(steps)];
+}
+
+function rangeOf(bounds: readonly number[], index: number): string {
+  const from = bounds[index] ?? 1;
+  const next = bounds[index + 1];
+  if (next === undefined) return `${decimal(from)} or more`;
+  return next - 1 === from ? decimal(from) : `${decimal(from)} to ${decimal(next - 1)}`;
+}
+
+/** One path for each tone: neighbours in time become one rectangle. */
+function pathsOf(
+  cells: readonly HeatMapCell[],
+  bounds: readonly number[],
+  x: (seconds: number) => number,
+  y: (ms: number) => number,
+): string[] {
+  const paths = bounds.map(() => "");
+  const toneOf = ({ count }: HeatMapCell) => bounds.findLastIndex((least) => count >= least);
+  for (let index = 0; index < cells.length; index++) {
+    const first = cells[index] as HeatMapCell;
+    const tone = toneOf(first);
+    let last = first;
+    for (let next = cells[index + 1]; next !== undefined; next = cells[index + 1]) {
+      if (next.fromMs !== first.fromMs || next.fromS !== last.toS || toneOf(next) !== tone) break;
+      last = next;
+      index++;
+    }
+    const [left, right] = [n(x(first.fromS)), n(x(last.toS))];
+    const [high, low] = [n(y(first.toMs)), n(y(first.fromMs))];
+    paths[tone] += `M${left} ${high}H${right}V${low}H${left}z`;
+  }
+  return paths;
+}
