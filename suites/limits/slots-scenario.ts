@@ -168,7 +168,7 @@ async function wavesAfterEverything(t: Probe, account: LimitedAccount, long: Ask
     return evenly(t, long, count, easyMs);
   };
   const slots = limits.inFlight;
-  const { upstreamError, cutStream, slow } = t.target.models;
+  const { upstreamError, upstreamTimeout, cutStream, slow } = t.target.models;
   const each = async (asks: readonly Ask[]) => {
     // One after the other: what ends here must not be denied itself, or the wave would test something else.
     for (let round = 0; round < 2 * slots; round++) {
@@ -176,6 +176,10 @@ async function wavesAfterEverything(t: Probe, account: LimitedAccount, long: Ask
       await t.begin({ key, intent: "odd", ...asks[round % asks.length] }).done;
     }
   };
+  const together = (asks: readonly Ask[]) =>
+    Promise.all(
+      Array.from({ length: slots }, (_, at) => t.begin({ key, intent: "odd", ...asks[at % asks.length] }).done),
+    );
   /** A leak of one slot in many requests needs many requests to show. */
   const many = async () => {
     const asks = both({ intent: "either" });
@@ -210,6 +214,13 @@ async function wavesAfterEverything(t: Probe, account: LimitedAccount, long: Ask
       act: () => each(both({ model: "upstreamError" })),
       left: false,
       possible: upstreamError !== undefined,
+    },
+    {
+      what: "requests whose provider timed out",
+      // All at once: a provider's time-out takes its time.
+      act: async () => void (await together(both({ model: "upstreamTimeout" }))),
+      left: false,
+      possible: upstreamTimeout !== undefined && spacingMs === 0,
     },
     {
       what: "broken streams",

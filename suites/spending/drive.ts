@@ -39,27 +39,43 @@ const POLL_MS = 3_000;
 /** Answers in a row that were not served and are no rate denial, after which the key is taken for stopped. */
 const STOPPED = 3;
 
-/** Requests that were served before a limit that is not small set in. */
-export const FAR = SMALL + SOME_LARGE + 1;
+/** How far a key is driven: see `effortFor`. */
+export type Effort = {
+  readonly small: number;
+  readonly large: number;
+  /** Whether a tally that lags is waited for before the many large ones. */
+  readonly waitBetween: boolean;
+};
+
+/** What the first kind of traffic gets, of which nothing is known. */
+const ALL: Effort = { small: SMALL, large: SOME_LARGE + MORE_LARGE, waitBetween: true };
+
+/** What another kind needs to reach the same limit, after what earlier kinds showed. */
+export function effortFor(earlier: readonly Drive[]): Effort {
+  if (earlier.length === 0) return ALL;
+  // A limit that does not exist for one kind is a finding; the others only show that they are no better.
+  if (earlier.some(({ denial }) => denial === null)) return { small: SMALL, large: 0, waitBetween: false };
+  const far = earlier.some(({ served }) => served > SMALL + SOME_LARGE);
+  return far ? { ...ALL, waitBetween: false } : { small: SMALL, large: SOME_LARGE, waitBetween: false };
+}
 
 /**
  * Uses a key up with one kind of traffic.
  *
  * @param lagS how long the denial may take to set in after the limit was passed, seconds.
- * @param far whether the limit is known to need large requests, so that nothing is waited for before them.
  */
-export async function drive(t: Probe, key: Key, kind: Kind, lagS: number, far = false): Promise<Drive> {
+export async function drive(t: Probe, key: Key, kind: Kind, lagS: number, effort: Effort = ALL): Promise<Drive> {
   const served: Answer[] = [];
   const small: Ask = { key, ...kind, intent: "either", patient: false };
   const large: Ask = { ...small, prompt: LONG_TEXT, ...(kind.endpoint === "messages" ? { maxTokens: 2_000 } : {}) };
   const outcome = (denial: Answer | null, waitedS: number) => driven(kind, served, denial, waitedS);
   let refused = 0;
-  for (let sent = 0; sent < SMALL + SOME_LARGE + MORE_LARGE; sent++) {
-    if (sent === SMALL + SOME_LARGE && !far) {
+  for (let sent = 0; sent < effort.small + effort.large; sent++) {
+    if (sent === SMALL + SOME_LARGE && effort.waitBetween) {
       const { denial, waitedS } = await deniedAtLast(t, small, lagS);
       if (denial !== null) return outcome(denial, waitedS);
     }
-    const answer = await t.ask(sent < SMALL ? small : large);
+    const answer = await t.ask(sent < effort.small ? small : large);
     if (isSpendingDenial(answer)) return outcome(answer, 0);
     refused = answer.admitted ? 0 : refused + 1;
     if (answer.admitted) served.push(answer);

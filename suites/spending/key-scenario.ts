@@ -1,7 +1,7 @@
 import type { Answer, Ask, Probe } from "../../src/conformance/index.ts";
 import type { Key } from "../../src/target/index.ts";
 import { LONG_TEXT } from "../shared/texts.ts";
-import { type Drive, drive, driveLong, FAR, KINDS, type Kind } from "./drive.ts";
+import { type Drive, drive, driveLong, effortFor, KINDS, type Kind } from "./drive.ts";
 
 /** A batch of requests that end in failure, and a good request after it. */
 export type FreeBatch = { readonly what: string; readonly failures: readonly Answer[]; readonly after: Answer };
@@ -53,12 +53,12 @@ export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): P
     for (const kind of KINDS.filter(({ endpoint, mode }) => endpoint !== own.endpoint || mode !== own.mode)) {
       const fresh = await t.freshKey(`key.${state}`);
       const inVain = drives.some(({ denial }) => denial === null);
-      const far = drives.some(({ served }) => served >= FAR);
-      if (fresh !== undefined) drives.push(await drive(t, fresh, kind, inVain ? SHORT_LAG_S : LAG_S[state], far));
+      const lagS = inVain ? SHORT_LAG_S : LAG_S[state];
+      if (fresh !== undefined) drives.push(await drive(t, fresh, kind, lagS, effortFor(drives)));
     }
-    const fresh = t.target.models.stream === undefined ? undefined : await t.freshKey(`key.${state}`);
     const inVain = drives.some(({ denial }) => denial === null);
-    if (fresh !== undefined) drives.push(await driveLong(t, fresh, inVain ? SHORT_LAG_S : LAG_S[state]));
+    const fresh = t.target.models.stream === undefined || inVain ? undefined : await t.freshKey(`key.${state}`);
+    if (fresh !== undefined) drives.push(await driveLong(t, fresh, LAG_S[state]));
   }
   const usedUp = drives[0]?.denial !== null;
   const denied = usedUp ? await deniedKinds(t, key) : [];

@@ -79,6 +79,12 @@ export const SLOT_FAULTS: readonly Fault[] = [
     leaks((_call, closing) => closing.outcome === "failed"),
   ),
   loadFault(
+    "slots.leaked-by-timeouts",
+    LEAK,
+    "A request whose provider did not answer in time keeps its slot for ever.",
+    leaks((call, closing) => closing.outcome === "failed" && call.model?.id === "fail-timeout"),
+  ),
+  loadFault(
     "slots.leaked-by-broken-streams",
     LEAK,
     "A stream whose provider broke off keeps its slot for ever.",
