@@ -24,6 +24,8 @@ interface Wire {
 }
 
 const NOTHING = Buffer.alloc(0);
+/** `HTTP/1.1 100`. */
+const STATUS_CHARACTERS = 12;
 
 /** Called for the connection's bytes and end; the exchange under way sets it. */
 export interface WireListener {
@@ -41,7 +43,9 @@ export class Connection {
   #wire: Wire | undefined;
   #listener: WireListener | undefined;
   #awaitingByte = false;
-  #head: Buffer = NOTHING;
+  /** First characters of the head under way, and its last bytes: enough to see its kind and its end. */
+  #headStart = "";
+  #headEnd: Buffer = NOTHING;
   #afterHead: number | undefined;
 
   /** @param origin scheme, host and port. @param nextId names the sockets; unique within the run. */
@@ -89,7 +93,8 @@ export class Connection {
   begin(listener: WireListener): void {
     this.#listener = listener;
     this.#awaitingByte = true;
-    this.#head = NOTHING;
+    this.#headStart = "";
+    this.#headEnd = NOTHING;
     this.#afterHead = undefined;
     this.#wire?.filter.arm();
   }
@@ -127,19 +132,22 @@ export class Connection {
 
   /** The parser passes over a body where none may be; only the bytes themselves tell that there was one. */
   #countAfterHead(bytes: Buffer): void {
-    if (this.#afterHead !== undefined) {
-      this.#afterHead += bytes.length;
-      return;
+    let rest = bytes;
+    while (this.#afterHead === undefined) {
+      this.#headStart += rest.toString("latin1", 0, STATUS_CHARACTERS - this.#headStart.length);
+      const seen = Buffer.concat([this.#headEnd, rest]);
+      const end = seen.indexOf("\r\n\r\n");
+      if (end === -1) {
+        this.#headEnd = Buffer.from(seen.subarray(-3));
+        return;
+      }
+      rest = seen.subarray(end + 4);
+      // An interim response has a head of its own.
+      if (!/^HTTP\/1\.1 1\d\d/.test(this.#headStart)) this.#afterHead = 0;
+      this.#headStart = "";
+      this.#headEnd = NOTHING;
     }
-    this.#head = this.#head.length === 0 ? bytes : Buffer.concat([this.#head, bytes]);
-    const end = this.#head.indexOf("\r\n\r\n");
-    if (end === -1) return;
-    const rest = this.#head.subarray(end + 4);
-    const interim = /^HTTP\/1\.1 1\d\d/.test(this.#head.toString("latin1", 0, 12));
-    this.#head = NOTHING;
-    // An interim response has a head of its own.
-    if (interim) this.#countAfterHead(rest);
-    else this.#afterHead = rest.length;
+    this.#afterHead += rest.length;
   }
 
   async destroy(): Promise<void> {

@@ -1,6 +1,9 @@
 import { brotliDecompressSync, constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { messageOf } from "../core/index.ts";
 
+/** One is usual, two are odd; a list of a hundred would let a few bytes cost a hundred decompressions. */
+const MOST_CODINGS = 4;
+
 /** A piece of a body with the moment of its arrival. */
 export interface TimedPiece {
   readonly atUs: number;
@@ -37,6 +40,8 @@ export async function decodeBody(
   if (received.length === 0) return { pieces: [], fault: undefined, overBound: false };
   let pieces = received;
   let overBound = false;
+  if (codings.length > MOST_CODINGS)
+    return { pieces: received, fault: `${codings.length} content codings`, overBound: false };
   for (const coding of codings.reverse()) {
     try {
       const decoded = await undo(coding, pieces, maxBytes, whole);
@@ -88,9 +93,18 @@ async function undo(coding: string, pieces: readonly TimedPiece[], maxBytes: num
   const decoded: TimedPiece[] = [];
   let total = 0;
   let output: Uint8Array[] = [];
+  let tell: (what: "over") => void = () => undefined;
+  const over = new Promise<"over">((done) => {
+    tell = done;
+  });
   stream.on("data", (bytes: Buffer) => {
+    // A few kilobytes may unfold to gigabytes: the bound holds inside a piece, too.
+    if (total > maxBytes) return;
     output.push(bytes);
     total += bytes.length;
+    if (total <= maxBytes) return;
+    tell("over");
+    stream.destroy();
   });
   const failed = new Promise<never>((_, reject) => stream.once("error", reject));
   // Compressed data that says where it ends may end before the last piece.
@@ -104,14 +118,14 @@ async function undo(coding: string, pieces: readonly TimedPiece[], maxBytes: num
   try {
     for (const { atUs, bytes } of pieces) {
       const written = new Promise<void>((done) => stream.write(bytes, () => done()));
-      await Promise.race([failed, written]);
+      await Promise.race([failed, written, over]);
       collect(atUs);
       if (total > maxBytes) return { pieces: decoded, overBound: true };
     }
     stream.end();
-    await Promise.race([failed, ended]);
+    await Promise.race([failed, ended, over]);
     collect(pieces.at(-1)?.atUs ?? 0);
-    return { pieces: decoded, overBound: false };
+    return { pieces: decoded, overBound: total > maxBytes };
   } finally {
     stream.destroy();
   }

@@ -1,3 +1,8 @@
+/** Longest head of an interim response, bytes: as undici allows for any head. */
+const MAX_HEAD_BYTES = 256 * 1024;
+/** Interim responses before one final one. A gateway that works for an hour and says so every second sends 3,600. */
+export const MOST_INTERIM = 4_000;
+
 /**
  * Takes `100 Continue` out of the bytes of a connection before the HTTP parser sees them.
  *
@@ -5,6 +10,7 @@
  * connection on an unexpected 100, and a sound gateway would be blamed for it.
  */
 export class InterimFilter {
+  /** Not yet told; bounded, because a head may be without end. */
   #held: Buffer[] = [];
   #armed = false;
   /** How many interim responses were taken out since the filter was armed. */
@@ -26,6 +32,8 @@ export class InterimFilter {
       if (isPrefixOf(seen, "HTTP/1.1 100") && seen.length < 12) break;
       if (!isPrefixOf(seen, "HTTP/1.1 100")) return this.#release(seen);
       const end = seen.indexOf("\r\n\r\n");
+      // Without a bound on either, a gateway that sends nothing but 100s, or one that never ends, fills the memory.
+      if (end === -1 ? seen.length > MAX_HEAD_BYTES : this.removed >= MOST_INTERIM) return this.#release(seen);
       if (end === -1) break;
       this.removed++;
       seen = seen.subarray(end + 4);

@@ -2,9 +2,11 @@ import type { Dispatcher } from "undici";
 import type { Clock } from "../core/index.ts";
 import { type HeaderList, header } from "../wire/index.ts";
 import type { Connection, WireListener } from "./connection.ts";
-import { decodeBody, type TimedPiece } from "./decode-body.ts";
+import { decodeBody } from "./decode-body.ts";
 import type { Bounds, Ending, EndingKind, Exchange, RecordedRequest, RecordedResponse } from "./exchange.ts";
+import { MOST_INTERIM } from "./interim-filter.ts";
 import type { OwnLag } from "./own-lag.ts";
+import { PieceList } from "./piece-list.ts";
 import type { Redactor } from "./redact.ts";
 import { redactExchange } from "./redact-exchange.ts";
 
@@ -65,7 +67,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
   #headers: HeaderList = [];
   #trailers: HeaderList = [];
   readonly #interim: number[] = [];
-  readonly #pieces: TimedPiece[] = [];
+  readonly #pieces = new PieceList();
   #receivedBytes = 0;
   #afterwards: string | undefined;
   #ended = false;
@@ -115,6 +117,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     if (status < 200) {
       this.#interim.push(status);
+      if (this.#interim.length >= MOST_INTERIM) this.#leave("size-bound");
       return;
     }
     this.#headersUs = this.#now();
@@ -125,9 +128,9 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, bytes: Buffer): void {
-    this.#pieces.push({ atUs: this.#now(), bytes: Buffer.from(bytes) });
+    if (this.#receivedBytes === 0) this.#resolveStarted(true);
     this.#receivedBytes += bytes.length;
-    if (this.#pieces.length === 1) this.#resolveStarted(true);
+    this.#pieces.add(this.#now(), bytes);
     if (this.#receivedBytes > this.#options.bounds.maxBodyBytes) this.#leave("size-bound");
     else this.#idle?.refresh();
   }
@@ -189,7 +192,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     const { bounds, redactor, id, ownLag, originUs } = this.#options;
     const ownLagMs = ownLag.within(originUs + (this.#sentUs ?? this.#dueUs), originUs + endUs);
     const encoding = header(this.#headers, "content-encoding");
-    const body = await decodeBody(this.#pieces, encoding, bounds.maxBodyBytes, ending.kind === "complete");
+    const body = await decodeBody(this.#pieces.close(), encoding, bounds.maxBodyBytes, ending.kind === "complete");
     this.#connection.forget(this);
     const response: Omit<RecordedResponse, "body"> | undefined =
       this.#status === 0

@@ -3,6 +3,9 @@ import type { DecodedBody } from "./decode-body.ts";
 import type { Exchange, RecordedBody, RecordedResponse, Redaction } from "./exchange.ts";
 import type { Redactor } from "./redact.ts";
 
+/** Places that the record of an exchange tells of; all are masked. */
+const MOST_REDACTIONS = 1_000;
+
 /** An exchange before redaction: it must not leave this room. */
 export interface RawExchange extends Omit<Exchange, "response" | "redactions"> {
   readonly response: Omit<RecordedResponse, "body"> | undefined;
@@ -16,7 +19,7 @@ export function redactExchange(redactor: Redactor, raw: RawExchange): Exchange {
   const redactions: Redaction[] = [];
   const clean = (text: string, place: Redaction["place"]): string => {
     const result = redactor.redact(text);
-    redactions.push(...result.found.map((found) => ({ ...found, place })));
+    for (const found of result.found.slice(0, MOST_REDACTIONS - redactions.length)) redactions.push({ ...found, place });
     return result.text;
   };
   const cleanHeaders = (headers: HeaderList, place: Redaction["place"]): HeaderList =>

@@ -15,6 +15,7 @@ import {
   type StreamReading,
 } from "../wire/index.ts";
 import { type DenialWords, specReason } from "./contract.ts";
+import { Kept } from "./kept.ts";
 
 /** Where a gateway puts what judges read; from the target file, kept in the record for a later judgement. */
 export interface ReadingRules {
@@ -47,15 +48,18 @@ export interface Asked {
   readonly repeats?: string | undefined;
 }
 
+/** A body whose readings may be forgotten: JSON of many small parts takes twenty times its length in memory. */
+const LARGE_BYTES = 128 * 1024;
+
 /** An exchange with the means to read it. Readings are made on demand and kept. */
 export class Answer {
   readonly exchange: Exchange;
   readonly asked: Asked;
   readonly #rules: ReadingRules;
-  #json: { value: unknown } | undefined;
-  #reply: ReplyReading | undefined;
-  #stream: StreamReading | undefined;
-  #error: ErrorReading | undefined;
+  readonly #json = new Kept(() => parseJson(this.text));
+  readonly #reply = new Kept(() => readReply(this.asked.endpoint === "messages" ? "messages" : "chat", this.json));
+  readonly #stream = new Kept(() => readStream(this.bytes));
+  readonly #error = new Kept(() => readError(this.text));
 
   constructor(exchange: Exchange, asked: Asked, rules: ReadingRules) {
     this.exchange = exchange;
@@ -134,13 +138,11 @@ export class Answer {
 
   /** Body as JSON; `undefined` when it is not. */
   get json(): unknown {
-    this.#json ??= { value: parseJson(this.text) };
-    return this.#json.value;
+    return this.#json.get(this.#isLarge);
   }
 
   get reply(): ReplyReading {
-    this.#reply ??= readReply(this.asked.endpoint === "messages" ? "messages" : "chat", this.json);
-    return this.#reply;
+    return this.#reply.get(this.#isLarge);
   }
 
   /** Whether the body came as a stream of items and not as one document, whatever was asked. */
@@ -150,13 +152,15 @@ export class Answer {
   }
 
   get stream(): StreamReading {
-    this.#stream ??= readStream(this.bytes);
-    return this.#stream;
+    return this.#stream.get(this.#isLarge);
   }
 
   get error(): ErrorReading {
-    this.#error ??= readError(this.text);
-    return this.#error;
+    return this.#error.get(this.#isLarge);
+  }
+
+  get #isLarge(): boolean {
+    return (this.exchange.response?.body.bytes ?? 0) > LARGE_BYTES;
   }
 
   /** Reply text however it came; `undefined` when there is no place for it, or its shape is unknown. */

@@ -11,7 +11,8 @@ export function outputTokensOf(answer: Answer): number {
     const { completion_tokens: chat, output_tokens: messages } = answer.reply.usage ?? {};
     const counted = chat ?? messages;
     // A count beyond one token per byte is a defect of the count, not an expense.
-    if (counted !== undefined && counted >= 0) return Math.min(counted, answer.exchange.response?.body.bytes ?? 0);
+    if (counted !== undefined && counted >= 0)
+      return Math.min(Math.ceil(counted), answer.exchange.response?.body.bytes ?? 0);
   }
   return Math.ceil((answer.replyText?.length ?? 0) / CHARACTERS);
 }

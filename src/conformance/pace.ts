@@ -1,4 +1,4 @@
-import { type Clock, onAbort, sleep } from "../core/index.ts";
+import { onAbort, sleep } from "../core/index.ts";
 import type { Limits } from "../target/index.ts";
 
 /** A little more than the minute over which rates are counted: clocks and networks are not exact. */
@@ -17,22 +17,25 @@ const MOST_IN_FLIGHT = 24;
 
 /** Keeps the conformance traffic of one account below its limits, and slows down when it is told to. */
 export class Pace {
-  readonly #clock: Clock;
+  readonly #nowMs: () => number;
   readonly #mostInWindow: number;
   #mostInFlight: number;
   #intervalMs = 0;
-  #notBeforeMs = 0;
+  #notBeforeMs = Number.NEGATIVE_INFINITY;
   #inFlight = 0;
-  #slowedMs = 0;
+  #slowedMs = Number.NEGATIVE_INFINITY;
   #denials = 0;
   readonly #sentMs: number[] = [];
   #turn: Promise<unknown> = Promise.resolve();
   #freed: () => void = () => undefined;
 
-  /** @param limits of the account; `undefined` when the operator does not say: the default tier is assumed. */
-  constructor(limits: Limits | undefined, clock: Clock) {
+  /**
+   * @param limits of the account; `undefined` when the operator does not say: the default tier is assumed.
+   * @param nowMs monotonic: a wall clock that is set back by an hour would hold up the run for that hour.
+   */
+  constructor(limits: Limits | undefined, nowMs: () => number) {
     const { rpm, inFlight } = limits ?? DEFAULT_LIMITS;
-    this.#clock = clock;
+    this.#nowMs = nowMs;
     this.#mostInWindow = Math.max(1, Math.floor(rpm * SHARE));
     this.#mostInFlight = Math.max(1, Math.min(MOST_IN_FLIGHT, Math.floor(inFlight * SHARE)));
   }
@@ -62,11 +65,11 @@ export class Pace {
   /**
    * Called on an ambient denial: waits as told and goes on evenly, with fewer at once.
    *
-   * @param sentMs when the denied request was sent. One that was under way before we slowed down says nothing new.
+   * @param sentMs when the denied request was sent, on the clock of the pace. One that was under way before we slowed down says nothing new.
    */
   slowDown(reason: string, waitMs: number, sentMs: number): void {
     if (sentMs < this.#slowedMs) return;
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#nowMs();
     this.#slowedMs = nowMs;
     this.#denials++;
     this.#notBeforeMs = Math.max(this.#notBeforeMs, nowMs + waitMs);
@@ -79,7 +82,7 @@ export class Pace {
       );
     if (!this.hopeless) return;
     this.#intervalMs = 0;
-    this.#notBeforeMs = 0;
+    this.#notBeforeMs = Number.NEGATIVE_INFINITY;
   }
 
   async #wait(signal: AbortSignal): Promise<number> {
@@ -90,12 +93,12 @@ export class Pace {
       else if (this.#inFlight >= this.#mostInFlight) await this.#nextFreed(signal);
       else break;
     }
-    this.#sentMs.push(this.#clock.nowMs());
+    this.#sentMs.push(this.#nowMs());
     return ++this.#inFlight;
   }
 
   #waitMs(): number {
-    const now = this.#clock.nowMs();
+    const now = this.#nowMs();
     while (this.#sentMs.length > 0 && (this.#sentMs[0] ?? 0) <= now - WINDOW_MS) this.#sentMs.shift();
     const full = this.#sentMs.length >= this.#mostInWindow ? (this.#sentMs[0] ?? 0) + WINDOW_MS - now : 0;
     const last = this.#sentMs.at(-1);

@@ -14,9 +14,23 @@ const MOST_TIMEOUTS = 240;
 const GREATEST_HASTE = { deadlineMs: 1_000, idleMs: 600 };
 
 const TIMED_OUT: readonly string[] = ["deadline", "idle-timeout"];
+const MIB = 1024 * 1024;
 
-/** How long requests may take: as the target file says, and less for kinds of requests that have hung before. */
+/**
+ * Every answer is kept until the run is judged, so that all of them together are bounded, bytes: the more has come, the
+ * less a single answer may hold. A run of all suites over a talkative gateway comes to 20 MB.
+ */
+const KEPT_BYTES = 128 * MIB;
+/** Share of what is left that one answer may take: as many may be under way at once. */
+const SHARE = 1 / 16;
+const LEAST_BYTES = 8 * 1024;
+
+/**
+ * How long requests may take: as the target file says, and less for kinds of requests that have hung before. How much
+ * an answer may hold, likewise.
+ */
 export class Patience {
+  #keptBytes = 0;
   readonly #timeouts = new Map<string, number>();
   readonly #timeoutsOf: () => Target["timeouts"];
 
@@ -32,7 +46,8 @@ export class Patience {
   boundsFor(kind: string, intent: Asked["intent"], wanted: Partial<Bounds> = {}): Partial<Bounds> {
     const { answerMs, idleMs } = this.#timeoutsOf();
     const deadlineMs = intent === "good" || intent === "either" ? answerMs : Math.min(QUICK_DEADLINE_MS, answerMs);
-    const full = { deadlineMs, idleMs, ...wanted };
+    const maxBodyBytes = Math.round(Math.max(LEAST_BYTES, (KEPT_BYTES - this.#keptBytes) * SHARE));
+    const full = { deadlineMs, idleMs, maxBodyBytes, ...wanted };
     const own = this.#timeouts.get(kind) ?? 0;
     const all = [...this.#timeouts.values()].reduce((sum, count) => sum + count, 0);
     if (own < TIMEOUTS_BEFORE_HASTE && (own === 0 || all < MANY_TIMEOUTS)) return full;
@@ -41,7 +56,13 @@ export class Patience {
     return { ...full, deadlineMs: Math.min(full.deadlineMs, most), idleMs: Math.min(full.idleMs, silence) };
   }
 
-  note(kind: string, { ending }: Exchange): void {
+  /** What was kept is let go, as between two rounds. */
+  forget(): void {
+    this.#keptBytes = 0;
+  }
+
+  note(kind: string, { ending, response }: Exchange): void {
+    this.#keptBytes += response?.body.bytes ?? 0;
     if (TIMED_OUT.includes(ending.kind)) this.#timeouts.set(kind, (this.#timeouts.get(kind) ?? 0) + 1);
   }
 }

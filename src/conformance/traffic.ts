@@ -155,6 +155,7 @@ export class Traffic implements AsyncDisposable {
     this.#scenarios.clear();
     this.#controls.clear();
     this.answers.length = 0;
+    this.#patience.forget();
   }
 
   get sent(): number {
@@ -173,12 +174,12 @@ export class Traffic implements AsyncDisposable {
   async control(ask: Ask, defaults: AskDefaults): Promise<Answer> {
     const name = JSON.stringify([ask, defaults]);
     const known = this.#controls.get(name);
-    if (known !== undefined && this.#clock.nowMs() - known.atMs < CONTROL_LASTS_MS) {
+    if (known !== undefined && this.#monotonicMs() - known.atMs < CONTROL_LASTS_MS) {
       const answer = await known.answer;
       if (answer.admitted) return answer;
     }
     const answer = this.ask(ask, defaults);
-    this.#controls.set(name, { answer, atMs: this.#clock.nowMs() });
+    this.#controls.set(name, { answer, atMs: this.#monotonicMs() });
     return answer;
   }
 
@@ -209,7 +210,7 @@ export class Traffic implements AsyncDisposable {
       const pace = this.#paceOf(answer.asked.account);
       const waitMs = ask.patient === false || pace.hopeless ? undefined : this.#ambientWaitMs(answer);
       if (waitMs === undefined) break;
-      pace.slowDown(answer.reason ?? "", waitMs, answer.exchange.startedAtMs);
+      pace.slowDown(answer.reason ?? "", waitMs, answer.exchange.timeline.dueUs / 1_000);
       answer = await this.#pacedOnce(ask, defaults, answer.id);
     }
     if (answer.admitted) this.#paceOf(answer.asked.account).admitted();
@@ -308,6 +309,11 @@ export class Traffic implements AsyncDisposable {
     await this.recorder[Symbol.asyncDispose]();
   }
 
+  /** Time base of the exchanges, ms. */
+  #monotonicMs(): number {
+    return this.recorder.nowUs() / 1_000;
+  }
+
   /** How long to wait before a denial that we did not ask for is tried again; `undefined` when it is no such thing. */
   #ambientWaitMs(answer: Answer): number | undefined {
     if (answer.status !== 429) return undefined;
@@ -331,7 +337,7 @@ export class Traffic implements AsyncDisposable {
   #paceOf(account: string): Pace {
     const known = this.#paces.get(account);
     if (known !== undefined) return known;
-    const pace = new Pace(limitsOfAccount(this.target, account), this.#clock);
+    const pace = new Pace(limitsOfAccount(this.target, account), () => this.#monotonicMs());
     this.#paces.set(account, pace);
     return pace;
   }

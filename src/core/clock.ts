@@ -13,9 +13,13 @@ export const systemClock: Clock = {
   monotonicUs: () => Math.round(performance.now() * 1_000),
 };
 
+/** What a timer can hold, ms: beyond it Node fires at once, and a wait of a century would be none. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /**
  * Waits, or ends early when the signal fires.
  *
+ * @param ms more than a timer can hold (24 days) is that much.
  * @returns true after the whole wait, false when the signal ended it. Never throws.
  */
 export function sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
@@ -30,6 +34,6 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
     const timer = setTimeout(() => {
       listening?.[Symbol.dispose]();
       resolve(true);
-    }, ms);
+    }, Math.min(ms, LONGEST_TIMER_MS));
   });
 }

@@ -10,11 +10,24 @@ export type ReadReason = (exchange: LoadExchange) => string | undefined;
 /** Denials that load meets, and the status that the specification gives them. */
 const LIMIT_STATUS = 429;
 
+/** Longest reason that is kept, characters, and how many of a gateway's own: each has counters and samples. */
+const LONGEST_REASON = 80;
+const MOST_REASONS = 40;
+const OTHER = "(other reasons)";
+
 /** Reads reasons where and how the target says that they stand, in the specification's words. */
 export function reasonReader({ headers, contract }: Pick<Target, "headers" | "contract">): ReadReason {
   const pattern = headPattern(headers.reason);
   const { reasonFrom = "header", rows = {} } = contract;
   const own = Object.entries(rows);
+  const seen = new Set<string>();
+  /** A gateway that names another reason each time must not make this process count without end. */
+  const bounded = (word: string) => {
+    const short = word.slice(0, LONGEST_REASON);
+    if (seen.size >= MOST_REASONS && !seen.has(short)) return OTHER;
+    seen.add(short);
+    return short;
+  };
   return (exchange) => {
     if (exchange.status < 300) return undefined;
     const word = reasonFrom === "header" ? exchange.headerOf(pattern) : atPointer(bodyOf(exchange), reasonFrom);
@@ -28,7 +41,7 @@ export function reasonReader({ headers, contract }: Pick<Target, "headers" | "co
         (message === undefined || bodyOf(exchange).includes(message))
       );
     });
-    return known?.[0] ?? word;
+    return known?.[0] ?? bounded(word);
   };
 }
 

@@ -5,8 +5,15 @@ export interface JsonPiece {
   readonly end: number;
 }
 
-/** Parses JSON; `undefined` stands for "not JSON" (a JSON text can never mean it). */
+/**
+ * Deepest nesting that is read. RFC 8259, 9, allows a limit; without one a body of a million brackets is read well and
+ * then ends whatever walks through it.
+ */
+const DEEPEST = 512;
+
+/** Parses JSON; `undefined` stands for "not JSON" (a JSON text can never mean it), or nested beyond use. */
 export function parseJson(text: string): unknown {
+  if (isTooDeep(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
@@ -19,6 +26,25 @@ const QUOTE = 34;
 const BACKSLASH = 92;
 const OPEN = 123;
 const CLOSE = 125;
+const OPEN_LIST = 91;
+const CLOSE_LIST = 93;
+
+function isTooDeep(text: string): boolean {
+  // It takes as many characters to close as to open.
+  if (text.length < DEEPEST * 2) return false;
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === BACKSLASH && inString) at++;
+    else if (code === QUOTE) inString = !inString;
+    else if (inString) continue;
+    else if (code === OPEN || code === OPEN_LIST) {
+      if (++depth > DEEPEST) return true;
+    } else if (code === CLOSE || code === CLOSE_LIST) depth--;
+  }
+  return false;
+}
 
 /**
  * Finds the complete JSON objects of a body that has no event-stream framing: one object, one per line, one after the

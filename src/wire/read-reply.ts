@@ -1,5 +1,6 @@
 import { isObject, member } from "../core/index.ts";
 import type { Dialect } from "./dialect.ts";
+import { parseJson } from "./json-values.ts";
 
 /** A tool call of either dialect. `input` is what the arguments parse to; `undefined` when they are not JSON. */
 export interface ToolCall {
@@ -46,13 +47,7 @@ function readChat(json: unknown): ReplyReading {
 
 function chatToolCall(called: unknown): ToolCall {
   const text = member(called, "arguments");
-  let input: unknown;
-  try {
-    input = typeof text === "string" ? JSON.parse(text) : undefined;
-  } catch {
-    // Arguments that do not parse are a finding of the tool probe; here they are simply not JSON.
-    input = undefined;
-  }
+  const input = typeof text === "string" ? parseJson(text) : undefined;
   return { name: member(called, "name"), input };
 }
 

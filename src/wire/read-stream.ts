@@ -108,7 +108,7 @@ function summarize(framing: Framing, events: StreamEvent[], comments: number, st
     if (text !== undefined) sawPlace = true;
     if (text !== undefined && text !== "") pieces.push({ text, end: event.end });
     if ((text !== undefined && text !== "") || other) outputs++;
-    finishReasons.push(...finishOf(event.json));
+    for (const reason of finishOf(event.json)) finishReasons.push(reason);
   }
   const text = sawPlace ? pieces.map((piece) => piece.text).join("") : undefined;
   return {

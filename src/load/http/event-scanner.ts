@@ -17,6 +17,8 @@ export interface StreamFacts {
 const CHAT_TOKEN = '"delta":{"content":"';
 const MESSAGES_TOKEN = '"delta":{"type":"text_delta","text":"';
 const QUOTE = 34;
+/** Output tokens of one reply that can be true. */
+const MOST_TOKENS = 10_000_000;
 /** Longest unfinished event that is kept, characters; beyond it the stream is read without its events. */
 const LONGEST_EVENT = 4 * 1024 * 1024;
 
@@ -93,7 +95,8 @@ export class EventScanner implements StreamFacts {
     if ((text !== undefined && text !== "") || other) this.contentEvents++;
     const usage = member(json, "usage") ?? member(member(json, "message"), "usage");
     const tokens = member(usage, "completion_tokens") ?? member(usage, "output_tokens");
-    if (typeof tokens === "number" && tokens > 0) this.usageTokens = tokens;
+    // A count that is none, or beyond sense, is left to the judges of the samples.
+    if (Number.isInteger(tokens) && Number(tokens) > 0 && Number(tokens) <= MOST_TOKENS) this.usageTokens = Number(tokens);
     const error = member(json, "error");
     if ((error !== undefined && error !== null) || member(json, "type") === "error" || /^event: ?error$/m.test(block))
       this.error = true;

@@ -32,12 +32,15 @@ const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: |\r|$)/;
 
 /** Value of a header in a head as received; names in any letter case, repeated fields joined (RFC 9110, 5.3). */
 export function headValue(head: string, pattern: RegExp): string | undefined {
-  const first = pattern.exec(head);
-  if (first === null) return undefined;
-  const rest = head.slice(first.index + first[0].length);
-  const next = headValue(rest, pattern);
-  const value = (first[1] ?? "").trim();
-  return next === undefined ? value : `${value}, ${next}`;
+  let value: string | undefined;
+  let rest = head;
+  // A loop: a head has room for sixteen thousand fields of one name, more than the stack has for calls.
+  for (let found = pattern.exec(rest); found !== null; found = pattern.exec(rest)) {
+    const own = (found[1] ?? "").trim();
+    value = value === undefined ? own : `${value}, ${own}`;
+    rest = rest.slice(found.index + found[0].length);
+  }
+  return value;
 }
 
 /** The pattern by which `headValue` finds a name. */

@@ -1,0 +1,20 @@
+/** A value that is made when first asked for, and made again where it was large and the memory was needed meanwhile. */
+export class Kept<T> {
+  readonly #make: () => T;
+  #held: { readonly value: T } | undefined;
+  #weak: WeakRef<{ readonly value: T }> | undefined;
+
+  constructor(make: () => T) {
+    this.#make = make;
+  }
+
+  /** @param large whether the collector may take it. */
+  get(large: boolean): T {
+    const known = this.#held ?? this.#weak?.deref();
+    if (known !== undefined) return known.value;
+    const made = { value: this.#make() };
+    if (large) this.#weak = new WeakRef(made);
+    else this.#held = made;
+    return made.value;
+  }
+}
