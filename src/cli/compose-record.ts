@@ -1,20 +1,10 @@
-import { createHash } from "node:crypto";
-import { cpus, totalmem } from "node:os";
 import type { Redactor } from "../client/index.ts";
-import { contractInWords, readingRules, type WaiverBreach } from "../conformance/index.ts";
+import type { WaiverBreach } from "../conformance/index.ts";
 import { decide } from "../policy/index.ts";
-import {
-  type CheckResult,
-  countStatuses,
-  type LoadSection,
-  RECORD_VERSION,
-  type RunRecord,
-  type Waiver,
-} from "../record/index.ts";
+import { type CheckResult, countStatuses, type LoadSection, type RunRecord, type Waiver } from "../record/index.ts";
 import { LEDGER } from "../spec/index.ts";
 import type { Target } from "../target/index.ts";
-import { NAME, VERSION } from "./version.ts";
-import { requirementSet } from "./version-document.ts";
+import { recordHead, targetQualifiers } from "./record-head.ts";
 
 interface Facts {
   readonly command: string;
@@ -27,6 +17,8 @@ interface Facts {
   readonly outputTokens?: number;
   readonly build: string | undefined;
   readonly interruptedBy: "SIGINT" | "SIGTERM" | undefined;
+  /** Why the run ended before its end, other than by a signal. */
+  readonly cutOff?: string | undefined;
   readonly redactor: Redactor;
   readonly waivers: readonly Waiver[];
   readonly breaches: readonly WaiverBreach[];
@@ -41,42 +33,22 @@ interface Facts {
 
 /** Puts a run into its record: the product of which every report is a rendering. */
 export function composeRecord(facts: Facts): RunRecord {
-  const { target, startedAt, results } = facts;
-  const endedAt = new Date();
+  const { target, startedAt, results, build } = facts;
+  const head = recordHead(facts);
+  // By the monotonic clock: a wall clock that is set back would make a run of negative length.
+  const durationMs = Math.round(performance.now() - (startedAt.getTime() - performance.timeOrigin));
   const record: RunRecord = {
-    schemaVersion: RECORD_VERSION,
-    runId: createHash("sha256")
-      .update(`${startedAt.getTime()} ${facts.seed} ${target.baseUrl}`)
-      .digest("hex")
-      .slice(0, 16),
-    command: facts.command,
-    startedAt: startedAt.toISOString(),
-    endedAt: endedAt.toISOString(),
-    durationMs: endedAt.getTime() - startedAt.getTime(),
-    complete: facts.interruptedBy === undefined,
-    harness: { name: NAME, version: VERSION },
-    requirementSet: requirementSet(),
-    target: {
-      name: target.name,
-      baseUrl: target.baseUrl,
-      source: target.source,
-      reading: readingRules(target) as RunRecord["target"]["reading"],
-      ...(facts.build === undefined ? {} : { build: facts.build }),
-    },
-    configuration: { value: target.configuration, sha256: sha256(target.configuration) },
-    environment: {
-      node: process.version,
-      platform: `${process.platform} ${process.arch}`,
-      cpuModel: cpus()[0]?.model ?? "unknown",
-      cpus: cpus().length,
-      memoryBytes: totalmem(),
-    },
-    seed: facts.seed,
+    ...head,
+    target: { ...head.target, ...(build === undefined ? {} : { build }) },
+    endedAt: new Date(startedAt.getTime() + durationMs).toISOString(),
+    durationMs,
+    complete: facts.interruptedBy === undefined && facts.cutOff === undefined,
     verdict: decide(results, {
       targetName: target.name,
       qualifiers: qualifiersOf(facts),
       breaches: facts.breaches.map(({ kind, check, text }) => ({ text: `waiver ${kind}: ${text}`, check })),
       interruptedBy: facts.interruptedBy,
+      cutOff: facts.cutOff,
       load: facts.load,
     }),
     counts: countStatuses(results.map(({ status }) => status)),
@@ -100,11 +72,8 @@ export function composeRecord(facts: Facts): RunRecord {
 /** What the first line of a verdict must not hide. */
 function qualifiersOf({ target, results, unscored, rounds, qualifiers = [] }: Facts): string[] {
   const waived = results.filter((result) => result.waived !== undefined).length;
-  const gaps = Object.keys(target.skip);
-  const contract = contractInWords(target);
   return [
-    ...(gaps.length === 0 ? [] : [`partial: declared gaps ${gaps.join(", ")}`]),
-    ...(contract.length === 0 ? [] : [`by a contract of its own: ${contract.join(", ")}`]),
+    ...targetQualifiers(target),
     ...(waived === 0 ? [] : [`${waived} failure${waived === 1 ? "" : "s"} waived`]),
     ...(unscored.length === 0
       ? []
@@ -112,10 +81,4 @@ function qualifiersOf({ target, results, unscored, rounds, qualifiers = [] }: Fa
     ...(rounds === 1 ? [] : [`${rounds} rounds`]),
     ...qualifiers,
   ];
-}
-
-function sha256(value: unknown): string {
-  return createHash("sha256")
-    .update(JSON.stringify(value) ?? "")
-    .digest("hex");
 }

@@ -1,22 +1,25 @@
 import { jsonDocument, renderLoadRuns, renderTerminal } from "../../reports/index.ts";
-import type { Exchange } from "../client/index.ts";
 import {
   freeze,
   type Instance,
   leftoversOf,
   loadWaivers,
   mergeRuns,
+  notRun,
   runChecks,
   select,
   Traffic,
 } from "../conformance/index.ts";
 import { UsageError } from "../core/index.ts";
-import { type CheckResult, type LoadSection, RunFolder } from "../record/index.ts";
+import type { CheckResult, LoadSection } from "../record/index.ts";
 import { adviceLine } from "./advice.ts";
 import { colorsFor } from "./colors.ts";
 import { composeRecord } from "./compose-record.ts";
 import { dryRun } from "./dry-run.ts";
 import { watchInterruption } from "./interruption.ts";
+import { journalStart } from "./journal-start.ts";
+import { keepRecord } from "./keep-record.ts";
+import { openFolder } from "./open-folder.ts";
 import { checksWith } from "./own-suites.ts";
 import { driveFurther, driveLoads, named, planLoads } from "./policy-load.ts";
 import { judgeByPolicy, readPolicy } from "./policy-step.ts";
@@ -24,8 +27,8 @@ import { prepare } from "./preflight.ts";
 import { progress } from "./progress.ts";
 import { runTiers } from "./run-tiers.ts";
 import { settle, unscoredRows } from "./settle-results.ts";
-import { defaultFolder, supplyTarget } from "./supply-target.ts";
-import { writeReports } from "./write-reports.ts";
+import { supplyTarget } from "./supply-target.ts";
+import { evidenceOf } from "./write-reports.ts";
 
 export interface ConformOptions {
   readonly command: string;
@@ -81,24 +84,22 @@ export async function conform(options: ConformOptions): Promise<number> {
   const unscored = unscoredRows(target);
   if (options.dryRun === true) return dryRun({ instances, target, rounds, json: options.json });
   const workloads = options.command === "run" ? planLoads(policy?.file.load ?? [], target) : [];
-  using folder = new RunFolder(options.out ?? defaultFolder(startedAt, target));
+  using folder = openFolder(options.out, startedAt, target, interruption);
   const runs: CheckResult[][] = [];
   const probed = new Set<Instance>();
-  const exchanges = new Map<string, Exchange>();
   await using traffic = new Traffic({
     target,
     seed,
     signal: interruption.signal,
     supplier: supplied.supplier,
-    onAnswer: ({ exchange, asked }) => {
-      exchanges.set(exchange.id, exchange);
-      folder.exchange({ asked, exchange });
-    },
+    onAnswer: ({ exchange, asked }) => folder.exchange({ asked, exchange }),
   });
-  folder.journal({ event: "started", command: options.command, target: target.name, seed, checks: instances.length });
+  const { redactor } = traffic.recorder;
+  const planned = { checks: instances.map(notRun), rounds, waivers, unscored };
+  journalStart(folder, { command: options.command, target, seed, startedAt }, redactor, planned);
   const bar = progress(process.stderr, options.json);
   const prepared = await prepare(traffic, ({ cause, next }) => {
-    folder.journal({ event: "advice", cause, next });
+    folder.journal(redactor.redactValue({ event: "advice", cause, next }));
     if (!options.json) process.stderr.write(adviceLine({ cause, next }));
   });
   bar.start(instances.length * rounds);
@@ -113,8 +114,9 @@ export async function conform(options: ConformOptions): Promise<number> {
         probed.add(instance);
         folder.recording(instance.id, freeze(recording), round);
       },
-      onResult: ({ id, status, message }) => {
-        folder.journal({ event: "check-finished", check: id, round, status, message });
+      onResult: (result) => {
+        const { id, status } = result;
+        folder.journal(redactor.redactValue({ event: "check-finished", check: id, round, status, result }));
         bar.step(++done, id);
       },
     });
@@ -126,7 +128,7 @@ export async function conform(options: ConformOptions): Promise<number> {
       ? await runTiers({
           target: prepared.target,
           seed,
-          redactor: traffic.recorder.redactor,
+          redactor,
           folder,
           quick: options.quick === true,
           quiet: options.json,
@@ -135,7 +137,7 @@ export async function conform(options: ConformOptions): Promise<number> {
         })
       : undefined;
   const settled = settle(mergeRuns(runs), { unscored, waivers, checks, today: startedAt });
-  const step = { target, seed, redactor: traffic.recorder.redactor, folder, interruption, quiet: options.json };
+  const step = { target, seed, redactor, folder, interruption, quiet: options.json };
   const load = await driveFurther(tiers, workloads, step);
   const found = composeRecord({
     command: options.command,
@@ -153,7 +155,8 @@ export async function conform(options: ConformOptions): Promise<number> {
     outputTokens: traffic.outputTokens,
     build: traffic.answers.map((answer) => answer.header("server")).find((server) => server !== undefined),
     interruptedBy: interruption.by(),
-    redactor: traffic.recorder.redactor,
+    cutOff: folder.fault?.message,
+    redactor,
   });
   const whole = options.suites.length === 0 && options.only.length === 0;
   const record =
@@ -170,20 +173,19 @@ export async function conform(options: ConformOptions): Promise<number> {
                 })
               : undefined,
         });
-  folder.record(record);
-  writeReports(folder.path);
-  folder.journal({ event: "finished", verdict: record.verdict.word, exitCode: record.verdict.exitCode });
+  const fault = keepRecord(folder, record);
   if (options.json) process.stdout.write(`${JSON.stringify(jsonDocument(record, folder.path))}\n`);
   else {
     const colors = colorsFor(process.stdout);
     if (load !== undefined) process.stdout.write(`${renderLoadRuns(record.load?.runs ?? [], colors)}\n`);
     const text = renderTerminal(record, {
       colors,
-      exchange: (id) => exchanges.get(id),
+      exchange: evidenceOf(folder.path, record),
       folder: folder.path,
     });
     process.stdout.write(text);
   }
+  if (fault !== undefined) throw fault;
   return record.verdict.exitCode;
 }
 

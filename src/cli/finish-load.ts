@@ -6,9 +6,9 @@ import type { Target } from "../target/index.ts";
 import { colorsFor } from "./colors.ts";
 import { composeRecord } from "./compose-record.ts";
 import { judgeSamples } from "./judge-samples.ts";
+import { keepRecord } from "./keep-record.ts";
 import { loadDocument } from "./load-document.ts";
 import { HLOG } from "./run-loads.ts";
-import { writeReports } from "./write-reports.ts";
 
 interface Ended {
   readonly section: LoadSection;
@@ -21,13 +21,14 @@ interface Ended {
   readonly redactor: Redactor;
   readonly json: boolean;
   readonly interruptedBy: "SIGINT" | "SIGTERM" | undefined;
+  /** Why the run ended before its end, other than by a signal. */
+  readonly cutOff?: string | undefined;
 }
 
 /** Judges what was kept, writes record, histograms and reports, prints the verdict. */
 export function finishLoad(ended: Ended): number {
   const { samples, target, folder, json } = ended;
   const section = judgeSamples(ended.section, samples, target);
-  folder.file(HLOG, ended.hlog);
   const record = composeRecord({
     command: "load",
     target,
@@ -43,12 +44,12 @@ export function finishLoad(ended: Ended): number {
     requests: section.runs.flatMap(({ phases }) => phases).reduce((sum, { sent }) => sum + sent, 0),
     build: undefined,
     interruptedBy: ended.interruptedBy,
+    cutOff: ended.cutOff,
     redactor: ended.redactor,
   });
-  folder.record(record);
-  writeReports(folder.path);
-  folder.journal({ event: "finished", verdict: record.verdict.word, exitCode: record.verdict.exitCode });
+  const fault = keepRecord(folder, record, () => folder.file(HLOG, ended.hlog));
   if (json) process.stdout.write(`${JSON.stringify(loadDocument(record, folder.path))}\n`);
   else process.stdout.write(renderLoad(record, { colors: colorsFor(process.stdout), folder: folder.path }));
+  if (fault !== undefined) throw fault;
   return record.verdict.exitCode;
 }

@@ -1,5 +1,5 @@
 import yargs, { type CommandModule } from "yargs";
-import { EXIT, GauntletError, messageOf } from "../core/index.ts";
+import { EXIT, GauntletError } from "../core/index.ts";
 import { baselineCommand } from "./baseline-command.ts";
 import { capacityCommand } from "./capacity-command.ts";
 import { clientCommand } from "./client-command.ts";
@@ -15,6 +15,7 @@ import {
   runCommand,
 } from "./commands.ts";
 import { complete, completionCommand } from "./completion-command.ts";
+import { describeCrash } from "./crash.ts";
 import { doctorCommand } from "./doctor-command.ts";
 import { gatewayCommand } from "./gateway-command.ts";
 import { initCommand } from "./init-command.ts";
@@ -24,6 +25,8 @@ import { sizeCommand } from "./size-command.ts";
 import { VERSION } from "./version.ts";
 import { versionDocument } from "./version-document.ts";
 import { waiversCommand } from "./waivers-command.ts";
+
+export { crashWith, outputFailed } from "./crash.ts";
 
 /**
  * Parses the command line, runs the command, and tells the exit code. Errors become one message on stderr; nothing else
@@ -118,7 +121,6 @@ function report(error: unknown): number {
     if (error.code === "USAGE") process.stderr.write("  `gauntlet --help` lists commands and options.\n");
     return error.exit;
   }
-  process.stderr.write(`gauntlet: internal error: ${messageOf(error)}\n`);
-  if (error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`);
+  process.stderr.write(`gauntlet: ${describeCrash(error, process.env)}\n`);
   return EXIT.internal;
 }

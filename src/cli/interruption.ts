@@ -4,6 +4,8 @@ export interface Interruption extends AsyncDisposable {
   /** Fired by the second one: everything stops now; the report is still written. */
   readonly now: AbortSignal;
   by(): "SIGINT" | "SIGTERM" | undefined;
+  /** Ends the run as the first signal does, for a reason of our own. */
+  stop(): void;
 }
 
 /** The first signal ends the run with a report, the second one ends it at once with a report, a third one the process. */
@@ -26,6 +28,7 @@ export function watchInterruption(): Interruption {
     signal: first.signal,
     now: second.signal,
     by: () => by,
+    stop: () => first.abort(),
     async [Symbol.asyncDispose]() {
       // After an error checks may still wait for a rate window; the process must not wait with them.
       first.abort();

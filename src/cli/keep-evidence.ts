@@ -1,15 +1,67 @@
-import type { Sample } from "../load/index.ts";
+import type { Redactor } from "../client/index.ts";
+import type { LoadProgress, Sample, Workload } from "../load/index.ts";
 import type { RunFolder } from "../record/index.ts";
+import type { LoadBar } from "./load-progress.ts";
 import type { LoadsContext } from "./run-loads.ts";
 
-/** Writes what a load shows into the run's folder as it happens, and collects the samples for the judges. */
-export function keepEvidence(folder: RunFolder, samples: Sample[]): Pick<LoadsContext, "onSample" | "onPhase"> {
+export interface Evidence {
+  readonly folder: RunFolder;
+  readonly redactor: Redactor;
+  readonly workloads: readonly Workload[];
+  /** Samples are collected here, for the judges. */
+  readonly samples: Sample[];
+  readonly bar: LoadBar;
+}
+
+/** How often the counters of a run go into its journal, ms. */
+const EVERY_MS = 1_000;
+/** A progress a moment early is as good. */
+const SLACK_MS = 100;
+
+/**
+ * Writes what a load shows into the run's folder as it happens: counters every second, phases and samples when they are
+ * there, so that a run that is killed has lost no more than its last second.
+ */
+export function keepEvidence({
+  folder,
+  redactor,
+  workloads,
+  samples,
+  bar,
+}: Evidence): Pick<LoadsContext, "onSample" | "onPhase" | "onProgress"> {
+  const runs = workloads.map(({ name, tier, engine, written }) => ({
+    name,
+    kind: tier === undefined ? "workload" : "tier",
+    engine,
+    workload: written,
+  }));
+  folder.journal({ event: "load-started", runs: redactor.redactValue(runs) });
+  const notedMs = new Map<string, number>();
   return {
+    onProgress: (progress) => {
+      bar.tell(progress);
+      const nowMs = performance.now();
+      if (nowMs - (notedMs.get(progress.run) ?? Number.NEGATIVE_INFINITY) < EVERY_MS - SLACK_MS) return;
+      notedMs.set(progress.run, nowMs);
+      folder.journal({ event: "load-progress", ...noted(progress) });
+    },
     onSample: (sample) => {
       samples.push(sample);
       folder.exchange({ asked: sample.asked, exchange: sample.exchange, phase: sample.phase });
     },
-    onPhase: (run, { name, verdict, message }) =>
-      folder.journal({ event: "phase-finished", run, phase: name, verdict, message }),
+    onPhase: (run, phase) =>
+      folder.journal(
+        redactor.redactValue({
+          event: "phase-finished",
+          run,
+          phase: phase.name,
+          verdict: phase.verdict,
+          record: phase,
+        }),
+      ),
   };
+}
+
+function noted({ run, phase, elapsedS, inFlight, counts, denied, failed, p50Ms, p99Ms }: LoadProgress): object {
+  return { run, phase, elapsedS, inFlight, counts: counts ?? { denied, failed }, p50Ms, p99Ms };
 }

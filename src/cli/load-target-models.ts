@@ -3,6 +3,7 @@ import { isObject, member, UnreachableError } from "../core/index.ts";
 import type { Workload } from "../load/index.ts";
 import type { Target } from "../target/index.ts";
 import { endpointUrl, parseJson } from "../wire/index.ts";
+import { isModelId } from "./preflight.ts";
 
 /**
  * The target with its plain model filled in from the model list (CLIENT-1), when some request of the workloads needs it.
@@ -22,7 +23,10 @@ export async function loadTargetOf(target: Target, workloads: readonly Workload[
 export async function fillPlainModel(target: Target): Promise<Target> {
   const { models } = target;
   if (models.chat !== undefined) return target;
-  await using recorder = new Recorder({ secrets: [{ name: "key.valid", value: target.keys.valid.reveal() }] });
+  await using recorder = new Recorder({
+    secrets: [{ name: "key.valid", value: target.keys.valid.reveal() }],
+    bounds: { deadlineMs: target.timeouts.answerMs, idleMs: target.timeouts.idleMs },
+  });
   const url = endpointUrl(target.baseUrl, "models");
   const authorization = `Bearer ${target.keys.valid.reveal()}`;
   const { response, ending } = await recorder.send({
@@ -37,6 +41,6 @@ export async function fillPlainModel(target: Target): Promise<Target> {
   }
   const data = member(parseJson(response.body.text ?? ""), "data");
   const ids = Array.isArray(data) ? data.filter(isObject).map((entry) => entry["id"]) : [];
-  const chat = ids.find((id): id is string => typeof id === "string" && id !== "");
+  const chat = ids.find(isModelId);
   return { ...target, models: { ...models, chat, messages: models.messages ?? chat } };
 }

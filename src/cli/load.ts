@@ -1,16 +1,17 @@
 import { Redactor } from "../client/index.ts";
 import { EXIT, UsageError } from "../core/index.ts";
 import type { Sample, Workload } from "../load/index.ts";
-import { RunFolder } from "../record/index.ts";
 import { allKeys } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";
 import { watchInterruption } from "./interruption.ts";
+import { journalStart } from "./journal-start.ts";
 import { keepEvidence } from "./keep-evidence.ts";
 import { assertAllowed, printPlan } from "./load-plan.ts";
 import { loadProgress } from "./load-progress.ts";
 import { loadTargetOf } from "./load-target-models.ts";
+import { openFolder } from "./open-folder.ts";
 import { runLoads } from "./run-loads.ts";
-import { defaultFolder, supplyTarget } from "./supply-target.ts";
+import { supplyTarget } from "./supply-target.ts";
 
 export interface LoadOptions {
   /** Tiers, shipped workloads, or workload files; several run side by side. */
@@ -50,15 +51,9 @@ export async function load(options: LoadOptions): Promise<number> {
     options.brief ? "brief" : "thorough",
   );
   if (options.dryRun) return EXIT.pass;
-  using folder = new RunFolder(options.out ?? defaultFolder(startedAt, target));
+  using folder = openFolder(options.out, startedAt, target, interruption);
   const redactor = new Redactor(allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() })));
-  folder.journal({
-    event: "started",
-    command: "load",
-    target: target.name,
-    seed,
-    load: workloads.map(({ name }) => name),
-  });
+  journalStart(folder, { command: "load", target, seed, startedAt }, redactor);
   const samples: Sample[] = [];
   using bar = loadProgress(process.stderr, options.json);
   const { section, hlog } = await runLoads(workloads, {
@@ -70,8 +65,7 @@ export async function load(options: LoadOptions): Promise<number> {
     length: options.brief ? "brief" : "thorough",
     stop: interruption.signal,
     abort: interruption.now,
-    onProgress: (progress) => bar.tell(progress),
-    ...keepEvidence(folder, samples),
+    ...keepEvidence({ folder, redactor, workloads, samples, bar }),
   });
   // What judges and renders is loaded when the load is over: the first request does not wait for it.
   const { finishLoad } = await import("./finish-load.ts");
@@ -86,6 +80,7 @@ export async function load(options: LoadOptions): Promise<number> {
     redactor,
     json: options.json,
     interruptedBy: interruption.by(),
+    cutOff: folder.fault?.message,
   });
 }
 

@@ -56,8 +56,7 @@ export async function driveLoads(workloads: readonly Workload[], step: LoadStep)
       length: "brief",
       stop: interruption.signal,
       abort: interruption.now,
-      onProgress: (progress) => bar.tell(progress),
-      ...keepEvidence(folder, samples),
+      ...keepEvidence({ folder, redactor, workloads: [workload], samples, bar }),
     });
     // One log per workload: their tags would not tell them apart in one.
     const name = HLOG.replace(".", `-${workload.name}.`);

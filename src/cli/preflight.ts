@@ -21,11 +21,20 @@ export async function prepare(traffic: Traffic, tell?: (advice: Advice) => void)
   return traffic;
 }
 
+/** Ids that are read of a list. */
+const MOST_MODELS = 10_000;
+const LONGEST_ID = 256;
+
+/** An id that can be asked for: each request repeats it, so that one of megabytes would be sent a thousand times. */
+export function isModelId(id: unknown): id is string {
+  return typeof id === "string" && id !== "" && id.length <= LONGEST_ID && !/\p{Cc}/u.test(id);
+}
+
 /** Ids of a model list; none when it is no such thing. */
 export function listedModels(list: Answer): string[] {
   const data = member(list.json, "data");
   const ids = Array.isArray(data) ? data.filter(isObject).map((entry) => entry["id"]) : [];
-  return ids.filter((id): id is string => typeof id === "string" && id !== "");
+  return ids.filter(isModelId).slice(0, MOST_MODELS);
 }
 
 export function unreachable(baseUrl: string, { exchange }: Answer): UnreachableError {

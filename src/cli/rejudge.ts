@@ -8,10 +8,11 @@ import {
   resultOf,
   thaw,
 } from "../conformance/index.ts";
-import { InternalError } from "../core/index.ts";
+import { InternalError, isObject, member } from "../core/index.ts";
 import { decide } from "../policy/index.ts";
 import { type CheckResult, countStatuses, readRun } from "../record/index.ts";
 import { checksWith } from "./own-suites.ts";
+import { readOrRecover } from "./recover-record.ts";
 import { settle } from "./settle-results.ts";
 
 export interface RejudgeOptions {
@@ -24,13 +25,10 @@ export interface RejudgeOptions {
 /** Judges a kept run again from its recording. Sends nothing. */
 export async function rejudge({ dir, json, suite = [] }: RejudgeOptions): Promise<number> {
   const checks = await checksWith(suite);
-  const { record, exchanges, recordings } = readRun(dir);
+  const { record, exchanges, recordings } = readRun(dir, readOrRecover);
   const rules = record.target.reading as ReadingRules;
   const answers = new Map(
-    (exchanges as { asked: Asked; exchange: Exchange }[]).map(({ asked, exchange }) => [
-      exchange.id,
-      new Answer(exchange, asked, rules),
-    ]),
+    exchanges.filter(isExchangeLine).map(({ asked, exchange }) => [exchange.id, new Answer(exchange, asked, rules)]),
   );
   const answerOf = (id: string): Answer => {
     const answer = answers.get(id);
@@ -63,6 +61,7 @@ export async function rejudge({ dir, json, suite = [] }: RejudgeOptions): Promis
   const verdict = decide(results, {
     targetName: record.target.name,
     qualifiers: record.verdict.qualifiers,
+    cutOff: record.complete ? undefined : "the run did not come to its end",
     breaches: breaches.map(({ kind, check, text }) => ({ text: `waiver ${kind}: ${text}`, check })),
   });
   if (json) {
@@ -82,4 +81,9 @@ export async function rejudge({ dir, json, suite = [] }: RejudgeOptions): Promis
     process.stdout.write(`${results.length} checks judged again, ${changed.length} changed\n${verdict.headline}\n`);
   }
   return verdict.exitCode;
+}
+
+/** A kept line; what a kill or another hand left of one is passed over. */
+function isExchangeLine(line: unknown): line is { asked: Asked; exchange: Exchange } {
+  return typeof member(member(line, "exchange"), "id") === "string" && isObject(member(line, "asked"));
 }

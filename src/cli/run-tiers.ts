@@ -51,8 +51,7 @@ export async function runTiers(options: TiersOptions): Promise<LoadSection | und
     ...options,
     workers: 0,
     length: quick ? "quick" : "brief",
-    onProgress: (progress) => bar.tell(progress),
-    ...keepEvidence(folder, samples),
+    ...keepEvidence({ folder, redactor: options.redactor, workloads, samples, bar }),
   });
   folder.file(HLOG, hlog);
   const judged = judgeSamples(section, samples, target);

@@ -49,7 +49,7 @@ export function mainFile(): string {
   return fileURLToPath(new URL(`../main${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url));
 }
 
-export function defaultFolder(startedAt: Date, target: Target): string {
+export function defaultFolder(startedAt: Date, target: Pick<Target, "name">): string {
   const time = startedAt.toISOString().replace(/[:.]/g, "-").slice(0, 23);
   return `gauntlet-runs/${time}-${target.name.replace(/[^A-Za-z0-9.-]+/g, "-").slice(0, 40)}`;
 }

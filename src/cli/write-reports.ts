@@ -10,12 +10,12 @@ import {
   readHistogramLog,
   wantedExchanges,
 } from "../../reports/index.ts";
-import { readExchanges, readRecord, writeAtomically } from "../record/index.ts";
+import { type RunRecord, readExchanges, writeAtomically } from "../record/index.ts";
+import { readOrRecover } from "./recover-record.ts";
 
 /** A run as reports see it: its record, and the exchanges that they want to show. */
 export function openSource(folder: string): ReportSource {
-  const record = readRecord(folder);
-  const lines = readExchanges(folder, wantedExchanges(record));
+  const record = readOrRecover(folder);
   const logs = new Map<string, ReturnType<typeof readHistogramLog>>();
   const histograms = (hlog: string) => {
     // A record names a file of its own folder; nothing it says leads anywhere else.
@@ -24,7 +24,13 @@ export function openSource(folder: string): ReportSource {
     logs.set(path, known);
     return known;
   };
-  return { record, evidence: (id) => readEvidence(lines.get(id)), histograms };
+  return { record, evidence: evidenceOf(folder, record), histograms };
+}
+
+/** Finds the exchanges that a report of the record shows, as they were kept. */
+export function evidenceOf(folder: string, record: RunRecord): ReportSource["evidence"] {
+  const lines = readExchanges(folder, wantedExchanges(record));
+  return (id) => readEvidence(lines.get(id));
 }
 
 interface Wanted {
@@ -37,8 +43,11 @@ interface Wanted {
  *
  * @returns paths of the files.
  */
-export function writeReports(folder: string, { formats = DEFAULT_FORMATS, layout = "single" }: Wanted = {}): string[] {
-  const source = openSource(folder);
+export function writeReports(
+  folder: string,
+  { formats = DEFAULT_FORMATS, layout = "single" }: Wanted = {},
+  source = openSource(folder),
+): string[] {
   return formats.flatMap((format) =>
     [...FORMATS[format](source, layout)].map(([name, text]) => {
       const path = join(folder, name);

@@ -44,7 +44,7 @@ export async function decodeBody(
     return { pieces: received, fault: `${codings.length} content codings`, overBound: false };
   for (const coding of codings.reverse()) {
     try {
-      const decoded = await undo(coding, pieces, maxBytes, whole);
+      const decoded = await undo(coding, pieces, maxBytes, whole && !overBound);
       pieces = decoded.pieces;
       overBound ||= decoded.overBound;
     } catch (error) {

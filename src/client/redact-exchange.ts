@@ -19,7 +19,8 @@ export function redactExchange(redactor: Redactor, raw: RawExchange): Exchange {
   const redactions: Redaction[] = [];
   const clean = (text: string, place: Redaction["place"]): string => {
     const result = redactor.redact(text);
-    for (const found of result.found.slice(0, MOST_REDACTIONS - redactions.length)) redactions.push({ ...found, place });
+    for (const found of result.found.slice(0, MOST_REDACTIONS - redactions.length))
+      redactions.push({ ...found, place });
     return result.text;
   };
   const cleanHeaders = (headers: HeaderList, place: Redaction["place"]): HeaderList =>

@@ -22,7 +22,7 @@ export { type Plan, planOf } from "./plan.ts";
 export type { Probe } from "./probe.ts";
 export { freeze, type Recordable, thaw } from "./recording.ts";
 export { mergeRounds, mergeRuns } from "./rounds.ts";
-export { runChecks } from "./runner.ts";
+export { notRun, runChecks } from "./runner.ts";
 export { scoreBySet } from "./score-by-set.ts";
 export { type Selection, select } from "./select.ts";
 export { type Held, isStale, readingRules, Traffic } from "./traffic.ts";

@@ -124,7 +124,8 @@ function groups(probing: readonly Probing[], target: Target): Probing[][] {
   return [...byLock.values()].sort((a, b) => waitOf(b) - waitOf(a));
 }
 
-function notRun(instance: Instance): CheckResult {
+/** The result of an instance that the run did not come to. */
+export function notRun(instance: Instance): CheckResult {
   return unjudged(instance, { status: "inconclusive", message: "the run ended before this check" });
 }
 

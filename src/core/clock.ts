@@ -31,9 +31,12 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
         clearTimeout(timer);
         resolve(false);
       });
-    const timer = setTimeout(() => {
-      listening?.[Symbol.dispose]();
-      resolve(true);
-    }, Math.min(ms, LONGEST_TIMER_MS));
+    const timer = setTimeout(
+      () => {
+        listening?.[Symbol.dispose]();
+        resolve(true);
+      },
+      Math.min(ms, LONGEST_TIMER_MS),
+    );
   });
 }

@@ -65,6 +65,12 @@ export class UnreachableError extends GauntletError {
   readonly exit = EXIT.unreachable;
 }
 
+/** What was found cannot be kept: the disk is full, or the folder went away. The run is incomplete by that. */
+export class StorageError extends GauntletError {
+  readonly code = "STORAGE";
+  readonly exit = EXIT.inconclusive;
+}
+
 /** A fault of the harness itself. */
 export class InternalError extends GauntletError {
   readonly code = "INTERNAL";

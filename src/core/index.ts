@@ -5,6 +5,7 @@ export {
   GauntletError,
   InternalError,
   messageOf,
+  StorageError,
   UnreachableError,
   UsageError,
 } from "./errors.ts";

@@ -11,6 +11,8 @@ export interface LoadProgress {
   readonly inFlight: number;
   readonly sentPerS: number;
   readonly admittedPerS: number;
+  /** Everything so far; absent where another engine counts. */
+  readonly counts?: Readonly<Tally["total"]>;
   /** So far. */
   readonly denied: number;
   readonly failed: number;
@@ -40,6 +42,7 @@ export class ProgressMeter {
       ...now,
       sentPerS: Math.max(0, total.sent - this.#sent) / spanS,
       admittedPerS: Math.max(0, total.admitted - this.#admitted) / spanS,
+      counts: { ...total },
       denied: total.denied,
       failed: total.failed,
       ...this.#latest,

@@ -34,6 +34,8 @@ export interface SamplerOptions {
 /** Kept of each kind and phase: enough to judge, few enough to write down. */
 const MOST_OF_A_KIND = 24;
 const MAX_BODY_BYTES = 1024 * 1024;
+/** All samples of a run together: a gateway may send a quarter of a megabyte with each of its denials. */
+const MOST_BYTES = 48 * 1024 * 1024;
 
 /** Keeps a bounded number of exchanges of every kind: the first ones of each phase. */
 export class Sampler {
@@ -41,6 +43,7 @@ export class Sampler {
   readonly #kept = new Map<string, number>();
   readonly #waiting: (() => Promise<void>)[] = [];
   #count = 0;
+  #keptBytes = 0;
 
   constructor(options: SamplerOptions) {
     this.#options = options;
@@ -52,8 +55,9 @@ export class Sampler {
     if (!shot.capture && exchange.status < 300 && exchange.status !== 0) return undefined;
     const kind = `${phase} ${shot.dialect} ${shot.stream} ${shot.key} ${came.outcome} ${came.what}`;
     const kept = this.#kept.get(kind) ?? 0;
-    if (kept >= MOST_OF_A_KIND) return undefined;
+    if (kept >= MOST_OF_A_KIND || this.#keptBytes > MOST_BYTES) return undefined;
     this.#kept.set(kind, kept + 1);
+    this.#keptBytes += exchange.pieces.reduce((sum, { bytes }) => sum + bytes.length, exchange.head.length);
     const id = `${this.#options.prefix}${String(++this.#count).padStart(5, "0")}`;
     // Written later: decoding and redacting in the middle of a run would delay the next sends.
     this.#waiting.push(() => this.#keep(id, phase, exchange));

@@ -19,6 +19,9 @@ export interface StoredHistogram {
 /** A minute; longer values widen the histogram by themselves. */
 const EXPECTED_MAX_US = 60_000_000;
 
+/** A year: whoever is told to wait for a century is told that. */
+const LONGEST_US = 365 * 24 * 3_600 * 1_000_000;
+
 /**
  * Counts durations in whole microseconds with three significant digits: the error of any quantile is at most 0.1 %,
  * and the size does not depend on how many values it holds.
@@ -30,10 +33,10 @@ export class Histogram {
     this.#hdr = hdr;
   }
 
-  /** @param us duration, microseconds; fractions are rounded, negative values count as 0. */
+  /** @param us duration, microseconds; fractions are rounded, negative values count as 0, more than a year as a year. */
   record(us: number): void {
-    // Fractions would stay in the maximum, which then disagrees with the counts.
-    this.#hdr.recordValue(us <= 0 ? 0 : Math.round(us));
+    // Fractions would stay in the maximum, which then disagrees with the counts; a value without end never fits.
+    this.#hdr.recordValue(us > 0 ? Math.round(Math.min(us, LONGEST_US)) : 0);
   }
 
   get count(): number {

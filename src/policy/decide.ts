@@ -9,6 +9,8 @@ export interface Circumstances {
   readonly breaches?: readonly { readonly text: string; readonly check?: string }[];
   /** Set when the run was cut short by a signal. */
   readonly interruptedBy?: "SIGINT" | "SIGTERM" | undefined;
+  /** Why the run ended before its end, other than by a signal: what is missing may have been anything. */
+  readonly cutOff?: string | undefined;
   /** What load came to, where it was generated. */
   readonly load?: LoadSection | undefined;
 }
@@ -41,7 +43,7 @@ const MOST_REASONS = 20;
  */
 export function decide(
   results: readonly CheckResult[],
-  { targetName, qualifiers, breaches = [], interruptedBy, load }: Circumstances,
+  { targetName, qualifiers, breaches = [], interruptedBy, cutOff, load }: Circumstances,
 ): RunVerdict {
   // A waived failure stays a failure in the report and decides nothing.
   const deciders = results.filter(({ waived }) => waived === undefined);
@@ -55,8 +57,12 @@ export function decide(
   const runs = load?.runs ?? [];
   // Where no check was run, load alone decides.
   const words = [...(results.length === 0 && runs.length > 0 ? [] : [judgedWord]), ...runs.map(wordOf)];
-  const word = breaches.length > 0 ? "fail" : (WORST_FIRST.find((one) => words.includes(one)) ?? "inconclusive");
+  const found = breaches.length > 0 ? "fail" : (WORST_FIRST.find((one) => words.includes(one)) ?? "inconclusive");
+  const isCut = interruptedBy !== undefined || cutOff !== undefined;
+  // A broken demand is true however the run ended; anything else may have been spoilt by its end.
+  const word = isCut && found !== "fail" ? "inconclusive" : found;
   const reasons = [
+    ...(cutOff === undefined ? [] : [{ text: cutOff, check: "" }]),
     ...breaches.map(({ text, check = "" }) => ({ text, check })),
     ...deciding.slice(0, MOST_REASONS).map(({ id, status, message }) => ({ text: `${status}: ${message}`, check: id })),
   ];
@@ -66,10 +72,10 @@ export function decide(
   if (reasons.length === 0 && word === "inconclusive") reasons.push({ text: "nothing was judged", check: "" });
   const tail = qualifiers.length === 0 ? "" : ` (${qualifiers.join("; ")})`;
   return {
-    word: interruptedBy === undefined || word === "fail" ? word : "inconclusive",
+    word,
     exitCode:
       interruptedBy === undefined ? exitCodeOf(word) : interruptedBy === "SIGINT" ? EXIT.interrupted : EXIT.terminated,
-    headline: `${word.toUpperCase()}: ${targetName}${tail}${interruptedBy === undefined ? "" : `, interrupted by ${interruptedBy}`}`,
+    headline: `${word.toUpperCase()}: ${targetName}${tail}${interruptedBy === undefined ? "" : `, interrupted by ${interruptedBy}`}${cutOff === undefined ? "" : ", cut off"}`,
     reasons: reasons.map(({ text, check }) => (check === "" ? { text } : { text, check })),
     qualifiers: [...qualifiers],
   };

@@ -91,7 +91,8 @@ const loadFindingSchema = z.strictObject({
 
 const loadVerdict = z.enum(["pass", "warn", "fail", "inconclusive", "not-applicable"]);
 
-const phaseSchema = z.strictObject({
+/** One phase of a run. */
+export const loadPhaseSchema = z.strictObject({
   /** `full-house`, `at-the-limit`, `over-the-limit`, `recovery`; for a workload file its name. */
   name: z.string(),
   title: z.string(),
@@ -276,7 +277,7 @@ const loadRunSchema = z.strictObject({
   workload: z.unknown(),
   startedAt: z.iso.datetime(),
   durationS: z.number(),
-  phases: z.array(phaseSchema),
+  phases: z.array(loadPhaseSchema),
   retryAfter: retryAfterSchema.nullable(),
   generator: generatorSchema,
   instances: z.array(instanceSchema).optional(),
@@ -289,7 +290,7 @@ export const loadSectionSchema = z.strictObject({ runs: z.array(loadRunSchema) }
 
 export type LoadSection = z.infer<typeof loadSectionSchema>;
 export type LoadRun = z.infer<typeof loadRunSchema>;
-export type LoadPhase = z.infer<typeof phaseSchema>;
+export type LoadPhase = z.infer<typeof loadPhaseSchema>;
 export type LoadClass = z.infer<typeof classSchema>;
 export type LoadSecond = z.infer<typeof secondSchema>;
 export type LoadHeat = z.infer<typeof heatSchema>;

@@ -1,27 +1,15 @@
-import {
-  appendFileSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type JsonValue, messageOf, UsageError } from "../core/index.ts";
+import { isObject, type JsonValue, messageOf, StorageError, UsageError } from "../core/index.ts";
+import { AppendOnlyFile } from "./append-only-file.ts";
+import { JOURNAL, type JournalEvent, readLines } from "./journal.ts";
 import { type RunRecord, runRecordSchema } from "./run-record.ts";
 
 const RECORD = "run.json";
-const JOURNAL = "journal.ndjson";
 const EXCHANGES = join("exchanges", "exchanges.ndjson");
 const RECORDINGS = join("exchanges", "recordings.ndjson");
-
-/** Something that happened, as one line of the journal. */
-export interface JournalEvent {
-  readonly event: string;
-  readonly [field: string]: unknown;
-}
+/** How much a machine that loses power may lose of the journal, ms. */
+const SYNC_MS = 1_000;
 
 /**
  * The folder of one run. Lines are appended as things happen, each in one write, so that a kill at any moment leaves
@@ -31,67 +19,100 @@ export interface JournalEvent {
  */
 export class RunFolder implements Disposable {
   readonly path: string;
-  readonly #journal: number;
-  readonly #exchanges: number;
-  readonly #recordings: number;
+  readonly #journal: AppendOnlyFile;
+  readonly #exchanges: AppendOnlyFile;
+  readonly #recordings: AppendOnlyFile;
+  readonly #syncing: NodeJS.Timeout;
+  readonly #onFault: (fault: StorageError) => void;
+  #fault: StorageError | undefined;
 
-  /** @throws UsageError when the folder cannot be made or already holds a run. */
-  constructor(path: string) {
+  /**
+   * @param onFault called once, when a line cannot be written, as on a full disk. From then on nothing is appended, so
+   *   that what stands is without gaps; the run should end.
+   * @throws UsageError when the folder cannot be made or already holds a run.
+   */
+  constructor(path: string, onFault: (fault: StorageError) => void = () => undefined) {
     this.path = path;
+    this.#onFault = onFault;
     try {
       mkdirSync(join(path, "exchanges"), { recursive: true });
-      if (existsSync(join(path, JOURNAL))) {
-        throw new UsageError(`${path} already holds a run`, { hint: "Name another folder with --out." });
-      }
-      this.#journal = openSync(join(path, JOURNAL), "a");
-      this.#exchanges = openSync(join(path, EXCHANGES), "a");
-      this.#recordings = openSync(join(path, RECORDINGS), "a");
+      // Opened as new: of two runs that are given one folder at the same moment one is told.
+      this.#journal = new AppendOnlyFile(join(path, JOURNAL), true);
+      this.#exchanges = new AppendOnlyFile(join(path, EXCHANGES));
+      this.#recordings = new AppendOnlyFile(join(path, RECORDINGS));
     } catch (error) {
-      if (error instanceof UsageError) throw error;
+      if (error instanceof Error && "code" in error && error.code === "EEXIST" && existsSync(join(path, JOURNAL)))
+        throw new UsageError(`${path} already holds a run`, { hint: "Name another folder with --out.", cause: error });
       throw new UsageError(`the run folder ${path} cannot be written: ${messageOf(error)}`, {
         hint: "Name another folder with --out.",
         cause: error,
       });
     }
+    this.#syncing = setInterval(() => this.#journal.sync(), SYNC_MS);
+    this.#syncing.unref();
+  }
+
+  /** Why lines are missing, if any are. */
+  get fault(): StorageError | undefined {
+    return this.#fault;
   }
 
   journal(event: JournalEvent): void {
-    appendLine(this.#journal, { at: new Date().toISOString(), ...event });
+    this.#append(this.#journal, { at: new Date().toISOString(), ...event });
   }
 
   exchange(exchange: object): void {
-    appendLine(this.#exchanges, exchange);
+    this.#append(this.#exchanges, exchange);
   }
 
   /** @param round 0 for the first time that a check was run. */
   recording(check: string, recording: JsonValue, round = 0): void {
-    appendLine(this.#recordings, { check, round, recording });
+    this.#append(this.#recordings, { check, round, recording });
   }
 
-  /** Writes another file of the run, whole or not at all. */
+  #append(file: AppendOnlyFile, line: object): void {
+    if (this.#fault !== undefined) return;
+    try {
+      file.append(line);
+    } catch (error) {
+      this.#fault = storageError(this.path, error);
+      this.#onFault(this.#fault);
+    }
+  }
+
+  /** Writes another file of the run, whole or not at all. @throws StorageError */
   file(name: string, text: string): void {
     writeAtomically(join(this.path, name), text);
   }
 
-  /** Writes the record whole or not at all. */
+  /** Writes the record whole or not at all. @throws StorageError */
   record(record: RunRecord): void {
     writeAtomically(join(this.path, RECORD), `${JSON.stringify(record, null, 1)}\n`);
   }
 
   [Symbol.dispose](): void {
-    for (const file of [this.#journal, this.#exchanges, this.#recordings]) closeSync(file);
+    clearInterval(this.#syncing);
+    for (const file of [this.#journal, this.#exchanges, this.#recordings]) file[Symbol.dispose]();
   }
 }
 
-/** Writes a file whole or not at all: a reader never sees half of it. */
+/** Writes a file whole or not at all: a reader never sees half of it. @throws StorageError */
 export function writeAtomically(path: string, text: string): void {
   const beside = `${path}.part`;
-  writeFileSync(beside, text);
-  renameSync(beside, path);
+  try {
+    writeFileSync(beside, text);
+    renameSync(beside, path);
+  } catch (error) {
+    rmSync(beside, { force: true });
+    throw storageError(path, error);
+  }
 }
 
-function appendLine(file: number, value: object): void {
-  appendFileSync(file, `${JSON.stringify(value)}\n`);
+function storageError(path: string, error: unknown): StorageError {
+  return new StorageError(`${path} cannot be written any more: ${messageOf(error)}`, {
+    hint: "What was found until then is kept; `gauntlet report` makes a report of it when there is room again.",
+    cause: error,
+  });
 }
 
 /** A run folder read back. */
@@ -103,22 +124,36 @@ export interface StoredRun {
   readonly recordings: ReadonlyMap<string, readonly (JsonValue | undefined)[]>;
 }
 
-/** @throws UsageError when the folder holds no run, or one that cannot be read. */
-export function readRun(path: string): StoredRun {
+/**
+ * @param read makes the record; default from `run.json` alone.
+ * @throws UsageError when the folder holds no run, or one that cannot be read.
+ */
+export function readRun(path: string, read: (path: string) => RunRecord = readRecord): StoredRun {
   const recordings = new Map<string, JsonValue[]>();
   for (const line of readLines(join(path, RECORDINGS))) {
-    const { check, round = 0, recording } = line as { check: string; round?: number; recording: JsonValue };
+    if (!isRecording(line)) continue;
+    const { check, round = 0, recording } = line;
     const rounds = recordings.get(check) ?? [];
     rounds[round] = recording;
     recordings.set(check, rounds);
   }
   return {
-    record: readRecord(path),
+    record: read(path),
     exchanges: readLines(join(path, EXCHANGES)),
     recordings,
   };
 }
 
+/** Rounds are few: a number beyond them is no round but a list without end. */
+const MOST_ROUNDS = 1_000;
+
+function isRecording(line: unknown): line is { check: string; round?: number; recording: JsonValue } {
+  if (!isObject(line) || typeof line["check"] !== "string" || line["recording"] === undefined) return false;
+  const { round = 0 } = line;
+  return Number.isInteger(round) && Number(round) >= 0 && Number(round) < MOST_ROUNDS;
+}
+
+/** @throws UsageError when the folder holds no record, or one that cannot be read. */
 export function readRecord(path: string): RunRecord {
   const file = join(path, RECORD);
   let json: unknown;
@@ -134,15 +169,4 @@ export function readRecord(path: string): RunRecord {
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   throw new UsageError(`${file} is not a run record of this version: ${issue?.path.join(".")}: ${issue?.message}`);
-}
-
-/** Whole lines of a file; a last line that a kill cut off is left out. */
-function readLines(path: string): unknown[] {
-  if (!existsSync(path)) return [];
-  const text = readFileSync(path, "utf8");
-  const whole = text.slice(0, text.lastIndexOf("\n") + 1);
-  return whole
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line));
 }

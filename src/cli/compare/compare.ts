@@ -10,10 +10,12 @@ import { allKeys, type Target } from "../../target/index.ts";
 import { colorsFor } from "../colors.ts";
 import { composeRecord } from "../compose-record.ts";
 import { watchInterruption } from "../interruption.ts";
+import { journalStart } from "../journal-start.ts";
+import { keepRecord } from "../keep-record.ts";
 import { assertAllowed } from "../load-plan.ts";
 import { loadTargetOf } from "../load-target-models.ts";
+import { openFolder } from "../open-folder.ts";
 import { defaultFolder } from "../supply-target.ts";
-import { writeReports } from "../write-reports.ts";
 import { observeBehaviour, QUICK_SUITES, storedSide } from "./observe-behaviour.ts";
 import { runBlock } from "./run-block.ts";
 import { startBuild } from "./start-build.ts";
@@ -47,9 +49,7 @@ export async function compare(options: CompareOptions): Promise<number> {
 function compareFolders(options: CompareOptions): number {
   const [a, b] = [storedSide(options.a ?? ""), storedSide(options.b ?? "")];
   const comparison = compareStored(a, b);
-  using folder = new RunFolder(
-    options.out ?? `gauntlet-runs/${new Date().toISOString().replace(/[:.]/g, "-").slice(0, 23)}-compare`,
-  );
+  using folder = new RunFolder(options.out ?? defaultFolder(new Date(), { name: "compare" }));
   // The record is that of the second run, held against the first.
   return finish({ ...b.record, command: "compare", comparison, verdict: verdictOf(comparison) }, folder, options.json);
 }
@@ -71,7 +71,7 @@ async function compareBuilds(options: CompareOptions): Promise<number> {
     await loadTargetOf(builtA.target, [workload]),
     await loadTargetOf(builtB.target, [workload]),
   ];
-  using folder = new RunFolder(options.out ?? defaultFolder(startedAt, targetB));
+  using folder = openFolder(options.out, startedAt, targetB, interruption);
   const tell = (text: string) => {
     if (!options.json) process.stderr.write(`gauntlet: ${text}\n`);
   };
@@ -85,6 +85,7 @@ async function compareBuilds(options: CompareOptions): Promise<number> {
       allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() })),
     ),
   );
+  journalStart(folder, { command: "compare", target: targetB, seed, startedAt }, redactor);
   tell(
     `${options.pairs} rounds of three blocks, ${options.blockS} s each, about ${Math.ceil((options.pairs * 3 * options.blockS) / 60)} min`,
   );
@@ -179,8 +180,7 @@ function verdictOf({ verdict, reasons, a, b }: Comparison): RunRecord["verdict"]
 }
 
 function finish(record: RunRecord, folder: RunFolder, json: boolean): number {
-  folder.record(record);
-  writeReports(folder.path);
+  const fault = keepRecord(folder, record);
   if (json) {
     process.stdout.write(
       `${JSON.stringify({ ...jsonDocument(record, folder.path), comparison: record.comparison })}\n`,
@@ -189,5 +189,6 @@ function finish(record: RunRecord, folder: RunFolder, json: boolean): number {
     process.stdout.write(renderComparison(record, colorsFor(process.stdout)));
     process.stdout.write(`exit code ${record.verdict.exitCode}; everything is in ${folder.path}\n`);
   }
+  if (fault !== undefined) throw fault;
   return record.verdict.exitCode;
 }

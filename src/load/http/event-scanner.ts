@@ -96,7 +96,8 @@ export class EventScanner implements StreamFacts {
     const usage = member(json, "usage") ?? member(member(json, "message"), "usage");
     const tokens = member(usage, "completion_tokens") ?? member(usage, "output_tokens");
     // A count that is none, or beyond sense, is left to the judges of the samples.
-    if (Number.isInteger(tokens) && Number(tokens) > 0 && Number(tokens) <= MOST_TOKENS) this.usageTokens = Number(tokens);
+    if (Number.isInteger(tokens) && Number(tokens) > 0 && Number(tokens) <= MOST_TOKENS)
+      this.usageTokens = Number(tokens);
     const error = member(json, "error");
     if ((error !== undefined && error !== null) || member(json, "type") === "error" || /^event: ?error$/m.test(block))
       this.error = true;

@@ -43,7 +43,9 @@ export class Http1Sender implements RequestSender {
   async open(count: number): Promise<number> {
     const wanted = Math.min(count, this.#options.maxConnections) - this.#free.length - this.#busy.size;
     for (let left = wanted; left > 0 && !this.#closed; left -= OPEN_AT_ONCE) {
-      await Promise.all(Array.from({ length: Math.min(left, OPEN_AT_ONCE) }, () => this.#openIdle()));
+      const came = await Promise.all(Array.from({ length: Math.min(left, OPEN_AT_ONCE) }, () => this.#openIdle()));
+      // A host that takes no connection is not waited for a hundred times.
+      if (!came.includes(true)) break;
     }
     return this.#free.length + this.#busy.size;
   }
@@ -113,9 +115,10 @@ export class Http1Sender implements RequestSender {
     exchange.sentUs = startUs;
   }
 
-  async #openIdle(): Promise<void> {
+  async #openIdle(): Promise<boolean> {
     const { connection, failure } = await this.#connect();
     if (failure === undefined) this.#free.push(connection);
+    return failure === undefined;
   }
 
   async #connect(): Promise<{ connection: LoadConnection; failure: string | undefined }> {

@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+import { cpus, totalmem } from "node:os";
+import { contractInWords, readingRules } from "../conformance/index.ts";
+import { RECORD_VERSION, type RunRecord } from "../record/index.ts";
+import type { Target } from "../target/index.ts";
+import { NAME, VERSION } from "./version.ts";
+import { requirementSet } from "./version-document.ts";
+
+export interface RunStart {
+  readonly command: string;
+  readonly target: Target;
+  readonly seed: number;
+  readonly startedAt: Date;
+}
+
+/** The part of a record that is known before anything is sent. */
+export type RecordHead = Pick<
+  RunRecord,
+  | "schemaVersion"
+  | "runId"
+  | "command"
+  | "startedAt"
+  | "harness"
+  | "requirementSet"
+  | "target"
+  | "configuration"
+  | "environment"
+  | "seed"
+>;
+
+export function recordHead({ command, target, seed, startedAt }: RunStart): RecordHead {
+  return {
+    schemaVersion: RECORD_VERSION,
+    runId: createHash("sha256").update(`${startedAt.getTime()} ${seed} ${target.baseUrl}`).digest("hex").slice(0, 16),
+    command,
+    startedAt: startedAt.toISOString(),
+    harness: { name: NAME, version: VERSION },
+    requirementSet: requirementSet(),
+    target: {
+      name: target.name,
+      baseUrl: target.baseUrl,
+      source: target.source,
+      reading: readingRules(target) as RunRecord["target"]["reading"],
+    },
+    configuration: { value: target.configuration, sha256: sha256(target.configuration) },
+    environment: {
+      node: process.version,
+      platform: `${process.platform} ${process.arch}`,
+      cpuModel: cpus()[0]?.model ?? "unknown",
+      cpus: cpus().length,
+      memoryBytes: totalmem(),
+    },
+    seed,
+  };
+}
+
+/** What the first line of a verdict must not hide about a target. */
+export function targetQualifiers(target: Target): string[] {
+  const gaps = Object.keys(target.skip);
+  const contract = contractInWords(target);
+  return [
+    ...(gaps.length === 0 ? [] : [`partial: declared gaps ${gaps.join(", ")}`]),
+    ...(contract.length === 0 ? [] : [`by a contract of its own: ${contract.join(", ")}`]),
+  ];
+}
+
+function sha256(value: unknown): string {
+  return createHash("sha256")
+    .update(JSON.stringify(value) ?? "")
+    .digest("hex");
+}

@@ -1,0 +1,139 @@
+import { isObject, member } from "../core/index.ts";
+import { NO_QUANTILES } from "../metrics/index.ts";
+import {
+  type JournalLine,
+  type LoadPhase,
+  type LoadRun,
+  type LoadSecond,
+  type LoadSection,
+  loadPhaseSchema,
+} from "../record/index.ts";
+
+type Counts = Pick<LoadPhase, "offered" | "sent" | "admitted" | "denied" | "failed" | "dropped">;
+
+const NAMES = ["offered", "sent", "admitted", "denied", "failed", "dropped"] as const;
+const CUT = "cut off before its end";
+
+/** The load of a run that was killed: its phases as they were noted, the last one from the counters of each second. */
+export function recoverLoad(lines: readonly JournalLine[]): LoadSection | undefined {
+  const runs = lines
+    .filter(({ event }) => event === "load-started")
+    .flatMap((line) => (Array.isArray(line["runs"]) ? line["runs"].map((run: unknown) => ({ run, at: line.at })) : []));
+  const recovered = runs.flatMap(({ run, at }) => recoverRun(run, at, lines) ?? []);
+  return recovered.length === 0 ? undefined : { runs: recovered };
+}
+
+function recoverRun(run: unknown, at: string, lines: readonly JournalLine[]): LoadRun | undefined {
+  const name = member(run, "name");
+  const engine = member(run, "engine");
+  const kind = member(run, "kind");
+  if (typeof name !== "string" || (kind !== "tier" && kind !== "workload")) return undefined;
+  if (engine !== "native" && engine !== "autocannon" && engine !== "k6") return undefined;
+  const own = lines.filter((line) => line["run"] === name);
+  const finished = own.flatMap((line) => {
+    const parsed = loadPhaseSchema.safeParse(line.event === "phase-finished" ? line["record"] : undefined);
+    return parsed.success ? [parsed.data] : [];
+  });
+  const open = openPhase(own, new Set(finished.map((phase) => phase.name)));
+  const phases = [...finished, ...(open === undefined ? [] : [open])];
+  const last = phases.at(-1);
+  const failed = finished.filter(({ verdict }) => verdict === "fail");
+  return {
+    name,
+    kind,
+    engine,
+    // A phase that failed has failed, whatever was to come; what passed so far is no pass.
+    verdict: failed.length > 0 ? "fail" : "inconclusive",
+    reasons: [...failed.map((phase) => `${phase.name}: ${phase.message}`), CUT],
+    limits: null,
+    keys: [],
+    workload: member(run, "workload") ?? null,
+    startedAt: at,
+    durationS: last === undefined ? 0 : last.startS + last.durationS,
+    phases,
+    retryAfter: null,
+    generator: {
+      valid: false,
+      problems: ["the generator's figures of itself were not written any more"],
+      scheduleLagMs: NO_QUANTILES,
+      loopDelayMs: null,
+      cpuS: 0,
+      cpuShare: 0,
+      peakRssBytes: 0,
+      connectionWaits: 0,
+      workers: 0,
+      calibration: null,
+    },
+  };
+}
+
+/** The phase under way, as far as its counters were noted. */
+function openPhase(own: readonly JournalLine[], finished: ReadonlySet<string>): LoadPhase | undefined {
+  const told = own.filter(({ event, phase }) => event === "load-progress" && !finished.has(String(phase)));
+  const last = told.at(-1);
+  if (last === undefined) return undefined;
+  const name = String(last["phase"]);
+  const ours = told.filter(({ phase }) => phase === name);
+  const startS = numberOf(ours[0]?.["elapsedS"]);
+  const durationS = Math.max(0, numberOf(last["elapsedS"]) - startS);
+  const counts = countsOf(last["counts"]);
+  const perS = (count: number) => (durationS === 0 ? 0 : count / durationS);
+  return {
+    name,
+    title: name,
+    verdict: "inconclusive",
+    message: CUT,
+    startS,
+    durationS,
+    ...counts,
+    rates: {
+      offered: perS(counts.offered),
+      sent: perS(counts.sent),
+      admitted: perS(counts.admitted),
+      denied: perS(counts.denied),
+      failed: perS(counts.failed),
+    },
+    peakInFlight: Math.max(0, ...ours.slice(-MOST_SECONDS).map((line) => whole(line["inFlight"]))),
+    connections: 0,
+    classes: [],
+    series: seriesOf(ours),
+    denials: [],
+    failures: [],
+    findings: [],
+    judges: [],
+    sampled: 0,
+  };
+}
+
+/** A day: more than a chart shows. */
+const MOST_SECONDS = 86_400;
+
+/** The counters of each second, from those of the whole phase. */
+function seriesOf(told: readonly JournalLine[]): LoadSecond[] {
+  let before: Counts = countsOf(undefined);
+  return told.slice(-MOST_SECONDS).map((line) => {
+    const now = countsOf(line["counts"]);
+    const second = Object.fromEntries(NAMES.map((name) => [name, Math.max(0, now[name] - before[name])])) as Counts;
+    before = now;
+    const [p50, p99] = [line["p50Ms"], line["p99Ms"]];
+    return {
+      atS: Math.max(0, Math.floor(numberOf(line["elapsedS"]))),
+      ...second,
+      inFlight: whole(line["inFlight"]),
+      responseMs: typeof p50 === "number" && typeof p99 === "number" ? { p50, p99 } : null,
+      ttftMs: null,
+    };
+  });
+}
+
+function countsOf(value: unknown): Counts {
+  return Object.fromEntries(NAMES.map((name) => [name, whole(isObject(value) ? value[name] : 0)])) as Counts;
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}
+
+function whole(value: unknown): number {
+  return Math.max(0, Math.floor(numberOf(value)));
+}

@@ -1,0 +1,102 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { mergeRounds, scoreBySet } from "../conformance/index.ts";
+import { isObject, UsageError } from "../core/index.ts";
+import { decide } from "../policy/index.ts";
+import {
+  type CheckResult,
+  checkResultSchema,
+  countExchanges,
+  countStatuses,
+  type JournalLine,
+  type RunRecord,
+  readJournal,
+  readRecord,
+  runRecordSchema,
+} from "../record/index.ts";
+import { LEDGER } from "../spec/index.ts";
+import { recoverLoad } from "./recover-load.ts";
+
+/** The record of a run; when the run was killed before it wrote one, what its journal tells. @throws UsageError */
+export function readOrRecover(folder: string): RunRecord {
+  if (existsSync(join(folder, "run.json"))) return readRecord(folder);
+  return recoverRecord(folder) ?? readRecord(folder);
+}
+
+/**
+ * Composes the record of a run that never wrote one: what was judged until then stands, what was not is said to be
+ * missing, and nothing of it is a pass.
+ *
+ * @returns `undefined` when there is no journal to go by. @throws UsageError when it is not one of this version.
+ */
+function recoverRecord(folder: string): RunRecord | undefined {
+  const lines = readJournal(folder);
+  const started = lines.find(({ event }) => event === "started");
+  const last = lines.at(-1);
+  if (started === undefined || last === undefined || !isObject(started["run"])) return undefined;
+  const head = started["run"];
+  const target = isObject(head["target"]) ? String(head["target"]["name"]) : "unknown";
+  const { results, judged } = resultsOf(lines, started);
+  const load = recoverLoad(lines);
+  const atMs = (line: JournalLine) => Date.parse(line.at);
+  const cutOff = `the run was cut off at ${last.at}: ${whatThereIs(results.length, judged, load)}`;
+  const found = runRecordSchema.safeParse({
+    ...head,
+    endedAt: last.at,
+    durationMs: Math.max(0, atMs(last) - atMs(started)),
+    complete: false,
+    verdict: decide(results, { targetName: target, qualifiers: listOf(started["qualifiers"]), cutOff, load }),
+    counts: countStatuses(results.map(({ status }) => status)),
+    rows: LEDGER.map((row) => ({ ...row })),
+    ...filled("unscored", started["unscored"]),
+    checks: results,
+    ...filled("waivers", started["waivers"]),
+    traffic: {
+      requests:
+        countExchanges(folder) + (load?.runs ?? []).flatMap(({ phases }) => phases).reduce((n, p) => n + p.sent, 0),
+      note: "Counted from what was kept: the run was cut off, and more may have been sent.",
+    },
+    ...(load === undefined ? {} : { load }),
+  });
+  if (found.success) return found.data;
+  const [issue] = found.error.issues;
+  throw new UsageError(
+    `the journal in ${folder} is not one of this version: ${issue?.path.join(".")}: ${issue?.message}`,
+  );
+}
+
+/** Results as far as they came; of what was planned and not reached, that it was not. */
+function resultsOf(lines: readonly JournalLine[], started: JournalLine): { results: CheckResult[]; judged: number } {
+  const rounds = new Map<string, CheckResult[]>();
+  for (const line of lines) {
+    if (line.event !== "check-finished") continue;
+    const parsed = checkResultSchema.safeParse(line["result"]);
+    if (parsed.success) rounds.set(parsed.data.id, [...(rounds.get(parsed.data.id) ?? []), parsed.data]);
+  }
+  const planned = Array.isArray(started["checks"]) ? started["checks"] : [];
+  const results = planned.flatMap((one) => {
+    const parsed = checkResultSchema.safeParse(one);
+    if (!parsed.success) return [];
+    const done = rounds.get(parsed.data.id);
+    return [done === undefined ? parsed.data : mergeRounds(done)];
+  });
+  return { results: scoreBySet(results, listOf(started["unscored"])), judged: rounds.size };
+}
+
+function whatThereIs(planned: number, judged: number, load: RunRecord["load"]): string {
+  const checks = planned === 0 ? [] : [`${judged} of ${planned} checks were judged`];
+  const loads = (load?.runs ?? []).map(({ name, phases }) => {
+    const sent = phases.reduce((sum, phase) => sum + phase.sent, 0);
+    return `${name} had sent ${sent} requests in ${phases.length} ${phases.length === 1 ? "phase" : "phases"}`;
+  });
+  const all = [...checks, ...loads];
+  return all.length === 0 ? "nothing was measured yet" : all.join("; ");
+}
+
+function listOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}
+
+function filled(name: string, value: unknown): object {
+  return Array.isArray(value) && value.length > 0 ? { [name]: value } : {};
+}
