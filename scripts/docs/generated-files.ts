@@ -6,6 +6,7 @@ import { policyJsonSchema } from "../../src/policy/index.ts";
 import { runRecordJsonSchema } from "../../src/record/index.ts";
 import { targetJsonSchema } from "../../src/target/index.ts";
 import { checksPage } from "./checks-page.ts";
+import { reliabilityFigures } from "./reliability.ts";
 import { targetReference } from "./target-reference.ts";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -28,6 +29,7 @@ export function generatedFiles(): GeneratedFile[] {
     withParts("docs/ci.md", {}),
     withParts("docs/target-file.md", { fields: targetReference }),
     withParts("docs/own-suites.md"),
+    withParts("docs/reliability.md", { figures: reliabilityFigures }),
   ];
 }
 

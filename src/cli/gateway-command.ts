@@ -70,6 +70,8 @@ export const gatewayCommand: CommandModule<object, Arguments> = {
     const asked = new AbortController();
     const stop = () => asked.abort();
     process.on("SIGTERM", stop).on("SIGINT", stop);
+    // Started by a run of ours: without it there is nobody to serve, and nobody to end us.
+    if (process.connected) process.once("disconnect", stop);
     process.stdout.write(`${JSON.stringify(running.ready)}\n`);
     if (!asked.signal.aborted) await once(asked.signal, "abort");
     await running.drain();

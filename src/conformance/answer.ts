@@ -48,6 +48,8 @@ export interface Asked {
   readonly repeats?: string | undefined;
 }
 
+/** Characters of a reason that a sentence shows: a header may hold a quarter of a megabyte. */
+const LONGEST_REASON = 120;
 /** A body whose readings may be forgotten: JSON of many small parts takes twenty times its length in memory. */
 const LARGE_BYTES = 128 * 1024;
 
@@ -179,8 +181,9 @@ export class Answer {
     const { kind, detail } = this.exchange.ending;
     const after = kind === "complete" ? "" : `${kind}${detail === undefined ? "" : `: ${detail}`}`;
     if (this.status === undefined) return `no answer (${after})`;
-    const { reason, ownReason } = this;
-    const translated = reason === ownReason ? "" : ` (read as ${reason})`;
+    const { reason } = this;
+    const ownReason = this.ownReason?.slice(0, LONGEST_REASON);
+    const translated = reason === this.ownReason ? "" : ` (read as ${reason})`;
     const named = ownReason === undefined ? `${this.status}` : `${this.status} ${ownReason}${translated}`;
     return after === "" ? named : `${named}, then ${after}`;
   }

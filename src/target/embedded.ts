@@ -45,10 +45,17 @@ const STOP_MS = 5_000;
 /** Starts the reference gateway in a process of its own and describes it as a target. */
 export async function startEmbedded({ command, signal }: EmbeddedOptions): Promise<EmbeddedGateway> {
   const [program, ...args] = command;
-  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NO_COLOR: "1" } });
+  // The channel carries nothing: the gateway ends when it closes, also when this process was killed.
+  const child = spawn(program, args, {
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+    env: { ...process.env, NO_COLOR: "1" },
+  });
+  child.channel?.unref();
+  const { stdout } = child;
+  if (stdout === null) throw new EmbeddedGatewayError("the embedded gateway has no output");
   const exited = once(child, "exit");
   let stderr = "";
-  child.stderr.on("data", (bytes: Buffer) => {
+  child.stderr?.on("data", (bytes: Buffer) => {
     stderr = (stderr + bytes.toString("utf8")).slice(-4_000);
   });
   const stop = async () => {
@@ -59,7 +66,7 @@ export async function startEmbedded({ command, signal }: EmbeddedOptions): Promi
     clearTimeout(hard);
   };
   try {
-    const ready = await readyLine(child.stdout, exited, signal);
+    const ready = await readyLine(stdout, exited, signal);
     return { ...describeEmbedded(ready), [Symbol.asyncDispose]: stop };
   } catch (error) {
     await stop();

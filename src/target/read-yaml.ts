@@ -1,5 +1,5 @@
 import { closest, distance } from "fastest-levenshtein";
-import { isMap, isPair, isScalar, LineCounter, parseDocument } from "yaml";
+import { type Document, isMap, isPair, isScalar, LineCounter, parseDocument } from "yaml";
 import type { z } from "zod";
 import { ConfigError, type ConfigFault } from "../core/index.ts";
 
@@ -20,7 +20,7 @@ export interface YamlDocument<T> {
  */
 export function readYaml<T>(text: string, file: string, schema: z.ZodType<T>): YamlDocument<T> {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "error" });
   if (document.errors.length > 0) {
     throw new ConfigError(
       document.errors.map((error) => {
@@ -35,11 +35,22 @@ export function readYaml<T>(text: string, file: string, schema: z.ZodType<T>): Y
     const { line, col } = lines.linePos(offset);
     return { line, column: col };
   };
-  const written: unknown = document.toJS({ maxAliasCount: 100 });
+  const written = plainValueOf(document, file);
   const exists = (path: readonly PropertyKey[]) => document.hasIn(path);
   const result = schema.safeParse(written);
   if (result.success) return { value: result.data, written, place };
   throw new ConfigError(result.error.issues.flatMap((issue) => faultsOf(issue, { file, place, exists, schema })));
+}
+
+/** @throws ConfigError for aliases that refer to nothing, to themselves, or so often that they unfold to gigabytes. */
+function plainValueOf(document: Document, file: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    throw new ConfigError([{ file, path: "", message: "an alias (*) refers to nothing, or to too much." }], {
+      cause: error,
+    });
+  }
 }
 
 /** Offset of the node at a path, or of its nearest existing parent; for a member, of its name. */

@@ -10,6 +10,8 @@ export const TIERS = {
 
 export type Tier = keyof typeof TIERS;
 
+/** Beyond 24 days a timer of Node fires at once. */
+const DAY_S = 86_400;
 const text = z.string().min(1);
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "must be a header name");
 
@@ -183,6 +185,7 @@ export const targetSchema = z
         timeoutS: z
           .number()
           .positive()
+          .max(DAY_S)
           .optional()
           .meta({ description: "Longest run of one call, seconds; default 60." }),
       })
@@ -219,8 +222,18 @@ export const targetSchema = z
       }),
     timeouts: z
       .strictObject({
-        answerS: z.number().positive().optional().meta({ description: "Longest wait for a whole answer; default 60." }),
-        idleS: z.number().positive().optional().meta({ description: "Longest silence inside an answer; default 20." }),
+        answerS: z
+          .number()
+          .positive()
+          .max(DAY_S)
+          .optional()
+          .meta({ description: "Longest wait for a whole answer; default 60." }),
+        idleS: z
+          .number()
+          .positive()
+          .max(DAY_S)
+          .optional()
+          .meta({ description: "Longest silence inside an answer; default 20." }),
       })
       .optional()
       .meta({ description: "How long an answer may take." }),

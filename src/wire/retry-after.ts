@@ -66,16 +66,16 @@ export function readRetryAfter(value: string, nowMs: number): RetryAfterForm {
   return { kind: "unusable", why: "neither whole seconds nor an HTTP date" };
 }
 
-/** Four hundred digits are a number without end, with which nothing can be computed. */
-const LONGEST_MS = 2 ** 31 * 1_000;
+/** What can be counted in whole microseconds: four hundred digits are a number with which nothing can be computed. */
+const LONGEST_MS = Math.floor(Number.MAX_SAFE_INTEGER / 1_000);
 
 /**
  * Reads the wait that a denial asks for.
  *
  * @param value raw `Retry-After`: whole seconds, or an HTTP date.
  * @param nowMs wall clock, Unix epoch milliseconds; used for dates only.
- * @returns milliseconds to wait, 0 or more (a date in the past gives 0) and 2^31 seconds at most, as RFC 9111, 1.2.2, has
- *   it for seconds beyond what can be represented; `undefined` if the value is unusable.
+ * @returns milliseconds to wait, 0 or more (a date in the past gives 0) and 285 years at most; `undefined` if the value is
+ *   unusable.
  *   Never throws: an unusable value is evidence for LIMIT-RATE-4, not an accident.
  * @see RFC 9110, 10.2.3
  */

@@ -1,22 +1,8 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { filesBelow, tracesOf } from "../support/canary.ts";
 import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
-
-/** Every file below a folder. */
-function filesBelow(folder: string): string[] {
-  return readdirSync(folder).flatMap((name) => {
-    const path = join(folder, name);
-    return statSync(path).isDirectory() ? filesBelow(path) : [path];
-  });
-}
-
-/** A key's long parts, and the forms in which they travel. */
-function tracesOf(key: string): string[] {
-  const half = Math.ceil(key.length / 2);
-  const parts = Array.from({ length: key.length - half + 1 }, (_, at) => key.slice(at, at + half));
-  return [...parts, Buffer.from(key).toString("base64").slice(0, 24), encodeURIComponent(key)];
-}
 
 test("SEC-1: no key, whole, in part or encoded, is printed or written anywhere, also when the gateway repeats it", async () => {
   using folder = temporaryFolder();

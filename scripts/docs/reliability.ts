@@ -1,0 +1,52 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** What `npm run prove:adversary -- --write` found, on the machine that it last ran on. */
+export interface Reliability {
+  readonly adversary: {
+    readonly behaviours: number;
+    readonly commands: number;
+    readonly cases: number;
+    readonly survived: number;
+    readonly longestS: number;
+    readonly boundS: number;
+    readonly largestMib: number;
+    readonly boundMib: number;
+  };
+  readonly kills: {
+    readonly cases: number;
+    readonly survived: number;
+    /** How far the runs were, by their journals. */
+    readonly phases: Readonly<Record<string, number>>;
+  };
+  readonly fuzz: { readonly readers: number; readonly inputs: number; readonly broken: number };
+}
+
+export const RELIABILITY_FILE = fileURLToPath(new URL("../../docs/reliability.json", import.meta.url));
+
+export function keptReliability(): Reliability {
+  return JSON.parse(readFileSync(RELIABILITY_FILE, "utf8"));
+}
+
+/** The figures in one sentence each, for a terminal and for the page. */
+export function reliabilityLines({ adversary, kills, fuzz }: Reliability): string[] {
+  const phases = Object.entries(kills.phases).map(([phase, count]) => `${count} ${phase}`);
+  return [
+    `adversary: ${adversary.survived} of ${adversary.cases} cases survived (${adversary.behaviours} behaviours, ${adversary.commands} commands); longest ${adversary.longestS} s (bound ${adversary.boundS}), largest ${adversary.largestMib} MiB (bound ${adversary.boundMib})`,
+    `kills: ${kills.survived} of ${kills.cases} runs killed at random lost nothing (${phases.join(", ")})`,
+    `fuzz: ${fuzz.inputs} inputs for ${fuzz.readers} readers, ${fuzz.broken} readers broken`,
+  ];
+}
+
+/** The table of the page. */
+export function reliabilityFigures(): string {
+  const { adversary, kills, fuzz } = keptReliability();
+  const phases = Object.entries(kills.phases).map(([phase, count]) => `${count} ${phase}`);
+  return [
+    "| proof | cases | survived | |",
+    "|---|---|---|---|",
+    `| hostile gateways | ${adversary.cases} | ${adversary.survived} | ${adversary.behaviours} behaviours, ${adversary.commands} commands; longest run ${adversary.longestS} s (bound ${adversary.boundS} s), largest ${adversary.largestMib} MiB (bound ${adversary.boundMib} MiB) |`,
+    `| runs killed at random moments | ${kills.cases} | ${kills.survived} | by how far they were: ${phases.join(", ")} |`,
+    `| random inputs | ${fuzz.inputs} | ${fuzz.broken === 0 ? fuzz.inputs : `all but ${fuzz.broken} readers`} | ${fuzz.readers} readers |`,
+  ].join("\n");
+}

@@ -1,0 +1,102 @@
+import { once } from "node:events";
+import { createServer, type Server, type Socket } from "node:net";
+import type { Behaviour, Request } from "./behaviour.ts";
+import { whole } from "./behaviour.ts";
+
+export interface Adversary extends AsyncDisposable {
+  readonly baseUrl: string;
+  /** What the other host was asked. It must never be asked anything. */
+  readonly trapped: readonly string[];
+  /** Requests that came. */
+  readonly requests: () => number;
+}
+
+const MODELS = JSON.stringify({ object: "list", data: [{ id: "plain", object: "model" }] });
+
+/**
+ * A gateway that behaves as it is told, on raw sockets.
+ *
+ * @param everywhere whether the model list is answered like that as well; otherwise it is in order.
+ */
+export async function adversary(behaviour: Behaviour, everywhere: boolean): Promise<Adversary> {
+  const trapped: string[] = [];
+  const trap = await listen((socket) => {
+    socket.on("data", (bytes) => trapped.push(bytes.toString("latin1")));
+  });
+  let count = 0;
+  const stage = { trap: `http://127.0.0.1:${portOf(trap)}` };
+  const server = await listen((socket) => {
+    behaviour.onConnect?.(socket);
+    readRequests(socket, (text) => {
+      const request = requestOf(text, count++);
+      if (!everywhere && request.path.endsWith("/models")) socket.write(whole(MODELS));
+      else behaviour.answer?.(socket, request, stage);
+    });
+  });
+  const port = portOf(server);
+  return {
+    baseUrl: `${behaviour.address?.(port) ?? `http://127.0.0.1:${port}`}/v1`,
+    trapped,
+    requests: () => count,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([server.close(), trap.close()]);
+    },
+  };
+}
+
+interface Listening {
+  readonly server: Server;
+  close(): Promise<void>;
+}
+
+async function listen(take: (socket: Socket) => void): Promise<Listening> {
+  const sockets = new Set<Socket>();
+  const server = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    // Whoever is treated like this may well reset the connection.
+    socket.on("error", () => undefined);
+    take(socket);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    server,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+function portOf({ server }: Listening): number {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the adversary has no port");
+  return address.port;
+}
+
+/** Longest request that is read, characters: beyond it a request is answered before it is whole. */
+const LONGEST_REQUEST = 4 * 1024 * 1024;
+
+function readRequests(socket: Socket, take: (text: string) => void): void {
+  let buffered = "";
+  socket.on("data", (bytes) => {
+    buffered += bytes.toString("latin1");
+    for (;;) {
+      const end = buffered.indexOf("\r\n\r\n");
+      if (end === -1) return;
+      const length = Number(/content-length: *(\d+)/i.exec(buffered.slice(0, end))?.[1] ?? 0);
+      const wholeLength = Math.min(LONGEST_REQUEST, end + 4 + length);
+      if (buffered.length < wholeLength) return;
+      take(buffered.slice(0, wholeLength));
+      buffered = buffered.slice(wholeLength);
+    }
+  });
+}
+
+function requestOf(text: string, count: number): Request {
+  const path = /^\S+ (\S+)/.exec(text)?.[1] ?? "";
+  const key = /^authorization: *bearer +(\S+)/im.exec(text)?.[1] ?? "";
+  return { text, path, key, count, streams: text.includes('"stream":true') };
+}

@@ -1,0 +1,89 @@
+import type { Socket } from "node:net";
+
+/** A request as it arrived, as far as behaviours care. */
+export interface Request {
+  readonly text: string;
+  readonly path: string;
+  readonly streams: boolean;
+  readonly key: string;
+  /** How many requests came before, on all connections. */
+  readonly count: number;
+}
+
+/** What behaviours have in hand. */
+export interface Stage {
+  /** Origin of another host that must never be asked. */
+  readonly trap: string;
+}
+
+/** One way of being hostile or broken. */
+export interface Behaviour {
+  readonly name: string;
+  /** Acts as soon as somebody connects, before anything was asked. */
+  readonly onConnect?: (socket: Socket) => void;
+  /** Answers a request; absent: nothing is ever answered. */
+  readonly answer?: (socket: Socket, request: Request, stage: Stage) => void;
+  /** Scheme and host of the base address, where they are not those of the server. */
+  readonly address?: (port: number) => string;
+  /** Odd and legal: a run against it may pass. */
+  readonly harmless?: boolean;
+  /** Nothing ever answers, so that exit code 3 is right. */
+  readonly unreachable?: boolean;
+}
+
+/** Writes the same bytes again and again, as fast as they are taken. */
+export function flood(socket: Socket, bytes: Buffer | (() => Buffer)): void {
+  const more = () => {
+    while (!socket.destroyed && socket.write(typeof bytes === "function" ? bytes() : bytes));
+  };
+  socket.on("drain", more);
+  more();
+}
+
+/** Writes one byte a second. */
+export function drip(socket: Socket, text: string): void {
+  let at = 0;
+  const timer = setInterval(() => socket.write(text[at++ % text.length] ?? ""), 1_000);
+  socket.on("close", () => clearInterval(timer));
+}
+
+export const head = (status = "200 OK", ...fields: string[]): string =>
+  [`HTTP/1.1 ${status}`, ...fields, "", ""].join("\r\n");
+
+export const JSON_TYPE = "content-type: application/json";
+export const EVENTS_TYPE = "content-type: text/event-stream";
+
+/** A message with a true length. */
+export function whole(body: string | Buffer, status = "200 OK", ...fields: string[]): Buffer {
+  const bytes = Buffer.from(body);
+  return Buffer.concat([Buffer.from(head(status, JSON_TYPE, `content-length: ${bytes.length}`, ...fields)), bytes]);
+}
+
+export const chunk = (body: string | Buffer): Buffer => {
+  const bytes = Buffer.from(body);
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")]);
+};
+
+export const CHUNKED = "transfer-encoding: chunked";
+export const EVENT = 'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"word "}}]}\n\n';
+
+/** A reply of the chat dialect that is in order, but for what is put into it. */
+export const reply = (more: object = {}): string =>
+  JSON.stringify({
+    id: "r1",
+    object: "chat.completion",
+    type: "message",
+    role: "assistant",
+    model: "plain",
+    choices: [{ index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" }],
+    content: [{ type: "text", text: "hello" }],
+    stop_reason: "end_turn",
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2, input_tokens: 1, output_tokens: 1 },
+    ...more,
+  });
+
+/** A refusal as the specification has it. */
+export function denial(status: string, reason: string, ...fields: string[]): Buffer {
+  const body = JSON.stringify({ error: { message: "no", type: reason, code: Number.parseInt(status, 10) } });
+  return whole(body, status, `x-service-error-code: ${reason}`, "x-service-action: wait", ...fields);
+}

@@ -1,0 +1,184 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { CheckResult, RunRecord } from "../../src/record/index.ts";
+import { filesBelow, tracesOf } from "../support/canary.ts";
+import { temporaryFolder } from "../support/gauntlet.ts";
+import { recordFaults } from "../support/record-schema.ts";
+import { adversary } from "./adversary.ts";
+import type { Behaviour } from "./behaviour.ts";
+import { BODIES } from "./behaviours/bodies.ts";
+import { CONTENTS } from "./behaviours/contents.ts";
+import { ELSEWHERE } from "./behaviours/elsewhere.ts";
+import { ENDINGS } from "./behaviours/endings.ts";
+import { HEADS } from "./behaviours/heads.ts";
+import { type Watched, watched } from "./watched.ts";
+
+export const BEHAVIOURS: readonly Behaviour[] = [...HEADS, ...ENDINGS, ...BODIES, ...CONTENTS, ...ELSEWHERE];
+
+/** Bounds that hold whatever the gateway does, seen from outside the process. */
+export const BOUNDS = { seconds: 90, peakMib: 1_024 } as const;
+
+export interface Command {
+  readonly name: string;
+  readonly args: readonly string[];
+  /** Whether the model list behaves like the rest. */
+  readonly everywhere: boolean;
+  /** It writes a run folder. */
+  readonly keeps: boolean;
+}
+
+const WORKLOAD = `name: small
+arrivals: { kind: constant, ratePerS: 20, durationS: 1 }
+mix:
+  - { dialect: chat }
+  - { dialect: messages }
+  - { dialect: chat, stream: true }
+behaviour: obey
+maxInFlight: 16
+`;
+const CLOSED = `name: closed
+engine: autocannon
+arrivals: { kind: closed, inFlight: 2, durationS: 1 }
+mix: [{ dialect: chat }]
+`;
+
+/** Checks of every kind of request; more of them only repeat what these meet. */
+const CHECKS = [
+  "models.list",
+  "chat.minimal",
+  "messages.minimal",
+  "streaming.ends",
+  "errors.success-is-a-reply",
+  "security.no-key-in-answers",
+];
+
+export const COMMANDS = {
+  conform: {
+    name: "conform",
+    args: ["conform", ...CHECKS.flatMap((id) => ["--only", id])],
+    everywhere: false,
+    keeps: true,
+  },
+  load: { name: "load", args: ["load", "small.yaml"], everywhere: false, keeps: true },
+  doctor: { name: "doctor", args: ["doctor"], everywhere: true, keeps: false },
+  preflight: { name: "preflight", args: ["conform", "--only", "models.list"], everywhere: true, keeps: true },
+  limits: {
+    name: "limits",
+    args: ["limits", "--budget-requests", "30", "--minutes", "0.05"],
+    everywhere: false,
+    keeps: false,
+  },
+  capacity: {
+    name: "capacity",
+    args: ["capacity", "--objective", "failed < 1%", "--from", "5", "--to", "20", "--step-s", "1", "--minutes", "0.05"],
+    everywhere: false,
+    keeps: false,
+  },
+  closed: { name: "closed", args: ["load", "closed.yaml"], everywhere: false, keeps: true },
+} as const satisfies Record<string, Command>;
+
+/** Commands with little of their own meet one behaviour of each kind. */
+const ONE_OF_EACH =
+  /^(head\.(endless-fields|never)|reset\.inside-chunk|body\.endless-by-chunks|bomb\.brotli|json\.a-million-lists|wait\.a-century|redirect\.307|key\.as-reason|refuse\.401|address\.nothing)/;
+const MINOR: readonly Command[] = [COMMANDS.limits, COMMANDS.capacity, COMMANDS.closed];
+
+/** Every behaviour against every command that it can tell something about. */
+export function chosenCases(): [Behaviour, Command][] {
+  return BEHAVIOURS.flatMap((behaviour) =>
+    Object.values<Command>(COMMANDS)
+      .filter((command) => !MINOR.includes(command) || ONE_OF_EACH.test(behaviour.name))
+      .map((command): [Behaviour, Command] => [behaviour, command]),
+  );
+}
+
+export interface CaseResult {
+  readonly behaviour: string;
+  readonly command: string;
+  readonly ran: Watched;
+  /** What was not as it must be; empty: it survived. */
+  readonly complaints: readonly string[];
+}
+
+const KEY = "ck-adversary-5f0c7d21be9a4433Zq9-canary";
+/** Exit codes of the table in docs/guide.md that a run against a broken gateway may have. */
+const WITHOUT_PASS = [1, 3, 4];
+
+/** Runs one command against one behaviour and says what was not as it must be. */
+export async function runCase(behaviour: Behaviour, command: Command): Promise<CaseResult> {
+  using folder = temporaryFolder();
+  await using hostile = await adversary(behaviour, command.everywhere);
+  writeFileSync(
+    join(folder.path, "gauntlet.yaml"),
+    `baseUrl: ${hostile.baseUrl}
+keys: { valid: env:CANARY }
+${command.everywhere ? "" : "models: { chat: plain }\n"}timeouts: { answerS: 1.5, idleS: 1 }
+limits: { rpm: 6000, inFlight: 64 }
+authorized: true
+`,
+  );
+  writeFileSync(join(folder.path, "small.yaml"), WORKLOAD);
+  writeFileSync(join(folder.path, "closed.yaml"), CLOSED);
+  const out = join(folder.path, "run");
+  const args = [...command.args, "--target", "gauntlet.yaml", ...(command.keeps ? ["--out", out] : [])];
+  const ran = await watched(args, { CANARY: KEY }, folder.path, BOUNDS.seconds);
+  const complaints = [
+    ...bounded(ran),
+    ...ended(ran, behaviour, command),
+    ...(command.keeps ? kept(out, ran, behaviour) : []),
+    ...leaks([ran.stdout, ran.stderr, ...filesBelow(folder.path).map((path) => readFileSync(path, "latin1"))]),
+    ...(hostile.trapped.length === 0 ? [] : [`another host was asked: ${hostile.trapped[0]?.slice(0, 60)}`]),
+  ];
+  return { behaviour: behaviour.name, command: command.name, ran, complaints };
+}
+
+function bounded({ overTime, peakMib, seconds }: Watched): string[] {
+  return [
+    ...(overTime ? [`it still ran after ${Math.round(seconds)} s`] : []),
+    ...((peakMib ?? 0) > BOUNDS.peakMib ? [`it took ${Math.round(peakMib ?? 0)} MiB`] : []),
+  ];
+}
+
+function ended(
+  { code, signal, stderr, overTime }: Watched,
+  { harmless, unreachable }: Behaviour,
+  { everywhere }: Command,
+): string[] {
+  if (overTime) return [];
+  const allowed = unreachable === true && everywhere ? [3] : [...WITHOUT_PASS, ...(harmless === true ? [0] : [])];
+  return [
+    ...(signal === null ? [] : [`it was ended by ${signal}`]),
+    ...(code !== null && allowed.includes(code) ? [] : [`exit code ${code}: ${stderr.slice(-300)}`]),
+    ...(/internal error|\n\s+at |Warning:|UnhandledPromise/.test(stderr) ? [`stderr: ${stderr.slice(0, 300)}`] : []),
+    ...(hasControls(stderr) ? ["control characters on stderr"] : []),
+  ];
+}
+
+/** Escape sequences of a gateway must not reach a terminal. */
+function hasControls(text: string): boolean {
+  return /[^\P{Cc}\n\t]/u.test(text);
+}
+
+function kept(out: string, { code, stdout, overTime }: Watched, { harmless }: Behaviour): string[] {
+  if (overTime) return [];
+  // Nothing was reached: there is nothing to record beyond the journal.
+  if (code === 3 && !existsSync(join(out, "run.json"))) return [];
+  if (!existsSync(join(out, "run.json"))) return ["there is no record"];
+  const record: RunRecord = JSON.parse(readFileSync(join(out, "run.json"), "utf8"));
+  const errors = record.checks.filter(({ status }: CheckResult) => status === "harness-error");
+  return [
+    ...recordFaults(out).slice(0, 3),
+    ...(record.verdict.exitCode === code
+      ? []
+      : [`the record says exit code ${record.verdict.exitCode}, it was ${code}`]),
+    ...(harmless !== true && record.verdict.word === "pass" ? ["the verdict is pass"] : []),
+    ...(record.verdict.reasons.length > 0 || record.verdict.word === "pass" ? [] : ["the verdict has no reason"]),
+    ...errors.slice(0, 3).map(({ id, message }) => `harness-error of ${id}: ${message}`),
+    ...(stdout.includes(record.verdict.word.toUpperCase()) ? [] : ["the verdict is not printed"]),
+    ...(hasControls(stdout) ? ["control characters on stdout"] : []),
+  ];
+}
+
+function leaks(texts: readonly string[]): string[] {
+  const traces = tracesOf(KEY).filter((trace) => texts.some((text) => text.includes(trace)));
+  return traces.length === 0 ? [] : [`the key is shown: ${traces.length} traces`];
+}

@@ -1,0 +1,53 @@
+import { readFileSync } from "node:fs";
+import { type Running, startGauntlet } from "../support/gauntlet.ts";
+
+export interface Watched {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly seconds: number;
+  /** Highest resident memory as the kernel counts it, MiB; `undefined` where that cannot be read from outside. */
+  readonly peakMib: number | undefined;
+  /** It had to be ended, because it took longer than the bound. */
+  readonly overTime: boolean;
+}
+
+/** How often the kernel is asked, ms. Its figure is a high-water mark: only what rises in the last moment is missed. */
+const LOOK_MS = 25;
+
+/** Runs the built command line to its end or to a bound, looking at its memory from outside. */
+export async function watched(
+  args: readonly string[],
+  environment: Record<string, string>,
+  cwd: string,
+  boundS: number,
+): Promise<Watched> {
+  const startedMs = performance.now();
+  await using running: Running = startGauntlet(args, environment, cwd);
+  const { child, finished } = running;
+  let peakMib: number | undefined;
+  const looking = setInterval(() => {
+    peakMib = Math.max(peakMib ?? 0, highWaterMib(child.pid) ?? 0) || undefined;
+  }, LOOK_MS);
+  let overTime = false;
+  const deadline = setTimeout(() => {
+    overTime = true;
+    child.kill("SIGKILL");
+  }, boundS * 1_000);
+  const { code, stdout, stderr } = await finished;
+  clearInterval(looking);
+  clearTimeout(deadline);
+  const seconds = (performance.now() - startedMs) / 1_000;
+  return { code, signal: child.signalCode, stdout, stderr, seconds, peakMib, overTime };
+}
+
+function highWaterMib(pid: number | undefined): number | undefined {
+  try {
+    const found = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"));
+    return found === null ? undefined : Number(found[1]) / 1024;
+  } catch {
+    // Gone by now, or no system with /proc.
+    return undefined;
+  }
+}
