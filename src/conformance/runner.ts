@@ -1,10 +1,11 @@
 import { ConfigError, messageOf } from "../core/index.ts";
 import type { Attestation, CheckResult } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
+import type { Answer } from "./answer.ts";
 import type { Instance, ProbingCheck } from "./check.ts";
 import { resultOf, unjudged } from "./judge.ts";
 import { Probe } from "./probe.ts";
-import type { Recordable } from "./recording.ts";
+import { answersIn, type Recordable } from "./recording.ts";
 import { BudgetReached, type Traffic } from "./traffic.ts";
 
 export interface RunnerOptions {
@@ -53,7 +54,7 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   for (const { instance } of probing.filter(alone)) await runOne(instance);
   for (const instance of instances.filter(({ check }) => check.kind === "watch")) {
     onStart?.(instance);
-    const seen = [...traffic.answers];
+    const seen = traffic.signal.aborted ? traffic.answers.filter((answer) => !wasLeft(answer)) : [...traffic.answers];
     onRecording?.(instance, seen);
     report(seen.length === 0 ? nothingSeen(instance) : resultOf(instance, seen, { attestations: [], durationMs: 0 }));
   }
@@ -91,6 +92,8 @@ async function resultFrom(
     const recording = await check.probe(
       new Probe(traffic, instance.axes, check.anyKey === true ? traffic.nextKey() : undefined, others),
     );
+    // What we left because the run ends says nothing about the gateway.
+    if (traffic.signal.aborted && answersIn(recording).some(wasLeft)) return notRun(instance);
     onRecording?.(instance, recording);
     return resultOf(instance, recording, { attestations, durationMs: (traffic.recorder.nowUs() - startedUs) / 1_000 });
   } catch (error) {
@@ -100,6 +103,10 @@ async function resultFrom(
     if (traffic.signal.aborted) return notRun(instance);
     return unjudged(instance, { status: "harness-error", message: `the probe failed: ${messageOf(error)}` });
   }
+}
+
+function wasLeft({ exchange }: Answer): boolean {
+  return exchange.ending.kind === "aborted";
 }
 
 interface Probing {
