@@ -73,7 +73,8 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
   #ended = false;
   #controller: Dispatcher.DispatchController | undefined;
   #abortReason: OwnAbort | undefined;
-  readonly #deadline: NodeJS.Timeout;
+  #deadline: NodeJS.Timeout;
+  #lastUs = 0;
   #idle: NodeJS.Timeout | undefined;
   #resolveHeaded!: (status: number | undefined) => void;
   #resolveStarted!: (started: boolean) => void;
@@ -94,7 +95,14 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     this.done = new Promise((resolve) => {
       this.#resolveDone = resolve;
     });
-    this.#deadline = setTimeout(() => this.#leave("deadline"), options.bounds.deadlineMs);
+    const { deadlineMs } = options.bounds;
+    const startUs = this.#now();
+    const check = () => {
+      const leftMs = this.#leftMs(startUs, deadlineMs);
+      if (leftMs > 0) this.#deadline = setTimeout(check, leftMs);
+      else this.#leave("deadline");
+    };
+    this.#deadline = setTimeout(check, deadlineMs);
   }
 
   /** Leaves as a client does that gives up: the connection is closed under the gateway. */
@@ -130,7 +138,8 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
   onResponseData(_controller: Dispatcher.DispatchController, bytes: Buffer): void {
     if (this.#receivedBytes === 0) this.#resolveStarted(true);
     this.#receivedBytes += bytes.length;
-    this.#pieces.add(this.#now(), bytes);
+    this.#lastUs = this.#now();
+    this.#pieces.add(this.#lastUs, bytes);
     if (this.#receivedBytes > this.#options.bounds.maxBodyBytes) this.#leave("size-bound");
     else this.#idle?.refresh();
   }
@@ -154,7 +163,24 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
   }
 
   #watchIdle(): void {
-    this.#idle = setTimeout(() => this.#leave("idle-timeout"), this.#options.bounds.idleMs);
+    const { idleMs } = this.#options.bounds;
+    this.#lastUs = this.#now();
+    const check = () => {
+      const leftMs = this.#leftMs(this.#lastUs, idleMs);
+      if (leftMs > 0) this.#idle = setTimeout(check, leftMs);
+      else this.#leave("idle-timeout");
+    };
+    this.#idle = setTimeout(check, idleMs);
+  }
+
+  /**
+   * What is left of a bound that runs since a moment, ms. The time in which this process stood still does not count: what
+   * arrived meanwhile waits to be read, and timers come first.
+   */
+  #leftMs(sinceUs: number, boundMs: number): number {
+    const { ownLag, originUs } = this.#options;
+    const nowUs = this.#now();
+    return boundMs + ownLag.lostWithin(originUs + sinceUs, originUs + nowUs) - (nowUs - sinceUs) / 1_000;
   }
 
   #leave(ending: EndingKind): void {

@@ -30,14 +30,25 @@ export class OwnLag implements Disposable {
 
   /** Longest delay that overlaps the span, ms. Times are those of the clock, µs. */
   within(fromUs: number, toUs: number): number {
+    return Math.round(Math.max(0, ...this.#during(fromUs, toUs).map((delay) => delay.toUs - delay.fromUs)) / 1_000);
+  }
+
+  /** Time inside the span in which this process could do nothing, ms. */
+  lostWithin(fromUs: number, toUs: number): number {
+    const lost = this.#during(fromUs, toUs).map((delay) => Math.min(delay.toUs, toUs) - Math.max(delay.fromUs, fromUs));
+    return lost.reduce((sum, us) => sum + us, 0) / 1_000;
+  }
+
+  /** The delays that overlap a span. */
+  #during(fromUs: number, toUs: number): Delay[] {
     this.#tick();
-    let longestUs = 0;
+    const found: Delay[] = [];
     for (let at = this.#delays.length - 1; at >= 0; at--) {
       const delay = this.#delays[at];
       if (delay === undefined || delay.toUs < fromUs) break;
-      if (delay.fromUs <= toUs) longestUs = Math.max(longestUs, delay.toUs - delay.fromUs);
+      if (delay.fromUs <= toUs) found.push(delay);
     }
-    return Math.round(longestUs / 1_000);
+    return found;
   }
 
   #tick(): void {

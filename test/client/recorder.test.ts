@@ -136,6 +136,25 @@ describe("bounds", () => {
     expect(got.ending.kind).toBe(ending);
   });
 
+  test.each([
+    ["silence", { idleMs: 200 }],
+    ["time", { deadlineMs: 200 }],
+  ] as const)("%s while this very process stood still does not count", async (_what, bounds) => {
+    const got = await exchangeWith(
+      (socket) => {
+        socket.write(`${CHUNKED}\r\n${chunk("one").toString("latin1")}`);
+        setTimeout(() => socket.write(`${chunk("two").toString("latin1")}0\r\n\r\n`), 20);
+        setTimeout(() => {
+          const untilMs = performance.now() + 500;
+          while (performance.now() < untilMs);
+        }, 5);
+      },
+      { bounds },
+    );
+    expect(got.ending).toEqual({ kind: "complete" });
+    expect(got.ownLagMs).toBeGreaterThan(300);
+  });
+
   function flood(socket: Socket): void {
     socket.write(`${CHUNKED}\r\n`);
     const more = setInterval(() => (socket.writable ? socket.write(chunk("x".repeat(1_000))) : clearInterval(more)), 1);
