@@ -11,6 +11,7 @@ import {
 } from "../src/conformance/index.ts";
 import { isObject } from "../src/core/index.ts";
 import { MODES } from "../src/wire/index.ts";
+import { everyUsage } from "./shared/every-usage.ts";
 import { assumeTwin, goodTwin } from "./shared/good-twin.ts";
 import { judgeWholeReply } from "./shared/judge-reply.ts";
 import { AMPLE_TOKENS, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
@@ -269,6 +270,7 @@ const requiredFields = defineCheck({
 });
 
 export const MESSAGES: readonly Check[] = [
+  everyUsage("messages"),
   minimal,
   anyText,
   maxTokensIsMandatory,

@@ -49,12 +49,14 @@ const listShape = defineCheck({
   title: "The list is a JSON object with an array of entries that have ids",
   covers: ["MODELS-1", "MODELS-2", "MODELS-6"],
   explains:
-    "Fetches the list on several connections. `data` must be an array whose entries each have a non-empty string `id`; further fields, order and duplicates are noted.",
-  cost: { requests: 4 },
+    "Fetches the list on several connections and with every good key. `data` must be an array whose entries each have a non-empty string `id`; further fields, order and duplicates are noted.",
+  cost: { requests: 6 },
   async probe(t) {
     const lists: Answer[] = [];
     for (const freshConnection of [false, true, true, false])
       lists.push(await t.ask({ endpoint: "models", freshConnection }));
+    for (const key of [t.target.keys.second, t.target.keys.other])
+      if (key !== undefined) lists.push(await t.ask({ endpoint: "models", key }));
     return { lists };
   },
   judge({ lists }, verdict) {

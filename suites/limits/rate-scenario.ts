@@ -1,4 +1,4 @@
-import type { Answer, Ask, Probe } from "../../src/conformance/index.ts";
+import type { Answer, Ask, LimitedAccount, Probe } from "../../src/conformance/index.ts";
 import type { Limits } from "../../src/target/index.ts";
 import { admittedIn, type Burst, burst, isRateDenial, isRefused } from "./burst.ts";
 import { type OtherAccount, othersMeanwhile } from "./others-meanwhile.ts";
@@ -91,6 +91,7 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
     ),
     othersMeanwhile(t, account, { tries: 3, again: { key, endpoint: "chat" } }),
   ]);
+  await knockLater(t, account, plan.parallel, [...first.answers, ...storm].findLast(isRateDenial));
   const denial = await denialNow(t, key, plan.parallel);
   const isEarly = admittedIn(first.answers) < limits.rpm * SAFE_SHARE;
   if (denial === null)
@@ -126,6 +127,25 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
   const mix = early.flatMap((run) => (run === first ? chat : messages.slice(0, streamsMessages(whileDenied) ? 2 : 1)));
   const paced = early.length > 0 ? await pacedBelow(t, mix, limits) : [];
   return { limits, first, whileDenied, storm, others, promised, shorter, second: next, third, paced };
+}
+
+/** A wait that leaves room for denied requests later in it; how much later they come; and how many are affordable. */
+const LONG_HINT_MS = 25_000;
+const LATER_MS = 8_000;
+const MOST_KNOCKS = 64;
+
+/**
+ * Denied requests some seconds after the limit was reached: as many as the limit allows, so that a limiter that counts
+ * them without saying so breaks the promise that its next denial makes.
+ */
+async function knockLater(t: Probe, { key, limits }: LimitedAccount, parallel: number, denial: Answer | undefined) {
+  if (denial === undefined || (toldWaitMs(denial) ?? 0) < LONG_HINT_MS || limits.rpm > MOST_KNOCKS) return;
+  await t.wait(LATER_MS);
+  for (let sent = 0; sent <= limits.rpm; sent += parallel) {
+    const knock = () => t.begin({ key, endpoint: "chat", intent: "either" }).done;
+    const answers = await Promise.all(Array.from({ length: parallel }, knock));
+    if (!answers.some(isRateDenial)) return;
+  }
 }
 
 /** A denial for the rate of this moment; the account is brought to its limit again if need be. */

@@ -150,6 +150,29 @@ const fullHouse = defineSlotsCheck({
   },
 });
 
+const wholeRequests = defineSlotsCheck({
+  id: "limits.slots-whole",
+  title: "Whole requests hold slots, too",
+  covers: ["LIMIT-CONC-1", "LIMIT-CONC-2"],
+  explains:
+    "Sends more whole requests at once than there are slots, to a slow model. Where all of them were under way at one moment, no more than the limit may be served, and the others must be denied.",
+  needs: ["model.slow"],
+  judge({ wholes, limits }, verdict) {
+    const served = wholes.filter(isServed);
+    const lastSentUs = Math.max(...served.map(({ exchange }) => exchange.timeline.sentUs ?? Number.POSITIVE_INFINITY));
+    const firstEndUs = Math.min(...served.map(({ exchange }) => exchange.timeline.headersUs ?? 0));
+    if (served.length === 0) return verdict.inconclusive("no whole request was served, or too few can be sent");
+    if (served.length > limits.inFlight && lastSentUs > firstEndUs)
+      return verdict.notApplicable("the whole replies were over before all had been sent");
+    const seen = {
+      in: served.at(-1),
+      because: `${wholes.length} whole requests at once, ${limits.inFlight} slots, ${served.length} served`,
+    };
+    verdict.must("LIMIT-CONC-2", served.length, atMost(limits.inFlight), seen);
+    verdict.must("LIMIT-CONC-1", served.length < wholes.length, true, seen);
+  },
+});
+
 /** Kinds that did not go by the account's slots while all of them were held. */
 function servedWhileFull({ extras, held }: SlotsRecording, kind: string): Answer | undefined {
   return servedWhileHeld(extras.find((extra) => extra.kind === kind)?.answers ?? [], held);
@@ -321,6 +344,7 @@ const abandonedSlotsComeBack = defineSlotsCheck({
 export const SLOT_CHECKS: readonly Check[] = [
   enforced,
   exact,
+  wholeRequests,
   fullHouse,
   sharedByKeys,
   sharedByKinds,

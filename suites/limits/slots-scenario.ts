@@ -31,6 +31,8 @@ export type SlotsRecording = {
   /** Sent when the first held stream had ended. */
   readonly freed: Answer | null;
   readonly others: readonly OtherAccount[];
+  /** Whole requests, far over the limit at once; none where the target has no slow model. */
+  readonly wholes: readonly Answer[];
   readonly waves: readonly Wave[];
 };
 
@@ -71,8 +73,12 @@ export async function slotsScenario(t: Probe): Promise<SlotsRecording> {
     await t.wait(SETTLE_MS);
   }
   const house = await fullHouse(t, account, long, { typical: typicalMs(burst), spacingMs: spaced ? spacingMs : 0 });
+  const slow = rich && !spaced && t.target.models.slow !== undefined;
+  const whole: Ask = { key, endpoint: "chat", mode: "whole", model: "slow", intent: "either", freshConnection: true };
+  const wholes = slow ? await atOnce(t, whole, slots + over) : [];
+  await t.wait(SETTLE_MS);
   const waves = rich ? await wavesAfterEverything(t, account, long, spaced ? spacingMs : 0) : [];
-  return { limits, burst, spaced, ...house, waves };
+  return { limits, burst, spaced, ...house, wholes, waves };
 }
 
 function atOnce(t: Probe, ask: Ask, count: number): Promise<Answer[]> {
@@ -168,7 +174,7 @@ async function wavesAfterEverything(t: Probe, account: LimitedAccount, long: Ask
     return evenly(t, long, count, easyMs);
   };
   const slots = limits.inFlight;
-  const { upstreamError, upstreamTimeout, cutStream, slow } = t.target.models;
+  const { upstreamError, upstreamTimeout, cutStream, slow, tools } = t.target.models;
   const each = async (asks: readonly Ask[]) => {
     // One after the other: what ends here must not be denied itself, or the wave would test something else.
     for (let round = 0; round < 2 * slots; round++) {
@@ -221,6 +227,12 @@ async function wavesAfterEverything(t: Probe, account: LimitedAccount, long: Ask
       act: async () => void (await together(both({ model: "upstreamTimeout" }))),
       left: false,
       possible: upstreamTimeout !== undefined && spacingMs === 0,
+    },
+    {
+      what: "tool calls",
+      act: () => each(both({ model: "tools", fields: {}, intent: "either" })),
+      left: false,
+      possible: tools !== undefined,
     },
     {
       what: "broken streams",

@@ -108,11 +108,13 @@ const budgetIsForLife = defineCheck({
   explains:
     "The exhausted child key is tried many times, on fresh connections, and after any Retry-After that it was given (up to 10 s). It stays denied: a lifetime budget is not a rate.",
   needs: ["key.childExhausted"],
+  // Denials that other checks provoke meanwhile would make the wait that was told begin anew.
+  alone: true,
   cost: { requests: 10, waitS: 2 },
   async probe(t) {
     const ask = { key: "childExhausted", endpoint: "chat", intent: "denied", patient: false } as const;
     const first = await t.ask(ask);
-    const told = retryAfterMs(first.header("retry-after") ?? "", Date.now());
+    const told = retryAfterMs(first.header("retry-after") ?? "", first.arrivedAtMs);
     await t.wait(Math.min(told ?? 1_000, LONGEST_WAIT_MS) + 100);
     const later: Answer[] = [];
     for (let round = 0; round < 8; round++)

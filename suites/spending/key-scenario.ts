@@ -28,6 +28,9 @@ const LAG_S = { cappable: 75, childSmall: 8 } as const;
 /** Once one kind of traffic has had the whole allowance in vain, the others get this much. */
 const SHORT_LAG_S = 5;
 
+/** After so long a used-up key is tried once more, ms. */
+const REFILL_MS = 12_000;
+
 /** Failing requests per batch: so large, and so many, that they would use up a small limit, were they charged. */
 const FAILURES = 48;
 /** A provider's time-out that is longer than this is not waited for that often, ms. */
@@ -64,6 +67,8 @@ export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): P
   const denied = usedUp ? await deniedKinds(t, key) : [];
   const sibling: Answer[] = [];
   if (usedUp) for (const kind of KINDS.slice(0, 3)) sibling.push(await t.ask({ key: "valid", ...kind }));
+  // A key that is let in again after a while was not stopped: a cap is for the day, a budget for life.
+  if (usedUp) await t.wait(REFILL_MS);
   const again = usedUp ? await t.ask({ key, endpoint: "chat", mode: "whole", intent: "denied", patient: false }) : null;
   return {
     before,

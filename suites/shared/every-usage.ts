@@ -1,0 +1,33 @@
+import { type Check, defineWatch, tokenCounts } from "../../src/conformance/index.ts";
+import type { Dialect } from "../../src/wire/index.ts";
+
+const ROW = { chat: "CHAT-3", messages: "MSG-3" } as const;
+
+/** Token counts in every whole reply of a run, whatever was asked: long replies and other models, too. */
+export function everyUsage(dialect: Dialect): Check {
+  return defineWatch({
+    id: `${dialect}.every-usage`,
+    title: "Every whole reply of the run carries token counts",
+    covers: [ROW[dialect]],
+    explains:
+      "Looks at every whole reply to a good request in this dialect, whichever check provoked it. Each must have a `usage` with at least one count: what is missing from long replies, or from one model's, is missing from the caller's books.",
+    judge(answers, verdict) {
+      const replies = answers.filter(
+        ({ asked, admitted, json, streamed }) =>
+          asked.endpoint === dialect &&
+          asked.intent === "good" &&
+          asked.mode === "whole" &&
+          admitted &&
+          !streamed &&
+          json !== undefined,
+      );
+      if (replies.length === 0) return verdict.inconclusive("no whole reply was seen");
+      const without = replies.filter(({ reply }) => !tokenCounts.test(reply.usage));
+      verdict.must(ROW[dialect], without.length, 0, {
+        in: without[0] ?? replies[0],
+        at: "/usage",
+        because: `of ${replies.length} whole replies without token counts`,
+      });
+    },
+  });
+}
