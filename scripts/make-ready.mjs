@@ -40,6 +40,7 @@ export function makeReady() {
     "-p",
     "tsconfig.build.json",
   ]);
+  run("the bundle", process.execPath, [join(root, "scripts", "bundle.mjs")]);
 }
 
 /** Runs a child with our stdio until it ends; a signal to us goes on to it, so that it can write its report. */
