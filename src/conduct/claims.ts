@@ -37,6 +37,12 @@ export class Claims {
     return found.sort((a, b) => Number(b.weight === "fail") - Number(a.weight === "fail"));
   }
 
+  /** What was found right, each once. */
+  get met(): readonly string[] {
+    const met = this.findings.filter(({ outcome }) => outcome === "met");
+    return [...new Set(met.map(({ observed }) => observed))];
+  }
+
   /** What the findings come to, and the sentence that says it. `timeline` is what is said when nothing is wrong. */
   conclude(timeline: string): { readonly status: Status; readonly message: string } {
     const [worst, ...others] = this.broken;

@@ -21,7 +21,7 @@ export function judgeScenario(scenario: Scenario, runs: readonly ClientRun[], bo
     title: scenario.title,
     layer: claims.findings[0]?.layer ?? "specification",
     axes: {},
-    ...claims.conclude(timelineOf(runs)),
+    ...claims.conclude(scenario.toldBy === "findings" ? claims.met.join("; ") : timelineOf(runs)),
     rows: [...scenario.rows],
     violated: [...new Set(claims.broken.map(({ row }) => row))],
     findings: claims.findings,

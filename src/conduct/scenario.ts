@@ -36,6 +36,8 @@ export interface Scenario {
   readonly copies?: number;
   /** The command is stopped after this, milliseconds: what was to be seen has been seen. Default: it is not. */
   readonly watchMs?: number;
+  /** A pass is told by what was found rather than by what was sent when. Default: by what was sent when. */
+  readonly toldBy?: "findings";
   turn(request: ScriptedRequest, scene: Scene): Turn;
   /** Every run holds at least one attempt. */
   judge(runs: readonly ClientRun[], claims: Claims, bounds: Bounds): void;

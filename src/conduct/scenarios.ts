@@ -78,6 +78,7 @@ export const SCENARIOS: readonly Scenario[] = [
     rows: ["RETRY-1"],
     // Ten minutes: what comes within the watch came in spite of them.
     watchMs: 8_000,
+    toldBy: "findings",
     turn: () => refuse({ reason: "rate_limit_exceeded", retryAfter: "600" }),
     judge: (runs, claims) => {
       if (judgeWaits("RETRY-1", runs, claims) > 0) return;
@@ -91,6 +92,7 @@ export const SCENARIOS: readonly Scenario[] = [
     title: "Without `Retry-After` it backs off: waits that grow, with jitter, and a bound on attempts",
     rows: ["RETRY-2"],
     copies: COPIES,
+    toldBy: "findings",
     turn: () => refuse({ reason: "rate_limit_exceeded" }),
     judge: (runs, claims, { mostAttempts }) => {
       judgeBounded("RETRY-2", runs, claims, mostAttempts);
@@ -115,6 +117,7 @@ export const SCENARIOS: readonly Scenario[] = [
     title: "After a denial for concurrency fewer requests are in flight, and those that run may end",
     rows: ["RETRY-6", "RETRY-1"],
     calls: PARALLEL.calls,
+    toldBy: "findings",
     turn: (_request, { serving }) =>
       serving < PARALLEL.served
         ? { do: "serve", text: "Served by the scripted gateway, slowly.", lastsMs: 3_000 }
@@ -153,6 +156,7 @@ export const SCENARIOS: readonly Scenario[] = [
     title: "A failing gateway is tried again a few times, with waits that grow",
     rows: ["RETRY-9"],
     copies: COPIES,
+    toldBy: "findings",
     turn: () => refuse({ reason: "upstream_error", status: 503 }),
     judge: (runs, claims, { mostAttempts }) => {
       judgeBounded("RETRY-9", runs, claims, mostAttempts);
@@ -166,6 +170,7 @@ export const SCENARIOS: readonly Scenario[] = [
     rows: ["RETRY-7"],
     giveUpS: 2,
     watchMs: 20_000,
+    toldBy: "findings",
     turn: () => ({ do: "silence" }),
     judge: (runs, claims, { mostAttempts }) => {
       for (const run of runs) judgeUncertain("RETRY-7", run, claims, mostAttempts);
@@ -188,6 +193,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "redirect",
     title: "The key goes to no other host, also when an answer redirects there",
     rows: ["KEY-ONE-HOST"],
+    toldBy: "findings",
     turn: (request, { elsewhere }) => ({ do: "redirect", to: elsewhere + request.url }),
     judge: (runs, claims) => {
       for (const run of runs) judgeElsewhere("KEY-ONE-HOST", run, claims);

@@ -167,7 +167,7 @@ writePage(found);
 if (given === undefined) rmSync(folder, { recursive: true });
 console.log(
   faults.length === 0
-    ? `${SDKS.length} SDKs: ${facts} facts of calls, ${(SDKS.length * [...found.values()].flat().length) / SDKS.length} scenarios judged`
+    ? `${SDKS.length} SDKs: ${facts} facts of calls, ${(SDKS.length * [...found.values()].flat().length) / SDKS.length} runs of scenarios judged`
     : `${faults.length} not as known:\n${faults.join("\n")}`,
 );
 process.exitCode = faults.length === 0 ? 0 : 1;

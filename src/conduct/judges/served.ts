@@ -13,12 +13,13 @@ export function judgeServed(run: ClientRun, claims: Claims): void {
     const bearer = credentials.length === 1 && /^bearer /i.test(credentials[0]?.[1] ?? "");
     claims.demand("CLIENT-3", bearer, "one header `Authorization: Bearer …`", credentialOf(attempt), { in: attempt });
     if (attempt.request.endpoint !== "messages") continue;
-    const dated = attempt.request.headers.find(([name]) => /-version$/i.test(name));
+    // Clients also tell their own version under such names.
+    const versions = attempt.request.headers.filter(([name]) => /-version$/i.test(name));
     claims.demand(
       "CLIENT-4",
-      /^\d{4}-\d{2}-\d{2}$/.test(dated?.[1] ?? ""),
+      versions.some(([, value]) => /^\d{4}-\d{2}-\d{2}$/.test(value)),
       "a version header with a date",
-      dated === undefined ? "none" : `${dated[0]}: ${dated[1]}`,
+      versions.map(([name, value]) => `${name}: ${value}`).join(", ") || "none",
       { in: attempt },
     );
   }

@@ -8,31 +8,41 @@ type Language = "js" | "python";
 
 const fact = (what: string, got: unknown): Fact => ({ what, got });
 
+/** Classes of errors by status; which status has a class of its own differs from SDK to SDK. */
+type Classes = Readonly<Record<401 | 402 | 404 | 429 | 500 | 504, string>>;
+
+const COMMON = {
+  401: "AuthenticationError",
+  404: "NotFoundError",
+  429: "RateLimitError",
+  500: "InternalServerError",
+} as const;
+
+const CLASSES: Readonly<Record<"chat" | "messages", (language: Language) => Classes>> = {
+  chat: (language) => ({
+    ...COMMON,
+    402: language === "js" ? "APIError" : "APIStatusError",
+    504: "InternalServerError",
+  }),
+  messages: () => ({ ...COMMON, 402: "PaymentRequiredError", 504: "GatewayTimeoutError" }),
+};
+
 /** The error that every denial and failure has to come to, streamed or not: its class, status, reason, request id. */
-const errors = (language: Language): Fact[] =>
+const errors = (classes: Classes): Fact[] =>
   (
     [
-      ["invalid key", "401", 401, "invalid_api_key"],
-      ["revoked key", "401", 401, "key_revoked"],
-      ["no credits", "402", 402, "insufficient_credits"],
-      ["spend cap", "402", 402, "quota_exceeded"],
-      ["budget", "429", 429, "budget_exhausted"],
-      ["unknown model", "404", 404, "model_not_found"],
-      ["provider fails", "500", 500, "upstream_error"],
-      ["provider silent", "500", 504, "upstream_timeout"],
+      ["invalid key", 401, "invalid_api_key"],
+      ["revoked key", 401, "key_revoked"],
+      ["no credits", 402, "insufficient_credits"],
+      ["spend cap", 402, "quota_exceeded"],
+      ["budget", 429, "budget_exhausted"],
+      ["unknown model", 404, "model_not_found"],
+      ["provider fails", 500, "upstream_error"],
+      ["provider silent", 504, "upstream_timeout"],
     ] as const
-  ).flatMap(([what, kind, status, reason]) =>
-    [what, `${what}, stream`].map((name) => fact(name, [classes(language)[kind], status, reason, "string"])),
+  ).flatMap(([what, status, reason]) =>
+    [what, `${what}, stream`].map((name) => fact(name, [classes[status], status, reason, "string"])),
   );
-
-/** 402 has no class of its own: the SDKs show the one that the others are derived from. */
-const classes = (language: Language) => ({
-  "401": "AuthenticationError",
-  "402": language === "js" ? "APIError" : "APIStatusError",
-  "404": "NotFoundError",
-  "429": "RateLimitError",
-  "500": "InternalServerError",
-});
 
 const TOOL = { city: "Paris" };
 
@@ -45,7 +55,7 @@ export const COMPLETIONS: Readonly<Record<"chat" | "messages", (language: Langua
     fact("stream", [40, true, "stop", true]),
     fact("tool", ["get_weather", TOOL, "tool_calls"]),
     fact("tool stream", ["get_weather", { city: "Oslo" }]),
-    ...errors(language),
+    ...errors(CLASSES.chat(language)),
     fact("provider breaks off", [true]),
   ],
   messages: (language) => [
@@ -56,7 +66,7 @@ export const COMPLETIONS: Readonly<Record<"chat" | "messages", (language: Langua
     fact("stream helper", ["again", "end_turn"]),
     fact("tool", ["get_weather", TOOL, "tool_use"]),
     fact("tool stream", ["get_weather", { city: "Oslo" }]),
-    ...errors(language),
+    ...errors(CLASSES.messages(language)),
     fact("provider breaks off", [true]),
   ],
 };
