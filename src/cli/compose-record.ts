@@ -61,7 +61,10 @@ export function composeRecord(facts: Facts): RunRecord {
     traffic: {
       requests: facts.requests,
       ...(facts.outputTokens === undefined ? {} : { outputTokens: facts.outputTokens }),
-      note: "Attempts that were refused or lost in the network may have no row in the gateway's history.",
+      note:
+        facts.binds === "client"
+          ? "These are requests of the client, at gateways that followed a script."
+          : "Attempts that were refused or lost in the network may have no row in the gateway's history.",
     },
     ...(facts.load === undefined ? {} : { load: facts.load }),
   };

@@ -17,6 +17,7 @@ export interface Elsewhere {
   readonly url: string;
   /** Where the key stood: `header authorization`, `body`, …; `undefined` when it was nowhere. */
   readonly keyIn: string | undefined;
+  readonly bodyBytes: number;
 }
 
 /** How a command came to its end. */

@@ -31,7 +31,7 @@ export async function startOtherHost(key: string): Promise<OtherHost> {
             : body.includes(key)
               ? "the body"
               : undefined;
-      came.push({ method: request.method ?? "", url: url.replaceAll(key, "…"), keyIn });
+      came.push({ method: request.method ?? "", url: url.replaceAll(key, "…"), keyIn, bodyBytes: body.length });
       response.writeHead(404, { "Content-Type": "application/json" });
       response.end('{"error":{"message":"This host is another one.","type":"invalid_request_error","code":404}}');
     });

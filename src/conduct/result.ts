@@ -20,7 +20,7 @@ export function judgeScenario(scenario: Scenario, runs: readonly ClientRun[], bo
     suite: "client",
     title: scenario.title,
     layer: claims.findings[0]?.layer ?? "specification",
-    axes: {},
+    axes: axesOf(runs),
     ...claims.conclude(scenario.toldBy === "findings" ? claims.met.join("; ") : timelineOf(runs)),
     rows: [...scenario.rows],
     violated: [...new Set(claims.broken.map(({ row }) => row))],
@@ -30,6 +30,15 @@ export function judgeScenario(scenario: Scenario, runs: readonly ClientRun[], bo
     exchanges: runs.flatMap(({ attempts, others }) => [...attempts, ...others]).map(({ id: exchange }) => exchange),
     durationMs: Math.max(...runs.map(({ ending }) => ending.durationMs)),
   };
+}
+
+/** Dialect and mode of the attempts, where they are the same throughout. */
+function axesOf(runs: readonly ClientRun[]): CheckResult["axes"] {
+  const requests = runs.flatMap(({ attempts }) => attempts).map(({ request }) => request);
+  const [first] = requests;
+  if (first === undefined) return {};
+  if (requests.some(({ endpoint, stream }) => endpoint !== first.endpoint || stream !== first.stream)) return {};
+  return { dialect: first.endpoint, mode: first.stream ? "stream" : "whole" };
 }
 
 /** `429, 2.01 s, 429, 1.00 s, 200` for each call, those with most attempts first. */

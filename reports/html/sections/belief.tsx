@@ -1,5 +1,6 @@
 import type { LoadRun, RunRecord } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
+import { sideOf } from "../../coverage.ts";
 import { bytes, decimal, enumerate, percent, plural } from "../format.ts";
 import { DataTable, Foreign, Section, StatusMark } from "../parts.tsx";
 
@@ -38,8 +39,8 @@ export function BeliefSection({ record }: { readonly record: RunRecord }) {
   return (
     <Section id="belief" title="Can it be believed?" finding={`${finding}${generator}`}>
       <p>
-        Verdicts rest on {plural(record.traffic.requests, "recorded exchange")}, first answers only.{" "}
-        {record.traffic.note}
+        Verdicts rest on {plural(record.traffic.requests, "recorded exchange")},{" "}
+        {sideOf(record) === "gateway" ? "first answers only" : "as they arrived"}. {record.traffic.note}
       </p>
       {runs.length === 0 ? null : <Generators runs={runs} />}
       {states.size === 0 ? null : (

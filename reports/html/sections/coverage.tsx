@@ -1,6 +1,6 @@
 import type { CheckResult, RunRecord, Status } from "../../../src/record/index.ts";
 import { oneLine, shorten, visible } from "../../clean-text.ts";
-import { COLUMNS, type CoveredRow, coverageOf, worst } from "../../coverage.ts";
+import { COLUMNS, type CoveredRow, coverageOf, sideOf, worst } from "../../coverage.ts";
 import { SIGNS, TONES } from "../../status-style.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, duration, enumerate, plural } from "../format.ts";
@@ -15,7 +15,8 @@ const LAYERS = {
 /** Which demands were judged, where, and how they came out. */
 export function CoverageSection({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
   const rows = coverageOf(record);
-  const ours = rows.filter(({ row }) => row.binds === "gateway");
+  const side = sideOf(record);
+  const ours = rows.filter(({ row }) => row.binds === side);
   const silent = ours.filter(({ row, observed }) => row.level === "OPEN" && observed.length > 0);
   const uncovered = ours.filter(({ status }) => status === undefined);
   const judged = ours.filter(({ status }) => status !== undefined && JUDGED.includes(status));
@@ -23,7 +24,7 @@ export function CoverageSection({ record, anchors }: { readonly record: RunRecor
   const finding =
     record.checks.length === 0
       ? "No conformance check was part of this run."
-      : `${decimal(judged.length)} of ${plural(ours.length, "row")} that bind a gateway were judged; ${
+      : `${decimal(judged.length)} of ${plural(ours.length, "row")} that bind a ${side} were judged; ${
           broken.length === 0
             ? "none is broken"
             : `${decimal(broken.length)} ${broken.length === 1 ? "is" : "are"} broken`
@@ -36,7 +37,7 @@ export function CoverageSection({ record, anchors }: { readonly record: RunRecor
             <Layer key={layer} layer={layer} rows={ours.filter(({ row }) => row.layer === layer)} anchors={anchors} />
           ))}
           <Silent rows={silent} />
-          <Uncovered rows={uncovered} all={rows} />
+          {side === "gateway" ? <Uncovered rows={uncovered} all={rows} /> : <UncoveredOfClient rows={uncovered} />}
           <NotRun record={record} />
           <AllChecks checks={record.checks} />
         </>
@@ -207,6 +208,26 @@ function Uncovered({ rows, all }: { readonly rows: readonly CoveredRow[]; readon
           ))}
         </ul>
       )}
+    </>
+  );
+}
+
+/** Rows of a client that no scenario says anything about. */
+function UncoveredOfClient({ rows }: { readonly rows: readonly CoveredRow[] }) {
+  return (
+    <>
+      <h3 id="uncovered">
+        What was not judged
+        <Permalink id="uncovered" what="What was not judged" />
+      </h3>
+      <p>
+        {rows.length === 0
+          ? "Every row that binds clients was."
+          : `${plural(rows.length, "row")} that bind clients do not show in these scenarios, or not at all in what arrives: ${enumerate(
+              rows.map(({ row }) => row.id),
+              40,
+            )}.`}
+      </p>
     </>
   );
 }

@@ -1,5 +1,6 @@
 import type { CheckResult, RunRecord } from "../../../src/record/index.ts";
 import { oneLine, shorten, visible } from "../../clean-text.ts";
+import { sideOf } from "../../coverage.ts";
 import { curlLine, keyVariables } from "../../curl.ts";
 import { type Evidence, outcomeOf, requestIdOf } from "../../evidence.ts";
 import { type Broken, brokenOf, type ProblemGroup, problemsOf, shownInstances } from "../../problems.ts";
@@ -240,7 +241,8 @@ function Again({
       )}
       <h4>Run just this again</h4>
       <Copyable text={visible(rerunOf(record, check.id))} label="Command that runs just this again" />
-      {evidence === undefined ? null : (
+      {/* A gateway that followed a script for a client is gone. */}
+      {evidence === undefined || sideOf(record) === "client" ? null : (
         <>
           <h4>Or send it by hand</h4>
           <Copyable

@@ -10,7 +10,7 @@ import { composeRecord } from "../compose-record.ts";
 import { watchInterruption } from "../interruption.ts";
 import { progress } from "../progress.ts";
 import { defaultFolder } from "../supply-target.ts";
-import { openSource, writeReports } from "../write-reports.ts";
+import { writeReports } from "../write-reports.ts";
 
 export interface ClientOptions {
   /** Program and arguments. */
@@ -97,8 +97,8 @@ function print(record: RunRecord, folder: string, json: boolean): void {
   }
   const colors = colorsFor(process.stdout);
   process.stdout.write(renderConduct(record, colors));
-  const { evidence } = openSource(folder);
-  process.stdout.write(renderTerminal(record, { colors, exchange: evidence, folder }));
+  // No curl lines: the gateway that followed the script is gone.
+  process.stdout.write(renderTerminal(record, { colors, exchange: () => undefined, folder }));
 }
 
 /** @throws UsageError for a name that there is not: it would silently select nothing, and nothing looks green. */
