@@ -47,6 +47,8 @@ export interface ClientRun {
   /** All other requests: for the list of models, to unknown paths, or wrong in themselves. */
   readonly others: readonly Attempt[];
   readonly elsewhere: readonly Elsewhere[];
+  /** Longest time by which the machine held up a timer of the harness meanwhile, milliseconds: it did so to the client, too. */
+  readonly lagMs: number;
   readonly ending: CommandEnding;
 }
 

@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { isObject, sleep } from "../core/index.ts";
 import { type Script, type ScriptedAnswer, type ScriptedRequest, startGateway } from "../gateway/index.ts";
 import { environmentFor } from "./environment.ts";
@@ -20,6 +21,8 @@ export interface RunOptions extends Bounds {
 /** Longest wait for requests to end when the command has, milliseconds: its connections end with it. */
 const SETTLE_MS = 2_000;
 const POLL_MS = 10;
+/** How often the lag of this machine is sampled, milliseconds. */
+const SAMPLED_MS = 10;
 
 /** Runs the command once in a scenario, with a gateway and another host of its own. */
 export async function runScenario(scenario: Scenario, copy: number, options: RunOptions): Promise<ClientRun> {
@@ -35,6 +38,8 @@ export async function runScenario(scenario: Scenario, copy: number, options: Run
   const interrupt = () => watch.stop.abort("interrupted");
   options.signal.addEventListener("abort", interrupt, { once: true });
   if (options.signal.aborted) interrupt();
+  const delay = monitorEventLoopDelay({ resolution: SAMPLED_MS });
+  delay.enable();
   let ending: CommandEnding;
   try {
     ending = await runCommand({
@@ -43,11 +48,13 @@ export async function runScenario(scenario: Scenario, copy: number, options: Run
       stop: watch.stop.signal,
     });
   } finally {
+    delay.disable();
     clearTimeout(limit);
     options.signal.removeEventListener("abort", interrupt);
   }
   for (let waited = 0; watch.open > 0 && waited < SETTLE_MS; waited += POLL_MS) await sleep(POLL_MS);
-  return { ...watch.seen(), elsewhere: [...other.came], ending };
+  const lagMs = Math.max(0, delay.max / 1e6 - SAMPLED_MS);
+  return { ...watch.seen(), elsewhere: [...other.came], lagMs, ending };
 }
 
 /** Notes what comes to one scripted gateway. */

@@ -20,18 +20,20 @@ async function judge(defect: string, scenarios: readonly string[], more: readonl
   return { ...finished, record, html, exchanges, of };
 }
 
+/** What is said where the machine of the test is too busy to tell jitter from its own lag. */
+const LATE = /on a machine that was \d+ ms late itself/;
+
 describe("gauntlet client", () => {
   test("a client that keeps every rule passes every scenario", async () => {
     const { code, record, stdout } = await judge("none", [], ["--jobs", "6"]);
-    const others = record.checks.filter(({ status }) => status !== "pass");
-    // What noise of a busy machine hides may be left open, never blamed.
-    expect(others.filter(({ status }) => status !== "observed").map(({ id, message }) => `${id}: ${message}`)).toEqual(
-      [],
-    );
+    // What a busy machine hides is left open; nothing is blamed.
+    const open = record.checks.some(({ status, message }) => status === "inconclusive" && LATE.test(message));
+    const others = record.checks.filter(({ status, message }) => status !== "pass" && !LATE.test(message));
+    expect(others.map(({ id, message }) => `${id}: ${message}`)).toEqual([]);
     expect(record.checks).toHaveLength(18);
     expect(stdout).toMatch(/✓ rate-seconds +429, 2\.\d\d s, 429, 1\.\d\d s, 200/);
-    expect(stdout).toContain("PASS: ");
-    expect(code).toBe(0);
+    expect(stdout).toContain(open ? "INCONCLUSIVE: " : "PASS: ");
+    expect(code).toBe(open ? 4 : 0);
     expect(record.rows.every(({ binds }) => binds === "client")).toBe(true);
   });
 
@@ -64,7 +66,6 @@ describe("gauntlet client", () => {
           redirect: ["KEY-ONE-HOST", /POST \/v1\/chat\/completions with the key in header x-api-key/],
         },
       ],
-      ["no-jitter", { "rate-no-hint": ["RETRY-2", /differ from call to call/] }],
       ["constant", { "rate-no-hint": ["RETRY-2", /waits that grow/], "server-error": ["RETRY-9", /waits that grow/] }],
       [
         "endless,goes-on",
@@ -87,6 +88,14 @@ describe("gauntlet client", () => {
     expect(record.checks).toHaveLength(Object.keys(found).length);
     expect(stdout).toMatch(/✗ fail client\./);
     expect(code).toBe(1);
+  });
+
+  test("waits without jitter are found, or left open on a machine that is late itself; they never pass", async () => {
+    const { code, of } = await judge("no-jitter", ["rate-no-hint"]);
+    const { status, message } = of("rate-no-hint");
+    if (status === "inconclusive") expect(message).toMatch(LATE);
+    else expect([status, message]).toEqual(["fail", expect.stringMatching(/differ from call to call/)]);
+    expect(code).toBe(status === "inconclusive" ? 4 : 1);
   });
 
   test("a blind repeat after a time-out warns: whether it has effects elsewhere does not show on the wire", async () => {

@@ -154,6 +154,7 @@ function writePage(found: ReadonlyMap<string, readonly CheckResult[]>): void {
   const tables = [...summary, "", "| | what was seen |", "|---|---|", ...scenarios].join("\n");
   const page = readFileSync(PAGE, "utf8");
   const [before, after] = [page.indexOf(MARKS.begin) + MARKS.begin.length, page.indexOf(MARKS.end)];
+  if (before < MARKS.begin.length || after < before) throw new Error(`${PAGE} has no place for the tables`);
   writeFileSync(PAGE, `${page.slice(0, before)}\n\n${tables}\n\n${page.slice(after)}`);
 }
 

@@ -12,6 +12,8 @@ const GROWTH = 1.5;
 const STILL = { ms: 20, share: 0.04 };
 /** From this on the client itself must have spread them. */
 const SPREAD = { ms: 50, share: 0.1 };
+/** Times the longest lag of the machine that a spread must exceed as well: the client has the lag twice, and more of it. */
+const TIMES_LAG = 3;
 /** Waits of at least this share of the longest one show jitter: it grows with the wait, what a machine adds does not. */
 const LONG_ENOUGH = 0.6;
 
@@ -72,12 +74,18 @@ export function judgeJitter(row: RowId, runs: readonly ClientRun[], claims: Clai
     ({ ms, share }: typeof STILL) =>
     (gaps: readonly number[]) =>
       spreadOf(gaps) > Math.max(ms, share * middleOf(gaps));
+  const lagMs = Math.max(...runs.map((run) => run.lagMs));
   const shown = described(sequences);
   const expected = "waits that differ from call to call, so that clients do not come back together";
   if (!long.some(widerThan(STILL))) {
     claims.demand(row, false, expected, shown, { in: sequences[0]?.call[1] });
-  } else if (long.some(widerThan(SPREAD))) claims.demand(row, true, expected, shown);
-  else claims.observe(row, `${shown}: too close to what a busy machine adds to call it jitter`);
+  } else if (!long.some(widerThan(SPREAD))) {
+    claims.observe(row, `${shown}: too close to what a busy machine adds to call it jitter`);
+  } else if (long.some(widerThan({ ...SPREAD, ms: TIMES_LAG * lagMs }))) {
+    claims.demand(row, true, expected, shown);
+  } else {
+    claims.open("inconclusive", `${shown}, on a machine that was ${Math.round(lagMs)} ms late itself: try again`);
+  }
 }
 
 /** Without the longest: a single wait may be longer for reasons that are not the client's. */
