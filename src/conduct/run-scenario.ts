@@ -33,8 +33,7 @@ export async function runScenario(scenario: Scenario, copy: number, options: Run
   options.onKey(key);
   await using other = await startOtherHost(key);
   elsewhere = other.origin;
-  const limitMs = Math.min(options.limitMs, scenario.watchMs ?? options.limitMs);
-  const limit = setTimeout(() => watch.stop.abort(limitMs === scenario.watchMs ? "watch" : "limit"), limitMs);
+  const limit = setTimeout(() => watch.stop.abort("limit"), options.limitMs);
   const interrupt = () => watch.stop.abort("interrupted");
   options.signal.addEventListener("abort", interrupt, { once: true });
   if (options.signal.aborted) interrupt();
@@ -50,6 +49,7 @@ export async function runScenario(scenario: Scenario, copy: number, options: Run
   } finally {
     delay.disable();
     clearTimeout(limit);
+    watch.close();
     options.signal.removeEventListener("abort", interrupt);
   }
   for (let waited = 0; watch.open > 0 && waited < SETTLE_MS; waited += POLL_MS) await sleep(POLL_MS);
@@ -68,10 +68,15 @@ class Watch {
   readonly #calls = new Map<string, string>();
   readonly #serving = new Set<string>();
   readonly #attempts = new Map<string, number>();
+  #enough: NodeJS.Timeout | undefined;
 
   constructor(name: string, mostAttempts: number) {
     this.#name = name;
     this.#most = mostAttempts;
+  }
+
+  close(): void {
+    clearTimeout(this.#enough);
   }
 
   /** Requests that are not over yet. */
@@ -89,6 +94,10 @@ class Watch {
         const before = this.#attempts.get(call) ?? 0;
         this.#attempts.set(call, before + 1);
         this.#calls.set(request.id, call);
+        // From the first attempt on: how long a program takes to start is not what is watched.
+        if (scenario.watchMs !== undefined) {
+          this.#enough ??= setTimeout(() => this.stop.abort("watch"), scenario.watchMs);
+        }
         if (before >= this.#most) this.stop.abort("attempts");
         const turn = scenario.turn(request, { before, serving: this.#serving.size, elsewhere: elsewhere() });
         if (turn.do === "serve") this.#serving.add(request.id);

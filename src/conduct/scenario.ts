@@ -34,7 +34,7 @@ export interface Scenario {
   readonly giveUpS?: number;
   /** How often the command is run, side by side, each with a gateway of its own. Default: 1. */
   readonly copies?: number;
-  /** The command is stopped after this, milliseconds: what was to be seen has been seen. Default: it is not. */
+  /** The command is stopped so long after its first attempt, milliseconds: all has been seen. Default: it is not. */
   readonly watchMs?: number;
   /** A pass is told by what was found rather than by what was sent when. Default: by what was sent when. */
   readonly toldBy?: "findings";

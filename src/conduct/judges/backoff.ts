@@ -2,8 +2,8 @@ import type { RowId } from "../../spec/index.ts";
 import type { Claims } from "../claims.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, seconds } from "../observation.ts";
 
-/** Waits between attempts that are shorter than this are none, milliseconds: a client takes about ten to send again. */
-const AT_ONCE_MS = 30;
+/** Waits between attempts that are shorter than this are none, milliseconds: a client takes ten or so to send again. */
+const AT_ONCE_MS = 50;
 /** Least number of calls with a retry by which growth and jitter are judged. */
 const LEAST_CALLS = 5;
 /** The last wait over the first: exponential backoff doubles, and quarter jitter takes at most a quarter of it. */
