@@ -175,6 +175,7 @@ const MALFORMED: Readonly<Record<string, { value: (key: string) => string; also?
   "empty-bearer": { value: () => "Bearer " },
   "scheme-only": { value: () => "Bearer" },
   "other-scheme": { value: (key) => `Basic ${Buffer.from(`:${key}`).toString("base64")}` },
+  "other-scheme-with-key": { value: (key) => `Basic ${key}` },
   "invented-scheme": { value: (key) => `Token ${key}` },
   "no-scheme": { value: (key) => key },
   // An HTTP server may refuse these two before any credential is looked at.

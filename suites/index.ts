@@ -7,6 +7,7 @@ import { AMBIENT_CHECKS } from "./limits/ambient-checks.ts";
 import { HINT_CHECKS } from "./limits/hint-checks.ts";
 import { RATE_CHECKS } from "./limits/rate-checks.ts";
 import { SLOT_CHECKS } from "./limits/slots-checks.ts";
+import { TIER_SLOTS } from "./limits/tier-slots.ts";
 import { MESSAGES } from "./messages.ts";
 import { MODELS } from "./models.ts";
 import { ROBUSTNESS } from "./robustness/index.ts";
@@ -26,6 +27,7 @@ export const CHECKS: readonly Check[] = [
   ...ERRORS,
   ...RATE_CHECKS,
   ...SLOT_CHECKS,
+  ...TIER_SLOTS,
   ...AMBIENT_CHECKS,
   ...HINT_CHECKS,
   ...SPENDING,

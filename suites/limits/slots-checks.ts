@@ -16,6 +16,7 @@ import { expectedDenial } from "../shared/expected-denial.ts";
 import { type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
 import { admittedIn, isRateDenial, isServed, isSlotDenial } from "./burst.ts";
 import { type SlotsRecording, slotsScenario, type Wave } from "./slots-scenario.ts";
+import { servedWhileHeld, whileFull } from "./while-full.ts";
 
 type SlotsCheckSpec = Pick<CheckSpec<never>, "id" | "title" | "covers" | "explains"> & {
   readonly needs?: readonly Need[];
@@ -43,22 +44,6 @@ function defineSlotsCheck({ judge, needs = [], ...spec }: SlotsCheckSpec): Check
       judge(recording, verdict);
     },
   });
-}
-
-/**
- * Whether an answer's fate was decided while every held stream was surely running: sent when the last of them had
- * begun, and answered before the first of them ended. Anything else may have found a free slot.
- */
-function whileFull(answer: Answer, held: readonly Answer[]): boolean {
-  const { sentUs = 0, headersUs, endUs } = answer.exchange.timeline;
-  const begun = Math.max(...held.map(({ exchange }) => exchange.response?.body.pieces[0]?.[0] ?? 0));
-  const firstEnd = Math.min(...held.map(({ exchange }) => exchange.timeline.endUs));
-  return sentUs >= begun && (headersUs ?? endUs) < firstEnd;
-}
-
-/** Served although every slot was surely held. */
-function servedWhileHeld(answers: readonly Answer[], held: readonly Answer[]): Answer | undefined {
-  return answers.find((answer) => isServed(answer) && whileFull(answer, held));
 }
 
 /** Most requests that are known to have run at one moment: from the first byte of the body to its end. */

@@ -84,6 +84,12 @@ export const CHAT_FAULTS: readonly Fault[] = [
     onReply(both(onChat, saysWhole), put("usage", null)),
   ),
   fault(
+    "chat.usage-missing-after-long-prompts",
+    ["CHAT-3", "COMPAT-USAGE"],
+    "A body of more than four kilobytes gets a reply without token counts.",
+    onReply(both(onChat, longBody), put("usage", null)),
+  ),
+  fault(
     "chat.usage-text",
     ["CHAT-3", "COUNTS-ADD-UP", "COMPAT-USAGE"],
     "The token counts are strings.",

@@ -3,7 +3,7 @@ import { chatReply } from "../encode/chat-reply.ts";
 import { has } from "./body-edits.ts";
 import { type Fault, fault } from "./fault.ts";
 import { drop, put, rename } from "./json-edits.ts";
-import { both, onMessages, type When, whole } from "./when.ts";
+import { both, longBody, onMessages, type When, whole } from "./when.ts";
 import { onReply, onServed, wrap } from "./wrap.ts";
 
 const withSystem: When = both(
@@ -62,6 +62,12 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
     ["MSG-3"],
     "usage is empty when there is a system prompt.",
     onReply(withSystem, put("usage", {})),
+  ),
+  fault(
+    "messages.usage-missing-after-long-prompts",
+    ["MSG-3", "COMPAT-USAGE"],
+    "A body of more than four kilobytes gets a reply without token counts.",
+    onReply(both(onMessages, longBody), put("usage", null)),
   ),
   fault(
     "messages.usage-text",

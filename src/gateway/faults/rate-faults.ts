@@ -54,6 +54,24 @@ export const RATE_FAULTS: readonly Fault[] = [
   ),
   loadFault("rate.per-model", [...OVER, "LIMIT-1"], "Each model has a rate limit of its own.", rateBy(byModel)),
   loadFault(
+    "rate.denials-prolong",
+    ["LIMIT-RATE-6"],
+    "Denied requests count toward the rate, and the wait that is told does not know it.",
+    wrap("check", (next) => {
+      const promises = remembered(() => new WeakMap<object, number>());
+      return (name, call) => {
+        const refused = next(name, call);
+        if (name !== "rate" || refused?.waitMs === undefined || call.key === undefined) return refused;
+        const nowMs = performance.now();
+        const known = promises(call).get(call.key.account) ?? 0;
+        const untilMs = known > nowMs ? known : nowMs + refused.waitMs;
+        promises(call).set(call.key.account, untilMs);
+        call.behaviour.limiterOf(call.key, call).count(call.services.clock.monotonicUs());
+        return { ...refused, waitMs: untilMs - nowMs };
+      };
+    }),
+  ),
+  loadFault(
     "rate.one-denied-all-denied",
     ["LIMIT-1", "LIMIT-RATE-3"],
     "While one account is denied for its rate, every account is.",

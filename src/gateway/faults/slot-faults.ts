@@ -79,6 +79,22 @@ export const SLOT_FAULTS: readonly Fault[] = [
     leaks((_call, closing) => closing.outcome === "failed"),
   ),
   loadFault(
+    "slots.whole-give-back-at-once",
+    ["LIMIT-CONC-1", "LIMIT-CONC-2"],
+    "Whole requests are denied when no slot is free, and give theirs back at once.",
+    wrap("check", (next) => (name, call) => {
+      const refused = next(name, call);
+      if (name === "slot" && refused === undefined && whole(call)) call.lease?.release();
+      return refused;
+    }),
+  ),
+  loadFault(
+    "slots.leaked-by-tool-calls",
+    LEAK,
+    "A reply with tool calls keeps its slot for ever.",
+    leaks((call, closing) => closing.outcome === "complete" && call.model?.id === "tool-caller"),
+  ),
+  loadFault(
     "slots.leaked-by-timeouts",
     LEAK,
     "A request whose provider did not answer in time keeps its slot for ever.",

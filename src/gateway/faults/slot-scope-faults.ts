@@ -50,6 +50,18 @@ export const SLOT_SCOPE_FAULTS: readonly Fault[] = [
     "Twice the promised requests are let in at a time.",
     slotsBy(undefined, (limit) => limit * 2),
   ),
+  loadFault(
+    "slots.growth-as-starter",
+    ["LIMIT-2", "LIMIT-CONC-2"],
+    "Accounts of the growth tier have the slots of the starter tier.",
+    slotsBy(undefined, (limit) => (limit === 200 ? 64 : limit)),
+  ),
+  loadFault(
+    "slots.starter-a-few-too-many",
+    ["LIMIT-2", "LIMIT-CONC-2"],
+    "Accounts of the starter tier have four slots too many.",
+    slotsBy(undefined, (limit) => (limit === 64 ? 68 : limit)),
+  ),
   loadFault("slots.per-key", ["LIMIT-1", "LIMIT-CONC-2"], "Each key has slots of its own.", slotsBy(byKey)),
   loadFault("slots.per-dialect", ["LIMIT-5", "LIMIT-CONC-2"], "Each dialect has slots of its own.", slotsBy(byDialect)),
   loadFault("slots.per-model", TOO_MANY, "Each model has slots of its own.", slotsBy(byModel)),
