@@ -155,7 +155,7 @@ export async function conform(options: ConformOptions): Promise<number> {
     outputTokens: traffic.outputTokens,
     build: traffic.answers.map((answer) => answer.header("server")).find((server) => server !== undefined),
     interruptedBy: interruption.by(),
-    cutOff: folder.fault?.message,
+    cutOff: folder.fault?.message ?? traffic.givenUp,
     redactor,
   });
   const whole = options.suites.length === 0 && options.only.length === 0;

@@ -57,10 +57,20 @@ export function printPlan(
     ...(cost.peakPerS === undefined ? [] : [`up to ${Math.round(cost.peakPerS)} per second`]),
     `up to ${cost.inFlight} in flight`,
     ...(cost.durationS === undefined ? [] : [`about ${Math.round(cost.durationS)} s`]),
+    ...(target.prices === undefined ? [] : [`${chargeOf(cost, target.prices)} at most`]),
   ];
   stream.write(
     `gauntlet: plan for ${target.name} (${workloads.map(({ name }) => name).join(", ")}): ${parts.join(", ")}\n`,
   );
+}
+
+/** What so many tokens cost, in words: to the cent, and never nothing for something. */
+function chargeOf(
+  { inputTokens, outputTokens }: { readonly inputTokens: number; readonly outputTokens: number },
+  { inputPerMTok, outputPerMTok, currency }: NonNullable<Target["prices"]>,
+): string {
+  const charge = (inputTokens * inputPerMTok + outputTokens * outputPerMTok) / 1_000_000;
+  return `${(Math.ceil(charge * 100) / 100).toFixed(2)} ${currency}`;
 }
 
 function costsOf(target: Target, workloads: readonly Workload[], length: TierLength = "thorough") {
@@ -70,6 +80,7 @@ function costsOf(target: Target, workloads: readonly Workload[], length: TierLen
   const durations = costs.map(({ durationS }) => durationS).filter((duration) => duration !== undefined);
   return {
     requests: sum(({ requests }) => requests),
+    inputTokens: sum(({ inputTokens }) => inputTokens),
     outputTokens: sum(({ outputTokens }) => outputTokens),
     inFlight: sum(({ inFlight }) => inFlight),
     peakPerS: rates.length === 0 ? undefined : rates.reduce((all, rate) => all + rate, 0),

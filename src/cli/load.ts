@@ -42,15 +42,16 @@ export async function load(options: LoadOptions): Promise<number> {
   checkWorkers(options, workloads);
   await using interruption = watchInterruption();
   await using supplied = await supplyTarget(options, interruption.signal);
-  const target = await loadTargetOf(supplied.target, workloads);
-  assertAllowed(target, workloads);
+  assertAllowed(supplied.target, workloads);
   printPlan(
-    target,
+    supplied.target,
     workloads,
     options.dryRun && !options.json ? process.stdout : process.stderr,
     options.brief ? "brief" : "thorough",
   );
   if (options.dryRun) return EXIT.pass;
+  // The first request: nothing is sent before the plan is told.
+  const target = await loadTargetOf(supplied.target, workloads);
   using folder = openFolder(options.out, startedAt, target, interruption);
   const redactor = new Redactor(allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() })));
   journalStart(folder, { command: "load", target, seed, startedAt }, redactor);

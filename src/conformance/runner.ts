@@ -3,6 +3,7 @@ import type { Attestation, CheckResult } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import type { Answer } from "./answer.ts";
 import type { Instance, ProbingCheck } from "./check.ts";
+import { RunGivenUp } from "./given-up.ts";
 import { resultOf, unjudged } from "./judge.ts";
 import { Probe } from "./probe.ts";
 import { answersIn, type Recordable } from "./recording.ts";
@@ -99,7 +100,8 @@ async function resultFrom(
   } catch (error) {
     // A broken hook is the operator's to mend: going on would report its states as missing.
     if (error instanceof ConfigError) throw error;
-    if (error instanceof BudgetReached) return unjudged(instance, { status: "inconclusive", message: error.message });
+    if (error instanceof BudgetReached || error instanceof RunGivenUp)
+      return unjudged(instance, { status: "inconclusive", message: error.message });
     if (traffic.signal.aborted) return notRun(instance);
     return unjudged(instance, { status: "harness-error", message: `the probe failed: ${messageOf(error)}` });
   }

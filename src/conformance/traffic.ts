@@ -6,6 +6,7 @@ import { accountOfKey, limitsOfAccount } from "./account-of-key.ts";
 import { Answer, type Asked, type ReadingRules } from "./answer.ts";
 import { type Ask, buildRequest } from "./ask.ts";
 import { denialWords } from "./contract.ts";
+import { GivenUp } from "./given-up.ts";
 import type { Need } from "./need.ts";
 import { outputTokensOf } from "./output-tokens.ts";
 import { Pace } from "./pace.ts";
@@ -63,6 +64,7 @@ export class Traffic implements AsyncDisposable {
   readonly #paces = new Map<string, Pace>();
   readonly #inFlight = new Map<string, number>();
   readonly #controls = new Map<string, { readonly answer: Promise<Answer>; readonly atMs: number }>();
+  readonly #given = new GivenUp();
   readonly #patience = new Patience(() => this.target.timeouts);
   readonly #onAnswer: ((answer: Answer) => void) | undefined;
   readonly #runTag: string;
@@ -158,6 +160,11 @@ export class Traffic implements AsyncDisposable {
     this.#patience.forget();
   }
 
+  /** Why nothing more is sent, if the gateway gave cause for it. */
+  get givenUp(): string | undefined {
+    return this.#given.up?.message;
+  }
+
   get sent(): number {
     return this.#sent;
   }
@@ -231,6 +238,7 @@ export class Traffic implements AsyncDisposable {
   begin(given: Ask, defaults: AskDefaults, repeats?: string): Held {
     const ask = withDefaultKey(given, defaults);
     this.signal.throwIfAborted();
+    if (this.#given.up !== undefined) throw this.#given.up;
     if (++this.#sent > this.target.budget.requests) {
       throw new BudgetReached(`the budget of ${this.target.budget.requests} requests is used up`, {
         hint: "Raise budget.requests in the target file, or select fewer suites.",
@@ -270,6 +278,7 @@ export class Traffic implements AsyncDisposable {
       this.#patience.note(kind, exchange);
       const answer = new Answer(exchange, asked, this.rules);
       this.answers.push(answer);
+      this.#given.note(answer);
       this.#outputTokens += outputTokensOf(answer);
       if (answer.status !== undefined && answer.status < 300 && asked.endpoint !== "models") this.#served++;
       this.#onAnswer?.(answer);

@@ -9,6 +9,7 @@ import type { Workload } from "./workload.ts";
 /** What a workload may send at most, told before anything is sent. */
 export interface LoadCost {
   readonly requests: number;
+  readonly inputTokens: number;
   readonly outputTokens: number;
   readonly peakPerS: number | undefined;
   readonly inFlight: number;
@@ -21,23 +22,35 @@ const CLOSED_PER_S = 100;
 
 /** Output of the requests of a tier run, tokens: long streams and short echoes. */
 const TIER_TOKENS = 60;
+/** Input of a request of a tier run, tokens; and what a dialect adds to the words of a prompt. */
+const TIER_INPUT = 40;
+const FRAME_TOKENS = 10;
 
 export function costOf(workload: Workload, target: Target, length: TierLength = "thorough"): LoadCost {
   const { arrivals, mix, warmupS } = workload;
   if (workload.tier !== undefined) {
     const { limits } = accountOf(workload, target);
     const { requests, durationS, peakPerS } = tierCost(limits, length);
-    return { requests, outputTokens: requests * TIER_TOKENS, peakPerS, inFlight: limits.inFlight + 32, durationS };
+    return {
+      requests,
+      inputTokens: requests * TIER_INPUT,
+      outputTokens: requests * TIER_TOKENS,
+      peakPerS,
+      inFlight: limits.inFlight + 32,
+      durationS,
+    };
   }
   if (arrivals === undefined) throw new InternalError(`${workload.name} has neither arrivals nor a tier`);
   const plan = planOf(arrivals);
   const inFlight = boundOf(workload);
   const requests = plan.requests ?? Math.ceil((plan.durationS ?? 1) * inFlight * CLOSED_PER_S);
   const weight = mix.reduce((sum, entry) => sum + entry.weight, 0);
-  const meanTokens = mix.reduce((sum, entry) => sum + entry.maxTokens * entry.weight, 0) / weight;
+  const mean = (of: (entry: Workload["mix"][number]) => number) =>
+    mix.reduce((sum, entry) => sum + of(entry) * entry.weight, 0) / weight;
   return {
     requests,
-    outputTokens: Math.ceil(requests * meanTokens),
+    inputTokens: Math.ceil(requests * (mean(({ promptTokens }) => promptTokens) + FRAME_TOKENS)),
+    outputTokens: Math.ceil(requests * mean(({ maxTokens }) => maxTokens)),
     peakPerS: plan.peakPerS,
     inFlight,
     durationS: plan.durationS === undefined ? undefined : plan.durationS + warmupS,

@@ -58,7 +58,7 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
   const share = await send(workload, arrivals, context, { originUs, originMs: startedAt.getTime() }, tell);
   const { tally, generator, startUs, endUs } = share;
   const durationS = (endUs - startUs) / 1_000_000;
-  const findings = judgeTotals(workload, tally.total, share.lastFailure);
+  const findings = [...stoppedEarly(share.stoppedBy), ...judgeTotals(workload, tally.total, share.lastFailure)];
   const phase = phaseRecord({
     name: workload.name,
     title: workload.name,
@@ -97,6 +97,21 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
   };
 }
 
+/** What a circuit says that opened: the run ended before its end, and why. */
+export function stoppedEarly(why: string | undefined): LoadFinding[] {
+  if (why === undefined) return [];
+  return [
+    claim(
+      "load.circuit",
+      "The target stands the load to its end",
+      [],
+      false,
+      "every request sent",
+      `${why}; the rest was not sent`,
+    ),
+  ];
+}
+
 /** Threads that a workload can be shared among: each must have a connection and something to send. */
 function workersOf(asked: number, workload: Workload, arrivals: Arrivals): number {
   return Math.min(asked, boundOf(workload), planOf(arrivals).requests ?? asked);
@@ -113,13 +128,13 @@ async function send(
   const { target, keys, seed, workers = 0 } = context;
   if (workers > 0) {
     const { sendByWorkers } = await import("./workers/send-by-workers.ts");
-    const { baseUrl, headers, extraHeaders, contract, models, timeouts, http } = target;
+    const { baseUrl, headers, extraHeaders, contract, models, timeouts, http, circuit } = target;
     return sendByWorkers({
       ...context,
       workers: workersOf(workers, workload, arrivals),
       start: {
         workload,
-        target: { baseUrl, headers, extraHeaders, contract, models, timeouts, http },
+        target: { baseUrl, headers, extraHeaders, contract, models, timeouts, http, circuit },
         keys: keys.map((key) => ({ name: key.name, value: key.reveal() })),
         secrets: allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() })),
         seed,

@@ -1,6 +1,7 @@
 import type { Redactor } from "../client/index.ts";
 import type { LoadGenerator, LoadRun } from "../record/index.ts";
 import { endpointUrl } from "../wire/index.ts";
+import { Circuit } from "./circuit.ts";
 import { drive, shareOf } from "./drive.ts";
 import { GeneratorHealth } from "./generator-health.ts";
 import type { InFlightGauge } from "./http/in-flight-gauge.ts";
@@ -57,6 +58,8 @@ export interface Share {
   readonly connections: number;
   readonly protocol: LoadRun["protocol"];
   readonly lastFailure: string | undefined;
+  /** Why the circuit opened, if it did. */
+  readonly stoppedBy: string | undefined;
 }
 
 /** Samples that a plain workload keeps, about. */
@@ -111,6 +114,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
       : mixedShots({ target, keys, mix: workload.mix, seed, sampleEvery });
   const tally = new Tally(originUs, { keep: part.of > 1 });
   const ledger = new Ledger();
+  const circuit = new Circuit(circuitRule(workload, target));
   const retries = new RetryTally(workload.behaviour, seed + part.index);
   const running: Running = {
     tally,
@@ -130,9 +134,11 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
     startUs: await ready?.(running),
     reason: reasonReader(target),
     warmupS: workload.warmupS,
-    signal: stop,
-    onRequest: (exchange, came) =>
-      ledger.add(exchange, came, sampler.offer(`${workload.name}/${workload.name}`, exchange, came)),
+    signal: AbortSignal.any([stop, circuit.signal]),
+    onRequest: (exchange, came) => {
+      circuit.note(exchange, came);
+      ledger.add(exchange, came, sampler.offer(`${workload.name}/${workload.name}`, exchange, came));
+    },
   });
   await sampler.settle();
   return {
@@ -146,5 +152,11 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
     connections: sender.opened,
     protocol: sender.protocol,
     lastFailure: sender.lastFailure,
+    stoppedBy: circuit.why,
   };
+}
+
+/** A workload that allows as many failures as would open the circuit wants to see them. */
+function circuitRule({ allow }: Workload, { circuit }: LoadTarget): LoadTarget["circuit"] {
+  return circuit === undefined || allow.failedShare >= circuit.failedShare ? undefined : circuit;
 }

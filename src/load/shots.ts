@@ -10,7 +10,7 @@ const USER_AGENT = "gateway-gauntlet";
 /** What of a target a request is made of. */
 export type LoadTarget = Pick<
   Target,
-  "baseUrl" | "headers" | "extraHeaders" | "contract" | "models" | "timeouts" | "http"
+  "baseUrl" | "headers" | "extraHeaders" | "contract" | "models" | "timeouts" | "http" | "circuit"
 >;
 /** A key as it is put on the wire. */
 export type WireKey = Pick<Key, "name" | "reveal">;

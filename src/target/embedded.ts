@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { EXIT, GauntletError, isObject, messageOf, UsageError } from "../core/index.ts";
 import { embeddedSupplier } from "./embedded-supplier.ts";
 import { Key } from "./key.ts";
+import { circuitOf } from "./load-target.ts";
 import type { Tier } from "./schema.ts";
 import type { Supplier } from "./supplier.ts";
 import type { Account, KeyName, Limits, ModelRole, Target } from "./target.ts";
@@ -143,6 +144,8 @@ export function describeEmbedded(ready: ReadyLine): { readonly target: Target; r
     budget: { requests: 20_000, outputTokens: 10_000_000 },
     authorized: false,
     http: "offered",
+    prices: undefined,
+    circuit: circuitOf(undefined),
     timeouts: { answerMs: 60_000, idleMs: 20_000 },
     configuration: { target: "embedded" },
   };

@@ -172,12 +172,20 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
     budget: { requests: file.budget?.requests ?? 5_000, outputTokens: file.budget?.outputTokens ?? 2_000_000 },
     authorized: file.authorized ?? false,
     http: file.http ?? "offered",
+    prices: file.prices && { ...file.prices, currency: file.prices.currency ?? "USD" },
+    circuit: circuitOf(file.circuit),
     timeouts: {
       answerMs: (file.timeouts?.answerS ?? 60) * 1_000,
       idleMs: (file.timeouts?.idleS ?? 20) * 1_000,
     },
     configuration: written,
   };
+}
+
+/** Fifty requests are a second of a scale account; nine in ten leave room for the few that still get through. */
+export function circuitOf(written: TargetFile["circuit"]): Target["circuit"] {
+  if (written === "off") return undefined;
+  return { failedShare: written?.failedShare ?? 0.9, requests: written?.requests ?? 50 };
 }
 
 /** The model of each role, and what the messages dialect has instead. */

@@ -212,6 +212,35 @@ export const targetSchema = z
       })
       .optional()
       .meta({ description: "What a run may cost at most. A run that reaches it stops and is inconclusive." }),
+    circuit: z
+      .union([
+        z.literal("off"),
+        z.strictObject({
+          failedShare: z
+            .number()
+            .positive()
+            .max(1)
+            .optional()
+            .meta({ description: "Share of failed requests that opens it; default 0.9." }),
+          requests: z.int().min(5).optional().meta({ description: "Of how many of the last requests; default 50." }),
+        }),
+      ])
+      .optional()
+      .meta({
+        description: "Load stops when the target fails nearly everything: 5xx, resets, time-outs. off: it goes on.",
+      }),
+    prices: z
+      .strictObject({
+        inputPerMTok: z.number().nonnegative().meta({ description: "Of a million input tokens." }),
+        outputPerMTok: z.number().nonnegative().meta({ description: "Of a million output tokens." }),
+        currency: z
+          .string()
+          .regex(/^[A-Z]{3}$/, "must be three capital letters")
+          .optional()
+          .meta({ description: "Default USD." }),
+      })
+      .optional()
+      .meta({ description: "Prices of the plain model: the plan of a load then says what it may cost." }),
     authorized: z.boolean().optional().meta({ description: "true: load may go to a host that is not loopback." }),
     http: z
       .union([z.literal(1), z.literal(2)])

@@ -52,6 +52,12 @@ export interface Target {
   readonly authorized: boolean;
   /** Which HTTP load is sent over: 1.1, 2, or what the TLS handshake agrees on. */
   readonly http: 1 | 2 | "offered";
+  /** By which a plan says what it may cost. */
+  readonly prices:
+    | { readonly inputPerMTok: number; readonly outputPerMTok: number; readonly currency: string }
+    | undefined;
+  /** When load stops because the target has collapsed; `undefined`: never. */
+  readonly circuit: { readonly failedShare: number; readonly requests: number } | undefined;
   readonly timeouts: { readonly answerMs: number; readonly idleMs: number };
   /** The file as it was written, for the record: it holds references, no keys. */
   readonly configuration: unknown;

@@ -148,7 +148,7 @@ export async function runTier({ name, limits, written, length }: TierOptions, co
     kind: "tier",
     engine: "native",
     protocol: bench.sender.protocol,
-    ...settle(phases, generator, bench.stopped),
+    ...settle(phases, generator, bench),
     limits: { ...limits },
     keys: context.keys.map((key) => key.name),
     workload: written,
@@ -189,13 +189,15 @@ async function warmUp(bench: TierBench): Promise<void> {
 function settle(
   phases: readonly LoadPhase[],
   generator: LoadRun["generator"],
-  stopped: boolean,
+  { stopped, circuit }: Pick<TierBench, "stopped" | "circuit">,
 ): { verdict: LoadVerdict; reasons: string[] } {
   if (!generator.valid)
     return { verdict: "inconclusive", reasons: generator.problems.map((problem) => `generator: ${problem}`) };
   const of = (verdict: LoadVerdict) => phases.filter((phase) => phase.verdict === verdict);
   const tell = (some: readonly LoadPhase[]) => some.map(({ name, message }) => `${name}: ${message}`);
-  if (of("fail").length > 0) return { verdict: "fail", reasons: tell(of("fail")) };
+  const early = circuit.why === undefined ? [] : [`stopped early: ${circuit.why}`];
+  if (of("fail").length > 0) return { verdict: "fail", reasons: [...early, ...tell(of("fail"))] };
+  if (early.length > 0) return { verdict: "inconclusive", reasons: early };
   if (stopped) return { verdict: "inconclusive", reasons: ["interrupted"] };
   if (of("inconclusive").length > 0) return { verdict: "inconclusive", reasons: tell(of("inconclusive")) };
   if (of("warn").length > 0) return { verdict: "warn", reasons: tell(of("warn")) };

@@ -4,6 +4,7 @@ import { Histogram } from "../../metrics/index.ts";
 import type { LoadFinding, LoadPhase } from "../../record/index.ts";
 import type { Key, Limits, Target } from "../../target/index.ts";
 import { DIALECTS, type Dialect, endpointUrl, readRetryAfter } from "../../wire/index.ts";
+import { Circuit } from "../circuit.ts";
 import { type LoadExchange, nowUs, type Shot } from "../http/load-exchange.ts";
 import { Sender } from "../http/sender.ts";
 import { outcomeOf } from "../outcome.ts";
@@ -51,6 +52,8 @@ export class TierBench implements AsyncDisposable {
   readonly target: Target;
   readonly limits: Limits;
   readonly keys: readonly Key[];
+  /** Ends the run, too. */
+  readonly circuit: Circuit;
   readonly stop: AbortSignal;
   readonly facts: Fact[] = [];
   readonly phases: LoadPhase[] = [];
@@ -75,7 +78,8 @@ export class TierBench implements AsyncDisposable {
     this.target = context.target;
     this.limits = limits;
     this.keys = context.keys;
-    this.stop = context.stop;
+    this.circuit = new Circuit(context.target.circuit);
+    this.stop = AbortSignal.any([context.stop, this.circuit.signal]);
     this.#read = reasonReader(context.target);
     this.#tag = (context.seed >>> 0).toString(16);
     this.long = {
@@ -169,6 +173,7 @@ export class TierBench implements AsyncDisposable {
     const came = outcomeOf(exchange, this.#read);
     const sentUs = exchange.sentUs === 0 ? exchange.endUs : exchange.sentUs;
     phase.tally.sent(exchange.dueUs, sentUs, exchange.inFlight);
+    this.circuit.note(exchange, came);
     this.lag.record(sentUs - exchange.dueUs);
     phase.tally.ended(exchange, came.outcome);
     const sample = this.sampler.offer(`${this.run}/${phase.name}`, exchange, came);

@@ -55,6 +55,7 @@ export interface StoredShare {
   readonly connections: number;
   readonly protocol: LoadRun["protocol"];
   readonly lastFailure: string | undefined;
+  readonly stoppedBy: string | undefined;
 }
 
 /** From a worker. */

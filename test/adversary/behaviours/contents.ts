@@ -75,6 +75,16 @@ export const CONTENTS: readonly Behaviour[] = [
   },
   { name: "text.lone-surrogates", harmless: true, ...says(reply().replaceAll("hello", "\\ud800\\udfff\\udc00")) },
   { name: "text.controls", harmless: true, ...says(reply().replaceAll("hello", "\\u001b[31m\\u0007\\u009b2J\\u202e")) },
+  {
+    name: "text.brackets-and-blanks",
+    ...says(`{"a":1}${"]".repeat(300_000)}x${" ".repeat(300_000)}x${"\t,".repeat(300_000)}x`),
+  },
+  {
+    name: "events.blanks-and-colons",
+    ...streams(
+      `data: ${" ".repeat(300_000)}x\n\n:${":".repeat(300_000)}\n\nevent${" ".repeat(300_000)}:x\n\ndata: {"a":"${" ,]".repeat(100_000)}"}x\n\n`,
+    ),
+  },
   { name: "text.empty", ...says("") },
   {
     name: "text.html",

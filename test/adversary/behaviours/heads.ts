@@ -74,6 +74,35 @@ export const HEADS: readonly Behaviour[] = [
     answer: (socket) => void socket.write(whole(reply(), "200 OK", ...repeated("x-a: b", 15_000))),
   },
   {
+    name: "head.blanks-inside-values",
+    harmless: true,
+    answer: (socket) => {
+      const value = `1${" ".repeat(30_000)}1`;
+      const names = [
+        "x-request-id",
+        "retry-after",
+        "x-service-error-code",
+        "date",
+        "server",
+        "connection",
+        "set-cookie",
+      ];
+      socket.write(whole(reply(), "200 OK", ...names.map((name) => `${name}: ${value}`)));
+    },
+  },
+  {
+    name: "head.commas-and-digits-in-retry-after",
+    answer: (socket) =>
+      void socket.write(
+        denial(
+          "429 No",
+          "rate_limit_exceeded",
+          `retry-after: ${"1 , ".repeat(15_000)}x`,
+          `retry-after: ${"9".repeat(60_000)}x`,
+        ),
+      ),
+  },
+  {
     name: "head.injection",
     harmless: true,
     answer: (socket) =>

@@ -1,0 +1,101 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { adversary } from "../adversary/adversary.ts";
+import { type Behaviour, denial, reply, whole } from "../adversary/behaviour.ts";
+import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
+
+const REFUSES: Behaviour = {
+  name: "401",
+  answer: (socket) => void socket.write(denial("401 No", "invalid_api_key")),
+};
+/** Serves for a while, then is down for good. */
+const COLLAPSES: Behaviour = {
+  name: "collapse",
+  answer: (socket, { count }) => void socket.write(count < 60 ? whole(reply()) : whole("", "503 Down")),
+};
+const LOAD = "name: flood\narrivals: { kind: constant, ratePerS: 100, durationS: 20 }\nmaxInFlight: 64\n";
+
+async function against(behaviour: Behaviour, args: readonly string[], more = "") {
+  using folder = temporaryFolder();
+  await using server = await adversary(behaviour, true);
+  writeFileSync(
+    join(folder.path, "t.yaml"),
+    `baseUrl: ${server.baseUrl}\nkeys: { valid: env:K }\nmodels: { chat: plain }\n${more}`,
+  );
+  writeFileSync(join(folder.path, "flood.yaml"), LOAD);
+  const ran = await gauntlet([...args, "--target", "t.yaml"], { K: "ck-harm-0123456789abcdef" }, folder.path);
+  return { ...ran, requests: server.requests() };
+}
+
+describe("a run that is of no use stops early", () => {
+  test("401 everywhere: conformance judges what that breaks, and does not go on", async () => {
+    const { code, stdout, requests } = await against(REFUSES, ["conform"], "limits: { rpm: 60000, inFlight: 64 }\n");
+    expect(stdout).toMatch(/FAIL: .*, cut off/);
+    expect(stdout).toMatch(
+      /the run stopped early: every good request was refused, 240 of them \(last: 401 invalid_api_key\)/,
+    );
+    expect(code).toBe(1);
+    // A whole run sends over a thousand. Probes for denials go out beside the good ones.
+    expect(requests).toBeLessThan(800);
+  });
+
+  test("401 everywhere: load sends twenty and what was under way", async () => {
+    const { code, stdout, requests } = await against(REFUSES, ["load", "flood.yaml"]);
+    expect(stdout).toMatch(/each of the first 20 requests was refused \(401 invalid_api_key\); the rest was not sent/);
+    expect([1, 4]).toContain(code);
+    expect(requests).toBeLessThan(200);
+  });
+
+  test("a target that collapses is not loaded any more, and the report says so", async () => {
+    const { code, stdout, requests } = await against(COLLAPSES, ["load", "flood.yaml"]);
+    expect(stdout).toMatch(
+      /load\.circuit: expected every request sent, got \d+ of the last 50 requests failed, last with 503; the rest was not sent/,
+    );
+    expect([1, 4]).toContain(code);
+    expect(requests).toBeLessThan(300);
+  });
+
+  test("unless the target file says otherwise", async () => {
+    const { requests } = await against(COLLAPSES, ["load", "flood.yaml"], "circuit: off\n");
+    expect(requests).toBeGreaterThan(1_500);
+  });
+});
+
+describe("load to somebody else's host", () => {
+  const elsewhere = async (more: string, args: readonly string[]) => {
+    using folder = temporaryFolder();
+    writeFileSync(join(folder.path, "flood.yaml"), LOAD);
+    writeFileSync(
+      join(folder.path, "t.yaml"),
+      `baseUrl: http://gw.example.invalid/v1\nkeys: { valid: env:K }\nlimits: starter\n${more}`,
+    );
+    return await gauntlet([...args, "--target", "t.yaml"], { K: "ck-harm-0123456789abcdef" }, folder.path);
+  };
+
+  test.each([["load", "flood.yaml"], ["limits"], ["capacity", "--objective", "failed < 1%"]])(
+    "%s is refused before anything is sent",
+    async (...args) => {
+      const { code, stderr } = await elsewhere("", args);
+      expect(stderr).toMatch(/load goes to gw\.example\.invalid, which is not this machine.*authorized: true/);
+      expect(code).toBe(2);
+    },
+  );
+
+  test("where it is authorized, the plan comes first, with what it may cost", async () => {
+    const prices = "authorized: true\nprices: { inputPerMTok: 3, outputPerMTok: 15 }\n";
+    const plan =
+      /plan for .*: 2000 requests at most, 128000 output tokens at most, up to 100 per second, up to 64 in flight, about 20 s, 2\.10 USD at most/;
+    const dry = await elsewhere(prices, ["load", "flood.yaml", "--dry-run"]);
+    expect(dry).toMatchObject({ code: 0, stdout: expect.stringMatching(plan) });
+    const wet = await elsewhere(prices, ["load", "flood.yaml"]);
+    expect(wet.stderr).toMatch(plan);
+    expect(wet.code).toBe(3);
+  });
+
+  test("a plan beyond the budget is not begun", async () => {
+    const { code, stderr } = await elsewhere("authorized: true\nbudget: { requests: 100 }\n", ["load", "flood.yaml"]);
+    expect(stderr).toContain("the plan has 2000 requests, the budget of the target 100");
+    expect(code).toBe(2);
+  });
+});
