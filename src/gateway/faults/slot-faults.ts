@@ -83,9 +83,8 @@ export const SLOT_FAULTS: readonly Fault[] = [
     ["LIMIT-CONC-1", "LIMIT-CONC-2"],
     "Whole requests are denied when no slot is free, and give theirs back at once.",
     wrap("check", (next) => (name, call) => {
-      const refused = next(name, call);
-      if (name === "slot" && refused === undefined && whole(call)) call.lease?.release();
-      return refused;
+      if (name === "slot" && whole(call)) setTimeout(() => call.lease?.release(), 5).unref();
+      return next(name, call);
     }),
   ),
   loadFault(

@@ -91,6 +91,18 @@ export const LIMIT_VARIANTS: readonly Variant[] = [
     refusedCount(["concurrency_limit_exceeded"]),
   ),
   variant(
+    "limits.rate-denials-count",
+    "Requests that are denied for the rate count toward it, and the wait that is told knows it.",
+    wrap("check", (next) => (name, call) => {
+      const refused = next(name, call);
+      if (name !== "rate" || refused === undefined || call.key === undefined) return refused;
+      const limiter = call.behaviour.limiterOf(call.key, call);
+      const nowUs = call.services.clock.monotonicUs();
+      limiter.count(nowUs);
+      return { ...refused, waitMs: limiter.waitUs(nowUs) / 1_000 };
+    }),
+  ),
+  variant(
     "limits.money-denials-count",
     "Requests that are denied for money count toward the rate.",
     refusedCount(["insufficient_credits", "quota_exceeded", "budget_exhausted"]),
