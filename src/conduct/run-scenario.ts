@@ -37,8 +37,6 @@ export async function runScenario(scenario: Scenario, copy: number, options: Run
   const interrupt = () => watch.stop.abort("interrupted");
   options.signal.addEventListener("abort", interrupt, { once: true });
   if (options.signal.aborted) interrupt();
-  const delay = monitorEventLoopDelay({ resolution: SAMPLED_MS });
-  delay.enable();
   let ending: CommandEnding;
   try {
     ending = await runCommand({
@@ -47,14 +45,12 @@ export async function runScenario(scenario: Scenario, copy: number, options: Run
       stop: watch.stop.signal,
     });
   } finally {
-    delay.disable();
     clearTimeout(limit);
     watch.close();
     options.signal.removeEventListener("abort", interrupt);
   }
   for (let waited = 0; watch.open > 0 && waited < SETTLE_MS; waited += POLL_MS) await sleep(POLL_MS);
-  const lagMs = Math.max(0, delay.max / 1e6 - SAMPLED_MS);
-  return { ...watch.seen(), elsewhere: [...other.came], lagMs, ending };
+  return { ...watch.seen(), elsewhere: [...other.came], ending };
 }
 
 /** Notes what comes to one scripted gateway. */
@@ -68,6 +64,7 @@ class Watch {
   readonly #calls = new Map<string, string>();
   readonly #serving = new Set<string>();
   readonly #attempts = new Map<string, number>();
+  readonly #lag = monitorEventLoopDelay({ resolution: SAMPLED_MS });
   #enough: NodeJS.Timeout | undefined;
 
   constructor(name: string, mostAttempts: number) {
@@ -76,6 +73,7 @@ class Watch {
   }
 
   close(): void {
+    this.#lag.disable();
     clearTimeout(this.#enough);
   }
 
@@ -94,6 +92,8 @@ class Watch {
         const before = this.#attempts.get(call) ?? 0;
         this.#attempts.set(call, before + 1);
         this.#calls.set(request.id, call);
+        // Before it, what lags is our own start.
+        this.#lag.enable();
         // From the first attempt on: how long a program takes to start is not what is watched.
         if (scenario.watchMs !== undefined) {
           this.#enough ??= setTimeout(() => this.stop.abort("watch"), scenario.watchMs);
@@ -110,7 +110,7 @@ class Watch {
     };
   }
 
-  seen(): Pick<ClientRun, "attempts" | "others"> {
+  seen(): Pick<ClientRun, "attempts" | "others" | "lagMs"> {
     const all = this.#requests.map(
       (request, index): Attempt => ({
         id: `${this.#name}.${index + 1}`,
@@ -120,6 +120,7 @@ class Watch {
       }),
     );
     return {
+      lagMs: Math.max(0, this.#lag.max / 1e6 - SAMPLED_MS),
       attempts: all.filter(({ request }) => this.#calls.has(request.id)),
       others: all.filter(({ request }) => !this.#calls.has(request.id)),
     };

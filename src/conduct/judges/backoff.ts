@@ -79,10 +79,10 @@ export function judgeJitter(row: RowId, runs: readonly ClientRun[], claims: Clai
   const expected = "waits that differ from call to call, so that clients do not come back together";
   if (!long.some(widerThan(STILL))) {
     claims.demand(row, false, expected, shown, { in: sequences[0]?.call[1] });
-  } else if (!long.some(widerThan(SPREAD))) {
-    claims.observe(row, `${shown}: too close to what a busy machine adds to call it jitter`);
-  } else if (long.some(widerThan({ ...SPREAD, ms: TIMES_LAG * lagMs }))) {
+  } else if (long.some(widerThan({ ...SPREAD, ms: Math.max(SPREAD.ms, TIMES_LAG * lagMs) }))) {
     claims.demand(row, true, expected, shown);
+  } else if (lagMs < STILL.ms) {
+    claims.observe(row, `${shown}: hardly any jitter`);
   } else {
     claims.open("inconclusive", `${shown}, on a machine that was ${Math.round(lagMs)} ms late itself: try again`);
   }
