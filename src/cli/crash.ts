@@ -1,8 +1,6 @@
 import { writeSync } from "node:fs";
-import { EXIT, messageOf } from "../core/index.ts";
+import { EXIT, maskLikely, messageOf } from "../core/index.ts";
 
-/** Text that may be a key: long, one word, letters and digits. Paths and identifiers of ours are not of that kind. */
-const LIKELY_SECRET = /(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{20,}/g;
 /** Shorter values of the environment stand in ordinary text. */
 const SHORTEST = 8;
 
@@ -17,9 +15,8 @@ export function describeCrash(thrown: unknown, environment: NodeJS.ProcessEnv): 
     (value) => (value ?? "").length >= SHORTEST && /^\S*\d\S*$/.test(value ?? ""),
   );
   const known = values.filter((value) => !/[/\\:]/.test(value ?? ""));
-  return known
-    .reduce<string>((masked, value) => masked.replaceAll(value ?? "", "[masked]"), text.join("\n"))
-    .replace(LIKELY_SECRET, "[masked]");
+  const shown = known.reduce<string>((masked, value) => masked.replaceAll(value ?? "", "[masked]"), text.join("\n"));
+  return maskLikely(shown);
 }
 
 /**

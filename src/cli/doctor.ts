@@ -122,6 +122,14 @@ function keySymptom(name: KeyName, answer: Answer, target: Target): Symptom {
   const about = `key ${name}`;
   const expected = EXPECTED[name];
   if (expected === undefined) {
+    if (answer.admitted && answer.reply.parts === undefined) {
+      return {
+        about,
+        level: "bad",
+        text: `answered ${answer.status} with something that is no reply`,
+        next: "baseUrl may point at something that is no gateway.",
+      };
+    }
     if (answer.admitted) return { about, level: "good", text: "served" };
     return {
       about,

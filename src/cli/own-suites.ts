@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { CHECKS } from "../../suites/index.ts";
 import { type Check, suiteOf } from "../conformance/index.ts";
-import { isObject, messageOf, UsageError } from "../core/index.ts";
+import { isObject, maskLikely, messageOf, UsageError } from "../core/index.ts";
 
 /**
  * The built-in checks, and those of suites of one's own: modules whose default export is a list of checks made with
@@ -34,7 +34,7 @@ async function loadSuite(file: string): Promise<readonly Check[]> {
   try {
     module = /\.[cm]?ts$/.test(path) && !readsTypeScript() ? await importTypeScript(path) : await importNative(path);
   } catch (error) {
-    throw new UsageError(`the suite ${file} cannot be loaded: ${messageOf(error)}`, { cause: error });
+    throw new UsageError(`the suite ${file} cannot be loaded: ${maskLikely(messageOf(error))}`, { cause: error });
   }
   const checks = isObject(module) ? module["default"] : (module as { default?: unknown } | undefined)?.default;
   if (Array.isArray(checks) && checks.length > 0 && checks.every(isCheck)) return checks;

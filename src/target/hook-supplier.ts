@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { dirname, resolve } from "node:path";
-import { ConfigError, isObject, messageOf, onAbort } from "../core/index.ts";
+import { ConfigError, isObject, maskLikely, messageOf, onAbort } from "../core/index.ts";
 import { Key } from "./key.ts";
 import type { Supplier } from "./supplier.ts";
 
@@ -37,7 +37,7 @@ export function hookSupplier({ command, file, runId, timeoutMs = 60_000 }: HookO
           file,
           path: "provision.command",
           message: `the hook did not make the state "${state}": ${outcome.why ?? `exit ${outcome.code}`}.`,
-          hint: `It must print {"key": "…"} and end with 0, or end with ${UNKNOWN_STATE} for a state that it does not know. ${outcome.stderr.slice(-300)}`,
+          hint: `It must print {"key": "…"} and end with 0, or end with ${UNKNOWN_STATE} for a state that it does not know. ${maskLikely(outcome.stderr.slice(-300))}`,
         },
       ]);
     },

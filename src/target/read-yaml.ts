@@ -1,7 +1,7 @@
 import { closest, distance } from "fastest-levenshtein";
 import { type Document, isMap, isPair, isScalar, LineCounter, parseDocument } from "yaml";
 import type { z } from "zod";
-import { ConfigError, type ConfigFault } from "../core/index.ts";
+import { ConfigError, type ConfigFault, maskLikely } from "../core/index.ts";
 
 export interface YamlDocument<T> {
   readonly value: T;
@@ -96,13 +96,16 @@ function faultsOf(issue: Issue, context: FaultContext): ConfigFault[] {
   const at = (path: readonly PropertyKey[], message: string, hint?: string): ConfigFault => ({
     file,
     ...place(path),
-    path: path.map(String).join("."),
+    path: maskLikely(path.map(String).join(".")),
     message,
     hint,
   });
   if (issue.code === "unrecognized_keys") {
     const known = knownMembers(context.schema, issue.path);
-    return issue.keys.map((name) => at([...issue.path, name], `unknown field "${name}".`, didYouMean(name, known)));
+    // A key that was pasted into the wrong place may be taken for the name of a field.
+    return issue.keys.map((name) =>
+      at([...issue.path, name], `unknown field "${maskLikely(name)}".`, didYouMean(name, known)),
+    );
   }
   if (issue.code === "invalid_union") {
     const inner = issue.errors

@@ -25,6 +25,8 @@ export interface Command {
   readonly everywhere: boolean;
   /** It writes a run folder. */
   readonly keeps: boolean;
+  /** It judges a gateway, and may not pass a broken one; `doctor` only says whether a run can begin. */
+  readonly judges: boolean;
 }
 
 const WORKLOAD = `name: small
@@ -58,23 +60,32 @@ export const COMMANDS = {
     args: ["conform", ...CHECKS.flatMap((id) => ["--only", id])],
     everywhere: false,
     keeps: true,
+    judges: true,
   },
-  load: { name: "load", args: ["load", "small.yaml"], everywhere: false, keeps: true },
-  doctor: { name: "doctor", args: ["doctor"], everywhere: true, keeps: false },
-  preflight: { name: "preflight", args: ["conform", "--only", "models.list"], everywhere: true, keeps: true },
+  load: { name: "load", args: ["load", "small.yaml"], everywhere: false, keeps: true, judges: true },
+  doctor: { name: "doctor", args: ["doctor"], everywhere: true, keeps: false, judges: false },
+  preflight: {
+    name: "preflight",
+    args: ["conform", "--only", "models.list"],
+    everywhere: true,
+    keeps: true,
+    judges: true,
+  },
   limits: {
     name: "limits",
     args: ["limits", "--budget-requests", "30", "--minutes", "0.05"],
     everywhere: false,
     keeps: false,
+    judges: true,
   },
   capacity: {
     name: "capacity",
     args: ["capacity", "--objective", "failed < 1%", "--from", "5", "--to", "20", "--step-s", "1", "--minutes", "0.05"],
     everywhere: false,
     keeps: false,
+    judges: true,
   },
-  closed: { name: "closed", args: ["load", "closed.yaml"], everywhere: false, keeps: true },
+  closed: { name: "closed", args: ["load", "closed.yaml"], everywhere: false, keeps: true, judges: true },
 } as const satisfies Record<string, Command>;
 
 /** Commands with little of their own meet one behaviour of each kind. */
@@ -144,10 +155,11 @@ function bounded({ overTime, peakMib, seconds }: Watched): string[] {
 function ended(
   { code, signal, stderr, overTime }: Watched,
   { harmless, unreachable }: Behaviour,
-  { everywhere }: Command,
+  { everywhere, judges }: Command,
 ): string[] {
   if (overTime) return [];
-  const allowed = unreachable === true && everywhere ? [3] : [...WITHOUT_PASS, ...(harmless === true ? [0] : [])];
+  const allowed =
+    unreachable === true && everywhere ? [3] : [...WITHOUT_PASS, ...(harmless === true || !judges ? [0] : [])];
   return [
     ...(signal === null ? [] : [`it was ended by ${signal}`]),
     ...(code !== null && allowed.includes(code) ? [] : [`exit code ${code}: ${stderr.slice(-300)}`]),
