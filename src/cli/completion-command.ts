@@ -41,13 +41,17 @@ export const completionCommand: CommandModule<object, { readonly shell: Shell }>
   },
 };
 
-/** Suites after `conform`, checks after `explain`; everything else yargs knows by itself. */
+/** Suites after `conform`, checks after `explain`, scenarios after `client`; everything else yargs knows by itself. */
 export async function complete(
   current: string,
   argv: { readonly _?: readonly (string | number)[] },
   usual: () => Promise<string[]>,
 ): Promise<string[]> {
   const command = String(argv._?.[1] ?? "");
+  if (command === "client" && !current.startsWith("-")) {
+    const { SCENARIOS } = await import("../conduct/index.ts");
+    return SCENARIOS.map(({ name }) => name);
+  }
   if (current.startsWith("-") || (command !== "conform" && command !== "explain")) return await usual();
   const { CHECKS } = await import("../../suites/index.ts");
   if (command === "explain") return CHECKS.map(({ id }) => id);

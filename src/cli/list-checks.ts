@@ -1,4 +1,5 @@
 import Table from "cli-table3";
+import { SCENARIOS } from "../conduct/index.ts";
 import { type Explanation, explanationOf, instancesOf } from "../conformance/index.ts";
 import { EXIT, UsageError } from "../core/index.ts";
 import { isRowId, ledgerRow } from "../spec/index.ts";
@@ -34,7 +35,7 @@ export async function listChecks({ json, suite }: ListOptions): Promise<number> 
   return EXIT.pass;
 }
 
-/** Explains a check, or a row with the checks that cover it. */
+/** Explains a check, or a row with the checks and the scenarios for clients that cover it. */
 export async function explain(id: string, suite: readonly string[]): Promise<number> {
   const all = await checksWith(suite);
   const base = id.replace(/\[.*$/, "");
@@ -48,8 +49,10 @@ export async function explain(id: string, suite: readonly string[]): Promise<num
     const covering = all
       .filter((candidate) => (candidate.covers as readonly string[]).includes(id))
       .map((candidate) => candidate.id);
+    const scenarios = SCENARIOS.filter(({ rows }) => rows.includes(id)).map(({ name }) => name);
+    const clients = scenarios.length === 0 ? "" : `Scenarios of \`gauntlet client\`: ${scenarios.join(", ")}\n`;
     process.stdout.write(
-      `${id} (${level}, ${layer}, ${source})\n  ${text}\n\nChecks: ${covering.join(", ") || "none"}\n`,
+      `${id} (${level}, ${layer}, ${source})\n  ${text}\n\nChecks: ${covering.join(", ") || "none"}\n${clients}`,
     );
     return EXIT.pass;
   }

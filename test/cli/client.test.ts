@@ -153,6 +153,14 @@ describe("gauntlet client", () => {
     expect(code).toBe(2);
   });
 
+  test("scenarios are listed, and named where a row is explained", async () => {
+    const { stdout } = await gauntlet(["client", "--list-scenarios"]);
+    expect(stdout).toMatch(/^budget-exhausted +No retry .* \[RETRY-5\]$/m);
+    expect((await gauntlet(["explain", "RETRY-5"])).stdout).toContain(
+      "Scenarios of `gauntlet client`: budget-exhausted",
+    );
+  });
+
   test("an interrupted run leaves a partial record, and no command behind", async () => {
     using folder = temporaryFolder();
     const run = join(folder.path, "run");

@@ -110,6 +110,7 @@ describe("completion", () => {
     ["commands", ["gauntlet", "conf"], "conform"],
     ["suites", ["gauntlet", "conform", "ret"], "retry-after"],
     ["checks", ["gauntlet", "explain", "auth.unk"], "auth.unknown-key"],
+    ["scenarios", ["gauntlet", "client", "--scenario", "rate-s"], "rate-seconds"],
     ["options", ["gauntlet", "conform", "--wai"], "--waivers"],
   ])("knows %s", async (_what, words, found) => {
     const { stdout } = await gauntlet(["--get-yargs-completions", ...words], { SHELL: "/bin/bash" });
