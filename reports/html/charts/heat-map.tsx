@@ -13,7 +13,7 @@ export interface HeatMapCell {
   readonly count: number;
 }
 
-/** How often each duration was seen, over time: the darker, the more often; durations on a logarithmic scale. */
+/** How often each duration was seen, over time: the stronger the colour, the more often; durations on a logarithmic scale. */
 export function HeatMap({
   label,
   cells,
@@ -50,7 +50,7 @@ export function HeatMap({
         <AxisLeft box={box} scale={y} ticks={logTicks(y)} title="ms" lift={20} />
         <AxisBelow box={box} scale={x} ticks={linearTicks(x, 8)} title="seconds from the start" />
         {paths.map((path, index) => (
-          <path key={tones[index]} class={`heat-${tones[index]}`} d={path} />
+          <path key={tones[index]} class={`heat-${tones[index]}`} d={path} shape-rendering="crispEdges" />
         ))}
         {phases.map(({ name, startS, durationS }) => (
           <g key={`${name} ${startS}`}>

@@ -26,7 +26,7 @@ export function RunHeat({ run }: { readonly run: LoadRun }) {
           <Figure
             key={figure}
             title={title}
-            note={`Admitted requests by how long they took, for every ${width}: the darker, the more of them.`}
+            note={`Admitted requests by how long they took, for every ${width}: the stronger the colour, the more of them.`}
             drawing={
               <HeatMap
                 label={`${what} of ${oneLine(run.name, 40)} over ${decimal(run.durationS)} seconds, as a heat map. ${usual(heat)} The table has the counts.`}

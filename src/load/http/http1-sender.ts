@@ -167,7 +167,8 @@ export class Http1Sender implements RequestSender {
 
   #sweep(): void {
     const now = nowUs();
-    for (const connection of [...this.#busy.keys()]) {
+    // What is left is taken out of the map meanwhile, which the walk bears.
+    for (const connection of this.#busy.keys()) {
       const { exchange } = connection;
       const why = exchange === undefined ? undefined : overdue(exchange, now, this.#options);
       if (why !== undefined) connection.leave(why);

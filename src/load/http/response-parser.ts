@@ -28,7 +28,9 @@ const MAX_LINE = 16 * 1024;
 const CR = 13;
 const LF = 10;
 const END_OF_HEAD = Buffer.from("\r\n\r\n");
-const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: |\r|$)/;
+const ZERO = 48;
+const ONE = 49;
+const SPACE = 32;
 
 /** Value of a header in a head as received; names in any letter case, repeated fields joined (RFC 9110, 5.3). */
 export function headValue(head: string, pattern: RegExp): string | undefined {
@@ -201,11 +203,10 @@ export class ResponseParser {
       head = text.slice(0, end + 2);
       next = from + end + 4 - before;
     }
-    const line = STATUS_LINE.exec(head);
-    if (line === null) return this.#broken("no HTTP/1.1 status line") + to;
-    const status = Number(line[2]);
+    const status = statusOf(head);
+    if (status === 0) return this.#broken("no HTTP/1.1 status line") + to;
     if (status < 200) return next;
-    this.#frame(status, line[1] === "1", head);
+    this.#frame(status, head.charCodeAt(7) === ONE, head);
     return next;
   }
 
@@ -227,14 +228,12 @@ export class ResponseParser {
       this.#state = IN.untilClose;
       return;
     }
-    // A length that is repeated with the same value is one length (RFC 9112, 6.3).
-    const values = new Set(length.split(",").map((value) => value.trim()));
-    const [value = ""] = values;
-    if (values.size > 1 || !/^\d+$/.test(value)) {
+    const bytes = lengthOf(length);
+    if (bytes === undefined) {
       this.#broken("a Content-Length that is not one number");
       return;
     }
-    this.#left = Number(value);
+    this.#left = bytes;
     this.#state = IN.length;
     if (this.#left === 0) this.#end();
   }
@@ -275,6 +274,29 @@ export class ResponseParser {
     if (line === "\r" || line === "") this.#end();
     return end + 1;
   }
+}
+
+/** Status of a head that begins `HTTP/1.0 200 ` or the like, 100 to 599; 0 for any other. */
+function statusOf(head: string): number {
+  const minor = head.charCodeAt(7);
+  const after = head.charCodeAt(12);
+  if (!head.startsWith("HTTP/1.") || (minor !== ZERO && minor !== ONE) || head.charCodeAt(8) !== SPACE) return 0;
+  if (after !== SPACE && after !== CR) return 0;
+  let status = 0;
+  for (let at = 9; at < 12; at++) {
+    const digit = head.charCodeAt(at) - ZERO;
+    if (digit < 0 || digit > 9) return 0;
+    status = status * 10 + digit;
+  }
+  return status >= 100 && status < 600 ? status : 0;
+}
+
+/** A length in digits; one that is repeated with the same value is one length (RFC 9112, 6.3). */
+function lengthOf(text: string): number | undefined {
+  if (/^\d+$/.test(text)) return Number(text);
+  const values = new Set(text.split(",").map((value) => value.trim()));
+  const [value = ""] = values;
+  return values.size === 1 && /^\d+$/.test(value) ? Number(value) : undefined;
 }
 
 /** A chunk size of a few hex digits and nothing else before its line end, as nearly all are; -1 for any other. */
