@@ -49,8 +49,7 @@ export class Http2Sender implements RequestSender {
     while (!this.#closed && this.#room() + this.#streams.size < wanted) {
       const before = this.#connections.size;
       // The first one tells how many streams each may carry.
-      const each = before === 0 ? wanted : Math.max(...[...this.#connections].map(({ bound }) => bound));
-      const missing = Math.max(1, Math.ceil((wanted - this.#room() - this.#streams.size) / Math.max(1, each)));
+      const missing = before === 0 ? 1 : Math.ceil((wanted - this.#room() - this.#streams.size) / this.#each());
       await Promise.all(Array.from({ length: Math.min(missing, OPEN_AT_ONCE) }, () => this.#connect()));
       if (this.#connections.size === before) break;
     }
@@ -89,6 +88,11 @@ export class Http2Sender implements RequestSender {
     return new LoadExchange(shot, dueUs, maxCaptureBytes, onStamp);
   }
 
+  /** Streams that one more connection is likely to carry. */
+  #each(): number {
+    return Math.max(1, ...[...this.#connections].map(({ bound }) => bound));
+  }
+
   /** Streams that could be begun now. */
   #room(): number {
     return [...this.#connections].reduce((sum, { room }) => sum + room, 0);
@@ -120,7 +124,8 @@ export class Http2Sender implements RequestSender {
   }
 
   async #connectForWaiting(): Promise<void> {
-    await this.#connect();
+    const wanted = Math.ceil(this.#waiting.length / this.#each());
+    await Promise.all(Array.from({ length: Math.min(wanted, OPEN_AT_ONCE) }, () => this.#connect()));
     this.#connecting = undefined;
     // Without a connection none of them can be sent, and each says so.
     const count = this.#room() === 0 ? this.#waiting.length : this.#room();
