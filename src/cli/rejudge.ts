@@ -11,6 +11,7 @@ import {
 import { InternalError, isObject, member } from "../core/index.ts";
 import { decide } from "../policy/index.ts";
 import { type CheckResult, countStatuses, readRun } from "../record/index.ts";
+import { rejudgeClient } from "./client/rejudge-client.ts";
 import { checksWith } from "./own-suites.ts";
 import { readOrRecover } from "./recover-record.ts";
 import { settle } from "./settle-results.ts";
@@ -25,7 +26,8 @@ export interface RejudgeOptions {
 /** Judges a kept run again from its recording. Sends nothing. */
 export async function rejudge({ dir, json, suite = [] }: RejudgeOptions): Promise<number> {
   const checks = await checksWith(suite);
-  const { record, exchanges, recordings } = readRun(dir, readOrRecover);
+  const stored = readRun(dir, readOrRecover);
+  const { record, exchanges, recordings } = stored;
   const rules = record.target.reading as ReadingRules;
   const answers = new Map(
     exchanges.filter(isExchangeLine).map(({ asked, exchange }) => [exchange.id, new Answer(exchange, asked, rules)]),
@@ -36,7 +38,7 @@ export async function rejudge({ dir, json, suite = [] }: RejudgeOptions): Promis
     return answer;
   };
   const instances = new Map(checks.flatMap(instancesOf).map((instance) => [instance.id, instance]));
-  const judged = record.checks.map((before): CheckResult => {
+  const judgeAgain = (before: CheckResult): CheckResult => {
     const instance = instances.get(before.id);
     const recorded = recordings.get(before.id) ?? [];
     // What came to no recording (blocked, interrupted) has nothing to be judged by; it stays as it was.
@@ -49,7 +51,8 @@ export async function rejudge({ dir, json, suite = [] }: RejudgeOptions): Promis
         return resultOf(instance, thaw(recording, answerOf), before);
       }),
     );
-  });
+  };
+  const judged = record.command === "client" ? rejudgeClient(stored) : record.checks.map(judgeAgain);
   const { waivers = [], unscored = [] } = record;
   const { results, breaches } = settle(judged, { waivers, unscored, checks, today: new Date(record.startedAt) });
   const changed = results.flatMap((result, index) => {

@@ -1,5 +1,6 @@
 import type { CheckResult } from "../record/index.ts";
 import { evidenceOf } from "./evidence.ts";
+import type { ClientRun } from "./observation.ts";
 import { judgeScenario } from "./result.ts";
 import { type RunOptions, runScenario } from "./run-scenario.ts";
 import type { Scenario } from "./scenario.ts";
@@ -9,8 +10,8 @@ interface ClientOptions extends RunOptions {
   /** Scenarios under way at the same time. */
   readonly jobs: number;
   readonly onStart: (scenario: Scenario) => void;
-  /** Told every result, with the evidence for it, not redacted. */
-  readonly onResult: (result: CheckResult, evidence: readonly object[]) => void;
+  /** Told every result, with the runs that it was judged by and the evidence for it, not redacted. */
+  readonly onResult: (result: CheckResult, runs: readonly ClientRun[], evidence: readonly object[]) => void;
 }
 
 interface Judged {
@@ -40,7 +41,7 @@ export async function runClient(options: ClientOptions): Promise<Judged> {
       const evidence = runs
         .flatMap(({ attempts, others }) => [...attempts, ...others])
         .map((attempt) => evidenceOf(attempt, scenario.name, startMs));
-      options.onResult(result, evidence);
+      options.onResult(result, runs, evidence);
     }
   };
   try {

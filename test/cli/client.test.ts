@@ -15,9 +15,9 @@ async function judge(defect: string, scenarios: readonly string[], more: readonl
   const finished = await gauntlet([...args, "--", process.execPath, CLIENT, defect]);
   const record = JSON.parse(readFileSync(join(run, "run.json"), "utf8")) as RunRecord;
   const html = readFileSync(join(run, "report.html"), "utf8");
-  const exchanges = readFileSync(join(run, "exchanges", "exchanges.ndjson"), "utf8");
+  const again = await gauntlet(["rejudge", run, "--json"]);
   const of = (name: string) => record.checks.find(({ id }) => id === `client.${name}`) as CheckResult;
-  return { ...finished, record, html, exchanges, of };
+  return { ...finished, record, html, again: JSON.parse(again.stdout), of };
 }
 
 /** What is said where the machine of the test is too busy to tell jitter from its own lag. */
@@ -78,7 +78,7 @@ describe("gauntlet client", () => {
     ];
 
   test.each(DEFECTIVE)("%s: each is found by name, with its evidence", async (defects, found) => {
-    const { code, record, of, stdout, html } = await judge(defects, Object.keys(found));
+    const { code, record, of, stdout, html, again } = await judge(defects, Object.keys(found));
     for (const [name, [row, says]] of Object.entries(found)) {
       const { status, violated, message, findings } = of(name);
       expect([status, violated, message], name).toEqual(["fail", [row], expect.stringMatching(says)]);
@@ -87,6 +87,10 @@ describe("gauntlet client", () => {
     }
     expect(record.checks).toHaveLength(Object.keys(found).length);
     expect(stdout).toMatch(/✗ fail client\./);
+    expect(again).toMatchObject({ exitCode: 1, changed: [], counts: record.counts });
+    expect(again.checks.map(({ message }: CheckResult) => message)).toEqual(
+      record.checks.map(({ message }) => message),
+    );
     expect(code).toBe(1);
   });
 

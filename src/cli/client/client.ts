@@ -39,7 +39,7 @@ export async function client(options: ClientOptions): Promise<number> {
   assertWithin("--most-attempts", options.mostAttempts, 2, 1_000);
   assertWithin("--jobs", options.jobs, 1, 64);
   const startedAt = new Date();
-  const target = describe([program, ...args], scenarios);
+  const target = describe([program, ...args], scenarios, options.mostAttempts);
   await using interruption = watchInterruption();
   using folder = new RunFolder(options.out ?? defaultFolder(startedAt, target));
   const redactor = new Redactor(secretsOf(process.env));
@@ -57,8 +57,10 @@ export async function client(options: ClientOptions): Promise<number> {
     signal: interruption.signal,
     onKey: (key) => redactor.add({ name: "key.valid", value: key }),
     onStart: ({ name }) => folder.journal({ event: "check-started", check: `client.${name}` }),
-    onResult: (result, evidence) => {
+    onResult: (result, runs, evidence) => {
       for (const line of evidence) folder.exchange(redactor.redactValue(line));
+      // By way of JSON, as it will be read: fields without a value are left out.
+      folder.recording(result.id, JSON.parse(JSON.stringify(redactor.redactValue(runs))));
       const { id, status } = result;
       folder.journal({ event: "check-finished", check: id, status, message: redactor.redact(result.message).text });
       bar.step(++done, id);
@@ -122,7 +124,7 @@ function list(scenarios: readonly Scenario[], json: boolean): number {
 }
 
 /** The client as the record names it. Each scenario has a gateway of its own, on a port that is free at the moment. */
-function describe(command: readonly string[], scenarios: readonly Scenario[]): Target {
+function describe(command: readonly string[], scenarios: readonly Scenario[], mostAttempts: number): Target {
   const text = JSON.stringify({
     baseUrl: "http://127.0.0.1/v1",
     name: command.join(" ").slice(0, 80),
@@ -135,6 +137,7 @@ function describe(command: readonly string[], scenarios: readonly Scenario[]): T
     configuration: {
       command,
       scenarios: scenarios.map(({ name }) => name),
+      mostAttempts,
       keys: { valid: "env:GAUNTLET_API_KEY" },
     },
   };

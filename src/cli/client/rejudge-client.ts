@@ -1,0 +1,16 @@
+import { type ClientRun, judgeScenario, SCENARIOS } from "../../conduct/index.ts";
+import { isObject } from "../../core/index.ts";
+import type { CheckResult, StoredRun } from "../../record/index.ts";
+
+/** Judges the recorded runs of a client again. A result without a recording stays as it was. */
+export function rejudgeClient({ record, recordings }: StoredRun): CheckResult[] {
+  const configuration = record.configuration.value;
+  const most = isObject(configuration) ? configuration["mostAttempts"] : undefined;
+  return record.checks.map((before) => {
+    const scenario = SCENARIOS.find(({ name }) => before.id === `client.${name}`);
+    const [runs] = recordings.get(before.id) ?? [];
+    if (scenario === undefined || runs === undefined || typeof most !== "number") return before;
+    // Written by this program, as the runs are in memory.
+    return judgeScenario(scenario, runs as unknown as readonly ClientRun[], { mostAttempts: most });
+  });
+}
