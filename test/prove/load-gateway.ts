@@ -3,6 +3,7 @@ import { startGateway } from "../../src/gateway/index.ts";
 import { runTier } from "../../src/load/index.ts";
 import type { LoadRun } from "../../src/record/index.ts";
 import { describeEmbedded, type ReadyLine } from "../../src/target/index.ts";
+import { http2Front } from "../support/http2-front.ts";
 
 export interface LoadGatewayOptions {
   readonly faults?: readonly string[];
@@ -10,6 +11,8 @@ export interface LoadGatewayOptions {
   /** Limits of the account; small ones keep many runs side by side cheap. */
   readonly limits?: { readonly rpm: number; readonly inFlight: number };
   readonly length?: "thorough" | "brief" | "quick";
+  /** Through a front that speaks HTTP/2; default false. */
+  readonly http2?: boolean;
 }
 
 /** Starts a reference gateway in this process with the given switches and runs a tier of these limits against it. */
@@ -18,9 +21,12 @@ export async function loadGateway({
   variants = [],
   limits = { rpm: 300, inFlight: 24 },
   length = "thorough",
+  http2 = false,
 }: LoadGatewayOptions): Promise<LoadRun> {
   await using gateway = await startGateway({ faults, variants, limits });
-  const { target } = describeEmbedded(gateway.ready as unknown as ReadyLine);
+  const { target: own } = describeEmbedded(gateway.ready as unknown as ReadyLine);
+  await using front = http2 ? await http2Front(own.baseUrl) : undefined;
+  const target = front === undefined ? own : { ...own, baseUrl: front.baseUrl, http: 2 as const };
   const { valid, second = valid } = target.keys;
   const never = new AbortController().signal;
   const { run } = await runTier(

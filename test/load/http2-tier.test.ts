@@ -1,0 +1,27 @@
+import { describe, expect, test } from "vitest";
+import { brokenIn, loadGateway } from "../prove/load-gateway.ts";
+
+describe.concurrent("a quick tier run over HTTP/2", () => {
+  test("passes a sound gateway", { timeout: 120_000 }, async () => {
+    const run = await loadGateway({ length: "quick", http2: true });
+    expect(run.protocol).toBe("HTTP/2");
+    expect(brokenIn(run)).toEqual([]);
+    expect(run.verdict).toBe(run.generator.valid ? "pass" : "inconclusive");
+    const [house] = run.phases.filter(({ name }) => name === "full-house");
+    // More in flight than the limit on one connection or two.
+    expect(house?.peakInFlight).toBeGreaterThan(24);
+    expect(run.phases[0]?.connections).toBeLessThanOrEqual(2);
+  });
+
+  test.each([
+    ["slots.one-too-many", "slots.exceeded"],
+    ["slots.leaked-by-streams", "slots.leaked"],
+    ["load.streams-cut-when-busy", "service.cut"],
+  ])("fails a gateway with %s for %s", { timeout: 120_000 }, async (fault, finding) => {
+    const run = await loadGateway({ length: "quick", faults: [fault], http2: true });
+    // On a machine that is too busy nothing is said about the gateway, which is right and shows nothing.
+    if (!run.generator.valid) return expect(run.verdict).toBe("inconclusive");
+    expect(brokenIn(run)).toContain(finding);
+    expect(run.verdict).toBe("fail");
+  });
+});

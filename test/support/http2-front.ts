@@ -1,0 +1,51 @@
+import { once } from "node:events";
+import { Agent, request } from "node:http";
+import { createServer, type ServerHttp2Session } from "node:http2";
+import type { AddressInfo } from "node:net";
+
+export interface Http2Front extends AsyncDisposable {
+  readonly baseUrl: string;
+}
+
+/** Of one HTTP/1.1 connection alone (RFC 9113, 8.2.2). */
+const HOP_BY_HOP = /^(?::.*|connection|keep-alive|transfer-encoding|upgrade|proxy-connection|host)$/;
+
+/** Speaks HTTP/2 without TLS before a gateway that speaks HTTP/1.1, as an edge does. @param baseUrl of the gateway. */
+export async function http2Front(baseUrl: string): Promise<Http2Front> {
+  const behind = new URL(baseUrl);
+  const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
+  const sessions = new Set<ServerHttp2Session>();
+  const server = createServer();
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.on("close", () => sessions.delete(session));
+    session.on("error", () => undefined);
+  });
+  server.on("stream", (stream, headers) => {
+    const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.test(name));
+    const options = { agent, method: String(headers[":method"]), headers: Object.fromEntries(kept) as never };
+    const onward = request(new URL(String(headers[":path"]), behind.origin), options, (answer) => {
+      const told = Object.entries(answer.headers).filter(([name]) => !HOP_BY_HOP.test(name));
+      if (stream.destroyed) return;
+      stream.respond({ ":status": answer.statusCode ?? 502, ...Object.fromEntries(told) });
+      answer.pipe(stream);
+      answer.on("aborted", () => stream.destroy(new Error("cut behind the front")));
+    });
+    onward.on("error", () => stream.destroy(new Error("no answer from behind the front")));
+    stream.on("error", () => undefined);
+    // Who leaves here leaves there.
+    stream.on("close", () => onward.destroy());
+    stream.pipe(onward);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}${behind.pathname}`,
+    async [Symbol.asyncDispose]() {
+      for (const session of sessions) session.destroy();
+      agent.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
