@@ -112,7 +112,7 @@ const denialChecks = CASES.map((entry) =>
       "STREAM-2",
       "STREAM-3",
     ],
-    explains: `${entry.advice} A good request is sent, then the same with this one thing wrong: on a connection in use and a fresh one, in a conversation, with a short and with a long text. Status and reason header are demands in both dialects, whole and streamed; the body's shape is one in the chat dialect only.`,
+    explains: `${entry.advice} A good request is sent, then the same with this one thing wrong: on a connection in use and a fresh one, in a conversation, with a short and with a long text, and where the key may be any with the account's other one. Status and reason header are demands in both dialects, whole and streamed; the body's shape is one in the chat dialect only.`,
     needs: entry.needs,
     across: { dialect: DIALECTS, mode: MODES },
     cost: { requests: 6 },
@@ -129,6 +129,9 @@ const denialChecks = CASES.map((entry) =>
           }),
         );
       }
+      const { second } = t.target.keys;
+      if (second !== undefined && !("key" in entry.wrong))
+        denied.push(await t.ask({ key: second, ...entry.wrong, intent: "denied" }));
       return { twin, denied, expected: expectedDenial(t, entry.reason) };
     },
     judge({ twin, denied, expected }, verdict) {

@@ -5,6 +5,7 @@ import { COMPAT } from "./compat/index.ts";
 import { ERRORS } from "./errors.ts";
 import { AMBIENT_CHECKS } from "./limits/ambient-checks.ts";
 import { HINT_CHECKS } from "./limits/hint-checks.ts";
+import { LONE_DENIALS } from "./limits/lone-denials.ts";
 import { RATE_CHECKS } from "./limits/rate-checks.ts";
 import { SLOT_CHECKS } from "./limits/slots-checks.ts";
 import { TIER_SLOTS } from "./limits/tier-slots.ts";
@@ -28,6 +29,7 @@ export const CHECKS: readonly Check[] = [
   ...RATE_CHECKS,
   ...SLOT_CHECKS,
   ...TIER_SLOTS,
+  ...LONE_DENIALS,
   ...AMBIENT_CHECKS,
   ...HINT_CHECKS,
   ...SPENDING,

@@ -20,14 +20,14 @@ const MOST_RUNS = 12;
 const FEWEST_RUNS = 3;
 
 /** Circumstances under which gateways and the proxies in front of them tend to hold streams back. */
-const CIRCUMSTANCES = ["plain", "compression-accepted", "used-connection", "second-key"] as const;
+const CIRCUMSTANCES = ["plain", "compression-accepted", "used-connection", "second-key", "usage-asked-for"] as const;
 
 const incremental = defineCheck({
   id: "streaming.incremental",
   title: "A streamed chat reply arrives as it is produced",
   covers: ["STREAM-1"],
   explains:
-    "Long streams: as they are, with compression accepted, on a connection that was used before, and with the account's other key. When four fifths of the output arrive in one burst, or one document comes in place of a stream, the reply was held back. Judged only when the whole reply takes at least 0.4 s, and failed only when it happened to most of them.",
+    "Long streams: as they are, with compression accepted, on a connection that was used before, with the account's other key, and with a count of tokens asked for. When four fifths of the output arrive in one burst, or one document comes in place of a stream, the reply was held back. Judged only when the whole reply takes at least 0.4 s, and failed only when it happened to most of them.",
   needs: ["model.stream"],
   across: { case: CIRCUMSTANCES },
   cost: { requests: 3, waitS: 3 },
@@ -39,6 +39,7 @@ const incremental = defineCheck({
         : {
             freshConnection: t.case !== "used-connection",
             ...(t.case === "second-key" && second !== undefined ? { key: second } : {}),
+            ...(t.case === "usage-asked-for" ? { fields: { stream_options: { include_usage: true } } } : {}),
           };
     const ask = async () => {
       if (t.case === "used-connection") await t.ask({ endpoint: "models" });

@@ -190,6 +190,14 @@ const sharedByKeys = defineRateCheck({
         verdict.must("LIMIT-1", admitted, atMost(allowed), { in: first, because: why }),
       verdict,
     );
+    // Dialects should be counted together: what is let past here and is not let past above is a warning.
+    judgeKind(
+      recording,
+      "other key, messages",
+      (admitted, allowed, first, why) =>
+        verdict.should("LIMIT-1", admitted, atMost(allowed), { in: first, because: why }),
+      verdict,
+    );
   },
 });
 

@@ -188,7 +188,12 @@ function kindsOf(t: Probe, account: ReturnType<Probe["limited"]>): Record<string
   const { key, second } = account;
   const { tools, stream } = t.target.models;
   return {
-    ...(second === undefined ? {} : { "other key": { key: second, endpoint: "chat" as const } }),
+    ...(second === undefined
+      ? {}
+      : {
+          "other key": { key: second, endpoint: "chat" as const },
+          "other key, messages": { key: second, endpoint: "messages" as const },
+        }),
     "chat streams": { key, endpoint: "chat", mode: "stream" },
     messages: { key, endpoint: "messages" },
     "messages streams": { key, endpoint: "messages", mode: "stream" },

@@ -3,6 +3,7 @@ import { BODIES } from "./bodies.ts";
 import { BUSY_STREAMS } from "./busy-streams.ts";
 import { CREDENTIALS } from "./credentials.ts";
 import { HTTP } from "./http.ts";
+import { IDLE_CONNECTIONS } from "./idle-connections.ts";
 import { LATENCY } from "./latency.ts";
 import { STALLS } from "./stalls.ts";
 import { TEXT } from "./texts.ts";
@@ -18,4 +19,5 @@ export const ROBUSTNESS: readonly Check[] = [
   ...STALLS,
   ...BUSY_STREAMS,
   ...WATCHES,
+  ...IDLE_CONNECTIONS,
 ];

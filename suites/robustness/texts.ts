@@ -40,7 +40,7 @@ const textPassesThrough = defineCheck({
   title: "Text passes through unchanged",
   covers: ["TEXT-INTACT"],
   explains:
-    "A model that repeats its prompt is given text beyond ASCII, text full of escapes, long text, and a conversation. What it repeats should be there character for character, and be the last turn. A difference shows encodings that are broken on the way, cut replies, or mixed-up prompts.",
+    "A model that repeats its prompt is given text beyond ASCII, text full of escapes, long text, whole and streamed, and a conversation. What it repeats should be there character for character, and be the last turn. A difference shows encodings that are broken on the way, cut replies, or mixed-up prompts.",
   needs: ["model.echo"],
   across: { dialect: DIALECTS, case: Object.keys(TEXTS) },
   cost: { requests: 3 },
@@ -48,6 +48,9 @@ const textPassesThrough = defineCheck({
     const prompt = TEXTS[t.case] ?? "";
     const maxTokens = t.case === VERY_LONG ? VERY_LONG_TOKENS : AMPLE_TOKENS;
     const limit: Ask = t.dialect === "messages" ? { maxTokens } : {};
+    // Beyond the sizes at which streams are cut: the second time in pieces, where this dialect streams at all.
+    const streams =
+      t.case === VERY_LONG && (await t.ask({ endpoint: t.dialect, mode: "stream", intent: "odd" })).streamed;
     const plain = t.nonce();
     return {
       plain,
@@ -56,7 +59,7 @@ const textPassesThrough = defineCheck({
       expected: lastTurn(prompt),
       answers: [
         await t.ask({ model: "echo", prompt, ...limit }),
-        await t.ask({ model: "echo", prompt, ...limit, freshConnection: true }),
+        await t.ask({ model: "echo", prompt, ...limit, freshConnection: true, ...(streams ? { mode: "stream" } : {}) }),
       ],
     };
   },
@@ -71,7 +74,8 @@ const textPassesThrough = defineCheck({
         );
       verdict.assumeGood(answer, "the echo model");
       // What the output limit has ended is not lost.
-      if (CUT_OFF.includes(answer.reply.finishReason)) continue;
+      const reason = answer.streamed ? answer.stream.finishReasons.at(-1) : answer.reply.finishReason;
+      if (CUT_OFF.includes(reason)) continue;
       const text = answer.replyText ?? "";
       verdict.should("TEXT-INTACT", text.includes(expected), true, {
         in: answer,

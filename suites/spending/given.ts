@@ -1,5 +1,5 @@
 import { type Answer, type Check, defineCheck, defineWatch, type Probe, success } from "../../src/conformance/index.ts";
-import { retryAfterMs } from "../../src/wire/index.ts";
+import { type Dialect, retryAfterMs } from "../../src/wire/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { isGoodKey } from "../shared/good-keys.ts";
 import { judgeDenial } from "../shared/judge-denial.ts";
@@ -144,17 +144,26 @@ const EXTRA_HEADERS: readonly (readonly [string, string])[] = [
   ["Anthropic-Beta", "tools-2024"],
 ];
 
+/** A tool as each dialect defines it. */
+function aTool(dialect: Dialect): object {
+  const schema = { type: "object", properties: { city: { type: "string" } } };
+  const named = { name: "get_weather", description: "Current weather of a city" };
+  return dialect === "chat"
+    ? { type: "function", function: { ...named, parameters: schema } }
+    : { ...named, input_schema: schema };
+}
+
 const noWayAround = defineCheck({
   id: "spending.no-way-around",
-  title: "Optional headers and fields do not get past a spending denial",
+  title: "Optional headers and fields, tools and other models do not get past a spending denial",
   covers: ["ERR-402-CREDITS", "ERR-402-QUOTA", "ERR-429-BUDGET"],
   explains:
-    "Stopped keys with headers and a user field that gateways are known to look at. Each must be denied as without them.",
+    "Stopped keys with headers and a user field that gateways are known to look at, with a tool, and with each model of the target file. Each must be denied as without them.",
   across: { dialect: ["chat", "messages"], case: ["empty", "capped", "childExhausted"] },
-  cost: { requests: 3 },
+  cost: { requests: 7 },
   async probe(t) {
     const key = t.case as "empty" | "capped" | "childExhausted";
-    if (t.target.keys[key] === undefined) return { without: null, withHeaders: null, withUser: null };
+    if (t.target.keys[key] === undefined) return null;
     const ask = { key, intent: "denied", patient: false } as const;
     return {
       without: await t.ask(ask),
@@ -163,14 +172,21 @@ const noWayAround = defineCheck({
         ...ask,
         fields: t.dialect === "chat" ? { user: "someone" } : { metadata: { user_id: "someone" } },
       }),
+      withTools: await t.ask({ ...ask, fields: { tools: [aTool(t.dialect)] } }),
+      // The models of the target file, each of which somebody pays for.
+      withModels: await Promise.all(
+        (["stream", "slow", "tools"] as const)
+          .filter((role) => t.target.models[role] !== undefined)
+          .map((model) => t.ask({ ...ask, model })),
+      ),
     };
   },
-  judge({ without, withHeaders, withUser }, verdict, { case: key }) {
-    if (without === null || withHeaders === null || withUser === null)
-      return verdict.notApplicable(`the target has no key ${key}`);
+  judge(recording, verdict, { case: key }) {
+    if (recording === null) return verdict.notApplicable(`the target has no key ${key}`);
+    const { without, withHeaders, withUser, withTools, withModels } = recording;
     verdict.assume(isSpendingDenial(without), `the key ${key} is denied without them`);
     const row = key === "empty" ? "ERR-402-CREDITS" : key === "capped" ? "ERR-402-QUOTA" : "ERR-429-BUDGET";
-    for (const answer of [withHeaders, withUser])
+    for (const answer of [withHeaders, withUser, withTools, ...withModels])
       verdict.must(row, success.test(answer.status), false, { in: answer, at: "status", because: answer.summary });
   },
 });
@@ -180,7 +196,7 @@ const listStaysOpen = defineCheck({
   title: "A key that may not spend may still list the models",
   covers: ["AUTH-1", "MODELS-1"],
   explains:
-    "Exhausted balances, caps and budgets block paid requests. Listing is none: its callers need it to find out what there is. A denial of the list is a warning.",
+    "Exhausted balances, caps and budgets block paid requests. Listing is none: its callers need it to find out what there is. A denial of the list for an empty balance is a warning; that a key at its cap or budget may not list is noted.",
   across: { case: ["empty", "capped", "childExhausted"] },
   cost: { requests: 2 },
   async probe(t) {
@@ -191,7 +207,10 @@ const listStaysOpen = defineCheck({
   },
   judge({ list }, verdict, { case: key }) {
     if (list === null) return verdict.notApplicable(`the target has no key ${key}`);
-    verdict.should("AUTH-1", list.status, success, { in: list, at: "status", because: list.summary });
+    const seen = { in: list, at: "status", because: list.summary };
+    // Only the balance is said to stop paid requests; a cap or a budget may stop the key altogether, by its own row.
+    if (key !== "empty" && isSpendingDenial(list)) return verdict.observe("AUTH-1", list.summary, { in: list });
+    verdict.should("AUTH-1", list.status, success, seen);
   },
 });
 

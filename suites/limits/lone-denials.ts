@@ -1,0 +1,36 @@
+import { type Answer, type Check, defineWatch } from "../../src/conformance/index.ts";
+import { isSlotDenial } from "./burst.ts";
+
+/** A slot may come free a moment after the last byte, and a while after its client left: so long, µs. */
+const FREED_US = 3_000_000;
+const NOTICED_US = 13_000_000;
+/** One may be an accident. */
+const FEWEST = 2;
+
+const loneDenials = defineWatch({
+  id: "limits.slots-lone-denial",
+  title: "A request that is alone on its account is not denied for its number",
+  covers: ["LIMIT-CONC-4"],
+  explains:
+    "Looks at every denial concurrency_limit_exceeded on the accounts that the target sets aside for limits. When nothing else of ours was under way there, nor had ended or left in the seconds before, some slot is held by nobody: requests that ended in one way or another, denials for the rate among them, keep theirs.",
+  judge(answers, verdict) {
+    const own = answers.filter(({ asked }) => asked.account.startsWith("limited."));
+    if (own.length === 0) return verdict.notApplicable("the target sets no account aside for limits");
+    const taking = own.filter((answer) => !isSlotDenial(answer) && answer.asked.endpoint !== "models");
+    const lone = own.filter((answer) => isSlotDenial(answer) && !taking.some((other) => mayHold(other, answer)));
+    verdict.must("LIMIT-CONC-4", lone.length < FEWEST, true, {
+      in: lone[0] ?? own[0],
+      because: `${lone.length} denials for the number of requests, with none under way`,
+    });
+  },
+});
+
+/** Whether a request may still hold a slot when another is denied. */
+function mayHold({ exchange }: Answer, denied: Answer): boolean {
+  const { dueUs, endUs } = exchange.timeline;
+  const at = denied.exchange.timeline;
+  const lingersUs = exchange.ending.kind === "complete" ? FREED_US : NOTICED_US;
+  return dueUs <= at.endUs && endUs + lingersUs >= at.dueUs;
+}
+
+export const LONE_DENIALS: readonly Check[] = [loneDenials];

@@ -1,0 +1,40 @@
+import { type Answer, type Check, defineWatch, isStale, that } from "../../src/conformance/index.ts";
+
+/** A pause after which gateways and what stands before them begin to forget connections, µs. */
+const IDLE_US = 2_500_000;
+/** Fewer resets may be the race between a close and a request. */
+const FEWEST = 3;
+
+const idleConnections = defineWatch({
+  id: "robustness.idle-connections",
+  title: "A connection that rested is closed in the open, or works",
+  covers: ["HTTP-KEEP-ALIVE"],
+  explains:
+    "Looks at every request of the run on a connection that had rested for 2.5 s or more. A gateway may close such a connection, and then says so by closing it. One that resets it when the next request comes makes clients repeat requests of which they cannot know whether they were served.",
+  judge(answers, verdict) {
+    const rested = restedOnes(answers);
+    const reset = rested.filter(({ exchange }) => isStale(exchange));
+    if (rested.length < FEWEST) return verdict.notApplicable("hardly a connection rested between two requests");
+    const most = that("fewer than half of them", (count) => (count as number) < Math.max(FEWEST, rested.length / 2));
+    verdict.should("HTTP-KEEP-ALIVE", reset.length, most, {
+      in: reset[0] ?? rested[0],
+      because: `of ${rested.length} requests on connections that had rested were reset`,
+    });
+  },
+});
+
+/** Requests on a connection whose request before had ended a while ago. */
+function restedOnes(answers: readonly Answer[]): Answer[] {
+  const endedUs = new Map<string, number>();
+  const byStart = [...answers].sort((a, b) => (startUs(a) ?? 0) - (startUs(b) ?? 0));
+  return byStart.filter((answer) => {
+    const { connection, timeline } = answer.exchange;
+    const before = endedUs.get(connection.id);
+    endedUs.set(connection.id, timeline.endUs);
+    return connection.earlier > 0 && before !== undefined && (startUs(answer) ?? 0) - before > IDLE_US;
+  });
+}
+
+const startUs = ({ exchange }: Answer) => exchange.timeline.sentUs;
+
+export const IDLE_CONNECTIONS: readonly Check[] = [idleConnections];
