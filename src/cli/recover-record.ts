@@ -47,7 +47,7 @@ function recoverRecord(folder: string): RunRecord | undefined {
     complete: false,
     verdict: decide(results, { targetName: target, qualifiers: listOf(started["qualifiers"]), cutOff, load }),
     counts: countStatuses(results.map(({ status }) => status)),
-    rows: LEDGER.map((row) => ({ ...row })),
+    rows: LEDGER.filter(({ binds }) => head["command"] !== "client" || binds === "client").map((row) => ({ ...row })),
     ...filled("unscored", started["unscored"]),
     checks: results,
     ...filled("waivers", started["waivers"]),

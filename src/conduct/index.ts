@@ -1,5 +1,5 @@
 export type { ClientRun } from "./observation.ts";
-export { judgeScenario } from "./result.ts";
+export { judgeScenario, scenarioNotRun } from "./result.ts";
 export { runClient } from "./run-client.ts";
 export type { Scenario } from "./scenario.ts";
 export { SCENARIOS } from "./scenarios.ts";

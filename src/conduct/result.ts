@@ -13,22 +13,36 @@ export function judgeScenario(scenario: Scenario, runs: readonly ClientRun[], bo
   const empty = runs.find(({ attempts }) => attempts.length === 0);
   if (empty === undefined) scenario.judge(runs, claims, bounds);
   else claims.open("blocked", nothingCame(empty));
-  const id = `client.${scenario.name}`;
   return {
-    id,
-    check: id,
-    suite: "client",
-    title: scenario.title,
+    ...scenarioNotRun(scenario),
     layer: claims.findings[0]?.layer ?? "specification",
     axes: axesOf(runs),
     ...claims.conclude(scenario.toldBy === "findings" ? claims.met.join("; ") : timelineOf(runs)),
-    rows: [...scenario.rows],
     violated: [...new Set(claims.broken.map(({ row }) => row))],
     findings: claims.findings,
-    attestations: [],
-    unblock: [],
     exchanges: runs.flatMap(({ attempts, others }) => [...attempts, ...others]).map(({ id: exchange }) => exchange),
     durationMs: Math.max(...runs.map(({ ending }) => ending.durationMs)),
+  };
+}
+
+/** The result of a scenario that the run did not come to. */
+export function scenarioNotRun({ name, title, rows }: Scenario): CheckResult {
+  return {
+    id: `client.${name}`,
+    check: `client.${name}`,
+    suite: "client",
+    title,
+    layer: "specification",
+    axes: {},
+    status: "inconclusive",
+    message: "the run ended before this scenario",
+    rows: [...rows],
+    violated: [],
+    findings: [],
+    attestations: [],
+    unblock: [],
+    exchanges: [],
+    durationMs: 0,
   };
 }
 

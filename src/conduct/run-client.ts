@@ -1,7 +1,7 @@
 import type { CheckResult } from "../record/index.ts";
 import { evidenceOf } from "./evidence.ts";
 import type { ClientRun } from "./observation.ts";
-import { judgeScenario } from "./result.ts";
+import { judgeScenario, scenarioNotRun } from "./result.ts";
 import { type RunOptions, runScenario } from "./run-scenario.ts";
 import type { Scenario } from "./scenario.ts";
 
@@ -15,7 +15,7 @@ interface ClientOptions extends RunOptions {
 }
 
 interface Judged {
-  /** In the order of the scenarios; without those that were interrupted. */
+  /** One for each scenario, in their order. */
   readonly results: readonly CheckResult[];
   readonly requests: number;
 }
@@ -50,5 +50,5 @@ export async function runClient(options: ClientOptions): Promise<Judged> {
     // One failed to start: the others end at once.
     stopped.abort();
   }
-  return { results: options.scenarios.flatMap((scenario) => results.get(scenario) ?? []), requests };
+  return { results: options.scenarios.map((scenario) => results.get(scenario) ?? scenarioNotRun(scenario)), requests };
 }

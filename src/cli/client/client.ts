@@ -1,16 +1,17 @@
 import { closest } from "fastest-levenshtein";
 import { jsonDocument, renderConduct, renderTerminal } from "../../../reports/index.ts";
 import { Redactor } from "../../client/index.ts";
-import { runClient, SCENARIOS, type Scenario } from "../../conduct/index.ts";
+import { runClient, SCENARIOS, type Scenario, scenarioNotRun } from "../../conduct/index.ts";
 import { EXIT, UsageError } from "../../core/index.ts";
-import { RunFolder, type RunRecord } from "../../record/index.ts";
+import type { RunRecord } from "../../record/index.ts";
 import { parseTarget, type Target } from "../../target/index.ts";
 import { colorsFor } from "../colors.ts";
 import { composeRecord } from "../compose-record.ts";
 import { watchInterruption } from "../interruption.ts";
+import { journalStart } from "../journal-start.ts";
+import { keepRecord } from "../keep-record.ts";
+import { openFolder } from "../open-folder.ts";
 import { progress } from "../progress.ts";
-import { defaultFolder } from "../supply-target.ts";
-import { writeReports } from "../write-reports.ts";
 
 export interface ClientOptions {
   /** Program and arguments. */
@@ -41,9 +42,10 @@ export async function client(options: ClientOptions): Promise<number> {
   const startedAt = new Date();
   const target = describe([program, ...args], scenarios, options.mostAttempts);
   await using interruption = watchInterruption();
-  using folder = new RunFolder(options.out ?? defaultFolder(startedAt, target));
+  using folder = openFolder(options.out, startedAt, target, interruption);
   const redactor = new Redactor(secretsOf(process.env));
-  folder.journal({ event: "started", command: "client", target: redactor.redact(target.name).text });
+  const start = { command: "client", target, seed: 0, startedAt };
+  journalStart(folder, start, redactor, { checks: scenarios.map(scenarioNotRun) });
   const bar = progress(process.stderr, options.json);
   bar.start(scenarios.length);
   let done = 0;
@@ -62,16 +64,13 @@ export async function client(options: ClientOptions): Promise<number> {
       // By way of JSON, as it will be read: fields without a value are left out.
       folder.recording(result.id, JSON.parse(JSON.stringify(redactor.redactValue(runs))));
       const { id, status } = result;
-      folder.journal({ event: "check-finished", check: id, status, message: redactor.redact(result.message).text });
+      folder.journal(redactor.redactValue({ event: "check-finished", check: id, status, result }));
       bar.step(++done, id);
     },
   });
   bar.stop();
   const record = composeRecord({
-    command: "client",
-    target,
-    seed: 0,
-    startedAt,
+    ...start,
     results,
     requests,
     waivers: [],
@@ -81,14 +80,14 @@ export async function client(options: ClientOptions): Promise<number> {
     leftovers: [],
     build: undefined,
     interruptedBy: interruption.by(),
+    cutOff: folder.fault?.message,
     redactor,
     binds: "client",
     qualifiers: scenarios.length === SCENARIOS.length ? [] : [`${scenarios.length} of ${SCENARIOS.length} scenarios`],
   });
-  folder.record(record);
-  writeReports(folder.path);
-  folder.journal({ event: "finished", verdict: record.verdict.word, exitCode: record.verdict.exitCode });
+  const fault = keepRecord(folder, record);
   print(record, folder.path, options.json);
+  if (fault !== undefined) throw fault;
   return record.verdict.exitCode;
 }
 
