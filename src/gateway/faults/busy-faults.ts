@@ -3,10 +3,33 @@ import { html, insteadOf, status } from "./answer-edits.ts";
 import { cutOff, dropsConnection } from "./connection-edits.ts";
 import { type Fault, loadFault } from "./fault.ts";
 import { inBlocksOf, laterFrom } from "./stream-edits.ts";
-import { both, crowded, every, inference, onChat, reused, streaming, whole } from "./when.ts";
+import {
+  both,
+  crowded,
+  every,
+  inference,
+  onChat,
+  once,
+  remembered,
+  reused,
+  streaming,
+  type When,
+  whole,
+} from "./when.ts";
 import { all, endingAs, onServed, onSteps, wrap } from "./wrap.ts";
 
 const SPORADIC = ["STEADY-SERVICE"];
+
+/** The request before on this connection came so long ago, microseconds. */
+function rested(us: number): When {
+  const arrivals = remembered(() => new WeakMap<object, number>());
+  return once((call) => {
+    const { connection, arrivedUs } = call.arrival;
+    const before = arrivals(call).get(connection);
+    arrivals(call).set(connection, arrivedUs);
+    return before !== undefined && arrivedUs - before > us;
+  });
+}
 
 /** Errors and cuts that come with many requests. */
 export const BUSY_FAULTS: readonly Fault[] = [
@@ -48,6 +71,12 @@ export const BUSY_FAULTS: readonly Fault[] = [
     ["HTTP-KEEP-ALIVE", ...SPORADIC],
     "A connection is reset at its twentieth request.",
     dropsConnection((call: Call) => inference(call) && call.arrival.connection.served % 20 === 19, "reset"),
+  ),
+  loadFault(
+    "load.resets-rested-connections",
+    ["HTTP-KEEP-ALIVE", ...SPORADIC],
+    "A connection that rested for more than two seconds is reset at its next request.",
+    dropsConnection(rested(2_000_000), "reset"),
   ),
   loadFault(
     "load.resets-when-busy",

@@ -2,7 +2,17 @@ import { utcDay } from "../accounts/utc-day.ts";
 import type { Call } from "../pipeline/call.ts";
 import { refusal } from "../pipeline/refusal.ts";
 import { type Fault, fault } from "./fault.ts";
-import { every, extraField, multiTurn, onMessages, remembered, reused, streaming, type When } from "./when.ts";
+import {
+  every,
+  extraField,
+  inference,
+  multiTurn,
+  onMessages,
+  remembered,
+  reused,
+  streaming,
+  type When,
+} from "./when.ts";
 import { type Apply, all, overlook, wrap } from "./wrap.ts";
 
 const QUOTA = ["ERR-402-QUOTA", "SPEND-3"];
@@ -70,6 +80,12 @@ export const SPENDING_FAULTS: readonly Fault[] = [
     QUOTA,
     "A request with an x- header passes the daily cap.",
     overlook("quota_exceeded", extraHeader),
+  ),
+  fault(
+    "spend.cap-ignored-by-other-models",
+    QUOTA,
+    "The daily cap stops the plain models only.",
+    overlook("quota_exceeded", (call) => inference(call) && call.model?.id.startsWith("echo-fast") !== true),
   ),
   fault(
     "spend.cap-ignored-in-conversations",
