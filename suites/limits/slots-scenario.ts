@@ -1,5 +1,6 @@
 import type { Answer, Ask, Held, LimitedAccount, Probe } from "../../src/conformance/index.ts";
 import { median } from "../../src/core/index.ts";
+import { aTool } from "../shared/a-tool.ts";
 import { admittedIn, isRateDenial, isSlotDenial } from "./burst.ts";
 import { type OtherAccount, othersMeanwhile } from "./others-meanwhile.ts";
 
@@ -145,6 +146,12 @@ async function fullHouse(t: Probe, account: LimitedAccount, long: Ask, { typical
   return { held, extras, storm, late, freed, others };
 }
 
+/** A request that a tool would answer. */
+function withTool(ask: Ask): Ask {
+  const dialect = ask.endpoint === "messages" ? "messages" : "chat";
+  return { ...ask, prompt: "What is the weather in Oslo?", fields: { tools: [aTool(dialect)] } };
+}
+
 /** One request of every kind that must go by the same count. */
 function knockersOf(t: Probe, { key, second }: LimitedAccount): Record<string, Ask> {
   return {
@@ -230,7 +237,7 @@ async function wavesAfterEverything(t: Probe, account: LimitedAccount, long: Ask
     },
     {
       what: "tool calls",
-      act: () => each(both({ model: "tools", fields: {}, intent: "either" })),
+      act: () => each(both({ model: "tools" }).map(withTool)),
       left: false,
       possible: tools !== undefined,
     },

@@ -1,5 +1,6 @@
 import { type Answer, type Check, defineCheck, defineWatch, type Probe, success } from "../../src/conformance/index.ts";
-import { type Dialect, retryAfterMs } from "../../src/wire/index.ts";
+import { retryAfterMs } from "../../src/wire/index.ts";
+import { aTool } from "../shared/a-tool.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { isGoodKey } from "../shared/good-keys.ts";
 import { judgeDenial } from "../shared/judge-denial.ts";
@@ -143,15 +144,6 @@ const EXTRA_HEADERS: readonly (readonly [string, string])[] = [
   ["OpenAI-Organization", "org-gauntlet"],
   ["Anthropic-Beta", "tools-2024"],
 ];
-
-/** A tool as each dialect defines it. */
-function aTool(dialect: Dialect): object {
-  const schema = { type: "object", properties: { city: { type: "string" } } };
-  const named = { name: "get_weather", description: "Current weather of a city" };
-  return dialect === "chat"
-    ? { type: "function", function: { ...named, parameters: schema } }
-    : { ...named, input_schema: schema };
-}
 
 const noWayAround = defineCheck({
   id: "spending.no-way-around",
