@@ -52,6 +52,8 @@ export interface Asked {
 const LONGEST_REASON = 120;
 /** A body whose readings may be forgotten: JSON of many small parts takes twenty times its length in memory. */
 const LARGE_BYTES = 128 * 1024;
+const MANY_EVENTS = 4_000;
+const isSmall = (): boolean => false;
 
 /** An exchange with the means to read it. Readings are made on demand and kept. */
 export class Answer {
@@ -140,11 +142,11 @@ export class Answer {
 
   /** Body as JSON; `undefined` when it is not. */
   get json(): unknown {
-    return this.#json.get(this.#isLarge);
+    return this.#json.get(() => (this.exchange.response?.body.bytes ?? 0) > LARGE_BYTES);
   }
 
   get reply(): ReplyReading {
-    return this.#reply.get(this.#isLarge);
+    return this.#reply.get(isSmall);
   }
 
   /** Whether the body came as a stream of items and not as one document, whatever was asked. */
@@ -154,15 +156,11 @@ export class Answer {
   }
 
   get stream(): StreamReading {
-    return this.#stream.get(this.#isLarge);
+    return this.#stream.get(({ events }) => events.length > MANY_EVENTS);
   }
 
   get error(): ErrorReading {
-    return this.#error.get(this.#isLarge);
-  }
-
-  get #isLarge(): boolean {
-    return (this.exchange.response?.body.bytes ?? 0) > LARGE_BYTES;
+    return this.#error.get(isSmall);
   }
 
   /** Reply text however it came; `undefined` when there is no place for it, or its shape is unknown. */

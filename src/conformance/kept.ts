@@ -8,12 +8,12 @@ export class Kept<T> {
     this.#make = make;
   }
 
-  /** @param large whether the collector may take it. */
-  get(large: boolean): T {
+  /** @param isLarge whether the collector may take it. */
+  get(isLarge: (value: T) => boolean): T {
     const known = this.#held ?? this.#weak?.deref();
     if (known !== undefined) return known.value;
     const made = { value: this.#make() };
-    if (large) this.#weak = new WeakRef(made);
+    if (isLarge(made.value)) this.#weak = new WeakRef(made);
     else this.#held = made;
     return made.value;
   }

@@ -20,7 +20,7 @@ const MIB = 1024 * 1024;
  * Every answer is kept until the run is judged, so that all of them together are bounded, bytes: the more has come, the
  * less a single answer may hold. A run of all suites over a talkative gateway comes to 20 MB.
  */
-const KEPT_BYTES = 128 * MIB;
+const KEPT_BYTES = 64 * MIB;
 /** Share of what is left that one answer may take: as many may be under way at once. */
 const SHARE = 1 / 16;
 const LEAST_BYTES = 8 * 1024;

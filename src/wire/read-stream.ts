@@ -1,5 +1,5 @@
 import { member } from "../core/index.ts";
-import { decodeEventStream, type StreamItem } from "./event-stream.ts";
+import { EventStreamDecoder, type StreamItem } from "./event-stream.ts";
 import { parseJson, scanJsonObjects } from "./json-values.ts";
 import { outputOf } from "./output-text.ts";
 
@@ -51,10 +51,7 @@ const EVENT_FIELD = /^(?:data|event|id|retry)(?::|$)|^:/;
 export function readStream(body: Uint8Array): StreamReading {
   if (body.every((byte) => byte <= 32)) return summarize("empty", [], 0, 0);
   if (looksLikeEvents(body)) {
-    const items = decodeEventStream(body);
-    const events = items.flatMap(toEvent);
-    const comments = items.filter((item) => item.kind === "comment").length;
-    const stray = items.reduce((sum, item) => sum + strayOf(item), 0);
+    const { events, comments, stray } = readEvents(body);
     return summarize("event-stream", events, comments, stray);
   }
   const { pieces, strayBytes } = scanJsonObjects(body);
@@ -70,22 +67,36 @@ export function readStream(body: Uint8Array): StreamReading {
   return summarize(events.length === 1 ? "single-json" : "json-objects", events, 0, strayBytes);
 }
 
+/** Decoded at once, bytes: a body may be nothing but comments, a million of them. */
+const SLICE = 64 * 1024;
+/** Events that are kept; what comes after them is stray. The largest that is kept has room for forty thousand real ones. */
+const MOST_EVENTS = 50_000;
+
+function readEvents(body: Uint8Array): { events: StreamEvent[]; comments: number; stray: number } {
+  const decoder = new EventStreamDecoder();
+  const events: StreamEvent[] = [];
+  let comments = 0;
+  let stray = 0;
+  const take = (item: StreamItem) => {
+    if (item.kind === "comment") comments++;
+    else if (item.kind !== "event" || events.length >= MOST_EVENTS) stray += item.end - item.start;
+    else {
+      const { name, data, start, end } = item;
+      events.push({ name, raw: data, json: parseJson(data), start, end });
+    }
+  };
+  for (let at = 0; at < body.length; at += SLICE)
+    for (const item of decoder.feed(body.subarray(at, at + SLICE))) take(item);
+  for (const item of decoder.end()) take(item);
+  return { events, comments, stray };
+}
+
 /** The label is not trusted: event streams come labelled as JSON, and JSON labelled as an event stream. */
 function looksLikeEvents(body: Uint8Array): boolean {
   const head = new TextDecoder().decode(body.subarray(0, 64 * 1024)).replace(/^\uFEFF/, "");
   const lines = head.split(/\r\n|\r|\n/).filter((line) => line !== "");
   // Fields that nobody knows may come first. No line of a JSON text begins with a bare word and a colon.
   return lines.some((line, at) => (at === 0 ? EVENT_FIELD : EVENT_DATA).test(line));
-}
-
-function toEvent(item: StreamItem): StreamEvent[] {
-  if (item.kind !== "event") return [];
-  const { name, data, start, end } = item;
-  return [{ name, raw: data, json: parseJson(data), start, end }];
-}
-
-function strayOf(item: StreamItem): number {
-  return item.kind === "unterminated" || item.kind === "oversized" ? item.end - item.start : 0;
 }
 
 function summarize(framing: Framing, events: StreamEvent[], comments: number, strayBytes: number): StreamReading {

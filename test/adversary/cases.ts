@@ -138,8 +138,9 @@ authorized: true
   const complaints = [
     ...bounded(ran),
     ...ended(ran, behaviour, command),
-    ...(command.keeps ? kept(out, ran, behaviour) : []),
-    ...leaks([ran.stdout, ran.stderr, ...filesBelow(folder.path).map((path) => readFileSync(path, "latin1"))]),
+    ...(command.keeps ? kept(out, ran, behaviour.harmless === true || isUnseen(command.name, behaviour.name)) : []),
+    ...leaks([ran.stdout, ran.stderr]),
+    ...filesBelow(folder.path).flatMap((path) => leaks(partsOf(path))),
     ...(hostile.trapped.length === 0 ? [] : [`another host was asked: ${hostile.trapped[0]?.slice(0, 60)}`]),
   ];
   return { behaviour: behaviour.name, command: command.name, ran, complaints };
@@ -154,12 +155,15 @@ function bounded({ overTime, peakMib, seconds }: Watched): string[] {
 
 function ended(
   { code, signal, stderr, overTime }: Watched,
-  { harmless, unreachable }: Behaviour,
-  { everywhere, judges }: Command,
+  { harmless, unreachable, name: behaviour }: Behaviour,
+  { name, everywhere, judges }: Command,
 ): string[] {
   if (overTime) return [];
+  const unseen = isUnseen(name, behaviour);
   const allowed =
-    unreachable === true && everywhere ? [3] : [...WITHOUT_PASS, ...(harmless === true || !judges ? [0] : [])];
+    unreachable === true && everywhere
+      ? [3]
+      : [...WITHOUT_PASS, ...(harmless === true || !judges || unseen ? [0] : [])];
   return [
     ...(signal === null ? [] : [`it was ended by ${signal}`]),
     ...(code !== null && allowed.includes(code) ? [] : [`exit code ${code}: ${stderr.slice(-300)}`]),
@@ -168,12 +172,16 @@ function ended(
   ];
 }
 
+/** Load counts by status and framing; what is inside a coded body is judged in samples up to their bound only. */
+const isUnseen = (command: string, behaviour: string): boolean =>
+  ["load", "closed", "capacity"].includes(command) && /^(bomb|coding)\./.test(behaviour);
+
 /** Escape sequences of a gateway must not reach a terminal. */
 function hasControls(text: string): boolean {
   return /[^\P{Cc}\n\t]/u.test(text);
 }
 
-function kept(out: string, { code, stdout, overTime }: Watched, { harmless }: Behaviour): string[] {
+function kept(out: string, { code, stdout, overTime }: Watched, mayPass: boolean): string[] {
   if (overTime) return [];
   // Nothing was reached: there is nothing to record beyond the journal.
   if (code === 3 && !existsSync(join(out, "run.json"))) return [];
@@ -185,13 +193,23 @@ function kept(out: string, { code, stdout, overTime }: Watched, { harmless }: Be
     ...(record.verdict.exitCode === code
       ? []
       : [`the record says exit code ${record.verdict.exitCode}, it was ${code}`]),
-    ...(harmless !== true && record.verdict.word === "pass" ? ["the verdict is pass"] : []),
+    ...(!mayPass && record.verdict.word === "pass" ? ["the verdict is pass"] : []),
     ...(record.verdict.reasons.length > 0 || record.verdict.word === "pass" ? [] : ["the verdict has no reason"]),
     ...errors.slice(0, 3).map(({ id, message }) => `harness-error of ${id}: ${message}`),
     ...(stdout.includes(record.verdict.word.toUpperCase()) ? [] : ["the verdict is not printed"]),
     ...(hasControls(stdout) ? ["control characters on stdout"] : []),
   ];
 }
+
+/** A file in parts that overlap by more than a key: one of all exchanges may be larger than a text can be. */
+function partsOf(path: string): string[] {
+  const bytes = readFileSync(path);
+  const count = Math.max(1, Math.ceil(bytes.length / PART));
+  return Array.from({ length: count }, (_, at) => bytes.toString("latin1", at * PART, (at + 1) * PART + OVERLAP));
+}
+
+const PART = 64 * 1024 * 1024;
+const OVERLAP = 200;
 
 function leaks(texts: readonly string[]): string[] {
   const traces = tracesOf(KEY).filter((trace) => texts.some((text) => text.includes(trace)));

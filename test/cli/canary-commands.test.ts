@@ -88,7 +88,7 @@ test("SEC-1: no command shows a key, whether it works or fails", async () => {
   write("keys-cut.json", `{"valid": ${canary("valid")}`);
   write("small.yaml", LOAD);
   write("closed.yaml", "name: closed\nengine: autocannon\narrivals: { kind: closed, inFlight: 2, durationS: 1 }\n");
-  write("policy.yaml", "gates: ['checks_failed == 0']\n");
+  write("policy.yaml", "require: { suites: [models] }\n");
   const sources = ["keys.json", "unreadable.yaml", "pasted.yaml", "hook.mjs", "keys-cut.json"].map((name) =>
     join(folder.path, name),
   );

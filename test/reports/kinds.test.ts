@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { ALL_FORMATS, FORMATS, type Format } from "../../reports/index.ts";
 import { type RunRecord, runRecordSchema } from "../../src/record/index.ts";
@@ -14,12 +14,13 @@ import {
 } from "../support/readers.ts";
 import { SAMPLES } from "../support/sample-records.ts";
 
-/** Written by an earlier version, and kept as it was, but for its length: later ones must go on reading it. */
-const EARLIER = JSON.parse(
-  readFileSync(new URL("records/before-load-and-policy.json", import.meta.url), "utf8"),
-) as RunRecord;
+/** Written by earlier versions, and kept as they were, but for their length: later ones must go on reading them. */
+const RECORDS = new URL("records/", import.meta.url);
+const EARLIER = readdirSync(RECORDS).map(
+  (name) => [name, JSON.parse(readFileSync(new URL(name, RECORDS), "utf8")) as RunRecord] as const,
+);
 
-const KINDS = [...Object.entries(SAMPLES), ["an earlier version", EARLIER] as const];
+const KINDS = [...Object.entries(SAMPLES), ...EARLIER];
 
 /** Faults of a rendering, by somebody else's reading of it. */
 const READERS: Readonly<Record<Format, (text: string) => unknown>> = {

@@ -8,6 +8,8 @@ export interface SenderOptions {
   readonly maxConnections: number;
   /** Whole exchange, ms; default 60,000. */
   readonly deadlineMs?: number;
+  /** Longest wait for the head of an answer, ms; default the whole exchange's. */
+  readonly headMs?: number | undefined;
   /** Silence inside an answer that has begun, ms; default 20,000. */
   readonly idleMs?: number;
   /** Answer, bytes; default 64 MiB: a bound against endless streams. */
@@ -60,11 +62,12 @@ export function overdue(
   atUs: number,
   {
     deadlineMs = 60_000,
+    headMs = deadlineMs,
     idleMs = 20_000,
     maxBodyBytes = 64 * 1024 * 1024,
-  }: Pick<SenderOptions, "deadlineMs" | "idleMs" | "maxBodyBytes">,
+  }: Pick<SenderOptions, "deadlineMs" | "headMs" | "idleMs" | "maxBodyBytes">,
 ): Ending | undefined {
-  if (atUs - sentUs > deadlineMs * 1_000) return "deadline";
+  if (atUs - sentUs > (headUs > 0 ? deadlineMs : Math.min(deadlineMs, headMs)) * 1_000) return "deadline";
   if (headUs > 0 && atUs - readUs > idleMs * 1_000) return "idle-timeout";
   return bodyBytes > maxBodyBytes ? "size-bound" : undefined;
 }

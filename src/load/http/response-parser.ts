@@ -31,6 +31,8 @@ const END_OF_HEAD = Buffer.from("\r\n\r\n");
 const ZERO = 48;
 const ONE = 49;
 const SPACE = 32;
+/** What a recipient must not take for part of a value (RFC 9112, 2.2 and RFC 9110, 5.5). */
+const NOT_IN_A_HEAD = /\0|\r[^\n]/;
 
 /** Value of a header in a head as received; names in any letter case, repeated fields joined (RFC 9110, 5.3). */
 export function headValue(head: string, pattern: RegExp): string | undefined {
@@ -203,6 +205,7 @@ export class ResponseParser {
       head = text.slice(0, end + 2);
       next = from + end + 4 - before;
     }
+    if (NOT_IN_A_HEAD.test(head)) return this.#broken("a head with NUL or a bare CR") + to;
     const status = statusOf(head);
     if (status === 0) return this.#broken("no HTTP/1.1 status line") + to;
     if (status < 200) return next;
@@ -218,6 +221,11 @@ export class ResponseParser {
     if (this.#state === IN.idle) return;
     if (status === 204 || status === 304) {
       this.#end();
+      return;
+    }
+    if (coding !== undefined && length !== undefined) {
+      // Two lengths: whoever reads the other one cuts the answers elsewhere (RFC 9112, 6.3).
+      this.#broken("a Content-Length beside Transfer-Encoding");
       return;
     }
     if (coding !== undefined) {

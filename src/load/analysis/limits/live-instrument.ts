@@ -35,6 +35,7 @@ export class LiveInstrument implements Instrument, AsyncDisposable {
   readonly #sender: Sender;
   readonly #read: ReadReason;
   readonly #shots: ReadonlyMap<AskKind, Shot>;
+  readonly #over: NodeJS.Timeout;
   readonly #startUs = nowUs();
   /** Of denials, and of what was admitted. */
   readonly #roundTripsUs: number[] = [];
@@ -52,9 +53,12 @@ export class LiveInstrument implements Instrument, AsyncDisposable {
       maxConnections: options.maxConnections,
       // Streams are held on purpose: as long as it takes to fill every slot.
       deadlineMs: Math.max(LONGEST_HOLD_MS, target.timeouts.answerMs),
+      headMs: target.timeouts.answerMs,
       idleMs: target.timeouts.idleMs,
       http: target.http,
     });
+    // A gateway that does not answer must not cost more time than was given.
+    this.#over = setTimeout(() => this.#sender.abortAll(), options.budget.ms);
     this.#shots = shotsOf(options);
     this.kinds = [...this.#shots.keys()].filter((kind) => kind !== "main");
   }
@@ -97,6 +101,7 @@ export class LiveInstrument implements Instrument, AsyncDisposable {
     return new Promise((resolve) => {
       const dueUs = nowUs();
       const sent = this.#sender.send(shot, dueUs, (exchange) => {
+        if (exchange.ending === "aborted") return resolve(undefined);
         const trial = this.#trialOf(ordinal, kind, exchange);
         this.trials.push(trial);
         resolve(trial);
@@ -158,6 +163,7 @@ export class LiveInstrument implements Instrument, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    clearTimeout(this.#over);
     await this.#sender[Symbol.asyncDispose]();
   }
 }
