@@ -5,14 +5,11 @@ import { BEHAVIOURS, type CaseResult, COMMANDS, type Command, runCase } from "./
 /** One of each kind; `npm run prove:adversary` runs all of them against every command. */
 const CASES: readonly (readonly [behaviour: string, command: Command])[] = [
   ["head.endless-fields", COMMANDS.conform],
-  ["reset.inside-chunk", COMMANDS.conform],
-  ["body.endless-one-byte-chunks", COMMANDS.conform],
   ["bomb.brotli", COMMANDS.conform],
   ["json.a-million-lists-deep", COMMANDS.conform],
   ["key.repeated-eight-megabytes", COMMANDS.conform],
   ["redirect.307", COMMANDS.preflight],
   ["head.sixteen-thousand-retry-after", COMMANDS.load],
-  ["wait.a-century", COMMANDS.load],
   ["head.flood-of-100", COMMANDS.doctor],
 ];
 

@@ -14,7 +14,7 @@ const COLLAPSES: Behaviour = {
   name: "collapse",
   answer: (socket, { count }) => void socket.write(count < 60 ? whole(reply()) : whole("", "503 Down")),
 };
-const LOAD = "name: flood\narrivals: { kind: constant, ratePerS: 100, durationS: 20 }\nmaxInFlight: 64\n";
+const LOAD = "name: flood\narrivals: { kind: constant, ratePerS: 100, durationS: 6 }\nmaxInFlight: 64\n";
 
 async function against(behaviour: Behaviour, args: readonly string[], more = "") {
   using folder = temporaryFolder();
@@ -58,7 +58,7 @@ describe("a run that is of no use stops early", () => {
 
   test("unless the target file says otherwise", async () => {
     const { requests } = await against(COLLAPSES, ["load", "flood.yaml"], "circuit: off\n");
-    expect(requests).toBeGreaterThan(1_500);
+    expect(requests).toBeGreaterThan(450);
   });
 });
 
@@ -85,7 +85,7 @@ describe("load to somebody else's host", () => {
   test("where it is authorized, the plan comes first, with what it may cost", async () => {
     const prices = "authorized: true\nprices: { inputPerMTok: 3, outputPerMTok: 15 }\n";
     const plan =
-      /plan for .*: 2000 requests at most, 128000 output tokens at most, up to 100 per second, up to 64 in flight, about 20 s, 2\.10 USD at most/;
+      /plan for .*: 600 requests at most, 38400 output tokens at most, up to 100 per second, up to 64 in flight, about 6 s, 0\.63 USD at most/;
     const dry = await elsewhere(prices, ["load", "flood.yaml", "--dry-run"]);
     expect(dry).toMatchObject({ code: 0, stdout: expect.stringMatching(plan) });
     const wet = await elsewhere(prices, ["load", "flood.yaml"]);
@@ -95,7 +95,7 @@ describe("load to somebody else's host", () => {
 
   test("a plan beyond the budget is not begun", async () => {
     const { code, stderr } = await elsewhere("authorized: true\nbudget: { requests: 100 }\n", ["load", "flood.yaml"]);
-    expect(stderr).toContain("the plan has 2000 requests, the budget of the target 100");
+    expect(stderr).toContain("the plan has 600 requests, the budget of the target 100");
     expect(code).toBe(2);
   });
 });
