@@ -22,11 +22,11 @@ const SPORADIC = ["STEADY-SERVICE"];
 
 /** The request before on this connection came so long ago, microseconds. */
 function rested(us: number): When {
-  const arrivals = remembered(() => new WeakMap<object, number>());
+  const arrivals = remembered(() => new Map<number, number>());
   return once((call) => {
     const { connection, arrivedUs } = call.arrival;
-    const before = arrivals(call).get(connection);
-    arrivals(call).set(connection, arrivedUs);
+    const before = arrivals(call).get(connection.id);
+    arrivals(call).set(connection.id, arrivedUs);
     return before !== undefined && arrivedUs - before > us;
   });
 }
