@@ -1,0 +1,15 @@
+import { defineConfig } from "vitest/config";
+import { LONG_TESTS } from "./long-tests.ts";
+
+/** The tests that take long because they live through minutes of real time: `npm run prove:long`, part of `.ci/run`. */
+export default defineConfig({
+  test: {
+    include: [...LONG_TESTS],
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+    pool: "forks",
+    maxWorkers: 2,
+    retry: 1,
+    maxConcurrency: 8,
+  },
+});
