@@ -48,7 +48,8 @@ export async function capacity(options: CapacityOptions): Promise<number> {
   process.stderr.write(
     `gauntlet: capacity of ${options.account} at ${target.name}: from ${from} to ${to} ${name}, ${options.minutes} minutes at most\n`,
   );
-  const found = await findCapacity(
+  const redactor = new Redactor(allKeys(target).map((one) => ({ name: `key.${one.name}`, value: one.reveal() })));
+  const raw = await findCapacity(
     {
       unit,
       mix: mixOf(options),
@@ -58,7 +59,7 @@ export async function capacity(options: CapacityOptions): Promise<number> {
       stepS: options.stepS,
       limits,
       minutes: options.minutes,
-      onStep: (step) => process.stderr.write(`gauntlet: ${tellStep(step, name)}\n`),
+      onStep: (step) => process.stderr.write(`gauntlet: ${tellStep(redactor.redactValue(step), name)}\n`),
     },
     {
       target,
@@ -66,11 +67,13 @@ export async function capacity(options: CapacityOptions): Promise<number> {
       seed: options.seed ?? Date.now() % 0x7fffffff,
       stop: interruption.signal,
       abort: interruption.now,
-      redactor: new Redactor(allKeys(target).map((one) => ({ name: `key.${one.name}`, value: one.reveal() }))),
+      redactor,
       onSample: () => undefined,
       calibration: null,
     },
   );
+  // Why a level was missed may be in the gateway's words, and these may hold a key.
+  const found = redactor.redactValue(raw);
   const exitCode = found.best === undefined || found.cut || found.binds === "generator" ? EXIT.inconclusive : EXIT.pass;
   if (options.json)
     process.stdout.write(`${JSON.stringify({ exitCode, unit, objective: options.objective, ...found })}\n`);

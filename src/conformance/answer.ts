@@ -156,7 +156,9 @@ export class Answer {
   }
 
   get stream(): StreamReading {
-    return this.#stream.get(({ events }) => events.length > MANY_EVENTS);
+    return this.#stream.get(
+      ({ events }) => events.length > MANY_EVENTS || events.some(({ raw }) => raw.length > LARGE_BYTES),
+    );
   }
 
   get error(): ErrorReading {

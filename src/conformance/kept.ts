@@ -1,20 +1,32 @@
-/** A value that is made when first asked for, and made again where it was large and the memory was needed meanwhile. */
+/** Large values that are kept, of all answers together: what a judge looks at right now, in its different readings. */
+const MOST_LARGE = 4;
+
+/**
+ * A value that is made when first asked for. Large ones are let go when others are asked for, and made again: weak references
+ * would do for less, but they hold on to everything until the judge that looks at all answers has come to its end.
+ */
 export class Kept<T> {
+  /** Large ones that are held, the latest last. A cache: runs in one process only take turns in it. */
+  static readonly #large: Kept<unknown>[] = [];
   readonly #make: () => T;
   #held: { readonly value: T } | undefined;
-  #weak: WeakRef<{ readonly value: T }> | undefined;
 
   constructor(make: () => T) {
     this.#make = make;
   }
 
-  /** @param isLarge whether the collector may take it. */
+  /** @param isLarge whether the value may be let go. */
   get(isLarge: (value: T) => boolean): T {
-    const known = this.#held ?? this.#weak?.deref();
-    if (known !== undefined) return known.value;
-    const made = { value: this.#make() };
-    if (isLarge(made.value)) this.#weak = new WeakRef(made);
-    else this.#held = made;
-    return made.value;
+    if (this.#held !== undefined) return this.#held.value;
+    const held = { value: this.#make() };
+    this.#held = held;
+    if (isLarge(held.value)) {
+      Kept.#large.push(this);
+      if (Kept.#large.length > MOST_LARGE) {
+        const oldest = Kept.#large.shift();
+        if (oldest !== undefined) oldest.#held = undefined;
+      }
+    }
+    return held.value;
   }
 }

@@ -10,10 +10,12 @@ export interface JsonPiece {
  * then ends whatever walks through it.
  */
 const DEEPEST = 512;
+/** Most values that are read of one text. Half a million empty objects take twenty times their length in memory. */
+const MOST_VALUES = 250_000;
 
-/** Parses JSON; `undefined` stands for "not JSON" (a JSON text can never mean it), or nested beyond use. */
+/** Parses JSON; `undefined` stands for "not JSON" (a JSON text can never mean it), or nested or split beyond use. */
 export function parseJson(text: string): unknown {
-  if (isTooDeep(text)) return undefined;
+  if (isBeyondUse(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
@@ -26,13 +28,15 @@ const QUOTE = 34;
 const BACKSLASH = 92;
 const OPEN = 123;
 const CLOSE = 125;
+const COMMA = 44;
 const OPEN_LIST = 91;
 const CLOSE_LIST = 93;
 
-function isTooDeep(text: string): boolean {
+function isBeyondUse(text: string): boolean {
   // It takes as many characters to close as to open.
   if (text.length < DEEPEST * 2) return false;
   let depth = 0;
+  let values = 0;
   let inString = false;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -41,6 +45,8 @@ function isTooDeep(text: string): boolean {
     else if (inString) continue;
     else if (code === OPEN || code === OPEN_LIST) {
       if (++depth > DEEPEST) return true;
+    } else if (code === COMMA) {
+      if (++values > MOST_VALUES) return true;
     } else if (code === CLOSE || code === CLOSE_LIST) depth--;
   }
   return false;

@@ -172,9 +172,9 @@ function ended(
   ];
 }
 
-/** Load counts by status and framing; what is inside a coded body is judged in samples up to their bound only. */
+/** Load counts by status and framing; what is inside a body is judged in samples only, where there are any. */
 const isUnseen = (command: string, behaviour: string): boolean =>
-  ["load", "closed", "capacity"].includes(command) && /^(bomb|coding)\./.test(behaviour);
+  ["load", "closed", "capacity"].includes(command) && /^(bomb|coding|json|text|events)\./.test(behaviour);
 
 /** Escape sequences of a gateway must not reach a terminal. */
 function hasControls(text: string): boolean {
