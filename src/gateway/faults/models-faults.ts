@@ -50,7 +50,7 @@ export const MODELS_FAULTS: readonly Fault[] = [
   ),
   fault(
     "models.500-now-and-then",
-    ["MODELS-1", "AUTH-1"],
+    ["MODELS-1", "AUTH-1", "STEADY-SERVICE"],
     "Every fourth list is an internal error.",
     onServed(every(4, onModels), insteadOf("internal_error")),
   ),
