@@ -72,6 +72,8 @@ export const gatewayCommand: CommandModule<object, Arguments> = {
     process.on("SIGTERM", stop).on("SIGINT", stop);
     // Started by a run of ours: without it there is nobody to serve, and nobody to end us.
     if (process.connected) process.once("disconnect", stop);
+    // It was killed before we came this far.
+    else if (process.send !== undefined) stop();
     process.stdout.write(`${JSON.stringify(running.ready)}\n`);
     if (!asked.signal.aborted) await once(asked.signal, "abort");
     await running.drain();
