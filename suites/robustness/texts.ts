@@ -141,7 +141,9 @@ async function askTogether(t: Probe): Promise<{ nonce: string; answer: Answer }[
       mode: index % 3 === 0 ? "stream" : "whole",
     };
     if (index % 6 === 5) {
-      const held = t.begin({ ...ask, mode: "stream", intent: "odd", freshConnection: true });
+      // A long reply: one that is over before its client leaves is not abandoned.
+      const model = t.target.models.stream === undefined ? "echo" : "stream";
+      const held = t.begin({ ...ask, model, mode: "stream", intent: "odd", freshConnection: true });
       leaving.push(held);
       await held.live.started;
       held.live.abort();
