@@ -19,7 +19,7 @@ import { askPastRate } from "./shared/ask-past-rate.ts";
 import { expectedDenial } from "./shared/expected-denial.ts";
 import { assumeTwin, goodTwin } from "./shared/good-twin.ts";
 import { judgeDenial } from "./shared/judge-denial.ts";
-import { LONG_TEXT } from "./shared/texts.ts";
+import { LONG_STORY, LONG_TEXT } from "./shared/texts.ts";
 
 interface DenialCase {
   readonly id: `errors.${string}`;
@@ -178,7 +178,7 @@ const cutReply = defineCheck({
   across: { dialect: DIALECTS },
   cost: { requests: 4 },
   async probe(t) {
-    const ask: Ask = { model: "cutStream", prompt: "Tell me a long story.", intent: "odd" };
+    const ask: Ask = { model: "cutStream", prompt: LONG_STORY, intent: "odd" };
     const cut = await askPastRate(t, { ...ask, mode: "stream", bounds: { idleMs: 12_000 } });
     return {
       cut,

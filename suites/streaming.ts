@@ -8,98 +8,11 @@ import {
   type Verdict,
 } from "../src/conformance/index.ts";
 import { DIALECTS } from "../src/wire/index.ts";
-import { type Arrival, arrivalOf, isFairlySeen, isOneBurst, LONG_ENOUGH_MS } from "./shared/arrival.ts";
+import { arrivalOf } from "./shared/arrival.ts";
 import { askPastRate } from "./shared/ask-past-rate.ts";
 import { assumeTwin } from "./shared/good-twin.ts";
-import { AMPLE_TOKENS, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
-
-/** When one of two came in one piece, more tell whether that was an accident: so many that tell, of so many at most. */
-const ENOUGH_RUNS = 6;
-const MOST_RUNS = 12;
-/** Fewer than these that tell are no case. */
-const FEWEST_RUNS = 3;
-
-/** Circumstances under which gateways and the proxies in front of them tend to hold streams back. */
-const CIRCUMSTANCES = ["plain", "compression-accepted", "used-connection", "second-key", "usage-asked-for"] as const;
-
-const incremental = defineCheck({
-  id: "streaming.incremental",
-  title: "A streamed chat reply arrives as it is produced",
-  covers: ["STREAM-1"],
-  explains:
-    "Long streams: as they are, with compression accepted, on a connection that was used before, with the account's other key, and with a count of tokens asked for. When four fifths of the output arrive in one burst, or one document comes in place of a stream, the reply was held back. Judged only when the whole reply takes at least 0.4 s, and failed only when it happened to most of them.",
-  needs: ["model.stream"],
-  across: { case: CIRCUMSTANCES },
-  cost: { requests: 3, waitS: 3 },
-  async probe(t) {
-    const { second } = t.target.keys;
-    const circumstance: Ask =
-      t.case === "compression-accepted"
-        ? { headers: [["Accept-Encoding", "gzip, deflate, br"]] }
-        : {
-            freshConnection: t.case !== "used-connection",
-            ...(t.case === "second-key" && second !== undefined ? { key: second } : {}),
-            // A gateway may refuse what the interface does not show.
-            ...(t.case === "usage-asked-for"
-              ? { fields: { stream_options: { include_usage: true } }, intent: "either" as const }
-              : {}),
-          };
-    const ask = async () => {
-      if (t.case === "used-connection") await t.ask({ endpoint: "models" });
-      return t.ask({ ...circumstance, model: "stream", mode: "stream", prompt: "Tell me a long story." });
-    };
-    const first = await Promise.all([ask(), ask()]);
-    // One of two may be an accident of the network; more tell, as far as this process keeps up.
-    const doubtful = first.some((answer) => isHeldBack(arrivalOf(answer)));
-    const runs = [...first];
-    while (doubtful && runs.length < MOST_RUNS && runs.filter(tellsArrival).length < ENOUGH_RUNS) {
-      await t.wait(300);
-      runs.push(await ask());
-    }
-    return { runs };
-  },
-  judge({ runs }, verdict, axes) {
-    const refused = runs.find(({ status = 0 }) => status >= 400 && status < 500);
-    if (axes.case === "usage-asked-for" && refused !== undefined)
-      return verdict.notApplicable(`stream_options are refused (${refused.summary})`);
-    for (const run of runs) verdict.assumeGood(run, "a long stream");
-    const arrivals = runs.map((answer) => ({ answer, arrival: arrivalOf(answer) }));
-    const telling = arrivals.filter(({ answer }) => tellsArrival(answer));
-    const held = telling.filter(({ arrival }) => isHeldBack(arrival));
-    const told = telling.length;
-    if (told < (held.length === 0 ? 1 : FEWEST_RUNS))
-      return verdict.inconclusive("this machine is too busy to tell when pieces arrive");
-    const short = arrivals.filter(({ arrival }) => !arrival.document && arrival.totalMs < LONG_ENOUGH_MS);
-    const stalled = short.length > 0 && held.length > 0 && !held.some(({ arrival }) => arrival.document);
-    // A reply that once took so little takes no longer than that: what seems held back then is a stall on the way.
-    if (stalled || short.length === runs.length) {
-      return verdict.inconclusive(
-        `the long reply takes only ${Math.round(short[0]?.arrival.totalMs ?? 0)} ms; name a longer one as models.stream`,
-      );
-    }
-    const [worst] = held;
-    verdict.must("STREAM-1", held.length, atMost(Math.max(1, Math.floor(told / 2))), {
-      in: worst?.answer,
-      because:
-        worst === undefined ? `${told} streams` : `of ${told} streams held back: ${describeArrival(worst.arrival)}`,
-    });
-  },
-});
-
-function isHeldBack(arrival: Arrival): boolean {
-  return arrival.document || isOneBurst(arrival);
-}
-
-/** Whether a stream says how it was sent: pieces that came while this process was held up were all read at once. */
-function tellsArrival(answer: Answer): boolean {
-  const arrival = arrivalOf(answer);
-  return arrival.document || !isOneBurst(arrival) || isFairlySeen(answer, arrival);
-}
-
-function describeArrival({ document, totalMs, firstMs, burstShare, pieces }: Arrival): string {
-  if (document) return "one document in place of a stream";
-  return `${pieces} pieces, first after ${Math.round(firstMs)} of ${Math.round(totalMs)} ms, ${Math.round(burstShare * 100)} % in one burst`;
-}
+import { AMPLE_TOKENS, LONG_STORY, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
+import { INCREMENTAL } from "./streaming/incremental.ts";
 
 /** A stream that is over should be seen to be over soon, ms. */
 const LONGEST_TAIL_MS = 3_000;
@@ -227,7 +140,7 @@ const longTextIsIntact = defineCheck({
   async probe(t) {
     const ask: Ask = {
       model: "stream",
-      prompt: "Tell me a long story.",
+      prompt: LONG_STORY,
       ...(t.dialect === "messages" ? { maxTokens: AMPLE_TOKENS } : {}),
     };
     const [first, second, ...streams] = await Promise.all([
@@ -343,7 +256,7 @@ const CLOSINGS: readonly (readonly [string, (answer: Answer) => boolean])[] = [
 ];
 
 export const STREAMING: readonly Check[] = [
-  incremental,
+  ...INCREMENTAL,
   ends,
   textIsIntact,
   longTextIsIntact,

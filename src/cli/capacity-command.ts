@@ -1,4 +1,5 @@
 import type { CommandModule } from "yargs";
+import { fault, json, seed, target, variant } from "./options.ts";
 import { leaveExitCode } from "./outcome.ts";
 
 interface Arguments {
@@ -28,12 +29,7 @@ export const capacityCommand: CommandModule<object, Arguments> = {
       requiresArg: true,
       describe: 'for example "ttft_ms p99 < 800, failed < 0.1%"',
     },
-    target: {
-      type: "string",
-      default: "embedded",
-      requiresArg: true,
-      describe: 'target file, or "embedded" for the reference gateway',
-    },
+    target,
     account: { type: "string", default: "valid", requiresArg: true, describe: "valid, a tier, limited.0, …" },
     workload: { type: "string", requiresArg: true, describe: "workload file whose mix of requests is sent" },
     streams: { type: "boolean", default: false, describe: "search for streams in flight, not for requests per second" },
@@ -41,10 +37,10 @@ export const capacityCommand: CommandModule<object, Arguments> = {
     to: { type: "number", requiresArg: true, describe: "highest level; default a little beyond the limit" },
     "step-s": { type: "number", default: 10, requiresArg: true, describe: "seconds of a step" },
     minutes: { type: "number", default: 10, requiresArg: true, describe: "longest time" },
-    seed: { type: "number", requiresArg: true, describe: "seed of everything random; default taken from the clock" },
-    json: { type: "boolean", default: false, describe: "print one JSON document to stdout and nothing else there" },
-    fault: { type: "string", array: true, nargs: 1, default: [], describe: "with the embedded gateway: a fault" },
-    variant: { type: "string", array: true, nargs: 1, default: [], describe: "with the embedded gateway: a variant" },
+    seed,
+    json,
+    fault,
+    variant,
   },
   handler: async (argv) => {
     const { capacity } = await import("./capacity.ts");

@@ -1,4 +1,5 @@
 import type { CommandModule } from "yargs";
+import { json } from "./options.ts";
 import { leaveExitCode } from "./outcome.ts";
 
 interface Arguments {
@@ -31,7 +32,7 @@ export const clientCommand: CommandModule<object, Arguments> = {
       requiresArg: true,
       describe: "folder for this run; default gauntlet-runs/<time>-<command>",
     },
-    json: { type: "boolean", default: false, describe: "print one JSON document to stdout and nothing else there" },
+    json,
     timeout: {
       type: "number",
       default: 60,

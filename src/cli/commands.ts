@@ -1,97 +1,24 @@
-import type { ArgumentsCamelCase, CommandModule } from "yargs";
+import type { CommandModule } from "yargs";
 import type { Format, Layout } from "../../reports/index.ts";
+import {
+  baseline,
+  confirm,
+  dryRun,
+  fault,
+  json,
+  only,
+  out,
+  policy,
+  repeat,
+  seed,
+  suite,
+  target,
+  variant,
+  waivers,
+} from "./options.ts";
+import { leaveExitCode } from "./outcome.ts";
 import type { Printed } from "./report.ts";
 
-/** Where a command leaves its exit code. */
-interface Outcome {
-  exitCode: number;
-}
-
-function outcomeOf(argv: ArgumentsCamelCase<object>): Outcome {
-  return argv["outcome"] as Outcome;
-}
-
-const target = {
-  type: "string",
-  describe: 'target file, or "embedded" for the reference gateway',
-  default: "embedded",
-  requiresArg: true,
-} as const;
-const out = {
-  type: "string",
-  describe: "folder for this run; default gauntlet-runs/<time>-<target>",
-  requiresArg: true,
-} as const;
-const json = {
-  type: "boolean",
-  describe: "print one JSON document to stdout and nothing else there",
-  default: false,
-} as const;
-const seed = {
-  type: "number",
-  describe: "seed of everything random; default taken from the clock",
-  requiresArg: true,
-} as const;
-const only = {
-  type: "string",
-  array: true,
-  nargs: 1,
-  describe: "check, check instance, or requirement row; may be repeated",
-  default: [] as string[],
-} as const;
-const fault = {
-  type: "string",
-  array: true,
-  nargs: 1,
-  describe: "with the embedded gateway: switch a fault on",
-  default: [] as string[],
-} as const;
-const variant = {
-  type: "string",
-  array: true,
-  nargs: 1,
-  describe: "with the embedded gateway: switch a legal variant on",
-  default: [] as string[],
-} as const;
-const waivers = {
-  type: "string",
-  describe: "waiver file: failures that are known and accepted until a day",
-  requiresArg: true,
-} as const;
-const repeat = {
-  type: "number",
-  describe: "run every check so often; a verdict that flips is flaky",
-  default: 1,
-  requiresArg: true,
-} as const;
-const dryRun = {
-  type: "boolean",
-  describe: "print requests and time per suite, and send nothing",
-  default: false,
-} as const;
-const suite = {
-  type: "string",
-  array: true,
-  nargs: 1,
-  describe: "module with a suite of your own, .ts or .js; may be repeated",
-  default: [] as string[],
-} as const;
-const policy = {
-  type: "string",
-  describe: "policy file: gates, required suites and rows, levels",
-  requiresArg: true,
-} as const;
-const baseline = {
-  type: "string",
-  describe: "baseline file, in place of the one that the policy names",
-  requiresArg: true,
-  implies: "policy",
-} as const;
-const confirm = {
-  type: "boolean",
-  describe: "measure failed performance gates of the policy once more",
-  default: false,
-} as const;
 const conformOptions = {
   target,
   only,
@@ -137,7 +64,7 @@ export const conformCommand: CommandModule<object, ConformArguments> = {
       .options(conformOptions) as never,
   handler: async (argv) => {
     const { conform } = await import("./conform.ts");
-    outcomeOf(argv).exitCode = await conform({ command: "conform", ...argv, suites: argv.suites ?? [] });
+    leaveExitCode(argv, await conform({ command: "conform", ...argv, suites: argv.suites ?? [] }));
   },
 };
 
@@ -158,12 +85,15 @@ export const runCommand: CommandModule<object, ConformArguments & { readonly loa
       }) as never,
     handler: async (argv) => {
       const { conform } = await import("./conform.ts");
-      outcomeOf(argv).exitCode = await conform({
-        command: "run",
-        ...argv,
-        suites: [],
-        tiers: argv.load && argv.only.length === 0,
-      });
+      leaveExitCode(
+        argv,
+        await conform({
+          command: "run",
+          ...argv,
+          suites: [],
+          tiers: argv.load && argv.only.length === 0,
+        }),
+      );
     },
   };
 
@@ -173,7 +103,7 @@ export const checksCommand: CommandModule<object, { readonly json: boolean; read
   builder: { json, suite },
   handler: async (argv) => {
     const { listChecks } = await import("./list-checks.ts");
-    outcomeOf(argv).exitCode = await listChecks(argv);
+    leaveExitCode(argv, await listChecks(argv));
   },
 };
 
@@ -186,7 +116,7 @@ export const explainCommand: CommandModule<object, { readonly id: string; readon
       .options({ suite }) as never,
   handler: async (argv) => {
     const { explain } = await import("./list-checks.ts");
-    outcomeOf(argv).exitCode = await explain(argv.id, argv.suite);
+    leaveExitCode(argv, await explain(argv.id, argv.suite));
   },
 };
 
@@ -202,7 +132,7 @@ export const rejudgeCommand: CommandModule<
       .options({ json, suite }) as never,
   handler: async (argv) => {
     const { rejudge } = await import("./rejudge.ts");
-    outcomeOf(argv).exitCode = await rejudge(argv);
+    leaveExitCode(argv, await rejudge(argv));
   },
 };
 
@@ -238,7 +168,7 @@ export const reportCommand: CommandModule<object, ReportArguments> = {
     }) as never,
   handler: async (argv) => {
     const { report } = await import("./report.ts");
-    outcomeOf(argv).exitCode = report(argv);
+    leaveExitCode(argv, report(argv));
   },
 };
 
@@ -284,7 +214,7 @@ export const loadCommand: CommandModule<object, LoadArguments> = {
       }) as never,
   handler: async (argv) => {
     const { load } = await import("./load.ts");
-    outcomeOf(argv).exitCode = await load({ ...argv, dryRun: argv["dry-run"] });
+    leaveExitCode(argv, await load({ ...argv, dryRun: argv["dry-run"] }));
   },
 };
 
@@ -330,7 +260,7 @@ export const compareCommand: CommandModule<object, CompareArguments> = {
       }) as never,
   handler: async (argv) => {
     const { compare } = await import("./compare/compare.ts");
-    outcomeOf(argv).exitCode = await compare(argv);
+    leaveExitCode(argv, await compare(argv));
   },
 };
 
@@ -347,6 +277,6 @@ export const calibrateCommand: CommandModule<
   },
   handler: async (argv) => {
     const { calibrate } = await import("./calibrate.ts");
-    outcomeOf(argv).exitCode = await calibrate(argv);
+    leaveExitCode(argv, await calibrate(argv));
   },
 };

@@ -1,35 +1,11 @@
-import type { ArgumentsCamelCase, CommandModule } from "yargs";
+import type { CommandModule } from "yargs";
 import { UsageError } from "../core/index.ts";
-
-function outcomeOf(argv: ArgumentsCamelCase<object>): { exitCode: number } {
-  return argv["outcome"] as { exitCode: number };
-}
+import type { ExportOptions } from "./k6/export-k6.ts";
+import { json, target } from "./options.ts";
+import { leaveExitCode } from "./outcome.ts";
 
 const k6 = { type: "string", requiresArg: true, describe: "path of k6; default K6_PATH, then PATH" } as const;
-const json = {
-  type: "boolean",
-  default: false,
-  describe: "print one JSON document to stdout and nothing else there",
-} as const;
-const target = {
-  type: "string",
-  default: "embedded",
-  requiresArg: true,
-  describe: 'target file, or "embedded" for the reference gateway',
-} as const;
-
-interface ExportArguments {
-  readonly what: string;
-  readonly target: string;
-  readonly out: string;
-  readonly instances: number;
-  readonly output: "opentelemetry" | "prometheus";
-  readonly seed: number;
-  readonly brief: boolean;
-  readonly k6?: string;
-}
-
-const exportCommand: CommandModule<object, ExportArguments> = {
+const exportCommand: CommandModule<object, ExportOptions> = {
   command: "export <what>",
   describe: "Write a folder that plain k6 and the k6 operator can run",
   builder: (yargs) =>
@@ -48,7 +24,7 @@ const exportCommand: CommandModule<object, ExportArguments> = {
     }) as never,
   handler: async (argv) => {
     const { exportK6 } = await import("./k6/export-k6.ts");
-    outcomeOf(argv).exitCode = await exportK6(argv);
+    leaveExitCode(argv, await exportK6(argv));
   },
 };
 
@@ -78,7 +54,7 @@ const importCommand: CommandModule<object, ImportArguments> = {
       }) as never,
   handler: async (argv) => {
     const { importK6 } = await import("./k6/import-k6.ts");
-    outcomeOf(argv).exitCode = await importK6(argv);
+    leaveExitCode(argv, await importK6(argv));
   },
 };
 
@@ -111,7 +87,7 @@ const planCommand: CommandModule<object, PlanArguments> = {
     }) as never,
   handler: async (argv) => {
     const { planFleet } = await import("./k6/plan-fleet.ts");
-    outcomeOf(argv).exitCode = await planFleet(argv);
+    leaveExitCode(argv, await planFleet(argv));
   },
 };
 

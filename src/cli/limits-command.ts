@@ -1,4 +1,5 @@
 import type { CommandModule } from "yargs";
+import { fault, json, target, variant } from "./options.ts";
 import { leaveExitCode } from "./outcome.ts";
 
 interface Arguments {
@@ -16,12 +17,7 @@ export const limitsCommand: CommandModule<object, Arguments> = {
   command: "limits",
   describe: "Find out how an account is limited: rate, burst, kind of window, slots; uses the account up",
   builder: {
-    target: {
-      type: "string",
-      default: "embedded",
-      requiresArg: true,
-      describe: 'target file, or "embedded" for the reference gateway',
-    },
+    target,
     account: {
       type: "string",
       default: "valid",
@@ -34,9 +30,9 @@ export const limitsCommand: CommandModule<object, Arguments> = {
       describe: "most requests; default by the account's limits",
     },
     minutes: { type: "number", requiresArg: true, describe: "longest time; default 6" },
-    json: { type: "boolean", default: false, describe: "print one JSON document to stdout and nothing else there" },
-    fault: { type: "string", array: true, nargs: 1, default: [], describe: "with the embedded gateway: a fault" },
-    variant: { type: "string", array: true, nargs: 1, default: [], describe: "with the embedded gateway: a variant" },
+    json,
+    fault,
+    variant,
   },
   handler: async (argv) => {
     const { limits } = await import("./limits.ts");

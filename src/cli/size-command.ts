@@ -1,4 +1,5 @@
 import type { CommandModule } from "yargs";
+import { json } from "./options.ts";
 import { leaveExitCode } from "./outcome.ts";
 
 interface Arguments {
@@ -35,7 +36,7 @@ export const sizeCommand: CommandModule<object, Arguments> = {
         target: { type: "string", default: "embedded", requiresArg: true, describe: "with --verify: target file" },
         account: { type: "string", default: "valid", requiresArg: true, describe: "with --verify: valid, a tier, …" },
         seed: { type: "number", default: 1, requiresArg: true, describe: "seed of what is random in the workload" },
-        json: { type: "boolean", default: false, describe: "print one JSON document to stdout and nothing else there" },
+        json,
       }) as never,
   handler: async (argv) => {
     const { size } = await import("./size.ts");

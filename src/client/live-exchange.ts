@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import type { Clock } from "../core/index.ts";
+import { type Clock, trim } from "../core/index.ts";
 import { type HeaderList, header } from "../wire/index.ts";
 import type { Connection, WireListener } from "./connection.ts";
 import { decodeBody } from "./decode-body.ts";
@@ -258,21 +258,15 @@ function recordedRequest({ method, url, headers, body }: OutgoingRequest): Recor
   return { method, url, headers, body: text, bodyBytes };
 }
 
+const BLANKS = " \t";
+
 /** Header fields as the parser cut them: a flat list of names and values. Blanks around a value are not part of it. */
 function pairs(raw: unknown): HeaderList {
   if (!Array.isArray(raw)) return [];
   const list: [string, string][] = [];
-  for (let at = 0; at + 1 < raw.length; at += 2) list.push([latin1(raw[at]), withoutBlanks(latin1(raw[at + 1]))]);
+  for (let at = 0; at + 1 < raw.length; at += 2)
+    list.push([latin1(raw[at]), trim(latin1(raw[at + 1]), BLANKS, BLANKS)]);
   return list;
-}
-
-/** Not by a pattern: one for the end begins anew at every blank, and a value may hold two hundred thousand of them. */
-function withoutBlanks(value: string): string {
-  let from = 0;
-  let to = value.length;
-  while (from < to && " \t".includes(value[from] as string)) from++;
-  while (to > from && " \t".includes(value[to - 1] as string)) to--;
-  return value.slice(from, to);
 }
 
 function latin1(value: unknown): string {

@@ -1,3 +1,4 @@
+export { accountOfKey } from "./account-of-key.ts";
 export { Answer, type Asked, atPointer, type ReadingRules } from "./answer.ts";
 export type { Ask } from "./ask.ts";
 export type { Axes } from "./axes.ts";
@@ -18,6 +19,7 @@ export { resultOf } from "./judge.ts";
 export { leftoversOf } from "./leftovers.ts";
 export { type LimitedAccount, limitedFor } from "./limited-account.ts";
 export type { Need } from "./need.ts";
+export { isTimedOut } from "./patience.ts";
 export { type Plan, planOf } from "./plan.ts";
 export type { Probe } from "./probe.ts";
 export { freeze, type Recordable, thaw } from "./recording.ts";

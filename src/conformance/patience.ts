@@ -14,6 +14,12 @@ const MOST_TIMEOUTS = 240;
 const GREATEST_HASTE = { deadlineMs: 1_000, idleMs: 600 };
 
 const TIMED_OUT: readonly string[] = ["deadline", "idle-timeout"];
+
+/** Whether we left because a bound on time ran out. */
+export function isTimedOut({ ending }: Exchange): boolean {
+  return TIMED_OUT.includes(ending.kind);
+}
+
 const MIB = 1024 * 1024;
 
 /**
@@ -61,8 +67,8 @@ export class Patience {
     this.#keptBytes = 0;
   }
 
-  note(kind: string, { ending, response }: Exchange): void {
-    this.#keptBytes += response?.body.bytes ?? 0;
-    if (TIMED_OUT.includes(ending.kind)) this.#timeouts.set(kind, (this.#timeouts.get(kind) ?? 0) + 1);
+  note(kind: string, exchange: Exchange): void {
+    this.#keptBytes += exchange.response?.body.bytes ?? 0;
+    if (isTimedOut(exchange)) this.#timeouts.set(kind, (this.#timeouts.get(kind) ?? 0) + 1);
   }
 }

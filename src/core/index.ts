@@ -15,3 +15,4 @@ export { maskLikely } from "./mask-likely.ts";
 export { onAbort } from "./on-abort.ts";
 export { type Random, seededRandom } from "./random.ts";
 export { median, rankCorrelation } from "./series.ts";
+export { trim } from "./trim.ts";

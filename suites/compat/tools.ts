@@ -10,6 +10,7 @@ import {
 } from "../../src/conformance/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
 import { type Dialect, parseJson } from "../../src/wire/index.ts";
+import { ONE_TOOL, TWO_TOOLS, toolsOf } from "../shared/tools.ts";
 import { defineCompat } from "./define-compat.ts";
 import { judgeOrder } from "./messages-stream.ts";
 
@@ -21,19 +22,7 @@ interface Call {
   readonly input: unknown;
 }
 
-const PARAMETERS = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 const PROMPT = "What is the weather in Paris? Use the tool.";
-
-const ONE_TOOL = { get_weather: "Current weather of a city" };
-const TWO_TOOLS = { ...ONE_TOOL, get_time: "Local time of a city" };
-
-function toolsOf(dialect: Dialect, tools: Readonly<Record<string, string>>): readonly unknown[] {
-  return Object.entries(tools).map(([name, description]) =>
-    dialect === "chat"
-      ? { type: "function", function: { name, description, parameters: PARAMETERS } }
-      : { name, description, input_schema: PARAMETERS },
-  );
-}
 
 const anObjectOfArguments = that("a JSON object", isObject);
 

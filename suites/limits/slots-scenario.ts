@@ -1,7 +1,8 @@
 import type { Answer, Ask, Held, LimitedAccount, Probe } from "../../src/conformance/index.ts";
 import { median } from "../../src/core/index.ts";
-import { aTool } from "../shared/a-tool.ts";
+import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
 import { admittedIn, isRateDenial, isSlotDenial } from "./burst.ts";
+import { longStream } from "./long-stream.ts";
 import { type OtherAccount, othersMeanwhile } from "./others-meanwhile.ts";
 
 /** Requests sent all at once. `what` says what had happened to the slots before. */
@@ -53,15 +54,7 @@ export async function slotsScenario(t: Probe): Promise<SlotsRecording> {
   const account = t.limited("slots");
   const { limits, key } = account;
   const slots = limits.inFlight;
-  const long: Ask = {
-    key,
-    endpoint: "chat",
-    mode: "stream",
-    model: "stream",
-    prompt: "Tell me a long story.",
-    intent: "either",
-    freshConnection: true,
-  };
+  const long = longStream(key);
   // On an account with a low rate only the full house is affordable.
   const rich = limits.rpm >= 30 * slots + 100;
   const over = rich ? slots * 2 : Math.min(8, slots);
@@ -149,7 +142,7 @@ async function fullHouse(t: Probe, account: LimitedAccount, long: Ask, { typical
 /** A request that a tool would answer. */
 function withTool(ask: Ask): Ask {
   const dialect = ask.endpoint === "messages" ? "messages" : "chat";
-  return { ...ask, prompt: "What is the weather in Oslo?", fields: { tools: [aTool(dialect)] } };
+  return { ...ask, prompt: "What is the weather in Oslo?", fields: { tools: toolsOf(dialect, ONE_TOOL) } };
 }
 
 /** One request of every kind that must go by the same count. */

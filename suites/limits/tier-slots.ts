@@ -1,5 +1,6 @@
-import { type Ask, type Check, defineCheck, type Held } from "../../src/conformance/index.ts";
+import { type Check, defineCheck, type Held } from "../../src/conformance/index.ts";
 import { isRateDenial, isServed, isSlotDenial } from "./burst.ts";
+import { longStream } from "./long-stream.ts";
 import { servedWhileHeld } from "./while-full.ts";
 
 /** Tiers whose slots a conformance run fills; those of larger ones are filled by `gauntlet load`. */
@@ -22,15 +23,7 @@ const tierSlots = defineCheck({
     const account = t.target.tiers[t.case as (typeof TIERS)[number]];
     if (account === undefined) return { slots: 0, held: [], extras: [] };
     const slots = account.limits.inFlight;
-    const long: Ask = {
-      key: account.key,
-      endpoint: "chat",
-      mode: "stream",
-      model: "stream",
-      prompt: "Tell me a long story.",
-      intent: "either",
-      freshConnection: true,
-    };
+    const long = longStream(account.key);
     const house: Held[] = Array.from({ length: slots }, () => t.begin(long));
     await Promise.all(house.map(({ live }) => live.started));
     const extras = await Promise.all(Array.from({ length: EXTRA }, () => t.begin(long).done));

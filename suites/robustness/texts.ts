@@ -5,6 +5,7 @@ import {
   defineCheck,
   defineWatch,
   type Held,
+  isTimedOut,
   type Probe,
 } from "../../src/conformance/index.ts";
 import { member } from "../../src/core/index.ts";
@@ -16,7 +17,6 @@ const VERY_LONG = "very-long";
 const VERY_LONG_TOKENS = 32_768;
 /** The same as a stream: not waited for long, and nobody else's evidence. */
 const LONG_STREAM: Ask = { mode: "stream", intent: "either", bounds: { deadlineMs: 12_000 } };
-const OUT_OF_TIME: readonly string[] = ["deadline", "idle-timeout"];
 const TOO_MUCH: readonly number[] = [400, 413, 422];
 /** Finish reasons of both dialects of a reply that the output limit ended. */
 const CUT_OFF: readonly unknown[] = ["length", "max_tokens"];
@@ -72,7 +72,7 @@ const textPassesThrough = defineCheck({
       return verdict.notApplicable("models.echo does not repeat its prompt");
     for (const answer of answers) {
       // A model that speaks at its own pace takes minutes for such a text.
-      if (answer.asked.mode === "stream" && OUT_OF_TIME.includes(answer.exchange.ending.kind)) continue;
+      if (answer.asked.mode === "stream" && isTimedOut(answer.exchange)) continue;
       if (mayBeTooMuch && TOO_MUCH.includes(answer.status ?? 0))
         return verdict.notApplicable(
           `the echo model takes no text of ${expected.length} characters (${answer.summary})`,

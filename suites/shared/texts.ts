@@ -13,3 +13,6 @@ export const LONG_TEXT = Array.from(
   { length: 700 },
   (_, index) => `word${index}${index % 50 === 49 ? "é漢🚀" : ""}`,
 ).join(" ");
+
+/** Asks the long model for what takes it a while to tell. */
+export const LONG_STORY = "Tell me a long story.";

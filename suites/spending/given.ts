@@ -1,9 +1,9 @@
 import { type Answer, type Check, defineCheck, defineWatch, type Probe, success } from "../../src/conformance/index.ts";
 import { retryAfterMs } from "../../src/wire/index.ts";
-import { aTool } from "../shared/a-tool.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { isGoodKey } from "../shared/good-keys.ts";
 import { judgeDenial } from "../shared/judge-denial.ts";
+import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
 import { isSpendingDenial, KINDS } from "./drive.ts";
 
 /** Every kind of traffic with a key that must be denied. */
@@ -164,7 +164,7 @@ const noWayAround = defineCheck({
         ...ask,
         fields: t.dialect === "chat" ? { user: "someone" } : { metadata: { user_id: "someone" } },
       }),
-      withTools: await t.ask({ ...ask, fields: { tools: [aTool(t.dialect)] } }),
+      withTools: await t.ask({ ...ask, fields: { tools: toolsOf(t.dialect, ONE_TOOL) } }),
       // The models of the target file, each of which somebody pays for.
       withModels: await Promise.all(
         (["stream", "slow", "tools"] as const)

@@ -1,6 +1,7 @@
 import { scaleLinear, scaleLog } from "d3-scale";
 import { decimal } from "../format.ts";
 import { AxisBelow, AxisLeft, BOX, linearTicks, logTicks, n, Sheet } from "./frame.tsx";
+import { PhaseMarks, type PhaseSpan } from "./phase-marks.tsx";
 
 /** Tones of the style sheet, the lightest first. */
 const TONES = 5;
@@ -22,7 +23,7 @@ export function HeatMap({
   readonly label: string;
   /** In order of duration, then of time. */
   readonly cells: readonly HeatMapCell[];
-  readonly phases: readonly { readonly name: string; readonly startS: number; readonly durationS: number }[];
+  readonly phases: readonly PhaseSpan[];
 }) {
   const box = { ...BOX, height: 284, top: 42 };
   const end = Math.max(1, ...cells.map(({ toS }) => toS), ...phases.map((phase) => phase.startS + phase.durationS));
@@ -52,16 +53,7 @@ export function HeatMap({
         {paths.map((path, index) => (
           <path key={tones[index]} class={`heat-${tones[index]}`} d={path} shape-rendering="crispEdges" />
         ))}
-        {phases.map(({ name, startS, durationS }) => (
-          <g key={`${name} ${startS}`}>
-            <line class="phase" x1={n(x(startS))} x2={n(x(startS))} y1={box.top} y2={box.height - box.bottom} />
-            {x(startS + durationS) - x(startS) < 60 ? null : (
-              <text x={n((x(startS) + x(startS + durationS)) / 2)} y={box.top - 4} text-anchor="middle">
-                {name}
-              </text>
-            )}
-          </g>
-        ))}
+        <PhaseMarks box={box} x={x} phases={phases} />
       </Sheet>
     </>
   );

@@ -1,6 +1,7 @@
 import { scaleLinear } from "d3-scale";
 import { area, curveStepAfter, line } from "d3-shape";
 import { AxisBelow, AxisLeft, BOX, Legend, linearTicks, n, Sheet, styleOf } from "./frame.tsx";
+import { PhaseMarks, type PhaseSpan } from "./phase-marks.tsx";
 
 export interface TimeLine {
   readonly name: string;
@@ -26,7 +27,7 @@ export function TimeChart({
   readonly lines: readonly TimeLine[];
   readonly bands?: readonly Band[];
   readonly limit?: { readonly value: number; readonly name: string } | undefined;
-  readonly phases: readonly { readonly name: string; readonly startS: number; readonly durationS: number }[];
+  readonly phases: readonly PhaseSpan[];
 }) {
   const all = [
     ...lines.flatMap(({ points }) => points.map(({ value }) => value)),
@@ -55,16 +56,7 @@ export function TimeChart({
       <Sheet box={box} label={label}>
         <AxisLeft box={box} scale={y} ticks={linearTicks(y, 5)} title={unit} lift={20} />
         <AxisBelow box={box} scale={x} ticks={linearTicks(x, 8)} title="seconds from the start" />
-        {phases.map(({ name, startS, durationS }) => (
-          <g key={`${name} ${startS}`}>
-            <line class="phase" x1={n(x(startS))} x2={n(x(startS))} y1={box.top} y2={box.height - box.bottom} />
-            {x(startS + durationS) - x(startS) < 60 ? null : (
-              <text x={n((x(startS) + x(startS + durationS)) / 2)} y={box.top - 4} text-anchor="middle">
-                {name}
-              </text>
-            )}
-          </g>
-        ))}
+        <PhaseMarks box={box} x={x} phases={phases} />
         {bands.map(({ name, points }, index) => (
           <path key={name} class={`area-${styleOf(index).stroke}`} d={fill([...points]) ?? ""} />
         ))}

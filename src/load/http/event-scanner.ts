@@ -1,4 +1,4 @@
-import { member } from "../../core/index.ts";
+import { member, trim } from "../../core/index.ts";
 import { isEndMarker, outputOf, parseJson } from "../../wire/index.ts";
 
 /** What a scanner saw so far. */
@@ -110,16 +110,9 @@ export class EventScanner implements StreamFacts {
   }
 }
 
-/**
- * An item of a long array without what stands around it. Two walks: a pattern for the end begins anew at every bracket
- * of a hundred thousand, which took half a minute.
- */
+/** An item of a long array without what stands around it. */
 function withoutBrackets(block: string): string {
-  let from = 0;
-  let to = block.length;
-  while (from < to && "[, \t\r\n".includes(block[from] as string)) from++;
-  while (to > from && "], \t\r\n".includes(block[to - 1] as string)) to--;
-  return block.slice(from, to);
+  return trim(block, "[, \t\r\n", "], \t\r\n");
 }
 
 /** Whether the event carries text at a known place; an empty one, as in a chunk that only names the role, is no token. */

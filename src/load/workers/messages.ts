@@ -1,7 +1,8 @@
 import type { StoredHistogram } from "../../metrics/index.ts";
-import type { LoadGenerator, LoadPhase, LoadRun } from "../../record/index.ts";
+import type { LoadPhase } from "../../record/index.ts";
 import type { StoredRetries } from "../retry-tally.ts";
 import type { Sample } from "../sampler.ts";
+import type { Share } from "../send-share.ts";
 import type { LoadTarget } from "../shots.ts";
 import type { StoredTally } from "../tally.ts";
 import type { Workload } from "../workload.ts";
@@ -44,18 +45,10 @@ export interface WorkerProgress {
 }
 
 /** What a worker has counted. Moments are on the clock that threads share, µs. */
-export interface StoredShare {
+export interface StoredShare extends Omit<Share, "tally" | "ledger" | "retries"> {
   readonly tally: StoredTally;
   readonly ledger: Pick<LoadPhase, "denials" | "failures">;
   readonly retries: StoredRetries;
-  readonly generator: LoadGenerator;
-  readonly startUs: number;
-  readonly endUs: number;
-  readonly peakInFlight: number;
-  readonly connections: number;
-  readonly protocol: LoadRun["protocol"];
-  readonly lastFailure: string | undefined;
-  readonly stoppedBy: string | undefined;
 }
 
 /** From a worker. */

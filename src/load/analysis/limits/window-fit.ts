@@ -11,18 +11,8 @@ const WIDEST_EDGE = 0.01;
 export function fitSliding(attempts: readonly Attempt[], options: FitOptions): Fit {
   const fits = WINDOW_MINUTES.map((minutes): Fit => {
     const windowUs = options.minuteUs * minutes;
-    const { misses, limit, range } = demandsOfWindow(attempts, options, (atUs) => atUs - windowUs);
-    return {
-      kind: "sliding",
-      misses,
-      perMinute: limit / minutes,
-      perMinuteRange: [range[0] / minutes, range[1] / minutes],
-      burst: limit,
-      mostBurst: limit,
-      windowUs,
-      edgeUs: undefined,
-      edgeSlackUs: undefined,
-    };
+    const demands = demandsOfWindow(attempts, options, (atUs) => atUs - windowUs);
+    return { kind: "sliding", ...figuresOf(demands, minutes), windowUs, edgeUs: undefined, edgeSlackUs: undefined };
   });
   return fewestMisses(fits);
 }
@@ -35,21 +25,25 @@ export function fitFixed(attempts: readonly Attempt[], options: FitOptions, wall
       const phaseUs = ((edgeUs % windowUs) + windowUs) % windowUs;
       const begin = (atUs: number) => Math.floor((atUs - phaseUs) / windowUs) * windowUs + phaseUs;
       const nearUs = Math.max(spreadUs, options.slackUs);
-      const { misses, limit, range } = demandsOfWindow(attempts, options, begin, nearUs);
-      return {
-        kind: "fixed",
-        misses,
-        perMinute: limit / minutes,
-        perMinuteRange: [range[0] / minutes, range[1] / minutes],
-        burst: limit,
-        mostBurst: limit,
-        windowUs,
-        edgeUs,
-        edgeSlackUs: spreadUs,
-      };
+      const demands = demandsOfWindow(attempts, options, begin, nearUs);
+      return { kind: "fixed", ...figuresOf(demands, minutes), windowUs, edgeUs, edgeSlackUs: spreadUs };
     });
   });
   return fewestMisses(fits);
+}
+
+/** What a window of some minutes lets through: all of it may come at once. */
+function figuresOf(
+  { misses, limit, range }: ReturnType<typeof demandsOfWindow>,
+  minutes: number,
+): Pick<Fit, "misses" | "perMinute" | "perMinuteRange" | "burst" | "mostBurst"> {
+  return {
+    misses,
+    perMinute: limit / minutes,
+    perMinuteRange: [range[0] / minutes, range[1] / minutes],
+    burst: limit,
+    mostBurst: limit,
+  };
 }
 
 /** An edge shows where denials end: between a denial and the admission after it. */

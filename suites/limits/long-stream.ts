@@ -1,0 +1,15 @@
+import type { Ask } from "../../src/conformance/index.ts";
+import { LONG_STORY } from "../shared/texts.ts";
+
+/** A stream that holds a slot for as long as the long model talks, on a connection of its own. */
+export function longStream(key: Ask["key"] & {}): Ask {
+  return {
+    key,
+    endpoint: "chat",
+    mode: "stream",
+    model: "stream",
+    prompt: LONG_STORY,
+    intent: "either",
+    freshConnection: true,
+  };
+}
