@@ -134,6 +134,7 @@ export async function conform(options: ConformOptions): Promise<number> {
           quiet: options.json,
           stop: interruption.signal,
           abort: interruption.now,
+          lastUseMs: (account) => traffic.lastUseMs(account),
         })
       : undefined;
   const settled = settle(mergeRuns(runs), { unscored, waivers, checks, today: startedAt });

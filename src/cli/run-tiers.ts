@@ -1,4 +1,5 @@
 import type { Redactor } from "../client/index.ts";
+import { accountOfKey } from "../conformance/index.ts";
 import { ConfigError, sleep } from "../core/index.ts";
 import { accountOf, type Sample, type Workload } from "../load/index.ts";
 import type { LoadSection, RunFolder } from "../record/index.ts";
@@ -19,6 +20,8 @@ export interface TiersOptions {
   readonly quiet: boolean;
   readonly stop: AbortSignal;
   readonly abort: AbortSignal;
+  /** When the checks last sent with an account, by the machine's clock, ms. */
+  readonly lastUseMs: (account: string) => number | undefined;
 }
 
 const QUIET_MS = 61_000;
@@ -42,9 +45,10 @@ export async function runTiers(options: TiersOptions): Promise<LoadSection | und
     return undefined;
   }
   if (!quiet) printPlan(target, workloads, process.stderr, quick ? "quick" : "brief");
-  // What the checks sent on the account of `valid` must have left every window of a minute.
-  const shared = workloads.some((workload) => accountOf(workload, target).key === target.keys.valid);
-  if (shared && !(await sleep(QUIET_MS, options.stop))) return undefined;
+  // What the checks sent on these accounts must have left every window of a minute.
+  const uses = workloads.map((workload) => options.lastUseMs(accountOfKey(accountOf(workload, target).key)) ?? 0);
+  const quietMs = Math.max(...uses) + QUIET_MS - Date.now();
+  if (quietMs > 0 && !(await sleep(quietMs, options.stop))) return undefined;
   const samples: Sample[] = [];
   using bar = loadProgress(process.stderr, quiet);
   const { section, hlog } = await runLoads(workloads, {

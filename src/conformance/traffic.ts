@@ -137,6 +137,14 @@ export class Traffic implements AsyncDisposable {
     return key;
   }
 
+  /** When a request was last sent on an account, by the machine's clock, ms; `undefined` when none was. */
+  lastUseMs(account: string): number | undefined {
+    const times = this.answers
+      .filter(({ asked }) => asked.account === account)
+      .map(({ exchange }) => exchange.startedAtMs);
+    return times.length === 0 ? undefined : Math.max(...times);
+  }
+
   /** Requests under way, on all accounts. */
   get inFlight(): number {
     return [...this.#inFlight.values()].reduce((sum, count) => sum + count, 0);

@@ -3,6 +3,8 @@ import { isServed } from "./burst.ts";
 import { toldWaitMs } from "./told-wait.ts";
 
 const MINUTE_US = 60_000_000;
+/** Hints are whole seconds, rounded up. */
+const SLACK_US = 1_500_000;
 /** Share of the limit below which a denial with a long wait is not about the limit that the target names. */
 const FAR_BELOW = 0.6;
 /** After a rest of so many of the limit's intervals, and of so long, even a limiter without burst admits a request. */
@@ -16,13 +18,17 @@ const farBelow = defineWatch({
   title: "Traffic far below an account's limit is not told to wait long",
   covers: ["LIMIT-RATE-3"],
   explains:
-    "The run keeps its own accounts below the limits that the target file names. A denial for the rate that asks for ten seconds or more, or that meets an account after a rest, when less than 60 % of the limit was used in the minute before it, means that another, smaller limit is enforced, or that somebody else uses the account: a warning.",
+    "The run keeps its own accounts below the limits that the target file names. A denial for the rate that asks for ten seconds or more, or that meets an account after a rest, when less than 60 % of the limit was used in the minute before it, means that another, smaller limit is enforced, or that somebody else uses the account: a warning. What traffic before the run may explain does not count.",
   judge(answers, verdict) {
     const known = answers.filter(({ asked }) => asked.rpm !== undefined);
     if (known.length === 0) return verdict.notApplicable("the target names no limits");
+    const startUs = Math.min(...answers.map(({ exchange }) => exchange.timeline.dueUs));
     const odd = known.filter(
       (answer) =>
-        saysRate(answer) && (longWait(answer) || hadRested(answer, known)) && usedBefore(answer, known) < FAR_BELOW,
+        saysRate(answer) &&
+        !mayBeOlder(answer, startUs) &&
+        (longWait(answer) || hadRested(answer, known)) &&
+        usedBefore(answer, known) < FAR_BELOW,
     );
     const [first] = odd;
     verdict.should(
@@ -43,6 +49,11 @@ const farBelow = defineWatch({
 /** By its name: other denials share its status. */
 function saysRate({ status, reason }: Answer): boolean {
   return status === 429 && reason === "rate_limit_exceeded";
+}
+
+/** Whether traffic before the run explains a denial: what was sent then leaves every window within a minute. */
+function mayBeOlder(answer: Answer, startUs: number): boolean {
+  return answer.exchange.timeline.endUs + 1_000 * (toldWaitMs(answer) ?? 0) <= startUs + MINUTE_US + SLACK_US;
 }
 
 /** Whether nothing else was sent on the account for a while. */

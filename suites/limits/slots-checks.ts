@@ -143,10 +143,12 @@ const wholeRequests = defineSlotsCheck({
     "Sends more whole requests at once than there are slots, to a slow model. Where all of them were under way at one moment, no more than the limit may be served, and the others must be denied.",
   needs: ["model.slow"],
   judge({ wholes, limits }, verdict) {
+    if (wholes.length === 0)
+      return verdict.notApplicable("the account's rate has no room for so many whole requests at once");
     const served = wholes.filter(isServed);
     const lastSentUs = Math.max(...served.map(({ exchange }) => exchange.timeline.sentUs ?? Number.POSITIVE_INFINITY));
     const firstEndUs = Math.min(...served.map(({ exchange }) => exchange.timeline.headersUs ?? 0));
-    if (served.length === 0) return verdict.inconclusive("no whole request was served, or too few can be sent");
+    if (served.length === 0) return verdict.inconclusive("no whole request was served");
     if (served.length > limits.inFlight && lastSentUs > firstEndUs)
       return verdict.notApplicable("the whole replies were over before all had been sent");
     const seen = {

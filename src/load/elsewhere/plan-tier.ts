@@ -1,7 +1,7 @@
 import type { Limits, Target } from "../../target/index.ts";
 import { DIALECTS, requestBody } from "../../wire/index.ts";
 import { modelFor } from "../shots.ts";
-import { SHARE } from "../tier/at-the-limit.ts";
+import { SHARE, UNKNOWN_MS } from "../tier/at-the-limit.ts";
 import { echoPrompt } from "../tier/echo.ts";
 import { extraOf } from "../tier/full-house.ts";
 import { overSeconds } from "../tier/over-the-limit.ts";
@@ -68,6 +68,8 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
     add("freed-slots", "again", startMs, { arrivals: { kind: "at-once", count: slots }, asks: long }),
   );
   const even = atTheLimitRequests(limits);
+  // A schedule cannot wait out what was sent before the run: it begins when that no longer counts.
+  atMs = Math.max(atMs, UNKNOWN_MS);
   phase("at-the-limit", "Just below the rate nothing is denied", (even * everyMs) / SHARE + PAUSE_MS, (startMs) =>
     add("at-the-limit", "even", startMs, {
       arrivals: { kind: "even", count: even, everyMs: everyMs / SHARE },

@@ -59,7 +59,8 @@ export function tierCost(
   const requests =
     WARM_UPS +
     fullHouseRequests(inFlight) +
-    even +
+    // Denials of its first minute are waited out, and the same is sent once more.
+    even * 2 +
     overRequests(rpm, inFlight, thorough) +
     fleetOf(inFlight) * 8 +
     inFlight;
