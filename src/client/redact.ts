@@ -1,4 +1,5 @@
 import type { Redaction } from "./exchange.ts";
+import { StretchIndex } from "./stretch-index.ts";
 
 /** Places that are told of one text; all are masked. An answer of 8 MiB has room for a quarter of a million. */
 const MOST_FOUND = 200;
@@ -33,21 +34,26 @@ const PARTS_FROM = 18;
  */
 export class Redactor {
   readonly #needles: Needle[];
+  #index: StretchIndex<Needle>;
 
   constructor(secrets: readonly Secret[]) {
     this.#needles = secrets.filter(({ value }) => value !== "").flatMap(needlesOf);
+    this.#index = indexOf(this.#needles);
   }
 
   /** Hides another secret from now on, e.g. a key that was made during the run. */
   add(secret: Secret): void {
     this.#needles.push(...needlesOf(secret));
+    this.#index = indexOf(this.#needles);
   }
 
   /** @returns the text with every secret masked, and what was found. */
   redact(text: string): { readonly text: string; readonly found: readonly FoundSecret[] } {
     const found: FoundSecret[] = [];
     let clean = text;
-    for (const needle of this.#needles) {
+    const present = this.#index.ownersIn(text);
+    if (present.size === 0) return { text, found };
+    for (const needle of this.#needles.filter((one) => present.has(one))) {
       const spans = spansOf(clean, needle);
       if (spans.length === 0) continue;
       clean = cover(clean, spans, needle.secret);
@@ -65,6 +71,10 @@ export class Redactor {
     const clean = Object.entries(value).map(([name, inner]) => [this.redact(name).text, this.redactValue(inner)]);
     return Object.fromEntries(clean) as T;
   }
+}
+
+function indexOf(needles: readonly Needle[]): StretchIndex<Needle> {
+  return new StretchIndex(needles.flatMap((owner) => owner.cores.map(({ text }) => ({ text, owner }))));
 }
 
 function needlesOf({ name, value }: Secret): Needle[] {

@@ -37,8 +37,11 @@ export interface CheckSpec<P extends Recordable> extends Declaration {
   };
   /** Instances that share a lock run one after the other. */
   readonly lock?: string | ((target: Target) => string);
-  /** Nothing else of the run is under way meanwhile, because it uses up what the others need, or measures time. */
-  readonly alone?: boolean | ((target: Target) => boolean);
+  /**
+   * Nothing else of the run is under way meanwhile, because it uses up what the others need, or measures time. Such
+   * checks come after the others, or before them.
+   */
+  readonly alone?: boolean | "first" | ((target: Target) => boolean);
   /** Runs beside all others and ends with them: it watches the gateway while they work. */
   readonly beside?: boolean;
   /** Any funded key shows it: the account with room for it is taken. Default: the account of `valid`. */

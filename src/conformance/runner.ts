@@ -20,8 +20,9 @@ export interface RunnerOptions {
 }
 
 /**
- * Runs instances: together where their locks allow, then those that must be alone, then the watching checks over all
- * the traffic. Returns a result for each, in the order given, also when the run is interrupted.
+ * Runs instances: those that must come first, one by one; then together where their locks allow; then those that must
+ * be alone; then the watching checks over all the traffic. Returns a result for each, in the order given, also when the
+ * run is interrupted.
  */
 export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> {
   const { instances, traffic, parallel = 12, onStart, onRecording, onResult } = options;
@@ -40,8 +41,10 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   const { target } = traffic;
   const alone = ({ check }: Probing) =>
     typeof check.alone === "function" ? check.alone(target) : check.alone === true;
+  const first = probing.filter(({ check }) => check.alone === "first");
   const beside = probing.filter(({ check }) => check.beside === true);
-  const together = probing.filter((item) => !alone(item) && !beside.includes(item));
+  const together = probing.filter((item) => !alone(item) && !first.includes(item) && !beside.includes(item));
+  for (const { instance } of first) await runOne(instance);
   const others = new AbortController();
   const observers = Promise.all(beside.map(({ instance }) => runOne(instance, others.signal)));
   try {

@@ -16,8 +16,8 @@ const tierSlots = defineCheck({
     "On the account of a tier, as many long streams at once as the tier has slots: none may be denied for their number. While all of them run, a few more: none may be served. Shows accounts that are kept by another tier's limits.",
   needs: ["model.stream"],
   across: { case: TIERS },
-  // Other checks may use the account of a tier because of its room.
-  alone: true,
+  // Other checks may use the account of a tier because of its room; and a load run that follows wants it rested.
+  alone: "first",
   cost: { requests: 206, waitS: 3 },
   async probe(t) {
     const account = t.target.tiers[t.case as (typeof TIERS)[number]];

@@ -26,17 +26,17 @@ export function sample(survivors: readonly string[]): Sample {
   );
   const slow = inTurn(
     seen.filter(({ area }) => SLOW.includes(area)),
-    24,
+    22,
   );
   const quick = inTurn(
     seen.filter(({ area }) => !SLOW.includes(area)),
-    150,
+    132,
   );
   // Every limiter and every framing of a stream; of the rest each area in turn.
   const must = VARIANTS.filter(({ area }) => area === "limits" || area === "stream");
   const rest = inTurn(
     VARIANTS.filter((variant) => !must.includes(variant)),
-    Math.max(0, 64 - must.length),
+    Math.max(0, 62 - must.length),
   );
   return {
     faults: [...slow, ...quick].map(({ name }) => name),
