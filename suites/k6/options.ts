@@ -13,7 +13,6 @@ export function optionsOf(plan: Plan): Options {
     thresholds: Object.fromEntries(Object.entries(plan.thresholds).map(([name, all]) => [name, [...all]])),
     // Phase and role are tags of the scenario; addresses and statuses of every request would only multiply the series.
     systemTags: ["scenario"],
-    noUsageReport: true,
     maxRedirects: 0,
     setupTimeout: "10s",
   };

@@ -27,7 +27,7 @@ ${remarks}
 
 \`\`\`sh
 read -rs GAUNTLET_KEY && export GAUNTLET_KEY     # the same for ${secrets.slice(1).join(", ") || "further keys, where the plan has them"}
-k6 run --out json=k6-1.json gauntlet.ts
+k6 run --no-usage-report --out json=k6-1.json gauntlet.ts
 \`\`\`
 
 \`GAUNTLET_BASE_URL\` replaces the address of the plan. \`k6 archive --archive-out archive.tar gauntlet.ts\` makes an archive, and
@@ -42,7 +42,7 @@ ${shares
   .slice(0, -1)
   .map(
     (from, index) =>
-      `k6 run --execution-segment ${from}:${shares[index + 1]} --execution-segment-sequence ${shares.join(",")} --out json=k6-${index + 1}.json gauntlet.ts`,
+      `k6 run --no-usage-report --execution-segment ${from}:${shares[index + 1]} --execution-segment-sequence ${shares.join(",")} --out json=k6-${index + 1}.json gauntlet.ts`,
   )
   .join("\n")}
 \`\`\`
