@@ -21,7 +21,7 @@ const args = await yargs(process.argv.slice(2))
   .option("write", { type: "boolean", default: false, describe: "Renew the kill matrix and its pages" })
   .option("from", { type: "string", array: true, default: [], describe: "Judgements of earlier runs, not repeated" })
   .option("out", { type: "string", describe: "Folder for the judgements" })
-  .option("workers", { type: "number", default: 3 })
+  .option("workers", { type: "number", default: 4 })
   .strict()
   .parseAsync();
 
