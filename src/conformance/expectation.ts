@@ -59,6 +59,6 @@ const LONGEST_SHOWN = 300;
 /** A value in words for a report: JSON, cut to a bearable length. */
 export function show(value: unknown): string {
   if (value === undefined) return "absent";
-  const text = typeof value === "string" ? JSON.stringify(value) : (JSON.stringify(value) ?? String(value));
+  const text = JSON.stringify(value) ?? String(value);
   return text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}… (${text.length} characters)`;
 }

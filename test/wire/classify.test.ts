@@ -22,6 +22,10 @@ describe("status decides first, the named reason refines it (ERR-STATUS-1)", () 
     [500, "quota_exceeded", "fault", "backoff"],
     [529, undefined, "fault", "backoff"],
     [302, undefined, "fault", "never"],
+    [400, "invalid_request", "denial", "never"],
+    [299, undefined, "admitted", undefined],
+    [300, undefined, "fault", "never"],
+    [199, undefined, "fault", "never"],
     [undefined, undefined, "fault", "backoff"],
   ])("%s %s → %s, %s", (status, reason, kind, retry) => {
     const outcome = classify({ ...facts, status, reason });

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { judgeAtTheLimit } from "../../src/load/tier/at-the-limit.ts";
+import type { Fact } from "../../src/load/tier/facts.ts";
+
+const RPM = 60;
+
+/** A request of a run so many seconds after its first. */
+function sent(atS: number, more: Partial<Fact> = {}): Fact {
+  const sentUs = 1_000_000_000 + atS * 1_000_000;
+  return {
+    phase: "at-the-limit",
+    role: "even",
+    dialect: "chat",
+    stream: false,
+    key: "valid",
+    outcome: "admitted",
+    what: "200",
+    status: 200,
+    dueUs: sentUs,
+    sentUs,
+    headUs: sentUs + 1_000,
+    firstTokenUs: 0,
+    endUs: sentUs + 2_000,
+    longestGapUs: 0,
+    tokens: 0,
+    retryAfter: undefined,
+    promisedMs: undefined,
+    sample: undefined,
+    flaw: undefined,
+    ...more,
+  };
+}
+
+const denied = (atS: number, more: Partial<Fact> = {}) =>
+  sent(atS, { outcome: "denied", what: "rate_limit_exceeded", status: 429, ...more });
+const outcome = (facts: readonly Fact[]) =>
+  judgeAtTheLimit(facts, [sent(0, { phase: "warm-up" }), ...facts], RPM).find(
+    ({ name }) => name === "rate.denied-below-limit",
+  )?.outcome;
+
+test("a denial below the limit in the run's first minute may be owed to traffic before it", () => {
+  expect(outcome([sent(10), denied(12), sent(14)])).toBe("observed");
+  // Sent once more a minute later, all of it was served: nothing is wrong.
+  const again = [90, 92, 94].map((atS) => sent(atS, { role: "even-again" }));
+  expect(outcome([sent(10), denied(12), ...again])).toBe("met");
+});
+
+test("a denial below the limit after that is the gateway's", () => {
+  expect(outcome([sent(10), denied(12), sent(90, { role: "even-again" }), denied(92, { role: "even-again" })])).toBe(
+    "broken",
+  );
+  expect(outcome([sent(70), denied(72)])).toBe("broken");
+  expect(outcome([sent(70), sent(72)])).toBe("met");
+});
+
+test("what our own traffic of the last minute explains is nobody's fault", () => {
+  const minute = Array.from({ length: RPM }, (_, index) => sent(70 + index / 2));
+  expect(outcome([...minute, denied(101)])).toBe("met");
+});
