@@ -93,7 +93,8 @@ function readEvents(body: Uint8Array): { events: StreamEvent[]; comments: number
 
 /** The label is not trusted: event streams come labelled as JSON, and JSON labelled as an event stream. */
 function looksLikeEvents(body: Uint8Array): boolean {
-  const head = new TextDecoder().decode(body.subarray(0, 64 * 1024)).replace(/^\uFEFF/, "");
+  // The decoder takes a byte order mark away.
+  const head = new TextDecoder().decode(body.subarray(0, 64 * 1024));
   const lines = head.split(/\r\n|\r|\n/).filter((line) => line !== "");
   // Fields that nobody knows may come first. No line of a JSON text begins with a bare word and a colon.
   return lines.some((line, at) => (at === 0 ? EVENT_FIELD : EVENT_DATA).test(line));

@@ -54,6 +54,7 @@ describe("a stream to the byte", () => {
     [" x ", "text"],
     ["\uFEFFdata: a\n\n", "event-stream"],
     ["\n\ndata: a\n\n", "event-stream"],
+    ["\r\n\r\nid: 1\n\n", "event-stream"],
     ["odd: 1\ndata: a\n\n", "event-stream"],
     ["id: 1\n\n", "event-stream"],
     ["retry: 1\n\n", "event-stream"],
@@ -155,6 +156,18 @@ describe("the event-stream decoder", () => {
     expect(decoder.feed(bytes("data: c\n\n"))).toEqual([
       { kind: "event", name: undefined, data: "c", start: 13, end: 22 },
     ]);
+  });
+
+  test("the caller may use its buffer again before a line has ended", () => {
+    const decoder = new EventStreamDecoder();
+    const buffer = bytes("data: a");
+    decoder.feed(buffer);
+    buffer.fill(120);
+    expect(decoder.feed(bytes("\n\n"))).toEqual([{ kind: "event", name: undefined, data: "a", start: 0, end: 9 }]);
+  });
+
+  test("a comment loses no blank inside", () => {
+    expect(decodeEventStream(bytes(":a b\n"))).toEqual([{ kind: "comment", text: "a b", start: 0, end: 5 }]);
   });
 
   test("a carriage return at the end of one piece and a line feed at the beginning of the next are one line end", () => {

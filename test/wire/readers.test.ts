@@ -152,6 +152,7 @@ describe("error bodies (ERR-BODY-4, ERR-BODY-5)", () => {
     ['{"error":{"message":"m","type":"t","code":"x"}}', { envelope: "chat", code: "x" }],
     ['{"type":"error","error":{"type":"t","message":"m"}}', { envelope: "messages", message: "m", code: undefined }],
     ['{"error":"m"}', { envelope: "flat", message: "m" }],
+    ['{"message":"m","type":"t"}', { envelope: "flat", message: "m", type: "t", code: undefined }],
     ['{"message":"m","code":null}', { envelope: "flat", message: "m", code: null }],
     ["<html>502</html>", { envelope: "none" }],
     ["", { envelope: "none" }],
