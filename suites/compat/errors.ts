@@ -97,6 +97,9 @@ const streamErrors = DIALECTS.map((dialect) =>
   }),
 );
 
+/** Finish reasons beyond those of either dialect, by which some gateways tell that a reply is not whole. */
+const SAYS_FAILURE = /error|fail|abort|interrupt|incomplete/i;
+
 function judgeCut(answer: Answer, dialect: "chat" | "messages", verdict: Verdict): void {
   const { endMarkers, finishReasons, errors, events } = answer.stream;
   const seen = { in: answer, because: answer.summary };
@@ -106,9 +109,10 @@ function judgeCut(answer: Answer, dialect: "chat" | "messages", verdict: Verdict
       because: "the broken stream stays open",
     });
   }
-  // [DONE] behind an error event is harmless: clients have thrown by then.
-  const done = errors.length === 0 && endMarkers > 0;
-  verdict.compat("COMPAT-STREAM-ERROR", done || finishReasons.length > 0, false, {
+  // A reason that says so is as honest as an error event. [DONE] behind either is harmless.
+  const failed = finishReasons.filter((reason) => SAYS_FAILURE.test(reason));
+  const done = errors.length + failed.length === 0 && endMarkers > 0;
+  verdict.compat("COMPAT-STREAM-ERROR", done || finishReasons.length > failed.length, false, {
     ...seen,
     because: "a broken stream with the ending of a whole one",
   });

@@ -66,6 +66,12 @@ const enforced = defineRateCheck({
       verdict.must("ERR-429-RATE", denied.length, atLeast(1), seen);
       verdict.must("LIMIT-2", denied.length, atLeast(1), seen);
     }
+    const [free] = recording.undenied.filter((run) => tooMany(run, recording.limits));
+    if (free === undefined) return;
+    verdict.must("LIMIT-RATE-1", free.answers.filter(isRefused).length, atLeast(1), {
+      in: free.answers.at(-1),
+      because: `${free.what}: ${admittedIn(free.answers)} admitted in ${free.seconds.toFixed(1)} s at ${recording.limits.rpm} per minute, after the limit had been reached`,
+    });
   },
 });
 

@@ -33,6 +33,8 @@ export type RateRecording = {
   /** The promise of another kind of request, where it was much shorter. */
   readonly shorter: Promised | null;
   readonly second: Burst | null;
+  /** Bursts of one kind of request that were to reach the limit again, and met no denial. */
+  readonly undenied: readonly Burst[];
   /** A repetition of the burst that let too much through, when only one did. */
   readonly third: Burst | null;
   /** Evenly paced requests below the limit, when the first burst was denied early. */
@@ -76,12 +78,19 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
     promised: null,
     shorter: null,
     second: null,
+    undenied: [],
     third: null,
     paced: [],
   };
   if (!first.answers.some(isRefused)) return nothing;
 
-  const whileDenied = await triesWhileDenied(t, key, kindsOf(t, account), plan.parallel);
+  const undenied: Burst[] = [];
+  const toTheLimit = async (): Promise<Burst> => {
+    const again = await burst(t, { ...plan, what: "to the limit again, chat, one key", asks: chat.slice(0, 1) });
+    if (!again.answers.some(isRefused)) undenied.push(again);
+    return again;
+  };
+  const whileDenied = await triesWhileDenied(t, key, kindsOf(t, account), toTheLimit);
   const [storm, others] = await Promise.all([
     Promise.all(
       Array.from(
@@ -92,10 +101,17 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
     othersMeanwhile(t, account, { tries: 3, again: { key, endpoint: "chat" } }),
   ]);
   await knockLater(t, account, plan.parallel, [...first.answers, ...storm].findLast(isRateDenial));
-  const denial = await denialNow(t, key, plan.parallel);
+  const denial = await denialNow(t, key, toTheLimit);
   const isEarly = admittedIn(first.answers) < limits.rpm * SAFE_SHARE;
   if (denial === null)
-    return { ...nothing, whileDenied, storm, others, paced: isEarly ? await pacedBelow(t, chat, limits) : [] };
+    return {
+      ...nothing,
+      whileDenied,
+      storm,
+      others,
+      undenied,
+      paced: isEarly ? await pacedBelow(t, chat, limits) : [],
+    };
 
   const shorter = await keepShorter(t, denial, whileDenied, kindsOf(t, account));
   const last = shorter === null ? denial : await t.begin({ key, endpoint: "chat", intent: "either" }).done;
@@ -126,7 +142,7 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
   );
   const mix = early.flatMap((run) => (run === first ? chat : messages.slice(0, streamsMessages(whileDenied) ? 2 : 1)));
   const paced = early.length > 0 ? await pacedBelow(t, mix, limits) : [];
-  return { limits, first, whileDenied, storm, others, promised, shorter, second: next, third, paced };
+  return { limits, first, whileDenied, storm, others, promised, shorter, second: next, undenied, third, paced };
 }
 
 /** A wait that leaves room for denied requests later in it; how much later they come; and how many are affordable. */
@@ -149,14 +165,15 @@ async function knockLater(t: Probe, { key, limits }: LimitedAccount, parallel: n
 }
 
 /** A denial for the rate of this moment; the account is brought to its limit again if need be. */
-async function denialNow(t: Probe, key: Ask["key"] & {}, parallel: number): Promise<Answer | null> {
+async function denialNow(t: Probe, key: Ask["key"] & {}, toTheLimit: () => Promise<Burst>): Promise<Answer | null> {
   const ask: Ask = { key, endpoint: "chat", intent: "either" };
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const answer = await t.begin(ask).done;
     if (isRateDenial(answer)) return answer;
-    const again = await burst(t, { what: "to the limit again", asks: [ask], most: 1_000, parallel });
-    const denied = again.answers.findLast(isRateDenial);
+    const { answers } = await toTheLimit();
+    const denied = answers.findLast(isRateDenial);
     if (denied !== undefined) return denied;
+    if (!answers.some(isRefused)) return null;
   }
   return null;
 }
@@ -205,18 +222,21 @@ function kindsOf(t: Probe, account: ReturnType<Probe["limited"]>): Record<string
 }
 
 const TRIES = 3;
+/** The window may turn over while something is tried; what is never denied will not be in another round. */
+const ROUNDS = 3;
 
 /** Tries each kind while the first key is denied, and again when the window turned over meanwhile. */
 async function triesWhileDenied(
   t: Probe,
   key: Ask["key"] & {},
   kinds: Record<string, Ask>,
-  parallel: number,
+  toTheLimit: () => Promise<Burst>,
 ): Promise<WhileDenied[]> {
   const same: Ask = { key, endpoint: "chat", intent: "either" };
   const tried: WhileDenied[] = [];
+  let reachable = true;
   for (const [kind, ask] of Object.entries(kinds)) {
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < ROUNDS && (reachable || round === 0); round++) {
       const startUs = t.nowUs();
       const before = await t.begin(same).done;
       const tries: Answer[] = [];
@@ -226,7 +246,7 @@ async function triesWhileDenied(
       if (round === 0 || isBracketed(entry)) tried.push(entry);
       if (isBracketed(entry)) break;
       tried.splice(-1, 1, entry);
-      await burst(t, { what: "to the limit again", asks: [same], most: 1_000, parallel });
+      reachable = (await toTheLimit()).answers.some(isRefused);
     }
   }
   return tried;

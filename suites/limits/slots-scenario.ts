@@ -38,8 +38,9 @@ export type SlotsRecording = {
   readonly waves: readonly Wave[];
 };
 
-/** A slot may be freed a moment after the last byte was read. */
+/** A slot may be freed a moment after the last byte was read; one that is looked for in vain is looked for once more. */
 const SETTLE_MS = 250;
+const LATE_MS = 1_500;
 /** Requests in a row that look for a slot lost now and then, and how long they may take, ms. */
 const MANY = 240;
 const MANY_MS = 10_000;
@@ -134,7 +135,9 @@ async function fullHouse(t: Probe, account: LimitedAccount, long: Ask, { typical
   const late = [await knock({ key, endpoint: "chat" }), await knock({ key, endpoint: "chat", mode: "stream" })];
   await Promise.race(house.map(({ done }) => done));
   await t.wait(SETTLE_MS);
-  const freed = await knock({ key, endpoint: "chat" });
+  const early = await knock({ key, endpoint: "chat" });
+  if (isSlotDenial(early)) await t.wait(LATE_MS);
+  const freed = isSlotDenial(early) ? await knock({ key, endpoint: "chat" }) : early;
   const held = await Promise.all(house.map(({ done }) => done));
   return { held, extras, storm, late, freed, others };
 }
@@ -266,8 +269,8 @@ async function wavesAfterEverything(t: Probe, account: LimitedAccount, long: Ask
     await t.wait(left ? NOTICE_MS[0] : SETTLE_MS);
     const answers = await wave();
     let later: Answer[] | null = null;
-    if (left && admittedIn(answers) < slots && answers.some(isSlotDenial)) {
-      await t.wait(NOTICE_MS[1]);
+    if (admittedIn(answers) < slots && answers.some(isSlotDenial)) {
+      await t.wait(left ? NOTICE_MS[1] : LATE_MS);
       later = await wave();
     }
     waves.push({ what, expected: slots, answers, later });

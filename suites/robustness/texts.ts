@@ -25,6 +25,9 @@ const TEXTS: Readonly<Record<string, Ask["prompt"] & {}>> = {
   multibyte: MULTIBYTE_TEXT,
   special: SPECIAL_TEXT,
   long: LONG_TEXT,
+  // Some gateways take a reply that reads like JSON for JSON.
+  "like-json": '{"city": "Oslo", "degrees": [1, 2.50], "ok": true}',
+  "like-a-number": "1234.50",
   [VERY_LONG]: Array.from({ length: 12 }, (_, index) => `part ${index} ${LONG_TEXT}`).join("\n"),
   "last-turn": [
     { role: "user", content: "the first turn" },
@@ -43,7 +46,7 @@ const textPassesThrough = defineCheck({
   title: "Text passes through unchanged",
   covers: ["TEXT-INTACT"],
   explains:
-    "A model that repeats its prompt is given text beyond ASCII, text full of escapes, long text, whole and streamed, and a conversation. What it repeats should be there character for character, and be the last turn. A difference shows encodings that are broken on the way, cut replies, or mixed-up prompts.",
+    "A model that repeats its prompt is given text beyond ASCII, text full of escapes, long text, text that reads like JSON or a number, whole and streamed, and a conversation. What it repeats should be there character for character, and be the last turn. A difference shows encodings that are broken on the way, cut replies, or mixed-up prompts.",
   needs: ["model.echo"],
   across: { dialect: DIALECTS, case: Object.keys(TEXTS) },
   cost: { requests: 3 },

@@ -1,6 +1,7 @@
 import { type Answer, type Ask, atMost, type Check, defineCheck } from "../../src/conformance/index.ts";
 import { type Arrival, arrivalOf, isFairlySeen, isOneBurst, LONG_ENOUGH_MS } from "../shared/arrival.ts";
 import { LONG_STORY } from "../shared/texts.ts";
+import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
 
 /** When one of two came in one piece, more tell whether that was an accident: so many that tell, of so many at most. */
 const ENOUGH_RUNS = 6;
@@ -8,30 +9,41 @@ const MOST_RUNS = 12;
 /** Fewer than these that tell are no case. */
 const FEWEST_RUNS = 3;
 
+/** Parameters that a gateway may refuse, because the interface does not show them, and whose streams are streams. */
+const PARAMETERS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  "usage-asked-for": { stream_options: { include_usage: true } },
+  "usual-parameters": { max_tokens: 1_024, temperature: 0.7 },
+  "tools-offered": { tools: toolsOf("chat", ONE_TOOL) },
+};
+
 /** Circumstances under which gateways and the proxies in front of them tend to hold streams back. */
-const CIRCUMSTANCES = ["plain", "compression-accepted", "used-connection", "second-key", "usage-asked-for"] as const;
+const CIRCUMSTANCES: readonly string[] = [
+  "plain",
+  "compression-accepted",
+  "used-connection",
+  "second-key",
+  ...Object.keys(PARAMETERS),
+];
 
 const incremental = defineCheck({
   id: "streaming.incremental",
   title: "A streamed chat reply arrives as it is produced",
   covers: ["STREAM-1"],
   explains:
-    "Long streams: as they are, with compression accepted, on a connection that was used before, with the account's other key, and with a count of tokens asked for. When four fifths of the output arrive in one burst, or one document comes in place of a stream, the reply was held back. Judged only when the whole reply takes at least 0.4 s, and failed only when it happened to most of them.",
+    "Long streams: as they are, with compression accepted, on a connection that was used before, with the account's other key, with a count of tokens asked for, with the usual parameters, and with a tool offered. When four fifths of the output arrive in one burst, or one document comes in place of a stream, the reply was held back. Judged only when the whole reply takes at least 0.4 s, and failed only when it happened to most of them.",
   needs: ["model.stream"],
   across: { case: CIRCUMSTANCES },
   cost: { requests: 3, waitS: 3 },
   async probe(t) {
     const { second } = t.target.keys;
+    const fields = PARAMETERS[t.case ?? ""];
     const circumstance: Ask =
       t.case === "compression-accepted"
         ? { headers: [["Accept-Encoding", "gzip, deflate, br"]] }
         : {
             freshConnection: t.case !== "used-connection",
             ...(t.case === "second-key" && second !== undefined ? { key: second } : {}),
-            // A gateway may refuse what the interface does not show.
-            ...(t.case === "usage-asked-for"
-              ? { fields: { stream_options: { include_usage: true } }, intent: "either" as const }
-              : {}),
+            ...(fields === undefined ? {} : { fields, intent: "either" as const }),
           };
     const ask = async () => {
       if (t.case === "used-connection") await t.ask({ endpoint: "models" });
@@ -49,8 +61,9 @@ const incremental = defineCheck({
   },
   judge({ runs }, verdict, axes) {
     const refused = runs.find(({ status = 0 }) => status >= 400 && status < 500);
-    if (axes.case === "usage-asked-for" && refused !== undefined)
-      return verdict.notApplicable(`stream_options are refused (${refused.summary})`);
+    const isParameter = PARAMETERS[axes.case ?? ""] !== undefined;
+    if (isParameter && refused !== undefined)
+      return verdict.notApplicable(`these parameters are refused (${refused.summary})`);
     for (const run of runs) verdict.assumeGood(run, "a long stream");
     const arrivals = runs.map((answer) => ({ answer, arrival: arrivalOf(answer) }));
     const telling = arrivals.filter(({ answer }) => tellsArrival(answer));
@@ -61,6 +74,8 @@ const incremental = defineCheck({
     const short = arrivals.filter(({ arrival }) => !arrival.document && arrival.totalMs < LONG_ENOUGH_MS);
     const stalled = short.length > 0 && held.length > 0 && !held.some(({ arrival }) => arrival.document);
     // A reply that once took so little takes no longer than that: what seems held back then is a stall on the way.
+    if (isParameter && short.length === runs.length)
+      return verdict.notApplicable("with these parameters the reply is short");
     if (stalled || short.length === runs.length) {
       return verdict.inconclusive(
         `the long reply takes only ${Math.round(short[0]?.arrival.totalMs ?? 0)} ms; name a longer one as models.stream`,

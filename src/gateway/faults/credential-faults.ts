@@ -20,6 +20,16 @@ export const CREDENTIAL_FAULTS: readonly Fault[] = [
     onDenial("invalid_api_key", malformedKey, insteadOf("invalid_request")),
   ),
   fault(
+    "auth.short-key-400",
+    ["AUTH-5"],
+    "A bearer that is shorter than any key that was ever issued is a bad request.",
+    onDenial(
+      "invalid_api_key",
+      (call) => (call.behaviour.presentedKey(call)?.length ?? 99) < 20,
+      insteadOf("invalid_request"),
+    ),
+  ),
+  fault(
     "auth.empty-bearer-served",
     ["AUTH-5"],
     "An empty bearer counts as nobody in particular and is served.",

@@ -99,6 +99,12 @@ export const RATE_FAULTS: readonly Fault[] = [
     "The rate limit is never enforced.",
     unlimited(() => true),
   ),
+  loadFault(
+    "rate.whole-chat-free",
+    [...NEVER, "LIMIT-5"],
+    "Whole requests of the chat dialect are not counted.",
+    unlimited((call) => call.endpoint === "chat" && !call.wantsStream),
+  ),
   loadFault("rate.streams-free", [...NEVER, "STREAM-2"], "Streams are not counted.", unlimited(streaming)),
   loadFault(
     "rate.messages-free",

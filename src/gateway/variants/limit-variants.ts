@@ -133,6 +133,14 @@ export const LIMIT_VARIANTS: readonly Variant[] = [
     }),
   ),
   variant(
+    "limits.failed-slots-freed-late",
+    "The slot of a request whose provider failed comes free 300 ms after its end.",
+    wrap("release", (next) => (call, closing) => {
+      if (closing.outcome === "failed") setTimeout(() => next(call, closing), 300).unref();
+      else next(call, closing);
+    }),
+  ),
+  variant(
     "limits.slots-freed-a-moment-late",
     "A slot comes free 25 ms after its request has ended.",
     wrap("release", (next) => (call, closing) => {
