@@ -75,13 +75,20 @@ const maxTokensIsMandatory = defineCheck({
   title: "A body without max_tokens is refused",
   covers: ["MSG-4", "MSG-5"],
   explains:
-    "max_tokens is mandatory: without it there must be no generated reply, whole or streamed, and the refusal should be a 4xx. A silent default bills callers for lengths that they did not ask for.",
+    "max_tokens is mandatory: without it there must be no generated reply, whole or streamed, with a system text or without, and the refusal should be a 4xx. A silent default bills callers for lengths that they did not ask for.",
   across: { mode: MODES },
-  cost: { requests: 3 },
+  cost: { requests: 4 },
   async probe(t) {
     const twin = await goodTwin(t, { endpoint: "messages" });
     const ask: Ask = { endpoint: "messages", omit: ["max_tokens"], intent: "odd" };
-    return { twin, refused: [await t.ask(ask), await t.ask({ ...ask, freshConnection: true })] };
+    return {
+      twin,
+      refused: [
+        await t.ask(ask),
+        await t.ask({ ...ask, freshConnection: true }),
+        await t.ask({ ...ask, fields: { system: "Answer briefly." } }),
+      ],
+    };
   },
   judge({ twin, refused }, verdict) {
     assumeTwin(verdict, twin);

@@ -1,7 +1,7 @@
 import type { Answer, Ask, Held, LimitedAccount, Probe } from "../../src/conformance/index.ts";
 import { median } from "../../src/core/index.ts";
 import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
-import { admittedIn, isRateDenial, isSlotDenial } from "./burst.ts";
+import { admittedIn, isRateDenial, isServed, isSlotDenial } from "./burst.ts";
 import { longStream } from "./long-stream.ts";
 import { type OtherAccount, othersMeanwhile } from "./others-meanwhile.ts";
 
@@ -59,7 +59,9 @@ export async function slotsScenario(t: Probe): Promise<SlotsRecording> {
   // On an account with a low rate only the full house is affordable.
   const rich = limits.rpm >= 30 * slots + 100;
   const over = rich ? slots * 2 : Math.min(8, slots);
-  let burst = await atOnce(t, long, slots + over);
+  // Keys take turns: one whose requests take no slot lets in too many.
+  const both = account.second === undefined ? [long] : [long, { ...long, key: account.second }];
+  let burst = await inTurnAtOnce(t, both, slots + over);
   const spacingMs = 120_000 / limits.rpm;
   const spaced = burst.some(isRateDenial) && spacingMs * (slots + over) < typicalMs(burst) * 0.7;
   await t.wait(SETTLE_MS);
@@ -67,7 +69,13 @@ export async function slotsScenario(t: Probe): Promise<SlotsRecording> {
     burst = await evenly(t, long, slots + over, spacingMs);
     await t.wait(SETTLE_MS);
   }
-  const house = await fullHouse(t, account, long, { typical: typicalMs(burst), spacingMs: spaced ? spacingMs : 0 });
+  // Dialects take turns in the house: one whose streams take no slot leaves room.
+  const onMessages: Ask = { ...long, endpoint: "messages" };
+  const trial = await t.begin(onMessages).done;
+  const isAsLong = typicalMs([trial]) > typicalMs(burst) * 0.8;
+  const dialects = isServed(trial) && trial.streamed && isAsLong ? [long, onMessages] : [long];
+  await t.wait(spaced ? spacingMs : SETTLE_MS);
+  const house = await fullHouse(t, account, dialects, { typical: typicalMs(burst), spacingMs: spaced ? spacingMs : 0 });
   const slow = rich && !spaced && t.target.models.slow !== undefined;
   const whole: Ask = { key, endpoint: "chat", mode: "whole", model: "slow", intent: "either", freshConnection: true };
   const wholes = slow ? await atOnce(t, whole, slots + over) : [];
@@ -77,7 +85,11 @@ export async function slotsScenario(t: Probe): Promise<SlotsRecording> {
 }
 
 function atOnce(t: Probe, ask: Ask, count: number): Promise<Answer[]> {
-  return Promise.all(Array.from({ length: count }, () => t.begin(ask).done));
+  return inTurnAtOnce(t, [ask], count);
+}
+
+function inTurnAtOnce(t: Probe, asks: readonly Ask[], count: number): Promise<Answer[]> {
+  return Promise.all(Array.from({ length: count }, (_, at) => t.begin(asks[at % asks.length] ?? {}).done));
 }
 
 /** Sends at half the account's rate: no limiter has a reason to deny these for it. */
@@ -102,13 +114,13 @@ interface Rhythm {
   readonly spacingMs: number;
 }
 
-async function fullHouse(t: Probe, account: LimitedAccount, long: Ask, { typical, spacingMs }: Rhythm) {
+async function fullHouse(t: Probe, account: LimitedAccount, long: readonly Ask[], { typical, spacingMs }: Rhythm) {
   const { limits, key } = account;
   const slots = limits.inFlight;
   const startUs = t.nowUs();
   const house: Held[] = [];
   for (let index = 0; index < slots; index++) {
-    house.push(t.begin(long));
+    house.push(t.begin(long[index % long.length] ?? {}));
     if (spacingMs > 0) await t.wait(spacingMs);
   }
   await Promise.all(house.map(({ live }) => live.started));

@@ -117,17 +117,18 @@ const ownAnswers = defineCheck({
   needs: ["model.echo"],
   cost: { requests: AT_ONCE * ROUNDS },
   async probe(t) {
-    const rounds: { nonce: string; answer: Answer }[] = [];
+    const rounds: Together[] = [];
     for (let round = 0; round < ROUNDS; round++) rounds.push(...(await askTogether(t)));
     return { rounds };
   },
   judge({ rounds }, verdict) {
-    for (const { nonce, answer } of rounds) {
+    for (const { nonce, left, answer } of rounds) {
       if (!answer.admitted) continue;
       const text = answer.replyText;
       if (text === undefined) continue;
       const foreign = rounds.filter((other) => other.nonce !== nonce && text.includes(other.nonce));
       verdict.must("OWN-ANSWER", foreign.length, 0, { in: answer, because: "texts of other requests in this answer" });
+      if (left) continue;
       verdict.should("TEXT-INTACT", text.includes(nonce), true, {
         in: answer,
         because: "the request's own text in its answer",
@@ -137,7 +138,10 @@ const ownAnswers = defineCheck({
   },
 });
 
-async function askTogether(t: Probe): Promise<{ nonce: string; answer: Answer }[]> {
+/** One of many at once; whoever was to leave asked a model that need not repeat anything. */
+type Together = { readonly nonce: string; readonly left: boolean; readonly answer: Answer };
+
+async function askTogether(t: Probe): Promise<Together[]> {
   const most = Math.max(2, Math.min(AT_ONCE, Math.floor((t.target.limits?.inFlight ?? 8) / 3)));
   const leaving: Held[] = [];
   const together = Array.from({ length: most }, async (_, index) => {
@@ -155,9 +159,9 @@ async function askTogether(t: Probe): Promise<{ nonce: string; answer: Answer }[
       leaving.push(held);
       await held.live.started;
       held.live.abort();
-      return { nonce, answer: await held.done };
+      return { nonce, left: true, answer: await held.done };
     }
-    return { nonce, answer: await t.ask(ask) };
+    return { nonce, left: false, answer: await t.ask(ask) };
   });
   return Promise.all(together);
 }

@@ -16,12 +16,19 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = 
   "tools-offered": { tools: toolsOf("chat", ONE_TOOL) },
 };
 
+const CONVERSATION = [
+  { role: "user", content: "Do you know long stories?" },
+  { role: "assistant", content: "Some." },
+  { role: "user", content: LONG_STORY },
+];
+
 /** Circumstances under which gateways and the proxies in front of them tend to hold streams back. */
 const CIRCUMSTANCES: readonly string[] = [
   "plain",
   "compression-accepted",
   "used-connection",
   "second-key",
+  "conversation",
   ...Object.keys(PARAMETERS),
 ];
 
@@ -30,7 +37,7 @@ const incremental = defineCheck({
   title: "A streamed chat reply arrives as it is produced",
   covers: ["STREAM-1"],
   explains:
-    "Long streams: as they are, with compression accepted, on a connection that was used before, with the account's other key, with a count of tokens asked for, with the usual parameters, and with a tool offered. When four fifths of the output arrive in one burst, or one document comes in place of a stream, the reply was held back. Judged only when the whole reply takes at least 0.4 s, and failed only when it happened to most of them.",
+    "Long streams: as they are, with compression accepted, on a connection that was used before, with the account's other key, in a conversation, with a count of tokens asked for, with the usual parameters, and with a tool offered. When four fifths of the output arrive in one burst, or one document comes in place of a stream, the reply was held back. Judged only when the whole reply takes at least 0.4 s, and failed only when it happened to most of them.",
   needs: ["model.stream"],
   across: { case: CIRCUMSTANCES },
   cost: { requests: 3, waitS: 3 },
@@ -47,7 +54,8 @@ const incremental = defineCheck({
           };
     const ask = async () => {
       if (t.case === "used-connection") await t.ask({ endpoint: "models" });
-      return t.ask({ ...circumstance, model: "stream", mode: "stream", prompt: LONG_STORY });
+      const prompt = t.case === "conversation" ? CONVERSATION : LONG_STORY;
+      return t.ask({ ...circumstance, model: "stream", mode: "stream", prompt });
     };
     const first = await Promise.all([ask(), ask()]);
     // One of two may be an accident of the network; more tell, as far as this process keeps up.
