@@ -17,7 +17,7 @@ import { expectedDenial } from "../shared/expected-denial.ts";
 import { type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
 import { admittedIn, isRateDenial, isServed, isSlotDenial } from "./burst.ts";
 import { type SlotsRecording, slotsScenario, type Wave } from "./slots-scenario.ts";
-import { servedWhileHeld, whileFull } from "./while-full.ts";
+import { queuedWhileHeld, servedWhileHeld, whileFull } from "./while-full.ts";
 
 type SlotsCheckSpec = Pick<CheckSpec<never>, "id" | "title" | "covers" | "explains"> & {
   readonly needs?: readonly Need[];
@@ -112,9 +112,24 @@ const fullHouse = defineSlotsCheck({
   title: "A stream holds its slot to the end, and then gives it back",
   covers: ["LIMIT-CONC-3", "LIMIT-CONC-1"],
   explains:
-    "Streams take every slot. A request is tried right away, after many denials, and late in the life of the streams: always denied. When a stream has ended a request is admitted. A slot that is freed when the stream begins, or after a while, shows here.",
+    "Streams take every slot. A request is tried right away, after many denials, and late in the life of the streams: always denied, and not kept waiting until a slot comes free. When a stream has ended a request is admitted. A slot that is freed when the stream begins, or after a while, shows here.",
   judge({ held, extras, storm, late, freed }, verdict) {
+    const missed = held.filter(isSlotDenial);
+    if (!held.some(isRateDenial))
+      verdict.must("LIMIT-CONC-3", missed.length, 0, {
+        in: missed[0],
+        because: `of ${held.length} streams, as many as there are slots, denied for their number, twice in a row`,
+      });
+    if (missed.length > 0) return;
     verdict.assume(held.every(isServed), "as many streams as there are slots were admitted");
+    const queued = queuedWhileHeld(
+      [...extras.filter(({ kind }) => kind !== "model list").flatMap(({ answers }) => answers), ...storm],
+      held,
+    );
+    verdict.must("LIMIT-CONC-1", queued !== undefined, false, {
+      in: queued,
+      because: "kept waiting for a slot, and served when one came free",
+    });
     const early = extras.find(({ kind }) => kind === "chat")?.answers ?? [];
     const moments: readonly (readonly [string, readonly Answer[]])[] = [
       ["while every slot was held", early],

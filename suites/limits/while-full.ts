@@ -16,3 +16,16 @@ export function whileFull(answer: Answer, held: readonly Answer[]): boolean {
 export function servedWhileHeld(answers: readonly Answer[], held: readonly Answer[]): Answer | undefined {
   return answers.find((answer) => isServed(answer) && whileFull(answer, held));
 }
+
+/** A gateway may take so long to deny, µs; who is kept waiting longer stands in a queue. */
+const PATIENCE_US = 1_000_000;
+
+/** Sent while every slot was surely held, long before the first came free, and served when it had. */
+export function queuedWhileHeld(answers: readonly Answer[], held: readonly Answer[]): Answer | undefined {
+  const begun = Math.max(...held.map(({ exchange }) => exchange.response?.body.pieces[0]?.[0] ?? 0));
+  const firstEnd = Math.min(...held.map(({ exchange }) => exchange.timeline.endUs));
+  return answers.find((answer) => {
+    const { sentUs = 0, headersUs, endUs } = answer.exchange.timeline;
+    return isServed(answer) && sentUs >= begun && sentUs < firstEnd - PATIENCE_US && (headersUs ?? endUs) >= firstEnd;
+  });
+}

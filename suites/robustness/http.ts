@@ -247,12 +247,14 @@ const CODINGS: Readonly<Record<string, string>> = {
   identity: "identity",
 };
 
+const NOT_CODED = that("absent or identity", (value) => value === undefined || value === "identity");
+
 const compression = defineCheck({
   id: "robustness.compression",
   title: "Answers decode as they are labelled, whatever was accepted",
   covers: ["HTTP-CODING", "JSON-TEXT"],
   explains:
-    "Replies, streams, lists, denials and refusals with several values of Accept-Encoding. Each body must decode by its Content-Encoding and hold what it holds otherwise: no label without coding, no coding without label, nothing coded twice.",
+    "Replies, streams, lists, denials and refusals with several values of Accept-Encoding. Each body must decode by its Content-Encoding and hold what it holds otherwise: no label without coding, no coding without label, nothing coded twice, and nothing coded for who accepts the identity alone (RFC 9110, 12.5.3).",
   across: { dialect: DIALECTS, case: Object.keys(CODINGS) },
   cost: { requests: 5 },
   async probe(t) {
@@ -270,13 +272,14 @@ const compression = defineCheck({
       refused: await t.ask({ headers, rawBody: "{", intent: "odd" }),
     };
   },
-  judge(answers, verdict) {
+  judge(answers, verdict, axes) {
     for (const [what, answer] of Object.entries(answers)) {
       const seen = {
         in: answer,
         at: "Content-Encoding",
         because: `${what}: ${answer.header("content-encoding") ?? "no label"}`,
       };
+      if (axes.case === "identity") verdict.should("HTTP-CODING", answer.header("content-encoding"), NOT_CODED, seen);
       verdict.must("HTTP-CODING", answer.exchange.response?.body.decodeFault, undefined, seen);
       verdict.must("HTTP-CODING", isCompressed(answer.bytes), false, {
         ...seen,
