@@ -81,8 +81,7 @@ function judgeFinish(answer: Answer, verdict: Verdict): void {
   const chunks = chunksOf(answer);
   const finishes = chunks.flatMap(({ json }, index) => {
     const reason = member(firstChoice(json), "finish_reason");
-    // An empty one says nothing, like null.
-    return reason === null || reason === undefined || reason === "" ? [] : [{ reason, index }];
+    return reason === null || reason === undefined ? [] : [{ reason, index }];
   });
   if (!verdict.compat("COMPAT-CHAT-FINISH", finishes.length, 1, { ...seen, because: "chunks with a finish reason" }))
     return;

@@ -44,13 +44,13 @@ function scenarioOf(group: Group): Scenario {
       maxVUs: vus,
     };
   // The whole group is the time unit, so that its count is exact; it ends half an interval early, because k6 may or may
-  // not send what is due at the very end.
+  // not send what is due at the very end. It wants a second at least; what is due beyond the plan is not sent.
   return {
     ...common,
     executor: "constant-arrival-rate",
     rate: arrivals.count,
     timeUnit: `${Math.round(arrivals.count * arrivals.everyMs * 1_000)}us`,
-    duration: `${Math.round((arrivals.count - 0.5) * arrivals.everyMs * 1_000)}us`,
+    duration: `${Math.max(1_000_000, Math.round((arrivals.count - 0.5) * arrivals.everyMs * 1_000))}us`,
     preAllocatedVUs: vus,
     maxVUs: vus,
   };

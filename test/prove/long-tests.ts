@@ -1,6 +1,7 @@
 /** Tests that `npm test` leaves to `npm run prove:long`, so that it stays under six minutes on two cores. */
 export const LONG_TESTS: readonly string[] = [
   "test/adversary/losing-nothing.test.ts",
+  "test/cli/canary-commands.test.ts",
   "test/cli/client.test.ts",
   "test/cli/compare.test.ts",
   "test/cli/policy.test.ts",
