@@ -50,17 +50,19 @@ async function judge(kind: SwitchKind, names: readonly string[], pass: string): 
   return files.flatMap(readJudgements);
 }
 
-/** Judges what earlier runs have not, and once more what was not as it should be: a busy machine is no finding. */
+/** Judges what earlier runs have not, and up to twice more what was not as it should be: a busy machine is no finding. */
 async function prove(kind: SwitchKind, names: readonly string[]): Promise<Judgement[]> {
   const earlier = args.from.flatMap(readJudgements).filter((judgement) => judgement.kind === kind);
   const judged = new Map(earlier.filter(({ name }) => names.includes(name)).map((one) => [one.name, one] as const));
   const missing = names.filter((name) => !judged.has(name));
   for (const judgement of await judge(kind, missing, "first")) judged.set(judgement.name, judgement);
-  const doubtful = [...judged.values()].filter((one) => complaints(one).length > 0).map(({ name }) => name);
-  console.log(`${kind}: ${names.length} judged after ${minutes()} min, ${doubtful.length} to be judged again`);
-  if (doubtful.length > 0)
-    for (const again of await judge(kind, doubtful, "again"))
+  const doubtful = () => [...judged.values()].filter((one) => complaints(one).length > 0).map(({ name }) => name);
+  for (const pass of ["again", "once-more"]) {
+    console.log(`${kind}: ${names.length} judged after ${minutes()} min, ${doubtful().length} to be judged ${pass}`);
+    if (doubtful().length === 0) break;
+    for (const again of await judge(kind, doubtful(), pass))
       if (complaints(again).length === 0) judged.set(again.name, again);
+  }
   return [...judged.values()];
 }
 
