@@ -6,6 +6,8 @@ import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
 /** When one of two came in one piece, more tell whether that was an accident: so many that tell, of so many at most. */
 const ENOUGH_RUNS = 6;
 const MOST_RUNS = 12;
+const FIRST_PAUSE_MS = 300;
+const LONGEST_PAUSE_MS = 2_500;
 /** Fewer than these that tell are no case. */
 const FEWEST_RUNS = 3;
 
@@ -62,7 +64,8 @@ const incremental = defineCheck({
     const doubtful = first.some((answer) => isHeldBack(arrivalOf(answer)));
     const runs = [...first];
     while (doubtful && runs.length < MOST_RUNS && runs.filter(tellsArrival).length < ENOUGH_RUNS) {
-      await t.wait(300);
+      // Further and further apart: a gateway that was busy with the run's other requests is so for a while.
+      await t.wait(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (runs.length - first.length)));
       runs.push(await ask());
     }
     return { runs };
