@@ -1,7 +1,7 @@
 import type { Redactor } from "../client/index.ts";
 import { accountOfKey } from "../conformance/index.ts";
 import { ConfigError, sleep } from "../core/index.ts";
-import { accountOf, type Sample, type Workload } from "../load/index.ts";
+import { accountOf, type Sample, UNKNOWN_MS, type Workload } from "../load/index.ts";
 import type { LoadSection, RunFolder } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";
@@ -20,11 +20,10 @@ export interface TiersOptions {
   readonly quiet: boolean;
   readonly stop: AbortSignal;
   readonly abort: AbortSignal;
-  /** When the checks last sent with an account, by the machine's clock, ms. */
-  readonly lastUseMs: (account: string) => number | undefined;
+  /** When the checks last sent on an account, by the machine's clock, ms; 0 when they did not. */
+  readonly lastUseMs: (account: string) => number;
 }
 
-const QUIET_MS = 61_000;
 const TIERS = ["starter", "growth", "scale"];
 /** One tier shows the phases; a quick run has no time for windows of a minute. */
 const QUICK_TIER = "starter";
@@ -46,8 +45,8 @@ export async function runTiers(options: TiersOptions): Promise<LoadSection | und
   }
   if (!quiet) printPlan(target, workloads, process.stderr, quick ? "quick" : "brief");
   // What the checks sent on these accounts must have left every window of a minute.
-  const uses = workloads.map((workload) => options.lastUseMs(accountOfKey(accountOf(workload, target).key)) ?? 0);
-  const quietMs = Math.max(...uses) + QUIET_MS - Date.now();
+  const uses = workloads.map((workload) => options.lastUseMs(accountOfKey(accountOf(workload, target).key)));
+  const quietMs = Math.max(...uses) + UNKNOWN_MS - Date.now();
   if (quietMs > 0 && !(await sleep(quietMs, options.stop))) return undefined;
   const samples: Sample[] = [];
   using bar = loadProgress(process.stderr, quiet);

@@ -33,18 +33,19 @@ const PARTS_FROM = 18;
  * A mask has the length of what it covers, so that lengths and offsets in the evidence stay true.
  */
 export class Redactor {
-  readonly #needles: Needle[];
-  #index: StretchIndex<Needle>;
+  readonly #needles: Needle[] = [];
+  readonly #index = new StretchIndex<Needle>();
 
   constructor(secrets: readonly Secret[]) {
-    this.#needles = secrets.filter(({ value }) => value !== "").flatMap(needlesOf);
-    this.#index = indexOf(this.#needles);
+    for (const secret of secrets) if (secret.value !== "") this.add(secret);
   }
 
   /** Hides another secret from now on, e.g. a key that was made during the run. */
   add(secret: Secret): void {
-    this.#needles.push(...needlesOf(secret));
-    this.#index = indexOf(this.#needles);
+    for (const needle of needlesOf(secret)) {
+      this.#needles.push(needle);
+      for (const { text } of needle.cores) this.#index.add(text, needle);
+    }
   }
 
   /** @returns the text with every secret masked, and what was found. */
@@ -71,10 +72,6 @@ export class Redactor {
     const clean = Object.entries(value).map(([name, inner]) => [this.redact(name).text, this.redactValue(inner)]);
     return Object.fromEntries(clean) as T;
   }
-}
-
-function indexOf(needles: readonly Needle[]): StretchIndex<Needle> {
-  return new StretchIndex(needles.flatMap((owner) => owner.cores.map(({ text }) => ({ text, owner }))));
 }
 
 function needlesOf({ name, value }: Secret): Needle[] {

@@ -13,16 +13,14 @@ export class StretchIndex<Owner> {
   /** Owners of stretches that are too short to be looked up: they may be anywhere. */
   readonly #anywhere = new Set<Owner>();
 
-  constructor(stretches: Iterable<{ readonly text: string; readonly owner: Owner }>) {
-    for (const stretch of stretches) {
-      if (stretch.text.length < GRAM) {
-        this.#anywhere.add(stretch.owner);
-        continue;
-      }
-      let hash = 0;
-      for (let at = 0; at < GRAM; at++) hash = next(hash, stretch.text.charCodeAt(at));
-      this.#buckets[hash] = [...(this.#buckets[hash] ?? []), stretch];
+  add(text: string, owner: Owner): void {
+    if (text.length < GRAM) {
+      this.#anywhere.add(owner);
+      return;
     }
+    let hash = 0;
+    for (let at = 0; at < GRAM; at++) hash = next(hash, text.charCodeAt(at));
+    this.#buckets[hash] = [...(this.#buckets[hash] ?? []), { text, owner }];
   }
 
   /** @returns owners that have a stretch in the text, and those that may have one. */

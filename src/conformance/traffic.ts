@@ -137,12 +137,12 @@ export class Traffic implements AsyncDisposable {
     return key;
   }
 
-  /** When a request was last sent on an account, by the machine's clock, ms; `undefined` when none was. */
-  lastUseMs(account: string): number | undefined {
-    const times = this.answers
-      .filter(({ asked }) => asked.account === account)
-      .map(({ exchange }) => exchange.startedAtMs);
-    return times.length === 0 ? undefined : Math.max(...times);
+  /** When a request was last sent on an account, by the machine's clock, ms; 0 when none was. */
+  lastUseMs(account: string): number {
+    return this.answers.reduce(
+      (last, { asked, exchange }) => (asked.account === account ? Math.max(last, exchange.startedAtMs) : last),
+      0,
+    );
   }
 
   /** Requests under way, on all accounts. */

@@ -16,5 +16,6 @@ export { judgeTotals, type RanLoad, runWorkload } from "./run-workload.ts";
 export type { Sample } from "./sampler.ts";
 export { modelFor, plainRequest, promptOf } from "./shots.ts";
 export { accountOf } from "./tier/account-of.ts";
+export { UNKNOWN_MS } from "./tier/at-the-limit.ts";
 export { runTier, type TierLength } from "./tier/run-tier.ts";
 export { loadWorkload, type Workload, workloadJsonSchema } from "./workload.ts";

@@ -22,7 +22,10 @@ const farBelow = defineWatch({
   judge(answers, verdict) {
     const known = answers.filter(({ asked }) => asked.rpm !== undefined);
     if (known.length === 0) return verdict.notApplicable("the target names no limits");
-    const startUs = Math.min(...answers.map(({ exchange }) => exchange.timeline.dueUs));
+    const startUs = answers.reduce(
+      (first, { exchange }) => Math.min(first, exchange.timeline.dueUs),
+      Number.POSITIVE_INFINITY,
+    );
     const odd = known.filter(
       (answer) =>
         saysRate(answer) &&

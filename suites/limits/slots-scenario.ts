@@ -151,9 +151,11 @@ async function fullHouse(t: Probe, account: LimitedAccount, long: readonly Ask[]
   const late = [await knock({ key, endpoint: "chat" }), await knock({ key, endpoint: "chat", mode: "stream" })];
   await Promise.race(house.map(({ done }) => done));
   await t.wait(SETTLE_MS);
-  const early = await knock({ key, endpoint: "chat" });
-  if (isSlotDenial(early)) await t.wait(LATE_MS);
-  const freed = isSlotDenial(early) ? await knock({ key, endpoint: "chat" }) : early;
+  let freed = await knock({ key, endpoint: "chat" });
+  if (isSlotDenial(freed)) {
+    await t.wait(LATE_MS);
+    freed = await knock({ key, endpoint: "chat" });
+  }
   const held = await Promise.all(house.map(({ done }) => done));
   return { held, extras, storm, late, freed, others };
 }

@@ -7,9 +7,16 @@ import { isServed } from "./burst.ts";
  */
 export function whileFull(answer: Answer, held: readonly Answer[]): boolean {
   const { sentUs = 0, headersUs, endUs } = answer.exchange.timeline;
-  const begun = Math.max(...held.map(({ exchange }) => exchange.response?.body.pieces[0]?.[0] ?? 0));
-  const firstEnd = Math.min(...held.map(({ exchange }) => exchange.timeline.endUs));
-  return sentUs >= begun && (headersUs ?? endUs) < firstEnd;
+  const { fromUs, toUs } = fullSpan(held);
+  return sentUs >= fromUs && (headersUs ?? endUs) < toUs;
+}
+
+/** From the moment at which the last of the held streams had surely begun to that at which the first had ended. */
+function fullSpan(held: readonly Answer[]): { readonly fromUs: number; readonly toUs: number } {
+  return {
+    fromUs: Math.max(...held.map(({ exchange }) => exchange.response?.body.pieces[0]?.[0] ?? 0)),
+    toUs: Math.min(...held.map(({ exchange }) => exchange.timeline.endUs)),
+  };
 }
 
 /** Served although every slot was surely held. */
@@ -22,10 +29,9 @@ const PATIENCE_US = 1_000_000;
 
 /** Sent while every slot was surely held, long before the first came free, and served when it had. */
 export function queuedWhileHeld(answers: readonly Answer[], held: readonly Answer[]): Answer | undefined {
-  const begun = Math.max(...held.map(({ exchange }) => exchange.response?.body.pieces[0]?.[0] ?? 0));
-  const firstEnd = Math.min(...held.map(({ exchange }) => exchange.timeline.endUs));
+  const { fromUs, toUs } = fullSpan(held);
   return answers.find((answer) => {
     const { sentUs = 0, headersUs, endUs } = answer.exchange.timeline;
-    return isServed(answer) && sentUs >= begun && sentUs < firstEnd - PATIENCE_US && (headersUs ?? endUs) >= firstEnd;
+    return isServed(answer) && sentUs >= fromUs && sentUs < toUs - PATIENCE_US && (headersUs ?? endUs) >= toUs;
   });
 }

@@ -24,14 +24,14 @@ export async function atTheLimit(bench: TierBench, count: number): Promise<void>
   const send = (role: string) =>
     evenly(bench, count, bench.ratePerS * SHARE, (index) => bench.send(kinds[index % kinds.length] as Ask, role));
   await send("even");
-  if (!bench.facts.some((one) => one.role === "even" && isRateDenial(one) && isEarly(one, bench.facts))) return;
+  const knownUs = knownFromUs(bench.facts);
+  if (!bench.facts.some((one) => one.role === "even" && isRateDenial(one) && one.sentUs < knownUs)) return;
   if (await bench.wait(UNKNOWN_MS)) await send(AGAIN);
 }
 
-/** Whether traffic before the run may still have counted when this was sent. */
-function isEarly({ sentUs }: Fact, all: readonly Fact[]): boolean {
-  const originUs = all.reduce((first, other) => Math.min(first, other.sentUs), sentUs);
-  return sentUs < originUs + UNKNOWN_MS * 1_000;
+/** From when on nothing but a run's own traffic can count. @param all every fact of the run so far. */
+function knownFromUs(all: readonly Fact[]): number {
+  return all.reduce((first, { sentUs }) => Math.min(first, sentUs), Number.POSITIVE_INFINITY) + UNKNOWN_MS * 1_000;
 }
 
 /** Sends on a schedule that is fixed before; a late send stays due when it was. */
@@ -60,7 +60,8 @@ export function judgeAtTheLimit(facts: readonly Fact[], all: readonly Fact[], rp
     const lastMinute = all.filter((other) => other.sentUs <= sentUs && other.sentUs > sentUs - 60_000_000).length;
     return lastMinute <= rpm && !tooClose(own, sentUs, rpm);
   });
-  const early = unexplained.filter((one) => isEarly(one, all));
+  const knownUs = knownFromUs(all);
+  const early = unexplained.filter(({ sentUs }) => sentUs < knownUs);
   const late = unexplained.length - early.length;
   const slots = facts.filter(isSlotDenial);
   const title = "Traffic below the limit is not denied for its rate";
