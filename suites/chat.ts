@@ -1,5 +1,6 @@
 import { type Ask, type Check, callerError, defineCheck, success, that } from "../src/conformance/index.ts";
 import { MODES } from "../src/wire/index.ts";
+import { everyText } from "./shared/every-text.ts";
 import { everyUsage } from "./shared/every-usage.ts";
 import { judgeWholeReply } from "./shared/judge-reply.ts";
 import { LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
@@ -219,6 +220,7 @@ const optionalParameters = defineCheck({
 
 export const CHAT: readonly Check[] = [
   everyUsage("chat"),
+  everyText("chat"),
   minimal,
   conversations,
   notStreamed,

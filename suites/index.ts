@@ -4,6 +4,7 @@ import { CHAT } from "./chat.ts";
 import { COMPAT } from "./compat/index.ts";
 import { ERRORS } from "./errors.ts";
 import { AMBIENT_CHECKS } from "./limits/ambient-checks.ts";
+import { COMPANY_CHECKS } from "./limits/company.ts";
 import { HINT_CHECKS } from "./limits/hint-checks.ts";
 import { LONE_DENIALS } from "./limits/lone-denials.ts";
 import { RATE_CHECKS } from "./limits/rate-checks.ts";
@@ -29,6 +30,7 @@ export const CHECKS: readonly Check[] = [
   ...RATE_CHECKS,
   ...SLOT_CHECKS,
   ...TIER_SLOTS,
+  ...COMPANY_CHECKS,
   ...LONE_DENIALS,
   ...AMBIENT_CHECKS,
   ...HINT_CHECKS,

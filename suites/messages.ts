@@ -11,6 +11,7 @@ import {
 } from "../src/conformance/index.ts";
 import { isObject } from "../src/core/index.ts";
 import { MODES } from "../src/wire/index.ts";
+import { everyText } from "./shared/every-text.ts";
 import { everyUsage } from "./shared/every-usage.ts";
 import { assumeTwin, goodTwin } from "./shared/good-twin.ts";
 import { judgeWholeReply } from "./shared/judge-reply.ts";
@@ -278,6 +279,7 @@ const requiredFields = defineCheck({
 
 export const MESSAGES: readonly Check[] = [
   everyUsage("messages"),
+  everyText("messages"),
   minimal,
   anyText,
   maxTokensIsMandatory,

@@ -27,9 +27,10 @@ export interface CommandEnding {
    * - `watch`: it was stopped when the scenario had seen enough
    * - `limit`: it was stopped when the time limit of the operator was reached
    * - `attempts`: it was stopped when it had sent more attempts at one call than may be
+   * - `flood`: it was stopped when it had sent more requests in all than the harness keeps
    * - `interrupted`: the harness was
    */
-  readonly by: "itself" | "watch" | "limit" | "attempts" | "interrupted";
+  readonly by: "itself" | "watch" | "limit" | "attempts" | "flood" | "interrupted";
   /** `null` when a signal ended it. */
   readonly exitCode: number | null;
   readonly signal: string | null;

@@ -13,6 +13,8 @@ export function judgeScenario(scenario: Scenario, runs: readonly ClientRun[], bo
   const empty = runs.find(({ attempts }) => attempts.length === 0);
   if (empty === undefined) scenario.judge(runs, claims, bounds);
   else claims.open("blocked", nothingCame(empty));
+  const flood = runs.find(({ ending }) => ending.by === "flood");
+  if (flood !== undefined) claims.open("inconclusive", flooded(flood, scenario));
   return {
     ...scenarioNotRun(scenario),
     layer: claims.findings[0]?.layer ?? "specification",
@@ -73,6 +75,11 @@ function timelineOf(runs: readonly ClientRun[]): string {
 function outcomeOf({ answer }: Attempt): string {
   if (answer?.beganMs === undefined) return "no answer";
   return answer.outcome === "broken" ? `${answer.status} and cut` : String(answer.status);
+}
+
+function flooded({ attempts, others, ending }: ClientRun, { calls = 1 }: Scenario): string {
+  const sent = attempts.length + others.length;
+  return `it was stopped after ${sent} requests in ${seconds(ending.durationMs)}; ${calls === 1 ? "one call was" : `${calls} calls were`} asked for`;
 }
 
 /** Why a command that sent nothing that could be judged did so, as far as it can be told. */

@@ -21,6 +21,8 @@ export interface RunOptions extends Bounds {
 /** Longest wait for requests to end when the command has, milliseconds: its connections end with it. */
 const SETTLE_MS = 2_000;
 const POLL_MS = 10;
+/** What one run of a command may send in all: every request is kept for the judges. */
+const MOST = { requests: 2_000, bytes: 64 * 1024 * 1024 };
 /** How often the lag of this machine is sampled, milliseconds. */
 const SAMPLED_MS = 10;
 
@@ -65,6 +67,7 @@ class Watch {
   readonly #serving = new Set<string>();
   readonly #attempts = new Map<string, number>();
   readonly #lag = monitorEventLoopDelay({ resolution: SAMPLED_MS });
+  #bytes = 0;
   #enough: NodeJS.Timeout | undefined;
 
   constructor(name: string, mostAttempts: number) {
@@ -86,6 +89,8 @@ class Watch {
     return {
       arrived: (request) => {
         this.#requests.push(request);
+        this.#bytes += request.body.length;
+        if (this.#requests.length > MOST.requests || this.#bytes > MOST.bytes) this.stop.abort("flood");
       },
       turn: (request) => {
         const call = callOf(request);

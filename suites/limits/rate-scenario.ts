@@ -124,23 +124,20 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
     { key: second, endpoint: "messages" },
     { key: second, endpoint: "messages", mode: "stream" },
   ];
-  const next = await burst(t, {
-    ...plan,
-    what: "messages, other key",
-    asks: streamsMessages(whileDenied) ? messages : messages.slice(0, 1),
-  });
+  const mixed = (await streamsMessages(t, whileDenied)) ? messages : messages.slice(0, 1);
+  const next = await burst(t, { ...plan, what: "messages, other key", asks: mixed });
   const suspicious = [first, next].filter((run) => tooMany(run, limits));
   const [once] = refilledEarly(first, next, limits) ? [first] : suspicious;
   let third: Burst | null = null;
   if (once !== undefined && suspicious.length < 2) {
     const latest = next.answers.findLast(isRateDenial) ?? denial;
     await keepPromise(t, latest, once === first ? { key, endpoint: "chat" } : { key: second, endpoint: "messages" });
-    third = await burst(t, { ...plan, what: once.what, asks: once === first ? chat : messages });
+    third = await burst(t, { ...plan, what: once.what, asks: once === first ? chat : mixed });
   }
   const early = [first, ...(startedMs(next) - endedMs(first) >= QUIET_MS - 1_000 ? [next] : [])].filter(
     ({ answers }) => admittedIn(answers) < limits.rpm * SAFE_SHARE - 1,
   );
-  const mix = early.flatMap((run) => (run === first ? chat : messages.slice(0, streamsMessages(whileDenied) ? 2 : 1)));
+  const mix = early.flatMap((run) => (run === first ? chat : mixed));
   const paced = early.length > 0 ? await pacedBelow(t, mix, limits) : [];
   return { limits, first, whileDenied, storm, others, promised, shorter, second: next, undenied, third, paced };
 }
@@ -257,9 +254,12 @@ export function isBracketed({ before, after }: WhileDenied): boolean {
   return isRefused(before) && isRefused(after);
 }
 
-function streamsMessages(whileDenied: readonly WhileDenied[]): boolean {
-  const streams = whileDenied.find(({ kind }) => kind === "messages streams");
-  return streams === undefined || streams.tries.every(({ status }) => status === 429 || status === 200);
+/** Whether the other dialect streams at all, which is not promised: a refusal may stand behind every denial. */
+async function streamsMessages(t: Probe, whileDenied: readonly WhileDenied[]): Promise<boolean> {
+  const tries = whileDenied.find(({ kind }) => kind === "messages streams")?.tries ?? [];
+  const unlimited = await t.begin({ endpoint: "messages", mode: "stream", intent: "either" }).done;
+  const isCallersError = ({ status = 0 }: Answer) => status >= 400 && status < 500 && status !== 429;
+  return ![...tries, unlimited].some(isCallersError);
 }
 
 /** Waits as the denial says, counted from its arrival, and sends one request. */

@@ -15,6 +15,7 @@ import { median } from "../../src/core/index.ts";
 import { DIALECTS } from "../../src/wire/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
+import { mostAtOnce } from "./at-once.ts";
 import { admittedIn, isRateDenial, isServed, isSlotDenial } from "./burst.ts";
 import { type SlotsRecording, slotsScenario, type Wave } from "./slots-scenario.ts";
 import { queuedWhileHeld, servedWhileHeld, whileFull } from "./while-full.ts";
@@ -45,25 +46,6 @@ function defineSlotsCheck({ judge, needs = [], ...spec }: SlotsCheckSpec): Check
       judge(recording, verdict);
     },
   });
-}
-
-/** Most requests that are known to have run at one moment: from the first byte of the body to its end. */
-function mostAtOnce(answers: readonly Answer[]): number {
-  const edges = answers.filter(isServed).flatMap(({ exchange }) => {
-    const startUs = exchange.response?.body.pieces[0]?.[0] ?? exchange.timeline.endUs;
-    return [
-      { atUs: startUs, change: 1 },
-      { atUs: exchange.timeline.endUs, change: -1 },
-    ];
-  });
-  let now = 0;
-  let most = 0;
-  // Where one ends and another begins at once, the end counts first.
-  for (const { change } of edges.sort((a, b) => a.atUs - b.atUs || a.change - b.change)) {
-    now += change;
-    most = Math.max(most, now);
-  }
-  return most;
 }
 
 const enforced = defineSlotsCheck({
@@ -334,6 +316,23 @@ const slotsComeBack = defineSlotsCheck({
   },
 });
 
+const givenBackOnce = defineSlotsCheck({
+  id: "limits.slots-given-back-once",
+  title: "A request that ends gives back one slot, its own",
+  covers: ["LIMIT-CONC-2"],
+  explains:
+    "Streams take all slots but one. In the one that is left requests finish, are denied, fail and break off; in a second house the client leaves one of the streams. Then several streams are tried at once: no more may be running than there are slots. A failure means that some endings free a slot that another request still holds.",
+  judge({ houses, limits }, verdict) {
+    if (houses.length === 0) return verdict.notApplicable("the account's rate is too low for repeated full waves");
+    for (const { what, held, extras } of houses) {
+      verdict.must("LIMIT-CONC-2", mostAtOnce([...held, ...extras]), atMost(limits.inFlight), {
+        in: extras.findLast(isServed),
+        because: `running at one moment after ${what}`,
+      });
+    }
+  },
+});
+
 const abandonedSlotsComeBack = defineSlotsCheck({
   id: "limits.slots-abandoned",
   title: "A request that its client gave up on stops counting",
@@ -360,5 +359,6 @@ export const SLOT_CHECKS: readonly Check[] = [
   denialRow,
   promptDenial,
   slotsComeBack,
+  givenBackOnce,
   abandonedSlotsComeBack,
 ];

@@ -2,6 +2,7 @@ import type { Answer, Ask, Held, LimitedAccount, Probe } from "../../src/conform
 import { median } from "../../src/core/index.ts";
 import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
 import { admittedIn, isRateDenial, isServed, isSlotDenial } from "./burst.ts";
+import { housesThatAreLeft, type LeftHouse } from "./left-houses.ts";
 import { longStream } from "./long-stream.ts";
 import { type OtherAccount, othersMeanwhile } from "./others-meanwhile.ts";
 
@@ -36,6 +37,8 @@ export type SlotsRecording = {
   /** Whole requests, far over the limit at once; none where the target has no slow model. */
   readonly wholes: readonly Answer[];
   readonly waves: readonly Wave[];
+  /** Houses of which something ended while the rest went on. */
+  readonly houses: readonly LeftHouse[];
 };
 
 /** A slot may be freed a moment after the last byte was read; one that is looked for in vain is looked for once more. */
@@ -82,8 +85,9 @@ export async function slotsScenario(t: Probe): Promise<SlotsRecording> {
   const whole: Ask = { key, endpoint: "chat", mode: "whole", model: "slow", intent: "either", freshConnection: true };
   const wholes = slow ? await atOnce(t, whole, slots + over) : [];
   await t.wait(SETTLE_MS);
+  const houses = rich && !spaced ? await housesThatAreLeft(t, account, long) : [];
   const waves = rich ? await wavesAfterEverything(t, account, long, spaced ? spacingMs : 0) : [];
-  return { limits, burst, spaced, ...house, wholes, waves };
+  return { limits, burst, spaced, ...house, wholes, waves, houses };
 }
 
 function atOnce(t: Probe, ask: Ask, count: number): Promise<Answer[]> {

@@ -1,10 +1,12 @@
-import { type Check, defineCheck, type Held } from "../../src/conformance/index.ts";
+import { type Answer, type Check, defineCheck, type Held, type Probe } from "../../src/conformance/index.ts";
 import { isRateDenial, isServed, isSlotDenial } from "./burst.ts";
 import { longStream } from "./long-stream.ts";
 import { servedWhileHeld } from "./while-full.ts";
 
-/** Tiers whose slots a conformance run fills; those of larger ones are filled by `gauntlet load`. */
-const TIERS = ["starter", "growth"] as const;
+const TIERS = ["starter", "growth", "scale"] as const;
+type Tier = (typeof TIERS)[number];
+/** The largest house is tried where a smaller one was filled in so long, ms: others are for `gauntlet load`. */
+const BRISK_MS = 1_500;
 /** Requests beyond the limit. */
 const EXTRA = 6;
 
@@ -13,23 +15,23 @@ const tierSlots = defineCheck({
   title: "The account of a tier has as many slots as its tier",
   covers: ["LIMIT-2", "LIMIT-CONC-2"],
   explains:
-    "On the account of a tier, as many long streams at once as the tier has slots: none may be denied for their number. While all of them run, a few more: none may be served. Shows accounts that are kept by another tier's limits.",
+    "On the account of a tier, as many long streams at once as the tier has slots: none may be denied for their number. While all of them run, a few more: none may be served. Shows accounts that are kept by another tier's limits. The largest tier is tried where the one before it was filled within 1.5 s, and its streams are left when the answer is known.",
   needs: ["model.stream"],
   across: { case: TIERS },
   // Other checks may use the account of a tier because of its room; and a load run that follows wants it rested.
   alone: "first",
-  cost: { requests: 206, waitS: 3 },
+  cost: { requests: 300, waitS: 3 },
   async probe(t) {
-    const account = t.target.tiers[t.case as (typeof TIERS)[number]];
-    if (account === undefined) return { slots: 0, held: [], extras: [] };
-    const slots = account.limits.inFlight;
-    const long = longStream(account.key);
-    const house: Held[] = Array.from({ length: slots }, () => t.begin(long));
-    await Promise.all(house.map(({ live }) => live.started));
-    const extras = await Promise.all(Array.from({ length: EXTRA }, () => t.begin(long).done));
-    return { slots, held: await Promise.all(house.map(({ done }) => done)), extras };
+    const tier = t.case as Tier;
+    if (tier === "scale") {
+      const before = await fillOnce(t, "growth");
+      const slow = before.slots === 0 || before.filledMs > BRISK_MS || !before.held.every(isServed);
+      if (slow) return { ...NOTHING, slow };
+    }
+    return { ...(await fillOnce(t, tier)), slow: false };
   },
-  judge({ slots, held, extras }, verdict) {
+  judge({ slots, held, extras, slow }, verdict) {
+    if (slow) return verdict.notApplicable("the growth tier was not filled within 1.5 s: gauntlet load scale shows it");
     if (held.length === 0) return verdict.notApplicable("the target has no account of this tier");
     const rate = held.find(isRateDenial);
     if (rate !== undefined)
@@ -43,5 +45,34 @@ const tierSlots = defineCheck({
     verdict.must("LIMIT-2", served !== undefined, false, { in: served, because: `served while ${slots} streams ran` });
   },
 });
+
+type House = {
+  readonly slots: number;
+  readonly held: readonly Answer[];
+  readonly extras: readonly Answer[];
+  /** Until the last of the streams had begun. */
+  readonly filledMs: number;
+};
+
+const NOTHING: House = { slots: 0, held: [], extras: [], filledMs: 0 };
+
+function fillOnce(t: Probe, tier: Tier): Promise<House> {
+  return t.once(`limits.tier-slots.${tier}`, () => fill(t, tier));
+}
+
+async function fill(t: Probe, tier: Tier): Promise<House> {
+  const account = t.target.tiers[tier];
+  if (account === undefined) return NOTHING;
+  const slots = account.limits.inFlight;
+  const long = longStream(account.key);
+  const startUs = t.nowUs();
+  const house: Held[] = Array.from({ length: slots }, () => t.begin(long));
+  await Promise.all(house.map(({ live }) => live.started));
+  const filledMs = (t.nowUs() - startUs) / 1_000;
+  const extras = await Promise.all(Array.from({ length: EXTRA }, () => t.begin(long).done));
+  // The texts of the largest house would cost as much as the rest of the run.
+  if (tier === "scale") for (const { live } of house) live.abort();
+  return { slots, held: await Promise.all(house.map(({ done }) => done)), extras, filledMs };
+}
 
 export const TIER_SLOTS: readonly Check[] = [tierSlots];

@@ -10,12 +10,12 @@ export function everyUsage(dialect: Dialect): Check {
     title: "Every whole reply of the run carries token counts",
     covers: [ROW[dialect]],
     explains:
-      "Looks at every whole reply to a good request in this dialect, whichever check provoked it. Each must have a `usage` with at least one count: what is missing from long replies, or from one model's, is missing from the caller's books.",
+      "Looks at every whole reply in this dialect, whichever check provoked it, also to requests with parameters that need not be accepted. Each must have a `usage` with at least one count: what is missing from long replies, or from one model's, is missing from the caller's books.",
     judge(answers, verdict) {
       const replies = answers.filter(
-        ({ asked, admitted, json, streamed }) =>
+        ({ asked, admitted, json, streamed, reply }) =>
           asked.endpoint === dialect &&
-          asked.intent === "good" &&
+          (asked.intent === "good" || reply.parts !== undefined) &&
           asked.mode === "whole" &&
           admitted &&
           !streamed &&

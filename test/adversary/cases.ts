@@ -27,6 +27,8 @@ export interface Command {
   readonly keeps: boolean;
   /** It judges a gateway, and may not pass a broken one; `doctor` only says whether a run can begin. */
   readonly judges: boolean;
+  /** How it is told where the gateway is. */
+  readonly target: readonly string[];
 }
 
 const WORKLOAD = `name: small
@@ -38,6 +40,8 @@ mix:
 behaviour: obey
 maxInFlight: 16
 `;
+const TARGET = ["--target", "gauntlet.yaml"] as const;
+const K6 = process.env["K6_PATH"];
 const CLOSED = `name: closed
 engine: autocannon
 arrivals: { kind: closed, inFlight: 2, durationS: 1 }
@@ -61,15 +65,17 @@ export const COMMANDS = {
     everywhere: false,
     keeps: true,
     judges: true,
+    target: TARGET,
   },
-  load: { name: "load", args: ["load", "small.yaml"], everywhere: false, keeps: true, judges: true },
-  doctor: { name: "doctor", args: ["doctor"], everywhere: true, keeps: false, judges: false },
+  load: { name: "load", args: ["load", "small.yaml"], everywhere: false, keeps: true, judges: true, target: TARGET },
+  doctor: { name: "doctor", args: ["doctor"], everywhere: true, keeps: false, judges: false, target: TARGET },
   preflight: {
     name: "preflight",
     args: ["conform", "--only", "models.list"],
     everywhere: true,
     keeps: true,
     judges: true,
+    target: TARGET,
   },
   limits: {
     name: "limits",
@@ -77,6 +83,7 @@ export const COMMANDS = {
     everywhere: false,
     keeps: false,
     judges: true,
+    target: TARGET,
   },
   capacity: {
     name: "capacity",
@@ -84,14 +91,46 @@ export const COMMANDS = {
     everywhere: false,
     keeps: false,
     judges: true,
+    target: TARGET,
   },
-  closed: { name: "closed", args: ["load", "closed.yaml"], everywhere: false, keeps: true, judges: true },
+  closed: {
+    name: "closed",
+    args: ["load", "closed.yaml"],
+    everywhere: false,
+    keeps: true,
+    judges: true,
+    target: TARGET,
+  },
+  /** A build that is hostile against itself. */
+  compare: {
+    name: "compare",
+    args: ["compare", "--pairs", "10", "--block-s", "0.3", "--rate", "10", "--suites", "models"],
+    everywhere: false,
+    keeps: true,
+    judges: true,
+    target: ["gauntlet.yaml", "gauntlet.yaml"],
+  },
+  /** Where there is a k6. */
+  k6: {
+    name: "k6",
+    args: ["load", "small.yaml", "--engine", "k6"],
+    everywhere: false,
+    keeps: true,
+    judges: true,
+    target: TARGET,
+  },
 } as const satisfies Record<string, Command>;
 
 /** Commands with little of their own meet one behaviour of each kind. */
 const ONE_OF_EACH =
   /^(head\.(endless-fields|never)|reset\.inside-chunk|body\.endless-by-chunks|bomb\.brotli|json\.a-million-lists|wait\.a-century|redirect\.307|key\.as-reason|refuse\.401|address\.nothing)/;
-const MINOR: readonly Command[] = [COMMANDS.limits, COMMANDS.capacity, COMMANDS.closed];
+const MINOR: readonly Command[] = [
+  COMMANDS.limits,
+  COMMANDS.capacity,
+  COMMANDS.closed,
+  COMMANDS.compare,
+  ...(K6 === undefined ? [] : [COMMANDS.k6]),
+];
 
 /** Commands that take turns: a behaviour that one of them survives is read by the same code in the others. */
 const IN_TURNS: readonly Command[] = [COMMANDS.load, COMMANDS.doctor, COMMANDS.preflight];
@@ -133,8 +172,9 @@ authorized: true
   writeFileSync(join(folder.path, "small.yaml"), WORKLOAD);
   writeFileSync(join(folder.path, "closed.yaml"), CLOSED);
   const out = join(folder.path, "run");
-  const args = [...command.args, "--target", "gauntlet.yaml", ...(command.keeps ? ["--out", out] : [])];
-  const ran = await watched(args, { CANARY: KEY }, folder.path, BOUNDS.seconds);
+  const args = [...command.args, ...command.target, ...(command.keeps ? ["--out", out] : [])];
+  const environment = { CANARY: KEY, ...(K6 === undefined ? {} : { K6_PATH: K6 }) };
+  const ran = await watched(args, environment, folder.path, BOUNDS.seconds);
   const complaints = [
     ...bounded(ran),
     ...ended(ran, behaviour, command),
@@ -174,7 +214,8 @@ function ended(
 
 /** Load counts by status and framing; what is inside a body is judged in samples only, where there are any. */
 const isUnseen = (command: string, behaviour: string): boolean =>
-  ["load", "closed", "capacity"].includes(command) && /^(bomb|coding|json|text|events)\./.test(behaviour);
+  ["load", "closed", "capacity", "compare", "k6"].includes(command) &&
+  /^(bomb|coding|json|text|events)\./.test(behaviour);
 
 /** Escape sequences of a gateway must not reach a terminal. */
 function hasControls(text: string): boolean {

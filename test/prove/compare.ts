@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { Comparison } from "../../src/record/index.ts";
 import { gauntlet } from "../support/gauntlet.ts";
 
-// `npm run prove:compare`: the reference gateway against itself and against builds that differ. Each session takes about a
-// minute and a half, and the machine should have nothing else to do.
+// `npm run prove:compare`: the reference gateway against itself and against builds that differ. Each session takes about
+// two minutes, and the machine should have nothing else to do.
 
 const GATEWAY = "gauntlet gateway --pieces 6 --limits 60000:1000";
 const BASE = `${GATEWAY} --pace 20`;
@@ -55,7 +55,7 @@ for (const { what, start, holds, times } of CASES) {
   for (let time = 1; time <= times; time++) {
     const folder = mkdtempSync(join(tmpdir(), "gauntlet-compare-"));
     const out = join(folder, "run");
-    const session = ["--pairs", "10", "--block-s", "2", "--rate", "90", "--suites", "chat", "--suites", "models"];
+    const session = ["--pairs", "10", "--block-s", "3", "--rate", "90", "--suites", "chat", "--suites", "models"];
     const ended = await gauntlet([
       "compare",
       "--start-a",

@@ -1,7 +1,7 @@
 import { member } from "../../core/index.ts";
 import { type Fault, fault } from "./fault.ts";
 import { drop, put, rename } from "./json-edits.ts";
-import { both, longBody, onChat, saysWhole, whole } from "./when.ts";
+import { both, longBody, onChat, saysWhole, systemTurn, whole } from "./when.ts";
 import { onReply, onServed } from "./wrap.ts";
 
 const chatWhole = both(onChat, whole);
@@ -74,6 +74,12 @@ export const CHAT_FAULTS: readonly Fault[] = [
     ["CHAT-2", "BASE-3"],
     "Whole replies have a delta where the message should be.",
     onReply(onChat, rename(message, "delta")),
+  ),
+  fault(
+    "chat.delta-after-system-turn",
+    ["CHAT-2", "COMPAT-CHAT-TURNS"],
+    "Replies to conversations with a system turn have a delta where the message should be.",
+    onReply(both(onChat, systemTurn), rename(message, "delta")),
   ),
   fault("chat.usage-missing", ["CHAT-3"], "Whole replies have no usage.", onReply(onChat, drop("usage"))),
   fault("chat.usage-empty", ["CHAT-3"], "usage is an empty object.", onReply(onChat, put("usage", {}))),

@@ -161,6 +161,19 @@ export const RATE_FAULTS: readonly Fault[] = [
     rateBy(undefined, (rpm) => (rpm * 2) / 3),
   ),
   loadFault(
+    "rate.denied-in-company",
+    ["LIMIT-RATE-3"],
+    "Whoever comes while five of the account's requests are running is denied for the rate.",
+    wrap(
+      "check",
+      (next) => (name, call) =>
+        next(name, call) ??
+        (name === "rate" && (call.key?.account.slots.held ?? 0) >= 5
+          ? refusal("rate_limit_exceeded", { waitMs: 1_000 })
+          : undefined),
+    ),
+  ),
+  loadFault(
     "load.tiers-mixed-up",
     [...UNDER, "LIMIT-2"],
     "Accounts above 300 per minute are limited like the smallest tier.",

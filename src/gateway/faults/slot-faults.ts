@@ -20,6 +20,25 @@ const leaks = (when: (call: Call, closing: Closing) => boolean): Apply =>
 
 const abandoned = (closing: Closing) => closing.outcome === "interrupted";
 
+/** Some requests give back a slot of another running request, too. */
+const freesTwo = (when: (call: Call, closing: Closing) => boolean): Apply => {
+  const running = remembered(() => new Set<Call>());
+  return all(
+    wrap("began", (next) => (call) => {
+      if (call.lease !== undefined) running(call).add(call);
+      next(call);
+    }),
+    wrap("release", (next) => (call, closing) => {
+      running(call).delete(call);
+      next(call, closing);
+      const other = [...running(call)].find(({ key }) => key?.account === call.key?.account);
+      if (other === undefined || !when(call, closing)) return;
+      running(call).delete(other);
+      other.lease?.release();
+    }),
+  );
+};
+
 /** Frees a slot before its time. */
 const releasedAfter = (ms: number, when: When): Apply =>
   wrap("began", (next) => (call) => {
@@ -169,6 +188,18 @@ export const SLOT_FAULTS: readonly Fault[] = [
         }),
       );
     })(),
+  ),
+  loadFault(
+    "slots.abandoned-free-two",
+    ["LIMIT-CONC-2", "LIMIT-CONC-5"],
+    "A request that its client left gives back another's slot as well.",
+    freesTwo((_call, closing) => abandoned(closing)),
+  ),
+  loadFault(
+    "slots.failed-free-two",
+    ["LIMIT-CONC-2", "LIMIT-CONC-4"],
+    "A request whose provider failed gives back another's slot as well.",
+    freesTwo((_call, closing) => closing.outcome === "failed" || closing.outcome === "broken"),
   ),
   loadFault(
     "slots.freed-late",

@@ -57,6 +57,12 @@ export const SLOT_SCOPE_FAULTS: readonly Fault[] = [
     slotsBy(undefined, (limit) => (limit === 200 ? 64 : limit)),
   ),
   loadFault(
+    "slots.scale-as-growth",
+    ["LIMIT-2", "LIMIT-CONC-2"],
+    "Accounts of the scale tier have the slots of the growth tier.",
+    slotsBy(undefined, (limit) => (limit === 500 ? 200 : limit)),
+  ),
+  loadFault(
     "slots.starter-a-few-too-many",
     ["LIMIT-2", "LIMIT-CONC-2"],
     "Accounts of the starter tier have four slots too many.",

@@ -28,6 +28,12 @@ export const multiTurn: When = ({ parsed }) => {
   return Array.isArray(turns) && turns.length > 1;
 };
 
+/** The conversation begins with a system turn. */
+export const systemTurn: When = ({ parsed }) => {
+  const turns = member(parsed, "messages");
+  return Array.isArray(turns) && member(turns[0], "role") === "system";
+};
+
 /** Beyond ASCII, whether it was sent as it is or as an escape. */
 export const nonAscii: When = ({ parsed, bodyText }) =>
   isObject(parsed) && (ASCII_ONLY.test(bodyText) ? !ASCII_ONLY.test(JSON.stringify(parsed["messages"]) ?? "") : true);

@@ -72,6 +72,9 @@ export function judgeElsewhere(run: Elsewhere): RanLoad {
               ...judgeDenials(of, run.target as Target),
               ...serviceOf(of, facts, name === plan.phases.at(-1)?.name),
             ];
+      // Where nothing was answered, that clients kept the rules says nothing, least of all of the gateway.
+      const answered = tally.total.admitted + tally.total.denied > 0;
+      const rules = limits === null && answered && fleet !== undefined ? [rulesOf(fleet)] : [];
       const durationS = Math.max(endMs * 1_000, lastEndUs(own)) / 1_000_000 - startMs / 1_000;
       histograms.push(...tally.histograms(`${workload.name}.${name}`, startedAtMs + startMs, startedAtMs + endMs));
       const phase = phaseRecord({
@@ -83,7 +86,7 @@ export function judgeElsewhere(run: Elsewhere): RanLoad {
         durationS,
         peakInFlight,
         connections: 0,
-        findings: [...findings, ...(limits === null && fleet !== undefined ? [rulesOf(fleet)] : [])],
+        findings: [...findings, ...rules],
       });
       return generator.valid && missing.length === 0 ? phase : { ...phase, verdict: "inconclusive" };
     });

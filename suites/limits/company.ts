@@ -1,0 +1,45 @@
+import { type Answer, type Check, defineCheck, that } from "../../src/conformance/index.ts";
+import { isServed } from "./burst.ts";
+import { longStream } from "./long-stream.ts";
+
+/** Streams that begin one after another, each while those before it are running. */
+const STREAMS = 10;
+/** Between them, ms: a quarter of the growth tier's rate, so that no limiter has a reason to deny for it. */
+const SPACING_MS = 250;
+
+const company = defineCheck({
+  id: "limits.rate-in-company",
+  title: "A request is not denied for the rate because others are running",
+  covers: ["LIMIT-RATE-3"],
+  explains:
+    "Ten long streams on the account of a large tier, a quarter of a second apart: far below its rate, but several are running at a time. None should be denied for the rate. A warning means that the number in flight is taken for the rate.",
+  needs: ["model.stream"],
+  // Nothing else may be sent on the account meanwhile; and a load run that follows wants it rested.
+  alone: "first",
+  cost: { requests: 10, waitS: 3 },
+  async probe(t) {
+    const account = t.target.tiers.growth ?? t.target.tiers.scale;
+    if (account === undefined) return { answers: [] };
+    const sent: Promise<Answer>[] = [];
+    for (let index = 0; index < STREAMS; index++) {
+      if (index > 0) await t.wait(SPACING_MS);
+      sent.push(t.begin({ ...longStream(account.key), freshConnection: false }).done);
+    }
+    return { answers: await Promise.all(sent) };
+  },
+  judge({ answers }, verdict) {
+    if (answers.length === 0) return verdict.notApplicable("the target has no account of the growth or scale tier");
+    const denied = answers.filter(({ status, reason }) => status === 429 && reason === "rate_limit_exceeded");
+    verdict.should(
+      "LIMIT-RATE-3",
+      denied.length,
+      that("at most one", (count) => (count as number) <= 1),
+      {
+        in: denied[0],
+        because: `of ${answers.length} streams that began ${SPACING_MS} ms apart, ${answers.filter(isServed).length} of them served, were denied for the rate`,
+      },
+    );
+  },
+});
+
+export const COMPANY_CHECKS: readonly Check[] = [company];

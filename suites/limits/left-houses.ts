@@ -1,0 +1,59 @@
+import type { Answer, Ask, Held, LimitedAccount, Probe } from "../../src/conformance/index.ts";
+
+/** Streams that ran on while something else of the account ended, and what was tried then. */
+export type LeftHouse = {
+  readonly what: string;
+  readonly held: readonly Answer[];
+  readonly extras: readonly Answer[];
+};
+
+/** More than the slots that any one ending could free. */
+const EXTRAS = 4;
+/** A gateway may take a moment to notice that a client left, ms; the streams must still be running by then. */
+const NOTICED_MS = 300;
+
+/**
+ * Two houses: one with a slot left, in which requests end in every way that is quick; and a full one, of which the client
+ * leaves one stream.
+ */
+export async function housesThatAreLeft(t: Probe, { key, limits }: LimitedAccount, long: Ask): Promise<LeftHouse[]> {
+  const { upstreamError, cutStream } = t.target.models;
+  const endings: readonly Ask[] = [
+    { endpoint: "chat" },
+    { endpoint: "messages" },
+    { endpoint: "chat", mode: "stream" },
+    { endpoint: "chat", model: "unknown" },
+    ...(upstreamError === undefined
+      ? []
+      : [
+          { endpoint: "chat" as const, model: "upstreamError" as const },
+          { endpoint: "messages" as const, model: "upstreamError" as const },
+        ]),
+    ...(cutStream === undefined
+      ? []
+      : [{ endpoint: "chat" as const, mode: "stream" as const, model: "cutStream" as const }]),
+  ];
+  const oneLeft = await house(t, long, limits.inFlight - 1, "others had ended beside them", async () => {
+    for (const ask of endings) await t.begin({ mode: "whole", ...ask, key, intent: "odd" }).done;
+  });
+  const abandoned = await house(t, long, limits.inFlight, "the client had left one of them", async ([first]) => {
+    first?.live.abort();
+    await t.wait(NOTICED_MS);
+  });
+  return [oneLeft, abandoned];
+}
+
+async function house(
+  t: Probe,
+  long: Ask,
+  streams: number,
+  what: string,
+  end: (held: readonly Held[]) => Promise<void>,
+): Promise<LeftHouse> {
+  const held = Array.from({ length: streams }, () => t.begin(long));
+  await Promise.all(held.map(({ live }) => live.started));
+  await end(held);
+  const extras = Array.from({ length: EXTRAS }, () => t.begin(long).done);
+  const [ran, tried] = await Promise.all([Promise.all(held.map(({ done }) => done)), Promise.all(extras)]);
+  return { what, held: ran, extras: tried };
+}

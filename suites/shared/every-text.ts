@@ -1,0 +1,48 @@
+import { type Answer, type Check, defineWatch } from "../../src/conformance/index.ts";
+import { isObject, member } from "../../src/core/index.ts";
+import type { Dialect } from "../../src/wire/index.ts";
+
+const ROW = { chat: "CHAT-2", messages: "MSG-2" } as const;
+
+/** The text in every whole reply of a run, whatever was asked: a system turn, tools, parameters of any kind. */
+export function everyText(dialect: Dialect): Check {
+  return defineWatch({
+    id: `${dialect}.every-text`,
+    title: "Every whole reply of the run has its text where it belongs",
+    covers: [ROW[dialect]],
+    explains:
+      "Looks at every whole reply of the run in this dialect, also to requests with parameters that need not be accepted: once served, the reply is a reply. A chat reply has an object at `choices[0].message`, whose `content` is text, or null beside something else, such as tool calls; a messages reply has a list of blocks at `content`, and text in those that are text.",
+    judge(answers, verdict) {
+      const replies = answers.filter((answer) => isWholeReply(answer, dialect));
+      if (replies.length === 0) return verdict.inconclusive("no whole reply was seen");
+      const without = replies.filter((answer) => !(dialect === "chat" ? hasMessage(answer) : hasBlocks(answer)));
+      verdict.must(ROW[dialect], without.length, 0, {
+        in: without[0] ?? replies[0],
+        at: dialect === "chat" ? "/choices/0/message" : "/content",
+        because: `of ${replies.length} whole replies without their text in its place`,
+      });
+    },
+  });
+}
+
+/** A 2xx document with the list that a reply of this dialect has. */
+function isWholeReply({ asked, status = 0, streamed, complete, json }: Answer, dialect: Dialect): boolean {
+  if (asked.endpoint !== dialect || asked.mode !== "whole" || streamed || !complete) return false;
+  const list = member(json, dialect === "chat" ? "choices" : "content");
+  return status >= 200 && status < 300 && Array.isArray(list) && list.length > 0;
+}
+
+function hasMessage({ json, asked }: Answer): boolean {
+  const choices = member(json, "choices");
+  const message = member(Array.isArray(choices) ? choices[0] : undefined, "message");
+  if (!isObject(message)) return false;
+  if (typeof message["content"] === "string") return true;
+  const more = Object.keys(message).some((name) => name !== "role" && name !== "content");
+  return (message["content"] ?? null) === null && (more || asked.intent !== "good");
+}
+
+function hasBlocks({ json }: Answer): boolean {
+  const blocks = member(json, "content");
+  if (!Array.isArray(blocks)) return false;
+  return blocks.every((block) => isObject(block) && (block["type"] !== "text" || typeof block["text"] === "string"));
+}
