@@ -2,6 +2,7 @@ import { type Ask, type Check, callerError, defineCheck, success, that } from ".
 import { MODES } from "../src/wire/index.ts";
 import { everyText } from "./shared/every-text.ts";
 import { everyUsage } from "./shared/every-usage.ts";
+import { everyWhole } from "./shared/every-whole.ts";
 import { judgeWholeReply } from "./shared/judge-reply.ts";
 import { LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
 
@@ -221,6 +222,7 @@ const optionalParameters = defineCheck({
 export const CHAT: readonly Check[] = [
   everyUsage("chat"),
   everyText("chat"),
+  everyWhole("chat"),
   minimal,
   conversations,
   notStreamed,

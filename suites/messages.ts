@@ -13,6 +13,7 @@ import { isObject } from "../src/core/index.ts";
 import { MODES } from "../src/wire/index.ts";
 import { everyText } from "./shared/every-text.ts";
 import { everyUsage } from "./shared/every-usage.ts";
+import { everyWhole } from "./shared/every-whole.ts";
 import { assumeTwin, goodTwin } from "./shared/good-twin.ts";
 import { judgeWholeReply } from "./shared/judge-reply.ts";
 import { AMPLE_TOKENS, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
@@ -280,6 +281,7 @@ const requiredFields = defineCheck({
 export const MESSAGES: readonly Check[] = [
   everyUsage("messages"),
   everyText("messages"),
+  everyWhole("messages"),
   minimal,
   anyText,
   maxTokensIsMandatory,

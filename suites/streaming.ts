@@ -11,7 +11,7 @@ import { DIALECTS } from "../src/wire/index.ts";
 import { arrivalOf } from "./shared/arrival.ts";
 import { askPastRate } from "./shared/ask-past-rate.ts";
 import { assumeTwin } from "./shared/good-twin.ts";
-import { AMPLE_TOKENS, LONG_STORY, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
+import { AMPLE_TOKENS, LONG_STORY, LONG_TEXT, MULTIBYTE_TEXT, SPACED_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
 import { INCREMENTAL } from "./streaming/incremental.ts";
 
 /** A stream that is over should be seen to be over soon, ms. */
@@ -67,6 +67,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   short: "The quick brown fox jumps over the lazy dog.",
   multibyte: MULTIBYTE_TEXT,
   special: SPECIAL_TEXT,
+  spaces: SPACED_TEXT,
   long: LONG_TEXT,
 };
 

@@ -5,6 +5,9 @@ export const MULTIBYTE_TEXT = "Grüße, naïve café — 你好，世界。こ�
 export const SPECIAL_TEXT =
   'quotes " \' and \\ backslash, tab\tline\nblank\n\ndata: [DONE]\n: comment\nevent: x\r\n</script>&amp; {"a":[1,2]} %20 \u2028 \u0001';
 
+/** Spaces that mean something: runs of them, tabs, indented and empty lines. */
+export const SPACED_TEXT = "if x:\n    y  =  1\n\n\n\tz =   2\t\t# two  tabs\n        deep\r\n   \nend . of , it";
+
 /** A large output limit that every model allows: some refuse more than they can produce. */
 export const AMPLE_TOKENS = 4_096;
 

@@ -106,6 +106,12 @@ export const STREAM_FAULTS: readonly Fault[] = [
     streamForced((call) => onChat(call) && (call.parsed as { stream?: unknown }).stream === undefined),
   ),
   fault(
+    "stream.forced-by-slow-model",
+    ["CHAT-7"],
+    "A slow model always streams, also when stream is absent.",
+    streamForced((call) => onChat(call) && (call.parsed as { model?: unknown }).model === "slow"),
+  ),
+  fault(
     "stream.empty",
     ["BASE-3", "STREAM-1", "STREAM-4"],
     "Streams have no body at all.",

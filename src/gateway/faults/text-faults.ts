@@ -23,6 +23,12 @@ export const TEXT_FAULTS: readonly Fault[] = [
     loses((index) => index === 0),
   ),
   fault(
+    "text.spaces-collapse",
+    TEXT,
+    "Runs of spaces become one space in streams.",
+    textOf((text) => text.replace(/ {2,}/g, " ")),
+  ),
+  fault(
     "text.last-piece-lost",
     TEXT,
     "The last piece of a stream is lost.",

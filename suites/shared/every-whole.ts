@@ -1,0 +1,30 @@
+import { type Check, defineWatch } from "../../src/conformance/index.ts";
+import { member } from "../../src/core/index.ts";
+import { type Dialect, parseJson } from "../../src/wire/index.ts";
+
+const ROW = { chat: "CHAT-7", messages: "MSG-2" } as const;
+
+/** Nothing of a run comes as a stream that did not ask for one: slow models and long replies, too. */
+export function everyWhole(dialect: Dialect): Check {
+  return defineWatch({
+    id: `${dialect}.every-whole`,
+    title: "No reply of the run is streamed that was not asked to be",
+    covers: [ROW[dialect]],
+    explains:
+      "Looks at every served request of the run in this dialect that does not ask for a stream (`stream` absent or false), whichever check sent it and to whichever model. Its reply must be a document, not a stream of events.",
+    judge(answers, verdict) {
+      const served = answers.filter(({ asked, status = 0, exchange }) => {
+        if (asked.endpoint !== dialect || asked.mode !== "whole" || status < 200 || status > 299) return false;
+        const sent = parseJson(exchange.request.body ?? "");
+        return member(sent, "messages") !== undefined && (member(sent, "stream") ?? false) === false;
+      });
+      if (served.length === 0) return verdict.inconclusive("no whole request was served");
+      const streamed = served.filter((answer) => answer.streamed);
+      verdict.must(ROW[dialect], streamed.length, 0, {
+        in: streamed[0] ?? served[0],
+        at: "Content-Type",
+        because: `of ${served.length} replies came as a stream that nobody asked for`,
+      });
+    },
+  });
+}
