@@ -3,20 +3,20 @@ import { isServed } from "./burst.ts";
 import { longStream } from "./long-stream.ts";
 
 /** Streams that begin one after another, each while those before it are running. */
-const STREAMS = 10;
-/** Between them, ms: a quarter of the growth tier's rate, so that no limiter has a reason to deny for it. */
-const SPACING_MS = 250;
+const STREAMS = 16;
+/** Between them, ms: half of the growth tier's rate, so that no limiter has a reason to deny for it. */
+const SPACING_MS = 120;
 
 const company = defineCheck({
   id: "limits.rate-in-company",
   title: "A request is not denied for the rate because others are running",
   covers: ["LIMIT-RATE-3"],
   explains:
-    "Ten long streams on the account of a large tier, a quarter of a second apart: far below its rate, but several are running at a time. None should be denied for the rate. A warning means that the number in flight is taken for the rate.",
+    "Sixteen long streams on the account of a large tier, 120 ms apart: well below its rate, but several are running at a time. None should be denied for the rate. A warning means that the number in flight is taken for the rate.",
   needs: ["model.stream"],
   // Nothing else may be sent on the account meanwhile; and a load run that follows wants it rested.
   alone: "first",
-  cost: { requests: 10, waitS: 3 },
+  cost: { requests: 16, waitS: 3 },
   async probe(t) {
     const account = t.target.tiers.growth ?? t.target.tiers.scale;
     if (account === undefined) return { answers: [] };

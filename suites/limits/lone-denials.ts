@@ -25,8 +25,9 @@ const loneDenials = defineWatch({
   },
 });
 
-/** Whether a request may still hold a slot when another is denied. */
-function mayHold({ exchange }: Answer, denied: Answer): boolean {
+/** Whether a request may still hold a slot of its account when another is denied. */
+function mayHold({ asked, exchange }: Answer, denied: Answer): boolean {
+  if (asked.account !== denied.asked.account) return false;
   const { dueUs, endUs } = exchange.timeline;
   const at = denied.exchange.timeline;
   const lingersUs = exchange.ending.kind === "complete" ? FREED_US : NOTICED_US;

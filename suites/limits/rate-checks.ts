@@ -161,7 +161,7 @@ function cameEvenly({ exchange }: Answer, before: Answer | undefined, rpm: numbe
 
 /** Judges that a kind of request was not let past while the account was denied. */
 function judgeKind(
-  { whileDenied, limits }: RateRecording,
+  { whileDenied, laterDenied, limits }: RateRecording,
   kind: string,
   say: (admitted: number, allowed: number, first: Answer | undefined, why: string) => void,
   verdict: Verdict,
@@ -169,15 +169,14 @@ function judgeKind(
   const entry = whileDenied.find((candidate) => candidate.kind === kind);
   if (entry === undefined) return;
   if (!isBracketed(entry)) verdict.inconclusive(`the window turned over while ${kind} were tried`);
-  const admitted = entry.tries.filter(({ status = 0 }) => status >= 200 && status < 300);
-  // A place that became free in between may go to any request.
-  const allowed = 1 + Math.floor((entry.seconds * limits.rpm) / 60);
-  say(
-    admitted.length,
-    allowed,
-    admitted[0] ?? entry.tries[0],
-    `${kind}: ${admitted.length} of ${entry.tries.length} served while the account was denied`,
-  );
+  const later = laterDenied.filter((candidate) => candidate.kind === kind);
+  for (const { tries, seconds } of [entry, ...later]) {
+    const admitted = tries.filter(isServed);
+    // A place that became free in between may go to any request.
+    const allowed = 1 + Math.floor((seconds * limits.rpm) / 60);
+    const why = `${kind}: ${admitted.length} of ${tries.length} served while the account was denied`;
+    say(admitted.length, allowed, admitted[0] ?? tries[0], why);
+  }
 }
 
 const sharedByKeys = defineRateCheck({
@@ -209,10 +208,10 @@ const sharedByKeys = defineRateCheck({
 
 const sharedByKinds = defineRateCheck({
   id: "limits.rate-shared-by-kinds",
-  title: "Both dialects, whole and streamed requests and all models share the account's rate",
+  title: "Both dialects, whole and streamed requests, all models and clients share the account's rate",
   covers: ["LIMIT-5", "LIMIT-1", "LIMIT-RATE-1", "STREAM-2"],
   explains:
-    "While chat requests of the account are denied for the rate, streams, the other dialect and another model are tried. Streams and other models must be denied too, the other dialect should be. Something that is let past is counted apart or not limited at all.",
+    "While chat requests of the account are denied for the rate, streams, the other dialect, another model and what looks like another client are tried. Streams and other models must be denied too, the other dialect should be. Something that is let past is counted apart or not limited at all.",
   judge(recording, verdict) {
     verdict.assume(recording.whileDenied.length > 0, "the account could be brought to its limit");
     judgeKind(
@@ -220,6 +219,13 @@ const sharedByKinds = defineRateCheck({
       "chat streams",
       (admitted, allowed, first, why) =>
         verdict.must("LIMIT-RATE-1", admitted, atMost(allowed), { in: first, because: why }),
+      verdict,
+    );
+    judgeKind(
+      recording,
+      "another client",
+      (admitted, allowed, first, why) =>
+        verdict.must("LIMIT-1", admitted, atMost(allowed), { in: first, because: why }),
       verdict,
     );
     judgeKind(

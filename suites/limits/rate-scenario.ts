@@ -1,5 +1,6 @@
 import type { Answer, Ask, LimitedAccount, Probe } from "../../src/conformance/index.ts";
 import type { Limits } from "../../src/target/index.ts";
+import { LONG_TEXT } from "../shared/texts.ts";
 import { admittedIn, type Burst, burst, isRateDenial, isRefused } from "./burst.ts";
 import { type OtherAccount, othersMeanwhile } from "./others-meanwhile.ts";
 import { toldWaitMs } from "./told-wait.ts";
@@ -26,6 +27,8 @@ export type RateRecording = {
   readonly limits: { readonly rpm: number; readonly inFlight: number };
   readonly first: Burst;
   readonly whileDenied: readonly WhileDenied[];
+  /** The same again a quarter of a minute later, where the denials said that the account stays denied so long. */
+  readonly laterDenied: readonly WhileDenied[];
   /** Denied many times at once. */
   readonly storm: readonly Answer[];
   readonly others: readonly OtherAccount[];
@@ -73,6 +76,7 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
     limits,
     first,
     whileDenied: [],
+    laterDenied: [],
     storm: [],
     others: [],
     promised: null,
@@ -100,13 +104,16 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
     ),
     othersMeanwhile(t, account, { tries: 3, again: { key, endpoint: "chat" } }),
   ]);
-  await knockLater(t, account, plan.parallel, [...first.answers, ...storm].findLast(isRateDenial));
+  const latest = [...first.answers, ...storm].findLast(isRateDenial);
+  const told = latest === undefined ? undefined : toldWaitMs(latest);
+  const laterDenied = (told ?? 0) < LONG_HINT_MS ? [] : await knockLater(t, account, plan.parallel);
   const denial = await denialNow(t, key, toTheLimit);
   const isEarly = admittedIn(first.answers) < limits.rpm * SAFE_SHARE;
   if (denial === null)
     return {
       ...nothing,
       whileDenied,
+      laterDenied,
       storm,
       others,
       undenied,
@@ -114,7 +121,9 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
     };
 
   const shorter = await keepShorter(t, denial, whileDenied, kindsOf(t, account));
-  const last = shorter === null ? denial : await t.begin({ key, endpoint: "chat", intent: "either" }).done;
+  if (laterDenied.length > 0) await knockUpTo(t, account, plan.parallel);
+  const asItStands = shorter === null && laterDenied.length === 0;
+  const last = asItStands ? denial : await t.begin({ key, endpoint: "chat", intent: "either" }).done;
   const promised = await keepPromise(t, isRateDenial(last) ? last : denial, { key, endpoint: "chat" });
   if (isRateDenial(promised.retried)) await t.wait(QUIET_MS);
   // A window that is nearly over is waited for to its end, so that the second burst meets an empty one.
@@ -139,25 +148,66 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
   );
   const mix = early.flatMap((run) => (run === first ? chat : mixed));
   const paced = early.length > 0 ? await pacedBelow(t, mix, limits) : [];
-  return { limits, first, whileDenied, storm, others, promised, shorter, second: next, undenied, third, paced };
+  return {
+    limits,
+    first,
+    whileDenied,
+    laterDenied,
+    storm,
+    others,
+    promised,
+    shorter,
+    second: next,
+    undenied,
+    third,
+    paced,
+  };
 }
 
-/** A wait that leaves room for denied requests later in it; how much later they come; and how many are affordable. */
+/** A wait that leaves room for requests later in it; how much later they come; and how many are affordable. */
 const LONG_HINT_MS = 25_000;
 const LATER_MS = 8_000;
+const STILL_LATER_MS = 9_000;
 const MOST_KNOCKS = 64;
 
 /**
  * Denied requests some seconds after the limit was reached: as many as the limit allows, so that a limiter that counts
  * them without saying so breaks the promise that its next denial makes.
+ *
+ * @returns every kind of request once more, later still: one that goes by a shorter window is let in by then.
  */
-async function knockLater(t: Probe, { key, limits }: LimitedAccount, parallel: number, denial: Answer | undefined) {
-  if (denial === undefined || (toldWaitMs(denial) ?? 0) < LONG_HINT_MS || limits.rpm > MOST_KNOCKS) return;
+async function knockLater(t: Probe, account: LimitedAccount, parallel: number): Promise<WhileDenied[]> {
+  const { key, limits } = account;
   await t.wait(LATER_MS);
-  for (let sent = 0; sent <= limits.rpm; sent += parallel) {
-    const knock = () => t.begin({ key, endpoint: "chat", intent: "either" }).done;
+  const knock = () => t.begin({ key, endpoint: "chat", intent: "either" }).done;
+  for (let sent = 0; sent <= limits.rpm && limits.rpm <= MOST_KNOCKS; sent += parallel) {
     const answers = await Promise.all(Array.from({ length: parallel }, knock));
-    if (!answers.some(isRateDenial)) return;
+    if (!answers.some(isRateDenial)) return [];
+  }
+  await t.wait(STILL_LATER_MS);
+  const later: WhileDenied[] = [];
+  for (const [kind, ask] of Object.entries(kindsOf(t, account))) {
+    if (kind === "model list") continue;
+    const entry = await tryWhileDenied(t, kind, { ...ask, intent: "either" }, knock);
+    if (!isBracketed(entry)) break;
+    later.push(entry);
+  }
+  return later;
+}
+
+/** Long enough that a promise which leaves it out is seen to be too short, ms. */
+const APART_MS = 2_500;
+
+/**
+ * After a pause, one request less than the limit: a limiter that counts denied requests goes on from before the pause for
+ * the next one, and from after it for the one that keeps its promise.
+ */
+async function knockUpTo(t: Probe, { key, limits }: LimitedAccount, parallel: number): Promise<void> {
+  if (limits.rpm > MOST_KNOCKS) return;
+  await t.wait(APART_MS);
+  for (let left = limits.rpm - 1; left > 0; left -= parallel) {
+    const knock = () => t.begin({ key, endpoint: "chat", intent: "either" }).done;
+    await Promise.all(Array.from({ length: Math.min(parallel, left) }, knock));
   }
 }
 
@@ -208,6 +258,16 @@ function kindsOf(t: Probe, account: ReturnType<Probe["limited"]>): Record<string
           "other key": { key: second, endpoint: "chat" as const },
           "other key, messages": { key: second, endpoint: "messages" as const },
         }),
+    "another client": {
+      key,
+      endpoint: "chat",
+      prompt: LONG_TEXT,
+      headers: [
+        ["User-Agent", "another-client/1.0"],
+        ["X-Forwarded-For", "192.0.2.7"],
+      ],
+      freshConnection: true,
+    },
     "chat streams": { key, endpoint: "chat", mode: "stream" },
     messages: { key, endpoint: "messages" },
     "messages streams": { key, endpoint: "messages", mode: "stream" },
@@ -234,12 +294,7 @@ async function triesWhileDenied(
   let reachable = true;
   for (const [kind, ask] of Object.entries(kinds)) {
     for (let round = 0; round < ROUNDS && (reachable || round === 0); round++) {
-      const startUs = t.nowUs();
-      const before = await t.begin(same).done;
-      const tries: Answer[] = [];
-      for (let count = 0; count < TRIES; count++) tries.push(await t.begin({ ...ask, intent: "either" }).done);
-      const after = await t.begin(same).done;
-      const entry = { kind, before, tries, after, seconds: (t.nowUs() - startUs) / 1_000_000 };
+      const entry = await tryWhileDenied(t, kind, { ...ask, intent: "either" }, () => t.begin(same).done);
       if (round === 0 || isBracketed(entry)) tried.push(entry);
       if (isBracketed(entry)) break;
       tried.splice(-1, 1, entry);
@@ -247,6 +302,15 @@ async function triesWhileDenied(
     }
   }
   return tried;
+}
+
+async function tryWhileDenied(t: Probe, kind: string, ask: Ask, same: () => Promise<Answer>): Promise<WhileDenied> {
+  const startUs = t.nowUs();
+  const before = await same();
+  const tries: Answer[] = [];
+  for (let count = 0; count < TRIES; count++) tries.push(await t.begin(ask).done);
+  const after = await same();
+  return { kind, before, tries, after, seconds: (t.nowUs() - startUs) / 1_000_000 };
 }
 
 /** Denied before and after: what was admitted between did not go by the same count. */

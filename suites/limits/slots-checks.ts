@@ -138,9 +138,9 @@ const wholeRequests = defineSlotsCheck({
   title: "Whole requests hold slots, too",
   covers: ["LIMIT-CONC-1", "LIMIT-CONC-2"],
   explains:
-    "Sends more whole requests at once than there are slots, to a slow model. Where all of them were under way at one moment, no more than the limit may be served, and the others must be denied.",
+    "Sends more whole requests at once than there are slots, to a slow model. Where all of them were under way at one moment, no more than the limit may be served, and the others must be denied. Then as many as there are slots, and one more late in their life: it must be denied, too.",
   needs: ["model.slow"],
-  judge({ wholes, limits }, verdict) {
+  judge({ wholes, lateWhole, limits }, verdict) {
     if (wholes.length === 0)
       return verdict.notApplicable("the account's rate has no room for so many whole requests at once");
     const served = wholes.filter(isServed);
@@ -155,6 +155,14 @@ const wholeRequests = defineSlotsCheck({
     };
     verdict.must("LIMIT-CONC-2", served.length, atMost(limits.inFlight), seen);
     verdict.must("LIMIT-CONC-1", served.length < wholes.length, true, seen);
+    if (lateWhole?.held.every(isServed) !== true) return;
+    const { held, extra } = lateWhole;
+    const firstDoneUs = Math.min(...held.map(({ exchange }) => exchange.timeline.headersUs ?? 0));
+    const { headersUs = Number.POSITIVE_INFINITY } = extra.exchange.timeline;
+    verdict.must("LIMIT-CONC-2", isServed(extra) && headersUs < firstDoneUs, false, {
+      in: extra,
+      because: "served late in the life of whole requests that held every slot",
+    });
   },
 });
 

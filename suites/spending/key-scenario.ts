@@ -1,7 +1,7 @@
 import type { Answer, Ask, Probe } from "../../src/conformance/index.ts";
 import type { Key } from "../../src/target/index.ts";
 import { LONG_TEXT } from "../shared/texts.ts";
-import { type Drive, drive, driveLong, effortFor, KINDS, type Kind } from "./drive.ts";
+import { type Drive, describeKind, drive, driveLong, effortFor, KINDS, type Kind } from "./drive.ts";
 
 /** A batch of requests that end in failure, and a good request after it. */
 export type FreeBatch = { readonly what: string; readonly failures: readonly Answer[]; readonly after: Answer };
@@ -33,6 +33,8 @@ const REFILL_MS = 12_000;
 
 /** Failing requests per batch: so large, and so many, that they would use up a small limit, were they charged. */
 const FAILURES = 48;
+/** Requests per minute of an account that has room for as many failures of each kind. */
+const ROOM_RPM = 3_000;
 /** A provider's time-out that is longer than this is not waited for that often, ms. */
 const SHORT_TIMEOUT_MS = 4_000;
 
@@ -131,13 +133,19 @@ async function freeBatches(t: Probe, key: Key): Promise<FreeBatch[]> {
     if (first.durationMs < SHORT_TIMEOUT_MS && first.status !== undefined)
       kinds.push({ what: "a provider that does not answer", ask, possible: true });
   }
+  // Where the account has the room, each kind of traffic alone: what is free for three of four uses up little.
+  const apart = (t.target.limits?.rpm ?? 0) >= ROOM_RPM;
+  const mixes = apart ? KINDS.map((kind) => [kind]) : [KINDS];
   const batches: FreeBatch[] = [];
   for (const { what, ask, possible } of kinds) {
-    if (!possible) continue;
-    const failures = await Promise.all(
-      Array.from({ length: FAILURES }, (_, index) => t.ask({ ...ask, ...KINDS[index % KINDS.length] })),
-    );
-    batches.push({ what, failures, after: await t.ask({ key, endpoint: "chat", intent: "either" }) });
+    for (const mix of possible ? mixes : []) {
+      const failures = await Promise.all(
+        Array.from({ length: FAILURES }, (_, index) => t.ask({ ...ask, ...mix[index % mix.length] })),
+      );
+      const [only] = mix;
+      const told = apart && only !== undefined ? `${what} (${describeKind(only)})` : what;
+      batches.push({ what: told, failures, after: await t.ask({ key, endpoint: "chat", intent: "either" }) });
+    }
   }
   return batches;
 }

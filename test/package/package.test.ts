@@ -10,8 +10,11 @@ import { temporaryFolder } from "../support/gauntlet.ts";
 const MOST_PACKED = 1_600_000;
 const MOST_UNPACKED = 6_000_000;
 
+/** Settings of an npm or npx that runs these tests are not those of the empty project. */
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
+
 const npm = (args: readonly string[], cwd: string) => {
-  const done = spawnSync("npm", args, { cwd, encoding: "utf8" });
+  const done = spawnSync("npm", args, { cwd, encoding: "utf8", env });
   expect(done.status, done.stdout + done.stderr).toBe(0);
   return done.stdout;
 };
@@ -41,6 +44,7 @@ test("packed and installed into an empty project, it judges a gateway and is typ
   const run = spawnSync("npx", ["--no-install", "gauntlet", "conform", "models", "--out", "run"], {
     cwd: folder.path,
     encoding: "utf8",
+    env,
   });
   expect(run.stdout + run.stderr).toContain("PASS: embedded reference gateway");
   expect(run.status).toBe(0);

@@ -10,6 +10,9 @@ export interface Sink {
   readonly socket: Socket | null;
   readonly writableLength: number;
   flushHeaders(): void;
+  /** Where the writes of one turn of the event loop would otherwise go out as one chunk. */
+  cork?(): unknown;
+  uncork?(): unknown;
   write(bytes: string | Uint8Array): unknown;
   end(): unknown;
   once(event: "drain", listener: () => void): unknown;
@@ -44,7 +47,9 @@ export function playSteps(
     const elapsedMs = performance.now() - startMs + 0.5;
     while (next.done !== true && next.value.atMs <= elapsedMs) {
       listener.delivered(next.value.tokens);
+      sink.cork?.();
       sink.write(next.value.bytes);
+      sink.uncork?.();
       next = iterator.next();
       if (sink.writableLength > MOST_BUFFERED_BYTES) {
         sink.once("drain", advance);

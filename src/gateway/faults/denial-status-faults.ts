@@ -1,7 +1,7 @@
 import { insteadOf, status } from "./answer-edits.ts";
 import { DENIAL_ROWS, type Denial } from "./denial-rows.ts";
 import { type Fault, fault } from "./fault.ts";
-import { always, both, onChat, onMessages, secondKey, streaming, type When } from "./when.ts";
+import { always, both, onChat, onMessages, secondKey, streaming, type When, whole } from "./when.ts";
 import { onDenial, onRefusal } from "./wrap.ts";
 
 /** A denial with the right reason and the wrong status. */
@@ -143,6 +143,14 @@ export const DENIAL_STATUS_FAULTS: readonly Fault[] = [
     "rate_limit_exceeded",
     "concurrency_limit_exceeded",
     "The rate limit is told as the concurrency limit.",
+  ),
+  wrongReason(
+    "rate-as-concurrency-on-whole-chat",
+    "rate_limit_exceeded",
+    "concurrency_limit_exceeded",
+    "The rate limit is told as the concurrency limit to whole chat requests.",
+    both(onChat, whole),
+    ["LIMIT-CONC-4"],
   ),
   wrongReason(
     "rate-own-word-on-stream",

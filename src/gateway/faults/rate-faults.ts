@@ -47,6 +47,12 @@ function sharedLimiter(times: number[], rpm: number): RateLimiter {
 export const RATE_FAULTS: readonly Fault[] = [
   loadFault("rate.per-key", ["LIMIT-1", "LIMIT-RATE-2"], "Each key has a rate limit of its own.", rateBy(byKey)),
   loadFault(
+    "rate.per-client",
+    ["LIMIT-1", "LIMIT-RATE-2"],
+    "Each User-Agent has a rate limit of its own.",
+    rateBy((call) => String(call.arrival.headers["user-agent"])),
+  ),
+  loadFault(
     "rate.per-dialect",
     ["LIMIT-5", "LIMIT-RATE-2"],
     "Each dialect has a rate limit of its own.",
@@ -138,6 +144,25 @@ export const RATE_FAULTS: readonly Fault[] = [
       () => "",
       (_call, rpm) => slidingLog(rpm, WINDOW_US / 2),
     ),
+  ),
+  loadFault(
+    "rate.streams-by-quarter-minute",
+    [...OVER, "LIMIT-RATE-1", "STREAM-2"],
+    "Streams are let in again a quarter of a minute after the last whole request that was.",
+    (() => {
+      const lastMs = remembered(() => new WeakMap<object, number>());
+      return all(
+        wrap("countRate", (next) => (limiter, call) => {
+          if (call.key !== undefined && !streaming(call)) lastMs(call).set(call.key.account, performance.now());
+          next(limiter, call);
+        }),
+        wrap("check", (next) => (name, call) => {
+          const refused = next(name, call);
+          if (refused?.reason !== "rate_limit_exceeded" || !streaming(call) || call.key === undefined) return refused;
+          return performance.now() - (lastMs(call).get(call.key.account) ?? 0) > 15_000 ? undefined : refused;
+        }),
+      );
+    })(),
   ),
   loadFault(
     "rate.second-window",

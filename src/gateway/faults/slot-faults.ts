@@ -70,6 +70,15 @@ export const SLOT_FAULTS: readonly Fault[] = [
     }),
   ),
   loadFault(
+    "slots.whole-freed-after-a-second",
+    ["LIMIT-CONC-2", "LIMIT-CONC-1"],
+    "A whole request gives its slot back a second after it came.",
+    wrap("check", (next) => (name, call) => {
+      if (name === "slot" && whole(call)) setTimeout(() => call.lease?.release(), 1_000).unref();
+      return next(name, call);
+    }),
+  ),
+  loadFault(
     "slots.leaked-by-streams",
     LEAK,
     "Every tenth complete stream keeps its slot for ever.",
