@@ -33,6 +33,8 @@ const REFILL_MS = 12_000;
 
 /** Failing requests per batch: so large, and so many, that they would use up a small limit, were they charged. */
 const FAILURES = 48;
+/** The failures that gateways most often charge for. */
+const PROVIDER = "a failing provider";
 /** Requests per minute of an account that has room for as many failures of each kind. */
 const ROOM_RPM = 3_000;
 /** A provider's time-out that is longer than this is not waited for that often, ms. */
@@ -116,7 +118,7 @@ async function freeBatches(t: Probe, key: Key): Promise<FreeBatch[]> {
   const large: Ask = { key, prompt: LONG_TEXT, intent: "odd", patient: false };
   const kinds: { what: string; ask: Ask; possible: boolean }[] = [
     {
-      what: "a failing provider",
+      what: PROVIDER,
       ask: { ...large, model: "upstreamError" },
       possible: t.target.models.upstreamError !== undefined,
     },
@@ -133,11 +135,12 @@ async function freeBatches(t: Probe, key: Key): Promise<FreeBatch[]> {
     if (first.durationMs < SHORT_TIMEOUT_MS && first.status !== undefined)
       kinds.push({ what: "a provider that does not answer", ask, possible: true });
   }
-  // Where the account has the room, each kind of traffic alone: what is free for three of four uses up little.
-  const apart = (t.target.limits?.rpm ?? 0) >= ROOM_RPM;
-  const mixes = apart ? KINDS.map((kind) => [kind]) : [KINDS];
+  const hasRoom = (t.target.limits?.rpm ?? 0) >= ROOM_RPM;
   const batches: FreeBatch[] = [];
   for (const { what, ask, possible } of kinds) {
+    // Where the account has the room, each kind of traffic alone: what is free for three of four uses up little.
+    const apart = hasRoom && what === PROVIDER;
+    const mixes = apart ? KINDS.map((kind) => [kind]) : [KINDS];
     for (const mix of possible ? mixes : []) {
       const failures = await Promise.all(
         Array.from({ length: FAILURES }, (_, index) => t.ask({ ...ask, ...mix[index % mix.length] })),
