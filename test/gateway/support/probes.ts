@@ -307,6 +307,7 @@ export const PROBES = {
         chat({ user: "x" }),
         { ...chat(), headers: { "x-foo": "1" } },
         chat(HISTORY),
+        chat({ model: "shout-fast" }),
         chat(),
         { path: "/models" },
       ].map((asked) => ({ ...asked, key }));
