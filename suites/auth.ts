@@ -24,22 +24,27 @@ const bearerAuthenticates = defineCheck({
   title: "A bearer key authenticates every endpoint",
   covers: ["AUTH-1", "BASE-2"],
   explains:
-    "Sends the same good key to each endpoint, on a connection of its own and on one that is used again, and expects 2xx. A failure means that this endpoint does not take the key that the others take.",
+    "Sends the same good key to each endpoint, on a connection of its own and on one that is used again, and the target's other good keys, and expects 2xx. A failure means that this endpoint does not take the key that the others take.",
   across: { case: ENDPOINTS },
-  cost: { requests: 3 },
+  cost: { requests: 5 },
   async probe(t) {
     const endpoint = endpointOf(t);
+    const others: Answer[] = [];
+    for (const key of [t.target.keys.second, t.target.keys.other])
+      if (key !== undefined) others.push(await t.ask({ key, endpoint }));
     return {
       fresh: await t.ask({ endpoint, freshConnection: true }),
       reused: await t.ask({ endpoint }),
       again: await t.ask({ endpoint }),
+      others,
     };
   },
-  judge(answers, verdict) {
+  judge({ others, ...own }, verdict) {
+    const answers = [...Object.values(own), ...others];
     // A failing provider or a lost connection says nothing about the key; robustness.steady-service counts those.
-    const told = Object.values(answers).filter(({ status = 500 }) => status < 500);
+    const told = answers.filter(({ status = 500 }) => status < 500);
     const [first] = told;
-    if (first === undefined) return verdict.inconclusive(`no answer tells about the key: ${answers.fresh.summary}`);
+    if (first === undefined) return verdict.inconclusive(`no answer tells about the key: ${own.fresh.summary}`);
     for (const answer of told) {
       verdict.must("AUTH-1", answer.status, success, { in: answer, at: "status", because: answer.summary });
     }

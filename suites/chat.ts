@@ -12,7 +12,7 @@ const minimal = defineCheck({
   covers: ["CHAT-1", "CHAT-2", "CHAT-3", "ERR-200-1"],
   explains:
     "Sends the two required fields and nothing else, several times. The reply is a JSON object with text at choices[0].message.content and token counts in usage. A failure with a sensible error message usually means a hidden required field.",
-  across: { case: ["plain", "fresh-connection", "second-turn"] },
+  across: { case: ["plain", "fresh-connection", "second-turn", "slow-model"] },
   cost: { requests: 3 },
   async probe(t) {
     const ask: Ask =
@@ -25,9 +25,12 @@ const minimal = defineCheck({
             ],
           }
         : { freshConnection: t.case === "fresh-connection" };
+    if (t.case === "slow-model")
+      return { replies: t.target.models.slow === undefined ? [] : [await t.ask({ model: "slow" })] };
     return { replies: [await t.ask(ask), await t.ask(ask), await t.ask(ask)] };
   },
   judge({ replies }, verdict) {
+    if (replies.length === 0) return verdict.notApplicable("the target has no slow model");
     for (const reply of replies) judgeWholeReply(verdict, reply);
   },
 });

@@ -23,17 +23,18 @@ const ends = defineCheck({
   covers: ["STREAM-3", "STREAM-5", "MSG-14"],
   explains:
     "After the last output the body should end soon, without hanging and without an abnormal close. Framing, markers and content type are noted: none of them is shown.",
-  across: { dialect: DIALECTS, case: ["short", "long"] },
+  across: { dialect: DIALECTS, case: ["short", "long", "slow"] },
   cost: { requests: 5, waitS: 3 },
   async probe(t) {
     const ask: Ask = {
       mode: "stream",
       bounds: { idleMs: 12_000 },
       ...(t.case === "long" && t.target.models.stream !== undefined ? { model: "stream" } : {}),
+      ...(t.case === "slow" && t.target.models.slow !== undefined ? { model: "slow" } : {}),
     };
     const control = await t.ask(ask);
     const whole = t.dialect === "messages" && !control.admitted ? await t.ask({ ...ask, mode: "whole" }) : null;
-    const more = t.case === "long" ? [] : await Promise.all([1, 2, 3, 4].map(() => t.ask(ask)));
+    const more = t.case !== "short" ? [] : await Promise.all([1, 2, 3, 4].map(() => t.ask(ask)));
     return { twin: { control, whole }, more };
   },
   judge({ twin, more }, verdict) {

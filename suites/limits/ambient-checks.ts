@@ -89,4 +89,45 @@ function usedBefore({ asked, exchange }: Answer, answers: readonly Answer[]): nu
   return used.length / (asked.rpm ?? Number.POSITIVE_INFINITY);
 }
 
-export const AMBIENT_CHECKS: readonly Check[] = [farBelow];
+/** Of any minute: a window whose edge lies in it, or a bucket that was full when it began, lets twice the limit in. */
+const MOST_OF_LIMIT = 2;
+const ACCIDENTS = 2;
+
+const anyMinute = defineWatch({
+  id: "limits.rate-any-minute",
+  title: "No minute of the run lets in more than twice an account's limit",
+  covers: ["LIMIT-RATE-2"],
+  explains:
+    "Counts what was served in each span of sixty seconds on the accounts that the target sets aside for limits. Whatever the window, twice the limit is the most: once around the edge of a fixed one, or a full bucket and what flows in. More means that counts are forgotten: emptied, kept apart by something, or not kept at times.",
+  judge(answers, verdict) {
+    const limited = answers.filter(({ asked }) => asked.account.startsWith("limited.") && asked.rpm !== undefined);
+    if (limited.length === 0) return verdict.notApplicable("the target sets no account aside for limits");
+    for (const account of new Set(limited.map(({ asked }) => asked.account))) {
+      const own = limited.filter(({ asked }) => asked.account === account);
+      const served = own
+        .filter((answer) => isServed(answer) && answer.asked.endpoint !== "models")
+        .sort((a, b) => sentUs(a) - sentUs(b));
+      const most = MOST_OF_LIMIT * (own[0]?.asked.rpm ?? 0) + ACCIDENTS;
+      // So many and one more, all of which surely came to the gateway within a minute.
+      const tooMany = served.findIndex((first, at) => {
+        const run = served.slice(at, at + most + 1);
+        return run.length > most && Math.max(...run.map(cameByUs)) - sentUs(first) < MINUTE_US;
+      });
+      verdict.must("LIMIT-RATE-2", tooMany < 0, true, {
+        in: served[tooMany < 0 ? 0 : tooMany + most],
+        because: `more than ${most} served within a minute on account ${account}`,
+      });
+    }
+  },
+});
+
+function sentUs({ exchange }: Answer): number {
+  return exchange.timeline.sentUs ?? exchange.timeline.dueUs;
+}
+
+/** When it had come to the gateway at the latest. */
+function cameByUs({ exchange }: Answer): number {
+  return exchange.timeline.headersUs ?? exchange.timeline.endUs;
+}
+
+export const AMBIENT_CHECKS: readonly Check[] = [farBelow, anyMinute];

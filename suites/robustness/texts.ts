@@ -28,6 +28,7 @@ const TEXTS: Readonly<Record<string, Ask["prompt"] & {}>> = {
   // Some gateways take a reply that reads like JSON for JSON.
   "like-json": '{"city": "Oslo", "degrees": [1, 2.50], "ok": true}',
   "like-a-number": "1234.50",
+  digits: "1234567",
   [VERY_LONG]: Array.from({ length: 12 }, (_, index) => `part ${index} ${LONG_TEXT}`).join("\n"),
   "last-turn": [
     { role: "user", content: "the first turn" },

@@ -150,9 +150,9 @@ const noWayAround = defineCheck({
   title: "Optional headers and fields, tools and other models do not get past a spending denial",
   covers: ["ERR-402-CREDITS", "ERR-402-QUOTA", "ERR-429-BUDGET"],
   explains:
-    "Stopped keys with headers and a user field that gateways are known to look at, with a tool, and with each model of the target file. Each must be denied as without them.",
+    "Stopped keys with headers and a user field that gateways are known to look at, with the usual parameters, with a tool, and with each model of the target file. Each must be denied as without them.",
   across: { dialect: ["chat", "messages"], case: ["empty", "capped", "childExhausted"] },
-  cost: { requests: 7 },
+  cost: { requests: 8 },
   async probe(t) {
     const key = t.case as "empty" | "capped" | "childExhausted";
     if (t.target.keys[key] === undefined) return null;
@@ -164,6 +164,7 @@ const noWayAround = defineCheck({
         ...ask,
         fields: t.dialect === "chat" ? { user: "someone" } : { metadata: { user_id: "someone" } },
       }),
+      withParameters: await t.ask({ ...ask, fields: { max_tokens: 64, temperature: 0.5 } }),
       withTools: await t.ask({ ...ask, fields: { tools: toolsOf(t.dialect, ONE_TOOL) } }),
       // The models of the target file, each of which somebody pays for.
       withModels: await Promise.all(
@@ -175,10 +176,10 @@ const noWayAround = defineCheck({
   },
   judge(recording, verdict, { case: key }) {
     if (recording === null) return verdict.notApplicable(`the target has no key ${key}`);
-    const { without, withHeaders, withUser, withTools, withModels } = recording;
+    const { without, withHeaders, withUser, withParameters, withTools, withModels } = recording;
     verdict.assume(isSpendingDenial(without), `the key ${key} is denied without them`);
     const row = key === "empty" ? "ERR-402-CREDITS" : key === "capped" ? "ERR-402-QUOTA" : "ERR-429-BUDGET";
-    for (const answer of [withHeaders, withUser, withTools, ...withModels])
+    for (const answer of [withHeaders, withUser, withParameters, withTools, ...withModels])
       verdict.must(row, success.test(answer.status), false, { in: answer, at: "status", because: answer.summary });
   },
 });

@@ -16,6 +16,12 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = 
   "usage-asked-for": { stream_options: { include_usage: true } },
   "usual-parameters": { max_tokens: 1_024, temperature: 0.7 },
   "tools-offered": { tools: toolsOf("chat", ONE_TOOL) },
+  "system-turn": {
+    messages: [
+      { role: "system", content: "You tell stories." },
+      { role: "user", content: LONG_STORY },
+    ],
+  },
 };
 
 const CONVERSATION = [
@@ -39,7 +45,7 @@ const incremental = defineCheck({
   title: "A streamed chat reply arrives as it is produced",
   covers: ["STREAM-1"],
   explains:
-    "Long streams: as they are, with compression accepted, on a connection that was used before, with the account's other key, in a conversation, with a count of tokens asked for, with the usual parameters, and with a tool offered. When four fifths of the output arrive in one burst, or one document comes in place of a stream, the reply was held back. Judged only when the whole reply takes at least 0.4 s, and failed only when it happened to most of them.",
+    "Long streams: as they are, with compression accepted, on a connection that was used before, with the account's other key, in a conversation, with a count of tokens asked for, with the usual parameters, with a tool offered, and after a system turn. When four fifths of the output arrive in one burst, or one document comes in place of a stream, the reply was held back. Judged only when the whole reply takes at least 0.4 s, and failed only when it happened to most of them.",
   needs: ["model.stream"],
   across: { case: CIRCUMSTANCES },
   cost: { requests: 3, waitS: 3 },

@@ -45,6 +45,7 @@ const SHOWN_BY_OTHER: Readonly<Record<string, readonly ProbeName[]>> = {
 
 /** What only a whole scenario shows; the kill matrix has the check that sees it. */
 const SHOWN_BY_CHECKS: readonly string[] = [
+  "rate.emptied-by-denials",
   "rate.per-client",
   "rate.streams-by-quarter-minute",
   "slots.abandoned-free-two",
@@ -53,6 +54,7 @@ const SHOWN_BY_CHECKS: readonly string[] = [
   "slots.scale-as-growth",
   "slots.whole-freed-after-a-second",
   "stream.forced-by-slow-model",
+  "stream.forced-by-slow-model-on-messages",
 ];
 
 const OPTIONS: Partial<Record<ProbeName, GatewayOptions>> = {

@@ -14,7 +14,7 @@ import {
   rateBy,
   unlimitedLimiter,
 } from "./limit-scopes.ts";
-import { every, inference, onMessages, remembered, secondKey, streaming, type When } from "./when.ts";
+import { always, every, inference, onMessages, remembered, secondKey, streaming, type When } from "./when.ts";
 import { type Apply, all, onDenial, overlook, wrap } from "./wrap.ts";
 
 /** No rate limit for some requests: they are neither asked nor counted. */
@@ -160,6 +160,29 @@ export const RATE_FAULTS: readonly Fault[] = [
           const refused = next(name, call);
           if (refused?.reason !== "rate_limit_exceeded" || !streaming(call) || call.key === undefined) return refused;
           return performance.now() - (lastMs(call).get(call.key.account) ?? 0) > 15_000 ? undefined : refused;
+        }),
+      );
+    })(),
+  ),
+  loadFault(
+    "rate.emptied-by-denials",
+    [...OVER, "LIMIT-RATE-6"],
+    "Every twentieth denial for the rate empties the account's window.",
+    (() => {
+      const kept = remembered(() => new WeakMap<object, { limiter: RateLimiter; denied: number }>());
+      return all(
+        wrap("limiterOf", () => (key, call) => {
+          const { account } = key;
+          const state = kept(call).get(account) ?? { limiter: slidingLog(account.limits.rpm, WINDOW_US), denied: 0 };
+          if (state.denied >= 20)
+            Object.assign(state, { limiter: slidingLog(account.limits.rpm, WINDOW_US), denied: 0 });
+          kept(call).set(account, state);
+          return state.limiter;
+        }),
+        onDenial("rate_limit_exceeded", always, (answer, call) => {
+          const state = call.key === undefined ? undefined : kept(call).get(call.key.account);
+          if (state !== undefined) state.denied += 1;
+          return answer;
         }),
       );
     })(),

@@ -1,3 +1,4 @@
+import { member } from "../../core/index.ts";
 import { utcDay } from "../accounts/utc-day.ts";
 import type { Call } from "../pipeline/call.ts";
 import { refusal } from "../pipeline/refusal.ts";
@@ -68,6 +69,12 @@ export const SPENDING_FAULTS: readonly Fault[] = [
     [...QUOTA, "SPEND-12", "STREAM-2"],
     "Daily caps are not looked at on the messages endpoint.",
     overlook("quota_exceeded", onMessages),
+  ),
+  fault(
+    "spend.cap-ignored-with-parameters",
+    QUOTA,
+    "A request that states max_tokens and temperature passes the daily cap.",
+    overlook("quota_exceeded", (call) => member(call.parsed, "temperature") !== undefined),
   ),
   fault(
     "spend.cap-ignored-with-extra-field",

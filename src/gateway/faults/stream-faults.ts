@@ -2,7 +2,7 @@ import type { Answer, Step } from "../pipeline/answer.ts";
 import type { Call } from "../pipeline/call.ts";
 import { type Fault, fault, loadFault } from "./fault.ts";
 import { allAtTheEnd, inBlocksOf, laterFrom } from "./stream-edits.ts";
-import { both, every, onChat, reused, secondKey, streaming, type When } from "./when.ts";
+import { both, every, onChat, onMessages, reused, secondKey, streaming, type When } from "./when.ts";
 import { type Apply, all, eachEvent, endingAs, onEvents, onServed, onSteps, wrap } from "./wrap.ts";
 
 const chatStream: When = both(onChat, streaming);
@@ -107,9 +107,15 @@ export const STREAM_FAULTS: readonly Fault[] = [
   ),
   fault(
     "stream.forced-by-slow-model",
-    ["CHAT-7"],
+    ["CHAT-7", "CHAT-1", "CHAT-2", "CHAT-3", "ERR-200-1"],
     "A slow model always streams, also when stream is absent.",
     streamForced((call) => onChat(call) && (call.parsed as { model?: unknown }).model === "slow"),
+  ),
+  fault(
+    "stream.forced-by-slow-model-on-messages",
+    ["MSG-2", "MSG-1", "MSG-3", "ERR-200-1"],
+    "A slow model always streams on the messages endpoint, also when stream is absent.",
+    streamForced((call) => onMessages(call) && (call.parsed as { model?: unknown }).model === "slow"),
   ),
   fault(
     "stream.empty",

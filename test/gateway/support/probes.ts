@@ -308,6 +308,7 @@ export const PROBES = {
         { ...chat(), headers: { "x-foo": "1" } },
         chat(HISTORY),
         chat({ model: "shout-fast" }),
+        chat({ temperature: 0.5 }),
         chat(),
         { path: "/models" },
       ].map((asked) => ({ ...asked, key }));
