@@ -1,4 +1,4 @@
-import { type Ask, type Check, callerError, defineCheck, success, that } from "../src/conformance/index.ts";
+import { type Ask, type Check, callerError, defineCheck, isTimedOut, success, that } from "../src/conformance/index.ts";
 import { MODES } from "../src/wire/index.ts";
 import { everyText } from "./shared/every-text.ts";
 import { everyUsage } from "./shared/every-usage.ts";
@@ -29,8 +29,10 @@ const minimal = defineCheck({
       return { replies: t.target.models.slow === undefined ? [] : [await t.ask({ model: "slow" })] };
     return { replies: [await t.ask(ask), await t.ask(ask), await t.ask(ask)] };
   },
-  judge({ replies }, verdict) {
+  judge({ replies }, verdict, axes) {
     if (replies.length === 0) return verdict.notApplicable("the target has no slow model");
+    if (axes.case === "slow-model" && replies.some(({ exchange }) => isTimedOut(exchange)))
+      return verdict.inconclusive("the slow model is slower than the target's time-outs");
     for (const reply of replies) judgeWholeReply(verdict, reply);
   },
 });

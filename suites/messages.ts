@@ -6,6 +6,7 @@ import {
   type Check,
   callerError,
   defineCheck,
+  isTimedOut,
   success,
   that,
 } from "../src/conformance/index.ts";
@@ -44,8 +45,10 @@ const minimal = defineCheck({
       return { replies: t.target.models.slow === undefined ? [] : [await t.ask({ ...ask, model: "slow" })] };
     return { replies: [await t.ask(ask), await t.ask(ask), await t.ask(ask)] };
   },
-  judge({ replies }, verdict) {
+  judge({ replies }, verdict, axes) {
     if (replies.length === 0) return verdict.notApplicable("the target has no slow model");
+    if (axes.case === "slow-model" && replies.some(({ exchange }) => isTimedOut(exchange)))
+      return verdict.inconclusive("the slow model is slower than the target's time-outs");
     for (const reply of replies) judgeWholeReply(verdict, reply);
     const [first] = replies;
     if (first !== undefined && isObject(first.json)) verdict.observe("MSG-15", Object.keys(first.json), { in: first });

@@ -56,7 +56,8 @@ type House = {
 
 const NOTHING: House = { slots: 0, held: [], extras: [], filledMs: 0 };
 
-function fillOnce(t: Probe, tier: Tier): Promise<House> {
+/** Fills the slots of a tier's account, once in a run. */
+export function fillOnce(t: Probe, tier: Tier): Promise<House> {
   return t.once(`limits.tier-slots.${tier}`, () => fill(t, tier));
 }
 
