@@ -1,7 +1,7 @@
 /**
  * Judges the reference gateway once per fault or variant and appends one JSON line each; a worker of `prove.ts`:
  *
- *     tsx test/prove/judge-many.ts faults|variants OUT.jsonl [--names FILE] [--concurrency 5] [--suites a,b]
+ *     tsx test/prove/judge-many.ts faults|variants OUT.jsonl [--names FILE] [--concurrency 5] [--suites a,b] [--until MS]
  *
  * Names that OUT already holds are skipped, so that an interrupted run goes on where it stopped.
  */
@@ -30,6 +30,7 @@ const args = await yargs(process.argv.slice(2))
   .option("concurrency", { type: "number", default: 5 })
   .option("names", { type: "string" })
   .option("suites", { type: "string" })
+  .option("until", { type: "number", describe: "Time of day, ms, after which none is begun" })
   .strict()
   .parseAsync();
 const { kind, out } = args as unknown as { kind: "faults" | "variants"; out: string };
@@ -66,6 +67,7 @@ const queue = all.filter(({ name }) => !done.has(name) && (names?.includes(name)
 
 async function work(): Promise<void> {
   for (let wanted = queue.shift(); wanted !== undefined; wanted = queue.shift()) {
+    if (Date.now() > (args.until ?? Number.POSITIVE_INFINITY)) return;
     const startedMs = Date.now();
     const hung = new Promise<never>((_, reject) => setTimeout(() => reject(new Error("HUNG")), HANG_MS).unref());
     const outcome = await Promise.race([judgeOne(wanted), hung]).catch((error: unknown) => ({
