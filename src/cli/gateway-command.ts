@@ -78,6 +78,8 @@ export const gatewayCommand: CommandModule<object, Arguments> = {
     if (!asked.signal.aborted) await once(asked.signal, "abort");
     await running.drain();
     process.off("SIGTERM", stop).off("SIGINT", stop);
+    // Whoever listens for its end holds the channel open, and with it this process.
+    if (process.connected) process.disconnect();
   },
 };
 

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, Server } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { messageOf, sleep, UsageError } from "../core/index.ts";
 import { AccountStore } from "./accounts/account-store.ts";
@@ -48,6 +49,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     idPrefix: `req_${randomBytes(6).toString("hex")}`,
   });
   const admin = adminServer({ services, behaviours, token: adminToken });
+  const unasked = unaskedConnections(app.server);
   const port = await listen(app as unknown as FastifyInstance, settings.host, settings.port);
   const adminPort = await listen(admin, "127.0.0.1", settings.adminPort);
 
@@ -72,6 +74,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       const done = new AbortController();
       // `close` stops listening and ends idle connections; those that are busy end after their response.
       const closed = app.close().then(() => done.abort());
+      for (const socket of unasked) socket.destroy();
       // A kept connection turns idle when its response is over, and nobody else would close it then.
       const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
       await Promise.race([closed, sleep(settings.drainMs, done.signal)]);
@@ -97,6 +100,17 @@ function makeServices(settings: GatewaySettings, { clock: base }: GatewayOptions
     settlingLagMs: settings.settlingLagMs,
     startedS: Math.floor(clock.nowMs() / 1_000),
   };
+}
+
+/** Connections on which nothing was asked yet: Node does not count them as idle, and they would hold up a drain. */
+function unaskedConnections(server: Server): ReadonlySet<Socket> {
+  const unasked = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    unasked.add(socket);
+    socket.once("close", () => unasked.delete(socket));
+  });
+  server.on("request", ({ socket }: IncomingMessage) => unasked.delete(socket));
+  return unasked;
 }
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<number> {
