@@ -120,7 +120,7 @@ export function judgeElsewhere(run: Elsewhere): RanLoad {
 /** What is rare in each phase is judged by the last one, over the whole run. */
 function serviceOf(own: readonly Fact[], all: readonly Fact[], isLast: boolean): LoadFinding[] {
   const judge = (facts: readonly Fact[]) =>
-    judgeService(facts, { id: "", durationMs: 0, longestGapMs: 0 }, { still: [], busy: [] }).filter(
+    judgeService(facts, { id: "", durationMs: 0, longestGapMs: 0, spread: {} }, { still: [], busy: [] }).filter(
       ({ name }) => !NOT_TOLD.includes(name),
     );
   const common = judge(own).filter(({ name }) => !RARE.includes(name));

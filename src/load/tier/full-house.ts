@@ -1,4 +1,5 @@
 import type { LoadFinding } from "../../record/index.ts";
+import { nowUs } from "../http/load-exchange.ts";
 import { claim, fact } from "../phase-record.ts";
 import { type Fact, isAdmitted, isRateDenial, isSlotDenial, samplesOf } from "./facts.ts";
 import { admittedBeside, LEFT, mostPossibly, mostSurely } from "./overlap.ts";
@@ -12,6 +13,8 @@ export const extraOf = (slots: number): number => Math.min(25, Math.max(4, Math.
 const besideOf = (slots: number): number => Math.max(Math.ceil(slots / 4), Math.min(12, Math.floor(slots / 2)));
 /** Each denial may harm another of those that run, so some come one after the other. */
 const KNOCK_ROUNDS = 2;
+/** When somebody knocks once more, as a share of the time of a stream. */
+const LATE_SHARE = 0.75;
 /** Streams that are left in the middle, and time for a gateway to notice, ms. */
 const LEAVING = 4;
 const LEFT_SETTLE_MS = 1_200;
@@ -21,7 +24,7 @@ const BUSY_ROUNDS = 2;
 
 /** What the phase may send at most. */
 export function fullHouseRequests(slots: number): number {
-  return slots + extraOf(slots) + 8 * KNOCK_ROUNDS + besideOf(slots) + BUSY * BUSY_ROUNDS + LEAVING + 4 + slots;
+  return slots + extraOf(slots) + 8 * (KNOCK_ROUNDS + 1) + besideOf(slots) + BUSY * BUSY_ROUNDS + LEAVING + 4 + slots;
 }
 
 const LONG: readonly Ask[] = [
@@ -32,11 +35,16 @@ const LONG: readonly Ask[] = [
 /** Streams up to the limit and beyond, all at once; others knock while every slot is held. */
 export async function fullHouse(bench: TierBench): Promise<void> {
   const slots = bench.limits.inFlight;
+  const startUs = nowUs();
   const house = wave(bench, slots + extraOf(slots), "wave");
   // The house is full when the last of the wave was answered or refused and the first has not ended.
   await settledHeads(bench, house);
-  const knocks = knock(bench);
-  await Promise.all([...house, knocks]);
+  const knocks = knock(bench, KNOCK_ROUNDS);
+  // Late in their life, too: a slot may be given back while its stream goes on.
+  const late = bench
+    .wait(Math.max(0, bench.long.durationMs * LATE_SHARE - (nowUs() - startUs) / 1_000))
+    .then(() => knock(bench, 1));
+  await Promise.all([...house, knocks, late]);
   await bench.wait(SETTLE_MS);
 }
 
@@ -83,11 +91,11 @@ async function settledHeads(bench: TierBench, house: readonly Promise<Fact | und
 }
 
 /** One request of every kind with each key, while the house is full. */
-async function knock(bench: TierBench): Promise<void> {
+async function knock(bench: TierBench, rounds: number): Promise<void> {
   const asks = [0, 1]
     .slice(0, bench.keys.length)
     .flatMap((key) => TierBench.kinds("echo").map((ask) => ({ ...ask, key })));
-  for (let round = 0; round < KNOCK_ROUNDS; round++) {
+  for (let round = 0; round < rounds; round++) {
     await Promise.all(asks.map((ask) => bench.send(ask, "knock")));
     await bench.wait(50);
   }

@@ -1,5 +1,6 @@
 import { median, rankCorrelation } from "../../core/index.ts";
 import type { LoadFinding } from "../../record/index.ts";
+import { DIALECTS } from "../../wire/index.ts";
 import { claim } from "../phase-record.ts";
 import { type Fact, isAdmitted, isFailure, samplesOf, tellWhats } from "./facts.ts";
 import { type HeldUp, overlapUs } from "./own-stalls.ts";
@@ -91,6 +92,15 @@ function heldUpMs({ sentUs, endUs }: Fact, { still, busy }: HeldUp): number {
   return Math.min(MOST_HELD_UP_MS, us / 1_000);
 }
 
+/** Share of an answer's time in which a stream that was held back delivers its tokens; and streams that show it. */
+const BUFFERED = 0.1;
+const LEAST_STREAMS = 4;
+
+/** Share of a stream's time, from its sending to its end, in which its tokens arrive. */
+export function spreadOf({ firstTokenUs, endUs, sentUs }: Fact): number {
+  return firstTokenUs === 0 ? 0 : (endUs - firstTokenUs) / Math.max(1, endUs - sentUs);
+}
+
 /** Streams in company must come as they come alone. */
 function streamsUnderLoad(facts: readonly Fact[], long: LongModel, heldUp: HeldUp): LoadFinding[] {
   const streams = facts
@@ -98,11 +108,17 @@ function streamsUnderLoad(facts: readonly Fact[], long: LongModel, heldUp: HeldU
       ({ role, stream, tokens }) => (role === "wave" || role === "again" || role === "beside") && stream && tokens > 4,
     )
     .filter(isAdmitted);
-  if (streams.length < 8 || long.durationMs < 500) return [];
+  if (streams.length < 2 * LEAST_STREAMS || long.durationMs < 500) return [];
   const leastMs = Math.max(1_500, long.longestGapMs * 10);
   const stalled = streams.filter((one) => one.longestGapUs / 1_000 > leastMs + heldUpMs(one, heldUp));
-  const alone = 0.5;
-  const spread = streams.map(({ firstTokenUs, endUs, sentUs }) => (endUs - firstTokenUs) / Math.max(1, endUs - sentUs));
+  // Dialects have encoders of their own; one whose lone stream came at once has nothing to lose.
+  const heldBack = DIALECTS.flatMap((dialect) => {
+    const own = streams.filter((one) => one.dialect === dialect).map(spreadOf);
+    const share = median(own);
+    return own.length >= LEAST_STREAMS && share <= BUFFERED && (long.spread[dialect] ?? 1) > BUFFERED
+      ? [`${dialect}: tokens arrive in the last ${Math.round(share * 100)} % of it`]
+      : [];
+  });
   return [
     claim(
       "streams.stall",
@@ -117,9 +133,9 @@ function streamsUnderLoad(facts: readonly Fact[], long: LongModel, heldUp: HeldU
       "streams.buffered",
       "Streams come piece by piece in company",
       ["STREAM-1"],
-      median(spread) > 0.1 || alone < 0.1,
+      heldBack.length === 0,
       "spread over the time of the answer",
-      `tokens arrive in the last ${Math.round(median(spread) * 100)} % of it`,
+      heldBack.join(", ") || "they are",
     ),
   ];
 }
@@ -150,4 +166,43 @@ export function judgeGrowth(facts: readonly Fact[]): LoadFinding[] {
       growing.join(", ") || "none",
     ),
   ];
+}
+
+/** What stands out: so slow, ms and in multiples of the middle of its kind; and so many of a phase, at least. */
+const OUTLIER_MS = 1_000;
+const OUTLIER_FACTOR = 20;
+const OUTLIERS = 3;
+const OUTLIER_SHARE = 0.003;
+
+/**
+ * Requests far slower than others of their kind, when nothing is at its limit. A tail like that is its providers' at some
+ * gateways, so it is a warning; the phase must send evenly.
+ */
+export function judgeOutliers(facts: readonly Fact[], heldUp: HeldUp): LoadFinding[] {
+  const slow = DIALECTS.flatMap((dialect) =>
+    [false, true].flatMap((stream) => {
+      const own = facts.filter((one) => one.dialect === dialect && one.stream === stream && one.outcome === "admitted");
+      const usualMs = median(own.map(serviceMs));
+      return own.filter(
+        (one) => serviceMs(one) - heldUpMs(one, heldUp) > Math.max(OUTLIER_MS, usualMs * OUTLIER_FACTOR),
+      );
+    }),
+  );
+  const most = Math.max(OUTLIERS - 1, Math.floor(facts.length * OUTLIER_SHARE));
+  const slowest = Math.max(0, ...slow.map(serviceMs));
+  return [
+    claim(
+      "latency.outliers",
+      "No request takes far longer than others of its kind",
+      ["STEADY-LATENCY"],
+      slow.length <= most,
+      `at most ${most}`,
+      `${slow.length} of ${facts.length} took over ${OUTLIER_MS} ms and ${OUTLIER_FACTOR} times the middle of their kind, the slowest ${Math.round(slowest)} ms`,
+      { weight: "warn", exchanges: samplesOf(slow) },
+    ),
+  ];
+}
+
+function serviceMs({ sentUs, endUs }: Fact): number {
+  return (endUs - sentUs) / 1_000;
 }

@@ -1,6 +1,7 @@
 import { median, UnreachableError } from "../../core/index.ts";
 import type { LoadPhase, LoadRun, LoadVerdict } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
+import { DIALECTS } from "../../wire/index.ts";
 import { GeneratorHealth, TIER_BOUNDS } from "../generator-health.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import type { LoadContext, RanLoad } from "../run-workload.ts";
@@ -8,7 +9,7 @@ import { atTheLimit, judgeAtTheLimit, SHARE } from "./at-the-limit.ts";
 import { type Fact, isAdmitted } from "./facts.ts";
 import { freedSlots, fullHouse, fullHouseRequests, judgeFreedSlots, judgeFullHouse, SETTLE_MS } from "./full-house.ts";
 import { judgeDenials } from "./judge-denials.ts";
-import { judgeGrowth, judgeService } from "./judge-service.ts";
+import { judgeGrowth, judgeOutliers, judgeService, spreadOf } from "./judge-service.ts";
 import { judgeOverTheLimit, type OverScript, overRequests, overSeconds, overTheLimit } from "./over-the-limit.ts";
 import { OwnStalls } from "./own-stalls.ts";
 import { judgePromises, type Promise_ } from "./promises.ts";
@@ -98,7 +99,12 @@ export async function runTier({ name, limits, written, length }: TierOptions, co
     await bench.phase(
       { name: "at-the-limit", title: "Just below the rate nothing is denied", totalS: even / (bench.ratePerS * SHARE) },
       () => atTheLimit(bench, even),
-      (facts) => [...judgeAtTheLimit(facts, bench.facts, limits.rpm), ...judgeGrowth(facts), ...common(facts)],
+      (facts) => [
+        ...judgeAtTheLimit(facts, bench.facts, limits.rpm),
+        ...judgeGrowth(facts),
+        ...judgeOutliers(facts, own),
+        ...common(facts),
+      ],
     );
   if (!bench.stopped && length !== "quick")
     await bench.phase(
@@ -174,7 +180,7 @@ async function warmUp(bench: TierBench): Promise<void> {
     }
   }
   const alone = await Promise.all(
-    (["chat", "messages"] as const).map((dialect) => bench.send({ dialect, stream: true, kind: "long" }, "alone")),
+    DIALECTS.map((dialect) => bench.send({ dialect, stream: true, kind: "long" }, "alone")),
   );
   const streams = alone
     .filter((one) => one !== undefined && isAdmitted(one))
@@ -184,6 +190,7 @@ async function warmUp(bench: TierBench): Promise<void> {
     ...bench.long,
     durationMs: median(streams.map(({ endUs, sentUs }) => (endUs - sentUs) / 1_000)),
     longestGapMs: Math.max(0, ...streams.map(({ longestGapUs }) => longestGapUs / 1_000)),
+    spread: Object.fromEntries(streams.map((one) => [one.dialect, spreadOf(one)])),
   };
 }
 

@@ -45,6 +45,8 @@ export interface LongModel {
   /** How long a lone stream takes, and its longest gap. */
   readonly durationMs: number;
   readonly longestGapMs: number;
+  /** Share of its time in which its tokens arrive, where it was admitted. */
+  readonly spread: Readonly<Partial<Record<Dialect, number>>>;
 }
 
 /** What the phases of a tier run share: one account, its connections, and everything that was seen. */
@@ -86,6 +88,7 @@ export class TierBench implements AsyncDisposable {
       id: context.target.models.stream ?? context.target.models.chat ?? "",
       durationMs: 0,
       longestGapMs: 0,
+      spread: {},
     };
     this.sender = new Sender({
       url: endpointUrl(context.target.baseUrl, "chat"),
