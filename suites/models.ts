@@ -4,6 +4,7 @@ import {
   anObject,
   type Check,
   defineCheck,
+  defineWatch,
   success,
   that,
   type Verdict,
@@ -155,19 +156,45 @@ const listIsSteady = defineCheck({
   },
   judge({ lists }, verdict) {
     for (const list of lists) verdict.assumeGood(list, "the model list");
-    const sets = lists.map((list) => new Set(idsOf(list)));
-    // An id may be added or dropped once; one that is there, gone and there again is flicker.
-    const flickering = [...new Set(sets.flatMap((set) => [...set]))].filter((id) => {
-      const there = sets.map((set) => set.has(id));
-      return there.slice(there.indexOf(true), there.lastIndexOf(true)).includes(false);
-    });
-    verdict.should(
-      "MODELS-4",
-      flickering,
-      that("no id that comes and goes", (value) => (value as string[]).length === 0),
-      { in: lists[0] },
-    );
+    judgeSteadiness(lists, verdict);
   },
 });
 
-export const MODELS: readonly Check[] = [listShape, listedIdsWork, listIsSteady];
+const allListsAgree = defineWatch({
+  id: "models.steady-throughout",
+  title: "The lists of a run agree",
+  covers: ["MODELS-4"],
+  explains:
+    "Looks at every list that a good key was given during the run, between requests of all kinds: an id that comes and goes within one run is a warning.",
+  judge(answers, verdict) {
+    const lists = answers.filter(isPlainList).sort((a, b) => a.exchange.timeline.dueUs - b.exchange.timeline.dueUs);
+    // Which models a key may use can be its own affair.
+    const keys = [...new Set(lists.map(({ exchange }) => exchange.key))];
+    const byKey = keys
+      .map((key) => lists.filter(({ exchange }) => exchange.key === key))
+      .filter(({ length }) => length >= 3);
+    if (byKey.length === 0) return verdict.inconclusive("no key was given three lists");
+    for (const ofOneKey of byKey) judgeSteadiness(ofOneKey, verdict);
+  },
+});
+
+function isPlainList({ asked, admitted, exchange }: Answer): boolean {
+  return asked.endpoint === "models" && asked.intent === "good" && admitted && exchange.request.url.endsWith("/models");
+}
+
+/** An id may be added or dropped once; one that is there, gone and there again is flicker. Lists in the order of asking. */
+function judgeSteadiness(lists: readonly Answer[], verdict: Verdict): void {
+  const sets = lists.map((list) => new Set(idsOf(list)));
+  const flickering = [...new Set(sets.flatMap((set) => [...set]))].filter((id) => {
+    const there = sets.map((set) => set.has(id));
+    return there.slice(there.indexOf(true), there.lastIndexOf(true)).includes(false);
+  });
+  verdict.should(
+    "MODELS-4",
+    flickering,
+    that("no id that comes and goes", (value) => (value as string[]).length === 0),
+    { in: lists[0] },
+  );
+}
+
+export const MODELS: readonly Check[] = [listShape, listedIdsWork, listIsSteady, allListsAgree];

@@ -75,6 +75,11 @@ export async function burst(t: Probe, { what, asks, most, parallel }: BurstPlan)
   return { what, answers, seconds: (t.nowUs() - startUs) / 1_000_000 };
 }
 
+/** Sends all of them at once; the asks take turns. */
+export function atOnce(t: Probe, asks: readonly Ask[], count: number): Promise<Answer[]> {
+  return Promise.all(Array.from({ length: count }, (_, at) => t.begin(asks[at % asks.length] ?? {}).done));
+}
+
 /** Denials for slots when nothing of ours was under way, nor had been for a while: they mean something else. */
 export function loneSlotDenials({ answers }: Burst): readonly Answer[] {
   const served = answers.filter(isServed).map(({ exchange }) => exchange.timeline);

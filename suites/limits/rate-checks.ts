@@ -15,7 +15,8 @@ import type { Target } from "../../src/target/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
 import { admittedIn, type Burst, isRateDenial, isRefused, isServed, isSlotDenial, loneSlotDenials } from "./burst.ts";
-import { isBracketed, type RateRecording, rateScenario, refilledEarly, tooMany } from "./rate-scenario.ts";
+import { type RateRecording, rateScenario, refilledEarly, tooMany } from "./rate-scenario.ts";
+import { isBracketed } from "./while-denied.ts";
 
 /** Share of the limit that must have been let in before a denial for the rate is missed. */
 const MOST_OF_RATE = 0.8;

@@ -1,19 +1,18 @@
-import type { Answer, Ask, LimitedAccount, Probe } from "../../src/conformance/index.ts";
+import type { Answer, Ask, Probe } from "../../src/conformance/index.ts";
 import type { Limits } from "../../src/target/index.ts";
-import { LONG_TEXT } from "../shared/texts.ts";
 import { admittedIn, type Burst, burst, isRateDenial, isRefused } from "./burst.ts";
 import { type OtherAccount, othersMeanwhile } from "./others-meanwhile.ts";
 import { toldWaitMs } from "./told-wait.ts";
-
-/** Requests of one kind while the account was denied, with the denials of the first key before and after them. */
-export type WhileDenied = {
-  readonly kind: string;
-  readonly before: Answer;
-  readonly tries: readonly Answer[];
-  readonly after: Answer;
-  /** From the first to the last of them, seconds. */
-  readonly seconds: number;
-};
+import {
+  kindsOf,
+  knock,
+  knockAtOnce,
+  knockLater,
+  knockUpTo,
+  ROUNDS,
+  triesWhileDenied,
+  type WhileDenied,
+} from "./while-denied.ts";
 
 /** One promise of a denial and what became of it. */
 export type Promised = {
@@ -43,6 +42,9 @@ export type RateRecording = {
   /** Evenly paced requests below the limit, when the first burst was denied early. */
   readonly paced: readonly Answer[];
 };
+
+/** A wait that leaves room for requests later in it, ms. */
+const LONG_HINT_MS = 25_000;
 
 /** A wait beyond this is longer than any one-minute rate can ask for. */
 const LONGEST_WAIT_MS = 65_000;
@@ -96,12 +98,7 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
   };
   const whileDenied = await triesWhileDenied(t, key, kindsOf(t, account), toTheLimit);
   const [storm, others] = await Promise.all([
-    Promise.all(
-      Array.from(
-        { length: Math.max(1, Math.min(6, limits.inFlight)) },
-        () => t.begin({ key, endpoint: "chat", intent: "either" }).done,
-      ),
-    ),
+    knockAtOnce(t, key, Math.max(1, Math.min(6, limits.inFlight))),
     othersMeanwhile(t, account, { tries: 3, again: { key, endpoint: "chat" } }),
   ]);
   const latest = [...first.answers, ...storm].findLast(isRateDenial);
@@ -123,7 +120,7 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
   const shorter = await keepShorter(t, denial, whileDenied, kindsOf(t, account));
   if (laterDenied.length > 0) await knockUpTo(t, account, plan.parallel);
   const asItStands = shorter === null && laterDenied.length === 0;
-  const last = asItStands ? denial : await t.begin({ key, endpoint: "chat", intent: "either" }).done;
+  const last = asItStands ? denial : await knock(t, key);
   const promised = await keepPromise(t, isRateDenial(last) ? last : denial, { key, endpoint: "chat" });
   if (isRateDenial(promised.retried)) await t.wait(QUIET_MS);
   // A window that is nearly over is waited for to its end, so that the second burst meets an empty one.
@@ -164,58 +161,10 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
   };
 }
 
-/** A wait that leaves room for requests later in it; how much later they come; and how many are affordable. */
-const LONG_HINT_MS = 25_000;
-const LATER_MS = 8_000;
-const STILL_LATER_MS = 9_000;
-const MOST_KNOCKS = 64;
-
-/**
- * Denied requests some seconds after the limit was reached: as many as the limit allows, so that a limiter that counts
- * them without saying so breaks the promise that its next denial makes.
- *
- * @returns every kind of request once more, later still: one that goes by a shorter window is let in by then.
- */
-async function knockLater(t: Probe, account: LimitedAccount, parallel: number): Promise<WhileDenied[]> {
-  const { key, limits } = account;
-  await t.wait(LATER_MS);
-  const knock = () => t.begin({ key, endpoint: "chat", intent: "either" }).done;
-  for (let sent = 0; sent <= limits.rpm && limits.rpm <= MOST_KNOCKS; sent += parallel) {
-    const answers = await Promise.all(Array.from({ length: parallel }, knock));
-    if (!answers.some(isRateDenial)) return [];
-  }
-  await t.wait(STILL_LATER_MS);
-  const later: WhileDenied[] = [];
-  for (const [kind, ask] of Object.entries(kindsOf(t, account))) {
-    if (kind === "model list") continue;
-    const entry = await tryWhileDenied(t, kind, { ...ask, intent: "either" }, knock);
-    if (!isBracketed(entry)) break;
-    later.push(entry);
-  }
-  return later;
-}
-
-/** Long enough that a promise which leaves it out is seen to be too short, ms. */
-const APART_MS = 2_500;
-
-/**
- * After a pause, one request less than the limit: a limiter that counts denied requests goes on from before the pause for
- * the next one, and from after it for the one that keeps its promise.
- */
-async function knockUpTo(t: Probe, { key, limits }: LimitedAccount, parallel: number): Promise<void> {
-  if (limits.rpm > MOST_KNOCKS) return;
-  await t.wait(APART_MS);
-  for (let left = limits.rpm - 1; left > 0; left -= parallel) {
-    const knock = () => t.begin({ key, endpoint: "chat", intent: "either" }).done;
-    await Promise.all(Array.from({ length: Math.min(parallel, left) }, knock));
-  }
-}
-
 /** A denial for the rate of this moment; the account is brought to its limit again if need be. */
 async function denialNow(t: Probe, key: Ask["key"] & {}, toTheLimit: () => Promise<Burst>): Promise<Answer | null> {
-  const ask: Ask = { key, endpoint: "chat", intent: "either" };
   for (let round = 0; round < ROUNDS; round++) {
-    const answer = await t.begin(ask).done;
+    const answer = await knock(t, key);
     if (isRateDenial(answer)) return answer;
     const { answers } = await toTheLimit();
     const denied = answers.findLast(isRateDenial);
@@ -246,76 +195,6 @@ function startedMs({ answers }: Burst): number {
 
 function endedMs({ answers }: Burst): number {
   return Math.max(...answers.map(({ exchange }) => exchange.timeline.endUs)) / 1_000;
-}
-
-function kindsOf(t: Probe, account: ReturnType<Probe["limited"]>): Record<string, Ask> {
-  const { key, second } = account;
-  const { tools, stream } = t.target.models;
-  return {
-    ...(second === undefined
-      ? {}
-      : {
-          "other key": { key: second, endpoint: "chat" as const },
-          "other key, messages": { key: second, endpoint: "messages" as const },
-        }),
-    "another client": {
-      key,
-      endpoint: "chat",
-      prompt: LONG_TEXT,
-      headers: [
-        ["User-Agent", "another-client/1.0"],
-        ["X-Forwarded-For", "192.0.2.7"],
-      ],
-      freshConnection: true,
-    },
-    "chat streams": { key, endpoint: "chat", mode: "stream" },
-    messages: { key, endpoint: "messages" },
-    "messages streams": { key, endpoint: "messages", mode: "stream" },
-    ...(tools === undefined && stream === undefined
-      ? {}
-      : { "other model": { key, endpoint: "chat", model: { id: tools ?? stream ?? "" } } }),
-    "model list": { key, endpoint: "models" },
-  };
-}
-
-const TRIES = 3;
-/** The window may turn over while something is tried; what is never denied will not be in another round. */
-const ROUNDS = 3;
-
-/** Tries each kind while the first key is denied, and again when the window turned over meanwhile. */
-async function triesWhileDenied(
-  t: Probe,
-  key: Ask["key"] & {},
-  kinds: Record<string, Ask>,
-  toTheLimit: () => Promise<Burst>,
-): Promise<WhileDenied[]> {
-  const same: Ask = { key, endpoint: "chat", intent: "either" };
-  const tried: WhileDenied[] = [];
-  let reachable = true;
-  for (const [kind, ask] of Object.entries(kinds)) {
-    for (let round = 0; round < ROUNDS && (reachable || round === 0); round++) {
-      const entry = await tryWhileDenied(t, kind, { ...ask, intent: "either" }, () => t.begin(same).done);
-      if (round === 0 || isBracketed(entry)) tried.push(entry);
-      if (isBracketed(entry)) break;
-      tried.splice(-1, 1, entry);
-      reachable = (await toTheLimit()).answers.some(isRefused);
-    }
-  }
-  return tried;
-}
-
-async function tryWhileDenied(t: Probe, kind: string, ask: Ask, same: () => Promise<Answer>): Promise<WhileDenied> {
-  const startUs = t.nowUs();
-  const before = await same();
-  const tries: Answer[] = [];
-  for (let count = 0; count < TRIES; count++) tries.push(await t.begin(ask).done);
-  const after = await same();
-  return { kind, before, tries, after, seconds: (t.nowUs() - startUs) / 1_000_000 };
-}
-
-/** Denied before and after: what was admitted between did not go by the same count. */
-export function isBracketed({ before, after }: WhileDenied): boolean {
-  return isRefused(before) && isRefused(after);
 }
 
 /** Whether the other dialect streams at all, which is not promised: a refusal may stand behind every denial. */

@@ -1,10 +1,11 @@
 import type { Answer, Ask, Held, LimitedAccount, Probe } from "../../src/conformance/index.ts";
 import { median } from "../../src/core/index.ts";
 import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
-import { admittedIn, isRateDenial, isServed, isSlotDenial } from "./burst.ts";
+import { admittedIn, atOnce, isRateDenial, isServed, isSlotDenial } from "./burst.ts";
 import { housesThatAreLeft, type LeftHouse } from "./left-houses.ts";
 import { longStream } from "./long-stream.ts";
 import { type OtherAccount, othersMeanwhile } from "./others-meanwhile.ts";
+import { knockAtOnce } from "./while-denied.ts";
 
 /** Requests sent all at once. `what` says what had happened to the slots before. */
 export type Wave = {
@@ -68,7 +69,7 @@ export async function slotsScenario(t: Probe): Promise<SlotsRecording> {
   const over = rich ? slots * 2 : Math.min(8, slots);
   // Keys take turns: one whose requests take no slot lets in too many.
   const both = account.second === undefined ? [long] : [long, { ...long, key: account.second }];
-  let burst = await inTurnAtOnce(t, both, slots + over);
+  let burst = await atOnce(t, both, slots + over);
   const spacingMs = 120_000 / limits.rpm;
   const spaced = burst.some(isRateDenial) && spacingMs * (slots + over) < typicalMs(burst) * 0.7;
   await t.wait(SETTLE_MS);
@@ -85,7 +86,7 @@ export async function slotsScenario(t: Probe): Promise<SlotsRecording> {
   const house = await fullHouse(t, account, dialects, { typical: typicalMs(burst), spacingMs: spaced ? spacingMs : 0 });
   const slow = rich && !spaced && t.target.models.slow !== undefined;
   const whole: Ask = { key, endpoint: "chat", mode: "whole", model: "slow", intent: "either", freshConnection: true };
-  const wholes = slow ? await atOnce(t, whole, slots + over) : [];
+  const wholes = slow ? await atOnce(t, [whole], slots + over) : [];
   const lateWhole = slow ? await lateInWholes(t, whole, slots, typicalMs(wholes)) : null;
   await t.wait(SETTLE_MS);
   const houses = rich && !spaced ? await housesThatAreLeft(t, account, long) : [];
@@ -108,14 +109,6 @@ async function lateInWholes(
   await t.wait(typical * 0.75);
   const extra = await t.begin({ ...whole, model: "chat" }).done;
   return { held: await Promise.all(held), extra };
-}
-
-function atOnce(t: Probe, ask: Ask, count: number): Promise<Answer[]> {
-  return inTurnAtOnce(t, [ask], count);
-}
-
-function inTurnAtOnce(t: Probe, asks: readonly Ask[], count: number): Promise<Answer[]> {
-  return Promise.all(Array.from({ length: count }, (_, at) => t.begin(asks[at % asks.length] ?? {}).done));
 }
 
 /** Sends at half the account's rate: no limiter has a reason to deny these for it. */
@@ -168,7 +161,7 @@ async function fullHouse(t: Probe, account: LimitedAccount, long: readonly Ask[]
   );
   const storm = await (spacingMs > 0
     ? evenly(t, { key, endpoint: "chat", intent: "either" }, 8, spacingMs)
-    : atOnce(t, { key, endpoint: "chat", intent: "either" }, 8));
+    : knockAtOnce(t, key, 8));
   const others = await othersMeanwhile(t, account, { tries: 1 });
   const elapsedMs = () => (t.nowUs() - startUs) / 1_000;
   await t.wait(Math.max(0, typical * 0.75 - elapsedMs()));
@@ -232,7 +225,7 @@ async function wavesAfterEverything(t: Probe, account: LimitedAccount, long: Ask
   const wave = async () => {
     const count = limits.inFlight + 2;
     if (spacingMs > 0) return evenly(t, long, count, spacingMs);
-    const answers = await atOnce(t, long, count);
+    const answers = await atOnce(t, [long], count);
     if (!answers.some(isRateDenial)) return answers;
     // A limiter with little burst has had enough of our speed: at half the account's rate it has no reason to deny.
     const easyMs = 120_000 / limits.rpm;
@@ -264,8 +257,8 @@ async function wavesAfterEverything(t: Probe, account: LimitedAccount, long: Ask
     };
     await Promise.all(Array.from({ length: Math.max(1, slots - 1) }, worker));
   };
-  const leave = async (ask: Ask, afterMs: number) => {
-    const leaving = Array.from({ length: slots }, () => t.begin({ ...ask, key, intent: "odd", freshConnection: true }));
+  const leave = async (ask: Ask, afterMs: number, count = slots) => {
+    const leaving = Array.from({ length: count }, () => t.begin({ ...ask, key, intent: "odd", freshConnection: true }));
     if (afterMs === 0) await Promise.all(leaving.map(({ live }) => live.started));
     else await t.wait(afterMs);
     for (const { live } of leaving) live.abort();
@@ -277,46 +270,36 @@ async function wavesAfterEverything(t: Probe, account: LimitedAccount, long: Ask
     { ...ask, endpoint: "messages", mode: "whole" },
     { ...ask, endpoint: "messages", mode: "stream" },
   ];
-  const endings: readonly { what: string; act: () => Promise<void>; left: boolean; possible: boolean }[] = [
-    { what: "finished requests", act: () => each(both({ intent: "either" })), left: false, possible: true },
-    { what: "denied requests", act: () => each(both({ model: "unknown" })), left: false, possible: true },
-    { what: "refused bodies", act: () => each(both({ omit: ["messages"] })), left: false, possible: true },
+  const finish = async () => {
+    await each(both({ intent: "either" }));
+    if (tools !== undefined) await each(both({ model: "tools" }).map(withTool));
+  };
+  const beRefused = async () => {
+    await each(both({ model: "unknown" }));
+    await each(both({ omit: ["messages"] }));
+  };
+  const fail = async () => {
+    if (upstreamError !== undefined) await each(both({ model: "upstreamError" }));
+    // All at once: a provider's time-out takes its time.
+    if (upstreamTimeout !== undefined && spacingMs === 0) await together(both({ model: "upstreamTimeout" }));
+  };
+  const beCut = () => each(both({ model: "cutStream" }).filter(({ mode }) => mode === "stream"));
+  const half = Math.max(1, Math.floor(slots / 2));
+  // Together: a gateway may take so long to notice the first that the second would be denied.
+  const leaveStreams = () =>
+    Promise.all([leave(long, 0, Math.max(1, slots - half)), leave({ ...long, endpoint: "messages" }, 300, half)]);
+  // What ends alike shares a wave: each takes as long as the streams of a full house.
+  const endings: readonly { what: string; act: () => Promise<unknown>; left: boolean; possible: boolean }[] = [
+    { what: "finished requests", act: finish, left: false, possible: true },
+    { what: "denied requests and refused bodies", act: beRefused, left: false, possible: true },
     {
       what: "failed requests",
-      act: () => each(both({ model: "upstreamError" })),
+      act: fail,
       left: false,
-      possible: upstreamError !== undefined,
+      possible: upstreamError !== undefined || (upstreamTimeout !== undefined && spacingMs === 0),
     },
-    {
-      what: "requests whose provider timed out",
-      // All at once: a provider's time-out takes its time.
-      act: async () => void (await together(both({ model: "upstreamTimeout" }))),
-      left: false,
-      possible: upstreamTimeout !== undefined && spacingMs === 0,
-    },
-    {
-      what: "tool calls",
-      act: () => each(both({ model: "tools" }).map(withTool)),
-      left: false,
-      possible: tools !== undefined,
-    },
-    {
-      what: "broken streams",
-      act: () =>
-        each([
-          { model: "cutStream", mode: "stream", endpoint: "chat" },
-          { model: "cutStream", mode: "stream", endpoint: "messages" },
-        ]),
-      left: false,
-      possible: cutStream !== undefined,
-    },
-    { what: "streams whose client left", act: () => leave(long, 0), left: true, possible: true },
-    {
-      what: "messages streams whose client left",
-      act: () => leave({ ...long, endpoint: "messages" }, 300),
-      left: true,
-      possible: true,
-    },
+    { what: "broken streams", act: beCut, left: false, possible: cutStream !== undefined },
+    { what: "streams whose client left", act: leaveStreams, left: true, possible: true },
     {
       what: "whole requests whose client left",
       act: () => leave({ endpoint: "chat", model: "slow" }, 300),

@@ -1,6 +1,14 @@
-import { type Answer, type Check, defineCheck, type Held, type Probe } from "../../src/conformance/index.ts";
-import { isRateDenial, isServed, isSlotDenial } from "./burst.ts";
+import {
+  type Answer,
+  type Check,
+  defineCheck,
+  type Held,
+  limitedFor,
+  type Probe,
+} from "../../src/conformance/index.ts";
+import { atOnce, isRateDenial, isServed, isSlotDenial } from "./burst.ts";
 import { longStream } from "./long-stream.ts";
+import { knock } from "./while-denied.ts";
 import { servedWhileHeld } from "./while-full.ts";
 
 const TIERS = ["starter", "growth", "scale"] as const;
@@ -13,9 +21,9 @@ const EXTRA = 6;
 const tierSlots = defineCheck({
   id: "limits.tier-slots",
   title: "The account of a tier has as many slots as its tier",
-  covers: ["LIMIT-2", "LIMIT-CONC-2"],
+  covers: ["LIMIT-2", "LIMIT-CONC-2", "LIMIT-1"],
   explains:
-    "On the account of a tier, as many long streams at once as the tier has slots: none may be denied for their number. While all of them run, a few more: none may be served. Shows accounts that are kept by another tier's limits. The largest tier is tried where the one before it was filled within 1.5 s, and its streams are left when the answer is known.",
+    "On the account of a tier, as many long streams at once as the tier has slots: none may be denied for their number. While all of them run, a few more: none may be served, and accounts that were set aside for limits, which have far fewer slots, may not be denied for this one's streams. Shows accounts that are kept by another tier's limits, or by one another's. The largest tier is tried where the one before it was filled within 1.5 s, and its streams are left when the answer is known.",
   needs: ["model.stream"],
   across: { case: TIERS },
   // Other checks may use the account of a tier because of its room; and a load run that follows wants it rested.
@@ -30,7 +38,7 @@ const tierSlots = defineCheck({
     }
     return { ...(await fillOnce(t, tier)), slow: false };
   },
-  judge({ slots, held, extras, slow }, verdict) {
+  judge({ slots, held, extras, elsewhere, slow }, verdict) {
     if (slow) return verdict.notApplicable("the growth tier was not filled within 1.5 s: gauntlet load scale shows it");
     if (held.length === 0) return verdict.notApplicable("the target has no account of this tier");
     const rate = held.find(isRateDenial);
@@ -43,6 +51,12 @@ const tierSlots = defineCheck({
     if (!held.every(isServed)) return;
     const served = servedWhileHeld(extras, held);
     verdict.must("LIMIT-2", served !== undefined, false, { in: served, because: `served while ${slots} streams ran` });
+    if (elsewhere.length === 0) return;
+    // One that is denied every time: a slot of its own would be free sooner or later.
+    verdict.must("LIMIT-1", elsewhere.every(isSlotDenial), false, {
+      in: elsewhere[0],
+      because: `another account was denied for its number while ${slots} streams ran on this one`,
+    });
   },
 });
 
@@ -50,11 +64,13 @@ type House = {
   readonly slots: number;
   readonly held: readonly Answer[];
   readonly extras: readonly Answer[];
+  /** Requests of an account with few slots meanwhile. */
+  readonly elsewhere: readonly Answer[];
   /** Until the last of the streams had begun. */
   readonly filledMs: number;
 };
 
-const NOTHING: House = { slots: 0, held: [], extras: [], filledMs: 0 };
+const NOTHING: House = { slots: 0, held: [], extras: [], elsewhere: [], filledMs: 0 };
 
 /** Fills the slots of a tier's account, once in a run. */
 export function fillOnce(t: Probe, tier: Tier): Promise<House> {
@@ -70,10 +86,29 @@ async function fill(t: Probe, tier: Tier): Promise<House> {
   const house: Held[] = Array.from({ length: slots }, () => t.begin(long));
   await Promise.all(house.map(({ live }) => live.started));
   const filledMs = (t.nowUs() - startUs) / 1_000;
-  const extras = await Promise.all(Array.from({ length: EXTRA }, () => t.begin(long).done));
+  const [extras, elsewhere] = await Promise.all([atOnce(t, [long], EXTRA), askElsewhere(t)]);
   // The texts of the largest house would cost as much as the rest of the run.
   if (tier === "scale") for (const { live } of house) live.abort();
-  return { slots, held: await Promise.all(house.map(({ done }) => done)), extras, filledMs };
+  return { slots, held: await Promise.all(house.map(({ done }) => done)), extras, elsewhere, filledMs };
+}
+
+/** How often, and how far apart, ms: other checks may be filling the slots of that account themselves. */
+const ELSEWHERE_TRIES = 3;
+const ELSEWHERE_MS = 100;
+
+/** Asks on the account with the fewest slots, while those of a tier are held. */
+async function askElsewhere(t: Probe): Promise<Answer[]> {
+  const aside = limitedFor(t.target, "slots");
+  // What the rate of an account is measured on is left alone.
+  if (aside === undefined || aside.shared || aside.key === limitedFor(t.target, "rate")?.key) return [];
+  const answers: Answer[] = [];
+  for (let tried = 0; tried < ELSEWHERE_TRIES; tried++) {
+    if (tried > 0) await t.wait(ELSEWHERE_MS);
+    const answer = await knock(t, aside.key);
+    answers.push(answer);
+    if (!isSlotDenial(answer)) break;
+  }
+  return answers;
 }
 
 export const TIER_SLOTS: readonly Check[] = [tierSlots];

@@ -1,0 +1,142 @@
+import type { Answer, Ask, LimitedAccount, Probe } from "../../src/conformance/index.ts";
+import { LONG_TEXT } from "../shared/texts.ts";
+import { atOnce, type Burst, isRateDenial, isRefused } from "./burst.ts";
+
+type AskKey = Ask["key"] & {};
+
+/** Requests of one kind while the account was denied, with the denials of the first key before and after them. */
+export type WhileDenied = {
+  readonly kind: string;
+  readonly before: Answer;
+  readonly tries: readonly Answer[];
+  readonly after: Answer;
+  /** From the first to the last of them, seconds. */
+  readonly seconds: number;
+};
+
+/** The plainest request of a key, which may be denied. */
+const plain = (key: AskKey): Ask => ({ key, endpoint: "chat", intent: "either" });
+
+/** One plain request, to see whether its account is denied. */
+export function knock(t: Probe, key: AskKey): Promise<Answer> {
+  return t.begin(plain(key)).done;
+}
+
+/** Plain requests, all at once. */
+export function knockAtOnce(t: Probe, key: AskKey, count: number): Promise<Answer[]> {
+  return atOnce(t, [plain(key)], count);
+}
+
+/** One request of every kind that must go by the same count. */
+export function kindsOf(t: Probe, account: LimitedAccount): Record<string, Ask> {
+  const { key, second } = account;
+  const { tools, stream } = t.target.models;
+  return {
+    ...(second === undefined
+      ? {}
+      : {
+          "other key": { key: second, endpoint: "chat" as const },
+          "other key, messages": { key: second, endpoint: "messages" as const },
+        }),
+    "another client": {
+      key,
+      endpoint: "chat",
+      prompt: LONG_TEXT,
+      headers: [
+        ["User-Agent", "another-client/1.0"],
+        ["X-Forwarded-For", "192.0.2.7"],
+      ],
+      freshConnection: true,
+    },
+    "chat streams": { key, endpoint: "chat", mode: "stream" },
+    messages: { key, endpoint: "messages" },
+    "messages streams": { key, endpoint: "messages", mode: "stream" },
+    ...(tools === undefined && stream === undefined
+      ? {}
+      : { "other model": { key, endpoint: "chat", model: { id: tools ?? stream ?? "" } } }),
+    "model list": { key, endpoint: "models" },
+  };
+}
+
+const TRIES = 3;
+/** The window may turn over while something is tried; what is never denied will not be in another round. */
+export const ROUNDS = 3;
+
+/** Tries each kind while the first key is denied, and again when the window turned over meanwhile. */
+export async function triesWhileDenied(
+  t: Probe,
+  key: AskKey,
+  kinds: Record<string, Ask>,
+  toTheLimit: () => Promise<Burst>,
+): Promise<WhileDenied[]> {
+  const tried: WhileDenied[] = [];
+  let reachable = true;
+  for (const [kind, ask] of Object.entries(kinds)) {
+    for (let round = 0; round < ROUNDS && (reachable || round === 0); round++) {
+      const entry = await tryWhileDenied(t, kind, { ...ask, intent: "either" }, key);
+      if (round === 0 || isBracketed(entry)) tried.push(entry);
+      if (isBracketed(entry)) break;
+      tried.splice(-1, 1, entry);
+      reachable = (await toTheLimit()).answers.some(isRefused);
+    }
+  }
+  return tried;
+}
+
+async function tryWhileDenied(t: Probe, kind: string, ask: Ask, key: AskKey): Promise<WhileDenied> {
+  const startUs = t.nowUs();
+  const before = await knock(t, key);
+  const tries: Answer[] = [];
+  for (let count = 0; count < TRIES; count++) tries.push(await t.begin(ask).done);
+  const after = await knock(t, key);
+  return { kind, before, tries, after, seconds: (t.nowUs() - startUs) / 1_000_000 };
+}
+
+/** Denied before and after: what was admitted between did not go by the same count. */
+export function isBracketed({ before, after }: WhileDenied): boolean {
+  return isRefused(before) && isRefused(after);
+}
+
+/** How much later they come, ms; and how many are affordable. */
+const LATER_MS = 8_000;
+const STILL_LATER_MS = 9_000;
+const MOST_KNOCKS = 64;
+
+/**
+ * Denied requests some seconds after the limit was reached: as many as the limit allows, so that a limiter that counts
+ * them without saying so breaks the promise that its next denial makes.
+ *
+ * @returns every kind of request once more, later still: one that goes by a shorter window is let in by then.
+ */
+export async function knockLater(t: Probe, account: LimitedAccount, parallel: number): Promise<WhileDenied[]> {
+  const { key, limits } = account;
+  await t.wait(LATER_MS);
+  for (let sent = 0; sent <= limits.rpm && limits.rpm <= MOST_KNOCKS; sent += parallel) {
+    const answers = await knockAtOnce(t, key, parallel);
+    if (!answers.some(isRateDenial)) return [];
+  }
+  await t.wait(STILL_LATER_MS);
+  const later: WhileDenied[] = [];
+  for (const [kind, ask] of Object.entries(kindsOf(t, account))) {
+    if (kind === "model list") continue;
+    const entry = await tryWhileDenied(t, kind, { ...ask, intent: "either" }, key);
+    if (!isBracketed(entry)) break;
+    later.push(entry);
+  }
+  return later;
+}
+
+/** Long enough that a promise which leaves it out is seen to be too short, ms. */
+const APART_MS = 2_500;
+
+/**
+ * After a pause, one request less than the limit: a limiter that counts denied requests goes on from before the pause for
+ * the next one, and from after it for the one that keeps its promise.
+ */
+export async function knockUpTo(t: Probe, { key, limits }: LimitedAccount, parallel: number): Promise<void> {
+  if (limits.rpm > MOST_KNOCKS) return;
+  await t.wait(APART_MS);
+  for (let left = limits.rpm - 1; left > 0; left -= parallel) {
+    await knockAtOnce(t, key, Math.min(parallel, left));
+  }
+}
