@@ -38,7 +38,8 @@ type SwitchKind = Judgement["kind"];
 
 /** Judges the named ones in processes of their own, all of them waiting most of the time. */
 async function judge(kind: SwitchKind, names: readonly string[], pass: string): Promise<Judgement[]> {
-  const until = untilMs(kind);
+  // What is in doubt is judged again, however late it is.
+  const until = pass === "first" ? untilMs(kind) : undefined;
   const files = await Promise.all(
     Array.from({ length: args.workers }, async (_, index) => {
       const out = join(folder, `${kind}-${pass}-${index}.jsonl`);
