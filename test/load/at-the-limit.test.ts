@@ -1,35 +1,9 @@
 import { expect, test } from "vitest";
 import { judgeAtTheLimit } from "../../src/load/tier/at-the-limit.ts";
 import type { Fact } from "../../src/load/tier/facts.ts";
+import { sent } from "./support/facts.ts";
 
 const RPM = 60;
-
-/** A request of a run so many seconds after its first. */
-function sent(atS: number, more: Partial<Fact> = {}): Fact {
-  const sentUs = 1_000_000_000 + atS * 1_000_000;
-  return {
-    phase: "at-the-limit",
-    role: "even",
-    dialect: "chat",
-    stream: false,
-    key: "valid",
-    outcome: "admitted",
-    what: "200",
-    status: 200,
-    dueUs: sentUs,
-    sentUs,
-    headUs: sentUs + 1_000,
-    firstTokenUs: 0,
-    endUs: sentUs + 2_000,
-    longestGapUs: 0,
-    tokens: 0,
-    retryAfter: undefined,
-    promisedMs: undefined,
-    sample: undefined,
-    flaw: undefined,
-    ...more,
-  };
-}
 
 const denied = (atS: number, more: Partial<Fact> = {}) =>
   sent(atS, { outcome: "denied", what: "rate_limit_exceeded", status: 429, ...more });

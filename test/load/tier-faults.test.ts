@@ -11,12 +11,14 @@ const FAULTS: readonly (readonly [fault: string, finding: string])[] = [
   ["slots.per-key", "slots.exceeded"],
   ["slots.never-enforced", "slots.not-enforced"],
   ["slots.freed-when-stream-begins", "slots.exceeded"],
+  ["slots.freed-during-stream", "slots.exceeded"],
   ["slots.checked-before-taken", "slots.exceeded"],
   ["slots.leaked-by-streams", "slots.leaked"],
   ["load.answers-crossed", "answers.crossed"],
   ["load.pieces-lost-when-busy", "answers.incomplete"],
   ["load.streams-cut-when-busy", "service.cut"],
   ["load.streams-stall-when-busy", "streams.stall"],
+  ["load.streams-buffered-when-busy", "streams.buffered"],
   ["load.503-when-half-full", "service.failed"],
 ];
 

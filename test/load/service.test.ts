@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import type { Fact } from "../../src/load/tier/facts.ts";
+import { judgeOutliers, judgeService } from "../../src/load/tier/judge-service.ts";
+import { sent } from "./support/facts.ts";
+
+const NOT_HELD_UP = { still: [], busy: [] };
+/** A lone stream of both dialects: two seconds, its tokens over nine tenths of it. */
+const LONG = { id: "long", durationMs: 2_000, longestGapMs: 60, spread: { chat: 0.9, messages: 0.9 } };
+
+const took = (ms: number, more: Partial<Fact> = {}) => {
+  const one = sent(10, more);
+  return { ...one, endUs: one.sentUs + ms * 1_000 };
+};
+
+/** A stream of two seconds whose first token came after some of them. */
+const stream = (dialect: Fact["dialect"], firstMs: number) => {
+  const one = took(2_000, { dialect, stream: true, role: "wave", tokens: 40 });
+  return { ...one, firstTokenUs: one.sentUs + firstMs * 1_000 };
+};
+const streams = (dialect: Fact["dialect"], firstMs: number) =>
+  Array.from({ length: 8 }, () => stream(dialect, firstMs));
+const buffered = (facts: readonly Fact[], long = LONG) =>
+  judgeService(facts, long, NOT_HELD_UP).find(({ name }) => name === "streams.buffered")?.outcome;
+
+test("streams that come piece by piece in both dialects are as they should be", () => {
+  expect(buffered([...streams("chat", 200), ...streams("messages", 300)])).toBe("met");
+});
+
+test("one dialect whose streams are held back is seen beside the other", () => {
+  expect(buffered([...streams("chat", 200), ...streams("messages", 1_990)])).toBe("broken");
+  expect(buffered([...streams("chat", 1_990), ...streams("messages", 200)])).toBe("broken");
+});
+
+test("a dialect whose lone stream came at once has nothing to lose in company", () => {
+  const long = { ...LONG, spread: { chat: 0.9, messages: 0 } };
+  expect(buffered([...streams("chat", 200), ...streams("messages", 1_990)], long)).toBe("met");
+});
+
+const outliers = (facts: readonly Fact[]) => judgeOutliers(facts, NOT_HELD_UP)[0];
+const usual = Array.from({ length: 300 }, () => took(20));
+
+test("three requests that take far longer than their kind are a warning, two are not", () => {
+  expect(outliers([...usual, took(3_000), took(3_000)])?.outcome).toBe("met");
+  expect(outliers([...usual, took(3_000), took(3_000), took(3_000)])).toMatchObject({
+    outcome: "broken",
+    weight: "warn",
+  });
+});
+
+test("what is slow for all of its kind stands out from nothing", () => {
+  const slowKind = Array.from({ length: 100 }, () => took(3_000, { stream: true }));
+  expect(outliers([...usual, ...slowKind])?.outcome).toBe("met");
+});
+
+test("time in which the machine was busy is not put down to the gateway", () => {
+  const slow = [took(3_000), took(3_000), took(3_000)];
+  const [from, to] = [slow[0]?.sentUs ?? 0, slow[0]?.endUs ?? 0];
+  expect(judgeOutliers([...usual, ...slow], { still: [], busy: [[from, to]] })[0]?.outcome).toBe("met");
+});

@@ -1,0 +1,28 @@
+import type { Fact } from "../../../src/load/tier/facts.ts";
+
+/** A request of a run so many seconds after its first. */
+export function sent(atS: number, more: Partial<Fact> = {}): Fact {
+  const sentUs = 1_000_000_000 + atS * 1_000_000;
+  return {
+    phase: "at-the-limit",
+    role: "even",
+    dialect: "chat",
+    stream: false,
+    key: "valid",
+    outcome: "admitted",
+    what: "200",
+    status: 200,
+    dueUs: sentUs,
+    sentUs,
+    headUs: sentUs + 1_000,
+    firstTokenUs: 0,
+    endUs: sentUs + 2_000,
+    longestGapUs: 0,
+    tokens: 0,
+    retryAfter: undefined,
+    promisedMs: undefined,
+    sample: undefined,
+    flaw: undefined,
+    ...more,
+  };
+}
