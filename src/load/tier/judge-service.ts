@@ -3,6 +3,7 @@ import type { LoadFinding } from "../../record/index.ts";
 import { DIALECTS } from "../../wire/index.ts";
 import { claim } from "../phase-record.ts";
 import { type Fact, isAdmitted, isFailure, samplesOf, tellWhats } from "./facts.ts";
+import { LEFT } from "./overlap.ts";
 import { type HeldUp, overlapUs } from "./own-stalls.ts";
 import { stallsIn } from "./stalls.ts";
 import type { LongModel } from "./tier-bench.ts";
@@ -174,11 +175,14 @@ const OUTLIER_FACTOR = 20;
 const OUTLIERS = 3;
 const OUTLIER_SHARE = 0.003;
 
+/** What holds a slot for long is slow on purpose. */
+const LONG_ROLES: readonly string[] = ["alone", "wave", "again", "beside", LEFT];
+
 /**
- * Requests far slower than others of their kind, when nothing is at its limit. A tail like that is its providers' at some
- * gateways, so it is a warning; the phase must send evenly.
+ * Requests far slower than others of their kind. A tail like that is its providers' at some gateways, so it is a warning.
  */
-export function judgeOutliers(facts: readonly Fact[], heldUp: HeldUp): LoadFinding[] {
+export function judgeOutliers(all: readonly Fact[], heldUp: HeldUp): LoadFinding[] {
+  const facts = all.filter(({ role }) => !LONG_ROLES.includes(role));
   const slow = DIALECTS.flatMap((dialect) =>
     [false, true].flatMap((stream) => {
       const own = facts.filter((one) => one.dialect === dialect && one.stream === stream && one.outcome === "admitted");

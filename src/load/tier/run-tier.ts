@@ -134,6 +134,7 @@ export async function runTier({ name, limits, written, length }: TierOptions, co
           ...common(facts).filter(({ name: what }) => !RARE.includes(what)),
           // What is rare in each phase: the last one judges it over the whole run.
           ...judgeService(bench.facts, bench.long, own).filter(({ name: what }) => RARE.includes(what)),
+          ...judgeOutliers(bench.facts, own),
         ];
       },
     );
