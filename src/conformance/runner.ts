@@ -7,7 +7,8 @@ import { RunGivenUp } from "./given-up.ts";
 import { resultOf, unjudged } from "./judge.ts";
 import { Probe } from "./probe.ts";
 import { answersIn, type Recordable } from "./recording.ts";
-import { BudgetReached, type Traffic } from "./traffic.ts";
+import { BudgetReached } from "./spent.ts";
+import type { Traffic } from "./traffic.ts";
 
 export interface RunnerOptions {
   readonly instances: readonly Instance[];

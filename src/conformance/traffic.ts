@@ -1,5 +1,5 @@
 import { type ContinueOutcome, type Exchange, expectContinue, type LiveExchange, Recorder } from "../client/index.ts";
-import { type Clock, EXIT, GauntletError, type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
+import { type Clock, type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
 import { allKeys, type Key, type KeyName, type Supplier, type Target } from "../target/index.ts";
 import { type Endpoint, type Mode, retryAfterMs } from "../wire/index.ts";
 import { accountOfKey, limitsOfAccount } from "./account-of-key.ts";
@@ -8,16 +8,10 @@ import { type Ask, buildRequest } from "./ask.ts";
 import { denialWords } from "./contract.ts";
 import { GivenUp } from "./given-up.ts";
 import type { Need } from "./need.ts";
-import { outputTokensOf } from "./output-tokens.ts";
 import { Pace } from "./pace.ts";
 import { Patience, QUICK_DEADLINE_MS } from "./patience.ts";
+import { Spent } from "./spent.ts";
 import { type Supply, staticSupply } from "./states.ts";
-
-/** The request budget of the target is used up: the run stops and says so. */
-export class BudgetReached extends GauntletError {
-  readonly code = "BUDGET_REACHED";
-  readonly exit = EXIT.inconclusive;
-}
 
 export interface TrafficOptions {
   readonly target: Target;
@@ -72,13 +66,11 @@ export class Traffic implements AsyncDisposable {
   readonly #supplies = new Map<Need, Promise<Supply>>();
   readonly #scenarios = new Map<string, Promise<unknown>>();
   #target: Target;
+  readonly spent = new Spent(() => this.target.budget);
   /** States of the keys that were made for this run, one entry per key. */
   readonly made: string[] = [];
-  #served = 0;
-  #outputTokens = 0;
   #nonces = 0;
   #turns = 0;
-  #sent = 0;
 
   constructor({ target, seed, signal, onAnswer, supplier, clock = systemClock }: TrafficOptions) {
     this.supplier = supplier;
@@ -150,16 +142,6 @@ export class Traffic implements AsyncDisposable {
     return [...this.#inFlight.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** Output tokens of all answers: as the gateway counts them, estimated where it does not. */
-  get outputTokens(): number {
-    return this.#outputTokens;
-  }
-
-  /** Requests for replies that were served, and so may have been charged. */
-  get served(): number {
-    return this.#served;
-  }
-
   /** Begins another round over the same checks: scenarios, twins and what the watching checks look at start anew. */
   nextRound(): void {
     this.#scenarios.clear();
@@ -171,10 +153,6 @@ export class Traffic implements AsyncDisposable {
   /** Why nothing more is sent, if the gateway gave cause for it. */
   get givenUp(): string | undefined {
     return this.#given.up?.message;
-  }
-
-  get sent(): number {
-    return this.#sent;
   }
 
   /** A text that stands in no other prompt of any run. */
@@ -247,16 +225,7 @@ export class Traffic implements AsyncDisposable {
     const ask = withDefaultKey(given, defaults);
     this.signal.throwIfAborted();
     if (this.#given.up !== undefined) throw this.#given.up;
-    if (++this.#sent > this.target.budget.requests) {
-      throw new BudgetReached(`the budget of ${this.target.budget.requests} requests is used up`, {
-        hint: "Raise budget.requests in the target file, or select fewer suites.",
-      });
-    }
-    if (this.#outputTokens > this.target.budget.outputTokens) {
-      throw new BudgetReached(`the budget of ${this.target.budget.outputTokens} output tokens is used up`, {
-        hint: "Raise budget.outputTokens in the target file, or select fewer suites.",
-      });
-    }
+    this.spent.begin();
     const endpoint = ask.endpoint ?? defaults.endpoint;
     const mode = ask.mode ?? defaults.mode;
     const nonce = this.nonce();
@@ -287,8 +256,7 @@ export class Traffic implements AsyncDisposable {
       const answer = new Answer(exchange, asked, this.rules);
       this.answers.push(answer);
       this.#given.note(answer);
-      this.#outputTokens += outputTokensOf(answer);
-      if (answer.status !== undefined && answer.status < 300 && asked.endpoint !== "models") this.#served++;
+      this.spent.note(answer);
       this.#onAnswer?.(answer);
       return answer;
     });
