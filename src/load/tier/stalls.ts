@@ -13,6 +13,8 @@ const FACTOR = 8;
 /** What waited together is let go together, within this, µs. */
 const RELEASE_US = 80_000;
 const LEAST_WAITING = 2;
+/** Who waited for less was not held up, µs. */
+const WAITING_US = 100_000;
 /** Share of a silence in which this process stood still itself, beyond which the silence may be its own. */
 const OWN_SHARE = 0.3;
 /** How much of a silence on a busy machine is put down to the machine. */
@@ -27,22 +29,22 @@ const BUSY_WEIGHT = 0.6;
 export function stallsIn(facts: readonly Fact[], { still, busy }: HeldUp): Stall[] {
   // The head is where an answer begins; long streams are then known to be alive.
   const answered = facts.filter(({ headUs }) => headUs > 0).sort((a, b) => a.headUs - b.headUs);
-  const usualMs = median(answered.map(({ headUs, sentUs }) => (headUs - sentUs) / 1_000));
-  const leastUs = Math.max(LEAST_MS, usualMs * FACTOR) * 1_000;
+  const leastOf = leastSilenceUs(answered);
   const stalls: Stall[] = [];
   for (let index = 1; index < answered.length; index++) {
     const before = answered[index - 1] as Fact;
     const first = answered[index] as Fact;
     const silenceUs = first.headUs - before.headUs;
-    if (silenceUs < leastUs) continue;
+    if (silenceUs < LEAST_MS * 1_000) continue;
     const fromUs = before.headUs;
     const waiting = answered
       .slice(index)
       .filter(
-        ({ sentUs, headUs }) =>
-          sentUs < first.headUs - 100_000 &&
-          headUs <= first.headUs + RELEASE_US &&
-          headUs - sentUs > Math.min(leastUs, 100_000),
+        (one) =>
+          one.sentUs < first.headUs - WAITING_US &&
+          one.headUs <= first.headUs + RELEASE_US &&
+          one.headUs - one.sentUs > WAITING_US &&
+          silenceUs >= leastOf(one),
       );
     if (waiting.length < LEAST_WAITING) continue;
     if (overlapUs(fromUs, first.headUs, still) > silenceUs * OWN_SHARE) continue;
@@ -50,7 +52,23 @@ export function stallsIn(facts: readonly Fact[], { still, busy }: HeldUp): Stall
     const begunUs = Math.min(...waiting.map(({ sentUs }) => sentUs));
     const ms = (first.headUs - Math.max(fromUs, begunUs)) / 1_000;
     const busyUs = overlapUs(Math.max(fromUs, begunUs), first.headUs, busy);
+    const leastUs = Math.min(...waiting.map(leastOf));
     if (ms * 1_000 - busyUs * BUSY_WEIGHT >= leastUs * 0.8) stalls.push({ fromUs, ms });
   }
   return stalls;
+}
+
+/** How long a silence must be to count for a request: its kind may be slow by nature, as denials are at some gateways. */
+function leastSilenceUs(answered: readonly Fact[]): (one: Fact) => number {
+  const kindOf = ({ outcome, stream }: Fact) => `${outcome} ${stream}`;
+  const kinds = new Set(answered.map(kindOf));
+  const least = new Map(
+    [...kinds].map((kind) => {
+      const latenciesMs = answered
+        .filter((one) => kindOf(one) === kind)
+        .map(({ headUs, sentUs }) => (headUs - sentUs) / 1_000);
+      return [kind, Math.max(LEAST_MS, median(latenciesMs) * FACTOR) * 1_000] as const;
+    }),
+  );
+  return (one) => least.get(kindOf(one)) ?? LEAST_MS * 1_000;
 }

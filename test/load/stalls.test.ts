@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import type { Fact } from "../../src/load/tier/facts.ts";
+import { stallsIn } from "../../src/load/tier/stalls.ts";
+import { sent } from "./support/facts.ts";
+
+const NOT_HELD_UP = { still: [], busy: [] };
+
+/** A request so many seconds into the run, whose answer began so many ms later. */
+function answered(atS: number, ms: number, more: Partial<Fact> = {}): Fact {
+  const one = sent(atS, more);
+  return { ...one, headUs: one.sentUs + ms * 1_000, endUs: one.sentUs + ms * 1_000 + 1_000 };
+}
+
+/** Twenty a second for ten seconds. */
+const steady = (ms: (atS: number) => number) =>
+  Array.from({ length: 200 }, (_, index) => answered(index / 20, ms(index / 20)));
+
+test("a gateway that answers evenly does not stand still, however slow it is", () => {
+  expect(
+    stallsIn(
+      steady(() => 20),
+      NOT_HELD_UP,
+    ),
+  ).toEqual([]);
+  expect(
+    stallsIn(
+      steady(() => 900),
+      NOT_HELD_UP,
+    ),
+  ).toEqual([]);
+});
+
+test("a silence in which several waited, and which ended for all of them at once, is a stall", () => {
+  // From 4 to 4.6 s nothing is answered; all who came meanwhile are answered at its end.
+  const stopped = steady((atS) => (atS >= 4 && atS < 4.6 ? (4.6 - atS) * 1_000 : 20));
+  const [stall, ...others] = stallsIn(stopped, NOT_HELD_UP);
+  expect(stall?.ms).toBeGreaterThan(500);
+  expect(others).toEqual([]);
+});
+
+test("denials that always take their time are no stall, also when nothing else is answered meanwhile", () => {
+  const denial = { outcome: "denied", what: "rate_limit_exceeded", status: 429 } as const;
+  const pulses = [12, 14, 16, 18].flatMap((atS) => Array.from({ length: 12 }, () => answered(atS, 500, denial)));
+  expect(stallsIn([...steady(() => 20), ...pulses], NOT_HELD_UP)).toEqual([]);
+});
