@@ -1,11 +1,14 @@
 import { closest, distance } from "fastest-levenshtein";
 import type { Answer } from "../conformance/index.ts";
 import type { Target } from "../target/index.ts";
+import { headerHint, toldBy } from "./own-words.ts";
 
 /** What is the matter, and what to do next. */
 export interface Advice {
   readonly cause: string;
   readonly next: string;
+  /** In the way only of a target file that names no model. */
+  readonly withoutModel?: boolean;
 }
 
 /** Causes by what Node and undici call them. The first that matches is told. */
@@ -75,9 +78,11 @@ export function listAdvice(target: Target, list: Answer): Advice | undefined {
   }
   if (status === 407)
     return { cause: "a proxy in between wants a login", next: "Reach the gateway without that proxy." };
+  const header = headerHint(list);
+  if (header !== undefined) return { cause: `the model list was refused (${toldBy(list)})`, next: header };
   if (status === 401 || status === 403) {
     return {
-      cause: `the key "valid" was refused (${list.summary})`,
+      cause: `the key "valid" was refused (${toldBy(list)})`,
       next: "Check the variable or file that keys.valid names: it must hold the key alone, of an account with balance.",
     };
   }
@@ -112,13 +117,17 @@ export function listAdvice(target: Target, list: Answer): Advice | undefined {
   }
   if (status === 502 || status === 503 || status === 504) {
     return {
-      cause: `it answers ${status}: it may be asleep or starting`,
+      cause: `it may be asleep or starting (${toldBy(list)})`,
       next: "Wait for it, or ask it once by hand, and start again.",
     };
   }
   if (list.admitted)
     return { cause: "the model list is not JSON", next: "baseUrl may point at something that is no gateway." };
-  return undefined;
+  return {
+    cause: `the model list is not served (${toldBy(list)})`,
+    next: "Its log says why. Where models.chat names a model, no list is needed to begin.",
+    withoutModel: true,
+  };
 }
 
 /** What is wrong with the models of a target, by the list that the gateway gives. */

@@ -6,6 +6,7 @@ import { type Answer, type Ask, instancesOf, planOf, Traffic } from "../conforma
 import { EXIT } from "../core/index.ts";
 import { type KeyName, type Limits, loadTarget, type Target } from "../target/index.ts";
 import { listAdvice, modelAdvice } from "./advice.ts";
+import { headerHint, toldBy } from "./own-words.ts";
 import { listedModels, unreachable } from "./preflight.ts";
 
 export interface DoctorOptions {
@@ -50,14 +51,16 @@ export async function doctor({ target: file, json }: DoctorOptions): Promise<num
   for (const name of Object.keys(target.keys) as KeyName[]) {
     const answer = await traffic.ask({ key: name, intent: "either", maxTokens: 8, patient: false } satisfies Ask, CHAT);
     answers.push(answer);
-    say(keySymptom(name, answer, target));
+    say(keySymptom(name, answer, traffic.target));
   }
   const messages = await traffic.ask({ endpoint: "messages", intent: "either", maxTokens: 8, patient: false }, CHAT);
   say({
     about: "messages dialect",
     level: messages.admitted ? "good" : "bad",
-    text: messages.admitted ? `served by ${traffic.target.models.messages ?? "the plain model"}` : messages.summary,
-    next: messages.admitted ? undefined : "Name a model that /messages serves as models.messages.",
+    text: messages.admitted ? `served by ${traffic.target.models.messages ?? "the plain model"}` : toldBy(messages),
+    next: messages.admitted
+      ? undefined
+      : (headerHint(messages) ?? "Name a model that /messages serves as models.messages."),
   });
   for (const symptom of limitSymptoms(target, [list, ...answers])) say(symptom);
   for (const symptom of await machineSymptoms(target)) say(symptom);
@@ -91,7 +94,12 @@ function reachSymptoms(target: Target, list: Answer): Symptom[] {
   const reach: Symptom =
     advice === undefined
       ? { about: "reach", level: "good", text: `answers ${tls} in ${Math.round(list.durationMs)} ms` }
-      : { about: "reach", level: "bad", text: advice.cause, next: advice.next };
+      : {
+          about: "reach",
+          level: advice.withoutModel === true && target.models.chat !== undefined ? "note" : "bad",
+          text: advice.cause,
+          next: advice.next,
+        };
   const date = Date.parse(list.header("date") ?? "");
   if (Number.isNaN(date))
     return [reach, { about: "clock", level: "note", text: "no Date header; clocks cannot be compared" }];
@@ -131,12 +139,7 @@ function keySymptom(name: KeyName, answer: Answer, target: Target): Symptom {
       };
     }
     if (answer.admitted) return { about, level: "good", text: "served" };
-    return {
-      about,
-      level: "bad",
-      text: answer.summary,
-      next: `keys.${name} should be served; see what the variable or file holds.`,
-    };
+    return { about, level: "bad", text: toldBy(answer), next: headerHint(answer) ?? keyStep(name, answer, target) };
   }
   if (answer.admitted) {
     return {
@@ -150,11 +153,19 @@ function keySymptom(name: KeyName, answer: Answer, target: Target): Symptom {
   return {
     about,
     level: own ? "note" : "good",
-    text: `denied: ${answer.summary}`,
+    text: `denied: ${own ? toldBy(answer) : answer.summary}`,
     next: own
       ? `The specification's reason is ${expected.reason}; if yours is another, map it in contract.`
       : undefined,
   };
+}
+
+/** What to look at when a key that should be served is not. */
+function keyStep(name: KeyName, { status = 0 }: Answer, { models }: Target): string {
+  if (models.chat === undefined && status !== 401 && status !== 403)
+    return "No model is known: the list gives none. Name one:\nmodels:\n  chat: <model id>";
+  if (status >= 500) return "The gateway or its provider failed: its log says why.";
+  return `keys.${name} should be served; see what the variable or file holds.`;
 }
 
 function limitSymptoms(target: Target, answers: readonly Answer[]): Symptom[] {

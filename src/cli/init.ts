@@ -97,6 +97,8 @@ function targetFile({ baseUrl, name, model, messagesModel, limits }: Answers): s
   return `# yaml-language-server: $schema=./node_modules/gateway-gauntlet/schemas/target.schema.json
 name: ${quoted(name)}
 baseUrl: ${quoted(baseUrl)}
+# extraHeaders: # headers that this gateway wants with every request, such as a tenant; a value may be env:NAME or file:PATH
+#   all: { x-tenant: acme }
 keys: # references only: env:NAME or file:PATH
   valid: env:GW_KEY # an active key of an account with balance
   # second: env:GW_KEY_2 # another key of the same account
@@ -116,7 +118,8 @@ budget: { requests: 5000, outputTokens: 2000000 }
 `;
 }
 
-const ENVIRONMENT = `# Copy to .env and fill in; never commit .env.
+const ENVIRONMENT = `# Copy to .env, fill in, and read it into the shell: set -a; . ./.env; set +a
+# Never commit .env.
 GW_KEY=
 # GW_KEY_2=
 # GW_REVOKED=

@@ -57,7 +57,9 @@ describe("what a new user gets wrong is named, with the next step", () => {
 
   test("a wrong key", async () => {
     const { stderr } = await attempt(file(ready.baseUrl), { K: "gk-never-issued-0123456789" });
-    expect(stderr).toMatch(/the key "valid" was refused \(401 invalid_api_key\)\. Check the variable or file/);
+    expect(stderr).toMatch(
+      /the key "valid" was refused \(401 invalid_api_key: "The API key .*"\)\. Check the variable or file/,
+    );
   });
 
   test.each([
@@ -115,7 +117,16 @@ describe("what a new user gets wrong is named, with the next step", () => {
       /redirects to https:\/\/gw\.example\.test/,
     ],
     ["a login page", 200, { "content-type": "text/html" }, "<html></html>", /a web page came in place of a model list/],
-    ["asleep", 503, {}, "", /answers 503: it may be asleep[\s\S]*start again/],
+    ["asleep", 503, {}, "", /it may be asleep or starting \(503\)[\s\S]*start again/],
+    ["asleep, in words", 503, {}, "no healthy\nupstream\u001b[31m", /\(503: "no healthy upstream \[31m"\)/],
+    [
+      "a header that is wanted",
+      400,
+      {},
+      '{"status":"failure","message":"Either x-portkey-config or x-portkey-provider header is required"}',
+      /refused \(400: "Either .* is required"\)\. It asks for a header; extraHeaders .*all: \{ x-portkey-config: … \} \} # or x-portkey-provider/,
+    ],
+    ["a list that fails", 500, {}, '{"error":{"message":"boom"}}', /the model list is not served \(500: "boom"\)/],
     ["a proxy's login", 407, {}, "", /a proxy in between wants a login/],
     ["escape sequences in a redirect", 302, { location: "/a\u009b31m" }, "", /redirects to/],
   ])("%s", async (_what, status, headers, body, says) => {

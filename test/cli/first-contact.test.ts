@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { ROOT } from "../../scripts/docs/generated-files.ts";
 import { gauntlet, MAIN, type Running, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
+import { httpServer } from "../support/judge.ts";
 
 let gateway: Running;
 let ready: { readonly baseUrl: string; readonly keys: Readonly<Record<string, string>> };
@@ -83,6 +84,93 @@ describe("doctor", () => {
     expect(exitCode).toBe(4);
     expect(code).toBe(4);
     for (const key of Object.values(keys)) expect(stdout).not.toContain(key);
+  });
+
+  describe("of what is in the way repeats the gateway's own words", () => {
+    interface Said {
+      readonly about: string;
+      readonly level: string;
+      readonly text: string;
+      readonly next?: string;
+    }
+
+    /** What is said of a gateway, with and without a terminal's reader; the key is the reference gateway's. */
+    async function told(baseUrl: string, more = "") {
+      using folder = temporaryFolder();
+      writeFileSync(join(folder.path, "gauntlet.yaml"), `baseUrl: ${baseUrl}\nkeys: { valid: env:V }\n${more}`);
+      const environment = { V: ready.keys["valid"] ?? "" };
+      const plain = await gauntlet(["doctor"], environment, folder.path);
+      const { stdout, code } = await gauntlet(["doctor", "--json"], environment, folder.path);
+      const symptoms: readonly Said[] = JSON.parse(stdout).symptoms;
+      return { plain: plain.stdout, code, of: (about: string) => symptoms.find((said) => said.about === about) };
+    }
+
+    test("and names extraHeaders where they ask for a header; with it, nothing stands in the way", async () => {
+      // Asks as Portkey's gateway does, and hands on what has the header.
+      await using server = await httpServer(async ({ headers, method, url = "" }, body, response) => {
+        if (headers["x-portkey-provider"] === undefined) {
+          const message = "Either x-portkey-config or x-portkey-provider header is required";
+          response.writeHead(400, { "content-type": "application/json" });
+          response.end(JSON.stringify({ status: "failure", message }));
+          return;
+        }
+        const answer = await fetch(new URL(ready.baseUrl).origin + url, {
+          method: method ?? "GET",
+          headers: { authorization: headers.authorization ?? "", "content-type": "application/json" },
+          ...(body === "" ? {} : { body }),
+        });
+        response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
+      });
+      const without = await told(server.baseUrl);
+      for (const about of ["reach", "key valid", "messages dialect"]) {
+        expect(without.of(about)).toMatchObject({
+          level: "bad",
+          text: expect.stringContaining('400: "Either x-portkey-config or x-portkey-provider header is required"'),
+          next: expect.stringMatching(/extraHeaders: \{ all: \{ x-portkey-config: … \} \} # or x-portkey-provider$/),
+        });
+      }
+      const [, page = "", heading = ""] = /\((docs\/[\w.-]+), "(.*)"\)/.exec(without.of("reach")?.next ?? "") ?? [];
+      expect(readFileSync(join(ROOT, page), "utf8")).toContain(`## ${heading}\n`);
+      expect(without.code).toBe(4);
+      const sent = await told(server.baseUrl, "extraHeaders: { all: { x-portkey-provider: openai } }\n");
+      expect(sent.plain).toContain("Nothing stands in the way");
+      expect(sent.code).toBe(0);
+    });
+
+    test.each<[what: string, status: number, body: (key: string) => string, says: string]>([
+      [
+        "control and direction characters",
+        400,
+        () => '{"message":"no\\u001b[31m \\u202eway\\n"}',
+        '400: "no [31m way"',
+      ],
+      ["a page of text", 400, () => JSON.stringify({ error: { message: "ab ".repeat(9_000) } }), "ab ab…"],
+      ["a key", 403, (key) => JSON.stringify({ detail: `no such key: ${key}` }), '403: "no such key: [key.valid'],
+      ["plain text", 500, () => "upstream is gone\n", '500: "upstream is gone"'],
+      ["an HTML page is not repeated", 500, () => "<html>upstream is gone</html>", "500"],
+    ])("%s", async (_what, status, body, says) => {
+      const key = ready.keys["valid"] ?? "";
+      await using server = await httpServer((_request, _body, response) => response.writeHead(status).end(body(key)));
+      const { plain, of } = await told(server.baseUrl);
+      const text = of("key valid")?.text ?? "";
+      if (says === "500") expect(text).toBe("500");
+      else expect(text).toContain(says);
+      expect(text.length).toBeLessThan(300);
+      expect(plain).not.toContain(key);
+      expect(plain).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u);
+    });
+
+    test("a list that fails is in the way of a target file without models only", async () => {
+      await using server = await httpServer((_request, _body, response) =>
+        response.writeHead(500).end('{"error":"boom"}'),
+      );
+      const nameless = await told(server.baseUrl);
+      expect(nameless.of("reach")).toMatchObject({ level: "bad", text: 'the model list is not served (500: "boom")' });
+      expect(nameless.of("key valid")?.next).toContain("chat: <model id>");
+      const named = await told(server.baseUrl, "models: { chat: mine }\n");
+      expect(named.of("reach")).toMatchObject({ level: "note" });
+      expect(named.of("key valid")).toMatchObject({ text: '500: "boom"', next: expect.stringContaining("its log") });
+    });
   });
 
   test("when nothing answers, says why, with exit code 3", async () => {

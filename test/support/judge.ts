@@ -12,12 +12,12 @@ export interface TestServer extends AsyncDisposable {
 
 /** An HTTP server of the test's own making. */
 export async function httpServer(
-  answer: (request: IncomingMessage, body: string, response: ServerResponse) => void,
+  answer: (request: IncomingMessage, body: string, response: ServerResponse) => unknown,
 ): Promise<TestServer> {
   const server: Server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    answer(request, Buffer.concat(chunks).toString("utf8"), response);
+    await answer(request, Buffer.concat(chunks).toString("utf8"), response);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -1,0 +1,62 @@
+import type { Answer } from "../conformance/index.ts";
+import { member } from "../core/index.ts";
+
+/** Characters of a message that are repeated: a sentence or two, and no page. */
+const LONGEST = 240;
+/** Characters of a body without a message in it that are looked at. */
+const LOOKED_AT = 1_000;
+
+/**
+ * What a gateway said of an error, in its own words: one line without control or direction characters, cut to a length that
+ * fits a terminal. Keys are masked already, where the exchange was recorded.
+ *
+ * @returns `undefined` when the request was served, or when nothing was said that a person would read.
+ */
+function ownWords(answer: Answer): string | undefined {
+  if (answer.admitted) return undefined;
+  const said = [answer.error.message, member(answer.json, "detail"), plainText(answer)].find(
+    (text) => typeof text === "string" && text.trim() !== "",
+  );
+  if (typeof said !== "string") return undefined;
+  // Replaced by a space, not taken out: parts of a key that was cut up must not come together again.
+  const line = said
+    .slice(0, LOOKED_AT)
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ")
+    .trim();
+  const letters = [...line];
+  return letters.length <= LONGEST ? line : `${letters.slice(0, LONGEST - 1).join("")}…`;
+}
+
+/** A body that is meant for people and is no page: some servers and proxies answer so. */
+function plainText(answer: Answer): string | undefined {
+  if (answer.json !== undefined || /html/i.test(answer.header("content-type") ?? "")) return undefined;
+  const text = answer.text.slice(0, LOOKED_AT);
+  return text.trimStart().startsWith("<") ? undefined : text;
+}
+
+/** What happened in a few words, and what the gateway said of it: `400: "a model is required"`. */
+export function toldBy(answer: Answer): string {
+  const words = ownWords(answer);
+  return words === undefined ? answer.summary : `${answer.summary}: "${words}"`;
+}
+
+/** Sent by us, or a place for the key: in `extraHeaders` one key would go with every request, also where another is tried. */
+const NOT_EXTRA = /^(authorization|(x-)?(goog-)?api-key|content-type|accept|user-agent|anthropic-version)$/i;
+const MOST_NAMES = 3;
+
+/**
+ * What to do when a gateway asks for a header of its own, such as a tenant or a provider.
+ *
+ * @returns `undefined` when its words ask for none, or for one that is sent anyway.
+ */
+export function headerHint(answer: Answer): string | undefined {
+  const words = ownWords(answer);
+  if (words === undefined || !/\bheaders?\b/i.test(words)) return undefined;
+  const named = [...words.matchAll(/\bx-[a-z\d-]{1,60}|[a-z\d]+(?:-[a-z\d]+)+(?=["'`]? header)/gi)].map(
+    ([name]) => name,
+  );
+  const [first, ...others] = [...new Set(named)].filter((name) => !NOT_EXTRA.test(name)).slice(0, MOST_NAMES);
+  if (first === undefined) return undefined;
+  const or = others.length === 0 ? "" : ` # or ${others.join(", ")}`;
+  return `It asks for a header; extraHeaders in the target file are sent with every request (docs/target-file.md, "Headers of your gateway"):\nextraHeaders: { all: { ${first}: … } }${or}`;
+}
