@@ -45,7 +45,7 @@ export async function init(options: InitOptions): Promise<number> {
     process.stdout.write(`wrote ${path}\n`);
   }
   process.stdout.write(
-    "\nNext:\n  export GW_KEY=…            # never in a file that is committed\n  gauntlet doctor            # what can be judged, and what would unlock more\n  gauntlet conform --target gauntlet.yaml\n",
+    "\nNext:\n  export GW_KEY=…            # never in a file that is committed\n  npx gauntlet doctor        # what can be judged, and what would unlock more\n  npx gauntlet conform --target gauntlet.yaml\n",
   );
   return EXIT.pass;
 }

@@ -3,7 +3,8 @@ import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, readFileSync, w
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { parseTarget } from "../../src/target/index.ts";
-import { MAIN, temporaryFolder } from "../support/gauntlet.ts";
+import { strangerSteps } from "../prove/stranger/steps.ts";
+import { MAIN, gauntlet as play, temporaryFolder } from "../support/gauntlet.ts";
 
 const docs = new URL("../../docs/", import.meta.url);
 
@@ -47,15 +48,44 @@ test.each(readdirSync(new URL("examples/", docs)).filter((name) => name.endsWith
   },
 );
 
-test.each(["litellm", "portkey"])("examples/%s/gauntlet.yaml is a target file that loads", (name) => {
-  using folder = temporaryFolder();
-  const text = readFileSync(new URL(`../examples/${name}/gauntlet.yaml`, docs), "utf8");
-  const references = [...text.matchAll(/(env|file):([\w./-]+)/g)];
-  for (const [, kind, place = ""] of references) {
-    if (kind !== "file") continue;
-    mkdirSync(join(folder.path, dirname(place)), { recursive: true });
-    writeFileSync(join(folder.path, place), `sk-${place}\n`);
-  }
-  const environment = Object.fromEntries(references.map(([, , place = ""]) => [place, `sk-${place}`]));
-  expect(parseTarget(text, join(folder.path, "gauntlet.yaml"), environment).name).toBe(name);
+describe("the block of the README for a stranger, which `npm run prove:stranger` plays whole", () => {
+  const steps = strangerSteps();
+  const starting = (text: string) => steps.find((step) => step.startsWith(text)) ?? "";
+
+  test("has the gateway in the version that the examples have", () => {
+    const version = /@portkey-ai\/gateway@([\d.]+)/.exec(steps.join("\n"))?.[1];
+    for (const page of ["real-gateways.md", "../examples/README.md"])
+      expect(readFileSync(new URL(page, docs), "utf8")).toContain(`Portkey gateway ${version}`);
+  });
+
+  test("makes a target file that loads, and leads doctor, run and report to it", async () => {
+    using folder = temporaryFolder();
+    expect((await play(starting("npx gauntlet init").split(" ").slice(2), {}, folder.path)).code).toBe(0);
+    const file = join(folder.path, "gauntlet.yaml");
+    const [, more = ""] = /<<'YAML'\n([\s\S]*\n)YAML$/.exec(starting("cat >> gauntlet.yaml")) ?? [];
+    const target = parseTarget(readFileSync(file, "utf8") + more, file, { GW_KEY: "gk-stranger" });
+    const port = /--port (\d+)/.exec(starting("node_modules/.bin/gauntlet gateway"))?.[1];
+    expect(target.extraHeaders.all).toEqual([
+      ["x-portkey-provider", "openai"],
+      ["x-portkey-custom-host", `http://127.0.0.1:${port}/v1`],
+    ]);
+    expect(starting("npx gauntlet doctor")).toBe("npx gauntlet doctor");
+    expect(starting("npx gauntlet conform")).toContain("--target gauntlet.yaml --out first-run");
+  });
 });
+
+test.each(["litellm", "portkey", "portkey-with-states"])(
+  "examples/%s/gauntlet.yaml is a target file that loads",
+  (name) => {
+    using folder = temporaryFolder();
+    const text = readFileSync(new URL(`../examples/${name}/gauntlet.yaml`, docs), "utf8");
+    const references = [...text.matchAll(/(env|file):([\w./-]+)/g)];
+    for (const [, kind, place = ""] of references) {
+      if (kind !== "file") continue;
+      mkdirSync(join(folder.path, dirname(place)), { recursive: true });
+      writeFileSync(join(folder.path, place), `sk-${place}\n`);
+    }
+    const environment = Object.fromEntries(references.map(([, , place = ""]) => [place, `sk-${place}`]));
+    expect(parseTarget(text, join(folder.path, "gauntlet.yaml"), environment).name).toBe(name);
+  },
+);
