@@ -48,12 +48,19 @@ export async function doctor({ target: file, json }: DoctorOptions): Promise<num
   for (const advice of modelAdvice(target, listed))
     say({ about: "models", level: "note", text: advice.cause, next: advice.next });
   const answers: Answer[] = [];
+  // Where no model is known, one that there is not still shows whether the key is.
+  const attempt: Ask = {
+    intent: "either",
+    maxTokens: 8,
+    patient: false,
+    ...(traffic.target.models.chat === undefined && { model: { id: "" } }),
+  };
   for (const name of Object.keys(target.keys) as KeyName[]) {
-    const answer = await traffic.ask({ key: name, intent: "either", maxTokens: 8, patient: false } satisfies Ask, CHAT);
+    const answer = await traffic.ask({ ...attempt, key: name }, CHAT);
     answers.push(answer);
     say(keySymptom(name, answer, traffic.target));
   }
-  const messages = await traffic.ask({ endpoint: "messages", intent: "either", maxTokens: 8, patient: false }, CHAT);
+  const messages = await traffic.ask({ ...attempt, endpoint: "messages" }, CHAT);
   say({
     about: "messages dialect",
     level: messages.admitted ? "good" : "bad",

@@ -10,6 +10,7 @@ import {
   requestBody,
   type Turn,
 } from "../wire/index.ts";
+import { NotSupplied } from "./need.ts";
 
 /** A request as a probe describes it: a good one, with exactly what is changed about it. */
 export interface Ask {
@@ -133,7 +134,11 @@ function bodyOf(
   return JSON.stringify(Object.fromEntries(entries));
 }
 
-/** Model id of a role. Roles that are needed are checked before a probe runs; the plain ones are found out at the start. */
+/**
+ * Model id of a role. Roles that are needed are checked before a probe runs; the plain ones are found out at the start.
+ *
+ * @throws NotSupplied where the target names no plain model and none could be found out: any id would be a guess.
+ */
 export function modelOf(
   target: Target,
   model: ModelRole | Dialect | { readonly id: string },
@@ -141,5 +146,7 @@ export function modelOf(
 ): string {
   if (typeof model === "object") return model.id;
   const own = endpoint === "messages" ? target.messagesModels[model] : undefined;
-  return own ?? target.models[model] ?? target.models.chat ?? "";
+  const id = own ?? target.models[model] ?? target.models.chat;
+  if (id === undefined) throw new NotSupplied("model.chat");
+  return id;
 }

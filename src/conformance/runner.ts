@@ -5,9 +5,11 @@ import type { Answer } from "./answer.ts";
 import type { Instance, ProbingCheck } from "./check.ts";
 import { RunGivenUp } from "./given-up.ts";
 import { resultOf, unjudged } from "./judge.ts";
+import { NotSupplied } from "./need.ts";
 import { Probe } from "./probe.ts";
 import { answersIn, type Recordable } from "./recording.ts";
 import { BudgetReached } from "./spent.ts";
+import { unblockLines } from "./states.ts";
 import type { Traffic } from "./traffic.ts";
 
 export interface RunnerOptions {
@@ -107,6 +109,8 @@ async function resultFrom(
     if (error instanceof BudgetReached || error instanceof RunGivenUp)
       return unjudged(instance, { status: "inconclusive", message: error.message });
     if (traffic.signal.aborted) return notRun(instance);
+    if (error instanceof NotSupplied)
+      return unjudged(instance, { status: "blocked", message: error.message, unblock: unblockLines(error.need) });
     return unjudged(instance, { status: "harness-error", message: `the probe failed: ${messageOf(error)}` });
   }
 }

@@ -225,12 +225,12 @@ export class Traffic implements AsyncDisposable {
     const ask = withDefaultKey(given, defaults);
     this.signal.throwIfAborted();
     if (this.#given.up !== undefined) throw this.#given.up;
-    this.spent.begin();
     const endpoint = ask.endpoint ?? defaults.endpoint;
     const mode = ask.mode ?? defaults.mode;
     const nonce = this.nonce();
     const prompt = ask.prompt ?? `Please repeat: ${nonce}`;
     const { keyName, ...request } = buildRequest(this.target, { ...ask, mode }, endpoint, prompt);
+    this.spent.begin();
     const account = this.#accountOf(ask);
     const inFlight = this.#count(account, 1);
     const intent = ask.intent ?? "good";

@@ -31,16 +31,12 @@ const tierSlots = defineCheck({
   cost: { requests: 300, waitS: 3 },
   async probe(t) {
     const tier = t.case as Tier;
-    if (tier === "scale") {
-      const before = await fillOnce(t, "growth");
-      const slow = before.slots === 0 || before.filledMs > BRISK_MS || !before.held.every(isServed);
-      if (slow) return { ...NOTHING, slow };
-    }
-    return { ...(await fillOnce(t, tier)), slow: false };
+    if (t.target.tiers[tier] === undefined) return { ...NOTHING, leftOut: "the target has no account of this tier" };
+    const leftOut = tier === "scale" ? await whyNotScale(t) : null;
+    return leftOut === null ? { ...(await fillOnce(t, tier)), leftOut } : { ...NOTHING, leftOut };
   },
-  judge({ slots, held, extras, elsewhere, slow }, verdict) {
-    if (slow) return verdict.notApplicable("the growth tier was not filled within 1.5 s: gauntlet load scale shows it");
-    if (held.length === 0) return verdict.notApplicable("the target has no account of this tier");
+  judge({ slots, held, extras, elsewhere, leftOut }, verdict) {
+    if (leftOut !== null) return verdict.notApplicable(leftOut);
     const rate = held.find(isRateDenial);
     if (rate !== undefined)
       return verdict.notApplicable(`the rate limit has no room for ${slots} requests at once (${rate.summary})`);
@@ -59,6 +55,15 @@ const tierSlots = defineCheck({
     });
   },
 });
+
+/** Whether a smaller house shows that the largest one is affordable; or why not. */
+async function whyNotScale(t: Probe): Promise<string | null> {
+  const { slots, filledMs, held } = await fillOnce(t, "growth");
+  if (slots === 0) return "the target has no account of the growth tier to try before: gauntlet load scale shows it";
+  return filledMs > BRISK_MS || !held.every(isServed)
+    ? "the growth tier was not filled within 1.5 s: gauntlet load scale shows it"
+    : null;
+}
 
 type House = {
   readonly slots: number;

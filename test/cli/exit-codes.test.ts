@@ -114,6 +114,22 @@ describe("exit codes", () => {
       ).toBe(true);
   });
 
+  test("1: without a model in file or list, the list is blamed and what needs a model is blocked, not failed", async () => {
+    using folder = temporaryFolder();
+    await using gateway = startGauntlet(["gateway", "--fault", "models.other-field"]);
+    const ready = JSON.parse(await gateway.printed("\n"));
+    writeFileSync(join(folder.path, "t.yaml"), `baseUrl: ${ready.baseUrl}\nkeys: { valid: env:K }\n`);
+    const run = ["conform", "models", "chat", "messages", "errors", "--target", "t.yaml", "--out", "run", "--json"];
+    const { code, stdout } = await gauntlet(run, { K: ready.keys.valid }, folder.path);
+    const { checks } = JSON.parse(stdout) as { checks: CheckResult[] };
+    const failed = checks.filter(({ status }) => status === "fail").map(({ id }) => id);
+    expect(failed).toEqual(["models.list"]);
+    const minimal = checks.find(({ id }) => id.startsWith("chat.minimal"));
+    expect(minimal).toMatchObject({ status: "blocked", message: "not supplied: model.chat" });
+    expect(minimal?.unblock.join(" ")).toContain("chat:");
+    expect(code).toBe(1);
+  });
+
   test("4: a budget that is used up stops the run, and says which", async () => {
     using folder = temporaryFolder();
     await using gateway = startGauntlet(["gateway"]);
