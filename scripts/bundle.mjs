@@ -1,6 +1,9 @@
-// Puts the built program and the libraries that every command needs into a few files: hundreds of small ones cost
-// a third of a second of processor time at each start. `dist/src/main.js` takes them when nothing was built since.
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// Puts the built program and the libraries that every command needs into one file, and V8's code of it beside it:
+// reading and compiling hundreds of files costs 0.4 s of processor time at each start. `dist/src/main.js` takes it when
+// nothing was built since.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -9,33 +12,85 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const built = join(root, "dist", "src");
 const folder = join(built, "bundle");
 
-rmSync(folder, { recursive: true, force: true });
-const { metafile } = await build({
-  absWorkingDir: root,
-  // Threads begin at files of their own, which stand beside whoever starts them.
-  entryPoints: {
-    cli: join(built, "cli", "index.js"),
-    worker: join(built, "load", "workers", "worker.js"),
-    "stamped-server": join(built, "load", "calibration", "stamped-server.js"),
+/** Messages in fifty languages, of which the library takes English by itself. */
+const oneLanguage = {
+  name: "one-language",
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: 'export { default as en } from "./en.js";',
+    }));
   },
+};
+
+const options = {
+  absWorkingDir: root,
   outdir: folder,
   bundle: true,
-  splitting: true,
-  format: "esm",
   platform: "node",
   target: "node20.19",
   minifyWhitespace: true,
   minifySyntax: true,
-  // Errors are told by the names of their classes.
-  keepNames: true,
   metafile: true,
+  write: false,
   logLevel: "warning",
+  plugins: [oneLanguage],
   // Loaded by few commands, or by paths that a bundle would break.
   external: ["fastify", "undici", "autocannon", "jiti"],
+};
+
+rmSync(folder, { recursive: true, force: true });
+const program = await build({
+  ...options,
+  entryPoints: { cli: join(built, "cli", "index.js") },
+  outExtension: { ".js": ".cjs" },
+  format: "cjs",
+  define: { "import.meta.url": "bundleUrl" },
+  // What `runProgram` calls.
+  banner: { js: "(function(require,module,exports,bundleUrl,importModule){" },
+  footer: { js: "})" },
+});
+// Threads begin at files of their own, which stand beside whoever starts them.
+const threads = await build({
+  ...options,
+  entryPoints: {
+    worker: join(built, "load", "workers", "worker.js"),
+    "stamped-server": join(built, "load", "calibration", "stamped-server.js"),
+  },
+  format: "esm",
   // Libraries of the older kind ask for Node's own modules by name.
   banner: { js: 'import{createRequire as requireFrom}from"node:module";const require=requireFrom(import.meta.url);' },
 });
-writeFileSync(join(folder, "LICENSES.txt"), licensesOf(Object.keys(metafile.inputs)));
+
+// V8 forgets with the text that it has compiled already where `import()` begins to look.
+const text = program.outputFiles[0].text.replaceAll(/(?<![.\w$])import\(/g, "importModule(");
+if (Buffer.byteLength(text) !== text.length) throw new Error("the bundle is read as ASCII, and is not.");
+assertErrorNames(text);
+mkdirSync(folder, { recursive: true });
+for (const { path, contents } of threads.outputFiles) writeFileSync(path, contents);
+const inputs = [program, threads].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+writeFileSync(join(folder, "LICENSES.txt"), licensesOf(inputs));
+// Last, and at once: whoever starts the program meanwhile takes all of it or none.
+const digest = createHash("sha256").update(text).digest("hex").slice(0, 32);
+writeFileSync(join(folder, "cli.partial"), `/*${digest}*/${text}`);
+renameSync(join(folder, "cli.partial"), join(folder, "cli.cjs"));
+
+// In a process of its own: it runs the program, which talks. Without its file the program is as good, and slower to start.
+const compiled = spawnSync(process.execPath, [join(root, "scripts", "compile.mjs")], { encoding: "utf8" });
+if (compiled.status !== 0) process.stderr.write(`gauntlet: the program stays uncompiled. ${compiled.stderr}\n`);
+
+/** Errors are told by the names of their classes, and the bundler renames one of two that are called alike. */
+function assertErrorNames(text) {
+  const own = Object.keys(program.metafile.inputs).filter((path) => path.startsWith("dist/"));
+  const names = own.flatMap((path) => {
+    const classes = readFileSync(join(root, path), "utf8").matchAll(/\bclass (\w+) extends \w*Error\b/g);
+    return [...classes].map(([, name]) => name);
+  });
+  for (const name of new Set(names)) {
+    const kept = text.match(new RegExp(`\\b(?:class ${name}|${name}=class) extends `, "g")) ?? [];
+    if (kept.length < names.filter((other) => other === name).length)
+      throw new Error(`a class ${name} has another name in the bundle: call one of them differently.`);
+  }
+}
 
 /** The licences of the libraries inside, which have to go with them. */
 function licensesOf(inputs) {

@@ -1,11 +1,13 @@
 #!/usr/bin/env node
 import { statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { readBundle, runProgram, scriptOf } from "./program.ts";
 
-const bundle = new URL("./bundle/cli.js", import.meta.url);
-const madeMs = (file: URL): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-// The program in a few files (scripts/bundle.mjs) begins in half the time; whatever was built after it counts more.
+const bundle = fileURLToPath(new URL("./bundle/cli.cjs", import.meta.url));
+const madeMs = (file: string | URL): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+// The program in one file (scripts/bundle.mjs) begins in half the time; whatever was built after it counts more.
 const isFresh = madeMs(bundle) > madeMs(new URL("../.tsbuildinfo", import.meta.url));
-const program: typeof import("./cli/index.ts") = await (isFresh ? import(bundle.href) : import("./cli/index.ts"));
+const program = isFresh ? runProgram(scriptOf(readBundle(bundle)), bundle) : await import("./cli/index.ts");
 const { crashWith, main, outputFailed } = program;
 
 // Without handlers Node ends with 1, which says that a gate failed.

@@ -1,13 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { publint } from "publint";
 import { expect, test } from "vitest";
 import { ROOT } from "../../scripts/docs/generated-files.ts";
+import { readBundle } from "../../src/program.ts";
 import { temporaryFolder } from "../support/gauntlet.ts";
 
 /** Bytes of the packed and the unpacked package that nobody should notice having installed. */
-const MOST_PACKED = 1_600_000;
+const MOST_PACKED = 1_650_000;
 const MOST_UNPACKED = 6_000_000;
 
 /** Settings of an npm or npx that runs these tests are not those of the empty project. */
@@ -34,9 +35,10 @@ test("packed and installed into an empty project, it judges a gateway and is typ
   for (const path of ["README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md", "schemas/target.schema.json"])
     expect(paths).toContain(path);
   // What makes it start fast, and the licences of what is inside.
-  for (const path of ["cli.js", "worker.js", "LICENSES.txt"]) expect(paths).toContain(`dist/src/bundle/${path}`);
+  for (const path of ["cli.cjs", "worker.js", "stamped-server.js", "LICENSES.txt"])
+    expect(paths).toContain(`dist/src/bundle/${path}`);
   expect(
-    paths.filter((path) => /^(test|bench|scripts|docs|examples|src)\/|\.tsbuildinfo$|\.env|\.map$/.test(path)),
+    paths.filter((path) => /^(test|bench|scripts|docs|examples|src)\/|\.tsbuildinfo$|\.env|\.map$|\.v8$/.test(path)),
   ).toEqual([]);
   writeFileSync(join(folder.path, "package.json"), '{"name":"empty","private":true,"type":"module"}');
   npm(["install", "--prefer-offline", "--no-audit", "--no-fund", join(folder.path, packed.filename)], folder.path);
@@ -48,6 +50,15 @@ test("packed and installed into an empty project, it judges a gateway and is typ
   });
   expect(run.stdout + run.stderr).toContain("PASS: embedded reference gateway");
   expect(run.status).toBe(0);
+  // What a build of another Node, or half a build, would leave there.
+  const bundle = join(folder.path, "node_modules", "gateway-gauntlet", "dist", "src", "bundle", "cli.cjs");
+  writeFileSync(readBundle(bundle).compiledPath, readFileSync(process.execPath).subarray(0, 1_000_000));
+  const again = spawnSync("npx", ["--no-install", "gauntlet", "--version"], {
+    cwd: folder.path,
+    encoding: "utf8",
+    env,
+  });
+  expect(again).toMatchObject({ status: 0, stdout: `${packed.version}\n` });
   writeFileSync(
     join(folder.path, "use.mjs"),
     'import { readRun, LEDGER } from "gateway-gauntlet";\nconsole.log(readRun("run").record.verdict.word, LEDGER.length > 140);\n',

@@ -1,0 +1,90 @@
+// Keeps V8's code of the bundle in a file that this very Node takes at the next start (src/program.ts). Functions that ran
+// are kept compiled, and so a few commands run here. All of the bundle compiled ahead would be a file of twice the size,
+// which takes longer to read than it saves.
+import { once } from "node:events";
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { setFlagsFromString } from "node:v8";
+
+const built = join(dirname(dirname(fileURLToPath(import.meta.url))), "dist", "src");
+const { readBundle, runProgram, scriptOf } = await import(pathToFileURL(join(built, "program.js")).href);
+
+// What ran and rests is thrown away otherwise.
+setFlagsFromString("--no-flush-bytecode");
+const bundle = readBundle(join(built, "bundle", "cli.cjs"));
+const script = scriptOf(bundle);
+const { main } = runProgram(script, bundle.path);
+
+const folder = mkdtempSync(join(tmpdir(), "gauntlet-compile-"));
+const server = createServer(answer).listen(0, "127.0.0.1");
+try {
+  await once(server, "listening");
+  process.env.GAUNTLET_COMPILE_KEY = "sk-compile-0123456789";
+  const target = write("target.yaml", {
+    baseUrl: `http://127.0.0.1:${server.address().port}/v1`,
+    keys: { valid: "env:GAUNTLET_COMPILE_KEY" },
+  });
+  const workload = write("workload.yaml", {
+    name: "compile",
+    arrivals: { kind: "constant", ratePerS: 200, durationS: 0.2 },
+    mix: ["chat", "messages"].flatMap((dialect) => [{ dialect }, { dialect, stream: true }]),
+  });
+  await main(["gateway", "--list-faults"]);
+  await main(["conform", "models", "--target", target, "--dry-run"]);
+  await main(["load", workload, "--target", target, "--out", join(folder, "run")]);
+} finally {
+  server.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+// V8 takes its code under the flags only that it was made under.
+setFlagsFromString("--flush-bytecode");
+// Somebody may start the program meanwhile: it sees a whole file, or none.
+const partial = `${bundle.compiledPath}.${process.pid}`;
+writeFileSync(partial, script.createCachedData());
+renameSync(partial, bundle.compiledPath);
+
+function write(name, content) {
+  const path = join(folder, name);
+  writeFileSync(path, JSON.stringify(content));
+  return path;
+}
+
+/** What these runs find is no matter: replies only have to be read. */
+function answer(request, response) {
+  const isChat = request.url.endsWith("/chat/completions");
+  let body = "";
+  request.setEncoding("utf8").on("data", (part) => {
+    body += part;
+  });
+  request.on("end", () => {
+    const usage = isChat
+      ? { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+      : { input_tokens: 1, output_tokens: 1 };
+    if (!body.includes('"stream":true')) {
+      const reply = isChat
+        ? { choices: [{ index: 0, message: { role: "assistant", content: "ok" }, finish_reason: "stop" }] }
+        : { type: "message", role: "assistant", content: [{ type: "text", text: "ok" }], stop_reason: "end_turn" };
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ ...reply, usage }));
+      return;
+    }
+    const events = isChat
+      ? [{ choices: [{ index: 0, delta: { content: "ok" }, finish_reason: "stop" }], usage }]
+      : [
+          { type: "message_start", message: { role: "assistant", content: [], usage } },
+          { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+          { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "ok" } },
+          { type: "content_block_stop", index: 0 },
+          { type: "message_delta", delta: { stop_reason: "end_turn" }, usage },
+          { type: "message_stop" },
+        ];
+    response.setHeader("content-type", "text/event-stream");
+    for (const event of events)
+      response.write(`${isChat ? "" : `event: ${event.type}\n`}data: ${JSON.stringify(event)}\n\n`);
+    response.end(isChat ? "data: [DONE]\n\n" : "");
+  });
+}
