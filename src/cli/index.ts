@@ -23,7 +23,6 @@ import { k6Command } from "./k6-command.ts";
 import { limitsCommand } from "./limits-command.ts";
 import { sizeCommand } from "./size-command.ts";
 import { VERSION } from "./version.ts";
-import { versionDocument } from "./version-document.ts";
 import { waiversCommand } from "./waivers-command.ts";
 
 export { crashWith, outputFailed } from "./crash.ts";
@@ -35,6 +34,7 @@ export { crashWith, outputFailed } from "./crash.ts";
 export async function main(args: readonly string[]): Promise<number> {
   const { own, behindDashes } = splitAtDashes(args);
   if (own.includes("--version") && own.includes("--json")) {
+    const { versionDocument } = await import("./version-document.ts");
     process.stdout.write(`${JSON.stringify(versionDocument())}\n`);
     return EXIT.pass;
   }
