@@ -2,7 +2,7 @@ import type { LoadFinding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { claim, fact } from "../phase-record.ts";
 import { type Fact, isRateDenial, isSlotDenial, samplesOf } from "./facts.ts";
-import { type Ask, TierBench } from "./tier-bench.ts";
+import type { Ask, TierBench } from "./tier-bench.ts";
 
 /** Share of the rate that is sent: what is left is for the jitter of networks, which even a strict limiter must bear. */
 export const SHARE = 0.94;
@@ -20,7 +20,7 @@ const AGAIN = "even-again";
  * @param count requests that a minute's limit still allows.
  */
 export async function atTheLimit(bench: TierBench, count: number): Promise<void> {
-  const kinds = TierBench.kinds("echo");
+  const kinds = bench.kinds("echo");
   const send = (role: string) =>
     evenly(bench, count, bench.ratePerS * SHARE, (index) => bench.send(kinds[index % kinds.length] as Ask, role));
   await send("even");

@@ -40,6 +40,12 @@ export const isSlotDenial = ({ outcome, what }: Fact): boolean =>
 export const isFailure = ({ outcome, what }: Fact): boolean =>
   (outcome === "failed" || outcome === "unfinished") && what !== "aborted";
 
+/** Role of requests that we left in the middle. */
+export const LEFT = "left";
+/** Roles of requests to the long model: what holds a slot for long is slow on purpose. */
+const LONG_ROLES: readonly string[] = ["alone", "wave", "again", "beside", LEFT];
+export const isLong = ({ role }: Fact): boolean => LONG_ROLES.includes(role);
+
 export function factOf(
   exchange: LoadExchange,
   came: Came,

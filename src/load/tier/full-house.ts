@@ -1,9 +1,9 @@
 import type { LoadFinding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { claim, fact } from "../phase-record.ts";
-import { type Fact, isAdmitted, isRateDenial, isSlotDenial, samplesOf } from "./facts.ts";
-import { admittedBeside, LEFT, mostPossibly, mostSurely } from "./overlap.ts";
-import { type Ask, TierBench } from "./tier-bench.ts";
+import { type Fact, isAdmitted, isRateDenial, isSlotDenial, LEFT, samplesOf } from "./facts.ts";
+import { admittedBeside, mostPossibly, mostSurely } from "./overlap.ts";
+import type { Ask, TierBench } from "./tier-bench.ts";
 
 /** A slot may be freed a moment after the last byte was read, ms. */
 export const SETTLE_MS = 300;
@@ -27,11 +27,6 @@ export function fullHouseRequests(slots: number): number {
   return slots + extraOf(slots) + 8 * (KNOCK_ROUNDS + 1) + besideOf(slots) + BUSY * BUSY_ROUNDS + LEAVING + 4 + slots;
 }
 
-const LONG: readonly Ask[] = [
-  { dialect: "chat", stream: true, kind: "long" },
-  { dialect: "messages", stream: true, kind: "long" },
-];
-
 /** Streams up to the limit and beyond, all at once; others knock while every slot is held. */
 export async function fullHouse(bench: TierBench): Promise<void> {
   const slots = bench.limits.inFlight;
@@ -54,7 +49,7 @@ export async function freedSlots(bench: TierBench): Promise<void> {
   const beside = wave(bench, besideOf(slots), "beside");
   await bench.wait(Math.min(400, bench.long.durationMs / 4));
   for (let round = 0; round < BUSY_ROUNDS; round++) {
-    const kinds = TierBench.kinds("echo");
+    const kinds = bench.kinds("echo");
     const count = Math.min(BUSY, Math.max(4, Math.floor(slots / 2)));
     await Promise.all(
       Array.from({ length: count }, (_, index) => bench.send(kinds[index % kinds.length] as Ask, "busy")),
@@ -76,12 +71,13 @@ async function leaveSome(bench: TierBench): Promise<void> {
   await Promise.all(left);
   // Long enough for the gateway to see that they left.
   await bench.wait(150);
-  await Promise.all(TierBench.kinds("echo").map((ask) => bench.send(ask, "busy")));
+  await Promise.all(bench.kinds("echo").map((ask) => bench.send(ask, "busy")));
   await bench.wait(LEFT_SETTLE_MS);
 }
 
 export function wave(bench: TierBench, count: number, role: string): Promise<Fact | undefined>[] {
-  return Array.from({ length: count }, (_, index) => bench.send(LONG[index % LONG.length] as Ask, role));
+  const asks = bench.longStreams();
+  return Array.from({ length: count }, (_, index) => bench.send(asks[index % asks.length] as Ask, role));
 }
 
 /** Waits until most of the house can be expected to have been decided upon: refusals come at once, heads soon. */
@@ -92,9 +88,7 @@ async function settledHeads(bench: TierBench, house: readonly Promise<Fact | und
 
 /** One request of every kind with each key, while the house is full. */
 async function knock(bench: TierBench, rounds: number): Promise<void> {
-  const asks = [0, 1]
-    .slice(0, bench.keys.length)
-    .flatMap((key) => TierBench.kinds("echo").map((ask) => ({ ...ask, key })));
+  const asks = [0, 1].slice(0, bench.keys.length).flatMap((key) => bench.kinds("echo").map((ask) => ({ ...ask, key })));
   for (let round = 0; round < rounds; round++) {
     await Promise.all(asks.map((ask) => bench.send(ask, "knock")));
     await bench.wait(50);

@@ -2,8 +2,7 @@ import { median, rankCorrelation } from "../../core/index.ts";
 import type { LoadFinding } from "../../record/index.ts";
 import { DIALECTS } from "../../wire/index.ts";
 import { claim } from "../phase-record.ts";
-import { type Fact, isAdmitted, isFailure, samplesOf, tellWhats } from "./facts.ts";
-import { LEFT } from "./overlap.ts";
+import { type Fact, isAdmitted, isFailure, isLong, samplesOf, tellWhats } from "./facts.ts";
 import { type HeldUp, overlapUs } from "./own-stalls.ts";
 import { stallsIn } from "./stalls.ts";
 import type { LongModel } from "./tier-bench.ts";
@@ -175,14 +174,11 @@ const OUTLIER_FACTOR = 20;
 const OUTLIERS = 3;
 const OUTLIER_SHARE = 0.003;
 
-/** What holds a slot for long is slow on purpose. */
-const LONG_ROLES: readonly string[] = ["alone", "wave", "again", "beside", LEFT];
-
 /**
  * Requests far slower than others of their kind. A tail like that is its providers' at some gateways, so it is a warning.
  */
 export function judgeOutliers(all: readonly Fact[], heldUp: HeldUp): LoadFinding[] {
-  const facts = all.filter(({ role }) => !LONG_ROLES.includes(role));
+  const facts = all.filter((one) => !isLong(one));
   const slow = DIALECTS.flatMap((dialect) =>
     [false, true].flatMap((stream) => {
       const own = facts.filter((one) => one.dialect === dialect && one.stream === stream && one.outcome === "admitted");

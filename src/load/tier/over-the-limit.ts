@@ -4,7 +4,7 @@ import { claim, fact } from "../phase-record.ts";
 import { evenly } from "./at-the-limit.ts";
 import { type Fact, isAdmitted, isRateDenial, samplesOf } from "./facts.ts";
 import { keepPromise, type Promise_ } from "./promises.ts";
-import { type Ask, TierBench } from "./tier-bench.ts";
+import type { Ask, TierBench } from "./tier-bench.ts";
 
 /** Even traffic, in multiples of the rate. */
 const EVEN = 2;
@@ -47,7 +47,7 @@ export async function overTheLimit(
   script: OverScript,
   options: { thorough: boolean; longestWaitMs: number },
 ): Promise<void> {
-  const kinds = TierBench.kinds("echo");
+  const kinds = bench.kinds("echo");
   const pick = (index: number) => kinds[index % kinds.length] as Ask;
   const denial = await exhaust(bench, pick);
   if (denial !== undefined) {

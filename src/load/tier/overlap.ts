@@ -1,7 +1,6 @@
-import { type Fact, isAdmitted, isSlotDenial } from "./facts.ts";
+import { type Fact, isAdmitted, isSlotDenial, LEFT } from "./facts.ts";
 
-/** Role of requests that we left in the middle; how soon a gateway notices is not shown. */
-export const LEFT = "left";
+/** How soon a gateway notices that a client left is not shown. */
 const NOTICE_MS = 10_000;
 
 /** Taken off the end of what was measured, µs: the last byte may have left the gateway before we read it. */

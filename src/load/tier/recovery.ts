@@ -8,7 +8,7 @@ import { type Fact, isAdmitted, isRateDenial, isSlotDenial, samplesOf } from "./
 import { SETTLE_MS, wave } from "./full-house.ts";
 import { mostPossibly } from "./overlap.ts";
 import { GRACE_MS, type Promise_ } from "./promises.ts";
-import { type Ask, TierBench } from "./tier-bench.ts";
+import type { Ask, TierBench } from "./tier-bench.ts";
 
 /** Clients of the fleet: enough to see a herd, few enough that the limit has room for each within seconds. */
 export const fleetOf = (slots: number): number => Math.max(4, Math.min(40, Math.floor(slots / 2)));
@@ -34,7 +34,7 @@ export function recoverySeconds({ rpm, inFlight }: { rpm: number; inFlight: numb
 
 /** A fleet of obeying clients comes back from the overload; then a wave of exactly the limit shows what was leaked. */
 export async function recover(bench: TierBench, script: RecoveryScript, seed: number): Promise<void> {
-  const kinds = TierBench.kinds("echo");
+  const kinds = bench.kinds("echo");
   const { inFlight: slots } = bench.limits;
   script.fleetStartUs = nowUs();
   script.fleet = await runClients<Attempted>({

@@ -1,9 +1,9 @@
 import { median, UnreachableError } from "../../core/index.ts";
-import type { LoadPhase, LoadRun, LoadVerdict } from "../../record/index.ts";
+import type { LoadFinding, LoadPhase, LoadRun, LoadVerdict } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
-import { DIALECTS } from "../../wire/index.ts";
 import { GeneratorHealth, TIER_BOUNDS } from "../generator-health.ts";
 import { nowUs } from "../http/load-exchange.ts";
+import { fact } from "../phase-record.ts";
 import type { LoadContext, RanLoad } from "../run-workload.ts";
 import { atTheLimit, judgeAtTheLimit, SHARE } from "./at-the-limit.ts";
 import { type Fact, isAdmitted } from "./facts.ts";
@@ -79,10 +79,18 @@ export async function runTier({ name, limits, written, length }: TierOptions, co
   const recovery: RecoveryScript = { fleet: undefined, fleetStartUs: 0, fleetEndUs: 0 };
   await bench.sender.open(limits.inFlight + 32);
   const common = (facts: readonly Fact[]) => [
-    ...judgeDenials(facts, context.target),
+    // A kind that is refused as such was looked at once, in the warm-up.
+    ...judgeDenials(
+      facts.filter((one) => !bench.refuses(one)),
+      context.target,
+    ),
     ...judgeService(facts, bench.long, own),
   ];
-  await bench.phase({ name: "warm-up", title: "Lone requests are served", totalS: 4 }, () => warmUp(bench), common);
+  await bench.phase(
+    { name: "warm-up", title: "Lone requests are served", totalS: 4 },
+    () => warmUp(bench),
+    (facts) => [...refusedKinds(bench, facts), ...common(facts)],
+  );
   await bench.phase(
     { name: "full-house", title: "Exactly the limit in flight, and not one more", totalS: 4 },
     () => fullHouse(bench),
@@ -171,18 +179,17 @@ export async function runTier({ name, limits, written, length }: TierOptions, co
 
 /** @throws UnreachableError when nothing answers at all. */
 async function warmUp(bench: TierBench): Promise<void> {
-  const kinds = TierBench.kinds("echo");
+  const kinds = bench.kinds("echo");
   for (let index = 0; index < WARM_UPS - 2; index++) {
     const one = await bench.send(kinds[index % kinds.length] as Ask, "warm-up");
+    if (one !== undefined && isRefusal(one) && !bench.refuses(one)) bench.leaveOut(one);
     if (index === 0 && one !== undefined && one.status === 0) {
       throw new UnreachableError(`no answer from ${bench.target.baseUrl}: ${bench.sender.lastFailure ?? one.what}`, {
         hint: "Check baseUrl in the target file, and that the gateway is running.",
       });
     }
   }
-  const alone = await Promise.all(
-    DIALECTS.map((dialect) => bench.send({ dialect, stream: true, kind: "long" }, "alone")),
-  );
+  const alone = await Promise.all(bench.longStreams().map((ask) => bench.send(ask, "alone")));
   const streams = alone
     .filter((one) => one !== undefined && isAdmitted(one))
     .map((one) => one as NonNullable<typeof one>);
@@ -193,6 +200,19 @@ async function warmUp(bench: TierBench): Promise<void> {
     longestGapMs: Math.max(0, ...streams.map(({ longestGapUs }) => longestGapUs / 1_000)),
     spread: Object.fromEntries(streams.map((one) => [one.dialect, spreadOf(one)])),
   };
+}
+
+/** Streams of /messages are not promised: a gateway may refuse them as a mistake of the caller. */
+function isRefusal({ dialect, stream, status }: Fact): boolean {
+  return dialect === "messages" && stream && (status === 400 || status === 422 || status === 501);
+}
+
+/** Says which kinds the run does without. */
+function refusedKinds(bench: TierBench, facts: readonly Fact[]): LoadFinding[] {
+  const refused = facts.filter((one) => bench.refuses(one));
+  if (refused.length === 0) return [];
+  const why = `streams of /messages are refused with ${refused[0]?.status}: the run does without them`;
+  return [fact("streams.refused", "Both dialects stream", ["STREAM-1"], why)];
 }
 
 function settle(

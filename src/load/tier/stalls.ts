@@ -1,5 +1,5 @@
 import { median } from "../../core/index.ts";
-import type { Fact } from "./facts.ts";
+import { type Fact, isLong } from "./facts.ts";
 import { type HeldUp, overlapUs } from "./own-stalls.ts";
 
 export interface Stall {
@@ -60,7 +60,7 @@ export function stallsIn(facts: readonly Fact[], { still, busy }: HeldUp): Stall
 
 /** How long a silence must be to count for a request: its kind may be slow by nature, as denials are at some gateways. */
 function leastSilenceUs(answered: readonly Fact[]): (one: Fact) => number {
-  const kindOf = ({ outcome, stream }: Fact) => `${outcome} ${stream}`;
+  const kindOf = (one: Fact) => `${one.outcome} ${one.dialect} ${one.stream} ${isLong(one)}`;
   const kinds = new Set(answered.map(kindOf));
   const least = new Map(
     [...kinds].map((kind) => {

@@ -70,6 +70,7 @@ export class TierBench implements AsyncDisposable {
   readonly #context: LoadContext;
   readonly #read: ReadReason;
   readonly #tag: string;
+  readonly #refused: Fact[] = [];
   #turns = 0;
   #nonces = 0;
   #phase: Phase | undefined;
@@ -123,9 +124,24 @@ export class TierBench implements AsyncDisposable {
     return this.stop.aborted;
   }
 
-  /** Four kinds of requests, both dialects whole and streamed. */
-  static kinds(kind: Ask["kind"]): Ask[] {
-    return DIALECTS.flatMap((dialect) => [false, true].map((stream) => ({ dialect, stream, kind })));
+  /** Four kinds of requests, both dialects whole and streamed, without those that the gateway refuses. */
+  kinds(kind: Ask["kind"]): Ask[] {
+    const all = DIALECTS.flatMap((dialect) => [false, true].map((stream) => ({ dialect, stream, kind })));
+    return all.filter((ask) => !this.refuses(ask));
+  }
+
+  /** Streams of the long model, in each dialect that has streams. */
+  longStreams(): Ask[] {
+    return this.kinds("long").filter(({ stream }) => stream);
+  }
+
+  /** Takes note that the gateway serves no such requests at all: they would say nothing of its limits. */
+  leaveOut(refused: Fact): void {
+    this.#refused.push(refused);
+  }
+
+  refuses({ dialect, stream }: Pick<Ask, "dialect" | "stream">): boolean {
+    return this.#refused.some((one) => one.dialect === dialect && one.stream === stream);
   }
 
   shot(ask: Ask): Shot {
