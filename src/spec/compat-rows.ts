@@ -14,7 +14,7 @@ export const COMPAT_ROWS = [
   {
     id: "COMPAT-CONTENT-TYPE",
     source: BOTH,
-    text: "Whole replies and errors are labelled `application/json`, streams `text/event-stream`.",
+    text: "Whole replies and errors are labelled as JSON, streams `text/event-stream`.",
   },
   { id: "COMPAT-REQUEST-ID", source: BOTH, text: "A request id, where one is sent, differs from request to request." },
   {

@@ -10,7 +10,7 @@ import {
 } from "../../src/conformance/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
 import { isEndMarker, mediaType, type StreamEvent } from "../../src/wire/index.ts";
-import { defineCompat } from "./define-compat.ts";
+import { aJsonType, defineCompat } from "./define-compat.ts";
 
 export const FINISH_REASONS = ["stop", "length", "tool_calls", "content_filter", "function_call"];
 
@@ -235,7 +235,7 @@ const wholeShape = defineCompat("chat", {
       const { json } = answer;
       const choice = firstChoice(json);
       const at = (pointer: string) => ({ in: answer, at: pointer });
-      verdict.compat("COMPAT-CONTENT-TYPE", mediaType(answer.headers), "application/json", at("Content-Type"));
+      verdict.compat("COMPAT-CONTENT-TYPE", mediaType(answer.headers), aJsonType, at("Content-Type"));
       verdict.compat("COMPAT-REPLY-ID", member(json, "id"), filledString, at("/id"));
       verdict.compat("COMPAT-CHAT-REPLY", member(json, "object"), "chat.completion", at("/object"));
       verdict.compat("COMPAT-CHAT-REPLY", member(json, "created"), inSeconds, at("/created"));

@@ -12,7 +12,7 @@ import { isObject, member } from "../../src/core/index.ts";
 import { DIALECTS, mediaType, requestId } from "../../src/wire/index.ts";
 import { askPastRate } from "../shared/ask-past-rate.ts";
 import { inSeconds } from "./chat-stream.ts";
-import { defineCompat } from "./define-compat.ts";
+import { aJsonType, defineCompat } from "./define-compat.ts";
 
 const envelopes = DIALECTS.map((dialect) =>
   defineCompat(dialect, {
@@ -42,7 +42,7 @@ const envelopes = DIALECTS.map((dialect) =>
       for (const answer of errors) {
         if ((answer.status ?? 0) < 400) continue;
         const seen = { in: answer, because: answer.summary };
-        verdict.compat("COMPAT-CONTENT-TYPE", mediaType(answer.headers), "application/json", {
+        verdict.compat("COMPAT-CONTENT-TYPE", mediaType(answer.headers), aJsonType, {
           ...seen,
           at: "Content-Type",
         });
@@ -160,7 +160,7 @@ const modelList = defineCompat("chat", {
   judge({ list }, verdict) {
     verdict.assumeGood(list, "the model list");
     const at = (pointer: string) => ({ in: list, at: pointer });
-    verdict.compat("COMPAT-CONTENT-TYPE", mediaType(list.headers), "application/json", at("Content-Type"));
+    verdict.compat("COMPAT-CONTENT-TYPE", mediaType(list.headers), aJsonType, at("Content-Type"));
     verdict.compat("COMPAT-MODELS", member(list.json, "object"), "list", at("/object"));
     const data = member(list.json, "data");
     for (const [index, entry] of (Array.isArray(data) ? data : []).entries()) {

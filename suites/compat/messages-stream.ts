@@ -10,7 +10,7 @@ import {
 import { isObject, member } from "../../src/core/index.ts";
 import { mediaType } from "../../src/wire/index.ts";
 import { arrivalOf, isFairlySeen, isOneBurst } from "../shared/arrival.ts";
-import { defineCompat } from "./define-compat.ts";
+import { aJsonType, defineCompat } from "./define-compat.ts";
 
 export const STOP_REASONS = ["end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal"];
 
@@ -260,7 +260,7 @@ const wholeShape = defineCompat("messages", {
       verdict.assumeGood(answer);
       const { json } = answer;
       const at = (pointer: string) => ({ in: answer, at: pointer });
-      verdict.compat("COMPAT-CONTENT-TYPE", mediaType(answer.headers), "application/json", at("Content-Type"));
+      verdict.compat("COMPAT-CONTENT-TYPE", mediaType(answer.headers), aJsonType, at("Content-Type"));
       verdict.compat("COMPAT-REPLY-ID", member(json, "id"), filledString, at("/id"));
       verdict.compat("COMPAT-MSG-REPLY", member(json, "type"), "message", at("/type"));
       verdict.compat("COMPAT-MSG-REPLY", member(json, "role"), "assistant", at("/role"));

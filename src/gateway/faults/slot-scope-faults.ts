@@ -134,7 +134,7 @@ export const SLOT_SCOPE_FAULTS: readonly Fault[] = [
   ),
   loadFault(
     "slots.accounts-share",
-    ["LIMIT-CONC-2", "LIMIT-CONC-4", "LIMIT-RATE-1"],
+    ["LIMIT-1", "LIMIT-CONC-2", "LIMIT-CONC-4", "LIMIT-RATE-1"],
     "The running requests of every account count toward each account's limit.",
     wrap("check", (next) => (name, call) => {
       const refused = next(name, call);

@@ -1,7 +1,7 @@
 import { isObject } from "../../core/index.ts";
 import { parcelHeader } from "../faults/answer-edits.ts";
 import { type Variant, variant } from "../faults/fault.ts";
-import { always } from "../faults/when.ts";
+import { always, type When } from "../faults/when.ts";
 import { type Apply, onParcel, wrap } from "../faults/wrap.ts";
 import { headerOf } from "../pipeline/answer.ts";
 
@@ -18,8 +18,8 @@ const everywhere = (change: (text: string) => string): Apply =>
 
 const escaped = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-const typed = (contentType: string): Apply =>
-  onParcel(always, (parcel) =>
+const typed = (contentType: string, when: When = always): Apply =>
+  onParcel(when, (parcel) =>
     headerOf(parcel.headers, "Content-Type")?.startsWith("application/json") === true
       ? parcelHeader("Content-Type", contentType)(parcel)
       : parcel,
@@ -49,6 +49,11 @@ function extended(value: unknown, depth = 0): unknown {
 
 /** Ways of writing the same JSON. */
 export const JSON_VARIANTS: readonly Variant[] = [
+  variant(
+    "json.problem-type",
+    "Refusals are labelled application/problem+json.",
+    typed("application/problem+json", (call) => call.refused !== undefined),
+  ),
   variant(
     "json.pretty",
     "JSON bodies are indented.",
