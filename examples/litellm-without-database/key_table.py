@@ -8,7 +8,8 @@ TERMS = {
     "valid": {"team_id": "main"},
     "second": {"team_id": "main"},
     "other": {"team_id": "other"},
-    "rate": {"rpm_limit": 20},
+    "rate": {"team_id": "rate", "team_rpm_limit": 20},
+    "rate-second": {"team_id": "rate", "team_rpm_limit": 20},
     "slots": {"max_parallel_requests": 4},
 }
 KEYS = {Path(__file__).with_name("keys").joinpath(f"{name}.key").read_text().strip(): terms for name, terms in TERMS.items()}

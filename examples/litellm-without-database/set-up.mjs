@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 
-const NAMES = ["valid", "second", "other", "rate", "slots"];
+const NAMES = ["valid", "second", "other", "rate", "rate-second", "slots"];
 
 mkdirSync("keys", { recursive: true, mode: 0o700 });
 for (const name of NAMES) {

@@ -7,8 +7,6 @@ if (LITELLM_MASTER_KEY === undefined) {
   process.exit(1);
 }
 
-export const MODELS = { chat: "ok", messages: "claude/ok" };
-
 /** Calls a management endpoint with the master key. */
 export async function manage(path, body) {
   const response = await fetch(LITELLM_URL + path, {
@@ -36,7 +34,7 @@ export async function spend(key) {
   const response = await fetch(`${LITELLM_URL}/v1/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify({ model: MODELS.chat, messages: [{ role: "user", content: "hi" }] }),
+    body: JSON.stringify({ model: "echo-fast", messages: [{ role: "user", content: "hi" }] }),
   });
   await response.arrayBuffer();
   return response.status;

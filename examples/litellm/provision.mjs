@@ -13,7 +13,7 @@ process.on("uncaughtException", ({ message }) => {
 const { state, runId, release } = JSON.parse(readFileSync(0, "utf8"));
 const alias = `gauntlet-${runId}`;
 const make = (terms) => makeKey({ ...terms, key_alias: `${alias}-${state}-${process.pid}-${Date.now()}` });
-/** About ten requests at the prices of the example configuration. */
+/** About twenty minimal requests at the prices of the example configuration. */
 const SMALL = 0.009;
 
 const MAKERS = {

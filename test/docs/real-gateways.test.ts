@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { ROOT } from "../../scripts/docs/generated-files.ts";
+import type { CheckResult } from "../../src/record/index.ts";
+import { CHECKS } from "../../suites/index.ts";
+import { compareWith, type Expected, readExpected } from "../prove/gateways/expected.ts";
+import { CUTS, PROVIDER_OPTIONS } from "../prove/gateways/provider.ts";
+
+const EXAMPLES = join(ROOT, "examples");
+const examples = readdirSync(EXAMPLES, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+const known = new Set<string>(CHECKS.map(({ id }) => id));
+
+test.each(examples)("what is expected of %s are checks that there are, each with a reason", (name) => {
+  const { fail, warn } = readExpected(join(EXAMPLES, name, "expected.yaml"));
+  expect(fail.length).toBeGreaterThan(0);
+  expect([...fail, ...warn].filter(({ check }) => !known.has(check))).toEqual([]);
+  expect([...fail, ...warn].filter(({ why }) => !/^[A-Z0-9`].+[.]$/s.test(why))).toEqual([]);
+});
+
+test("the examples start their provider as the proof does", () => {
+  const text = readFileSync(join(EXAMPLES, "README.md"), "utf8").replaceAll(/\s*\\\n\s*/g, " ");
+  expect(text).toContain(`${PROVIDER_OPTIONS} ${CUTS.end}\n`);
+  expect(text).toContain(`\`${CUTS.connection}\``);
+});
+
+describe("a run held against what is expected", () => {
+  const result = (id: string, status: string) =>
+    ({ id, check: id.replace(/\[.*/, ""), status, message: "m" }) as CheckResult;
+  const expected: Expected = {
+    fail: [
+      { check: "a.b", cases: ["chat"], why: "" },
+      { check: "c.d", why: "" },
+      { check: "e.f", why: "", sometimes: "rarely" },
+    ],
+    warn: [{ check: "a.b", cases: ["messages"], why: "" }],
+  };
+  const good = [
+    result("a.b[chat]", "fail"),
+    result("a.b[messages]", "warn"),
+    result("c.d[one]", "fail"),
+    result("c.d[two]", "blocked"),
+    result("e.f", "pass"),
+  ];
+
+  test.each([
+    ["everything is as expected", [], []],
+    ["what shows sometimes shows", [result("e.f", "fail")], []],
+    ["another case fails", [result("a.b[models]", "fail")], ["a.b[models]: fail, which is not expected: m"]],
+    [
+      "a warning became a failure",
+      [result("a.b[messages]", "fail")],
+      ["a.b[messages]: fail, which is not expected: m", "a.b[messages]: expected to warn, and is fail: m"],
+    ],
+    ["a failure is gone", [result("c.d[one]", "pass")], ["c.d[one]: expected to fail, and is pass: m"]],
+    [
+      "a case was not judged",
+      [result("a.b[chat]", "inconclusive")],
+      ["a.b[chat]: expected to fail, and is inconclusive: m"],
+    ],
+    ["nothing was judged", [result("c.d[one]", "blocked")], ["c.d: expected to fail, and was not judged"]],
+    ["an error of ours", [result("x.y", "harness-error")], ["x.y: an error of ours: m"]],
+  ])("%s", (_what, changed, faults) => {
+    const others = good.filter(({ id }) => !changed.some((one) => one.id === id));
+    expect(compareWith(expected, [...others, ...changed]).faults).toEqual(faults);
+  });
+
+  test("a check that is no more is told", () => {
+    expect(compareWith(expected, []).faults).toContain("a.b: expected, and there is no such check");
+  });
+});

@@ -1,0 +1,165 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Gateway, Place } from "./gateway.ts";
+import { installFromNpm } from "./portkey.ts";
+import { missingPostgres, type Postgres, startPostgres } from "./postgres.ts";
+import { type Program, run, startProgram } from "./program.ts";
+
+const PACKAGES = ["litellm[proxy]==1.106.2", "prisma==0.15.0"];
+
+/** What `query-engine.ts` is made of. */
+const ENGINE_PACKAGES = [
+  "@prisma/client@5.17.0",
+  "@prisma/adapter-pg@5.17.0",
+  "@prisma/driver-adapter-utils@5.17.0",
+  "pg@8.13.1",
+];
+
+/** Nothing is fetched, nothing is sent home, and what it says is not much. */
+const QUIET = {
+  LITELLM_LOCAL_MODEL_COST_MAP: "True",
+  LITELLM_TELEMETRY: "False",
+  LITELLM_LOG: "ERROR",
+  NO_DOCS: "True",
+  PYTHONDONTWRITEBYTECODE: "1",
+};
+
+/** Milliseconds until it answers: 15 s on a machine with two cores. */
+const START_MS = 180_000;
+
+const bin = (tools: string) => join(tools, "litellm", "bin");
+
+function install(tools: string): void {
+  if (existsSync(join(bin(tools), "litellm"))) return;
+  mkdirSync(tools, { recursive: true });
+  run(["python3", "-m", "venv", "litellm"], { cwd: tools });
+  run([join(bin(tools), "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", ...PACKAGES], {
+    cwd: tools,
+  });
+}
+
+/** @returns why there can be none here. */
+function missingPython(): string | undefined {
+  try {
+    run(["python3", "-c", "import venv"], { cwd: "." });
+  } catch {
+    // Whatever the reason is, nothing can be installed.
+    return "there is no Python 3 with venv";
+  }
+  return undefined;
+}
+
+async function startProxy(place: Place, name: string, env: Readonly<Record<string, string>>): Promise<Program> {
+  const home = join(place.tools, "home");
+  mkdirSync(home, { recursive: true });
+  const program = startProgram({
+    name,
+    command: [
+      join(bin(place.tools), "litellm"),
+      "--config",
+      "config.yaml",
+      "--host",
+      "127.0.0.1",
+      "--port",
+      String(place.port),
+    ],
+    cwd: place.example,
+    logs: place.logs,
+    env: { ...QUIET, HOME: home, ...place.env, ...env },
+  });
+  // Not /health: that one asks every model of every provider.
+  await program.answers(`http://127.0.0.1:${place.port}/health/liveliness`, START_MS);
+  return program;
+}
+
+export const litellmWithoutDatabase: Gateway = {
+  name: "litellm-without-database",
+  title: "LiteLLM without database",
+  port: 9220,
+  setUp: "before",
+  cut: "end",
+  missing: missingPython,
+  install,
+  start: (place) => startProxy(place, "litellm-without-database", {}),
+};
+
+export const litellm: Gateway = {
+  name: "litellm",
+  title: "LiteLLM",
+  port: 9222,
+  setUp: "after",
+  cut: "end",
+  missing: () => missingPython() ?? missingPostgres(),
+  install(tools) {
+    install(tools);
+    installFromNpm(join(tools, "engine"), ENGINE_PACKAGES, ["--ignore-scripts"]);
+    const engine = fileURLToPath(new URL("query-engine.ts", import.meta.url));
+    const starter = `#!/bin/sh\nexec '${process.execPath}' --import '${import.meta.resolve("tsx")}' '${engine}' "$@"\n`;
+    writeFileSync(engineOf(tools), starter, { mode: 0o755 });
+    generateClient(tools);
+  },
+  async start(place) {
+    const postgres = await startPostgres(place.logs);
+    try {
+      migrate(place.tools, postgres);
+      const proxy = await startProxy(place, "litellm", {
+        DATABASE_URL: postgres.url,
+        DISABLE_SCHEMA_UPDATE: "true",
+        ...engineSettings(place.tools),
+      });
+      return {
+        async [Symbol.asyncDispose]() {
+          await proxy[Symbol.asyncDispose]();
+          await postgres[Symbol.asyncDispose]();
+        },
+      };
+    } catch (error) {
+      await postgres[Symbol.asyncDispose]();
+      throw error;
+    }
+  },
+};
+
+const engineOf = (tools: string) => join(tools, "engine", "query-engine");
+
+const engineSettings = (tools: string) => ({
+  ENGINE_MODULES: join(tools, "engine"),
+  PRISMA_QUERY_ENGINE_BINARY: engineOf(tools),
+  PATH: `${bin(tools)}:${process.env["PATH"]}`,
+});
+
+function sitePackages(tools: string): string {
+  const script = "import sysconfig; print(sysconfig.get_paths()['purelib'])";
+  return run([join(bin(tools), "python"), "-c", script], { cwd: tools }).trim();
+}
+
+/** Writes the client for LiteLLM's tables, as `prisma generate` of its documentation does. */
+function generateClient(tools: string): void {
+  const packages = sitePackages(tools);
+  if (existsSync(join(packages, "prisma", "client.py"))) return;
+  const schema = readFileSync(join(packages, "litellm/proxy/schema.prisma"), "utf8");
+  // Without the names of platforms nothing but the engine that is given is looked for.
+  writeFileSync(join(tools, "engine", "schema.prisma"), schema.replaceAll(/^.*binaryTargets.*\n/gm, ""));
+  const home = join(tools, "home");
+  mkdirSync(home, { recursive: true });
+  const engine = engineOf(tools);
+  run([join(bin(tools), "prisma"), "generate", "--schema", join(tools, "engine", "schema.prisma")], {
+    cwd: tools,
+    env: {
+      ...engineSettings(tools),
+      HOME: home,
+      PRISMA_SCHEMA_ENGINE_BINARY: engine,
+      PRISMA_QUERY_ENGINE_LIBRARY: engine,
+    },
+  });
+}
+
+/** Makes LiteLLM's tables, as `prisma migrate deploy` would. */
+function migrate(tools: string, postgres: Postgres): void {
+  const folder = join(sitePackages(tools), "litellm_proxy_extras", "migrations");
+  const scripts = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith("migration.sql"),
+  );
+  for (const script of scripts.sort()) postgres.sql(readFileSync(join(folder, script), "utf8"));
+}

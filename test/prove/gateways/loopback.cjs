@@ -1,0 +1,14 @@
+// node -r ./loopback.cjs SERVER: whatever a program listens on, it listens on loopback alone. Portkey cannot be told so.
+const { Server } = require("node:net");
+
+const { listen } = Server.prototype;
+const LOOPBACK = "127.0.0.1";
+
+Server.prototype.listen = function listenOnLoopback(first, second, ...more) {
+  if (typeof first === "object" && first?.port !== undefined) {
+    return listen.call(this, { ...first, host: LOOPBACK }, second, ...more);
+  }
+  if (!Number.isInteger(Number(first))) return listen.call(this, first, second, ...more);
+  const rest = typeof second === "string" ? more : [second, ...more];
+  return listen.call(this, first, LOOPBACK, ...rest);
+};

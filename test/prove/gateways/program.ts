@@ -1,0 +1,132 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Milliseconds that a program gets to end by itself; Postgres and LiteLLM take one or two seconds. */
+const GRACE_MS = 10_000;
+
+export interface ProgramOptions {
+  /** Name of its log. */
+  readonly name: string;
+  readonly command: readonly [string, ...string[]];
+  readonly cwd: string;
+  /** Folder for its log. */
+  readonly logs: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** As which user it runs, where it is not this one. */
+  readonly user?: User | undefined;
+  /** What asks it to end. Default: SIGTERM. */
+  readonly endsBy?: NodeJS.Signals;
+}
+
+export interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+export interface Program extends AsyncDisposable {
+  readonly log: string;
+  /** Waits until the address answers with a status below 400. Otherwise, after `limitMs` at the latest, ends it. @throws then */
+  answers(url: string, limitMs: number, headers?: Readonly<Record<string, string>>): Promise<void>;
+}
+
+/** Starts a program in a process group of its own, so that whatever it started ends with it, also when this process is interrupted. */
+export function startProgram({
+  name,
+  command,
+  cwd,
+  logs,
+  env = {},
+  user,
+  endsBy = "SIGTERM",
+}: ProgramOptions): Program {
+  mkdirSync(logs, { recursive: true });
+  const log = join(logs, `${name}.log`);
+  const output = openSync(log, "w");
+  const [program, ...args] = command;
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", output, output],
+    detached: true,
+    ...user,
+  });
+  closeSync(output);
+  const ended = once(child, "exit");
+  const kill = () => signalGroup(child, "SIGKILL");
+  process.once("exit", kill);
+  const running = () => child.exitCode === null && child.signalCode === null;
+  const end = async () => {
+    if (running()) {
+      signalGroup(child, endsBy);
+      await Promise.race([ended, sleep(GRACE_MS, undefined, { ref: false })]);
+    }
+    kill();
+    process.removeListener("exit", kill);
+  };
+  return {
+    log,
+    async answers(url, limitMs, headers = {}) {
+      const untilMs = Date.now() + limitMs;
+      while (running() && Date.now() < untilMs) {
+        const ok = await fetch(url, { headers }).then(
+          (response) => response.ok,
+          () => false,
+        );
+        if (ok) return;
+        await sleep(200);
+      }
+      const why = running() ? `does not answer at ${url}` : `ended with ${child.exitCode ?? child.signalCode}`;
+      await end();
+      throw new Error(`${name} ${why}:\n${readFileSync(log, "utf8").slice(-2_000)}`);
+    },
+    [Symbol.asyncDispose]: end,
+  };
+}
+
+/** Tells a whole group; one that is gone needs no word. */
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+/** Runs a command to its end. @throws unless it ends with 0. */
+export function run(
+  command: readonly [string, ...string[]],
+  options: Pick<ProgramOptions, "cwd" | "env" | "user"> & { readonly input?: string },
+): string {
+  const [program, ...args] = command;
+  const { status, stdout, stderr, error } = spawnSync(program, args, {
+    cwd: options.cwd,
+    env: { ...process.env, ...options.env },
+    encoding: "utf8",
+    maxBuffer: 64 * 1_024 * 1_024,
+    ...(options.input === undefined ? {} : { input: options.input }),
+    ...options.user,
+  });
+  if (status === 0) return stdout;
+  throw new Error(`${command.slice(0, 4).join(" ")} ended with ${status} ${error?.message ?? ""}\n${stderr ?? ""}`);
+}
+
+/** @returns `wanted` where it is free, so that what is written shows the ports of the examples; else any other. */
+export async function freePort(wanted: number): Promise<number> {
+  for (const port of [wanted, 0]) {
+    const server = createServer();
+    const listening = await new Promise<boolean>((resolve) => {
+      server.once("error", () => resolve(false));
+      server.listen(port, "127.0.0.1", () => resolve(true));
+    });
+    if (!listening) continue;
+    const address = server.address();
+    await new Promise((done) => server.close(done));
+    if (typeof address === "object" && address !== null) return address.port;
+  }
+  throw new Error("there is no free port");
+}
