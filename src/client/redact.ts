@@ -21,7 +21,10 @@ interface Needle {
   readonly longEnough: number;
 }
 
-/** A part this long still gives a key away; masked forms such as `sk-…abcd` stay readable. */
+/**
+ * A part this long still gives a key away; masked forms such as `sk-…abcd` stay readable. Of all but one character: a key whose
+ * middle one was changed, as a check sends it, has two parts that are each just short of a half.
+ */
 const LONG_PART = 1 / 2;
 /** Shorter keys are hidden as a whole only: a third of six letters is found in ordinary words. */
 const PARTS_FROM = 18;
@@ -104,7 +107,7 @@ function base64Forms(bytes: Buffer, shift: number): (readonly [string, "base64"]
 
 function needle(secret: string, text: string, form: Redaction["form"]): Needle {
   if (text.length < PARTS_FROM) return { secret, form, text, cores: [{ text, at: 0 }], longEnough: text.length };
-  const longEnough = Math.ceil(text.length * LONG_PART);
+  const longEnough = Math.floor((text.length - 1) * LONG_PART);
   // A stretch of this length holds one whole block of half of it, wherever it begins.
   const block = Math.floor((longEnough + 1) / 2);
   const count = Math.floor(text.length / block);
