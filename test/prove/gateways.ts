@@ -14,7 +14,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import yargs from "yargs";
 import type { CheckResult, RunRecord } from "../../src/record/index.ts";
-import { gauntlet, MAIN } from "../support/gauntlet.ts";
+import { type Finished, MAIN, startGauntlet } from "../support/gauntlet.ts";
+import { recordFaults } from "../support/record-schema.ts";
 import { type Compared, compareWith, readExpected } from "./gateways/expected.ts";
 import type { Gateway, Place } from "./gateways/gateway.ts";
 import { litellm, litellmWithoutDatabase } from "./gateways/litellm.ts";
@@ -119,16 +120,28 @@ async function tryGateway(gateway: Gateway): Promise<Compared> {
   if (gateway.setUp === "after") setUp();
   console.log(`${name}: answers after ${minutes(beganMs)} min`);
 
-  const done = await gauntlet(["conform", "--target", "gauntlet.yaml", "--out", out], env, example);
+  const done = await conform(example, out, env);
   writeFileSync(join(logs, "gauntlet.log"), done.stdout + done.stderr);
   // 0 and 1 are verdicts, 4 is a run that could not judge everything; the rest are accidents.
   if (done.code !== 0 && done.code !== 1)
     throw new Error(`the run ended with ${done.code}:\n${done.stderr.slice(-2_000)}`);
   if (!existsSync(join(out, "report.html"))) throw new Error("the run left no report.html");
+  const damage = recordFaults(out);
+  if (damage.length > 0) throw new Error(`the record is not what its schema says: ${damage.join("\n")}`);
   const record = JSON.parse(readFileSync(join(out, "run.json"), "utf8")) as RunRecord;
   const compared = compareWith(readExpected(join(example, "expected.yaml")), record.checks);
   console.log(`${name}: ${counts(record.checks)}, exit code ${done.code}, after ${minutes(beganMs)} min`);
   return compared;
+}
+
+/** Runs the suites, as a user would. */
+async function conform(cwd: string, out: string, env: Record<string, string>): Promise<Finished> {
+  await using running = startGauntlet(["conform", "--target", "gauntlet.yaml", "--out", out], env, cwd);
+  const end = () => running.child.kill("SIGKILL");
+  process.once("exit", end);
+  const done = await running.finished;
+  process.removeListener("exit", end);
+  return done;
 }
 
 function counts(checks: readonly CheckResult[]): string {
