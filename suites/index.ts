@@ -9,6 +9,7 @@ import { HINT_CHECKS } from "./limits/hint-checks.ts";
 import { LONE_DENIALS } from "./limits/lone-denials.ts";
 import { RATE_CHECKS } from "./limits/rate-checks.ts";
 import { SLOT_CHECKS } from "./limits/slots-checks.ts";
+import { TIER_RATES } from "./limits/tier-rates.ts";
 import { TIER_SLOTS } from "./limits/tier-slots.ts";
 import { MESSAGES } from "./messages.ts";
 import { MODELS } from "./models.ts";
@@ -31,6 +32,7 @@ export const CHECKS: readonly Check[] = [
   ...SLOT_CHECKS,
   ...TIER_SLOTS,
   ...COMPANY_CHECKS,
+  ...TIER_RATES,
   ...LONE_DENIALS,
   ...AMBIENT_CHECKS,
   ...HINT_CHECKS,

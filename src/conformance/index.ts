@@ -19,6 +19,7 @@ export { resultOf } from "./judge.ts";
 export { leftoversOf } from "./leftovers.ts";
 export { type LimitedAccount, limitedFor } from "./limited-account.ts";
 export type { Need } from "./need.ts";
+export { outputTokensOf } from "./output-tokens.ts";
 export { isTimedOut } from "./patience.ts";
 export { type Plan, planOf } from "./plan.ts";
 export type { Probe } from "./probe.ts";

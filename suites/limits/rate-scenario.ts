@@ -2,6 +2,7 @@ import type { Answer, Ask, Probe } from "../../src/conformance/index.ts";
 import type { Limits } from "../../src/target/index.ts";
 import { admittedIn, type Burst, burst, isRateDenial, isRefused } from "./burst.ts";
 import { type OtherAccount, othersMeanwhile } from "./others-meanwhile.ts";
+import { paced, QUIET_MS } from "./paced.ts";
 import { toldWaitMs } from "./told-wait.ts";
 import {
   kindsOf,
@@ -48,8 +49,6 @@ const LONG_HINT_MS = 25_000;
 
 /** A wait beyond this is longer than any one-minute rate can ask for. */
 const LONGEST_WAIT_MS = 65_000;
-/** After this time nothing of the past counts, whatever the window. */
-const QUIET_MS = 61_000;
 /** A rest of the minute that is worth waiting for, ms. */
 const SHORT_REST_MS = 12_000;
 /** Bursts closer together than this cannot both find a minute's limit, ms, give or take this share of it. */
@@ -114,7 +113,7 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
       storm,
       others,
       undenied,
-      paced: isEarly ? await pacedBelow(t, chat, limits) : [],
+      paced: isEarly ? await paced(t, chat, limits.rpm * SAFE_SHARE) : [],
     };
 
   const shorter = await keepShorter(t, denial, whileDenied, kindsOf(t, account));
@@ -144,7 +143,7 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
     ({ answers }) => admittedIn(answers) < limits.rpm * SAFE_SHARE - 1,
   );
   const mix = early.flatMap((run) => (run === first ? chat : mixed));
-  const paced = early.length > 0 ? await pacedBelow(t, mix, limits) : [];
+  const evenly = early.length > 0 ? await paced(t, mix, limits.rpm * SAFE_SHARE) : [];
   return {
     limits,
     first,
@@ -157,7 +156,7 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
     second: next,
     undenied,
     third,
-    paced,
+    paced: evenly,
   };
 }
 
@@ -237,17 +236,4 @@ async function keepShorter(
   return isRateDenial(fresh) && (toldWaitMs(fresh) ?? TESTED_WAIT_MS + 1) <= TESTED_WAIT_MS
     ? keepPromise(t, fresh, ask)
     : null;
-}
-
-/** Evenly paced traffic at a safe share of the limit, for one minute after a quiet one. */
-async function pacedBelow(t: Probe, asks: readonly Ask[], { rpm }: Limits): Promise<Answer[]> {
-  await t.wait(QUIET_MS);
-  const count = Math.max(1, Math.floor(rpm * SAFE_SHARE));
-  const startUs = t.nowUs();
-  const sent: Promise<Answer>[] = [];
-  for (let index = 0; index < count; index++) {
-    await t.wait(Math.max(0, (index * 60_000) / count - (t.nowUs() - startUs) / 1_000));
-    sent.push(t.begin({ ...asks[index % asks.length], intent: "either" }).done);
-  }
-  return Promise.all(sent);
 }

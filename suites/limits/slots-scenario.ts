@@ -1,5 +1,13 @@
-import type { Answer, Ask, Held, LimitedAccount, Probe } from "../../src/conformance/index.ts";
+import {
+  type Answer,
+  type Ask,
+  type Held,
+  isStale,
+  type LimitedAccount,
+  type Probe,
+} from "../../src/conformance/index.ts";
 import { median } from "../../src/core/index.ts";
+import { LONG_STORY } from "../shared/texts.ts";
 import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
 import { admittedIn, atOnce, isRateDenial, isServed, isSlotDenial } from "./burst.ts";
 import { housesThatAreLeft, type LeftHouse } from "./left-houses.ts";
@@ -222,10 +230,12 @@ function knockersOf(t: Probe, { key, second }: LimitedAccount): Record<string, A
 /** Full waves, each after another thing that ends requests. */
 async function wavesAfterEverything(t: Probe, account: LimitedAccount, long: Ask, spacingMs: number): Promise<Wave[]> {
   const { key, limits } = account;
-  const wave = async () => {
+  const wave = async (ask: Ask): Promise<Answer[]> => {
     const count = limits.inFlight + 2;
     if (spacingMs > 0) return evenly(t, long, count, spacingMs);
-    const answers = await atOnce(t, [long], count);
+    const answers = await atOnce(t, [ask], count);
+    // A connection that was closed while it was idle says nothing of slots; new ones are not closed.
+    if (answers.some(({ exchange }) => isStale(exchange))) return wave(long);
     if (!answers.some(isRateDenial)) return answers;
     // A limiter with little burst has had enough of our speed: at half the account's rate it has no reason to deny.
     const easyMs = 120_000 / limits.rpm;
@@ -272,6 +282,8 @@ async function wavesAfterEverything(t: Probe, account: LimitedAccount, long: Ask
   ];
   const finish = async () => {
     await each(both({ intent: "either" }));
+    // Ended by their output limit.
+    await each(both({ intent: "either", prompt: LONG_STORY, maxTokens: 2 }));
     if (tools !== undefined) await each(both({ model: "tools" }).map(withTool));
   };
   const beRefused = async () => {
@@ -313,11 +325,13 @@ async function wavesAfterEverything(t: Probe, account: LimitedAccount, long: Ask
     if (!possible) continue;
     await act();
     await t.wait(left ? NOTICE_MS[0] : SETTLE_MS);
-    const answers = await wave();
+    // Connections that carried others before: a request on one must take one slot, too.
+    const ask = left ? long : { ...long, freshConnection: false };
+    const answers = await wave(ask);
     let later: Answer[] | null = null;
     if (admittedIn(answers) < slots && answers.some(isSlotDenial)) {
       await t.wait(left ? NOTICE_MS[1] : LATE_MS);
-      later = await wave();
+      later = await wave(ask);
     }
     waves.push({ what, expected: slots, answers, later });
     await t.wait(SETTLE_MS);

@@ -23,7 +23,7 @@ const tierSlots = defineCheck({
   title: "The account of a tier has as many slots as its tier",
   covers: ["LIMIT-2", "LIMIT-CONC-2", "LIMIT-1"],
   explains:
-    "On the account of a tier, as many long streams at once as the tier has slots: none may be denied for their number. While all of them run, a few more: none may be served, and accounts that were set aside for limits, which have far fewer slots, may not be denied for this one's streams. Shows accounts that are kept by another tier's limits, or by one another's. The largest tier is tried where the one before it was filled within 1.5 s, and its streams are left when the answer is known.",
+    "On the account of a tier, as many long streams at once as the tier has slots: none may be denied for their number. While all of them run, a few more: none may be served, and accounts that were set aside for limits, which have far fewer slots, may not be denied for this one's streams. Shows accounts that are kept by another tier's limits, or by one another's. The largest tier is tried where the one before it was filled within 1.5 s; streams of both are left when the answer is known.",
   needs: ["model.stream"],
   across: { case: TIERS },
   // Other checks may use the account of a tier because of its room; and a load run that follows wants it rested.
@@ -92,8 +92,8 @@ async function fill(t: Probe, tier: Tier): Promise<House> {
   await Promise.all(house.map(({ live }) => live.started));
   const filledMs = (t.nowUs() - startUs) / 1_000;
   const [extras, elsewhere] = await Promise.all([atOnce(t, [long], EXTRA), askElsewhere(t)]);
-  // The texts of the largest house would cost as much as the rest of the run.
-  if (tier === "scale") for (const { live } of house) live.abort();
+  // The texts of large houses would cost as much as the rest of the run.
+  if (tier !== "starter") for (const { live } of house) live.abort();
   return { slots, held: await Promise.all(house.map(({ done }) => done)), extras, elsewhere, filledMs };
 }
 

@@ -7,8 +7,9 @@ import {
   type Held,
   isTimedOut,
   type Probe,
+  type Verdict,
 } from "../../src/conformance/index.ts";
-import { member } from "../../src/core/index.ts";
+import { isObject, member } from "../../src/core/index.ts";
 import { DIALECTS, parseJson } from "../../src/wire/index.ts";
 import { AMPLE_TOKENS, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
 
@@ -175,8 +176,9 @@ const echoAlways = defineWatch({
   title: "The echo model repeats its own prompt every time",
   covers: ["TEXT-INTACT"],
   explains:
-    "Looks at every served request of the run to the model that repeats its prompt. When nearly all answers hold their own prompt, one that does not was answered with something else: a cached reply, another caller's, a fallback model's.",
+    "Looks at every served request of the run to the model that repeats its prompt. When nearly all answers hold their own prompt, one that does not was answered with something else: a cached reply, another caller's, a fallback model's. When nearly all answers to a single plain turn say the same around the prompt, one that says something else holds text that is not its own.",
   judge(answers, verdict) {
+    judgeSurroundings(answers, verdict);
     const byModel = new Map<string, { answer: Answer; own: boolean }[]>();
     for (const answer of answers) {
       const asked = shortPrompt(answer);
@@ -197,6 +199,48 @@ const echoAlways = defineWatch({
     if (verdict.findings.length === 0) verdict.notApplicable("no model of the run repeats its prompt");
   },
 });
+
+/** Answers of one kind that must say the same around their prompts before one that does not is an oddity, and their share. */
+const ALIKE_LEAST = 20;
+const ALIKE = 0.95;
+const PLAIN_FIELDS: readonly string[] = ["model", "messages", "stream", "max_tokens"];
+
+/** What stands around the prompt in the answers of a model that repeats it: the same for nearly all, or it says nothing. */
+function judgeSurroundings(answers: readonly Answer[], verdict: Verdict): void {
+  const kinds = new Map<string, { readonly answer: Answer; readonly around: string }[]>();
+  for (const answer of answers) {
+    const asked = shortPrompt(answer);
+    const text = answer.admitted ? answer.replyText : undefined;
+    if (asked === undefined || !isPlain(answer) || text?.includes(asked.prompt) !== true) continue;
+    const kind = `${asked.model} ${answer.asked.endpoint} ${answer.streamed}`;
+    const entries = kinds.get(kind) ?? [];
+    kinds.set(kind, entries);
+    entries.push({ answer, around: text.replace(asked.prompt, "…").trim() });
+  }
+  for (const entries of kinds.values()) {
+    const usual = mostCommon(entries.map(({ around }) => around));
+    const others = entries.filter(({ around }) => around !== usual);
+    if (entries.length < ALIKE_LEAST || entries.length - others.length < entries.length * ALIKE) continue;
+    verdict.should("TEXT-INTACT", others.length, 0, {
+      in: others[0]?.answer,
+      because: `of ${entries.length} answers say something else around their prompt than the others: ${JSON.stringify(others[0]?.around.slice(0, 60))}`,
+    });
+  }
+}
+
+/** A single turn and nothing that could change the reply. */
+function isPlain({ exchange }: Answer): boolean {
+  const body = parseJson(exchange.request.body ?? "");
+  const messages = member(body, "messages");
+  if (!isObject(body) || !Array.isArray(messages) || messages.length !== 1) return false;
+  return Object.keys(body).every((name) => PLAIN_FIELDS.includes(name));
+}
+
+function mostCommon(texts: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? "";
+}
 
 /** The last turn of a request to a plain model, when it is so short that no output bound cuts its echo. */
 function shortPrompt({ asked, exchange }: Answer): { readonly model: string; readonly prompt: string } | undefined {

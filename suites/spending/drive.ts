@@ -1,4 +1,4 @@
-import type { Answer, Ask, Probe } from "../../src/conformance/index.ts";
+import { type Answer, type Ask, outputTokensOf, type Probe } from "../../src/conformance/index.ts";
 import type { Key } from "../../src/target/index.ts";
 import { LONG_TEXT } from "../shared/texts.ts";
 
@@ -35,6 +35,8 @@ export type Drive = {
 const SMALL = 60;
 const SOME_LARGE = 6;
 const MORE_LARGE = 34;
+/** What one drive may use of the run's budget of output tokens before the many large ones end: others need some, too. */
+const SHARE_OF_BUDGET = 0.08;
 const POLL_MS = 3_000;
 /** Answers in a row that were not served and are no rate denial, after which the key is taken for stopped. */
 const STOPPED = 3;
@@ -69,13 +71,17 @@ export async function drive(t: Probe, key: Key, kind: Kind, lagS: number, effort
   const small: Ask = { key, ...kind, intent: "either", patient: false };
   const large: Ask = { ...small, prompt: LONG_TEXT, ...(kind.endpoint === "messages" ? { maxTokens: 2_000 } : {}) };
   const outcome = (denial: Answer | null, waitedS: number) => driven(kind, served, denial, waitedS);
+  const most = t.target.budget.outputTokens * SHARE_OF_BUDGET;
+  let tokens = 0;
   let refused = 0;
   for (let sent = 0; sent < effort.small + effort.large; sent++) {
     if (sent === SMALL + SOME_LARGE && effort.waitBetween) {
       const { denial, waitedS } = await deniedAtLast(t, small, lagS);
       if (denial !== null) return outcome(denial, waitedS);
     }
+    if (sent >= SMALL + SOME_LARGE && tokens > most) break;
     const answer = await t.ask(sent < effort.small ? small : large);
+    tokens += outputTokensOf(answer);
     if (isSpendingDenial(answer)) return outcome(answer, 0);
     refused = answer.admitted ? 0 : refused + 1;
     if (answer.admitted) served.push(answer);
@@ -88,7 +94,7 @@ export async function drive(t: Probe, key: Key, kind: Kind, lagS: number, effort
 }
 
 /** Polls until a denial comes, for a tally that lags. */
-async function deniedAtLast(t: Probe, ask: Ask, lagS: number): Promise<Pick<Drive, "denial" | "waitedS">> {
+export async function deniedAtLast(t: Probe, ask: Ask, lagS: number): Promise<Pick<Drive, "denial" | "waitedS">> {
   const startUs = t.nowUs();
   const waitedS = () => (t.nowUs() - startUs) / 1_000_000;
   while (waitedS() < lagS) {

@@ -141,9 +141,15 @@ const parallelOvershoot: InducedSpec = {
   title: "Parallel requests do not get far past the limit",
   covers: ["SPEND-6"],
   explains:
-    "On fresh keys: how many of a burst, three times what the limit pays for, are served, against one request after the other. For a lifetime budget a burst should not get twice the limit. The tally of a daily cap may lag by about a minute, so there the overshoot is noted.",
-  judge({ parallel, state }, verdict) {
+    "On fresh keys: how many of a burst, three times what the limit pays for, are served, against one request after the other. For a lifetime budget a burst should not get twice the limit. The tally of a daily cap may lag by about a minute, so there the overshoot is noted. After a burst of short requests that were served beyond the limit the key must be denied once the tally had its time: charges that are made at the same time must not get lost.",
+  judge({ parallel, burst, state }, verdict) {
+    if (burst !== null && burst.served >= burst.sequential * 1.5)
+      verdict.should("SPEND-6", burst.after !== null, true, {
+        in: burst.after ?? undefined,
+        because: `${burst.served} short requests at once were served, where ${burst.sequential} one after the other used the key up; denied after that`,
+      });
     if (parallel === null) {
+      if (burst !== null) return;
       return verdict.notApplicable("fresh keys can only be had from a provisioning hook or the embedded gateway");
     }
     const { served, atOnce, sequential } = parallel;

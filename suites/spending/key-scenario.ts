@@ -1,7 +1,17 @@
 import type { Answer, Ask, Probe } from "../../src/conformance/index.ts";
 import type { Key } from "../../src/target/index.ts";
 import { LONG_TEXT } from "../shared/texts.ts";
-import { type Drive, describeKind, drive, driveLong, effortFor, KINDS, type Kind } from "./drive.ts";
+import {
+  type Drive,
+  deniedAtLast,
+  describeKind,
+  drive,
+  driveLong,
+  effortFor,
+  isSpendingDenial,
+  KINDS,
+  type Kind,
+} from "./drive.ts";
 
 /** A batch of requests that end in failure, and a good request after it. */
 export type FreeBatch = { readonly what: string; readonly failures: readonly Answer[]; readonly after: Answer };
@@ -18,7 +28,12 @@ export type KeyRecording = {
   readonly again: Answer | null;
   /** Served of a burst in parallel on a fresh key, where one can be made; `null` otherwise. */
   readonly parallel: Overshoot | null;
+  /** A burst of short requests on a fresh key, where one can be made, and what came of the key; `null` otherwise. */
+  readonly burst: Burst | null;
 };
+
+/** Short requests served of a burst, what one after the other paid for, and the denial that has to follow. */
+export type Burst = { readonly served: number; readonly sequential: number; readonly after: Drive["denial"] };
 
 /** Long streams served of so many at once, and of as many as came a few at a time until the denial. */
 export type Overshoot = { readonly served: number; readonly atOnce: number; readonly sequential: number };
@@ -81,6 +96,7 @@ export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): P
     denied,
     sibling,
     again,
+    burst: made === undefined ? null : await burst(t, state, drives),
     parallel:
       made === undefined ? null : await overshoot(t, state, drives.find(({ kind }) => kind.long === true)?.served ?? 0),
   };
@@ -166,4 +182,28 @@ async function overshoot(t: Probe, state: "cappable" | "childSmall", sequential:
   const ask: Ask = { key, endpoint: "chat", mode: "stream", model: "stream", prompt: LONG_TEXT, intent: "either" };
   const answers = await Promise.all(Array.from({ length: atOnce }, () => t.begin(ask).done));
   return { served: answers.filter(({ admitted }) => admitted).length, atOnce, sequential };
+}
+
+/** A burst pays for a key's limit so many times over that losing some charges, but not most, is no matter. */
+const TIMES_OVER = 3;
+const ENOUGH = 1.5;
+
+/**
+ * Short requests at once on a fresh key, several times what the limit pays for. How many of them are served is the tally's
+ * lag; that they count in the end is not.
+ */
+async function burst(t: Probe, state: "cappable" | "childSmall", drives: readonly Drive[]): Promise<Burst | null> {
+  const model = drives.find(({ kind, denial, served }) => kind.long !== true && denial !== null && served > 0);
+  if (model === undefined) return null;
+  const { kind, served: sequential } = model;
+  const slots = Math.floor((t.target.limits?.inFlight ?? 64) * 0.7);
+  const atOnce = sequential * TIMES_OVER + 4;
+  const key = atOnce > slots ? undefined : await t.freshKey(`key.${state}`);
+  if (key === undefined) return null;
+  const ask: Ask = { key, endpoint: kind.endpoint, mode: kind.mode, intent: "either", patient: false };
+  const answers = await Promise.all(Array.from({ length: atOnce }, () => t.begin(ask).done));
+  const served = answers.filter(({ admitted }) => admitted).length;
+  const denial = answers.find(isSpendingDenial);
+  if (denial !== undefined || served < sequential * ENOUGH) return { served, sequential, after: denial ?? null };
+  return { served, sequential, after: (await deniedAtLast(t, ask, LAG_S[state])).denial };
 }

@@ -39,6 +39,12 @@ const crossed = (when: When): Apply => {
   });
 };
 
+/** The same with some text before the last turn, which models repeat. */
+const opened = (ask: Ask, opening: string): Ask => ({
+  ...ask,
+  turns: [...ask.turns.slice(0, -1), { role: "user", text: opening + lastUserText(ask) }],
+});
+
 /** What shows only with many requests, or many at a time. */
 export const LOAD_FAULTS: readonly Fault[] = [
   loadFault(
@@ -79,6 +85,25 @@ export const LOAD_FAULTS: readonly Fault[] = [
     })(),
   ),
   loadFault(
+    "load.abandoned-text-opens-next",
+    [...CROSSED, "TEXT-INTACT"],
+    "After a client left in the middle, the next reply begins with words of the reply that nobody read.",
+    (() => {
+      const left = remembered(() => ({ text: "" }));
+      return all(
+        wrap("ended", (next) => (call, closing) => {
+          if (closing.outcome === "interrupted") left(call).text = "and so it went on until the evening. ";
+          next(call, closing);
+        }),
+        wrap("plan", (next) => (model, ask, call) => {
+          const opening = left(call).text;
+          left(call).text = "";
+          return next(model, opening === "" ? ask : opened(ask, opening), call);
+        }),
+      );
+    })(),
+  ),
+  loadFault(
     "load.text-leaks-into-next",
     CROSSED,
     "With six requests in flight, a reply begins with the last word of another prompt.",
@@ -88,11 +113,7 @@ export const LOAD_FAULTS: readonly Fault[] = [
         const before = last(call).text.split(" ").at(-1) ?? "";
         last(call).text = lastUserText(ask);
         if (!crowded(6)(call)) return next(model, ask, call);
-        return next(
-          model,
-          { ...ask, turns: [...ask.turns.slice(0, -1), { role: "user", text: `${before} ${lastUserText(ask)}` }] },
-          call,
-        );
+        return next(model, opened(ask, `${before} `), call);
       });
     })(),
   ),

@@ -203,6 +203,18 @@ export const RATE_FAULTS: readonly Fault[] = [
     rateBy(undefined, (rpm) => rpm / 2),
   ),
   loadFault(
+    "rate.starter-a-third",
+    ["LIMIT-2", "LIMIT-RATE-3"],
+    "Accounts of the starter tier are let a hundred requests per minute.",
+    rateBy(undefined, (rpm) => (rpm === 300 ? 100 : rpm)),
+  ),
+  loadFault(
+    "rate.growth-as-starter",
+    ["LIMIT-2", "LIMIT-RATE-3"],
+    "Accounts of the growth tier have the rate of the starter tier.",
+    rateBy(undefined, (rpm) => (rpm === 1_000 ? 300 : rpm)),
+  ),
+  loadFault(
     "rate.two-thirds",
     [...UNDER, "LIMIT-2"],
     "Two thirds of the promised requests are let through.",

@@ -5,7 +5,7 @@ import { refusal } from "../pipeline/refusal.ts";
 import { cutOff } from "./connection-edits.ts";
 import { type Fault, loadFault } from "./fault.ts";
 import { meetsFullHouse } from "./limit-scopes.ts";
-import { always, every, remembered, streaming, type When, whole } from "./when.ts";
+import { always, every, remembered, reused, streaming, type When, whole } from "./when.ts";
 import { type Apply, all, onDenial, overlook, wrap } from "./wrap.ts";
 
 const TOO_MANY = ["LIMIT-CONC-2"];
@@ -99,6 +99,29 @@ export const SLOT_FAULTS: readonly Fault[] = [
           closing.outcome === "complete" && unlucky(call)
       )(every(50, whole)),
     ),
+  ),
+  loadFault(
+    "slots.leaked-by-output-limit",
+    LEAK,
+    "A reply that its output limit cut short keeps its slot for ever.",
+    leaks((call) => call.ask?.maxTokens !== undefined && call.ask.maxTokens < 8),
+  ),
+  loadFault(
+    "slots.reused-connections-take-two",
+    ["LIMIT-CONC-2", "LIMIT-CONC-4"],
+    "A stream on a connection that was used before takes two slots.",
+    wrap("began", (next) => (call) => {
+      const { key, lease } = call;
+      if (streaming(call) && reused(call) && key !== undefined && lease !== undefined) {
+        const more = call.behaviour.slotsOf(key, call).take(lease.expectedEndUs);
+        const release = () => {
+          lease.release();
+          more.release();
+        };
+        call.lease = { ...lease, release };
+      }
+      next(call);
+    }),
   ),
   loadFault(
     "slots.leaked-by-upstream-failures",

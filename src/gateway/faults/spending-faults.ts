@@ -53,6 +53,22 @@ const stopsSiblings = (reason: "quota_exceeded" | "budget_exhausted"): Apply =>
 /** Who is stopped for money, and for how long. */
 export const SPENDING_FAULTS: readonly Fault[] = [
   fault(
+    "spend.cap-forgotten-after-a-while",
+    ["SPEND-7", ...QUOTA],
+    "Ten seconds after its first denial a capped key is served again.",
+    wrap("check", (next) => {
+      const first = remembered(() => new Map<string, number>());
+      return (name, call) => {
+        const refused = next(name, call);
+        if (refused?.reason !== "quota_exceeded" || call.key === undefined) return refused;
+        const nowUs = call.services.clock.monotonicUs();
+        const firstUs = first(call).get(call.key.id) ?? nowUs;
+        first(call).set(call.key.id, firstUs);
+        return nowUs - firstUs > 10_000_000 ? undefined : refused;
+      };
+    }),
+  ),
+  fault(
     "spend.cap-never-enforced",
     [...QUOTA, "SPEND-5", "SPEND-7", "SPEND-12", "STREAM-2"],
     "Daily caps are never enforced.",
