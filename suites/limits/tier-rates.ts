@@ -33,6 +33,7 @@ const tierRates = defineCheck({
   covers: ["LIMIT-2", "LIMIT-RATE-3"],
   explains:
     "On the account of a tier whose slots were filled a moment ago, short requests until 70 % of a minute's rate (growth: 33 %) have been sent within a few seconds. If the rate denies one before that, as a limiter with little burst may, as many are sent evenly over a minute after a quiet one: none of them may be denied. Shows accounts that are kept by another tier's rate; `gauntlet load` measures the rate itself.",
+  needs: ["model.stream"],
   // Other checks may use the account of a tier because of its room; and a load run that follows wants it rested.
   alone: "first",
   cost: { requests: 260, waitS: 2 },
@@ -54,8 +55,8 @@ async function tryRate(t: Probe, tier: Tier): Promise<Tried> {
   if (account === undefined) return { tier, wanted: 0, answers: [], evenly: [] };
   const { key, limits } = account;
   const wanted = Math.floor(limits.rpm * SHARES[tier]);
-  const house = t.target.models.stream === undefined ? { held: [], extras: [] } : await fillOnce(t, tier);
-  const answers: Answer[] = [...house.held, ...house.extras];
+  const { held, extras } = await fillOnce(t, tier);
+  const answers: Answer[] = [...held, ...extras];
   const atOnce = Math.max(1, Math.min(AT_ONCE, Math.floor(limits.inFlight / 2)));
   const endUs = t.nowUs() + MOST_MS * 1_000;
   while (answers.length < wanted && !answers.some(isRateDenial) && t.nowUs() < endUs) {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ROOT } from "../../scripts/docs/generated-files.ts";
@@ -10,7 +10,8 @@ import { CUTS, PROVIDER_OPTIONS } from "../prove/gateways/provider.ts";
 const EXAMPLES = join(ROOT, "examples");
 const examples = readdirSync(EXAMPLES, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name);
+  .map(({ name }) => name)
+  .filter((name) => existsSync(join(EXAMPLES, name, "expected.yaml")));
 const known = new Set<string>(CHECKS.map(({ id }) => id));
 
 test.each(examples)("what is expected of %s are checks that there are, each with a reason", (name) => {

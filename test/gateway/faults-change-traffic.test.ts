@@ -46,13 +46,18 @@ const SHOWN_BY_OTHER: Readonly<Record<string, readonly ProbeName[]>> = {
 /** What only a whole scenario shows; the kill matrix has the check that sees it. */
 const SHOWN_BY_CHECKS: readonly string[] = [
   "rate.emptied-by-denials",
+  "rate.growth-as-starter",
   "rate.per-client",
+  "rate.starter-a-third",
   "rate.streams-by-quarter-minute",
   "slots.abandoned-free-two",
   "slots.failed-free-two",
   "slots.growth-as-starter",
+  "slots.leaked-by-output-limit",
+  "slots.reused-connections-take-two",
   "slots.scale-as-growth",
   "slots.whole-freed-after-a-second",
+  "spend.cap-forgotten-after-a-while",
   "stream.forced-by-slow-model",
   "stream.forced-by-slow-model-on-messages",
 ];
