@@ -176,7 +176,7 @@ const echoAlways = defineWatch({
   title: "The echo model repeats its own prompt every time",
   covers: ["TEXT-INTACT"],
   explains:
-    "Looks at every served request of the run to the model that repeats its prompt. When nearly all answers hold their own prompt, one that does not was answered with something else: a cached reply, another caller's, a fallback model's. When nearly all answers to a single plain turn say the same around the prompt, one that says something else holds text that is not its own.",
+    "Looks at every served request of the run to the model that repeats its prompt. When nearly all answers hold their own prompt, one that does not was answered with something else: a cached reply, another caller's, a fallback model's. When nearly all answers to the plainest request say the same around its text, one that says something else holds text that is not its own.",
   judge(answers, verdict) {
     judgeSurroundings(answers, verdict);
     const byModel = new Map<string, { answer: Answer; own: boolean }[]>();
@@ -228,8 +228,9 @@ function judgeSurroundings(answers: readonly Answer[], verdict: Verdict): void {
   }
 }
 
-/** A single turn and nothing that could change the reply. */
-function isPlain({ exchange }: Answer): boolean {
+/** The plainest request, of which only the unique text differs: what else is said can depend on what was asked. */
+function isPlain({ asked, exchange }: Answer): boolean {
+  if (asked.nonce === undefined) return false;
   const body = parseJson(exchange.request.body ?? "");
   const messages = member(body, "messages");
   if (!isObject(body) || !Array.isArray(messages) || messages.length !== 1) return false;

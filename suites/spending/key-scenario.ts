@@ -184,8 +184,8 @@ async function overshoot(t: Probe, state: "cappable" | "childSmall", sequential:
   return { served: answers.filter(({ admitted }) => admitted).length, atOnce, sequential };
 }
 
-/** A burst pays for a key's limit so many times over that losing some charges, but not most, is no matter. */
-const TIMES_OVER = 3;
+/** A burst pays for a key's limit so many times over; what is served of it must be enough to have passed the limit. */
+const TIMES_OVER = 2;
 const ENOUGH = 1.5;
 
 /**
