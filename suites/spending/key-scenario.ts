@@ -188,6 +188,11 @@ async function overshoot(t: Probe, state: "cappable" | "childSmall", sequential:
 const TIMES_OVER = 2;
 const ENOUGH = 1.5;
 
+/** Whether what was served of a burst must have passed the limit. */
+export function passedTheLimit({ served, sequential }: Pick<Burst, "served" | "sequential">): boolean {
+  return served >= sequential * ENOUGH;
+}
+
 /**
  * Short requests at once on a fresh key, several times what the limit pays for. How many of them are served is the tally's
  * lag; that they count in the end is not.
@@ -204,6 +209,7 @@ async function burst(t: Probe, state: "cappable" | "childSmall", drives: readonl
   const answers = await Promise.all(Array.from({ length: atOnce }, () => t.begin(ask).done));
   const served = answers.filter(({ admitted }) => admitted).length;
   const denial = answers.find(isSpendingDenial);
-  if (denial !== undefined || served < sequential * ENOUGH) return { served, sequential, after: denial ?? null };
+  if (denial !== undefined || !passedTheLimit({ served, sequential }))
+    return { served, sequential, after: denial ?? null };
   return { served, sequential, after: (await deniedAtLast(t, ask, LAG_S[state])).denial };
 }
