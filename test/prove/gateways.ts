@@ -6,6 +6,7 @@
  *     npm run prove:gateways -- portkey litellm               these; one that cannot be had is a failure then
  *     npm run prove:gateways -- --folder DIR                  keeps what is installed, and the runs
  *     npm run prove:gateways -- --write                       renews the reports under docs/real-gateways
+ *     npm run prove:gateways -- --at-once 3                   so many side by side
  */
 import { randomBytes } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -25,7 +26,7 @@ import { startProvider } from "./gateways/provider.ts";
 
 const GATEWAYS: readonly Gateway[] = [portkey, litellmWithoutDatabase, litellm];
 
-/** Port that the examples expect the provider on. */
+/** Port that the examples expect the provider on; side by side every gateway has a provider of its own, on any port. */
 const PROVIDER_PORT = 9100;
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -34,6 +35,7 @@ const REPORTS = join(ROOT, "docs/real-gateways");
 const args = await yargs(process.argv.slice(2))
   .option("folder", { type: "string", describe: "Keeps what is installed, and the runs" })
   .option("write", { type: "boolean", default: false, describe: "Renews docs/real-gateways" })
+  .option("at-once", { type: "number", default: 1, describe: "How many gateways are tried side by side" })
   .strictOptions()
   .parseAsync();
 
@@ -42,6 +44,8 @@ const strangers = names.filter((name) => !GATEWAYS.some((gateway) => gateway.nam
 if (strangers.length > 0) throw new Error(`There is no gateway ${strangers.join(", ")}.`);
 if (!existsSync(MAIN)) throw new Error("There is no dist: npm run build makes it.");
 
+// Side by side there are more programs to end with this process than Node expects of one.
+process.setMaxListeners(50);
 // Whatever was started ends with this process, however that ends (`startProgram`).
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 
@@ -57,28 +61,13 @@ const tried: Tried[] = [];
 const faults: string[] = [];
 const leftOut: string[] = [];
 
-for (const gateway of GATEWAYS) {
-  const { name } = gateway;
-  if (names.length > 0 && !names.includes(name)) continue;
-  const missing = gateway.missing();
-  if (missing !== undefined) {
-    console.log(`${name}: left out: ${missing}`);
-    leftOut.push(name);
-    if (names.includes(name)) faults.push(`${name}: ${missing}`);
-    continue;
-  }
-  try {
-    const compared = await tryGateway(gateway);
-    tried.push({ name, ...compared });
-    for (const fault of compared.faults) {
-      console.log(`FAIL ${name}: ${fault}`);
-      faults.push(`${name}: ${fault}`);
-    }
-  } catch (error) {
-    console.log(`FAIL ${name}:`, error);
-    faults.push(`${name}: ${error}`);
-  }
-}
+const chosen = GATEWAYS.filter(({ name }) => names.length === 0 || names.includes(name));
+const installed = chosen.filter(wasInstalled);
+await Promise.all(
+  Array.from({ length: args.atOnce }, async () => {
+    for (let gateway = installed.shift(); gateway !== undefined; gateway = installed.shift()) await prove(gateway);
+  }),
+);
 
 if (args.write) writeReports(tried.map(({ name }) => name));
 if (args.folder === undefined) rmSync(folder, { recursive: true, force: true });
@@ -96,17 +85,51 @@ function minutes(sinceMs: number): string {
   return ((Date.now() - sinceMs) / 60_000).toFixed(1);
 }
 
-/** One gateway, from nothing to what its run showed. */
+/** Installs a gateway. @returns `false` where there can be none; what goes wrong is a fault. */
+function wasInstalled(gateway: Gateway): boolean {
+  const { name } = gateway;
+  const missing = gateway.missing();
+  if (missing !== undefined) {
+    console.log(`${name}: left out: ${missing}`);
+    leftOut.push(name);
+    if (names.includes(name)) faults.push(`${name}: ${missing}`);
+    return false;
+  }
+  const beganMs = Date.now();
+  try {
+    gateway.install(folder);
+  } catch (error) {
+    fault(name, error);
+    return false;
+  }
+  console.log(`${name}: installed after ${minutes(beganMs)} min`);
+  return true;
+}
+
+async function prove(gateway: Gateway): Promise<void> {
+  const { name } = gateway;
+  try {
+    const compared = await tryGateway(gateway);
+    tried.push({ name, ...compared });
+    for (const one of compared.faults) fault(name, one);
+  } catch (error) {
+    fault(name, error);
+  }
+}
+
+function fault(name: string, what: unknown): void {
+  console.log(`FAIL ${name}:`, what);
+  faults.push(`${name}: ${what}`);
+}
+
+/** One gateway, from its start to what its run showed. */
 async function tryGateway(gateway: Gateway): Promise<Compared> {
   const { name } = gateway;
   const beganMs = Date.now();
-  gateway.install(folder);
-  console.log(`${name}: installed after ${minutes(beganMs)} min`);
-
   const work = join(folder, "runs", name);
   rmSync(work, { recursive: true, force: true });
   const [example, out, logs] = [join(work, "example"), join(work, "run"), join(work, "logs")];
-  const [port, providerPort] = [await freePort(gateway.port), await freePort(PROVIDER_PORT)];
+  const [port, providerPort] = [await freePort(gateway.port), await freePort(args.atOnce === 1 ? PROVIDER_PORT : 0)];
   copyExample(name, example, { [gateway.port]: port, [PROVIDER_PORT]: providerPort });
   const secret = (prefix: string) => `${prefix}-${randomBytes(18).toString("hex")}`;
   const env = { PROVIDER_KEY: secret("gk"), LITELLM_MASTER_KEY: secret("sk") };

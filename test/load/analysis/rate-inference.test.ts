@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../../src/core/index.ts";
+import { fixedWindow } from "../../../src/gateway/limits/fixed-window.ts";
 import { slidingLog } from "../../../src/gateway/limits/sliding-log.ts";
 import { inferRate } from "../../../src/load/analysis/limits/infer-rate.ts";
 import { rateExperiment } from "../../../src/load/analysis/limits/rate-experiment.ts";
 import type { Trial } from "../../../src/load/analysis/limits/trial.ts";
-import { LIMITERS, SimulatedGateway, type SimulationOptions } from "./simulated.ts";
+import { LIMITERS, SimulatedGateway, type SimulationOptions, START_US } from "./simulated.ts";
 
 type Name = keyof typeof LIMITERS;
 
@@ -49,6 +50,15 @@ describe.each([300, 1_000])("every limiter of %i a minute", (rpm) => {
     expect(gateway.elapsedS).toBeLessThan(240);
   });
 });
+
+test.each(Array.from({ length: 20 }, (_, index) => index * 3))(
+  "who shares a window is known wherever the first requests meet it: %i s",
+  async (phaseS) => {
+    const limiter = (rpm: number) => fixedWindow(rpm, START_US - phaseS * 1_000_000 - 400_000);
+    const { found } = await analyse({ limiter, rpm: 1_000, seed: phaseS + 1 });
+    expect(found.scopes).toMatchObject({ key: { answer: "shared" }, account: { answer: "separate" } });
+  },
+);
 
 test.each<Name>(["sliding log", "half a bucket", "paced"])("no hint is needed: %s", async (name) => {
   const { found } = await analyse({ limiter: LIMITERS[name], rpm: 420 }, false);

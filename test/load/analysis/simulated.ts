@@ -20,7 +20,8 @@ export const LIMITERS = {
   "paced loosely": (rpm: number) => paced(rpm, 1_000_000),
 } satisfies Record<string, (rpm: number) => RateLimiter>;
 
-const START_US = 1_000_000_000;
+/** The first moment of every simulation. */
+export const START_US = 1_000_000_000;
 const WALL_OFFSET_US = 1_761_000_012_345_678;
 
 export interface SimulationOptions {

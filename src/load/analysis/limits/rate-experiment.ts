@@ -166,8 +166,12 @@ async function silent(instrument: Instrument, plan: RatePlan): Promise<void> {
     await burst(instrument, Number.POSITIVE_INFINITY, plan.parallel);
     // A few denials after the burst: the end of it is a statement, too.
     await probe(instrument, kinds, spacingMs, spacingMs * 12, () => false);
-    const { kind, deniedCount } = settled(instrument, plan);
-    if (kind.confidence === "high" && deniedCount.answer !== null) return;
+    const { kind, deniedCount, scopes } = settled(instrument, plan);
+    // A window that ended soon after its last burst left no time to ask the others between denials.
+    const asked = Object.entries(scopes).every(
+      ([name, { answer }]) => answer !== null || !kinds.includes(name as AskKind),
+    );
+    if (kind.confidence === "high" && deniedCount.answer !== null && asked) return;
     if (instrument.left.requests <= 0) return;
   }
 }
