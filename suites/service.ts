@@ -8,6 +8,7 @@ import {
   that,
 } from "../src/conformance/index.ts";
 import { DIALECTS, type Endpoint, MODES } from "../src/wire/index.ts";
+import { isServed } from "./limits/burst.ts";
 import { assumeTwin, goodTwin } from "./shared/good-twin.ts";
 
 const ENDPOINTS = ["models", "chat", "messages"] as const;
@@ -125,19 +126,25 @@ const versionHeader = defineCheck({
   title: "The dated version header versions the messages dialect",
   covers: ["MSG-10", "VER-2", "MSG-11", "VER-3"],
   explains:
-    "With the header of the target file the request must be served. Without it, and with a future date, what happens is noted: whether it is mandatory is not shown.",
-  cost: { requests: 3 },
+    "With the header of the target file the request must be served, and so must a stream that is served without it. Without it, and with a future date, what happens is noted: whether it is mandatory is not shown.",
+  cost: { requests: 5 },
   async probe(t) {
     const { version } = t.target.headers;
     return {
       dated: await t.ask({ endpoint: "messages" }),
+      datedStream: await t.ask({ endpoint: "messages", stream: true }),
+      bareStream: await t.ask({ endpoint: "messages", stream: true, without: [version], intent: "odd" }),
       without: await t.ask({ endpoint: "messages", without: [version], intent: "odd" }),
       future: await t.ask({ endpoint: "messages", headers: [[version, "2199-01-01"]], intent: "odd" }),
     };
   },
-  judge({ dated, without, future }, verdict) {
-    verdict.must("MSG-10", dated.status, success, { in: dated, at: "status", because: dated.summary });
-    verdict.must("VER-2", dated.status, success, { in: dated, at: "status", because: dated.summary });
+  judge({ dated, datedStream, bareStream, without, future }, verdict) {
+    // Streams of this dialect may be refused; then the header is not what they are refused for.
+    const served = isServed(bareStream) ? [dated, datedStream] : [dated];
+    for (const reply of served) {
+      verdict.must("MSG-10", reply.status, success, { in: reply, at: "status", because: reply.summary });
+      verdict.must("VER-2", reply.status, success, { in: reply, at: "status", because: reply.summary });
+    }
     verdict.observe("MSG-11", without.summary, { in: without });
     verdict.observe("VER-3", future.summary, { in: future });
   },

@@ -25,6 +25,12 @@ export const MESSAGES_REQUEST_FAULTS: readonly Fault[] = [
     refuseBody(version, { message: "Unknown header." }),
   ),
   fault(
+    "messages.version-refused-on-streams",
+    ["MSG-10", "VER-2"],
+    "A stream with the dated version header is refused; one without is served.",
+    refuseBody(both(version, streaming), { message: "Unknown header." }),
+  ),
+  fault(
     "messages.version-500",
     ["MSG-10", "VER-2", "MSG-1", "BASE-2"],
     "A request with the dated version header is an internal error.",
