@@ -2,8 +2,8 @@
  * The proof of `gauntlet limits`: every limiter of the reference gateway, at starter and growth size, in real time. It
  * must name the kind, the rate within 3 %, the burst and the slots.
  *
- *     npm run build && npx tsx test/prove/limits.ts                 about 25 minutes, four gateways side by side
- *     npx tsx test/prove/limits.ts --only limits.paced --sizes starter
+ *     npm run build && npm run prove:limits                           about ten minutes, four gateways side by side
+ *     npm run prove:limits -- --only limits.paced --sizes starter
  */
 import { fileURLToPath } from "node:url";
 import yargs from "yargs";
