@@ -57,12 +57,12 @@ export class Probe {
 
   /** A key of its own for a state that the probe uses up; `undefined` when nobody can make one. */
   freshKey(state: `key.${KeyName}`): Promise<Key | undefined> {
-    return this.#traffic.freshKey(state);
+    return this.#traffic.supplies.freshKey(state);
   }
 
   /** The gateway's clock, where it can be shifted; the check declares that it needs it. */
   get clock(): Required<Pick<Supplier, "shiftClock" | "readClock">> | undefined {
-    const { shiftClock, readClock } = this.#traffic.supplier ?? {};
+    const { shiftClock, readClock } = this.#traffic.supplies.supplier ?? {};
     return shiftClock === undefined || readClock === undefined ? undefined : { shiftClock, readClock };
   }
 

@@ -81,7 +81,7 @@ async function resultFrom(
   const missing: string[] = [];
   const unblock: string[] = [];
   for (const need of check.needs ?? []) {
-    const supply = await traffic.supply(need);
+    const supply = await traffic.supplies.supply(need);
     if (supply.ok) {
       attestations.push(supply.attestation);
     } else if (supply.skipped !== undefined) {

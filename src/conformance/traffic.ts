@@ -1,17 +1,16 @@
 import { type ContinueOutcome, type Exchange, expectContinue, type LiveExchange, Recorder } from "../client/index.ts";
 import { type Clock, type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
-import { allKeys, type Key, type KeyName, type Supplier, type Target } from "../target/index.ts";
+import { allKeys, type Key, type Supplier, type Target } from "../target/index.ts";
 import { type Endpoint, type Mode, retryAfterMs } from "../wire/index.ts";
 import { accountOfKey, limitsOfAccount } from "./account-of-key.ts";
 import { Answer, type Asked, type ReadingRules } from "./answer.ts";
 import { type Ask, buildRequest } from "./ask.ts";
 import { denialWords } from "./contract.ts";
 import { GivenUp } from "./given-up.ts";
-import type { Need } from "./need.ts";
 import { Pace } from "./pace.ts";
 import { Patience, QUICK_DEADLINE_MS } from "./patience.ts";
 import { Spent } from "./spent.ts";
-import { type Supply, staticSupply } from "./states.ts";
+import { Supplies } from "./supplies.ts";
 
 export interface TrafficOptions {
   readonly target: Target;
@@ -47,6 +46,7 @@ const SHORT_AMBIENT_WAIT_MS = 8_000;
 const CONTROL_LASTS_MS = 8_000;
 /** A rate at which a whole run does not have to wait for its own traffic. */
 const AMPLE_RPM = 1_000;
+
 /** Everything that a conformance run sends, in one place: pacing, ambient denials, stale connections, bookkeeping. */
 export class Traffic implements AsyncDisposable {
   readonly random: Random;
@@ -62,19 +62,13 @@ export class Traffic implements AsyncDisposable {
   readonly #patience = new Patience(() => this.target.timeouts);
   readonly #onAnswer: ((answer: Answer) => void) | undefined;
   readonly #runTag: string;
-  readonly supplier: Supplier | undefined;
-  readonly #supplies = new Map<Need, Promise<Supply>>();
   readonly #scenarios = new Map<string, Promise<unknown>>();
-  #target: Target;
+  readonly supplies: Supplies;
   readonly spent = new Spent(() => this.target.budget);
-  /** States of the keys that were made for this run, one entry per key. */
-  readonly made: string[] = [];
   #nonces = 0;
   #turns = 0;
 
   constructor({ target, seed, signal, onAnswer, supplier, clock = systemClock }: TrafficOptions) {
-    this.supplier = supplier;
-    this.#target = target;
     this.random = seededRandom(seed);
     this.signal = signal;
     this.#clock = clock;
@@ -88,45 +82,19 @@ export class Traffic implements AsyncDisposable {
       bounds: { deadlineMs: target.timeouts.answerMs, idleMs: target.timeouts.idleMs },
       clock,
     });
+    const { redactor } = this.recorder;
+    const onKey = (key: Key) => redactor.add({ name: `key.${key.name}`, value: key.reveal() });
+    this.supplies = new Supplies({ target, supplier, signal, onKey });
     signal.addEventListener("abort", () => this.recorder.abortAll(), { once: true });
   }
 
   get target(): Target {
-    return this.#target;
+    return this.supplies.target;
   }
 
-  /** Names the plain model, where the target file does not. */
+  /** Names the models that the target file does not. */
   fillModels(listed: string | undefined): void {
-    const { models } = this.#target;
-    const chat = models.chat ?? listed;
-    const unknown = models.unknown ?? `gauntlet-no-such-model-${this.#runTag}`;
-    this.#target = { ...this.#target, models: { ...models, chat, messages: models.messages ?? chat, unknown } };
-  }
-
-  /** Whether a need is met: by the target file, or by a supplier that makes the state. Asked once per run. */
-  supply(need: Need): Promise<Supply> {
-    const known = this.#supplies.get(need);
-    if (known !== undefined) return known;
-    const found = this.#findSupply(need);
-    this.#supplies.set(need, found);
-    return found;
-  }
-
-  async #findSupply(need: Need): Promise<Supply> {
-    const supply = staticSupply(need, this.target);
-    if (supply.ok || supply.skipped !== undefined || !need.startsWith("key.")) return supply;
-    const key = await this.freshKey(need as `key.${KeyName}`);
-    if (key === undefined || this.supplier === undefined) return supply;
-    this.#target = { ...this.#target, keys: { ...this.#target.keys, [need.slice(4)]: key } };
-    return { ok: true, attestation: { state: need, by: this.supplier.attestation } };
-  }
-
-  /** A key of its own for a state that a probe uses up; `undefined` when nobody can make one. */
-  async freshKey(state: `key.${KeyName}`): Promise<Key | undefined> {
-    const key = await this.supplier?.fresh(state, this.signal);
-    if (key !== undefined) this.made.push(state);
-    if (key !== undefined) this.recorder.redactor.add({ name: `key.${key.name}`, value: key.reveal() });
-    return key;
+    this.supplies.fillModels(listed, `gauntlet-no-such-model-${this.#runTag}`);
   }
 
   /** When a request was last sent on an account, by the machine's clock, ms; 0 when none was. */
