@@ -1,10 +1,12 @@
 import {
   type Answer,
+  type Ask,
   anArray,
   anObject,
   type Check,
   defineCheck,
   defineWatch,
+  type Probe,
   success,
   that,
   type Verdict,
@@ -78,38 +80,72 @@ const listShape = defineCheck({
 
 /** Most ids that are tried: listed models may be slow, dear or broken for reasons of their own. */
 const SAMPLE = 12;
+/** Of those that only another key is shown. */
+const OWN_SAMPLE = 4;
 /** Time in which a denied model would have been denied; a slower answer is no denial. */
 const DENIAL_MS = 4_000;
+
+/** A model that was asked for; in the second dialect only where the first does not know it. */
+type Tried = { readonly id: string; readonly chat: Answer; readonly messages: Answer | null };
+
+const isUnknown = ({ chat, messages }: Tried): boolean => chat.status === 404 && messages?.status === 404;
+
+async function tryId(t: Probe, key: Ask["key"], id: string): Promise<Tried> {
+  const ask: Ask = {
+    model: { id },
+    intent: "either",
+    patient: false,
+    bounds: { deadlineMs: DENIAL_MS },
+    ...(key === undefined ? {} : { key }),
+  };
+  const chat = await t.ask({ ...ask, endpoint: "chat" });
+  const messages = chat.status === 404 ? await t.ask({ ...ask, endpoint: "messages" }) : null;
+  return { id, chat, messages };
+}
+
+/** Asks for ids of a key's list; for those that are unknown once more, if the list still has them. */
+async function tryIds(t: Probe, key: Ask["key"], ids: readonly string[]) {
+  const tried = await Promise.all(ids.map((id) => tryId(t, key, id)));
+  const doubtful = tried.filter(isUnknown);
+  if (doubtful.length === 0) return { tried, retried: [] };
+  const again = idsOf(await t.ask({ endpoint: "models", ...(key === undefined ? {} : { key }) }));
+  const still = doubtful.filter(({ id }) => again.includes(id));
+  return { tried, retried: await Promise.all(still.map(({ id }) => tryId(t, key, id))) };
+}
 
 const listedIdsWork = defineCheck({
   id: "models.listed-ids-work",
   title: "A listed id is a valid model",
   covers: ["MODELS-3", "MODELS-4"],
   explains:
-    "Takes ids verbatim from the list and asks for a reply. A listed id that is answered with 404 model_not_found, twice and with the list fetched again in between, is a warning, as is a configured model that the list lacks. Other failures of a model are its own affair.",
-  cost: { requests: SAMPLE + 4 },
+    "Takes ids verbatim from the list and asks for a reply; of the lists that other good keys are given, the ids that the first list lacks, with those keys. A listed id that is answered with 404 model_not_found, twice and with the list fetched again in between, is a warning, as is a configured model that the list lacks, or that is served to another key whose list lacks it. Other failures of a model are its own affair.",
+  cost: { requests: SAMPLE + 8 },
   async probe(t) {
     const list = await t.ask({ endpoint: "models" });
     const configured = [t.target.models.chat, t.target.models.messages].filter((id) => id !== undefined);
     const ids = idsOf(list);
-    const sample = [...new Set([...ids.filter((id) => configured.includes(id)), ...spread(ids, SAMPLE)])].slice(
-      0,
-      SAMPLE,
-    );
-    const tryOne = async (id: string) => {
-      const ask = { model: { id }, intent: "either" as const, patient: false, bounds: { deadlineMs: DENIAL_MS } };
-      const chat = await t.ask({ ...ask, endpoint: "chat" });
-      const messages = chat.status === 404 ? await t.ask({ ...ask, endpoint: "messages" }) : null;
-      return { id, chat, messages };
+    const sample = [...ids.filter((id) => configured.includes(id)), ...spread(ids, SAMPLE)];
+    /** What came of configured models that another key's list lacks. */
+    const unlisted: Answer[] = [];
+    const tried = [await tryIds(t, undefined, [...new Set(sample)].slice(0, SAMPLE))];
+    for (const key of [t.target.keys.second, t.target.keys.other]) {
+      if (key === undefined) continue;
+      const own = idsOf(await t.ask({ endpoint: "models", key }));
+      const added = own.filter((id) => !ids.includes(id));
+      tried.push(await tryIds(t, key, spread(added, OWN_SAMPLE)));
+      const left = configured.filter((id) => own.length > 0 && ids.includes(id) && !own.includes(id));
+      for (const id of new Set(left))
+        unlisted.push(await t.ask({ endpoint: "chat", model: { id }, key, intent: "either" }));
+    }
+    return {
+      list,
+      unlisted,
+      tried: tried.flatMap((one) => one.tried),
+      retried: tried.flatMap((one) => one.retried),
+      configured,
     };
-    const tried = await Promise.all(sample.map(tryOne));
-    const doubtful = tried.filter(({ chat, messages }) => chat.status === 404 && messages?.status === 404);
-    const again = doubtful.length === 0 ? null : await t.ask({ endpoint: "models" });
-    const still = again === null ? [] : doubtful.filter(({ id }) => idsOf(again).includes(id));
-    const retried = await Promise.all(still.map(({ id }) => tryOne(id)));
-    return { list, again, tried, retried, configured };
   },
-  judge({ list, tried, retried, configured }, verdict) {
+  judge({ list, unlisted, tried, retried, configured }, verdict) {
     verdict.assumeGood(list, "the model list");
     const ids = idsOf(list);
     for (const id of configured) {
@@ -119,7 +155,13 @@ const listedIdsWork = defineCheck({
       });
     }
     if (tried.length === 0) verdict.observe("MODELS-3", "the list is empty", { in: list });
-    const unknown = retried.filter(({ chat, messages }) => chat.status === 404 && messages?.status === 404);
+    for (const answer of unlisted) {
+      verdict.should("MODELS-3", answer.admitted, false, {
+        in: answer,
+        because: "a configured model is served to a key whose list lacks it",
+      });
+    }
+    const unknown = retried.filter(isUnknown);
     verdict.should(
       "MODELS-3",
       unknown.map(({ id }) => id),

@@ -4,7 +4,7 @@ import { MODELS } from "../providers/model-table.ts";
 import { body, insteadOf, parcelBytes, status } from "./answer-edits.ts";
 import { type Fault, fault } from "./fault.ts";
 import { drop, put, rename } from "./json-edits.ts";
-import { always, every, onModels, remembered } from "./when.ts";
+import { always, every, onModels, remembered, secondKey } from "./when.ts";
 import { type Apply, all, onDenial, onParcel, onServed, wrap } from "./wrap.ts";
 
 /** Changes the model list. */
@@ -128,6 +128,27 @@ export const MODELS_FAULTS: readonly Fault[] = [
     ["MODELS-3", "MODELS-4"],
     "The plain models can be called but are not in the list.",
     entries((data) => data.filter((entry) => !String(member(entry, "id")).endsWith("-fast"))),
+  ),
+  fault(
+    "models.dead-entry-for-second-key",
+    ["MODELS-3", "MODELS-4"],
+    "The second key's list has a model that was taken away.",
+    wrap("listModels", (next) => (call) => {
+      const retired = { id: "retired-model", object: "model", created: 0, owned_by: "reference" };
+      const add = put("data", (data: unknown) => [...(data as unknown[]), retired]);
+      return secondKey(call) ? add(next(call)) : next(call);
+    }),
+  ),
+  fault(
+    "models.not-listed-for-second-key",
+    ["MODELS-3", "MODELS-4"],
+    "The plain models can be called with the second key, whose list lacks them.",
+    wrap("listModels", (next) => (call) => {
+      const leave = put("data", (data: unknown) =>
+        (data as unknown[]).filter((entry) => !String(member(entry, "id")).endsWith("-fast")),
+      );
+      return secondKey(call) ? leave(next(call)) : next(call);
+    }),
   ),
   fault(
     "models.lists-what-it-refused",
