@@ -25,7 +25,7 @@ import { driveFurther, driveLoads, named, planLoads } from "./policy-load.ts";
 import { judgeByPolicy, readPolicy } from "./policy-step.ts";
 import { prepare } from "./preflight.ts";
 import { progress } from "./progress.ts";
-import { runTiers } from "./run-tiers.ts";
+import { runTiers, tiersToRun } from "./run-tiers.ts";
 import { settle, unscoredRows } from "./settle-results.ts";
 import { supplyTarget } from "./supply-target.ts";
 import { evidenceOf } from "./write-reports.ts";
@@ -92,6 +92,7 @@ export async function conform(options: ConformOptions): Promise<number> {
     seed,
     signal: interruption.signal,
     supplier: supplied.supplier,
+    loadFollows: options.tiers === true && tiersToRun(target, options.quick === true).length > 0,
     onAnswer: ({ exchange, asked }) => folder.exchange({ asked, exchange }),
   });
   const { redactor } = traffic.recorder;

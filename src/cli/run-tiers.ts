@@ -28,6 +28,22 @@ const TIERS = ["starter", "growth", "scale"];
 /** One tier shows the phases; a quick run has no time for windows of a minute. */
 const QUICK_TIER = "starter";
 
+/** The tiers whose accounts the target has, one of them for a quick run; none where no load may be generated. */
+export function tiersToRun(target: Target, quick: boolean): readonly Workload[] {
+  const workloads = workloadsFor(target, quick);
+  try {
+    assertAllowed(target, workloads);
+    return workloads;
+  } catch {
+    // Why not is told when their turn has come.
+    return [];
+  }
+}
+
+function workloadsFor(target: Target, quick: boolean): readonly Workload[] {
+  return (quick ? [QUICK_TIER] : TIERS).map(findWorkload).filter((workload) => hasAccount(workload, target));
+}
+
 /**
  * Runs the tiers side by side whose accounts the target has.
  *
@@ -35,7 +51,7 @@ const QUICK_TIER = "starter";
  */
 export async function runTiers(options: TiersOptions): Promise<LoadSection | undefined> {
   const { target, folder, quick, quiet } = options;
-  const workloads = (quick ? [QUICK_TIER] : TIERS).map(findWorkload).filter((workload) => hasAccount(workload, target));
+  const workloads = workloadsFor(target, quick);
   if (workloads.length === 0) return undefined;
   try {
     assertAllowed(target, workloads);

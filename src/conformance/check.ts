@@ -39,9 +39,9 @@ export interface CheckSpec<P extends Recordable> extends Declaration {
   readonly lock?: string | ((target: Target) => string);
   /**
    * Nothing else of the run is under way meanwhile, because it uses up what the others need, or measures time. Such
-   * checks come after the others, or before them.
+   * checks come after the others, before them, or at the very end.
    */
-  readonly alone?: boolean | "first" | ((target: Target) => boolean);
+  readonly alone?: boolean | "first" | "last" | ((target: Target) => boolean);
   /** Runs beside all others and ends with them: it watches the gateway while they work. */
   readonly beside?: boolean;
   /** Any funded key shows it: the account with room for it is taken. Default: the account of `valid`. */

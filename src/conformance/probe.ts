@@ -60,6 +60,21 @@ export class Probe {
     return this.#traffic.supplies.freshKey(state);
   }
 
+  /** What the run's budget still has room for. */
+  get left(): { readonly requests: number; readonly outputTokens: number } {
+    return this.#traffic.spent.left;
+  }
+
+  /** Whether a load run over the tiers comes after the checks. */
+  get loadFollows(): boolean {
+    return this.#traffic.loadFollows;
+  }
+
+  /** When a request was last sent on an account, by the machine's clock, ms; 0 when none was. */
+  lastUseMs(account: string): number {
+    return this.#traffic.lastUseMs(account);
+  }
+
   /** The gateway's clock, where it can be shifted; the check declares that it needs it. */
   get clock(): Required<Pick<Supplier, "shiftClock" | "readClock">> | undefined {
     const { shiftClock, readClock } = this.#traffic.supplies.supplier ?? {};

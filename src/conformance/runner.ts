@@ -24,7 +24,7 @@ export interface RunnerOptions {
 
 /**
  * Runs instances: those that must come first, one by one; then together where their locks allow; then those that must
- * be alone; then the watching checks over all the traffic. Returns a result for each, in the order given, also when the
+ * be alone, and of these the last; then the watching checks over all the traffic. Returns a result for each, in the order given, also when the
  * run is interrupted.
  */
 export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> {
@@ -45,8 +45,11 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   const alone = ({ check }: Probing) =>
     typeof check.alone === "function" ? check.alone(target) : check.alone === true;
   const first = probing.filter(({ check }) => check.alone === "first");
+  const last = probing.filter(({ check }) => check.alone === "last");
   const beside = probing.filter(({ check }) => check.beside === true);
-  const together = probing.filter((item) => !alone(item) && !first.includes(item) && !beside.includes(item));
+  const together = probing.filter(
+    (item) => !alone(item) && !first.includes(item) && !last.includes(item) && !beside.includes(item),
+  );
   for (const { instance } of first) await runOne(instance);
   const others = new AbortController();
   const observers = Promise.all(beside.map(({ instance }) => runOne(instance, others.signal)));
@@ -58,7 +61,7 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
     others.abort();
     await observers;
   }
-  for (const { instance } of probing.filter(alone)) await runOne(instance);
+  for (const { instance } of [...probing.filter(alone), ...last]) await runOne(instance);
   for (const instance of instances.filter(({ check }) => check.kind === "watch")) {
     onStart?.(instance);
     const seen = traffic.signal.aborted ? traffic.answers.filter((answer) => !wasLeft(answer)) : [...traffic.answers];

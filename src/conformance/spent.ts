@@ -30,6 +30,15 @@ export class Spent {
     if (this.outputTokens > outputTokens) throw usedUp("outputTokens", `${outputTokens} output tokens`);
   }
 
+  /** What the budget still has room for. */
+  get left(): { readonly requests: number; readonly outputTokens: number } {
+    const { requests, outputTokens } = this.#budget();
+    return {
+      requests: Math.max(0, requests - this.requests),
+      outputTokens: Math.max(0, outputTokens - this.outputTokens),
+    };
+  }
+
   note(answer: Answer): void {
     this.outputTokens += outputTokensOf(answer);
     if (answer.status !== undefined && answer.status < 300 && answer.asked.endpoint !== "models") this.served++;

@@ -20,6 +20,8 @@ export interface TrafficOptions {
   /** Makes states that the target file does not have, and fresh ones of those that a run uses up. */
   readonly supplier?: Supplier | undefined;
   readonly clock?: Clock;
+  /** Whether a load run over the tiers comes after the checks, which measures what some of them could only guess. */
+  readonly loadFollows?: boolean;
 }
 
 /** A request under way whose end is not waited for. */
@@ -64,11 +66,13 @@ export class Traffic implements AsyncDisposable {
   readonly #runTag: string;
   readonly #scenarios = new Map<string, Promise<unknown>>();
   readonly supplies: Supplies;
+  readonly loadFollows: boolean;
   readonly spent = new Spent(() => this.target.budget);
   #nonces = 0;
   #turns = 0;
 
-  constructor({ target, seed, signal, onAnswer, supplier, clock = systemClock }: TrafficOptions) {
+  constructor({ target, seed, signal, onAnswer, supplier, clock = systemClock, loadFollows = false }: TrafficOptions) {
+    this.loadFollows = loadFollows;
     this.random = seededRandom(seed);
     this.signal = signal;
     this.#clock = clock;

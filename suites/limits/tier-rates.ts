@@ -1,84 +1,203 @@
 import {
   type Answer,
+  accountOfKey,
   atLeast,
+  atMost,
   type Check,
   defineCheck,
   type Probe,
   type Verdict,
 } from "../../src/conformance/index.ts";
 import { isRateDenial, isServed } from "./burst.ts";
-import { paced } from "./paced.ts";
-import { fillOnce } from "./tier-slots.ts";
-import { knockAtOnce } from "./while-denied.ts";
+import { QUIET_MS } from "./paced.ts";
+import { knock, knockAtOnce } from "./while-denied.ts";
 
-/** Share of a minute's rate that is tried: what another tier's limit, or half of the own one, would not let through. */
-const SHARES = { starter: 0.7, growth: 0.33 } as const;
+/** Share of a minute's rate that is asked for within seconds; of the largest tier only what tells it from the next one. */
+const SHARES = { starter: 0.9, growth: 0.9, scale: 0.4 } as const;
 type Tier = keyof typeof SHARES;
-/** Requests at once, where there are as many slots; and how long all of them may take, ms. */
-const AT_ONCE = 16;
-const MOST_MS = 20_000;
+/** Less than this share of the rate, though asked for, is another rate. */
+const ENOUGH = 0.85;
+/** Minutes' worth of requests within one minute that no window lets through: the end of one and all of the next, and some. */
+const MORE_THAN_ANY_WINDOW = 2.1;
+/** Less than this share of the rate would not tell one tier from another. */
+const LEAST = 0.4;
+/** A limiter that lets so much of its rate through at once has no small bucket: what comes back, and when, tells its kind. */
+const LARGE_BURST = 0.3;
+/** Requests at once, and from one round to the next; starter slowly: a limiter whose counts are late must be seen to set in. */
+const ROUNDS = {
+  starter: { atOnce: 8, everyMs: 200 },
+  growth: { atOnce: 16, everyMs: 100 },
+  scale: { atOnce: 32, everyMs: 100 },
+} as const;
+/** Rounds that take longer than a minute say nothing about one. */
+const MOST_MS = 50_000;
+/** After a denial one request a second until one is admitted, and until nearly a minute after the first request. */
+const KNOCK_MS = 1_000;
+const NEARLY_A_MINUTE_MS = 57_000;
+const LONG_SILENCE_S = 50;
+/** "A safe share of the limit" (LIMIT-RATE-3), and how many of such a series may be denied because they came unevenly. */
+const SAFE_SHARE = 0.8;
+const UNEVEN_SHARE = 0.1;
+/** Fewer say nothing about a rate; more are not needed for a limiter with little burst. */
+const FEWEST_EVENLY = 150;
+const MOST_EVENLY = 800;
+/** Left of the budget, for whatever else may be under way. */
+const RESERVE = 10;
+/** Output tokens that a short answer may take. */
+const TOKENS_EACH = 20;
 
 /** What one tier's account let through. */
 type Tried = {
-  readonly tier: string;
-  readonly wanted: number;
+  readonly tier: Tier;
+  readonly rpm: number;
+  /** Requests that were to be sent unless one was denied. */
+  readonly most: number;
   readonly answers: readonly Answer[];
-  /** As many once more, evenly over a minute, where the rate had denied one of them. */
+  /** From the first of them to the last answer, seconds. */
+  readonly seconds: number;
+  /** One a second, after a denial that came late for a small bucket and early for the rate. */
+  readonly knocks: readonly Answer[];
+  /** From the first request to the last knock that was denied, seconds. */
+  readonly silentS: number;
+  /** A safe share of the rate, evenly, after a quiet minute. */
   readonly evenly: readonly Answer[];
 };
 
 const tierRates = defineCheck({
   id: "limits.tier-rates",
   title: "The account of a tier has the rate of its tier",
-  covers: ["LIMIT-2", "LIMIT-RATE-3"],
+  covers: ["LIMIT-2", "LIMIT-RATE-1", "LIMIT-RATE-3"],
   explains:
-    "On the account of a tier whose slots were filled a moment ago, short requests until 70 % of a minute's rate (growth: 33 %) have been sent within a few seconds. If the rate denies one before that, as a limiter with little burst may, as many are sent evenly over a minute after a quiet one: none of them may be denied. Shows accounts that are kept by another tier's rate; `gauntlet load` measures the rate itself.",
-  needs: ["model.stream"],
-  // Other checks may use the account of a tier because of its room; and a load run that follows wants it rested.
-  alone: "first",
-  cost: { requests: 260, waitS: 2 },
+    "At the end of the run, on the quiet account of each tier, short requests for some seconds: of starter until one is denied, of growth 90 % and of scale 40 % of a minute's rate, as far as the budget has room. No denial after more than two minutes' worth within one minute is no limit, or that of another tier. A denial after less than 85 % is looked into: where nothing more is admitted for the rest of the minute, the account is kept by another rate; else 80 % of the rate are sent evenly after a quiet minute, of which one in ten may be denied. In a run with load over the tiers this is left to the load.",
+  alone: "last",
+  cost: { requests: 1_200, waitS: 60 },
   async probe(t) {
-    const tiers = (Object.keys(SHARES) as Tier[]).filter((tier) => t.target.tiers[tier] !== undefined);
-    return { tried: await Promise.all(tiers.map((tier) => tryRate(t, tier))) };
+    if (t.loadFollows) return { tried: [], leftOut: "the load over the tiers, which follows, measures it" };
+    const first: Tried[] = [];
+    for (const tier of Object.keys(SHARES) as Tier[]) {
+      const set = first.filter(isDoubtful).reduce((sum, { rpm }) => sum + Math.min(safeRpm(rpm), MOST_EVENLY), 0);
+      const tried = await tryRate(t, tier, room(t) - set);
+      if (tried !== undefined) first.push(tried);
+    }
+    const tried = await Promise.all(first.map((one) => lookInto(t, one)));
+    return { tried, leftOut: null };
   },
-  judge({ tried }, verdict) {
+  judge({ tried, leftOut }, verdict) {
+    if (leftOut !== null) return verdict.notApplicable(leftOut);
     for (const one of tried) judgeRate(one, verdict);
     if (verdict.findings.length === 0)
       verdict.notApplicable(
-        "the target has no account of these tiers, or its models are too slow for so many requests",
+        "the target has no account of a tier, its models are too slow for so many requests, or the budget has no room for them",
       );
   },
 });
 
-async function tryRate(t: Probe, tier: Tier): Promise<Tried> {
-  const account = t.target.tiers[tier];
-  if (account === undefined) return { tier, wanted: 0, answers: [], evenly: [] };
-  const { key, limits } = account;
-  const wanted = Math.floor(limits.rpm * SHARES[tier]);
-  const { held, extras } = await fillOnce(t, tier);
-  const answers: Answer[] = [...held, ...extras];
-  const atOnce = Math.max(1, Math.min(AT_ONCE, Math.floor(limits.inFlight / 2)));
-  const endUs = t.nowUs() + MOST_MS * 1_000;
-  while (answers.length < wanted && !answers.some(isRateDenial) && t.nowUs() < endUs) {
-    const count = Math.min(atOnce, wanted - answers.length);
-    answers.push(...(await knockAtOnce(t, key, count)));
-  }
-  const evenly = answers.some(isRateDenial) ? await paced(t, [{ key, endpoint: "chat" }], wanted) : [];
-  return { tier, wanted, answers, evenly };
+/** Requests that the budget still has room for. */
+function room(t: Probe): number {
+  const { requests, outputTokens } = t.left;
+  return Math.min(requests, Math.floor(outputTokens / TOKENS_EACH)) - RESERVE;
 }
 
-function judgeRate({ tier, wanted, answers, evenly }: Tried, verdict: Verdict): void {
-  const tried = evenly.length > 0 ? evenly : answers;
-  // Too slow to come so far: nothing is known.
-  if (tried.length < wanted || !tried.some(isServed)) return;
-  const denied = tried.filter(isRateDenial);
-  const how = evenly.length > 0 ? "evenly over a minute" : "within a few seconds";
-  const seen = {
-    in: denied[0],
-    because: `not denied for the rate, of ${tried.length} on the ${tier} tier's account, ${how}`,
-  };
-  verdict.must("LIMIT-2", tried.length - denied.length, atLeast(tried.length), seen);
-  verdict.must("LIMIT-RATE-3", tried.length - denied.length, atLeast(tried.length), seen);
+/** Requests a minute that no limiter of this rate denies when they come evenly. */
+const safeRpm = (rpm: number): number => Math.floor(rpm * SAFE_SHARE);
+
+/** @returns `undefined` where the target has no such account, or the budget no room. */
+async function tryRate(t: Probe, tier: Tier, left: number): Promise<Tried | undefined> {
+  const account = t.target.tiers[tier];
+  if (account === undefined) return undefined;
+  const { key, limits } = account;
+  const { rpm } = limits;
+  const wanted = Math.floor(rpm * SHARES[tier]);
+  const beyond = Math.ceil(rpm * MORE_THAN_ANY_WINDOW);
+  const most = tier === "starter" && left > beyond + FEWEST_EVENLY ? beyond : Math.min(wanted, left);
+  if (most < rpm * LEAST) return undefined;
+  await quiet(t, accountOfKey(key));
+  const startUs = t.nowUs();
+  const sinceMs = () => (t.nowUs() - startUs) / 1_000;
+  const atOnce = Math.max(1, Math.min(ROUNDS[tier].atOnce, Math.floor(limits.inFlight / 2)));
+  const answers: Answer[] = [];
+  while (answers.length < most && answers.every(isServed) && sinceMs() < MOST_MS) {
+    const roundUs = t.nowUs();
+    answers.push(...(await knockAtOnce(t, key, Math.min(atOnce, most - answers.length))));
+    await t.wait(Math.max(0, ROUNDS[tier].everyMs - (t.nowUs() - roundUs) / 1_000));
+  }
+  const burst = { tier, rpm, most, answers, seconds: sinceMs() / 1_000 };
+  const knocks: Answer[] = [];
+  let silentS = 0;
+  if (isDoubtful(burst) && served(answers) >= rpm * LARGE_BURST) {
+    while (!knocks.some(isServed) && sinceMs() < NEARLY_A_MINUTE_MS) {
+      await t.wait(KNOCK_MS);
+      const answer = await knock(t, key);
+      knocks.push(answer);
+      if (isRateDenial(answer)) silentS = sinceMs() / 1_000;
+    }
+  }
+  return { ...burst, knocks, silentS, evenly: [] };
+}
+
+const served = (answers: readonly Answer[]): number => answers.filter(isServed).length;
+
+/** Denied before the rate of the tier was used. */
+function isDoubtful({ answers, rpm, most }: Pick<Tried, "answers" | "rpm" | "most">): boolean {
+  return answers.some(isRateDenial) && served(answers) < Math.min(rpm * ENOUGH, most);
+}
+
+/** Nothing came back for nearly a minute: that is what the account lets through in one. */
+const isKeptByLess = ({ knocks, silentS }: Tried): boolean =>
+  knocks.length > 0 && knocks.every(isRateDenial) && silentS >= LONG_SILENCE_S;
+
+/** Sends evenly what a limiter with little burst must let through. */
+async function lookInto(t: Probe, one: Tried): Promise<Tried> {
+  const account = t.target.tiers[one.tier];
+  if (account === undefined || !isDoubtful(one) || isKeptByLess(one)) return one;
+  const count = Math.min(safeRpm(one.rpm), MOST_EVENLY, room(t));
+  if (count < FEWEST_EVENLY) return one;
+  await quiet(t, accountOfKey(account.key));
+  const sent: Promise<Answer>[] = [];
+  // From one sending to the next: one that is late must not be followed by another too soon.
+  for (let index = 0; index < count && room(t) > 0; index++) {
+    sent.push(knock(t, account.key));
+    await t.wait(60_000 / safeRpm(one.rpm));
+  }
+  return { ...one, evenly: await Promise.all(sent) };
+}
+
+/** Waits until nothing that was sent on the account counts any more. */
+async function quiet(t: Probe, account: string): Promise<void> {
+  await t.wait(Math.max(0, t.lastUseMs(account) + QUIET_MS - Date.now()));
+}
+
+function judgeRate(one: Tried, verdict: Verdict): void {
+  const { tier, rpm, most, answers, seconds, evenly } = one;
+  const denied = answers.find(isRateDenial);
+  const many = served(answers);
+  if (denied === undefined) {
+    // Too slow to come so far, or stopped for another reason: nothing is known.
+    if (many < most) return;
+    const because = `served on the ${tier} tier's account within ${Math.round(seconds)} s, and none was denied`;
+    const seen = { in: answers.at(-1), because };
+    if (most <= rpm) {
+      verdict.must("LIMIT-2", many, atLeast(most), seen);
+      verdict.must("LIMIT-RATE-3", many, atLeast(most), seen);
+    } else {
+      verdict.must("LIMIT-2", many, atMost(2 * rpm), seen);
+      verdict.must("LIMIT-RATE-1", many, atMost(2 * rpm), seen);
+    }
+    return;
+  }
+  if (!isDoubtful(one) || isKeptByLess(one)) {
+    const because = `served on the ${tier} tier's account before the first denial for the rate`;
+    const enough = Math.min(Math.floor(rpm * ENOUGH), most);
+    verdict.must("LIMIT-2", many, atLeast(enough), { in: denied, because });
+    verdict.must("LIMIT-RATE-3", many, atLeast(enough), { in: denied, because });
+    return;
+  }
+  if (evenly.length < FEWEST_EVENLY || !evenly.some(isServed)) return;
+  const refused = evenly.filter(isRateDenial);
+  const because = `denied for the rate, of ${evenly.length} sent evenly on the ${tier} tier's account at ${safeRpm(rpm)} a minute`;
+  const bound = Math.floor(evenly.length * UNEVEN_SHARE);
+  verdict.must("LIMIT-2", refused.length, atMost(bound), { in: refused[0], because });
+  verdict.must("LIMIT-RATE-3", refused.length, atMost(bound), { in: refused[0], because });
 }
 
 export const TIER_RATES: readonly Check[] = [tierRates];

@@ -1,6 +1,6 @@
 import { type Answer, type Check, defineWatch } from "../../src/conformance/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
-import type { Dialect } from "../../src/wire/index.ts";
+import { type Dialect, parseJson } from "../../src/wire/index.ts";
 
 const ROW = { chat: "CHAT-2", messages: "MSG-2" } as const;
 
@@ -11,7 +11,7 @@ export function everyText(dialect: Dialect): Check {
     title: "Every whole reply of the run has its text where it belongs",
     covers: [ROW[dialect]],
     explains:
-      "Looks at every whole reply of the run in this dialect, also to requests with parameters that need not be accepted: once served, the reply is a reply. A chat reply has an object at `choices[0].message`, whose `content` is text, or null beside something else, such as tool calls; a messages reply has a list of blocks at `content`, and text in those that are text.",
+      "Looks at every whole reply of the run in this dialect, also to requests with parameters that need not be accepted: once served, the reply is a reply. A chat reply to a conversation has a choice, and an object at `choices[0].message`, whose `content` is text, or null beside something else, such as tool calls; a messages reply has a list of blocks at `content`, and text in those that are text.",
     judge(answers, verdict) {
       const replies = answers.filter((answer) => isWholeReply(answer, dialect));
       if (replies.length === 0) return verdict.inconclusive("no whole reply was seen");
@@ -26,10 +26,20 @@ export function everyText(dialect: Dialect): Check {
 }
 
 /** A 2xx document with the list that a reply of this dialect has. */
-function isWholeReply({ asked, status = 0, streamed, complete, json }: Answer, dialect: Dialect): boolean {
+function isWholeReply(answer: Answer, dialect: Dialect): boolean {
+  const { asked, status = 0, streamed, complete, json } = answer;
   if (asked.endpoint !== dialect || asked.mode !== "whole" || streamed || !complete) return false;
   const list = member(json, dialect === "chat" ? "choices" : "content");
-  return status >= 200 && status < 300 && Array.isArray(list) && list.length > 0;
+  if (status < 200 || status > 299 || !Array.isArray(list)) return false;
+  // A model may have no block to say; choices are there for as many replies as were asked for.
+  return list.length > 0 || (dialect === "chat" && asksForAReply(answer));
+}
+
+/** A conversation, and no wish for another number of replies than one. */
+function asksForAReply({ exchange }: Answer): boolean {
+  const sent = parseJson(exchange.request.body ?? "");
+  const messages = member(sent, "messages");
+  return Array.isArray(messages) && messages.length > 0 && member(sent, "n") === undefined;
 }
 
 function hasMessage({ json, asked }: Answer): boolean {

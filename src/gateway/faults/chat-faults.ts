@@ -57,6 +57,17 @@ export const CHAT_FAULTS: readonly Fault[] = [
     onReply(onChat, put("choices", [])),
   ),
   fault(
+    "chat.choices-empty-at-the-limit",
+    ["CHAT-2"],
+    "The field choices is an empty array where max_tokens ended the reply.",
+    onReply(
+      onChat,
+      put("choices", (choices: unknown) =>
+        member((choices as unknown[])[0], "finish_reason") === "length" ? [] : choices,
+      ),
+    ),
+  ),
+  fault(
     "chat.text-beside-message",
     ["CHAT-2", "BASE-3"],
     "The text stands at choices[0].text, where an older interface had it.",

@@ -215,6 +215,24 @@ export const RATE_FAULTS: readonly Fault[] = [
     rateBy(undefined, (rpm) => (rpm === 1_000 ? 300 : rpm)),
   ),
   loadFault(
+    "rate.growth-at-six-tenths",
+    ["LIMIT-2", "LIMIT-RATE-3"],
+    "Accounts of the growth tier are let 600 requests per minute.",
+    rateBy(undefined, (rpm) => (rpm === 1_000 ? 600 : rpm)),
+  ),
+  loadFault(
+    "rate.scale-as-growth",
+    ["LIMIT-2", "LIMIT-RATE-3"],
+    "Accounts of the scale tier have the rate of the growth tier.",
+    rateBy(undefined, (rpm) => (rpm === 3_000 ? 1_000 : rpm)),
+  ),
+  loadFault(
+    "rate.starter-as-growth",
+    ["LIMIT-2", "LIMIT-RATE-1", "LIMIT-RATE-2"],
+    "Accounts of the starter tier have the rate of the growth tier.",
+    rateBy(undefined, (rpm) => (rpm === 300 ? 1_000 : rpm)),
+  ),
+  loadFault(
     "rate.two-thirds",
     [...UNDER, "LIMIT-2"],
     "Two thirds of the promised requests are let through.",
