@@ -75,7 +75,7 @@ export const COMPAT_ROWS = [
   {
     id: "COMPAT-MODELS",
     source: OPENAI,
-    text: "The list is an object `list` of objects `model` with `created` in seconds and an owner.",
+    text: "What the list says of itself and of its models, it says as clients read it: object `list`, objects `model`, `created` in seconds, an owner as text.",
   },
   {
     id: "COMPAT-MSG-REPLY",

@@ -152,7 +152,7 @@ const modelList = defineCompat("chat", {
   title: "The model list is what OpenAI clients read",
   covers: ["COMPAT-MODELS", "COMPAT-CONTENT-TYPE"],
   explains:
-    "An object `list` with entries of object `model`, `created` in seconds and an owner. Pickers and SDKs sort and filter by these.",
+    "Where the list and its entries say what they are, it is an object `list` with entries of object `model`; where entries have `created` and `owned_by`, these are seconds and a text. Pickers and SDKs sort and filter by them, and do without.",
   cost: { requests: 1 },
   async probe(t) {
     return { list: await t.ask({ endpoint: "models" }) };
@@ -161,12 +161,15 @@ const modelList = defineCompat("chat", {
     verdict.assumeGood(list, "the model list");
     const at = (pointer: string) => ({ in: list, at: pointer });
     verdict.compat("COMPAT-CONTENT-TYPE", mediaType(list.headers), aJsonType, at("Content-Type"));
-    verdict.compat("COMPAT-MODELS", member(list.json, "object"), "list", at("/object"));
+    const there = (value: unknown, expected: unknown, pointer: string) => {
+      if (value !== undefined) verdict.compat("COMPAT-MODELS", value, expected, at(pointer));
+    };
+    there(member(list.json, "object"), "list", "/object");
     const data = member(list.json, "data");
     for (const [index, entry] of (Array.isArray(data) ? data : []).entries()) {
-      verdict.compat("COMPAT-MODELS", member(entry, "object"), "model", at(`/data/${index}/object`));
-      verdict.compat("COMPAT-MODELS", member(entry, "created"), inSeconds, at(`/data/${index}/created`));
-      verdict.compat("COMPAT-MODELS", member(entry, "owned_by"), aString, at(`/data/${index}/owned_by`));
+      there(member(entry, "object"), "model", `/data/${index}/object`);
+      there(member(entry, "created"), inSeconds, `/data/${index}/created`);
+      there(member(entry, "owned_by"), aString, `/data/${index}/owned_by`);
     }
   },
 });

@@ -18,7 +18,7 @@ const farBelow = defineWatch({
   title: "Traffic far below an account's limit is not told to wait long",
   covers: ["LIMIT-RATE-3"],
   explains:
-    "The run keeps its own accounts below the limits that the target file names. A denial for the rate that asks for ten seconds or more, or that meets an account after a rest, when less than 60 % of the limit was used in the minute before it, means that another, smaller limit is enforced, or that somebody else uses the account: a warning. What traffic before the run may explain does not count.",
+    "The run keeps its own accounts below the limits that the target file names. A denial for the rate that asks for ten seconds or more, or that meets an account after a rest, when less than 60 % of the limit was used in the minute before it, means that another, smaller limit is enforced, or that somebody else uses the account: a warning. What traffic before the run may explain does not count, nor what a check sends in a burst.",
   judge(answers, verdict) {
     const known = answers.filter(({ asked }) => asked.rpm !== undefined);
     if (known.length === 0) return verdict.notApplicable("the target names no limits");
@@ -29,6 +29,7 @@ const farBelow = defineWatch({
     const odd = known.filter(
       (answer) =>
         saysRate(answer) &&
+        answer.asked.intent === "good" &&
         !mayBeOlder(answer, startUs) &&
         (longWait(answer) || hadRested(answer, known)) &&
         usedBefore(answer, known) < FAR_BELOW,

@@ -123,7 +123,7 @@ const counters = defineWatch({
   title: "X-RateLimit-Limit and X-RateLimit-Remaining make sense where they are sent",
   covers: ["LIMIT-RATE-7", "LIMIT-4"],
   explains:
-    "Both are optional. Where one is sent on a denial for the rate it is a whole number of zero or more, nothing remains, and the limit is the account's. On other answers they are whole numbers, too.",
+    "Both are optional. Where one is sent on a denial for the rate it is a whole number of zero or more, nothing remains, and the limit is the account's. On other answers they are whole numbers, too; a denial for slots may count those.",
   judge(answers, verdict) {
     const counted = answers.filter(
       (answer) =>
@@ -149,7 +149,8 @@ const wholeNumber = that("a whole number of zero or more", (value) => /^\d+$/.te
 function judgeCounters(answer: Answer, verdict: Verdict): void {
   const limit = answer.header("x-ratelimit-limit")?.trim();
   const remaining = answer.header("x-ratelimit-remaining")?.trim();
-  const configured = answer.asked.rpm;
+  // A denial for slots may count those by the same names.
+  const configured = isSlotDenial(answer) ? undefined : answer.asked.rpm;
   const seen = { in: answer, because: answer.summary };
   if (
     limit !== undefined &&

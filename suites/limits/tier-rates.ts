@@ -43,8 +43,6 @@ const FEWEST_EVENLY = 150;
 const MOST_EVENLY = 800;
 /** Left of the budget, for whatever else may be under way. */
 const RESERVE = 10;
-/** Output tokens that a short answer may take. */
-const TOKENS_EACH = 20;
 
 /** What one tier's account let through. */
 type Tried = {
@@ -92,10 +90,10 @@ const tierRates = defineCheck({
   },
 });
 
-/** Requests that the budget still has room for. */
-function room(t: Probe): number {
+/** Requests that the budget still has room for, when each has so many output tokens. */
+function room(t: Probe, tokensEach = 1): number {
   const { requests, outputTokens } = t.left;
-  return Math.min(requests, Math.floor(outputTokens / TOKENS_EACH)) - RESERVE;
+  return Math.min(requests, Math.floor(outputTokens / Math.max(1, tokensEach))) - RESERVE;
 }
 
 /** Requests a minute that no limiter of this rate denies when they come evenly. */
@@ -109,7 +107,7 @@ async function tryRate(t: Probe, tier: Tier, left: number): Promise<Tried | unde
   const { rpm } = limits;
   const wanted = Math.floor(rpm * SHARES[tier]);
   const beyond = Math.ceil(rpm * MORE_THAN_ANY_WINDOW);
-  const most = tier === "starter" && left > beyond + FEWEST_EVENLY ? beyond : Math.min(wanted, left);
+  let most = tier === "starter" && left > beyond + FEWEST_EVENLY ? beyond : Math.min(wanted, left);
   if (most < rpm * LEAST) return undefined;
   await quiet(t, accountOfKey(key));
   const startUs = t.nowUs();
@@ -118,7 +116,11 @@ async function tryRate(t: Probe, tier: Tier, left: number): Promise<Tried | unde
   const answers: Answer[] = [];
   while (answers.length < most && answers.every(isServed) && sinceMs() < MOST_MS) {
     const roundUs = t.nowUs();
+    const { outputTokens } = t.left;
     answers.push(...(await knockAtOnce(t, key, Math.min(atOnce, most - answers.length))));
+    // What a model says to a short prompt can be long.
+    if (answers.length <= atOnce) most = Math.min(most, room(t, (outputTokens - t.left.outputTokens) / answers.length));
+    if (most < rpm * LEAST) return undefined;
     await t.wait(Math.max(0, ROUNDS[tier].everyMs - (t.nowUs() - roundUs) / 1_000));
   }
   const burst = { tier, rpm, most, answers, seconds: sinceMs() / 1_000 };

@@ -51,7 +51,7 @@ const textPassesThrough = defineCheck({
     "A model that repeats its prompt is given text beyond ASCII, text full of escapes, long text, text that reads like JSON or a number, whole and streamed, and a conversation. What it repeats should be there character for character, and be the last turn. A difference shows encodings that are broken on the way, cut replies, or mixed-up prompts.",
   needs: ["model.echo"],
   across: { dialect: DIALECTS, case: Object.keys(TEXTS) },
-  cost: { requests: 3 },
+  cost: { requests: 4 },
   async probe(t) {
     const prompt = TEXTS[t.case] ?? "";
     const maxTokens = t.case === VERY_LONG ? VERY_LONG_TOKENS : AMPLE_TOKENS;
@@ -60,18 +60,21 @@ const textPassesThrough = defineCheck({
     const streams =
       t.case === VERY_LONG && (await t.ask({ endpoint: t.dialect, mode: "stream", intent: "odd" })).streamed;
     const plain = t.nonce();
-    return {
-      plain,
-      mayBeTooMuch: t.case === VERY_LONG,
-      calibration: await t.ask({ model: "echo", prompt: plain }),
-      expected: lastTurn(prompt),
-      answers: [
-        await t.ask({ model: "echo", prompt, ...limit }),
-        await t.ask({ model: "echo", prompt, ...limit, freshConnection: true, ...(streams ? LONG_STREAM : {}) }),
-      ],
-    };
+    const calibration = await t.ask({ model: "echo", prompt: plain });
+    const expected = lastTurn(prompt);
+    const answers = [
+      await t.ask({ model: "echo", prompt, ...limit }),
+      await t.ask({ model: "echo", prompt, ...limit, freshConnection: true, ...(streams ? LONG_STREAM : {}) }),
+    ];
+    const isCut = t.dialect === "chat" && answers.some((answer) => isBeginning(answer, expected));
+    const limited = isCut
+      ? await t.ask({ model: "echo", prompt, fields: { max_tokens: maxTokens }, intent: "odd" })
+      : null;
+    return { plain, mayBeTooMuch: t.case === VERY_LONG, calibration, expected, answers, limited };
   },
-  judge({ plain, mayBeTooMuch, calibration, expected, answers }, verdict) {
+  judge({ plain, mayBeTooMuch, calibration, expected, answers, limited }, verdict) {
+    // Without a limit in the request a model may have one of its own.
+    const hasOwnLimit = limited?.replyText?.includes(expected) === true;
     verdict.assumeGood(calibration, "the echo model");
     if (calibration.replyText?.includes(plain) !== true)
       return verdict.notApplicable("models.echo does not repeat its prompt");
@@ -85,15 +88,26 @@ const textPassesThrough = defineCheck({
       verdict.assumeGood(answer, "the echo model");
       // What the output limit has ended is not lost.
       const reason = answer.streamed ? answer.stream.finishReasons.at(-1) : answer.reply.finishReason;
-      if (CUT_OFF.includes(reason)) continue;
+      if (CUT_OFF.includes(reason) || (hasOwnLimit && isBeginning(answer, expected))) continue;
       const text = answer.replyText ?? "";
       verdict.should("TEXT-INTACT", text.includes(expected), true, {
         in: answer,
         because: describeLoss(expected, text),
       });
     }
+    if (verdict.findings.length === 0) verdict.notApplicable("the replies were ended by an output limit, or by ours");
   },
 });
+
+/** Characters that a cut text must have at least, to be known for the beginning of another. */
+const BEGINNING = 200;
+
+/** Whether a reply breaks off in the middle of what it is to repeat, and has all of it until there. */
+function isBeginning(answer: Answer, expected: string): boolean {
+  const text = answer.replyText?.trim() ?? "";
+  const start = text.indexOf(expected.slice(0, BEGINNING));
+  return start >= 0 && text.length > start + BEGINNING && expected.startsWith(text.slice(start));
+}
 
 /** Whether our own bounds ended it. */
 function wasTooMuchForUs({ exchange }: Answer): boolean {

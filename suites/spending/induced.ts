@@ -99,19 +99,24 @@ const failuresAreFree: InducedSpec = {
   title: "Failed and refused requests cost nothing",
   covers: ["SPEND-10"],
   explains:
-    "Before the key is used up, batches of large requests that fail are sent with it: a failing provider, an unknown model, a refused body. Charged, they would use the small limit up; the good request after each batch must still be served.",
+    "Before the key is used up, batches of large requests that fail are sent with it: a failing provider, an unknown model, a refused body. Charged, they would use the small limit up; the good request after each batch must still be served, unless as many good ones alone use up a fresh key.",
   judge({ batches }, verdict) {
-    for (const { what, failures, after } of batches) {
+    for (const { what, failures, after, control } of batches) {
       const free = failures.filter(({ status = 500 }) => status >= 400);
       // One that was served is charged rightly, and may be what used the key up, now or after a later batch.
       if (free.length < failures.length) break;
+      if (after === null) continue;
+      if (control !== null && isSpendingDenial(control)) break;
       verdict.must("SPEND-10", isSpendingDenial(after), false, {
         in: after,
         because: `after ${free.length} requests that ended in ${what}: ${after.summary}`,
       });
     }
     if (batches.length === 0) return verdict.notApplicable("failures are tried on the key with a small budget");
-    if (verdict.findings.length === 0) verdict.inconclusive("no batch of requests failed");
+    if (verdict.findings.length > 0) return;
+    if (batches.some(({ control }) => control !== null))
+      return verdict.notApplicable("the good requests in between use the key up by themselves");
+    verdict.inconclusive("no batch of requests failed");
   },
 };
 

@@ -14,7 +14,14 @@ import {
 } from "./drive.ts";
 
 /** A batch of requests that end in failure, and a good request after it. */
-export type FreeBatch = { readonly what: string; readonly failures: readonly Answer[]; readonly after: Answer };
+export type FreeBatch = {
+  readonly what: string;
+  readonly failures: readonly Answer[];
+  /** The good request that follows; `null` where the next batch comes first, to spare a key that cannot be made anew. */
+  readonly after: Answer | null;
+  /** What as many good requests alone do to a fresh key, where one can be made and `after` was denied. */
+  readonly control: Answer | null;
+};
 
 export type KeyRecording = {
   /** The key's first good request: it must not be used up already. */
@@ -67,7 +74,7 @@ export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): P
   const before = await t.ask({ key, endpoint: "chat", intent: "either" });
   // Failures are tried on one key: on the budget, which knows no lag, if there is one.
   const free = state === "childSmall" || t.target.keys.childSmall === undefined;
-  const batches = before.admitted && free ? await freeBatches(t, key) : [];
+  const batches = before.admitted && free ? await freeBatches(t, key, state, made !== undefined) : [];
   // The static keys take the kinds that gateways forget most: streams of one dialect each.
   const own: Kind = await kindFor(t, state);
   const drives: Drive[] = [await drive(t, key, own, LAG_S[state])];
@@ -129,8 +136,13 @@ async function kindFor(t: Probe, state: "cappable" | "childSmall"): Promise<Kind
   return { endpoint: "messages", mode: streamed.admitted ? "stream" : "whole" };
 }
 
-/** Requests that fail for different reasons; a failed request costs nothing. */
-async function freeBatches(t: Probe, key: Key): Promise<FreeBatch[]> {
+/** Requests that fail for different reasons; a failed request costs nothing. Ends with the first good one that is denied. */
+async function freeBatches(
+  t: Probe,
+  key: Key,
+  state: "cappable" | "childSmall",
+  renewable: boolean,
+): Promise<FreeBatch[]> {
   const large: Ask = { key, prompt: LONG_TEXT, intent: "odd", patient: false };
   const kinds: { what: string; ask: Ask; possible: boolean }[] = [
     {
@@ -152,21 +164,36 @@ async function freeBatches(t: Probe, key: Key): Promise<FreeBatch[]> {
       kinds.push({ what: "a provider that does not answer", ask, possible: true });
   }
   const hasRoom = (t.target.limits?.rpm ?? 0) >= ROOM_RPM;
+  const plan = kinds
+    .filter(({ possible }) => possible)
+    .flatMap(({ what, ask }) => {
+      // Where the account has the room, each kind of traffic alone: what is free for three of four uses up little.
+      if (!hasRoom || what !== PROVIDER) return [{ what, ask, mix: KINDS, last: true }];
+      const last = KINDS.at(-1);
+      return KINDS.map((kind) => ({ what: `${what} (${describeKind(kind)})`, ask, mix: [kind], last: kind === last }));
+    });
   const batches: FreeBatch[] = [];
-  for (const { what, ask, possible } of kinds) {
-    // Where the account has the room, each kind of traffic alone: what is free for three of four uses up little.
-    const apart = hasRoom && what === PROVIDER;
-    const mixes = apart ? KINDS.map((kind) => [kind]) : [KINDS];
-    for (const mix of possible ? mixes : []) {
-      const failures = await Promise.all(
-        Array.from({ length: FAILURES }, (_, index) => t.ask({ ...ask, ...mix[index % mix.length] })),
-      );
-      const [only] = mix;
-      const told = apart && only !== undefined ? `${what} (${describeKind(only)})` : what;
-      batches.push({ what: told, failures, after: await t.ask({ key, endpoint: "chat", intent: "either" }) });
-    }
+  let good = 1;
+  for (const { what, ask, mix, last } of plan) {
+    const failures = await Promise.all(
+      Array.from({ length: FAILURES }, (_, index) => t.ask({ ...ask, ...mix[index % mix.length] })),
+    );
+    const after = renewable || last ? await t.ask({ key, endpoint: "chat", intent: "either" }) : null;
+    if (after !== null) good++;
+    const denied = after !== null && isSpendingDenial(after);
+    batches.push({ what, failures, after, control: denied && renewable ? await goodAlone(t, state, good) : null });
+    if (denied) break;
   }
   return batches;
+}
+
+/** The last of so many good requests on a fresh key. */
+async function goodAlone(t: Probe, state: "cappable" | "childSmall", count: number): Promise<Answer | null> {
+  const key = await t.freshKey(`key.${state}`);
+  if (key === undefined) return null;
+  let answer: Answer | null = null;
+  for (let sent = 0; sent < count; sent++) answer = await t.ask({ key, endpoint: "chat", intent: "either" });
+  return answer;
 }
 
 /**

@@ -212,7 +212,7 @@ test("--json prints one document and nothing else, whatever the verdict", async 
     "models",
     "--json",
     "--fault",
-    "models.entries-without-object",
+    "models.entries-of-another-object",
     "--out",
     join(folder.path, "r"),
   ]);

@@ -202,10 +202,10 @@ export const MODELS_FAULTS: readonly Fault[] = [
     }),
   ),
   fault(
-    "models.entries-without-object",
+    "models.entries-of-another-object",
     ["COMPAT-MODELS"],
-    "Entries have no field object.",
-    entries((data) => data.map(drop("object"))),
+    "Entries say that they are engines.",
+    entries((data) => data.map(put("object", "engine"))),
   ),
   fault(
     "models.created-is-text",
@@ -213,7 +213,12 @@ export const MODELS_FAULTS: readonly Fault[] = [
     "The field created of an entry is a date as text.",
     entries((data) => data.map((entry) => (isObject(entry) ? { ...entry, created: "2026-01-01T00:00:00Z" } : entry))),
   ),
-  fault("models.list-without-object", ["COMPAT-MODELS"], "The list itself has no field object.", list(drop("object"))),
+  fault(
+    "models.list-of-another-object",
+    ["COMPAT-MODELS"],
+    "The list says that it is a page.",
+    list(put("object", "page")),
+  ),
   fault(
     "models.unknown-as-unknown-path",
     ["ERR-404-MODEL", "ERR-HDR-1"],

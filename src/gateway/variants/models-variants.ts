@@ -52,7 +52,6 @@ export const MODELS_VARIANTS: readonly Variant[] = [
       list((data) => data.map((entry) => (isObject(entry) ? { id: entry["id"] } : entry))),
       wrap("listModels", (next) => (call) => drop("object")(next(call))),
     ),
-    ["COMPAT-MODELS"],
   ),
   variant(
     "models.more-fields",
