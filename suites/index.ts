@@ -2,6 +2,7 @@ import { type Check, withAnyKey } from "../src/conformance/index.ts";
 import { AUTH } from "./auth.ts";
 import { CHAT } from "./chat.ts";
 import { COMPAT } from "./compat/index.ts";
+import { DENIED_ANYHOW } from "./denied-anyhow.ts";
 import { ERRORS } from "./errors.ts";
 import { AMBIENT_CHECKS } from "./limits/ambient-checks.ts";
 import { COMPANY_CHECKS } from "./limits/company.ts";
@@ -28,6 +29,7 @@ export const CHECKS: readonly Check[] = [
   ...withAnyKey(MESSAGES),
   ...withAnyKey(STREAMING),
   ...ERRORS,
+  ...DENIED_ANYHOW,
   ...RATE_CHECKS,
   ...SLOT_CHECKS,
   ...TIER_SLOTS,

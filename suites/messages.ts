@@ -7,6 +7,7 @@ import {
   callerError,
   defineCheck,
   isTimedOut,
+  serverError,
   success,
   that,
 } from "../src/conformance/index.ts";
@@ -113,14 +114,21 @@ const maxTokensIsMandatory = defineCheck({
   },
 });
 
-const BAD_LIMITS: Readonly<Record<string, unknown>> = { string: "16", fraction: 1.5, negative: -1, zero: 0 };
+const BAD_LIMITS: Readonly<Record<string, unknown>> = {
+  string: "16",
+  fraction: 1.5,
+  negative: -1,
+  zero: 0,
+  boolean: true,
+  null: null,
+};
 
 const maxTokensIsAnInteger = defineCheck({
   id: "messages.max-tokens-type",
   title: "A max_tokens that is no positive integer is refused as the caller's error",
   covers: ["MSG-5"],
   explains:
-    "max_tokens is an integer. A text, a fraction, a negative number and zero should be 4xx rather than 5xx or a reply.",
+    "max_tokens is an integer. A text, a fraction, a negative number, zero, true and null should be 4xx rather than 5xx or a reply.",
   across: { mode: MODES, case: Object.keys(BAD_LIMITS) },
   cost: { requests: 2 },
   async probe(t) {
@@ -201,18 +209,30 @@ const systemPrompt = defineCheck({
   title: "The system prompt goes in the top-level system field",
   covers: ["MSG-7", "MSG-1", "MSG-2", "MSG-3", "ERR-200-1"],
   explains:
-    "The same conversation with a top-level `system` string, with a short and with a long conversation, whole and streamed, must be served. Where input counts follow the length of the prompt, they should also grow with a long system prompt: otherwise it was dropped.",
+    "The same conversation with a top-level `system` string, with a short and with a long conversation, whole and streamed, must be served, also one of several lines; an empty one is no server error. A model that says the system text back in one turn should not lose it in a conversation. Where input counts follow the length of the prompt, they should also grow with a long system prompt: otherwise it was dropped.",
   across: { mode: MODES },
-  cost: { requests: 6 },
+  cost: { requests: 10 },
   async probe(t) {
     const ask: Ask = { endpoint: "messages" };
     const twin = await goodTwin(t, ask);
+    const marker = t.nonce();
+    const marked: Ask = { ...ask, system: `${SYSTEM} Your name is ${marker}.` };
+    const turns3 = [
+      { role: "user", content: "one" },
+      { role: "assistant", content: "two" },
+      { role: "user", content: "three" },
+    ];
     const turns = Array.from({ length: 21 }, (_, i) => ({
       role: i % 2 === 0 ? "user" : "assistant",
       content: `${i} ${LONG_TEXT.slice(0, 2_000)}`,
     }));
     return {
       twin,
+      marker,
+      one: [await t.ask({ ...marked, prompt: "three" }), await t.ask({ ...marked, prompt: "three" })],
+      several: [await t.ask({ ...marked, prompt: turns3 }), await t.ask({ ...marked, prompt: turns3 })],
+      lines: await t.ask({ ...ask, system: `${SYSTEM}\n\n- Be kind.\r\n\t- Be brief.\n` }),
+      empty: await t.ask({ ...ask, system: "", intent: "odd" }),
       short: await t.ask({ ...ask, system: SYSTEM }),
       long: await t.ask({ ...ask, system: SYSTEM, prompt: turns }),
       plain: await t.ask({ ...ask, prompt: "hello" }),
@@ -220,9 +240,16 @@ const systemPrompt = defineCheck({
       longSystem: await t.ask({ ...ask, prompt: "hello", system: LONG_TEXT }),
     };
   },
-  judge({ twin, short, long, plain, longPrompt, longSystem }, verdict) {
+  judge({ twin, marker, one, several, lines, empty, short, long, plain, longPrompt, longSystem }, verdict) {
     assumeTwin(verdict, twin);
-    for (const answer of [short, long, longSystem]) {
+    verdict.should("MSG-7", serverError.test(empty.status), false, { in: empty, at: "status", because: empty.summary });
+    const says = (answer: Answer) => answer.replyText?.includes(marker) === true;
+    if (one.every(says))
+      verdict.should("MSG-7", several.some(says), true, {
+        in: several[0],
+        because: "the system text, which replies to one turn say back, in replies to several turns",
+      });
+    for (const answer of [short, lines, ...one, ...several, long, longSystem]) {
       verdict.must("MSG-7", answer.status, success, { in: answer, at: "status", because: answer.summary });
       if (answer.admitted && !answer.streamed) judgeWholeReply(verdict, answer);
     }

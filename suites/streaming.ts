@@ -12,7 +12,15 @@ import { DIALECTS } from "../src/wire/index.ts";
 import { arrivalOf } from "./shared/arrival.ts";
 import { askPastRate } from "./shared/ask-past-rate.ts";
 import { assumeTwin } from "./shared/good-twin.ts";
-import { AMPLE_TOKENS, LONG_STORY, LONG_TEXT, MULTIBYTE_TEXT, SPACED_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
+import {
+  AMPLE_TOKENS,
+  LONG_STORY,
+  LONG_TEXT,
+  MARKUP_TEXT,
+  MULTIBYTE_TEXT,
+  SPACED_TEXT,
+  SPECIAL_TEXT,
+} from "./shared/texts.ts";
 import { INCREMENTAL } from "./streaming/incremental.ts";
 
 /** A stream that is over should be seen to be over soon, ms. */
@@ -73,6 +81,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   multibyte: MULTIBYTE_TEXT,
   special: SPECIAL_TEXT,
   spaces: SPACED_TEXT,
+  markup: MARKUP_TEXT,
   long: LONG_TEXT,
 };
 

@@ -19,6 +19,8 @@ export interface OutgoingRequest {
   readonly headers: HeaderList;
   /** Text is sent as UTF-8. */
   readonly body?: string | Uint8Array | undefined;
+  /** In so many pieces, with chunked framing and no length; default: whole, with its length. */
+  readonly pieces?: number | undefined;
   /** Name of the key in use, for the record. */
   readonly key?: string | undefined;
   /** When the plan wanted it sent, µs from the recorder's origin; default now. */

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { Clock } from "../core/index.ts";
 import { systemClock } from "../core/index.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
@@ -73,7 +74,7 @@ export class Recorder implements AsyncDisposable {
         path: url.pathname + url.search,
         method: request.method as "GET",
         headers: request.headers.flat(),
-        body: request.body ?? null,
+        body: bodyOf(request),
       },
       live,
     );
@@ -120,4 +121,14 @@ export class Recorder implements AsyncDisposable {
     this.#open.delete(connection);
     void connection.destroy();
   }
+}
+
+/** The body as undici takes it: one whose length is not known beforehand is sent in chunks (RFC 9112, 7.1). */
+function bodyOf({ body, pieces }: OutgoingRequest): string | Uint8Array | Readable | null {
+  if (body === undefined) return null;
+  if (pieces === undefined) return body;
+  const bytes = Buffer.from(body);
+  const size = Math.max(1, Math.ceil(bytes.length / pieces));
+  const starts = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => index * size);
+  return Readable.from(starts.map((start) => bytes.subarray(start, start + size)));
 }

@@ -10,6 +10,7 @@ import {
   requestBody,
   type Turn,
 } from "../wire/index.ts";
+import { type BodyForm, CHUNKS, writeBody } from "./body-form.ts";
 import { NotSupplied } from "./need.ts";
 
 /** A request as a probe describes it: a good one, with exactly what is changed about it. */
@@ -33,6 +34,8 @@ export interface Ask {
   readonly fields?: Readonly<Record<string, unknown>>;
   /** Fields left out of the body. */
   readonly omit?: readonly string[];
+  /** How the document is written and framed; default: without spaces, with its length. */
+  readonly form?: BodyForm;
   /** The body itself, in place of a JSON document. */
   readonly rawBody?: string | Uint8Array;
   readonly method?: string;
@@ -57,6 +60,7 @@ export interface BuiltRequest {
   readonly url: string;
   readonly headers: HeaderList;
   readonly body: string | Uint8Array | undefined;
+  readonly pieces?: number;
   readonly keyName: string | undefined;
 }
 
@@ -92,6 +96,7 @@ export function buildRequest(
     url: url.href,
     headers: [...headers.filter(([name]) => !replaced.has(name.toLowerCase())), ...(ask.headers ?? [])],
     body,
+    ...(ask.form === "in-chunks" ? { pieces: CHUNKS } : {}),
     // A header of the probe's own making is no key of ours, even where it resembles one.
     keyName: ask.authorization === undefined ? key?.name : undefined,
   };
@@ -131,7 +136,7 @@ function bodyOf(
     system,
   });
   const entries = Object.entries({ ...body, ...ask.fields }).filter(([name]) => ask.omit?.includes(name) !== true);
-  return JSON.stringify(Object.fromEntries(entries));
+  return writeBody(entries, ask.form);
 }
 
 /**

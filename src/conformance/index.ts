@@ -2,6 +2,7 @@ export { accountOfKey } from "./account-of-key.ts";
 export { Answer, type Asked, atPointer, type ReadingRules } from "./answer.ts";
 export type { Ask } from "./ask.ts";
 export type { Axes } from "./axes.ts";
+export { BODY_FORMS, type BodyForm } from "./body-form.ts";
 export {
   type Check,
   type CheckSpec,

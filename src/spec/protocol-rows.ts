@@ -91,6 +91,12 @@ export const PROTOCOL_ROWS = [
     text: "A body that cannot be read is refused with 4xx, in any dialect.",
   },
   {
+    id: "SAME-REQUEST",
+    level: "SHOULD",
+    source: "RFC 8259, 2 and 7; RFC 9112, 7.1",
+    text: "A request means the same however its JSON is written, and whether it is sent with a length or in chunks.",
+  },
+  {
     id: "ANSWER-IN-TIME",
     level: "SHOULD",
     source: "common sense",

@@ -2,7 +2,7 @@ import { atLeast, atMost, type Check, type Verdict } from "../../src/conformance
 import { mostAtOnce } from "./at-once.ts";
 import { admittedIn, isRateDenial, isServed, isSlotDenial } from "./burst.ts";
 import { defineSlotsCheck } from "./define-slots-check.ts";
-import type { Wave } from "./slots-scenario.ts";
+import type { Wave } from "./slots-waves.ts";
 
 /** Waves whose missing slots break the MUST row: the requests before them had ended by themselves. */
 function judgeWave({ what, expected, answers, later }: Wave, verdict: Verdict): void {

@@ -1,29 +1,11 @@
-import {
-  type Answer,
-  type Ask,
-  type Held,
-  isStale,
-  type LimitedAccount,
-  type Probe,
-} from "../../src/conformance/index.ts";
+import type { Answer, Ask, Held, LimitedAccount, Probe } from "../../src/conformance/index.ts";
 import { median } from "../../src/core/index.ts";
-import { LONG_STORY } from "../shared/texts.ts";
-import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
-import { admittedIn, atOnce, isRateDenial, isServed, isSlotDenial } from "./burst.ts";
+import { atOnce, isRateDenial, isServed, isSlotDenial } from "./burst.ts";
 import { housesThatAreLeft, type LeftHouse } from "./left-houses.ts";
 import { longStream } from "./long-stream.ts";
 import { type OtherAccount, othersMeanwhile } from "./others-meanwhile.ts";
+import { evenly, LATE_MS, SETTLE_MS, type Wave, wavesAfterEverything } from "./slots-waves.ts";
 import { knockAtOnce } from "./while-denied.ts";
-
-/** Requests sent all at once. `what` says what had happened to the slots before. */
-export type Wave = {
-  readonly what: string;
-  /** Slots that are free by then. */
-  readonly expected: number;
-  readonly answers: readonly Answer[];
-  /** Sent again after more time, when slots were still missing after clients had left. */
-  readonly later: readonly Answer[] | null;
-};
 
 /** Requests sent while every slot was held. */
 export type Extra = { readonly kind: string; readonly answers: readonly Answer[] };
@@ -52,16 +34,8 @@ export type SlotsRecording = {
   readonly houses: readonly LeftHouse[];
 };
 
-/** A slot may be freed a moment after the last byte was read; one that is looked for in vain is looked for once more. */
-const SETTLE_MS = 250;
-const LATE_MS = 1_500;
 /** A denial is recorded within this time after its first byte. */
 const AT_ONCE_MS = 60;
-/** Requests in a row that look for a slot lost now and then, and how long they may take, ms. */
-const MANY = 240;
-const MANY_MS = 10_000;
-/** How long a gateway may take to notice that a client left; how soon is not shown, so a miss is a warning. */
-const NOTICE_MS = [2_000, 10_000] as const;
 
 /**
  * What slots do: a burst far over the limit, a full house with others knocking early and late, and full waves after
@@ -117,16 +91,6 @@ async function lateInWholes(
   await t.wait(typical * 0.75);
   const extra = await t.begin({ ...whole, model: "chat" }).done;
   return { held: await Promise.all(held), extra };
-}
-
-/** Sends at half the account's rate: no limiter has a reason to deny these for it. */
-async function evenly(t: Probe, ask: Ask, count: number, spacingMs: number): Promise<Answer[]> {
-  const sent: Promise<Answer>[] = [];
-  for (let index = 0; index < count; index++) {
-    sent.push(t.begin(ask).done);
-    await t.wait(spacingMs);
-  }
-  return Promise.all(sent);
 }
 
 /** Middle duration of the admitted ones, ms. */
@@ -206,12 +170,6 @@ async function metSlotDenial(t: Probe, house: readonly Held[]): Promise<boolean>
   return ended.some(isSlotDenial);
 }
 
-/** A request that a tool would answer. */
-function withTool(ask: Ask): Ask {
-  const dialect = ask.endpoint === "messages" ? "messages" : "chat";
-  return { ...ask, prompt: "What is the weather in Oslo?", fields: { tools: toolsOf(dialect, ONE_TOOL) } };
-}
-
 /** One request of every kind that must go by the same count. */
 function knockersOf(t: Probe, { key, second }: LimitedAccount): Record<string, Ask> {
   return {
@@ -225,116 +183,4 @@ function knockersOf(t: Probe, { key, second }: LimitedAccount): Record<string, A
       : { "other model": { key, endpoint: "chat", model: "tools" as const } }),
     "model list": { key, endpoint: "models" },
   };
-}
-
-/** Full waves, each after another thing that ends requests. */
-async function wavesAfterEverything(t: Probe, account: LimitedAccount, long: Ask, spacingMs: number): Promise<Wave[]> {
-  const { key, limits } = account;
-  const wave = async (ask: Ask): Promise<Answer[]> => {
-    const count = limits.inFlight + 2;
-    if (spacingMs > 0) return evenly(t, long, count, spacingMs);
-    const answers = await atOnce(t, [ask], count);
-    // A connection that was closed while it was idle says nothing of slots; new ones are not closed.
-    if (answers.some(({ exchange }) => isStale(exchange))) return wave(long);
-    if (!answers.some(isRateDenial)) return answers;
-    // A limiter with little burst has had enough of our speed: at half the account's rate it has no reason to deny.
-    const easyMs = 120_000 / limits.rpm;
-    await t.wait(easyMs * count);
-    return evenly(t, long, count, easyMs);
-  };
-  const slots = limits.inFlight;
-  const { upstreamError, upstreamTimeout, cutStream, slow, tools } = t.target.models;
-  const each = async (asks: readonly Ask[]) => {
-    // One after the other: what ends here must not be denied itself, or the wave would test something else.
-    for (let round = 0; round < 2 * slots; round++) {
-      if (spacingMs > 0) await t.wait(spacingMs);
-      await t.begin({ key, intent: "odd", ...asks[round % asks.length] }).done;
-    }
-  };
-  const together = (asks: readonly Ask[]) =>
-    Promise.all(
-      Array.from({ length: slots }, (_, at) => t.begin({ key, intent: "odd", ...asks[at % asks.length] }).done),
-    );
-  /** A leak of one slot in many requests needs many requests to show. */
-  const many = async () => {
-    const asks = both({ intent: "either" });
-    const most = spacingMs > 0 ? 0 : Math.min(MANY, Math.floor(limits.rpm / 10));
-    const endUs = t.nowUs() + MANY_MS * 1_000;
-    let sent = 0;
-    const worker = async () => {
-      while (sent < most && t.nowUs() < endUs)
-        await t.begin({ key, intent: "odd", ...asks[sent++ % asks.length] }).done;
-    };
-    await Promise.all(Array.from({ length: Math.max(1, slots - 1) }, worker));
-  };
-  const leave = async (ask: Ask, afterMs: number, count = slots) => {
-    const leaving = Array.from({ length: count }, () => t.begin({ ...ask, key, intent: "odd", freshConnection: true }));
-    if (afterMs === 0) await Promise.all(leaving.map(({ live }) => live.started));
-    else await t.wait(afterMs);
-    for (const { live } of leaving) live.abort();
-    await Promise.all(leaving.map(({ done }) => done));
-  };
-  const both = (ask: Ask): Ask[] => [
-    { ...ask, endpoint: "chat", mode: "whole" },
-    { ...ask, endpoint: "chat", mode: "stream" },
-    { ...ask, endpoint: "messages", mode: "whole" },
-    { ...ask, endpoint: "messages", mode: "stream" },
-  ];
-  const finish = async () => {
-    await each(both({ intent: "either" }));
-    // Ended by their output limit.
-    await each(both({ intent: "either", prompt: LONG_STORY, maxTokens: 2 }));
-    if (tools !== undefined) await each(both({ model: "tools" }).map(withTool));
-  };
-  const beRefused = async () => {
-    await each(both({ model: "unknown" }));
-    await each(both({ omit: ["messages"] }));
-  };
-  const fail = async () => {
-    if (upstreamError !== undefined) await each(both({ model: "upstreamError" }));
-    // All at once: a provider's time-out takes its time.
-    if (upstreamTimeout !== undefined && spacingMs === 0) await together(both({ model: "upstreamTimeout" }));
-  };
-  const beCut = () => each(both({ model: "cutStream" }).filter(({ mode }) => mode === "stream"));
-  const half = Math.max(1, Math.floor(slots / 2));
-  // Together: a gateway may take so long to notice the first that the second would be denied.
-  const leaveStreams = () =>
-    Promise.all([leave(long, 0, Math.max(1, slots - half)), leave({ ...long, endpoint: "messages" }, 300, half)]);
-  // What ends alike shares a wave: each takes as long as the streams of a full house.
-  const endings: readonly { what: string; act: () => Promise<unknown>; left: boolean; possible: boolean }[] = [
-    { what: "finished requests", act: finish, left: false, possible: true },
-    { what: "denied requests and refused bodies", act: beRefused, left: false, possible: true },
-    {
-      what: "failed requests",
-      act: fail,
-      left: false,
-      possible: upstreamError !== undefined || (upstreamTimeout !== undefined && spacingMs === 0),
-    },
-    { what: "broken streams", act: beCut, left: false, possible: cutStream !== undefined },
-    { what: "streams whose client left", act: leaveStreams, left: true, possible: true },
-    {
-      what: "whole requests whose client left",
-      act: () => leave({ endpoint: "chat", model: "slow" }, 300),
-      left: true,
-      possible: slow !== undefined,
-    },
-    { what: "many finished requests", act: many, left: false, possible: spacingMs === 0 },
-  ];
-  const waves: Wave[] = [];
-  for (const { what, act, left, possible } of endings) {
-    if (!possible) continue;
-    await act();
-    await t.wait(left ? NOTICE_MS[0] : SETTLE_MS);
-    // Connections that carried others before: a request on one must take one slot, too.
-    const ask = left ? long : { ...long, freshConnection: false };
-    const answers = await wave(ask);
-    let later: Answer[] | null = null;
-    if (admittedIn(answers) < slots && answers.some(isSlotDenial)) {
-      await t.wait(left ? NOTICE_MS[1] : LATE_MS);
-      later = await wave(ask);
-    }
-    waves.push({ what, expected: slots, answers, later });
-    await t.wait(SETTLE_MS);
-  }
-  return waves;
 }

@@ -49,6 +49,15 @@ export function kindsOf(t: Probe, account: LimitedAccount): Record<string, Ask> 
       freshConnection: true,
     },
     "chat streams": { key, endpoint: "chat", mode: "stream" },
+    conversations: {
+      key,
+      endpoint: "chat",
+      prompt: [
+        { role: "user", content: "one" },
+        { role: "assistant", content: "two" },
+        { role: "user", content: "three" },
+      ],
+    },
     messages: { key, endpoint: "messages" },
     "messages streams": { key, endpoint: "messages", mode: "stream" },
     ...(tools === undefined && stream === undefined
@@ -115,6 +124,9 @@ export async function knockLater(t: Probe, account: LimitedAccount, parallel: nu
     const answers = await knockAtOnce(t, key, parallel);
     if (!answers.some(isRateDenial)) return [];
   }
+  // Refused for their body, or denied for the rate like the others, and then with the same hint.
+  for (const endpoint of ["chat", "messages"] as const)
+    await t.begin({ key, endpoint, rawBody: "{", intent: "either" }).done;
   await t.wait(STILL_LATER_MS);
   const later: WhileDenied[] = [];
   for (const [kind, ask] of Object.entries(kindsOf(t, account))) {

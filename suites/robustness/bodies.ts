@@ -15,6 +15,8 @@ const BAD: Readonly<Record<string, Ask>> = {
   "invalid-utf8": { rawBody: Buffer.from([0x7b, 0x22, 0x6d, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]) },
   nested: { rawBody: NESTED },
   "messages-is-a-string": { fields: { messages: "hello" } },
+  "empty-object": { rawBody: "{}" },
+  "messages-is-null": { fields: { messages: null } },
   "messages-is-empty": { fields: { messages: [] } },
   "message-is-null": { fields: { messages: [null] } },
   "message-without-role": { fields: { messages: [{ content: "hello" }] } },

@@ -2,6 +2,7 @@ import type { Check } from "../../src/conformance/index.ts";
 import { BODIES } from "./bodies.ts";
 import { BUSY_STREAMS } from "./busy-streams.ts";
 import { CREDENTIALS } from "./credentials.ts";
+import { FORMS } from "./forms.ts";
 import { HTTP } from "./http.ts";
 import { IDLE_CONNECTIONS } from "./idle-connections.ts";
 import { LATENCY } from "./latency.ts";
@@ -12,6 +13,7 @@ import { WATCHES } from "./watches.ts";
 /** The protocol layer: what the standards under the interface demand, and what common sense does. */
 export const ROBUSTNESS: readonly Check[] = [
   ...BODIES,
+  ...FORMS,
   ...HTTP,
   ...CREDENTIALS,
   ...TEXT,

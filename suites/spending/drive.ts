@@ -8,6 +8,8 @@ export type Kind = {
   readonly mode: "whole" | "stream";
   /** Long streams, which some gateways forget on the way. */
   readonly long?: boolean;
+  /** Conversations, after each of which another request ends in a provider's failure. */
+  readonly inTurns?: boolean;
 };
 
 export const KINDS: readonly Kind[] = [
@@ -15,6 +17,15 @@ export const KINDS: readonly Kind[] = [
   { endpoint: "chat", mode: "stream" },
   { endpoint: "messages", mode: "whole" },
   { endpoint: "messages", mode: "stream" },
+];
+
+/** What some gateways take for free, and what makes some forget what was spent. */
+export const IN_TURNS: Kind = { endpoint: "chat", mode: "whole", inTurns: true };
+
+const turns = (last: string) => [
+  { role: "user", content: "Let us talk." },
+  { role: "assistant", content: "Yes." },
+  { role: "user", content: last },
 ];
 
 /** A key that was used with one kind of traffic until it was denied, or until it should have been. */
@@ -68,8 +79,10 @@ export function effortFor(earlier: readonly Drive[]): Effort {
  */
 export async function drive(t: Probe, key: Key, kind: Kind, lagS: number, effort: Effort = ALL): Promise<Drive> {
   const served: Answer[] = [];
-  const small: Ask = { key, ...kind, intent: "either", patient: false };
-  const large: Ask = { ...small, prompt: LONG_TEXT, ...(kind.endpoint === "messages" ? { maxTokens: 2_000 } : {}) };
+  const own: Ask = { key, endpoint: kind.endpoint, mode: kind.mode, intent: "either", patient: false };
+  const small: Ask = kind.inTurns === true ? { ...own, prompt: turns("Please go on.") } : own;
+  const bulk = kind.inTurns === true ? turns(LONG_TEXT) : LONG_TEXT;
+  const large: Ask = { ...own, prompt: bulk, ...(kind.endpoint === "messages" ? { maxTokens: 2_000 } : {}) };
   const outcome = (denial: Answer | null, waitedS: number) => driven(kind, served, denial, waitedS);
   const most = t.target.budget.outputTokens * SHARE_OF_BUDGET;
   let tokens = 0;
@@ -84,7 +97,11 @@ export async function drive(t: Probe, key: Key, kind: Kind, lagS: number, effort
     tokens += outputTokensOf(answer);
     if (isSpendingDenial(answer)) return outcome(answer, 0);
     refused = answer.admitted ? 0 : refused + 1;
-    if (answer.admitted) served.push(answer);
+    if (answer.admitted) {
+      served.push(answer);
+      if (kind.inTurns === true && t.target.models.upstreamError !== undefined)
+        await t.ask({ ...own, model: "upstreamError", intent: "odd" });
+    }
     // Whatever it is called, a key that is not served any more is stopped; the row is judged by what came.
     else if (refused >= STOPPED) return outcome(answer, 0);
     else await t.wait(1_000);
@@ -145,6 +162,7 @@ export function isSpendingDenial(answer: Answer): boolean {
   return status === 402 || (status >= 400 && status < 500);
 }
 
-export function describeKind({ endpoint, mode, long }: Kind): string {
+export function describeKind({ endpoint, mode, long, inTurns }: Kind): string {
+  if (inTurns === true) return `${endpoint}, conversations and failing requests in turns`;
   return `${endpoint}, ${mode === "whole" ? "whole" : long === true ? "long streams" : "streamed"}`;
 }

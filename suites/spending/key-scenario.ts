@@ -8,6 +8,7 @@ import {
   drive,
   driveLong,
   effortFor,
+  IN_TURNS,
   isSpendingDenial,
   KINDS,
   type Kind,
@@ -85,6 +86,8 @@ export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): P
       const lagS = inVain ? SHORT_LAG_S : LAG_S[state];
       if (fresh !== undefined) drives.push(await drive(t, fresh, kind, lagS, effortFor(drives)));
     }
+    const another = state === "childSmall" ? await t.freshKey(`key.${state}`) : undefined;
+    if (another !== undefined) drives.push(await drive(t, another, IN_TURNS, SHORT_LAG_S, effortFor(drives)));
     const inVain = drives.some(({ denial }) => denial === null);
     const fresh = t.target.models.stream === undefined || inVain ? undefined : await t.freshKey(`key.${state}`);
     if (fresh !== undefined) drives.push(await driveLong(t, fresh, LAG_S[state]));

@@ -1,6 +1,6 @@
 import { type Answer, type Ask, atMost, type Check, defineCheck } from "../../src/conformance/index.ts";
 import { type Arrival, arrivalOf, isFairlySeen, isOneBurst, LONG_ENOUGH_MS } from "../shared/arrival.ts";
-import { LONG_STORY } from "../shared/texts.ts";
+import { LONG_STORY, LONG_TEXT } from "../shared/texts.ts";
 import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
 
 /** When one of two came in one piece, more tell whether that was an accident: so many that tell, of so many at most. */
@@ -24,11 +24,25 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = 
   },
 };
 
+const LONG_CONVERSATION = [
+  { role: "user", content: LONG_TEXT.slice(0, 3_000) },
+  { role: "assistant", content: "Noted." },
+  { role: "user", content: LONG_STORY },
+];
+
+/** What SDKs say they accept, also where they ask for a stream. */
+const JSON_ACCEPTED = "json-accepted";
+
 const CONVERSATION = [
   { role: "user", content: "Do you know long stories?" },
   { role: "assistant", content: "Some." },
   { role: "user", content: LONG_STORY },
 ];
+
+const CONVERSATIONS: Readonly<Record<string, Ask["prompt"] & {}>> = {
+  conversation: CONVERSATION,
+  "long-conversation": LONG_CONVERSATION,
+};
 
 /** Circumstances under which gateways and the proxies in front of them tend to hold streams back. */
 const CIRCUMSTANCES: readonly string[] = [
@@ -37,6 +51,8 @@ const CIRCUMSTANCES: readonly string[] = [
   "used-connection",
   "second-key",
   "conversation",
+  "long-conversation",
+  "json-accepted",
   ...Object.keys(PARAMETERS),
 ];
 
@@ -45,7 +61,7 @@ const incremental = defineCheck({
   title: "A streamed chat reply arrives as it is produced",
   covers: ["STREAM-1"],
   explains:
-    "Long streams: as they are, with compression accepted, on a connection that was used before, with the account's other key, in a conversation, with a count of tokens asked for, with the usual parameters, with a tool offered, and after a system turn. When four fifths of the output arrive in one burst, or one document comes in place of a stream, the reply was held back. Judged only when the whole reply takes at least 0.4 s, and failed only when it happened to most of them.",
+    "Long streams: as they are, with compression accepted, on a connection that was used before, with the account's other key, in a short and in a long conversation, for a client that accepts JSON (as SDKs do), with a count of tokens asked for, with the usual parameters, with a tool offered, and after a system turn. When four fifths of the output arrive in one burst, or one document comes in place of a stream, the reply was held back. Judged only when the whole reply takes at least 0.4 s, and failed only when it happened to most of them.",
   needs: ["model.stream"],
   across: { case: CIRCUMSTANCES },
   cost: { requests: 3, waitS: 3 },
@@ -55,14 +71,16 @@ const incremental = defineCheck({
     const circumstance: Ask =
       t.case === "compression-accepted"
         ? { headers: [["Accept-Encoding", "gzip, deflate, br"]] }
-        : {
-            freshConnection: t.case !== "used-connection",
-            ...(t.case === "second-key" && second !== undefined ? { key: second } : {}),
-            ...(fields === undefined ? {} : { fields, intent: "either" as const }),
-          };
+        : t.case === JSON_ACCEPTED
+          ? { headers: [["Accept", "application/json"]], intent: "either" }
+          : {
+              freshConnection: t.case !== "used-connection",
+              ...(t.case === "second-key" && second !== undefined ? { key: second } : {}),
+              ...(fields === undefined ? {} : { fields, intent: "either" as const }),
+            };
     const ask = async () => {
       if (t.case === "used-connection") await t.ask({ endpoint: "models" });
-      const prompt = t.case === "conversation" ? CONVERSATION : LONG_STORY;
+      const prompt = CONVERSATIONS[t.case ?? ""] ?? LONG_STORY;
       return t.ask({ ...circumstance, model: "stream", mode: "stream", prompt });
     };
     const first = await Promise.all([ask(), ask()]);
@@ -78,7 +96,7 @@ const incremental = defineCheck({
   },
   judge({ runs }, verdict, axes) {
     const refused = runs.find(({ status = 0 }) => status >= 400 && status < 500);
-    const isParameter = PARAMETERS[axes.case ?? ""] !== undefined;
+    const isParameter = axes.case === JSON_ACCEPTED || PARAMETERS[axes.case ?? ""] !== undefined;
     if (isParameter && refused !== undefined)
       return verdict.notApplicable(`these parameters are refused (${refused.summary})`);
     for (const run of runs) verdict.assumeGood(run, "a long stream");

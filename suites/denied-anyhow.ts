@@ -1,0 +1,143 @@
+import {
+  type Answer,
+  type Ask,
+  type Check,
+  defineCheck,
+  type Probe,
+  serverError,
+  success,
+  that,
+} from "../src/conformance/index.ts";
+import type { Reason } from "../src/spec/index.ts";
+import { DIALECTS, type Dialect } from "../src/wire/index.ts";
+import { expectedDenial } from "./shared/expected-denial.ts";
+import { fabricatedKey } from "./shared/fabricated-key.ts";
+import { LONG_TEXT } from "./shared/texts.ts";
+
+/** Callers that must be denied whatever they send, and the reason. */
+const CALLERS = {
+  missing: "invalid_api_key",
+  unknown: "invalid_api_key",
+  revoked: "key_revoked",
+  empty: "insufficient_credits",
+  capped: "quota_exceeded",
+  childExhausted: "budget_exhausted",
+} as const satisfies Readonly<Record<string, Reason>>;
+type Caller = keyof typeof CALLERS;
+
+const ROWS = {
+  invalid_api_key: "ERR-401-INVALID",
+  key_revoked: "ERR-401-REVOKED",
+  insufficient_credits: "ERR-402-CREDITS",
+  quota_exceeded: "ERR-402-QUOTA",
+  budget_exhausted: "ERR-429-BUDGET",
+} as const;
+
+/** The answer to a body of unknown length that is a fair one (RFC 9110, 15.5.12). */
+const NO_LENGTH = 411;
+/** Requests at the same moment. */
+const AT_ONCE = 6;
+
+/** Ways to ask that leave no other reason for a denial. */
+const WAYS: Readonly<Record<string, Ask>> = {
+  "in-chunks": { form: "in-chunks" },
+  "with-spaces": { form: "with-spaces" },
+  conversation: {
+    prompt: [
+      { role: "user", content: "one" },
+      { role: "assistant", content: "two" },
+      { role: "user", content: LONG_TEXT },
+    ],
+  },
+  "events-accepted": { mode: "stream", headers: [["Accept", "text/event-stream"]] },
+};
+
+/** What would be denied for a reason of its own, too: which one wins is open. */
+const TWICE_WRONG: Readonly<Record<string, Ask>> = {
+  "unknown-model": { model: "unknown" },
+  "bad-body": { rawBody: '{"messages": [' },
+};
+
+const deniedAnyhow = defineCheck({
+  id: "errors.denied-anyhow",
+  title: "Who must be denied is denied however the request is written",
+  covers: [
+    "ERR-401-INVALID",
+    "ERR-401-REVOKED",
+    "ERR-402-CREDITS",
+    "ERR-402-QUOTA",
+    "ERR-429-BUDGET",
+    "ERR-BODY-2",
+    "BAD-BODY",
+  ],
+  explains:
+    "Requests without a key, with an unknown and a revoked one, and with keys that may not spend: in chunks, with white space, as a conversation, for a client that accepts event streams, several at the same moment, after Expect: 100-continue, with an unknown model, and with a body that cannot be read. None may be served; where nothing else is wrong with them, status and reason are those of the row; and none is a server error.",
+  across: { case: Object.keys(CALLERS) },
+  cost: { requests: 20 },
+  async probe(t) {
+    const caller = t.case as Caller;
+    const who = credentialsOf(t, caller);
+    if (who === null) return null;
+    const ask: Ask = { ...who, intent: "denied", patient: false };
+    const both = async (way: Ask) => {
+      const answers: Answer[] = [];
+      for (const endpoint of DIALECTS) answers.push(await t.ask({ ...ask, ...way, endpoint }));
+      return answers;
+    };
+    const single: Answer[] = [];
+    for (const way of Object.values(WAYS)) single.push(...(await both(way)));
+    const dialectOf = (index: number): Dialect => (index % 2 === 0 ? "chat" : "messages");
+    const together = await Promise.all(
+      Array.from({ length: AT_ONCE }, (_, index) => t.begin({ ...ask, endpoint: dialectOf(index) }).done),
+    );
+    const twice: Answer[] = [];
+    for (const way of Object.values(TWICE_WRONG)) twice.push(...(await both(way)));
+    const { status } = await t.expectContinue({ ...who, endpoint: "chat" });
+    return {
+      plain: await both({}),
+      single,
+      together,
+      twice,
+      afterExpect: status ?? null,
+      expected: expectedDenial(t, CALLERS[caller]),
+    };
+  },
+  judge(recording, verdict, { case: caller }) {
+    if (recording === null) return verdict.notApplicable(`the target has no key ${caller}`);
+    const { plain, single, together, twice, afterExpect, expected } = recording;
+    verdict.assume(
+      plain.every(({ status }) => status === expected.status),
+      `a plain request of ${caller} is denied`,
+    );
+    const row = ROWS[CALLERS[caller as Caller]];
+    for (const answer of [...single, ...together]) {
+      const seen = { in: answer, because: answer.summary };
+      // Whoever takes no body without its length says so before anything else.
+      if (answer.status === NO_LENGTH) continue;
+      if (!verdict.must(row, answer.status, expected.status, { ...seen, at: "status" })) continue;
+      verdict.must(row, answer.reason, expected.word, { ...seen, at: "reason" });
+      if (answer.asked.endpoint === "chat" && plain[0]?.json !== undefined)
+        verdict.should("ERR-BODY-2", answer.json !== undefined, true, {
+          ...seen,
+          because: "the denial has a JSON body",
+        });
+    }
+    const notServed = that("no reply", (status) => !success.test(status));
+    for (const answer of twice) {
+      const seen = { in: answer, at: "status", because: answer.summary };
+      if (!verdict.must(row, answer.status, notServed, seen)) continue;
+      verdict.should("BAD-BODY", serverError.test(answer.status), false, seen);
+    }
+    verdict.must(row, afterExpect, notServed, { at: "status", because: "after Expect: 100-continue" });
+  },
+});
+
+/** @returns `null` where the target has no such key. */
+function credentialsOf(t: Probe, caller: Caller): Pick<Ask, "key" | "authorization"> | null {
+  if (caller === "missing") return { key: null };
+  if (caller === "unknown")
+    return { authorization: `Bearer ${fabricatedKey(t.target.keys.valid.reveal(), () => t.random())}` };
+  return t.target.keys[caller] === undefined ? null : { key: caller };
+}
+
+export const DENIED_ANYHOW: readonly Check[] = [deniedAnyhow];

@@ -1,0 +1,125 @@
+import {
+  type Answer,
+  type Ask,
+  BODY_FORMS,
+  type BodyForm,
+  type Check,
+  defineCheck,
+  type Probe,
+  success,
+  that,
+  type Verdict,
+} from "../../src/conformance/index.ts";
+import { DIALECTS, MODES } from "../../src/wire/index.ts";
+import { LONG_TEXT } from "../shared/texts.ts";
+
+/** Longer than what gateways peek at to find the model, or whether a stream is wanted. */
+const LONG_TURN = LONG_TEXT.slice(0, 3_000);
+
+/** The same request twice: as this client writes all others, and in another form. */
+type Pair = { readonly text: string; readonly plain: Answer; readonly formed: Answer };
+
+const inAnyForm = defineCheck({
+  id: "robustness.body-form",
+  title: "A request means the same however its JSON is written and framed",
+  covers: ["SAME-REQUEST"],
+  explains:
+    "The same conversation, whole and streamed, with white space around and within the document, with every character beyond ASCII as an escape, with the long list of messages before all other members, and in chunks without a length. What is served as other clients write it should be served so, too, as a stream where one was asked for, and say what the plain request's answer says where the model repeats its prompt. 411 is a fair answer to chunks.",
+  across: { dialect: DIALECTS, case: BODY_FORMS },
+  cost: { requests: 4 },
+  async probe(t) {
+    const pairs: Pair[] = [];
+    for (const mode of MODES) {
+      const text = `Please repeat: ${t.nonce()} é漢🚀`;
+      const ask: Ask = { ...conversation(text), mode, intent: mode === "whole" ? "good" : "either" };
+      const formed = await t.ask({ ...ask, form: t.case as BodyForm, intent: "either" });
+      pairs.push({ text, formed, plain: await t.ask(ask) });
+    }
+    return { pairs };
+  },
+  judge({ pairs }, verdict, { case: form }) {
+    for (const pair of pairs) judgePair(pair, form === "in-chunks", verdict);
+    if (verdict.findings.length === 0) verdict.inconclusive("the plain requests were not served");
+  },
+});
+
+function conversation(text: string): Ask {
+  const turns = [
+    { role: "user", content: LONG_TURN },
+    { role: "assistant", content: "Noted." },
+    { role: "user", content: text },
+  ];
+  return { prompt: turns };
+}
+
+function judgePair({ text, plain, formed }: Pair, chunked: boolean, verdict: Verdict): void {
+  if (!plain.admitted) return;
+  const fair = chunked
+    ? that("2xx, or 411 for want of a length", (status) => status === 411 || success.test(status))
+    : success;
+  const seen = { in: formed, because: formed.summary };
+  if (!verdict.should("SAME-REQUEST", formed.status, fair, { ...seen, at: "status" }) || !formed.admitted) return;
+  verdict.should("SAME-REQUEST", formed.streamed, plain.streamed, { ...seen, because: "comes as a stream" });
+  if (plain.replyText?.includes(text) !== true) return;
+  verdict.should("SAME-REQUEST", formed.replyText?.includes(text) === true, true, {
+    ...seen,
+    because: "the prompt is repeated, as in the answer to the plain request",
+  });
+}
+
+/** Requests with one and the same prompt at once. */
+const AT_ONCE = 4;
+
+const samePrompts = defineCheck({
+  id: "robustness.same-prompt",
+  title: "Equal prompts get whole answers of their own",
+  covers: ["OWN-ANSWER", "TEXT-INTACT"],
+  explains:
+    "A model that repeats its prompt is given the same prompt several times at once, whole and streamed; then one after the other in both dialects, and in capitals. Each answer should be one of its dialect, and repeat its own prompt. A failure shows answers that are shared between requests that look alike.",
+  needs: ["model.echo"],
+  cost: { requests: 2 * AT_ONCE + 6 },
+  async probe(t) {
+    const together = [...(await atOnce(t, "whole")), ...(await atOnce(t, "stream"))];
+    const text = `please repeat: ${t.nonce()}`;
+    const other = text.toUpperCase();
+    const turn: Entry[] = [];
+    for (const endpoint of [...DIALECTS, ...DIALECTS])
+      turn.push({ text, answer: await t.ask({ endpoint, model: "echo", prompt: text }) });
+    for (const endpoint of DIALECTS)
+      turn.push({ text: other, answer: await t.ask({ endpoint, model: "echo", prompt: other }) });
+    return { together, turn };
+  },
+  judge({ together, turn }, verdict) {
+    const entries = [...together, ...turn];
+    const repeats = entries.filter(({ answer, text }) => answer.replyText?.includes(text) === true);
+    for (const { answer } of turn) {
+      if (!answer.admitted || answer.streamed) continue;
+      verdict.must("OWN-ANSWER", answer.reply.parts !== undefined, true, {
+        in: answer,
+        because: "the answer has the list of its dialect",
+      });
+    }
+    // A model that does not repeat its prompt in most of them is no model that repeats it.
+    if (repeats.length * 2 > entries.length) {
+      for (const { answer, text } of entries) {
+        if (!answer.admitted || answer.replyText === undefined) continue;
+        verdict.should("TEXT-INTACT", answer.replyText.includes(text), true, {
+          in: answer,
+          because: `an answer that repeats its prompt, which others have as well: ${JSON.stringify(answer.replyText.slice(0, 60))}`,
+        });
+      }
+    }
+    if (verdict.findings.length === 0) verdict.notApplicable("models.echo does not repeat its prompt");
+  },
+});
+
+type Entry = { readonly text: string; readonly answer: Answer };
+
+async function atOnce(t: Probe, mode: "whole" | "stream"): Promise<Entry[]> {
+  const text = `Please repeat: ${t.nonce()}`;
+  const ask: Ask = { endpoint: "chat", model: "echo", mode, prompt: text };
+  const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => t.ask(ask)));
+  return answers.map((answer) => ({ text, answer }));
+}
+
+export const FORMS: readonly Check[] = [inAnyForm, samePrompts];
