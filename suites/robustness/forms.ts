@@ -59,7 +59,9 @@ function judgePair({ text, plain, formed }: Pair, chunked: boolean, verdict: Ver
     : success;
   const seen = { in: formed, because: formed.summary };
   if (!verdict.should("SAME-REQUEST", formed.status, fair, { ...seen, at: "status" }) || !formed.admitted) return;
-  verdict.should("SAME-REQUEST", formed.streamed, plain.streamed, { ...seen, because: "comes as a stream" });
+  const { endpoint, mode } = formed.asked;
+  const wanted = endpoint === "chat" ? mode === "stream" : plain.streamed;
+  verdict.should("SAME-REQUEST", formed.streamed, wanted, { ...seen, because: "comes as a stream" });
   if (plain.replyText?.includes(text) !== true) return;
   verdict.should("SAME-REQUEST", formed.replyText?.includes(text) === true, true, {
     ...seen,

@@ -1,10 +1,10 @@
 import { isObject, member } from "../../core/index.ts";
 import type { Call } from "../pipeline/call.ts";
 import { insideStream, insteadOf } from "./answer-edits.ts";
-import { badBodyIs500, has, readAs } from "./body-edits.ts";
+import { badBodyIs500, has, readAs, refuseBody } from "./body-edits.ts";
 import { dropsConnection, neverAnswers } from "./connection-edits.ts";
 import { type Fault, fault } from "./fault.ts";
-import { both, onChat, onMessages, streaming, type When } from "./when.ts";
+import { both, inChunks, onChat, onMessages, streaming, type When } from "./when.ts";
 import { onDenial, onRefusal } from "./wrap.ts";
 
 const bodySays =
@@ -22,6 +22,9 @@ const notObject = bodySays((call) => call.bodyFault === undefined && !isObject(c
 const badModel = bodySays(has("model", (model) => typeof model !== "string"));
 const emptyMessages = bodySays(has("messages", (turns) => Array.isArray(turns) && turns.length === 0));
 const badMessages = bodySays(has("messages", (turns) => !Array.isArray(turns)));
+const nothing = bodySays((call) => isObject(call.parsed) && Object.keys(call.parsed).length === 0);
+const spaced = bodySays((call) => /^\s/.test(call.bodyText));
+const escaped = bodySays((call) => /\\ud[89ab]/i.test(call.bodyText));
 const badStream = bodySays(has("stream", (stream) => typeof stream !== "boolean" && stream !== null));
 const turnWithoutContent = bodySays(
   has(
@@ -37,9 +40,14 @@ const badRole = bodySays(
 );
 
 const CALLER = ["CHAT-10"];
+const FORM = ["SAME-REQUEST"];
 
-/** Bodies that cannot be used. */
+/** Bodies that cannot be used, and sound ones that are taken for such. */
 export const BAD_BODY_FAULTS: readonly Fault[] = [
+  fault("body.empty-object-500", CALLER, "An empty object as body is an internal error.", badBodyIs500(nothing)),
+  fault("body.spaces-refused", FORM, "A body that begins with white space is refused.", refuseBody(spaced)),
+  fault("body.surrogates-refused", FORM, "A body with escaped surrogates is refused.", refuseBody(escaped)),
+  fault("body.chunks-refused", FORM, "A body in chunks is refused as unreadable.", refuseBody(bodySays(inChunks))),
   fault("body.truncated-500", CALLER, "A body that ends in the middle is an internal error.", badBodyIs500(truncated)),
   fault(
     "body.truncated-drops-connection",

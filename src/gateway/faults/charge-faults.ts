@@ -2,7 +2,7 @@ import type { Closing } from "../pipeline/behaviour.ts";
 import type { Call } from "../pipeline/call.ts";
 import { costOf } from "../providers/model-table.ts";
 import { type Fault, fault, loadFault } from "./fault.ts";
-import { onChat, onMessages, streaming, type When, whole } from "./when.ts";
+import { multiTurn, onChat, onMessages, streaming, type When, whole } from "./when.ts";
 import { type Apply, wrap } from "./wrap.ts";
 
 /** Micro-dollars that a request without a model or a reply is charged, where it is charged by mistake. */
@@ -39,6 +39,7 @@ export const CHARGE_FAULTS: readonly Fault[] = [
     "Streams of more than a second lose their reservation and are never charged.",
     free(longStream),
   ),
+  fault("charge.conversations-free", EVERY_KIND, "Conversations of several turns are never charged.", free(multiTurn)),
   fault("charge.messages-free", EVERY_KIND, "Requests on the messages endpoint are never charged.", free(onMessages)),
   fault(
     "charge.chat-free",

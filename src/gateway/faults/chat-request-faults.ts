@@ -145,4 +145,18 @@ export const CHAT_REQUEST_FAULTS: readonly Fault[] = [
       };
     }),
   ),
+  fault(
+    "chat.cache-ignores-case",
+    ["TEXT-INTACT"],
+    "Prompts that differ in letter case only get the answer to the first of them.",
+    wrap("plan", (next) => {
+      const cache = new Map<string, string>();
+      return (model, ask, call) => {
+        const text = lastUserText(ask);
+        const known = cache.get(text.toLowerCase()) ?? text;
+        cache.set(text.toLowerCase(), known);
+        return next(model, known === text ? ask : { ...ask, turns: [{ role: "user", text: known }] }, call);
+      };
+    }),
+  ),
 ];

@@ -1,8 +1,8 @@
 import { refusal } from "../pipeline/refusal.ts";
-import { insteadOf } from "./answer-edits.ts";
+import { insteadOf, status } from "./answer-edits.ts";
 import { authorization, malformedKey, unknownKey } from "./credential-kinds.ts";
 import { type Fault, fault } from "./fault.ts";
-import { onMessages, secondKey, streaming } from "./when.ts";
+import { both, inChunks, onMessages, secondKey, streaming } from "./when.ts";
 import { onDenial, onRefusal, overlook, wrap } from "./wrap.ts";
 
 /** How a key has to be written, and what happens to one that is not. */
@@ -34,6 +34,22 @@ export const CREDENTIAL_FAULTS: readonly Fault[] = [
     ["AUTH-5"],
     "An empty bearer counts as nobody in particular and is served.",
     overlook("invalid_api_key", (call) => /^bearer *$/i.test(authorization(call))),
+  ),
+  fault(
+    "auth.unknown-200-after-expect",
+    ["AUTH-3", "ERR-401-INVALID"],
+    "A request with an unknown key that expects 100-continue gets 200.",
+    onDenial(
+      "invalid_api_key",
+      both(unknownKey, (call) => call.arrival.headers["expect"] !== undefined),
+      status(200),
+    ),
+  ),
+  fault(
+    "auth.unknown-in-chunks-500",
+    ["AUTH-3", "ERR-401-INVALID"],
+    "An unknown key whose request comes in chunks is an internal error.",
+    onDenial("invalid_api_key", both(unknownKey, inChunks), insteadOf("internal_error")),
   ),
   fault(
     "auth.any-scheme",

@@ -111,6 +111,30 @@ export const MESSAGES_REQUEST_FAULTS: readonly Fault[] = [
     refuseBody(withSystem, { message: "system: unknown field." }),
   ),
   fault(
+    "messages.system-lines-refused",
+    ["MSG-7"],
+    "A system prompt of several lines is refused.",
+    refuseBody(
+      both(
+        onMessages,
+        has("system", (value) => String(value).includes("\n")),
+      ),
+      { message: "Bad system." },
+    ),
+  ),
+  fault(
+    "messages.empty-system-500",
+    ["MSG-7"],
+    "An empty system prompt is an internal error.",
+    onServed(
+      both(
+        onMessages,
+        has("system", (value) => value === ""),
+      ),
+      insteadOf("internal_error"),
+    ),
+  ),
+  fault(
     "messages.system-500",
     ["MSG-7"],
     "A top-level system prompt is an internal error.",

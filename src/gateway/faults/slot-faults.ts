@@ -18,6 +18,7 @@ const leaks = (when: (call: Call, closing: Closing) => boolean): Apply =>
     if (!when(call, closing)) next(call, closing);
   });
 
+const sinceArrivalMs = (call: Call): number => (call.services.clock.monotonicUs() - call.arrival.arrivedUs) / 1_000;
 const abandoned = (closing: Closing) => closing.outcome === "interrupted";
 
 /** Some requests give back a slot of another running request, too. */
@@ -161,6 +162,12 @@ export const SLOT_FAULTS: readonly Fault[] = [
     ["LIMIT-CONC-5", ...LEAK],
     "A stream whose client left keeps its slot for ever.",
     leaks((call, closing) => abandoned(closing) && streaming(call)),
+  ),
+  loadFault(
+    "slots.leaked-by-streams-left-late",
+    ["LIMIT-CONC-5"],
+    "A stream whose client left after more than a second keeps its slot for ever.",
+    leaks((call, closing) => abandoned(closing) && streaming(call) && sinceArrivalMs(call) > 1_000),
   ),
   loadFault(
     "slots.leaked-by-abandoned-replies",

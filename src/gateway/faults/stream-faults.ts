@@ -88,6 +88,12 @@ export const STREAM_FAULTS: readonly Fault[] = [
     streamIgnored(onChat),
   ),
   fault(
+    "stream.overlooked-behind-long-bodies",
+    ["SAME-REQUEST", "STREAM-1"],
+    "stream is overlooked where it stands behind two thousand characters.",
+    streamIgnored((call) => call.bodyText.indexOf('"stream"') > 2_000),
+  ),
+  fault(
     "stream.ignored-with-usage-option",
     ["STREAM-1", "COMPAT-CHAT-USAGE"],
     "stream is ignored when usage is asked for.",

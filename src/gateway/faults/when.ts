@@ -44,6 +44,9 @@ const ASCII_ONLY = /^[\x00-\x7f]*$/;
 /** A body of more than four kilobytes. */
 export const longBody: When = ({ bodyText }) => bodyText.length > 4_096;
 
+/** The body came in chunks, without a length. */
+export const inChunks: When = ({ arrival }) => arrival.headers["transfer-encoding"] !== undefined;
+
 /** `"stream": false` is there, rather than nothing. */
 export const saysWhole: When = ({ parsed }) => member(parsed, "stream") === false;
 
