@@ -81,7 +81,10 @@ const deniedAnyhow = defineCheck({
     const ask: Ask = { ...who, intent: "denied", patient: false };
     const both = async (way: Ask) => {
       const answers: Answer[] = [];
-      for (const endpoint of DIALECTS) answers.push(await t.ask({ ...ask, ...way, endpoint }));
+      for (const endpoint of DIALECTS) {
+        // A stream may be refused on /messages before anything else is looked at.
+        if (endpoint === "chat" || way.mode !== "stream") answers.push(await t.ask({ ...ask, ...way, endpoint }));
+      }
       return answers;
     };
     const single: Answer[] = [];
@@ -140,4 +143,35 @@ function credentialsOf(t: Probe, caller: Caller): Pick<Ask, "key" | "authorizati
   return t.target.keys[caller] === undefined ? null : { key: caller };
 }
 
-export const DENIED_ANYHOW: readonly Check[] = [deniedAnyhow];
+/** Ids that no gateway has, in the forms that ids have. */
+const NO_MODELS = (nonce: string): readonly string[] => [nonce, `gauntlet/${nonce}`, `${nonce}:latest`, `${nonce}-1.5`];
+
+const noSuchModel = defineCheck({
+  id: "errors.no-such-model",
+  title: "A model that does not exist is denied as model_not_found whatever its id looks like",
+  covers: ["ERR-404-MODEL"],
+  explains:
+    "Ids that nobody has, without a provider and with one, with a tag and with a version, in both dialects. Each must come back as 404 model_not_found, as the target's own unknown model does.",
+  across: { dialect: DIALECTS },
+  cost: { requests: 5 },
+  async probe(t) {
+    const ask: Ask = { intent: "denied" };
+    const answers: Answer[] = [];
+    for (const id of NO_MODELS(t.nonce())) answers.push(await t.ask({ ...ask, model: { id } }));
+    return {
+      plain: await t.ask({ ...ask, model: "unknown" }),
+      answers,
+      expected: expectedDenial(t, "model_not_found"),
+    };
+  },
+  judge({ plain, answers, expected }, verdict) {
+    verdict.assume(plain.status === expected.status, "the unknown model of the target is denied");
+    for (const answer of answers) {
+      const seen = { in: answer, because: answer.summary };
+      verdict.must("ERR-404-MODEL", answer.status, expected.status, { ...seen, at: "status" });
+      verdict.must("ERR-404-MODEL", answer.reason, expected.word, { ...seen, at: "reason" });
+    }
+  },
+});
+
+export const DENIED_ANYHOW: readonly Check[] = [deniedAnyhow, noSuchModel];
