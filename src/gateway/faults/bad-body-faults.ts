@@ -44,7 +44,7 @@ const FORM = ["SAME-REQUEST"];
 
 /** Bodies that cannot be used, and sound ones that are taken for such. */
 export const BAD_BODY_FAULTS: readonly Fault[] = [
-  fault("body.empty-object-500", CALLER, "An empty object as body is an internal error.", badBodyIs500(nothing)),
+  fault("body.empty-object-500", ["BAD-BODY"], "An empty object as body is an internal error.", badBodyIs500(nothing)),
   fault("body.spaces-refused", FORM, "A body that begins with white space is refused.", refuseBody(spaced)),
   fault("body.surrogates-refused", FORM, "A body with escaped surrogates is refused.", refuseBody(escaped)),
   fault("body.chunks-refused", FORM, "A body in chunks is refused as unreadable.", refuseBody(bodySays(inChunks))),
