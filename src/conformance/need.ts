@@ -9,6 +9,8 @@ export type Need =
   /** The target wants the dialect's real clients to be able to use it (`compat`). */
   | "compat.chat"
   | "compat.messages"
+  /** The target has an account of a standard tier. */
+  | "tiers"
   /** A gateway whose clock the harness may shift; only the embedded one. */
   | "clock";
 

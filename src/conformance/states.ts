@@ -39,6 +39,11 @@ export function staticSupply(need: Need, target: Target): Supply {
       return target.compat[name as "chat" | "messages"] === "none"
         ? { ok: false, unblock: [], skipped: "the target wants no compat checks for it" }
         : given(true);
+    case "tiers":
+      // Accounts of the standard tiers are for those who sell them: their lack is no gap.
+      return Object.keys(target.tiers).length > 0
+        ? given(true)
+        : { ok: false, unblock: [], skipped: "the target has no account of a tier" };
     case "clock":
       // Nobody shifts the clock of a gateway in service: this is not a state that an operator could add.
       return target.source === "embedded"

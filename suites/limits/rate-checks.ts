@@ -212,30 +212,23 @@ const sharedByKinds = defineRateCheck({
   title: "Both dialects, whole and streamed requests, all models and clients share the account's rate",
   covers: ["LIMIT-5", "LIMIT-1", "LIMIT-RATE-1", "STREAM-2"],
   explains:
-    "While chat requests of the account are denied for the rate, streams, the other dialect, another model and what looks like another client are tried. Streams and other models must be denied too, the other dialect should be. Something that is let past is counted apart or not limited at all.",
+    "While chat requests of the account are denied for the rate, streams, conversations, the other dialect, another model and what looks like another client are tried. Streams, conversations and other models must be denied too, the other dialect should be. Something that is let past is counted apart or not limited at all.",
   judge(recording, verdict) {
     verdict.assume(recording.whileDenied.length > 0, "the account could be brought to its limit");
-    judgeKind(
-      recording,
-      "chat streams",
-      (admitted, allowed, first, why) =>
-        verdict.must("LIMIT-RATE-1", admitted, atMost(allowed), { in: first, because: why }),
-      verdict,
-    );
-    judgeKind(
-      recording,
-      "another client",
-      (admitted, allowed, first, why) =>
-        verdict.must("LIMIT-1", admitted, atMost(allowed), { in: first, because: why }),
-      verdict,
-    );
-    judgeKind(
-      recording,
-      "other model",
-      (admitted, allowed, first, why) =>
-        verdict.must("LIMIT-1", admitted, atMost(allowed), { in: first, because: why }),
-      verdict,
-    );
+    const rows = {
+      "chat streams": "LIMIT-RATE-1",
+      conversations: "LIMIT-RATE-1",
+      "another client": "LIMIT-1",
+      "other model": "LIMIT-1",
+    } as const;
+    for (const [kind, row] of Object.entries(rows)) {
+      judgeKind(
+        recording,
+        kind,
+        (admitted, allowed, first, why) => verdict.must(row, admitted, atMost(allowed), { in: first, because: why }),
+        verdict,
+      );
+    }
     for (const kind of ["messages", "messages streams"]) {
       judgeKind(
         recording,

@@ -177,6 +177,7 @@ function knockersOf(t: Probe, { key, second }: LimitedAccount): Record<string, A
     "chat streams": { key, endpoint: "chat", mode: "stream" },
     messages: { key, endpoint: "messages" },
     "messages streams": { key, endpoint: "messages", mode: "stream" },
+    "short replies": { key, endpoint: "messages", maxTokens: 8 },
     ...(second === undefined ? {} : { "other key": { key: second, endpoint: "chat" as const } }),
     ...(t.target.models.tools === undefined
       ? {}

@@ -58,6 +58,7 @@ const SHOWN_BY_CHECKS: readonly string[] = [
   "messages.version-refused-on-streams",
   "models.dead-entry-for-second-key",
   "models.not-listed-for-second-key",
+  "rate.conversations-free",
   "rate.emptied-by-denials",
   "rate.growth-as-starter",
   "rate.growth-at-six-tenths",

@@ -14,7 +14,17 @@ import {
   rateBy,
   unlimitedLimiter,
 } from "./limit-scopes.ts";
-import { always, every, inference, onMessages, remembered, secondKey, streaming, type When } from "./when.ts";
+import {
+  always,
+  every,
+  inference,
+  multiTurn,
+  onMessages,
+  remembered,
+  secondKey,
+  streaming,
+  type When,
+} from "./when.ts";
 import { type Apply, all, onDenial, overlook, wrap } from "./wrap.ts";
 
 /** No rate limit for some requests: they are neither asked nor counted. */
@@ -111,6 +121,7 @@ export const RATE_FAULTS: readonly Fault[] = [
     "Whole requests of the chat dialect are not counted.",
     unlimited((call) => call.endpoint === "chat" && !call.wantsStream),
   ),
+  loadFault("rate.conversations-free", NEVER, "Conversations of several turns are not counted.", unlimited(multiTurn)),
   loadFault("rate.streams-free", [...NEVER, "STREAM-2"], "Streams are not counted.", unlimited(streaming)),
   loadFault(
     "rate.messages-free",
