@@ -7,7 +7,7 @@ export const SPECIAL_TEXT =
 
 /** What filters and line splitters take for something of their own. */
 export const MARKUP_TEXT =
-  "<think>first this</think> then\n```js\nlet a = 1;\n```\n&amp; &lt;b&gt; &#39; data: x [DONE] \u2028 \u2029 \u0085 \f \v \r and \r\n end 🚀🚀🚀 𝔘𝔫 ok";
+  "first this, then\n```js\nlet a = 1;\n```\n&amp; &lt;b&gt; &#39; data: x [DONE] \u2028 \u2029 \u0085 \f \v \r and \r\n end 🚀🚀🚀 𝔘𝔫 ok";
 
 /** Spaces that mean something: runs of them, tabs, indented and empty lines. */
 export const SPACED_TEXT = "if x:\n    y  =  1\n\n\n\tz =   2\t\t# two  tabs\n        deep\r\n   \nend . of , it";
