@@ -105,6 +105,7 @@ const BEGINNING = 200;
 /** Whether a reply breaks off in the middle of what it is to repeat, and has all of it until there. */
 function isBeginning(answer: Answer, expected: string): boolean {
   const text = answer.replyText?.trim() ?? "";
+  if (text.includes(expected)) return false;
   const start = text.indexOf(expected.slice(0, BEGINNING));
   return start >= 0 && text.length > start + BEGINNING && expected.startsWith(text.slice(start));
 }
