@@ -4,7 +4,7 @@ import { everyText } from "./shared/every-text.ts";
 import { everyUsage } from "./shared/every-usage.ts";
 import { everyWhole } from "./shared/every-whole.ts";
 import { judgeWholeReply } from "./shared/judge-reply.ts";
-import { LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
+import { inTurns, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
 
 const minimal = defineCheck({
   id: "chat.minimal",
@@ -18,11 +18,7 @@ const minimal = defineCheck({
     const ask: Ask =
       t.case === "second-turn"
         ? {
-            prompt: [
-              { role: "user", content: "one" },
-              { role: "assistant", content: "two" },
-              { role: "user", content: `three ${t.nonce()}` },
-            ],
+            prompt: inTurns(`three ${t.nonce()}`),
           }
         : { freshConnection: t.case === "fresh-connection" };
     if (t.case === "slow-model")

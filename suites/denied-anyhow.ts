@@ -12,7 +12,7 @@ import type { Reason } from "../src/spec/index.ts";
 import { DIALECTS, type Dialect } from "../src/wire/index.ts";
 import { expectedDenial } from "./shared/expected-denial.ts";
 import { fabricatedKey } from "./shared/fabricated-key.ts";
-import { LONG_TEXT } from "./shared/texts.ts";
+import { inTurns, LONG_TEXT } from "./shared/texts.ts";
 
 /** Callers that must be denied whatever they send, and the reason. */
 const CALLERS = {
@@ -45,11 +45,7 @@ const WAYS: Readonly<Record<string, Ask>> = {
   "in-chunks": { form: "in-chunks" },
   "with-spaces": { form: "with-spaces" },
   conversation: {
-    prompt: [
-      { role: "user", content: "one" },
-      { role: "assistant", content: "two" },
-      { role: "user", content: LONG_TEXT },
-    ],
+    prompt: inTurns(LONG_TEXT),
   },
   "events-accepted": { mode: "stream", headers: [["Accept", "text/event-stream"]] },
 };

@@ -19,7 +19,7 @@ import { askPastRate } from "./shared/ask-past-rate.ts";
 import { expectedDenial } from "./shared/expected-denial.ts";
 import { assumeTwin, goodTwin } from "./shared/good-twin.ts";
 import { judgeDenial } from "./shared/judge-denial.ts";
-import { LONG_STORY, LONG_TEXT } from "./shared/texts.ts";
+import { inTurns, LONG_STORY, LONG_TEXT } from "./shared/texts.ts";
 
 interface DenialCase {
   readonly id: `errors.${string}`;
@@ -86,11 +86,7 @@ const CIRCUMSTANCES: readonly ((dialect: Dialect) => Ask)[] = [
   () => ({}),
   () => ({ freshConnection: true }),
   () => ({
-    prompt: [
-      { role: "user", content: "one" },
-      { role: "assistant", content: "two" },
-      { role: "user", content: "three" },
-    ],
+    prompt: inTurns("three"),
   }),
   (dialect) => (dialect === "messages" ? { maxTokens: 1, system: "Be brief.", prompt: "hi" } : { prompt: "hi" }),
   () => ({ prompt: LONG_TEXT }),

@@ -18,7 +18,7 @@ import { everyUsage } from "./shared/every-usage.ts";
 import { everyWhole } from "./shared/every-whole.ts";
 import { assumeTwin, goodTwin } from "./shared/good-twin.ts";
 import { judgeWholeReply } from "./shared/judge-reply.ts";
-import { AMPLE_TOKENS, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
+import { AMPLE_TOKENS, inTurns, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
 
 const minimal = defineCheck({
   id: "messages.minimal",
@@ -34,11 +34,7 @@ const minimal = defineCheck({
       freshConnection: t.case === "fresh-connection",
       ...(t.case === "three-turns"
         ? {
-            prompt: [
-              { role: "user", content: "one" },
-              { role: "assistant", content: "two" },
-              { role: "user", content: `three ${t.nonce()}` },
-            ],
+            prompt: inTurns(`three ${t.nonce()}`),
           }
         : {}),
     };
@@ -217,11 +213,6 @@ const systemPrompt = defineCheck({
     const twin = await goodTwin(t, ask);
     const marker = t.nonce();
     const marked: Ask = { ...ask, system: `${SYSTEM} Your name is ${marker}.` };
-    const turns3 = [
-      { role: "user", content: "one" },
-      { role: "assistant", content: "two" },
-      { role: "user", content: "three" },
-    ];
     const turns = Array.from({ length: 21 }, (_, i) => ({
       role: i % 2 === 0 ? "user" : "assistant",
       content: `${i} ${LONG_TEXT.slice(0, 2_000)}`,
@@ -230,7 +221,10 @@ const systemPrompt = defineCheck({
       twin,
       marker,
       one: [await t.ask({ ...marked, prompt: "three" }), await t.ask({ ...marked, prompt: "three" })],
-      several: [await t.ask({ ...marked, prompt: turns3 }), await t.ask({ ...marked, prompt: turns3 })],
+      several: [
+        await t.ask({ ...marked, prompt: inTurns("three") }),
+        await t.ask({ ...marked, prompt: inTurns("three") }),
+      ],
       lines: await t.ask({ ...ask, system: `${SYSTEM}\n\n- Be kind.\r\n\t- Be brief.\n` }),
       empty: await t.ask({ ...ask, system: "", intent: "odd" }),
       short: await t.ask({ ...ask, system: SYSTEM }),

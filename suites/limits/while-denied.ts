@@ -1,5 +1,5 @@
 import type { Answer, Ask, LimitedAccount, Probe } from "../../src/conformance/index.ts";
-import { LONG_TEXT } from "../shared/texts.ts";
+import { inTurns, LONG_TEXT } from "../shared/texts.ts";
 import { atOnce, type Burst, isRateDenial, isRefused } from "./burst.ts";
 
 type AskKey = Ask["key"] & {};
@@ -52,11 +52,7 @@ export function kindsOf(t: Probe, account: LimitedAccount): Record<string, Ask> 
     conversations: {
       key,
       endpoint: "chat",
-      prompt: [
-        { role: "user", content: "one" },
-        { role: "assistant", content: "two" },
-        { role: "user", content: "three" },
-      ],
+      prompt: inTurns("three"),
     },
     messages: { key, endpoint: "messages" },
     "messages streams": { key, endpoint: "messages", mode: "stream" },

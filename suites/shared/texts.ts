@@ -23,3 +23,10 @@ export const LONG_TEXT = Array.from(
 
 /** Asks the long model for what takes it a while to tell. */
 export const LONG_STORY = "Tell me a long story.";
+
+/** A conversation of two turns that everybody follows, and the turn to be answered. */
+export const inTurns = (last: string) => [
+  { role: "user", content: "one" },
+  { role: "assistant", content: "two" },
+  { role: "user", content: last },
+];
