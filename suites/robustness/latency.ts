@@ -9,6 +9,8 @@ const GROWTH_MS = 15;
 const GROWTH_FACTOR = 2;
 /** How well latencies must follow their order for a smaller growth to count: rank correlation. */
 const TREND = 0.85;
+/** Share of the last quarter that took longer than the middle of the first, and the other way round. */
+const APART = 0.85;
 /** A series that takes longer ends early, ms, once it has rounds enough. */
 const SERIES_MS = 12_000;
 const FEWEST_ROUNDS = 8;
@@ -84,13 +86,17 @@ function oddities(answers: readonly Answer[], kind: string): Oddity[] {
   // While we were held up ourselves, so was the reading of answers.
   const durations = answers.map(({ durationMs, exchange }) => Math.max(0, durationMs - exchange.ownLagMs));
   const quarter = Math.floor(durations.length / 4);
-  const first = median(durations.slice(0, quarter));
-  const last = median(durations.slice(-quarter));
+  const [early, late] = [durations.slice(0, quarter), durations.slice(-quarter)];
+  const [first, last] = [median(early), median(late)];
   const middle = median(durations);
   const jumps = answers.filter((_, at) => (durations[at] ?? 0) > Math.max(OUTLIER_MS, middle * OUTLIER_FACTOR));
   const found: Oddity[] = [];
+  // Where answers take now this long and now that, medians of so few lie apart by chance; their quarters do not.
+  const apart =
+    late.filter((ms) => ms > first).length >= quarter * APART &&
+    early.filter((ms) => ms < last).length >= quarter * APART;
   const steep = last > first * GROWTH_FACTOR || rankCorrelation(durations) > TREND;
-  if (steep && last - first > GROWTH_MS) {
+  if (steep && apart && last - first > GROWTH_MS) {
     found.push({
       kind,
       what: "growth",
