@@ -8,7 +8,7 @@ import {
   success,
   that,
 } from "../src/conformance/index.ts";
-import type { Reason } from "../src/spec/index.ts";
+import { denial, type Reason } from "../src/spec/index.ts";
 import { DIALECTS, type Dialect } from "../src/wire/index.ts";
 import { expectedDenial } from "./shared/expected-denial.ts";
 import { fabricatedKey } from "./shared/fabricated-key.ts";
@@ -25,14 +25,6 @@ const CALLERS = {
 } as const satisfies Readonly<Record<string, Reason>>;
 type Caller = keyof typeof CALLERS;
 
-const ROWS = {
-  invalid_api_key: "ERR-401-INVALID",
-  key_revoked: "ERR-401-REVOKED",
-  insufficient_credits: "ERR-402-CREDITS",
-  quota_exceeded: "ERR-402-QUOTA",
-  budget_exhausted: "ERR-429-BUDGET",
-} as const;
-
 /** The answer to a body of unknown length that is a fair one (RFC 9110, 15.5.12). */
 const NO_LENGTH = 411;
 /** Reasons that have to do with what else the account is doing. */
@@ -44,9 +36,7 @@ const AT_ONCE = 6;
 const WAYS: Readonly<Record<string, Ask>> = {
   "in-chunks": { form: "in-chunks" },
   "with-spaces": { form: "with-spaces" },
-  conversation: {
-    prompt: inTurns(LONG_TEXT),
-  },
+  conversation: { prompt: inTurns(LONG_TEXT) },
   "events-accepted": { mode: "stream", headers: [["Accept", "text/event-stream"]] },
 };
 
@@ -110,7 +100,7 @@ const deniedAnyhow = defineCheck({
       plain.every(({ status }) => status === expected.status),
       `a plain request of ${caller} is denied`,
     );
-    const row = ROWS[CALLERS[caller as Caller]];
+    const { row } = denial(expected.reason);
     for (const answer of [...single, ...together]) {
       const seen = { in: answer, because: answer.summary };
       // Whoever takes no body without its length says so before anything else; so does one whose account is busy.

@@ -1,5 +1,5 @@
 import { type Answer, type Ask, isStale, type LimitedAccount, type Probe } from "../../src/conformance/index.ts";
-import { LONG_STORY, LONG_TEXT } from "../shared/texts.ts";
+import { inTurns, LONG_STORY, LONG_TEXT } from "../shared/texts.ts";
 import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
 import { admittedIn, atOnce, isRateDenial, isSlotDenial } from "./burst.ts";
 
@@ -40,11 +40,7 @@ function withTool(ask: Ask): Ask {
 
 /** Into a stream, ms: clients that leave late. */
 const LONG_AFTER_MS = 1_300;
-const LONG_CONVERSATION = [
-  { role: "user", content: LONG_TEXT },
-  { role: "assistant", content: "Noted." },
-  { role: "user", content: "hello" },
-];
+const LONG_CONVERSATION = inTurns("hello", LONG_TEXT, "Noted.");
 
 /** Full waves, each after another thing that ends requests. */
 export async function wavesAfterEverything(

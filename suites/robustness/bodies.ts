@@ -1,6 +1,7 @@
 import { type Ask, type Check, callerError, defineCheck, serverError, that } from "../../src/conformance/index.ts";
 import { DIALECTS, MODES } from "../../src/wire/index.ts";
 import { assumeTwin, goodTwin } from "../shared/good-twin.ts";
+import { inTurns } from "../shared/texts.ts";
 
 const NESTED = `${'{"a":['.repeat(5_000)}1${"]}".repeat(5_000)}`;
 
@@ -102,11 +103,7 @@ const largeBodies = defineCheck({
   async probe(t) {
     const ask: Ask = {
       // A model that repeats what it is told has little to say: the bulk stands in an earlier turn, and output is bounded.
-      prompt: [
-        { role: "user", content: "lorem ipsum ".repeat(Math.ceil((SIZES[t.case] ?? 0) / 12)) },
-        { role: "assistant", content: "Noted." },
-        { role: "user", content: "hello" },
-      ],
+      prompt: inTurns("hello", "lorem ipsum ".repeat(Math.ceil((SIZES[t.case] ?? 0) / 12)), "Noted."),
       maxTokens: 16,
       intent: "either",
       patient: false,

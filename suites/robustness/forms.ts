@@ -11,7 +11,7 @@ import {
   type Verdict,
 } from "../../src/conformance/index.ts";
 import { DIALECTS, MODES } from "../../src/wire/index.ts";
-import { LONG_TEXT } from "../shared/texts.ts";
+import { inTurns, LONG_TEXT } from "../shared/texts.ts";
 
 /** Longer than what gateways peek at to find the model, or whether a stream is wanted. */
 const LONG_TURN = LONG_TEXT.slice(0, 3_000);
@@ -31,7 +31,11 @@ const inAnyForm = defineCheck({
     const pairs: Pair[] = [];
     for (const mode of MODES) {
       const text = `Please repeat: ${t.nonce()} é漢🚀`;
-      const ask: Ask = { ...conversation(text), mode, intent: mode === "whole" ? "good" : "either" };
+      const ask: Ask = {
+        prompt: inTurns(text, LONG_TURN, "Noted."),
+        mode,
+        intent: mode === "whole" ? "good" : "either",
+      };
       const formed = await t.ask({ ...ask, form: t.case as BodyForm, intent: "either" });
       pairs.push({ text, formed, plain: await t.ask(ask) });
     }
@@ -42,15 +46,6 @@ const inAnyForm = defineCheck({
     if (verdict.findings.length === 0) verdict.inconclusive("the plain requests were not served");
   },
 });
-
-function conversation(text: string): Ask {
-  const turns = [
-    { role: "user", content: LONG_TURN },
-    { role: "assistant", content: "Noted." },
-    { role: "user", content: text },
-  ];
-  return { prompt: turns };
-}
 
 function judgePair({ text, plain, formed }: Pair, chunked: boolean, verdict: Verdict): void {
   if (!plain.admitted) return;

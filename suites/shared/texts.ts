@@ -25,8 +25,8 @@ export const LONG_TEXT = Array.from(
 export const LONG_STORY = "Tell me a long story.";
 
 /** A conversation of two turns that everybody follows, and the turn to be answered. */
-export const inTurns = (last: string) => [
-  { role: "user", content: "one" },
-  { role: "assistant", content: "two" },
+export const inTurns = (last: string, first = "one", reply = "two") => [
+  { role: "user", content: first },
+  { role: "assistant", content: reply },
   { role: "user", content: last },
 ];

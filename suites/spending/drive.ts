@@ -1,6 +1,6 @@
 import { type Answer, type Ask, outputTokensOf, type Probe } from "../../src/conformance/index.ts";
 import type { Key } from "../../src/target/index.ts";
-import { LONG_TEXT } from "../shared/texts.ts";
+import { inTurns, LONG_TEXT } from "../shared/texts.ts";
 
 /** One kind of paid traffic. */
 export type Kind = {
@@ -22,11 +22,7 @@ export const KINDS: readonly Kind[] = [
 /** What some gateways take for free, and what makes some forget what was spent. */
 export const IN_TURNS: Kind = { endpoint: "chat", mode: "whole", inTurns: true };
 
-const turns = (last: string) => [
-  { role: "user", content: "Let us talk." },
-  { role: "assistant", content: "Yes." },
-  { role: "user", content: last },
-];
+const turns = (last: string) => inTurns(last, "Let us talk.", "Yes.");
 
 /** A key that was used with one kind of traffic until it was denied, or until it should have been. */
 export type Drive = {

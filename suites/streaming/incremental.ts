@@ -1,6 +1,6 @@
 import { type Answer, type Ask, atMost, type Check, defineCheck } from "../../src/conformance/index.ts";
 import { type Arrival, arrivalOf, isFairlySeen, isOneBurst, LONG_ENOUGH_MS } from "../shared/arrival.ts";
-import { LONG_STORY, LONG_TEXT } from "../shared/texts.ts";
+import { inTurns, LONG_STORY, LONG_TEXT } from "../shared/texts.ts";
 import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
 
 /** When one of two came in one piece, more tell whether that was an accident: so many that tell, of so many at most. */
@@ -24,20 +24,12 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = 
   },
 };
 
-const LONG_CONVERSATION = [
-  { role: "user", content: LONG_TEXT.slice(0, 3_000) },
-  { role: "assistant", content: "Noted." },
-  { role: "user", content: LONG_STORY },
-];
+const LONG_CONVERSATION = inTurns(LONG_STORY, LONG_TEXT.slice(0, 3_000), "Noted.");
 
 /** What SDKs say they accept, also where they ask for a stream. */
 const JSON_ACCEPTED = "json-accepted";
 
-const CONVERSATION = [
-  { role: "user", content: "Do you know long stories?" },
-  { role: "assistant", content: "Some." },
-  { role: "user", content: LONG_STORY },
-];
+const CONVERSATION = inTurns(LONG_STORY, "Do you know long stories?", "Some.");
 
 const CONVERSATIONS: Readonly<Record<string, Ask["prompt"] & {}>> = {
   conversation: CONVERSATION,
