@@ -14,6 +14,7 @@ import {
   rateBy,
   unlimitedLimiter,
 } from "./limit-scopes.ts";
+import { TIER_RATE_FAULTS } from "./tier-rate-faults.ts";
 import {
   always,
   every,
@@ -213,36 +214,7 @@ export const RATE_FAULTS: readonly Fault[] = [
     "Half as many requests as promised are let through.",
     rateBy(undefined, (rpm) => rpm / 2),
   ),
-  loadFault(
-    "rate.starter-a-third",
-    ["LIMIT-2", "LIMIT-RATE-3"],
-    "Accounts of the starter tier are let a hundred requests per minute.",
-    rateBy(undefined, (rpm) => (rpm === 300 ? 100 : rpm)),
-  ),
-  loadFault(
-    "rate.growth-as-starter",
-    ["LIMIT-2", "LIMIT-RATE-3"],
-    "Accounts of the growth tier have the rate of the starter tier.",
-    rateBy(undefined, (rpm) => (rpm === 1_000 ? 300 : rpm)),
-  ),
-  loadFault(
-    "rate.growth-at-six-tenths",
-    ["LIMIT-2", "LIMIT-RATE-3"],
-    "Accounts of the growth tier are let 600 requests per minute.",
-    rateBy(undefined, (rpm) => (rpm === 1_000 ? 600 : rpm)),
-  ),
-  loadFault(
-    "rate.scale-as-growth",
-    ["LIMIT-2", "LIMIT-RATE-3"],
-    "Accounts of the scale tier have the rate of the growth tier.",
-    rateBy(undefined, (rpm) => (rpm === 3_000 ? 1_000 : rpm)),
-  ),
-  loadFault(
-    "rate.starter-as-growth",
-    ["LIMIT-2", "LIMIT-RATE-1", "LIMIT-RATE-2"],
-    "Accounts of the starter tier have the rate of the growth tier.",
-    rateBy(undefined, (rpm) => (rpm === 300 ? 1_000 : rpm)),
-  ),
+  ...TIER_RATE_FAULTS,
   loadFault(
     "rate.two-thirds",
     [...UNDER, "LIMIT-2"],
