@@ -13,6 +13,14 @@ export interface Reliability {
     readonly largestMib: number;
     readonly boundMib: number;
   };
+  /** Commands that hold keys that stand nowhere else, before a gateway that repeats them. */
+  readonly canaries: {
+    readonly cases: number;
+    readonly survived: number;
+    readonly commands: number;
+    readonly files: number;
+    readonly searchedKib: number;
+  };
   readonly kills: {
     readonly cases: number;
     readonly survived: number;
@@ -29,10 +37,11 @@ export function keptReliability(): Reliability {
 }
 
 /** The figures in one sentence each, for a terminal and for the page. */
-export function reliabilityLines({ adversary, kills, fuzz }: Reliability): string[] {
+export function reliabilityLines({ adversary, canaries, kills, fuzz }: Reliability): string[] {
   const phases = Object.entries(kills.phases).map(([phase, count]) => `${count} ${phase}`);
   return [
     `adversary: ${adversary.survived} of ${adversary.cases} cases survived (${adversary.behaviours} behaviours, ${adversary.commands} commands); longest ${adversary.longestS} s (bound ${adversary.boundS}), largest ${adversary.largestMib} MiB (bound ${adversary.boundMib})`,
+    `canaries: ${canaries.survived} of ${canaries.cases} cases showed no key (${canaries.commands} commands, ${canaries.files} files, ${canaries.searchedKib} KiB searched)`,
     `kills: ${kills.survived} of ${kills.cases} runs killed at random lost nothing (${phases.join(", ")})`,
     `fuzz: ${fuzz.inputs} inputs for ${fuzz.readers} readers, ${fuzz.broken} readers broken`,
   ];
@@ -40,12 +49,13 @@ export function reliabilityLines({ adversary, kills, fuzz }: Reliability): strin
 
 /** The table of the page. */
 export function reliabilityFigures(): string {
-  const { adversary, kills, fuzz } = keptReliability();
+  const { adversary, canaries, kills, fuzz } = keptReliability();
   const phases = Object.entries(kills.phases).map(([phase, count]) => `${count} ${phase}`);
   return [
     "| proof | cases | survived | |",
     "|---|---|---|---|",
     `| hostile gateways | ${adversary.cases} | ${adversary.survived} | ${adversary.behaviours} behaviours, ${adversary.commands} commands; longest run ${adversary.longestS} s (bound ${adversary.boundS} s), largest ${adversary.largestMib} MiB (bound ${adversary.boundMib} MiB) |`,
+    `| keys that must show nowhere | ${canaries.cases} | ${canaries.survived} | ${canaries.commands} commands that work, fail or are ended; ${canaries.files} files, ${canaries.searchedKib} KiB searched |`,
     `| runs killed at random moments | ${kills.cases} | ${kills.survived} | by how far they were: ${phases.join(", ")} |`,
     `| random inputs | ${fuzz.inputs} | ${fuzz.broken === 0 ? fuzz.inputs : `all but ${fuzz.broken} readers`} | ${fuzz.readers} readers |`,
   ].join("\n");

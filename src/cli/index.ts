@@ -17,6 +17,7 @@ import {
 import { complete, completionCommand } from "./completion-command.ts";
 import { describeCrash } from "./crash.ts";
 import { doctorCommand } from "./doctor-command.ts";
+import { keepOutOfDumps } from "./dumps.ts";
 import { gatewayCommand } from "./gateway-command.ts";
 import { initCommand } from "./init-command.ts";
 import { k6Command } from "./k6-command.ts";
@@ -38,6 +39,7 @@ export async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(`${JSON.stringify(versionDocument())}\n`);
     return EXIT.pass;
   }
+  keepOutOfDumps();
   const outcome = { exitCode: EXIT.pass as number };
   const parser = yargs([...own])
     .scriptName("gauntlet")

@@ -1,8 +1,8 @@
 /**
- * Every hostile behaviour against every command that talks to a gateway, runs that are killed at random moments, and many
- * random inputs for every reader:
+ * Every hostile behaviour against every command that talks to a gateway, keys that must show nowhere, runs that are killed at
+ * random moments, and many random inputs for every reader:
  *
- *     npm run prove:adversary [-- --only REGEX] [--command NAME] [--workers 3] [--kills 200] [--inputs 1000] [--all] [--write]
+ *     npm run prove:adversary [-- --only REGEX] [--command NAME] [--workers 3] [--kills 200] [--inputs 1000] [--all] [--no-canaries] [--write]
  *
  * Prints how many cases there were and how many survived; with `--write` renews docs/reliability.json.
  */
@@ -12,6 +12,7 @@ import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import yargs from "yargs";
 import { RELIABILITY_FILE, type Reliability, reliabilityLines } from "../../scripts/docs/reliability.ts";
+import { CANARY_CASES, type CanaryResult, runCanaries } from "../adversary/canaries.ts";
 import { BEHAVIOURS, BOUNDS, type CaseResult, chosenCases, runCase } from "../adversary/cases.ts";
 import { type Killed, killMany } from "../adversary/kills.ts";
 import { READERS_OF_ANSWERS } from "../fuzz/readers-of-answers.ts";
@@ -24,6 +25,7 @@ const args = await yargs(process.argv.slice(2))
   .option("kills", { type: "number", default: 200 })
   .option("inputs", { type: "number", default: 1_000, describe: "Random inputs for each reader" })
   .option("all", { type: "boolean", default: false, describe: "Every behaviour against every command" })
+  .option("canaries", { type: "boolean", default: true })
   .option("write", { type: "boolean", default: false })
   .option("part", { type: "number", describe: "Works as one of the workers" })
   .strict()
@@ -77,6 +79,12 @@ async function hostile(): Promise<Told[]> {
   return told;
 }
 
+async function canaries(): Promise<CanaryResult[]> {
+  return await runCanaries(CANARY_CASES, ({ name, complaints }) => {
+    for (const complaint of complaints) console.log(`FAIL canary ${name}: ${complaint.replaceAll("\n", " | ")}`);
+  });
+}
+
 async function fuzz(): Promise<string[]> {
   const broken: string[] = [];
   for (const property of [...READERS_OF_ANSWERS, ...READERS_OF_FILES]) {
@@ -92,6 +100,7 @@ async function fuzz(): Promise<string[]> {
 async function prove(): Promise<void> {
   const startedMs = performance.now();
   const told = await hostile();
+  const searched = args.canaries ? await canaries() : [];
   const killed: Killed[] = args.kills === 0 ? [] : await killMany(args.kills, args.workers);
   for (const { phase, complaints } of killed)
     for (const complaint of complaints) console.log(`FAIL killed (${phase}): ${complaint}`);
@@ -108,6 +117,13 @@ async function prove(): Promise<void> {
       boundS: BOUNDS.seconds,
       largestMib: Math.round(Math.max(0, ...told.map(({ peakMib }) => peakMib))),
       boundMib: BOUNDS.peakMib,
+    },
+    canaries: {
+      cases: searched.length,
+      survived: searched.filter(({ complaints }) => complaints.length === 0).length,
+      commands: new Set(searched.map(({ command }) => command)).size,
+      files: searched.reduce((sum, { files }) => sum + files, 0),
+      searchedKib: Math.round(searched.reduce((sum, { searchedBytes }) => sum + searchedBytes, 0) / 1_024),
     },
     kills: {
       cases: killed.length,
@@ -129,6 +145,7 @@ async function prove(): Promise<void> {
   console.log(`prove:adversary: ${BEHAVIOURS.length} behaviours known, ${seconds} s in all`);
   const sound =
     told.length === reliability.adversary.survived &&
+    searched.length === reliability.canaries.survived &&
     killed.length === reliability.kills.survived &&
     broken.length === 0;
   process.exit(sound && told.length === cases.length ? 0 : 1);

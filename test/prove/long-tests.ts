@@ -2,7 +2,6 @@
 export const LONG_TESTS: readonly string[] = [
   "test/adversary/hostile-clients.test.ts",
   "test/adversary/losing-nothing.test.ts",
-  "test/cli/canary-commands.test.ts",
   "test/cli/client.test.ts",
   "test/cli/compare.test.ts",
   "test/cli/policy.test.ts",

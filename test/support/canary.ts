@@ -15,3 +15,7 @@ export function tracesOf(key: string): string[] {
   const parts = Array.from({ length: key.length - half + 1 }, (_, at) => key.slice(at, at + half));
   return [...parts, Buffer.from(key).toString("base64").slice(0, 24), encodeURIComponent(key)];
 }
+
+/** A key that stands nowhere else. */
+export const canaryKey = (name: string): string =>
+  `ck-${name}-${Buffer.from(name.padEnd(18, "~")).toString("hex").slice(0, 30)}Zq9`;

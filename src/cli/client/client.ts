@@ -1,7 +1,7 @@
 import { closest } from "fastest-levenshtein";
 import { jsonDocument, renderConduct, renderTerminal } from "../../../reports/index.ts";
 import { Redactor } from "../../client/index.ts";
-import { runClient, SCENARIOS, type Scenario, scenarioNotRun } from "../../conduct/index.ts";
+import { type ClientRun, runClient, SCENARIOS, type Scenario, scenarioNotRun } from "../../conduct/index.ts";
 import { EXIT, UsageError } from "../../core/index.ts";
 import type { RunRecord } from "../../record/index.ts";
 import { parseTarget, type Target } from "../../target/index.ts";
@@ -48,6 +48,7 @@ export async function client(options: ClientOptions): Promise<number> {
   journalStart(folder, start, redactor, { checks: scenarios.map(scenarioNotRun) });
   const bar = progress(process.stderr, options.json);
   bar.start(scenarios.length);
+  const ours = new Set<string>();
   let done = 0;
   const { results, requests } = await runClient({
     command: [program, ...args],
@@ -57,9 +58,13 @@ export async function client(options: ClientOptions): Promise<number> {
     limitMs: options.timeoutS * 1_000,
     mostAttempts: options.mostAttempts,
     signal: interruption.signal,
-    onKey: (key) => redactor.add({ name: "key.valid", value: key }),
+    onKey: (key) => {
+      ours.add(key);
+      redactor.add({ name: "key.valid", value: key });
+    },
     onStart: ({ name }) => folder.journal({ event: "check-started", check: `client.${name}` }),
     onResult: (result, runs, evidence) => {
+      for (const value of foreignCredentials(runs, ours)) redactor.add({ name: "credential", value });
       for (const line of evidence) folder.exchange(redactor.redactValue(line));
       // By way of JSON, as it will be read: fields without a value are left out.
       folder.recording(result.id, JSON.parse(JSON.stringify(redactor.redactValue(runs))));
@@ -144,14 +149,27 @@ function describe(command: readonly string[], scenarios: readonly Scenario[], mo
 
 /** Shorter values are no keys, and are found in ordinary words. */
 const SHORTEST_SECRET = 8;
+/** What a value looks like that may be a key, whatever its name is. */
+const LIKE_A_KEY = /^(?=.*\d)(?=.*[a-z])[^\s/\\:]{20,}$/i;
 
 /** What a command may print of its environment and must not reach a record: the operator's own keys. */
 function secretsOf(environment: NodeJS.ProcessEnv): { readonly name: string; readonly value: string }[] {
   return Object.entries(environment).flatMap(([name, value = ""]) =>
-    /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i.test(name) && value.length >= SHORTEST_SECRET
+    (/KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i.test(name) && value.length >= SHORTEST_SECRET) || LIKE_A_KEY.test(value)
       ? [{ name: `env.${name}`, value }]
       : [],
   );
+}
+
+/** Credentials that a command sent and that no scenario gave it, such as the operator's own key under a name of its own. */
+function foreignCredentials(runs: readonly ClientRun[], ours: ReadonlySet<string>): string[] {
+  const fields = runs
+    .flatMap(({ attempts, others }) => [...attempts, ...others])
+    .flatMap(({ request }) => request.headers)
+    .filter(([name]) => /^((proxy-)?authorization|(x-)?api-key|cookie)$/i.test(name));
+  return fields
+    .map(([, value]) => value.split(/\s+/).at(-1) ?? "")
+    .filter((value) => value.length >= SHORTEST_SECRET && ![...ours].some((key) => value.includes(key)));
 }
 
 function assertWithin(option: string, value: number, least: number, most: number): void {
