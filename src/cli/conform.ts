@@ -25,7 +25,7 @@ import { driveFurther, driveLoads, named, planLoads } from "./policy-load.ts";
 import { judgeByPolicy, readPolicy } from "./policy-step.ts";
 import { prepare } from "./preflight.ts";
 import { progress } from "./progress.ts";
-import { runTiers, tiersToRun } from "./run-tiers.ts";
+import { planTiers, runTiers } from "./run-tiers.ts";
 import { settle, unscoredRows } from "./settle-results.ts";
 import { supplyTarget } from "./supply-target.ts";
 import { evidenceOf } from "./write-reports.ts";
@@ -84,6 +84,7 @@ export async function conform(options: ConformOptions): Promise<number> {
   const unscored = unscoredRows(target);
   if (options.dryRun === true) return dryRun({ instances, target, rounds, json: options.json });
   const workloads = options.command === "run" ? planLoads(policy?.file.load ?? [], target) : [];
+  const plan = options.tiers === true ? planTiers(target, options.quick === true) : undefined;
   using folder = openFolder(options.out, startedAt, target, interruption);
   const runs: CheckResult[][] = [];
   const probed = new Set<Instance>();
@@ -92,7 +93,7 @@ export async function conform(options: ConformOptions): Promise<number> {
     seed,
     signal: interruption.signal,
     supplier: supplied.supplier,
-    loadFollows: options.tiers === true && tiersToRun(target, options.quick === true).length > 0,
+    loadFollows: (plan?.workloads.length ?? 0) > 0,
     onAnswer: ({ exchange, asked }) => folder.exchange({ asked, exchange }),
   });
   const { redactor } = traffic.recorder;
@@ -125,8 +126,9 @@ export async function conform(options: ConformOptions): Promise<number> {
   }
   bar.stop();
   const tiers =
-    options.tiers === true && !interruption.signal.aborted
+    plan !== undefined && !interruption.signal.aborted
       ? await runTiers({
+          plan,
           target: prepared.target,
           seed,
           redactor,

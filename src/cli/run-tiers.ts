@@ -11,7 +11,16 @@ import { assertAllowed, printPlan } from "./load-plan.ts";
 import { loadProgress } from "./load-progress.ts";
 import { HLOG, runLoads } from "./run-loads.ts";
 
+/** The load of a run over the tiers, as it is known before the first request. */
+export interface TierPlan {
+  /** One for each tier whose account the target has; one only of a quick run; none where no load may be generated. */
+  readonly workloads: readonly Workload[];
+  /** Why no load may be generated. */
+  readonly refused: string | undefined;
+}
+
 export interface TiersOptions {
+  readonly plan: TierPlan;
   readonly target: Target;
   readonly seed: number;
   readonly redactor: Redactor;
@@ -28,20 +37,15 @@ const TIERS = ["starter", "growth", "scale"];
 /** One tier shows the phases; a quick run has no time for windows of a minute. */
 const QUICK_TIER = "starter";
 
-/** The tiers whose accounts the target has, one of them for a quick run; none where no load may be generated. */
-export function tiersToRun(target: Target, quick: boolean): readonly Workload[] {
-  const workloads = workloadsFor(target, quick);
+export function planTiers(target: Target, quick: boolean): TierPlan {
+  const workloads = (quick ? [QUICK_TIER] : TIERS).map(findWorkload).filter((workload) => hasAccount(workload, target));
   try {
-    assertAllowed(target, workloads);
-    return workloads;
-  } catch {
-    // Why not is told when their turn has come.
-    return [];
+    if (workloads.length > 0) assertAllowed(target, workloads);
+    return { workloads, refused: undefined };
+  } catch (error) {
+    // Told when its turn has come.
+    return { workloads: [], refused: (error as Error).message };
   }
-}
-
-function workloadsFor(target: Target, quick: boolean): readonly Workload[] {
-  return (quick ? [QUICK_TIER] : TIERS).map(findWorkload).filter((workload) => hasAccount(workload, target));
 }
 
 /**
@@ -51,14 +55,9 @@ function workloadsFor(target: Target, quick: boolean): readonly Workload[] {
  */
 export async function runTiers(options: TiersOptions): Promise<LoadSection | undefined> {
   const { target, folder, quick, quiet } = options;
-  const workloads = workloadsFor(target, quick);
+  const { workloads, refused } = options.plan;
+  if (refused !== undefined && !quiet) process.stderr.write(`gauntlet: no load is generated: ${refused}\n`);
   if (workloads.length === 0) return undefined;
-  try {
-    assertAllowed(target, workloads);
-  } catch (error) {
-    if (!quiet) process.stderr.write(`gauntlet: no load is generated: ${(error as Error).message}\n`);
-    return undefined;
-  }
   if (!quiet) printPlan(target, workloads, process.stderr, quick ? "quick" : "brief");
   // What the checks sent on these accounts must have left every window of a minute.
   const uses = workloads.map((workload) => options.lastUseMs(accountOfKey(accountOf(workload, target).key)));

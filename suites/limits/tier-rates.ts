@@ -174,33 +174,30 @@ function judgeRate(one: Tried, verdict: Verdict): void {
   const { tier, rpm, most, answers, seconds, evenly } = one;
   const denied = answers.find(isRateDenial);
   const many = served(answers);
+  /** What says something of the rate says it of the tier, too. */
+  const must = (row: "LIMIT-RATE-1" | "LIMIT-RATE-3", observed: number, expected: unknown, seen: object) => {
+    for (const each of ["LIMIT-2", row] as const) verdict.must(each, observed, expected, seen);
+  };
   if (denied === undefined) {
     // Too slow to come so far, or stopped for another reason: nothing is known.
     if (many < most) return;
     const because = `served on the ${tier} tier's account within ${Math.round(seconds)} s, and none was denied`;
     const seen = { in: answers.at(-1), because };
-    if (most <= rpm) {
-      verdict.must("LIMIT-2", many, atLeast(most), seen);
-      verdict.must("LIMIT-RATE-3", many, atLeast(most), seen);
-    } else {
-      verdict.must("LIMIT-2", many, atMost(2 * rpm), seen);
-      verdict.must("LIMIT-RATE-1", many, atMost(2 * rpm), seen);
-    }
+    if (most <= rpm) must("LIMIT-RATE-3", many, atLeast(most), seen);
+    else must("LIMIT-RATE-1", many, atMost(2 * rpm), seen);
     return;
   }
   if (!isDoubtful(one) || isKeptByLess(one)) {
     const because = `served on the ${tier} tier's account before the first denial for the rate`;
     const enough = Math.min(Math.floor(rpm * ENOUGH), most);
-    verdict.must("LIMIT-2", many, atLeast(enough), { in: denied, because });
-    verdict.must("LIMIT-RATE-3", many, atLeast(enough), { in: denied, because });
+    must("LIMIT-RATE-3", many, atLeast(enough), { in: denied, because });
     return;
   }
   if (evenly.length < FEWEST_EVENLY || !evenly.some(isServed)) return;
   const refused = evenly.filter(isRateDenial);
   const because = `denied for the rate, of ${evenly.length} sent evenly on the ${tier} tier's account at ${safeRpm(rpm)} a minute`;
   const bound = Math.floor(evenly.length * UNEVEN_SHARE);
-  verdict.must("LIMIT-2", refused.length, atMost(bound), { in: refused[0], because });
-  verdict.must("LIMIT-RATE-3", refused.length, atMost(bound), { in: refused[0], because });
+  must("LIMIT-RATE-3", refused.length, atMost(bound), { in: refused[0], because });
 }
 
 export const TIER_RATES: readonly Check[] = [tierRates];

@@ -13,7 +13,7 @@ import { createInterface } from "node:readline";
 import yargs from "yargs";
 import { RELIABILITY_FILE, type Reliability, reliabilityLines } from "../../scripts/docs/reliability.ts";
 import { CANARY_CASES, type CanaryResult, runCanaries } from "../adversary/canaries.ts";
-import { BEHAVIOURS, BOUNDS, type CaseResult, chosenCases, runCase } from "../adversary/cases.ts";
+import { BOUNDS, type CaseResult, chosenCases, runCase } from "../adversary/cases.ts";
 import { type Killed, killMany } from "../adversary/kills.ts";
 import { READERS_OF_ANSWERS } from "../fuzz/readers-of-answers.ts";
 import { READERS_OF_FILES } from "../fuzz/readers-of-files.ts";
@@ -142,7 +142,12 @@ async function prove(): Promise<void> {
   if (args.write) writeFileSync(RELIABILITY_FILE, `${JSON.stringify(reliability, null, 2)}\n`);
   for (const line of reliabilityLines(reliability)) console.log(line);
   const seconds = Math.round((performance.now() - startedMs) / 1_000);
-  console.log(`prove:adversary: ${BEHAVIOURS.length} behaviours known, ${seconds} s in all`);
+  // All in one line, which is what the end of `.ci/run` shows.
+  const parts = (["adversary", "canaries", "kills"] as const).map(
+    (name) => `${name} ${reliability[name].survived} of ${reliability[name].cases}`,
+  );
+  const { inputs, broken: brokenReaders } = reliability.fuzz;
+  console.log(`survived: ${parts.join(", ")}, ${inputs} inputs with ${brokenReaders} readers broken, in ${seconds} s`);
   const sound =
     told.length === reliability.adversary.survived &&
     searched.length === reliability.canaries.survived &&
