@@ -46,6 +46,50 @@ const TWICE_WRONG: Readonly<Record<string, Ask>> = {
   "bad-body": { rawBody: '{"messages": [' },
 };
 
+/** Who gets no list either, and by which row. The others may not spend, and may list. */
+const NO_LIST = { missing: "MODELS-5", unknown: "MODELS-5", revoked: "AUTH-4" } as const;
+type Listless = keyof typeof NO_LIST;
+
+/** Ways to ask for the list that change nothing about who asks. */
+const LIST_WAYS: readonly Ask[] = [
+  { query: "?limit=1" },
+  { headers: [["Accept", "text/html"]] },
+  { headers: [["Accept-Encoding", "gzip, br"]] },
+  { freshConnection: true },
+];
+
+const noListAnyhow = defineCheck({
+  id: "models.denied-anyhow",
+  title: "Who must be denied gets no list however it is asked for",
+  covers: ["MODELS-5", "AUTH-4"],
+  explains:
+    "The list is asked for without a key, with an unknown and with a revoked one: with a query, for a client that accepts web pages or compression, on a new connection, and several times at the same moment. It may not be given once.",
+  across: { case: Object.keys(NO_LIST) },
+  cost: { requests: LIST_WAYS.length + AT_ONCE + 1 },
+  async probe(t) {
+    const who = credentialsOf(t, t.case as Caller);
+    if (who === null) return null;
+    const ask: Ask = { ...who, endpoint: "models", intent: "denied", patient: false };
+    const plain = await t.ask(ask);
+    const single: Answer[] = [];
+    for (const way of LIST_WAYS) single.push(await t.ask({ ...ask, ...way }));
+    const together = await Promise.all(Array.from({ length: AT_ONCE }, () => t.begin(ask).done));
+    return { plain, answers: [...single, ...together] };
+  },
+  judge(recording, verdict, { case: caller }) {
+    if (recording === null) return verdict.notApplicable(`the target has no key ${caller}`);
+    const { plain, answers } = recording;
+    verdict.assume((plain.status ?? 0) >= 400, `a plain request for the list of ${caller} is denied`);
+    const notGiven = that("no list", (status) => !success.test(status));
+    for (const answer of answers)
+      verdict.must(NO_LIST[caller as Listless], answer.status, notGiven, {
+        in: answer,
+        at: "status",
+        because: answer.summary,
+      });
+  },
+});
+
 const deniedAnyhow = defineCheck({
   id: "errors.denied-anyhow",
   title: "Who must be denied is denied however the request is written",
@@ -132,16 +176,22 @@ function credentialsOf(t: Probe, caller: Caller): Pick<Ask, "key" | "authorizati
 }
 
 /** Ids that no gateway has, in the forms that ids have. */
-const NO_MODELS = (nonce: string): readonly string[] => [nonce, `gauntlet/${nonce}`, `${nonce}:latest`, `${nonce}-1.5`];
+const NO_MODELS = (nonce: string): readonly string[] => [
+  nonce,
+  `gauntlet/${nonce}`,
+  `${nonce}:latest`,
+  `${nonce}-1.5`,
+  `modèle-${nonce}-模型`,
+];
 
 const noSuchModel = defineCheck({
   id: "errors.no-such-model",
   title: "A model that does not exist is denied as model_not_found whatever its id looks like",
   covers: ["ERR-404-MODEL"],
   explains:
-    "Ids that nobody has, without a provider and with one, with a tag and with a version, in both dialects. Each must come back as 404 model_not_found, as the target's own unknown model does.",
+    "Ids that nobody has, without a provider and with one, with a tag and with a version, and beyond ASCII, in both dialects. Each must come back as 404 model_not_found, as the target's own unknown model does.",
   across: { dialect: DIALECTS },
-  cost: { requests: 5 },
+  cost: { requests: 6 },
   async probe(t) {
     const ask: Ask = { intent: "denied" };
     const answers: Answer[] = [];
@@ -162,4 +212,4 @@ const noSuchModel = defineCheck({
   },
 });
 
-export const DENIED_ANYHOW: readonly Check[] = [deniedAnyhow, noSuchModel];
+export const DENIED_ANYHOW: readonly Check[] = [deniedAnyhow, noListAnyhow, noSuchModel];

@@ -149,9 +149,9 @@ const maxTokensBounds = defineCheck({
   title: "max_tokens bounds the output",
   covers: ["MSG-6"],
   explains:
-    "The same long-answer prompt with a large limit and with a limit of 8 tokens. The short reply should be much shorter, and an output count in usage should not exceed the limit. Judged only when the unbounded reply is long.",
+    "The same long-answer prompt with a large limit and with a limit of 8 tokens, also as the last turn of a conversation and with a system prompt. The short reply should be much shorter, and an output count in usage should not exceed the limit. Judged only when the unbounded reply is long.",
   across: { mode: MODES },
-  cost: { requests: 4 },
+  cost: { requests: 6 },
   async probe(t) {
     const prompt = `Count from one to two hundred in words. ${Array.from({ length: 200 }, (_, i) => `number${i}`).join(" ")}`;
     const ask: Ask = { endpoint: "messages", prompt };
@@ -161,6 +161,8 @@ const maxTokensBounds = defineCheck({
       short: [
         await t.ask({ ...ask, maxTokens: SHORT_LIMIT }),
         await t.ask({ ...ask, maxTokens: SHORT_LIMIT, freshConnection: true }),
+        await t.ask({ ...ask, maxTokens: SHORT_LIMIT, prompt: inTurns(prompt) }),
+        await t.ask({ ...ask, maxTokens: SHORT_LIMIT, system: SYSTEM }),
       ],
     };
   },
@@ -199,20 +201,23 @@ function outputCount(answer: Answer): number | undefined {
 }
 
 const SYSTEM = "You are a careful assistant. Answer in one short sentence.";
+const nameIs = (name: string): string => `${SYSTEM} Your name is ${name}.`;
 
 const systemPrompt = defineCheck({
   id: "messages.system",
   title: "The system prompt goes in the top-level system field",
   covers: ["MSG-7", "MSG-1", "MSG-2", "MSG-3", "ERR-200-1"],
   explains:
-    "The same conversation with a top-level `system` string, with a short and with a long conversation, whole and streamed, must be served, also one of several lines; an empty one is no server error. A model that says the system text back in one turn should not lose it in a conversation. Where input counts follow the length of the prompt, they should also grow with a long system prompt: otherwise it was dropped.",
+    "The same conversation with a top-level `system` string, with a short and with a long conversation, whole and streamed, must be served, also one of several lines; an empty one is no server error. A model that says the system text back in one turn should not lose it in a conversation, nor say that of an earlier request with the same prompt. Where input counts follow the length of the prompt, they should also grow with a long system prompt: otherwise it was dropped.",
   across: { mode: MODES },
-  cost: { requests: 10 },
+  cost: { requests: 15 },
   async probe(t) {
     const ask: Ask = { endpoint: "messages" };
     const twin = await goodTwin(t, ask);
     const marker = t.nonce();
-    const marked: Ask = { ...ask, system: `${SYSTEM} Your name is ${marker}.` };
+    const marked: Ask = { ...ask, system: nameIs(marker) };
+    const otherMarker = t.nonce();
+    const renamed: Ask = { ...ask, system: nameIs(otherMarker), prompt: "three" };
     const turns = Array.from({ length: 21 }, (_, i) => ({
       role: i % 2 === 0 ? "user" : "assistant",
       content: `${i} ${LONG_TEXT.slice(0, 2_000)}`,
@@ -221,6 +226,8 @@ const systemPrompt = defineCheck({
       twin,
       marker,
       one: [await t.ask({ ...marked, prompt: "three" }), await t.ask({ ...marked, prompt: "three" })],
+      otherMarker,
+      renamed: [await t.ask(renamed), await t.ask(renamed)],
       several: [
         await t.ask({ ...marked, prompt: inTurns("three") }),
         await t.ask({ ...marked, prompt: inTurns("three") }),
@@ -234,16 +241,51 @@ const systemPrompt = defineCheck({
       longSystem: await t.ask({ ...ask, prompt: "hello", system: LONG_TEXT }),
     };
   },
-  judge({ twin, marker, one, several, lines, empty, short, long, plain, longPrompt, longSystem }, verdict) {
+  judge(recording, verdict) {
+    const {
+      twin,
+      marker,
+      otherMarker,
+      one,
+      renamed,
+      several,
+      lines,
+      empty,
+      short,
+      long,
+      plain,
+      longPrompt,
+      longSystem,
+    } = recording;
     assumeTwin(verdict, twin);
     verdict.should("MSG-7", serverError.test(empty.status), false, { in: empty, at: "status", because: empty.summary });
-    const says = (answer: Answer) => answer.replyText?.includes(marker) === true;
-    if (one.every(says))
-      verdict.should("MSG-7", several.some(says), true, {
-        in: several[0],
-        because: "the system text, which replies to one turn say back, in replies to several turns",
-      });
-    for (const answer of [short, lines, ...one, ...several, long, longSystem]) {
+    const says = (answer: Answer, name = marker) => answer.replyText?.includes(name) === true;
+    if (one.every((answer) => says(answer))) {
+      verdict.should(
+        "MSG-7",
+        several.some((answer) => says(answer)),
+        true,
+        {
+          in: several[0],
+          because: "the system text, which replies to one turn say back, in replies to several turns",
+        },
+      );
+      verdict.should(
+        "MSG-7",
+        renamed.some((answer) => says(answer, otherMarker)),
+        true,
+        {
+          in: renamed[0],
+          because: "the system text, which replies say back, in replies to the same prompt under another one",
+        },
+      );
+    }
+    const old = renamed.find((answer) => says(answer));
+    verdict.should("MSG-7", old === undefined, true, {
+      in: old ?? renamed[0],
+      because: "only the system text of the request itself has a say",
+    });
+    for (const answer of [short, lines, ...one, ...renamed, ...several, long, longSystem]) {
       verdict.must("MSG-7", answer.status, success, { in: answer, at: "status", because: answer.summary });
       if (answer.admitted && !answer.streamed) judgeWholeReply(verdict, answer);
     }

@@ -26,15 +26,20 @@ function idsOf(list: Answer): string[] {
   });
 }
 
+/** Indexes of entries without an id. */
+function withoutId(list: Answer): number[] {
+  return entriesOf(list).flatMap((entry, index) => {
+    const id = isObject(entry) ? entry["id"] : undefined;
+    return typeof id === "string" && id !== "" ? [] : [index];
+  });
+}
+
 function judgeList(list: Answer, verdict: Verdict): void {
   const seen = { in: list, because: list.summary };
   if (!verdict.must("MODELS-1", list.status, success, { ...seen, at: "status" })) return;
   if (!verdict.must("MODELS-1", list.json, anObject, { in: list, at: "" })) return;
   if (!verdict.must("MODELS-1", member(list.json, "data"), anArray, { in: list, at: "/data" })) return;
-  const bad = entriesOf(list).flatMap((entry, index) => {
-    const id = isObject(entry) ? entry["id"] : undefined;
-    return typeof id === "string" && id !== "" ? [] : [index];
-  });
+  const bad = withoutId(list);
   verdict.must(
     "MODELS-2",
     bad,
@@ -220,9 +225,26 @@ const allListsAgree = defineWatch({
   },
 });
 
-function isPlainList({ asked, admitted, exchange }: Answer): boolean {
-  return asked.endpoint === "models" && asked.intent === "good" && admitted && exchange.request.url.endsWith("/models");
+const everyListIsOne = defineWatch({
+  id: "models.every-list",
+  title: "Every list of a run has an array of entries with ids",
+  covers: ["MODELS-1", "MODELS-2"],
+  explains:
+    "Looks at every list that any key was given during the run, also those of accounts that may not spend: `data` must be an array whose entries each have a non-empty string `id`.",
+  judge(answers, verdict) {
+    const lists = answers.filter(isList);
+    const bad = lists.find((list) => !Array.isArray(member(list.json, "data")) || withoutId(list).length > 0);
+    const shown = bad ?? lists[0];
+    if (shown === undefined) return verdict.inconclusive("no key was given a list");
+    judgeList(shown, verdict);
+  },
+});
+
+function isList({ asked, admitted, exchange }: Answer): boolean {
+  return asked.endpoint === "models" && asked.intent !== "odd" && admitted && exchange.request.url.endsWith("/models");
 }
+
+const isPlainList = (answer: Answer): boolean => isList(answer) && answer.asked.intent === "good";
 
 /** An id may be added or dropped once; one that is there, gone and there again is flicker. Lists in the order of asking. */
 function judgeSteadiness(lists: readonly Answer[], verdict: Verdict): void {
@@ -239,4 +261,4 @@ function judgeSteadiness(lists: readonly Answer[], verdict: Verdict): void {
   );
 }
 
-export const MODELS: readonly Check[] = [listShape, listedIdsWork, listIsSteady, allListsAgree];
+export const MODELS: readonly Check[] = [listShape, listedIdsWork, listIsSteady, allListsAgree, everyListIsOne];

@@ -31,9 +31,9 @@ const ends = defineCheck({
   title: "A stream ends",
   covers: ["STREAM-3", "STREAM-5", "MSG-14"],
   explains:
-    "After the last output the body should end soon, without hanging and without an abnormal close. Framing, markers and content type are noted: none of them is shown.",
+    "After the last output the body should end soon, without hanging and without an abnormal close, also for a client that says `Connection: close`. Framing, markers and content type are noted: none of them is shown.",
   across: { dialect: DIALECTS, case: ["short", "long", "slow"] },
-  cost: { requests: 5, waitS: 3 },
+  cost: { requests: 6, waitS: 3 },
   async probe(t) {
     const ask: Ask = {
       mode: "stream",
@@ -44,7 +44,8 @@ const ends = defineCheck({
     };
     const control = await t.ask(ask);
     const whole = t.dialect === "messages" && !control.admitted ? await t.ask({ ...ask, mode: "whole" }) : null;
-    const more = t.case !== "short" ? [] : await Promise.all([1, 2, 3, 4].map(() => t.ask(ask)));
+    const leaving: Ask = { ...ask, freshConnection: true, headers: [["Connection", "close"]] };
+    const more = t.case !== "short" ? [] : await Promise.all([ask, ask, ask, ask, leaving].map((one) => t.ask(one)));
     return { twin: { control, whole }, more };
   },
   judge({ twin, more }, verdict, axes) {

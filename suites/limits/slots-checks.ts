@@ -117,12 +117,33 @@ const wholeRequests = defineSlotsCheck({
     verdict.must("LIMIT-CONC-2", served.length, atMost(limits.inFlight), seen);
     verdict.must("LIMIT-CONC-1", served.length < wholes.length, true, seen);
     if (lateWhole?.held.every(isServed) !== true) return;
-    const { held, extra } = lateWhole;
-    const firstDoneUs = Math.min(...held.map(({ exchange }) => exchange.timeline.headersUs ?? 0));
-    const { headersUs = Number.POSITIVE_INFINITY } = extra.exchange.timeline;
-    verdict.must("LIMIT-CONC-2", isServed(extra) && headersUs < firstDoneUs, false, {
-      in: extra,
+    const firstDoneUs = Math.min(...lateWhole.held.map(({ exchange }) => exchange.timeline.headersUs ?? 0));
+    verdict.must("LIMIT-CONC-2", servedBefore(lateWhole.extra, firstDoneUs), false, {
+      in: lateWhole.extra,
       because: "served late in the life of whole requests that held every slot",
+    });
+  },
+});
+
+const servedBefore = (answer: Answer, us: number): boolean =>
+  isServed(answer) && (answer.exchange.timeline.headersUs ?? Number.POSITIVE_INFINITY) < us;
+
+const silentStreams = defineSlotsCheck({
+  id: "limits.slots-silent",
+  title: "Streams of a slow model hold their slots, also while they are silent",
+  covers: ["LIMIT-CONC-3"],
+  explains:
+    "As many streams of a slow model as there are slots, and one more request late in their life: it must be denied, although the streams may have said nothing yet.",
+  needs: ["model.slow"],
+  judge({ lateStream }, verdict) {
+    if (lateStream === null)
+      return verdict.notApplicable("the slow model is not slow, or the account's rate has no room for more streams");
+    const { held, extra } = lateStream;
+    if (!held.every(isServed)) return verdict.notApplicable("the slow model did not serve as many streams");
+    const firstDoneUs = Math.min(...held.map(({ exchange }) => exchange.timeline.endUs));
+    verdict.must("LIMIT-CONC-3", servedBefore(extra, firstDoneUs), false, {
+      in: extra,
+      because: "served while streams of a slow model held every slot",
     });
   },
 });
@@ -258,6 +279,7 @@ export const SLOT_CHECKS: readonly Check[] = [
   enforced,
   exact,
   wholeRequests,
+  silentStreams,
   fullHouse,
   sharedByKeys,
   sharedByKinds,

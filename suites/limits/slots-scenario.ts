@@ -28,11 +28,16 @@ export type SlotsRecording = {
   /** Whole requests, far over the limit at once; none where the target has no slow model. */
   readonly wholes: readonly Answer[];
   /** Whole requests that held every slot, and one that came late in their life. */
-  readonly lateWhole: { readonly held: readonly Answer[]; readonly extra: Answer } | null;
+  readonly lateWhole: LateOne | null;
+  /** The same with streams that are silent at first. */
+  readonly lateStream: LateOne | null;
   readonly waves: readonly Wave[];
   /** Houses of which something ended while the rest went on. */
   readonly houses: readonly LeftHouse[];
 };
+
+/** Requests that held every slot, and one that came late in their life. */
+export type LateOne = { readonly held: readonly Answer[]; readonly extra: Answer };
 
 /** A denial is recorded within this time after its first byte. */
 const AT_ONCE_MS = 60;
@@ -69,27 +74,23 @@ export async function slotsScenario(t: Probe): Promise<SlotsRecording> {
   const slow = rich && !spaced && t.target.models.slow !== undefined;
   const whole: Ask = { key, endpoint: "chat", mode: "whole", model: "slow", intent: "either", freshConnection: true };
   const wholes = slow ? await atOnce(t, [whole], slots + over) : [];
-  const lateWhole = slow ? await lateInWholes(t, whole, slots, typicalMs(wholes)) : null;
+  const lateWhole = slow ? await lateIn(t, whole, slots, typicalMs(wholes)) : null;
+  const lateStream = slow ? await lateIn(t, { ...whole, mode: "stream" }, slots, typicalMs(wholes)) : null;
   await t.wait(SETTLE_MS);
   const houses = rich && !spaced ? await housesThatAreLeft(t, account, long) : [];
   const waves = rich ? await wavesAfterEverything(t, account, long, spaced ? spacingMs : 0) : [];
-  return { limits, burst, spaced, ...house, wholes, lateWhole, waves, houses };
+  return { limits, burst, spaced, ...house, wholes, lateWhole, lateStream, waves, houses };
 }
 
 /** Replies that take less are over before it can be called late in their life, ms. */
 const LONG_WHOLE_MS = 1_200;
 
-async function lateInWholes(
-  t: Probe,
-  whole: Ask,
-  slots: number,
-  typical: number,
-): Promise<SlotsRecording["lateWhole"]> {
+async function lateIn(t: Probe, whole: Ask, slots: number, typical: number): Promise<LateOne | null> {
   if (!(typical >= LONG_WHOLE_MS)) return null;
   await t.wait(SETTLE_MS);
   const held = Array.from({ length: slots }, () => t.begin(whole).done);
   await t.wait(typical * 0.75);
-  const extra = await t.begin({ ...whole, model: "chat" }).done;
+  const extra = await t.begin({ ...whole, mode: "whole", model: "chat" }).done;
   return { held: await Promise.all(held), extra };
 }
 

@@ -22,7 +22,7 @@ const BURST_MS = 30;
 /** A reply that is generated faster than this says nothing about buffering, ms. */
 export const LONG_ENOUGH_MS = 400;
 /** Share of the output that one burst may hold. Coarse pieces are legal; everything at once is not incremental. */
-const MOST_IN_ONE_BURST = 0.8;
+export const MOST_IN_ONE_BURST = 0.8;
 /** Time for which this process may be held up without making a burst of what was none, ms and share of the reply. */
 const OWN_LAG = { ms: 60, share: 0.1 };
 

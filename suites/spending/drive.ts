@@ -10,6 +10,8 @@ export type Kind = {
   readonly long?: boolean;
   /** Conversations, after each of which another request ends in a provider's failure. */
   readonly inTurns?: boolean;
+  /** Replies that the output limit of the request cuts. */
+  readonly cut?: boolean;
 };
 
 export const KINDS: readonly Kind[] = [
@@ -21,6 +23,11 @@ export const KINDS: readonly Kind[] = [
 
 /** What some gateways take for free, and what makes some forget what was spent. */
 export const IN_TURNS: Kind = { endpoint: "chat", mode: "whole", inTurns: true };
+
+/** What some gateways take for a failure. */
+export const CUT: Kind = { endpoint: "messages", mode: "whole", cut: true };
+/** Tokens of a reply that is cut: fewer than it would have, and dearer than a small one. */
+const CUT_TOKENS = 300;
 
 const turns = (last: string) => inTurns(last, "Let us talk.", "Yes.");
 
@@ -76,9 +83,7 @@ export function effortFor(earlier: readonly Drive[]): Effort {
 export async function drive(t: Probe, key: Key, kind: Kind, lagS: number, effort: Effort = ALL): Promise<Drive> {
   const served: Answer[] = [];
   const own: Ask = { key, endpoint: kind.endpoint, mode: kind.mode, intent: "either", patient: false };
-  const small: Ask = kind.inTurns === true ? { ...own, prompt: turns("Please go on.") } : own;
-  const bulk = kind.inTurns === true ? turns(LONG_TEXT) : LONG_TEXT;
-  const large: Ask = { ...own, prompt: bulk, ...(kind.endpoint === "messages" ? { maxTokens: 2_000 } : {}) };
+  const { small, large } = asksOf(kind, own);
   const outcome = (denial: Answer | null, waitedS: number) => driven(kind, served, denial, waitedS);
   const most = t.target.budget.outputTokens * SHARE_OF_BUDGET;
   let tokens = 0;
@@ -116,6 +121,17 @@ export async function deniedAtLast(t: Probe, ask: Ask, lagS: number): Promise<Pi
     if (isSpendingDenial(answer)) return { denial: answer, waitedS: waitedS() };
   }
   return { denial: null, waitedS: waitedS() };
+}
+
+function asksOf(kind: Kind, own: Ask): { readonly small: Ask; readonly large: Ask } {
+  if (kind.cut === true) {
+    const cut: Ask = { ...own, prompt: LONG_TEXT, maxTokens: CUT_TOKENS };
+    return { small: cut, large: cut };
+  }
+  const limit: Ask = kind.endpoint === "messages" ? { maxTokens: 2_000 } : {};
+  if (kind.inTurns === true)
+    return { small: { ...own, prompt: turns("Please go on.") }, large: { ...own, prompt: turns(LONG_TEXT), ...limit } };
+  return { small: own, large: { ...own, prompt: LONG_TEXT, ...limit } };
 }
 
 function driven(kind: Kind, served: readonly Answer[], denial: Answer | null, waitedS: number): Drive {
@@ -158,7 +174,8 @@ export function isSpendingDenial(answer: Answer): boolean {
   return status === 402 || (status >= 400 && status < 500);
 }
 
-export function describeKind({ endpoint, mode, long, inTurns }: Kind): string {
+export function describeKind({ endpoint, mode, long, inTurns, cut }: Kind): string {
+  if (cut === true) return `${endpoint}, replies that max_tokens cuts`;
   if (inTurns === true) return `${endpoint}, conversations and failing requests in turns`;
   return `${endpoint}, ${mode === "whole" ? "whole" : long === true ? "long streams" : "streamed"}`;
 }

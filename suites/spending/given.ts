@@ -154,7 +154,7 @@ const noWayAround = defineCheck({
   across: { dialect: ["chat", "messages"], case: ["empty", "capped", "childExhausted"] },
   cost: { requests: 8 },
   async probe(t) {
-    const key = t.case as "empty" | "capped" | "childExhausted";
+    const key = t.case as "empty" | "capped" | "childExhausted" | "childSmall" | "cappable";
     if (t.target.keys[key] === undefined) return null;
     const ask = { key, intent: "denied", patient: false } as const;
     return {
@@ -189,20 +189,21 @@ const listStaysOpen = defineCheck({
   title: "A key that may not spend may still list the models",
   covers: ["AUTH-1", "MODELS-1"],
   explains:
-    "Exhausted balances, caps and budgets block paid requests. Listing is none: its callers need it to find out what there is. A denial of the list for an empty balance is a warning; that a key at its cap or budget may not list is noted.",
-  across: { case: ["empty", "capped", "childExhausted"] },
-  cost: { requests: 2 },
+    "Exhausted balances, caps and budgets block paid requests. Keys that have one list the models before and after it is used up. Listing is none: its callers need it to find out what there is. A denial of the list for an empty balance is a warning; that a key at its cap or budget may not list is noted.",
+  across: { case: ["empty", "capped", "childExhausted", "childSmall", "cappable"] },
+  cost: { requests: 1 },
   async probe(t) {
     const key = t.case as "empty" | "capped" | "childExhausted";
     return {
       list: t.target.keys[key] === undefined ? null : await t.ask({ endpoint: "models", key, intent: "either" }),
+      stopped: expectedDenial(t, key.startsWith("child") ? "budget_exhausted" : "quota_exceeded"),
     };
   },
-  judge({ list }, verdict, { case: key }) {
+  judge({ list, stopped }, verdict, { case: key }) {
     if (list === null) return verdict.notApplicable(`the target has no key ${key}`);
     const seen = { in: list, at: "status", because: list.summary };
     // Only the balance is said to stop paid requests; a cap or a budget may stop the key altogether, by its own row.
-    if (key !== "empty" && isSpendingDenial(list)) return verdict.observe("AUTH-1", list.summary, { in: list });
+    if (key !== "empty" && list.status === stopped.status) return verdict.observe("AUTH-1", list.summary, { in: list });
     verdict.should("AUTH-1", list.status, success, seen);
   },
 });

@@ -2,6 +2,7 @@ import type { Answer, Ask, Probe } from "../../src/conformance/index.ts";
 import type { Key } from "../../src/target/index.ts";
 import { LONG_TEXT } from "../shared/texts.ts";
 import {
+  CUT,
   type Drive,
   deniedAtLast,
   describeKind,
@@ -54,6 +55,9 @@ const SHORT_LAG_S = 5;
 /** A key that is denied after so few requests, without waiting, is denied by a tally that does not lag. */
 const PROMPT = 30;
 
+/** Dear requests reach what so few cheap ones reached. */
+const FEW_ENOUGH = 60;
+
 /** After so long a used-up key is tried once more, ms. */
 const REFILL_MS = 12_000;
 
@@ -95,6 +99,10 @@ export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): P
       const lags = !drives.every(({ denial, waitedS, served }) => denial !== null && waitedS === 0 && served <= PROMPT);
       drives.push(await drive(t, another, IN_TURNS, lags ? SHORT_LAG_S : 0, effortFor(drives)));
     }
+    // As many requests as used it up when they cost less.
+    const near = drives.every(({ denial, served }) => denial !== null && served <= FEW_ENOUGH);
+    const last = state === "childSmall" && near ? await t.freshKey(`key.${state}`) : undefined;
+    if (last !== undefined) drives.push(await drive(t, last, CUT, LAG_S[state], effortFor(drives)));
     const inVain = drives.some(({ denial }) => denial === null);
     const fresh = t.target.models.stream === undefined || inVain ? undefined : await t.freshKey(`key.${state}`);
     if (fresh !== undefined) drives.push(await driveLong(t, fresh, LAG_S[state]));

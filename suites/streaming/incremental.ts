@@ -1,6 +1,13 @@
 import { type Answer, type Ask, atMost, type Check, defineCheck } from "../../src/conformance/index.ts";
-import { type Arrival, arrivalOf, isFairlySeen, isOneBurst, LONG_ENOUGH_MS } from "../shared/arrival.ts";
-import { inTurns, LONG_STORY, LONG_TEXT } from "../shared/texts.ts";
+import {
+  type Arrival,
+  arrivalOf,
+  isFairlySeen,
+  isOneBurst,
+  LONG_ENOUGH_MS,
+  MOST_IN_ONE_BURST,
+} from "../shared/arrival.ts";
+import { AMPLE_TOKENS, inTurns, LONG_STORY, LONG_TEXT } from "../shared/texts.ts";
 import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
 
 /** When one of two came in one piece, more tell whether that was an accident: so many that tell, of so many at most. */
@@ -132,4 +139,63 @@ function describeArrival({ document, totalMs, firstMs, burstShare, pieces }: Arr
   return `${pieces} pieces, first after ${Math.round(firstMs)} of ${Math.round(totalMs)} ms, ${Math.round(burstShare * 100)} % in one burst`;
 }
 
-export const INCREMENTAL: readonly Check[] = [incremental];
+/** As long in either kind of script, and within what every model may say. */
+const ECHO_CHARACTERS = 4_000;
+const filled = (text: string): string => `${text} `.repeat(ECHO_CHARACTERS).slice(0, ECHO_CHARACTERS).trim();
+const PLAIN_TEXT = filled("The quick brown fox jumps over the lazy dog.");
+const OTHER_SCRIPTS = filled("你好，世界。こんにちは 안녕 Привет שלום é漢字");
+const SCRIPT_ROUNDS = 4;
+/** From the first to the last output in ASCII; less does not tell the one from the other, ms. */
+const SPREAD_MS = 60;
+
+const otherScripts = defineCheck({
+  id: "streaming.other-scripts",
+  title: "A streamed reply in other scripts arrives as it is produced, as one in ASCII does",
+  covers: ["STREAM-1"],
+  explains:
+    "A model that repeats its prompt streams a text in ASCII and one of the same length in Chinese, Japanese, Korean, Russian and Hebrew, in turns. Where the first comes piece by piece each time and the second in one burst each time, bytes were held back until all of them were there. Judged only where the first takes at least 0.06 s from its first piece to its last.",
+  needs: ["model.echo"],
+  cost: { requests: 2 * SCRIPT_ROUNDS, waitS: 4 },
+  async probe(t) {
+    const ask: Ask = { endpoint: "chat", model: "echo", mode: "stream", maxTokens: AMPLE_TOKENS, intent: "either" };
+    const plain: Answer[] = [];
+    const other: Answer[] = [];
+    for (let round = 0; round < SCRIPT_ROUNDS; round++) {
+      plain.push(await t.ask({ ...ask, prompt: PLAIN_TEXT }));
+      other.push(await t.ask({ ...ask, prompt: OTHER_SCRIPTS }));
+      // Further rounds are for whoever may be blamed.
+      if (!other.every(isOneBurstOf(OTHER_SCRIPTS))) break;
+    }
+    return { plain, other };
+  },
+  judge({ plain, other }, verdict) {
+    if (!plain.every(isSpread) || !other.every((answer) => repeats(answer, OTHER_SCRIPTS)))
+      return verdict.notApplicable("models.echo does not repeat its prompt, or not slowly enough to tell");
+    const held = other.filter(isOneBurstOf(OTHER_SCRIPTS));
+    verdict.must("STREAM-1", held.length, atMost(SCRIPT_ROUNDS - 1), {
+      in: held[0] ?? other[0],
+      because: "streams held back, while none of as many in ASCII was",
+    });
+  },
+});
+
+/** At least the beginning: an output limit may cut the rest. */
+const repeats = (answer: Answer, text: string): boolean =>
+  answer.replyText?.includes(text.slice(0, ECHO_CHARACTERS / 4)) === true;
+
+/** Piece by piece, over a time that can be told from none. */
+function isSpread(answer: Answer): boolean {
+  const { totalMs, firstMs, burstShare } = arrivalOf(answer);
+  return repeats(answer, PLAIN_TEXT) && totalMs - firstMs >= SPREAD_MS && burstShare < MOST_IN_ONE_BURST;
+}
+
+/** All of the text at once, as far as this process keeps up. */
+const isOneBurstOf =
+  (text: string) =>
+  (answer: Answer): boolean => {
+    const arrival = arrivalOf(answer);
+    const fair = answer.exchange.ownLagMs < SPREAD_MS / 4;
+    return repeats(answer, text) && arrival.burstShare >= MOST_IN_ONE_BURST && fair;
+  };
+
+export const INCREMENTAL: readonly Check[] = [incremental, otherScripts];

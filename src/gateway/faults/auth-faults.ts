@@ -17,6 +17,15 @@ export const AUTH_FAULTS: readonly Fault[] = [
     overlook("invalid_api_key", both(onModels, missingKey)),
   ),
   fault(
+    "auth.list-to-browsers-without-key",
+    [...MISSING, "MODELS-5"],
+    "A client that accepts web pages is given the model list without a key.",
+    overlook(
+      "invalid_api_key",
+      both(onModels, missingKey, ({ arrival }) => String(arrival.headers["accept"]).includes("text/html")),
+    ),
+  ),
+  fault(
     "auth.list-with-any-key",
     UNKNOWN,
     "The model list takes any bearer key, issued or not.",

@@ -49,6 +49,12 @@ export const MODELS_FAULTS: readonly Fault[] = [
     onServed(every(3, onModels), body(put("data", null))),
   ),
   fault(
+    "models.null-without-balance",
+    ["MODELS-1"],
+    "The list of an account without balance has null for its entries.",
+    onServed((call) => onModels(call) && (call.key?.account.balanceMicroUsd ?? 1) <= 0, body(put("data", null))),
+  ),
+  fault(
     "models.500-now-and-then",
     ["MODELS-1", "AUTH-1", "STEADY-SERVICE"],
     "Every fourth list is an internal error.",
