@@ -45,7 +45,10 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   const alone = ({ check }: Probing) =>
     typeof check.alone === "function" ? check.alone(target) : check.alone === true;
   const first = probing.filter(({ check }) => check.alone === "first");
-  const last = probing.filter(({ check }) => check.alone === "last");
+  // What waits for an account to be quiet comes behind what needs another silence, which is part of it.
+  const last = probing
+    .filter(({ check }) => check.alone === "last")
+    .sort((a, b) => (a.check.cost.waitS ?? 0) - (b.check.cost.waitS ?? 0));
   const beside = probing.filter(({ check }) => check.beside === true);
   const together = probing.filter(
     (item) => !alone(item) && !first.includes(item) && !last.includes(item) && !beside.includes(item),

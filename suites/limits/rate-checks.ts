@@ -309,8 +309,8 @@ const kept = defineRateCheck({
   title: "Waiting as told is enough",
   covers: ["LIMIT-RATE-6"],
   explains:
-    "After a denial for the rate nothing is sent on the account for as long as Retry-After says; one request is then sent and should be admitted. A warning means that the promise is too short, or that asking again pushes it away.",
-  judge({ promised, shorter }, verdict) {
+    "After a denial for the rate nothing is sent on the account for as long as Retry-After says; one request is then sent and should be admitted; so once more after the denial that the other key and the other dialect met. A warning means that the promise is too short, or that asking again pushes it away.",
+  judge({ promised, promisedAgain, shorter }, verdict) {
     if (shorter !== null)
       verdict.should("LIMIT-RATE-6", isRateDenial(shorter.retried), false, {
         in: shorter.retried,
@@ -321,9 +321,11 @@ const kept = defineRateCheck({
       return verdict.inconclusive(
         `the hint cannot be waited for: ${promised.denial.header("retry-after") ?? "absent"}`,
       );
-    const { retried } = promised;
-    const why = `told to wait ${promised.waitMs} ms, then ${retried.summary}`;
-    verdict.should("LIMIT-RATE-6", isRateDenial(retried), false, { in: retried, because: why });
+    for (const kept of [promised, promisedAgain]) {
+      if (kept === null || kept.waitMs === null) continue;
+      const why = `told to wait ${kept.waitMs} ms, then ${kept.retried.summary}`;
+      verdict.should("LIMIT-RATE-6", isRateDenial(kept.retried), false, { in: kept.retried, because: why });
+    }
   },
 });
 

@@ -33,6 +33,8 @@ export type RateRecording = {
   readonly storm: readonly Answer[];
   readonly others: readonly OtherAccount[];
   readonly promised: Promised | null;
+  /** The promise that ended the second burst, of the other key and dialect. */
+  readonly promisedAgain: Promised | null;
   /** The promise of another kind of request, where it was much shorter. */
   readonly shorter: Promised | null;
   readonly second: Burst | null;
@@ -49,6 +51,8 @@ const LONG_HINT_MS = 25_000;
 
 /** A wait beyond this is longer than any one-minute rate can ask for. */
 const LONGEST_WAIT_MS = 65_000;
+/** A hint that is longer is right, or as good as, wherever a rate is one of a minute, ms. */
+const TELLING_WAIT_MS = 45_000;
 /** A rest of the minute that is worth waiting for, ms. */
 const SHORT_REST_MS = 12_000;
 /** Bursts closer together than this cannot both find a minute's limit, ms, give or take this share of it. */
@@ -81,6 +85,7 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
     storm: [],
     others: [],
     promised: null,
+    promisedAgain: null,
     shorter: null,
     second: null,
     undenied: [],
@@ -125,18 +130,20 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
   // A window that is nearly over is waited for to its end, so that the second burst meets an empty one.
   const restMs = endedMs(first) + QUIET_MS - t.nowUs() / 1_000;
   if (restMs > 0 && restMs < SHORT_REST_MS) await t.wait(restMs);
-  const messages: Ask[] = [
-    { key: second, endpoint: "messages" },
-    { key: second, endpoint: "messages", mode: "stream" },
-  ];
+  const onMessages: Ask = { key: second, endpoint: "messages" };
+  const messages: Ask[] = [onMessages, { ...onMessages, mode: "stream" }];
   const mixed = (await streamsMessages(t, whileDenied)) ? messages : messages.slice(0, 1);
   const next = await burst(t, { ...plan, what: "messages, other key", asks: mixed });
+  const lastDenial = next.answers.findLast(isRateDenial);
+  // A hint of nearly a minute cannot be much too short.
+  const isTelling = lastDenial !== undefined && (toldWaitMs(lastDenial) ?? Number.POSITIVE_INFINITY) <= TELLING_WAIT_MS;
+  const promisedAgain = isTelling ? await keepPromise(t, lastDenial, onMessages) : null;
   const suspicious = [first, next].filter((run) => tooMany(run, limits));
   const [once] = refilledEarly(first, next, limits) ? [first] : suspicious;
   let third: Burst | null = null;
   if (once !== undefined && suspicious.length < 2) {
-    const latest = next.answers.findLast(isRateDenial) ?? denial;
-    await keepPromise(t, latest, once === first ? { key, endpoint: "chat" } : { key: second, endpoint: "messages" });
+    if (promisedAgain === null)
+      await keepPromise(t, lastDenial ?? denial, once === first ? { key, endpoint: "chat" } : onMessages);
     third = await burst(t, { ...plan, what: once.what, asks: once === first ? chat : mixed });
   }
   const early = [first, ...(startedMs(next) - endedMs(first) >= QUIET_MS - 1_000 ? [next] : [])].filter(
@@ -152,6 +159,7 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
     storm,
     others,
     promised,
+    promisedAgain,
     shorter,
     second: next,
     undenied,

@@ -1,4 +1,4 @@
-import { type Answer, atLeast, atMost, type Check, that } from "../../src/conformance/index.ts";
+import { type Answer, atLeast, atMost, type Check, serverError, success, that } from "../../src/conformance/index.ts";
 import { median } from "../../src/core/index.ts";
 import { DIALECTS } from "../../src/wire/index.ts";
 import { judgeDenial } from "../shared/judge-denial.ts";
@@ -172,9 +172,9 @@ const sharedByKeys = defineSlotsCheck({
 const sharedByKinds = defineSlotsCheck({
   id: "limits.slots-shared-by-kinds",
   title: "Both dialects, whole and streamed requests and all models share the slots",
-  covers: ["LIMIT-5", "LIMIT-1", "LIMIT-CONC-2", "LIMIT-CONC-8"],
+  covers: ["LIMIT-5", "LIMIT-1", "LIMIT-CONC-2", "LIMIT-CONC-8", "ERR-404-MODEL"],
   explains:
-    "While chat streams hold every slot, every other kind of request is tried. Streams and other models must be denied, the other dialect should be; whether the list takes a slot is noted.",
+    "While chat streams hold every slot, every other kind of request is tried. Streams and other models must be denied, the other dialect should be; an unknown model is refused for either reason; whether the list takes a slot is noted.",
   judge(recording, verdict) {
     verdict.assume(recording.held.every(isServed), "as many streams as there are slots were admitted");
     const say = (kind: string) => ({
@@ -186,6 +186,13 @@ const sharedByKinds = defineSlotsCheck({
     verdict.must("LIMIT-1", served("other model"), false, say("other model"));
     verdict.should("LIMIT-5", served("messages"), false, say("messages"));
     verdict.should("LIMIT-5", served("messages streams"), false, say("messages streams"));
+    const unknown = recording.extras.find(({ kind }) => kind === "unknown model")?.answers ?? [];
+    const failed = unknown.find(({ status }) => serverError.test(status) || success.test(status));
+    if (unknown.length > 0)
+      verdict.must("ERR-404-MODEL", failed === undefined, true, {
+        in: failed ?? unknown[0],
+        because: "an unknown model is denied for one reason or the other while every slot is held",
+      });
     const list = recording.extras.find(({ kind }) => kind === "model list")?.answers.map(({ status }) => status);
     verdict.observe("LIMIT-CONC-8", { listWhileFull: list ?? [] });
   },

@@ -68,7 +68,12 @@ export async function slotsScenario(t: Probe): Promise<SlotsRecording> {
   const onMessages: Ask = { ...long, endpoint: "messages" };
   const trial = await t.begin(onMessages).done;
   const isAsLong = typicalMs([trial]) > typicalMs(burst) * 0.8;
-  const dialects = isServed(trial) && trial.streamed && isAsLong ? [long, onMessages] : [long];
+  // So do keys: one whose streams lose their slots early leaves room, too.
+  const other: Ask = account.second === undefined ? {} : { key: account.second };
+  const dialects =
+    isServed(trial) && trial.streamed && isAsLong
+      ? [long, { ...onMessages, ...other }, { ...long, ...other }, onMessages]
+      : [long, { ...long, ...other }];
   await t.wait(spaced ? spacingMs : SETTLE_MS);
   const house = await fullHouse(t, account, dialects, { typical: typicalMs(burst), spacingMs: spaced ? spacingMs : 0 });
   const slow = rich && !spaced && t.target.models.slow !== undefined;
@@ -183,6 +188,9 @@ function knockersOf(t: Probe, { key, second }: LimitedAccount): Record<string, A
     ...(t.target.models.tools === undefined
       ? {}
       : { "other model": { key, endpoint: "chat", model: "tools" as const } }),
+    ...(t.target.models.unknown === undefined
+      ? {}
+      : { "unknown model": { key, endpoint: "chat" as const, model: "unknown" as const } }),
     "model list": { key, endpoint: "models" },
   };
 }

@@ -1,4 +1,5 @@
 import type { Check } from "../../src/conformance/index.ts";
+import { AFTER_IDLE } from "./after-idle.ts";
 import { BODIES } from "./bodies.ts";
 import { BUSY_STREAMS } from "./busy-streams.ts";
 import { CREDENTIALS } from "./credentials.ts";
@@ -22,4 +23,5 @@ export const ROBUSTNESS: readonly Check[] = [
   ...BUSY_STREAMS,
   ...WATCHES,
   ...IDLE_CONNECTIONS,
+  ...AFTER_IDLE,
 ];

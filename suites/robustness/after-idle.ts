@@ -1,0 +1,40 @@
+import { type Answer, type Check, defineCheck, type Probe } from "../../src/conformance/index.ts";
+
+/** Gateways and their providers begin to forget connections to each other about then, ms. */
+const IDLE_MS = 12_000;
+/** One failure may be chance. */
+const ROUNDS = 3;
+
+const afterIdle = defineCheck({
+  id: "robustness.after-idle",
+  title: "The first request after a quiet while is served",
+  covers: ["STEADY-SERVICE"],
+  explains:
+    "Nothing is sent for twelve seconds, then one request, and another right behind it. Where the first fails and the second is served, it is tried twice more: failing each time shows that something behind the gateway is forgotten meanwhile, such as its connections to a provider.",
+  alone: "last",
+  cost: { requests: 2, waitS: 13 },
+  async probe(t) {
+    const pairs = [await afterSilence(t)];
+    while (pairs.length < ROUNDS && pairs.every(isLost)) pairs.push(await afterSilence(t));
+    return { pairs };
+  },
+  judge({ pairs }, verdict) {
+    const [pair] = pairs;
+    if (!pairs.some(({ next }) => next.admitted)) return verdict.inconclusive("good requests are not served");
+    verdict.should("STEADY-SERVICE", pairs.length === ROUNDS && pairs.every(isLost), false, {
+      in: pair?.first,
+      because: `the first request after twelve quiet seconds: ${pair?.first.summary}, the next: ${pair?.next.summary}`,
+    });
+  },
+});
+
+type Pair = { readonly first: Answer; readonly next: Answer };
+
+async function afterSilence(t: Probe): Promise<Pair> {
+  await t.wait(IDLE_MS);
+  return { first: await t.ask({ endpoint: "chat" }), next: await t.ask({ endpoint: "chat" }) };
+}
+
+const isLost = ({ first, next }: Pair): boolean => !first.admitted && next.admitted;
+
+export const AFTER_IDLE: readonly Check[] = [afterIdle];
