@@ -16,9 +16,21 @@ import {
   type When,
   whole,
 } from "./when.ts";
-import { all, endingAs, onServed, onSteps, wrap } from "./wrap.ts";
+import { all, endingAs, onDenial, onServed, onSteps, wrap } from "./wrap.ts";
 
 const SPORADIC = ["STEADY-SERVICE"];
+
+/** Nothing was asked for on the gateway for so many seconds. */
+function afterSilence(seconds: number): When {
+  const last = remembered(() => ({ us: Number.NEGATIVE_INFINITY }));
+  return once((call) => {
+    if (!inference(call)) return false;
+    const nowUs = call.services.clock.monotonicUs();
+    const isLate = nowUs - last(call).us > seconds * 1_000_000;
+    last(call).us = nowUs;
+    return isLate;
+  });
+}
 
 /** The request before on this connection came so long ago, microseconds. */
 function rested(us: number): When {
@@ -53,6 +65,22 @@ export const BUSY_FAULTS: readonly Fault[] = [
       (call) => inference(call) && (call.key?.account.slots.held ?? 0) > (call.key?.account.limits.inFlight ?? 0) / 2,
       insteadOf("upstream_error", { status: 503 }),
     ),
+  ),
+  loadFault(
+    "load.unknown-model-503-when-full",
+    ["ERR-404-MODEL"],
+    "With every slot taken, an unknown model is a failing provider.",
+    onDenial(
+      "model_not_found",
+      ({ key }) => key !== undefined && key.account.slots.held >= key.account.limits.inFlight,
+      insteadOf("upstream_error", { status: 503 }),
+    ),
+  ),
+  loadFault(
+    "load.502-after-silence",
+    ["STEADY-SERVICE", "CHAT-1", "BASE-3"],
+    "The first request after ten quiet seconds is a failing provider: its connections were forgotten.",
+    onServed(afterSilence(10), insteadOf("upstream_error", { status: 502 })),
   ),
   loadFault(
     "load.resets-now-and-then",

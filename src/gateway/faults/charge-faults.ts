@@ -40,6 +40,12 @@ export const CHARGE_FAULTS: readonly Fault[] = [
     free(longStream),
   ),
   fault("charge.conversations-free", EVERY_KIND, "Conversations of several turns are never charged.", free(multiTurn)),
+  fault(
+    "charge.cut-replies-free",
+    EVERY_KIND,
+    "Replies that max_tokens cuts are taken for failures and never charged.",
+    free((call) => call.plan?.kind === "reply" && call.plan.stop === "length"),
+  ),
   fault("charge.messages-free", EVERY_KIND, "Requests on the messages endpoint are never charged.", free(onMessages)),
   fault(
     "charge.chat-free",

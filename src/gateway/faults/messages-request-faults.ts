@@ -1,7 +1,7 @@
 import { insteadOf } from "./answer-edits.ts";
 import { badBodyIs500, has, lacks, readAs, refuseBody } from "./body-edits.ts";
 import { type Fault, fault } from "./fault.ts";
-import { both, datedVersion, longBody, onMessages, streaming, type When, whole } from "./when.ts";
+import { both, datedVersion, longBody, multiTurn, onMessages, streaming, type When, whole } from "./when.ts";
 import { onServed, wrap } from "./wrap.ts";
 
 const withSystem: When = both(
@@ -153,6 +153,16 @@ export const MESSAGES_REQUEST_FAULTS: readonly Fault[] = [
     wrap(
       "plan",
       (next) => (model, ask, call) => next(model, onMessages(call) ? { ...ask, system: undefined } : ask, call),
+    ),
+  ),
+  fault(
+    "messages.output-limit-of-one-turn-only",
+    ["MSG-6"],
+    "max_tokens does not bound replies to conversations of several turns.",
+    wrap(
+      "plan",
+      (next) => (model, ask, call) =>
+        next(model, both(onMessages, multiTurn)(call) ? { ...ask, maxTokens: undefined } : ask, call),
     ),
   ),
   fault(

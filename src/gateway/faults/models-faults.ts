@@ -187,6 +187,16 @@ export const MODELS_FAULTS: readonly Fault[] = [
     wrap("findModel", (next) => (id, call) => next(id, call) ?? (call.wantsStream ? FALLBACK : undefined)),
   ),
   fault(
+    "models.unknown-beyond-ascii-500",
+    ["ERR-404-MODEL"],
+    "A model that does not exist, with an id beyond ASCII, is an internal error.",
+    onDenial(
+      "model_not_found",
+      (call) => /[^ -~]/.test(String(member(call.parsed, "model"))),
+      insteadOf("internal_error"),
+    ),
+  ),
+  fault(
     "models.unknown-served-on-messages",
     ["ERR-404-MODEL", "STREAM-2"],
     "A model that does not exist is served by the default model on the messages endpoint.",

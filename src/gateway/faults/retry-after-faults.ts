@@ -40,6 +40,12 @@ export const RETRY_AFTER_FAULTS: readonly Fault[] = [
     hint(RATE, () => undefined),
   ),
   loadFault(
+    "retry-after.half-on-messages",
+    ["LIMIT-RATE-6"],
+    "On the messages endpoint the hint is half of the wait.",
+    hint(RATE, (value) => String(Math.ceil(seconds(value) / 2)), onMessages),
+  ),
+  loadFault(
     "retry-after.missing-on-messages",
     MISSING,
     "Rate denials on the messages endpoint have no Retry-After.",

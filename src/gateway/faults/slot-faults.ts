@@ -5,7 +5,7 @@ import { refusal } from "../pipeline/refusal.ts";
 import { cutOff } from "./connection-edits.ts";
 import { type Fault, loadFault } from "./fault.ts";
 import { meetsFullHouse } from "./limit-scopes.ts";
-import { always, every, remembered, reused, streaming, type When, whole } from "./when.ts";
+import { always, both, every, modelIs, remembered, reused, secondKey, streaming, type When, whole } from "./when.ts";
 import { type Apply, all, onDenial, overlook, wrap } from "./wrap.ts";
 
 const TOO_MANY = ["LIMIT-CONC-2"];
@@ -60,6 +60,18 @@ export const SLOT_FAULTS: readonly Fault[] = [
     ["LIMIT-CONC-2", "LIMIT-CONC-3"],
     "A stream gives its slot back a second after it began.",
     releasedAfter(1_000, streaming),
+  ),
+  loadFault(
+    "slots.freed-during-second-keys-streams",
+    ["LIMIT-CONC-2", "LIMIT-CONC-3"],
+    "A stream of an account's second key gives its slot back a second after it began.",
+    releasedAfter(1_000, both(streaming, secondKey)),
+  ),
+  loadFault(
+    "slots.freed-during-slow-streams",
+    ["LIMIT-CONC-2", "LIMIT-CONC-3"],
+    "A stream of a model that is slow to begin gives its slot back a second after it began.",
+    releasedAfter(1_000, both(streaming, modelIs("slow"))),
   ),
   loadFault(
     "slots.freed-after-a-second",

@@ -182,6 +182,23 @@ export const SPENDING_FAULTS: readonly Fault[] = [
     ),
   ),
   fault(
+    "spend.children-share-a-pot",
+    ["SPEND-9", "SPEND-13"],
+    "Once a child key has used its budget up, every other child key of the account is denied, too.",
+    wrap("budgetUsed", (next) => {
+      // Not those that were used up before anybody looked.
+      const unused = remembered(() => new Set<string>());
+      const emptied = remembered(() => new Set<object>());
+      return (key, call) => {
+        if (key.budgetMicroUsd === undefined) return false;
+        const used = next(key, call);
+        if (!used) unused(call).add(key.id);
+        else if (unused(call).has(key.id)) emptied(call).add(key.account);
+        return used || emptied(call).has(key.account);
+      };
+    }),
+  ),
+  fault(
     "spend.budget-back-next-day",
     ["SPEND-8"],
     "Budgets of child keys are refilled every day.",

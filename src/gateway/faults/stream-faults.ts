@@ -2,7 +2,7 @@ import type { Answer, Step } from "../pipeline/answer.ts";
 import type { Call } from "../pipeline/call.ts";
 import { type Fault, fault, loadFault } from "./fault.ts";
 import { allAtTheEnd, inBlocksOf, laterFrom } from "./stream-edits.ts";
-import { both, every, onChat, onMessages, reused, secondKey, streaming, type When } from "./when.ts";
+import { both, every, nonAscii, onChat, onMessages, reused, secondKey, streaming, type When } from "./when.ts";
 import { type Apply, all, eachEvent, endingAs, onEvents, onServed, onSteps, wrap } from "./wrap.ts";
 
 const chatStream: When = both(onChat, streaming);
@@ -34,6 +34,10 @@ const cutAfter = (ms: number, when: When): Apply =>
     }),
   );
 
+/** Pieces of a text that is paced, and the time that all of them take together, ms. */
+const LONG_PIECES = 100;
+const LONG_MS = 400;
+
 /** How a stream arrives and ends. */
 export const STREAM_FAULTS: readonly Fault[] = [
   fault("stream.buffered", ["STREAM-1"], "The whole stream is sent when it is complete.", onSteps(onChat, allAtTheEnd)),
@@ -60,6 +64,28 @@ export const STREAM_FAULTS: readonly Fault[] = [
     ["STREAM-1"],
     "Streams of an account's second key are sent when they are complete.",
     onSteps(both(onChat, secondKey), allAtTheEnd),
+  ),
+  fault(
+    "stream.buffered-beyond-ascii",
+    ["STREAM-1"],
+    "Long texts come at an even pace; streams of those beyond ASCII are sent when they are complete.",
+    all(
+      wrap("plan", (next) => (model, ask, call) => {
+        const plan = next(model, ask, call);
+        const isLong = plan.kind === "reply" && plan.paceMs === 0 && plan.pieces.length > LONG_PIECES;
+        return isLong ? { ...plan, paceMs: LONG_MS / plan.pieces.length } : plan;
+      }),
+      onSteps(both(chatStream, nonAscii), allAtTheEnd),
+    ),
+  ),
+  fault(
+    "stream.hangs-when-the-client-leaves",
+    ["STREAM-3"],
+    "A stream does not end for a client that says Connection: close.",
+    endingAs(
+      "hang",
+      both(streaming, ({ arrival }) => String(arrival.headers.connection).includes("close")),
+    ),
   ),
   fault(
     "stream.one-piece-at-the-end",
