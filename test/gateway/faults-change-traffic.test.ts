@@ -45,6 +45,7 @@ const SHOWN_BY_OTHER: Readonly<Record<string, readonly ProbeName[]>> = {
 
 /** What only a whole scenario shows; the kill matrix has the check that sees it. */
 const SHOWN_BY_CHECKS: readonly string[] = [
+  "auth.list-to-browsers-without-key",
   "auth.unknown-200-after-expect",
   "auth.unknown-in-chunks-500",
   "body.chunks-refused",
@@ -52,12 +53,17 @@ const SHOWN_BY_CHECKS: readonly string[] = [
   "body.spaces-refused",
   "body.surrogates-refused",
   "charge.conversations-free",
+  "charge.cut-replies-free",
   "chat.cache-ignores-case",
+  "load.unknown-model-503-when-full",
   "messages.empty-system-500",
+  "messages.output-limit-of-one-turn-only",
   "messages.system-lines-refused",
   "messages.version-refused-on-streams",
   "models.dead-entry-for-second-key",
   "models.not-listed-for-second-key",
+  "models.null-without-balance",
+  "models.unknown-beyond-ascii-500",
   "rate.conversations-free",
   "rate.emptied-by-denials",
   "rate.growth-as-starter",
@@ -69,6 +75,8 @@ const SHOWN_BY_CHECKS: readonly string[] = [
   "rate.streams-by-quarter-minute",
   "slots.abandoned-free-two",
   "slots.failed-free-two",
+  "slots.freed-during-second-keys-streams",
+  "slots.freed-during-slow-streams",
   "slots.growth-as-starter",
   "slots.leaked-by-output-limit",
   "slots.leaked-by-streams-left-late",
@@ -76,6 +84,8 @@ const SHOWN_BY_CHECKS: readonly string[] = [
   "slots.scale-as-growth",
   "slots.whole-freed-after-a-second",
   "spend.cap-forgotten-after-a-while",
+  "spend.children-share-a-pot",
+  "stream.buffered-beyond-ascii",
   "stream.forced-by-slow-model",
   "stream.forced-by-slow-model-on-messages",
 ];
