@@ -95,7 +95,11 @@ describe("suites of one's own", () => {
     expect((await gauntlet(["explain", "acme.region", ...given], {}, folder.path)).stdout).toContain("region");
   });
 
-  test("the documented one is right by its types, and an OPEN row is refused by must()", () => {
+  test.each([
+    { module: "nodenext", resolution: "nodenext" },
+    { module: "esnext", resolution: "bundler" },
+  ])("the documented one is right by its types, and an OPEN row is refused by must(), by $resolution", (by) => {
+    const { module, resolution } = by;
     using folder = project();
     const text = readFileSync(join(ROOT, "docs", "examples", "own-suite.ts"), "utf8");
     writeFileSync(join(folder.path, "good.ts"), text);
@@ -110,7 +114,9 @@ describe("suites of one's own", () => {
             "--strict",
             "--skipLibCheck",
             "--module",
-            "nodenext",
+            module,
+            "--moduleResolution",
+            resolution,
             "--target",
             "es2023",
             "--lib",

@@ -8,8 +8,11 @@ import { readBundle } from "../../src/program.ts";
 import { temporaryFolder } from "../support/gauntlet.ts";
 
 /** Bytes of the packed and the unpacked package that nobody should notice having installed. */
-const MOST_PACKED = 1_650_000;
-const MOST_UNPACKED = 6_000_000;
+const MOST_PACKED = 1_800_000;
+const MOST_UNPACKED = 6_500_000;
+
+/** Packages that run a script when they are installed: tools of development. */
+const SCRIPTED = ["node_modules/esbuild"];
 
 /** Settings of an npm or npx that runs these tests are not those of the empty project. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
@@ -23,6 +26,38 @@ const npm = (args: readonly string[], cwd: string) => {
 test("the manifest says what is there, by publint", async () => {
   const { messages } = await publint({ pkgDir: ROOT, strict: true });
   expect(messages).toEqual([]);
+});
+
+test("it can only be published with a statement of where it was built", () => {
+  const { publishConfig } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  expect(publishConfig).toEqual({ access: "public", provenance: true });
+});
+
+interface Locked {
+  readonly version?: string;
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly link?: boolean;
+  readonly hasInstallScript?: boolean;
+}
+
+test("the lockfile pins every package by its content, from no other place than a registry", () => {
+  const { lockfileVersion, packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8"));
+  const { "": own, ...rest } = packages as Record<string, Locked & Record<string, unknown>>;
+  const locked = Object.entries(rest);
+  expect(lockfileVersion).toBe(3);
+  expect(locked.length).toBeGreaterThan(100);
+  const loose = locked.filter(([, { integrity, link, resolved = "" }]) => {
+    return link === true || !/^sha512-/.test(integrity ?? "") || /^(git|file|http:)/.test(resolved);
+  });
+  expect(loose.map(([path]) => path)).toEqual([]);
+  // Whoever runs code at installation is known; none of it is installed with the package itself.
+  expect(locked.filter(([, one]) => one.hasInstallScript).map(([path]) => path)).toEqual(SCRIPTED);
+  const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  for (const kind of ["dependencies", "devDependencies"]) {
+    expect(own?.[kind]).toEqual(manifest[kind]);
+    for (const wanted of Object.values(manifest[kind])) expect(wanted).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/);
+  }
 });
 
 test("packed and installed into an empty project, it judges a gateway and is typed", { timeout: 300_000 }, () => {
