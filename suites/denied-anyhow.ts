@@ -2,6 +2,7 @@ import {
   type Answer,
   type Ask,
   type Check,
+  callerError,
   defineCheck,
   type Probe,
   serverError,
@@ -80,12 +81,11 @@ const noListAnyhow = defineCheck({
     if (recording === null) return verdict.notApplicable(`the target has no key ${caller}`);
     const { plain, answers } = recording;
     verdict.assume((plain.status ?? 0) >= 400, `a plain request for the list of ${caller} is denied`);
-    const notGiven = that("no list", (status) => !success.test(status));
+    // A page for people in place of the list gives nothing away.
     for (const answer of answers)
-      verdict.must(NO_LIST[caller as Listless], answer.status, notGiven, {
+      verdict.must(NO_LIST[caller as Listless], success.test(answer.status) && answer.json !== undefined, false, {
         in: answer,
-        at: "status",
-        because: answer.summary,
+        because: `the list is given: ${answer.summary}`,
       });
   },
 });
@@ -176,20 +176,16 @@ function credentialsOf(t: Probe, caller: Caller): Pick<Ask, "key" | "authorizati
 }
 
 /** Ids that no gateway has, in the forms that ids have. */
-const NO_MODELS = (nonce: string): readonly string[] => [
-  nonce,
-  `gauntlet/${nonce}`,
-  `${nonce}:latest`,
-  `${nonce}-1.5`,
-  `modèle-${nonce}-模型`,
-];
+const NO_MODELS = (nonce: string): readonly string[] => [nonce, `gauntlet/${nonce}`, `${nonce}:latest`, `${nonce}-1.5`];
+/** A form that ids do not have: a gateway may call it malformed. */
+const NO_ID = (nonce: string): string => `modèle-${nonce}-模型`;
 
 const noSuchModel = defineCheck({
   id: "errors.no-such-model",
   title: "A model that does not exist is denied as model_not_found whatever its id looks like",
   covers: ["ERR-404-MODEL"],
   explains:
-    "Ids that nobody has, without a provider and with one, with a tag and with a version, and beyond ASCII, in both dialects. Each must come back as 404 model_not_found, as the target's own unknown model does.",
+    "Ids that nobody has, without a provider and with one, with a tag and with a version, and beyond ASCII, in both dialects. Each must come back as 404 model_not_found, as the target's own unknown model does; the last may be refused as malformed.",
   across: { dialect: DIALECTS },
   cost: { requests: 6 },
   async probe(t) {
@@ -197,18 +193,22 @@ const noSuchModel = defineCheck({
     const answers: Answer[] = [];
     for (const id of NO_MODELS(t.nonce())) answers.push(await t.ask({ ...ask, model: { id } }));
     return {
+      beyondAscii: await t.ask({ ...ask, model: { id: NO_ID(t.nonce()) } }),
       plain: await t.ask({ ...ask, model: "unknown" }),
       answers,
       expected: expectedDenial(t, "model_not_found"),
     };
   },
-  judge({ plain, answers, expected }, verdict) {
+  judge({ plain, answers, beyondAscii, expected }, verdict) {
     verdict.assume(plain.status === expected.status, "the unknown model of the target is denied");
     for (const answer of answers) {
       const seen = { in: answer, because: answer.summary };
       verdict.must("ERR-404-MODEL", answer.status, expected.status, { ...seen, at: "status" });
       verdict.must("ERR-404-MODEL", answer.reason, expected.word, { ...seen, at: "reason" });
     }
+    const refused = that(`${expected.status}, or another refusal`, (status) => callerError.test(status));
+    const seen = { in: beyondAscii, at: "status", because: `an id beyond ASCII: ${beyondAscii.summary}` };
+    verdict.must("ERR-404-MODEL", beyondAscii.status, refused, seen);
   },
 });
 

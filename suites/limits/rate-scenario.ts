@@ -134,7 +134,7 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
   const messages: Ask[] = [onMessages, { ...onMessages, mode: "stream" }];
   const mixed = (await streamsMessages(t, whileDenied)) ? messages : messages.slice(0, 1);
   const next = await burst(t, { ...plan, what: "messages, other key", asks: mixed });
-  const lastDenial = next.answers.findLast(isRateDenial);
+  const lastDenial = await afterwards(t, next, onMessages);
   // A hint of nearly a minute cannot be much too short.
   const isTelling = lastDenial !== undefined && (toldWaitMs(lastDenial) ?? Number.POSITIVE_INFINITY) <= TELLING_WAIT_MS;
   const promisedAgain = isTelling ? await keepPromise(t, lastDenial, onMessages) : null;
@@ -166,6 +166,14 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
     third,
     paced: evenly,
   };
+}
+
+/** A denial that nothing of the burst followed any more; of the burst itself where it is over already. */
+async function afterwards(t: Probe, { answers }: Burst, ask: Ask): Promise<Answer | undefined> {
+  const denial = answers.findLast(isRateDenial);
+  if (denial === undefined) return undefined;
+  const next = await t.begin({ ...ask, intent: "either" }).done;
+  return isRateDenial(next) ? next : denial;
 }
 
 /** A denial for the rate of this moment; the account is brought to its limit again if need be. */

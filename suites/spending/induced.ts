@@ -125,19 +125,15 @@ const siblings: InducedSpec = {
   covers: ["SPEND-4", "SPEND-9", "SPEND-3", "SPEND-13"],
   explains:
     "While the used-up key is denied, another key of the account is served in both dialects, whole and streamed. A fresh key of its kind, where one can be made, is not denied at its first request.",
-  judge({ sibling, again, drives, state }, verdict) {
+  judge({ sibling, fresh, again, drives, state }, verdict) {
     if (drives[0]?.denial == null || again === null) return verdict.inconclusive("the limit never set in");
     verdict.assume(isSpendingDenial(again), "the key was still denied");
     for (const answer of sibling) judgeSibling(answer, state, verdict);
-    // Not of those that begin with dear requests, which a gateway may refuse beforehand.
-    const [own, ...others] = drives.filter(({ kind }) => kind.cut !== true && kind.long !== true);
-    if (own === undefined || own.served === 0) return;
-    for (const { kind, served, denial } of others) {
-      verdict.should("SPEND-13", served === 0 && denial !== null && isSpendingDenial(denial), false, {
-        in: denial ?? undefined,
-        because: `the first request of a fresh key of the same kind (${describeKind(kind)}) is denied for spending`,
+    if (fresh !== null && drives[0].served > 0)
+      verdict.should("SPEND-13", isSpendingDenial(fresh), false, {
+        in: fresh,
+        because: `the first request of a fresh key of the same kind: ${fresh.summary}`,
       });
-    }
   },
 };
 

@@ -34,6 +34,8 @@ export type KeyRecording = {
   readonly denied: readonly Answer[];
   /** Another key of the account, while the used-up one is denied, and that one again. */
   readonly sibling: readonly Answer[];
+  /** The first request with a fresh key of the same state, where one can be made, of the kind that used the first one up. */
+  readonly fresh: Answer | null;
   readonly again: Answer | null;
   /** Served of a burst in parallel on a fresh key, where one can be made; `null` otherwise. */
   readonly parallel: Overshoot | null;
@@ -108,6 +110,10 @@ export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): P
     if (fresh !== undefined) drives.push(await driveLong(t, fresh, LAG_S[state]));
   }
   const usedUp = drives[0]?.denial !== null;
+  // The same request that the first key began with.
+  const freshKey = usedUp && made !== undefined ? await t.freshKey(`key.${state}`) : undefined;
+  const fresh =
+    freshKey === undefined ? null : await t.ask({ key: freshKey, ...own, intent: "either", patient: false });
   const denied = usedUp ? await deniedKinds(t, key) : [];
   const sibling: Answer[] = [];
   if (usedUp) for (const kind of KINDS.slice(0, 3)) sibling.push(await t.ask({ key: "valid", ...kind }));
@@ -120,6 +126,7 @@ export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): P
     drives,
     denied,
     sibling,
+    fresh,
     again,
     burst: made === undefined ? null : await burst(t, state, drives),
     parallel:
