@@ -54,6 +54,8 @@ function renderRun(run: LoadRun, colors: Colors): string {
   const { generator, retryAfter } = run;
   const lines = [colors.bold(`${oneLine(run.name)} (${run.engine}${limits})`), table.toString()];
   for (const { name, findings, judges } of run.phases) {
+    for (const finding of findings.filter(({ outcome }) => outcome === "undecided"))
+      lines.push(`  ${colors.yellow("?")} ${name} ${finding.name}: not decided: ${oneLine(finding.observed)}`);
     for (const finding of findings.filter(({ outcome }) => outcome === "broken"))
       lines.push(
         `  ${finding.weight === "fail" ? colors.red("✗") : colors.yellow("▲")} ${name} ${finding.name}: expected ${oneLine(finding.expected)}, got ${oneLine(finding.observed)}`,
@@ -63,14 +65,20 @@ function renderRun(run: LoadRun, colors: Colors): string {
         `  ${judge.status === "fail" ? colors.red("✗") : colors.yellow("▲")} ${name} ${judge.check}: ${oneLine(judge.message)}`,
       );
   }
-  if (retryAfter !== null && retryAfter.keptShare !== null)
-    lines.push(`  Retry-After kept for ${(retryAfter.keptShare * 100).toFixed(1)} % of the promises that were tested`);
+  if (retryAfter !== null && retryAfter.tested > 0) lines.push(`  Retry-After: ${tellWaits(retryAfter)}`);
   const { scheduleLagMs: lag, loopDelayMs: loop } = generator;
   lines.push(
     `  generator: schedule lag p50 ${lag.p50.toFixed(1)} p99 ${lag.p99.toFixed(1)} ms${loop === null ? "" : `, loop delay p99 ${loop.p99.toFixed(1)} ms`}, ${generator.cpuS.toFixed(1)} CPU s, ${Math.round(generator.peakRssBytes / 1e6)} MB`,
   );
   for (const problem of generator.problems) lines.push(`  ${colors.yellow("?")} ${oneLine(problem)}`);
   return lines.join("\n");
+}
+
+/** `2 of 2 tested waits were sufficient, 712 denials`: a share of few is no percentage. */
+function tellWaits({ tested, sufficient, keptShare, groups }: NonNullable<LoadRun["retryAfter"]>): string {
+  const denials = groups.reduce((sum, group) => sum + group.denials, 0);
+  const share = keptShare === null ? `${sufficient} of ${tested}` : `${(keptShare * 100).toFixed(1)} % of ${tested}`;
+  return `${share} tested waits were sufficient, ${denials} denials`;
 }
 
 function rowOf(phase: LoadPhase, colors: Colors): (string | number)[] {

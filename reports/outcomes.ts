@@ -6,6 +6,7 @@ import {
   type RunRecord,
   STATUSES,
   type Status,
+  statusOfFinding,
 } from "../src/record/index.ts";
 
 /** One line of any list-like report: a check, a finding under load, a gate. */
@@ -109,14 +110,6 @@ function ofLoadRun(run: LoadRun): Outcome[] {
   return [generator, ...run.phases.flatMap((phase) => ofPhase(run, phase))];
 }
 
-const WORST_OF_PHASE: Readonly<Record<LoadPhase["verdict"], Status>> = {
-  pass: "pass",
-  warn: "warn",
-  fail: "fail",
-  inconclusive: "inconclusive",
-  "not-applicable": "not-applicable",
-};
-
 function ofPhase(run: LoadRun, phase: LoadPhase): Outcome[] {
   const suite = `load.${run.name}`;
   const prefix = `${suite}.${phase.name}`;
@@ -125,7 +118,7 @@ function ofPhase(run: LoadRun, phase: LoadPhase): Outcome[] {
     ...common,
     id: prefix,
     title: phase.title,
-    status: WORST_OF_PHASE[phase.verdict],
+    status: phase.verdict,
     message: phase.message,
     detail: [],
     rows: [],
@@ -138,7 +131,7 @@ function ofPhase(run: LoadRun, phase: LoadPhase): Outcome[] {
       ...common,
       id: `${prefix}.${finding.name}`,
       title: finding.title,
-      status: broken ? (finding.weight === "fail" ? "fail" : "warn") : finding.outcome === "met" ? "pass" : "observed",
+      status: statusOfFinding(finding),
       message: `expected ${finding.expected}, observed ${finding.observed}`,
       detail: [],
       rows: finding.rows,

@@ -26,6 +26,7 @@ try {
   const target = write("target.yaml", {
     baseUrl: `http://127.0.0.1:${server.address().port}/v1`,
     keys: { valid: "env:GAUNTLET_COMPILE_KEY" },
+    models: { chat: "m", messages: "m" },
   });
   const workload = write("workload.yaml", {
     name: "compile",

@@ -21,8 +21,7 @@ const minimal = defineCheck({
             prompt: inTurns(`three ${t.nonce()}`),
           }
         : { freshConnection: t.case === "fresh-connection" };
-    if (t.case === "slow-model")
-      return { replies: t.target.models.slow === undefined ? [] : [await t.ask({ model: "slow" })] };
+    if (t.case === "slow-model") return { replies: (await t.hasModel("slow")) ? [await t.ask({ model: "slow" })] : [] };
     return { replies: [await t.ask(ask), await t.ask(ask), await t.ask(ask)] };
   },
   judge({ replies }, verdict, axes) {

@@ -306,7 +306,7 @@ const modelIsNotListed = defineCheck({
     return {
       list: await t.ask({ endpoint: "models" }),
       denied: await t.ask({ model: "unknown", intent: "denied" }),
-      unknown: t.target.models.unknown ?? "",
+      unknown: t.target.models.chat.unknown ?? "",
     };
   },
   judge({ list, denied, unknown }, verdict) {

@@ -26,6 +26,7 @@ const minimal = defineCheck({
   covers: ["MSG-1", "MSG-2", "MSG-3", "ERR-200-1", "MSG-15"],
   explains:
     "Sends the three required fields with the version header. The reply is an object of this dialect with text in a text block of `content` and token counts in `usage`; it is not a chat-completions object.",
+  dialect: "messages",
   across: { case: ["plain", "fresh-connection", "three-turns", "slow-model"] },
   cost: { requests: 3 },
   async probe(t) {
@@ -39,7 +40,7 @@ const minimal = defineCheck({
         : {}),
     };
     if (t.case === "slow-model")
-      return { replies: t.target.models.slow === undefined ? [] : [await t.ask({ ...ask, model: "slow" })] };
+      return { replies: (await t.hasModel("slow")) ? [await t.ask({ ...ask, model: "slow" })] : [] };
     return { replies: [await t.ask(ask), await t.ask(ask), await t.ask(ask)] };
   },
   judge({ replies }, verdict, axes) {

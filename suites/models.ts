@@ -127,7 +127,7 @@ const listedIdsWork = defineCheck({
   cost: { requests: SAMPLE + 8 },
   async probe(t) {
     const list = await t.ask({ endpoint: "models" });
-    const configured = [t.target.models.chat, t.target.models.messages].filter((id) => id !== undefined);
+    const configured = [t.target.models.chat.plain, t.target.models.messages.plain].filter((id) => id !== undefined);
     const ids = idsOf(list);
     const sample = [...ids.filter((id) => configured.includes(id)), ...spread(ids, SAMPLE)];
     /** What came of configured models that another key's list lacks. */

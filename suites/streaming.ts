@@ -35,12 +35,13 @@ const ends = defineCheck({
   across: { dialect: DIALECTS, case: ["short", "long", "slow"] },
   cost: { requests: 6, waitS: 3 },
   async probe(t) {
+    const long = t.case === "long" && (await t.hasModel("stream"));
+    const slow = t.case === "slow" && (await t.hasModel("slow"));
     const ask: Ask = {
       mode: "stream",
       // A slow model may be silent for as long as the target allows.
       ...(t.case === "slow" ? {} : { bounds: { idleMs: 12_000 } }),
-      ...(t.case === "long" && t.target.models.stream !== undefined ? { model: "stream" } : {}),
-      ...(t.case === "slow" && t.target.models.slow !== undefined ? { model: "slow" } : {}),
+      ...(long ? { model: "stream" } : slow ? { model: "slow" } : {}),
     };
     const control = await t.ask(ask);
     const whole = t.dialect === "messages" && !control.admitted ? await t.ask({ ...ask, mode: "whole" }) : null;
@@ -94,7 +95,7 @@ const textIsIntact = defineCheck({
     "A model that repeats its prompt is asked for the same text whole and several times streamed. The streamed text should be the whole text, character for character, without replacement characters. A difference shows lost, doubled or broken pieces.",
   needs: ["model.echo"],
   across: { dialect: DIALECTS, case: Object.keys(TEXTS) },
-  cost: { requests: 5 },
+  cost: { requests: 7 },
   async probe(t) {
     const ask: Ask = { model: "echo", prompt: TEXTS[t.case] ?? "", maxTokens: AMPLE_TOKENS };
     const chat: Ask = { ...ask };

@@ -1,5 +1,5 @@
 import { UsageError } from "../core/index.ts";
-import type { Key, Limits, Target } from "../target/index.ts";
+import { hasBothLimits, type Key, type Limits, type Target } from "../target/index.ts";
 
 /** An account of the target as the user names it. */
 export interface NamedAccount {
@@ -7,6 +7,11 @@ export interface NamedAccount {
   readonly second: Key | undefined;
   /** What the target says of it; `undefined` when it says nothing. */
   readonly limits: Limits | undefined;
+}
+
+/** What is declared as "none" is no number that an analysis could begin with. */
+function known(limits: Limits | undefined): Limits | undefined {
+  return limits === undefined || hasBothLimits(limits) ? limits : undefined;
 }
 
 /**
@@ -17,7 +22,7 @@ export interface NamedAccount {
 export function accountByName(target: Target, name: string): NamedAccount {
   const { keys, tiers, limited } = target;
   const accounts = new Map<string, NamedAccount>([
-    ["valid", { key: keys.valid, second: keys.second, limits: target.limits }],
+    ["valid", { key: keys.valid, second: keys.second, limits: known(target.limits) }],
     ...Object.entries(tiers),
     ...limited.map((account, index) => [`limited.${index}`, account] as const),
   ]);

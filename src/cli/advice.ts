@@ -133,16 +133,15 @@ export function listAdvice(target: Target, list: Answer): Advice | undefined {
 /** What is wrong with the models of a target, by the list that the gateway gives. */
 export function modelAdvice(target: Target, listed: readonly string[]): Advice[] {
   if (listed.length === 0) return [];
-  const named = [...Object.entries(target.models), ...Object.entries(target.messagesModels)];
-  return named.flatMap(([role, model]) => {
-    if (model === undefined || role === "unknown" || listed.includes(model)) return [];
-    return [
-      {
-        cause: `models.${role} is "${model}", which is not in the model list`,
-        next: suggestion(model, listed),
-      },
-    ];
-  });
+  const named = (["chat", "messages"] as const).flatMap((dialect) =>
+    Object.entries(target.models[dialect]).map(([role, id]) => ({ id, role, dialect })),
+  );
+  const missing = named.filter(({ role, id }) => role !== "unknown" && !listed.includes(id));
+  const byId = new Map(missing.map((model) => [`${model.role} ${model.id}`, model]));
+  return [...byId.values()].map(({ role, id, dialect }) => ({
+    cause: `models.${role === "plain" ? dialect : role} is "${id}", which is not in the model list`,
+    next: suggestion(id, listed),
+  }));
 }
 
 function suggestion(model: string, listed: readonly string[]): string {

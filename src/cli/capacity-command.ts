@@ -4,7 +4,7 @@ import { leaveExitCode } from "./outcome.ts";
 
 interface Arguments {
   readonly objective: string;
-  readonly target: string;
+  readonly target?: string | undefined;
   readonly account: string;
   readonly workload?: string;
   readonly streams: boolean;

@@ -6,12 +6,12 @@ import { accountByName } from "./account-by-name.ts";
 import { findWorkload } from "./find-workload.ts";
 import { watchInterruption } from "./interruption.ts";
 import { assertLoadAllowed } from "./load-plan.ts";
-import { fillPlainModel } from "./load-target-models.ts";
+import { fillModels } from "./load-target-models.ts";
 import { type SuppliedTarget, supplyTarget } from "./supply-target.ts";
 
 export interface CapacityOptions {
   readonly objective: string;
-  readonly target: string;
+  readonly target?: string | undefined;
   readonly account: string;
   readonly workload?: string | undefined;
   readonly streams: boolean;
@@ -40,7 +40,7 @@ export async function capacity(options: CapacityOptions): Promise<number> {
   await using interruption = watchInterruption();
   await using supplied: SuppliedTarget = await supplyTarget(options, interruption.signal);
   assertLoadAllowed(supplied.target);
-  const target = await fillPlainModel(supplied.target);
+  const target = await fillModels(supplied.target);
   const { key, second, limits } = accountByName(target, options.account);
   const { from, to } = levels(options, limits);
   const unit = options.streams ? "streams" : "rate";

@@ -37,7 +37,7 @@ const conformOptions = {
 
 interface ConformArguments {
   readonly suites?: string[];
-  readonly target: string;
+  readonly target?: string | undefined;
   readonly only: string[];
   readonly suite: string[];
   readonly json: boolean;
@@ -174,7 +174,7 @@ export const reportCommand: CommandModule<object, ReportArguments> = {
 
 interface LoadArguments {
   readonly what: string[];
-  readonly target: string;
+  readonly target?: string | undefined;
   readonly json: boolean;
   readonly out?: string;
   readonly seed?: number;

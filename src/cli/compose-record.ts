@@ -45,6 +45,7 @@ export function composeRecord(facts: Facts): RunRecord {
     complete: facts.interruptedBy === undefined && facts.cutOff === undefined,
     verdict: decide(results, {
       targetName: target.name,
+      baseUrl: facts.binds === "client" ? undefined : target.baseUrl,
       qualifiers: qualifiersOf(facts),
       breaches: facts.breaches.map(({ kind, check, text }) => ({ text: `waiver ${kind}: ${text}`, check })),
       interruptedBy: facts.interruptedBy,

@@ -35,7 +35,7 @@ export interface ConformOptions {
   readonly suites: readonly string[];
   readonly only: readonly string[];
   /** Path of a target file, or `embedded`. */
-  readonly target: string;
+  readonly target?: string | undefined;
   readonly json: boolean;
   readonly out?: string | undefined;
   readonly seed?: number | undefined;
@@ -111,6 +111,7 @@ export async function conform(options: ConformOptions): Promise<number> {
     const results = await runChecks({
       instances,
       traffic: prepared,
+      rounds: rounds - round,
       onStart: ({ id }) => folder.journal({ event: "check-started", check: id, round }),
       onRecording: (instance, recording) => {
         probed.add(instance);
@@ -155,8 +156,9 @@ export async function conform(options: ConformOptions): Promise<number> {
     rounds,
     leftovers: await leftoversOf(prepared, [...probed]),
     load,
-    requests: traffic.spent.requests + sentBy(load),
-    outputTokens: traffic.spent.outputTokens,
+    requests: traffic.budget.requests + sentBy(load),
+    outputTokens: traffic.budget.outputTokens,
+    qualifiers: options.quick === true ? ["quick: without what waits for rate windows"] : [],
     build: traffic.answers.map((answer) => answer.header("server")).find((server) => server !== undefined),
     interruptedBy: interruption.by(),
     cutOff: folder.fault?.message ?? traffic.givenUp,

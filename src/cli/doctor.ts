@@ -7,7 +7,7 @@ import { EXIT } from "../core/index.ts";
 import { type KeyName, type Limits, loadTarget, type Target } from "../target/index.ts";
 import { listAdvice, modelAdvice } from "./advice.ts";
 import { headerHint, toldBy } from "./own-words.ts";
-import { listedModels, unreachable } from "./preflight.ts";
+import { listedModels, listModels } from "./preflight.ts";
 
 export interface DoctorOptions {
   readonly target: string;
@@ -40,11 +40,9 @@ export async function doctor({ target: file, json }: DoctorOptions): Promise<num
     if (!json) process.stdout.write(line(clean));
   };
   say({ about: "target file", level: "good", text: `${file}: ${target.name} at ${target.baseUrl}` });
-  const list = await traffic.ask({ endpoint: "models" }, { endpoint: "models", mode: "whole" });
-  if (list.status === undefined) throw unreachable(target.baseUrl, list);
+  const list = await listModels(traffic);
   for (const symptom of reachSymptoms(target, list)) say(symptom);
   const listed = listedModels(list);
-  traffic.fillModels(listed[0]);
   for (const advice of modelAdvice(target, listed))
     say({ about: "models", level: "note", text: advice.cause, next: advice.next });
   const answers: Answer[] = [];
@@ -53,7 +51,7 @@ export async function doctor({ target: file, json }: DoctorOptions): Promise<num
     intent: "either",
     maxTokens: 8,
     patient: false,
-    ...(traffic.target.models.chat === undefined && { model: { id: "" } }),
+    ...(traffic.target.models.chat.plain === undefined && { model: { id: "" } }),
   };
   for (const name of Object.keys(target.keys) as KeyName[]) {
     const answer = await traffic.ask({ ...attempt, key: name }, CHAT);
@@ -61,14 +59,7 @@ export async function doctor({ target: file, json }: DoctorOptions): Promise<num
     say(keySymptom(name, answer, traffic.target));
   }
   const messages = await traffic.ask({ ...attempt, endpoint: "messages" }, CHAT);
-  say({
-    about: "messages dialect",
-    level: messages.admitted ? "good" : "bad",
-    text: messages.admitted ? `served by ${traffic.target.models.messages ?? "the plain model"}` : toldBy(messages),
-    next: messages.admitted
-      ? undefined
-      : (headerHint(messages) ?? "Name a model that /messages serves as models.messages."),
-  });
+  say(messagesSymptom(messages, traffic.target));
   for (const symptom of limitSymptoms(target, [list, ...answers])) say(symptom);
   for (const symptom of await machineSymptoms(target)) say(symptom);
   for (const symptom of coverageSymptoms(traffic.target)) say(symptom);
@@ -103,7 +94,7 @@ function reachSymptoms(target: Target, list: Answer): Symptom[] {
       ? { about: "reach", level: "good", text: `answers ${tls} in ${Math.round(list.durationMs)} ms` }
       : {
           about: "reach",
-          level: advice.withoutModel === true && target.models.chat !== undefined ? "note" : "bad",
+          level: advice.withoutModel === true && target.models.chat.plain !== undefined ? "note" : "bad",
           text: advice.cause,
           next: advice.next,
         };
@@ -133,18 +124,33 @@ const EXPECTED: Readonly<Partial<Record<KeyName, { readonly reason: string }>>> 
   emptySecond: { reason: "insufficient_credits" },
 };
 
+/** Served, as far as the status says, and yet nothing of a reply. */
+function isNoReply(answer: Answer): boolean {
+  return answer.admitted && answer.reply.parts === undefined;
+}
+
+function noReply(about: string, { status }: Answer): Symptom {
+  return {
+    about,
+    level: "bad",
+    text: `answered ${status} with something that is no reply`,
+    next: "baseUrl may point at something that is no gateway.",
+  };
+}
+
+function messagesSymptom(answer: Answer, { models }: Target): Symptom {
+  const about = "messages dialect";
+  if (isNoReply(answer)) return noReply(about, answer);
+  if (answer.admitted) return { about, level: "good", text: `served by ${models.messages.plain}` };
+  const next = headerHint(answer) ?? "Name a model that /messages serves as models.messages.";
+  return { about, level: "bad", text: toldBy(answer), next };
+}
+
 function keySymptom(name: KeyName, answer: Answer, target: Target): Symptom {
   const about = `key ${name}`;
   const expected = EXPECTED[name];
   if (expected === undefined) {
-    if (answer.admitted && answer.reply.parts === undefined) {
-      return {
-        about,
-        level: "bad",
-        text: `answered ${answer.status} with something that is no reply`,
-        next: "baseUrl may point at something that is no gateway.",
-      };
-    }
+    if (isNoReply(answer)) return noReply(about, answer);
     if (answer.admitted) return { about, level: "good", text: "served" };
     return { about, level: "bad", text: toldBy(answer), next: headerHint(answer) ?? keyStep(name, answer, target) };
   }
@@ -169,7 +175,7 @@ function keySymptom(name: KeyName, answer: Answer, target: Target): Symptom {
 
 /** What to look at when a key that should be served is not. */
 function keyStep(name: KeyName, { status = 0 }: Answer, { models }: Target): string {
-  if (models.chat === undefined && status !== 401 && status !== 403)
+  if (models.chat.plain === undefined && status !== 401 && status !== 403)
     return "No model is known: the list gives none. Name one:\nmodels:\n  chat: <model id>";
   if (status >= 500) return "The gateway or its provider failed: its log says why.";
   return `keys.${name} should be served; see what the variable or file holds.`;
@@ -192,11 +198,17 @@ function limitSymptoms(target: Target, answers: readonly Answer[]): Symptom[] {
   const { rpm, inFlight } = target.limits;
   if (seen !== undefined && seen !== rpm) {
     return [
-      { about: "limits", level: "bad", text: `limits.rpm is ${rpm}, and the gateway says X-RateLimit-Limit: ${seen}` },
+      {
+        about: "limits",
+        level: "bad",
+        text: `limits.rpm is ${inWords(rpm)}, and the gateway says X-RateLimit-Limit: ${seen}`,
+      },
     ];
   }
-  return [{ about: "limits", level: "good", text: `${rpm} per minute, ${inFlight} in flight` }];
+  return [{ about: "limits", level: "good", text: `${inWords(rpm)} per minute, ${inWords(inFlight)} in flight` }];
 }
+
+const inWords = (limit: number): string => (Number.isFinite(limit) ? String(limit) : "none");
 
 /** Timers that are later than this at the 99th percentile make latencies doubtful, ms. */
 const MOST_LATE_MS = 20;
@@ -204,8 +216,8 @@ const MOST_LATE_MS = 20;
 async function machineSymptoms(target: Target): Promise<Symptom[]> {
   const most = Math.max(
     64,
-    ...[target.limits, ...Object.values(target.tiers).map(({ limits }) => limits)].map(
-      (l: Limits | undefined) => l?.inFlight ?? 0,
+    ...[target.limits, ...Object.values(target.tiers).map(({ limits }) => limits)].map((l: Limits | undefined) =>
+      l === undefined || !Number.isFinite(l.inFlight) ? 0 : l.inFlight,
     ),
   );
   const files = openFiles();
@@ -243,7 +255,7 @@ function openFiles(): number | undefined {
 
 function coverageSymptoms(target: Target): Symptom[] {
   const instances = CHECKS.flatMap(instancesOf);
-  const plan = planOf(instances, target, target.provision !== undefined);
+  const plan = planOf(instances, target, { hooked: target.provision !== undefined });
   const blocked = plan.suites.reduce((sum, suite) => sum + suite.blocked, 0);
   const skipped = plan.suites.reduce((sum, suite) => sum + suite.skipped, 0);
   const can: Symptom = {

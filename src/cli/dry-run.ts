@@ -12,7 +12,7 @@ export interface DryRun {
 
 /** Prints what a run would send and how long it would take. Sends nothing. */
 export function dryRun({ instances, target, rounds, json }: DryRun): number {
-  const plan = planOf(instances, target, target.provision !== undefined);
+  const plan = planOf(instances, target, { hooked: target.provision !== undefined, rounds });
   process.stdout.write(
     json ? `${JSON.stringify({ schemaVersion: 1, rounds, ...plan })}\n` : planText(plan, target, rounds),
   );
@@ -30,7 +30,11 @@ function planText(plan: Plan, target: Target, rounds: number): string {
   }
   const times = rounds === 1 ? "" : ` in ${rounds} rounds`;
   const budget = target.budget.requests;
-  const over = plan.requests * rounds > budget ? `; more than the budget of ${budget} allows` : "";
+  const lacks = plan.leftOut.length;
+  const over =
+    lacks === 0
+      ? ""
+      : `; the budget of ${budget} has no room for ${lacks} checks, budget.requests: ${plan.budgetNeeded} has`;
   return [
     table.toString(),
     `${target.name} at ${target.baseUrl}: nothing was sent.`,

@@ -2,6 +2,7 @@ import yargs, { type CommandModule } from "yargs";
 import { EXIT, GauntletError } from "../core/index.ts";
 import { baselineCommand } from "./baseline-command.ts";
 import { capacityCommand } from "./capacity-command.ts";
+import { checkOptions } from "./check-options.ts";
 import { clientCommand } from "./client-command.ts";
 import {
   calibrateCommand,
@@ -55,6 +56,10 @@ export async function main(args: readonly string[]): Promise<number> {
       // Commands report their exit code here: yargs has no return value for handlers.
       argv["outcome"] = outcome;
       if (behindDashes !== undefined) argv["behindDashes"] = behindDashes;
+    })
+    .check((argv) => {
+      checkOptions(argv, own);
+      return true;
     })
     .completion(
       "complete-for-shell",

@@ -5,9 +5,13 @@ import type { LoadPhase, LoadRun, LoadSection } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 
 /** Judges that count all the traffic of an account: over samples they would count too little. */
-const NEED_ALL: readonly string[] = ["limits.rate-far-below", "robustness.busy-streams"];
+const NEED_ALL: readonly string[] = ["limits.rate-far-below", "limits.rate-any-minute", "robustness.busy-streams"];
+/** Judges of moments: the load's own findings know when this process stood still, samples do not. */
+const TIMED: readonly string[] = ["robustness.answer-in-time", "limits.slots-lone-denial"];
 
-const WATCHES = CHECKS.filter(({ kind, id }) => kind === "watch" && !NEED_ALL.includes(id)).flatMap(instancesOf);
+const WATCHES = CHECKS.filter(({ kind, id }) => kind === "watch" && ![...NEED_ALL, ...TIMED].includes(id)).flatMap(
+  instancesOf,
+);
 
 /** Puts the judges of the conformance suites over the kept exchanges of every phase; a broken MUST fails the phase. */
 export function judgeSamples(section: LoadSection, samples: readonly Sample[], target: Target): LoadSection {
@@ -25,11 +29,12 @@ export function judgeSamples(section: LoadSection, samples: readonly Sample[], t
 function judgeRun(run: LoadRun, byPhase: ReadonlyMap<string, readonly Answer[]>): LoadRun {
   const phases = run.phases.map((phase) => judgePhase(phase, byPhase.get(`${run.name}/${phase.name}`) ?? []));
   const failed = phases.filter(({ verdict }) => verdict === "fail");
-  if (run.verdict === "fail" || run.verdict === "inconclusive" || failed.length === 0) {
+  if (run.verdict === "fail" || failed.length === 0) {
     const warned = phases.some(({ verdict }) => verdict === "warn");
     return { ...run, phases, verdict: run.verdict === "pass" && warned ? "warn" : run.verdict };
   }
-  return { ...run, phases, verdict: "fail", reasons: failed.map(({ name, message }) => `${name}: ${message}`) };
+  const reasons = [...failed.map(({ name, message }) => `${name}: ${message}`), ...run.reasons];
+  return { ...run, phases, verdict: "fail", reasons };
 }
 
 function judgePhase(phase: LoadPhase, answers: readonly Answer[]): LoadPhase {
@@ -53,7 +58,8 @@ function judgePhase(phase: LoadPhase, answers: readonly Answer[]): LoadPhase {
   const worst = judges.find(({ status }) => status === "fail") ?? judges.find(({ status }) => status === "warn");
   const judged = { ...phase, judges, sampled: answers.length };
   if (worst === undefined) return judged;
-  if (worst.status === "fail" && phase.verdict !== "fail" && phase.verdict !== "inconclusive")
+  // What an answer holds is wrong whether or not the generator was on time.
+  if (worst.status === "fail" && phase.verdict !== "fail")
     return { ...judged, verdict: "fail", message: `${worst.check}: ${worst.message}` };
   return phase.verdict === "pass"
     ? { ...judged, verdict: "warn", message: `${worst.check}: ${worst.message}` }

@@ -31,7 +31,7 @@ const exportCommand: CommandModule<object, ExportOptions> = {
 interface ImportArguments {
   readonly files: string[];
   readonly plan?: string;
-  readonly target: string;
+  readonly target?: string | undefined;
   readonly out?: string;
   readonly json: boolean;
 }

@@ -3,7 +3,7 @@ import { fault, json, target, variant } from "./options.ts";
 import { leaveExitCode } from "./outcome.ts";
 
 interface Arguments {
-  readonly target: string;
+  readonly target?: string | undefined;
   readonly account: string;
   readonly "budget-requests"?: number;
   readonly minutes?: number;

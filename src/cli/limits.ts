@@ -5,11 +5,11 @@ import { accountByName } from "./account-by-name.ts";
 import { watchInterruption } from "./interruption.ts";
 import { renderLimits } from "./limits-text.ts";
 import { assertLoadAllowed } from "./load-plan.ts";
-import { fillPlainModel } from "./load-target-models.ts";
+import { fillModels } from "./load-target-models.ts";
 import { type SuppliedTarget, supplyTarget } from "./supply-target.ts";
 
 export interface LimitsOptions {
-  readonly target: string;
+  readonly target?: string | undefined;
   readonly account: string;
   readonly requests?: number | undefined;
   readonly minutes?: number | undefined;
@@ -23,7 +23,7 @@ export async function limits(options: LimitsOptions): Promise<number> {
   await using interruption = watchInterruption();
   await using supplied: SuppliedTarget = await supplyTarget(options, interruption.signal);
   assertLoadAllowed(supplied.target);
-  const target = await fillPlainModel(supplied.target);
+  const target = await fillModels(supplied.target);
   const { key, second, limits: hint } = accountByName(target, options.account);
   const budget = budgetOf(options, hint);
   process.stderr.write(

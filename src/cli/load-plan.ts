@@ -13,13 +13,13 @@ export function assertAllowed(target: Target, workloads: readonly Workload[]): v
   const cost = costsOf(target, workloads);
   const written = member(target.configuration, "budget");
   const requests = member(written, "requests");
-  const tokens = member(written, "outputTokens");
+  const tokens = tokensAllowed(target);
   if (typeof requests === "number" && cost.requests > requests) {
     throw new UsageError(`the plan has ${cost.requests} requests, the budget of the target ${requests}`, {
       hint: "Raise budget.requests in the target file, or choose less load.",
     });
   }
-  if (typeof tokens === "number" && cost.outputTokens > tokens) {
+  if (tokens !== undefined && cost.outputTokens > tokens) {
     throw new UsageError(
       `the plan may produce ${cost.outputTokens} output tokens, the budget of the target is ${tokens}`,
       {
@@ -27,6 +27,23 @@ export function assertAllowed(target: Target, workloads: readonly Workload[]): v
       },
     );
   }
+}
+
+/** Most output tokens that the target file allows, where it names a budget. */
+function tokensAllowed(target: Target): number | undefined {
+  const tokens = member(member(target.configuration, "budget"), "outputTokens");
+  return typeof tokens === "number" ? tokens : undefined;
+}
+
+/**
+ * Most output tokens of one of some workloads that run side by side, where the target names a budget: each has the share that it
+ * has of the plan. A plan is an estimate; what the gateway says in the end is not.
+ */
+export function tokensFor(workload: Workload, all: readonly Workload[], target: Target): number | undefined {
+  const allowed = tokensAllowed(target);
+  if (allowed === undefined) return undefined;
+  const planned = costsOf(target, all).outputTokens;
+  return planned === 0 ? allowed : Math.ceil((allowed * costsOf(target, [workload]).outputTokens) / planned);
 }
 
 /** @throws ConfigError when the host is not this machine and the target does not say `authorized: true`. */

@@ -1,46 +1,54 @@
-import { Recorder } from "../client/index.ts";
-import { isObject, member, UnreachableError } from "../core/index.ts";
-import type { Workload } from "../load/index.ts";
+import { Traffic } from "../conformance/index.ts";
+import { modelFor, type Workload } from "../load/index.ts";
 import type { Target } from "../target/index.ts";
-import { endpointUrl, parseJson } from "../wire/index.ts";
-import { isModelId } from "./preflight.ts";
+import { DIALECTS, type Dialect } from "../wire/index.ts";
+import { askForList, listedModels, unreachable } from "./preflight.ts";
 
 /**
- * The target with its plain model filled in from the model list (CLIENT-1), when some request of the workloads needs it.
+ * The target with the models that the requests of workloads need, where those do not name their own.
  *
- * @throws UnreachableError when no HTTP answer comes.
+ * @throws UsageError where neither the target file nor the gateway's list has a model.
  */
 export async function loadTargetOf(target: Target, workloads: readonly Workload[]): Promise<Target> {
-  const named = workloads.every(({ mix, tier }) => tier === undefined && mix.every(({ model }) => model !== undefined));
-  return named ? target : fillPlainModel(target);
+  const dialects = DIALECTS.filter((dialect) =>
+    workloads.some(({ mix, tier }) => tier !== undefined || mix.some((one) => isOpen(one, dialect))),
+  );
+  const hasTier = workloads.some(({ tier }) => tier !== undefined);
+  const filled = hasTier ? await fillModels(target, dialects) : await fillPlain(target, dialects);
+  for (const dialect of dialects) modelFor(filled, dialect, false);
+  return filled;
+}
+
+function isOpen({ dialect, model }: Workload["mix"][number], asked: Dialect): boolean {
+  return dialect === asked && model === undefined;
 }
 
 /**
- * The target with its plain model taken from the model list when it names none.
- *
- * @throws UnreachableError when no HTTP answer comes.
+ * As `fillModels`, for loads that are no tier: what they send is counted by their plan and by the account, and no request is
+ * spent on models that the target file names. A chat model that is named stands for both dialects.
  */
-export async function fillPlainModel(target: Target): Promise<Target> {
-  const { models } = target;
-  if (models.chat !== undefined) return target;
-  await using recorder = new Recorder({
-    secrets: [{ name: "key.valid", value: target.keys.valid.reveal() }],
-    bounds: { deadlineMs: target.timeouts.answerMs, idleMs: target.timeouts.idleMs },
-  });
-  const url = endpointUrl(target.baseUrl, "models");
-  const authorization = `Bearer ${target.keys.valid.reveal()}`;
-  const { response, ending } = await recorder.send({
-    method: "GET",
-    url,
-    headers: [["Authorization", authorization], ...target.extraHeaders.all],
-  });
-  if (response === undefined) {
-    throw new UnreachableError(`no answer from ${target.baseUrl}: ${ending.detail ?? ending.kind}`, {
-      hint: "Check baseUrl in the target file, and that the gateway is running.",
-    });
-  }
-  const data = member(parseJson(response.body.text ?? ""), "data");
-  const ids = Array.isArray(data) ? data.filter(isObject).map((entry) => entry["id"]) : [];
-  const chat = ids.find(isModelId);
-  return { ...target, models: { ...models, chat, messages: models.messages ?? chat } };
+async function fillPlain(target: Target, dialects: readonly Dialect[]): Promise<Target> {
+  const { chat, messages } = target.models;
+  if (chat.plain === undefined) return fillModels(target, dialects);
+  return { ...target, models: { chat, messages: { ...messages, plain: messages.plain ?? chat.plain } } };
+}
+
+/**
+ * The target with plain models from the model list where it names none (CLIENT-1), and without models that the gateway does
+ * not know in a dialect. Sends nothing where the target file leaves nothing open.
+ *
+ * @throws UnreachableError when a list is needed and no HTTP answer comes.
+ */
+export async function fillModels(target: Target, dialects: readonly Dialect[] = DIALECTS): Promise<Target> {
+  const { models, source } = target;
+  const named = dialects.every((dialect) => models[dialect].plain !== undefined);
+  const long = dialects.filter((dialect) => models[dialect].stream !== undefined);
+  if (source === "embedded" || (named && long.length === 0)) return target;
+  const traffic = new Traffic({ target, seed: 1, signal: new AbortController().signal });
+  await using _ = traffic;
+  const list = await askForList(traffic);
+  if (list.status === undefined && models.chat.plain === undefined) throw unreachable(target.baseUrl, list);
+  await traffic.fillModels(listedModels(list));
+  await Promise.all(long.map((dialect) => traffic.supplies.supply("model.stream", dialect)));
+  return traffic.target;
 }

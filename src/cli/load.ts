@@ -16,7 +16,7 @@ import { supplyTarget } from "./supply-target.ts";
 export interface LoadOptions {
   /** Tiers, shipped workloads, or workload files; several run side by side. */
   readonly what: readonly string[];
-  readonly target: string;
+  readonly target?: string | undefined;
   readonly json: boolean;
   readonly out?: string | undefined;
   readonly seed?: number | undefined;

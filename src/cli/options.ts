@@ -6,7 +6,9 @@ const many = (describe: string) =>
 const flag = (describe: string) => ({ type: "boolean", describe, default: false }) as const;
 const number = (describe: string) => ({ type: "number", describe, requiresArg: true }) as const;
 
-export const target = { ...text('target file, or "embedded" for the reference gateway'), default: "embedded" } as const;
+export const target = text(
+  'target file, or "embedded" for the reference gateway; default gauntlet.yaml where it exists, else embedded',
+);
 export const out = text("folder for this run; default gauntlet-runs/<time>-<target>");
 export const json = flag("print one JSON document to stdout and nothing else there");
 export const seed = number("seed of everything random; default taken from the clock");

@@ -1,24 +1,96 @@
-import type { Answer, Traffic } from "../conformance/index.ts";
-import { isObject, member, UnreachableError } from "../core/index.ts";
+import type { Answer, Ask, Traffic } from "../conformance/index.ts";
+import { ConfigError, isObject, member, UnreachableError } from "../core/index.ts";
 import { type Advice, connectionAdvice, listAdvice, modelAdvice } from "./advice.ts";
+import { toldBy } from "./own-words.ts";
 
 /**
  * Makes sure that something answers before anything is judged, and finds out the plain model when the target does not
  * name one: taken verbatim from the list (CLIENT-1).
  *
  * @param tell gets what looks wrong about the target file: a run goes on, because it may be the gateway that is wrong.
- * @throws UnreachableError when no HTTP answer comes.
+ * @throws UnreachableError when no HTTP answer comes, or nothing but a proxy's word that there is nobody behind it.
+ * @throws ConfigError when what answers is no gateway.
  */
 export async function prepare(traffic: Traffic, tell?: (advice: Advice) => void): Promise<Traffic> {
-  const list = await traffic.ask({ endpoint: "models" }, { endpoint: "models", mode: "whole" });
-  if (list.status === undefined) throw unreachable(traffic.target.baseUrl, list);
-  const listed = listedModels(list);
   const { target } = traffic;
+  const list = await listModels(traffic);
+  await demandGateway(traffic, list);
   if (tell !== undefined) {
-    for (const advice of [listAdvice(target, list) ?? [], modelAdvice(target, listed)].flat()) tell(advice);
+    for (const advice of [listAdvice(target, list) ?? [], modelAdvice(target, listedModels(list))].flat()) tell(advice);
   }
-  traffic.fillModels(listed[0]);
   return traffic;
+}
+
+/**
+ * Makes sure that what answers is a gateway at all: a verdict about a web server or a wrong path says nothing of any gateway.
+ * One answer of three that only a gateway gives is enough, however wrong the others are.
+ */
+async function demandGateway(traffic: Traffic, list: Answer): Promise<void> {
+  if (isOfGateway(list)) return;
+  const { target } = traffic;
+  const seen = [list];
+  for (const endpoint of ["chat", "messages"] as const) {
+    const isNamed = target.models[endpoint].plain !== undefined;
+    const ask: Ask = { intent: "either", patient: false, maxTokens: 8, ...(!isNamed && { model: { id: "gauntlet" } }) };
+    const answer = await traffic.ask(ask, { endpoint, mode: "whole" });
+    // Clients of the messages dialect add the version to a bare host: what is there says nothing of this address.
+    const isBelow = answer.exchange.request.url.startsWith(`${target.baseUrl.replace(/\/$/, "")}/${PATHS[endpoint]}`);
+    if (isBelow && isOfGateway(answer)) return;
+    seen.push(answer);
+  }
+  const advice = listAdvice(target, list);
+  // Parts of it come from whatever answers: no control characters get through.
+  const clean = (text: string) => text.replace(/\p{Cc}+/gu, " ");
+  const hint = clean(advice === undefined ? "Check baseUrl." : `${advice.cause}. ${advice.next}`);
+  const what = clean(seen.map(shown).join("; "));
+  const isDown = seen.every(({ status = 0 }) => status === 502 || status === 503 || status === 504);
+  if (isDown) throw new UnreachableError(`${target.baseUrl} is not up: ${what}`, { hint });
+  const message = `${target.baseUrl} is no model gateway: ${what}`;
+  throw new ConfigError([{ file: target.source, path: "baseUrl", message, hint }]);
+}
+
+const PATHS = { models: "models", chat: "chat/completions", messages: "messages" } as const;
+
+/** An answer in a few words, with the kind of its body where that tells the most. */
+function shown(answer: Answer): string {
+  const { endpoint } = answer.asked;
+  const type = answer.header("content-type")?.split(";")[0]?.trim();
+  const what =
+    answer.json === undefined && type !== undefined ? `${answer.summary}, ${type.slice(0, 60)}` : toldBy(answer);
+  return `/${PATHS[endpoint]} answers ${what}`;
+}
+
+/** Whether an answer is one that only a gateway gives: a list, a reply, or an error in words that programs read. */
+function isOfGateway(answer: Answer): boolean {
+  const { status = 0, json } = answer;
+  if (answer.admitted) return Array.isArray(member(json, "data")) || answer.reply.parts !== undefined;
+  const { reason } = answer;
+  // That a path or a method is unknown is said in JSON, too, by frameworks and by gateways; here only of a model it counts.
+  if (status === 404 || status === 405)
+    return /\bmodel\b|model_/i.test(`${reason} ${JSON.stringify(member(json, "error"))}`);
+  return (
+    reason !== undefined ||
+    member(json, "error") !== undefined ||
+    (status < 500 && member(json, "message") !== undefined) ||
+    (isObject(json) && (status === 401 || status === 403))
+  );
+}
+
+/** Asks for the model list. */
+export function askForList(traffic: Traffic): Promise<Answer> {
+  return traffic.ask({ endpoint: "models" }, { endpoint: "models", mode: "whole" });
+}
+
+/**
+ * Asks for the model list, and names the models that the target file leaves open.
+ *
+ * @throws UnreachableError when no HTTP answer comes.
+ */
+export async function listModels(traffic: Traffic): Promise<Answer> {
+  const list = await askForList(traffic);
+  if (list.status === undefined) throw unreachable(traffic.target.baseUrl, list);
+  await traffic.fillModels(listedModels(list));
+  return list;
 }
 
 /** Ids that are read of a list. */

@@ -35,7 +35,9 @@ function recoverRecord(folder: string): RunRecord | undefined {
   const last = lines.at(-1);
   if (started === undefined || last === undefined || !isObject(started["run"])) return undefined;
   const head = started["run"];
-  const target = isObject(head["target"]) ? String(head["target"]["name"]) : "unknown";
+  const target = isObject(head["target"]) ? head["target"] : {};
+  const targetName = typeof target["name"] === "string" ? target["name"] : "unknown";
+  const baseUrl = head["command"] === "client" ? undefined : target["baseUrl"];
   const { results, judged } = resultsOf(lines, started);
   const load = recoverLoad(lines);
   const atMs = (line: JournalLine) => Date.parse(line.at);
@@ -45,7 +47,13 @@ function recoverRecord(folder: string): RunRecord | undefined {
     endedAt: last.at,
     durationMs: Math.max(0, atMs(last) - atMs(started)),
     complete: false,
-    verdict: decide(results, { targetName: target, qualifiers: listOf(started["qualifiers"]), cutOff, load }),
+    verdict: decide(results, {
+      targetName,
+      baseUrl: typeof baseUrl === "string" ? baseUrl : undefined,
+      qualifiers: listOf(started["qualifiers"]),
+      cutOff,
+      load,
+    }),
     counts: countStatuses(results.map(({ status }) => status)),
     rows: LEDGER.filter(({ binds }) => head["command"] !== "client" || binds === "client").map((row) => ({ ...row })),
     ...filled("unscored", started["unscored"]),

@@ -63,6 +63,7 @@ export async function rejudge({ dir, json, suite = [] }: RejudgeOptions): Promis
   });
   const verdict = decide(results, {
     targetName: record.target.name,
+    baseUrl: record.command === "client" ? undefined : record.target.baseUrl,
     qualifiers: record.verdict.qualifiers,
     cutOff: record.complete ? undefined : "the run did not come to its end",
     breaches: breaches.map(({ kind, check, text }) => ({ text: `waiver ${kind}: ${text}`, check })),

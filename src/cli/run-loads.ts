@@ -4,9 +4,11 @@ import {
   calibrate,
   type LoadProgress,
   type RanLoad,
+  runPeak,
   runTier,
   runWorkload,
   type Sample,
+  shareValidity,
   type TierLength,
   type Workload,
 } from "../load/index.ts";
@@ -14,7 +16,7 @@ import { histogramLog } from "../metrics/index.ts";
 import type { LoadGenerator, LoadPhase, LoadSection } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import type { K6Options } from "./k6/run-k6.ts";
-import { runPeak } from "./run-peak.ts";
+import { tokensFor } from "./load-plan.ts";
 
 export interface LoadsContext {
   readonly target: Target;
@@ -22,6 +24,8 @@ export interface LoadsContext {
   readonly redactor: Redactor;
   readonly workers: number;
   readonly length: TierLength;
+  /** Most output tokens of each run, where the target names a budget. */
+  readonly outputTokens?: number | undefined;
   readonly stop: AbortSignal;
   readonly abort: AbortSignal;
   readonly onProgress: (progress: LoadProgress) => void;
@@ -43,18 +47,21 @@ export async function runLoads(
   const judges = workloads.some(({ tier, engine }) => tier !== undefined && engine === "native");
   const calibration = judges ? await calibrate({ signal: context.stop }) : null;
   const startedAtMs = Date.now();
-  const ran = await Promise.all(workloads.map((workload) => runOne(workload, context, calibration)));
+  const ran = await Promise.all(
+    workloads.map((workload) =>
+      runOne(workload, { ...context, outputTokens: tokensFor(workload, workloads, context.target) }, calibration),
+    ),
+  );
   const histograms = ran.flatMap((result) => result.histograms);
-  return { section: { runs: ran.map(({ run }) => run) }, hlog: histogramLog(histograms, startedAtMs) };
+  return { section: { runs: shareValidity(ran.map(({ run }) => run)) }, hlog: histogramLog(histograms, startedAtMs) };
 }
 
 async function runOne(
   workload: Workload,
-  context: LoadsContext,
+  context: LoadsContext & { readonly outputTokens: number | undefined },
   calibration: LoadGenerator["calibration"],
 ): Promise<RanLoad> {
   const { target } = context;
-  if (workload.engine === "autocannon") return runPeak(workload, context);
   if (workload.engine === "k6") return (await import("./k6/run-k6.ts")).runK6(workload, context);
   if (workload.tier !== undefined) {
     const { key, second, limits } = accountOf(workload, target);
@@ -64,7 +71,11 @@ async function runOne(
       { ...context, keys, calibration },
     );
   }
-  const ran = await runWorkload(workload, { ...context, keys: [target.keys.valid], calibration });
+  const loaded = { ...context, keys: [target.keys.valid], calibration };
+  const ran =
+    workload.engine === "autocannon"
+      ? await runPeak(workload, loaded, (await import("../engines/index.ts")).closedLoopPeak)
+      : await runWorkload(workload, loaded);
   for (const phase of ran.run.phases) context.onPhase(ran.run.name, phase);
   return ran;
 }

@@ -7,7 +7,7 @@ interface Arguments {
   readonly "ttft-ms": number;
   readonly "tokens-per-s": number;
   readonly verify: boolean;
-  readonly target: string;
+  readonly target?: string | undefined;
   readonly account: string;
   readonly seed: number;
   readonly json: boolean;
@@ -33,7 +33,7 @@ export const sizeCommand: CommandModule<object, Arguments> = {
           default: false,
           describe: "run it on the account, and predict again with what was measured",
         },
-        target: { type: "string", default: "embedded", requiresArg: true, describe: "with --verify: target file" },
+        target: { type: "string", requiresArg: true, describe: "with --verify: target file" },
         account: { type: "string", default: "valid", requiresArg: true, describe: "with --verify: valid, a tier, …" },
         seed: { type: "number", default: 1, requiresArg: true, describe: "seed of what is random in the workload" },
         json,

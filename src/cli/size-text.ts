@@ -17,8 +17,9 @@ export function renderSizing(sizing: Sizing, verified: Verified | undefined, opt
   ];
   if (verified !== undefined) {
     const [low, high] = verified.predicted;
+    const verdict = verified.agrees ? "agrees" : "DISAGREES";
     lines.push(
-      `verified on ${verified.account} (${verified.limits.rpm}/min, ${verified.limits.inFlight} in flight): ${percent(verified.deniedShare)} of ${verified.requests} denied, predicted with measured durations ${percent(low)} to ${percent(high)}: ${verified.agrees ? "agrees" : "DISAGREES"}${verified.generatorValid ? "" : "; the generator was too busy to judge"}`,
+      `verified on ${verified.account} (${verified.limits.rpm}/min, ${verified.limits.inFlight} in flight): ${percent(verified.deniedShare)} of ${verified.requests} denied, predicted with measured durations ${percent(low)} to ${percent(high)}: ${verified.undecided === null ? verdict : `not decided: ${verified.undecided}`}`,
     );
   }
   return `${lines.join("\n")}\n`;

@@ -1,6 +1,13 @@
 import { Redactor } from "../client/index.ts";
 import { EXIT, UsageError } from "../core/index.ts";
-import { type DurationOf, runWorkload, type Sizing, sizeWorkload, type Workload } from "../load/index.ts";
+import {
+  type DurationOf,
+  isLimitReason,
+  runWorkload,
+  type Sizing,
+  sizeWorkload,
+  type Workload,
+} from "../load/index.ts";
 import type { LoadPhase } from "../record/index.ts";
 import { allKeys } from "../target/index.ts";
 import { accountByName } from "./account-by-name.ts";
@@ -24,12 +31,7 @@ export async function size(options: SizeOptions): Promise<number> {
   await using interruption = watchInterruption();
   const sizing = sizeWorkload(workload, assumed, { seed });
   const verified = options.verify ? await verify(workload, assumed, options, interruption) : undefined;
-  const exitCode =
-    verified === undefined || (verified.generatorValid && verified.agrees)
-      ? EXIT.pass
-      : verified.generatorValid
-        ? EXIT.gateFailed
-        : EXIT.inconclusive;
+  const exitCode = verified === undefined ? EXIT.pass : exitOf(verified);
   if (options.json) {
     process.stdout.write(
       `${JSON.stringify({ exitCode, workload: workload.name, ...sizing, verified: verified ?? null })}\n`,
@@ -37,6 +39,20 @@ export async function size(options: SizeOptions): Promise<number> {
   } else process.stdout.write(renderSizing(sizing, verified, options));
   const by = interruption.by();
   return by === undefined ? exitCode : by === "SIGINT" ? EXIT.interrupted : EXIT.terminated;
+}
+
+function exitOf({ undecided, agrees }: Verified): number {
+  if (undecided !== null) return EXIT.inconclusive;
+  return agrees ? EXIT.pass : EXIT.gateFailed;
+}
+
+/** What keeps a run from saying anything of a limiter: nothing got through, or much ended otherwise than by a limit. */
+function undecidedBy({ sent, admitted, denials, failed }: LoadPhase, generatorValid: boolean): string | null {
+  if (!generatorValid) return "the generator was too busy to judge";
+  if (admitted === 0) return `none of ${sent} requests was admitted`;
+  const others = denials.filter(({ reason }) => !isLimitReason(reason)).reduce((sum, { count }) => sum + count, failed);
+  if (others <= sent * AGREES) return null;
+  return `${others} of ${sent} requests failed, or were denied for another reason than a limit`;
 }
 
 async function verify(
@@ -82,8 +98,8 @@ async function verify(
     requests: phase.sent,
     deniedShare,
     predicted,
-    agrees: phase.sent > 0 && deniedShare >= predicted[0] - AGREES && deniedShare <= predicted[1] + AGREES,
-    generatorValid: run.generator.valid,
+    agrees: deniedShare >= predicted[0] - AGREES && deniedShare <= predicted[1] + AGREES,
+    undecided: undecidedBy(phase, run.generator.valid),
   };
 }
 

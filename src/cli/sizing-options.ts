@@ -5,7 +5,7 @@ export interface SizeOptions {
   readonly ttftMs: number;
   readonly tokensPerS: number;
   readonly verify: boolean;
-  readonly target: string;
+  readonly target?: string | undefined;
   readonly account: string;
   readonly seed: number;
   readonly json: boolean;
@@ -20,5 +20,6 @@ export interface Verified {
   /** Least and most share that the simulated limiters deny. */
   readonly predicted: readonly [low: number, high: number];
   readonly agrees: boolean;
-  readonly generatorValid: boolean;
+  /** Why the run says nothing of the prediction; `null` when it does. */
+  readonly undecided: string | null;
 }

@@ -1,12 +1,54 @@
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { UsageError } from "../core/index.ts";
 import { hookSupplier, loadTarget, type Supplier, startEmbedded, type Target } from "../target/index.ts";
 
 export interface TargetOptions {
-  /** Path of a target file, or `embedded`. */
-  readonly target: string;
+  /** Path of a target file, or `embedded`; without it `gauntlet.yaml` where it exists. */
+  readonly target?: string | undefined;
   readonly fault: readonly string[];
   readonly variant: readonly string[];
+  /** A machine reads the verdict: it must say what it judged. */
+  readonly json?: boolean | undefined;
+  /** A policy decides: likewise. */
+  readonly policy?: string | undefined;
+}
+
+/** Target file that is taken when none is named, as `gauntlet init` writes it. */
+const TARGET_FILE = "gauntlet.yaml";
+const EMBEDDED = "embedded";
+
+/**
+ * The target of a command: as named, else `gauntlet.yaml` of this folder. Only a person at a terminal gets the embedded gateway
+ * without naming it: a release gate must not go green for a gateway that nobody ships.
+ *
+ * @throws UsageError when nothing is named where a verdict would be taken for that of a gateway in use.
+ */
+function chooseTarget({ target, fault, variant, json = false, policy }: TargetOptions): string {
+  const changed = fault.length + variant.length > 0;
+  if (target !== undefined) {
+    if (!changed || target === EMBEDDED) return target;
+    throw new UsageError(`--fault and --variant change the embedded gateway, and the target is ${target}`, {
+      hint: "Leave them out, or say --target embedded.",
+    });
+  }
+  if (changed) return EMBEDDED;
+  if (existsSync(TARGET_FILE)) return TARGET_FILE;
+  const reader = policy === undefined ? (json ? "--json" : isCi(process.env) ? "CI" : undefined) : "--policy";
+  if (reader !== undefined) {
+    throw new UsageError(`no target is named, and there is no ${TARGET_FILE} here`, {
+      hint: `With ${reader} the target must be named: --target FILE, or --target embedded for the reference gateway.`,
+    });
+  }
+  process.stderr.write(
+    `gauntlet: no --target and no ${TARGET_FILE} here: the embedded reference gateway is the target\n`,
+  );
+  return EMBEDDED;
+}
+
+function isCi({ CI }: NodeJS.ProcessEnv): boolean {
+  return CI !== undefined && !["", "0", "false"].includes(CI.toLowerCase());
 }
 
 export interface SuppliedTarget extends AsyncDisposable {
@@ -16,8 +58,9 @@ export interface SuppliedTarget extends AsyncDisposable {
 
 /** The target of a run, with the embedded gateway started if it is that. */
 export async function supplyTarget(options: TargetOptions, signal: AbortSignal): Promise<SuppliedTarget> {
-  if (options.target !== "embedded") {
-    const target = loadTarget(options.target, process.env);
+  const chosen = chooseTarget(options);
+  if (chosen !== EMBEDDED) {
+    const target = loadTarget(chosen, process.env);
     const { provision } = target;
     const supplier =
       provision &&

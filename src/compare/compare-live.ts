@@ -118,16 +118,17 @@ function excludesZero({ low, high }: Comparison["metrics"][number]): boolean {
 }
 
 /**
- * The verdict over all. Something that fails now decides, whatever the figures say. Figures decide only beside a control
- * that shows how much the session differs from itself.
+ * The verdict over a session. Something that fails now decides, whatever the figures say. Figures decide only beside a control
+ * that shows how much the session differs from itself, and only where both builds served something.
  */
-export function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
-  const { checks, control, metrics, drift, kind } = found;
+function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
+  const { checks, control, metrics, drift } = found;
   const by = (verdict: Comparison["verdict"]) => metrics.filter((metric) => metric.verdict === verdict);
-  const figures = kind === "live" && control?.fit === true;
   const open = by("inconclusive").filter(isPrimary);
+  const isServed = metrics.some((metric) => isPrimary(metric) && metric.unit === "ms" && metric.a !== null);
   const reasons = [
-    ...(kind !== "live" || control?.fit === true ? [] : [control?.message ?? "There was no control."]),
+    ...(control?.fit === true ? [] : [control?.message ?? "There was no control."]),
+    ...(isServed ? [] : ["no latency could be compared: the builds admitted too little"]),
     ...(checks.newlyFailing.length === 0 ? [] : [`${checks.newlyFailing.length} checks fail that did not`]),
     ...(checks.vanished.length === 0 ? [] : [`${checks.vanished.length} checks are gone`]),
     ...by("regressed").map(({ name, change }) => `${name} regressed by ${percent(change)}`),
@@ -140,7 +141,7 @@ export function concluded(found: Omit<Comparison, "verdict" | "reasons">): Compa
             .map(({ where, what }) => `${what} of ${where}`)
             .join("; ")}`,
         ]),
-    ...(kind === "live" ? open.map(({ name, why }) => `${name}: ${why}`) : []),
+    ...open.map(({ name, why }) => `${name}: ${why}`),
   ];
   const failing = checks.newlyFailing.length + checks.vanished.length > 0;
   const undecided = checks.other.some(
@@ -148,19 +149,15 @@ export function concluded(found: Omit<Comparison, "verdict" | "reasons">): Compa
   );
   const verdict: Comparison["verdict"] = failing
     ? "regressed"
-    : kind !== "live"
-      ? undecided
-        ? "inconclusive"
-        : "not worse"
-      : !figures
-        ? "inconclusive"
-        : by("regressed").length > 0
-          ? "regressed"
-          : open.length > 0 || undecided
-            ? "inconclusive"
-            : by("improved").length > 0
-              ? "improved"
-              : "not worse";
+    : control?.fit !== true || !isServed
+      ? "inconclusive"
+      : by("regressed").length > 0
+        ? "regressed"
+        : open.length > 0 || undecided
+          ? "inconclusive"
+          : by("improved").length > 0
+            ? "improved"
+            : "not worse";
   return { ...found, verdict, reasons };
 }
 

@@ -80,8 +80,27 @@ function reasonsOf(check: CheckResult, side: Behaviour): Set<string> {
 
 function observedOf({ findings }: CheckResult, row: string): Set<string> {
   return new Set(
-    findings.filter((finding) => finding.row === row && finding.outcome === "observed").map(({ observed }) => observed),
+    findings
+      .filter((finding) => finding.row === row && finding.outcome === "observed")
+      .map(({ observed }) => withoutMoments(observed)),
   );
+}
+
+/**
+ * A text without what differs from one run to the next: durations, dates, ids, and how many of as many. They are no
+ * behaviour.
+ */
+function withoutMoments(text: string): string {
+  return text
+    .replace(/("(?:\w*(?:ms|Ms|seconds|Us)|s)":)-?\d+(?:\.\d+)?/g, '$1"<time>"')
+    .replace(/\d+(?:\.\d+)? ?(?:ms|\u00b5s|us|s|sec|seconds?|min|minutes?)\b/g, "<time>")
+    .replace(/\b\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:?\d{2})?/g, "<time>")
+    .replace(/\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} \w{3} \d{4} [\d:]{8} GMT\b/g, "<time>")
+    .replace(/\b(?:dur|duration|elapsed|took)=\d+(?:\.\d+)?/g, "<time>")
+    .replace(/\b1\d{9}(?:\d{3})?\b/g, "<time>")
+    .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, "<id>")
+    .replace(/\bgx[0-9a-f]+n[0-9a-z]+z\b/g, "<id>")
+    .replace(/\b(\d+) of \1\b/g, "all of <count>");
 }
 
 /** Headers whose values tell a moment, a message or a state, and never a behaviour. */
@@ -94,8 +113,11 @@ const PASSING: ReadonlySet<string> = new Set([
   "last-modified",
   "request-id",
   "retry-after",
+  "server-timing",
   "set-cookie",
   "x-request-id",
+  "x-response-time",
+  "x-runtime",
 ]);
 
 /** What answers of one kind have in common. */
@@ -118,7 +140,7 @@ function formsOf({ answers }: Behaviour): Map<string, Form> {
       const entry = form.headers.get(name) ?? { seen: 0, values: new Set<string>() };
       form.headers.set(name, entry);
       entry.seen++;
-      entry.values.add(values.slice(0, LONGEST_VALUE));
+      entry.values.add(withoutMoments(values.slice(0, LONGEST_VALUE)));
     }
     const fields = new Map<string, string>();
     for (const document of documents) collectFields(document, "", fields);
@@ -128,7 +150,7 @@ function formsOf({ answers }: Behaviour): Map<string, Form> {
       entry.seen++;
       entry.types.add(type);
     }
-    if (message !== undefined) form.messages.add(message);
+    if (message !== undefined) form.messages.add(withoutMoments(message));
   }
   return forms;
 }

@@ -51,6 +51,20 @@ function hinted(name: string, title: string, denials: readonly (() => Refused)[]
   };
 }
 
+/** A denial whose hint tells no wait, again and again: what is left is the client's own backoff. */
+function unusable(name: string, title: string, hint: (before: number) => string): Scenario {
+  return {
+    name,
+    title,
+    rows: ["RETRY-2"],
+    turn: (_request, { before }) => refuse({ reason: "rate_limit_exceeded", retryAfter: hint(before) }),
+    judge: (runs, claims, { mostAttempts }) => {
+      judgeBounded("RETRY-2", runs, claims, mostAttempts);
+      judgeNoLoop("RETRY-2", runs, claims);
+    },
+  };
+}
+
 /** Every situation, in the order in which they are run. The first one is the good twin of all others. */
 export const SCENARIOS: readonly Scenario[] = [
   {
@@ -101,16 +115,22 @@ export const SCENARIOS: readonly Scenario[] = [
       judgeJitter("RETRY-2", runs, claims);
     },
   },
+  unusable(
+    "rate-bad-hint",
+    "A `Retry-After` that cannot be used is like none: no loop, and a bound on attempts",
+    (before) => (before % 2 === 0 ? "soon" : "-1"),
+  ),
+  unusable(
+    "rate-fraction",
+    "A `Retry-After` with a fraction, which no gateway may send, leads to no loop",
+    () => "0.5",
+  ),
   {
-    name: "rate-bad-hint",
-    title: "A `Retry-After` that cannot be used is like none: no loop, and a bound on attempts",
+    name: "rate-past-date",
+    title: "A `Retry-After` whose date has passed asks for no wait: attempts stay bounded",
     rows: ["RETRY-2"],
-    turn: (_request, { before }) =>
-      refuse({ reason: "rate_limit_exceeded", retryAfter: before % 2 === 0 ? "soon" : "-1" }),
-    judge: (runs, claims, { mostAttempts }) => {
-      judgeBounded("RETRY-2", runs, claims, mostAttempts);
-      judgeNoLoop("RETRY-2", runs, claims);
-    },
+    turn: () => refuse({ reason: "rate_limit_exceeded", retryAfter: dateIn(-30_000) }),
+    judge: (runs, claims, { mostAttempts }) => judgeBounded("RETRY-2", runs, claims, mostAttempts),
   },
   {
     name: "parallelism",

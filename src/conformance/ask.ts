@@ -129,7 +129,7 @@ function bodyOf(
   const stream = ask.stream ?? (ask.mode === "stream" ? true : undefined);
   const { maxTokens, system } = ask;
   const body = requestBody(endpoint, {
-    model: modelOf(target, ask.model ?? endpoint, endpoint),
+    model: modelOf(target, ask.model ?? "plain", endpoint),
     prompt,
     stream,
     maxTokens,
@@ -140,18 +140,14 @@ function bodyOf(
 }
 
 /**
- * Model id of a role. Roles that are needed are checked before a probe runs; the plain ones are found out at the start.
+ * Model id of a role in a dialect. Roles that are needed are checked before a probe runs; the plain ones are found out
+ * at the start.
  *
- * @throws NotSupplied where the target names no plain model and none could be found out: any id would be a guess.
+ * @throws NotSupplied where the target names no such model and none could be found out: any id would be a guess.
  */
-export function modelOf(
-  target: Target,
-  model: ModelRole | Dialect | { readonly id: string },
-  endpoint: Endpoint,
-): string {
+export function modelOf(target: Target, model: ModelRole | { readonly id: string }, dialect: Dialect): string {
   if (typeof model === "object") return model.id;
-  const own = endpoint === "messages" ? target.messagesModels[model] : undefined;
-  const id = own ?? target.models[model] ?? target.models.chat;
-  if (id === undefined) throw new NotSupplied("model.chat");
+  const id = target.models[dialect][model];
+  if (id === undefined) throw new NotSupplied(`model.${model}`, dialect);
   return id;
 }

@@ -11,8 +11,8 @@ import type { Verdict } from "./verdict.ts";
 
 /** What an instance will send, for `--dry-run` and budgets. */
 export interface Cost {
-  /** Requests per instance. */
-  readonly requests: number;
+  /** Requests per instance, about: for checks over limits they depend on the target, and on the tier. */
+  readonly requests: number | ((target: Target, axes: Axes) => number);
   /** Seconds that the specification makes it wait, e.g. for a rate window. */
   readonly waitS?: number;
 }
@@ -35,6 +35,8 @@ export interface CheckSpec<P extends Recordable> extends Declaration {
     readonly mode?: readonly Mode[];
     readonly case?: readonly string[];
   };
+  /** Dialect of a check that is not laid across both; default chat. */
+  readonly dialect?: Dialect;
   /** Instances that share a lock run one after the other. */
   readonly lock?: string | ((target: Target) => string);
   /**
@@ -110,6 +112,11 @@ export interface Instance {
   readonly id: string;
   readonly check: Check;
   readonly axes: Axes;
+}
+
+/** The dialect that an instance asks in where it says nothing else. */
+export function dialectOf({ check, axes }: Pick<Instance, "check" | "axes">): Dialect {
+  return axes.dialect ?? (check.kind === "probe" ? check.dialect : undefined) ?? "chat";
 }
 
 /** All instances of a check, in a stable order. */

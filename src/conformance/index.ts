@@ -29,6 +29,7 @@ export { mergeRounds, mergeRuns } from "./rounds.ts";
 export { notRun, runChecks } from "./runner.ts";
 export { scoreBySet } from "./score-by-set.ts";
 export { type Selection, select } from "./select.ts";
+export { unblockLines } from "./states.ts";
 export { type Held, isStale, readingRules, Traffic } from "./traffic.ts";
 export type { Verdict } from "./verdict.ts";
 export { applyWaivers, type WaiverBreach } from "./waivers/apply-waivers.ts";

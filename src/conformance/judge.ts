@@ -11,6 +11,7 @@ interface Judgement {
   readonly status: Status;
   readonly message: string;
   readonly findings: readonly Finding[];
+  readonly unblock?: readonly string[];
 }
 
 /** Judges a recording. Pure: the same recording gives the same result, now or years later. */
@@ -21,7 +22,8 @@ export function judge(instance: Instance, recording: Recordable): Judgement {
     else instance.check.judge(recording, verdict, instance.axes);
   } catch (error) {
     if (error instanceof Undecided) {
-      return { status: error.status, message: error.message, findings: verdict.findings };
+      const { status, message, unblock } = error;
+      return { status, message, unblock, findings: verdict.findings };
     }
     return { status: "harness-error", message: `the judge failed: ${messageOf(error)}`, findings: verdict.findings };
   }
@@ -57,12 +59,13 @@ export function resultOf(
   recording: Recordable,
   { attestations, durationMs }: Circumstances,
 ): CheckResult {
-  const { status, message, findings } = judge(instance, recording);
+  const { status, message, findings, unblock = [] } = judge(instance, recording);
   return {
     ...frame(instance),
     status,
     message,
     findings: [...findings],
+    unblock: [...unblock],
     violated: [...new Set(findings.filter(({ outcome }) => outcome === "broken").map(({ row }) => row))],
     attestations: [...attestations],
     exchanges: instance.check.kind === "watch" ? [] : [...new Set(answersIn(recording).map(({ id }) => id))],

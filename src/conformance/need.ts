@@ -1,11 +1,14 @@
 import { EXIT, GauntletError } from "../core/index.ts";
 import type { State } from "../target/index.ts";
+import type { Dialect } from "../wire/index.ts";
 
 /** Something that must exist before a check can say anything true. */
 export type Need =
   | State
   /** A plain model: named by the target file, or found in the list at the start. */
-  | "model.chat"
+  | "model.plain"
+  /** Given in every target: an invented id where the file names none. */
+  | "model.unknown"
   /** The target wants the dialect's real clients to be able to use it (`compat`). */
   | "compat.chat"
   | "compat.messages"
@@ -19,9 +22,12 @@ export class NotSupplied extends GauntletError {
   readonly code = "NOT_SUPPLIED";
   readonly exit = EXIT.inconclusive;
   readonly need: Need;
+  /** Of a model: the dialect that lacks it. */
+  readonly dialect: Dialect;
 
-  constructor(need: Need) {
+  constructor(need: Need, dialect: Dialect) {
     super(`not supplied: ${need}`);
     this.need = need;
+    this.dialect = dialect;
   }
 }

@@ -1,7 +1,7 @@
 import type { Target } from "../target/index.ts";
-import { type Check, type Instance, type ProbingCheck, suiteOf } from "./check.ts";
-import type { Need } from "./need.ts";
-import { staticSupply, unblockLines } from "./states.ts";
+import { dialectOf, type Instance, suiteOf } from "./check.ts";
+import { planBudget, requestsOf } from "./plan-budget.ts";
+import { staticSupply } from "./states.ts";
 
 /** What a suite will send, as far as it is known before anything is sent. */
 export interface SuitePlan {
@@ -21,6 +21,10 @@ export interface SuitePlan {
 export interface Plan {
   readonly suites: readonly SuitePlan[];
   readonly requests: number;
+  /** Instances that the budget has no room for. */
+  readonly leftOut: readonly string[];
+  /** Budget, in requests, that has room for everything. */
+  readonly budgetNeeded: number;
   /** Lines of the target file that would unblock what is blocked, once per state. */
   readonly unblock: readonly (readonly string[])[];
   /** How long it takes at least, seconds: the longest waits, and the pace below the account's rate. */
@@ -35,23 +39,31 @@ const DEFAULT_RPM = 300;
 /**
  * Says what a selection will send and how long that takes. Sends nothing and starts nothing.
  *
- * @param hooked whether a hook may supply keys that the file does not have.
+ * @param options `hooked`: whether a hook may supply keys that the file does not have. `rounds`: how often all is sent.
  */
-export function planOf(instances: readonly Instance[], target: Target, hooked: boolean): Plan {
+export function planOf(
+  instances: readonly Instance[],
+  target: Target,
+  { hooked, rounds = 1 }: { readonly hooked: boolean; readonly rounds?: number },
+): Plan {
   const suites = [...new Set(instances.map(({ check }) => suiteOf(check.id)))];
-  const shares = new Set<string>();
+  const hasRoom = planBudget(
+    instances.filter((instance) => stateOf(instance, target, hooked) === "runs"),
+    target,
+    target.budget.requests,
+    rounds,
+  );
   const plans = suites.map((suite): SuitePlan => {
     const own = instances.filter(({ check }) => suiteOf(check.id) === suite);
     const states = own.map((instance) => stateOf(instance, target, hooked));
-    const runnable = own.flatMap(({ check }, index) =>
-      states[index] === "runs" && check.kind === "probe" ? [check] : [],
-    );
+    const runnable = own.filter((_, index) => states[index] === "runs");
+    const waits = runnable.map(({ check }) => (check.kind === "probe" ? (check.cost.waitS ?? 0) : 0));
     return {
       suite,
       checks: new Set(own.map(({ check }) => check.id)).size,
       instances: own.length,
-      requests: runnable.reduce((sum, check) => sum + ownRequests(check, target, shares), 0),
-      waitS: Math.max(0, ...runnable.map(({ cost }) => cost.waitS ?? 0)),
+      requests: requestsOf(runnable, target),
+      waitS: Math.max(0, ...waits),
       blocked: states.filter((state) => state === "blocked").length,
       skipped: states.filter((state) => state === "skipped").length,
     };
@@ -62,35 +74,33 @@ export function planOf(instances: readonly Instance[], target: Target, hooked: b
     ...Object.values(target.tiers).map(({ limits }) => limits.rpm),
   );
   const paceS = (requests / (rpm * SHARE)) * 60;
-  const missing = [...new Set(instances.flatMap(({ check }) => missingOf(check, target, hooked)))];
+  const missing = instances
+    .flatMap((instance) => missingOf(instance, target, hooked))
+    .filter(({ skipped }) => skipped === undefined);
+  const lines = new Map(missing.map(({ unblock }) => [unblock.join("\n"), unblock]));
   return {
     suites: plans,
     requests,
-    unblock: missing.map(unblockLines),
+    leftOut: [...hasRoom.leftOut.keys()],
+    budgetNeeded: hasRoom.needed,
+    unblock: [...lines.values()],
     durationS: Math.ceil(Math.max(paceS, ...plans.map(({ waitS }) => waitS))),
   };
 }
 
-/** Checks that share a lock judge one scenario: its traffic counts once. */
-function ownRequests({ lock, cost }: ProbingCheck, target: Target, shares: Set<string>): number {
-  if (lock === undefined) return cost.requests;
-  const name = `${typeof lock === "function" ? lock(target) : lock} ${cost.requests}`;
-  if (shares.has(name)) return 0;
-  shares.add(name);
-  return cost.requests;
-}
-
-function missingOf(check: Check, target: Target, hooked: boolean): Need[] {
+/** What an instance lacks, and nobody can make. */
+function missingOf(instance: Instance, target: Target, hooked: boolean) {
+  const { check } = instance;
   if (check.kind === "watch") return [];
-  return (check.needs ?? []).filter((need) => {
-    const supply = staticSupply(need, target);
-    return !supply.ok && supply.skipped === undefined && !(hooked && need.startsWith("key."));
+  return (check.needs ?? []).flatMap((need) => {
+    const supply = staticSupply(need, target, dialectOf(instance));
+    return supply.ok || (hooked && supply.skipped === undefined && need.startsWith("key.")) ? [] : [supply];
   });
 }
 
-function stateOf({ check }: Instance, target: Target, hooked: boolean): "runs" | "blocked" | "skipped" {
-  if (check.kind === "watch") return "runs";
-  const supplies = (check.needs ?? []).map((need) => staticSupply(need, target));
-  if (supplies.some((supply) => !supply.ok && supply.skipped !== undefined)) return "skipped";
-  return missingOf(check, target, hooked).length === 0 ? "runs" : "blocked";
+/** Whether an instance can run with what the target file, or a hook, supplies. */
+export function stateOf(instance: Instance, target: Target, hooked: boolean): "runs" | "blocked" | "skipped" {
+  const missing = missingOf(instance, target, hooked);
+  if (missing.some(({ skipped }) => skipped !== undefined)) return "skipped";
+  return missing.length === 0 ? "runs" : "blocked";
 }

@@ -2,13 +2,15 @@ import { ConfigError, messageOf } from "../core/index.ts";
 import type { Attestation, CheckResult } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import type { Answer } from "./answer.ts";
-import type { Instance, ProbingCheck } from "./check.ts";
+import { dialectOf, type Instance, type ProbingCheck } from "./check.ts";
 import { RunGivenUp } from "./given-up.ts";
 import { resultOf, unjudged } from "./judge.ts";
 import { NotSupplied } from "./need.ts";
-import { Probe } from "./probe.ts";
+import { stateOf } from "./plan.ts";
+import { planBudget } from "./plan-budget.ts";
+import { Probe, type ProbeOptions } from "./probe.ts";
 import { answersIn, type Recordable } from "./recording.ts";
-import { BudgetReached } from "./spent.ts";
+import { BudgetReached } from "./request-budget.ts";
 import { unblockLines } from "./states.ts";
 import type { Traffic } from "./traffic.ts";
 
@@ -17,6 +19,8 @@ export interface RunnerOptions {
   readonly traffic: Traffic;
   /** Instances under way at once; default 12. */
   readonly parallel?: number;
+  /** Rounds that the budget has to suffice for, this one included; default 1. */
+  readonly rounds?: number;
   readonly onStart?: (instance: Instance) => void;
   readonly onRecording?: (instance: Instance, recording: Recordable) => void;
   readonly onResult?: (result: CheckResult) => void;
@@ -28,20 +32,30 @@ export interface RunnerOptions {
  * run is interrupted.
  */
 export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> {
-  const { instances, traffic, parallel = 12, onStart, onRecording, onResult } = options;
+  const { instances, traffic, parallel = 12, rounds = 1, onStart, onRecording, onResult } = options;
   const results = new Map<string, CheckResult>();
   const report = (result: CheckResult) => {
     results.set(result.id, result);
     onResult?.(result);
   };
+  const { target, budget } = traffic;
+  const hooked = traffic.supplies.supplier !== undefined;
+  const runnable = instances.filter((instance) => stateOf(instance, target, hooked) === "runs");
+  const plan = planBudget(runnable, target, budget.left().requests, rounds);
+  const shares = new Map([...plan.planned].map(([id, planned]) => [id, budget.setAside(planned)]));
   const runOne = async (instance: Instance, others?: AbortSignal) => {
     onStart?.(instance);
-    report(await resultFrom(instance, traffic, onRecording, others));
+    const share = shares.get(instance.id);
+    report(await resultFrom(instance, traffic, { onRecording, others, share }));
+    if (share !== undefined) budget.release(share);
   };
   const probing = instances.flatMap((instance) =>
-    instance.check.kind === "probe" ? [{ instance, check: instance.check }] : [],
+    instance.check.kind === "probe" && !plan.leftOut.has(instance.id) ? [{ instance, check: instance.check }] : [],
   );
-  const { target } = traffic;
+  for (const instance of instances) {
+    const what = plan.leftOut.get(instance.id);
+    if (what !== undefined) report(outOfBudget(instance, what, plan.needed));
+  }
   const alone = ({ check }: Probing) =>
     typeof check.alone === "function" ? check.alone(target) : check.alone === true;
   const first = probing.filter(({ check }) => check.alone === "first");
@@ -74,11 +88,14 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   return instances.map((instance) => results.get(instance.id) ?? notRun(instance));
 }
 
+interface ProbeRun extends Pick<ProbeOptions, "others" | "share"> {
+  readonly onRecording: RunnerOptions["onRecording"];
+}
+
 async function resultFrom(
   instance: Instance,
   traffic: Traffic,
-  onRecording: RunnerOptions["onRecording"],
-  others?: AbortSignal,
+  { onRecording, others, share }: ProbeRun,
 ): Promise<CheckResult> {
   const check = instance.check as ProbingCheck;
   const attestations: Attestation[] = [
@@ -87,13 +104,13 @@ async function resultFrom(
   const missing: string[] = [];
   const unblock: string[] = [];
   for (const need of check.needs ?? []) {
-    const supply = await traffic.supplies.supply(need);
+    const supply = await traffic.supplies.supply(need, dialectOf(instance));
     if (supply.ok) {
       attestations.push(supply.attestation);
     } else if (supply.skipped !== undefined) {
       return unjudged(instance, { status: "not-applicable", message: `${need}: ${supply.skipped}` });
     } else {
-      missing.push(need);
+      missing.push(supply.because === undefined ? need : `${need} (${supply.because})`);
       unblock.push(...supply.unblock);
     }
   }
@@ -101,9 +118,10 @@ async function resultFrom(
     return unjudged(instance, { status: "blocked", message: `not supplied: ${missing.join(", ")}`, unblock });
   }
   const startedUs = traffic.recorder.nowUs();
+  const key = check.anyKey === true ? traffic.nextKey() : undefined;
   try {
     const recording = await check.probe(
-      new Probe(traffic, instance.axes, check.anyKey === true ? traffic.nextKey() : undefined, others),
+      new Probe(traffic, { ...instance.axes, dialect: dialectOf(instance) }, { key, others, share }),
     );
     // What we left because the run ends says nothing about the gateway.
     if (traffic.signal.aborted && answersIn(recording).some(wasLeft)) return notRun(instance);
@@ -116,7 +134,11 @@ async function resultFrom(
       return unjudged(instance, { status: "inconclusive", message: error.message });
     if (traffic.signal.aborted) return notRun(instance);
     if (error instanceof NotSupplied)
-      return unjudged(instance, { status: "blocked", message: error.message, unblock: unblockLines(error.need) });
+      return unjudged(instance, {
+        status: "blocked",
+        message: error.message,
+        unblock: unblockLines(error.need, traffic.target, error.dialect),
+      });
     return unjudged(instance, { status: "harness-error", message: `the probe failed: ${messageOf(error)}` });
   }
 }
@@ -145,6 +167,11 @@ function groups(probing: readonly Probing[], target: Target): Probing[][] {
   }
   const waitOf = (group: readonly Probing[]) => Math.max(...group.map(({ check }) => check.cost.waitS ?? 0));
   return [...byLock.values()].sort((a, b) => waitOf(b) - waitOf(a));
+}
+
+function outOfBudget(instance: Instance, what: string, needed: number): CheckResult {
+  const unblock = ["budget:", `  requests: ${needed}`];
+  return unjudged(instance, { status: "blocked", message: `left out: it takes ${what}`, unblock });
 }
 
 /** The result of an instance that the run did not come to. */

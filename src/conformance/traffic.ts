@@ -9,7 +9,8 @@ import { denialWords } from "./contract.ts";
 import { GivenUp } from "./given-up.ts";
 import { Pace } from "./pace.ts";
 import { Patience, QUICK_DEADLINE_MS } from "./patience.ts";
-import { Spent } from "./spent.ts";
+import { RequestBudget, type Share } from "./request-budget.ts";
+import type { Send } from "./served-models.ts";
 import { Supplies } from "./supplies.ts";
 
 export interface TrafficOptions {
@@ -36,6 +37,8 @@ export interface AskDefaults {
   readonly mode: Mode;
   /** Key of asks that name none; default `valid`. */
   readonly key?: Key | undefined;
+  /** What is set aside of the budget for the check. */
+  readonly share?: Share | undefined;
 }
 
 /** An ambient denial is waited out at most this long; a longer hint ends the attempt. */
@@ -67,7 +70,7 @@ export class Traffic implements AsyncDisposable {
   readonly #scenarios = new Map<string, Promise<unknown>>();
   readonly supplies: Supplies;
   readonly loadFollows: boolean;
-  readonly spent = new Spent(() => this.target.budget);
+  readonly budget = new RequestBudget(() => this.target.budget);
   #nonces = 0;
   #turns = 0;
 
@@ -88,7 +91,8 @@ export class Traffic implements AsyncDisposable {
     });
     const { redactor } = this.recorder;
     const onKey = (key: Key) => redactor.add({ name: `key.${key.name}`, value: key.reveal() });
-    this.supplies = new Supplies({ target, supplier, signal, onKey });
+    const send: Send = (ask, dialect) => this.ask(ask, { endpoint: dialect, mode: "whole" });
+    this.supplies = new Supplies({ target, supplier, signal, onKey, send });
     signal.addEventListener("abort", () => this.recorder.abortAll(), { once: true });
   }
 
@@ -96,9 +100,9 @@ export class Traffic implements AsyncDisposable {
     return this.supplies.target;
   }
 
-  /** Names the models that the target file does not. */
-  fillModels(listed: string | undefined): void {
-    this.supplies.fillModels(listed, `gauntlet-no-such-model-${this.#runTag}`);
+  /** Names the models that the target file does not, by the gateway's list. */
+  async fillModels(listed: readonly string[]): Promise<void> {
+    await this.supplies.fillModels(listed, `gauntlet-no-such-model-${this.#runTag}`);
   }
 
   /** When a request was last sent on an account, by the machine's clock, ms; 0 when none was. */
@@ -137,7 +141,8 @@ export class Traffic implements AsyncDisposable {
    * stands for the next ones too, so that controls do not double the traffic.
    */
   async control(ask: Ask, defaults: AskDefaults): Promise<Answer> {
-    const name = JSON.stringify([ask, defaults]);
+    const { share: _, ...common } = defaults;
+    const name = JSON.stringify([ask, common]);
     const known = this.#controls.get(name);
     if (known !== undefined && this.#monotonicMs() - known.atMs < CONTROL_LASTS_MS) {
       const answer = await known.answer;
@@ -202,7 +207,7 @@ export class Traffic implements AsyncDisposable {
     const nonce = this.nonce();
     const prompt = ask.prompt ?? `Please repeat: ${nonce}`;
     const { keyName, ...request } = buildRequest(this.target, { ...ask, mode }, endpoint, prompt);
-    this.spent.begin();
+    this.budget.begin(defaults.share);
     const account = this.#accountOf(ask);
     const inFlight = this.#count(account, 1);
     const intent = ask.intent ?? "good";
@@ -213,7 +218,7 @@ export class Traffic implements AsyncDisposable {
       intent,
       account,
       inFlight,
-      ...(rpm === undefined ? {} : { rpm }),
+      ...(rpm === undefined || !Number.isFinite(rpm) ? {} : { rpm }),
       ...(ask.prompt === undefined && ask.rawBody === undefined ? { nonce } : {}),
       ...(repeats === undefined ? {} : { repeats }),
     };
@@ -227,8 +232,8 @@ export class Traffic implements AsyncDisposable {
       this.#patience.note(kind, exchange);
       const answer = new Answer(exchange, asked, this.rules);
       this.answers.push(answer);
-      this.#given.note(answer);
-      this.spent.note(answer);
+      this.#given.note(answer, asked.nonce !== undefined && (ask.model === undefined || ask.model === "plain"));
+      this.budget.note(answer);
       this.#onAnswer?.(answer);
       return answer;
     });
@@ -245,12 +250,13 @@ export class Traffic implements AsyncDisposable {
   }
 
   /** Sends a good request that waits for `100 Continue` before its body. */
-  async expectContinue(ask: Ask, { endpoint, mode }: AskDefaults): Promise<ContinueOutcome> {
+  async expectContinue(ask: Ask, { endpoint, mode, share }: AskDefaults): Promise<ContinueOutcome> {
     const account = this.#accountOf(ask);
     const pace = this.#paceOf(account);
     await pace.enter(this.signal);
     try {
       const { keyName: _, ...request } = buildRequest(this.target, { ...ask, mode }, endpoint, "ping");
+      this.budget.begin(share);
       return await expectContinue(request, QUICK_DEADLINE_MS);
     } finally {
       pace.leave();

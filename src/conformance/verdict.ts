@@ -14,10 +14,13 @@ export interface Seen {
 /** Ends a judgement that cannot go on; caught by `judge`. */
 export class Undecided extends Error {
   readonly status: "blocked" | "inconclusive" | "not-applicable";
+  /** Lines of the target file that would let it go on. */
+  readonly unblock: readonly string[];
 
-  constructor(status: Undecided["status"], message: string) {
+  constructor(status: Undecided["status"], message: string, unblock: readonly string[] = []) {
     super(message);
     this.status = status;
+    this.unblock = unblock;
   }
 }
 
@@ -51,6 +54,11 @@ export class Verdict {
   /** A condition without which the check would say nothing true: its absence blocks the check and never passes it. */
   assume(condition: boolean, what: string): void {
     if (!condition) throw new Undecided("blocked", `not so: ${what}`);
+  }
+
+  /** What the check was given does not do, and something else in the target file would. */
+  notSupplied(why: string, unblock: readonly string[]): never {
+    throw new Undecided("blocked", why, unblock);
   }
 
   /** The good twin of a negative probe: the same request with nothing wrong about it must have been served. */

@@ -1,99 +1,159 @@
+import type { EventEmitter } from "node:events";
+import { performance } from "node:perf_hooks";
 import autocannon from "autocannon";
-import type { LoadClass, LoadPhase, Quantiles } from "../record/index.ts";
 
 export interface PeakOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  readonly dialect: "chat" | "messages";
-  /** Requests in flight, one connection each. */
+  /** Requests in flight, one connection each; no more than may be sent in all. */
   readonly connections: number;
   readonly durationS: number;
-  readonly name: string;
-  readonly signal: AbortSignal;
+  /** Longest wait for an answer, seconds. */
+  readonly answerS: number;
+  /** Asked before each request: false ends the connection that would have sent it. */
+  readonly mayBegin: () => boolean;
+  readonly onRequest: (request: PeakRequest) => void;
+  /** Sends nothing more; what is in flight is waited for. */
+  readonly stop: AbortSignal;
 }
+
+/** One request as autocannon shows it. Moments are µs on the clock of `performance.now()`. */
+export interface PeakRequest {
+  readonly connection: number;
+  readonly sentUs: number;
+  /** 0 when no head came. */
+  readonly headUs: number;
+  readonly endUs: number;
+  /** 0 when there was none. */
+  readonly status: number;
+  /** Status line and fields of an answer that is no 2xx, as text; empty otherwise. */
+  readonly head: string;
+  readonly body: string;
+  readonly ending: "complete" | "reset" | "unreachable" | "deadline";
+}
+
+/** What of an autocannon client is used here; its types name none of it. */
+interface Client extends EventEmitter {
+  destroy(): void;
+  readonly timeoutTicker: { clear(): void };
+}
+
+interface Head {
+  readonly statusCode: number;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+}
+
+const nowUs = (): number => performance.now() * 1_000;
+/** Characters of a refusal's body that are handed on. */
+const MOST_BODY = 64 * 1024;
+/** How often autocannon looks whether it has come to its end, ms. */
+const LOOK_MS = 100;
+/** Autocannon's own end is only a net: every connection ends by itself before it. */
+const NET_S = 10;
 
 /**
- * How much a target answers with so many requests in flight. Closed loop only: autocannon's rate mode sends in bursts
- * and corrects latencies by invented values (p50 of 52 ms for a true 100 ms), so it is never used.
- *
- * Its latency is the service time; there is no due moment in a closed loop. Outcomes are told by status class alone.
+ * Keeps so many requests in flight until the duration is over or no more may begin, and tells what came of each. Closed loop
+ * only: autocannon's rate mode sends in bursts and corrects latencies by invented values (p50 of 52 ms for a true
+ * 100 ms), so it is never used. Its own counters are not used either: it does not count connections that the server closes
+ * without an answer.
  */
-export async function closedLoopPeak(options: PeakOptions): Promise<LoadPhase> {
-  const { url, headers, body, connections, durationS, signal } = options;
-  const result = await new Promise<autocannon.Result>((resolve, reject) => {
-    const instance = autocannon(
-      { url, method: "POST", headers: { ...headers }, body, connections, duration: durationS },
-      (error: unknown, outcome) => (error ? reject(error) : resolve(outcome)),
-    );
-    signal.addEventListener("abort", () => instance.stop?.(), { once: true });
-    if (signal.aborted) instance.stop?.();
-  });
-  const { latency, duration, start } = result;
-  const failed = result["5xx"] + result.errors;
-  const sent = result.requests.total + result.errors;
-  const ms: Quantiles = {
-    p50: latency.p50,
-    p90: latency.p90,
-    p99: latency.p99,
-    p999: latency.p99_9,
-    max: latency.max,
+export async function closedLoopPeak(options: PeakOptions): Promise<void> {
+  const { url, headers, body, connections, durationS, answerS, stop } = options;
+  if (stop.aborted) return;
+  let over = false;
+  let refusal = "";
+  const end = () => {
+    over = true;
   };
-  const admitted = result["2xx"];
-  const denied = result["4xx"];
-  const elapsedS = duration > 0 ? duration : (Date.now() - start.getTime()) / 1_000;
-  const perS = (count: number) => count / elapsedS;
-  const only: LoadClass = {
-    ...NO_STREAM,
-    dialect: options.dialect,
-    // One histogram for all answers: it may be called that of the admitted only when nothing else was answered.
-    outcome: denied + failed === 0 ? "admitted" : "failed",
-    count: sent,
-    responseMs: denied + failed === 0 ? ms : null,
-    serviceMs: denied + failed === 0 ? ms : null,
-  };
-  return {
-    name: options.name,
-    title: `closed loop, ${connections} in flight`,
-    verdict: "inconclusive",
-    message: "",
-    startS: 0,
-    durationS: elapsedS,
-    offered: sent,
-    sent,
-    admitted,
-    denied,
-    failed,
-    dropped: 0,
-    rates: {
-      offered: perS(sent),
-      sent: perS(sent),
-      admitted: perS(admitted),
-      denied: perS(denied),
-      failed: perS(failed),
-    },
-    peakInFlight: connections,
-    connections,
-    classes: [only],
-    series: [],
-    denials: denied === 0 ? [] : [{ reason: "4xx", dialect: options.dialect, stream: false, count: denied }],
-    failures: failed === 0 ? [] : [{ what: "5xx or no answer", count: failed }],
-    findings: [],
-    judges: [],
-    sampled: 0,
-  };
+  const timer = setTimeout(end, durationS * 1_000);
+  stop.addEventListener("abort", end, { once: true });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      let clients = 0;
+      const settings = {
+        url,
+        connections,
+        duration: durationS + answerS + NET_S,
+        timeout: answerS,
+        sampleInt: LOOK_MS,
+        requests: [
+          {
+            method: "POST" as const,
+            headers: { ...headers },
+            body,
+            // Called just before the response is told.
+            onResponse: (status: number, text: string) => {
+              refusal = status < 300 ? "" : text.slice(0, MOST_BODY);
+            },
+          },
+        ],
+        setupClient: (client: unknown) =>
+          follow(client as Client, clients++, {
+            mayBegin: () => !over && options.mayBegin(),
+            onRequest: options.onRequest,
+            refusal: () => refusal,
+            answerUs: answerS * 1_000_000,
+          }),
+      };
+      autocannon(settings, (error: unknown) => (error ? reject(error) : resolve()));
+    });
+  } finally {
+    clearTimeout(timer);
+    stop.removeEventListener("abort", end);
+  }
 }
 
-const NO_STREAM = {
-  stream: false,
-  ttftMs: null,
-  gapMs: null,
-  connectMs: null,
-  headersMs: null,
-  firstByteMs: null,
-  firstEventMs: null,
-  longestStallMs: null,
-  perTokenMs: null,
-  eventsPerRead: null,
-  outputTokens: 0,
-} as const;
+interface Following extends Pick<PeakOptions, "mayBegin" | "onRequest"> {
+  /** Body of the refusal that is being told. */
+  readonly refusal: () => string;
+  readonly answerUs: number;
+}
+
+/** Listens to one connection: each request that it begins ends in exactly one call of `onRequest`. */
+function follow(client: Client, connection: number, { mayBegin, onRequest, refusal, answerUs }: Following): void {
+  let sentUs: number | undefined;
+  let headUs = 0;
+  let head: Head | undefined;
+  const ended = (ending: PeakRequest["ending"], body = "") => {
+    if (sentUs === undefined) return;
+    const status = head?.statusCode ?? 0;
+    onRequest({
+      connection,
+      sentUs,
+      headUs,
+      endUs: nowUs(),
+      status,
+      head: status < 300 ? "" : headText(head),
+      body,
+      ending,
+    });
+    sentUs = undefined;
+  };
+  client.on("request", () => {
+    // Begun again without a word about the one before: the server closed the connection, or it took too long.
+    ended(sentUs !== undefined && nowUs() - sentUs >= answerUs * 0.99 ? "deadline" : "reset");
+    if (mayBegin()) {
+      sentUs = nowUs();
+      headUs = 0;
+      head = undefined;
+      return;
+    }
+    client.destroy();
+    // It sets its timer once more after this, which would connect again.
+    setImmediate(() => client.timeoutTicker.clear());
+  });
+  client.on("headers", (parsed: Head) => {
+    head = parsed;
+    headUs = nowUs();
+  });
+  client.on("response", () => ended("complete", refusal()));
+  client.on("connError", ({ code }: NodeJS.ErrnoException) => ended(code === "ECONNRESET" ? "reset" : "unreachable"));
+}
+
+function headText(head: Head | undefined): string {
+  const { statusCode, headers } = head ?? { statusCode: 0, headers: [] };
+  const fields = headers.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${headers[index + 1] ?? ""}`] : []));
+  return [`HTTP/1.1 ${statusCode}`, ...fields, ""].join("\r\n");
+}

@@ -1,5 +1,6 @@
 import { InternalError } from "../core/index.ts";
 import type { Target } from "../target/index.ts";
+import { mostRequests } from "./most-requests.ts";
 import { planOf } from "./schedule.ts";
 import { boundOf } from "./send-share.ts";
 import { accountOf } from "./tier/account-of.ts";
@@ -16,9 +17,6 @@ export interface LoadCost {
   /** `undefined` when requests and not time end it. */
   readonly durationS: number | undefined;
 }
-
-/** Requests per second and stream that a closed loop without a number of requests is taken to send. */
-const CLOSED_PER_S = 100;
 
 /** Output of the requests of a tier run, tokens: long streams and short echoes. */
 const TIER_TOKENS = 60;
@@ -43,7 +41,7 @@ export function costOf(workload: Workload, target: Target, length: TierLength = 
   if (arrivals === undefined) throw new InternalError(`${workload.name} has neither arrivals nor a tier`);
   const plan = planOf(arrivals);
   const inFlight = boundOf(workload);
-  const requests = plan.requests ?? Math.ceil((plan.durationS ?? 1) * inFlight * CLOSED_PER_S);
+  const requests = mostRequests(workload);
   const weight = mix.reduce((sum, entry) => sum + entry.weight, 0);
   const mean = (of: (entry: Workload["mix"][number]) => number) =>
     mix.reduce((sum, entry) => sum + of(entry) * entry.weight, 0) / weight;

@@ -1,6 +1,7 @@
 import type { LoadExchange, Shot } from "./http/load-exchange.ts";
 import { nowUs } from "./http/load-exchange.ts";
 import type { Sender } from "./http/sender.ts";
+import type { LoadGuard } from "./load-guard.ts";
 import type { Came } from "./outcome.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { ReadReason } from "./read-reason.ts";
@@ -28,6 +29,8 @@ export interface DriveOptions {
   readonly name?: string;
   /** Ends the sending; what is under way is waited for. */
   readonly signal: AbortSignal;
+  /** Asked before each request; default: nothing bounds their number but the schedule. */
+  readonly guard?: LoadGuard | undefined;
   /** Arrivals before this moment of the phase are sent and not measured, seconds. */
   readonly warmupS?: number;
   /** Wait out the last millisecond in the loop's own turns where arrivals are far apart; default true. */
@@ -66,11 +69,12 @@ export function drive(options: DriveOptions): Promise<Driven> {
 
 /** Counts one request into a tally, tells the caller, and sends again what is to be retried. */
 function counting(
-  { sender, reason, onRequest, retries, signal, name = "" }: DriveOptions,
+  { sender, reason, onRequest, retries, signal, guard, name = "" }: DriveOptions,
   tally: Tally,
   settled: () => void,
 ) {
   const send = (shot: Shot, dueUs: number, onEnd?: () => void, before?: Retrying): boolean => {
+    if (guard?.take() === false) return false;
     tally.offered(dueUs);
     const finish = () => {
       onEnd?.();
@@ -81,6 +85,7 @@ function counting(
       tally.sent(dueUs, exchange.sentUs === 0 ? exchange.endUs : exchange.sentUs, exchange.inFlight);
       const came = outcomeOf(exchange, reason);
       tally.ended(exchange, came.outcome);
+      guard?.note(exchange, came);
       onRequest?.(exchange, came);
       const again = retries?.ended(exchange, came, before, name, tally.startUs);
       if (again === undefined || signal.aborted) return finish();

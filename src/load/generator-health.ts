@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
+import { type IntervalHistogram, monitorEventLoopDelay, performance } from "node:perf_hooks";
 import { isMainThread } from "node:worker_threads";
 import { type Histogram, NO_QUANTILES, type Quantiles } from "../metrics/index.ts";
 import type { LoadGenerator } from "../record/index.ts";
@@ -17,6 +17,8 @@ export interface HealthBounds {
   readonly starvedLagP99Ms: number;
   /** Of the calibration just before. */
   readonly deliveryLagP99Ms: number;
+  /** Share of the time in which the event loop was at work; only where the generator's own ceiling would pass for the gateway's. */
+  readonly loopBusyShare?: number;
 }
 
 /**
@@ -39,11 +41,18 @@ export const DEFAULT_BOUNDS: HealthBounds = {
   starvedLagP99Ms: 15,
 };
 
+/** Of a machine that is said to be on time: a latency of a gateway is of the order of 50 ms, and a tenth of it is bearable. */
+export const CALIBRATED_BOUNDS = { deliveryLagP99Ms: 5, scheduleLagP99Ms: 5 } as const;
+
+/** A closed loop that asks how much a gateway answers: a generator that had no time left measured itself. */
+export const PEAK_BOUNDS: HealthBounds = { ...DEFAULT_BOUNDS, loopBusyShare: 0.97 };
+
 /** Watches the generator itself: a verdict about a gateway needs a generator that was on time. */
 export class GeneratorHealth implements Disposable {
   readonly #delay: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #cpu = process.cpuUsage();
   readonly #startMs = performance.now();
+  readonly #loop = performance.eventLoopUtilization();
   readonly #before = schedulerTimes();
   readonly #sampler: NodeJS.Timeout;
   #peakRss = process.memoryUsage.rss();
@@ -67,6 +76,7 @@ export class GeneratorHealth implements Disposable {
     const elapsedS = (performance.now() - this.#startMs) / 1_000;
     const scheduleLagMs = lag.quantilesMs() ?? NO_QUANTILES;
     const loopDelayMs = quantilesOf(this.#delay);
+    const loopBusyShare = performance.eventLoopUtilization(this.#loop).utilization;
     const { ranS, waitedS } = this.#scheduled();
     // The process has the threads of the garbage collector as well; of one thread among several only its own time counts.
     const usedS = isMainThread ? cpuS : ranS;
@@ -82,11 +92,16 @@ export class GeneratorHealth implements Disposable {
       problems.push(
         `the processor was busy with something else: ${Math.round(starved * 100)} % of the time that it was wanted, bound ${bounds.starvedShare * 100} %`,
       );
+    if (loopBusyShare > (bounds.loopBusyShare ?? 1))
+      problems.push(
+        `the generator had no time left: its event loop was busy for ${(loopBusyShare * 100).toFixed(1)} % of the run, bound ${(bounds.loopBusyShare ?? 1) * 100} %; the gateway may answer more than it could send`,
+      );
     return {
       valid: problems.length === 0,
       problems,
       scheduleLagMs,
       loopDelayMs,
+      loopBusyShare,
       cpuS,
       cpuShare: elapsedS === 0 ? 0 : cpuS / elapsedS,
       peakRssBytes: Math.max(this.#peakRss, process.memoryUsage.rss()),

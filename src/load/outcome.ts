@@ -1,6 +1,6 @@
 import { classify } from "../wire/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
-import type { ReadReason } from "./read-reason.ts";
+import type { Answered, ReadReason } from "./read-reason.ts";
 
 /** What a request came to: one class, one histogram. */
 export type LoadOutcome = "admitted" | "denied" | "failed" | "unfinished";
@@ -11,9 +11,29 @@ export interface Came {
   readonly what: string;
 }
 
-const LIMITS: readonly string[] = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
+/** Denials by a limit: they pass by waiting, and load is expected to meet them. */
+export const LIMIT_REASONS: readonly string[] = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
+
+export const isLimitReason = (reason: string): boolean => LIMIT_REASONS.includes(reason);
+
+/** What a 429 may be named by: everything else names no limit. */
+const NAMES_OF_429: readonly string[] = [...LIMIT_REASONS, "budget_exhausted", "quota_exceeded"];
+
+/** Whether a denial is a 429 that does not say which limit was reached. */
+export function isUnnamedLimit({ outcome, what }: Came, status: number): boolean {
+  return outcome === "denied" && status === 429 && !NAMES_OF_429.includes(what);
+}
+
+const REQUEST_TIMEOUT = 408;
 
 const ADMITTED: Came = { outcome: "admitted", what: "" };
+
+/** What is looked at of a request that has ended, whichever engine sent it. */
+export type Ended = Answered &
+  Pick<LoadExchange, "ending"> & {
+    readonly shot: Pick<LoadExchange["shot"], "stream">;
+    readonly scanner?: { readonly error: boolean } | undefined;
+  };
 
 /**
  * Tells what a request came to, from its status and its framing; a stream that holds an error item, or breaks off, was
@@ -21,7 +41,7 @@ const ADMITTED: Came = { outcome: "admitted", what: "" };
  *
  * @param read reads the named reason as the target has it.
  */
-export function outcomeOf(exchange: LoadExchange, read: ReadReason): Came {
+export function outcomeOf(exchange: Ended, read: ReadReason): Came {
   const { status, ending, shot, scanner } = exchange;
   const served = status >= 200 && status < 300;
   if (ending === "complete" && served) {
@@ -31,7 +51,9 @@ export function outcomeOf(exchange: LoadExchange, read: ReadReason): Came {
   if (ending !== "complete") return { outcome: "failed", what: served && ending === "reset" ? "cut reply" : ending };
   const reason = read(exchange);
   // A contract may give a limit another status, even one of the server errors.
-  if (reason !== undefined && LIMITS.includes(reason)) return { outcome: "denied", what: reason };
+  if (reason !== undefined && isLimitReason(reason)) return { outcome: "denied", what: reason };
+  // The server gave up waiting for a request, on a connection that it had found idle: nobody refused this one.
+  if (status === REQUEST_TIMEOUT) return { outcome: "failed", what: `${status}` };
   const came = classify({ status, reason, complete: true });
   if (came.kind === "denial") return { outcome: "denied", what: reason ?? `${status}` };
   return { outcome: "failed", what: `${status}` };

@@ -59,11 +59,14 @@ export interface PhaseFacts {
   readonly peakInFlight: number;
   readonly connections: number;
   readonly findings: readonly LoadFinding[];
+  /** Names of the findings that the phase must decide; one that is not among them, met or broken, is undecided. */
+  readonly questions: readonly string[];
 }
 
 /** Puts a phase into its record; the judges' findings over samples are added by whoever has judges. */
 export function phaseRecord(facts: PhaseFacts): LoadPhase {
-  const { tally, startS, durationS, findings } = facts;
+  const { tally, startS, durationS } = facts;
+  const findings = withUnanswered(facts.findings, facts.questions);
   const { total } = tally;
   const perS = (count: number) => (durationS <= 0 ? 0 : count / durationS);
   const { classes, series, heat } = tally.close(startS);
@@ -87,16 +90,32 @@ export function phaseRecord(facts: PhaseFacts): LoadPhase {
     series,
     ...(heat === undefined ? {} : { heat }),
     ...facts.ledger.close(),
-    findings: [...findings],
+    findings,
     judges: [],
     sampled: 0,
   };
 }
 
-/** Verdict of findings: a broken demand first, then a warning; nothing judged is not a pass. */
+/** Adds each question that no finding decides. */
+function withUnanswered(findings: readonly LoadFinding[], questions: readonly string[]): LoadFinding[] {
+  const missing = questions.filter((question) => !findings.some(({ name }) => name === question));
+  return [...findings, ...missing.map((name) => undecided(name, name, [], "nothing that the phase sent shows it"))];
+}
+
+/**
+ * Verdict of findings: a broken requirement first, then a question that is not decided, then a warning. Nothing judged is
+ * not a pass.
+ */
 export function verdictOf(findings: readonly LoadFinding[]): { verdict: LoadVerdict; message: string } {
   const broken = findings.filter(({ outcome }) => outcome === "broken");
-  const worst = broken.find(({ weight }) => weight === "fail") ?? broken[0];
+  const failing = broken.find(({ weight }) => weight === "fail");
+  const open = findings.filter(({ outcome }) => outcome === "undecided");
+  const [first] = open;
+  if (failing === undefined && first !== undefined) {
+    const more = open.length === 1 ? "" : ` (and ${open.length - 1} more)`;
+    return { verdict: "inconclusive", message: `not decided: ${first.name}: ${first.observed}${more}` };
+  }
+  const worst = failing ?? broken[0];
   if (worst !== undefined) {
     const more = broken.length === 1 ? "" : ` (and ${broken.length - 1} more)`;
     return {
@@ -105,8 +124,19 @@ export function verdictOf(findings: readonly LoadFinding[]): { verdict: LoadVerd
     };
   }
   const met = findings.filter(({ outcome }) => outcome === "met");
-  if (met.length > 0) return { verdict: "pass", message: `${met.length} demands met` };
+  if (met.length > 0) return { verdict: "pass", message: `${met.length} expectations met` };
   return { verdict: "inconclusive", message: findings[0]?.observed ?? "nothing was judged" };
+}
+
+/**
+ * A phase as it stands where the generator was not valid: what was answered wrongly is wrong all the same, and nothing else is
+ * decided.
+ */
+export function withoutTiming(phase: LoadPhase): LoadPhase {
+  const wrong = phase.findings.filter(
+    ({ outcome, basis, weight }) => outcome === "broken" && basis === "content" && weight === "fail",
+  );
+  return wrong.length === 0 ? { ...phase, verdict: "inconclusive" } : { ...phase, ...verdictOf(wrong) };
 }
 
 /** A claim about a phase. */
@@ -117,13 +147,22 @@ export function claim(
   met: boolean,
   expected: string,
   observed: string,
-  { weight = "fail", exchanges = [] }: { weight?: "fail" | "warn"; exchanges?: readonly string[] } = {},
+  {
+    weight = "fail",
+    basis = "timing",
+    exchanges = [],
+  }: {
+    weight?: "fail" | "warn";
+    basis?: LoadFinding["basis"];
+    exchanges?: readonly string[];
+  } = {},
 ): LoadFinding {
   return {
     name,
     title,
     rows: [...rows],
     outcome: met ? "met" : "broken",
+    basis,
     weight,
     expected,
     observed,
@@ -133,5 +172,13 @@ export function claim(
 
 /** A fact that decides nothing. */
 export function fact(name: string, title: string, rows: readonly string[], observed: string): LoadFinding {
-  return { name, title, rows: [...rows], outcome: "observed", weight: "none", expected: "", observed, exchanges: [] };
+  return {
+    ...{ name, title, rows: [...rows], outcome: "observed", basis: "timing", weight: "none" },
+    ...{ expected: "", observed, exchanges: [] },
+  };
+}
+
+/** A question that the phase had to decide and could not. @param why what was in the way. */
+export function undecided(name: string, title: string, rows: readonly string[], why: string): LoadFinding {
+  return { ...fact(name, title, rows, why), outcome: "undecided" };
 }

@@ -4,8 +4,11 @@ import { parseJson } from "../wire/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 import { headPattern } from "./http/response-parser.ts";
 
+/** What a reason is read from, whichever engine sent the request. */
+export type Answered = Pick<LoadExchange, "status" | "headerOf" | "pieces">;
+
 /** Named reason of a refusal, as the target's contract has it; `undefined` when none is named. */
-export type ReadReason = (exchange: LoadExchange) => string | undefined;
+export type ReadReason = (exchange: Answered) => string | undefined;
 
 /** Denials that load meets, and the status that the specification gives them. */
 const LIMIT_STATUS = 429;
@@ -52,7 +55,7 @@ export function isStatusOf({ contract }: Pick<Target, "contract">, reason: strin
 }
 
 /** Body of a refusal: these are always kept. Coded ones are not read here; the samples are. */
-function bodyOf({ pieces }: LoadExchange): string {
+function bodyOf({ pieces }: Answered): string {
   return Buffer.concat(pieces.map(({ bytes }) => bytes)).toString("utf8");
 }
 

@@ -25,7 +25,7 @@ export interface Answered {
   /** Whether and how the kind of answer may be retried at all. */
   readonly retry: Retry | "served";
   readonly reason: string | undefined;
-  /** Usable hint, ms; `undefined` when absent or unusable. */
+  /** Usable hint, ms; `undefined` when absent or unusable. 0 asks for no wait and is treated like none. */
   readonly hintMs: number | undefined;
   /** Attempts so far, this one included. */
   readonly attempts: number;
@@ -52,7 +52,8 @@ export function decideRetry(answered: Answered, random: Random, options: RetryOp
   if (retry === "never") return { kind: "stop", why: reason ?? "not to be retried" };
   if (attempts >= options.maxAttempts) return { kind: "stop", why: `${attempts} attempts` };
   const fewer = reason === "concurrency_limit_exceeded";
-  if (retry === "as-told" && hintMs !== undefined) {
+  // A wait of nothing is none: taken at its word it would be a tight loop (RETRY-2).
+  if (retry === "as-told" && hintMs !== undefined && hintMs > 0) {
     if (hintMs > options.longestHintMs) return { kind: "stop", why: `told to wait ${Math.round(hintMs / 1_000)} s` };
     return { kind: "wait", ms: hintMs, told: true, fewer };
   }

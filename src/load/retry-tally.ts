@@ -181,6 +181,8 @@ export class RetryTally {
     return {
       behaviour: this.behaviour,
       groups,
+      tested: 0,
+      sufficient: 0,
       keptShare: null,
       samples: this.#samples,
       client: this.#client,

@@ -3,7 +3,9 @@ import type { TaggedHistogram } from "../metrics/index.ts";
 import type { LoadFinding, LoadGenerator, LoadPhase, LoadRun } from "../record/index.ts";
 import { allKeys, type Key, type Target } from "../target/index.ts";
 import { nowUs } from "./http/load-exchange.ts";
-import { claim, fact, phaseRecord } from "./phase-record.ts";
+import type { LoadStop } from "./load-guard.ts";
+import { isLimitReason } from "./outcome.ts";
+import { claim, fact, phaseRecord, undecided, withoutTiming } from "./phase-record.ts";
 import { type LoadProgress, ProgressMeter } from "./progress.ts";
 import type { Sample } from "./sampler.ts";
 import { type Arrivals, planOf } from "./schedule.ts";
@@ -24,6 +26,8 @@ export interface LoadContext {
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
   readonly onPhase?: ((run: string, phase: LoadPhase) => void) | undefined;
   readonly calibration: LoadGenerator["calibration"];
+  /** Most output tokens of a run, where the target names a budget. */
+  readonly outputTokens?: number | undefined;
   /** Threads that share a plain workload; 0 or absent: it is sent from this one. Tier runs always are. */
   readonly workers?: number;
 }
@@ -58,7 +62,11 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
   const share = await send(workload, arrivals, context, { originUs, originMs: startedAt.getTime() }, tell);
   const { tally, generator, startUs, endUs } = share;
   const durationS = (endUs - startUs) / 1_000_000;
-  const findings = [...stoppedEarly(share.stoppedBy), ...judgeTotals(workload, tally.total, share.lastFailure)];
+  const { denials } = share.ledger.close();
+  const findings = [
+    ...judgeStop(share.stop),
+    ...judgeTotals(workload, { ...tally.total, denials, lastFailure: share.lastFailure }),
+  ];
   const phase = phaseRecord({
     name: workload.name,
     title: workload.name,
@@ -69,27 +77,21 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
     peakInFlight: share.peakInFlight,
     connections: share.connections,
     findings,
+    questions: TOTALS_QUESTIONS,
   });
   const endMs = startedAt.getTime() + (endUs - originUs) / 1_000;
-  const settled = generator.valid
-    ? { verdict: phase.verdict, reasons: phase.verdict === "pass" ? [] : [phase.message] }
-    : {
-        verdict: "inconclusive" as const,
-        reasons: generator.problems.map((problem) => `inconclusive: generator: ${problem}`),
-      };
   return {
     run: {
       name: workload.name,
       kind: "workload",
       engine: "native",
       protocol: share.protocol,
-      ...settled,
+      ...settleWorkload(phase, generator),
       limits: null,
       keys: keys.map(({ name }) => name),
       workload: workload.written,
       startedAt: startedAt.toISOString(),
       durationS: (endUs - originUs) / 1_000_000,
-      phases: [generator.valid ? phase : { ...phase, verdict: "inconclusive" }],
       retryAfter: share.retries.close(),
       generator,
     },
@@ -97,18 +99,34 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
   };
 }
 
-/** What a circuit says that opened: the run ended before its end, and why. */
-export function stoppedEarly(why: string | undefined): LoadFinding[] {
-  if (why === undefined) return [];
+/** The verdict of a load of one phase: a generator that was not valid shows nothing about the gateway. */
+export function settleWorkload(
+  phase: LoadPhase,
+  { valid, problems }: LoadGenerator,
+): Pick<LoadRun, "verdict" | "reasons" | "phases"> {
+  if (valid)
+    return { verdict: phase.verdict, reasons: phase.verdict === "pass" ? [] : [phase.message], phases: [phase] };
+  const judged = withoutTiming(phase);
+  return {
+    verdict: judged.verdict,
+    reasons: [
+      ...(judged.verdict === "fail" ? [judged.message] : []),
+      ...problems.map((problem) => `inconclusive: generator: ${problem}`),
+    ],
+    phases: [judged],
+  };
+}
+
+/** What it says of a run that it was stopped before its end. */
+export function judgeStop(stop: LoadStop | undefined): LoadFinding[] {
+  if (stop === undefined) return [];
+  if (stop.kind === "requests") return [fact("load.bound", "The number of requests is bounded", [], stop.why)];
+  const why = `${stop.why}; the rest was not sent`;
+  if (stop.kind === "outputTokens") return [undecided("load.budget", "The budget covers the run", [], why)];
   return [
-    claim(
-      "load.circuit",
-      "The target stands the load to its end",
-      [],
-      false,
-      "every request sent",
-      `${why}; the rest was not sent`,
-    ),
+    claim("load.circuit", "The target stands the load to its end", [], false, "every request sent", why, {
+      basis: "content",
+    }),
   ];
 }
 
@@ -139,6 +157,7 @@ async function send(
         secrets: allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() })),
         seed,
         originMs: origin.originMs,
+        outputTokens: context.outputTokens,
       },
       originUs: origin.originUs,
       onProgress: tell,
@@ -159,32 +178,63 @@ async function send(
   return share;
 }
 
-/** What a workload asks of its totals: nothing denied or failed beyond what it allows, nothing dropped. */
-export function judgeTotals(
-  { allow }: Pick<Workload, "allow">,
-  { sent, admitted, denied, failed, dropped }: Record<"sent" | "admitted" | "denied" | "failed" | "dropped", number>,
-  lastFailure?: string,
-): LoadFinding[] {
+/** What plain load must decide to pass. */
+export const TOTALS_QUESTIONS: readonly string[] = ["load.admitted", "load.denied", "load.failed", "load.dropped"];
+
+export interface LoadTotals
+  extends Readonly<Record<"sent" | "admitted" | "denied" | "failed" | "dropped", number>>,
+    Pick<LoadPhase, "denials"> {
+  /** Why the last connection did not come about. */
+  readonly lastFailure?: string | undefined;
+}
+
+/**
+ * What a workload demands of its totals, whichever engine sent it: something is admitted, denials are by a limit and no
+ * more than it allows, nothing beyond what it allows fails, nothing is dropped.
+ */
+export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTotals): LoadFinding[] {
+  const { sent, admitted, denied, failed, dropped, denials, lastFailure } = totals;
   if (sent === 0 || admitted + denied === 0) {
-    return [
-      fact(
-        "nothing-answered",
-        "Something is answered",
-        [],
-        `nothing was answered${lastFailure === undefined ? "" : `: ${lastFailure}`}`,
-      ),
-    ];
+    const why = `${sent === 0 ? "nothing was sent" : `none of ${sent} requests was answered`}${lastFailure === undefined ? "" : `: ${lastFailure}`}`;
+    return [undecided("load.admitted", "Requests are admitted", [], why)];
   }
   const share = (count: number) => `${((count / sent) * 100).toFixed(2)} % of ${sent}`;
   const percent = (allowed: number) => `at most ${allowed * 100} %`;
+  const others = denials.filter(({ reason }) => !isLimitReason(reason));
+  const refused = others.reduce((sum, { count }) => sum + count, 0);
   return [
+    admitted === 0 && refused === 0
+      ? undecided(
+          "load.admitted",
+          "Requests are admitted",
+          [],
+          `none of ${sent} requests was admitted: ${tellDenials(denials)}`,
+        )
+      : claim(
+          "load.admitted",
+          "Requests are admitted",
+          [],
+          admitted > 0,
+          "at least 1",
+          `${admitted} of ${sent} admitted`,
+          { basis: "content" },
+        ),
     claim(
       "load.denied",
-      "Requests are admitted",
+      "No more is denied than the workload allows",
       [],
       denied <= sent * allow.deniedShare,
       percent(allow.deniedShare),
       `${denied} denied, ${share(denied)}`,
+    ),
+    claim(
+      "load.denial-reasons",
+      "Denials name a limit as their reason",
+      ["ERR-429-RATE", "ERR-429-CONC"],
+      refused === 0,
+      "429 rate_limit_exceeded or concurrency_limit_exceeded",
+      refused === 0 ? `${denied} denied by a limit` : tellDenials(others),
+      { basis: "content" },
     ),
     claim(
       "load.failed",
@@ -203,4 +253,13 @@ export function judgeTotals(
       `${dropped} dropped`,
     ),
   ];
+}
+
+/** `40 401 invalid_api_key, 2 429 without a reason`. */
+function tellDenials(denials: LoadPhase["denials"]): string {
+  const counts = new Map<string, number>();
+  for (const { reason, count } of denials) counts.set(reason, (counts.get(reason) ?? 0) + count);
+  return [...counts]
+    .map(([reason, count]) => `${count} ${/^\d+$/.test(reason) ? `${reason} without a reason` : reason}`)
+    .join(", ");
 }

@@ -1,11 +1,12 @@
 import type { Redactor } from "../client/index.ts";
 import type { LoadGenerator, LoadRun } from "../record/index.ts";
 import { endpointUrl } from "../wire/index.ts";
-import { Circuit } from "./circuit.ts";
 import { drive, shareOf } from "./drive.ts";
 import { GeneratorHealth } from "./generator-health.ts";
 import type { InFlightGauge } from "./http/in-flight-gauge.ts";
 import { Sender } from "./http/sender.ts";
+import { LoadGuard, type LoadStop } from "./load-guard.ts";
+import { mostRequests } from "./most-requests.ts";
 import { Ledger } from "./phase-record.ts";
 import { reasonReader } from "./read-reason.ts";
 import { RetryTally } from "./retry-tally.ts";
@@ -35,6 +36,8 @@ export interface ShareOptions {
   readonly calibration: LoadGenerator["calibration"];
   /** Counts what is in flight over all parts. */
   readonly gauge?: InFlightGauge | undefined;
+  /** Most output tokens of all parts together, where the target names a budget. */
+  readonly outputTokens?: number | undefined;
   /** Told when connections are open; sending begins at the moment that it comes to, or at once. */
   readonly ready?: (share: Running) => Promise<number> | undefined;
 }
@@ -58,8 +61,8 @@ export interface Share {
   readonly connections: number;
   readonly protocol: LoadRun["protocol"];
   readonly lastFailure: string | undefined;
-  /** Why the circuit opened, if it did. */
-  readonly stoppedBy: string | undefined;
+  /** Why nothing more was sent, if something other than the schedule ended it. */
+  readonly stop: LoadStop | undefined;
 }
 
 /** Samples that a plain workload keeps, about. */
@@ -114,7 +117,13 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
       : mixedShots({ target, keys, mix: workload.mix, seed, sampleEvery });
   const tally = new Tally(originUs, { keep: part.of > 1 });
   const ledger = new Ledger();
-  const circuit = new Circuit(circuitRule(workload, target));
+  const guard = new LoadGuard({
+    budget: {
+      requests: shareOf(mostRequests(workload), part),
+      outputTokens: options.outputTokens === undefined ? undefined : Math.ceil(options.outputTokens / part.of),
+    },
+    circuit: circuitRule(workload, target),
+  });
   const retries = new RetryTally(workload.behaviour, seed + part.index);
   const running: Running = {
     tally,
@@ -134,11 +143,10 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
     startUs: await ready?.(running),
     reason: reasonReader(target),
     warmupS: workload.warmupS,
-    signal: AbortSignal.any([stop, circuit.signal]),
-    onRequest: (exchange, came) => {
-      circuit.note(exchange, came);
-      ledger.add(exchange, came, sampler.offer(`${workload.name}/${workload.name}`, exchange, came));
-    },
+    guard,
+    signal: AbortSignal.any([stop, guard.signal]),
+    onRequest: (exchange, came) =>
+      ledger.add(exchange, came, sampler.offer(`${workload.name}/${workload.name}`, exchange, came)),
   });
   await sampler.settle();
   return {
@@ -152,11 +160,11 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
     connections: sender.opened,
     protocol: sender.protocol,
     lastFailure: sender.lastFailure,
-    stoppedBy: circuit.why,
+    stop: guard.stop,
   };
 }
 
-/** A workload that allows as many failures as would open the circuit wants to see them. */
-function circuitRule({ allow }: Workload, { circuit }: LoadTarget): LoadTarget["circuit"] {
+/** A workload that allows as many failures as would open the circuit breaker wants to see them. */
+export function circuitRule({ allow }: Workload, { circuit }: Pick<LoadTarget, "circuit">): LoadTarget["circuit"] {
   return circuit === undefined || allow.failedShare >= circuit.failedShare ? undefined : circuit;
 }

@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from "../core/index.ts";
+import { type Random, seededRandom, UsageError } from "../core/index.ts";
 import type { Key, Target } from "../target/index.ts";
 import { type Dialect, endpointUrl, requestBody } from "../wire/index.ts";
 import type { Shot } from "./http/load-exchange.ts";
@@ -68,11 +68,18 @@ export function buildShot(target: LoadTarget, spec: ShotSpec): Shot {
   };
 }
 
-/** The model of a class: as written, or the target's own for the purpose. */
-export function modelFor(target: LoadTarget, dialect: Dialect, stream: boolean): string {
-  const { models } = target;
-  const plain = models[dialect] ?? models.chat ?? "";
-  return stream ? (models.stream ?? plain) : plain;
+/**
+ * The target's own model for a request.
+ *
+ * @throws UsageError where the target has none in the dialect: load with an invented one would measure denials.
+ */
+export function modelFor(target: Pick<LoadTarget, "models">, dialect: Dialect, stream: boolean): string {
+  const models = target.models[dialect];
+  const id = (stream ? models.stream : undefined) ?? models.plain;
+  if (id !== undefined) return id;
+  throw new UsageError(`no model of the ${dialect} dialect is known`, {
+    hint: `Name one in the target file:\nmodels:\n  ${dialect}: <model id>`,
+  });
 }
 
 /** Words without meaning; a prompt of so many is about as many tokens. */

@@ -8,8 +8,8 @@ import {
 import { type BaselineFile, figuresOf, machineOf, workloadKey } from "./baseline.ts";
 
 /**
- * A run held against what was accepted: which checks changed, and the figures side by side. One run against one run has no
- * interval, so that the figures decide nothing here; gates on `baseline` do that, with bounds that were chosen.
+ * A run held against what was accepted: which checks changed, and the figures side by side. It decides nothing about the run:
+ * gates on `baseline` do that, with bounds that were chosen.
  *
  * @param whole whether the run meant to run every check; otherwise none can have vanished.
  */
@@ -27,12 +27,16 @@ export function againstBaseline(record: RunRecord, baseline: BaselineFile, whole
     );
     if (entry === undefined) return [];
     const now = figuresOf(record, run);
-    return Object.entries(entry.figures).map(([name, { value }]) =>
-      metric(`${run.name}: ${name}`, value, now[name]?.value ?? null),
-    );
+    return Object.entries(entry.figures).map(([name, { value }]) => metric(`${run.name}: ${name}`, value, now[name]));
   });
   const from = conformance?.from ?? baseline.performance[0]?.from;
   const broken = checks.newlyFailing.length + checks.vanished.length;
+  const of = (verdict: ComparedMetric["verdict"]) => metrics.filter((one) => one.verdict === verdict);
+  const decided =
+    record.checks.filter(({ id, status }) => before.has(id) && status !== "blocked" && status !== "inconclusive")
+      .length +
+    metrics.length -
+    of("inconclusive").length;
   return {
     kind: "baseline",
     a: {
@@ -41,10 +45,12 @@ export function againstBaseline(record: RunRecord, baseline: BaselineFile, whole
       ...(from?.build === undefined ? {} : { build: from.build }),
     },
     b: { label: "this run", runId: record.runId, startedAt: record.startedAt },
-    verdict: broken > 0 ? "regressed" : "not worse",
+    verdict: broken + of("regressed").length > 0 ? "regressed" : decided === 0 ? "inconclusive" : "not worse",
     reasons: [
       ...(checks.newlyFailing.length === 0 ? [] : [`${checks.newlyFailing.length} checks fail that did not`]),
       ...(checks.vanished.length === 0 ? [] : [`${checks.vanished.length} checks are gone`]),
+      ...of("regressed").map(({ name, why }) => `${name} regressed: ${why}; gates on the baseline decide`),
+      ...(decided === 0 ? ["nothing of this run stands in the baseline"] : []),
     ],
     seed: null,
     order: [],
@@ -55,7 +61,7 @@ export function againstBaseline(record: RunRecord, baseline: BaselineFile, whole
   };
 }
 
-function metric(name: string, a: number, b: number | null): ComparedMetric {
+function metric(name: string, a: number, now: { value: number; samples: number } | undefined): ComparedMetric {
   const share = /share|kept/.test(name);
   const lower = /admitted|kept/.test(name);
   return onceAgainstOnce({
@@ -63,7 +69,7 @@ function metric(name: string, a: number, b: number | null): ComparedMetric {
     unit: share ? "share" : /per_s/.test(name) ? "per s" : "ms",
     worse: lower ? "lower" : "higher",
     a,
-    b,
-    change: b === null || (a === 0 && !share) ? null : share ? b - a : b / a - 1,
+    b: now?.value ?? null,
+    samples: now?.samples,
   });
 }

@@ -3,6 +3,8 @@ import type { CheckResult, LoadSection, RunVerdict, Status } from "../record/ind
 
 export interface Circumstances {
   readonly targetName: string;
+  /** Its address; absent where what is judged has none, as a client program. */
+  readonly baseUrl?: string | undefined;
   /** Declared gaps, contract rows, waivers: what the word alone would hide. */
   readonly qualifiers: readonly string[];
   /** What fails the run beside its checks: waivers that cover nothing any more, and the like. */
@@ -43,7 +45,7 @@ const MOST_REASONS = 20;
  */
 export function decide(
   results: readonly CheckResult[],
-  { targetName, qualifiers, breaches = [], interruptedBy, cutOff, load }: Circumstances,
+  { targetName, baseUrl, qualifiers, breaches = [], interruptedBy, cutOff, load }: Circumstances,
 ): RunVerdict {
   // A waived failure stays a failure in the report and decides nothing.
   const deciders = results.filter(({ waived }) => waived === undefined);
@@ -75,10 +77,15 @@ export function decide(
     word,
     exitCode:
       interruptedBy === undefined ? exitCodeOf(word) : interruptedBy === "SIGINT" ? EXIT.interrupted : EXIT.terminated,
-    headline: `${word.toUpperCase()}: ${targetName}${tail}${interruptedBy === undefined ? "" : `, interrupted by ${interruptedBy}`}${cutOff === undefined ? "" : ", cut off"}`,
+    headline: `${word.toUpperCase()}: ${nameWithAddress(targetName, baseUrl)}${tail}${interruptedBy === undefined ? "" : `, interrupted by ${interruptedBy}`}${cutOff === undefined ? "" : ", cut off"}`,
     reasons: reasons.map(({ text, check }) => (check === "" ? { text } : { text, check })),
     qualifiers: [...qualifiers],
   };
+}
+
+/** What was judged, so that a verdict cannot be taken for that of another gateway. */
+export function nameWithAddress(name: string, baseUrl: string | undefined): string {
+  return baseUrl === undefined ? name : `${name} at ${baseUrl}`;
 }
 
 function exitCodeOf(word: Word): ExitCode {

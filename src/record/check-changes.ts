@@ -1,4 +1,3 @@
-import type { CheckResult } from "./check-result.ts";
 import type { CheckChange, Comparison } from "./comparison-section.ts";
 import type { Status } from "./status.ts";
 
@@ -13,7 +12,7 @@ const UNDECIDED: readonly Status[] = ["harness-error", "blocked", "inconclusive"
  */
 export function checkChanges(
   before: ReadonlyMap<string, Status>,
-  now: readonly CheckResult[],
+  now: readonly { readonly id: string; readonly status: Status; readonly message: string }[],
   ran: (id: string) => boolean = () => true,
 ): Comparison["checks"] {
   const changes: Comparison["checks"] = { newlyFailing: [], fixed: [], vanished: [], added: [], other: [] };

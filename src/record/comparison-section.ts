@@ -85,22 +85,4 @@ export const comparisonSchema = z.strictObject({
 export type Comparison = z.infer<typeof comparisonSchema>;
 export type ComparedMetric = z.infer<typeof metricSchema>;
 
-/** A figure of one run beside that of another: shown, and deciding nothing. */
-export function onceAgainstOnce(
-  figure: Pick<ComparedMetric, "name" | "unit" | "worse" | "a" | "b" | "change">,
-): ComparedMetric {
-  return {
-    ...figure,
-    pairs: 1,
-    low: null,
-    high: null,
-    margin: 0,
-    p: null,
-    pHolm: null,
-    detectable: null,
-    neededPairs: null,
-    verdict: "inconclusive",
-    why: "one run against one run has no interval",
-  };
-}
 export type CheckChange = z.infer<typeof checkChangeSchema>;

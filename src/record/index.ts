@@ -1,6 +1,6 @@
 export { checkChanges } from "./check-changes.ts";
 export { type Attestation, type CheckResult, checkResultSchema, type Finding, type Waiver } from "./check-result.ts";
-export { type CheckChange, type ComparedMetric, type Comparison, onceAgainstOnce } from "./comparison-section.ts";
+export type { CheckChange, ComparedMetric, Comparison } from "./comparison-section.ts";
 export { type JournalLine, readJournal } from "./journal.ts";
 export {
   type LoadClass,
@@ -18,6 +18,8 @@ export {
   type RetryAfterFigures,
   type RetryOutcome,
 } from "./load-section.ts";
+export { loadStatuses, statusOfFinding } from "./load-statuses.ts";
+export { onceAgainstOnce } from "./once-against-once.ts";
 export { GATE_LEVELS, type Gate, type GateLevel, type PolicySection } from "./policy-section.ts";
 export { countExchanges, readExchanges } from "./read-exchanges.ts";
 export { RunFolder, readRecord, readRun, type StoredRun, writeAtomically } from "./run-folder.ts";

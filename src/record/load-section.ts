@@ -80,7 +80,13 @@ const loadFindingSchema = z.strictObject({
   title: z.string(),
   /** Rows of the ledger that it is about. */
   rows: z.array(z.string()),
-  outcome: z.enum(["met", "broken", "observed"]),
+  /** `undecided`: a question that the phase had to answer and could not; its verdict is then inconclusive at best. */
+  outcome: z.enum(["met", "broken", "observed", "undecided"]),
+  /**
+   * `content`: what was answered shows it, whenever it was; `timing`: it rests on moments and counts, so that it says nothing
+   * where the generator was not valid.
+   */
+  basis: z.enum(["content", "timing"]),
   /** What a miss is worth. */
   weight: z.enum(["fail", "warn", "none"]),
   expected: z.string(),
@@ -175,7 +181,10 @@ const retryAfterSchema = z.strictObject({
       actualMs: quantiles,
     }),
   ),
-  /** kept / (kept + broken); `null` when no promise was tested. */
+  /** Waits that were tested with room for the request, and those of them after which it was admitted. */
+  tested: count,
+  sufficient: count,
+  /** sufficient / tested; `null` when fewer than 30 were tested: that is no share. */
   keptShare: z.number().nullable(),
   /** A bounded sample of denials, for the scatter of promised against actual waits. */
   samples: z.array(
@@ -224,6 +233,8 @@ const generatorSchema = z.strictObject({
   scheduleLagMs: quantilesSchema,
   /** Delay of the event loop beyond its sampling interval; `null` for an engine without one. */
   loopDelayMs: quantiles,
+  /** Share of the time in which the event loop was at work; absent for an engine without one. */
+  loopBusyShare: z.number().optional(),
   /** Of the whole process, during the run. */
   cpuS: z.number(),
   /** Share of one core, and of the machine without us. */
@@ -264,6 +275,8 @@ const loadRunSchema = z.strictObject({
   /** `starter`, `growth`, `scale`, or the name of a workload. */
   name: z.string(),
   kind: z.enum(["tier", "workload"]),
+  /** Of a tier run: `quick` leaves out overload and recovery, `brief` the longest waits. */
+  length: z.enum(["thorough", "brief", "quick"]).optional(),
   engine: z.enum(["native", "autocannon", "k6"]),
   /** What the native engine spoke; absent where nothing was agreed on, and for the others. */
   protocol: z.enum(["HTTP/1.1", "HTTP/2"]).optional(),

@@ -37,6 +37,12 @@ export const PROTOCOL_ROWS = [
   },
   { id: "JSON-TEXT", level: "MUST", source: "RFC 8259, 2", text: "A body that is labelled as JSON is JSON." },
   {
+    id: "HTTP-RETRY-AFTER-FORM",
+    level: "MUST",
+    source: "RFC 9110, 2.2 and 10.2.3",
+    text: "`Retry-After` is one value: a number of seconds in digits, or an HTTP date.",
+  },
+  {
     id: "HTTP-RETRY-AFTER",
     level: "SHOULD",
     source: "RFC 9110, 10.2.3",

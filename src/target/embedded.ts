@@ -4,10 +4,10 @@ import { createInterface } from "node:readline";
 import { EXIT, GauntletError, isObject, messageOf, UsageError } from "../core/index.ts";
 import { embeddedSupplier } from "./embedded-supplier.ts";
 import { Key } from "./key.ts";
-import { circuitOf } from "./load-target.ts";
-import type { Tier } from "./schema.ts";
+import { circuitOf, modelsByDialect } from "./load-target.ts";
+import type { TargetFile, Tier } from "./schema.ts";
 import type { Supplier } from "./supplier.ts";
-import type { Account, KeyName, Limits, ModelRole, Target } from "./target.ts";
+import type { Account, KeyName, Limits, Target } from "./target.ts";
 
 /** The embedded gateway did not come up. */
 class EmbeddedGatewayError extends GauntletError {
@@ -21,7 +21,8 @@ export interface ReadyLine {
   readonly adminUrl: string;
   readonly adminToken: string;
   readonly keys: Readonly<Partial<Record<KeyName, string>>> & { readonly valid: string };
-  readonly models: Readonly<Partial<Record<ModelRole, string>>>;
+  /** By the names of the target file. */
+  readonly models: NonNullable<TargetFile["models"]>;
   readonly limits: Limits;
   readonly limited: readonly { readonly key: string; readonly second?: string; readonly limits: Limits }[];
   readonly tiers: Readonly<Partial<Record<Tier, { readonly key: string; readonly second?: string }>>>;
@@ -127,8 +128,7 @@ export function describeEmbedded(ready: ReadyLine): { readonly target: Target; r
     extraSecrets: [token],
     contract: {},
     keys,
-    models: ready.models,
-    messagesModels: {},
+    models: modelsByDialect(ready.models),
     limits: ready.limits,
     limited: ready.limited.map((entry, index) => account(`limited.${index}`, entry, entry.limits)),
     tiers: Object.fromEntries(

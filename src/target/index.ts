@@ -6,4 +6,13 @@ export { readYaml } from "./read-yaml.ts";
 export { type TargetFile, targetJsonSchema } from "./schema.ts";
 export type { State } from "./states.ts";
 export type { Supplier } from "./supplier.ts";
-export { type Account, allKeys, isLoopback, type KeyName, type Limits, type ModelRole, type Target } from "./target.ts";
+export {
+  type Account,
+  allKeys,
+  hasBothLimits,
+  isLoopback,
+  type KeyName,
+  type Limits,
+  type ModelRole,
+  type Target,
+} from "./target.ts";

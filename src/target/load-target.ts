@@ -4,7 +4,8 @@ import { ConfigError, type ConfigFault, messageOf } from "../core/index.ts";
 import { Key } from "./key.ts";
 import { readYaml, type YamlDocument } from "./read-yaml.ts";
 import { type TargetFile, TIERS, type Tier, targetSchema } from "./schema.ts";
-import type { Account, KeyName, Limits, ModelRole, Target } from "./target.ts";
+import type { State } from "./states.ts";
+import type { Account, KeyName, Limits, Target } from "./target.ts";
 
 /** Environment variables, as a parameter so that tests need not change their own. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -137,9 +138,6 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
     second: second === undefined ? undefined : references.key(`${path.join(".")}.second`, second, [...path, "second"]),
     limits: limitsOf(limits),
   });
-  const { models = {} } = file;
-  const chat = models.chat;
-  const { plain, messagesModels } = modelsByDialect(models);
   const compat = file.compat === "none" ? { chat: "none" as const, messages: "none" as const } : file.compat;
   return {
     name: file.name ?? new URL(file.baseUrl).host,
@@ -155,9 +153,8 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
     extraSecrets,
     contract: file.contract ?? {},
     keys,
-    models: { ...plain, ...(models.messages === undefined && chat !== undefined ? { messages: chat } : {}) },
-    messagesModels,
-    limits: file.limits === undefined ? undefined : limitsOf(file.limits),
+    models: modelsByDialect(file.models),
+    limits: file.limits === undefined ? undefined : ownLimitsOf(file.limits),
     limited: (file.limited ?? []).map((account, index) => accountOf(account, ["limited", index])),
     tiers: Object.fromEntries(
       tiersOf(file).map(([tier, account]) => [
@@ -166,10 +163,13 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
       ]),
     ),
     provision: file.provision,
-    skip: Object.fromEntries(Object.entries(file.skip ?? {}).filter(([, reason]) => reason !== undefined)),
+    skip: {
+      ...undeclaredLimits(file),
+      ...Object.fromEntries(Object.entries(file.skip ?? {}).filter(([, reason]) => reason !== undefined)),
+    },
     compat: { chat: compat?.chat ?? "openai", messages: compat?.messages ?? "anthropic" },
     requirementSet: file.requirementSet,
-    budget: { requests: file.budget?.requests ?? 5_000, outputTokens: file.budget?.outputTokens ?? 2_000_000 },
+    budget: { requests: file.budget?.requests ?? 10_000, outputTokens: file.budget?.outputTokens ?? 2_000_000 },
     authorized: file.authorized ?? false,
     http: file.http ?? "offered",
     prices: file.prices && { ...file.prices, currency: file.prices.currency ?? "USD" },
@@ -188,19 +188,13 @@ export function circuitOf(written: TargetFile["circuit"]): Target["circuit"] {
   return { failedShare: written?.failedShare ?? 0.9, requests: written?.requests ?? 50 };
 }
 
-/** The model of each role, and what the messages dialect has instead. */
-function modelsByDialect(models: NonNullable<TargetFile["models"]>): Pick<Target, "messagesModels"> & {
-  readonly plain: Partial<Record<ModelRole, string>>;
-} {
-  const plain: Partial<Record<ModelRole, string>> = {};
-  const messagesModels: Partial<Record<ModelRole, string>> = {};
-  for (const [role, model] of Object.entries(models) as [ModelRole, string | { chat?: string; messages?: string }][]) {
-    const { chat, messages } = typeof model === "string" ? { chat: model, messages: model } : model;
-    const first = chat ?? messages;
-    if (first !== undefined) plain[role] = first;
-    if (messages !== undefined && messages !== first) messagesModels[role] = messages;
-  }
-  return { plain, messagesModels };
+/** The plain models by their dialects; of the other roles, one id stands for both dialects. */
+export function modelsByDialect({ chat, messages, ...roles }: TargetFile["models"] = {}): Target["models"] {
+  const of = (dialect: keyof Target["models"], plain: string | undefined) => {
+    const ids = Object.entries(roles).map(([role, id]) => [role, typeof id === "string" ? id : id?.[dialect]]);
+    return Object.fromEntries([["plain", plain], ...ids].filter(([, id]) => id !== undefined));
+  };
+  return { chat: of("chat", chat), messages: of("messages", messages) };
 }
 
 function tiersOf({ tiers = {} }: TargetFile) {
@@ -208,6 +202,22 @@ function tiersOf({ tiers = {} }: TargetFile) {
     const account = tiers[tier];
     return account === undefined ? [] : [[tier, account] as const];
   });
+}
+
+/** Limits that the gateway does not have are infinite. */
+function ownLimitsOf(limits: NonNullable<TargetFile["limits"]>): Limits {
+  if (typeof limits === "string") return TIERS[limits];
+  const number = (limit: number | "none") => (limit === "none" ? Number.POSITIVE_INFINITY : limit);
+  return { rpm: number(limits.rpm), inFlight: number(limits.inFlight) };
+}
+
+/** A limit that the gateway is said not to have is a declared gap, unless an account is set aside for limits. */
+function undeclaredLimits({ limits, limited = [] }: TargetFile): Partial<Record<State, string>> {
+  if (typeof limits !== "object" || limited.length > 0) return {};
+  const gaps: Partial<Record<State, string>> = {};
+  if (limits.rpm === "none") gaps["limited.rate"] = "the target declares limits.rpm: none";
+  if (limits.inFlight === "none") gaps["limited.slots"] = "the target declares limits.inFlight: none";
+  return gaps;
 }
 
 function limitsOf(limits: Limits | Tier): Limits {

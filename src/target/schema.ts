@@ -31,6 +31,20 @@ const limits = z
   .union([z.enum(["starter", "growth", "scale"]), limitNumbers])
   .meta({ description: "A tier by name, or the account's own numbers." });
 
+const ownLimit = z.union([z.int().positive(), z.literal("none")]);
+/** A gateway without one of the limits can say so for the account of `valid`; accounts set aside for limits have both. */
+const ownLimits = z
+  .union([
+    z.enum(["starter", "growth", "scale"]),
+    z.strictObject({
+      rpm: ownLimit.meta({ description: 'Requests per minute; "none" where the gateway has no such limit.' }),
+      inFlight: ownLimit.meta({
+        description: 'Requests in flight at once; "none" where the gateway has no such limit.',
+      }),
+    }),
+  ])
+  .meta({ description: "A tier by name, or the account's own numbers." });
+
 const secondReference = keyReference
   .optional()
   .meta({ description: "Reference to another active key of the same account." });
@@ -59,10 +73,13 @@ const keys = z.strictObject({
 const roleModel = z.union([text, z.strictObject({ chat: text.optional(), messages: text.optional() })]);
 
 const models = z.strictObject({
-  chat: text
-    .optional()
-    .meta({ description: "Plain model for the chat-completions dialect; default: from GET /models." }),
-  messages: text.optional().meta({ description: "Plain model for the messages dialect; default: the chat model." }),
+  chat: text.optional().meta({
+    description:
+      "Plain model for the chat-completions dialect; default: the first of GET /models that both dialects serve.",
+  }),
+  messages: text.optional().meta({
+    description: "Plain model for the messages dialect; default: the chat model, where this dialect serves it.",
+  }),
   stream: roleModel.optional().meta({ description: "A model with a long streaming reply." }),
   slow: roleModel.optional().meta({ description: "A model whose reply takes many seconds." }),
   tools: roleModel.optional().meta({ description: "A model that answers with a tool call." }),
@@ -168,8 +185,9 @@ export const targetSchema = z
     }),
     keys: keys.meta({ description: "Keys by the state they are in, as references." }),
     models: models.optional().meta({ description: "Model ids by what they are good for." }),
-    limits: limits.optional().meta({
-      description: "Limits of the account of valid: starter, growth, scale, or { rpm, inFlight }. Unset: unknown.",
+    limits: ownLimits.optional().meta({
+      description:
+        'Limits of the account of valid: starter, growth, scale, or { rpm, inFlight }, each a number or "none" where the gateway has no such limit: a declared gap. Unset: unknown.',
     }),
     limited: z
       .array(account)
@@ -203,7 +221,7 @@ export const targetSchema = z
       .meta({ description: 'What real clients need beyond the specification; "none" leaves it out.' }),
     budget: z
       .strictObject({
-        requests: z.int().positive().optional().meta({ description: "Most requests of a run; default 5,000." }),
+        requests: z.int().positive().optional().meta({ description: "Most requests of a run; default 10,000." }),
         outputTokens: z
           .int()
           .positive()

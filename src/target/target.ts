@@ -2,12 +2,19 @@ import type { Key } from "./key.ts";
 import type { TargetFile, Tier } from "./schema.ts";
 
 export type KeyName = keyof TargetFile["keys"];
-export type ModelRole = keyof NonNullable<TargetFile["models"]>;
+/** What a model is good for. `plain` answers with text: the target file names it by its dialect. */
+export type ModelRole = "plain" | Exclude<keyof NonNullable<TargetFile["models"]>, "chat" | "messages">;
+export type Models = Readonly<Partial<Record<ModelRole, string>>>;
 
 export interface Limits {
-  /** Requests per minute. */
+  /** Requests per minute; infinite where the gateway is said to have no such limit. */
   readonly rpm: number;
   readonly inFlight: number;
+}
+
+/** Whether the account has a limit of each kind: a gateway may be declared to have none. */
+export function hasBothLimits({ rpm, inFlight }: Limits): boolean {
+  return Number.isFinite(rpm) && Number.isFinite(inFlight);
 }
 
 /** An account set aside for limit checks or for a tier. */
@@ -36,9 +43,8 @@ export interface Target {
   readonly extraSecrets: readonly Key[];
   readonly contract: NonNullable<TargetFile["contract"]>;
   readonly keys: Readonly<Partial<Record<KeyName, Key>>> & { readonly valid: Key };
-  readonly models: Readonly<Partial<Record<ModelRole, string | undefined>>>;
-  /** Models of the messages dialect, where it has its own. */
-  readonly messagesModels: Readonly<Partial<Record<ModelRole, string>>>;
+  /** Model ids by dialect and role. */
+  readonly models: { readonly chat: Models; readonly messages: Models };
   /** Limits of the account of `valid`; `undefined` when the operator does not say. */
   readonly limits: Limits | undefined;
   readonly limited: readonly Account[];

@@ -124,7 +124,7 @@ const streamShape = defineCompat("chat", {
   across: { case: ["short", "long"] },
   cost: { requests: 2 },
   async probe(t) {
-    const ask = t.case === "long" && t.target.models.stream !== undefined ? ({ model: "stream" } as const) : {};
+    const ask = t.case === "long" && (await t.hasModel("stream")) ? ({ model: "stream" } as const) : {};
     return {
       streams: [
         await t.ask({ ...ask, endpoint: "chat", mode: "stream" }),

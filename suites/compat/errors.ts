@@ -24,8 +24,8 @@ const envelopes = DIALECTS.map((dialect) =>
     cost: { requests: 8 },
     async probe(t) {
       const ask = { endpoint: dialect, intent: "denied" as const };
-      const failing =
-        t.target.models.upstreamError === undefined ? [] : [await askPastRate(t, { ...ask, model: "upstreamError" })];
+      const fails = await t.hasModel("upstreamError");
+      const failing = fails ? [await askPastRate(t, { ...ask, model: "upstreamError" })] : [];
       return {
         errors: [
           await t.ask({ ...ask, key: null }),

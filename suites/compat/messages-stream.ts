@@ -175,7 +175,7 @@ const streamShape = defineCompat("messages", {
   cost: { requests: 3 },
   async probe(t) {
     const prompt = `Say something short: ${t.nonce()}`;
-    const ask = t.case === "long" && t.target.models.stream !== undefined ? ({ model: "stream" } as const) : {};
+    const ask = t.case === "long" && (await t.hasModel("stream")) ? ({ model: "stream" } as const) : {};
     return {
       whole: await t.ask({ ...ask, endpoint: "messages", prompt }),
       streams: [

@@ -1,5 +1,5 @@
 import exec from "k6/execution";
-import { Counter, Trend } from "k6/metrics";
+import { Counter, Rate, Trend } from "k6/metrics";
 import type { Ask } from "./plan.ts";
 import type { Answer } from "./read-answer.ts";
 
@@ -9,6 +9,11 @@ const sent = new Counter("gauntlet_sent");
 const admitted = new Counter("gauntlet_admitted");
 const denials = new Counter("gauntlet_denials");
 const failures = new Counter("gauntlet_failures");
+/** Denied for another reason than a limit: waiting does not help. */
+const refusals = new Counter("gauntlet_refusals");
+const served = new Rate("gauntlet_served");
+/** Denials that load is expected to meet. */
+const LIMITS = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
 const promisesKept = new Counter("gauntlet_promises_kept");
 const promisesMissed = new Counter("gauntlet_promises_missed");
 const earlySends = new Counter("gauntlet_early_sends");
@@ -74,6 +79,8 @@ export function measure(ask: Ask, marks: Marks, answer: Answer, clean: (text: st
     request.add(marks.totalMs, tags),
   );
   sent.add(1, tags);
+  served.add(answer.outcome === "admitted" || answer.outcome === "unfinished");
+  if (answer.outcome === "denied" && !LIMITS.includes(answer.what)) refusals.add(1, tags);
   if (marks.status > 0) firstByte.add(marks.firstByteMs, tags);
   if (answer.outcome === "admitted") admitted.add(1, tags);
   else if (answer.outcome === "denied") denials.add(1, tags);

@@ -18,8 +18,13 @@ export interface Plan {
   readonly retry: RetryOptions;
   readonly groups: readonly Group[];
   /** By metric, as k6 writes them. */
-  readonly thresholds: Readonly<Record<string, readonly string[]>>;
+  readonly thresholds: Readonly<Record<string, readonly Threshold[]>>;
 }
+
+/** An expression of k6, or one that ends the test when it does not hold. */
+export type Threshold =
+  | string
+  | { readonly threshold: string; readonly abortOnFail: true; readonly delayAbortEval: string };
 
 export type Dialect = "chat" | "messages";
 

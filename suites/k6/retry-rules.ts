@@ -42,7 +42,8 @@ export function decideRetry(answered: Answered, random: number, options: RetryOp
   if (retry === "never" || attempts >= options.maxAttempts) return { kind: "stop" };
   const growing = Math.min(options.maxBackoffMs, options.baseMs * 2 ** (attempts - 1));
   const backoffMs = growing / 2 + (random * growing) / 2;
-  if (retry !== "as-told" || hintMs === undefined) return { kind: "wait", ms: backoffMs, told: false };
+  // A wait of nothing is none: taken at its word it would be a tight loop.
+  if (retry !== "as-told" || hintMs === undefined || hintMs === 0) return { kind: "wait", ms: backoffMs, told: false };
   if (hintMs > options.longestHintMs) return { kind: "stop" };
   return { kind: "wait", ms: hintMs + (reason === "concurrency_limit_exceeded" ? backoffMs : 0), told: true };
 }

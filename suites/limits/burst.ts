@@ -9,9 +9,53 @@ export type Burst = {
   readonly seconds: number;
 };
 
-/** A 429 that is not about slots. */
+/** Whose a 429 is that names no limit: of the rate, until a burst showed that it is of the slots. */
+export type Unnamed = "rate" | "slots";
+
+/** What says by its name which limit, or which spending rule, it is about. */
+const NAMED: readonly (string | undefined)[] = [
+  "rate_limit_exceeded",
+  "concurrency_limit_exceeded",
+  "budget_exhausted",
+  "quota_exceeded",
+];
+
+/** A denial for the number in flight, by its name, whatever its status. */
+export function isSlotDenial(answer: Answer): boolean {
+  return isDeniedAs(answer, "concurrency_limit_exceeded");
+}
+
+/** A denial for the rate, whatever its status; a 429 that names no limit is taken for one. */
 export function isRateDenial(answer: Answer): boolean {
-  return answer.status === 429 && answer.reason !== "concurrency_limit_exceeded";
+  return !isSlotDenial(answer) && (answer.status === 429 || isDeniedAs(answer, "rate_limit_exceeded"));
+}
+
+/** Tells the denials of the two limits apart where 429s without a name are of one of them. */
+export function limitDenials(unnamed: Unnamed) {
+  const isSlots = (answer: Answer) => isSlotDenial(answer) || (unnamed === "slots" && isUnnamed(answer));
+  return { isSlots, isRate: (answer: Answer) => isRateDenial(answer) && !isSlots(answer) };
+}
+
+function isDeniedAs({ status = 0, reason }: Answer, limit: string): boolean {
+  return status >= 400 && reason === limit;
+}
+
+function isUnnamed({ status, reason }: Answer): boolean {
+  return status === 429 && !NAMED.includes(reason);
+}
+
+/**
+ * Whose the 429s of a burst are that name no limit: of the slots, when each came while as many others were under way as
+ * there are slots.
+ */
+export function unnamedIn(answers: readonly Answer[], slots: number): Unnamed {
+  const unnamed = answers.filter(isUnnamed);
+  const served = answers.filter(isServed).map(({ exchange }) => exchange.timeline);
+  const isFull = ({ exchange: { timeline } }: Answer) => {
+    const atUs = timeline.headersUs ?? timeline.endUs;
+    return served.filter(({ sentUs = 0, endUs }) => sentUs < atUs && endUs > atUs).length >= slots;
+  };
+  return unnamed.length > 0 && unnamed.every(isFull) ? "slots" : "rate";
 }
 
 /** Whatever was not served, and not for want of a slot: a denial for the rate by whatever status a gateway gives it. */
@@ -21,10 +65,6 @@ export function isRefused(answer: Answer): boolean {
 
 export function isServed({ status = 0 }: Answer): boolean {
   return status >= 200 && status < 300;
-}
-
-export function isSlotDenial(answer: Answer): boolean {
-  return answer.status === 429 && answer.reason === "concurrency_limit_exceeded";
 }
 
 export interface BurstPlan {

@@ -7,15 +7,23 @@ import {
   type Probe,
   type Verdict,
 } from "../../src/conformance/index.ts";
+import type { Target } from "../../src/target/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import type { ExpectedDenial } from "../shared/judge-denial.ts";
-import { isRateDenial, isSlotDenial } from "./burst.ts";
-import { type SlotsRecording, slotsScenario } from "./slots-scenario.ts";
+import { limitDenials } from "./burst.ts";
+import { isRich, type SlotsRecording, slotsScenario } from "./slots-scenario.ts";
 
 type SlotsCheckSpec = Pick<CheckSpec<never>, "id" | "title" | "covers" | "explains"> & {
   readonly needs?: readonly Need[];
   readonly judge: (recording: SlotsRecording & { readonly expected: ExpectedDenial }, verdict: Verdict) => void;
 };
+
+/** What the scenario sends, about: a wave of all slots after each thing that ends a request, where the rate has room for them. */
+function requestsForSlots(target: Target): number {
+  const limits = limitedFor(target, "slots")?.limits;
+  if (limits === undefined) return 0;
+  return isRich(limits) ? 40 * limits.inFlight + 320 : 2 * limits.inFlight + 60;
+}
 
 /** All slot checks judge one scenario on the account with the fewest slots. */
 export function defineSlotsCheck({ judge, needs = [], ...spec }: SlotsCheckSpec): Check {
@@ -24,15 +32,17 @@ export function defineSlotsCheck({ judge, needs = [], ...spec }: SlotsCheckSpec)
     needs: ["limited.slots", "model.stream", ...needs],
     lock: (target) => `account ${limitedFor(target, "slots")?.key.name ?? ""}`,
     alone: (target) => limitedFor(target, "slots")?.shared === true,
-    cost: { requests: 180, waitS: 30 },
+    cost: { requests: requestsForSlots, waitS: 30 },
     async probe(t: Probe) {
       const recording = await t.once("limits.slots", () => slotsScenario(t));
       return { ...recording, expected: expectedDenial(t, "concurrency_limit_exceeded") };
     },
     judge(recording, verdict) {
-      const rate = recording.burst.find(isRateDenial);
+      const { burst, unnamed } = recording;
+      const { isRate, isSlots } = limitDenials(unnamed);
+      const rate = burst.find(isRate);
       // A limiter without burst denies for the rate what comes at once; only then does the burst say nothing of slots.
-      if (rate !== undefined && !recording.burst.some(isSlotDenial) && !recording.spaced) {
+      if (rate !== undefined && !burst.some(isSlots) && !recording.spaced) {
         verdict.inconclusive(`the rate limit came before the slots (${rate.summary})`);
       }
       judge(recording, verdict);

@@ -65,6 +65,29 @@ const present = defineWatch({
   },
 });
 
+const wellFormed = defineWatch({
+  id: "retry-after.form",
+  title: "A Retry-After is a number of seconds in digits, or an HTTP date",
+  covers: ["HTTP-RETRY-AFTER-FORM"],
+  explains:
+    "Looks at every answer of the run that carries the header, whatever it refuses. The standard allows digits alone or an HTTP date, once: a fraction, a sign, a unit, a word, an ISO date, an empty value or two different values are read by no client, or by each in its own way.",
+  judge(answers, verdict) {
+    const hinted = answers.filter((answer) => answer.header("retry-after") !== undefined);
+    if (hinted.length === 0)
+      return verdict.notApplicable("no answer carried the header; retry-after.present asks for it");
+    for (const answer of hinted) {
+      const values = [...new Set(answer.headerValues("retry-after"))];
+      const form = readRetryAfter(values[0] ?? "", answer.arrivedAtMs);
+      const well = that("digits or an HTTP date, once", () => values.length === 1 && form.kind !== "unusable");
+      verdict.must("HTTP-RETRY-AFTER-FORM", values.join(" and "), well, {
+        in: answer,
+        at: "Retry-After",
+        because: form.kind === "unusable" ? `${answer.summary}: ${form.why}` : answer.summary,
+      });
+    }
+  },
+});
+
 const usable = defineWatch({
   id: "retry-after.usable",
   title: "The hint of a denial for the rate can be used",
@@ -183,4 +206,4 @@ function judgeCounters(answer: Answer, verdict: Verdict): void {
     });
 }
 
-export const HINT_CHECKS: readonly Check[] = [present, usable, onSlots, notOnSuccess, counters];
+export const HINT_CHECKS: readonly Check[] = [present, wellFormed, usable, onSlots, notOnSuccess, counters];

@@ -1,4 +1,5 @@
 import type { Answer, Ask, Held, LimitedAccount, Probe } from "../../src/conformance/index.ts";
+import { servable } from "../shared/servable.ts";
 
 /** Streams that ran on while something else of the account ended, and what was tried then. */
 export type LeftHouse = {
@@ -17,22 +18,15 @@ const NOTICED_MS = 300;
  * leaves one stream.
  */
 export async function housesThatAreLeft(t: Probe, { key, limits }: LimitedAccount, long: Ask): Promise<LeftHouse[]> {
-  const { upstreamError, cutStream } = t.target.models;
-  const endings: readonly Ask[] = [
+  const endings = await servable(t, [
     { endpoint: "chat" },
     { endpoint: "messages" },
     { endpoint: "chat", mode: "stream" },
     { endpoint: "chat", model: "unknown" },
-    ...(upstreamError === undefined
-      ? []
-      : [
-          { endpoint: "chat" as const, model: "upstreamError" as const },
-          { endpoint: "messages" as const, model: "upstreamError" as const },
-        ]),
-    ...(cutStream === undefined
-      ? []
-      : [{ endpoint: "chat" as const, mode: "stream" as const, model: "cutStream" as const }]),
-  ];
+    { endpoint: "chat", model: "upstreamError" },
+    { endpoint: "messages", model: "upstreamError" },
+    { endpoint: "chat", mode: "stream", model: "cutStream" },
+  ]);
   const oneLeft = await house(t, long, limits.inFlight - 1, "others had ended beside them", async () => {
     for (const ask of endings) await t.begin({ mode: "whole", ...ask, key, intent: "odd" }).done;
   });

@@ -35,7 +35,8 @@ function defineRateCheck({ judge, needs = [], ...spec }: RateCheckSpec): Check {
     needs: ["limited.rate", ...needs],
     lock: (target) => `account ${limitedFor(target, "rate")?.key.name ?? ""}`,
     alone: (target: Target) => limitedFor(target, "rate")?.shared === true,
-    cost: { requests: 100, waitS: 62 },
+    // Two bursts to the limit, a third where one let too much through, and what is tried while the account is denied.
+    cost: { requests: (target) => Math.ceil(2.5 * (limitedFor(target, "rate")?.limits.rpm ?? 0)) + 100, waitS: 62 },
     async probe(t: Probe) {
       const recording = await t.once("limits.rate", () => rateScenario(t));
       return { ...recording, expected: expectedDenial(t, "rate_limit_exceeded") };

@@ -100,7 +100,8 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
     if (!again.answers.some(isRefused)) undenied.push(again);
     return again;
   };
-  const whileDenied = await triesWhileDenied(t, key, kindsOf(t, account), toTheLimit);
+  const kinds = await kindsOf(t, account);
+  const whileDenied = await triesWhileDenied(t, key, kinds, toTheLimit);
   const [storm, others] = await Promise.all([
     knockAtOnce(t, key, Math.max(1, Math.min(6, limits.inFlight))),
     othersMeanwhile(t, account, { tries: 3, again: { key, endpoint: "chat" } }),
@@ -121,7 +122,7 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
       paced: isEarly ? await paced(t, chat, limits.rpm * SAFE_SHARE) : [],
     };
 
-  const shorter = await keepShorter(t, denial, whileDenied, kindsOf(t, account));
+  const shorter = await keepShorter(t, denial, whileDenied, kinds);
   if (laterDenied.length > 0) await knockUpTo(t, account, plan.parallel);
   const asItStands = shorter === null && laterDenied.length === 0;
   const last = asItStands ? denial : await knock(t, key);

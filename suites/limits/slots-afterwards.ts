@@ -1,17 +1,17 @@
 import { atLeast, atMost, type Check, type Verdict } from "../../src/conformance/index.ts";
 import { mostAtOnce } from "./at-once.ts";
-import { admittedIn, isRateDenial, isServed, isSlotDenial } from "./burst.ts";
+import { admittedIn, isServed, limitDenials, type Unnamed } from "./burst.ts";
 import { defineSlotsCheck } from "./define-slots-check.ts";
 import type { Wave } from "./slots-waves.ts";
 
 /** Waves whose missing slots break the MUST row: the requests before them had ended by themselves. */
-function judgeWave({ what, expected, answers, later }: Wave, verdict: Verdict): void {
+function judgeWave({ what, expected, answers, later }: Wave, unnamed: Unnamed, verdict: Verdict): void {
   const left = what.includes("client left");
   const last = later ?? answers;
   const served = admittedIn(last);
   // What the rate denied says nothing about slots.
-  if (served < expected && last.some(isRateDenial)) return;
-  const seen = { in: last.find(isSlotDenial), because: `slots free after ${what}` };
+  if (served < expected && last.some(limitDenials(unnamed).isRate)) return;
+  const seen = { in: last.find(limitDenials(unnamed).isSlots), because: `slots free after ${what}` };
   if (left) verdict.should("LIMIT-CONC-5", served, atLeast(expected), seen);
   else verdict.must("LIMIT-CONC-4", served, atLeast(expected), seen);
   const running = mostAtOnce(last);
@@ -27,10 +27,10 @@ const slotsComeBack = defineSlotsCheck({
   covers: ["LIMIT-CONC-4", "LIMIT-CONC-2", "STREAM-3"],
   explains:
     "After finished, denied, refused and failed requests and broken streams, twice as many as there are slots, a full wave of simultaneous streams must be admitted, and one more denied; a wave that was not is sent once more 1.5 s later, because no moment is stated. A failure names what leaks slots, or gives back more than it took.",
-  judge({ waves }, verdict) {
+  judge({ waves, unnamedLater }, verdict) {
     const own = waves.filter(({ what }) => !what.includes("client left"));
     if (own.length === 0) return verdict.notApplicable("the account's rate is too low for repeated full waves");
-    for (const wave of own) judgeWave(wave, verdict);
+    for (const wave of own) judgeWave(wave, unnamedLater, verdict);
     if (verdict.findings.length === 0) verdict.inconclusive("the rate denied a part of every wave");
   },
 });
@@ -58,10 +58,10 @@ const abandonedSlotsComeBack = defineSlotsCheck({
   covers: ["LIMIT-CONC-5", "LIMIT-CONC-2"],
   explains:
     "Clients leave in the middle of streams and before whole replies. A while later (2 s, once more after 10 s; how soon is not shown) a full wave should be admitted. A warning means that every client that leaves costs a slot.",
-  judge({ waves }, verdict) {
+  judge({ waves, unnamedLater }, verdict) {
     const left = waves.filter(({ what }) => what.includes("client left"));
     if (left.length === 0) return verdict.notApplicable("the account's rate is too low for repeated full waves");
-    for (const wave of left) judgeWave(wave, verdict);
+    for (const wave of left) judgeWave(wave, unnamedLater, verdict);
     if (verdict.findings.length === 0) verdict.inconclusive("the rate denied a part of every wave");
   },
 });

@@ -3,7 +3,7 @@ import { median } from "../../src/core/index.ts";
 import { DIALECTS } from "../../src/wire/index.ts";
 import { judgeDenial } from "../shared/judge-denial.ts";
 import { mostAtOnce } from "./at-once.ts";
-import { admittedIn, isRateDenial, isServed, isSlotDenial } from "./burst.ts";
+import { admittedIn, isServed, isSlotDenial, limitDenials } from "./burst.ts";
 import { defineSlotsCheck } from "./define-slots-check.ts";
 import { SLOTS_AFTERWARDS } from "./slots-afterwards.ts";
 import type { SlotsRecording } from "./slots-scenario.ts";
@@ -14,18 +14,38 @@ const enforced = defineSlotsCheck({
   title: "More requests in flight than the limit are denied",
   covers: ["LIMIT-CONC-1", "ERR-429-CONC", "LIMIT-2"],
   explains:
-    "Sends several times as many long streams at once as there are slots. At least one denial concurrency_limit_exceeded must come; a gateway that silently queues the rest, or serves it, does not have the limit.",
-  judge({ burst, limits }, verdict) {
-    const denied = burst.filter(isSlotDenial);
-    const seen = {
-      in: denied[0] ?? burst.at(-1),
-      because: `${burst.length} at once, ${limits.inFlight} slots, ${admittedIn(burst)} served`,
-    };
-    verdict.must("LIMIT-CONC-1", denied.length, atLeast(1), seen);
-    verdict.must("ERR-429-CONC", denied.length, atLeast(1), seen);
-    verdict.must("LIMIT-2", denied.length, atLeast(1), seen);
+    "Sends several times as many long streams at once as there are slots. At least one must be refused: a gateway that silently queues the rest, or serves it, does not have the limit. How it is refused is a demand of its own: 429 concurrency_limit_exceeded.",
+  judge({ burst, limits, unnamed, expected }, verdict) {
+    const refused = burst.filter((answer) => limitDenials(unnamed).isSlots(answer) || isTurnedAway(answer));
+    const because = `sent ${burst.length} concurrent requests with a limit of ${limits.inFlight}: ${outcomesOf(burst)}`;
+    const seen = { in: refused[0] ?? burst.at(-1), because };
+    verdict.must("LIMIT-CONC-1", refused.length, atLeast(1), seen);
+    verdict.must("LIMIT-2", refused.length, atLeast(1), seen);
+    const [first] = refused;
+    if (first === undefined) return;
+    const isNamed = (answer: Answer) => answer.status === expected.status && answer.reason === expected.word;
+    const other = refused.find((answer) => !isNamed(answer));
+    const named = that(`${expected.status} ${expected.word}`, () => other === undefined);
+    verdict.must("ERR-429-CONC", (other ?? first).summary, named, { in: other ?? first, because });
   },
 });
+
+/** Refused by an error that blames the gateway, or the moment, and nothing that the request has in it. */
+function isTurnedAway({ status = 0 }: Answer): boolean {
+  return status === 503;
+}
+
+/** How many were admitted, and what the others were told, in words. */
+function outcomesOf(answers: readonly Answer[]): string {
+  const counts = new Map<string, number>();
+  for (const answer of answers) {
+    const { status, reason } = answer;
+    const named = status !== undefined && status >= 400 && reason === undefined ? " without a reason code" : "";
+    const what = isServed(answer) ? "admitted" : `answered ${answer.summary}${named}`;
+    counts.set(what, (counts.get(what) ?? 0) + 1);
+  }
+  return [...counts].map(([what, count]) => `${count} ${what}`).join(", ");
+}
 
 const exact = defineSlotsCheck({
   id: "limits.slots-exact",
@@ -33,13 +53,14 @@ const exact = defineSlotsCheck({
   covers: ["LIMIT-CONC-2", "LIMIT-2"],
   explains:
     "Of a burst far over the limit, over as many connections, exactly the number of slots is served, and never more run at one moment. Fewer means an off-by-one or leaked slots; more means counters per connection, worker or dialect, or a check that does not count at once.",
-  judge({ burst, limits }, verdict) {
-    if (!burst.some(isSlotDenial)) return verdict.inconclusive("nothing was denied; see limits.slots-enforced");
+  judge({ burst, limits, unnamed }, verdict) {
+    const denied = burst.find(limitDenials(unnamed).isSlots);
+    if (denied === undefined) return verdict.inconclusive("nothing was denied; see limits.slots-enforced");
     const served = admittedIn(burst);
     const running = mostAtOnce(burst);
     const why = `${burst.length} at once, ${limits.inFlight} slots`;
     verdict.must("LIMIT-CONC-2", served, atLeast(limits.inFlight), {
-      in: burst.find(isSlotDenial),
+      in: denied,
       because: `served of ${why}`,
     });
     verdict.must("LIMIT-CONC-2", running, atMost(limits.inFlight), {
@@ -56,9 +77,9 @@ const fullHouse = defineSlotsCheck({
   covers: ["LIMIT-CONC-3", "LIMIT-CONC-1"],
   explains:
     "Streams take every slot. A request is tried right away, after many denials, and late in the life of the streams: always denied, and not kept waiting until a slot comes free. When a stream has ended a request is admitted. A slot that is freed when the stream begins, or after a while, shows here.",
-  judge({ held, extras, storm, late, freed }, verdict) {
-    const missed = held.filter(isSlotDenial);
-    if (!held.some(isRateDenial))
+  judge({ held, extras, storm, late, freed, unnamedLater }, verdict) {
+    const missed = held.filter(limitDenials(unnamedLater).isSlots);
+    if (!held.some(limitDenials(unnamedLater).isRate))
       verdict.must("LIMIT-CONC-3", missed.length, 0, {
         in: missed[0],
         because: `of ${held.length} streams, as many as there are slots, denied for their number, twice in a row`,
@@ -89,7 +110,10 @@ const fullHouse = defineSlotsCheck({
       verdict.must("LIMIT-CONC-3", served !== undefined, false, { in: served, because: `served ${when}` });
     }
     if (freed !== null) {
-      verdict.must("LIMIT-CONC-3", isSlotDenial(freed), false, { in: freed, because: "one stream had ended" });
+      verdict.must("LIMIT-CONC-3", limitDenials(unnamedLater).isSlots(freed), false, {
+        in: freed,
+        because: "one stream had ended",
+      });
     }
   },
 });
@@ -269,9 +293,9 @@ const promptDenial = defineSlotsCheck({
   covers: ["LIMIT-CONC-1"],
   explains:
     "A request over the limit is answered while the slots are still held. One that waits until a slot is free was queued: the caller cannot reduce its parallelism by what it is not told.",
-  judge({ extras, storm, held }, verdict) {
+  judge({ extras, storm, held, unnamedLater }, verdict) {
     verdict.assume(held.every(isServed), "as many streams as there are slots were admitted");
-    const denied = [...storm, ...extras.flatMap(({ answers }) => answers)].filter(isSlotDenial);
+    const denied = [...storm, ...extras.flatMap(({ answers }) => answers)].filter(limitDenials(unnamedLater).isSlots);
     if (denied.length === 0) return verdict.inconclusive("nothing was denied; see limits.slots-enforced");
     const slow = denied.filter((answer) => answer.durationMs > PROMPT_MS && !whileFull(answer, held));
     const most = that("fewer than half of them", (count) => (count as number) < denied.length / 2);

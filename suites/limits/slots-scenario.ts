@@ -1,10 +1,12 @@
 import type { Answer, Ask, Held, LimitedAccount, Probe } from "../../src/conformance/index.ts";
 import { median } from "../../src/core/index.ts";
-import { atOnce, isRateDenial, isServed, isSlotDenial } from "./burst.ts";
+import type { Limits } from "../../src/target/index.ts";
+import { servable } from "../shared/servable.ts";
+import { atOnce, isServed, limitDenials, type Unnamed, unnamedIn } from "./burst.ts";
 import { housesThatAreLeft, type LeftHouse } from "./left-houses.ts";
 import { longStream } from "./long-stream.ts";
 import { type OtherAccount, othersMeanwhile } from "./others-meanwhile.ts";
-import { evenly, LATE_MS, SETTLE_MS, type Wave, wavesAfterEverything } from "./slots-waves.ts";
+import { evenly, LATE_MS, SETTLE_MS, type Wave, type WaveRhythm, wavesAfterEverything } from "./slots-waves.ts";
 import { knockAtOnce } from "./while-denied.ts";
 
 /** Requests sent while every slot was held. */
@@ -14,6 +16,10 @@ export type SlotsRecording = {
   readonly limits: { readonly rpm: number; readonly inFlight: number };
   /** Three times as many streams as there are slots, at once, each on a connection of its own. */
   readonly burst: readonly Answer[];
+  /** Whose its 429s are that name no limit. */
+  readonly unnamed: Unnamed;
+  /** The same of what came after it: where the account has rate enough that nothing else can be meant. */
+  readonly unnamedLater: Unnamed;
   /** Whether they were sent evenly, well below the rate, because the rate had denied some of them at once. */
   readonly spaced: boolean;
   /** The streams that held every slot. */
@@ -42,6 +48,11 @@ export type LateOne = { readonly held: readonly Answer[]; readonly extra: Answer
 /** A denial is recorded within this time after its first byte. */
 const AT_ONCE_MS = 60;
 
+/** Whether the rate has room for a full wave after everything that frees slots; else only one full house is affordable. */
+export function isRich({ rpm, inFlight }: Limits): boolean {
+  return rpm >= 30 * inFlight + 100;
+}
+
 /**
  * What slots do: a burst far over the limit, a full house with others knocking early and late, and full waves after
  * everything that frees slots. Uses the account with the fewest slots.
@@ -51,51 +62,55 @@ export async function slotsScenario(t: Probe): Promise<SlotsRecording> {
   const { limits, key } = account;
   const slots = limits.inFlight;
   const long = longStream(key);
-  // On an account with a low rate only the full house is affordable.
-  const rich = limits.rpm >= 30 * slots + 100;
+  const rich = isRich(limits);
   const over = rich ? slots * 2 : Math.min(8, slots);
   // Keys take turns: one whose requests take no slot lets in too many.
   const both = account.second === undefined ? [long] : [long, { ...long, key: account.second }];
   let burst = await atOnce(t, both, slots + over);
   const spacingMs = 120_000 / limits.rpm;
-  const spaced = burst.some(isRateDenial) && spacingMs * (slots + over) < typicalMs(burst) * 0.7;
+  const first = unnamedIn(burst, slots);
+  const spaced = burst.some(limitDenials(first).isRate) && spacingMs * (slots + over) < typicalMs(burst) * 0.7;
   await t.wait(SETTLE_MS);
   if (spaced) {
     burst = await evenly(t, long, slots + over, spacingMs);
     await t.wait(SETTLE_MS);
   }
+  const unnamed = unnamedIn(burst, slots);
+  const unnamedLater = rich ? unnamed : "rate";
   // Dialects take turns in the house: one whose streams take no slot leaves room.
   const onMessages: Ask = { ...long, endpoint: "messages" };
-  const trial = await t.begin(onMessages).done;
-  const isAsLong = typicalMs([trial]) > typicalMs(burst) * 0.8;
+  const [tried] = await servable(t, [onMessages]);
+  const trial = tried === undefined ? undefined : await t.begin(tried).done;
+  const isAsLong = trial !== undefined && isServed(trial) && typicalMs([trial]) > typicalMs(burst) * 0.8;
   // So do keys: one whose streams lose their slots early leaves room, too.
   const other: Ask = account.second === undefined ? {} : { key: account.second };
   const dialects =
-    isServed(trial) && trial.streamed && isAsLong
+    isAsLong && trial.streamed
       ? [long, { ...onMessages, ...other }, { ...long, ...other }, onMessages]
       : [long, { ...long, ...other }];
   await t.wait(spaced ? spacingMs : SETTLE_MS);
-  const house = await fullHouse(t, account, dialects, { typical: typicalMs(burst), spacingMs: spaced ? spacingMs : 0 });
-  const slow = rich && !spaced && t.target.models.slow !== undefined;
+  const rhythm = { typical: typicalMs(burst), spacingMs: spaced ? spacingMs : 0, unnamed: unnamedLater };
+  const house = await fullHouse(t, account, dialects, rhythm);
+  const slow = rich && !spaced && (await t.hasModel("slow"));
   const whole: Ask = { key, endpoint: "chat", mode: "whole", model: "slow", intent: "either", freshConnection: true };
   const wholes = slow ? await atOnce(t, [whole], slots + over) : [];
   const lateWhole = slow ? await lateIn(t, whole, slots, typicalMs(wholes)) : null;
   const lateStream = slow ? await lateIn(t, { ...whole, mode: "stream" }, slots, typicalMs(wholes)) : null;
   await t.wait(SETTLE_MS);
   const houses = rich && !spaced ? await housesThatAreLeft(t, account, long) : [];
-  const waves = rich ? await wavesAfterEverything(t, account, long, spaced ? spacingMs : 0) : [];
-  return { limits, burst, spaced, ...house, wholes, lateWhole, lateStream, waves, houses };
+  const waves = rich ? await wavesAfterEverything(t, account, long, rhythm) : [];
+  return { limits, burst, unnamed, unnamedLater, spaced, ...house, wholes, lateWhole, lateStream, waves, houses };
 }
 
 /** Replies that take less are over before it can be called late in their life, ms. */
 const LONG_WHOLE_MS = 1_200;
 
-async function lateIn(t: Probe, whole: Ask, slots: number, typical: number): Promise<LateOne | null> {
+async function lateIn(t: Probe, ask: Ask, slots: number, typical: number): Promise<LateOne | null> {
   if (!(typical >= LONG_WHOLE_MS)) return null;
   await t.wait(SETTLE_MS);
-  const held = Array.from({ length: slots }, () => t.begin(whole).done);
+  const held = Array.from({ length: slots }, () => t.begin(ask).done);
   await t.wait(typical * 0.75);
-  const extra = await t.begin({ ...whole, mode: "whole", model: "chat" }).done;
+  const extra = await t.begin({ ...ask, mode: "whole", model: "plain" }).done;
   return { held: await Promise.all(held), extra };
 }
 
@@ -104,19 +119,18 @@ function typicalMs(answers: readonly Answer[]): number {
   return median(answers.filter(({ status }) => status === 200).map(({ durationMs }) => durationMs));
 }
 
-interface Rhythm {
+interface Rhythm extends WaveRhythm {
   /** Middle duration of a held stream, ms. */
   readonly typical: number;
-  /** Pause between requests, ms; 0 where the limiter has burst enough. */
-  readonly spacingMs: number;
 }
 
-async function fullHouse(t: Probe, account: LimitedAccount, long: readonly Ask[], { typical, spacingMs }: Rhythm) {
+async function fullHouse(t: Probe, account: LimitedAccount, long: readonly Ask[], rhythm: Rhythm) {
   const { limits, key } = account;
+  const { typical, spacingMs, unnamed } = rhythm;
   const slots = limits.inFlight;
   let startUs = t.nowUs();
   let house = await takeEverySlot(t, long, slots, spacingMs);
-  if (await metSlotDenial(t, house)) {
+  if (await metSlotDenial(t, house, unnamed)) {
     // One slot may not have come free yet; a second time it is the gateway's word.
     await Promise.all(house.map(({ done }) => done));
     await t.wait(LATE_MS);
@@ -128,7 +142,7 @@ async function fullHouse(t: Probe, account: LimitedAccount, long: readonly Ask[]
     return t.begin({ intent: "either", ...ask }).done;
   };
   // All kinds together: a gateway whose denials are slow must be through before the streams are.
-  const kinds = Object.entries(knockersOf(t, account));
+  const kinds = Object.entries(await knockersOf(t, account));
   const first = await Promise.all(kinds.map(([, ask], index) => t.wait(index * spacingMs).then(() => knock(ask))));
   const again = await Promise.all(kinds.map(([, ask], index) => t.wait(index * spacingMs).then(() => knock(ask))));
   const extras = kinds.map(
@@ -147,7 +161,7 @@ async function fullHouse(t: Probe, account: LimitedAccount, long: readonly Ask[]
   await Promise.race(house.map(({ done }) => done));
   await t.wait(SETTLE_MS);
   let freed = await knock({ key, endpoint: "chat" });
-  if (isSlotDenial(freed)) {
+  if (limitDenials(unnamed).isSlots(freed)) {
     await t.wait(LATE_MS);
     freed = await knock({ key, endpoint: "chat" });
   }
@@ -169,15 +183,15 @@ async function takeEverySlot(t: Probe, long: readonly Ask[], slots: number, spac
 }
 
 /** Whether one of them was over at once, denied for its number; the others go on. */
-async function metSlotDenial(t: Probe, house: readonly Held[]): Promise<boolean> {
+async function metSlotDenial(t: Probe, house: readonly Held[], unnamed: Unnamed): Promise<boolean> {
   const ended: Answer[] = [];
   for (const { done } of house) void done.then((answer) => ended.push(answer));
   await t.wait(AT_ONCE_MS);
-  return ended.some(isSlotDenial);
+  return ended.some(limitDenials(unnamed).isSlots);
 }
 
 /** One request of every kind that must go by the same count. */
-function knockersOf(t: Probe, { key, second }: LimitedAccount): Record<string, Ask> {
+async function knockersOf(t: Probe, { key, second }: LimitedAccount): Promise<Record<string, Ask>> {
   return {
     chat: { key, endpoint: "chat" },
     "chat streams": { key, endpoint: "chat", mode: "stream" },
@@ -185,12 +199,8 @@ function knockersOf(t: Probe, { key, second }: LimitedAccount): Record<string, A
     "messages streams": { key, endpoint: "messages", mode: "stream" },
     "short replies": { key, endpoint: "messages", maxTokens: 8 },
     ...(second === undefined ? {} : { "other key": { key: second, endpoint: "chat" as const } }),
-    ...(t.target.models.tools === undefined
-      ? {}
-      : { "other model": { key, endpoint: "chat", model: "tools" as const } }),
-    ...(t.target.models.unknown === undefined
-      ? {}
-      : { "unknown model": { key, endpoint: "chat" as const, model: "unknown" as const } }),
+    ...((await t.hasModel("tools")) ? { "other model": { key, endpoint: "chat", model: "tools" as const } } : {}),
+    "unknown model": { key, endpoint: "chat", model: "unknown" },
     "model list": { key, endpoint: "models" },
   };
 }

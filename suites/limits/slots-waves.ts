@@ -1,7 +1,8 @@
 import { type Answer, type Ask, isStale, type LimitedAccount, type Probe } from "../../src/conformance/index.ts";
+import { servable } from "../shared/servable.ts";
 import { inTurns, LONG_STORY, LONG_TEXT } from "../shared/texts.ts";
 import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
-import { admittedIn, atOnce, isRateDenial, isSlotDenial } from "./burst.ts";
+import { admittedIn, atOnce, limitDenials, type Unnamed } from "./burst.ts";
 
 /** Requests sent all at once. `what` says what had happened to the slots before. */
 export type Wave = {
@@ -42,12 +43,19 @@ function withTool(ask: Ask): Ask {
 const LONG_AFTER_MS = 1_300;
 const LONG_CONVERSATION = inTurns("hello", LONG_TEXT, "Noted.");
 
+export interface WaveRhythm {
+  /** Pause between requests, ms; 0 where the limiter has burst enough. */
+  readonly spacingMs: number;
+  /** Whose a 429 is that names no limit. */
+  readonly unnamed: Unnamed;
+}
+
 /** Full waves, each after another thing that ends requests. */
 export async function wavesAfterEverything(
   t: Probe,
   account: LimitedAccount,
   long: Ask,
-  spacingMs: number,
+  { spacingMs, unnamed }: WaveRhythm,
 ): Promise<Wave[]> {
   const { key, limits } = account;
   const wave = async (ask: Ask): Promise<Answer[]> => {
@@ -56,24 +64,26 @@ export async function wavesAfterEverything(
     const answers = await atOnce(t, [ask], count);
     // A connection that was closed while it was idle says nothing of slots; new ones are not closed.
     if (answers.some(({ exchange }) => isStale(exchange))) return wave(long);
-    if (!answers.some(isRateDenial)) return answers;
+    if (!answers.some(limitDenials(unnamed).isRate)) return answers;
     // A limiter with little burst has had enough of our speed: at half the account's rate it has no reason to deny.
     const easyMs = 120_000 / limits.rpm;
     await t.wait(easyMs * count);
     return evenly(t, long, count, easyMs);
   };
   const slots = limits.inFlight;
-  const { upstreamError, upstreamTimeout, cutStream, slow, tools } = t.target.models;
   const each = async (asks: readonly Ask[]) => {
     // One after the other: what ends here must not be denied itself, or the wave would test something else.
-    for (let round = 0; round < 2 * slots; round++) {
+    for (let round = 0; round < 2 * slots && asks.length > 0; round++) {
       if (spacingMs > 0) await t.wait(spacingMs);
       await t.begin({ key, intent: "odd", ...asks[round % asks.length] }).done;
     }
   };
   const together = (asks: readonly Ask[]) =>
     Promise.all(
-      Array.from({ length: slots }, (_, at) => t.begin({ key, intent: "odd", ...asks[at % asks.length] }).done),
+      Array.from(
+        { length: asks.length === 0 ? 0 : slots },
+        (_, at) => t.begin({ key, intent: "odd", ...asks[at % asks.length] }).done,
+      ),
     );
   /** A leak of one slot in many requests needs many requests to show. */
   const many = async () => {
@@ -100,6 +110,11 @@ export async function wavesAfterEverything(
     { ...ask, endpoint: "messages", mode: "whole" },
     { ...ask, endpoint: "messages", mode: "stream" },
   ];
+  const calling = (await servable(t, both({ model: "tools" }))).map(withTool);
+  const failing = await servable(t, both({ model: "upstreamError" }));
+  // All at once: a provider's time-out takes its time.
+  const hanging = spacingMs > 0 ? [] : await servable(t, both({ model: "upstreamTimeout" }));
+  const cut = (await servable(t, both({ model: "cutStream" }))).filter(({ mode }) => mode === "stream");
   const finish = async () => {
     await each(both({ intent: "either" }));
     await each([
@@ -110,18 +125,16 @@ export async function wavesAfterEverything(
     ]);
     // Ended by their output limit.
     await each(both({ intent: "either", prompt: LONG_STORY, maxTokens: 2 }));
-    if (tools !== undefined) await each(both({ model: "tools" }).map(withTool));
+    await each(calling);
   };
   const beRefused = async () => {
     await each(both({ model: "unknown" }));
     await each(both({ omit: ["messages"] }));
   };
   const fail = async () => {
-    if (upstreamError !== undefined) await each(both({ model: "upstreamError" }));
-    // All at once: a provider's time-out takes its time.
-    if (upstreamTimeout !== undefined && spacingMs === 0) await together(both({ model: "upstreamTimeout" }));
+    await each(failing);
+    await together(hanging);
   };
-  const beCut = () => each(both({ model: "cutStream" }).filter(({ mode }) => mode === "stream"));
   const half = Math.max(1, Math.floor(slots / 2));
   // Together: a gateway may take so long to notice the first that the second would be denied.
   const leaveStreams = async () => {
@@ -139,19 +152,14 @@ export async function wavesAfterEverything(
   const endings: readonly { what: string; act: () => Promise<unknown>; left: boolean; possible: boolean }[] = [
     { what: "finished requests", act: finish, left: false, possible: true },
     { what: "denied requests and refused bodies", act: beRefused, left: false, possible: true },
-    {
-      what: "failed requests",
-      act: fail,
-      left: false,
-      possible: upstreamError !== undefined || (upstreamTimeout !== undefined && spacingMs === 0),
-    },
-    { what: "broken streams", act: beCut, left: false, possible: cutStream !== undefined },
+    { what: "failed requests", act: fail, left: false, possible: failing.length + hanging.length > 0 },
+    { what: "broken streams", act: () => each(cut), left: false, possible: cut.length > 0 },
     { what: "streams whose client left", act: leaveStreams, left: true, possible: true },
     {
       what: "whole requests whose client left",
       act: () => leave({ endpoint: "chat", model: "slow" }, 300),
       left: true,
-      possible: slow !== undefined,
+      possible: await t.hasModel("slow", "chat"),
     },
     { what: "many finished requests", act: many, left: false, possible: spacingMs === 0 },
   ];
@@ -164,7 +172,7 @@ export async function wavesAfterEverything(
     const ask = left ? long : { ...long, freshConnection: false };
     const answers = await wave(ask);
     let later: Answer[] | null = null;
-    if (admittedIn(answers) < slots && answers.some(isSlotDenial)) {
+    if (admittedIn(answers) < slots && answers.some(limitDenials(unnamed).isSlots)) {
       await t.wait(left ? NOTICE_MS[1] : LATE_MS);
       later = await wave(ask);
     }

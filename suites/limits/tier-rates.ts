@@ -8,6 +8,7 @@ import {
   type Probe,
   type Verdict,
 } from "../../src/conformance/index.ts";
+import type { Target } from "../../src/target/index.ts";
 import { isRateDenial, isServed } from "./burst.ts";
 import { QUIET_MS } from "./paced.ts";
 import { knock, knockAtOnce } from "./while-denied.ts";
@@ -61,6 +62,12 @@ type Tried = {
   readonly evenly: readonly Answer[];
 };
 
+function requestsOfTiers({ tiers }: Target): number {
+  const one = (tier: Tier) =>
+    (tiers[tier]?.limits.rpm ?? 0) * (tier === "starter" ? MORE_THAN_ANY_WINDOW : SHARES[tier]);
+  return Math.ceil((Object.keys(SHARES) as Tier[]).reduce((sum, tier) => sum + one(tier), 0));
+}
+
 const tierRates = defineCheck({
   id: "limits.tier-rates",
   title: "The account of a tier has the rate of its tier",
@@ -69,7 +76,7 @@ const tierRates = defineCheck({
     "At the end of the run, on the quiet account of each tier, short requests for some seconds: of starter until one is denied, of growth 90 % and of scale 40 % of a minute's rate, as far as the budget has room. No denial after more than two minutes' worth within one minute is no limit, or that of another tier. A denial after less than 85 % is looked into: where nothing more is admitted for the rest of the minute, the account is kept by another rate; else 80 % of the rate are sent evenly after a quiet minute, of which one in ten may be denied. In a run with load over the tiers this is left to the load.",
   needs: ["tiers"],
   alone: "last",
-  cost: { requests: 1_200, waitS: 60 },
+  cost: { requests: requestsOfTiers, waitS: 60 },
   async probe(t) {
     if (t.loadFollows) return { tried: [], leftOut: "the load over the tiers, which follows, measures it" };
     const first: Tried[] = [];

@@ -28,7 +28,7 @@ const tierSlots = defineCheck({
   across: { case: TIERS },
   // Other checks may use the account of a tier because of its room; and a load run that follows wants it rested.
   alone: "first",
-  cost: { requests: 300, waitS: 3 },
+  cost: { requests: ({ tiers }, axes) => (tiers[axes.case as Tier]?.limits.inFlight ?? 0) + 10, waitS: 3 },
   async probe(t) {
     const tier = t.case as Tier;
     if (t.target.tiers[tier] === undefined) return { ...NOTHING, leftOut: "the target has no account of this tier" };

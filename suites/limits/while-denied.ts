@@ -1,4 +1,5 @@
 import type { Answer, Ask, LimitedAccount, Probe } from "../../src/conformance/index.ts";
+import { servable } from "../shared/servable.ts";
 import { inTurns, LONG_TEXT } from "../shared/texts.ts";
 import { atOnce, type Burst, isRateDenial, isRefused } from "./burst.ts";
 
@@ -28,9 +29,12 @@ export function knockAtOnce(t: Probe, key: AskKey, count: number): Promise<Answe
 }
 
 /** One request of every kind that must go by the same count. */
-export function kindsOf(t: Probe, account: LimitedAccount): Record<string, Ask> {
+export async function kindsOf(t: Probe, account: LimitedAccount): Promise<Record<string, Ask>> {
   const { key, second } = account;
-  const { tools, stream } = t.target.models;
+  const [another] = await servable(t, [
+    { key, endpoint: "chat", model: "tools" },
+    { key, endpoint: "chat", model: "stream" },
+  ]);
   return {
     ...(second === undefined
       ? {}
@@ -56,9 +60,7 @@ export function kindsOf(t: Probe, account: LimitedAccount): Record<string, Ask> 
     },
     messages: { key, endpoint: "messages" },
     "messages streams": { key, endpoint: "messages", mode: "stream" },
-    ...(tools === undefined && stream === undefined
-      ? {}
-      : { "other model": { key, endpoint: "chat", model: { id: tools ?? stream ?? "" } } }),
+    ...(another === undefined ? {} : { "other model": another }),
     "model list": { key, endpoint: "models" },
   };
 }
@@ -125,7 +127,7 @@ export async function knockLater(t: Probe, account: LimitedAccount, parallel: nu
     await t.begin({ key, endpoint, rawBody: "{", intent: "either" }).done;
   await t.wait(STILL_LATER_MS);
   const later: WhileDenied[] = [];
-  for (const [kind, ask] of Object.entries(kindsOf(t, account))) {
+  for (const [kind, ask] of Object.entries(await kindsOf(t, account))) {
     if (kind === "model list") continue;
     const entry = await tryWhileDenied(t, kind, { ...ask, intent: "either" }, key);
     if (!isBracketed(entry)) break;

@@ -26,7 +26,7 @@ const stalls = defineCheck({
   explains:
     "A light request (the model list) several times a second beside everything else of the run. Judged are the ones that met a quiet moment: few other requests under way, and no delay of our own. A stall takes over 250 ms and twenty times the median; three of them, or two of over a second, are a warning: something stops everybody, be it garbage collection, a lock or a blocking call.",
   beside: true,
-  cost: { requests: 150 },
+  cost: { requests: 210 },
   async probe(t) {
     const intervalMs = Math.max(TICK_MS, 60_000 / ((t.target.limits?.rpm ?? 300) * SHARE));
     const ticks: { readonly answer: Answer; readonly busy: number }[] = [];

@@ -161,17 +161,18 @@ type Together = { readonly nonce: string; readonly left: boolean; readonly answe
 async function askTogether(t: Probe): Promise<Together[]> {
   const most = Math.max(2, Math.min(AT_ONCE, Math.floor((t.target.limits?.inFlight ?? 8) / 3)));
   const leaving: Held[] = [];
+  const long = { chat: await t.hasModel("stream", "chat"), messages: await t.hasModel("stream", "messages") };
   const together = Array.from({ length: most }, async (_, index) => {
     const nonce = t.nonce();
-    const ask: Ask = {
-      model: "echo",
+    const ask = {
+      model: "echo" as const,
       prompt: `Repeat ${nonce} ${"and on ".repeat(index)}`,
-      endpoint: index % 2 === 0 ? "chat" : "messages",
-      mode: index % 3 === 0 ? "stream" : "whole",
+      endpoint: index % 2 === 0 ? ("chat" as const) : ("messages" as const),
+      mode: index % 3 === 0 ? ("stream" as const) : ("whole" as const),
     };
     if (index % 6 === 5) {
       // A long reply: one that is over before its client leaves is not abandoned.
-      const model = t.target.models.stream === undefined ? "echo" : "stream";
+      const model = long[ask.endpoint] ? "stream" : "echo";
       const held = t.begin({ ...ask, model, mode: "stream", intent: "odd", freshConnection: true });
       leaving.push(held);
       await held.live.started;

@@ -100,7 +100,7 @@ export async function drive(t: Probe, key: Key, kind: Kind, lagS: number, effort
     refused = answer.admitted ? 0 : refused + 1;
     if (answer.admitted) {
       served.push(answer);
-      if (kind.inTurns === true && t.target.models.upstreamError !== undefined)
+      if (kind.inTurns === true && (await t.hasModel("upstreamError", kind.endpoint)))
         await t.ask({ ...own, model: "upstreamError", intent: "odd" });
     }
     // Whatever it is called, a key that is not served any more is stopped; the row is judged by what came.

@@ -3,6 +3,7 @@ import { retryAfterMs } from "../../src/wire/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { isGoodKey } from "../shared/good-keys.ts";
 import { judgeDenial } from "../shared/judge-denial.ts";
+import { servable } from "../shared/servable.ts";
 import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
 import { isSpendingDenial, KINDS } from "./drive.ts";
 
@@ -154,7 +155,7 @@ const noWayAround = defineCheck({
   across: { dialect: ["chat", "messages"], case: ["empty", "capped", "childExhausted"] },
   cost: { requests: 8 },
   async probe(t) {
-    const key = t.case as "empty" | "capped" | "childExhausted" | "childSmall" | "cappable";
+    const key = t.case as "empty" | "capped" | "childExhausted";
     if (t.target.keys[key] === undefined) return null;
     const ask = { key, intent: "denied", patient: false } as const;
     return {
@@ -168,9 +169,9 @@ const noWayAround = defineCheck({
       withTools: await t.ask({ ...ask, fields: { tools: toolsOf(t.dialect, ONE_TOOL) } }),
       // The models of the target file, each of which somebody pays for.
       withModels: await Promise.all(
-        (["stream", "slow", "tools"] as const)
-          .filter((role) => t.target.models[role] !== undefined)
-          .map((model) => t.ask({ ...ask, model })),
+        (await servable(t, [{ model: "stream" }, { model: "slow" }, { model: "tools" }])).map((own) =>
+          t.ask({ ...ask, ...own }),
+        ),
       ),
     };
   },
@@ -193,7 +194,7 @@ const listStaysOpen = defineCheck({
   across: { case: ["empty", "capped", "childExhausted", "childSmall", "cappable"] },
   cost: { requests: 1 },
   async probe(t) {
-    const key = t.case as "empty" | "capped" | "childExhausted";
+    const key = t.case as "empty" | "capped" | "childExhausted" | "childSmall" | "cappable";
     return {
       list: t.target.keys[key] === undefined ? null : await t.ask({ endpoint: "models", key, intent: "either" }),
       stopped: expectedDenial(t, key.startsWith("child") ? "budget_exhausted" : "quota_exceeded"),
@@ -234,20 +235,23 @@ const noPhantomDenial = defineWatch({
 /** A moment before midnight at which a cap must still hold, and the offsets of other midnights that must not free it. */
 const HOUR_MS = 3_600_000;
 
+/** Requests that use up the smallest cap. */
+const UNTIL_CAPPED = 90;
+
 const dayBoundary = defineCheck({
   id: "spending.day-boundary",
   title: "A daily cap starts afresh at 00:00 UTC, and a lifetime budget does not",
   covers: ["SPEND-7", "SPEND-8"],
   explains:
-    "On a gateway whose clock can be shifted: a key at its cap is still denied at midnights of other time zones, served after 00:00 UTC, and a child key without budget is not.",
-  needs: ["clock", "key.capped", "key.childExhausted"],
+    "On a gateway whose clock can be shifted, a key is driven to its cap on a new day. It is still denied at midnights of other time zones, served after 00:00 UTC, and a child key without budget is not.",
+  needs: ["clock", "key.childExhausted"],
   alone: true,
-  cost: { requests: 14 },
+  cost: { requests: 60 },
   async probe(t) {
     const { clock } = t;
     if (clock === undefined) return null;
     const now = await clock.readClock();
-    const midnight = (Math.floor(now / (24 * HOUR_MS)) + 1) * 24 * HOUR_MS;
+    const nextDay = (Math.floor(now / (24 * HOUR_MS)) + 1) * 24 * HOUR_MS;
     let shifted = 0;
     const at = async (ms: number) => {
       const shift = Math.round(ms - now - shifted);
@@ -257,17 +261,19 @@ const dayBoundary = defineCheck({
     const ask = { endpoint: "chat", mode: "whole", patient: false, intent: "either" } as const;
     const elsewhere: { hour: number; answer: Answer }[] = [];
     try {
-      // Only the midnights that still lie ahead today.
+      // A day that begins now: what is judged must not depend on the time of the run.
+      await at(nextDay + 300_000);
+      const key = await t.freshKey("key.cappable");
+      if (key === undefined) return null;
+      for (let sent = 0; sent < UNTIL_CAPPED; sent++) if (!success.test((await t.ask({ ...ask, key })).status)) break;
       for (const hour of [4, 5, 8, 15, 16, 19, 22, 23]) {
-        const moment = midnight - 24 * HOUR_MS + hour * HOUR_MS + 300_000;
-        if (moment <= now) continue;
-        await at(moment);
-        elsewhere.push({ hour, answer: await t.ask({ ...ask, key: "capped" }) });
+        await at(nextDay + hour * HOUR_MS + 300_000);
+        elsewhere.push({ hour, answer: await t.ask({ ...ask, key }) });
       }
-      await at(midnight - 30_000);
-      const before = await t.ask({ ...ask, key: "capped" });
-      await at(midnight + 120_000);
-      const after = await t.ask({ ...ask, key: "capped" });
+      await at(nextDay + 24 * HOUR_MS - 30_000);
+      const before = await t.ask({ ...ask, key });
+      await at(nextDay + 24 * HOUR_MS + 120_000);
+      const after = await t.ask({ ...ask, key });
       const child = await t.ask({ ...ask, key: "childExhausted" });
       return { elsewhere, before, after, child };
     } finally {
@@ -275,7 +281,8 @@ const dayBoundary = defineCheck({
     }
   },
   judge(recording, verdict) {
-    if (recording === null) return verdict.notApplicable("the clock cannot be shifted");
+    if (recording === null)
+      return verdict.notApplicable("the clock cannot be shifted, or no key can be made for another day");
     const { elsewhere, before, after, child } = recording;
     for (const { hour, answer } of elsewhere)
       verdict.must("SPEND-7", success.test(answer.status), false, {

@@ -6,6 +6,7 @@ import {
   defineCheck,
   type Probe,
   success,
+  unblockLines,
   type Verdict,
 } from "../../src/conformance/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
@@ -21,6 +22,17 @@ const WORDS = {
   childSmall: { reason: "budget_exhausted" },
 } as const;
 
+/** Lines of the target file that give a check a key that nothing has been spent of. */
+function freshKey(state: Spender): string[] {
+  const [key = "", line = ""] = unblockLines(`key.${state}`);
+  return [
+    key,
+    `${line}   # a new key, with room for several small requests`,
+    "provision:",
+    "  command: <makes a key for a state>   # or a fresh key for each check that uses one up",
+  ];
+}
+
 type InducedSpec = Pick<CheckSpec<never>, "title" | "covers" | "explains"> & {
   readonly judge: (recording: Recording, verdict: Verdict) => void;
 };
@@ -32,14 +44,16 @@ function defineInduced(state: Spender, id: CheckSpec<never>["id"], { judge, ...s
     id,
     needs: [`key.${state}`],
     lock: `key ${state}`,
-    cost: { requests: 220, waitS: 10 },
+    cost: { requests: state === "cappable" ? 320 : 720, waitS: 10 },
     async probe(t: Probe) {
       const recording = await t.once(`spending.${state}`, () => keyScenario(t, state));
       return { ...recording, expected: expectedDenial(t, WORDS[state].reason), state };
     },
     judge(recording, verdict) {
-      if (isSpendingDenial(recording.before))
-        verdict.assume(false, `the key ${state} still has something to spend (${recording.before.summary})`);
+      if (isSpendingDenial(recording.before)) {
+        const { summary } = recording.before;
+        verdict.notSupplied(`the key ${state} is used up already: its first request met ${summary}`, freshKey(state));
+      }
       verdict.assumeGood(recording.before, `the first request with the key ${state}`);
       judge(recording, verdict);
     },
@@ -99,18 +113,30 @@ const failuresAreFree: InducedSpec = {
   title: "Failed and refused requests cost nothing",
   covers: ["SPEND-10"],
   explains:
-    "Before the key is used up, batches of large requests that fail are sent with it: a failing provider, an unknown model, a refused body. Charged, they would use the small limit up; the good request after each batch must still be served, unless as many good ones alone use up a fresh key.",
-  judge({ batches }, verdict) {
+    "Before the key is used up, batches of large requests that fail are sent with it: a failing provider, an unknown model, a refused body. Charged, they would use the small limit up; the good request after them must still be served, unless as many good ones alone use up a fresh key. Where no fresh key can be made, a denial says nothing: the key's own good requests may have used it up.",
+  judge({ batches, state }, verdict) {
+    let free = 0;
+    let served = 0;
+    const whats: string[] = [];
     for (const { what, failures, after, control } of batches) {
-      const free = failures.filter(({ status = 500 }) => status >= 400);
-      // One that was served is charged rightly, and may be what used the key up, now or after a later batch.
-      if (free.length < failures.length) break;
+      served += failures.filter(({ status = 500 }) => status < 400).length;
+      // A failure that was denied for the budget did not come so far.
+      free += failures.filter((answer) => (answer.status ?? 500) >= 400 && !isSpendingDenial(answer)).length;
+      whats.push(what);
       if (after === null) continue;
-      if (control !== null && isSpendingDenial(control)) break;
-      verdict.must("SPEND-10", isSpendingDenial(after), false, {
+      const denied = isSpendingDenial(after);
+      // One that was served is charged rightly, and may be what used the key up, now or after a later batch.
+      if (denied && (served > 0 || (control !== null && isSpendingDenial(control)))) break;
+      if (denied && control === null)
+        verdict.notSupplied(
+          `the key ${state} had room for one request at least, and none was left after those that failed: a fresh key is needed to tell them apart`,
+          freshKey(state),
+        );
+      verdict.must("SPEND-10", denied, false, {
         in: after,
-        because: `after ${free.length} requests that ended in ${what}: ${after.summary}`,
+        because: `after ${free} requests that ended in ${whats.splice(0).join(", ")}: ${after.summary}`,
       });
+      free = 0;
     }
     if (batches.length === 0) return verdict.notApplicable("failures are tried on the key with a small budget");
     if (verdict.findings.length > 0) return;

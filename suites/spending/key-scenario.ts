@@ -1,5 +1,6 @@
 import type { Answer, Ask, Probe } from "../../src/conformance/index.ts";
 import type { Key } from "../../src/target/index.ts";
+import { servable } from "../shared/servable.ts";
 import { LONG_TEXT } from "../shared/texts.ts";
 import {
   CUT,
@@ -19,7 +20,7 @@ import {
 export type FreeBatch = {
   readonly what: string;
   readonly failures: readonly Answer[];
-  /** The good request that follows; `null` where the next batch comes first, to spare a key that cannot be made anew. */
+  /** The good request that follows; `null` where another batch comes first, to spare a key that cannot be made anew. */
   readonly after: Answer | null;
   /** What as many good requests alone do to a fresh key, where one can be made and `after` was denied. */
   readonly control: Answer | null;
@@ -65,6 +66,8 @@ const REFILL_MS = 12_000;
 
 /** Failing requests per batch: so large, and so many, that they would use up a small limit, were they charged. */
 const FAILURES = 48;
+/** Until what was set aside for a request that failed is surely given back, ms. */
+const GIVEN_BACK_MS = 3_000;
 /** The failures that gateways most often charge for. */
 const PROVIDER = "a failing provider";
 /** Requests per minute of an account that has room for as many failures of each kind. */
@@ -77,9 +80,9 @@ const SHORT_TIMEOUT_MS = 4_000;
  * With a supplier of fresh keys each kind gets a key of its own; otherwise the one key is used up by one kind.
  */
 export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): Promise<KeyRecording> {
-  const configured = t.target.keys[state];
   const made = await t.freshKey(`key.${state}`);
-  const key = configured ?? made;
+  // What an earlier run left of a key that the target file names is not known.
+  const key = made ?? t.target.keys[state];
   if (key === undefined) throw new Error(`no key in the state ${state}`);
   const before = await t.ask({ key, endpoint: "chat", intent: "either" });
   // Failures are tried on one key: on the budget, which knows no lag, if there is one.
@@ -106,7 +109,7 @@ export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): P
     const last = state === "childSmall" && near ? await t.freshKey(`key.${state}`) : undefined;
     if (last !== undefined) drives.push(await drive(t, last, CUT, LAG_S[state], effortFor(drives)));
     const inVain = drives.some(({ denial }) => denial === null);
-    const fresh = t.target.models.stream === undefined || inVain ? undefined : await t.freshKey(`key.${state}`);
+    const fresh = inVain || !(await t.hasModel("stream", "chat")) ? undefined : await t.freshKey(`key.${state}`);
     if (fresh !== undefined) drives.push(await driveLong(t, fresh, LAG_S[state]));
   }
   const usedUp = drives[0]?.denial !== null;
@@ -169,47 +172,55 @@ async function freeBatches(
   renewable: boolean,
 ): Promise<FreeBatch[]> {
   const large: Ask = { key, prompt: LONG_TEXT, intent: "odd", patient: false };
-  const kinds: { what: string; ask: Ask; possible: boolean }[] = [
-    {
-      what: PROVIDER,
-      ask: { ...large, model: "upstreamError" },
-      possible: t.target.models.upstreamError !== undefined,
-    },
-    { what: "an unknown model", ask: { ...large, model: "unknown" }, possible: true },
-    {
-      what: "a refused body",
-      ask: { ...large, fields: { messages: [{ role: "user", content: LONG_TEXT }, null] } },
-      possible: true,
-    },
+  const kinds: { what: string; ask: Ask }[] = [
+    { what: PROVIDER, ask: { ...large, model: "upstreamError" } },
+    { what: "an unknown model", ask: { ...large, model: "unknown" } },
+    { what: "a refused body", ask: { ...large, fields: { messages: [{ role: "user", content: LONG_TEXT }, null] } } },
   ];
-  if (t.target.models.upstreamTimeout !== undefined) {
+  if (await t.hasModel("upstreamTimeout", "chat")) {
     const ask: Ask = { ...large, model: "upstreamTimeout" };
     const first = await t.ask(ask);
     if (first.durationMs < SHORT_TIMEOUT_MS && first.status !== undefined)
-      kinds.push({ what: "a provider that does not answer", ask, possible: true });
+      kinds.push({ what: "a provider that does not answer", ask });
   }
   const hasRoom = (t.target.limits?.rpm ?? 0) >= ROOM_RPM;
-  const plan = kinds
-    .filter(({ possible }) => possible)
-    .flatMap(({ what, ask }) => {
-      // Where the account has the room, each kind of traffic alone: what is free for three of four uses up little.
-      if (!hasRoom || what !== PROVIDER) return [{ what, ask, mix: KINDS, last: true }];
-      const last = KINDS.at(-1);
-      return KINDS.map((kind) => ({ what: `${what} (${describeKind(kind)})`, ask, mix: [kind], last: kind === last }));
-    });
+  const plan: { what: string; ask: Ask; mix: readonly Ask[] }[] = [];
+  for (const { what, ask } of kinds) {
+    const mix = await servable(
+      t,
+      KINDS.map((kind) => ({ ...ask, ...kind })),
+    );
+    // Where the account has the room, each kind of traffic alone: what is free for three of four uses up little.
+    if (!hasRoom || what !== PROVIDER) plan.push({ what, ask, mix });
+    else
+      for (const one of mix) {
+        const { endpoint, mode } = one as Kind;
+        plan.push({ what: `${what} (${describeKind({ endpoint, mode })})`, ask, mix: [one] });
+      }
+  }
   const batches: FreeBatch[] = [];
   let good = 1;
-  for (const { what, ask, mix, last } of plan) {
+  const possible = plan.filter(({ mix }) => mix.length > 0);
+  for (const [at, { what, ask, mix }] of possible.entries()) {
     const failures = await Promise.all(
       Array.from({ length: FAILURES }, (_, index) => t.ask({ ...ask, ...mix[index % mix.length] })),
     );
-    const after = renewable || last ? await t.ask({ key, endpoint: "chat", intent: "either" }) : null;
+    const after = renewable || at === possible.length - 1 ? await goodAfter(t, key) : null;
     if (after !== null) good++;
     const denied = after !== null && isSpendingDenial(after);
     batches.push({ what, failures, after, control: denied && renewable ? await goodAlone(t, state, good) : null });
     if (denied) break;
   }
   return batches;
+}
+
+/** A good request; one that is denied comes once more: what was set aside for the failures may be given back a moment later. */
+async function goodAfter(t: Probe, key: Key): Promise<Answer> {
+  const ask: Ask = { key, endpoint: "chat", intent: "either" };
+  const first = await t.ask(ask);
+  if (!isSpendingDenial(first)) return first;
+  await t.wait(GIVEN_BACK_MS);
+  return t.ask(ask);
 }
 
 /** The last of so many good requests on a fresh key. */

@@ -164,14 +164,14 @@ const otherScripts = defineCheck({
       plain.push(await t.ask({ ...ask, prompt: PLAIN_TEXT }));
       other.push(await t.ask({ ...ask, prompt: OTHER_SCRIPTS }));
       // Further rounds are for whoever may be blamed.
-      if (!other.every(isOneBurstOf(OTHER_SCRIPTS))) break;
+      if (!other.every(comesAtOnce)) break;
     }
     return { plain, other };
   },
   judge({ plain, other }, verdict) {
     if (!plain.every(isSpread) || !other.every((answer) => repeats(answer, OTHER_SCRIPTS)))
       return verdict.notApplicable("models.echo does not repeat its prompt, or not slowly enough to tell");
-    const held = other.filter(isOneBurstOf(OTHER_SCRIPTS));
+    const held = other.filter(comesAtOnce);
     verdict.must("STREAM-1", held.length, atMost(SCRIPT_ROUNDS - 1), {
       in: held[0] ?? other[0],
       because: "streams held back, while none of as many in ASCII was",
@@ -189,13 +189,10 @@ function isSpread(answer: Answer): boolean {
   return repeats(answer, PLAIN_TEXT) && totalMs - firstMs >= SPREAD_MS && burstShare < MOST_IN_ONE_BURST;
 }
 
-/** All of the text at once, as far as this process keeps up. */
-const isOneBurstOf =
-  (text: string) =>
-  (answer: Answer): boolean => {
-    const arrival = arrivalOf(answer);
-    const fair = answer.exchange.ownLagMs < SPREAD_MS / 4;
-    return repeats(answer, text) && arrival.burstShare >= MOST_IN_ONE_BURST && fair;
-  };
+/** All of the other text at once, as far as this process keeps up. */
+function comesAtOnce(answer: Answer): boolean {
+  const fair = answer.exchange.ownLagMs < SPREAD_MS / 4;
+  return repeats(answer, OTHER_SCRIPTS) && arrivalOf(answer).burstShare >= MOST_IN_ONE_BURST && fair;
+}
 
 export const INCREMENTAL: readonly Check[] = [incremental, otherScripts];

@@ -155,6 +155,8 @@ export interface CaseResult {
 const KEY = "ck-adversary-5f0c7d21be9a4433Zq9-canary";
 /** Exit codes of the table in docs/guide.md that a run against a broken gateway may have. */
 const WITHOUT_PASS = [1, 3, 4];
+/** What answers nothing that only a gateway would is no gateway: the target file is wrong. */
+const NO_GATEWAY = 2;
 
 /** Runs one command against one behaviour and says what was not as it must be. */
 export async function runCase(behaviour: Behaviour, command: Command): Promise<CaseResult> {
@@ -203,7 +205,7 @@ function ended(
   const allowed =
     unreachable === true && everywhere
       ? [3]
-      : [...WITHOUT_PASS, ...(harmless === true || !judges || unseen ? [0] : [])];
+      : [...WITHOUT_PASS, ...(everywhere ? [NO_GATEWAY] : []), ...(harmless === true || !judges || unseen ? [0] : [])];
   return [
     ...(signal === null ? [] : [`it was ended by ${signal}`]),
     ...(code !== null && allowed.includes(code) ? [] : [`exit code ${code}: ${stderr.slice(-300)}`]),
@@ -225,7 +227,7 @@ function hasControls(text: string): boolean {
 function kept(out: string, { code, stdout, overTime }: Watched, mayPass: boolean): string[] {
   if (overTime) return [];
   // Nothing was reached: there is nothing to record beyond the journal.
-  if (code === 3 && !existsSync(join(out, "run.json"))) return [];
+  if ((code === 3 || code === NO_GATEWAY) && !existsSync(join(out, "run.json"))) return [];
   if (!existsSync(join(out, "run.json"))) return ["there is no record"];
   const record: RunRecord = JSON.parse(readFileSync(join(out, "run.json"), "utf8"));
   const errors = record.checks.filter(({ status }: CheckResult) => status === "harness-error");

@@ -40,6 +40,13 @@ describe("what a new user gets wrong is named, with the next step", () => {
       /baseUrl ends in \/chat\/completions\. Leave the endpoint out/,
     ],
     ["a wrong path", () => file(`${origin()}/api/v1`), /no model list below baseUrl\. Check the path/],
+  ])("%s: nothing is judged, and it says why", async (_what, target, says) => {
+    const { stderr, code } = await attempt(target());
+    expect(stderr).toMatch(says);
+    expect(code).toBe(2);
+  });
+
+  test.each<[what: string, target: () => string, says: RegExp]>([
     [
       "a model that does not exist",
       () => file(ready.baseUrl, "models: { chat: echo-fats }\n"),

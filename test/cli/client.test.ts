@@ -30,7 +30,7 @@ describe("gauntlet client", () => {
     const open = record.checks.some(({ status, message }) => status === "inconclusive" && LATE.test(message));
     const others = record.checks.filter(({ status, message }) => status !== "pass" && !LATE.test(message));
     expect(others.map(({ id, message }) => `${id}: ${message}`)).toEqual([]);
-    expect(record.checks).toHaveLength(18);
+    expect(record.checks).toHaveLength(20);
     expect(stdout).toMatch(/✓ rate-seconds +429, 2\.\d\d s, 429, 1\.\d\d s, 200/);
     expect(stdout).toContain(open ? "INCONCLUSIVE: " : "PASS: ");
     expect(code).toBe(open ? 4 : 0);

@@ -125,7 +125,7 @@ describe("exit codes", () => {
     const failed = checks.filter(({ status }) => status === "fail").map(({ id }) => id);
     expect(failed).toEqual(["models.list", "models.every-list"]);
     const minimal = checks.find(({ id }) => id.startsWith("chat.minimal"));
-    expect(minimal).toMatchObject({ status: "blocked", message: "not supplied: model.chat" });
+    expect(minimal).toMatchObject({ status: "blocked", message: "not supplied: model.plain" });
     expect(minimal?.unblock.join(" ")).toContain("chat:");
     expect(code).toBe(1);
   });
@@ -135,7 +135,7 @@ describe("exit codes", () => {
     await using gateway = startGauntlet(["gateway"]);
     const ready = JSON.parse(await gateway.printed("\n"));
     for (const [budget, says] of [
-      ["{ requests: 10 }", "the budget of 10 requests is used up"],
+      ["{ requests: 10 }", "and the budget has room for 0 after the cheaper checks"],
       ["{ outputTokens: 20 }", "the budget of 20 output tokens is used up"],
     ] as const) {
       writeFileSync(

@@ -42,7 +42,9 @@ describe("a run that is of no use stops early", () => {
 
   test("401 everywhere: load sends twenty and what was under way", async () => {
     const { code, stdout, requests } = await against(REFUSES, ["load", "flood.yaml"]);
-    expect(stdout).toMatch(/each of the first 20 requests was refused \(401 invalid_api_key\); the rest was not sent/);
+    expect(stdout).toMatch(
+      /nothing was admitted, and 20 requests were refused \(last: 401 invalid_api_key\); the rest was not sent/,
+    );
     expect([1, 4]).toContain(code);
     expect(requests).toBeLessThan(200);
   });

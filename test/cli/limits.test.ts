@@ -4,7 +4,18 @@ import { expect, test } from "vitest";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 
 test("limits: the budget is told first and kept, and what it does not suffice for cannot be told", async () => {
-  const args = ["limits", "--account", "limited.0", "--minutes", "0.1", "--budget-requests", "300", "--json"];
+  const args = [
+    "limits",
+    "--target",
+    "embedded",
+    "--account",
+    "limited.0",
+    "--minutes",
+    "0.1",
+    "--budget-requests",
+    "300",
+    "--json",
+  ];
   const { code, stdout, stderr } = await gauntlet(args);
   expect(code).toBe(4);
   expect(stderr).toMatch(/limits of limited\.0 .*: 300 requests and 0\.1 minutes at most/);
@@ -15,13 +26,22 @@ test("limits: the budget is told first and kept, and what it does not suffice fo
 });
 
 test("limits: an account that is not there, and hosts that may not be loaded", async () => {
-  const { code, stderr } = await gauntlet(["limits", "--account", "nobody"]);
+  const { code, stderr } = await gauntlet(["limits", "--target", "embedded", "--account", "nobody"]);
   expect(code).toBe(2);
   expect(stderr).toMatch(/no account "nobody"[\s\S]*limited\.0/);
 });
 
 test("capacity: what binds is named", async () => {
-  const args = ["capacity", "--objective", "failed < 1%", "--streams", "--account", "limited.1"];
+  const args = [
+    "capacity",
+    "--target",
+    "embedded",
+    "--objective",
+    "failed < 1%",
+    "--streams",
+    "--account",
+    "limited.1",
+  ];
   const { stdout } = await gauntlet([...args, "--from", "2", "--to", "8", "--step-s", "3", "--minutes", "1", "--json"]);
   const found = JSON.parse(stdout);
   const denied = found.steps.find((step: { level: number }) => step.level === 8);
@@ -37,7 +57,16 @@ test("size: a prediction, and a run that agrees with it", async () => {
     file,
     "name: w\narrivals: { kind: constant, ratePerS: 20, durationS: 3 }\nmix: [{ dialect: chat, maxTokens: 4 }]\n",
   );
-  const { stdout } = await gauntlet(["size", file, "--verify", "--account", "limited.0", "--json"]);
+  const { stdout } = await gauntlet([
+    "size",
+    file,
+    "--verify",
+    "--target",
+    "embedded",
+    "--account",
+    "limited.0",
+    "--json",
+  ]);
   const found = JSON.parse(stdout);
   expect(found.needs).toBe("starter");
   expect(found.verified).toMatchObject({ requests: 60, agrees: true });

@@ -8,7 +8,7 @@ test.each<[what: string, policy: string, exit: number, says: RegExp]>([
     "gates met",
     "gates: ['checks{status=fail} == 0']\nrequire: { suites: [models], rows: [MODELS-1] }\n",
     0,
-    /^PASS: embedded reference gateway$/m,
+    /^PASS: embedded reference gateway at http\S+$/m,
   ],
   ["a gate missed", "gates: ['checks{status=pass} > 1000']\n", 1, /^FAIL: .*1 of the policy's gates failed$/m],
   [
@@ -23,7 +23,7 @@ test.each<[what: string, policy: string, exit: number, says: RegExp]>([
   using folder = temporaryFolder();
   writeFileSync(join(folder.path, "policy.yaml"), policy);
   const { code, stdout } = await gauntlet(
-    ["conform", "models", "--policy", "policy.yaml", "--out", "run"],
+    ["conform", "models", "--target", "embedded", "--policy", "policy.yaml", "--out", "run"],
     {},
     folder.path,
   );
@@ -83,7 +83,18 @@ test("run drives the load that the policy asks for, and a failed gate of it once
     join(at, "policy.yaml"),
     "load: [small.yaml]\ngates: [ 'response_ms p999 < 1', 'schedule_lag_ms max < -1']\n",
   );
-  const args = ["run", "--only", "models.list", "--policy", "policy.yaml", "--confirm", "--out", "run"];
+  const args = [
+    "run",
+    "--target",
+    "embedded",
+    "--only",
+    "models.list",
+    "--policy",
+    "policy.yaml",
+    "--confirm",
+    "--out",
+    "run",
+  ];
   const { code, stderr } = await gauntlet(args, {}, at);
   expect(stderr).toMatch(/plan for embedded reference gateway \(small\)/);
   expect(code).toBe(1);

@@ -33,7 +33,7 @@ test("other formats, the folder, and printing", async () => {
   expect(JSON.parse(readFileSync(join(run, "report.sarif"), "utf8")).version).toBe("2.1.0");
   expect(readdirSync(join(run, "report")).sort()).toEqual(["index.html", "report.css", "report.js"]);
   const printed = await gauntlet(["report", run, "--print", "annotations"]);
-  expect(printed.stdout).toMatch(/^::notice title=Gauntlet::PASS: embedded reference gateway\n$/);
+  expect(printed.stdout).toMatch(/^::notice title=Gauntlet::PASS: embedded reference gateway at http\S+\n$/);
   expect(JSON.parse((await gauntlet(["report", run, "--print", "json"])).stdout)).toMatchObject({ verdict: "pass" });
   expect((await gauntlet(["report", run, "--print", "terminal"])).stdout).toContain("PASS: embedded");
   expect((await gauntlet(["report", folder.path])).code).toBe(2);

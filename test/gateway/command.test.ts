@@ -86,7 +86,7 @@ test("a drain is bounded", async () => {
 });
 
 test.each([
-  [["--port", "abc"], /port: NaN/],
+  [["--port", "abc"], /--port takes a number, not "abc"/],
   [["--limits", "300"], /limits: "300" is not two whole numbers/],
   [["--tier", "huge"], /tier: "huge" is not one of/],
   [["--limiter", "leaky"], /limiter: "leaky" is not one of/],

@@ -29,7 +29,7 @@ test.skipIf(!pins)(
     );
     const run = spawnSync(
       "taskset",
-      ["-c", "0", process.execPath, MAIN, "load", file, "--json", "--out", join(folder, "run")],
+      ["-c", "0", process.execPath, MAIN, "load", file, "--target", "embedded", "--json", "--out", join(folder, "run")],
       {
         encoding: "utf8",
         timeout: 80_000,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { LoadRun } from "../../src/record/index.ts";
 import { brokenIn, loadGateway } from "../prove/load-gateway.ts";
 
 /**
@@ -17,7 +18,8 @@ const FAULTS: readonly (readonly [fault: string, finding: string])[] = [
   ["load.answers-crossed", "answers.crossed"],
   ["load.pieces-lost-when-busy", "answers.incomplete"],
   ["load.streams-cut-when-busy", "service.cut"],
-  ["load.streams-stall-when-busy", "streams.stall"],
+  // A SHOULD: found as a warning.
+  ["load.streams-stall-when-busy", "streams.stall?"],
   ["load.streams-buffered-when-busy", "streams.buffered"],
   ["load.503-when-half-full", "service.failed"],
 ];
@@ -32,18 +34,26 @@ const VARIANTS = [
   "limits.slots-freed-late",
 ];
 
+/** Tries until the generator was on time: on a busy machine nothing is said about the gateway. */
+async function quickRun(options: Parameters<typeof loadGateway>[0], skip: (why: string) => void): Promise<LoadRun> {
+  for (let attempt = 1; ; attempt++) {
+    const run = await loadGateway({ ...options, length: "quick" });
+    if (run.generator.valid) return run;
+    expect(run.verdict).not.toBe("pass");
+    if (attempt === 3) skip(`the generator was not on time in ${attempt} runs: ${run.generator.problems.join("; ")}`);
+  }
+}
+
 describe.concurrent("a quick tier run", () => {
-  test.each(FAULTS)("fails a gateway with %s for %s", { timeout: 120_000 }, async (fault, finding) => {
-    const run = await loadGateway({ faults: [fault], length: "quick" });
-    // On a machine that is too busy nothing is said about the gateway, which is right and shows nothing.
-    if (!run.generator.valid) return expect(run.verdict).toBe("inconclusive");
+  test.for(FAULTS)("finds a gateway with %s by %s", { timeout: 240_000 }, async ([fault, finding], { skip }) => {
+    const run = await quickRun({ faults: [fault] }, skip);
     expect(brokenIn(run)).toContain(finding);
-    expect(run.verdict).toBe("fail");
+    expect(run.verdict).toBe(finding.endsWith("?") ? "warn" : "fail");
   });
 
-  test.each(VARIANTS)("passes a gateway with %s", { timeout: 120_000 }, async (variant) => {
-    const run = await loadGateway({ variants: [variant], length: "quick" });
+  test.for(VARIANTS)("passes a gateway with %s", { timeout: 240_000 }, async (variant, { skip }) => {
+    const run = await quickRun({ variants: [variant] }, skip);
     expect(brokenIn(run)).toEqual([]);
-    expect(run.verdict).toBe(run.generator.valid ? "pass" : "inconclusive");
+    expect(run.verdict, run.reasons.join("; ")).toBe("pass");
   });
 });

@@ -65,7 +65,10 @@ function argumentsFor(folder: string, { url, workload, workers }: Plan, out: str
   const path = join(folder, `${out}.yaml`);
   const target = join(folder, `${out}-target.yaml`);
   writeFileSync(path, JSON.stringify({ name: "shared", ...workload }));
-  writeFileSync(target, JSON.stringify({ baseUrl: url, keys: { valid: "env:WORKERS_KEY" }, models: { chat: "m" } }));
+  writeFileSync(
+    target,
+    JSON.stringify({ baseUrl: url, keys: { valid: "env:WORKERS_KEY" }, models: { chat: "m", messages: "m" } }),
+  );
   const folders = ["--target", target, "--out", join(folder, out), "--seed", "7"];
   return ["load", path, "--json", "--workers", String(workers), ...folders];
 }

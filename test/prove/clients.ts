@@ -113,24 +113,36 @@ const known = (sdk: string, scenario: string) =>
   // It sleeps for the difference of a date that is none, which is not a number, and so not at all.
   scenario === "rate-bad-hint" ? (sdk.startsWith("openai 6") ? "fail" : "pass") : KNOWN[scenario];
 
-/** Trials of a scenario that came out otherwise than is known: a machine that is busy elsewhere hides waits. */
-const TRIALS = 4;
+/**
+ * Runs of a scenario that came out otherwise than is known, the first included: a machine that is busy elsewhere hides
+ * waits. All of them count: what it comes to otherwise must be rarer than what is known, and only so many may be in doubt at all.
+ */
+const RUNS = 3;
+const MOST_IN_DOUBT = 6;
+let inDoubt = 0;
+/** Scenarios that came to no verdict in any run: the machine was late itself. */
+const undecided: string[] = [];
 
-/** What a scenario comes to, alone, where it did not come to what is known. */
+/** What a scenario comes to; where that is not what is known, counted over several runs. */
 async function settled(name: string, program: string, first: CheckResult, runs: string): Promise<CheckResult> {
   const scenario = first.check.replace("client.", "");
   const wanted = known(name, scenario);
-  let check = first;
-  for (let trial = 1; wanted !== undefined && check.status !== wanted && trial < TRIALS; trial += 1) {
-    console.log(`again: ${name}: ${scenario} was ${check.status}: ${check.message}`);
-    const out = join(runs, `${program}-${scenario}-${trial}`);
+  if (wanted === undefined || first.status === wanted) return first;
+  inDoubt++;
+  const checks = [first];
+  for (let run = 1; run < RUNS; run += 1) {
+    const out = join(runs, `${program}-${scenario}-${run}`);
     await gauntlet(["client", "--scenario", scenario, "--out", out, "--", ...commandOf(program)]);
     const record = JSON.parse(readFileSync(join(out, "run.json"), "utf8")) as RunRecord;
-    check = record.checks[0] ?? check;
+    checks.push(...record.checks);
   }
-  if (wanted !== undefined && check.status !== wanted)
-    faults.push(`${name}: ${scenario} is ${check.status}: ${check.message}`);
-  return check;
+  const asKnown = checks.filter(({ status }) => status === wanted);
+  const otherwise = checks.filter(({ status }) => status !== wanted && status !== "inconclusive");
+  const told = `${name}: ${scenario} was ${wanted} in ${asKnown.length} of ${RUNS} runs; at first ${first.status}: ${first.message}`;
+  console.log(told);
+  if (otherwise.length >= Math.max(1, asKnown.length)) faults.push(told);
+  else if (asKnown.length === 0) undecided.push(told);
+  return asKnown[0] ?? first;
 }
 
 /** What every SDK does in every scenario. */
@@ -184,10 +196,11 @@ install();
 const facts = await completions();
 const found = await conduct();
 writePage(found);
+if (inDoubt > MOST_IN_DOUBT) faults.push(`${inDoubt} scenarios were in doubt, and ${MOST_IN_DOUBT} may be`);
 if (given === undefined) rmSync(folder, { recursive: true });
 console.log(
   faults.length === 0
-    ? `${SDKS.length} SDKs: ${facts} facts of calls, ${(SDKS.length * [...found.values()].flat().length) / SDKS.length} runs of scenarios judged`
+    ? `${SDKS.length} SDKs: ${facts} facts of calls, ${(SDKS.length * [...found.values()].flat().length) / SDKS.length} runs of scenarios judged, ${inDoubt} in doubt at first, ${undecided.length} without a verdict`
     : `${faults.length} not as known:\n${faults.join("\n")}`,
 );
 process.exitCode = faults.length === 0 ? 0 : 1;

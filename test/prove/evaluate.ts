@@ -29,6 +29,14 @@ export function killOf({ name, bad }: Judgement): Kill {
   return { fault: name, rows, killers, also };
 }
 
+/** Whether a fault was found, and by a failure or by warnings alone, in one of the rows that it breaks. */
+export function foundBy({ name, bad }: Judgement): "failure" | "warning" | undefined {
+  const rows = FAULTS.find((fault) => fault.name === name)?.rows ?? [];
+  const own = bad.filter((result) => KILLS.includes(result.status) && result.rows.some((row) => rows.includes(row)));
+  if (own.length === 0) return undefined;
+  return own.some(({ status }) => status === "fail") ? "failure" : "warning";
+}
+
 /** What is wrong with a judgement, in words; empty when it is as it should be. */
 export function complaints(judgement: Judgement): string[] {
   if (judgement.error !== undefined) return [`${judgement.name}: ${judgement.error}`];

@@ -27,5 +27,5 @@ export async function judgeGateway({ faults = [], variants = [], suites, instanc
   await using traffic = new Traffic({ target, supplier, seed: 7, signal: controller.signal });
   await prepare(traffic);
   const results = await runChecks({ instances: chosen, traffic });
-  return { results, requests: traffic.spent.requests };
+  return { results, requests: traffic.budget.requests };
 }

@@ -5,5 +5,6 @@ export const LONG_TESTS: readonly string[] = [
   "test/cli/client.test.ts",
   "test/cli/compare.test.ts",
   "test/cli/policy.test.ts",
+  "test/cli/slower-and-slower.test.ts",
   "test/load/analysis/rate-inference.test.ts",
 ];

@@ -1,7 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { ALL_FORMATS, FORMATS, type Format } from "../../reports/index.ts";
-import { type RunRecord, runRecordSchema } from "../../src/record/index.ts";
+import { runRecordSchema } from "../../src/record/index.ts";
 import {
   ctrfFaults,
   elementsOf,
@@ -14,13 +13,7 @@ import {
 } from "../support/readers.ts";
 import { SAMPLES } from "../support/sample-records.ts";
 
-/** Written by earlier versions, and kept as they were, but for their length: later ones must go on reading them. */
-const RECORDS = new URL("records/", import.meta.url);
-const EARLIER = readdirSync(RECORDS).map(
-  (name) => [name, JSON.parse(readFileSync(new URL(name, RECORDS), "utf8")) as RunRecord] as const,
-);
-
-const KINDS = [...Object.entries(SAMPLES), ...EARLIER];
+const KINDS = Object.entries(SAMPLES);
 
 /** Faults of a rendering, by somebody else's reading of it. */
 const READERS: Readonly<Record<Format, (text: string) => unknown>> = {

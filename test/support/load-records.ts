@@ -97,6 +97,8 @@ export function loadRun(name: string, overrides: Partial<LoadRun> = {}): LoadRun
           actualMs: quantiles(2_050),
         },
       ],
+      tested: 100,
+      sufficient: 99,
       keptShare: 0.99,
       samples: [],
       client: { earlySends: 0, forbiddenRetries: 0, retries: 200, gaveUp: 0, uncertain: 0 },

@@ -51,7 +51,7 @@ describe("a whole target file, keys by reference (SEC-2)", () => {
     expect(target).toMatchObject({
       name: "staging",
       limits: { rpm: 300, inFlight: 64 },
-      models: { chat: "echo-fast", messages: "echo-fast", stream: "echo-stream" },
+      models: { chat: { plain: "echo-fast", stream: "echo-stream" }, messages: { stream: "echo-stream" } },
       compat: { chat: "openai", messages: "none" },
       extraHeaders: {
         all: [
@@ -194,4 +194,18 @@ extraHeaders: { all: { x-provider: one, x-team: t }, models: {}, messages: { X-P
       ["x-team", "t"],
     ],
   ]);
+});
+
+test("a limit that the gateway does not have is a declared gap, unless an account is set aside for it", () => {
+  const withLimits = (lines: string) =>
+    parseTarget(`baseUrl: http://127.0.0.1:1/v1\nkeys: { valid: env:K }\n${lines}\n`, "t.yaml", { K: "sk-1" });
+  const { limits, skip } = withLimits("limits: { rpm: 100000, inFlight: none }");
+  expect(limits).toEqual({ rpm: 100_000, inFlight: Number.POSITIVE_INFINITY });
+  expect(skip).toEqual({ "limited.slots": "the target declares limits.inFlight: none" });
+  expect(withLimits("limits: { rpm: none, inFlight: none }\nskip: { limited.rate: ours }").skip).toEqual({
+    "limited.slots": "the target declares limits.inFlight: none",
+    "limited.rate": "ours",
+  });
+  const aside = "limited: [{ key: env:K, limits: { rpm: 20, inFlight: 4 } }]";
+  expect(withLimits(`limits: { rpm: none, inFlight: none }\n${aside}`).skip).toEqual({});
 });

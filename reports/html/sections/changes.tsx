@@ -38,9 +38,9 @@ function worded(metrics: readonly ComparedMetric[], verdict: ComparedMetric["ver
 const KINDS: Readonly<Record<Comparison["kind"], string>> = {
   live: "Both ran in one session, in short blocks that took turns in shuffled, balanced order.",
   stored:
-    "Two stored runs: weaker than a session in which both take turns, because the machine may have had another day.",
+    "Two stored runs: weaker than a session in which both take turns, because the machine may have had another day. Figures decide only beyond what machines differ from day to day.",
   baseline:
-    "Held against an accepted baseline: one run against one run, so that figures have no interval and decide nothing here.",
+    "Compared with an accepted baseline: one run against one run, so that figures have no interval. Gates on the baseline decide.",
 };
 
 function Changes({ comparison }: { readonly comparison: Comparison }) {

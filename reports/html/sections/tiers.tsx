@@ -183,7 +183,7 @@ function SeriesTable({ points }: { readonly points: readonly Point[] }) {
 function Findings({ run }: { readonly run: LoadRun }) {
   const findings = run.phases.flatMap((phase) => phase.findings.map((finding) => ({ phase, finding })));
   if (findings.length === 0) return null;
-  const order = { broken: 0, observed: 1, met: 2 };
+  const order = { broken: 0, undecided: 1, observed: 2, met: 3 };
   findings.sort((a, b) => order[a.finding.outcome] - order[b.finding.outcome]);
   return (
     <>
@@ -212,6 +212,7 @@ function Findings({ run }: { readonly run: LoadRun }) {
 function statusOf({ outcome, weight }: LoadPhase["findings"][number]): Status {
   if (outcome === "met") return "pass";
   if (outcome === "observed") return "observed";
+  if (outcome === "undecided") return "inconclusive";
   return weight === "fail" ? "fail" : "warn";
 }
 

@@ -5,6 +5,7 @@ import { Redactor } from "../../client/index.ts";
 import { assertEnoughPairs, compareLive, compareStored } from "../../compare/index.ts";
 import { EXIT, type ExitCode, UsageError } from "../../core/index.ts";
 import { loadWorkload, type Workload } from "../../load/index.ts";
+import { nameWithAddress } from "../../policy/index.ts";
 import { type Comparison, RunFolder, type RunRecord } from "../../record/index.ts";
 import { allKeys, type Target } from "../../target/index.ts";
 import { colorsFor } from "../colors.ts";
@@ -158,7 +159,7 @@ function workloadOf({ workload, rate, blockS }: CompareOptions, { limits }: Targ
 }
 
 function sideOf(target: Target, start: string | undefined): Comparison["a"] {
-  return { label: start ?? target.name };
+  return { label: nameWithAddress(start ?? target.name, target.baseUrl) };
 }
 
 const EXITS: Readonly<Record<Comparison["verdict"], ExitCode>> = {

@@ -28,7 +28,7 @@ export async function observeBehaviour(
   });
   const prepared = await prepare(traffic);
   const checks = await runChecks({ instances: select(CHECKS, { suites, only: [] }), traffic: prepared });
-  return { checks, answers, requests: traffic.spent.requests, traffic };
+  return { checks, answers, requests: traffic.budget.requests, traffic };
 }
 
 /** A stored run with the form of its answers. */

@@ -13,7 +13,7 @@ import { KEY_VARIABLES, planForK6, scriptFolder } from "./plan-for-k6.ts";
 
 export interface ExportOptions {
   readonly what: string;
-  readonly target: string;
+  readonly target?: string | undefined;
   readonly out: string;
   readonly instances: number;
   readonly output: "opentelemetry" | "prometheus";

@@ -12,7 +12,7 @@ import { readStoredPlan } from "./stored-plan.ts";
 export interface ImportOptions {
   readonly files: readonly string[];
   readonly plan?: string | undefined;
-  readonly target: string;
+  readonly target?: string | undefined;
   readonly out?: string | undefined;
   readonly json: boolean;
 }
@@ -28,7 +28,8 @@ export async function importK6(options: ImportOptions): Promise<number> {
     judge,
   } = readStoredPlan(options.plan ?? join(dirname(files[0] as string), "plan.json"));
   await using supplied = await supplyTarget(
-    { target: options.target, fault: [], variant: [] },
+    // What was played elsewhere was not played against a gateway that is started now.
+    { target: options.target, fault: [], variant: [], json: true },
     new AbortController().signal,
   );
   const { target } = supplied;

@@ -1,5 +1,5 @@
 import type { Merged, RanInstance } from "../../engines/index.ts";
-import type { LoadPlan, RanLoad, Workload } from "../../load/index.ts";
+import type { LoadPlan, LoadStop, RanLoad, Workload } from "../../load/index.ts";
 import { judgeElsewhere } from "../../load/index.ts";
 import type { Limits, Target } from "../../target/index.ts";
 import { generatorOf } from "./generator-of.ts";
@@ -17,7 +17,7 @@ export function judgeMerged(
   { plan, limits, keys }: Played,
   target: Target,
   merged: Merged,
-  more: { readonly ran: readonly RanInstance[]; readonly interrupted: boolean },
+  more: { readonly ran: readonly RanInstance[]; readonly interrupted: boolean; readonly stop?: LoadStop | undefined },
 ): RanLoad {
   const durationS = merged.requests.reduce((last, { endUs }) => Math.max(last, endUs), 0) / 1_000_000;
   return judgeElsewhere({
@@ -33,5 +33,6 @@ export function judgeMerged(
     keys,
     startedAtMs: merged.startedAtMs,
     interrupted: more.interrupted,
+    stop: more.stop,
   });
 }

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { GauntletError, InternalError, messageOf } from "../../core/index.ts";
 import { mergeOutputs, readOutput, runInstances } from "../../engines/index.ts";
-import type { RanLoad, Workload } from "../../load/index.ts";
+import { circuitRule, costOf, LoadGuard, type RanLoad, type Workload } from "../../load/index.ts";
 import type { LoadsContext } from "../run-loads.ts";
 import { judgeMerged } from "./judge-merged.ts";
 import { KEY_VARIABLES, planForK6, scriptFolder } from "./plan-for-k6.ts";
@@ -26,6 +26,10 @@ export async function runK6(workload: Workload, context: LoadsContext): Promise<
   for (const remark of plan.remarks) process.stderr.write(`gauntlet: ${workload.name}: ${remark}\n`);
   const totalS = Math.max(...plan.phases.map(({ endMs }) => endMs)) / 1_000;
   let before = { elapsedS: 0, sent: 0, admitted: 0 };
+  const guard = new LoadGuard({
+    budget: { requests: costOf(workload, target, context.length).requests },
+    circuit: circuitRule(workload, target),
+  });
   const ran = await runInstances({
     k6: k6.path,
     script: join(scriptFolder(), "gauntlet.ts"),
@@ -36,9 +40,10 @@ export async function runK6(workload: Workload, context: LoadsContext): Promise<
       ...file.secrets,
       ...Object.fromEntries(keys.map((key, index) => [KEY_VARIABLES[index] as string, key.reveal()])),
     },
-    stop,
+    stop: AbortSignal.any([stop, guard.signal]),
     abort,
     onProgress: (now) => {
+      guard.noteTotals(now);
       const overS = Math.max(0.001, now.elapsedS - before.elapsedS);
       const atMs = now.elapsedS * 1_000;
       onProgress({
@@ -74,6 +79,7 @@ export async function runK6(workload: Workload, context: LoadsContext): Promise<
   const judged = judgeMerged(workload, { plan, limits, keys: names }, target, merged, {
     ran,
     interrupted: stop.aborted,
+    stop: guard.stop,
   });
   for (const phase of judged.run.phases) onPhase(workload.name, phase);
   return judged;

@@ -29,6 +29,8 @@ export interface PlanFileOptions {
 /** Added to every told wait, ms. */
 const GRACE_MS = 30;
 const LIMIT_STATUS = 429;
+/** Something must have been admitted by then. */
+const ADMITTED_WITHIN = "60s";
 
 export interface PlanFile {
   /** What `plan.json` holds: no key, and no header that came by reference. */
@@ -83,8 +85,10 @@ export function planFile(options: PlanFileOptions): PlanFile {
  * What k6 itself can decide alone and on every instance: bounds from above on counts. Shares and minutes need all samples
  * and are judged when they are merged.
  */
-function thresholdsOf({ tier, allow }: PlanFileOptions): Record<string, string[]> {
+function thresholdsOf({ tier, allow }: PlanFileOptions): Record<string, (string | object)[]> {
   const always = {
+    // A gateway that admits nothing is not loaded to the end of the plan.
+    gauntlet_served: [{ threshold: "rate>0", abortOnFail: true, delayAbortEval: ADMITTED_WITHIN }],
     gauntlet_early_sends: ["count==0"],
     gauntlet_forbidden_retries: ["count==0"],
     dropped_iterations: ["count==0"],

@@ -28,6 +28,8 @@ export interface ProgressOfInstances {
   readonly sent: number;
   readonly admitted: number;
   readonly denied: number;
+  /** Of these, for another reason than a limit. */
+  readonly refused: number;
   readonly failed: number;
   /** Virtual users at work. */
   readonly inFlight: number;
@@ -218,6 +220,7 @@ function tellProgress(instances: readonly Instance[], tell: InstancesOptions["on
       sent: sum("gauntlet_sent"),
       admitted: sum("gauntlet_admitted"),
       denied: sum("gauntlet_denials"),
+      refused: sum("gauntlet_refusals"),
       failed: sum("gauntlet_failures"),
       inFlight: sum("vus"),
     });

@@ -1,12 +1,11 @@
 import { refusal } from "../pipeline/refusal.ts";
 import { type Fault, fault, loadFault } from "./fault.ts";
-import { after, both, every, fresh, onMessages, secondKey, streaming, type When } from "./when.ts";
+import { after, both, every, fresh, onEmptyAccount, onMessages, secondKey, streaming, type When } from "./when.ts";
 import { type Apply, overlook, wrap } from "./wrap.ts";
 
 const CREDITS = ["ERR-402-CREDITS", "SPEND-2"];
 
 const smallLimit: When = (call) => (call.ask?.maxTokens ?? Number.POSITIVE_INFINITY) <= 16;
-const onEmptyAccount: When = (call) => (call.key?.account.balanceMicroUsd ?? 1) <= 0;
 
 /** Some requests are denied for money although there is enough. */
 const phantom = (reason: "quota_exceeded" | "insufficient_credits" | "budget_exhausted", when: When): Apply =>

@@ -2,7 +2,7 @@ import { insteadOf } from "./answer-edits.ts";
 import { badBodyIs500, has, lacks, readAs, refuseBody } from "./body-edits.ts";
 import { type Fault, fault } from "./fault.ts";
 import { both, datedVersion, longBody, multiTurn, onMessages, streaming, type When, whole } from "./when.ts";
-import { onServed, wrap } from "./wrap.ts";
+import { type Apply, onServed, wrap } from "./wrap.ts";
 
 const withSystem: When = both(
   onMessages,
@@ -13,6 +13,10 @@ const asOne = (body: Record<string, unknown>) => ({ ...body, max_tokens: 16 });
 
 /** Served as if the limit were sixteen tokens. */
 const served = (such: (value: unknown) => boolean) => readAs(badMaxTokens(such), asOne);
+
+/** Something that was asked for never reaches the model. */
+const forgotten = (what: "system" | "maxTokens", when: When): Apply =>
+  wrap("plan", (next) => (model, ask, call) => next(model, when(call) ? { ...ask, [what]: undefined } : ask, call));
 
 const version: When = (call) => onMessages(call) && datedVersion(call) !== undefined;
 
@@ -150,20 +154,13 @@ export const MESSAGES_REQUEST_FAULTS: readonly Fault[] = [
     "messages.system-dropped",
     ["MSG-7"],
     "The system prompt never reaches the model.",
-    wrap(
-      "plan",
-      (next) => (model, ask, call) => next(model, onMessages(call) ? { ...ask, system: undefined } : ask, call),
-    ),
+    forgotten("system", onMessages),
   ),
   fault(
     "messages.output-limit-of-one-turn-only",
     ["MSG-6"],
     "max_tokens does not bound replies to conversations of several turns.",
-    wrap(
-      "plan",
-      (next) => (model, ask, call) =>
-        next(model, both(onMessages, multiTurn)(call) ? { ...ask, maxTokens: undefined } : ask, call),
-    ),
+    forgotten("maxTokens", both(onMessages, multiTurn)),
   ),
   fault(
     "messages.without-model-served",

@@ -4,7 +4,7 @@ import { MODELS } from "../providers/model-table.ts";
 import { body, insteadOf, parcelBytes, status } from "./answer-edits.ts";
 import { type Fault, fault } from "./fault.ts";
 import { drop, put, rename } from "./json-edits.ts";
-import { always, every, onModels, remembered, secondKey } from "./when.ts";
+import { always, both, every, onEmptyAccount, onModels, remembered, secondKey } from "./when.ts";
 import { type Apply, all, onDenial, onParcel, onServed, wrap } from "./wrap.ts";
 
 /** Changes the model list. */
@@ -52,7 +52,7 @@ export const MODELS_FAULTS: readonly Fault[] = [
     "models.null-without-balance",
     ["MODELS-1"],
     "The list of an account without balance has null for its entries.",
-    onServed((call) => onModels(call) && (call.key?.account.balanceMicroUsd ?? 1) <= 0, body(put("data", null))),
+    onServed(both(onModels, onEmptyAccount), body(put("data", null))),
   ),
   fault(
     "models.500-now-and-then",

@@ -31,6 +31,10 @@ const form = (
   more: readonly string[] = [],
 ): Fault => loadFault(`retry-after.${name}`, [...FORM, ...more], summary, hint(RATE, edit));
 
+/** A hint that no recipient can read, by the standard. */
+const malformed = (name: string, summary: string, edit: (value: Hint, refused: Refusal) => Hint): Fault =>
+  form(name, summary, edit, ["HTTP-RETRY-AFTER-FORM"]);
+
 /** When to come back, as the gateway tells it. */
 export const RETRY_AFTER_FAULTS: readonly Fault[] = [
   loadFault(
@@ -91,12 +95,12 @@ export const RETRY_AFTER_FAULTS: readonly Fault[] = [
     })),
   ),
   form("zero", "The hint is 0.", () => "0", ["LIMIT-RATE-6"]),
-  form("negative", "The hint is negative.", (value) => `-${seconds(value)}`),
-  form("fraction", "The hint has a fraction.", (_value, { waitMs = 0 }) => (waitMs / 1_000).toFixed(3)),
-  form("word", "The hint is a word.", () => "soon"),
-  form("empty", "The hint is empty.", () => ""),
-  form("with-unit", "The hint has a unit behind the number.", (value) => `${seconds(value)}s`),
-  form("iso-date", "The hint is a date in ISO form.", (value) =>
+  malformed("negative", "The hint is negative.", (value) => `-${seconds(value)}`),
+  malformed("fraction", "The hint has a fraction.", (_value, { waitMs = 0 }) => (waitMs / 1_000).toFixed(3)),
+  malformed("word", "The hint is a word.", () => "soon"),
+  malformed("empty", "The hint is empty.", () => ""),
+  malformed("with-unit", "The hint has a unit behind the number.", (value) => `${seconds(value)}s`),
+  malformed("iso-date", "The hint is a date in ISO form.", (value) =>
     new Date(Date.now() + seconds(value) * 1_000).toISOString(),
   ),
   form("epoch-seconds", "The hint is the Unix time of the next try.", (value) =>
@@ -106,7 +110,7 @@ export const RETRY_AFTER_FAULTS: readonly Fault[] = [
     String(Date.now() + seconds(value) * 1_000),
   ),
   form("milliseconds", "The hint is in milliseconds.", (value) => String(seconds(value) * 1_000)),
-  form(
+  malformed(
     "minutes",
     "The hint is a duration with minutes and seconds.",
     (value) => `00:${String(seconds(value)).padStart(2, "0")}`,
@@ -114,14 +118,14 @@ export const RETRY_AFTER_FAULTS: readonly Fault[] = [
   form("past-date", "The hint is a date that has passed.", () => new Date(Date.now() - 30_000).toUTCString(), [
     "LIMIT-RATE-6",
   ]),
-  form("local-date", "The hint is a date without its time zone.", (value) =>
+  malformed("local-date", "The hint is a date without its time zone.", (value) =>
     new Date(Date.now() + seconds(value) * 1_000).toUTCString().replace(" GMT", ""),
   ),
-  form("not-a-number", "The hint is NaN.", () => "NaN"),
+  malformed("not-a-number", "The hint is NaN.", () => "NaN"),
   form("hour", "The hint is an hour, whatever the window.", () => "3600"),
   loadFault(
     "retry-after.two-values",
-    [...FORM, "HTTP-RETRY-AFTER"],
+    [...FORM, "HTTP-RETRY-AFTER-FORM"],
     "Rate denials carry two different hints.",
     onDenial(RATE, always, (answer) => ({ ...answer, headers: [...answer.headers, ["Retry-After", "1"]] })),
   ),

@@ -16,6 +16,9 @@ export const inference: When = (call) => call.endpoint === "chat" || call.endpoi
 /** The second key of an account, as opposed to its first. */
 export const secondKey: When = (call) => call.key?.ordinal === 1;
 
+/** With a key of an account that has nothing left. */
+export const onEmptyAccount: When = (call) => (call.key?.account.balanceMicroUsd ?? 1) <= 0;
+
 /** The response may have a body. */
 export const withBody: When = ({ arrival }) => arrival.method !== "HEAD" && arrival.purpose !== "options";
 

@@ -1,17 +1,21 @@
 import type { LoadFinding, LoadGenerator, LoadInstance, LoadPhase, LoadRun, LoadVerdict } from "../../record/index.ts";
 import type { Limits, Target } from "../../target/index.ts";
-import { claim, phaseRecord } from "../phase-record.ts";
-import { judgeTotals, type RanLoad } from "../run-workload.ts";
+import type { LoadStop } from "../load-guard.ts";
+import { phaseRecord, withoutTiming } from "../phase-record.ts";
+import { judgeStop, judgeTotals, type RanLoad, TOTALS_QUESTIONS } from "../run-workload.ts";
 import { judgeAtTheLimit } from "../tier/at-the-limit.ts";
-import type { Fact } from "../tier/facts.ts";
+import { type Fact, isRateDenial } from "../tier/facts.ts";
 import { judgeFreedSlots, judgeFullHouse } from "../tier/full-house.ts";
 import { judgeDenials } from "../tier/judge-denials.ts";
 import { judgeGrowth, judgeService } from "../tier/judge-service.ts";
-import { judgeOverTheLimit } from "../tier/over-the-limit.ts";
-import { judgePromises } from "../tier/promises.ts";
-import { fleetPromises, judgeRecovery, type RecoveryScript } from "../tier/recovery.ts";
+import { judgeOverTheLimit, OVER_THE_LIMIT } from "../tier/over-the-limit.ts";
+import { NOT_HELD_UP } from "../tier/own-stalls.ts";
+import { questionsOf } from "../tier/questions.ts";
+import { fleetWaits, judgeOwnClients, judgeRecovery, type RecoveryScript } from "../tier/recovery.ts";
+import { judgeWaits } from "../tier/retry-after-waits.ts";
 import { retryFigures } from "../tier/retry-figures.ts";
 import { RARE } from "../tier/run-tier.ts";
+import { judgeAdmission } from "../tier/tier-bench.ts";
 import type { Workload } from "../workload.ts";
 import { clientsOf } from "./clients-of.ts";
 import { fillTally, lastEndUs } from "./fill-tally.ts";
@@ -33,6 +37,8 @@ export interface Elsewhere {
   readonly keys: readonly string[];
   readonly startedAtMs: number;
   readonly interrupted: boolean;
+  /** Why the run was stopped, if something other than the plan ended it. */
+  readonly stop?: LoadStop | undefined;
 }
 
 /** What no other engine can tell: gaps and first tokens of streams, the whole text, its own standstills. */
@@ -51,45 +57,49 @@ export function judgeElsewhere(run: Elsewhere): RanLoad {
     fleetStartUs: times.reduce((first, atUs) => Math.min(first, atUs), times[0] ?? 0),
     fleetEndUs: lastEndUs(retried.map(([one]) => one)),
   };
-  const promises = fleet === undefined ? [] : fleetPromises(fleet, facts);
+  // A schedule measures no steady overload before the fleet: any attempt may be contention.
+  const waits = fleet === undefined ? [] : fleetWaits(fleet, facts, true);
   const histograms: RanLoad["histograms"][number][] = [];
-  const missing = missingOf(run);
-  const phases = plan.phases
-    .filter(({ name }) => requests.some(({ phase }) => phase === name) || missing.length > 0)
-    .map(({ name, title, startMs, endMs }): LoadPhase => {
-      const own = requests.filter(({ phase }) => phase === name);
-      const dropped = run.dropped.get(name) ?? 0;
-      const { tally, ledger, peakInFlight } = fillTally(own, startMs * 1_000, dropped);
-      const of = facts.filter(({ phase }) => phase === name);
-      const findings =
-        limits === null
-          ? judgeTotals(workload, tally.total)
-          : [
-              ...judgePhase(name, of, facts, limits, startMs * 1_000),
-              ...(name === "recovery"
-                ? [...judgeRecovery(of, facts, script, limits.inFlight), ...judgePromises(promises)]
-                : []),
-              ...judgeDenials(of, run.target as Target),
-              ...serviceOf(of, facts, name === plan.phases.at(-1)?.name),
-            ];
-      // Where nothing was answered, that clients kept the rules says nothing, least of all of the gateway.
-      const answered = tally.total.admitted + tally.total.denied > 0;
-      const rules = limits === null && answered && fleet !== undefined ? [rulesOf(fleet)] : [];
-      const durationS = Math.max(endMs * 1_000, lastEndUs(own)) / 1_000_000 - startMs / 1_000;
-      histograms.push(...tally.histograms(`${workload.name}.${name}`, startedAtMs + startMs, startedAtMs + endMs));
-      const phase = phaseRecord({
-        name,
-        title,
-        tally,
-        ledger,
-        startS: startMs / 1_000,
-        durationS,
-        peakInFlight,
-        connections: 0,
-        findings: [...findings, ...rules],
-      });
-      return generator.valid && missing.length === 0 ? phase : { ...phase, verdict: "inconclusive" };
+  // What we stopped ourselves is not missing.
+  const missing = run.stop === undefined ? missingOf(run) : [];
+  const played = plan.phases.filter(({ name }) => requests.some(({ phase }) => phase === name) || missing.length > 0);
+  const last = played.at(-1)?.name;
+  const phases = played.map(({ name, title, startMs, endMs }): LoadPhase => {
+    const own = requests.filter(({ phase }) => phase === name);
+    const dropped = run.dropped.get(name) ?? 0;
+    const { tally, ledger, peakInFlight } = fillTally(own, startMs * 1_000, dropped);
+    const of = facts.filter(({ phase }) => phase === name);
+    const findings =
+      limits === null
+        ? judgeTotals(workload, { ...tally.total, denials: ledger.close().denials })
+        : [
+            ...judgeAdmission(of),
+            ...judgePhase(name, of, facts, limits),
+            ...(name === "recovery"
+              ? [...judgeRecovery(of, facts, script, limits.inFlight), ...judgeWaits(waits, waitsJudged(facts))]
+              : []),
+            ...judgeDenials(of, run.target as Target),
+            ...serviceOf(of, facts, name === plan.phases.at(-1)?.name),
+          ];
+    // Where nothing was answered, that clients kept the rules says nothing, least of all of the gateway.
+    const answered = tally.total.admitted + tally.total.denied > 0;
+    const rules = limits === null && answered && fleet !== undefined ? [judgeOwnClients(fleet)] : [];
+    const durationS = Math.max(endMs * 1_000, lastEndUs(own)) / 1_000_000 - startMs / 1_000;
+    histograms.push(...tally.histograms(`${workload.name}.${name}`, startedAtMs + startMs, startedAtMs + endMs));
+    const phase = phaseRecord({
+      name,
+      title,
+      tally,
+      ledger,
+      startS: startMs / 1_000,
+      durationS,
+      peakInFlight,
+      connections: 0,
+      findings: [...(name === last ? judgeStop(run.stop) : []), ...findings, ...rules],
+      questions: limits === null ? TOTALS_QUESTIONS : questionsOf(name, false),
     });
+    return generator.valid && missing.length === 0 ? phase : withoutTiming(phase);
+  });
   return {
     run: {
       name: workload.name,
@@ -106,7 +116,7 @@ export function judgeElsewhere(run: Elsewhere): RanLoad {
         fleet === undefined
           ? null
           : {
-              ...retryFigures(facts, promises, script, 0),
+              ...retryFigures(facts, waits, script, 0),
               behaviour: limits === null ? workload.behaviour : "obey",
               ...(limits === null ? { fleet: null } : {}),
             },
@@ -120,7 +130,7 @@ export function judgeElsewhere(run: Elsewhere): RanLoad {
 /** What is rare in each phase is judged by the last one, over the whole run. */
 function serviceOf(own: readonly Fact[], all: readonly Fact[], isLast: boolean): LoadFinding[] {
   const judge = (facts: readonly Fact[]) =>
-    judgeService(facts, { id: "", durationMs: 0, longestGapMs: 0, spread: {} }, { still: [], busy: [] }).filter(
+    judgeService(facts, { durationMs: 0, longestGapMs: 0, spread: {} }, NOT_HELD_UP).filter(
       ({ name }) => !NOT_TOLD.includes(name),
     );
   const common = judge(own).filter(({ name }) => !RARE.includes(name));
@@ -131,31 +141,20 @@ function isRetried(group: LoadPlan["groups"][number], phase: string, role: strin
   return group.behaviour !== "none" && group.phase === phase && group.role === role;
 }
 
-function judgePhase(
-  name: string,
-  own: readonly Fact[],
-  all: readonly Fact[],
-  limits: Limits,
-  startUs: number,
-): LoadFinding[] {
+function judgePhase(name: string, own: readonly Fact[], all: readonly Fact[], limits: Limits): LoadFinding[] {
   if (own.length === 0) return [];
-  if (name === "full-house") return judgeFullHouse(own, all, limits.inFlight);
-  if (name === "freed-slots") return judgeFreedSlots(own, all, limits.inFlight);
-  if (name === "at-the-limit") return [...judgeAtTheLimit(own, all, limits.rpm), ...judgeGrowth(own)];
-  if (name === "over-the-limit") return judgeOverTheLimit(own, limits.rpm, { promises: [], startUs });
-  return [];
+  if (name === "full-house") return judgeFullHouse(own, { all, slots: limits.inFlight, still: [] });
+  if (name === "freed-slots") return judgeFreedSlots(own, { all, slots: limits.inFlight });
+  if (name === "at-the-limit") return [...judgeAtTheLimit(own, all, limits), ...judgeGrowth(own)];
+  return name === OVER_THE_LIMIT ? judgeOverTheLimit(own, limits.rpm) : [];
 }
 
-function rulesOf({ earlySends, forbiddenRetries, retries }: ReturnType<typeof clientsOf>): LoadFinding {
-  return claim(
-    "client.rules",
-    "The harness's own clients obey the retry rules",
-    ["RETRY-1"],
-    earlySends + forbiddenRetries === 0,
-    "0 early, 0 forbidden",
-    `${earlySends} early, ${forbiddenRetries} forbidden of ${retries} retries`,
-  );
-}
+const waitsJudged = (facts: readonly Fact[]) => ({
+  name: "retry-after.sufficient",
+  title: "Waiting as told is enough after a denial for the rate",
+  row: "LIMIT-RATE-6",
+  denials: facts.filter(isRateDenial),
+});
 
 /** What is missing of the run, in words. */
 function missingOf({ instances, interrupted }: Elsewhere): string[] {
@@ -172,9 +171,11 @@ function settle(
   generator: LoadGenerator,
   missing: readonly string[],
 ): { verdict: LoadVerdict; reasons: string[] } {
-  if (missing.length > 0) return { verdict: "inconclusive", reasons: [...missing] };
-  if (!generator.valid)
-    return { verdict: "inconclusive", reasons: generator.problems.map((problem) => `generator: ${problem}`) };
+  const problems = [...missing, ...generator.problems.map((problem) => `generator: ${problem}`)];
+  if (problems.length > 0) {
+    const wrong = phases.filter(({ verdict }) => verdict === "fail").map(({ name, message }) => `${name}: ${message}`);
+    return { verdict: wrong.length > 0 ? "fail" : "inconclusive", reasons: [...wrong, ...problems] };
+  }
   if (phases.length === 0) return { verdict: "inconclusive", reasons: ["nothing was sent"] };
   for (const verdict of ["fail", "inconclusive", "warn"] as const) {
     const some = phases.filter((phase) => phase.verdict === verdict);

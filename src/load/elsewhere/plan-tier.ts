@@ -4,7 +4,6 @@ import { modelFor } from "../shots.ts";
 import { SHARE, UNKNOWN_MS } from "../tier/at-the-limit.ts";
 import { echoPrompt } from "../tier/echo.ts";
 import { extraOf } from "../tier/full-house.ts";
-import { overSeconds } from "../tier/over-the-limit.ts";
 import { fleetOf } from "../tier/recovery.ts";
 import { atTheLimitRequests } from "../tier/run-tier.ts";
 import type { LoadPlan, PlannedAsk, PlannedGroup, PlannedPhase } from "./phase-plan.ts";
@@ -21,6 +20,8 @@ const PAUSE_MS = 1_000;
 const FLEET_MS = 65_000;
 /** Over the rate, in multiples of it. */
 const EVEN = 2;
+/** A schedule cannot look whether the limit was met: it goes on for so long, s. */
+const OVER_S = { thorough: 120, brief: 92 };
 
 /** The phases of a tier run as a schedule: a machine that plays it cannot look at what came before. */
 export function planTier(limits: Limits, target: Target, thorough: boolean): LoadPlan {
@@ -76,7 +77,7 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
       asks: short,
     }),
   );
-  const overMs = overSeconds(thorough) * 1_000;
+  const overMs = (thorough ? OVER_S.thorough : OVER_S.brief) * 1_000;
   phase("over-the-limit", "Beyond the rate the rest is denied, and the limit holds", overMs + PAUSE_MS, (startMs) =>
     add("over-the-limit", "even", startMs, {
       arrivals: { kind: "even", count: Math.ceil((overMs / everyMs) * EVEN), everyMs: everyMs / EVEN },
@@ -100,7 +101,7 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
 function shortAsks(target: Target): PlannedAsk[] {
   return DIALECTS.flatMap((dialect) =>
     [false, true].map((stream): PlannedAsk => {
-      const model = target.models[dialect] ?? target.models.chat ?? "";
+      const model = modelFor(target, dialect, false);
       const request = { model, prompt: echoPrompt("@nonce@"), maxTokens: 256, ...(stream ? { stream } : {}) };
       return { dialect, stream, weight: 1, body: JSON.stringify(requestBody(dialect, request)) };
     }),

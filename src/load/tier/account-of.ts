@@ -1,5 +1,5 @@
 import { ConfigError } from "../../core/index.ts";
-import type { Account, Limits, Target } from "../../target/index.ts";
+import { type Account, hasBothLimits, type Limits, type Target } from "../../target/index.ts";
 import type { Workload } from "../workload.ts";
 
 /** Limits of the tiers (specification, section 8). */
@@ -22,6 +22,15 @@ export function accountOf({ tier, name }: Workload, target: Target): Account {
     limits: target.limits ?? { rpm: 0, inFlight: 0 },
   };
   if (typeof tier === "object") return { ...own, limits: tier };
+  if (tier === "own" && target.limits !== undefined && !hasBothLimits(target.limits))
+    throw new ConfigError([
+      {
+        file: target.source,
+        path: "limits",
+        message: `${name} loads an account up to its limits, and the target declares that the gateway has none of one kind.`,
+        hint: "Say the limits to try in the workload (`tier: { rpm: 6000, inFlight: 256 }`), or load without a tier.",
+      },
+    ]);
   const known = tier === undefined || tier === "own" ? undefined : target.tiers[tier];
   if (known !== undefined) return known;
   const wanted = tier === undefined || tier === "own" ? target.limits : TIERS[tier];

@@ -1,7 +1,11 @@
 import type { LoadFinding } from "../../record/index.ts";
+import type { Limits } from "../../target/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { claim, fact } from "../phase-record.ts";
-import { type Fact, isRateDenial, isSlotDenial, samplesOf } from "./facts.ts";
+import { claim, undecided } from "../phase-record.ts";
+import { type Fact, isAdmitted, isRateDenial, isSlotDenial, samplesOf } from "./facts.ts";
+import { SETTLE_MS } from "./full-house.ts";
+import { latestCountUs } from "./moments.ts";
+import { mostPossibly } from "./overlap.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
 
 /** Share of the rate that is sent: what is left is for the jitter of networks, which even a strict limiter must bear. */
@@ -13,20 +17,25 @@ export const UNKNOWN_MS = 61_000;
 /** Role of what is sent once more, when nothing but this run's own traffic can count any longer. */
 const AGAIN = "even-again";
 
+/** A whole minute of even traffic just below the rate. */
+export function evenMinute(rpm: number): number {
+  return Math.floor(rpm * SHARE);
+}
+
 /**
  * Sends evenly just below the rate. Denials of the run's first minute may be owed to traffic before it: they are waited
- * out, and the same is sent once more.
+ * out, and a whole minute of the same is sent: what is left of the first one fits under half the rate.
  *
  * @param count requests that a minute's limit still allows.
  */
 export async function atTheLimit(bench: TierBench, count: number): Promise<void> {
   const kinds = bench.kinds("echo");
-  const send = (role: string) =>
-    evenly(bench, count, bench.ratePerS * SHARE, (index) => bench.send(kinds[index % kinds.length] as Ask, role));
-  await send("even");
+  const send = (role: string, requests: number) =>
+    evenly(bench, requests, bench.ratePerS * SHARE, (index) => bench.send(kinds[index % kinds.length] as Ask, role));
+  await send("even", count);
   const knownUs = knownFromUs(bench.facts);
   if (!bench.facts.some((one) => one.role === "even" && isRateDenial(one) && one.sentUs < knownUs)) return;
-  if (await bench.wait(UNKNOWN_MS)) await send(AGAIN);
+  if (await bench.wait(UNKNOWN_MS)) await send(AGAIN, evenMinute(bench.limits.rpm));
 }
 
 /** From when on nothing but a run's own traffic can count. @param all every fact of the run so far. */
@@ -35,45 +44,51 @@ function knownFromUs(all: readonly Fact[]): number {
 }
 
 /** Sends on a schedule that is fixed before; a late send stays due when it was. */
-export async function evenly(
-  bench: TierBench,
-  count: number,
-  ratePerS: number,
-  send: (index: number, dueUs: number) => Promise<Fact | undefined>,
-): Promise<void> {
+async function evenly(bench: TierBench, count: number, ratePerS: number, send: (index: number) => Promise<unknown>) {
   const startUs = nowUs();
-  const sent: Promise<Fact | undefined>[] = [];
+  const sent: Promise<unknown>[] = [];
   for (let index = 0; index < count; index++) {
-    const dueUs = startUs + (index * 1_000_000) / ratePerS;
-    const waitMs = (dueUs - nowUs()) / 1_000;
+    const waitMs = (startUs + (index * 1_000_000) / ratePerS - nowUs()) / 1_000;
     if (waitMs > 0.5 && !(await bench.wait(waitMs))) break;
-    sent.push(send(index, dueUs));
+    sent.push(send(index));
   }
   await Promise.all(sent);
 }
 
 /** @param all every fact of the run so far, for what was sent before. */
-export function judgeAtTheLimit(facts: readonly Fact[], all: readonly Fact[], rpm: number): LoadFinding[] {
-  const own = facts.map(({ sentUs }) => sentUs).sort((x, y) => x - y);
+export function judgeAtTheLimit(
+  facts: readonly Fact[],
+  all: readonly Fact[],
+  { rpm, inFlight }: Pick<Limits, "rpm" | "inFlight">,
+): LoadFinding[] {
+  const countedUs = latestCountUs(all);
+  const own = facts.map(countedUs).sort((x, y) => x - y);
   const denied = facts.filter(isRateDenial);
-  const unexplained = denied.filter(({ sentUs }) => {
-    const lastMinute = all.filter((other) => other.sentUs <= sentUs && other.sentUs > sentUs - 60_000_000).length;
-    return lastMinute <= rpm && !tooClose(own, sentUs, rpm);
+  // What was sent a little over a minute ago counts where it was answered late.
+  const unexplained = denied.filter((denial) => {
+    const { sentUs } = denial;
+    const untilUs = countedUs(denial);
+    const lastMinute = all.filter((other) => other.sentUs <= untilUs && countedUs(other) > sentUs - 60_000_000).length;
+    return lastMinute <= rpm && !tooClose(own, { sentUs, untilUs }, rpm);
   });
   const knownUs = knownFromUs(all);
   const early = unexplained.filter(({ sentUs }) => sentUs < knownUs);
   const late = unexplained.length - early.length;
-  const slots = facts.filter(isSlotDenial);
+  const slots = facts.filter((one) => isSlotDenial(one) && mostPossibly(one, all, SETTLE_MS) < inFlight);
   const title = "Traffic below the limit is not denied for its rate";
   const told = `${denied.length} of ${facts.length} denied for the rate, ${late} of them below it`;
-  const undecided = early.length > 0 && late === 0 && !facts.some(({ role }) => role === AGAIN);
+  const open = early.length > 0 && late === 0 && !facts.some(({ role }) => role === AGAIN);
+  if (!facts.some(isAdmitted))
+    return [
+      undecided("rate.denied-below-limit", title, ["LIMIT-RATE-3"], `none of ${facts.length} requests was admitted`),
+    ];
   return [
-    undecided
-      ? fact(
+    open
+      ? undecided(
           "rate.denied-below-limit",
           title,
           ["LIMIT-RATE-3"],
-          `not decided: ${early.length} of ${facts.length} denied in the run's first minute, in which traffic before it may count`,
+          `${early.length} of ${facts.length} denied in the run's first minute, in which traffic before it may count`,
         )
       : claim("rate.denied-below-limit", title, ["LIMIT-RATE-3"], late === 0, "0 denied", told, {
           exchanges: samplesOf(unexplained),
@@ -84,7 +99,7 @@ export function judgeAtTheLimit(facts: readonly Fact[], all: readonly Fact[], rp
       ["LIMIT-CONC-2", "LIMIT-CONC-4"],
       slots.length === 0,
       "0 denied",
-      `${slots.length} of ${facts.length} denied for concurrency`,
+      `${slots.length} of ${facts.length} denied for concurrency with fewer than ${inFlight} possibly running`,
       { exchanges: samplesOf(slots) },
     ),
   ];
@@ -93,12 +108,19 @@ export function judgeAtTheLimit(facts: readonly Fact[], all: readonly Fact[], rp
 /**
  * Whether a limiter that wants requests evenly may deny this one: with some of those before it, it came closer than the
  * rate's interval. What was sent before the phase does not count: who let it in had room for it.
+ *
+ * @param sends when each may have been counted at the latest, in order.
+ * @param denial when it was sent, and when it may have been decided upon at the latest.
  */
-function tooClose(sends: readonly number[], atUs: number, rpm: number): boolean {
+function tooClose(
+  sends: readonly number[],
+  { sentUs, untilUs }: { readonly sentUs: number; readonly untilUs: number },
+  rpm: number,
+): boolean {
   const intervalUs = 60_000_000 / rpm;
   let back = 1;
-  for (let index = lastBefore(sends, atUs); index >= 0; index--, back++) {
-    if (atUs - (sends[index] as number) < back * intervalUs - JITTER_US) return true;
+  for (let index = lastBefore(sends, untilUs); index >= 0; index--, back++) {
+    if (sentUs - (sends[index] as number) < back * intervalUs - JITTER_US) return true;
   }
   return false;
 }

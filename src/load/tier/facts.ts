@@ -1,6 +1,6 @@
 import type { Dialect } from "../../wire/index.ts";
 import type { LoadExchange } from "../http/load-exchange.ts";
-import type { Came, LoadOutcome } from "../outcome.ts";
+import { type Came, isUnnamedLimit, type LoadOutcome } from "../outcome.ts";
 
 /** What a tier run keeps of each request. A tier run has a bounded number of them; bodies are not kept. */
 export interface Fact {
@@ -32,10 +32,22 @@ export interface Fact {
 }
 
 export const isAdmitted = ({ outcome }: Fact): boolean => outcome === "admitted" || outcome === "unfinished";
-export const isRateDenial = ({ outcome, what }: Fact): boolean =>
-  outcome === "denied" && what === "rate_limit_exceeded";
-export const isSlotDenial = ({ outcome, what }: Fact): boolean =>
-  outcome === "denied" && what === "concurrency_limit_exceeded";
+
+/** Roles of requests that are sent to meet the limit in flight: a 429 that they meet without a name is about that. */
+const SLOT_ROLES: readonly string[] = ["wave", "knock", "beside", "busy", "again", "return"];
+
+/** The limit that a denial is about: by its name, else by what the request was sent for. */
+function limitOf(fact: Fact): "rate" | "slots" | undefined {
+  const { outcome, what, status, role } = fact;
+  if (outcome !== "denied") return undefined;
+  if (what === "rate_limit_exceeded") return "rate";
+  if (what === "concurrency_limit_exceeded") return "slots";
+  if (!isUnnamedLimit(fact, status)) return undefined;
+  return SLOT_ROLES.includes(role) ? "slots" : "rate";
+}
+
+export const isRateDenial = (fact: Fact): boolean => limitOf(fact) === "rate";
+export const isSlotDenial = (fact: Fact): boolean => limitOf(fact) === "slots";
 /** What we left on purpose is no failure. */
 export const isFailure = ({ outcome, what }: Fact): boolean =>
   (outcome === "failed" || outcome === "unfinished") && what !== "aborted";

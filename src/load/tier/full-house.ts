@@ -1,8 +1,10 @@
 import type { LoadFinding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { claim, fact } from "../phase-record.ts";
+import { claim, undecided } from "../phase-record.ts";
 import { type Fact, isAdmitted, isRateDenial, isSlotDenial, LEFT, samplesOf } from "./facts.ts";
 import { admittedBeside, mostPossibly, mostSurely } from "./overlap.ts";
+import type { Stretch } from "./own-stalls.ts";
+import { GRACE_MS, type RetryAfterWait } from "./retry-after-waits.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
 
 /** A slot may be freed a moment after the last byte was read, ms. */
@@ -13,6 +15,8 @@ export const extraOf = (slots: number): number => Math.min(25, Math.max(4, Math.
 const besideOf = (slots: number): number => Math.max(Math.ceil(slots / 4), Math.min(12, Math.floor(slots / 2)));
 /** Each denial may harm another of those that run, so some come one after the other. */
 const KNOCK_ROUNDS = 2;
+/** Name of the phase. */
+export const FULL_HOUSE = "full-house";
 /** When somebody knocks once more, as a share of the time of a stream. */
 const LATE_SHARE = 0.75;
 /** Streams that are left in the middle, and time for a gateway to notice, ms. */
@@ -22,13 +26,25 @@ const LEFT_SETTLE_MS = 1_200;
 const BUSY = 16;
 const BUSY_ROUNDS = 2;
 
-/** What the phase may send at most. */
+/** Denied requests that come back after their Retry-After: enough that a share of them may be called one. */
+const WAITS = 36;
+/** A Retry-After beyond this is not waited for here: streams that hold slots take seconds. */
+const LONGEST_WAIT_MS = 12_000;
+/** So many come back at once, and never more than a half of the limit. */
+const RETURN_AT_ONCE = 8;
+
+/** What the phases at the limit of requests in flight may send at most. */
 export function fullHouseRequests(slots: number): number {
-  return slots + extraOf(slots) + 8 * (KNOCK_ROUNDS + 1) + besideOf(slots) + BUSY * BUSY_ROUNDS + LEAVING + 4 + slots;
+  const knocks = 8 * (KNOCK_ROUNDS + 1);
+  const wave = slots + extraOf(slots) + knocks + Math.min(WAITS, extraOf(slots) + knocks);
+  return wave + besideOf(slots) + BUSY * BUSY_ROUNDS + LEAVING + 4 + slots;
 }
 
-/** Streams up to the limit and beyond, all at once; others knock while every slot is held. */
-export async function fullHouse(bench: TierBench): Promise<void> {
+/**
+ * Streams up to the limit and beyond, all at once; others are sent while the limit is reached. Those that were denied come back
+ * when their Retry-After has passed and room is free.
+ */
+export async function fullHouse(bench: TierBench, waits: RetryAfterWait[]): Promise<void> {
   const slots = bench.limits.inFlight;
   const startUs = nowUs();
   const house = wave(bench, slots + extraOf(slots), "wave");
@@ -41,6 +57,46 @@ export async function fullHouse(bench: TierBench): Promise<void> {
     .then(() => knock(bench, 1));
   await Promise.all([...house, knocks, late]);
   await bench.wait(SETTLE_MS);
+  const denied = bench.facts.filter((one) => one.phase === FULL_HOUSE && isSlotDenial(one));
+  waits.push(...(await comeBack(bench, evenlyPicked(denied, WAITS))));
+}
+
+/** Denied requests wait as told and are sent again, a few at a time: by then nothing else runs. */
+async function comeBack(bench: TierBench, denied: readonly Fact[]): Promise<RetryAfterWait[]> {
+  const atOnce = Math.max(1, Math.min(RETURN_AT_ONCE, Math.floor(bench.limits.inFlight / 2)));
+  const waits: RetryAfterWait[] = [];
+  const told = [...denied].sort((a, b) => dueUs(a) - dueUs(b));
+  for (let index = 0; index < told.length; index += atOnce) {
+    const some = told.slice(index, index + atOnce);
+    const untilUs = Math.max(...some.map(dueUs));
+    const waitMs = (untilUs - nowUs()) / 1_000 + GRACE_MS;
+    const usable = some.filter(({ promisedMs }) => promisedMs !== undefined && promisedMs <= LONGEST_WAIT_MS);
+    if (usable.length < some.length || waitMs > LONGEST_WAIT_MS || !(await bench.wait(waitMs))) {
+      waits.push(...some.map((denial) => ({ denial, outcome: "untested" as const, actualMs: undefined })));
+      continue;
+    }
+    waits.push(...(await Promise.all(some.map((denial) => retry(bench, denial)))));
+  }
+  return waits;
+}
+
+/** When a denied request may come back, µs. */
+function dueUs({ endUs, promisedMs }: Fact): number {
+  return endUs + Math.min(promisedMs ?? 0, LONGEST_WAIT_MS * 2) * 1_000;
+}
+
+async function retry(bench: TierBench, denial: Fact): Promise<RetryAfterWait> {
+  const { dialect, stream } = denial;
+  const again = await bench.send({ dialect, stream, kind: "echo" }, "return");
+  if (again === undefined) return { denial, outcome: "untested", actualMs: undefined };
+  if (isAdmitted(again)) return { denial, outcome: "kept", actualMs: (again.sentUs - denial.endUs) / 1_000 };
+  // Denied for another limit: that says nothing of the wait for this one.
+  return { denial, outcome: isSlotDenial(again) ? "broken" : "contended", actualMs: undefined };
+}
+
+function evenlyPicked<T>(all: readonly T[], most: number): T[] {
+  const step = Math.max(1, all.length / most);
+  return Array.from({ length: Math.min(all.length, most) }, (_, index) => all[Math.floor(index * step)] as T);
 }
 
 /** Short requests run beside streams; then a wave of exactly the limit, which a leaked slot would not let in. */
@@ -95,15 +151,23 @@ async function knock(bench: TierBench, rounds: number): Promise<void> {
   }
 }
 
-/** @param all every fact of the run so far: what came before may still have held a slot. */
-export function judgeFullHouse(facts: readonly Fact[], all: readonly Fact[], slots: number): LoadFinding[] {
+export interface HouseJudged {
+  /** Every fact of the run so far: what came before may still have held a slot. */
+  readonly all: readonly Fact[];
+  readonly slots: number;
+  /** When this process stood still. */
+  readonly still: readonly Stretch[];
+}
+
+export function judgeFullHouse(facts: readonly Fact[], { all, slots, still }: HouseJudged): LoadFinding[] {
   const house = facts.filter(({ role }) => role === "wave");
   const knocks = facts.filter(({ role }) => role === "knock");
   const admitted = house.filter(isAdmitted);
   const rate = facts.filter(isRateDenial);
   const denied = facts.filter(isSlotDenial);
-  const surely = mostSurely(facts);
-  const beside = admittedBeside(facts, slots);
+  const surely = mostSurely(facts, still);
+  const beside = admittedBeside(facts, slots, still);
+  const held = mostSurely(house, still);
   const counted = `${admitted.length} of ${house.length} at once and ${knocks.filter(isAdmitted).length} of ${knocks.length} knocking were admitted, ${surely} surely ran together`;
   // Running together is measured: that more than the limit did cannot be explained otherwise.
   const exceeded = claim(
@@ -115,9 +179,13 @@ export function judgeFullHouse(facts: readonly Fact[], all: readonly Fact[], slo
     `${counted}, ${beside.length} were let in beside a full house`,
     { exchanges: samplesOf([...beside, ...admitted]) },
   );
-  if (denied.length === 0 && rate.length > 0) {
-    const why = `the rate came first: ${rate.length} of ${facts.length} denied for it. Longer streams would fill the house`;
-    const unreached = fact("slots.unreached", "The house is filled", ["LIMIT-CONC-1"], why);
+  const title = "More requests in flight than the limit are denied";
+  if (held < slots && denied.length === 0) {
+    const why =
+      rate.length > 0
+        ? `the rate limit came first: ${rate.length} of ${facts.length} were denied for it`
+        : `at most ${held} of ${slots} surely ran together: name a model with longer streams as models.stream`;
+    const unreached = undecided("slots.not-enforced", title, ["LIMIT-CONC-1"], why);
     return surely > slots || beside.length > 0 ? [exceeded, unreached] : [unreached];
   }
   const early = denied.filter((denial) => mostPossibly(denial, all, SETTLE_MS) < slots);
@@ -132,32 +200,25 @@ export function judgeFullHouse(facts: readonly Fact[], all: readonly Fact[], slo
       `${early.length} denied with fewer than ${slots} possibly running; ${counted}`,
       { exchanges: samplesOf(early) },
     ),
-    ...(mostHeld(house) >= slots
-      ? [
-          claim(
-            "slots.not-enforced",
-            "More requests in flight than the limit are denied",
-            ["LIMIT-CONC-1"],
-            denied.length > 0,
-            "at least one denial",
-            `${denied.length} of ${facts.length} denied for concurrency`,
-          ),
-        ]
-      : []),
+    claim(
+      "slots.not-enforced",
+      title,
+      ["LIMIT-CONC-1"],
+      denied.length > 0,
+      "at least one denial",
+      `${denied.length} of ${facts.length} denied for concurrency`,
+    ),
   ];
 }
 
-/** Whether the house was ever full at all: with short streams it is not, and nothing needs to be denied. */
-function mostHeld(house: readonly Fact[]): number {
-  return mostSurely(house);
-}
-
-export function judgeFreedSlots(facts: readonly Fact[], all: readonly Fact[], slots: number): LoadFinding[] {
+export function judgeFreedSlots(facts: readonly Fact[], { all, slots }: Omit<HouseJudged, "still">): LoadFinding[] {
   const leaked = facts.filter((one) => isSlotDenial(one) && mostPossibly(one, all, SETTLE_MS) < slots);
   const rate = facts.filter(isRateDenial);
-  if (rate.length > 0 && leaked.length === 0) {
-    const why = `not decided: ${rate.length} of ${facts.length} denied for the rate`;
-    return [fact("slots.leaked", "What has ended gives its slot back", ["LIMIT-CONC-4"], why)];
+  const admitted = facts.filter((one) => one.role === "again" && isAdmitted(one)).length;
+  // Those that left may hold their slots a little longer.
+  if (leaked.length === 0 && admitted < slots - LEAVING) {
+    const why = `${admitted} of ${slots} requests at once were admitted, and ${rate.length} of ${facts.length} denied for the rate`;
+    return [undecided("slots.leaked", "What has ended gives its slot back", ["LIMIT-CONC-4"], why)];
   }
   const told = `${leaked.length} of ${facts.length} denied with fewer than ${slots} possibly running`;
   return [

@@ -1,5 +1,6 @@
 import type { LoadFinding } from "../../record/index.ts";
 import type { Target } from "../../target/index.ts";
+import { isLimitReason } from "../outcome.ts";
 import { claim } from "../phase-record.ts";
 import { isStatusOf } from "../read-reason.ts";
 import { type Fact, isRateDenial, isSlotDenial, samplesOf, tellWhats } from "./facts.ts";
@@ -14,7 +15,7 @@ export function judgeDenials(facts: readonly Fact[], target: Target): LoadFindin
   const known = denied.filter((one) => isRateDenial(one) || isSlotDenial(one));
   const wrong = [
     ...denied.filter((one) => !known.includes(one)),
-    ...known.filter(({ what, status }) => !isStatusOf(target, what, status)),
+    ...known.filter(({ what, status }) => !isLimitReason(what) || !isStatusOf(target, what, status)),
   ];
   const rate = known.filter(isRateDenial);
   const slot = known.filter(isSlotDenial);
@@ -35,7 +36,7 @@ export function judgeDenials(facts: readonly Fact[], target: Target): LoadFindin
       wrong.length === 0,
       "429 rate_limit_exceeded or concurrency_limit_exceeded",
       wrong.length === 0 ? `${denied.length} judged` : `${wrong.length} of ${denied.length}: ${tellWhats(wrong)}`,
-      { exchanges: samplesOf(wrong) },
+      { basis: "content", exchanges: samplesOf(wrong) },
     ),
     ...(rate.length === 0
       ? []
@@ -47,7 +48,7 @@ export function judgeDenials(facts: readonly Fact[], target: Target): LoadFindin
             without.length === 0,
             "0 without",
             `${without.length} of ${rate.length} without`,
-            { exchanges: samplesOf(without) },
+            { basis: "content", exchanges: samplesOf(without) },
           ),
           claim(
             "retry-after.unusable",
@@ -56,7 +57,7 @@ export function judgeDenials(facts: readonly Fact[], target: Target): LoadFindin
             badRate.length === 0,
             "whole seconds or a date, at most a minute",
             `${badRate.length} of ${rate.length}${badRate[0] === undefined ? "" : `, e.g. "${badRate[0].retryAfter}"`}`,
-            { weight: "warn", exchanges: samplesOf(badRate) },
+            { weight: "warn", basis: "content", exchanges: samplesOf(badRate) },
           ),
         ]),
     ...(slot.length === 0
@@ -69,7 +70,7 @@ export function judgeDenials(facts: readonly Fact[], target: Target): LoadFindin
             slotWithout.length + badSlot.length === 0,
             "0 without a usable one",
             `${slotWithout.length} without, ${badSlot.length} unusable of ${slot.length}`,
-            { weight: "warn", exchanges: samplesOf([...slotWithout, ...badSlot]) },
+            { weight: "warn", basis: "content", exchanges: samplesOf([...slotWithout, ...badSlot]) },
           ),
         ]),
   ];

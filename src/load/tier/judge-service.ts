@@ -1,9 +1,9 @@
 import { median, rankCorrelation } from "../../core/index.ts";
 import type { LoadFinding } from "../../record/index.ts";
 import { DIALECTS } from "../../wire/index.ts";
-import { claim } from "../phase-record.ts";
+import { claim, undecided } from "../phase-record.ts";
 import { type Fact, isAdmitted, isFailure, isLong, samplesOf, tellWhats } from "./facts.ts";
-import { type HeldUp, overlapUs } from "./own-stalls.ts";
+import { type HeldUp, overlapUs, type Stretch } from "./own-stalls.ts";
 import { stallsIn } from "./stalls.ts";
 import type { LongModel } from "./tier-bench.ts";
 
@@ -31,7 +31,7 @@ export function judgeService(facts: readonly Fact[], long: LongModel, heldUp: He
     claim(
       "service.failed",
       "Admitted requests are answered",
-      ["LIMIT-CONC-7", "STEADY-SERVICE"],
+      ["BASE-3", "LIMIT-CONC-7", "STEADY-SERVICE"],
       few(errors.length),
       `at most ${TOLERATED}`,
       `${errors.length} of ${served.length}: ${tellWhats(errors)}`,
@@ -40,7 +40,7 @@ export function judgeService(facts: readonly Fact[], long: LongModel, heldUp: He
     claim(
       "service.cut",
       "Answers come to their end",
-      ["LIMIT-CONC-7", "STREAM-3"],
+      ["BASE-3", "LIMIT-CONC-7", "STREAM-3"],
       few(cut.length),
       `at most ${TOLERATED}`,
       `${cut.length} of ${served.length}: ${tellWhats(cut)}`,
@@ -53,7 +53,7 @@ export function judgeService(facts: readonly Fact[], long: LongModel, heldUp: He
       crossed.length === 0,
       "0",
       `${crossed.length} of ${echoes.length}`,
-      { exchanges: samplesOf(crossed) },
+      { basis: "content", exchanges: samplesOf(crossed) },
     ),
     claim(
       "answers.incomplete",
@@ -80,21 +80,29 @@ function stalls(facts: readonly Fact[], heldUp: HeldUp): LoadFinding[] {
       found.length < STALLS,
       `fewer than ${STALLS} stalls`,
       `${found.length} stalls of all answers, the longest ${Math.round(longest)} ms`,
+      { weight: "warn" },
     ),
   ];
 }
 
 /** What a busy machine may add to a gap at most, ms. */
-const MOST_HELD_UP_MS = 3_000;
+const MOST_BUSY_MS = 3_000;
 
+/** Time of a request that was not the gateway's: what we stood still, and what a busy machine may have added. */
 function heldUpMs({ sentUs, endUs }: Fact, { still, busy }: HeldUp): number {
-  const us = overlapUs(sentUs, endUs, still) + overlapUs(sentUs, endUs, busy);
-  return Math.min(MOST_HELD_UP_MS, us / 1_000);
+  return overlapUs(sentUs, endUs, still) / 1_000 + Math.min(MOST_BUSY_MS, overlapUs(sentUs, endUs, busy) / 1_000);
 }
 
 /** Share of an answer's time in which a stream that was held back delivers its tokens; and streams that show it. */
 const BUFFERED = 0.1;
 const LEAST_STREAMS = 4;
+/** One that took so many times as long as a lone one was not held back: something stood still, the gateway or its host. */
+const AS_LONG = 1.5;
+/**
+ * Share of a stream's time in which we stood still, beyond which the moments of its tokens are ours: one that comes piece by
+ * piece loses no more of its spread than that.
+ */
+const STILL_SHARE = 0.6;
 
 /** Share of a stream's time, from its sending to its end, in which its tokens arrive. */
 export function spreadOf({ firstTokenUs, endUs, sentUs }: Fact): number {
@@ -109,11 +117,14 @@ function streamsUnderLoad(facts: readonly Fact[], long: LongModel, heldUp: HeldU
     )
     .filter(isAdmitted);
   if (streams.length < 2 * LEAST_STREAMS || long.durationMs < 500) return [];
+  const measured = streams.filter(
+    (one) => serviceMs(one) <= long.durationMs * AS_LONG && stillShare(one, heldUp.still) <= STILL_SHARE,
+  );
   const leastMs = Math.max(1_500, long.longestGapMs * 10);
   const stalled = streams.filter((one) => one.longestGapUs / 1_000 > leastMs + heldUpMs(one, heldUp));
   // Dialects have encoders of their own; one whose lone stream came at once has nothing to lose.
   const heldBack = DIALECTS.flatMap((dialect) => {
-    const own = streams.filter((one) => one.dialect === dialect).map(spreadOf);
+    const own = measured.filter((one) => one.dialect === dialect).map(spreadOf);
     const share = median(own);
     return own.length >= LEAST_STREAMS && share <= BUFFERED && (long.spread[dialect] ?? 1) > BUFFERED
       ? [`${dialect}: tokens arrive in the last ${Math.round(share * 100)} % of it`]
@@ -127,17 +138,28 @@ function streamsUnderLoad(facts: readonly Fact[], long: LongModel, heldUp: HeldU
       stalled.length < streams.length * 0.1,
       "fewer than 10 %",
       `${stalled.length} of ${streams.length} had a gap far longer than a lone stream`,
-      { exchanges: samplesOf(stalled) },
+      { weight: "warn", exchanges: samplesOf(stalled) },
     ),
-    claim(
-      "streams.buffered",
-      "Streams come piece by piece in company",
-      ["STREAM-1"],
-      heldBack.length === 0,
-      "spread over the time of the answer",
-      heldBack.join(", ") || "they are",
-    ),
+    measured.length < LEAST_STREAMS
+      ? undecided(
+          "streams.buffered",
+          "Streams come piece by piece beside others",
+          ["STREAM-1"],
+          `only ${measured.length} of ${streams.length} streams came without a standstill`,
+        )
+      : claim(
+          "streams.buffered",
+          "Streams come piece by piece beside others",
+          ["STREAM-1"],
+          heldBack.length === 0,
+          "spread over the time of the answer",
+          heldBack.join(", ") || `${measured.length} streams are`,
+        ),
   ];
+}
+
+function stillShare({ sentUs, endUs }: Fact, still: readonly Stretch[]): number {
+  return overlapUs(sentUs, endUs, still) / Math.max(1, endUs - sentUs);
 }
 
 /** Latency that grows with the number of requests, kind by kind; the phase must send evenly. */
@@ -164,6 +186,7 @@ export function judgeGrowth(facts: readonly Fact[]): LoadFinding[] {
       growing.length === 0,
       "no growth at an even rate",
       growing.join(", ") || "none",
+      { weight: "warn" },
     ),
   ];
 }

@@ -1,175 +1,229 @@
 import type { LoadFinding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { claim, fact } from "../phase-record.ts";
-import { evenly } from "./at-the-limit.ts";
+import { claim, fact, undecided } from "../phase-record.ts";
 import { type Fact, isAdmitted, isRateDenial, samplesOf } from "./facts.ts";
-import { keepPromise, type Promise_ } from "./promises.ts";
+import { type Denied, type RetryAfterWait, waitAlone } from "./retry-after-waits.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
 
+/** Name of the phase. */
+export const OVER_THE_LIMIT = "over-the-limit";
 /** Even traffic, in multiples of the rate. */
 const EVEN = 2;
-/** Beside it, every so often, many at once: a limiter that looks before it counts lets them all in. */
-const PULSE_EVERY_S = 10;
-export const pulseOf = (slots: number): number => Math.max(4, Math.floor(slots * 0.6));
-/** A minute of overload is measured; a little more, so that its ends can be chosen. */
-const MEASURED_S = 62;
-/** Three pulses with a whole minute before each. */
-const THOROUGH_S = 86;
+/** Sent at once when the limit is nearly reached: a limiter that looks before it counts lets them all in. */
+const pulseOf = (slots: number): number => Math.max(4, Math.floor(slots * 0.75));
+/** So little is left then, requests. */
+const NEAR = 3;
+/** Least time between two of them, ms, and how many there are at most. */
+const PULSE_EVERY_MS = 3_000;
+const MOST_PULSES = 8;
+/**
+ * From a moment at which the limit was reached, so much later no sound window has let in more than the limit: a fixed one has
+ * passed one edge, a sliding one holds no more, a bucket was empty. A second less than the minute, for clocks.
+ */
+const SPAN_US = 59_000_000;
+/** Overload goes on for a minute from the first denial, and then until the limit was met once more; s. */
+const LEAST_S = 61;
+const MOST_S = 95;
 /** What counting by the minute may be off: clocks and networks are not exact. */
-const TOLERANCE = 0.02;
-/** Most requests until the first denial: twice the limit is more than any window lets through. */
+const TOLERANCE = 0.01;
+/** Exhausting at once: share of the requests in flight, and of the limit in all. */
 const EXHAUST_AT_ONCE = 0.5;
+const EXHAUST_SHARE = 1.2;
+/** Both dialects, non-streaming and streaming. */
+const KINDS = 4;
 
-export function overSeconds(thorough: boolean): number {
-  return thorough ? THOROUGH_S : MEASURED_S;
-}
+/** How long the phase lasts at most, s. */
+export const OVER_SECONDS = MOST_S;
 
 /** What the phase may send at most. */
-export function overRequests(rpm: number, slots: number, thorough: boolean): number {
-  const seconds = overSeconds(thorough);
-  return Math.ceil(rpm * 1.2 + seconds * ((rpm / 60) * EVEN) + Math.ceil(seconds / PULSE_EVERY_S) * pulseOf(slots));
-}
-
-export interface OverScript {
-  readonly promises: Promise_[];
-  /** When the even overload began, µs. */
-  startUs: number;
+export function overRequests(rpm: number, slots: number): number {
+  return Math.ceil(rpm * EXHAUST_SHARE + MOST_S * (rpm / 60) * EVEN + MOST_PULSES * pulseOf(slots)) + slots + 2 * KINDS;
 }
 
 /**
- * Exhausts the rate at once, tests the promise of a denial with nothing else under way, then overloads evenly for a
- * minute with pulses.
+ * Exhausts the rate at once, tests the Retry-After of a denial with nothing else under way, then overloads for over a minute.
  *
- * @param longestWaitMs a promise that asks for more is not waited for.
+ * @param waits gets what became of the Retry-After. @param longestWaitMs one that asks for more is not waited for.
  */
-export async function overTheLimit(
-  bench: TierBench,
-  script: OverScript,
-  options: { thorough: boolean; longestWaitMs: number },
-): Promise<void> {
+export async function overTheLimit(bench: TierBench, waits: RetryAfterWait[], longestWaitMs: number): Promise<void> {
   const kinds = bench.kinds("echo");
   const pick = (index: number) => kinds[index % kinds.length] as Ask;
-  const denial = await exhaust(bench, pick);
-  if (denial !== undefined) {
-    const kept = await keepPromise(bench, denial, pick(0), options.longestWaitMs);
-    script.promises.push(kept);
-  }
-  if (bench.stopped) return;
-  const seconds = overSeconds(options.thorough);
-  script.startUs = nowUs();
-  const pulses = pulsing(bench, pick, seconds);
-  const rate = bench.ratePerS * EVEN;
-  await evenly(bench, Math.ceil(rate * seconds), rate, (index, dueUs) => bench.send(pick(index), "even", dueUs));
-  await pulses;
+  if (await exhaust(bench, pick)) waits.push(...(await waitAlone(bench, await deniedNow(bench, kinds), longestWaitMs)));
+  if (!bench.stopped) await overload(bench, pick);
 }
 
-/** As many at once as slots allow, until one is denied for the rate. @returns that denial. */
-async function exhaust(bench: TierBench, pick: (index: number) => Ask): Promise<Fact | undefined> {
+/** A denial of every kind of request, of this moment. */
+async function deniedNow(bench: TierBench, kinds: readonly Ask[]): Promise<Denied[]> {
+  const denied: Denied[] = [];
+  for (const ask of kinds) {
+    const denial = await bench.send(ask, "exhausted");
+    if (denial !== undefined && isRateDenial(denial)) denied.push({ ask, denial });
+  }
+  return denied;
+}
+
+/** As many at once as slots allow, until one is denied for the rate. @returns whether one was. */
+async function exhaust(bench: TierBench, pick: (index: number) => Ask): Promise<boolean> {
   const atOnce = Math.max(1, Math.floor(bench.limits.inFlight * EXHAUST_AT_ONCE));
-  for (let sent = 0; sent < bench.limits.rpm * 1.2 && !bench.stopped; sent += atOnce) {
+  for (let sent = 0; sent < bench.limits.rpm * EXHAUST_SHARE && !bench.stopped; sent += atOnce) {
     const answers = await Promise.all(Array.from({ length: atOnce }, (_, index) => bench.send(pick(index), "exhaust")));
-    if (!answers.some((answer) => answer !== undefined && isRateDenial(answer))) continue;
-    // The last word counts: a denial of the burst may be older than an admission of it.
-    const last = await bench.send(pick(0), "promise");
-    return last !== undefined && isRateDenial(last)
-      ? last
-      : answers.find((answer) => answer !== undefined && isRateDenial(answer));
+    if (answers.some((answer) => answer !== undefined && isRateDenial(answer))) return true;
   }
-  return undefined;
+  return false;
 }
 
-async function pulsing(bench: TierBench, pick: (index: number) => Ask, seconds: number): Promise<void> {
+/** Twice the rate, evenly, and a pulse whenever little is left of the limit. */
+async function overload(bench: TierBench, pick: (index: number) => Ask): Promise<void> {
   const startUs = nowUs();
-  const sent: Promise<Fact | undefined>[] = [];
-  for (let atS = PULSE_EVERY_S / 2; atS < seconds - 1; atS += PULSE_EVERY_S) {
-    if (!(await bench.wait(atS * 1_000 - (nowUs() - startUs) / 1_000))) break;
-    const dueUs = nowUs();
-    for (let index = 0; index < pulseOf(bench.limits.inFlight); index++)
-      sent.push(bench.send(pick(index), "pulse", dueUs));
+  const reached = new Reached(bench.limits.rpm);
+  const everyUs = 1_000_000 / (bench.ratePerS * EVEN);
+  const pulse = pulseOf(bench.limits.inFlight);
+  const sent: Promise<unknown>[] = [];
+  const send = (index: number, role: string, dueUs: number) =>
+    sent.push(bench.send(pick(index), role, dueUs).then((one) => one !== undefined && reached.note(one)));
+  let pulses = 0;
+  let pulsedUs = 0;
+  for (let index = 0; ; index++) {
+    const dueUs = startUs + index * everyUs;
+    const elapsedS = (dueUs - startUs) / 1e6;
+    if (elapsedS > MOST_S || (elapsedS > LEAST_S && reached.wholeUs(dueUs) && pulses > 0)) break;
+    const waitMs = (dueUs - nowUs()) / 1_000;
+    if (waitMs > 0.5 && !(await bench.wait(waitMs))) break;
+    send(index, "even", dueUs);
+    const isNear = reached.isNear(nowUs());
+    if (!isNear || pulses >= MOST_PULSES || dueUs - pulsedUs < PULSE_EVERY_MS * 1_000) continue;
+    pulses++;
+    pulsedUs = dueUs;
+    const pulseUs = nowUs();
+    for (let one = 0; one < pulse; one++) send(one, "pulse", pulseUs);
   }
   await Promise.all(sent);
 }
 
-export function judgeOverTheLimit(facts: readonly Fact[], rpm: number, { startUs }: OverScript): LoadFinding[] {
+/** Follows how near the limit is, from the answers as they come. */
+class Reached {
+  readonly #rpm: number;
+  /** When denials and admissions were sent, in the order of their answers, µs. */
+  readonly #deniedUs: number[] = [];
+  readonly #admittedUs: number[] = [];
+  #lastAdmitted = false;
+  /** Denials before this one are older than a span: they stay so. */
+  #firstDenied = 0;
+  /** Admitted since a denial, and how far that has been counted. */
+  #counted = { fromUs: Number.NaN, next: 0, count: 0 };
+
+  constructor(rpm: number) {
+    this.#rpm = rpm;
+  }
+
+  note(one: Fact): void {
+    this.#lastAdmitted = isAdmitted(one);
+    if (this.#lastAdmitted) this.#admittedUs.push(one.sentUs);
+    if (isRateDenial(one)) this.#deniedUs.push(one.sentUs);
+  }
+
+  /** Whether next to nothing is left of the limit. Asked before every request, with times that never go back. */
+  isNear(atUs: number): boolean {
+    if (!this.#lastAdmitted) return false;
+    while ((this.#deniedUs[this.#firstDenied] ?? Number.POSITIVE_INFINITY) <= atUs - SPAN_US) this.#firstDenied++;
+    const fromUs = this.#deniedUs[this.#firstDenied];
+    return fromUs !== undefined && this.#admittedSince(fromUs) >= this.#rpm - NEAR;
+  }
+
+  #admittedSince(fromUs: number): number {
+    if (this.#counted.fromUs !== fromUs) this.#counted = { fromUs, next: 0, count: 0 };
+    const counted = this.#counted;
+    for (; counted.next < this.#admittedUs.length; counted.next++)
+      if ((this.#admittedUs[counted.next] as number) > fromUs) counted.count++;
+    return counted.count;
+  }
+
+  /** Whether there was a whole span from a denial on. */
+  wholeUs(atUs: number): boolean {
+    return (this.#deniedUs[0] ?? Number.POSITIVE_INFINITY) < atUs - SPAN_US;
+  }
+}
+
+export function judgeOverTheLimit(facts: readonly Fact[], rpm: number): LoadFinding[] {
   const denied = facts.filter(isRateDenial);
-  const findings: LoadFinding[] = [
-    claim(
-      "rate.not-enforced",
-      "Sending faster than the limit is denied",
-      ["LIMIT-RATE-1"],
-      denied.length > 0,
-      "at least one denial",
-      `${denied.length} of ${facts.length} denied`,
+  return [judgeEnforced(facts, denied, rpm), ...judgeExceeded(facts, denied, rpm)];
+}
+
+function judgeEnforced(facts: readonly Fact[], denied: readonly Fact[], rpm: number): LoadFinding {
+  const title = "Sending faster than the limit is denied";
+  // Any window lets less through than this.
+  if (denied.length === 0 && facts.length < rpm * 2)
+    return undecided("rate.not-enforced", title, ["LIMIT-RATE-1"], `only ${facts.length} requests were sent`);
+  const told = `${denied.length} of ${facts.length} denied`;
+  return claim("rate.not-enforced", title, ["LIMIT-RATE-1"], denied.length > 0, "at least one denial", told);
+}
+
+/** A denial, and what was surely admitted after it within the span. */
+interface Span {
+  readonly denial: Fact;
+  readonly admitted: readonly Fact[];
+}
+
+/**
+ * The denial after which the most was admitted: sent after its answer, and answered within the span from its sending.
+ * Thousands of denials meet thousands of admissions, in the process that goes on sending: numbers are compared, not records.
+ */
+function fullestSpan(facts: readonly Fact[], denied: readonly Fact[]): Span | undefined {
+  const admitted = facts.filter(isAdmitted).sort((a, b) => a.sentUs - b.sentUs);
+  const sentUs = Float64Array.from(admitted, (one) => one.sentUs);
+  const headUs = Float64Array.from(admitted, (one) => one.headUs);
+  let fullest: Fact | undefined;
+  let most = -1;
+  for (const denial of denied) {
+    const untilUs = denial.sentUs + SPAN_US;
+    let count = 0;
+    for (let at = 0; at < sentUs.length; at++)
+      if ((sentUs[at] as number) > denial.headUs && (headUs[at] as number) <= untilUs) count++;
+    if (count <= most) continue;
+    most = count;
+    fullest = denial;
+  }
+  if (fullest === undefined) return undefined;
+  const denial = fullest;
+  const isWithin = (one: Fact) => one.sentUs > denial.headUs && one.headUs <= denial.sentUs + SPAN_US;
+  return { denial, admitted: admitted.filter(isWithin) };
+}
+
+function judgeExceeded(facts: readonly Fact[], denied: readonly Fact[], rpm: number): LoadFinding[] {
+  const title = "Once the limit was reached, no more than the limit is admitted in the minute that follows";
+  const lastUs = Math.max(0, ...facts.map(({ sentUs }) => sentUs));
+  const whole = denied.filter(({ sentUs }) => sentUs + SPAN_US <= lastUs);
+  const most = fullestSpan(facts, denied);
+  const bound = Math.ceil(rpm * (1 + TOLERANCE)) + 2;
+  const count = most?.admitted.length ?? 0;
+  if (most === undefined || (count <= bound && whole.length === 0)) {
+    const why =
+      most === undefined ? "nothing was denied" : "the overload lasted less than a minute after the first denial";
+    return [undecided("rate.exceeded", title, ["LIMIT-RATE-2"], why)];
+  }
+  const told = `${count} admitted after a denial`;
+  return [
+    claim("rate.exceeded", title, ["LIMIT-RATE-2"], count <= bound, `at most ${bound}`, told, {
+      exchanges: samplesOf([most.denial, ...most.admitted.slice(-4)]),
+    }),
+    // A gateway may count denied requests (LIMIT-RATE-8 is open): what it lets through under overload is then less.
+    fact(
+      "rate.measured",
+      "Admitted in a minute of overload",
+      ["LIMIT-RATE-8"],
+      isShort(count, rpm)
+        ? `${count}, less than the limit of ${rpm}: denied requests may count`
+        : `${count}, limit ${rpm}`,
     ),
   ];
-  const loaded = facts.filter(({ dueUs, role }) => dueUs >= startUs && (role === "even" || role === "pulse"));
-  const admitted = loaded
-    .filter(isAdmitted)
-    .map(({ sentUs }) => sentUs)
-    .sort((a, b) => a - b);
-  const lastUs = Math.max(...loaded.map(({ sentUs }) => sentUs));
-  if (startUs === 0 || lastUs - startUs < 60_000_000) {
-    findings.push(
-      fact(
-        "rate.measured",
-        "Admitted in a minute of overload",
-        ["LIMIT-RATE-2"],
-        "the overload was shorter than a minute",
-      ),
-    );
-    return findings;
-  }
-  const inMinuteUntil = (endUs: number) => admitted.filter((atUs) => atUs > endUs - 60_000_000 && atUs <= endUs).length;
-  // Every minute inside the overload, by half seconds: one that holds too many may straddle the edge of a window.
-  const ends: number[] = [];
-  for (let endUs = startUs + 60_000_000; endUs <= lastUs; endUs += 500_000) ends.push(endUs);
-  const counts = ends.map(inMinuteUntil);
-  const least = Math.min(...counts);
-  const most = Math.max(...counts);
-  const bound = Math.ceil(rpm * (1 + TOLERANCE)) + 2;
-  findings.push(
-    claim(
-      "rate.exceeded",
-      "No more than the limit is admitted in a minute of overload",
-      ["LIMIT-RATE-2"],
-      least <= bound,
-      `at most ${bound}`,
-      `${least} to ${most} admitted in any minute of it`,
-      { exchanges: samplesOf(loaded.filter(isAdmitted)) },
-    ),
-  );
-  const pulses = [...new Set(loaded.filter(({ role }) => role === "pulse").map(({ dueUs }) => dueUs))].filter(
-    (dueUs) => dueUs + 1_000_000 >= startUs + 60_000_000,
-  );
-  if (pulses.length >= 3) {
-    const after = pulses.map((dueUs) => inMinuteUntil(dueUs + 1_000_000));
-    findings.push(
-      claim(
-        "rate.race",
-        "Many at once are counted one by one",
-        ["LIMIT-RATE-2"],
-        after.filter((count) => count > bound).length < 2,
-        `at most ${bound} in the minute before each pulse's end`,
-        `${after.join(", ")} admitted`,
-      ),
-    );
-  }
-  const short = least < Math.floor(rpm * (1 - TOLERANCE)) - 2;
-  // A gateway may count denied requests (LIMIT-RATE-8 is open): what it lets through under overload is then less.
-  findings.push(
-    short
-      ? fact(
-          "rate.measured",
-          "Admitted in a minute of overload",
-          ["LIMIT-RATE-8"],
-          `${least} to ${most}, less than the limit of ${rpm}: denied requests may count`,
-        )
-      : fact(
-          "rate.measured",
-          "Admitted in a minute of overload",
-          ["LIMIT-RATE-8"],
-          `${least} to ${most}, limit ${rpm}`,
-        ),
-  );
-  return findings;
+}
+
+function isShort(count: number, rpm: number): boolean {
+  return count < Math.floor(rpm * (SPAN_US / 60_000_000) * (1 - TOLERANCE)) - 2;
+}
+
+/** Whether denied requests may count toward the rate at this gateway, as far as an overload shows it. */
+export function mayCountDenied(facts: readonly Fact[], rpm: number): boolean {
+  const most = fullestSpan(facts, facts.filter(isRateDenial));
+  return isShort(most?.admitted.length ?? 0, rpm);
 }

@@ -1,21 +1,22 @@
 import { type Fact, isAdmitted, isSlotDenial, LEFT } from "./facts.ts";
+import { surelyUntilUs } from "./moments.ts";
+import type { Stretch } from "./own-stalls.ts";
 
 /** How soon a gateway notices that a client left is not shown. */
 const NOTICE_MS = 10_000;
 
-/** Taken off the end of what was measured, µs: the last byte may have left the gateway before we read it. */
-const END_MARGIN_US = 100_000;
-
 /**
  * Most requests that surely ran at one moment: from the head of the answer to a little before its end. Denials do not
  * run; what failed is left out.
+ *
+ * @param still stretches in which this process stood still.
  */
-export function mostSurely(facts: readonly Fact[]): number {
+export function mostSurely(facts: readonly Fact[], still: readonly Stretch[]): number {
   const edges = facts
-    .filter((one) => isAdmitted(one) && one.headUs > 0 && one.endUs - END_MARGIN_US > one.headUs)
-    .flatMap(({ headUs, endUs }) => [
-      { atUs: headUs, change: 1 },
-      { atUs: endUs - END_MARGIN_US, change: -1 },
+    .filter((one) => isAdmitted(one) && one.headUs > 0 && surelyUntilUs(one, still) > one.headUs)
+    .flatMap((one) => [
+      { atUs: one.headUs, change: 1 },
+      { atUs: surelyUntilUs(one, still), change: -1 },
     ])
     .sort((a, b) => a.atUs - b.atUs || a.change - b.change);
   let now = 0;
@@ -31,14 +32,17 @@ export function mostSurely(facts: readonly Fact[]): number {
  * Requests that were admitted although so many others surely ran from before their sending until after their answer
  * began: however short they are, each was one too many.
  */
-export function admittedBeside(facts: readonly Fact[], slots: number): Fact[] {
-  const long = facts.filter((one) => isAdmitted(one) && one.headUs > 0 && one.endUs - END_MARGIN_US > one.headUs);
+export function admittedBeside(facts: readonly Fact[], slots: number, still: readonly Stretch[]): Fact[] {
+  const long = facts
+    .filter((one) => isAdmitted(one) && one.headUs > 0)
+    .map((one) => ({ one, headUs: one.headUs, untilUs: surelyUntilUs(one, still) }))
+    .filter(({ headUs, untilUs }) => untilUs > headUs);
   return facts.filter(
     (one) =>
       isAdmitted(one) &&
       one.headUs > 0 &&
-      long.filter((other) => other !== one && other.headUs <= one.sentUs && other.endUs - END_MARGIN_US >= one.headUs)
-        .length >= slots,
+      long.filter((other) => other.one !== one && other.headUs <= one.sentUs && other.untilUs >= one.headUs).length >=
+        slots,
   );
 }
 

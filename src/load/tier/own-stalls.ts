@@ -9,15 +9,18 @@ const STALL_MS = 75;
 const LOOK_EVERY_MS = 250;
 const BUSY_SHARE = 0.92;
 
+/** From one moment to another, µs on the clock of `nowUs`. */
+export type Stretch = readonly [fromUs: number, toUs: number];
+
 /**
  * Notes the stretches in which this process stood still, or the whole machine was busy: what seems to stall then need not
  * be the gateway. One gateway that burns a processor leaves the others idle.
  */
 export class OwnStalls implements Disposable {
   /** When this process stood still. */
-  readonly still: (readonly [fromUs: number, toUs: number])[] = [];
+  readonly still: Stretch[] = [];
   /** When the whole machine was busy. */
-  readonly busy: (readonly [fromUs: number, toUs: number])[] = [];
+  readonly busy: Stretch[] = [];
   readonly #timer: NodeJS.Timeout;
   readonly #looker: NodeJS.Timeout;
   #lastUs = nowUs();
@@ -51,12 +54,11 @@ export class OwnStalls implements Disposable {
 /** What took time from us and from the gateway beside us. */
 export type HeldUp = Pick<OwnStalls, "still" | "busy">;
 
+/** Of an engine that tells nothing of itself. */
+export const NOT_HELD_UP: HeldUp = { still: [], busy: [] };
+
 /** Time of a span in some stretches, µs. */
-export function overlapUs(
-  fromUs: number,
-  toUs: number,
-  stretches: readonly (readonly [fromUs: number, toUs: number])[],
-): number {
+export function overlapUs(fromUs: number, toUs: number, stretches: readonly Stretch[]): number {
   return stretches.reduce((sum, [from, to]) => sum + Math.max(0, Math.min(to, toUs) - Math.max(from, fromUs)), 0);
 }
 

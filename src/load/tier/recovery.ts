@@ -2,21 +2,27 @@ import { seededRandom } from "../../core/index.ts";
 import type { LoadFinding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { type Attempt, type ClientsOutcome, runClients } from "../obeying-clients.ts";
-import { claim, fact } from "../phase-record.ts";
+import { claim, undecided } from "../phase-record.ts";
 import { DEFAULT_RETRY } from "../retry-rules.ts";
 import { type Fact, isAdmitted, isRateDenial, isSlotDenial, samplesOf } from "./facts.ts";
 import { SETTLE_MS, wave } from "./full-house.ts";
 import { mostPossibly } from "./overlap.ts";
-import { GRACE_MS, type Promise_ } from "./promises.ts";
+import { GRACE_MS, type RetryAfterWait } from "./retry-after-waits.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
 
 /** Clients of the fleet: enough to see a herd, few enough that the limit has room for each within seconds. */
 export const fleetOf = (slots: number): number => Math.max(4, Math.min(40, Math.floor(slots / 2)));
-/** A client of the fleet gives up after this long, ms. */
-const FLEET_MS = 12_000;
-/** A hint beyond this is not waited for, ms. */
-const FLEET_HINT_MS = 10_000;
-const FLEET_ATTEMPTS = 8;
+/** A client of the fleet gives up after this long, ms: every window of a minute has passed by then. */
+const FLEET_MS = 75_000;
+/** A Retry-After beyond this is not waited for, ms: a rate per minute asks for no more than a minute. */
+const FLEET_HINT_MS = 61_000;
+const FLEET_ATTEMPTS = 12;
+/** What a recovery takes where each denial tells how little there is to wait for, s. */
+const USUAL_S = 15;
+/** Waves that are tried: one that the rate limit denied is sent once more when its wait is over. */
+const WAVES = 2;
+/** A minute, and a little more. */
+const WINDOW_MS = 61_000;
 /** Of the last wave, beyond the limit: denying these must not harm the others either. */
 const BEYOND = 4;
 
@@ -29,10 +35,18 @@ export interface RecoveryScript {
 }
 
 export function recoverySeconds({ rpm, inFlight }: { rpm: number; inFlight: number }): number {
-  return Math.max(FLEET_MS / 1_000, inFlight / (rpm / 60)) + 6;
+  return USUAL_S + inFlight / (rpm / 60) + 6;
 }
 
-/** A fleet of obeying clients comes back from the overload; then a wave of exactly the limit shows what was leaked. */
+/** What the phase may send at most. */
+export function recoveryRequests(slots: number): number {
+  return fleetOf(slots) * FLEET_ATTEMPTS + WAVES * (slots + BEYOND);
+}
+
+/**
+ * A fleet of clients that wait as told comes back from the overload; then a wave of exactly the limit shows what was leaked. It is
+ * sent when the rate has room for it, and once more where that was not so.
+ */
 export async function recover(bench: TierBench, script: RecoveryScript, seed: number): Promise<void> {
   const kinds = bench.kinds("echo");
   const { inFlight: slots } = bench.limits;
@@ -48,11 +62,27 @@ export async function recover(bench: TierBench, script: RecoveryScript, seed: nu
     attempt: async (client) => attemptOf(await bench.send(kinds[client % kinds.length] as Ask, "fleet")),
   });
   script.fleetEndUs = nowUs();
-  // A full wave needs room in the rate: as much time as the rate needs for it.
-  const quietMs = (slots / bench.ratePerS) * 1_000 + 1_000;
-  await bench.wait(quietMs);
-  if (bench.stopped) return;
-  await Promise.all(wave(bench, slots + BEYOND, "again"));
+  for (let attempt = 0; attempt < WAVES; attempt++) {
+    await bench.wait(roomMs(bench, slots + BEYOND));
+    if (bench.stopped) return;
+    const sent = await Promise.all(wave(bench, slots + BEYOND, "again"));
+    const denied = sent.filter((one) => one !== undefined && isRateDenial(one)).map((one) => one as Fact);
+    if (denied.length === 0 || attempt === WAVES - 1) return;
+    const waitMs = Math.max(...denied.map(({ promisedMs }) => promisedMs ?? WINDOW_MS));
+    await bench.wait(Math.min(WINDOW_MS, waitMs + GRACE_MS));
+  }
+}
+
+/** How long until the rate surely has room for so many: until enough of what was admitted in the last minute is a minute old. */
+function roomMs(bench: TierBench, count: number): number {
+  const nowAtUs = nowUs();
+  const recent = bench.facts
+    .filter((one) => isAdmitted(one) && one.endUs > nowAtUs - WINDOW_MS * 1_000)
+    .map(({ endUs }) => endUs)
+    .sort((a, b) => a - b);
+  const tooMany = recent.length + count - bench.limits.rpm;
+  const last = recent[Math.min(tooMany, recent.length) - 1];
+  return Math.max(1_000, last === undefined ? 0 : (last - nowAtUs) / 1_000 + WINDOW_MS);
 }
 
 export function attemptOf(one: Fact | undefined): Attempted | undefined {
@@ -70,20 +100,26 @@ export function attemptOf(one: Fact | undefined): Attempted | undefined {
 }
 
 /**
- * What became of the promises of a fleet. One that came back as told and was denied again was contended when somebody
- * else had been admitted meanwhile: what became free went to another. When nobody had, the promise was broken.
+ * What became of the waits of a fleet. A client that came back as told and was denied again was contended when somebody else
+ * had been admitted meanwhile: what became free went to another. When nobody had, the wait was not sufficient.
+ *
+ * @param deniedCount denied requests may count toward the rate as well, so that anybody's attempt is contention.
  */
-export function fleetPromises(fleet: ClientsOutcome<Attempted>, all: readonly Fact[]): Promise_[] {
-  const admittedAt = all.filter(isAdmitted).map(({ sentUs }) => sentUs);
+export function fleetWaits(
+  fleet: ClientsOutcome<Attempted>,
+  all: readonly Fact[],
+  deniedCount: boolean,
+): RetryAfterWait[] {
+  const others = all.filter((one) => deniedCount || isAdmitted(one)).map(({ sentUs }) => sentUs);
   return fleet.attempts.flatMap((attempts) =>
-    attempts.flatMap(({ fact: denial }, index): Promise_[] => {
+    attempts.flatMap(({ fact: denial }, index): RetryAfterWait[] => {
       const next = attempts[index + 1]?.fact;
-      if (denial.outcome !== "denied") return [];
+      if (!isRateDenial(denial)) return [];
       if (next === undefined || denial.promisedMs === undefined)
         return [{ denial, outcome: "untested", actualMs: undefined }];
       if (isAdmitted(next)) return [{ denial, outcome: "kept", actualMs: (next.sentUs - denial.endUs) / 1_000 }];
-      const others = admittedAt.some((atUs) => atUs > denial.sentUs && atUs <= next.endUs);
-      return [{ denial, outcome: others || !isRateDenial(next) ? "contended" : "broken", actualMs: undefined }];
+      const contended = others.some((atUs) => atUs > denial.sentUs && atUs < next.endUs && atUs !== next.sentUs);
+      return [{ denial, outcome: contended || !isRateDenial(next) ? "contended" : "broken", actualMs: undefined }];
     }),
   );
 }
@@ -107,51 +143,53 @@ export function judgeRecovery(
   script: RecoveryScript,
   slots: number,
 ): LoadFinding[] {
-  const { fleet } = script;
+  return [...judgeFleet(facts, script), judgeLastWave(facts, all, slots)];
+}
+
+function judgeFleet(facts: readonly Fact[], { fleet }: RecoveryScript): LoadFinding[] {
+  const title = "Clients that wait as told are served after an overload";
+  if (fleet === undefined) return [undecided("recovery.served", title, ["LIMIT-RATE-6"], "no client was started")];
+  const denied = facts.filter(({ role }) => role === "fleet").filter(isRateDenial).length;
+  const told = `${fleet.served} of ${fleet.attempts.length} served after ${denied} denials, ${Math.round(herdShare(fleet) * 100)} % of them at once at most`;
+  return [
+    fleet.served === 0
+      ? undecided("recovery.served", title, ["LIMIT-RATE-6"], told)
+      : claim("recovery.served", title, ["LIMIT-RATE-6"], true, "at least 1 served", told, { weight: "warn" }),
+    judgeOwnClients(fleet),
+  ];
+}
+
+/** Whether our own clients kept the retry rules: what they show of a gateway says nothing where they did not. */
+export function judgeOwnClients({
+  earlySends,
+  forbiddenRetries,
+  retries,
+}: Pick<ClientsOutcome<Attempted>, "earlySends" | "forbiddenRetries" | "retries">): LoadFinding {
+  const title = "The harness's own clients keep the retry rules";
+  const told = `${earlySends} early, ${forbiddenRetries} forbidden of ${retries} retries`;
+  return earlySends + forbiddenRetries === 0
+    ? claim("client.rules", title, ["RETRY-1"], true, "0 early, 0 forbidden", told)
+    : undecided("client.rules", title, ["RETRY-1"], told);
+}
+
+/** The wave that decides is the last one: an earlier one may have met the rate limit. */
+function judgeLastWave(facts: readonly Fact[], all: readonly Fact[], slots: number): LoadFinding {
   const again = facts.filter(({ role }) => role === "again");
-  const findings: LoadFinding[] = [];
-  if (fleet !== undefined) {
-    const denied = facts.filter(({ role }) => role === "fleet").filter(isRateDenial).length;
-    findings.push(
-      fact(
-        "fleet.recovered",
-        "Obeying clients come back",
-        ["LIMIT-RATE-6"],
-        `${fleet.served} of ${fleet.attempts.length} served after ${denied} denials, ${Math.round(herdShare(fleet) * 100)} % of them at once at most`,
-      ),
-      claim(
-        "client.rules",
-        "The harness's own clients obey the retry rules",
-        ["RETRY-1"],
-        fleet.earlySends + fleet.forbiddenRetries === 0,
-        "0 early, 0 forbidden",
-        `${fleet.earlySends} early, ${fleet.forbiddenRetries} forbidden of ${fleet.retries} retries`,
-      ),
-    );
-  }
   const leaked = again.filter((one) => isSlotDenial(one) && mostPossibly(one, all, SETTLE_MS) < slots);
-  const rate = again.filter(isRateDenial).length;
-  if (rate > 0 && leaked.length === 0) {
-    findings.push(
-      fact(
-        "slots.leaked",
-        "Nothing was leaked",
-        ["LIMIT-CONC-4"],
-        `not decided: ${rate} of ${again.length} denied for the rate`,
-      ),
-    );
-  } else if (again.length > 0) {
-    findings.push(
-      claim(
-        "slots.leaked",
-        "Nothing was leaked by all that went before",
-        ["LIMIT-CONC-4"],
-        leaked.length === 0,
-        "0 denied",
-        `${leaked.length} of ${again.length} denied with fewer than ${slots} possibly running`,
-        { exchanges: samplesOf(leaked) },
-      ),
-    );
+  const title = "Nothing was leaked by all that went before";
+  const admitted = again.slice(-(slots + BEYOND)).filter(isAdmitted).length;
+  if (leaked.length === 0 && admitted < slots) {
+    const rate = again.filter(isRateDenial).length;
+    const why = `${admitted} of ${slots} requests at once were admitted, and ${rate} of ${again.length} denied for the rate`;
+    return undecided("slots.leaked", title, ["LIMIT-CONC-4"], why);
   }
-  return findings;
+  return claim(
+    "slots.leaked",
+    title,
+    ["LIMIT-CONC-4"],
+    leaked.length === 0,
+    "0 denied",
+    `${leaked.length} of ${again.length} denied with fewer than ${slots} possibly running`,
+    { exchanges: samplesOf(leaked) },
+  );
 }

@@ -1,9 +1,9 @@
 import { Histogram } from "../../metrics/index.ts";
 import type { RetryAfterFigures } from "../../record/index.ts";
 import type { ClientsOutcome } from "../obeying-clients.ts";
-import { type Fact, isAdmitted, isRateDenial } from "./facts.ts";
-import type { Promise_ } from "./promises.ts";
+import { type Fact, isRateDenial } from "./facts.ts";
 import { type Attempted, herdShare, type RecoveryScript } from "./recovery.ts";
+import { FEWEST_FOR_A_SHARE, type RetryAfterWait, tallyWaits } from "./retry-after-waits.ts";
 
 /** Points of the scatter that are kept. */
 const MOST_SAMPLES = 400;
@@ -11,13 +11,12 @@ const MOST_SAMPLES = 400;
 /** What the gateway's hints were worth, and how our own clients behaved. */
 export function retryFigures(
   facts: readonly Fact[],
-  promises: readonly Promise_[],
+  waits: readonly RetryAfterWait[],
   script: RecoveryScript,
   originUs: number,
 ): RetryAfterFigures {
   const denied = facts.filter(({ outcome }) => outcome === "denied");
-  const kept = promises.filter(({ outcome }) => outcome === "kept").length;
-  const broken = promises.filter(({ outcome }) => outcome === "broken").length;
+  const { tested, sufficient } = tallyWaits(waits);
   const names = [...new Set(denied.map((one) => `${one.what} ${one.dialect} ${one.stream}`))];
   const { fleet } = script;
   return {
@@ -26,11 +25,13 @@ export function retryFigures(
       groupOf(
         denied.filter((one) => `${one.what} ${one.dialect} ${one.stream}` === name),
         facts,
-        promises,
+        waits,
       ),
     ),
-    keptShare: kept + broken === 0 ? null : kept / (kept + broken),
-    samples: samplesOf(denied, promises, originUs),
+    tested,
+    sufficient,
+    keptShare: tested < FEWEST_FOR_A_SHARE ? null : sufficient / tested,
+    samples: samplesOf(denied, waits, originUs),
     client: {
       earlySends: fleet?.earlySends ?? 0,
       forbiddenRetries: fleet?.forbiddenRetries ?? 0,
@@ -45,11 +46,11 @@ export function retryFigures(
 function groupOf(
   own: readonly Fact[],
   facts: readonly Fact[],
-  promises: readonly Promise_[],
+  waits: readonly RetryAfterWait[],
 ): RetryAfterFigures["groups"][number] {
   const [first] = own as [Fact, ...Fact[]];
-  const tested = promises.filter(({ denial }) => own.includes(denial));
-  const of = (outcome: Promise_["outcome"]) => tested.filter((one) => one.outcome === outcome).length;
+  const tested = waits.filter(({ denial }) => own.includes(denial));
+  const of = (outcome: RetryAfterWait["outcome"]) => tested.filter((one) => one.outcome === outcome).length;
   const promised = new Histogram();
   const actual = new Histogram();
   for (const { promisedMs } of own) if (promisedMs !== undefined) promised.record(promisedMs * 1_000);
@@ -72,44 +73,37 @@ function groupOf(
 }
 
 /**
- * Pessimism: of the requests that others of us sent between a denial and the moment that it promised, how many were
- * admitted. Each of them shows a moment that would have worked sooner.
+ * Pessimism: requests that others of us sent between a denial and the moment that it told, each counted once, and how many of
+ * them were admitted. Each of these shows a moment that would have worked sooner.
  */
-function probesOf(denied: readonly Fact[], facts: readonly Fact[]): { earlyProbes: number; earlyAdmitted: number } {
-  const sorted = [...facts].sort((a, b) => a.sentUs - b.sentUs);
-  const times = sorted.map(({ sentUs }) => sentUs);
-  const admittedUntil = [0];
-  for (const one of sorted) admittedUntil.push((admittedUntil.at(-1) ?? 0) + Number(isAdmitted(one)));
+export function probesOf(
+  denied: readonly Pick<Fact, "endUs" | "promisedMs">[],
+  facts: readonly Pick<Fact, "sentUs" | "outcome">[],
+): { earlyProbes: number; earlyAdmitted: number } {
+  const told = denied.filter(({ promisedMs }) => promisedMs !== undefined).sort((a, b) => a.endUs - b.endUs);
+  let next = 0;
+  let untilUs = 0;
   let earlyProbes = 0;
   let earlyAdmitted = 0;
-  for (const { endUs, promisedMs } of denied) {
-    if (promisedMs === undefined) continue;
-    const from = firstAfter(times, endUs);
-    const to = firstAfter(times, endUs + promisedMs * 1_000);
-    earlyProbes += to - from;
-    earlyAdmitted += (admittedUntil[to] ?? 0) - (admittedUntil[from] ?? 0);
+  for (const one of [...facts].sort((a, b) => a.sentUs - b.sentUs)) {
+    for (; next < told.length && (told[next]?.endUs ?? 0) < one.sentUs; next++) {
+      const { endUs, promisedMs = 0 } = told[next] as (typeof told)[number];
+      untilUs = Math.max(untilUs, endUs + promisedMs * 1_000);
+    }
+    if (one.sentUs >= untilUs) continue;
+    earlyProbes++;
+    if (one.outcome === "admitted" || one.outcome === "unfinished") earlyAdmitted++;
   }
   return { earlyProbes, earlyAdmitted };
-}
-
-function firstAfter(times: readonly number[], atUs: number): number {
-  let low = 0;
-  let high = times.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((times[middle] as number) <= atUs) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** Every tested promise, and untested denials evenly among the rest. */
 function samplesOf(
   denied: readonly Fact[],
-  promises: readonly Promise_[],
+  waits: readonly RetryAfterWait[],
   originUs: number,
 ): RetryAfterFigures["samples"] {
-  const tested = new Map(promises.map((one) => [one.denial, one]));
+  const tested = new Map(waits.map((one) => [one.denial, one]));
   const others = denied.filter((one) => !tested.has(one));
   const step = Math.max(1, Math.ceil(others.length / (MOST_SAMPLES / 2)));
   const chosen = [...[...tested.keys()].slice(0, MOST_SAMPLES / 2), ...others.filter((_, index) => index % step === 0)];

@@ -1,25 +1,49 @@
+import { setImmediate } from "node:timers/promises";
 import { median, UnreachableError } from "../../core/index.ts";
 import type { LoadFinding, LoadPhase, LoadRun, LoadVerdict } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
 import { GeneratorHealth, TIER_BOUNDS } from "../generator-health.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { fact } from "../phase-record.ts";
+import { fact, withoutTiming } from "../phase-record.ts";
 import type { LoadContext, RanLoad } from "../run-workload.ts";
-import { atTheLimit, judgeAtTheLimit, SHARE } from "./at-the-limit.ts";
-import { type Fact, isAdmitted } from "./facts.ts";
-import { freedSlots, fullHouse, fullHouseRequests, judgeFreedSlots, judgeFullHouse, SETTLE_MS } from "./full-house.ts";
+import { atTheLimit, evenMinute, judgeAtTheLimit, SHARE } from "./at-the-limit.ts";
+import { type Fact, isAdmitted, isRateDenial, isSlotDenial } from "./facts.ts";
+import {
+  FULL_HOUSE,
+  freedSlots,
+  fullHouse,
+  fullHouseRequests,
+  judgeFreedSlots,
+  judgeFullHouse,
+  SETTLE_MS,
+} from "./full-house.ts";
 import { judgeDenials } from "./judge-denials.ts";
 import { judgeGrowth, judgeOutliers, judgeService, spreadOf } from "./judge-service.ts";
-import { judgeOverTheLimit, type OverScript, overRequests, overSeconds, overTheLimit } from "./over-the-limit.ts";
+import {
+  judgeOverTheLimit,
+  mayCountDenied,
+  OVER_SECONDS,
+  OVER_THE_LIMIT,
+  overRequests,
+  overTheLimit,
+} from "./over-the-limit.ts";
 import { OwnStalls } from "./own-stalls.ts";
-import { judgePromises, type Promise_ } from "./promises.ts";
-import { fleetOf, fleetPromises, judgeRecovery, type RecoveryScript, recover, recoverySeconds } from "./recovery.ts";
+import { questionsOf } from "./questions.ts";
+import {
+  fleetWaits,
+  judgeRecovery,
+  type RecoveryScript,
+  recover,
+  recoveryRequests,
+  recoverySeconds,
+} from "./recovery.ts";
+import { judgeWaits, type RetryAfterWait } from "./retry-after-waits.ts";
 import { retryFigures } from "./retry-figures.ts";
-import { type Ask, TierBench } from "./tier-bench.ts";
+import { type Ask, type PhaseJudge, TierBench } from "./tier-bench.ts";
 
 /**
- * `thorough`: races at bursts can be told from windows, and promises of a whole minute are waited for. `brief`: a minute
- * of overload. `quick`: no overload at all.
+ * `thorough`: a Retry-After of a whole minute is waited for with nothing else under way. `brief`: a shorter one. `quick`: no
+ * overload at all.
  */
 export type TierLength = "thorough" | "brief" | "quick";
 
@@ -37,12 +61,12 @@ const WARM_UPS = 8;
 export const RARE: readonly string[] = ["latency.stalls", "service.failed", "service.cut"];
 /** Even requests of a quick run. */
 const QUICK_EVEN = 32;
-/** Promises that are waited for at the beginning of the overload, ms. */
+/** A Retry-After that is waited for at the beginning of the overload, ms. */
 const LONGEST_WAIT_MS = { thorough: 61_000, brief: 40_000 };
 
 /** Requests of the phase at the limit: what is left of a minute's limit after the full house. */
 export function atTheLimitRequests({ rpm, inFlight }: Limits): number {
-  return Math.max(20, Math.floor(rpm * SHARE) - fullHouseRequests(inFlight) - WARM_UPS);
+  return Math.max(20, evenMinute(rpm) - fullHouseRequests(inFlight) - WARM_UPS);
 }
 
 /** What a tier run may send at most, and how long it takes. */
@@ -56,125 +80,189 @@ export function tierCost(
     const requests = WARM_UPS + fullHouseRequests(inFlight) + QUICK_EVEN;
     return { requests, durationS: 14 + QUICK_EVEN / ((rpm / 60) * SHARE), peakPerS: inFlight + 25 };
   }
-  const thorough = length === "thorough";
   const requests =
     WARM_UPS +
     fullHouseRequests(inFlight) +
-    // Denials of its first minute are waited out, and the same is sent once more.
-    even * 2 +
-    overRequests(rpm, inFlight, thorough) +
-    fleetOf(inFlight) * 8 +
-    inFlight;
-  const durationS = 12 + Math.max(50, even / ((rpm / 60) * SHARE)) + overSeconds(thorough) + recoverySeconds(limits);
+    // Denials of its first minute are waited out, and a whole minute is sent then.
+    even +
+    evenMinute(rpm) +
+    overRequests(rpm, inFlight) +
+    recoveryRequests(inFlight);
+  const durationS = 12 + Math.max(50, even / ((rpm / 60) * SHARE)) + OVER_SECONDS + recoverySeconds(limits);
   return { requests, durationS, peakPerS: inFlight + 25 };
 }
 
 /** Judges an account by its limits: full house, at the limit, over the limit, recovery. */
 export async function runTier({ name, limits, written, length }: TierOptions, context: LoadContext): Promise<RanLoad> {
-  const thorough = length === "thorough";
   using health = new GeneratorHealth();
   using own = new OwnStalls();
-  await using bench = new TierBench(name, limits, context);
-  const over: OverScript = { promises: [], startUs: 0 };
+  await using bench = new TierBench(name, limits, tierCost(limits, length).requests, context);
+  const waits: TierWaits = { rate: [], slots: [] };
   const recovery: RecoveryScript = { fleet: undefined, fleetStartUs: 0, fleetEndUs: 0 };
   await bench.sender.open(limits.inFlight + 32);
-  const common = (facts: readonly Fact[]) => [
-    // A kind that is refused as such was looked at once, in the warm-up.
-    ...judgeDenials(
-      facts.filter((one) => !bench.refuses(one)),
-      context.target,
-    ),
-    ...judgeService(facts, bench.long, own),
-  ];
-  await bench.phase(
-    { name: "warm-up", title: "Lone requests are served", totalS: 4 },
-    () => warmUp(bench),
-    (facts) => [...refusedKinds(bench, facts), ...common(facts)],
-  );
-  await bench.phase(
-    { name: "full-house", title: "Exactly the limit in flight, and not one more", totalS: 4 },
-    () => fullHouse(bench),
-    (facts) => [...judgeFullHouse(facts, bench.facts, limits.inFlight), ...common(facts)],
-  );
-  if (!bench.stopped)
-    await bench.phase(
-      { name: "freed-slots", title: "What has ended makes room again, and company harms nobody", totalS: 6 },
-      () => freedSlots(bench),
-      (facts) => [...judgeFreedSlots(facts, bench.facts, limits.inFlight), ...common(facts)],
-    );
-  const even = length === "quick" ? QUICK_EVEN : atTheLimitRequests(limits);
-  if (!bench.stopped)
-    await bench.phase(
-      { name: "at-the-limit", title: "Just below the rate nothing is denied", totalS: even / (bench.ratePerS * SHARE) },
-      () => atTheLimit(bench, even),
-      (facts) => [
-        ...judgeAtTheLimit(facts, bench.facts, limits.rpm),
-        ...judgeGrowth(facts),
-        ...judgeOutliers(facts, own),
-        ...common(facts),
-      ],
-    );
-  if (!bench.stopped && length !== "quick")
-    await bench.phase(
-      {
-        name: "over-the-limit",
-        title: "Beyond the rate the rest is denied, and the limit holds",
-        totalS: overSeconds(thorough) + 25,
-      },
-      () =>
-        overTheLimit(bench, over, {
-          thorough,
-          longestWaitMs: thorough ? LONGEST_WAIT_MS.thorough : LONGEST_WAIT_MS.brief,
-        }),
-      (facts) => [...judgeOverTheLimit(facts, limits.rpm, over), ...judgePromises(over.promises), ...common(facts)],
-    );
-  const promises: Promise_[] = [...over.promises];
-  if (!bench.stopped && length !== "quick")
-    await bench.phase(
-      { name: "recovery", title: "Obeying clients come back, and nothing was leaked", totalS: recoverySeconds(limits) },
-      () => recover(bench, recovery, context.seed),
-      (facts) => {
-        const told = recovery.fleet === undefined ? [] : fleetPromises(recovery.fleet, bench.facts);
-        promises.push(...told);
-        return [
-          ...judgeRecovery(facts, bench.facts, recovery, limits.inFlight),
-          ...judgePromises(told),
-          ...common(facts).filter(({ name: what }) => !RARE.includes(what)),
-          // What is rare in each phase: the last one judges it over the whole run.
-          ...judgeService(bench.facts, bench.long, own).filter(({ name: what }) => RARE.includes(what)),
-          ...judgeOutliers(bench.facts, own),
-        ];
-      },
-    );
+  for (const phase of phasesOf({ bench, own, waits, recovery, length, seed: context.seed }))
+    if (!bench.stopped)
+      await bench.phase({ ...phase, questions: questionsOf(phase.name, true) }, phase.act, phase.judge);
   await bench.sampler.settle();
+  const retryAfter = retryFigures(bench.facts, [...waits.rate, ...waits.slots], recovery, bench.originUs);
+  await setImmediate();
   const generator = health.close(
     bench.lag,
-    {
-      connectionWaits: bench.sender.waits,
-      workers: 0,
-      calibration: context.calibration,
-    },
+    { connectionWaits: bench.sender.waits, workers: 0, calibration: context.calibration },
     TIER_BOUNDS,
   );
-  const phases = generator.valid
-    ? bench.phases
-    : bench.phases.map((phase): LoadPhase => ({ ...phase, verdict: "inconclusive" }));
   const run: LoadRun = {
     name,
     kind: "tier",
+    length,
     engine: "native",
     protocol: bench.sender.protocol,
-    ...settle(phases, generator, bench),
+    ...settleTier(bench.phases, generator, bench),
     limits: { ...limits },
     keys: context.keys.map((key) => key.name),
     workload: written,
     startedAt: bench.startedAt.toISOString(),
     durationS: (nowUs() - bench.originUs) / 1_000_000,
-    phases,
-    retryAfter: retryFigures(bench.facts, promises, recovery, bench.originUs),
+    retryAfter,
     generator,
   };
   return { run, histograms: bench.histograms };
+}
+
+interface TierWaits {
+  readonly rate: RetryAfterWait[];
+  readonly slots: RetryAfterWait[];
+}
+
+interface TierParts {
+  readonly bench: TierBench;
+  readonly own: OwnStalls;
+  readonly waits: TierWaits;
+  readonly recovery: RecoveryScript;
+  readonly length: TierLength;
+  readonly seed: number;
+}
+
+interface TierPhase {
+  readonly name: string;
+  readonly title: string;
+  readonly totalS: number;
+  readonly act: () => Promise<void>;
+  readonly judge: PhaseJudge;
+}
+
+/** The phases of a tier run, in their order. */
+function phasesOf(parts: TierParts): TierPhase[] {
+  const { bench, own, waits, length } = parts;
+  const { limits } = bench;
+  const even = length === "quick" ? QUICK_EVEN : atTheLimitRequests(limits);
+  const common = commonJudge(parts);
+  const house = { slots: limits.inFlight, still: own.still };
+  const phases: TierPhase[] = [
+    {
+      name: "warm-up",
+      title: "Lone requests are served",
+      totalS: 4,
+      act: () => warmUp(bench),
+      *judge(facts) {
+        yield refusedKinds(bench, facts);
+        yield* common(facts);
+      },
+    },
+    {
+      name: FULL_HOUSE,
+      title: "Exactly the limit in flight, and not one more",
+      totalS: 8,
+      act: () => fullHouse(bench, waits.slots),
+      *judge(facts) {
+        yield judgeFullHouse(facts, { ...house, all: bench.facts });
+        yield judgeWaits(waits.slots, {
+          name: "retry-after.slots-sufficient",
+          title: "Waiting as told is enough after a denial for concurrency",
+          row: "LIMIT-CONC-6",
+          denials: facts.filter(isSlotDenial),
+        });
+        yield* common(facts);
+      },
+    },
+    {
+      name: "freed-slots",
+      title: "What has ended makes room again, and others beside it harm nobody",
+      totalS: 6,
+      act: () => freedSlots(bench),
+      *judge(facts) {
+        yield judgeFreedSlots(facts, { ...house, all: bench.facts });
+        yield* common(facts);
+      },
+    },
+    {
+      name: "at-the-limit",
+      title: "Just below the rate nothing is denied",
+      totalS: even / (bench.ratePerS * SHARE),
+      act: () => atTheLimit(bench, even),
+      *judge(facts) {
+        yield judgeAtTheLimit(facts, bench.facts, limits);
+        yield judgeGrowth(facts);
+        yield judgeOutliers(facts, own);
+        yield* common(facts);
+      },
+    },
+  ];
+  return length === "quick" ? phases : [...phases, ...overloadPhases(parts)];
+}
+
+/** What a quick run leaves out: overload, and what comes after it. */
+function overloadPhases({ bench, own, waits, recovery, seed, length }: TierParts): TierPhase[] {
+  const { limits } = bench;
+  const common = commonJudge({ bench, own });
+  const longestWaitMs = LONGEST_WAIT_MS[length === "thorough" ? "thorough" : "brief"];
+  return [
+    {
+      name: OVER_THE_LIMIT,
+      title: "Beyond the rate the rest is denied, and the limit holds",
+      totalS: OVER_SECONDS,
+      act: () => overTheLimit(bench, waits.rate, longestWaitMs),
+      *judge(facts) {
+        yield judgeOverTheLimit(facts, limits.rpm);
+        yield* common(facts);
+      },
+    },
+    {
+      name: "recovery",
+      title: "Clients that wait as told come back, and nothing was leaked",
+      totalS: recoverySeconds(limits),
+      act: () => recover(bench, recovery, seed),
+      *judge(facts) {
+        const loaded = bench.facts.filter(({ phase }) => phase === OVER_THE_LIMIT);
+        if (recovery.fleet !== undefined)
+          waits.rate.push(...fleetWaits(recovery.fleet, bench.facts, mayCountDenied(loaded, limits.rpm)));
+        yield [];
+        yield judgeRecovery(facts, bench.facts, recovery, limits.inFlight);
+        yield judgeWaits(waits.rate, {
+          name: "retry-after.sufficient",
+          title: "Waiting as told is enough after a denial for the rate",
+          row: "LIMIT-RATE-6",
+          denials: bench.facts.filter(isRateDenial),
+        });
+        for (const some of common(facts)) yield some.filter(({ name }) => !RARE.includes(name));
+        // What is rare in each phase: the last one judges it over the whole run.
+        yield judgeService(bench.facts, bench.long, own).filter(({ name }) => RARE.includes(name));
+        yield judgeOutliers(bench.facts, own);
+      },
+    },
+  ];
+}
+
+/** What every phase judges. */
+function commonJudge({ bench, own }: Pick<TierParts, "bench" | "own">): PhaseJudge {
+  return function* (facts) {
+    // A kind that is refused as such was looked at once, in the warm-up.
+    yield judgeDenials(
+      facts.filter((one) => !bench.refuses(one)),
+      bench.target,
+    );
+    yield judgeService(facts, bench.long, own);
+  };
 }
 
 /** @throws UnreachableError when nothing answers at all. */
@@ -215,20 +303,22 @@ function refusedKinds(bench: TierBench, facts: readonly Fact[]): LoadFinding[] {
   return [fact("streams.refused", "Both dialects stream", ["STREAM-1"], why)];
 }
 
-function settle(
-  phases: readonly LoadPhase[],
-  generator: LoadRun["generator"],
-  { stopped, circuit }: Pick<TierBench, "stopped" | "circuit">,
-): { verdict: LoadVerdict; reasons: string[] } {
-  if (!generator.valid)
-    return { verdict: "inconclusive", reasons: generator.problems.map((problem) => `generator: ${problem}`) };
+/** Verdict of a tier run. Where the generator was not valid only what was answered wrongly decides. */
+export function settleTier(
+  all: readonly LoadPhase[],
+  { valid, problems }: Pick<LoadRun["generator"], "valid" | "problems">,
+  { stopped, guard }: Pick<TierBench, "stopped" | "guard">,
+): Pick<LoadRun, "verdict" | "reasons" | "phases"> {
+  const phases = valid ? [...all] : all.map(withoutTiming);
   const of = (verdict: LoadVerdict) => phases.filter((phase) => phase.verdict === verdict);
   const tell = (some: readonly LoadPhase[]) => some.map(({ name, message }) => `${name}: ${message}`);
-  const early = circuit.why === undefined ? [] : [`stopped early: ${circuit.why}`];
-  if (of("fail").length > 0) return { verdict: "fail", reasons: [...early, ...tell(of("fail"))] };
-  if (early.length > 0) return { verdict: "inconclusive", reasons: early };
-  if (stopped) return { verdict: "inconclusive", reasons: ["interrupted"] };
-  if (of("inconclusive").length > 0) return { verdict: "inconclusive", reasons: tell(of("inconclusive")) };
-  if (of("warn").length > 0) return { verdict: "warn", reasons: tell(of("warn")) };
-  return { verdict: "pass", reasons: [] };
+  const early = guard.stop === undefined ? [] : [`stopped early: ${guard.stop.why}`];
+  const late = problems.map((problem) => `generator: ${problem}`);
+  if (of("fail").length > 0) return { verdict: "fail", reasons: [...early, ...tell(of("fail")), ...late], phases };
+  if (!valid) return { verdict: "inconclusive", reasons: late, phases };
+  if (early.length > 0) return { verdict: "inconclusive", reasons: early, phases };
+  if (stopped) return { verdict: "inconclusive", reasons: ["interrupted"], phases };
+  if (of("inconclusive").length > 0) return { verdict: "inconclusive", reasons: tell(of("inconclusive")), phases };
+  if (of("warn").length > 0) return { verdict: "warn", reasons: tell(of("warn")), phases };
+  return { verdict: "pass", reasons: [], phases };
 }

@@ -61,14 +61,16 @@ export function stallsIn(facts: readonly Fact[], { still, busy }: HeldUp): Stall
 /** How long a silence must be to count for a request: its kind may be slow by nature, as denials are at some gateways. */
 function leastSilenceUs(answered: readonly Fact[]): (one: Fact) => number {
   const kindOf = (one: Fact) => `${one.outcome} ${one.dialect} ${one.stream} ${isLong(one)}`;
-  const kinds = new Set(answered.map(kindOf));
+  const latenciesMs = new Map<string, number[]>();
+  for (const one of answered) {
+    const kind = kindOf(one);
+    const own = latenciesMs.get(kind);
+    const latencyMs = (one.headUs - one.sentUs) / 1_000;
+    if (own === undefined) latenciesMs.set(kind, [latencyMs]);
+    else own.push(latencyMs);
+  }
   const least = new Map(
-    [...kinds].map((kind) => {
-      const latenciesMs = answered
-        .filter((one) => kindOf(one) === kind)
-        .map(({ headUs, sentUs }) => (headUs - sentUs) / 1_000);
-      return [kind, Math.max(LEAST_MS, median(latenciesMs) * FACTOR) * 1_000] as const;
-    }),
+    [...latenciesMs].map(([kind, own]) => [kind, Math.max(LEAST_MS, median(own) * FACTOR) * 1_000] as const),
   );
   return (one) => least.get(kindOf(one)) ?? LEAST_MS * 1_000;
 }

@@ -1,23 +1,24 @@
+import { setImmediate } from "node:timers/promises";
 import { sleep } from "../../core/index.ts";
 import type { TaggedHistogram } from "../../metrics/index.ts";
 import { Histogram } from "../../metrics/index.ts";
 import type { LoadFinding, LoadPhase } from "../../record/index.ts";
 import type { Key, Limits, Target } from "../../target/index.ts";
 import { DIALECTS, type Dialect, endpointUrl, readRetryAfter } from "../../wire/index.ts";
-import { Circuit } from "../circuit.ts";
 import { type LoadExchange, nowUs, type Shot } from "../http/load-exchange.ts";
 import { Sender } from "../http/sender.ts";
+import { LoadGuard } from "../load-guard.ts";
 import { outcomeOf } from "../outcome.ts";
-import { Ledger, phaseRecord } from "../phase-record.ts";
+import { claim, Ledger, phaseRecord, undecided } from "../phase-record.ts";
 import type { LoadProgress } from "../progress.ts";
 import { ProgressMeter } from "../progress.ts";
 import { type ReadReason, reasonReader } from "../read-reason.ts";
 import type { LoadContext } from "../run-workload.ts";
 import { Sampler } from "../sampler.ts";
-import { buildShot } from "../shots.ts";
+import { buildShot, modelFor } from "../shots.ts";
 import { Tally } from "../tally.ts";
 import { echoFlaw, echoPrompt } from "./echo.ts";
-import { type Fact, factOf } from "./facts.ts";
+import { type Fact, factOf, isAdmitted, tellWhats } from "./facts.ts";
 
 export interface Ask {
   readonly dialect: Dialect;
@@ -26,6 +27,21 @@ export interface Ask {
   readonly kind: "long" | "echo";
   /** Which of the account's keys; they take turns by default. */
   readonly key?: number;
+}
+
+/** A phase before it is run. */
+/**
+ * Judges what a phase sent, in pieces: tiers beside it go on sending, and what one of them judges at a stretch is a standstill of
+ * all of them.
+ */
+export type PhaseJudge = (facts: readonly Fact[]) => Iterable<readonly LoadFinding[]>;
+
+export interface PhaseSpec {
+  readonly name: string;
+  readonly title: string;
+  readonly totalS: number;
+  /** Names of the findings that it must decide to pass. */
+  readonly questions: readonly string[];
 }
 
 interface Phase {
@@ -41,7 +57,6 @@ interface Phase {
 
 /** Streams of several seconds decide more than short ones; the model is found out by trying. */
 export interface LongModel {
-  readonly id: string;
   /** How long a lone stream takes, and its longest gap. */
   readonly durationMs: number;
   readonly longestGapMs: number;
@@ -55,7 +70,7 @@ export class TierBench implements AsyncDisposable {
   readonly limits: Limits;
   readonly keys: readonly Key[];
   /** Ends the run, too. */
-  readonly circuit: Circuit;
+  readonly guard: LoadGuard;
   readonly stop: AbortSignal;
   readonly facts: Fact[] = [];
   readonly phases: LoadPhase[] = [];
@@ -75,22 +90,21 @@ export class TierBench implements AsyncDisposable {
   #nonces = 0;
   #phase: Phase | undefined;
 
-  constructor(run: string, limits: Limits, context: LoadContext) {
+  /** @param requests most that the run may send. */
+  constructor(run: string, limits: Limits, requests: number, context: LoadContext) {
     this.run = run;
     this.#context = context;
     this.target = context.target;
     this.limits = limits;
     this.keys = context.keys;
-    this.circuit = new Circuit(context.target.circuit);
-    this.stop = AbortSignal.any([context.stop, this.circuit.signal]);
+    this.guard = new LoadGuard({
+      budget: { requests, outputTokens: context.outputTokens },
+      circuit: context.target.circuit,
+    });
+    this.stop = AbortSignal.any([context.stop, this.guard.signal]);
     this.#read = reasonReader(context.target);
     this.#tag = (context.seed >>> 0).toString(16);
-    this.long = {
-      id: context.target.models.stream ?? context.target.models.chat ?? "",
-      durationMs: 0,
-      longestGapMs: 0,
-      spread: {},
-    };
+    this.long = { durationMs: 0, longestGapMs: 0, spread: {} };
     this.sender = new Sender({
       url: endpointUrl(context.target.baseUrl, "chat"),
       maxConnections: limits.inFlight * 2 + 64,
@@ -116,8 +130,8 @@ export class TierBench implements AsyncDisposable {
   }
 
   get isEcho(): boolean {
-    const { models } = this.target;
-    return models.echo !== undefined && models.echo === models.chat;
+    const { chat } = this.target.models;
+    return chat.echo !== undefined && chat.echo === chat.plain;
   }
 
   get stopped(): boolean {
@@ -130,9 +144,11 @@ export class TierBench implements AsyncDisposable {
     return all.filter((ask) => !this.refuses(ask));
   }
 
-  /** Streams of the long model, in each dialect that has streams. */
+  /** Streams of the long model, in each dialect that has streams and knows it. */
   longStreams(): Ask[] {
-    return this.kinds("long").filter(({ stream }) => stream);
+    const streams = this.kinds("long").filter(({ stream }) => stream);
+    const long = streams.filter(({ dialect }) => this.target.models[dialect].stream !== undefined);
+    return long.length > 0 ? long : streams;
   }
 
   /** Takes note that the gateway serves no such requests at all: they would say nothing of its limits. */
@@ -145,7 +161,6 @@ export class TierBench implements AsyncDisposable {
   }
 
   shot(ask: Ask): Shot {
-    const { models } = this.target;
     const { dialect, stream, kind } = ask;
     const key = this.keys[(ask.key ?? this.#turns++) % this.keys.length] as Key;
     const nonce = `gx${this.#tag}n${this.run.slice(0, 2)}${(++this.#nonces).toString(36)}z`;
@@ -153,7 +168,7 @@ export class TierBench implements AsyncDisposable {
       return buildShot(this.target, {
         dialect,
         stream,
-        model: this.long.id,
+        model: modelFor(this.target, dialect, true),
         // Marked as well: it must not turn up in another's answer.
         prompt: `Tell me a long story. ${nonce}`,
         key,
@@ -161,7 +176,7 @@ export class TierBench implements AsyncDisposable {
         capture: false,
       });
     }
-    const model = models[dialect] ?? models.chat ?? "";
+    const model = modelFor(this.target, dialect, false);
     return buildShot(this.target, {
       dialect,
       stream,
@@ -174,10 +189,11 @@ export class TierBench implements AsyncDisposable {
     });
   }
 
-  /** Sends now. Resolves with what came of it; `undefined` when every connection is in use. */
+  /** Sends now. Resolves with what came of it; `undefined` when every connection is in use, or nothing more may be sent. */
   send(ask: Ask, role: string, dueUs = nowUs()): Promise<Fact | undefined> {
     const phase = this.#phase;
     if (phase === undefined) throw new Error("nothing is sent outside a phase");
+    if (!this.guard.take()) return Promise.resolve(undefined);
     phase.tally.offered(dueUs);
     return new Promise((resolve) => {
       const sent = this.sender.send(this.shot(ask), dueUs, (exchange) => resolve(this.#ended(exchange, phase, role)));
@@ -192,7 +208,7 @@ export class TierBench implements AsyncDisposable {
     const came = outcomeOf(exchange, this.#read);
     const sentUs = exchange.sentUs === 0 ? exchange.endUs : exchange.sentUs;
     phase.tally.sent(exchange.dueUs, sentUs, exchange.inFlight);
-    this.circuit.note(exchange, came);
+    this.guard.note(exchange, came);
     this.lag.record(sentUs - exchange.dueUs);
     phase.tally.ended(exchange, came.outcome);
     const sample = this.sampler.offer(`${this.run}/${phase.name}`, exchange, came);
@@ -217,9 +233,9 @@ export class TierBench implements AsyncDisposable {
 
   /** Runs a phase and puts it into the record with what its judge says of it. */
   async phase(
-    { name, title, totalS }: { readonly name: string; readonly title: string; readonly totalS: number },
+    { name, title, totalS, questions }: PhaseSpec,
     act: () => Promise<void>,
-    judge: (facts: readonly Fact[]) => readonly LoadFinding[],
+    judge: PhaseJudge,
   ): Promise<void> {
     const startUs = nowUs();
     const phase: Phase = {
@@ -238,7 +254,12 @@ export class TierBench implements AsyncDisposable {
     await act();
     clearInterval(telling);
     const endUs = nowUs();
-    const findings = judge(this.facts.filter((fact) => fact.phase === name));
+    const own = this.facts.filter((fact) => fact.phase === name);
+    const findings = judgeAdmission(own);
+    for (const some of judge(own)) {
+      findings.push(...some);
+      await setImmediate();
+    }
     const ended = phaseRecord({
       name,
       title,
@@ -250,6 +271,7 @@ export class TierBench implements AsyncDisposable {
       connections:
         name === this.phases[0]?.name || this.phases.length === 0 ? this.sender.opened : this.sender.opened - opened,
       findings,
+      questions,
     });
     this.phases.push(ended);
     const atMs = (us: number) => this.startedAt.getTime() + (us - this.originUs) / 1_000;
@@ -274,6 +296,22 @@ export class TierBench implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.sender[Symbol.asyncDispose]();
   }
+}
+
+/** Whether anything was served at all: without it a phase says little of a gateway, and never that it is sound. */
+export function judgeAdmission(facts: readonly Fact[]): LoadFinding[] {
+  const title = "Requests are admitted";
+  const admitted = facts.filter(isAdmitted).length;
+  const told = `${admitted} of ${facts.length} admitted`;
+  if (admitted > 0) return [claim("service.admitted", title, ["BASE-3"], true, "at least 1", told)];
+  return [
+    undecided(
+      "service.admitted",
+      title,
+      ["BASE-3"],
+      facts.length === 0 ? "nothing was sent" : `${told}: ${tellWhats(facts)}`,
+    ),
+  ];
 }
 
 /** The wait that a hint asks for, from the moment of its arrival; a date is read by the gateway's own clock if it tells it. */

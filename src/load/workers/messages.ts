@@ -22,6 +22,8 @@ export interface WorkerStart {
   readonly secrets: readonly SentSecret[];
   readonly seed: number;
   readonly part: { readonly index: number; readonly of: number };
+  /** Most output tokens of all parts together, where the target names a budget. */
+  readonly outputTokens: number | undefined;
   /** Origin of the run on the clock that threads share, µs, and the wall clock at it. */
   readonly originUs: number;
   readonly originMs: number;

@@ -151,7 +151,7 @@ function mergeShares(
     peakInFlight: Math.max(...shares.map(({ peakInFlight }) => peakInFlight)),
     connections: shares.reduce((sum, { connections }) => sum + connections, 0),
     protocol: shares[0]?.protocol,
-    stoppedBy: shares.find(({ stoppedBy }) => stoppedBy !== undefined)?.stoppedBy,
+    stop: shares.find(({ stop }) => stop !== undefined)?.stop,
     lastFailure: shares.find(({ lastFailure }) => lastFailure !== undefined)?.lastFailure,
   };
 }

@@ -41,6 +41,7 @@ async function work(port: MessagePort, start: WorkerStart): Promise<void> {
     target,
     seed,
     part,
+    outputTokens: start.outputTokens,
     keys: start.keys.map(({ name, value }) => ({ name, reveal: () => value })),
     originUs: fromShared(start.originUs),
     originMs,

@@ -315,8 +315,11 @@ export const PROBES = {
       seen.push(...(await each(fixture, variants)), ...(await each(fixture, variants.slice(0, 2), agent)));
       seen.push(...(await each(fixture, [chat(), { ...chat(), key: keys.second }])));
     }
-    // The clock moves: after a wait, at other midnights, and over the day's boundary.
+    // The clock moves: after a wait, at other midnights, and over the day's boundary. It begins at two in the morning of this
+    // day, so that what is seen does not depend on when the test is run.
+    const dayMs = 24 * 3_600_000;
     for (const shift of [
+      { shiftWallMs: 2 * 3_600_000 - (Date.now() % dayMs) },
       { skipMs: 4_000 },
       { shiftWallMs: 3_600_000 },
       ...Array.from({ length: 7 }, () => ({ shiftWallMs: 4 * 3_600_000 })),

@@ -19,15 +19,14 @@ const SHORT = { prompt: "Hi", maxTokens: 4 } as const;
 
 /** One request of each kind that the target can send: the main one, and those with one thing changed. */
 export function shotsOf({ target, key, second, other }: AnalysisAccount): ReadonlyMap<AskKind, Shot> {
-  const { models } = target;
+  const { chat } = target.models;
   const model = modelFor(target, "chat", false);
   const main = { dialect: "chat", stream: false, model, key, ...SHORT } as const;
   const shots = new Map<AskKind, Shot>([["main", buildShot(target, main)]]);
   if (second !== undefined) shots.set("key", buildShot(target, { ...main, key: second }));
-  const messages = modelFor(target, "messages", false);
   // Another model in the other dialect would change two things at once.
-  if (messages === model) shots.set("dialect", buildShot(target, { ...main, dialect: "messages" }));
-  const another = [models.stream, models.echo, models.tools].find((id) => id !== undefined && id !== model);
+  if (target.models.messages.plain === model) shots.set("dialect", buildShot(target, { ...main, dialect: "messages" }));
+  const another = [chat.stream, chat.echo, chat.tools].find((id) => id !== undefined && id !== model);
   if (another !== undefined) shots.set("model", buildShot(target, { ...main, model: another, maxTokens: 1 }));
   if (other !== undefined) shots.set("account", buildShot(target, { ...main, key: other }));
   shots.set("listing", listingShot(target, key));
@@ -36,8 +35,8 @@ export function shotsOf({ target, key, second, other }: AnalysisAccount): Readon
 
 /** Long streams that hold a slot each, the target's own one first. */
 export function longShots({ target, key }: AnalysisAccount): readonly Shot[] {
-  const { models } = target;
-  const ids = [...new Set([models.stream, models.slow])].filter((id) => id !== undefined);
+  const { chat } = target.models;
+  const ids = [...new Set([chat.stream, chat.slow])].filter((id) => id !== undefined);
   const prompt = "Tell me a long story.";
   const plain = modelFor(target, "chat", true);
   return (ids.length === 0 ? [plain] : ids).map((model) =>

@@ -2,7 +2,7 @@ import { median, sleep } from "../../../core/index.ts";
 import { endpointUrl } from "../../../wire/index.ts";
 import { type LoadExchange, nowUs, type Shot } from "../../http/load-exchange.ts";
 import { Sender } from "../../http/sender.ts";
-import { outcomeOf } from "../../outcome.ts";
+import { isUnnamedLimit, outcomeOf } from "../../outcome.ts";
 import { type ReadReason, reasonReader } from "../../read-reason.ts";
 import type { Instrument } from "./instrument.ts";
 import { type AnalysisAccount, shotsOf } from "./limit-shots.ts";
@@ -114,6 +114,7 @@ export class LiveInstrument implements Instrument, AsyncDisposable {
   hold(shot: Shot): Hold | undefined {
     if (this.left.requests <= 0 || this.left.ms <= 0) return undefined;
     const own: Shot = { ...shot };
+    const read = this.#read;
     const sentUs = nowUs();
     let ended: LoadExchange | undefined;
     if (!this.#sender.send(own, sentUs, (exchange) => (ended = exchange))) return undefined;
@@ -131,6 +132,9 @@ export class LiveInstrument implements Instrument, AsyncDisposable {
         if (ended !== undefined) return this.verdictOf(ended);
         const status = now()?.status ?? 0;
         return status >= 200 && status < 300 ? "admitted" : undefined;
+      },
+      get unnamed() {
+        return ended !== undefined && isUnnamedLimit(outcomeOf(ended, read), ended.status);
       },
       leave: () => {
         const running = this.#sender.underWay(own);
@@ -159,7 +163,8 @@ export class LiveInstrument implements Instrument, AsyncDisposable {
     const excessUs = verdict === "rate" ? 0 : Math.max(0, roundTripUs - median(like.slice(-RECENT)));
     const onTheWayUs =
       verdict === "rate" ? roundTripUs : Math.min(roundTripUs, usualUs + Math.min(excessUs, MOST_STALL_US));
-    return { ordinal, ask, atUs: sentUs + onTheWayUs / 2, slackUs: onTheWayUs / 2, verdict };
+    const unnamed = isUnnamedLimit(outcomeOf(exchange, this.#read), exchange.status);
+    return { ordinal, ask, atUs: sentUs + onTheWayUs / 2, slackUs: onTheWayUs / 2, verdict, unnamed };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -11,6 +11,8 @@ export interface Hold {
   readonly endUs: number;
   /** `undefined` while nothing is known. */
   verdict(): Trial["verdict"] | undefined;
+  /** Whether it was denied with a 429 that names no limit. */
+  readonly unnamed?: boolean;
   leave(): void;
 }
 
@@ -45,13 +47,20 @@ const KNOCKS = 40;
 interface House {
   readonly holds: readonly Hold[];
   readonly full: boolean;
+  /** Whether a 429 that names no limit is for want of a slot here. */
+  readonly unnamed: boolean;
 }
+
+/** Denials without a name in a row, each when the rate surely had room again, after which they are for want of a slot. */
+const UNNAMED_IN_A_ROW = 3;
+/** Of the rate's interval: nothing is denied for the rate after so long. */
+const SURELY_ROOM = 1.3;
 
 /** Fills every slot with streams and tries to get in beside them: while all run, after one ended, after one was left. */
 export async function slotsExperiment(instrument: SlotInstrument, plan: SlotPlan): Promise<SlotFindings> {
   const needed = (plan.hint ?? 64) + KNOCKS;
   await room(instrument, plan, needed);
-  let best: House = { holds: [], full: false };
+  let best: House = { holds: [], full: false, unnamed: false };
   let shot = plan.shots[0];
   for (shot of plan.shots) {
     const house = await fill(instrument, plan, shot, plan.most);
@@ -60,7 +69,7 @@ export async function slotsExperiment(instrument: SlotInstrument, plan: SlotPlan
     await emptied(instrument, house);
     await room(instrument, plan, needed);
   }
-  const found = inferInFlight(best.holds.map(slotOf));
+  const found = inferInFlight(slotsOf(best));
   if (!best.full || shot === undefined) return { ...found, ...inferRelease(undefined, undefined) };
   const end = await knock(instrument, plan, best, "end");
   await emptied(instrument, best);
@@ -68,15 +77,17 @@ export async function slotsExperiment(instrument: SlotInstrument, plan: SlotPlan
   const again = await fill(instrument, plan, shot, best.holds.length);
   const leave = again.full ? await knock(instrument, plan, again, "leave") : undefined;
   for (const hold of again.holds) hold.leave();
-  return { ...inferInFlight(best.holds.map(slotOf)), ...inferRelease(end, leave) };
+  return { ...inferInFlight(slotsOf(best)), ...inferRelease(end, leave) };
 }
 
-const slotOf = (hold: Hold): HeldSlot => ({
-  sentUs: hold.sentUs,
-  headUs: hold.headUs,
-  endUs: hold.endUs,
-  verdict: hold.verdict(),
-});
+function slotsOf({ holds, unnamed }: House): HeldSlot[] {
+  return holds.map((hold) => ({
+    sentUs: hold.sentUs,
+    headUs: hold.headUs,
+    endUs: hold.endUs,
+    verdict: unnamed && hold.unnamed === true ? "slot" : hold.verdict(),
+  }));
+}
 
 const admittedOf = ({ holds }: House): number => holds.filter((hold) => hold.verdict() === "admitted").length;
 
@@ -97,6 +108,7 @@ async function fill(instrument: SlotInstrument, plan: SlotPlan, shot: Shot, most
   // Opened now: a server may close what was opened long ago and never used.
   await instrument.open(Math.min(most, (plan.hint ?? 32) + 8));
   let failures = 0;
+  let unnamed = 0;
   const { answer } = plan.rate.perMinute;
   const intervalMs = answer === null ? 100 : plan.minuteMs / answer;
   let atOnce = Math.max(2, Math.ceil((plan.hint ?? 32) / 8));
@@ -110,26 +122,29 @@ async function fill(instrument: SlotInstrument, plan: SlotPlan, shot: Shot, most
     holds.push(...added);
     const sinceUs = instrument.nowUs();
     while (added.some((hold) => hold.verdict() === undefined) && instrument.nowUs() - sinceUs < HEADS_MS * 1_000) {
-      if (!(await instrument.wait(2))) return { holds, full: false };
+      if (!(await instrument.wait(2))) return { holds, full: false, unnamed: false };
     }
     const verdicts = added.map((hold) => hold.verdict());
-    if (verdicts.includes("slot")) return { holds, full: !ended() };
+    if (verdicts.includes("slot")) return { holds, full: !ended(), unnamed: false };
     if (verdicts.includes("rate")) {
       atOnce = 1;
+      const nameless = added.every((hold) => hold.unnamed === true);
+      unnamed = nameless ? unnamed + 1 : 0;
+      if (unnamed >= UNNAMED_IN_A_ROW) return { holds, full: !ended(), unnamed: true };
       // Asked again soon: what an even pace has let pass by it does not give back.
-      if (!(await instrument.wait(intervalMs / 4))) break;
+      if (!(await instrument.wait(nameless ? intervalMs * SURELY_ROOM : intervalMs / 4))) break;
     }
     failures = verdicts.every((verdict) => verdict === "failed") ? failures + 1 : 0;
     if (failures > MOST_FAILURES) break;
   }
-  return { holds, full: false };
+  return { holds, full: false, unnamed: false };
 }
 
 /** Tries to get into a full house until it works: after the first stream ended, or after one was left. */
 async function knock(
   instrument: SlotInstrument,
   { rate, minuteMs }: SlotPlan,
-  { holds }: House,
+  { holds, unnamed }: House,
   on: "end" | "leave",
 ): Promise<Release | undefined> {
   const steady = rate.windowS === null && rate.perMinute.answer !== null;
@@ -137,8 +152,9 @@ async function knock(
   const admitted = holds.filter((hold) => hold.verdict() === "admitted");
   let refused = 0;
   let refusedUs = 0;
+  const isSlot = (trial: Trial) => trial.verdict === "slot" || (unnamed && trial.unnamed === true);
   const atDoor = await instrument.ask("main");
-  if (atDoor?.verdict === "slot") refused++;
+  if (atDoor !== undefined && isSlot(atDoor)) refused++;
   if (atDoor?.verdict === "admitted") return undefined;
   const leftUs = instrument.nowUs();
   const left = on === "leave" ? admitted.slice(-LEAVING) : [];
@@ -152,7 +168,7 @@ async function knock(
       return { afterMs: undefined, refused, refusedUntilMs: triedMs(), triedMs: triedMs(), spacingMs };
     const tried = await instrument.ask("main");
     if (tried === undefined) return undefined;
-    if (tried.verdict === "slot") {
+    if (isSlot(tried)) {
       refused++;
       refusedUs = tried.atUs;
     }

@@ -13,6 +13,8 @@ export interface Trial {
   readonly slackUs: number;
   /** `slot`: denied for concurrency. `failed`: neither served nor denied for a limit. */
   readonly verdict: "admitted" | "rate" | "slot" | "failed";
+  /** Denied with a 429 that names no limit: taken for the rate's, because slots are hardly in use. */
+  readonly unnamed?: boolean;
 }
 
 /** A trial as the models see it. */

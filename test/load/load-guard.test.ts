@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Circuit } from "../../src/load/circuit.ts";
+import { LoadGuard } from "../../src/load/load-guard.ts";
 import type { Came } from "../../src/load/outcome.ts";
 
 const RULE = { failedShare: 0.9, requests: 10 };
@@ -12,9 +12,10 @@ function after(
   rule: typeof RULE | undefined,
   ...came: readonly (readonly [times: number, status: number, what: Came])[]
 ) {
-  const circuit = new Circuit(rule);
-  for (const [times, status, what] of came) for (let n = 0; n < times; n++) circuit.note({ status }, what);
-  return circuit.why;
+  const guard = new LoadGuard({ budget: { requests: Number.POSITIVE_INFINITY }, circuit: rule });
+  for (const [times, status, what] of came)
+    for (let n = 0; n < times; n++) guard.note({ status, outputTokens: 0 }, what);
+  return guard.stoppedEarly?.why;
 }
 
 test.each<[string, string | undefined, RegExp | undefined]>([
@@ -45,12 +46,31 @@ test.each<[string, string | undefined, RegExp | undefined]>([
   [
     "a key that is refused from the start",
     after(RULE, [20, 401, KEY]),
-    /each of the first 20 requests was refused \(401 invalid_api_key\)/,
+    /nothing was admitted, and 20 requests were refused \(last: 401 invalid_api_key\)/,
   ],
   ["also with the rule off", after(undefined, [20, 402, KEY]), /402/],
+  ["a model that is unknown", after(RULE, [20, 404, { outcome: "denied", what: "404" }]), /last: 404\)/],
+  ["limits that admit nothing", after(RULE, [500, 429, RATE]), /nothing was admitted, and 500 requests were denied/],
   ["a key that is refused after it was served", after(RULE, [1, 200, ADMITTED], [50, 402, KEY]), undefined],
   ["what we left ourselves", after(RULE, [50, 0, { outcome: "failed", what: "aborted" }]), undefined],
-])("the circuit: %s", (_what, why, expected) => {
+])("the circuit breaker: %s", (_what, why, expected) => {
   if (expected === undefined) expect(why).toBeUndefined();
   else expect(why).toMatch(expected);
+});
+
+test("the budget of requests ends the run and is no early stop", () => {
+  const guard = new LoadGuard({ budget: { requests: 3 }, circuit: RULE });
+  expect([1, 2, 3, 4, 5].map(() => guard.take())).toEqual([true, true, true, false, false]);
+  expect(guard.signal.aborted).toBe(true);
+  expect(guard.stop?.kind).toBe("requests");
+  expect(guard.stoppedEarly).toBeUndefined();
+});
+
+test("the budget of output tokens stops the run early", () => {
+  const guard = new LoadGuard({ budget: { requests: 100, outputTokens: 50 }, circuit: RULE });
+  guard.note({ status: 200, outputTokens: 50 }, ADMITTED);
+  expect(guard.take()).toBe(true);
+  guard.note({ status: 200, outputTokens: 1 }, ADMITTED);
+  expect(guard.take()).toBe(false);
+  expect(guard.stoppedEarly).toEqual({ kind: "outputTokens", why: "the budget of 50 output tokens is used up" });
 });

@@ -1,0 +1,141 @@
+import type { Target } from "../target/index.ts";
+import type { LoadExchange } from "./http/load-exchange.ts";
+import { type Came, isLimitReason } from "./outcome.ts";
+
+/** Refusals from the start without a single admission, after which the key, model or account cannot be used. */
+const REFUSALS = 20;
+/** The same for denials by a limit: others may use the account, so more are needed before it is pointless to go on. */
+const LIMIT_DENIALS = 500;
+
+export interface LoadBudget {
+  /** Most requests to send, retries and warm-up included. */
+  readonly requests: number;
+  /** Most output tokens to be charged for, where the target names a budget. */
+  readonly outputTokens?: number | undefined;
+}
+
+export interface GuardOptions {
+  readonly budget: LoadBudget;
+  /** Share of failed requests that opens the circuit breaker, and of how many; `undefined`: failures never open it. */
+  readonly circuit: Target["circuit"];
+}
+
+/** Why a load run stopped sending. `requests`: all that were planned were sent, which ends a closed loop. */
+export interface LoadStop {
+  readonly kind: "circuit" | "outputTokens" | "requests";
+  readonly why: string;
+}
+
+/** What an engine has counted so far; `refused`: denied for another reason than a limit. */
+export type LoadTotalsSoFar = Readonly<Record<"sent" | "admitted" | "refused" | "failed", number>>;
+
+/**
+ * Stops a load run that has used up its budget, or that is pointless or harmful to go on with: nothing is admitted, or
+ * nearly everything fails. Every engine asks the same guard; denials by a limit are what load is for and do not open it
+ * once anything was admitted.
+ */
+export class LoadGuard {
+  readonly #budget: LoadBudget;
+  readonly #circuit: Target["circuit"];
+  /** Of the last requests, whether each failed. */
+  readonly #last: boolean[] = [];
+  readonly #stopped = new AbortController();
+  #failed = 0;
+  #refused = 0;
+  #limitDenials = 0;
+  #admitted = false;
+  #sent = 0;
+  #outputTokens = 0;
+  #stop: LoadStop | undefined;
+  #before: LoadTotalsSoFar = { sent: 0, admitted: 0, refused: 0, failed: 0 };
+
+  constructor({ budget, circuit }: GuardOptions) {
+    this.#budget = budget;
+    this.#circuit = circuit;
+  }
+
+  /** Fires when nothing more is to be sent. */
+  get signal(): AbortSignal {
+    return this.#stopped.signal;
+  }
+
+  /** `undefined` while requests may be sent. */
+  get stop(): LoadStop | undefined {
+    return this.#stop;
+  }
+
+  /** Why the run stopped before its end; `undefined` when it did not, or when it sent all that was planned. */
+  get stoppedEarly(): LoadStop | undefined {
+    return this.#stop?.kind === "requests" ? undefined : this.#stop;
+  }
+
+  /** Counts a request that is about to be sent. @returns false when it must not be sent. */
+  take(): boolean {
+    if (this.#stop !== undefined) return false;
+    const { requests } = this.#budget;
+    if (this.#sent >= requests) {
+      this.#end("requests", `${requests} requests were sent, as many as were planned`);
+      return false;
+    }
+    this.#sent++;
+    return true;
+  }
+
+  note({ status, outputTokens }: Pick<LoadExchange, "status" | "outputTokens">, came: Came): void {
+    if (this.#stop !== undefined || came.what === "aborted") return;
+    this.#count(outputTokens);
+    if (came.outcome === "admitted" || came.outcome === "unfinished") this.#admitted = true;
+    if (!this.#admitted && came.outcome === "denied") this.#noteDenial(status, came.what);
+    else this.#noteFailure(came);
+  }
+
+  /** For an engine that tells only its totals so far. */
+  noteTotals(totals: LoadTotalsSoFar): void {
+    if (this.#stop !== undefined) return;
+    const { sent, admitted, refused, failed } = totals;
+    const { requests } = this.#budget;
+    if (sent > requests) this.#end("requests", `${sent} requests were sent, ${requests} were planned`);
+    if (admitted === 0 && refused >= REFUSALS)
+      this.#end("circuit", `nothing was admitted, and ${refused} requests were refused for other reasons than a limit`);
+    const spanSent = sent - this.#before.sent;
+    if (this.#circuit === undefined || spanSent < this.#circuit.requests) return;
+    const spanFailed = failed - this.#before.failed;
+    if (spanFailed >= this.#circuit.failedShare * spanSent)
+      this.#end("circuit", `${spanFailed} of the last ${spanSent} requests failed`);
+    this.#before = totals;
+  }
+
+  #count(outputTokens: number): void {
+    const { outputTokens: most } = this.#budget;
+    this.#outputTokens += outputTokens;
+    if (most !== undefined && this.#outputTokens > most)
+      this.#end("outputTokens", `the budget of ${most} output tokens is used up`);
+  }
+
+  #noteDenial(status: number, reason: string): void {
+    const name = reason === `${status}` ? reason : `${status} ${reason}`;
+    if (isLimitReason(reason)) {
+      if (++this.#limitDenials >= LIMIT_DENIALS)
+        this.#end("circuit", `nothing was admitted, and ${LIMIT_DENIALS} requests were denied (last: ${name})`);
+    } else if (++this.#refused >= REFUSALS) {
+      this.#end("circuit", `nothing was admitted, and ${REFUSALS} requests were refused (last: ${name})`);
+    }
+  }
+
+  #noteFailure({ outcome, what }: Came): void {
+    if (this.#circuit === undefined) return;
+    const { failedShare, requests } = this.#circuit;
+    const failed = outcome === "failed";
+    this.#last.push(failed);
+    if (failed) this.#failed++;
+    if (this.#last.length > requests && this.#last.shift() === true) this.#failed--;
+    if (this.#last.length >= requests && this.#failed >= failedShare * requests)
+      this.#end("circuit", `${this.#failed} of the last ${requests} requests failed, last with ${what}`);
+  }
+
+  #end(kind: LoadStop["kind"], why: string): void {
+    if (this.#stop !== undefined) return;
+    this.#stop = { kind, why };
+    this.#stopped.abort();
+  }
+}

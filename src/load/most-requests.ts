@@ -1,0 +1,30 @@
+import { DEFAULT_RETRY } from "./retry-rules.ts";
+import { type Arrivals, planOf } from "./schedule.ts";
+import type { Workload } from "./workload.ts";
+
+/** Requests per second and request in flight at which a closed loop without `requests` is bounded. */
+const CLOSED_PER_S = 100;
+/** Standard deviations by which a Poisson schedule may exceed its mean. */
+const POISSON_SIGMAS = 6;
+
+/**
+ * Most requests that a workload sends, retries and warm-up included: what the plan announces, and what every engine keeps
+ * to. A closed loop that names no `requests` ends at this number or at its duration, whichever comes first.
+ */
+export function mostRequests({
+  arrivals,
+  behaviour,
+  warmupS,
+}: Pick<Workload, "arrivals" | "behaviour" | "warmupS">): number {
+  if (arrivals === undefined) throw new Error("a workload without arrivals is a tier run");
+  const { requests, durationS = 1 } = planOf(arrivals);
+  if (requests === undefined) return Math.ceil((durationS + warmupS) * inFlightOf(arrivals) * CLOSED_PER_S);
+  const planned =
+    arrivals.kind === "poisson" ? Math.ceil(requests + POISSON_SIGMAS * Math.sqrt(requests) + 1) : requests;
+  return behaviour === "none" ? planned : planned * DEFAULT_RETRY.maxAttempts;
+}
+
+/** Only a closed loop can be without a number of requests. */
+function inFlightOf(arrivals: Arrivals): number {
+  return arrivals.kind === "closed" ? arrivals.inFlight : 1;
+}

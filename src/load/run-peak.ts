@@ -1,0 +1,184 @@
+import { UsageError } from "../core/index.ts";
+import { GeneratorHealth, PEAK_BOUNDS } from "./generator-health.ts";
+import { LoadExchange, nowUs } from "./http/load-exchange.ts";
+import { LoadGuard } from "./load-guard.ts";
+import { mostRequests } from "./most-requests.ts";
+import { outcomeOf } from "./outcome.ts";
+import { Ledger, phaseRecord } from "./phase-record.ts";
+import { ProgressMeter } from "./progress.ts";
+import { reasonReader } from "./read-reason.ts";
+import {
+  judgeStop,
+  judgeTotals,
+  type LoadContext,
+  type RanLoad,
+  settleWorkload,
+  TOTALS_QUESTIONS,
+} from "./run-workload.ts";
+import { Sampler } from "./sampler.ts";
+import { circuitRule } from "./send-share.ts";
+import { buildShot, modelFor, plainRequest, promptOf, type ShotSpec } from "./shots.ts";
+import { Tally } from "./tally.ts";
+import type { Workload } from "./workload.ts";
+
+/** A request as an external closed-loop engine tells it; moments are µs on the clock of `nowUs`, 0 where there was none. */
+export interface PeakAnswer {
+  readonly connection: number;
+  readonly sentUs: number;
+  readonly headUs: number;
+  readonly endUs: number;
+  readonly status: number;
+  readonly head: string;
+  readonly body: string;
+  readonly ending: "complete" | "reset" | "unreachable" | "deadline";
+}
+
+/** An engine that keeps so many requests in flight. */
+export type ClosedLoopEngine = (options: {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly connections: number;
+  readonly durationS: number;
+  readonly answerS: number;
+  readonly mayBegin: () => boolean;
+  readonly onRequest: (request: PeakAnswer) => void;
+  readonly stop: AbortSignal;
+}) => Promise<void>;
+
+/** Bytes of a refusal that are kept. */
+const CAPTURE_BYTES = 64 * 1024;
+/** Progress, ms. */
+const TELL_MS = 500;
+
+/**
+ * Sends a closed loop by an external engine; what comes of it is counted, bounded and judged like a load of our own. Its first
+ * class of requests is taken: the engine sends one kind.
+ *
+ * @throws UsageError for a workload that is no closed loop of non-streaming requests with a duration.
+ */
+export async function runPeak(workload: Workload, context: LoadContext, engine: ClosedLoopEngine): Promise<RanLoad> {
+  const { name, arrivals, mix } = workload;
+  const { target, stop } = context;
+  const [first] = mix;
+  if (arrivals?.kind !== "closed" || arrivals.durationS === undefined || first === undefined || first.stream) {
+    throw new UsageError(`autocannon takes a closed loop of whole replies with durationS; ${name} is something else`, {
+      hint: "Leave --engine out: the native engine takes every workload.",
+    });
+  }
+  const key = target.keys.valid;
+  const { dialect, maxTokens, promptTokens } = first;
+  const model = first.model ?? modelFor(target, dialect, false);
+  const spec: ShotSpec = { dialect, stream: false, model, prompt: promptOf(promptTokens), maxTokens, key };
+  const shot = buildShot(target, spec);
+  const { url, headers, body } = plainRequest(target, spec);
+  const startedAt = new Date();
+  const startUs = nowUs();
+  const tally = new Tally(startUs);
+  const ledger = new Ledger();
+  const requests = mostRequests(workload);
+  const guard = new LoadGuard({
+    budget: { requests, outputTokens: context.outputTokens },
+    circuit: circuitRule(workload, target),
+  });
+  const sampler = new Sampler({
+    baseUrl: target.baseUrl,
+    redactor: context.redactor,
+    originUs: startUs,
+    originMs: startedAt.getTime(),
+    prefix: "s",
+    account: "main",
+    onSample: context.onSample,
+  });
+  const reason = reasonReader(target);
+  using health = new GeneratorHealth();
+  const meter = new ProgressMeter();
+  let inFlight = 0;
+  let peakInFlight = 0;
+  const telling = setInterval(() => {
+    const elapsedS = (nowUs() - startUs) / 1_000_000;
+    context.onProgress?.(meter.read(tally, { run: name, phase: name, elapsedS, totalS: arrivals.durationS, inFlight }));
+  }, TELL_MS);
+  const connections = Math.min(arrivals.inFlight, requests);
+  try {
+    await engine({
+      url,
+      headers: Object.fromEntries(headers),
+      body,
+      connections,
+      durationS: arrivals.durationS,
+      answerS: target.timeouts.answerMs / 1_000,
+      stop: AbortSignal.any([stop, guard.signal]),
+      mayBegin: () => {
+        if (!guard.take()) return false;
+        peakInFlight = Math.max(peakInFlight, ++inFlight);
+        return true;
+      },
+      onRequest: (answer) => {
+        const exchange = exchangeOf(shot, answer, inFlight--);
+        const came = outcomeOf(exchange, reason);
+        tally.offered(exchange.dueUs);
+        tally.sent(exchange.dueUs, exchange.sentUs, exchange.inFlight);
+        tally.ended(exchange, came.outcome);
+        guard.note(exchange, came);
+        ledger.add(exchange, came, sampler.offer(`${name}/${name}`, exchange, came));
+      },
+    });
+  } finally {
+    clearInterval(telling);
+  }
+  const endUs = nowUs();
+  await sampler.settle();
+  const generator = health.close(
+    tally.lag,
+    { connectionWaits: 0, workers: 0, calibration: context.calibration },
+    PEAK_BOUNDS,
+  );
+  const { denials } = ledger.close();
+  const phase = phaseRecord({
+    name,
+    title: `closed loop, ${arrivals.inFlight} in flight`,
+    tally,
+    ledger,
+    startS: 0,
+    durationS: (endUs - startUs) / 1_000_000,
+    peakInFlight,
+    connections,
+    findings: [...judgeStop(guard.stop), ...judgeTotals(workload, { ...tally.total, denials })],
+    questions: TOTALS_QUESTIONS,
+  });
+  return {
+    run: {
+      name,
+      kind: "workload",
+      engine: "autocannon",
+      ...settleWorkload(phase, generator),
+      limits: null,
+      keys: [key.name],
+      workload: workload.written,
+      startedAt: startedAt.toISOString(),
+      durationS: phase.durationS,
+      retryAfter: null,
+      generator,
+    },
+    histograms: tally.histograms(name, startedAt.getTime(), Date.now()),
+  };
+}
+
+/** There is no due moment in a closed loop: a request is due when it is sent. */
+function exchangeOf(shot: LoadExchange["shot"], answer: PeakAnswer, inFlight: number): LoadExchange {
+  const exchange = new LoadExchange(shot, answer.sentUs, CAPTURE_BYTES);
+  exchange.sentUs = answer.sentUs;
+  exchange.headUs = answer.headUs;
+  exchange.endUs = answer.endUs;
+  exchange.status = answer.status;
+  exchange.head = answer.head;
+  exchange.ending = answer.ending;
+  exchange.connection = answer.connection;
+  exchange.inFlight = inFlight;
+  if (answer.body !== "") {
+    exchange.bodyBytes = Buffer.byteLength(answer.body);
+    exchange.pieces.push({ atUs: answer.endUs, bytes: Buffer.from(answer.body) });
+  }
+  return exchange;
+}

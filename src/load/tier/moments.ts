@@ -1,0 +1,46 @@
+import type { Fact } from "./facts.ts";
+import type { Stretch } from "./own-stalls.ts";
+
+/*
+ * When a gateway worked on a request is not seen from outside: it was sent at one moment and its answer was read at another.
+ * Judges take of that span whatever speaks for the gateway, so that neither its host nor ours can make a sound one look
+ * wrong by standing still.
+ */
+
+/** Taken off the end of what was measured, µs: the last byte may have left the gateway before we read it. */
+const END_MARGIN_US = 100_000;
+/** After a standstill of ours what has piled up is read within this, µs. */
+const CATCH_UP_US = 125_000;
+/** An answer that took so much longer than usual may have been decided upon at any moment in between, µs and in multiples. */
+const LATE_US = 150_000;
+const LATE_FACTOR = 4;
+
+/** Earliest moment at which what was read at `us` may have arrived: our process may have stood still before it read. */
+export function arrivedFromUs(us: number, still: readonly Stretch[]): number {
+  return still.reduce(
+    (earliest, [fromUs, toUs]) => (us >= fromUs && us <= toUs + CATCH_UP_US ? Math.min(earliest, fromUs) : earliest),
+    us,
+  );
+}
+
+/** Until when a request surely ran, µs. */
+export function surelyUntilUs({ endUs }: Pick<Fact, "endUs">, still: readonly Stretch[]): number {
+  return arrivedFromUs(endUs, still) - END_MARGIN_US;
+}
+
+/**
+ * Tells for a request the latest moment at which a limiter may have counted it: when it was sent, or when it was answered
+ * if that took much longer than others of the run.
+ */
+export function latestCountUs(all: readonly Fact[]): (one: Fact) => number {
+  const latencies = all
+    .filter(({ headUs }) => headUs > 0)
+    .map(({ headUs, sentUs }) => headUs - sentUs)
+    .sort((a, b) => a - b);
+  const usualUs = latencies[Math.floor(latencies.length / 2)] ?? 0;
+  const lateUs = Math.max(LATE_US, usualUs * LATE_FACTOR);
+  return ({ sentUs, headUs, endUs }) => {
+    const answeredUs = headUs > 0 ? headUs : endUs;
+    return answeredUs - sentUs > lateUs ? answeredUs : sentUs;
+  };
+}

@@ -1,0 +1,111 @@
+import type { LoadFinding, RetryOutcome } from "../../record/index.ts";
+import { nowUs } from "../http/load-exchange.ts";
+import { claim, fact, undecided } from "../phase-record.ts";
+import { type Fact, isAdmitted, isRateDenial } from "./facts.ts";
+import type { Ask, TierBench } from "./tier-bench.ts";
+
+/** A denial with a Retry-After, and what became of the request that came back. */
+export interface RetryAfterWait {
+  readonly denial: Fact;
+  readonly outcome: RetryOutcome;
+  /** From the denial to the attempt that was admitted, ms. */
+  readonly actualMs: number | undefined;
+}
+
+/** Share of the tested waits that must be sufficient. */
+const SUFFICIENT_SHARE = 0.99;
+/** Fewer tested waits than this are counted and not called a percentage. */
+export const FEWEST_FOR_A_SHARE = 30;
+/** A wait is tested this much after its moment, so that no clock decides, ms. */
+export const GRACE_MS = 30;
+
+/** A request that was denied for the rate. */
+export interface Denied {
+  readonly ask: Ask;
+  readonly denial: Fact;
+}
+
+/**
+ * Waits as each denial says with nothing else under way on the account, and sends each request again. One whose turn comes
+ * after another was admitted may rightly be denied again: what had become free went to that one.
+ *
+ * @param longestWaitMs a Retry-After that asks for more is not waited for.
+ */
+export async function waitAlone(
+  bench: TierBench,
+  denied: readonly Denied[],
+  longestWaitMs: number,
+): Promise<RetryAfterWait[]> {
+  const waits: RetryAfterWait[] = [];
+  let admitted = false;
+  for (const { ask, denial } of [...denied].sort((a, b) => dueUs(a.denial) - dueUs(b.denial))) {
+    const { promisedMs, endUs } = denial;
+    const isTested = promisedMs !== undefined && promisedMs <= longestWaitMs;
+    const retried =
+      isTested && (await bench.wait((dueUs(denial) - nowUs()) / 1_000 + GRACE_MS))
+        ? await bench.send(ask, "told")
+        : undefined;
+    if (retried === undefined) waits.push({ denial, outcome: "untested", actualMs: undefined });
+    else if (isAdmitted(retried)) {
+      admitted = true;
+      waits.push({ denial, outcome: "kept", actualMs: (retried.sentUs - endUs) / 1_000 });
+    } else
+      waits.push({ denial, outcome: isRateDenial(retried) && !admitted ? "broken" : "contended", actualMs: undefined });
+  }
+  return waits;
+}
+
+/** When a denied request may come back, µs. */
+function dueUs({ endUs, promisedMs }: Fact): number {
+  return endUs + (promisedMs ?? 0) * 1_000;
+}
+
+/** How many waits were tested, and how many of them were sufficient. */
+export function tallyWaits(waits: readonly RetryAfterWait[]): { readonly tested: number; readonly sufficient: number } {
+  const sufficient = waits.filter(({ outcome }) => outcome === "kept").length;
+  return { sufficient, tested: sufficient + waits.filter(({ outcome }) => outcome === "broken").length };
+}
+
+/** `2 of 2 tested waits`, `99.1 % of 340 tested waits`. */
+export function tellShare(sufficient: number, tested: number): string {
+  return tested < FEWEST_FOR_A_SHARE
+    ? `${sufficient} of ${tested} tested waits`
+    : `${((sufficient / tested) * 100).toFixed(1)} % of ${tested} tested waits`;
+}
+
+export interface WaitsJudged {
+  readonly name: string;
+  readonly title: string;
+  readonly row: string;
+  /** Denials of the kind that is asked about. */
+  readonly denials: readonly Fact[];
+}
+
+/** Whether waiting as told was enough. Nothing is undecided where no denial told a wait: that has a finding of its own. */
+export function judgeWaits(
+  waits: readonly RetryAfterWait[],
+  { name, title, row, denials }: WaitsJudged,
+): LoadFinding[] {
+  const broken = waits.filter(({ outcome }) => outcome === "broken");
+  const { tested, sufficient } = tallyWaits(waits);
+  if (tested === 0) {
+    const told = denials.filter(({ promisedMs }) => promisedMs !== undefined);
+    if (denials.length === 0) return [fact(name, title, [row], "nothing was denied")];
+    if (told.length === 0) return [fact(name, title, [row], `none of ${denials.length} denials told a usable wait`)];
+    const why = `none of ${told.length} waits could be tested, e.g. Retry-After: ${told[0]?.retryAfter ?? ""}`;
+    return [undecided(name, title, [row], why)];
+  }
+  const again = broken.slice(0, 3).map(({ denial }) => denial.retryAfter ?? "");
+  const ids = broken.flatMap(({ denial }) => (denial.sample === undefined ? [] : [denial.sample]));
+  return [
+    claim(
+      name,
+      title,
+      [row],
+      sufficient >= tested * SUFFICIENT_SHARE,
+      `at least ${SUFFICIENT_SHARE * 100} % of them`,
+      `${tellShare(sufficient, tested)} were sufficient (${denials.length} denials)${again.length === 0 ? "" : `; denied again after waiting ${again.join(", ")} as told`}`,
+      { weight: "warn", exchanges: ids.slice(0, 5) },
+    ),
+  ];
+}

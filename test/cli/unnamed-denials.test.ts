@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import type { RateFindings } from "../../src/load/analysis/limits/infer-rate.ts";
+import { longShots } from "../../src/load/analysis/limits/limit-shots.ts";
+import { LiveInstrument } from "../../src/load/analysis/limits/live-instrument.ts";
+import { readScopes } from "../../src/load/analysis/limits/scopes.ts";
+import { slotsExperiment } from "../../src/load/analysis/limits/slots-experiment.ts";
+import { startEmbedded } from "../../src/target/index.ts";
+import { gauntlet, MAIN } from "../support/gauntlet.ts";
+
+const FAULT = ["--fault", "denial.concurrency-limit-exceeded-unnamed"];
+
+const known = <T>(answer: T) => ({ answer, confidence: "high", evidence: "told" }) as const;
+/** What is known of the rate: ample. */
+const EVEN_REFILL: RateFindings = {
+  kind: known("token bucket"),
+  perMinute: known(6_000),
+  perMinuteRange: [6_000, 6_000],
+  burst: known(6_000),
+  windowS: null,
+  deniedCount: known("no"),
+  listingCounts: known("no"),
+  scopes: readScopes([]),
+  fits: [],
+};
+
+test("a limit that is enforced without a reason code is enforced, and its reason is missing", {
+  timeout: 120_000,
+}, async () => {
+  const only = ["limits.slots-enforced", "limits.slots-exact", "limits.slots-held", "limits.slots-come-back"];
+  const { stdout } = await gauntlet(["conform", ...FAULT, ...only.flatMap((id) => ["--only", id]), "--json"]);
+  const { checks } = JSON.parse(stdout) as {
+    checks: {
+      id: string;
+      status: string;
+      violated: string[];
+      message: string;
+      findings: { row: string; outcome: string }[];
+    }[];
+  };
+  const [enforced, ...others] = checks;
+  expect(enforced).toMatchObject({ id: "limits.slots-enforced", status: "fail", violated: ["ERR-429-CONC"] });
+  expect(enforced?.message).toMatch(
+    /^sent \d+ concurrent requests with a limit of 4: 4 admitted, \d+ answered 429 without a reason code: expected 429 concurrency_limit_exceeded, got "429"$/,
+  );
+  expect(enforced?.findings.filter(({ row }) => row === "LIMIT-CONC-1").map(({ outcome }) => outcome)).toEqual(["met"]);
+  expect(others.map(({ id, status, message }) => `${id} ${status}${status === "pass" ? "" : `: ${message}`}`)).toEqual([
+    "limits.slots-exact pass",
+    "limits.slots-held pass",
+    "limits.slots-come-back pass",
+  ]);
+});
+
+test("limits: the number in flight is found by denials without a reason code", { timeout: 60_000 }, async () => {
+  await using gateway = await startEmbedded({ command: [process.execPath, MAIN, "gateway", ...FAULT] });
+  const { target } = gateway;
+  const account = target.limited.find(({ limits }) => limits.rpm > 1_000);
+  if (account === undefined) throw new Error("the embedded gateway has no account with few slots");
+  const own = { target, key: account.key, second: account.second, other: undefined };
+  await using instrument = new LiveInstrument({
+    ...own,
+    maxConnections: 64,
+    budget: { requests: 500, ms: 40_000 },
+    stop: new AbortController().signal,
+  });
+  const { inFlight, freedAtEnd } = await slotsExperiment(instrument, {
+    rate: EVEN_REFILL,
+    shots: longShots(own),
+    hint: account.limits.inFlight,
+    minuteMs: 60_000,
+    most: 32,
+  });
+  expect(inFlight.answer).toBe(account.limits.inFlight);
+  expect(freedAtEnd.answer).toBe("at once");
+});

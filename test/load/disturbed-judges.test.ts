@@ -1,0 +1,174 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { fixedWindow } from "../../src/gateway/limits/fixed-window.ts";
+import type { RateLimiter } from "../../src/gateway/limits/rate-limiter.ts";
+import { slidingLog } from "../../src/gateway/limits/sliding-log.ts";
+import { tokenBucket } from "../../src/gateway/limits/token-bucket.ts";
+import { judgeAtTheLimit } from "../../src/load/tier/at-the-limit.ts";
+import type { Fact } from "../../src/load/tier/facts.ts";
+import { judgeFullHouse } from "../../src/load/tier/full-house.ts";
+import { judgeService } from "../../src/load/tier/judge-service.ts";
+import { judgeOverTheLimit } from "../../src/load/tier/over-the-limit.ts";
+import { sent } from "./support/facts.ts";
+
+const RPM = 300;
+const ORIGIN_US = 1_000_000_000;
+
+/** A time in which somebody stood still, seconds of the run. */
+interface Standstill {
+  readonly atS: number;
+  readonly forS: number;
+}
+
+const during = (atS: number, { atS: from, forS }: Standstill) => atS >= from && atS < from + forS;
+/** What would have happened in a standstill happens at its end. */
+const after = (atS: number, stop: Standstill | undefined) =>
+  stop !== undefined && during(atS, stop) ? stop.atS + stop.forS : atS;
+
+/** Plays a schedule against a limiter whose host, or ours, stands still for a while. */
+function play(
+  due: readonly { readonly atS: number; readonly role: string }[],
+  limiter: RateLimiter,
+  stopped: { readonly gateway?: Standstill; readonly harness?: Standstill },
+  phase: string,
+): Fact[] {
+  const arrivals = due
+    .map(({ atS, role }) => ({ dueS: atS, role, sentS: after(atS, stopped.harness) }))
+    .sort((a, b) => a.sentS - b.sentS)
+    .map((one) => ({ ...one, countedS: after(one.sentS + 0.001, stopped.gateway) }));
+  return arrivals.map(({ dueS, sentS, countedS, role }) => {
+    const countedUs = ORIGIN_US + countedS * 1e6;
+    const admitted = limiter.waitUs(countedUs) === 0;
+    if (admitted) limiter.count(countedUs);
+    const readUs = ORIGIN_US + after(countedS + 0.002, stopped.harness) * 1e6;
+    return sent(sentS, {
+      phase,
+      role,
+      dueUs: ORIGIN_US + dueS * 1e6,
+      headUs: readUs,
+      endUs: readUs + 1_000,
+      ...(admitted ? {} : { outcome: "denied", what: "rate_limit_exceeded", status: 429 }),
+    });
+  });
+}
+
+const LIMITERS: readonly (readonly [name: string, make: (offsetS: number) => RateLimiter])[] = [
+  ["a sliding log", () => slidingLog(RPM)],
+  ["a fixed window", (offsetS) => fixedWindow(RPM, ORIGIN_US + offsetS * 1e6)],
+  ["a token bucket", () => tokenBucket(RPM)],
+];
+
+/** Twice the rate for 95 s, and 38 at once every five. */
+const OVERLOAD = [
+  ...Array.from({ length: 95 * 10 }, (_, index) => ({ atS: 10 + index / 10, role: "even" })),
+  ...Array.from({ length: 19 * 38 }, (_, index) => ({ atS: 12 + Math.floor(index / 38) * 5, role: "pulse" })),
+];
+/** What came before it: the rate was nearly used up. */
+const BEFORE = Array.from({ length: 47 }, (_, index) => ({ atS: index / 4.7, role: "even" }));
+const BELOW = Array.from({ length: 282 }, (_, index) => ({ atS: 65 + index / 4.7, role: "even" }));
+const WARM = [{ atS: 0, role: "warm-up" }];
+
+const standstill = (forS: number) => fc.double({ min: 0, max: 90, noNaN: true }).map((atS) => ({ atS, forS }));
+const disturbance = fc.oneof(
+  ...[0.2, 1, 6].flatMap((forS) => [
+    standstill(forS).map((gateway) => ({ gateway })),
+    standstill(forS).map((harness) => ({ harness })),
+  ]),
+);
+const offset = fc.double({ min: -60, max: 0, noNaN: true });
+
+const brokenIn = (findings: readonly { readonly outcome: string; readonly name: string }[]) =>
+  findings.filter(({ outcome }) => outcome === "broken").map(({ name }) => name);
+
+describe("a sound limiter is not blamed for a standstill, neither its own nor ours", () => {
+  test.each(LIMITERS)("over the limit: %s", (_name, make) => {
+    fc.assert(
+      fc.property(disturbance, offset, (stopped, offsetS) => {
+        const facts = play([...BEFORE, ...OVERLOAD], make(offsetS), stopped, "over-the-limit");
+        expect(brokenIn(judgeOverTheLimit(facts, RPM))).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test.each(LIMITERS)("at the limit: %s", (_name, make) => {
+    fc.assert(
+      fc.property(disturbance, offset, (stopped, offsetS) => {
+        const all = play([...WARM, ...BELOW], make(offsetS), stopped, "at-the-limit");
+        const facts = all.filter(({ role }) => role === "even");
+        expect(brokenIn(judgeAtTheLimit(facts, all, { rpm: RPM, inFlight: 64 }))).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+test("a limiter that lets a pulse through whole, or admits too much, is found", () => {
+  const denial = sent(0, { outcome: "denied", what: "rate_limit_exceeded", status: 429 });
+  const until = (count: number) => Array.from({ length: count }, (_, index) => sent(1 + index / 10));
+  const pulse = (admitted: number) =>
+    Array.from({ length: 38 }, (_, index) => (index < admitted ? sent(35) : { ...denial, ...at(35) }));
+  const at = (atS: number) => ({ sentUs: ORIGIN_US + atS * 1e6, headUs: ORIGIN_US + atS * 1e6 + 1_000 });
+  const judged = (facts: readonly Fact[]) => brokenIn(judgeOverTheLimit([denial, ...facts, sent(80)], RPM));
+  expect(judged([...until(280), ...pulse(38)])).toEqual(["rate.exceeded"]);
+  expect(judged([...until(280), ...pulse(20)])).toEqual([]);
+  const play95 = (limiter: RateLimiter) =>
+    brokenIn(judgeOverTheLimit(play([...BEFORE, ...OVERLOAD], limiter, {}, "over-the-limit"), RPM));
+  expect(play95(slidingLog(RPM * 1.2))).toContain("rate.exceeded");
+  expect(play95(slidingLog(RPM))).toEqual([]);
+});
+
+test("a denial below the limit is found also where something else came late", () => {
+  const facts = [...WARM, ...BELOW].map(({ atS, role }, index) =>
+    sent(atS, {
+      role,
+      ...(index === 200 ? { outcome: "denied", what: "rate_limit_exceeded", status: 429 } : {}),
+      ...(index === 20 ? { headUs: ORIGIN_US + (atS + 6) * 1e6 } : {}),
+    }),
+  );
+  expect(brokenIn(judgeAtTheLimit(facts.slice(1), facts, { rpm: RPM, inFlight: 64 }))).toEqual([
+    "rate.denied-below-limit",
+  ]);
+});
+
+describe("what we read late", () => {
+  const slots = 4;
+  /** Four streams from 0 to 2 s, and two denied beside them. */
+  const house = [
+    ...Array.from({ length: slots }, () => ({
+      ...sent(0, { role: "wave", stream: true }),
+      headUs: ORIGIN_US + 50_000,
+    })),
+    sent(0, { role: "wave", outcome: "denied", what: "concurrency_limit_exceeded", status: 429 }),
+  ];
+  const endingAt = (endS: number) =>
+    house.map((one) => (one.outcome === "admitted" ? { ...one, endUs: ORIGIN_US + endS * 1e6 } : one));
+  // Sent when we came back, before the ends of the streams were read.
+  const late = sent(6.5, { role: "knock" });
+
+  test("ends that piled up while we stood still are no streams that still ran", () => {
+    const facts = [...endingAt(6.52), late];
+    const still = [[ORIGIN_US + 0.5e6, ORIGIN_US + 6.5e6]] as const;
+    expect(brokenIn(judgeFullHouse(facts, { all: facts, slots, still }))).toEqual([]);
+    // The same without a standstill is one too many.
+    const held = [...endingAt(7.5), late];
+    expect(brokenIn(judgeFullHouse(held, { all: held, slots, still: [] }))).toEqual(["slots.exceeded"]);
+  });
+
+  test("streams that came in one piece after a standstill were not held back", () => {
+    const long = { id: "long", durationMs: 2_000, longestGapMs: 60, spread: { chat: 0.9, messages: 0.9 } };
+    const wave = (firstS: number, endS: number) =>
+      Array.from({ length: 8 }, () =>
+        sent(0, {
+          ...{ role: "wave", stream: true, tokens: 40 },
+          ...{ firstTokenUs: ORIGIN_US + firstS * 1e6, endUs: ORIGIN_US + endS * 1e6 },
+        }),
+      );
+    const of = (facts: readonly Fact[], still: readonly (readonly [number, number])[]) =>
+      judgeService(facts, long, { still: [...still], busy: [] }).find(({ name }) => name === "streams.buffered")
+        ?.outcome;
+    expect(of(wave(1.99, 2), [])).toBe("broken");
+    expect(of(wave(6.1, 6.11), [])).toBe("undecided");
+    expect(of(wave(1.99, 2), [[ORIGIN_US + 0.2e6, ORIGIN_US + 1.95e6]])).toBe("undecided");
+  });
+});

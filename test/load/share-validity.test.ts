@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { shareValidity } from "../../src/load/index.ts";
+import { loadPhase, loadRun } from "../support/load-records.ts";
+
+const wrong = (basis: "content" | "timing") => ({
+  ...{ name: "denials.wrong", title: "Denials name their limit", rows: ["ERR-429-RATE"], outcome: "broken" as const },
+  ...{ basis, weight: "fail" as const, expected: "429", observed: "418", exchanges: [] },
+});
+const failing = (name: string, basis: "content" | "timing") =>
+  loadRun(name, {
+    verdict: "fail",
+    reasons: ["recovery: broken"],
+    phases: [loadPhase("recovery", { verdict: "fail", findings: [wrong(basis)] })],
+    generator: { ...loadRun(name).generator, valid: true, problems: [] },
+  });
+const late = loadRun("scale", {
+  verdict: "inconclusive",
+  generator: { ...loadRun("scale").generator, valid: false, problems: ["sends were late"] },
+});
+
+test("a tier beside one whose generator was late says nothing that rests on moments", () => {
+  const [growth] = shareValidity([failing("growth", "timing"), late]);
+  expect(growth).toMatchObject({
+    verdict: "inconclusive",
+    reasons: ["generator: scale, in the same process: sends were late"],
+    generator: { valid: false },
+  });
+  expect(growth?.phases[0]?.verdict).toBe("inconclusive");
+});
+
+test("what was answered wrongly is wrong all the same", () => {
+  const [growth] = shareValidity([failing("growth", "content"), late]);
+  expect(growth?.verdict).toBe("fail");
+});
+
+test("runs on time, and runs of another process, are left alone", () => {
+  const one = failing("growth", "timing");
+  expect(shareValidity([one])).toEqual([one]);
+  const far = { ...one, engine: "k6" as const };
+  expect(shareValidity([far, late])[0]).toEqual(far);
+});
