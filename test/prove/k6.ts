@@ -93,7 +93,8 @@ function agreed(run: LoadRun): object {
         .reduce((all, { count }) => all + count, 0) >= (run.limits?.inFlight ?? Number.POSITIVE_INFINITY),
     hints: groups.every(({ denials, present, usable }) => denials === present && present === usable),
     brokenPromises: groups.reduce((all, { broken }) => all + broken, 0),
-    client: [run.retryAfter?.client.earlySends, run.retryAfter?.client.forbiddenRetries],
+    // A run whose own clients came early is inconclusive, and counted as such.
+    forbiddenRetries: run.retryAfter?.client.forbiddenRetries,
   };
 }
 
