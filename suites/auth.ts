@@ -12,7 +12,7 @@ import type { Endpoint } from "../src/wire/index.ts";
 import { expectedDenial } from "./shared/expected-denial.ts";
 import { fabricatedKey, swappedCase } from "./shared/fabricated-key.ts";
 import { isGoodKey } from "./shared/good-keys.ts";
-import { judgeDenial } from "./shared/judge-denial.ts";
+import { denialRows, judgeDenial } from "./shared/judge-denial.ts";
 
 const ENDPOINTS = ["models", "chat", "messages"] as const;
 
@@ -65,18 +65,7 @@ async function onEndpoint(t: Probe, wrong: Ask) {
 const missingKeyIsDenied = defineCheck({
   id: "auth.missing-key",
   title: "A request without a key is denied as invalid_api_key",
-  covers: [
-    "AUTH-2",
-    "MODELS-5",
-    "ERR-401-INVALID",
-    "ERR-HDR-1",
-    "ERR-HDR-3",
-    "ERR-HDR-4",
-    "ERR-BODY-2",
-    "ERR-BODY-3",
-    "STREAM-2",
-    "STREAM-3",
-  ],
+  covers: ["AUTH-2", "MODELS-5", ...denialRows("invalid_api_key")],
   explains:
     "A good request is sent twice: with its key, which must be served, and without any Authorization header, which must come back as 401 with the reason invalid_api_key. A failure means that the endpoint is open, or names the denial differently.",
   across: { case: ENDPOINTS },
@@ -98,18 +87,7 @@ const missingKeyIsDenied = defineCheck({
 const unknownKeyIsDenied = defineCheck({
   id: "auth.unknown-key",
   title: "A key that was never issued is denied as invalid_api_key",
-  covers: [
-    "AUTH-3",
-    "ERR-401-INVALID",
-    "ERR-HDR-1",
-    "ERR-HDR-3",
-    "ERR-HDR-4",
-    "ERR-BODY-2",
-    "ERR-BODY-3",
-    "STREAM-2",
-    "STREAM-3",
-    "SEC-3",
-  ],
+  covers: ["AUTH-3", "SEC-3", ...denialRows("invalid_api_key")],
   explains:
     "Uses an invented key of the same form as the good one. It must be denied with 401 invalid_api_key on every endpoint, whole and streamed, and the answer should not repeat it. A failure means that unknown keys are let in, or that their denial cannot be told from others.",
   across: { case: ENDPOINTS },
@@ -217,17 +195,7 @@ const malformedCredentialIsDenied = defineCheck({
 const revokedKeyStaysRevoked = defineCheck({
   id: "auth.revoked",
   title: "A revoked key is denied as key_revoked on every endpoint and connection",
-  covers: [
-    "AUTH-4",
-    "ERR-401-REVOKED",
-    "ERR-HDR-1",
-    "ERR-HDR-3",
-    "ERR-HDR-4",
-    "ERR-BODY-2",
-    "ERR-BODY-3",
-    "STREAM-2",
-    "STREAM-3",
-  ],
+  covers: ["AUTH-4", ...denialRows("key_revoked")],
   explains:
     "Gateways of several instances tend to learn of a revocation at different times, so the revoked key is tried over many fresh connections and after good traffic. It must always come back as 401 key_revoked and never be served.",
   needs: ["key.revoked"],

@@ -103,7 +103,7 @@ const REQUIRED: Readonly<Record<string, "CHAT-5" | "CHAT-6">> = { model: "CHAT-5
 const requiredFields = defineCheck({
   id: "chat.required-fields",
   title: "model and messages are required",
-  covers: ["CHAT-5", "CHAT-6", "STREAM-2"],
+  covers: ["CHAT-5", "CHAT-6"],
   explains:
     "A body without one of them should be refused as the caller's error (4xx; which one is noted). A missing `messages` must not be called model_not_found when the model is enabled.",
   across: { mode: MODES, case: Object.keys(REQUIRED) },

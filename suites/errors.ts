@@ -13,19 +13,18 @@ import {
   type Verdict,
 } from "../src/conformance/index.ts";
 import { member } from "../src/core/index.ts";
-import { DENIALS, type Reason, type RowId } from "../src/spec/index.ts";
+import { DENIALS, type Reason } from "../src/spec/index.ts";
 import { DIALECTS, type Dialect, MODES, parseJson } from "../src/wire/index.ts";
 import { askPastRate } from "./shared/ask-past-rate.ts";
 import { expectedDenial } from "./shared/expected-denial.ts";
 import { assumeTwin, goodTwin } from "./shared/good-twin.ts";
-import { judgeDenial } from "./shared/judge-denial.ts";
+import { denialRows, judgeDenial } from "./shared/judge-denial.ts";
 import { inTurns, LONG_STORY, LONG_TEXT } from "./shared/texts.ts";
 
 interface DenialCase {
   readonly id: `errors.${string}`;
   readonly reason: Reason;
   readonly title: string;
-  readonly row: RowId;
   /** The one thing that is wrong about the good request. */
   readonly wrong: Ask;
   readonly needs: readonly Need[];
@@ -38,7 +37,6 @@ const CASES: readonly DenialCase[] = [
     id: "errors.key-revoked",
     reason: "key_revoked",
     title: "A revoked key is denied as key_revoked",
-    row: "ERR-401-REVOKED",
     wrong: { key: "revoked" },
     needs: ["key.revoked"],
     advice: "Revocation must be told apart from an unknown key, so that the caller knows to replace it.",
@@ -47,7 +45,6 @@ const CASES: readonly DenialCase[] = [
     id: "errors.insufficient-credits",
     reason: "insufficient_credits",
     title: "An account without balance is denied as insufficient_credits",
-    row: "ERR-402-CREDITS",
     wrong: { key: "empty" },
     needs: ["key.empty"],
     advice: "An empty balance is 402 insufficient_credits, not a rate limit and not a permission problem.",
@@ -56,7 +53,6 @@ const CASES: readonly DenialCase[] = [
     id: "errors.quota-exceeded",
     reason: "quota_exceeded",
     title: "A key at its daily cap is denied as quota_exceeded",
-    row: "ERR-402-QUOTA",
     wrong: { key: "capped" },
     needs: ["key.capped"],
     advice: "The daily cap of a key is 402 quota_exceeded, whatever traffic reached it.",
@@ -65,7 +61,6 @@ const CASES: readonly DenialCase[] = [
     id: "errors.model-not-found",
     reason: "model_not_found",
     title: "A model that is not enabled is denied as model_not_found",
-    row: "ERR-404-MODEL",
     wrong: { model: "unknown" },
     needs: [],
     advice: "An unknown model is 404 model_not_found; it is never served by another model.",
@@ -74,7 +69,6 @@ const CASES: readonly DenialCase[] = [
     id: "errors.budget-exhausted",
     reason: "budget_exhausted",
     title: "A child key without budget is denied as budget_exhausted",
-    row: "ERR-429-BUDGET",
     wrong: { key: "childExhausted" },
     needs: ["key.childExhausted"],
     advice: "A used-up lifetime budget is 429 budget_exhausted: neither 402 nor one of the temporary 429 reasons.",
@@ -96,18 +90,7 @@ const denialChecks = CASES.map((entry) =>
   defineCheck({
     id: entry.id,
     title: entry.title,
-    covers: [
-      entry.row,
-      "ERR-HDR-1",
-      "ERR-HDR-2",
-      "ERR-HDR-3",
-      "ERR-HDR-4",
-      "ERR-BODY-1",
-      "ERR-BODY-2",
-      "ERR-BODY-3",
-      "STREAM-2",
-      "STREAM-3",
-    ],
+    covers: denialRows(entry.reason),
     explains: `${entry.advice} A good request is sent, then the same with this one thing wrong: on a connection in use and a fresh one, in a conversation, with a short and with a long text, and where the key may be any with the account's other one. Status and reason header are demands in both dialects, whole and streamed; the body's shape is one in the chat dialect only.`,
     needs: entry.needs,
     across: { dialect: DIALECTS, mode: MODES },
@@ -144,7 +127,7 @@ const notACallersReason = that("no reason that blames the caller", (value) => !N
 const upstreamFailure = defineCheck({
   id: "errors.upstream-failure",
   title: "A provider's failure is a 5xx",
-  covers: ["ERR-5XX-1", "ERR-5XX-2", "ERR-HDR-1"],
+  covers: ["ERR-5XX-1", "ERR-5XX-2"],
   explains:
     "Calls a model whose provider fails. The gateway could not complete the request, so the status is 5xx: not an empty success, not a denial that blames the caller, not a dropped connection. Which 5xx, and its body, are noted only.",
   needs: ["model.upstreamError"],

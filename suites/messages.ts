@@ -62,7 +62,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 const anyText = defineCheck({
   id: "messages.conversation",
   title: "Any text is accepted in the conversation",
-  covers: ["MSG-1", "MSG-2"],
+  covers: ["MSG-1", "MSG-2", "MSG-3", "ERR-200-1"],
   explains: "Text beyond ASCII, quotes and control characters, long text: all must be served.",
   across: { case: Object.keys(TEXTS) },
   cost: { requests: 1 },

@@ -155,7 +155,7 @@ const streamShape = defineCompat("chat", {
 const streamUsage = defineCompat("chat", {
   id: "compat.chat-stream-usage",
   title: "A chat stream carries token counts when they are asked for",
-  covers: ["COMPAT-CHAT-USAGE", "COMPAT-USAGE", "COMPAT-CHAT-DONE", "COMPAT-CHAT-CHUNKS"],
+  covers: ["COMPAT-CHAT-USAGE", "COMPAT-USAGE", "COMPAT-CHAT-DONE"],
   explains:
     "With stream_options.include_usage the last chunk before [DONE] has empty choices and the counts; they agree with those of the whole reply to the same prompt. Without the option no chunk needs to carry them.",
   cost: { requests: 2 },

@@ -271,7 +271,7 @@ function parallelTools(dialect: Dialect): Check {
   return defineCompat(dialect, {
     id: `compat.${dialect}-parallel-tools`,
     title: "Several tool calls in one reply arrive as several",
-    covers: ["COMPAT-TOOLS"],
+    covers: dialect === "chat" ? ["COMPAT-TOOLS"] : ["COMPAT-TOOLS", "COMPAT-MSG-EVENTS"],
     explains:
       "Two tools and a prompt that wants both, whole and streamed, twice each. Every call needs an id of its own, its name once and its own arguments; fragments say by their index which call they belong to. Where the whole replies agree on the number of calls and the streams agree too, the numbers must be the same.",
     needs: ["model.tools"],

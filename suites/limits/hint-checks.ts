@@ -144,7 +144,7 @@ const notOnSuccess = defineWatch({
 const counters = defineWatch({
   id: "retry-after.rate-headers",
   title: "X-RateLimit-Limit and X-RateLimit-Remaining make sense where they are sent",
-  covers: ["LIMIT-RATE-7", "LIMIT-4"],
+  covers: ["LIMIT-RATE-7"],
   explains:
     "Both are optional. Where one is sent on a denial for the rate it is a whole number of zero or more, nothing remains, and the limit is the account's. On other answers they are whole numbers, too; a denial for slots may count those.",
   judge(answers, verdict) {

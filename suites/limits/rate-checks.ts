@@ -13,7 +13,7 @@ import {
 } from "../../src/conformance/index.ts";
 import type { Target } from "../../src/target/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
-import { type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
+import { denialRows, type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
 import { admittedIn, type Burst, isRateDenial, isRefused, isServed, isSlotDenial, loneSlotDenials } from "./burst.ts";
 import { type RateRecording, rateScenario, refilledEarly, tooMany } from "./rate-scenario.ts";
 import { isBracketed } from "./while-denied.ts";
@@ -211,7 +211,7 @@ const sharedByKeys = defineRateCheck({
 const sharedByKinds = defineRateCheck({
   id: "limits.rate-shared-by-kinds",
   title: "Both dialects, whole and streamed requests, all models and clients share the account's rate",
-  covers: ["LIMIT-5", "LIMIT-1", "LIMIT-RATE-1", "STREAM-2"],
+  covers: ["LIMIT-5", "LIMIT-1", "LIMIT-RATE-1"],
   explains:
     "While chat requests of the account are denied for the rate, streams, conversations, the other dialect, another model and what looks like another client are tried. Streams, conversations and other models must be denied too, the other dialect should be. Something that is let past is counted apart or not limited at all.",
   judge(recording, verdict) {
@@ -266,7 +266,7 @@ const otherAccounts = defineRateCheck({
 const denialRow = defineRateCheck({
   id: "limits.rate-denial",
   title: "A denial for the rate is a 429 rate_limit_exceeded in both dialects, whole and streamed",
-  covers: ["ERR-429-RATE", "ERR-HDR-1", "ERR-HDR-3", "ERR-HDR-4", "ERR-BODY-2", "ERR-BODY-3", "STREAM-2", "STREAM-3"],
+  covers: denialRows("rate_limit_exceeded"),
   explains:
     "Every denial for the rate that the scenario met: status, reason header, action hint, and the body's shape in the chat dialect.",
   judge({ whileDenied, storm, expected, first, second }, verdict) {

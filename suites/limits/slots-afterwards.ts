@@ -24,7 +24,7 @@ function judgeWave({ what, expected, answers, later }: Wave, unnamed: Unnamed, v
 const slotsComeBack = defineSlotsCheck({
   id: "limits.slots-come-back",
   title: "Finished requests free their slots, however they finished",
-  covers: ["LIMIT-CONC-4", "LIMIT-CONC-2", "STREAM-3"],
+  covers: ["LIMIT-CONC-4", "LIMIT-CONC-2"],
   explains:
     "After finished, denied, refused and failed requests and broken streams, twice as many as there are slots, a full wave of simultaneous streams must be admitted, and one more denied; a wave that was not is sent once more 1.5 s later, because no moment is stated. A failure names what leaks slots, or gives back more than it took.",
   judge({ waves, unnamedLater }, verdict) {

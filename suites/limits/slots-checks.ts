@@ -1,7 +1,7 @@
 import { type Answer, atLeast, atMost, type Check, serverError, success, that } from "../../src/conformance/index.ts";
 import { median } from "../../src/core/index.ts";
 import { DIALECTS } from "../../src/wire/index.ts";
-import { judgeDenial } from "../shared/judge-denial.ts";
+import { denialRows, judgeDenial } from "../shared/judge-denial.ts";
 import { mostAtOnce } from "./at-once.ts";
 import { admittedIn, isServed, isSlotDenial, limitDenials } from "./burst.ts";
 import { defineSlotsCheck } from "./define-slots-check.ts";
@@ -269,7 +269,7 @@ const runningUntouched = defineSlotsCheck({
 const denialRow = defineSlotsCheck({
   id: "limits.slots-denial",
   title: "A denial for the number in flight is a 429 concurrency_limit_exceeded in both dialects, whole and streamed",
-  covers: ["ERR-429-CONC", "ERR-HDR-1", "ERR-HDR-3", "ERR-HDR-4", "ERR-BODY-2", "ERR-BODY-3", "STREAM-2", "STREAM-3"],
+  covers: denialRows("concurrency_limit_exceeded"),
   explains:
     "Every denial for the number in flight that the scenario met: status, reason header, action hint, and the body's shape in the chat dialect.",
   judge({ extras, storm, late, burst, expected }, verdict) {

@@ -135,7 +135,7 @@ const CREDENTIALS = [
 const secrets = defineWatch({
   id: "robustness.no-secrets",
   title: "No answer shows stack traces or the operator's credentials",
-  covers: ["NO-SECRETS", "SEC-3", "ERR-5XX-2"],
+  covers: ["NO-SECRETS", "ERR-5XX-2"],
   explains:
     "Looks through headers and bodies of all answers for stack traces, for what keys of providers look like, and for connection strings. Provider errors that are passed on word for word are where they come from.",
   judge(answers, verdict) {

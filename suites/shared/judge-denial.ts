@@ -1,6 +1,6 @@
 import { type Answer, filledString, that, type Verdict } from "../../src/conformance/index.ts";
 import { member } from "../../src/core/index.ts";
-import { type DenialRow, denial, type MustRow, type Reason } from "../../src/spec/index.ts";
+import { type DenialRow, denial, type MustRow, type Reason, type RowId } from "../../src/spec/index.ts";
 
 /** What a row asks for at this target: the specification's words, or the target's contract. */
 export type ExpectedDenial = {
@@ -10,6 +10,21 @@ export type ExpectedDenial = {
   readonly word: string;
   readonly actionHint: boolean;
 };
+
+/** The requirements that `judgeDenial` looks at for a reason. */
+export function denialRows(reason: Reason): readonly RowId[] {
+  const { row, status } = denial(reason);
+  return [
+    row,
+    "ERR-HDR-1",
+    reason === "quota_exceeded" ? "ERR-HDR-2" : "ERR-HDR-3",
+    "ERR-HDR-4",
+    status === 402 ? "ERR-BODY-1" : "ERR-BODY-2",
+    "ERR-BODY-3",
+    "STREAM-2",
+    "STREAM-3",
+  ];
+}
 
 /** Longest text that is still a "short action hint". */
 const SHORT_HINT = 100;

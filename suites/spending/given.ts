@@ -2,7 +2,7 @@ import { type Answer, type Check, defineCheck, defineWatch, type Probe, success 
 import { retryAfterMs } from "../../src/wire/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { isGoodKey } from "../shared/good-keys.ts";
-import { judgeDenial } from "../shared/judge-denial.ts";
+import { denialRows, judgeDenial } from "../shared/judge-denial.ts";
 import { servable } from "../shared/servable.ts";
 import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
 import { isSpendingDenial, KINDS } from "./drive.ts";
@@ -21,7 +21,7 @@ async function everyKind(t: Probe, key: "empty" | "emptySecond" | "capped" | "ch
 const emptyAccount = defineCheck({
   id: "spending.empty-account",
   title: "An empty balance blocks every key of the account, again and again",
-  covers: ["SPEND-2", "ERR-402-CREDITS", "SPEND-1"],
+  covers: ["SPEND-2", "SPEND-1", ...denialRows("insufficient_credits")],
   explains:
     "Each key of the account without balance is tried with every kind of traffic, several times. Prepaid means that nothing more is served; a second key must not get past it, and trying again must not either.",
   needs: ["key.empty"],
@@ -64,7 +64,7 @@ async function beside(t: Probe, stopped: "capped" | "childExhausted") {
 const cappedKeyAlone = defineCheck({
   id: "spending.capped-key-alone",
   title: "A capped key is stopped, and no other key of its account",
-  covers: ["SPEND-3", "SPEND-4", "ERR-402-QUOTA"],
+  covers: ["SPEND-3", "SPEND-4", ...denialRows("quota_exceeded")],
   explains:
     "The key at its cap is denied, other keys of the account are served, the capped key is denied again: caps belong to keys.",
   needs: ["key.capped"],
@@ -83,7 +83,7 @@ const cappedKeyAlone = defineCheck({
 const exhaustedChildAlone = defineCheck({
   id: "spending.child-alone",
   title: "An exhausted child key is stopped, and no other key of its account",
-  covers: ["SPEND-9", "ERR-429-BUDGET"],
+  covers: ["SPEND-9", ...denialRows("budget_exhausted")],
   explains:
     "The child key without budget is denied, other keys of the account are served, the child is denied again: budgets belong to child keys.",
   needs: ["key.childExhausted"],
@@ -188,7 +188,7 @@ const noWayAround = defineCheck({
 const listStaysOpen = defineCheck({
   id: "spending.list-stays-open",
   title: "A key that may not spend may still list the models",
-  covers: ["AUTH-1", "MODELS-1"],
+  covers: ["AUTH-1"],
   explains:
     "Exhausted balances, caps and budgets block paid requests. Keys that have one list the models before and after it is used up. Listing is none: its callers need it to find out what there is. A denial of the list for an empty balance is a warning; that a key at its cap or budget may not list is noted.",
   across: { case: ["empty", "capped", "childExhausted", "childSmall", "cappable"] },

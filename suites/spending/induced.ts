@@ -10,7 +10,7 @@ import {
   type Verdict,
 } from "../../src/conformance/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
-import { type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
+import { denialRows, type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
 import { describeKind, isSpendingDenial } from "./drive.ts";
 import { type KeyRecording, keyScenario, passedTheLimit } from "./key-scenario.ts";
 
@@ -33,15 +33,17 @@ function freshKey(state: Spender): string[] {
   ];
 }
 
-type InducedSpec = Pick<CheckSpec<never>, "title" | "covers" | "explains"> & {
+type InducedSpec = Pick<CheckSpec<never>, "title" | "explains"> & {
+  readonly covers: Readonly<Record<Spender, CheckSpec<never>["covers"]>>;
   readonly judge: (recording: Recording, verdict: Verdict) => void;
 };
 
 /** Checks over a key that the run uses up itself. All of a state judge one scenario. */
-function defineInduced(state: Spender, id: CheckSpec<never>["id"], { judge, ...spec }: InducedSpec): Check {
+function defineInduced(state: Spender, id: CheckSpec<never>["id"], { judge, covers, ...spec }: InducedSpec): Check {
   return defineCheck({
     ...spec,
     id,
+    covers: covers[state],
     needs: [`key.${state}`],
     lock: `key ${state}`,
     cost: { requests: state === "cappable" ? 320 : 720, waitS: 10 },
@@ -62,7 +64,7 @@ function defineInduced(state: Spender, id: CheckSpec<never>["id"], { judge, ...s
 
 const setsIn: InducedSpec = {
   title: "A small limit is reached, whatever kind of traffic reaches it",
-  covers: ["SPEND-12", "SPEND-5", "SPEND-3"],
+  covers: { cappable: ["SPEND-12", "SPEND-5"], childSmall: ["SPEND-12"] },
   explains:
     "Uses a key with a small cap or budget until it is denied, by one kind of traffic at a time: streams only, one dialect only. A tally may lag by about a minute for a daily cap; a kind that never leads to a denial is not charged.",
   judge({ drives, state }, verdict) {
@@ -79,21 +81,7 @@ const setsIn: InducedSpec = {
 
 const denialRow: InducedSpec = {
   title: "A key that was used up is denied by its row, in every kind of traffic, and stays denied",
-  covers: [
-    "ERR-402-QUOTA",
-    "ERR-429-BUDGET",
-    "SPEND-3",
-    "SPEND-8",
-    "ERR-HDR-1",
-    "ERR-HDR-2",
-    "ERR-HDR-3",
-    "ERR-HDR-4",
-    "ERR-BODY-1",
-    "ERR-BODY-2",
-    "ERR-BODY-3",
-    "STREAM-2",
-    "STREAM-3",
-  ],
+  covers: { cappable: denialRows("quota_exceeded"), childSmall: denialRows("budget_exhausted") },
   explains:
     "Once the limit has set in, the key is denied in both dialects, whole and streamed, with the status and reason of its row. The daily cap is 402 quota_exceeded, the lifetime budget 429 budget_exhausted.",
   judge({ denied, again, drives, expected }, verdict) {
@@ -111,7 +99,7 @@ const denialRow: InducedSpec = {
 
 const failuresAreFree: InducedSpec = {
   title: "Failed and refused requests cost nothing",
-  covers: ["SPEND-10"],
+  covers: { cappable: ["SPEND-10"], childSmall: ["SPEND-10"] },
   explains:
     "Before the key is used up, batches of large requests that fail are sent with it: a failing provider, an unknown model, a refused body. Charged, they would use the small limit up; the good request after them must still be served, unless as many good ones alone use up a fresh key. Where no fresh key can be made, a denial says nothing: the key's own good requests may have used it up.",
   judge({ batches, state }, verdict) {
@@ -148,7 +136,7 @@ const failuresAreFree: InducedSpec = {
 
 const siblings: InducedSpec = {
   title: "A key that is used up does not stop the other keys of its account",
-  covers: ["SPEND-4", "SPEND-9", "SPEND-3", "SPEND-13"],
+  covers: { cappable: ["SPEND-4", "SPEND-3", "SPEND-13"], childSmall: ["SPEND-9", "SPEND-13"] },
   explains:
     "While the used-up key is denied, another key of the account is served in both dialects, whole and streamed. A fresh key of its kind, where one can be made, is not denied at its first request.",
   judge({ sibling, fresh, again, drives, state }, verdict) {
@@ -175,7 +163,7 @@ function judgeSibling(answer: Answer, state: Spender, verdict: Verdict): void {
 
 const parallelOvershoot: InducedSpec = {
   title: "Parallel requests do not get far past the limit",
-  covers: ["SPEND-6"],
+  covers: { cappable: ["SPEND-6"], childSmall: ["SPEND-6"] },
   explains:
     "On fresh keys: how many of a burst, three times what the limit pays for, are served, against one request after the other. For a lifetime budget a burst should not get twice the limit. The tally of a daily cap may lag by about a minute, so there the overshoot is noted. After a burst of short requests that were served beyond the limit the key must be denied once the tally had its time: charges that are made at the same time must not get lost.",
   judge({ parallel, burst, state }, verdict) {

@@ -4,6 +4,7 @@ import { prepare } from "../../src/cli/preflight.ts";
 import { Redactor } from "../../src/client/index.ts";
 import { Traffic } from "../../src/conformance/index.ts";
 import { parseTarget } from "../../src/target/index.ts";
+import { type Judged, judgeGateway } from "../prove/judge-gateway.ts";
 import { conformTo, httpServer, targetOf } from "../support/judge.ts";
 
 interface Seen {
@@ -119,5 +120,16 @@ describe("rules for the harness itself", () => {
       redactor: new Redactor([]),
     };
     expect(composeRecord(facts).traffic.note).toMatch(/may have no row/);
+  });
+
+  test("no verdict depends on headers that are optional (LIMIT-4)", { timeout: 120_000 }, async () => {
+    const suites = ["auth", "errors", "models", "service"];
+    const [without, withAll] = await Promise.all([
+      judgeGateway({ suites, variants: ["http.no-optional-headers", "rate-headers.none"] }),
+      judgeGateway({ suites, variants: ["http.many-headers", "http.vendor-headers"] }),
+    ]);
+    const verdicts = ({ results }: Judged) => results.map(({ id, status }) => `${id} ${status}`);
+    expect(verdicts(without).length).toBeGreaterThan(50);
+    expect(verdicts(without)).toEqual(verdicts(withAll));
   });
 });

@@ -7,4 +7,5 @@ export const LONG_TESTS: readonly string[] = [
   "test/cli/policy.test.ts",
   "test/cli/slower-and-slower.test.ts",
   "test/load/analysis/rate-inference.test.ts",
+  "test/spec/emitted.test.ts",
 ];

@@ -30,7 +30,9 @@ const home = join(base, "empty-folder");
 const notes = join(base, "steps");
 const faults: string[] = [];
 // Settings of the npm that runs this are not those of a stranger, and neither is a key of ours.
-const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|GW_|(NODE_ENV|CI)$)/i.test(name)));
+const env = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(npm_|GW_|(NODE_ENV|CI)$)/i.test(name)),
+);
 
 function fault(text: string): void {
   faults.push(text);
