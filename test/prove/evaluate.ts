@@ -1,5 +1,7 @@
 import { FAULTS, VARIANTS } from "../../src/gateway/index.ts";
+import { LEDGER } from "../../src/spec/index.ts";
 import type { Judgement } from "./judgement.ts";
+import { mayBreak } from "./may-break.ts";
 
 /** One fault against all checks. */
 export interface Kill {
@@ -8,11 +10,16 @@ export interface Kill {
   readonly rows: readonly string[];
   /** Checks that failed or warned in one of these rows, with the rows. */
   readonly killers: Readonly<Record<string, readonly string[]>>;
-  /** Further rows that broke, known from earlier runs: consequences of the same defect. */
+  /** Whether one of them failed, or all of them only warned; `null`: nobody saw it. */
+  readonly foundBy: "failure" | "warning" | null;
+  /** Further rows that broke: consequences of the same defect, as `may-break.ts` has them. */
   readonly also: readonly string[];
 }
 
-/** Rows that a busy machine can break by itself: never held against a fault's list. */
+const MUSTS = new Set<string>(LEDGER.filter(({ level }) => level === "MUST").map(({ id }) => id));
+const ROW_IDS = LEDGER.map(({ id }): string => id);
+
+/** Rows that a busy machine can break by itself: never held against a fault. */
 export const TIMING: readonly string[] = ["STEADY-LATENCY", "STEADY-SERVICE", "ANSWER-IN-TIME", "COMPAT-MSG-STREAM"];
 
 const KILLS = ["fail", "warn", "flaky"];
@@ -26,15 +33,13 @@ export function killOf({ name, bad }: Judgement): Kill {
     own.map((result) => [result.id, result.rows.filter((row) => rows.includes(row))] as const),
   );
   const also = [...new Set(broken.flatMap((result) => result.rows))].filter((row) => !rows.includes(row)).sort();
-  return { fault: name, rows, killers, also };
+  const foundBy = own.length === 0 ? null : own.some(({ status }) => status === "fail") ? "failure" : "warning";
+  return { fault: name, rows, killers, foundBy, also };
 }
 
-/** Whether a fault was found, and by a failure or by warnings alone, in one of the rows that it breaks. */
-export function foundBy({ name, bad }: Judgement): "failure" | "warning" | undefined {
-  const rows = FAULTS.find((fault) => fault.name === name)?.rows ?? [];
-  const own = bad.filter((result) => KILLS.includes(result.status) && result.rows.some((row) => rows.includes(row)));
-  if (own.length === 0) return undefined;
-  return own.some(({ status }) => status === "fail") ? "failure" : "warning";
+/** Whether a mutation breaks a MUST, of the interface or of a standard, and only a warning says so: that counts as missed. */
+export function isUnderstated({ rows, foundBy }: Kill): boolean {
+  return foundBy === "warning" && rows.some((row) => MUSTS.has(row));
 }
 
 /** What is wrong with a judgement, in words; empty when it is as it should be. */
@@ -44,18 +49,14 @@ export function complaints(judgement: Judgement): string[] {
 }
 
 function ofFault(judgement: Judgement): string[] {
-  const { fault, killers, also, rows } = killOf(judgement);
-  if (Object.keys(killers).length > 0) return [];
+  const { fault, foundBy, also, rows } = killOf(judgement);
+  const allowed = mayBreak(fault, rows, ROW_IDS);
+  const stray = also.filter((row) => !allowed.has(row) && !TIMING.includes(row));
   const elsewhere = also.length === 0 ? "nothing failed" : `failed only in ${also.join(", ")}`;
-  return [`${fault}: survived (${elsewhere}; belongs to ${rows.join(", ")})`];
-}
-
-/** Rows that broke beside a fault's own and never did before: worth a look, and often another name for the same defect. */
-export function strays(judgement: Judgement, known: ReadonlyMap<string, Kill>): string[] {
-  if (judgement.kind !== "faults") return [];
-  const expected = known.get(judgement.name)?.also;
-  const stray = killOf(judgement).also.filter((row) => expected?.includes(row) === false && !TIMING.includes(row));
-  return stray.length === 0 ? [] : [`${judgement.name}: also failed in ${stray.join(", ")}, which it never did before`];
+  return [
+    ...(foundBy === null ? [`${fault}: survived (${elsewhere}; belongs to ${rows.join(", ")})`] : []),
+    ...(stray.length > 0 ? [`${fault}: broke ${stray.join(", ")}, which it must not (may-break.ts)`] : []),
+  ];
 }
 
 function ofVariant({ name, bad }: Judgement): string[] {

@@ -4,8 +4,7 @@ import { instancesOf } from "../../src/conformance/index.ts";
 import { FAULTS, VARIANTS } from "../../src/gateway/index.ts";
 import { EXCLUSIONS, LEDGER } from "../../src/spec/index.ts";
 import { CHECKS } from "../../suites/index.ts";
-import type { Kill } from "./evaluate.ts";
-import type { Judgement } from "./judgement.ts";
+import { isUnderstated, type Kill } from "./evaluate.ts";
 
 const DOCS = join(import.meta.dirname, "../../docs");
 export const MATRIX_FILE = join(DOCS, "kill-matrix.json");
@@ -16,6 +15,8 @@ export interface Matrix {
   /** Faults that no conformance check sees; each needs a load run. */
   readonly survivors: readonly string[];
   readonly variants: readonly string[];
+  /** How often each variant was judged; none failed in any of these runs. */
+  readonly variantRuns: number;
 }
 
 export function readMatrix(): Matrix {
@@ -23,13 +24,22 @@ export function readMatrix(): Matrix {
 }
 
 /** Writes the matrix and the two pages made from it. */
-export function writePages({ kills, variants }: { kills: readonly Kill[]; variants: readonly Judgement[] }): void {
+export function writePages({
+  kills,
+  variants,
+  variantRuns,
+}: {
+  kills: readonly Kill[];
+  variants: readonly string[];
+  variantRuns: number;
+}): void {
   const sorted = [...kills].sort((a, b) => a.fault.localeCompare(b.fault));
   const isKilled = ({ killers }: Kill) => Object.keys(killers).length > 0;
   const matrix: Matrix = {
     kills: sorted.filter(isKilled).map(withoutAxes),
     survivors: sorted.filter((kill) => !isKilled(kill)).map(({ fault }) => fault),
-    variants: variants.map(({ name }) => name).sort(),
+    variants: [...variants].sort(),
+    variantRuns,
   };
   writeFileSync(MATRIX_FILE, `${JSON.stringify(matrix, null, 1)}\n`);
   writeFileSync(join(DOCS, "kill-matrix.md"), killPage(matrix));
@@ -46,7 +56,8 @@ function withoutAxes(kill: Kill): Kill {
   return { ...kill, killers };
 }
 
-function killPage({ kills, survivors, variants }: Matrix): string {
+function killPage({ kills, survivors, variants, variantRuns }: Matrix): string {
+  const failed = kills.filter(({ foundBy }) => foundBy === "failure").length;
   const byCheck = new Map<string, string[]>();
   for (const { fault, killers } of kills)
     for (const check of Object.keys(killers)) byCheck.set(check, [...(byCheck.get(check) ?? []), fault]);
@@ -55,17 +66,19 @@ function killPage({ kills, survivors, variants }: Matrix): string {
   return `# Kill matrix
 
 Written by \`npm run prove -- --all --write\`; the data is in [kill-matrix.json](kill-matrix.json). ${kills.length} of
-${kills.length + survivors.length} defects of the reference gateway are seen by a conformance check in a row that they belong to, and
-${variants.length} of ${VARIANTS.length} odd but sound variants were judged beside them.
+${kills.length + survivors.length} defects of the reference gateway are seen by a conformance check in a row that they belong to:
+${failed} by a failure, ${kills.length - failed} by a warning alone; ${kills.filter(isUnderstated).length} of the latter break a MUST. What else a defect may break stands in
+\`test/prove/may-break.ts\`; anything beyond that fails the proof. ${variants.length} of ${VARIANTS.length} odd but sound
+variants were judged ${variantRuns} times each, and none failed.
 
 ## Defects and the checks that see them
 
-| Defect | What is wrong | Rows | Seen by |
-|---|---|---|---|
+| Defect | What is wrong | Rows | As | Seen by |
+|---|---|---|---|---|
 ${kills
   .map(
-    ({ fault, rows, killers }) =>
-      `| \`${fault}\` | ${summaryOf(fault)} | ${rows.join(", ")} | ${Object.keys(killers)
+    ({ fault, rows, killers, foundBy }) =>
+      `| \`${fault}\` | ${summaryOf(fault)} | ${rows.join(", ")} | ${foundBy} | ${Object.keys(killers)
         .map((id) => `[${id}](checks.md#${anchor(id)})`)
         .join(", ")} |`,
   )

@@ -155,26 +155,14 @@ export const SECURITY_FAULTS: readonly Fault[] = [
     "Every thirtieth whole chat reply is a copy of an earlier one.",
     (() => {
       const unlucky = every(30, onChat);
-      return onServed(onChat, (answer, call) =>
-        unlucky(call) && answer.body.kind === "json"
-          ? {
-              ...answer,
-              body: {
-                kind: "json",
-                value: {
-                  ...(answer.body.value as object),
-                  choices: [
-                    {
-                      index: 0,
-                      message: { role: "assistant", content: "An earlier caller's text." },
-                      finish_reason: "stop",
-                    },
-                  ],
-                },
-              },
-            }
-          : answer,
-      );
+      let earlier: unknown;
+      return onServed(onChat, (answer, call) => {
+        if (answer.body.kind !== "json") return answer;
+        const own = answer.body.value as { readonly choices?: unknown };
+        const copied = unlucky(call) && earlier !== undefined ? { ...own, choices: earlier } : own;
+        earlier = own.choices;
+        return { ...answer, body: { kind: "json", value: copied } };
+      });
     })(),
   ),
 ];

@@ -1,0 +1,111 @@
+/**
+ * What a mutation may break beside its own requirements. One defect often shows in several: a reply without text is also no
+ * reply in a stream, and one that is never charged never meets its cap. Anything else that breaks fails the proof, because
+ * it is blamed on something that is in order.
+ */
+
+/** A gateway that breaks one of these fails ordinary requests: with them fails whatever they are sent for. */
+const ORDINARY_REQUESTS: readonly string[] = [
+  "AUTH-1",
+  "CHAT-1",
+  "CHAT-4",
+  "HTTP-FRAMING",
+  "HTTP-KEEP-ALIVE",
+  "MSG-1",
+  "MSG-7",
+  "SAME-REQUEST",
+  "SPEND-13",
+  "STEADY-SERVICE",
+  "STREAM-3",
+];
+/** Not even then: what is said of limits, of secrets and of other people's answers. */
+const NEVER_BY_FAILED_REQUESTS = /^(?:LIMIT|RETRY|SEC|NO-SECRETS|HTTP-RETRY-AFTER)/;
+
+/** A gateway that breaks the requirement on the left shows it in those on the right as well. */
+const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
+  "AUTH-2": ["AUTH-5", "STREAM-2"],
+  "AUTH-3": ["AUTH-5", "STREAM-2"],
+  "AUTH-4": ["STREAM-2"],
+  "CHAT-2": ["BASE-3", "CHAT-7", "COMPAT-CHAT-REPLY", "COMPAT-TOOLS", "ERR-200-1", "OWN-ANSWER", "STREAM-4"],
+  "CHAT-3": ["COMPAT-REPLY-ID", "COMPAT-USAGE"],
+  "CHAT-5": ["BAD-BODY"],
+  "CHAT-6": ["BAD-BODY"],
+  "CHAT-10": ["BAD-BODY"],
+  "COMPAT-CHAT-FINISH": ["COMPAT-TOOLS"],
+  "COMPAT-CHAT-REPLY": ["COMPAT-TOOL-RESULT", "COMPAT-TOOLS"],
+  "COMPAT-FRAMING": [
+    "COMPAT-CHAT-CHUNKS",
+    "COMPAT-CHAT-DONE",
+    "COMPAT-CHAT-FINISH",
+    "COMPAT-CHAT-USAGE",
+    "COMPAT-REPLY-ID",
+    "COMPAT-TOOLS",
+  ],
+  "COMPAT-MSG-EVENTS": ["COMPAT-FRAMING", "COMPAT-STREAM-ERROR", "COMPAT-TOOLS"],
+  "COMPAT-MSG-REPLY": ["COMPAT-TOOLS"],
+  "ERR-401-INVALID": ["STREAM-2"],
+  "ERR-401-REVOKED": ["STREAM-2"],
+  "ERR-402-CREDITS": ["ERR-HDR-1", "STREAM-2"],
+  "ERR-402-QUOTA": ["ERR-HDR-1", "SPEND-5", "SPEND-12", "STREAM-2"],
+  "ERR-404-MODEL": ["STREAM-2"],
+  "ERR-429-BUDGET": ["ERR-HDR-1", "SPEND-12", "STREAM-2"],
+  "ERR-429-CONC": ["LIMIT-2", "STREAM-2"],
+  "ERR-429-RATE": ["LIMIT-2", "LIMIT-5", "STREAM-2"],
+  "ERR-BODY-1": ["ERR-BODY-2"],
+  "ERR-BODY-2": ["COMPAT-CONTENT-TYPE", "COMPAT-ERROR-BODY"],
+  "HTTP-CODING": ["JSON-TEXT", "JSON-UTF8"],
+  "JSON-TEXT": [
+    "BASE-3",
+    "CHAT-7",
+    "COMPAT-CHAT-REPLY",
+    "COMPAT-REPLY-ID",
+    "COMPAT-TOOLS",
+    "COMPAT-USAGE",
+    "ERR-200-1",
+    "ERR-BODY-2",
+    "HTTP-CODING",
+    "JSON-UTF8",
+    "STREAM-4",
+    "TEXT-INTACT",
+  ],
+  "JSON-UTF8": ["ERR-200-1", "HTTP-CODING", "JSON-TEXT"],
+  "LIMIT-CONC-1": ["LIMIT-2"],
+  "LIMIT-CONC-2": ["LIMIT-1", "LIMIT-2", "LIMIT-5", "LIMIT-CONC-1", "LIMIT-CONC-3", "ERR-429-CONC"],
+  "LIMIT-CONC-4": ["LIMIT-CONC-5", "LIMIT-CONC-6"],
+  "LIMIT-CONC-5": ["LIMIT-CONC-4"],
+  "LIMIT-RATE-1": ["LIMIT-2"],
+  "LIMIT-RATE-2": ["ERR-429-RATE", "LIMIT-1", "LIMIT-2", "LIMIT-5", "LIMIT-RATE-1", "LIMIT-RATE-7"],
+  "MODELS-1": ["COMPAT-MODELS", "MODELS-3", "MODELS-4"],
+  "MODELS-2": ["COMPAT-MODELS"],
+  "MODELS-3": ["COMPAT-MODELS"],
+  "MSG-2": ["BASE-3", "COMPAT-MSG-REPLY", "COMPAT-TOOLS", "ERR-200-1", "OWN-ANSWER", "STREAM-4"],
+  "MSG-3": ["COMPAT-USAGE"],
+  "MSG-5": ["BAD-BODY"],
+  "MSG-9": ["BAD-BODY"],
+  "OWN-ANSWER": ["TEXT-INTACT"],
+  "SPEND-12": ["SPEND-5", "SPEND-6"],
+  "STREAM-1": [
+    "COMPAT-CHAT-DONE",
+    "COMPAT-CHAT-USAGE",
+    "COMPAT-CONTENT-TYPE",
+    "COMPAT-FRAMING",
+    "COMPAT-TOOLS",
+    "SAME-REQUEST",
+    "TEXT-INTACT",
+  ],
+  "STREAM-4": ["COMPAT-CHAT-DONE", "COMPAT-CHAT-FINISH", "COMPAT-CHAT-USAGE", "STREAM-3", "TEXT-INTACT"],
+  "TEXT-INTACT": ["OWN-ANSWER"],
+};
+
+/** What no rule above says, by mutation. */
+const ALSO: Readonly<Record<string, readonly string[]>> = {};
+
+/** @returns requirements that may break with a mutation, its own left out. */
+export function mayBreak(mutation: string, rows: readonly string[], all: readonly string[]): ReadonlySet<string> {
+  const failsOrdinaryRequests = rows.some((row) => ORDINARY_REQUESTS.includes(row));
+  return new Set([
+    ...rows.flatMap((row) => FOLLOWS[row] ?? []),
+    ...(ALSO[mutation] ?? []),
+    ...(failsOrdinaryRequests ? all.filter((row) => !NEVER_BY_FAILED_REQUESTS.test(row)) : []),
+  ]);
+}
