@@ -1,12 +1,12 @@
 import { defineConfig } from "vitest/config";
-import { LONG_TESTS } from "./test/prove/long-tests.ts";
+import { LONG_TESTS } from "./scripts/verify/long-tests.ts";
 
 export default defineConfig({
   test: {
     // Commands behave as they do for a person: a CI service sets this, and then a target must be named.
     env: { CI: "" },
     include: ["test/**/*.test.ts"],
-    exclude: ["test/prove/**", ...LONG_TESTS],
+    exclude: ["scripts/verify/**", ...LONG_TESTS],
     // Real sockets and processes on shared machines: generous, because a hang is what it should catch, not slowness.
     testTimeout: 60_000,
     hookTimeout: 60_000,

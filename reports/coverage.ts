@@ -1,5 +1,5 @@
 import { type CheckResult, type RunRecord, STATUSES, type Status } from "../src/record/index.ts";
-import { EXCLUSIONS } from "../src/spec/index.ts";
+import { EXCLUSIONS } from "../src/requirements/index.ts";
 
 export const COLUMNS = ["chat whole", "chat stream", "messages whole", "messages stream", "other"] as const;
 export type Column = (typeof COLUMNS)[number];

@@ -1,4 +1,4 @@
-// `npm test`: set-up, then vitest. Arguments go to vitest: `npm test -- test/wire`.
+// `npm test`: set-up, then vitest. Arguments go to vitest: `npm test -- test/dialects`.
 import { join } from "node:path";
 import { hand, makeReady, root } from "./make-ready.mjs";
 

@@ -39,8 +39,22 @@ export {
   thaw,
   tokenCounts,
   type Verdict,
-} from "./conformance/index.ts";
+} from "./checks/index.ts";
 export { EXIT, type ExitCode, GauntletError, type JsonObject, type JsonValue } from "./core/index.ts";
+export {
+  classify,
+  type Dialect,
+  type ErrorReading,
+  type HeaderList,
+  type Mode,
+  type Outcome,
+  type ReplyReading,
+  readError,
+  readReply,
+  readRetryAfter,
+  readStream,
+  type StreamReading,
+} from "./dialects/index.ts";
 export {
   type CheckResult,
   checkResultSchema,
@@ -67,19 +81,5 @@ export {
   type Status,
   type StoredRun,
 } from "./record/index.ts";
-export { LEDGER, type LedgerRow, ledgerRow, type RowId } from "./spec/index.ts";
+export { LEDGER, type LedgerRow, ledgerRow, type RowId } from "./requirements/index.ts";
 export { loadTarget, parseTarget, type Target, type TargetFile, targetJsonSchema } from "./target/index.ts";
-export {
-  classify,
-  type Dialect,
-  type ErrorReading,
-  type HeaderList,
-  type Mode,
-  type Outcome,
-  type ReplyReading,
-  readError,
-  readReply,
-  readRetryAfter,
-  readStream,
-  type StreamReading,
-} from "./wire/index.ts";

@@ -7,8 +7,8 @@ import {
   oneOf,
   type Probe,
   success,
-} from "../src/conformance/index.ts";
-import type { Endpoint } from "../src/wire/index.ts";
+} from "../src/checks/index.ts";
+import type { Endpoint } from "../src/dialects/index.ts";
 import { expectedDenial } from "./shared/expected-denial.ts";
 import { fabricatedKey, swappedCase } from "./shared/fabricated-key.ts";
 import { isGoodKey } from "./shared/good-keys.ts";

@@ -1,5 +1,5 @@
-import { type Ask, type Check, callerError, defineCheck, isTimedOut, success, that } from "../src/conformance/index.ts";
-import { MODES } from "../src/wire/index.ts";
+import { type Ask, type Check, callerError, defineCheck, isTimedOut, success, that } from "../src/checks/index.ts";
+import { MODES } from "../src/dialects/index.ts";
 import { everyText } from "./shared/every-text.ts";
 import { everyUsage } from "./shared/every-usage.ts";
 import { everyWhole } from "./shared/every-whole.ts";

@@ -8,9 +8,9 @@ import {
   serverError,
   success,
   that,
-} from "../src/conformance/index.ts";
-import { denial, type Reason } from "../src/spec/index.ts";
-import { DIALECTS, type Dialect } from "../src/wire/index.ts";
+} from "../src/checks/index.ts";
+import { DIALECTS, type Dialect } from "../src/dialects/index.ts";
+import { denial, type Reason } from "../src/requirements/index.ts";
 import { expectedDenial } from "./shared/expected-denial.ts";
 import { fabricatedKey } from "./shared/fabricated-key.ts";
 import { inTurns, LONG_TEXT } from "./shared/texts.ts";

@@ -11,10 +11,10 @@ import {
   success,
   that,
   type Verdict,
-} from "../src/conformance/index.ts";
+} from "../src/checks/index.ts";
 import { member } from "../src/core/index.ts";
-import { DENIALS, type Reason } from "../src/spec/index.ts";
-import { DIALECTS, type Dialect, MODES, parseJson } from "../src/wire/index.ts";
+import { DIALECTS, type Dialect, MODES, parseJson } from "../src/dialects/index.ts";
+import { DENIALS, type Reason } from "../src/requirements/index.ts";
 import { askPastRate } from "./shared/ask-past-rate.ts";
 import { expectedDenial } from "./shared/expected-denial.ts";
 import { assumeTwin, goodTwin } from "./shared/good-twin.ts";

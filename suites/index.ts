@@ -1,4 +1,4 @@
-import { type Check, withAnyKey } from "../src/conformance/index.ts";
+import { type Check, withAnyKey } from "../src/checks/index.ts";
 import { AUTH } from "./auth.ts";
 import { CHAT } from "./chat.ts";
 import { COMPAT } from "./compat/index.ts";

@@ -10,9 +10,9 @@ import {
   serverError,
   success,
   that,
-} from "../src/conformance/index.ts";
+} from "../src/checks/index.ts";
 import { isObject } from "../src/core/index.ts";
-import { MODES } from "../src/wire/index.ts";
+import { MODES } from "../src/dialects/index.ts";
 import { everyText } from "./shared/every-text.ts";
 import { everyUsage } from "./shared/every-usage.ts";
 import { everyWhole } from "./shared/every-whole.ts";

@@ -10,7 +10,7 @@ import {
   success,
   that,
   type Verdict,
-} from "../src/conformance/index.ts";
+} from "../src/checks/index.ts";
 import { isObject, member } from "../src/core/index.ts";
 
 /** The entries of a list answer; empty when it is none. */

@@ -1,4 +1,4 @@
-import { type Check, defineWatch } from "../src/conformance/index.ts";
+import { type Check, defineWatch } from "../src/checks/index.ts";
 
 const noKeyInAnswers = defineWatch({
   id: "security.no-key-in-answers",

@@ -1,13 +1,5 @@
-import {
-  type Answer,
-  type Ask,
-  type Check,
-  defineCheck,
-  filledString,
-  success,
-  that,
-} from "../src/conformance/index.ts";
-import { DIALECTS, type Endpoint, MODES } from "../src/wire/index.ts";
+import { type Answer, type Ask, type Check, defineCheck, filledString, success, that } from "../src/checks/index.ts";
+import { DIALECTS, type Endpoint, MODES } from "../src/dialects/index.ts";
 import { isServed } from "./limits/burst.ts";
 import { assumeTwin, goodTwin } from "./shared/good-twin.ts";
 

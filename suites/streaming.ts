@@ -7,8 +7,8 @@ import {
   defineWatch,
   isTimedOut,
   type Verdict,
-} from "../src/conformance/index.ts";
-import { DIALECTS } from "../src/wire/index.ts";
+} from "../src/checks/index.ts";
+import { DIALECTS } from "../src/dialects/index.ts";
 import { arrivalOf } from "./shared/arrival.ts";
 import { askPastRate } from "./shared/ask-past-rate.ts";
 import { assumeTwin } from "./shared/good-twin.ts";

@@ -1,5 +1,5 @@
-import { type Explanation, explanationOf, suiteOf } from "../../src/conformance/index.ts";
-import { EXCLUSIONS, ledgerRow } from "../../src/spec/index.ts";
+import { type Explanation, explanationOf, suiteOf } from "../../src/checks/index.ts";
+import { EXCLUSIONS, ledgerRow } from "../../src/requirements/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 
 /** `docs/checks.md`: every check with what `gauntlet explain` says about it. */

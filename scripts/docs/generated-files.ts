@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { waiversJsonSchema } from "../../src/conformance/index.ts";
+import { waiversJsonSchema } from "../../src/checks/index.ts";
 import { workloadJsonSchema } from "../../src/load/index.ts";
 import { policyJsonSchema } from "../../src/policy/index.ts";
 import { runRecordJsonSchema } from "../../src/record/index.ts";
 import { targetJsonSchema } from "../../src/target/index.ts";
+import { lintRules, moduleDiagram } from "../modules.ts";
 import { checksPage } from "./checks-page.ts";
 import { reliabilityFigures } from "./reliability.ts";
 import { targetReference } from "./target-reference.ts";
@@ -25,6 +26,8 @@ export function generatedFiles(): GeneratedFile[] {
     { path: "schemas/run.schema.json", text: json(runRecordJsonSchema()) },
     { path: "schemas/waivers.schema.json", text: json(waiversJsonSchema()) },
     { path: "schemas/policy.schema.json", text: json(policyJsonSchema()) },
+    { path: "biome.modules.json", text: json(lintRules()) },
+    withParts("docs/architecture.md", { modules: moduleDiagram }),
     { path: "docs/checks.md", text: checksPage() },
     withParts("docs/ci.md", {}),
     withParts("docs/target-file.md", { fields: targetReference }),

@@ -1,5 +1,5 @@
 import { closest, distance } from "fastest-levenshtein";
-import type { Answer } from "../conformance/index.ts";
+import type { Answer } from "../checks/index.ts";
 import type { Target } from "../target/index.ts";
 import { headerHint, toldBy } from "./own-words.ts";
 

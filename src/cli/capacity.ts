@@ -1,5 +1,5 @@
-import { Redactor } from "../client/index.ts";
 import { EXIT, UsageError } from "../core/index.ts";
+import { Redactor } from "../http-recorder/index.ts";
 import { type Capacity, type CapacityStep, findCapacity, parseObjective, type Workload } from "../load/index.ts";
 import { allKeys, type Limits } from "../target/index.ts";
 import { accountByName } from "./account-by-name.ts";

@@ -49,7 +49,7 @@ export async function complete(
 ): Promise<string[]> {
   const command = String(argv._?.[1] ?? "");
   if (command === "client" && !current.startsWith("-")) {
-    const { SCENARIOS } = await import("../conduct/index.ts");
+    const { SCENARIOS } = await import("../client-conformance/index.ts");
     return SCENARIOS.map(({ name }) => name);
   }
   if (current.startsWith("-") || (command !== "conform" && command !== "explain")) return await usual();

@@ -1,8 +1,8 @@
-import type { Redactor } from "../client/index.ts";
-import type { WaiverBreach } from "../conformance/index.ts";
+import type { WaiverBreach } from "../checks/index.ts";
+import type { Redactor } from "../http-recorder/index.ts";
 import { decide } from "../policy/index.ts";
 import { type CheckResult, countStatuses, type LoadSection, type RunRecord, type Waiver } from "../record/index.ts";
-import { LEDGER } from "../spec/index.ts";
+import { LEDGER } from "../requirements/index.ts";
 import type { Target } from "../target/index.ts";
 import { recordHead, targetQualifiers } from "./record-head.ts";
 

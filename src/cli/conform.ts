@@ -9,7 +9,7 @@ import {
   runChecks,
   select,
   Traffic,
-} from "../conformance/index.ts";
+} from "../checks/index.ts";
 import { UsageError } from "../core/index.ts";
 import type { CheckResult, LoadSection } from "../record/index.ts";
 import { adviceLine } from "./advice.ts";

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
 import pc from "picocolors";
 import { CHECKS } from "../../suites/index.ts";
-import { type Answer, type Ask, instancesOf, planOf, Traffic } from "../conformance/index.ts";
+import { type Answer, type Ask, instancesOf, planOf, Traffic } from "../checks/index.ts";
 import { EXIT } from "../core/index.ts";
 import { type KeyName, type Limits, loadTarget, type Target } from "../target/index.ts";
 import { listAdvice, modelAdvice } from "./advice.ts";

@@ -1,5 +1,5 @@
 import Table from "cli-table3";
-import { type Instance, type Plan, planOf } from "../conformance/index.ts";
+import { type Instance, type Plan, planOf } from "../checks/index.ts";
 import { EXIT } from "../core/index.ts";
 import type { Target } from "../target/index.ts";
 

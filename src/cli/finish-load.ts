@@ -1,5 +1,5 @@
 import { renderLoad } from "../../reports/index.ts";
-import type { Redactor } from "../client/index.ts";
+import type { Redactor } from "../http-recorder/index.ts";
 import type { Sample } from "../load/index.ts";
 import type { LoadSection, RunFolder } from "../record/index.ts";
 import type { Target } from "../target/index.ts";

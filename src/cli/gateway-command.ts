@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import type { CommandModule } from "yargs";
 import { isObject, messageOf, UsageError } from "../core/index.ts";
-import type { Fault, GatewayOptions, LimiterKind, Limits, Tier, Variant } from "../gateway/index.ts";
+import type { Fault, GatewayOptions, LimiterKind, Limits, Tier, Variant } from "../reference-gateway/index.ts";
 
 interface Arguments {
   readonly port: number;
@@ -61,7 +61,7 @@ export const gatewayCommand: CommandModule<object, Arguments> = {
   },
   async handler(args) {
     // Loaded here, so that the help of other commands does not pay for it.
-    const gateway = await import("../gateway/index.ts");
+    const gateway = await import("../reference-gateway/index.ts");
     if (args["list-faults"] || args["list-variants"]) {
       list(args["list-faults"] ? gateway.FAULTS : gateway.VARIANTS, args.json);
       return;

@@ -1,4 +1,4 @@
-import type { Redactor } from "../client/index.ts";
+import type { Redactor } from "../http-recorder/index.ts";
 import type { RunFolder } from "../record/index.ts";
 import { type RunStart, recordHead, targetQualifiers } from "./record-head.ts";
 

@@ -1,5 +1,5 @@
 import { CHECKS } from "../../suites/index.ts";
-import { Answer, instancesOf, readingRules, resultOf } from "../conformance/index.ts";
+import { Answer, instancesOf, readingRules, resultOf } from "../checks/index.ts";
 import type { Sample } from "../load/index.ts";
 import type { LoadPhase, LoadRun, LoadSection } from "../record/index.ts";
 import type { Target } from "../target/index.ts";

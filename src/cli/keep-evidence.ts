@@ -1,8 +1,8 @@
-import type { Redactor } from "../client/index.ts";
+import type { Redactor } from "../http-recorder/index.ts";
 import type { LoadProgress, Sample, Workload } from "../load/index.ts";
 import type { RunFolder } from "../record/index.ts";
 import type { LoadBar } from "./load-progress.ts";
-import type { LoadsContext } from "./run-loads.ts";
+import type { LoadsContext } from "./loads-context.ts";
 
 export interface Evidence {
   readonly folder: RunFolder;

@@ -1,8 +1,8 @@
 import Table from "cli-table3";
-import { SCENARIOS } from "../conduct/index.ts";
-import { type Explanation, explanationOf, instancesOf } from "../conformance/index.ts";
+import { type Explanation, explanationOf, instancesOf } from "../checks/index.ts";
+import { SCENARIOS } from "../client-conformance/index.ts";
 import { EXIT, UsageError } from "../core/index.ts";
-import { isRowId, ledgerRow } from "../spec/index.ts";
+import { isRowId, ledgerRow } from "../requirements/index.ts";
 import { checksWith } from "./own-suites.ts";
 
 export interface ListOptions {

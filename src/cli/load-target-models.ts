@@ -1,7 +1,7 @@
-import { Traffic } from "../conformance/index.ts";
+import { Traffic } from "../checks/index.ts";
+import { DIALECTS, type Dialect } from "../dialects/index.ts";
 import { modelFor, type Workload } from "../load/index.ts";
 import type { Target } from "../target/index.ts";
-import { DIALECTS, type Dialect } from "../wire/index.ts";
 import { askForList, listedModels, unreachable } from "./preflight.ts";
 
 /**

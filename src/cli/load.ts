@@ -1,5 +1,5 @@
-import { Redactor } from "../client/index.ts";
 import { EXIT, UsageError } from "../core/index.ts";
+import { Redactor } from "../http-recorder/index.ts";
 import type { Sample, Workload } from "../load/index.ts";
 import { allKeys } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { CHECKS } from "../../suites/index.ts";
-import { type Check, suiteOf } from "../conformance/index.ts";
+import { type Check, suiteOf } from "../checks/index.ts";
 import { isObject, maskLikely, messageOf, UsageError } from "../core/index.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Answer } from "../conformance/index.ts";
+import type { Answer } from "../checks/index.ts";
 import { member } from "../core/index.ts";
 
 /** Characters of a message that are repeated: a sentence or two, and no page. */

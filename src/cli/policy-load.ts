@@ -1,4 +1,4 @@
-import type { Redactor } from "../client/index.ts";
+import type { Redactor } from "../http-recorder/index.ts";
 import type { Sample, Workload } from "../load/index.ts";
 import type { LoadSection, RunFolder } from "../record/index.ts";
 import type { Target } from "../target/index.ts";

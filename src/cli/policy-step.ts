@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { CHECKS } from "../../suites/index.ts";
-import { suiteOf } from "../conformance/index.ts";
+import { suiteOf } from "../checks/index.ts";
 import { ConfigError, messageOf } from "../core/index.ts";
 import {
   againstBaseline,
@@ -15,7 +15,7 @@ import {
   toConfirm,
 } from "../policy/index.ts";
 import type { RunRecord } from "../record/index.ts";
-import { isRowId } from "../spec/index.ts";
+import { isRowId } from "../requirements/index.ts";
 import { readYaml } from "../target/index.ts";
 
 /**

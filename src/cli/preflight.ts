@@ -1,4 +1,4 @@
-import type { Answer, Ask, Traffic } from "../conformance/index.ts";
+import type { Answer, Ask, Traffic } from "../checks/index.ts";
 import { ConfigError, isObject, member, UnreachableError } from "../core/index.ts";
 import { type Advice, connectionAdvice, listAdvice, modelAdvice } from "./advice.ts";
 import { toldBy } from "./own-words.ts";

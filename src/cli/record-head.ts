@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { cpus, totalmem } from "node:os";
-import { contractInWords, readingRules } from "../conformance/index.ts";
+import { contractInWords, readingRules } from "../checks/index.ts";
 import { RECORD_VERSION, type RunRecord } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import { NAME, VERSION } from "./version.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { mergeRounds, scoreBySet } from "../conformance/index.ts";
+import { mergeRounds, scoreBySet } from "../checks/index.ts";
 import { isObject, UsageError } from "../core/index.ts";
 import { decide } from "../policy/index.ts";
 import {
@@ -14,7 +14,7 @@ import {
   readRecord,
   runRecordSchema,
 } from "../record/index.ts";
-import { LEDGER } from "../spec/index.ts";
+import { LEDGER } from "../requirements/index.ts";
 import { recoverLoad } from "./recover-load.ts";
 
 /** The record of a run; when the run was killed before it wrote one, what its journal tells. @throws UsageError */

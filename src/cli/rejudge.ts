@@ -1,14 +1,6 @@
-import type { Exchange } from "../client/index.ts";
-import {
-  Answer,
-  type Asked,
-  instancesOf,
-  mergeRounds,
-  type ReadingRules,
-  resultOf,
-  thaw,
-} from "../conformance/index.ts";
+import { Answer, type Asked, instancesOf, mergeRounds, type ReadingRules, resultOf, thaw } from "../checks/index.ts";
 import { InternalError, isObject, member } from "../core/index.ts";
+import type { Exchange } from "../http-recorder/index.ts";
 import { decide } from "../policy/index.ts";
 import { type CheckResult, countStatuses, readRun } from "../record/index.ts";
 import { rejudgeClient } from "./client/rejudge-client.ts";

@@ -1,39 +1,17 @@
-import type { Redactor } from "../client/index.ts";
 import {
   accountOf,
   calibrate,
-  type LoadProgress,
   type RanLoad,
   runPeak,
   runTier,
   runWorkload,
-  type Sample,
   shareValidity,
-  type TierLength,
   type Workload,
 } from "../load/index.ts";
 import { histogramLog } from "../metrics/index.ts";
-import type { LoadGenerator, LoadPhase, LoadSection } from "../record/index.ts";
-import type { Target } from "../target/index.ts";
-import type { K6Options } from "./k6/run-k6.ts";
+import type { LoadGenerator, LoadSection } from "../record/index.ts";
 import { tokensFor } from "./load-plan.ts";
-
-export interface LoadsContext {
-  readonly target: Target;
-  readonly seed: number;
-  readonly redactor: Redactor;
-  readonly workers: number;
-  readonly length: TierLength;
-  /** Most output tokens of each run, where the target names a budget. */
-  readonly outputTokens?: number | undefined;
-  readonly stop: AbortSignal;
-  readonly abort: AbortSignal;
-  readonly onProgress: (progress: LoadProgress) => void;
-  readonly onSample: (sample: Sample) => void;
-  readonly onPhase: (run: string, phase: LoadPhase) => void;
-  /** For workloads that k6 plays. */
-  readonly k6?: K6Options | undefined;
-}
+import type { LoadsContext } from "./loads-context.ts";
 
 /** Histogram log of a run, beside its record. */
 export const HLOG = "load.hlog";

@@ -1,6 +1,6 @@
-import type { Redactor } from "../client/index.ts";
-import { accountOfKey } from "../conformance/index.ts";
+import { accountOfKey } from "../checks/index.ts";
 import { ConfigError, sleep } from "../core/index.ts";
+import type { Redactor } from "../http-recorder/index.ts";
 import { accountOf, type Sample, UNKNOWN_MS, type Workload } from "../load/index.ts";
 import type { LoadSection, RunFolder } from "../record/index.ts";
 import type { Target } from "../target/index.ts";

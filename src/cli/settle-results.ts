@@ -1,7 +1,7 @@
-import { applyWaivers, type Check, instancesOf, scoreBySet, type WaiverBreach } from "../conformance/index.ts";
+import { applyWaivers, type Check, instancesOf, scoreBySet, type WaiverBreach } from "../checks/index.ts";
 import { UsageError } from "../core/index.ts";
 import type { CheckResult, Waiver } from "../record/index.ts";
-import { REQUIREMENT_SET, rowsAfter } from "../spec/index.ts";
+import { REQUIREMENT_SET, rowsAfter } from "../requirements/index.ts";
 import type { Target } from "../target/index.ts";
 
 export interface Terms {

@@ -1,5 +1,5 @@
-import { Redactor } from "../client/index.ts";
 import { EXIT, UsageError } from "../core/index.ts";
+import { Redactor } from "../http-recorder/index.ts";
 import {
   type DurationOf,
   isLimitReason,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { RECORD_VERSION } from "../record/index.ts";
-import { LEDGER, REQUIREMENT_SET } from "../spec/index.ts";
+import { LEDGER, REQUIREMENT_SET } from "../requirements/index.ts";
 import { NAME, VERSION } from "./version.ts";
 
 /** What `--version --json` prints: everything that decides what a run means. */

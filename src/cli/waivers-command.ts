@@ -11,7 +11,7 @@ const suggest: CommandModule<object, SuggestArguments> = {
   builder: (yargs) =>
     yargs.positional("dir", { type: "string", demandOption: true, describe: "folder of a run" }) as never,
   handler: async ({ dir }) => {
-    const { suggestWaivers } = await import("../conformance/index.ts");
+    const { suggestWaivers } = await import("../checks/index.ts");
     const { readRecord } = await import("../record/index.ts");
     process.stdout.write(suggestWaivers(readRecord(dir).checks, Date.now()));
   },

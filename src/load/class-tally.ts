@@ -1,6 +1,6 @@
+import type { Dialect } from "../dialects/index.ts";
 import { Histogram, type StoredHistogram } from "../metrics/index.ts";
 import type { LoadClass } from "../record/index.ts";
-import type { Dialect } from "../wire/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 import type { LoadOutcome } from "./outcome.ts";
 

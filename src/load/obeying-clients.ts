@@ -1,5 +1,5 @@
 import { type Random, sleep } from "../core/index.ts";
-import { classify } from "../wire/index.ts";
+import { classify } from "../dialects/index.ts";
 import { nowUs } from "./http/load-exchange.ts";
 import { DEFAULT_RETRY, decideRetry, type RetryOptions } from "./retry-rules.ts";
 

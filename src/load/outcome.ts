@@ -1,4 +1,4 @@
-import { classify } from "../wire/index.ts";
+import { classify } from "../dialects/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 import type { Answered, ReadReason } from "./read-reason.ts";
 

@@ -1,5 +1,5 @@
+import type { Dialect } from "../dialects/index.ts";
 import type { LoadFinding, LoadPhase, LoadVerdict } from "../record/index.ts";
-import type { Dialect } from "../wire/index.ts";
 import type { Shot } from "./http/load-exchange.ts";
 import type { Came } from "./outcome.ts";
 import type { Tally } from "./tally.ts";

@@ -1,6 +1,6 @@
 import { member } from "../core/index.ts";
+import { parseJson } from "../dialects/index.ts";
 import type { Target } from "../target/index.ts";
-import { parseJson } from "../wire/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 import { headPattern } from "./http/response-parser.ts";
 

@@ -1,5 +1,5 @@
 import type { Random } from "../core/index.ts";
-import type { Retry } from "../wire/index.ts";
+import type { Retry } from "../dialects/index.ts";
 
 /** Numbers of the client's retry rules. The specification shows none (RETRY-11), so all are options. */
 export interface RetryOptions {

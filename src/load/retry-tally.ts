@@ -1,7 +1,7 @@
 import { type Random, seededRandom } from "../core/index.ts";
+import { classify, retryAfterMs } from "../dialects/index.ts";
 import { Histogram, type StoredHistogram } from "../metrics/index.ts";
 import type { RetryAfterFigures } from "../record/index.ts";
-import { classify, retryAfterMs } from "../wire/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 import type { Came } from "./outcome.ts";
 import { DEFAULT_RETRY, decideRetry } from "./retry-rules.ts";

@@ -1,4 +1,4 @@
-import type { Redactor } from "../client/index.ts";
+import type { Redactor } from "../http-recorder/index.ts";
 import type { TaggedHistogram } from "../metrics/index.ts";
 import type { LoadFinding, LoadGenerator, LoadPhase, LoadRun } from "../record/index.ts";
 import { allKeys, type Key, type Target } from "../target/index.ts";

@@ -1,5 +1,5 @@
-import { decodeBody, type Exchange, type Redactor, redactExchange } from "../client/index.ts";
-import { type Dialect, endpointUrl, type HeaderList, header, type Mode } from "../wire/index.ts";
+import { type Dialect, endpointUrl, type HeaderList, header, type Mode } from "../dialects/index.ts";
+import { decodeBody, type Exchange, type Redactor, redactExchange } from "../http-recorder/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 import type { Came } from "./outcome.ts";
 

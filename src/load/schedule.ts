@@ -1,5 +1,5 @@
 import { type Random, seededRandom } from "../core/index.ts";
-import type { Dialect } from "../wire/index.ts";
+import type { Dialect } from "../dialects/index.ts";
 
 /** One line of a trace. */
 export interface TraceEntry {

@@ -1,6 +1,6 @@
-import type { Redactor } from "../client/index.ts";
+import { endpointUrl } from "../dialects/index.ts";
+import type { Redactor } from "../http-recorder/index.ts";
 import type { LoadGenerator, LoadRun } from "../record/index.ts";
-import { endpointUrl } from "../wire/index.ts";
 import { drive, shareOf } from "./drive.ts";
 import { GeneratorHealth } from "./generator-health.ts";
 import type { InFlightGauge } from "./http/in-flight-gauge.ts";

@@ -1,6 +1,6 @@
 import { type Random, seededRandom, UsageError } from "../core/index.ts";
+import { type Dialect, endpointUrl, requestBody } from "../dialects/index.ts";
 import type { Key, Target } from "../target/index.ts";
-import { type Dialect, endpointUrl, requestBody } from "../wire/index.ts";
 import type { Shot } from "./http/load-exchange.ts";
 import type { TraceEntry } from "./schedule.ts";
 import type { RequestClass } from "./workload.ts";

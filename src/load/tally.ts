@@ -1,6 +1,6 @@
+import type { Dialect } from "../dialects/index.ts";
 import { Histogram, type StoredHistogram, type TaggedHistogram } from "../metrics/index.ts";
 import type { LoadClass, LoadPhase, LoadSecond } from "../record/index.ts";
-import type { Dialect } from "../wire/index.ts";
 import { ClassTally, type Counted, type StoredClass } from "./class-tally.ts";
 import type { LoadOutcome } from "./outcome.ts";
 import { type Counts, noCounts, SecondSeries, type StoredSeries } from "./second-series.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { ConfigError, type ConfigFault, messageOf } from "../core/index.ts";
-import { parseJson } from "../wire/index.ts";
+import { parseJson } from "../dialects/index.ts";
 import type { TraceEntry } from "./schedule.ts";
 
 const lineSchema = z.strictObject({

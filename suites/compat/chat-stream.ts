@@ -7,9 +7,9 @@ import {
   oneOf,
   that,
   type Verdict,
-} from "../../src/conformance/index.ts";
+} from "../../src/checks/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
-import { isEndMarker, mediaType, type StreamEvent } from "../../src/wire/index.ts";
+import { isEndMarker, mediaType, type StreamEvent } from "../../src/dialects/index.ts";
 import { aJsonType, defineCompat } from "./define-compat.ts";
 
 export const FINISH_REASONS = ["stop", "length", "tool_calls", "content_filter", "function_call"];

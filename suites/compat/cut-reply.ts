@@ -1,6 +1,6 @@
-import type { Answer, Ask, Check, Verdict } from "../../src/conformance/index.ts";
-import type { Dialect, Mode } from "../../src/wire/index.ts";
-import { MODES } from "../../src/wire/index.ts";
+import type { Answer, Ask, Check, Verdict } from "../../src/checks/index.ts";
+import type { Dialect, Mode } from "../../src/dialects/index.ts";
+import { MODES } from "../../src/dialects/index.ts";
 import { AMPLE_TOKENS, LONG_TEXT } from "../shared/texts.ts";
 import { defineCompat } from "./define-compat.ts";
 

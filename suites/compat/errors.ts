@@ -7,9 +7,9 @@ import {
   oneOf,
   that,
   type Verdict,
-} from "../../src/conformance/index.ts";
+} from "../../src/checks/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
-import { DIALECTS, mediaType, requestId } from "../../src/wire/index.ts";
+import { DIALECTS, mediaType, requestId } from "../../src/dialects/index.ts";
 import { askPastRate } from "../shared/ask-past-rate.ts";
 import { inSeconds } from "./chat-stream.ts";
 import { aJsonType, defineCompat } from "./define-compat.ts";

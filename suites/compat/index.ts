@@ -1,4 +1,4 @@
-import type { Check } from "../../src/conformance/index.ts";
+import type { Check } from "../../src/checks/index.ts";
 import { CHAT_COMPAT } from "./chat-stream.ts";
 import { CUT_REPLY_COMPAT } from "./cut-reply.ts";
 import { ERROR_COMPAT } from "./errors.ts";

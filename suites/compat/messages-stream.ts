@@ -1,14 +1,6 @@
-import {
-  type Answer,
-  anArray,
-  type Check,
-  filledString,
-  oneOf,
-  that,
-  type Verdict,
-} from "../../src/conformance/index.ts";
+import { type Answer, anArray, type Check, filledString, oneOf, that, type Verdict } from "../../src/checks/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
-import { mediaType } from "../../src/wire/index.ts";
+import { mediaType } from "../../src/dialects/index.ts";
 import { arrivalOf, isFairlySeen, isOneBurst } from "../shared/arrival.ts";
 import { aJsonType, defineCompat } from "./define-compat.ts";
 

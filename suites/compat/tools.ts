@@ -7,9 +7,9 @@ import {
   type Probe,
   that,
   type Verdict,
-} from "../../src/conformance/index.ts";
+} from "../../src/checks/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
-import { type Dialect, parseJson } from "../../src/wire/index.ts";
+import { type Dialect, parseJson } from "../../src/dialects/index.ts";
 import { ONE_TOOL, TWO_TOOLS, toolsOf } from "../shared/tools.ts";
 import { defineCompat } from "./define-compat.ts";
 import { judgeOrder } from "./messages-stream.ts";

@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineWatch, that } from "../../src/conformance/index.ts";
+import { type Answer, type Check, defineWatch, that } from "../../src/checks/index.ts";
 import { isServed } from "./burst.ts";
 import { toldWaitMs } from "./told-wait.ts";
 

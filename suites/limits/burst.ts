@@ -1,4 +1,4 @@
-import type { Answer, Ask, Probe } from "../../src/conformance/index.ts";
+import type { Answer, Ask, Probe } from "../../src/checks/index.ts";
 
 /** Requests sent as fast as they are answered, until the first denial for the rate or a bound. */
 export type Burst = {

@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineCheck, that } from "../../src/conformance/index.ts";
+import { type Answer, type Check, defineCheck, that } from "../../src/checks/index.ts";
 import { isRateDenial, isServed } from "./burst.ts";
 import { longStream } from "./long-stream.ts";
 import { fillOnce } from "./tier-slots.ts";

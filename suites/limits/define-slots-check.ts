@@ -6,7 +6,7 @@ import {
   type Need,
   type Probe,
   type Verdict,
-} from "../../src/conformance/index.ts";
+} from "../../src/checks/index.ts";
 import type { Target } from "../../src/target/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import type { ExpectedDenial } from "../shared/judge-denial.ts";

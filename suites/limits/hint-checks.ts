@@ -1,6 +1,6 @@
-import { type Answer, type Check, defineWatch, that, type Verdict } from "../../src/conformance/index.ts";
-import type { ShouldRow } from "../../src/spec/index.ts";
-import { httpDateMs, readRetryAfter } from "../../src/wire/index.ts";
+import { type Answer, type Check, defineWatch, that, type Verdict } from "../../src/checks/index.ts";
+import { httpDateMs, readRetryAfter } from "../../src/dialects/index.ts";
+import type { ShouldRow } from "../../src/requirements/index.ts";
 import { isRateDenial, isSlotDenial } from "./burst.ts";
 
 /** A one-minute rate needs no longer wait; half as much again for gateways that would rather be safe, seconds. */

@@ -1,4 +1,4 @@
-import type { Answer, Ask, Held, LimitedAccount, Probe } from "../../src/conformance/index.ts";
+import type { Answer, Ask, Held, LimitedAccount, Probe } from "../../src/checks/index.ts";
 import { servable } from "../shared/servable.ts";
 
 /** Streams that ran on while something else of the account ended, and what was tried then. */

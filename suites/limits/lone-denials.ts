@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineWatch } from "../../src/conformance/index.ts";
+import { type Answer, type Check, defineWatch } from "../../src/checks/index.ts";
 import { isSlotDenial } from "./burst.ts";
 
 /** A slot may come free a moment after the last byte, and a while after its client left: so long, µs. */

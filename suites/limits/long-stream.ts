@@ -1,4 +1,4 @@
-import type { Ask } from "../../src/conformance/index.ts";
+import type { Ask } from "../../src/checks/index.ts";
 import { LONG_STORY } from "../shared/texts.ts";
 
 /** A stream that holds a slot for as long as the long model talks, on a connection of its own. */

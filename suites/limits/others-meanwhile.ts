@@ -1,4 +1,4 @@
-import type { Answer, Ask, LimitedAccount, Probe } from "../../src/conformance/index.ts";
+import type { Answer, Ask, LimitedAccount, Probe } from "../../src/checks/index.ts";
 
 /** Requests of an unrelated account while one account was denied. */
 export type OtherAccount = { readonly account: string; readonly answers: readonly Answer[] };

@@ -1,4 +1,4 @@
-import type { Answer, Ask, Probe } from "../../src/conformance/index.ts";
+import type { Answer, Ask, Probe } from "../../src/checks/index.ts";
 
 /** After this time nothing of the past counts, whatever the window, ms. */
 export const QUIET_MS = 61_000;

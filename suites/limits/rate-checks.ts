@@ -10,7 +10,7 @@ import {
   type Probe,
   that,
   type Verdict,
-} from "../../src/conformance/index.ts";
+} from "../../src/checks/index.ts";
 import type { Target } from "../../src/target/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { denialRows, type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";

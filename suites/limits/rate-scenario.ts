@@ -1,4 +1,4 @@
-import type { Answer, Ask, Probe } from "../../src/conformance/index.ts";
+import type { Answer, Ask, Probe } from "../../src/checks/index.ts";
 import type { Limits } from "../../src/target/index.ts";
 import { admittedIn, type Burst, burst, isRateDenial, isRefused } from "./burst.ts";
 import { type OtherAccount, othersMeanwhile } from "./others-meanwhile.ts";

@@ -1,4 +1,4 @@
-import { atLeast, atMost, type Check, type Verdict } from "../../src/conformance/index.ts";
+import { atLeast, atMost, type Check, type Verdict } from "../../src/checks/index.ts";
 import { mostAtOnce } from "./at-once.ts";
 import { admittedIn, isServed, limitDenials, type Unnamed } from "./burst.ts";
 import { defineSlotsCheck } from "./define-slots-check.ts";

@@ -1,6 +1,6 @@
-import { type Answer, atLeast, atMost, type Check, serverError, success, that } from "../../src/conformance/index.ts";
+import { type Answer, atLeast, atMost, type Check, serverError, success, that } from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
-import { DIALECTS } from "../../src/wire/index.ts";
+import { DIALECTS } from "../../src/dialects/index.ts";
 import { denialRows, judgeDenial } from "../shared/judge-denial.ts";
 import { mostAtOnce } from "./at-once.ts";
 import { admittedIn, isServed, isSlotDenial, limitDenials } from "./burst.ts";

@@ -1,4 +1,4 @@
-import type { Answer, Ask, Held, LimitedAccount, Probe } from "../../src/conformance/index.ts";
+import type { Answer, Ask, Held, LimitedAccount, Probe } from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
 import type { Limits } from "../../src/target/index.ts";
 import { servable } from "../shared/servable.ts";

@@ -1,4 +1,4 @@
-import { type Answer, type Ask, isStale, type LimitedAccount, type Probe } from "../../src/conformance/index.ts";
+import { type Answer, type Ask, isStale, type LimitedAccount, type Probe } from "../../src/checks/index.ts";
 import { servable } from "../shared/servable.ts";
 import { inTurns, LONG_STORY, LONG_TEXT } from "../shared/texts.ts";
 import { ONE_TOOL, toolsOf } from "../shared/tools.ts";

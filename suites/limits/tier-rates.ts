@@ -7,7 +7,7 @@ import {
   defineCheck,
   type Probe,
   type Verdict,
-} from "../../src/conformance/index.ts";
+} from "../../src/checks/index.ts";
 import type { Target } from "../../src/target/index.ts";
 import { isRateDenial, isServed } from "./burst.ts";
 import { QUIET_MS } from "./paced.ts";

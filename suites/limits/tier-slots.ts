@@ -1,11 +1,4 @@
-import {
-  type Answer,
-  type Check,
-  defineCheck,
-  type Held,
-  limitedFor,
-  type Probe,
-} from "../../src/conformance/index.ts";
+import { type Answer, type Check, defineCheck, type Held, limitedFor, type Probe } from "../../src/checks/index.ts";
 import { atOnce, isRateDenial, isServed, isSlotDenial } from "./burst.ts";
 import { longStream } from "./long-stream.ts";
 import { knock } from "./while-denied.ts";

@@ -1,5 +1,5 @@
-import type { Answer } from "../../src/conformance/index.ts";
-import { httpDateMs, retryAfterMs } from "../../src/wire/index.ts";
+import type { Answer } from "../../src/checks/index.ts";
+import { httpDateMs, retryAfterMs } from "../../src/dialects/index.ts";
 
 /** A wait beyond this is rather a clock that is wrong, ms. */
 const LONGEST_MS = 90_000;

@@ -1,4 +1,4 @@
-import type { Answer, Ask, LimitedAccount, Probe } from "../../src/conformance/index.ts";
+import type { Answer, Ask, LimitedAccount, Probe } from "../../src/checks/index.ts";
 import { servable } from "../shared/servable.ts";
 import { inTurns, LONG_TEXT } from "../shared/texts.ts";
 import { atOnce, type Burst, isRateDenial, isRefused } from "./burst.ts";

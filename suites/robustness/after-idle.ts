@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineCheck, type Probe } from "../../src/conformance/index.ts";
+import { type Answer, type Check, defineCheck, type Probe } from "../../src/checks/index.ts";
 
 /** Gateways and their providers begin to forget connections to each other about then, ms. */
 const IDLE_MS = 12_000;

@@ -1,5 +1,5 @@
-import { type Ask, type Check, callerError, defineCheck, serverError, that } from "../../src/conformance/index.ts";
-import { DIALECTS, MODES } from "../../src/wire/index.ts";
+import { type Ask, type Check, callerError, defineCheck, serverError, that } from "../../src/checks/index.ts";
+import { DIALECTS, MODES } from "../../src/dialects/index.ts";
 import { assumeTwin, goodTwin } from "../shared/good-twin.ts";
 import { inTurns } from "../shared/texts.ts";
 

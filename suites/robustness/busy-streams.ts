@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineWatch } from "../../src/conformance/index.ts";
+import { type Answer, type Check, defineWatch } from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
 
 /** Requests of the run in flight, on all accounts, from which on a stream counts as one in company. */

@@ -1,5 +1,5 @@
-import { type Ask, type Check, defineCheck, success } from "../../src/conformance/index.ts";
-import { DIALECTS } from "../../src/wire/index.ts";
+import { type Ask, type Check, defineCheck, success } from "../../src/checks/index.ts";
+import { DIALECTS } from "../../src/dialects/index.ts";
 
 /** Places in which a key must not be honoured. */
 const PLACES: Readonly<Record<string, (key: string) => Ask>> = {

@@ -9,8 +9,8 @@ import {
   success,
   that,
   type Verdict,
-} from "../../src/conformance/index.ts";
-import { DIALECTS, MODES } from "../../src/wire/index.ts";
+} from "../../src/checks/index.ts";
+import { DIALECTS, MODES } from "../../src/dialects/index.ts";
 import { inTurns, LONG_TEXT } from "../shared/texts.ts";
 
 /** Longer than what gateways peek at to find the model, or whether a stream is wanted. */

@@ -8,8 +8,8 @@ import {
   filledString,
   serverError,
   that,
-} from "../../src/conformance/index.ts";
-import { DIALECTS, headerValues } from "../../src/wire/index.ts";
+} from "../../src/checks/index.ts";
+import { DIALECTS, headerValues } from "../../src/dialects/index.ts";
 import { AMPLE_TOKENS, LONG_TEXT } from "../shared/texts.ts";
 
 const answeredWithoutServerError = that(

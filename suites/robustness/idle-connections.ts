@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineWatch, isStale, that } from "../../src/conformance/index.ts";
+import { type Answer, type Check, defineWatch, isStale, that } from "../../src/checks/index.ts";
 
 /** A pause after which gateways and what stands before them begin to forget connections, µs. */
 const IDLE_US = 2_500_000;

@@ -1,4 +1,4 @@
-import type { Check } from "../../src/conformance/index.ts";
+import type { Check } from "../../src/checks/index.ts";
 import { AFTER_IDLE } from "./after-idle.ts";
 import { BODIES } from "./bodies.ts";
 import { BUSY_STREAMS } from "./busy-streams.ts";

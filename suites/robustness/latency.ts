@@ -1,6 +1,6 @@
-import { type Answer, type Check, defineCheck, type Probe } from "../../src/conformance/index.ts";
+import { type Answer, type Check, defineCheck, type Probe } from "../../src/checks/index.ts";
 import { median, rankCorrelation } from "../../src/core/index.ts";
-import { DIALECTS, type Dialect, MODES, type Mode } from "../../src/wire/index.ts";
+import { DIALECTS, type Dialect, MODES, type Mode } from "../../src/dialects/index.ts";
 
 /** Requests of each kind; enough for quarters whose medians mean something. */
 const EACH = 32;

@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineCheck } from "../../src/conformance/index.ts";
+import { type Answer, type Check, defineCheck } from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
 
 /** One light request so often, ms, where the account's rate allows it. */

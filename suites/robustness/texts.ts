@@ -8,9 +8,9 @@ import {
   isTimedOut,
   type Probe,
   type Verdict,
-} from "../../src/conformance/index.ts";
+} from "../../src/checks/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
-import { DIALECTS, parseJson } from "../../src/wire/index.ts";
+import { DIALECTS, parseJson } from "../../src/dialects/index.ts";
 import { AMPLE_TOKENS, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
 
 /** More than some models take, and more than many may answer. */

@@ -1,6 +1,6 @@
-import { type Answer, atMost, type Check, defineWatch, isStale, type Verdict } from "../../src/conformance/index.ts";
+import { type Answer, atMost, type Check, defineWatch, isStale, type Verdict } from "../../src/checks/index.ts";
 import { isObject } from "../../src/core/index.ts";
-import { mediaType } from "../../src/wire/index.ts";
+import { mediaType } from "../../src/dialects/index.ts";
 
 /** Answers that nobody cut on purpose, neither we nor the provider. */
 function untouched(answers: readonly Answer[]): Answer[] {

@@ -1,4 +1,4 @@
-import type { Answer } from "../../src/conformance/index.ts";
+import type { Answer } from "../../src/checks/index.ts";
 
 /** When the output of a stream arrived. */
 export interface Arrival {

@@ -1,4 +1,4 @@
-import type { Answer, Ask, Probe } from "../../src/conformance/index.ts";
+import type { Answer, Ask, Probe } from "../../src/checks/index.ts";
 
 const ATTEMPTS = 4;
 /** Between attempts, ms: a limiter that wants requests evenly spaced is content after so long. */

@@ -1,6 +1,6 @@
-import { type Answer, type Check, defineWatch } from "../../src/conformance/index.ts";
+import { type Answer, type Check, defineWatch } from "../../src/checks/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
-import { type Dialect, parseJson } from "../../src/wire/index.ts";
+import { type Dialect, parseJson } from "../../src/dialects/index.ts";
 
 const ROW = { chat: "CHAT-2", messages: "MSG-2" } as const;
 

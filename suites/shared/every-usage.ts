@@ -1,5 +1,5 @@
-import { type Check, defineWatch, tokenCounts } from "../../src/conformance/index.ts";
-import type { Dialect } from "../../src/wire/index.ts";
+import { type Check, defineWatch, tokenCounts } from "../../src/checks/index.ts";
+import type { Dialect } from "../../src/dialects/index.ts";
 
 const ROW = { chat: "CHAT-3", messages: "MSG-3" } as const;
 

@@ -1,6 +1,6 @@
-import { type Check, defineWatch } from "../../src/conformance/index.ts";
+import { type Check, defineWatch } from "../../src/checks/index.ts";
 import { member } from "../../src/core/index.ts";
-import { type Dialect, parseJson } from "../../src/wire/index.ts";
+import { type Dialect, parseJson } from "../../src/dialects/index.ts";
 
 const ROW = { chat: "CHAT-7", messages: "MSG-2" } as const;
 

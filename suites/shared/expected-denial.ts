@@ -1,5 +1,5 @@
-import { type Probe, readAs } from "../../src/conformance/index.ts";
-import { denial, type Reason } from "../../src/spec/index.ts";
+import { type Probe, readAs } from "../../src/checks/index.ts";
+import { denial, type Reason } from "../../src/requirements/index.ts";
 import type { ExpectedDenial } from "./judge-denial.ts";
 
 /** The row as this target's contract has it. It goes into the recording, so that the judge needs nothing else. */

@@ -1,4 +1,4 @@
-import type { Answer, Ask, Probe, Verdict } from "../../src/conformance/index.ts";
+import type { Answer, Ask, Probe, Verdict } from "../../src/checks/index.ts";
 
 /** The good request that a negative probe is a copy of, and its whole form where streaming itself is in doubt. */
 export type Twin = {

@@ -1,6 +1,6 @@
-import { type Answer, filledString, that, type Verdict } from "../../src/conformance/index.ts";
+import { type Answer, filledString, that, type Verdict } from "../../src/checks/index.ts";
 import { member } from "../../src/core/index.ts";
-import { type DenialRow, denial, type MustRow, type Reason, type RowId } from "../../src/spec/index.ts";
+import { type DenialRow, denial, type MustRow, type Reason, type RowId } from "../../src/requirements/index.ts";
 
 /** What a row asks for at this target: the specification's words, or the target's contract. */
 export type ExpectedDenial = {

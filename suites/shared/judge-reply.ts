@@ -7,8 +7,8 @@ import {
   that,
   tokenCounts,
   type Verdict,
-} from "../../src/conformance/index.ts";
-import type { MustRow } from "../../src/spec/index.ts";
+} from "../../src/checks/index.ts";
+import type { MustRow } from "../../src/requirements/index.ts";
 
 /** Rows under which a whole reply is judged, by dialect. */
 const ROWS = {

@@ -1,4 +1,4 @@
-import type { Ask, Probe } from "../../src/conformance/index.ts";
+import type { Ask, Probe } from "../../src/checks/index.ts";
 
 /** Those of some requests whose model the target has in the dialect of the request. */
 export async function servable(t: Probe, asks: readonly Ask[]): Promise<Ask[]> {

@@ -1,4 +1,4 @@
-import type { Dialect } from "../../src/wire/index.ts";
+import type { Dialect } from "../../src/dialects/index.ts";
 
 /** Names of tools with what they are for. */
 export const ONE_TOOL = { get_weather: "Current weather of a city" };

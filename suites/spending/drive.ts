@@ -1,4 +1,4 @@
-import { type Answer, type Ask, outputTokensOf, type Probe } from "../../src/conformance/index.ts";
+import { type Answer, type Ask, outputTokensOf, type Probe } from "../../src/checks/index.ts";
 import type { Key } from "../../src/target/index.ts";
 import { inTurns, LONG_TEXT } from "../shared/texts.ts";
 

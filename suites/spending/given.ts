@@ -1,5 +1,5 @@
-import { type Answer, type Check, defineCheck, defineWatch, type Probe, success } from "../../src/conformance/index.ts";
-import { retryAfterMs } from "../../src/wire/index.ts";
+import { type Answer, type Check, defineCheck, defineWatch, type Probe, success } from "../../src/checks/index.ts";
+import { retryAfterMs } from "../../src/dialects/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { isGoodKey } from "../shared/good-keys.ts";
 import { denialRows, judgeDenial } from "../shared/judge-denial.ts";

@@ -1,4 +1,4 @@
-import type { Check } from "../../src/conformance/index.ts";
+import type { Check } from "../../src/checks/index.ts";
 import { GIVEN } from "./given.ts";
 import { INDUCED } from "./induced.ts";
 import { STILL_STOPPED } from "./still-stopped.ts";

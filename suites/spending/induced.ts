@@ -8,7 +8,7 @@ import {
   success,
   unblockLines,
   type Verdict,
-} from "../../src/conformance/index.ts";
+} from "../../src/checks/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { denialRows, type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
 import { describeKind, isSpendingDenial } from "./drive.ts";

@@ -1,4 +1,4 @@
-import type { Answer, Ask, Probe } from "../../src/conformance/index.ts";
+import type { Answer, Ask, Probe } from "../../src/checks/index.ts";
 import type { Key } from "../../src/target/index.ts";
 import { servable } from "../shared/servable.ts";
 import { LONG_TEXT } from "../shared/texts.ts";

@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineCheck } from "../../src/conformance/index.ts";
+import { type Answer, type Check, defineCheck } from "../../src/checks/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 
 /** Keys that are stopped for good, and by which denial. */

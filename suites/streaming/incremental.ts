@@ -1,4 +1,4 @@
-import { type Answer, type Ask, atMost, type Check, defineCheck } from "../../src/conformance/index.ts";
+import { type Answer, type Ask, atMost, type Check, defineCheck } from "../../src/checks/index.ts";
 import {
   type Arrival,
   arrivalOf,

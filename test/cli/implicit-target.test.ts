@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { startGateway } from "../../src/gateway/index.ts";
+import { startGateway } from "../../src/reference-gateway/index.ts";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 
 const POLICY = "gates: ['checks{status=fail} == 0']\n";

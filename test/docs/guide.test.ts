@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { strangerSteps } from "../../scripts/verify/stranger/steps.ts";
 import { parseTarget } from "../../src/target/index.ts";
-import { strangerSteps } from "../prove/stranger/steps.ts";
 import { MAIN, gauntlet as play, temporaryFolder } from "../support/gauntlet.ts";
 
 const docs = new URL("../../docs/", import.meta.url);

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ROOT } from "../../scripts/docs/generated-files.ts";
+import { compareWith, type Expected, readExpected } from "../../scripts/verify/gateways/expected.ts";
+import { CUTS, PROVIDER_OPTIONS } from "../../scripts/verify/gateways/provider.ts";
 import type { CheckResult } from "../../src/record/index.ts";
 import { CHECKS } from "../../suites/index.ts";
-import { compareWith, type Expected, readExpected } from "../prove/gateways/expected.ts";
-import { CUTS, PROVIDER_OPTIONS } from "../prove/gateways/provider.ts";
 
 const EXAMPLES = join(ROOT, "examples");
 const examples = readdirSync(EXAMPLES, { withFileTypes: true })

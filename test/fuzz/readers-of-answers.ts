@@ -1,8 +1,4 @@
 import fc from "fast-check";
-import { decodeBody, Redactor } from "../../src/client/index.ts";
-import { InterimFilter } from "../../src/client/interim-filter.ts";
-import { EventScanner } from "../../src/load/http/event-scanner.ts";
-import { ResponseParser } from "../../src/load/http/response-parser.ts";
 import {
   decodeEventStream,
   EventStreamDecoder,
@@ -15,7 +11,11 @@ import {
   readStream,
   requestId,
   retryAfterMs,
-} from "../../src/wire/index.ts";
+} from "../../src/dialects/index.ts";
+import { decodeBody, Redactor } from "../../src/http-recorder/index.ts";
+import { InterimFilter } from "../../src/http-recorder/interim-filter.ts";
+import { EventScanner } from "../../src/load/http/event-scanner.ts";
+import { ResponseParser } from "../../src/load/http/response-parser.ts";
 import { answerLike, anyBytes, bytes, cuts, piecesOf } from "./arbitraries.ts";
 import { equal, must, type Property, property } from "./property.ts";
 

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fixedWindow } from "../../src/gateway/limits/fixed-window.ts";
-import type { RateLimiter } from "../../src/gateway/limits/rate-limiter.ts";
-import { slidingLog } from "../../src/gateway/limits/sliding-log.ts";
-import { tokenBucket } from "../../src/gateway/limits/token-bucket.ts";
 import { judgeAtTheLimit } from "../../src/load/tier/at-the-limit.ts";
 import type { Fact } from "../../src/load/tier/facts.ts";
 import { judgeFullHouse } from "../../src/load/tier/full-house.ts";
 import { judgeService } from "../../src/load/tier/judge-service.ts";
 import { judgeOverTheLimit } from "../../src/load/tier/over-the-limit.ts";
+import { fixedWindow } from "../../src/reference-gateway/limits/fixed-window.ts";
+import type { RateLimiter } from "../../src/reference-gateway/limits/rate-limiter.ts";
+import { slidingLog } from "../../src/reference-gateway/limits/sliding-log.ts";
+import { tokenBucket } from "../../src/reference-gateway/limits/token-bucket.ts";
 import { sent } from "./support/facts.ts";
 
 const RPM = 300;

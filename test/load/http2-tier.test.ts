@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { brokenIn, loadGateway } from "../prove/load-gateway.ts";
+import { brokenIn, loadGateway } from "../../scripts/verify/load-gateway.ts";
 
 describe.concurrent("a quick tier run over HTTP/2", () => {
   test("passes a sound gateway", { timeout: 120_000 }, async () => {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import { Redactor } from "../../src/client/index.ts";
+import { Redactor } from "../../src/http-recorder/index.ts";
 import { runWorkload, type Sample, type Workload } from "../../src/load/index.ts";
 import { parseTarget } from "../../src/target/index.ts";
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../src/core/index.ts";
+import { retryAfterMs } from "../../src/dialects/index.ts";
 import type { LoadExchange, Shot } from "../../src/load/http/load-exchange.ts";
 import { Sender } from "../../src/load/http/sender.ts";
 import { type Attempt, type ClientsOptions, runClients } from "../../src/load/obeying-clients.ts";
 import { outcomeOf } from "../../src/load/outcome.ts";
 import { reasonReader } from "../../src/load/read-reason.ts";
 import { DEFAULT_RETRY, decideRetry } from "../../src/load/retry-rules.ts";
-import { retryAfterMs } from "../../src/wire/index.ts";
 import { rawServer, response } from "../support/raw-server.ts";
 
 const read = reasonReader({

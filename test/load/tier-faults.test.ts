@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { brokenIn, loadGateway } from "../../scripts/verify/load-gateway.ts";
 import type { LoadRun } from "../../src/record/index.ts";
-import { brokenIn, loadGateway } from "../prove/load-gateway.ts";
 
 /**
  * What only load shows, and the name under which a tier run must find it, within the phases that need no minute's
- * window. `test/prove/load-matrix.ts` runs all phases against every fault.
+ * window. `scripts/verify/load-matrix.ts` runs all phases against every fault.
  */
 const FAULTS: readonly (readonly [fault: string, finding: string])[] = [
   ["slots.one-too-many", "slots.exceeded"],

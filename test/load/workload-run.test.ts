@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { Redactor } from "../../src/client/index.ts";
-import { startGateway } from "../../src/gateway/index.ts";
+import { Redactor } from "../../src/http-recorder/index.ts";
 import { runWorkload, type Sample, type Workload } from "../../src/load/index.ts";
 import { Histogram, histogramLog } from "../../src/metrics/index.ts";
 import { runRecordJsonSchema } from "../../src/record/index.ts";
+import { startGateway } from "../../src/reference-gateway/index.ts";
 import { describeEmbedded, type ReadyLine } from "../../src/target/index.ts";
 
 async function run(workload: Partial<Workload>, gatewayOptions: Parameters<typeof startGateway>[0] = {}) {

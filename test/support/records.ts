@@ -6,7 +6,7 @@ import {
   runRecordSchema,
   type Status,
 } from "../../src/record/index.ts";
-import { LEDGER } from "../../src/spec/index.ts";
+import { LEDGER } from "../../src/requirements/index.ts";
 
 /** A finding that was broken, by default of a row that every version knows. */
 export function broken(overrides: Partial<Finding> = {}): Finding {

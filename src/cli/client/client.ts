@@ -1,8 +1,8 @@
 import { closest } from "fastest-levenshtein";
 import { jsonDocument, renderConduct, renderTerminal } from "../../../reports/index.ts";
-import { Redactor } from "../../client/index.ts";
-import { type ClientRun, runClient, SCENARIOS, type Scenario, scenarioNotRun } from "../../conduct/index.ts";
+import { type ClientRun, runClient, SCENARIOS, type Scenario, scenarioNotRun } from "../../client-conformance/index.ts";
 import { EXIT, UsageError } from "../../core/index.ts";
+import { Redactor } from "../../http-recorder/index.ts";
 import type { RunRecord } from "../../record/index.ts";
 import { parseTarget, type Target } from "../../target/index.ts";
 import { colorsFor } from "../colors.ts";

@@ -1,4 +1,4 @@
-import { type ClientRun, judgeScenario, SCENARIOS } from "../../conduct/index.ts";
+import { type ClientRun, judgeScenario, SCENARIOS } from "../../client-conformance/index.ts";
 import { isObject } from "../../core/index.ts";
 import type { CheckResult, StoredRun } from "../../record/index.ts";
 

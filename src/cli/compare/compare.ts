@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { jsonDocument, renderComparison } from "../../../reports/index.ts";
-import { Redactor } from "../../client/index.ts";
 import { assertEnoughPairs, compareLive, compareStored } from "../../compare/index.ts";
 import { EXIT, type ExitCode, UsageError } from "../../core/index.ts";
+import { Redactor } from "../../http-recorder/index.ts";
 import { loadWorkload, type Workload } from "../../load/index.ts";
 import { nameWithAddress } from "../../policy/index.ts";
 import { type Comparison, RunFolder, type RunRecord } from "../../record/index.ts";

@@ -1,8 +1,8 @@
 import { CHECKS } from "../../../suites/index.ts";
-import type { Exchange } from "../../client/index.ts";
+import { Answer, type Asked, type ReadingRules, runChecks, select, Traffic } from "../../checks/index.ts";
 import type { Behaviour, Observation, StoredSide } from "../../compare/index.ts";
-import { Answer, type Asked, type ReadingRules, runChecks, select, Traffic } from "../../conformance/index.ts";
 import { isObject } from "../../core/index.ts";
+import type { Exchange } from "../../http-recorder/index.ts";
 import { readRun } from "../../record/index.ts";
 import { prepare } from "../preflight.ts";
 import type { Build } from "./start-build.ts";

@@ -1,5 +1,5 @@
-import type { Redactor } from "../../client/index.ts";
 import type { Block } from "../../compare/index.ts";
+import type { Redactor } from "../../http-recorder/index.ts";
 import { type RanLoad, runWorkload, type Workload } from "../../load/index.ts";
 import type { Target } from "../../target/index.ts";
 

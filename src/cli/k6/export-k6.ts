@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Redactor } from "../../client/index.ts";
 import { EXIT, InternalError, UsageError } from "../../core/index.ts";
 import { CONFIG_MAP_BYTES, findK6, K6_VERSION, k6Once, manifests } from "../../engines/index.ts";
+import { Redactor } from "../../http-recorder/index.ts";
 import { allKeys } from "../../target/index.ts";
 import { findWorkload } from "../find-workload.ts";
 import { assertAllowed } from "../load-plan.ts";

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
-import { Redactor } from "../../client/index.ts";
 import { mergeOutputs, missingShares, readOutput } from "../../engines/index.ts";
+import { Redactor } from "../../http-recorder/index.ts";
 import { histogramLog } from "../../metrics/index.ts";
 import { RunFolder } from "../../record/index.ts";
 import { allKeys } from "../../target/index.ts";

@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { InternalError } from "../../core/index.ts";
+import { endpointUrl } from "../../dialects/index.ts";
 import { type PlanFile, planFile } from "../../engines/index.ts";
 import { accountOf, DEFAULT_RETRY, type LoadPlan, planTier, planWorkload, type Workload } from "../../load/index.ts";
 import type { Key, Limits, Target } from "../../target/index.ts";
-import { endpointUrl } from "../../wire/index.ts";
 
 export interface K6Plan {
   readonly plan: LoadPlan;

@@ -3,16 +3,9 @@ import { join, resolve } from "node:path";
 import { GauntletError, InternalError, messageOf } from "../../core/index.ts";
 import { mergeOutputs, readOutput, runInstances } from "../../engines/index.ts";
 import { circuitRule, costOf, LoadGuard, type RanLoad, type Workload } from "../../load/index.ts";
-import type { LoadsContext } from "../run-loads.ts";
+import type { LoadsContext } from "../loads-context.ts";
 import { judgeMerged } from "./judge-merged.ts";
 import { KEY_VARIABLES, planForK6, scriptFolder } from "./plan-for-k6.ts";
-
-export interface K6Options {
-  readonly path: string;
-  readonly instances: number;
-  /** Folder of the run; plan and raw outputs are left in `k6/` in it. */
-  readonly folder: string;
-}
 
 /** Plays a workload with k6 on this machine and judges its samples like our own. */
 export async function runK6(workload: Workload, context: LoadsContext): Promise<RanLoad> {

@@ -1,4 +1,4 @@
-import type { Dialect } from "../../wire/index.ts";
+import type { Dialect } from "../../dialects/index.ts";
 
 /** One kind of request of a plan; `@nonce@` in its body stands for a text of its own. */
 export interface PlannedAsk {

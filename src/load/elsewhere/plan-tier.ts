@@ -1,5 +1,5 @@
+import { DIALECTS, requestBody } from "../../dialects/index.ts";
 import type { Limits, Target } from "../../target/index.ts";
-import { DIALECTS, requestBody } from "../../wire/index.ts";
 import { modelFor } from "../shots.ts";
 import { SHARE, UNKNOWN_MS } from "../tier/at-the-limit.ts";
 import { echoPrompt } from "../tier/echo.ts";

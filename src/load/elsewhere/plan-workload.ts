@@ -1,6 +1,6 @@
 import { UsageError } from "../../core/index.ts";
+import { requestBody } from "../../dialects/index.ts";
 import type { Target } from "../../target/index.ts";
-import { requestBody } from "../../wire/index.ts";
 import { boundOf } from "../send-share.ts";
 import { modelFor, promptOf } from "../shots.ts";
 import type { Workload } from "../workload.ts";

@@ -1,4 +1,4 @@
-import type { Dialect } from "../../wire/index.ts";
+import type { Dialect } from "../../dialects/index.ts";
 import type { LoadOutcome } from "../outcome.ts";
 import type { Fact } from "../tier/facts.ts";
 

@@ -1,5 +1,5 @@
 import { member, trim } from "../../core/index.ts";
-import { isEndMarker, outputOf, parseJson } from "../../wire/index.ts";
+import { isEndMarker, outputOf, parseJson } from "../../dialects/index.ts";
 
 /** What a scanner saw so far. */
 export interface StreamFacts {

@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
+import type { Dialect } from "../../dialects/index.ts";
 import { Histogram } from "../../metrics/index.ts";
-import type { Dialect } from "../../wire/index.ts";
 import { EventScanner } from "./event-scanner.ts";
 import { headPattern, headValue, type ResponseListener } from "./response-parser.ts";
 

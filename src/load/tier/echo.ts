@@ -1,5 +1,5 @@
 import { gunzipSync, inflateSync } from "node:zlib";
-import { header, parseJson, readReply, readStream } from "../../wire/index.ts";
+import { header, parseJson, readReply, readStream } from "../../dialects/index.ts";
 import type { LoadExchange } from "../http/load-exchange.ts";
 
 /** Begins and ends the unique text of a prompt, as in the conformance half. */

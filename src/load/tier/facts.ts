@@ -1,4 +1,4 @@
-import type { Dialect } from "../../wire/index.ts";
+import type { Dialect } from "../../dialects/index.ts";
 import type { LoadExchange } from "../http/load-exchange.ts";
 import { type Came, isUnnamedLimit, type LoadOutcome } from "../outcome.ts";
 

@@ -1,6 +1,6 @@
 import { median, rankCorrelation } from "../../core/index.ts";
+import { DIALECTS } from "../../dialects/index.ts";
 import type { LoadFinding } from "../../record/index.ts";
-import { DIALECTS } from "../../wire/index.ts";
 import { claim, undecided } from "../phase-record.ts";
 import { type Fact, isAdmitted, isFailure, isLong, samplesOf, tellWhats } from "./facts.ts";
 import { type HeldUp, overlapUs, type Stretch } from "./own-stalls.ts";

@@ -1,10 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import { sleep } from "../../core/index.ts";
+import { DIALECTS, type Dialect, endpointUrl, readRetryAfter } from "../../dialects/index.ts";
 import type { TaggedHistogram } from "../../metrics/index.ts";
 import { Histogram } from "../../metrics/index.ts";
 import type { LoadFinding, LoadPhase } from "../../record/index.ts";
 import type { Key, Limits, Target } from "../../target/index.ts";
-import { DIALECTS, type Dialect, endpointUrl, readRetryAfter } from "../../wire/index.ts";
 import { type LoadExchange, nowUs, type Shot } from "../http/load-exchange.ts";
 import { Sender } from "../http/sender.ts";
 import { LoadGuard } from "../load-guard.ts";

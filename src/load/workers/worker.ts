@@ -1,5 +1,5 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { Redactor } from "../../client/index.ts";
+import { Redactor } from "../../http-recorder/index.ts";
 import { InFlightGauge } from "../http/in-flight-gauge.ts";
 import { type Running, sendShare } from "../send-share.ts";
 import type { Order, Told, WorkerStart } from "./messages.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../../src/core/index.ts";
-import { fixedWindow } from "../../../src/gateway/limits/fixed-window.ts";
-import { slidingLog } from "../../../src/gateway/limits/sliding-log.ts";
 import { inferRate } from "../../../src/load/analysis/limits/infer-rate.ts";
 import { rateExperiment } from "../../../src/load/analysis/limits/rate-experiment.ts";
 import type { Trial } from "../../../src/load/analysis/limits/trial.ts";
+import { fixedWindow } from "../../../src/reference-gateway/limits/fixed-window.ts";
+import { slidingLog } from "../../../src/reference-gateway/limits/sliding-log.ts";
 import { LIMITERS, SimulatedGateway, type SimulationOptions, START_US } from "./simulated.ts";
 
 type Name = keyof typeof LIMITERS;

@@ -1,11 +1,11 @@
 import { seededRandom } from "../../../src/core/index.ts";
-import { fixedWindow } from "../../../src/gateway/limits/fixed-window.ts";
-import { paced } from "../../../src/gateway/limits/paced.ts";
-import type { RateLimiter } from "../../../src/gateway/limits/rate-limiter.ts";
-import { slidingLog } from "../../../src/gateway/limits/sliding-log.ts";
-import { tokenBucket } from "../../../src/gateway/limits/token-bucket.ts";
 import type { Instrument } from "../../../src/load/analysis/limits/instrument.ts";
 import type { AskKind, Trial } from "../../../src/load/analysis/limits/trial.ts";
+import { fixedWindow } from "../../../src/reference-gateway/limits/fixed-window.ts";
+import { paced } from "../../../src/reference-gateway/limits/paced.ts";
+import type { RateLimiter } from "../../../src/reference-gateway/limits/rate-limiter.ts";
+import { slidingLog } from "../../../src/reference-gateway/limits/sliding-log.ts";
+import { tokenBucket } from "../../../src/reference-gateway/limits/token-bucket.ts";
 
 /** Limiters of the reference gateway, in simulated time. */
 export const LIMITERS = {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { slidingLog } from "../../../src/gateway/limits/sliding-log.ts";
-import { tokenBucket } from "../../../src/gateway/limits/token-bucket.ts";
 import { applyLimits, type Demand } from "../../../src/load/analysis/size/apply-limits.ts";
 import { sizeWorkload } from "../../../src/load/analysis/size/size-workload.ts";
 import type { Arrivals } from "../../../src/load/schedule.ts";
 import type { Workload } from "../../../src/load/workload.ts";
+import { slidingLog } from "../../../src/reference-gateway/limits/sliding-log.ts";
+import { tokenBucket } from "../../../src/reference-gateway/limits/token-bucket.ts";
 
 function workload(arrivals: Arrivals): Workload {
   return {

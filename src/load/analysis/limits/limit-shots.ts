@@ -1,5 +1,5 @@
+import { endpointUrl } from "../../../dialects/index.ts";
 import type { Key, Target } from "../../../target/index.ts";
-import { endpointUrl } from "../../../wire/index.ts";
 import type { Shot } from "../../http/load-exchange.ts";
 import { buildShot, modelFor } from "../../shots.ts";
 import type { AskKind } from "./trial.ts";

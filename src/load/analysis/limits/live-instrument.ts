@@ -1,5 +1,5 @@
 import { median, sleep } from "../../../core/index.ts";
-import { endpointUrl } from "../../../wire/index.ts";
+import { endpointUrl } from "../../../dialects/index.ts";
 import { type LoadExchange, nowUs, type Shot } from "../../http/load-exchange.ts";
 import { Sender } from "../../http/sender.ts";
 import { isUnnamedLimit, outcomeOf } from "../../outcome.ts";

@@ -1,6 +1,6 @@
 import { seededRandom, UsageError } from "../../../core/index.ts";
+import type { Dialect } from "../../../dialects/index.ts";
 import type { Limits } from "../../../target/index.ts";
-import type { Dialect } from "../../../wire/index.ts";
 import { type Arrivals, scheduleOf } from "../../schedule.ts";
 import { draw } from "../../shots.ts";
 import { TIERS } from "../../tier/account-of.ts";

@@ -1,0 +1,118 @@
+/** A folder below `src`, or beside it, with what it may import. The linter's rules and the diagram are made from this. */
+export interface Module {
+  readonly holds: string;
+  /** Modules whose public API (`index.ts`) it may import. */
+  readonly imports: readonly string[];
+}
+
+/** Modules of `src`, the lowest first. */
+export const MODULES: Readonly<Record<string, Module>> = {
+  core: { holds: "clock, errors, exit codes, randomness, JSON helpers", imports: [] },
+  dialects: { holds: "requests, replies, event streams, error bodies, Retry-After; pure", imports: ["core"] },
+  requirements: { holds: "requirements and the denial table as data", imports: ["core"] },
+  metrics: { holds: "histograms, counters, merging", imports: ["core"] },
+  "http-recorder": { holds: "one exchange, timed, recorded, redacted", imports: ["core", "dialects"] },
+  target: { holds: "target file, keys by reference, fixtures, provisioning", imports: ["core", "http-recorder"] },
+  record: { holds: "run record, journal, evidence store", imports: ["core", "metrics"] },
+  checks: {
+    holds: "declaring, planning, running and judging conformance checks",
+    imports: ["core", "dialects", "http-recorder", "record", "requirements", "target"],
+  },
+  load: {
+    holds: "schedules, senders, measurement, tier phases, capacity, sizing",
+    imports: ["core", "dialects", "http-recorder", "metrics", "record", "target"],
+  },
+  engines: { holds: "adapters to k6 and autocannon", imports: ["core", "metrics", "record", "target"] },
+  compare: { holds: "two builds to a judgement: paired statistics, drift", imports: ["core", "metrics", "record"] },
+  policy: { holds: "thresholds, baselines, verdict, exit code", imports: ["core", "record"] },
+  "reference-gateway": { holds: "a gateway in its own right, its mutations and valid variants", imports: ["core"] },
+  "client-conformance": {
+    holds: "scripted gateways, and judging the client program that meets them",
+    imports: ["core", "dialects", "record", "reference-gateway", "requirements"],
+  },
+  cli: {
+    holds: "commands, progress, advice",
+    imports: [
+      "core",
+      "dialects",
+      "metrics",
+      "requirements",
+      "http-recorder",
+      "target",
+      "record",
+      "checks",
+      "load",
+      "engines",
+      "compare",
+      "policy",
+      "reference-gateway",
+      "client-conformance",
+    ],
+  },
+};
+
+/** Folders beside `src`, with the modules of `src` that they may import. */
+export const BESIDE: Readonly<Record<string, Module>> = {
+  suites: {
+    holds: "the checks, one idea per file",
+    imports: ["core", "dialects", "requirements", "target", "record", "checks"],
+  },
+  reports: { holds: "HTML, JUnit, SARIF, terminal and others", imports: ["core", "metrics", "record", "requirements"] },
+};
+
+/** Modules that may import the folders beside `src`. */
+const IMPORT_BESIDE: readonly string[] = ["cli"];
+
+/** The linter's rules: what no module may import. */
+export function lintRules(): object {
+  const ofModules = Object.entries(MODULES).map(([name, { imports }]) => {
+    const forbidden = Object.keys(MODULES).filter((other) => other !== name && !imports.includes(other));
+    const group = [
+      ...forbidden.flatMap((other) => [`../${other}/**`, `../../${other}/**`, `../../../${other}/**`]),
+      ...(IMPORT_BESIDE.includes(name) ? [] : Object.keys(BESIDE).map((folder) => `**/${folder}/**`)),
+    ];
+    const inside = imports.flatMap((other) =>
+      ["..", "../..", "../../.."].flatMap((up) => [`${up}/${other}/**`, `!${up}/${other}/index.ts`]),
+    );
+    return restricted(`src/${name}/**`, [
+      { group, message: `src/${name} may import ${listed(imports)} (scripts/modules.ts).` },
+      { group: inside, message: "A module has one public API: import its index.ts." },
+    ]);
+  });
+  const beside = Object.entries(BESIDE).map(([folder, { imports }]) =>
+    restricted(`${folder}/**`, [
+      {
+        group: Object.keys(MODULES).flatMap((other) => (imports.includes(other) ? [] : [`**/src/${other}/**`])),
+        message: `${folder} may import ${listed(imports)} of src (scripts/modules.ts).`,
+      },
+      {
+        group: imports.flatMap((other) => [`**/src/${other}/**`, `!**/src/${other}/index.ts`]),
+        message: "A module has one public API: import its index.ts.",
+      },
+    ]),
+  );
+  return { $schema: "./node_modules/@biomejs/biome/configuration_schema.json", overrides: [...ofModules, ...beside] };
+}
+
+const listed = (imports: readonly string[]): string => (imports.length === 0 ? "nothing of ours" : imports.join(", "));
+
+function restricted(includes: string, patterns: readonly { readonly group: readonly string[]; message: string }[]) {
+  const options = { patterns: patterns.filter(({ group }) => group.length > 0) };
+  return { includes: [includes], linter: { rules: { style: { noRestrictedImports: { level: "error", options } } } } };
+}
+
+/** The table as a diagram: an arrow is there unless a longer way says the same. */
+export function moduleDiagram(): string {
+  const all = { ...MODULES, ...BESIDE };
+  const reaches = (from: string, to: string): boolean =>
+    (all[from]?.imports ?? []).some((next) => next === to || reaches(next, to));
+  const arrows = Object.entries(all).flatMap(([name, { imports }]) => {
+    const direct = imports.filter(
+      (to) => to !== "core" && !imports.some((other) => other !== to && reaches(other, to)),
+    );
+    return direct.map((to) => `  ${name} --> ${to}`);
+  });
+  const boxes = Object.entries(all).map(([name, { holds }]) => `  ${name}["${name}: ${holds}"]`);
+  const topmost = IMPORT_BESIDE.flatMap((name) => Object.keys(BESIDE).map((folder) => `  ${name} --> ${folder}`));
+  return ["```mermaid", "flowchart TB", ...boxes, "", ...arrows, ...topmost, "```"].join("\n");
+}

@@ -1,0 +1,205 @@
+/**
+ * Gauntlet against gateways that nobody here wrote, in front of the reference gateway as their provider: installs them,
+ * starts them on loopback, runs their example (`examples/NAME`) and holds what it shows against `examples/NAME/expected.yaml`.
+ *
+ *     npm run build && npm run prove:gateways                 all that this machine can have
+ *     npm run prove:gateways -- portkey litellm               these; one that cannot be had is a failure then
+ *     npm run prove:gateways -- --folder DIR                  keeps what is installed, and the runs
+ *     npm run prove:gateways -- --write                       renews the reports under docs/real-gateways
+ *     npm run prove:gateways -- --at-once 3                   so many side by side
+ */
+import { randomBytes } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import yargs from "yargs";
+import type { CheckResult, RunRecord } from "../../src/record/index.ts";
+import { type Finished, MAIN, startGauntlet } from "../../test/support/gauntlet.ts";
+import { recordFaults } from "../../test/support/record-schema.ts";
+import { type Compared, compareWith, readExpected } from "./gateways/expected.ts";
+import type { Gateway, Place } from "./gateways/gateway.ts";
+import { litellm, litellmWithoutDatabase } from "./gateways/litellm.ts";
+import { portkey } from "./gateways/portkey.ts";
+import { freePort, run } from "./gateways/program.ts";
+import { startProvider } from "./gateways/provider.ts";
+
+const GATEWAYS: readonly Gateway[] = [portkey, litellmWithoutDatabase, litellm];
+
+/** Port that the examples expect the provider on; side by side every gateway has a provider of its own, on any port. */
+const PROVIDER_PORT = 9100;
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const REPORTS = join(ROOT, "docs/real-gateways");
+
+const args = await yargs(process.argv.slice(2))
+  .option("folder", { type: "string", describe: "Keeps what is installed, and the runs" })
+  .option("write", { type: "boolean", default: false, describe: "Renews docs/real-gateways" })
+  .option("at-once", { type: "number", default: 1, describe: "How many gateways are tried side by side" })
+  .strictOptions()
+  .parseAsync();
+
+const names = args._.map(String);
+const strangers = names.filter((name) => !GATEWAYS.some((gateway) => gateway.name === name));
+if (strangers.length > 0) throw new Error(`There is no gateway ${strangers.join(", ")}.`);
+if (!existsSync(MAIN)) throw new Error("There is no dist: npm run build makes it.");
+
+// Side by side there are more programs to end with this process than Node expects of one.
+process.setMaxListeners(50);
+// Whatever was started ends with this process, however that ends (`startProgram`).
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
+
+const startedMs = Date.now();
+const folder = args.folder ?? mkdtempSync(join(tmpdir(), "gauntlet-prove-gateways-"));
+mkdirSync(join(folder, "runs"), { recursive: true });
+
+interface Tried extends Compared {
+  readonly name: string;
+}
+
+const tried: Tried[] = [];
+const faults: string[] = [];
+const leftOut: string[] = [];
+
+const chosen = GATEWAYS.filter(({ name }) => names.length === 0 || names.includes(name));
+const installed = chosen.filter(wasInstalled);
+await Promise.all(
+  Array.from({ length: args.atOnce }, async () => {
+    for (let gateway = installed.shift(); gateway !== undefined; gateway = installed.shift()) await prove(gateway);
+  }),
+);
+
+if (args.write) writeReports(tried.map(({ name }) => name));
+if (args.folder === undefined) rmSync(folder, { recursive: true, force: true });
+const sum = (field: "failures" | "warnings") => tried.reduce((all, one) => all + one[field], 0);
+const told = [
+  `${tried.length} ${tried.length === 1 ? "gateway" : "gateways"}`,
+  ...(leftOut.length === 0 ? [] : [`left out: ${leftOut.join(", ")}`]),
+  `${sum("failures")} failures and ${sum("warnings")} warnings${faults.length === 0 ? " as expected" : ""}`,
+  ...(faults.length === 0 ? [] : [`${faults.length} not as expected`]),
+];
+console.log(`prove:gateways: ${told.join(", ")}, in ${minutes(startedMs)} min`);
+process.exitCode = faults.length === 0 ? 0 : 1;
+
+function minutes(sinceMs: number): string {
+  return ((Date.now() - sinceMs) / 60_000).toFixed(1);
+}
+
+/** Installs a gateway. @returns `false` where there can be none; what goes wrong is a fault. */
+function wasInstalled(gateway: Gateway): boolean {
+  const { name } = gateway;
+  const missing = gateway.missing();
+  if (missing !== undefined) {
+    console.log(`${name}: left out: ${missing}`);
+    leftOut.push(name);
+    if (names.includes(name)) faults.push(`${name}: ${missing}`);
+    return false;
+  }
+  const beganMs = Date.now();
+  try {
+    gateway.install(folder);
+  } catch (error) {
+    fault(name, error);
+    return false;
+  }
+  console.log(`${name}: installed after ${minutes(beganMs)} min`);
+  return true;
+}
+
+async function prove(gateway: Gateway): Promise<void> {
+  const { name } = gateway;
+  try {
+    const compared = await tryGateway(gateway);
+    tried.push({ name, ...compared });
+    for (const one of compared.faults) fault(name, one);
+  } catch (error) {
+    fault(name, error);
+  }
+}
+
+function fault(name: string, what: unknown): void {
+  console.log(`FAIL ${name}:`, what);
+  faults.push(`${name}: ${what}`);
+}
+
+/** One gateway, from its start to what its run showed. */
+async function tryGateway(gateway: Gateway): Promise<Compared> {
+  const { name } = gateway;
+  const beganMs = Date.now();
+  const work = join(folder, "runs", name);
+  rmSync(work, { recursive: true, force: true });
+  const [example, out, logs] = [join(work, "example"), join(work, "run"), join(work, "logs")];
+  const [port, providerPort] = [await freePort(gateway.port), await freePort(args.atOnce === 1 ? PROVIDER_PORT : 0)];
+  copyExample(name, example, { [gateway.port]: port, [PROVIDER_PORT]: providerPort });
+  const secret = (prefix: string) => `${prefix}-${randomBytes(18).toString("hex")}`;
+  const env = { PROVIDER_KEY: secret("gk"), LITELLM_MASTER_KEY: secret("sk") };
+  const place: Place = { example, tools: folder, logs, port, env };
+  const setUp = () => run([process.execPath, "set-up.mjs"], { cwd: example, env });
+
+  const { cut } = gateway;
+  await using _provider = await startProvider({ port: providerPort, key: env.PROVIDER_KEY, cut, folder: work, logs });
+  if (gateway.setUp === "before") setUp();
+  await using _gateway = await gateway.start(place);
+  if (gateway.setUp === "after") setUp();
+  console.log(`${name}: answers after ${minutes(beganMs)} min`);
+
+  const done = await conform(example, out, env);
+  writeFileSync(join(logs, "gauntlet.log"), done.stdout + done.stderr);
+  // 0 and 1 are verdicts, 4 is a run that could not judge everything; the rest are accidents.
+  if (done.code !== 0 && done.code !== 1)
+    throw new Error(`the run ended with ${done.code}:\n${done.stderr.slice(-2_000)}`);
+  if (!existsSync(join(out, "report.html"))) throw new Error("the run left no report.html");
+  const damage = recordFaults(out);
+  if (damage.length > 0) throw new Error(`the record is not what its schema says: ${damage.join("\n")}`);
+  const record = JSON.parse(readFileSync(join(out, "run.json"), "utf8")) as RunRecord;
+  const compared = compareWith(readExpected(join(example, "expected.yaml")), record.checks);
+  console.log(`${name}: ${counts(record.checks)}, exit code ${done.code}, after ${minutes(beganMs)} min`);
+  return compared;
+}
+
+/** Runs the suites, as a user would. */
+async function conform(cwd: string, out: string, env: Record<string, string>): Promise<Finished> {
+  await using running = startGauntlet(["conform", "--target", "gauntlet.yaml", "--out", out], env, cwd);
+  const end = () => running.child.kill("SIGKILL");
+  process.once("exit", end);
+  const done = await running.finished;
+  process.removeListener("exit", end);
+  return done;
+}
+
+function counts(checks: readonly CheckResult[]): string {
+  const statuses = new Map<string, number>();
+  for (const { status } of checks) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  return [...statuses].map(([status, count]) => `${count} ${status}`).join(", ");
+}
+
+/** A copy to work in: set-up scripts leave keys there. Ports that are taken are replaced. */
+function copyExample(name: string, to: string, ports: Readonly<Record<number, number>>): void {
+  const from = join(ROOT, "examples", name);
+  cpSync(from, to, { recursive: true, filter: (path) => !path.endsWith("/keys") });
+  for (const file of readdirSync(to, { withFileTypes: true })) {
+    if (!file.isFile()) continue;
+    const path = join(to, file.name);
+    const text = readFileSync(path, "utf8").replaceAll(/127\.0\.0\.1:(\d+)/g, (whole, port) => {
+      const other = ports[Number(port)];
+      return other === undefined ? whole : `127.0.0.1:${other}`;
+    });
+    writeFileSync(path, text);
+  }
+}
+
+/** Copies the reports of the runs of this time; the table beside each other needs all of them. */
+function writeReports(written: readonly string[]): void {
+  const runOf = (name: string) => join(folder, "runs", name, "run");
+  for (const name of written) {
+    cpSync(join(runOf(name), "report.html"), join(REPORTS, `${name}.html`));
+    cpSync(join(runOf(name), "summary.md"), join(REPORTS, `${name}.md`));
+  }
+  if (written.length < GATEWAYS.length) {
+    console.log("rows.md is left as it is: it is renewed when all gateways were tried");
+    return;
+  }
+  const runs = GATEWAYS.map(({ name, title }) => `${title}=${runOf(name)}`);
+  const script = join(ROOT, "scripts/docs/rows-of-runs.ts");
+  writeFileSync(join(REPORTS, "rows.md"), run([process.execPath, "--import", "tsx", script, ...runs], { cwd: ROOT }));
+}

@@ -1,0 +1,39 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { MAIN } from "../../../test/support/gauntlet.ts";
+import { type Program, startProgram } from "./program.ts";
+
+/**
+ * How the provider behind every gateway is started: the reference gateway, with limits that nobody meets and a model that is
+ * silent for longer than anybody waits. `examples/README.md` shows the same.
+ */
+export const PROVIDER_OPTIONS = "--limits 600000:10000 --upstream-timeout 60000";
+
+/** How its streams break off: the connection is cut, or the stream ends properly and too early, both without a word. */
+export const CUTS = {
+  connection: "--variant errors.cut-stream-without-item",
+  end: "--fault upstream.cut-without-word",
+} as const;
+
+export interface ProviderOptions {
+  readonly port: number;
+  /** The operator's key. */
+  readonly key: string;
+  readonly cut: keyof typeof CUTS;
+  readonly folder: string;
+  readonly logs: string;
+}
+
+export async function startProvider({ port, key, cut, folder, logs }: ProviderOptions): Promise<Program> {
+  const keys = join(folder, "provider-keys.json");
+  writeFileSync(keys, JSON.stringify({ valid: key }), { mode: 0o600 });
+  const options = ["--port", String(port), "--keys", keys, ...`${PROVIDER_OPTIONS} ${CUTS[cut]}`.split(" ")];
+  const program = startProgram({
+    name: "provider",
+    command: [process.execPath, MAIN, "gateway", ...options],
+    cwd: folder,
+    logs,
+  });
+  await program.answers(`http://127.0.0.1:${port}/v1/models`, 20_000, { authorization: `Bearer ${key}` });
+  return program;
+}

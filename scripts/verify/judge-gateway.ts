@@ -1,0 +1,31 @@
+import { type Instance, instancesOf, runChecks, suiteOf, Traffic } from "../../src/checks/index.ts";
+import { prepare } from "../../src/cli/preflight.ts";
+import type { CheckResult } from "../../src/record/index.ts";
+import { startGateway } from "../../src/reference-gateway/index.ts";
+import { describeEmbedded, type ReadyLine } from "../../src/target/index.ts";
+import { CHECKS } from "../../suites/index.ts";
+
+export interface JudgeOptions {
+  readonly faults?: readonly string[];
+  readonly variants?: readonly string[];
+  readonly suites?: readonly string[];
+  readonly instances?: readonly Instance[];
+}
+
+export interface Judged {
+  readonly results: readonly CheckResult[];
+  readonly requests: number;
+}
+
+/** Starts a reference gateway in this process with the given switches and judges it. */
+export async function judgeGateway({ faults = [], variants = [], suites, instances }: JudgeOptions): Promise<Judged> {
+  const chosen =
+    instances ?? CHECKS.filter(({ id }) => suites === undefined || suites.includes(suiteOf(id))).flatMap(instancesOf);
+  await using gateway = await startGateway({ faults, variants });
+  const { target, supplier } = describeEmbedded(gateway.ready as unknown as ReadyLine);
+  const controller = new AbortController();
+  await using traffic = new Traffic({ target, supplier, seed: 7, signal: controller.signal });
+  await prepare(traffic);
+  const results = await runChecks({ instances: chosen, traffic });
+  return { results, requests: traffic.budget.requests };
+}

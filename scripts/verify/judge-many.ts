@@ -1,0 +1,84 @@
+/**
+ * Judges the reference gateway once per fault or variant and appends one JSON line each; a worker of `prove.ts`:
+ *
+ *     tsx scripts/verify/judge-many.ts faults|variants OUT.jsonl [--names FILE] [--concurrency 5] [--suites a,b] [--until MS]
+ *
+ * Names that OUT already holds are skipped, so that an interrupted run goes on where it stopped.
+ */
+import { appendFileSync, readFileSync } from "node:fs";
+import yargs from "yargs";
+import { suiteOf } from "../../src/checks/index.ts";
+import { FAULTS, VARIANTS } from "../../src/reference-gateway/index.ts";
+import { CHECKS } from "../../suites/index.ts";
+import { judgeGateway } from "./judge-gateway.ts";
+import { type Judgement, readJudgements } from "./judgement.ts";
+
+/** Areas whose faults only the limits suites show; these wait for one-minute windows. */
+const LIMIT_AREAS = ["rate", "slots", "retry-after", "rate-headers"];
+const LIMIT_SUITES = ["limits", "retry-after", "errors", "auth", "service"];
+const QUICK_SUITES = [...new Set(CHECKS.map(({ id }) => suiteOf(id)))].filter(
+  (suite) => suite !== "limits" && suite !== "retry-after",
+);
+const HANG_MS = 600_000;
+
+const args = await yargs(process.argv.slice(2))
+  .command("$0 <kind> <out>", "judge faults or variants", (y) =>
+    y
+      .positional("kind", { choices: ["faults", "variants"] as const, demandOption: true })
+      .positional("out", { type: "string", demandOption: true }),
+  )
+  .option("concurrency", { type: "number", default: 5 })
+  .option("names", { type: "string" })
+  .option("suites", { type: "string" })
+  .option("until", { type: "number", describe: "Time of day, ms, after which none is begun" })
+  .strict()
+  .parseAsync();
+const { kind, out } = args as unknown as { kind: "faults" | "variants"; out: string };
+
+interface Switch {
+  readonly name: string;
+  readonly area: string;
+}
+
+/** The suites that can show a fault; `undefined` for all. */
+function suitesOf({ name, area }: Switch): readonly string[] | undefined {
+  if (args.suites !== undefined) return args.suites.split(",");
+  if (kind === "variants" || area === "load") return undefined;
+  const isLimit = LIMIT_AREAS.includes(area) || (area === "denial" && /rate|concurrency/.test(name));
+  return isLimit ? LIMIT_SUITES : QUICK_SUITES;
+}
+
+async function judgeOne(wanted: Switch): Promise<Pick<Judgement, "requests" | "bad">> {
+  const suites = suitesOf(wanted);
+  const { results, requests } = await judgeGateway({
+    [kind]: [wanted.name],
+    ...(suites === undefined ? {} : { suites }),
+  });
+  const bad = results
+    .filter(({ status }) => !["pass", "observed", "not-applicable"].includes(status))
+    .map(({ id, status, violated, message }) => ({ id, status, rows: violated, message: message.slice(0, 240) }));
+  return { requests, bad };
+}
+
+const done = new Set(readJudgements(out).map(({ name }) => name));
+const names = args.names === undefined ? undefined : readFileSync(args.names, "utf8").split("\n");
+const all: readonly Switch[] = kind === "faults" ? FAULTS : VARIANTS;
+const queue = all.filter(({ name }) => !done.has(name) && (names?.includes(name) ?? true));
+
+async function work(): Promise<void> {
+  for (let wanted = queue.shift(); wanted !== undefined; wanted = queue.shift()) {
+    if (Date.now() > (args.until ?? Number.POSITIVE_INFINITY)) return;
+    const startedMs = Date.now();
+    const hung = new Promise<never>((_, reject) => setTimeout(() => reject(new Error("HUNG")), HANG_MS).unref());
+    const outcome = await Promise.race([judgeOne(wanted), hung]).catch((error: unknown) => ({
+      requests: 0,
+      bad: [],
+      error: String(error),
+    }));
+    const judgement: Judgement = { kind, name: wanted.name, ms: Date.now() - startedMs, ...outcome };
+    appendFileSync(out, `${JSON.stringify(judgement)}\n`);
+  }
+}
+
+await Promise.all(Array.from({ length: args.concurrency }, work));
+process.exit(0);

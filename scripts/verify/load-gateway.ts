@@ -1,0 +1,52 @@
+import { Redactor } from "../../src/http-recorder/index.ts";
+import { runTier } from "../../src/load/index.ts";
+import type { LoadRun } from "../../src/record/index.ts";
+import { startGateway } from "../../src/reference-gateway/index.ts";
+import { describeEmbedded, type ReadyLine } from "../../src/target/index.ts";
+import { http2Front } from "../../test/support/http2-front.ts";
+
+export interface LoadGatewayOptions {
+  readonly faults?: readonly string[];
+  readonly variants?: readonly string[];
+  /** Limits of the account; small ones keep many runs side by side cheap. */
+  readonly limits?: { readonly rpm: number; readonly inFlight: number };
+  readonly length?: "thorough" | "brief" | "quick";
+  /** Through a front that speaks HTTP/2; default false. */
+  readonly http2?: boolean;
+}
+
+/** Starts a reference gateway in this process with the given switches and runs a tier of these limits against it. */
+export async function loadGateway({
+  faults = [],
+  variants = [],
+  limits = { rpm: 300, inFlight: 24 },
+  length = "thorough",
+  http2 = false,
+}: LoadGatewayOptions): Promise<LoadRun> {
+  await using gateway = await startGateway({ faults, variants, limits });
+  const { target: own } = describeEmbedded(gateway.ready as unknown as ReadyLine);
+  await using front = http2 ? await http2Front(own.baseUrl) : undefined;
+  const target = front === undefined ? own : { ...own, baseUrl: front.baseUrl, http: 2 as const };
+  const { valid, second = valid } = target.keys;
+  const never = new AbortController().signal;
+  const { run } = await runTier(
+    { name: "tier", limits, written: null, length },
+    {
+      target,
+      keys: [valid, second],
+      seed: 7,
+      stop: never,
+      abort: never,
+      redactor: new Redactor([]),
+      onSample: () => undefined,
+      calibration: null,
+    },
+  );
+  return run;
+}
+
+/** Names of what a run found broken, each once; those that only warn have a question mark. */
+export function brokenIn(run: LoadRun): string[] {
+  const broken = run.phases.flatMap(({ findings }) => findings.filter(({ outcome }) => outcome === "broken"));
+  return [...new Set(broken.map(({ name, weight }) => (weight === "fail" ? name : `${name}?`)))];
+}

@@ -1,0 +1,122 @@
+/**
+ * What load alone can tell: tier runs against defects of the reference gateway, which must be found by the finding that they
+ * belong to, and against sound gateways of unusual kinds, which must not be blamed. Every run counts: none is repeated.
+ *
+ *     npm run prove:load                                       the table below, brief runs, about six minutes
+ *     npm run prove:load -- --all faults --out OUT.jsonl       every fault, or every variant, one JSON line each, for reading
+ *
+ * With `--all` names that OUT already holds are skipped.
+ */
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import yargs from "yargs";
+import { sleep } from "../../src/core/index.ts";
+import { FAULTS, VARIANTS } from "../../src/reference-gateway/index.ts";
+import { brokenIn, loadGateway } from "./load-gateway.ts";
+
+/** Defects, and the finding by which a brief run must name each; one that warns has a question mark. */
+const EXPECTED: Readonly<Record<string, string>> = {
+  "rate.never-enforced": "rate.not-enforced",
+  "rate.tripled": "rate.exceeded",
+  "rate.checked-before-counted": "rate.exceeded",
+  "rate.halved": "rate.denied-below-limit",
+  "slots.one-too-many": "slots.exceeded",
+  "slots.one-too-few": "slots.denied-early",
+  "slots.leaked-by-streams": "slots.leaked",
+  "retry-after.missing": "retry-after.missing",
+  "retry-after.word": "retry-after.unusable?",
+  "load.answers-crossed": "answers.crossed",
+};
+
+/** Sound gateways. */
+const SOUND = ["limits.fixed-window", "limits.token-bucket", "hints.http-date", "stream.crlf"];
+
+/** Share of the runs that may come to no verdict because the machine was busy. */
+const MOST_UNDECIDED = 0.25;
+
+const args = await yargs(process.argv.slice(2))
+  .option("all", { choices: ["faults", "variants"] as const, describe: "Every one of a kind, judged by nobody" })
+  .option("out", { type: "string", describe: "With --all: file for one line of each run" })
+  .option("concurrency", { type: "number", default: 6 })
+  .option("only", { type: "string", default: "" })
+  .option("brief", { type: "boolean", default: false, describe: "With --all: brief runs" })
+  .implies("all", "out")
+  .strict()
+  .parseAsync();
+
+type Kind = "faults" | "variants";
+interface Job {
+  readonly kind: Kind;
+  readonly name: string;
+}
+
+async function runOf({ kind, name }: Job, length: "brief" | "thorough") {
+  const startedMs = Date.now();
+  const outcome = await loadGateway({ [kind]: [name], length }).then(
+    (run) => ({
+      verdict: run.verdict,
+      broken: brokenIn(run),
+      reasons: run.reasons,
+      phases: run.phases.map(({ name: phase, verdict, message }) => `${phase} ${verdict}: ${message}`),
+    }),
+    (error: unknown) => ({ error: String(error) }),
+  );
+  return { name, s: Math.round((Date.now() - startedMs) / 1_000), ...outcome };
+}
+
+/** Side by side, staggered: full houses that begin together would starve each other in one process. */
+async function each(jobs: readonly Job[], work: (job: Job) => Promise<void>): Promise<void> {
+  const queue = jobs.filter(({ name }) => new RegExp(args.only).test(name));
+  await Promise.all(
+    Array.from({ length: args.concurrency }, async (_, index) => {
+      await sleep(index * 9_000);
+      for (let job = queue.shift(); job !== undefined; job = queue.shift()) await work(job);
+    }),
+  );
+}
+
+async function everyOne(kind: Kind, out: string): Promise<void> {
+  const lines = existsSync(out) ? readFileSync(out, "utf8").split("\n").filter(Boolean) : [];
+  const done = new Set(lines.map((line) => (JSON.parse(line) as { name: string }).name));
+  const names = (kind === "faults" ? FAULTS : VARIANTS).map(({ name }) => name).filter((name) => !done.has(name));
+  await each(
+    names.map((name) => ({ kind, name })),
+    async (job) => {
+      const came = await runOf(job, args.brief ? "brief" : "thorough");
+      appendFileSync(out, `${JSON.stringify(came)}\n`);
+    },
+  );
+}
+
+async function proven(): Promise<number> {
+  const wrong: string[] = [];
+  let undecided = 0;
+  let ran = 0;
+  const jobs: Job[] = [
+    ...Object.keys(EXPECTED).map((name) => ({ kind: "faults" as const, name })),
+    ...SOUND.map((name) => ({ kind: "variants" as const, name })),
+  ];
+  await each(jobs, async (job) => {
+    const came = await runOf(job, "brief");
+    ran++;
+    const { name, kind } = job;
+    const told = "error" in came ? came.error : `${came.verdict}: ${came.broken.join(", ") || "nothing broken"}`;
+    const wanted = EXPECTED[name];
+    const holds =
+      !("error" in came) &&
+      (kind === "variants" ? came.broken.length === 0 : wanted !== undefined && came.broken.includes(wanted));
+    const isOpen = !("error" in came) && came.verdict === "inconclusive" && came.broken.length === 0;
+    if (isOpen) undecided++;
+    else if (!holds) wrong.push(name);
+    console.log(
+      `${isOpen ? "open" : holds ? "ok  " : "BAD "} ${name}: ${told}${"reasons" in came && isOpen ? ` (${came.reasons.join("; ")})` : ""}`,
+    );
+  });
+  console.log(
+    `prove:load: ${ran} runs, ${wrong.length} not as they should be${wrong.length === 0 ? "" : ` (${wrong.join(", ")})`}, ${undecided} without a verdict`,
+  );
+  if (wrong.length > 0 || ran === 0) return 1;
+  return undecided > ran * MOST_UNDECIDED ? 4 : 0;
+}
+
+if (args.all === undefined) process.exitCode = await proven();
+else await everyOne(args.all, args.out as string);

@@ -1,0 +1,11 @@
+/** Tests that `npm test` leaves to `npm run prove:long`, so that it stays under six minutes on two cores. */
+export const LONG_TESTS: readonly string[] = [
+  "test/adversary/hostile-clients.test.ts",
+  "test/adversary/losing-nothing.test.ts",
+  "test/cli/client.test.ts",
+  "test/cli/compare.test.ts",
+  "test/cli/policy.test.ts",
+  "test/cli/slower-and-slower.test.ts",
+  "test/load/analysis/rate-inference.test.ts",
+  "test/requirements/emitted.test.ts",
+];

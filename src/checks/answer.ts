@@ -1,0 +1,206 @@
+import { member } from "../core/index.ts";
+import {
+  type Endpoint,
+  type ErrorReading,
+  type HeaderList,
+  header,
+  headerValues,
+  type Mode,
+  parseJson,
+  type ReplyReading,
+  readError,
+  readReply,
+  readStream,
+  type StreamReading,
+} from "../dialects/index.ts";
+import type { Exchange } from "../http-recorder/index.ts";
+import { type DenialWords, specReason } from "./contract.ts";
+import { Kept } from "./kept.ts";
+
+/** Where a gateway puts what judges read; from the target file, kept in the record for a later judgement. */
+export interface ReadingRules {
+  readonly reasonHeader: string;
+  readonly actionHeader: string;
+  /** JSON pointer of the reason, when the target's contract says that it stands in the body. */
+  readonly reasonPointer?: string | undefined;
+  /** The gateway's own words for denials, when its contract has any. */
+  readonly denials?: readonly DenialWords[] | undefined;
+}
+
+/** What was asked, as far as reading the answer needs it. */
+export interface Asked {
+  readonly endpoint: Endpoint;
+  readonly mode: Mode;
+  /**
+   * `good`: must be served; cross-cutting checks rely on it. `either`: may be served or denied. `odd` and `denied`:
+   * something about it is wrong on purpose.
+   */
+  readonly intent: "good" | "either" | "odd" | "denied";
+  /** Account whose limits it counts against. */
+  readonly account: string;
+  /** Requests of ours in flight on that account when it was sent, this one included. */
+  readonly inFlight: number;
+  /** Rate limit of that account, requests per minute, where the target tells it. */
+  readonly rpm?: number | undefined;
+  /** Unique text in the prompt, if any. */
+  readonly nonce?: string | undefined;
+  /** The repetition of a request that met an ambient denial or a stale connection. */
+  readonly repeats?: string | undefined;
+}
+
+/** Characters of a reason that a sentence shows: a header may hold a quarter of a megabyte. */
+const LONGEST_REASON = 120;
+/** A body whose readings may be forgotten: JSON of many small parts takes twenty times its length in memory. */
+const LARGE_BYTES = 128 * 1024;
+const MANY_EVENTS = 4_000;
+const isSmall = (): boolean => false;
+
+/** An exchange with the means to read it. Readings are made on demand and kept. */
+export class Answer {
+  readonly exchange: Exchange;
+  readonly asked: Asked;
+  readonly #rules: ReadingRules;
+  readonly #json = new Kept(() => parseJson(this.text));
+  readonly #reply = new Kept(() => readReply(this.asked.endpoint === "messages" ? "messages" : "chat", this.json));
+  readonly #stream = new Kept(() => readStream(this.bytes));
+  readonly #error = new Kept(() => readError(this.text));
+
+  constructor(exchange: Exchange, asked: Asked, rules: ReadingRules) {
+    this.exchange = exchange;
+    this.asked = asked;
+    this.#rules = rules;
+  }
+
+  get id(): string {
+    return this.exchange.id;
+  }
+
+  /** Status of the final response; `undefined` when there was none. */
+  get status(): number | undefined {
+    return this.exchange.response?.status;
+  }
+
+  get headers(): HeaderList {
+    return this.exchange.response?.headers ?? [];
+  }
+
+  header(name: string): string | undefined {
+    return header(this.headers, name);
+  }
+
+  headerValues(name: string): readonly string[] {
+    return headerValues(this.headers, name);
+  }
+
+  /** Wall clock when its last byte arrived, ms. */
+  get arrivedAtMs(): number {
+    const { startedAtMs, timeline } = this.exchange;
+    return startedAtMs + (timeline.endUs - timeline.dueUs) / 1_000;
+  }
+
+  /** Whether the whole message arrived. */
+  get complete(): boolean {
+    return this.exchange.ending.kind === "complete";
+  }
+
+  /** Served to the end: 2xx, whole, and no error in place of output. */
+  get admitted(): boolean {
+    const { status = 0 } = this;
+    if (!this.complete || status < 200 || status > 299) return false;
+    if (this.asked.endpoint === "models") return true;
+    if (this.streamed) return this.stream.errors.length === 0;
+    return this.reply.error === undefined;
+  }
+
+  /** The named reason of a denial: the specification's, where the target's contract knows the gateway's word. */
+  get reason(): string | undefined {
+    return specReason(this.#rules.denials, { status: this.status, word: this.ownReason, text: () => this.text });
+  }
+
+  /** The reason as the gateway put it. */
+  get ownReason(): string | undefined {
+    const { reasonPointer, reasonHeader } = this.#rules;
+    if (reasonPointer === undefined) return this.header(reasonHeader);
+    const value = atPointer(this.json, reasonPointer);
+    return typeof value === "string" ? value : undefined;
+  }
+
+  get action(): string | undefined {
+    return this.header(this.#rules.actionHeader);
+  }
+
+  /** Body as text; bytes that are not UTF-8 become replacement characters. */
+  get text(): string {
+    const body = this.exchange.response?.body;
+    return body?.text ?? Buffer.from(body?.base64 ?? "", "base64").toString("utf8");
+  }
+
+  get bytes(): Uint8Array {
+    const body = this.exchange.response?.body;
+    return body?.text === undefined ? Buffer.from(body?.base64 ?? "", "base64") : Buffer.from(body.text, "utf8");
+  }
+
+  /** Body as JSON; `undefined` when it is not. */
+  get json(): unknown {
+    return this.#json.get(() => (this.exchange.response?.body.bytes ?? 0) > LARGE_BYTES);
+  }
+
+  get reply(): ReplyReading {
+    return this.#reply.get(isSmall);
+  }
+
+  /** Whether the body came as a stream of items and not as one document, whatever was asked. */
+  get streamed(): boolean {
+    if (this.asked.mode !== "stream") return this.stream.framing === "event-stream";
+    return this.stream.framing !== "single-json" || isChunk(this.json);
+  }
+
+  get stream(): StreamReading {
+    return this.#stream.get(
+      ({ events }) => events.length > MANY_EVENTS || events.some(({ raw }) => raw.length > LARGE_BYTES),
+    );
+  }
+
+  get error(): ErrorReading {
+    return this.#error.get(isSmall);
+  }
+
+  /** Reply text however it came; `undefined` when there is no place for it, or its shape is unknown. */
+  get replyText(): string | undefined {
+    return (this.streamed ? this.stream.text : this.reply.text) ?? undefined;
+  }
+
+  /** Milliseconds from sending to the end of the exchange. */
+  get durationMs(): number {
+    const { sentUs, dueUs, endUs } = this.exchange.timeline;
+    return (endUs - (sentUs ?? dueUs)) / 1_000;
+  }
+
+  /** What happened, in a few words: `429 rate_limit_exceeded`, `200, then reset`, `no answer (deadline)`. */
+  get summary(): string {
+    const { kind, detail } = this.exchange.ending;
+    const after = kind === "complete" ? "" : `${kind}${detail === undefined ? "" : `: ${detail}`}`;
+    if (this.status === undefined) return `no answer (${after})`;
+    const { reason } = this;
+    const ownReason = this.ownReason?.slice(0, LONGEST_REASON);
+    const translated = reason === this.ownReason ? "" : ` (read as ${reason})`;
+    const named = ownReason === undefined ? `${this.status}` : `${this.status} ${ownReason}${translated}`;
+    return after === "" ? named : `${named}, then ${after}`;
+  }
+}
+
+/** A single chunk: a stream of one item is still a stream. */
+function isChunk(json: unknown): boolean {
+  const choices = member(json, "choices");
+  return Array.isArray(choices) && member(choices[0], "delta") !== undefined;
+}
+
+/** The value at a JSON pointer (RFC 6901), or `undefined`. */
+export function atPointer(json: unknown, pointer: string): unknown {
+  let value = json;
+  for (const step of pointer.split("/").slice(1)) {
+    const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    value = Array.isArray(value) ? value[Number(name)] : member(value, name);
+  }
+  return value;
+}

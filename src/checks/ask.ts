@@ -1,0 +1,153 @@
+import { InternalError } from "../core/index.ts";
+import {
+  type Dialect,
+  type Endpoint,
+  endpointUrl,
+  type HeaderList,
+  type Mode,
+  requestBody,
+  type Turn,
+} from "../dialects/index.ts";
+import type { Bounds } from "../http-recorder/index.ts";
+import type { Key, KeyName, ModelRole, Target } from "../target/index.ts";
+import { type BodyForm, CHUNKS, writeBody } from "./body-form.ts";
+import { NotSupplied } from "./need.ts";
+
+/** A request as a probe describes it: a good one, with exactly what is changed about it. */
+export interface Ask {
+  /** Default: the dialect of the instance. */
+  readonly endpoint?: Endpoint;
+  readonly mode?: Mode;
+  /** Which key; `null` sends no credential. Default `valid`. */
+  readonly key?: KeyName | Key | null;
+  /** The whole `Authorization` value, in place of `Bearer` and a key. */
+  readonly authorization?: string;
+  /** A role of the target's models, or `{ id }` for a model by its id. Default: the plain model of the dialect. */
+  readonly model?: ModelRole | { readonly id: string };
+  /** Default: a short text with a nonce. */
+  readonly prompt?: string | readonly Turn[];
+  readonly maxTokens?: number;
+  readonly system?: string;
+  /** Explicit value of `stream`, when it is not what the mode says. */
+  readonly stream?: boolean;
+  /** Fields set or replaced in the body. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+  /** Fields left out of the body. */
+  readonly omit?: readonly string[];
+  /** How the document is written and framed; default: without spaces, with its length. */
+  readonly form?: BodyForm;
+  /** The body itself, in place of a JSON document. */
+  readonly rawBody?: string | Uint8Array;
+  readonly method?: string;
+  /** Path below the base address, in place of the endpoint's. */
+  readonly path?: string;
+  /** Added to the path. */
+  readonly query?: string;
+  /** Headers added, or replaced when the name is already there. */
+  readonly headers?: HeaderList;
+  /** Headers left out, by name. */
+  readonly without?: readonly string[];
+  readonly freshConnection?: boolean;
+  /** What the probe expects: cross-cutting checks rely on it. Default `good`. */
+  readonly intent?: "good" | "either" | "odd" | "denied";
+  /** `false`: a 429 is the answer that is wanted, and nothing is waited out or repeated. */
+  readonly patient?: boolean;
+  readonly bounds?: Partial<Bounds>;
+}
+
+export interface BuiltRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: HeaderList;
+  readonly body: string | Uint8Array | undefined;
+  readonly pieces?: number;
+  readonly keyName: string | undefined;
+}
+
+const USER_AGENT = "gateway-gauntlet";
+
+/** Puts an ask on the wire's terms: address, headers in order, body. */
+export function buildRequest(
+  target: Target,
+  ask: Ask,
+  endpoint: Endpoint,
+  prompt: string | readonly Turn[],
+): BuiltRequest {
+  const url = new URL(
+    ask.path === undefined ? endpointUrl(target.baseUrl, endpoint) : target.baseUrl.replace(/\/+$/, "") + ask.path,
+  );
+  if (ask.query !== undefined) url.search = ask.query;
+  const method = ask.method ?? (endpoint === "models" ? "GET" : "POST");
+  const body = bodyOf(target, ask, endpoint, prompt);
+  const key = keyOf(target, ask.key);
+  const authorization = ask.authorization ?? (key ? `Bearer ${key.reveal()}` : undefined);
+  const headers: (readonly [string, string])[] = [
+    ...(authorization === undefined ? [] : [["Authorization", authorization] as const]),
+    ...(body === undefined ? [] : [["Content-Type", "application/json"] as const]),
+    ...(endpoint === "messages" ? [[target.headers.version, target.headers.versionValue] as const] : []),
+    ["User-Agent", USER_AGENT],
+    ...extraHeaders(target, endpoint),
+  ];
+  const replaced = new Set(
+    [...(ask.headers ?? []).map(([name]) => name), ...(ask.without ?? [])].map((name) => name.toLowerCase()),
+  );
+  return {
+    method,
+    url: url.href,
+    headers: [...headers.filter(([name]) => !replaced.has(name.toLowerCase())), ...(ask.headers ?? [])],
+    body,
+    ...(ask.form === "in-chunks" ? { pieces: CHUNKS } : {}),
+    // A header of the probe's own making is no key of ours, even where it resembles one.
+    keyName: ask.authorization === undefined ? key?.name : undefined,
+  };
+}
+
+/** Fixed headers of the target; one of an endpoint replaces one of all. */
+function extraHeaders({ extraHeaders: { all, ...own } }: Target, endpoint: Endpoint): HeaderList {
+  const names = new Set(own[endpoint].map(([name]) => name.toLowerCase()));
+  return [...all.filter(([name]) => !names.has(name.toLowerCase())), ...own[endpoint]];
+}
+
+function keyOf(target: Target, key: Ask["key"]): Key | null {
+  if (key === undefined) return target.keys.valid;
+  if (typeof key !== "string") return key;
+  const known = target.keys[key];
+  // Going on would send the request without a credential, and the check would judge another row than it thinks.
+  if (known === undefined) throw new InternalError(`a probe uses the key "${key}" without declaring that it needs it`);
+  return known;
+}
+
+function bodyOf(
+  target: Target,
+  ask: Ask,
+  endpoint: Endpoint,
+  prompt: string | readonly Turn[],
+): string | Uint8Array | undefined {
+  if (ask.rawBody !== undefined) return ask.rawBody;
+  if (endpoint === "models" || ask.method === "GET" || ask.method === "HEAD" || ask.method === "OPTIONS")
+    return undefined;
+  const stream = ask.stream ?? (ask.mode === "stream" ? true : undefined);
+  const { maxTokens, system } = ask;
+  const body = requestBody(endpoint, {
+    model: modelOf(target, ask.model ?? "plain", endpoint),
+    prompt,
+    stream,
+    maxTokens,
+    system,
+  });
+  const entries = Object.entries({ ...body, ...ask.fields }).filter(([name]) => ask.omit?.includes(name) !== true);
+  return writeBody(entries, ask.form);
+}
+
+/**
+ * Model id of a role in a dialect. Roles that are needed are checked before a probe runs; the plain ones are found out
+ * at the start.
+ *
+ * @throws NotSupplied where the target names no such model and none could be found out: any id would be a guess.
+ */
+export function modelOf(target: Target, model: ModelRole | { readonly id: string }, dialect: Dialect): string {
+  if (typeof model === "object") return model.id;
+  const id = target.models[dialect][model];
+  if (id === undefined) throw new NotSupplied(`model.${model}`, dialect);
+  return id;
+}

@@ -1,0 +1,134 @@
+import type { Dialect, Mode } from "../dialects/index.ts";
+import type { Layer, RowId } from "../requirements/index.ts";
+import { ledgerRow } from "../requirements/index.ts";
+import type { Target } from "../target/index.ts";
+import type { Answer } from "./answer.ts";
+import type { Axes } from "./axes.ts";
+import type { Need } from "./need.ts";
+import type { Probe } from "./probe.ts";
+import type { Recordable } from "./recording.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** What an instance will send, for `--dry-run` and budgets. */
+export interface Cost {
+  /** Requests per instance, about: for checks over limits they depend on the target, and on the tier. */
+  readonly requests: number | ((target: Target, axes: Axes) => number);
+  /** Seconds that the specification makes it wait, e.g. for a rate window. */
+  readonly waitS?: number;
+}
+
+interface Declaration {
+  /** Suite and name; found with a plain text search and never given to anything else. */
+  readonly id: `${string}.${string}`;
+  /** What is demanded, as a sentence. */
+  readonly title: string;
+  /** Rows that it covers; their levels come from the ledger. */
+  readonly covers: readonly RowId[];
+  /** How it decides, and what to do when it fails; the generated documentation and `gauntlet explain` print it. */
+  readonly explains: string;
+}
+
+export interface CheckSpec<P extends Recordable> extends Declaration {
+  readonly needs?: readonly Need[];
+  readonly across?: {
+    readonly dialect?: readonly Dialect[];
+    readonly mode?: readonly Mode[];
+    readonly case?: readonly string[];
+  };
+  /** Dialect of a check that is not laid across both; default chat. */
+  readonly dialect?: Dialect;
+  /** Instances that share a lock run one after the other. */
+  readonly lock?: string | ((target: Target) => string);
+  /**
+   * Nothing else of the run is under way meanwhile, because it uses up what the others need, or measures time. Such
+   * checks come after the others, before them, or at the very end.
+   */
+  readonly alone?: boolean | "first" | "last" | ((target: Target) => boolean);
+  /** Runs beside all others and ends with them: it watches the gateway while they work. */
+  readonly beside?: boolean;
+  /** Any funded key shows it: the account with room for it is taken. Default: the account of `valid`. */
+  readonly anyKey?: boolean;
+  readonly cost: Cost;
+  /** Sends and records; decides nothing. */
+  probe(t: Probe): Promise<P>;
+  /** Decides; a pure function of the recording. */
+  judge(recording: P, verdict: Verdict, axes: Axes): void;
+}
+
+export interface WatchSpec extends Declaration {
+  /** Decides over the answers to everything that the run sent. Pure. */
+  judge(answers: readonly Answer[], verdict: Verdict): void;
+}
+
+/** A check that sends requests of its own. */
+export interface ProbingCheck extends Omit<CheckSpec<Recordable>, "judge"> {
+  readonly kind: "probe";
+  readonly layer: Layer;
+  judge(recording: Recordable, verdict: Verdict, axes: Axes): void;
+}
+
+/** A check that looks at the traffic of all others: what must hold of every answer. */
+export interface WatchingCheck extends WatchSpec {
+  readonly kind: "watch";
+  readonly layer: Layer;
+}
+
+export type Check = ProbingCheck | WatchingCheck;
+
+/** Declares a check. The recording's type ties probe and judge together and is forgotten afterwards. */
+export function defineCheck<P extends Recordable>(spec: CheckSpec<P>): ProbingCheck {
+  return {
+    ...spec,
+    kind: "probe",
+    layer: layerOf(spec),
+    judge: (recording, verdict, axes) => spec.judge(recording as P, verdict, axes),
+  };
+}
+
+export function defineWatch(spec: WatchSpec): WatchingCheck {
+  return { ...spec, kind: "watch", layer: layerOf(spec) };
+}
+
+/** A check belongs to the layer of its first row: specification before protocol before compat. */
+function layerOf({ id, covers }: Declaration): Layer {
+  const layers = covers.map((row) => ledgerRow(row).layer);
+  const layer = (["specification", "protocol", "compat"] as const).find((candidate) => layers.includes(candidate));
+  if (layer === undefined) throw new Error(`check ${id} covers no row`);
+  return layer;
+}
+
+/** Lets checks use whichever funded account has room for them. */
+export function withAnyKey(checks: readonly Check[]): Check[] {
+  return checks.map((check) => (check.kind === "probe" ? { ...check, anyKey: true } : check));
+}
+
+export function suiteOf(id: string): string {
+  return id.slice(0, id.indexOf("."));
+}
+
+/** One instance of a check: what is run, judged and reported. */
+export interface Instance {
+  /** `errors.key-revoked[messages,stream]`. */
+  readonly id: string;
+  readonly check: Check;
+  readonly axes: Axes;
+}
+
+/** The dialect that an instance asks in where it says nothing else. */
+export function dialectOf({ check, axes }: Pick<Instance, "check" | "axes">): Dialect {
+  return axes.dialect ?? (check.kind === "probe" ? check.dialect : undefined) ?? "chat";
+}
+
+/** All instances of a check, in a stable order. */
+export function instancesOf(check: Check): Instance[] {
+  if (check.kind === "watch") return [{ id: check.id, check, axes: {} }];
+  const { dialect, mode, case: cases } = check.across ?? {};
+  let points: Axes[] = [{}];
+  if (dialect !== undefined) points = points.flatMap((axes) => dialect.map((value) => ({ ...axes, dialect: value })));
+  if (mode !== undefined) points = points.flatMap((axes) => mode.map((value) => ({ ...axes, mode: value })));
+  if (cases !== undefined) points = points.flatMap((axes) => cases.map((value) => ({ ...axes, case: value })));
+  return points.map((axes) => {
+    const values = Object.values(axes);
+    return { id: values.length === 0 ? check.id : `${check.id}[${values.join(",")}]`, check, axes };
+  });
+}

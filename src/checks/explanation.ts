@@ -1,0 +1,46 @@
+import { type LedgerRow, ledgerRow } from "../requirements/index.ts";
+import { type Check, instancesOf } from "./check.ts";
+import type { Need } from "./need.ts";
+import { unblockLines } from "./states.ts";
+
+/** What is to be said about a check, for the terminal and for `docs/checks.md` alike. */
+export interface Explanation {
+  readonly id: string;
+  readonly title: string;
+  readonly layer: string;
+  readonly instances: readonly string[];
+  /** How it decides, and what a miss means. */
+  readonly text: string;
+  /** What a miss is worth, and what to do about it. */
+  readonly onFailure: string;
+  readonly needs: readonly { readonly need: Need; readonly lines: readonly string[] }[];
+  readonly rows: readonly LedgerRow[];
+}
+
+export function explanationOf(check: Check): Explanation {
+  const rows = check.covers.map(ledgerRow);
+  const needs = check.kind === "probe" ? (check.needs ?? []) : [];
+  return {
+    id: check.id,
+    title: check.title,
+    layer: check.layer,
+    instances: instancesOf(check).map(({ id }) => id),
+    text: check.explains,
+    onFailure: onFailure(check, rows),
+    needs: needs.map((need) => ({ need, lines: unblockLines(need) })),
+    rows,
+  };
+}
+
+function onFailure(check: Check, rows: readonly LedgerRow[]): string {
+  const worth = rows.some(({ level, layer }) => level === "MUST" && layer !== "compat")
+    ? "A broken MUST row fails the run; a SHOULD row warns; an OPEN row is observed and never counts."
+    : rows.every(({ level }) => level === "OPEN")
+      ? "It observes only: nothing it sees counts against a gateway."
+      : "It warns, and fails the run only where a policy says so.";
+  const how =
+    check.kind === "watch"
+      ? "It looks at what the other checks sent, so run it together with them; the report names the exchange and prints it as a curl line."
+      : `The report names the exchange and prints it as a curl line; \`gauntlet conform --only ${check.id}\` sends it again.`;
+  return `${worth} ${how}`;
+}

@@ -1,0 +1,33 @@
+import { EXIT, GauntletError } from "../core/index.ts";
+import type { Dialect } from "../dialects/index.ts";
+import type { State } from "../target/index.ts";
+
+/** Something that must exist before a check can say anything true. */
+export type Need =
+  | State
+  /** A plain model: named by the target file, or found in the list at the start. */
+  | "model.plain"
+  /** Given in every target: an invented id where the file names none. */
+  | "model.unknown"
+  /** The target wants the dialect's real clients to be able to use it (`compat`). */
+  | "compat.chat"
+  | "compat.messages"
+  /** The target has an account of a standard tier. */
+  | "tiers"
+  /** A gateway whose clock the harness may shift; only the embedded one. */
+  | "clock";
+
+/** Something turned out to be missing while a check was under way: it blocks the check, as if it had been named before. */
+export class NotSupplied extends GauntletError {
+  readonly code = "NOT_SUPPLIED";
+  readonly exit = EXIT.inconclusive;
+  readonly need: Need;
+  /** Of a model: the dialect that lacks it. */
+  readonly dialect: Dialect;
+
+  constructor(need: Need, dialect: Dialect) {
+    super(`not supplied: ${need}`);
+    this.need = need;
+    this.dialect = dialect;
+  }
+}

@@ -1,0 +1,74 @@
+import type { Bounds, Exchange } from "../http-recorder/index.ts";
+import type { Target } from "../target/index.ts";
+import type { Asked } from "./answer.ts";
+
+/** What a denied or odd request may take, ms: an answer that needs no provider. */
+export const QUICK_DEADLINE_MS = 20_000;
+/** Time-outs of one kind of request after which it gets less time, and how much. Once is evidence; fifty cost an hour. */
+const TIMEOUTS_BEFORE_HASTE = 3;
+const HASTE = { deadlineMs: 6_000, idleMs: 3_000 };
+/** A gateway that hangs on everything is known by then; the rest of the run only finds out where it does not. */
+const MANY_TIMEOUTS = 60;
+const GREAT_HASTE = { deadlineMs: 2_500, idleMs: 1_200 };
+const MOST_TIMEOUTS = 240;
+const GREATEST_HASTE = { deadlineMs: 1_000, idleMs: 600 };
+
+const TIMED_OUT: readonly string[] = ["deadline", "idle-timeout"];
+
+/** Whether we left because a bound on time ran out. */
+export function isTimedOut({ ending }: Exchange): boolean {
+  return TIMED_OUT.includes(ending.kind);
+}
+
+const MIB = 1024 * 1024;
+
+/**
+ * Every answer is kept until the run is judged, so that all of them together are bounded, bytes: the more has come, the
+ * less a single answer may hold. A run of all suites over a talkative gateway comes to 20 MB.
+ */
+const KEPT_BYTES = 64 * MIB;
+/** Share of what is left that one answer may take: as many may be under way at once. */
+const SHARE = 1 / 16;
+const LEAST_BYTES = 8 * 1024;
+
+/**
+ * How long requests may take: as the target file says, and less for kinds of requests that have hung before. How much
+ * an answer may hold, likewise.
+ */
+export class Patience {
+  #keptBytes = 0;
+  readonly #timeouts = new Map<string, number>();
+  readonly #timeoutsOf: () => Target["timeouts"];
+
+  constructor(timeouts: () => Target["timeouts"]) {
+    this.#timeoutsOf = timeouts;
+  }
+
+  /** Requests that share their patience. Denials need no provider: one that hangs, hangs for every model. */
+  static kindOf({ mode, intent }: Pick<Asked, "mode" | "intent">, model: unknown): string {
+    return `${mode} ${intent} ${intent === "good" || intent === "either" ? JSON.stringify(model ?? "") : ""}`;
+  }
+
+  boundsFor(kind: string, intent: Asked["intent"], wanted: Partial<Bounds> = {}): Partial<Bounds> {
+    const { answerMs, idleMs } = this.#timeoutsOf();
+    const deadlineMs = intent === "good" || intent === "either" ? answerMs : Math.min(QUICK_DEADLINE_MS, answerMs);
+    const maxBodyBytes = Math.round(Math.max(LEAST_BYTES, (KEPT_BYTES - this.#keptBytes) * SHARE));
+    const full = { deadlineMs, idleMs, maxBodyBytes, ...wanted };
+    const own = this.#timeouts.get(kind) ?? 0;
+    const all = [...this.#timeouts.values()].reduce((sum, count) => sum + count, 0);
+    if (own < TIMEOUTS_BEFORE_HASTE && (own === 0 || all < MANY_TIMEOUTS)) return full;
+    const haste = all < MANY_TIMEOUTS ? HASTE : all < MOST_TIMEOUTS ? GREAT_HASTE : GREATEST_HASTE;
+    const { deadlineMs: most, idleMs: silence } = haste;
+    return { ...full, deadlineMs: Math.min(full.deadlineMs, most), idleMs: Math.min(full.idleMs, silence) };
+  }
+
+  /** What was kept is let go, as between two rounds. */
+  forget(): void {
+    this.#keptBytes = 0;
+  }
+
+  note(kind: string, exchange: Exchange): void {
+    this.#keptBytes += exchange.response?.body.bytes ?? 0;
+    if (isTimedOut(exchange)) this.#timeouts.set(kind, (this.#timeouts.get(kind) ?? 0) + 1);
+  }
+}

@@ -1,0 +1,143 @@
+import { UsageError } from "../core/index.ts";
+import type { Dialect, Mode } from "../dialects/index.ts";
+import type { ContinueOutcome } from "../http-recorder/index.ts";
+import type { Key, KeyName, ModelRole, Supplier, Target } from "../target/index.ts";
+import type { Answer } from "./answer.ts";
+import type { Ask } from "./ask.ts";
+import type { Axes } from "./axes.ts";
+import { type LimitedAccount, type LimitKind, limitedFor } from "./limited-account.ts";
+import type { Share } from "./request-budget.ts";
+import type { AskDefaults, Held, Traffic } from "./traffic.ts";
+
+export interface ProbeOptions {
+  readonly key?: Key | undefined;
+  readonly others?: AbortSignal | undefined;
+  readonly share?: Share | undefined;
+}
+
+/** What a probe has in hand: its place on the axes, and the means to send. */
+export class Probe {
+  readonly dialect: Dialect;
+  readonly mode: Mode;
+  /** The further axis of the instance; empty when it has none. */
+  readonly case: string;
+  readonly #traffic: Traffic;
+  readonly #key: Key | undefined;
+  readonly #others: AbortSignal | undefined;
+  readonly #share: Share | undefined;
+
+  /**
+   * @param key of asks that name none; default `valid`.
+   * @param others aborted when the checks that this one runs beside are done.
+   * @param share what is set aside of the budget for it.
+   */
+  constructor(traffic: Traffic, axes: Axes, { key, others, share }: ProbeOptions = {}) {
+    this.#traffic = traffic;
+    this.#key = key;
+    this.#others = others;
+    this.#share = share;
+    this.dialect = axes.dialect ?? "chat";
+    this.mode = axes.mode ?? "whole";
+    this.case = axes.case ?? "";
+  }
+
+  get target(): Target {
+    return this.#traffic.target;
+  }
+
+  get #defaults(): AskDefaults {
+    return { endpoint: this.dialect, mode: this.mode, key: this.#key, share: this.#share };
+  }
+
+  /** Sends a request like any other client of the account: paced, and again once when something ambient stopped it. */
+  ask(ask: Ask = {}): Promise<Answer> {
+    return this.#traffic.ask(ask, this.#defaults);
+  }
+
+  /** The good twin of a negative probe; one that was served in the last seconds is as good as a new one. */
+  control(ask: Ask = {}): Promise<Answer> {
+    return this.#traffic.control(ask, this.#defaults);
+  }
+
+  /** Sends at once and does not wait for the end. */
+  begin(ask: Ask = {}): Held {
+    return this.#traffic.begin(ask, this.#defaults);
+  }
+
+  /** Runs a scenario once per run: several checks may judge one costly piece of traffic. */
+  once<T>(name: string, scenario: () => Promise<T>): Promise<T> {
+    return this.#traffic.once(name, scenario);
+  }
+
+  /** Whether there is a model for a role that the gateway knows in the dialect. */
+  async hasModel(role: ModelRole, dialect: Dialect = this.dialect): Promise<boolean> {
+    const { ok } = await this.#traffic.supplies.supply(`model.${role}`, dialect);
+    return ok;
+  }
+
+  /** A key of its own for a state that the probe uses up; `undefined` when nobody can make one. */
+  freshKey(state: `key.${KeyName}`): Promise<Key | undefined> {
+    return this.#traffic.supplies.freshKey(state);
+  }
+
+  /** What the run's budget still has room for. */
+  get left(): { readonly requests: number; readonly outputTokens: number } {
+    return this.#traffic.budget.left(this.#share);
+  }
+
+  /** Whether a load run over the tiers comes after the checks. */
+  get loadFollows(): boolean {
+    return this.#traffic.loadFollows;
+  }
+
+  /** When a request was last sent on an account, by the machine's clock, ms; 0 when none was. */
+  lastUseMs(account: string): number {
+    return this.#traffic.lastUseMs(account);
+  }
+
+  /** The gateway's clock, where it can be shifted; the check declares that it needs it. */
+  get clock(): Required<Pick<Supplier, "shiftClock" | "readClock">> | undefined {
+    const { shiftClock, readClock } = this.#traffic.supplies.supplier ?? {};
+    return shiftClock === undefined || readClock === undefined ? undefined : { shiftClock, readClock };
+  }
+
+  /** Sends a good request that waits for `100 Continue` before its body. */
+  expectContinue(ask: Ask = {}): Promise<ContinueOutcome> {
+    return this.#traffic.expectContinue(ask, { ...this.#defaults, endpoint: ask.endpoint ?? this.dialect });
+  }
+
+  /** Requests of this run that are under way at the moment, on all accounts. */
+  get inFlight(): number {
+    return this.#traffic.inFlight;
+  }
+
+  /** For checks that run beside others: whether those are still at it. */
+  get othersRun(): boolean {
+    return this.#others?.aborted === false;
+  }
+
+  nonce(): string {
+    return this.#traffic.nonce();
+  }
+
+  /** Waits in a way that an interrupted run ends. */
+  wait(ms: number): Promise<void> {
+    return this.#traffic.wait(ms);
+  }
+
+  random(): number {
+    return this.#traffic.random();
+  }
+
+  /** Time base of the exchanges, µs. */
+  nowUs(): number {
+    return this.#traffic.recorder.nowUs();
+  }
+
+  /** The account for a kind of limit check; the check declares that it needs it. */
+  limited(kind: LimitKind): LimitedAccount {
+    const account = limitedFor(this.target, kind);
+    if (account === undefined) throw new UsageError(`the target has no account for ${kind} checks`);
+    return account;
+  }
+}

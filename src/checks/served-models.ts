@@ -1,0 +1,103 @@
+import { sleep } from "../core/index.ts";
+import { DIALECTS, type Dialect } from "../dialects/index.ts";
+import type { Answer } from "./answer.ts";
+import type { Ask } from "./ask.ts";
+
+/** Sends a request of this run and reads its answer. */
+export type Send = (ask: Ask, dialect: Dialect) => Promise<Answer>;
+
+/** An unknown model is refused at once; what takes longer than this is at work on an answer, ms. */
+const REFUSAL_MS = 4_000;
+/** Listed models that are tried where the target file names none. */
+const MOST_TRIED = 6;
+/** Statuses that speak of the key, the account or the moment, and not of the model. */
+const NOT_OF_THE_MODEL: readonly number[] = [401, 402, 403, 407, 408, 425, 429];
+
+export type PlainModels = Readonly<Record<Dialect, string | undefined>>;
+
+/** Finds out which models a gateway knows in a dialect: some gateways serve a model in one of the two only. */
+export class ServedModels {
+  readonly #send: Send;
+  readonly #refusals = new Map<string, Promise<string | undefined>>();
+  readonly #unknown = new Map<Dialect, Promise<Answer | undefined>>();
+
+  constructor(send: Send) {
+    this.#send = send;
+  }
+
+  /** What the gateway says instead of serving a model, when it is what it says of a model that does not exist. */
+  refusal(id: string, dialect: Dialect): Promise<string | undefined> {
+    const name = `${dialect} ${id}`;
+    const asking = this.#refusals.get(name) ?? this.#refusalOf(id, dialect);
+    this.#refusals.set(name, asking);
+    return asking;
+  }
+
+  /**
+   * The plain model of each dialect, where the target file leaves it open.
+   *
+   * Without any name, the first of the list that both dialects know, else the first for each. A chat model that is named
+   * stands for both, unless `/messages` knows others and not this one: then the messages model is missing.
+   */
+  async choosePlain({ chat, messages }: PlainModels, listed: readonly string[]): Promise<PlainModels> {
+    const ids = listed.slice(0, MOST_TRIED);
+    if (chat !== undefined) {
+      if (messages !== undefined) return { chat, messages };
+      const others = ids.filter((id) => id !== chat);
+      const known = (await this.refusal(chat, "messages")) === undefined;
+      return known || (await this.#firstKnown(others, "messages")) === undefined
+        ? { chat, messages: chat }
+        : { chat, messages: undefined };
+    }
+    if (messages === undefined) {
+      for (const id of ids) {
+        const refusals = await Promise.all(DIALECTS.map((dialect) => this.refusal(id, dialect)));
+        if (refusals.every((refusal) => refusal === undefined)) return { chat: id, messages: id };
+      }
+    }
+    const first = (await this.#firstKnown(ids, "chat")) ?? listed[0] ?? messages;
+    return { chat: first, messages: messages ?? (await this.#firstKnown(ids, "messages")) ?? first };
+  }
+
+  async #firstKnown(ids: readonly string[], dialect: Dialect): Promise<string | undefined> {
+    for (const id of ids) if ((await this.refusal(id, dialect)) === undefined) return id;
+    return undefined;
+  }
+
+  /** Asked twice before it is believed: a gateway may lose a model now and then, and that is a defect. */
+  async #refusalOf(id: string, dialect: Dialect): Promise<string | undefined> {
+    const first = await this.#ask({ id }, dialect);
+    if (first === undefined || !(await this.#isLikeUnknown(first, dialect))) return undefined;
+    const second = await this.#ask({ id }, dialect);
+    return second !== undefined && (await this.#isLikeUnknown(second, dialect)) ? second.summary : undefined;
+  }
+
+  async #isLikeUnknown(answer: Answer, dialect: Dialect): Promise<boolean> {
+    const { status = 0 } = answer;
+    if (status < 400 || status > 499 || NOT_OF_THE_MODEL.includes(status)) return false;
+    if (answer.reason === "model_not_found") return true;
+    const asking = this.#unknown.get(dialect) ?? this.#ask("unknown", dialect);
+    this.#unknown.set(dialect, asking);
+    const unknown = await asking;
+    return unknown !== undefined && likenessOf(unknown) === likenessOf(answer);
+  }
+
+  /** @returns `undefined` when no answer came in time: the gateway is at work on it. */
+  async #ask(model: NonNullable<Ask["model"]>, dialect: Dialect): Promise<Answer | undefined> {
+    const asking = this.#send({ model, maxTokens: 8, intent: "either", patient: false }, dialect);
+    const answered = new AbortController();
+    try {
+      const late = sleep(REFUSAL_MS, answered.signal).then(() => undefined);
+      return await Promise.race([asking, late]);
+    } finally {
+      answered.abort();
+      // Its answer is one of the run's, whenever it comes.
+      asking.catch(() => undefined);
+    }
+  }
+}
+
+/** What tells two refusals apart, without the words that name the model. */
+function likenessOf({ status, ownReason, error }: Answer): string {
+  return JSON.stringify([status, ownReason, error.type, error.code]);
+}

@@ -1,0 +1,110 @@
+import { DIALECTS, type Dialect } from "../dialects/index.ts";
+import type { Attestation } from "../record/index.ts";
+import type { KeyName, ModelRole, Target } from "../target/index.ts";
+import { limitedFor } from "./limited-account.ts";
+import type { Need } from "./need.ts";
+
+/** Whether a need is met, and how its state is vouched for; or the lines of the target file that would meet it. */
+export type Supply =
+  | { readonly ok: true; readonly attestation: Attestation }
+  | {
+      readonly ok: false;
+      readonly unblock: readonly string[];
+      readonly skipped?: string;
+      /** Why what the file gives does not meet it. */
+      readonly because?: string;
+    };
+
+const ENVIRONMENT_NAMES: Readonly<Partial<Record<KeyName, string>>> = {
+  second: "GW_KEY_2",
+  revoked: "GW_REVOKED",
+  capped: "GW_CAPPED",
+  cappable: "GW_CAPPABLE",
+  childExhausted: "GW_CHILD",
+  childSmall: "GW_CHILD_SMALL",
+  empty: "GW_EMPTY",
+  emptySecond: "GW_EMPTY_2",
+  other: "GW_OTHER",
+};
+
+/**
+ * Looks for a state among what the target file supplies.
+ *
+ * @param dialect of the check, for models: a gateway may serve one in one dialect only.
+ */
+export function staticSupply(need: Need, target: Target, dialect: Dialect): Supply {
+  const skipped = target.skip[need];
+  if (skipped !== undefined) return { ok: false, unblock: [], skipped };
+  const by = target.source === "embedded" ? ("embedded" as const) : ("asserted" as const);
+  const given = (there: boolean): Supply =>
+    there
+      ? { ok: true, attestation: { state: need, by } }
+      : { ok: false, unblock: unblockLines(need, target, dialect) };
+  const [kind, name = ""] = need.split(".");
+  switch (kind) {
+    case "key":
+      return given(target.keys[name as KeyName] !== undefined);
+    case "model":
+      return given(target.models[dialect][name as ModelRole] !== undefined);
+    case "limits":
+      return given(target.limits !== undefined);
+    case "compat":
+      return target.compat[name as "chat" | "messages"] === "none"
+        ? { ok: false, unblock: [], skipped: "the target wants no compat checks for it" }
+        : given(true);
+    case "tiers":
+      // Accounts of the standard tiers are for those who sell them: their lack is no gap.
+      return Object.keys(target.tiers).length > 0
+        ? given(true)
+        : { ok: false, unblock: [], skipped: "the target has no account of a tier" };
+    case "clock":
+      // Nobody shifts the clock of a gateway in service: this is not a state that an operator could add.
+      return target.source === "embedded"
+        ? given(true)
+        : { ok: false, unblock: [], skipped: "only a gateway whose clock can be shifted shows it within one run" };
+    default:
+      return given(hasAccount(need, target));
+  }
+}
+
+function modelLine(role: ModelRole, dialect: Dialect, models: Target["models"] | undefined): string {
+  if (role === "plain") return `  ${dialect}: <model id>`;
+  const given = models === undefined ? [] : DIALECTS.filter((other) => models[other][role] !== undefined);
+  if (given.length === 0 || given.includes(dialect)) return `  ${role}: <model id>`;
+  const ids = DIALECTS.map((each) => `${each}: ${each === dialect ? "<model id>" : models?.[each][role]}`);
+  return `  ${role}: { ${ids.join(", ")} }`;
+}
+
+function hasAccount(need: Need, target: Target): boolean {
+  const [, kind, second] = need.split(".");
+  const account = limitedFor(target, kind === "rate" ? "rate" : "slots");
+  return account !== undefined && (second === undefined || account.second !== undefined);
+}
+
+/**
+ * Lines of the target file that would meet a need; none when no line can.
+ *
+ * @param target where it has a model for the other dialect, the line names it too.
+ */
+export function unblockLines(
+  need: Need,
+  target?: Pick<Target, "models">,
+  dialect: Dialect = "chat",
+): readonly string[] {
+  const [kind, name = ""] = need.split(".");
+  switch (kind) {
+    case "key":
+      return ["keys:", `  ${name}: env:${ENVIRONMENT_NAMES[name as KeyName] ?? "GW_KEY"}`];
+    case "model":
+      return ["models:", modelLine(name as ModelRole, dialect, target?.models)];
+    case "limits":
+      return ["limits: starter   # or { rpm: 6000, inFlight: 256 }"];
+    case "compat":
+    case "clock":
+      return [];
+    default: {
+      const numbers = name === "rate" ? "{ rpm: 20, inFlight: 4 }" : "{ rpm: 6000, inFlight: 4 }";
+      return ["limited:", `  - { key: env:GW_LIMITED, second: env:GW_LIMITED_2, limits: ${numbers} }`];
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import { DIALECTS, type Dialect } from "../dialects/index.ts";
+import type { Key, KeyName, ModelRole, Supplier, Target } from "../target/index.ts";
+import type { Need } from "./need.ts";
+import { type Send, ServedModels } from "./served-models.ts";
+import { type Supply, staticSupply, unblockLines } from "./states.ts";
+
+/** Roles that are found out at the start. */
+const VERIFIED_ELSEWHERE: readonly ModelRole[] = ["plain", "unknown"];
+
+export interface SuppliesOptions {
+  readonly target: Target;
+  readonly supplier: Supplier | undefined;
+  readonly signal: AbortSignal;
+  /** Told of every key that is made, before anything is sent with it: it is a secret. */
+  readonly onKey: (key: Key) => void;
+  /** By which the gateway is asked whether it knows a model. */
+  readonly send: Send;
+}
+
+/** What a run has to work with: the target, and what is added to it on the way because somebody can make it. */
+export class Supplies {
+  /** States of the keys that were made for this run, one entry per key. */
+  readonly made: string[] = [];
+  readonly supplier: Supplier | undefined;
+  readonly #signal: AbortSignal;
+  readonly #onKey: (key: Key) => void;
+  readonly #found = new Map<string, Promise<Supply>>();
+  readonly #served: ServedModels;
+  #listed: readonly string[] = [];
+  #target: Target;
+
+  constructor({ target, supplier, signal, onKey, send }: SuppliesOptions) {
+    this.supplier = supplier;
+    this.#served = new ServedModels(send);
+    this.#target = target;
+    this.#signal = signal;
+    this.#onKey = onKey;
+  }
+
+  get target(): Target {
+    return this.#target;
+  }
+
+  /**
+   * Names the models that the target file does not.
+   *
+   * @param listed the gateway's list.
+   * @param unknown an id that no model has.
+   */
+  async fillModels(listed: readonly string[], unknown: string): Promise<void> {
+    this.#listed = listed;
+    for (const dialect of DIALECTS) this.#setModel("unknown", dialect, this.#modelOf("unknown", dialect) ?? unknown);
+    const named = { chat: this.#modelOf("plain", "chat"), messages: this.#modelOf("plain", "messages") };
+    const plain = await this.#served.choosePlain(named, listed);
+    for (const dialect of DIALECTS) this.#setModel("plain", dialect, plain[dialect]);
+  }
+
+  /** Whether a need is met: by the target file, or by a supplier that makes the state. Asked once per run and dialect. */
+  supply(need: Need, dialect: Dialect): Promise<Supply> {
+    const name = need.startsWith("model.") ? `${need} ${dialect}` : need;
+    const found = this.#found.get(name) ?? this.#find(need, dialect);
+    this.#found.set(name, found);
+    return found;
+  }
+
+  async #find(need: Need, dialect: Dialect): Promise<Supply> {
+    const supply = staticSupply(need, this.#target, dialect);
+    if (supply.ok && need.startsWith("model."))
+      return this.#withoutUnknown(need.slice(6) as ModelRole, dialect, supply);
+    if (supply.ok || supply.skipped !== undefined || !need.startsWith("key.")) return supply;
+    const key = await this.freshKey(need as `key.${KeyName}`);
+    if (key === undefined || this.supplier === undefined) return supply;
+    this.#target = { ...this.#target, keys: { ...this.#target.keys, [need.slice(4)]: key } };
+    return { ok: true, attestation: { state: need, by: this.supplier.attestation } };
+  }
+
+  /**
+   * A model that the gateway does not know in a dialect is not supplied there. One that its own list has, and that no
+   * dialect knows, is the gateway's matter.
+   */
+  async #withoutUnknown(role: ModelRole, dialect: Dialect, supply: Supply): Promise<Supply> {
+    const id = this.#modelOf(role, dialect);
+    if (id === undefined || VERIFIED_ELSEWHERE.includes(role) || this.#target.source === "embedded") return supply;
+    const refusal = await this.#served.refusal(id, dialect);
+    if (refusal === undefined) return supply;
+    const elsewhere = DIALECTS.filter((other) => other !== dialect && this.#modelOf(role, other) !== undefined);
+    const refusals = await Promise.all(
+      elsewhere.map((other) => this.#served.refusal(this.#modelOf(role, other) ?? id, other)),
+    );
+    if (this.#listed.includes(id) && refusals.every((other) => other !== undefined)) return supply;
+    this.#setModel(role, dialect, undefined);
+    const unblock = unblockLines(`model.${role}`, this.#target, dialect);
+    return { ok: false, unblock, because: `${id} is no model of this gateway in the ${dialect} dialect: ${refusal}` };
+  }
+
+  #modelOf(role: ModelRole, dialect: Dialect): string | undefined {
+    return this.#target.models[dialect][role];
+  }
+
+  #setModel(role: ModelRole, dialect: Dialect, id: string | undefined): void {
+    const { [role]: _, ...others } = this.#target.models[dialect];
+    const models = { ...this.#target.models, [dialect]: id === undefined ? others : { ...others, [role]: id } };
+    this.#target = { ...this.#target, models };
+  }
+
+  /** A key of its own for a state that a probe uses up; `undefined` when nobody can make one. */
+  async freshKey(state: `key.${KeyName}`): Promise<Key | undefined> {
+    const key = await this.supplier?.fresh(state, this.#signal);
+    if (key === undefined) return undefined;
+    this.made.push(state);
+    this.#onKey(key);
+    return key;
+  }
+}

@@ -1,0 +1,336 @@
+import { type Clock, type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
+import { type Endpoint, type Mode, retryAfterMs } from "../dialects/index.ts";
+import {
+  type ContinueOutcome,
+  type Exchange,
+  expectContinue,
+  type LiveExchange,
+  Recorder,
+} from "../http-recorder/index.ts";
+import { allKeys, type Key, type Supplier, type Target } from "../target/index.ts";
+import { accountOfKey, limitsOfAccount } from "./account-of-key.ts";
+import { Answer, type Asked, type ReadingRules } from "./answer.ts";
+import { type Ask, buildRequest } from "./ask.ts";
+import { denialWords } from "./contract.ts";
+import { GivenUp } from "./given-up.ts";
+import { Pace } from "./pace.ts";
+import { Patience, QUICK_DEADLINE_MS } from "./patience.ts";
+import { RequestBudget, type Share } from "./request-budget.ts";
+import type { Send } from "./served-models.ts";
+import { Supplies } from "./supplies.ts";
+
+export interface TrafficOptions {
+  readonly target: Target;
+  readonly seed: number;
+  readonly signal: AbortSignal;
+  readonly onAnswer?: (answer: Answer) => void;
+  /** Makes states that the target file does not have, and fresh ones of those that a run uses up. */
+  readonly supplier?: Supplier | undefined;
+  readonly clock?: Clock;
+  /** Whether a load run over the tiers comes after the checks, which measures what some of them could only guess. */
+  readonly loadFollows?: boolean;
+}
+
+/** A request under way whose end is not waited for. */
+export interface Held {
+  readonly live: LiveExchange;
+  readonly done: Promise<Answer>;
+}
+
+/** The axes and defaults that a probe's asks inherit. */
+export interface AskDefaults {
+  readonly endpoint: Endpoint;
+  readonly mode: Mode;
+  /** Key of asks that name none; default `valid`. */
+  readonly key?: Key | undefined;
+  /** What is set aside of the budget for the check. */
+  readonly share?: Share | undefined;
+}
+
+/** An ambient denial is waited out at most this long; a longer hint ends the attempt. */
+const LONGEST_AMBIENT_WAIT_MS = 65_000;
+/** Times that a request which met an ambient denial is sent again. */
+const REPEATS = 2;
+/** A denial that was expected for another reason is waited out only if that is soon done. */
+const SHORT_AMBIENT_WAIT_MS = 8_000;
+/** How long a good twin stands for the requests that resemble it. */
+const CONTROL_LASTS_MS = 8_000;
+/** A rate at which a whole run does not have to wait for its own traffic. */
+const AMPLE_RPM = 1_000;
+
+/** Everything that a conformance run sends, in one place: pacing, ambient denials, stale connections, bookkeeping. */
+export class Traffic implements AsyncDisposable {
+  readonly random: Random;
+  readonly signal: AbortSignal;
+  readonly rules: ReadingRules;
+  readonly answers: Answer[] = [];
+  readonly recorder: Recorder;
+  readonly #clock: Clock;
+  readonly #paces = new Map<string, Pace>();
+  readonly #inFlight = new Map<string, number>();
+  readonly #controls = new Map<string, { readonly answer: Promise<Answer>; readonly atMs: number }>();
+  readonly #given = new GivenUp();
+  readonly #patience = new Patience(() => this.target.timeouts);
+  readonly #onAnswer: ((answer: Answer) => void) | undefined;
+  readonly #runTag: string;
+  readonly #scenarios = new Map<string, Promise<unknown>>();
+  readonly supplies: Supplies;
+  readonly loadFollows: boolean;
+  readonly budget = new RequestBudget(() => this.target.budget);
+  #nonces = 0;
+  #turns = 0;
+
+  constructor({ target, seed, signal, onAnswer, supplier, clock = systemClock, loadFollows = false }: TrafficOptions) {
+    this.loadFollows = loadFollows;
+    this.random = seededRandom(seed);
+    this.signal = signal;
+    this.#clock = clock;
+    this.#onAnswer = onAnswer;
+    this.#runTag = Math.floor(this.random() * 0xffffff)
+      .toString(16)
+      .padStart(6, "0");
+    this.rules = readingRules(target);
+    this.recorder = new Recorder({
+      secrets: allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() })),
+      bounds: { deadlineMs: target.timeouts.answerMs, idleMs: target.timeouts.idleMs },
+      clock,
+    });
+    const { redactor } = this.recorder;
+    const onKey = (key: Key) => redactor.add({ name: `key.${key.name}`, value: key.reveal() });
+    const send: Send = (ask, dialect) => this.ask(ask, { endpoint: dialect, mode: "whole" });
+    this.supplies = new Supplies({ target, supplier, signal, onKey, send });
+    signal.addEventListener("abort", () => this.recorder.abortAll(), { once: true });
+  }
+
+  get target(): Target {
+    return this.supplies.target;
+  }
+
+  /** Names the models that the target file does not, by the gateway's list. */
+  async fillModels(listed: readonly string[]): Promise<void> {
+    await this.supplies.fillModels(listed, `gauntlet-no-such-model-${this.#runTag}`);
+  }
+
+  /** When a request was last sent on an account, by the machine's clock, ms; 0 when none was. */
+  lastUseMs(account: string): number {
+    return this.answers.reduce(
+      (last, { asked, exchange }) => (asked.account === account ? Math.max(last, exchange.startedAtMs) : last),
+      0,
+    );
+  }
+
+  /** Requests under way, on all accounts. */
+  get inFlight(): number {
+    return [...this.#inFlight.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Begins another round over the same checks: scenarios, twins and what the watching checks look at start anew. */
+  nextRound(): void {
+    this.#scenarios.clear();
+    this.#controls.clear();
+    this.answers.length = 0;
+    this.#patience.forget();
+  }
+
+  /** Why nothing more is sent, if the gateway gave cause for it. */
+  get givenUp(): string | undefined {
+    return this.#given.up?.message;
+  }
+
+  /** A text that stands in no other prompt of any run. */
+  nonce(): string {
+    return `gx${this.#runTag}n${(++this.#nonces).toString(36)}z`;
+  }
+
+  /**
+   * A good request as others of the last seconds were: the twin of a negative probe. One that was served a moment ago
+   * stands for the next ones too, so that controls do not double the traffic.
+   */
+  async control(ask: Ask, defaults: AskDefaults): Promise<Answer> {
+    const { share: _, ...common } = defaults;
+    const name = JSON.stringify([ask, common]);
+    const known = this.#controls.get(name);
+    if (known !== undefined && this.#monotonicMs() - known.atMs < CONTROL_LASTS_MS) {
+      const answer = await known.answer;
+      if (answer.admitted) return answer;
+    }
+    const answer = this.ask(ask, defaults);
+    this.#controls.set(name, { answer, atMs: this.#monotonicMs() });
+    return answer;
+  }
+
+  /**
+   * The key for checks that any funded key can show: that of `valid`, or of a tier's account when the rate of `valid` is
+   * so low that it would hold up the run for minutes. Keys of one account take turns.
+   */
+  nextKey(): Key {
+    const { keys, limits, tiers } = this.target;
+    const wide = Object.values(tiers)
+      .filter((account) => account.limits.rpm >= AMPLE_RPM)
+      .sort((a, b) => b.limits.rpm - a.limits.rpm)[0];
+    const own = { key: keys.valid, second: keys.second };
+    const { key, second } = (limits?.rpm ?? 0) >= AMPLE_RPM ? own : (wide ?? own);
+    // The two keys of an account take turns: a fault may lie with one of them.
+    return this.#turns++ % 2 === 1 && second !== undefined ? second : key;
+  }
+
+  /** Waits below the account's limits, sends, repeats once what an ambient denial or a stale connection stopped. */
+  async ask(given: Ask, defaults: AskDefaults): Promise<Answer> {
+    const ask = withDefaultKey(given, defaults);
+    let answer = await this.#pacedOnce(ask, defaults, undefined);
+    for (let repeat = 0; repeat < REPEATS; repeat++) {
+      if (isStale(answer.exchange)) {
+        answer = await this.#pacedOnce({ ...ask, freshConnection: true }, defaults, answer.id);
+        continue;
+      }
+      const pace = this.#paceOf(answer.asked.account);
+      const waitMs = ask.patient === false || pace.hopeless ? undefined : this.#ambientWaitMs(answer);
+      if (waitMs === undefined) break;
+      pace.slowDown(answer.reason ?? "", waitMs, answer.exchange.timeline.dueUs / 1_000);
+      answer = await this.#pacedOnce(ask, defaults, answer.id);
+    }
+    if (answer.admitted) this.#paceOf(answer.asked.account).admitted();
+    return answer;
+  }
+
+  async #pacedOnce(ask: Ask, defaults: AskDefaults, repeats: string | undefined): Promise<Answer> {
+    const pace = this.#paceOf(this.#accountOf(ask));
+    await pace.enter(this.signal);
+    try {
+      return await this.begin(ask, defaults, repeats).done;
+    } finally {
+      pace.leave();
+    }
+  }
+
+  /** Sends at once, whatever the pace; for probes that hold requests open or measure limits. */
+  begin(given: Ask, defaults: AskDefaults, repeats?: string): Held {
+    const ask = withDefaultKey(given, defaults);
+    this.signal.throwIfAborted();
+    if (this.#given.up !== undefined) throw this.#given.up;
+    const endpoint = ask.endpoint ?? defaults.endpoint;
+    const mode = ask.mode ?? defaults.mode;
+    const nonce = this.nonce();
+    const prompt = ask.prompt ?? `Please repeat: ${nonce}`;
+    const { keyName, ...request } = buildRequest(this.target, { ...ask, mode }, endpoint, prompt);
+    this.budget.begin(defaults.share);
+    const account = this.#accountOf(ask);
+    const inFlight = this.#count(account, 1);
+    const intent = ask.intent ?? "good";
+    const rpm = account === "none" ? undefined : limitsOfAccount(this.target, account)?.rpm;
+    const asked: Asked = {
+      endpoint,
+      mode,
+      intent,
+      account,
+      inFlight,
+      ...(rpm === undefined || !Number.isFinite(rpm) ? {} : { rpm }),
+      ...(ask.prompt === undefined && ask.rawBody === undefined ? { nonce } : {}),
+      ...(repeats === undefined ? {} : { repeats }),
+    };
+    const kind = Patience.kindOf(asked, ask.model);
+    const live = this.recorder.begin(
+      { ...request, key: keyName },
+      { bounds: this.#patience.boundsFor(kind, intent, ask.bounds), freshConnection: ask.freshConnection ?? false },
+    );
+    const done = live.done.then((exchange) => {
+      this.#count(account, -1);
+      this.#patience.note(kind, exchange);
+      const answer = new Answer(exchange, asked, this.rules);
+      this.answers.push(answer);
+      this.#given.note(answer, asked.nonce !== undefined && (ask.model === undefined || ask.model === "plain"));
+      this.budget.note(answer);
+      this.#onAnswer?.(answer);
+      return answer;
+    });
+    return { live, done };
+  }
+
+  /** Runs a scenario once per run, however many checks judge it. */
+  once<T>(name: string, scenario: () => Promise<T>): Promise<T> {
+    const known = this.#scenarios.get(name);
+    if (known !== undefined) return known as Promise<T>;
+    const running = scenario();
+    this.#scenarios.set(name, running);
+    return running;
+  }
+
+  /** Sends a good request that waits for `100 Continue` before its body. */
+  async expectContinue(ask: Ask, { endpoint, mode, share }: AskDefaults): Promise<ContinueOutcome> {
+    const account = this.#accountOf(ask);
+    const pace = this.#paceOf(account);
+    await pace.enter(this.signal);
+    try {
+      const { keyName: _, ...request } = buildRequest(this.target, { ...ask, mode }, endpoint, "ping");
+      this.budget.begin(share);
+      return await expectContinue(request, QUICK_DEADLINE_MS);
+    } finally {
+      pace.leave();
+    }
+  }
+
+  async wait(ms: number): Promise<void> {
+    await sleep(ms, this.signal);
+    this.signal.throwIfAborted();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.recorder[Symbol.asyncDispose]();
+  }
+
+  /** Time base of the exchanges, ms. */
+  #monotonicMs(): number {
+    return this.recorder.nowUs() / 1_000;
+  }
+
+  /** How long to wait before a denial that we did not ask for is tried again; `undefined` when it is no such thing. */
+  #ambientWaitMs(answer: Answer): number | undefined {
+    if (answer.status !== 429) return undefined;
+    if (answer.reason !== "rate_limit_exceeded" && answer.reason !== "concurrency_limit_exceeded") return undefined;
+    const hint = retryAfterMs(answer.header("retry-after") ?? "", this.#clock.nowMs()) ?? 1_000;
+    const longest = answer.asked.intent === "denied" ? SHORT_AMBIENT_WAIT_MS : LONGEST_AMBIENT_WAIT_MS;
+    return hint > longest ? undefined : hint;
+  }
+
+  #count(account: string, change: 1 | -1): number {
+    const count = (this.#inFlight.get(account) ?? 0) + change;
+    this.#inFlight.set(account, count);
+    return count;
+  }
+
+  #accountOf({ key, authorization }: Ask): string {
+    if (authorization !== undefined || key === null) return "none";
+    return accountOfKey(typeof key === "object" ? key : (key ?? "valid"));
+  }
+
+  #paceOf(account: string): Pace {
+    const known = this.#paces.get(account);
+    if (known !== undefined) return known;
+    const pace = new Pace(limitsOfAccount(this.target, account), () => this.#monotonicMs());
+    this.#paces.set(account, pace);
+    return pace;
+  }
+}
+
+function withDefaultKey(ask: Ask, { key }: AskDefaults): Ask {
+  return key === undefined || ask.key !== undefined || ask.authorization !== undefined ? ask : { ...ask, key };
+}
+
+/** A connection that the gateway had closed while it was idle: nothing of the request was answered (RFC 9112, 9.3). */
+export function isStale({ ending, response, connection, timeline }: Exchange): boolean {
+  return (
+    ending.kind === "reset" && response === undefined && timeline.firstByteUs === undefined && connection.earlier > 0
+  );
+}
+
+/** How answers of this target are read; stored with the record, so that a later judgement reads them alike. */
+export function readingRules(target: Target): ReadingRules {
+  const { reasonFrom } = target.contract;
+  const denials = denialWords(target);
+  return {
+    reasonHeader: target.headers.reason,
+    actionHeader: target.headers.action,
+    ...(reasonFrom === undefined || reasonFrom === "header" ? {} : { reasonPointer: reasonFrom }),
+    ...(denials === undefined ? {} : { denials }),
+  };
+}

@@ -1,0 +1,51 @@
+import type { RowId } from "../../requirements/index.ts";
+import type { Claims } from "../claims.ts";
+import { type Attempt, type ClientRun, callsOf, gapMs, seconds, toldHeader } from "../observation.ts";
+
+/** Where a retry is forbidden: every call was attempted once. */
+export function judgeOnce(row: RowId, runs: readonly ClientRun[], claims: Claims): void {
+  for (const [first, ...repeats] of runs.flatMap(callsOf)) {
+    const [again] = repeats;
+    const hint = first === undefined ? undefined : toldHeader(first, "retry-after");
+    const despite = hint === undefined ? "" : `, whatever \`Retry-After: ${hint}\` says`;
+    const what = `${first?.answer?.status ?? "no answer"} ${first?.answer?.reason ?? ""}`.trim();
+    claims.demand(
+      row,
+      first === undefined || again === undefined,
+      `no retry after ${what}${despite}`,
+      first === undefined || again === undefined
+        ? "one attempt"
+        : `${repeats.length + 1} attempts, the second ${seconds(gapMs(first, again))} after the denial`,
+      { in: again ?? first },
+    );
+  }
+}
+
+/** Attempts come to an end by themselves. */
+export function judgeBounded(row: RowId, runs: readonly ClientRun[], claims: Claims, most: number): void {
+  for (const run of runs) {
+    const calls = callsOf(run);
+    const longest = calls.reduce<Attempt[]>((known, call) => (call.length > known.length ? call : known), []);
+    const over = longest.length > most;
+    if (!over && run.ending.by === "limit" && longest.length > 1) {
+      claims.open(
+        "inconclusive",
+        `${longest.length} attempts so far when it was stopped after ${seconds(run.ending.durationMs)}: give it longer with --timeout`,
+      );
+      continue;
+    }
+    claims.demand(
+      row,
+      !over,
+      `at most ${most} attempts`,
+      over ? `attempt ${longest.length} after ${seconds(lasted(longest))}, and no end` : plural(longest.length),
+      { in: longest.at(-1) },
+    );
+  }
+}
+
+const plural = (count: number) => (count === 1 ? "one attempt" : `${count} attempts`);
+
+function lasted(call: readonly Attempt[]): number {
+  return (call.at(-1)?.request.atMs ?? 0) - (call[0]?.request.atMs ?? 0);
+}

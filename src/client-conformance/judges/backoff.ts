@@ -1,0 +1,119 @@
+import type { RowId } from "../../requirements/index.ts";
+import type { Claims } from "../claims.ts";
+import { type Attempt, type ClientRun, callsOf, gapMs, seconds } from "../observation.ts";
+
+/** Waits between attempts that are shorter than this are none, milliseconds: a client takes ten or so to send again. */
+const AT_ONCE_MS = 50;
+/** Least number of calls with a retry by which growth and jitter are judged. */
+const LEAST_CALLS = 5;
+/** The last wait over the first: exponential backoff doubles, and quarter jitter takes at most a quarter of it. */
+const GROWTH = 1.5;
+/** Spread of a wait over the calls: up to this it is what timers and a busy machine add by themselves. */
+const STILL = { ms: 20, share: 0.04 };
+/** From this on the client itself must have spread them. */
+const SPREAD = { ms: 50, share: 0.1 };
+/** Times the longest lag of the machine that a spread must exceed as well: the client has the lag twice, and more of it. */
+const TIMES_LAG = 3;
+/** Waits of at least this share of the longest one show jitter: it grows with the wait, what a machine adds does not. */
+const LONG_ENOUGH = 0.6;
+
+interface Sequence {
+  readonly call: readonly Attempt[];
+  readonly gaps: readonly number[];
+}
+
+/** No loop of attempts without a wait between them. */
+export function judgeNoLoop(row: RowId, runs: readonly ClientRun[], claims: Claims): void {
+  const sequences = sequencesOf(runs);
+  const retried = sequences.filter(({ gaps }) => gaps.length >= 2);
+  if (retried.length === 0) return;
+  // The middle one: the first is longer by the start of a program, and later ones by a busy machine.
+  const loop = retried.find(({ gaps }) => middleOf([...gaps].sort((a, b) => a - b)) < AT_ONCE_MS);
+  claims.demand(
+    row,
+    loop === undefined,
+    "a wait between attempts",
+    loop === undefined
+      ? described(sequences)
+      : `${loop.call.length} attempts with ${loop.gaps.map(seconds).join(", ")} between them`,
+    { in: loop?.call[1] },
+  );
+}
+
+/** Waits grow from attempt to attempt. Said only where all calls agree: with wide jitter single waits may shrink. */
+export function judgeGrowth(row: RowId, runs: readonly ClientRun[], claims: Claims): void {
+  const sequences = sequencesOf(runs);
+  const long = sequences.filter(({ gaps }) => gaps.length >= 2);
+  if (long.length < LEAST_CALLS) {
+    claims.observe(row, `${described(sequences)}: too few waits to see them grow`);
+    return;
+  }
+  const factors = long.map(({ gaps }) => (gaps.at(-1) ?? 0) / Math.max(1, gaps[0] ?? 1)).sort((a, b) => a - b);
+  const shown = described(sequences);
+  if ((factors.at(-1) ?? 0) < GROWTH) {
+    claims.demand(row, false, "waits that grow from attempt to attempt", shown, { in: long[0]?.call.at(-1) });
+  } else if ((factors[0] ?? 0) >= 1 && middleOf(factors) >= GROWTH) {
+    claims.demand(row, true, "waits that grow from attempt to attempt", shown);
+  } else claims.observe(row, `${shown}: too uneven to say whether they grow`);
+}
+
+/** Calls that were denied together do not come back together. */
+export function judgeJitter(row: RowId, runs: readonly ClientRun[], claims: Claims): void {
+  const sequences = sequencesOf(runs);
+  const longest = Math.max(0, ...sequences.map(({ gaps }) => gaps.length));
+  const waits = Array.from({ length: longest }, (_, index) =>
+    sequences.flatMap(({ gaps }) => gaps[index] ?? []).sort((a, b) => a - b),
+  ).filter((gaps) => gaps.length >= LEAST_CALLS);
+  if (waits.length === 0) {
+    claims.observe(row, `${described(sequences)}: too few waits to see jitter`);
+    return;
+  }
+  const least = LONG_ENOUGH * Math.max(...waits.map(middleOf));
+  const long = waits.filter((gaps) => middleOf(gaps) >= least);
+  const widerThan =
+    ({ ms, share }: typeof STILL) =>
+    (gaps: readonly number[]) =>
+      spreadOf(gaps) > Math.max(ms, share * middleOf(gaps));
+  const lagMs = Math.max(...runs.map((run) => run.lagMs));
+  const shown = described(sequences);
+  const expected = "waits that differ from call to call, so that clients do not come back together";
+  if (!long.some(widerThan(STILL))) {
+    claims.demand(row, false, expected, shown, { in: sequences[0]?.call[1] });
+  } else if (long.some(widerThan({ ...SPREAD, ms: Math.max(SPREAD.ms, TIMES_LAG * lagMs) }))) {
+    claims.demand(row, true, expected, shown);
+  } else if (lagMs < STILL.ms) {
+    claims.observe(row, `${shown}: hardly any jitter`);
+  } else {
+    claims.open("inconclusive", `${shown}, on a machine that was ${Math.round(lagMs)} ms late itself: try again`);
+  }
+}
+
+/** Without the longest: a single wait may be longer for reasons that are not the client's. */
+function spreadOf(sorted: readonly number[]): number {
+  return (sorted.at(-2) ?? 0) - (sorted[0] ?? 0);
+}
+
+function sequencesOf(runs: readonly ClientRun[]): Sequence[] {
+  return runs.flatMap(callsOf).flatMap((call) => {
+    const gaps = call.slice(1).map((next, index) => gapMs(call[index] ?? next, next));
+    return gaps.length === 0 ? [] : [{ call, gaps }];
+  });
+}
+
+function described(sequences: readonly Sequence[]): string {
+  const longest = Math.max(0, ...sequences.map(({ gaps }) => gaps.length));
+  if (longest === 0) return "no retries";
+  const parts = Array.from({ length: longest }, (_, index) => {
+    const gaps = sequences.flatMap((sequence) => sequence.gaps[index] ?? []);
+    const [least, most] = [Math.min(...gaps), Math.max(...gaps)];
+    return gaps.length === 1 ? seconds(least) : `${(least / 1_000).toFixed(2)} to ${seconds(most)}`;
+  });
+  return `waits of ${parts.join(", then ")} in ${sequences.length} call${sequences.length === 1 ? "" : "s"}`;
+}
+
+/** @param sorted ascending, not empty. */
+function middleOf(sorted: readonly number[]): number {
+  const upper = sorted[sorted.length >> 1] ?? 0;
+  const lower = sorted[(sorted.length - 1) >> 1] ?? 0;
+  return (upper + lower) / 2;
+}

@@ -1,0 +1,58 @@
+import type { RowId } from "../../requirements/index.ts";
+import type { Claims } from "../claims.ts";
+import { type ClientRun, callsOf } from "../observation.ts";
+
+/** Words of a generation: the first attempt at a call says `one-1 one-2 …`, the second `two-1 two-2 …`. */
+const NAMES = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+
+/** Text of the generation that is cut. */
+export const PARTIAL = /\bone-\d+/;
+
+/** @param attempt 0 for the first. */
+export function generation(attempt: number, words: number): string {
+  const name = nameOf(attempt);
+  return Array.from({ length: words }, (_, index) => `${name}-${index + 1}`).join(" ");
+}
+
+const nameOf = (attempt: number) => NAMES[attempt] ?? "later";
+
+/** The text of a stream that broke off is kept apart from that of the stream that followed. */
+export function judgeGenerations(row: RowId, run: ClientRun, claims: Claims): void {
+  const streamed = run.attempts.filter(({ request }) => request.stream);
+  const [first] = streamed;
+  if (first === undefined) {
+    claims.open("not-applicable", "it asked for no stream: to be judged, a command streams where GAUNTLET_STREAM is 1");
+    return;
+  }
+  const carrying = run.attempts.slice(1).find(({ request }) => PARTIAL.test(request.body));
+  const retried = callsOf(run).some((call) => call.length > 1) || carrying !== undefined;
+  if (!retried) {
+    claims.observe(row, `the stream broke off and was not asked for again; ${endingInWords(run)}`);
+    return;
+  }
+  claims.demand(
+    row,
+    carrying === undefined,
+    "another generation that begins anew",
+    carrying === undefined ? "the same request again" : "a request that hands over the text so far, to be gone on with",
+    { in: carrying ?? streamed[1] },
+  );
+  const { stdout } = run.ending;
+  const joined = /\bone-\d+ *(two|three|four|five|six|seven|eight|nine|ten)-1\b/.exec(stdout);
+  if (!PARTIAL.test(stdout) && !/\btwo-\d+/.test(stdout))
+    claims.observe(row, "its output does not show the text, so that only the requests were judged");
+  else
+    claims.demand(
+      row,
+      joined === null,
+      "the two texts apart in the output",
+      joined === null ? "they are apart" : `one text of both: "… ${joined[0]} …"`,
+      { in: streamed[1] },
+    );
+}
+
+export function endingInWords({ ending }: Pick<ClientRun, "ending">): string {
+  if (ending.by !== "itself") return "the command was stopped";
+  if (ending.signal !== null) return `the command was ended by ${ending.signal}`;
+  return `the command ended with exit code ${ending.exitCode}`;
+}

@@ -1,0 +1,67 @@
+import type { RowId } from "../../requirements/index.ts";
+import type { Claims } from "../claims.ts";
+import { type Attempt, type ClientRun, callsOf } from "../observation.ts";
+
+/** What was on its way when a client learned of a denial still counts as sent before it, milliseconds. */
+const ON_ITS_WAY_MS = 300;
+
+/** After a denial for concurrency, fewer requests are in flight than before, and those that run may end. */
+export function judgeParallelism(row: RowId, run: ClientRun, claims: Claims): void {
+  const { attempts } = run;
+  const denied = attempts.find(({ answer }) => answer?.reason === "concurrency_limit_exceeded");
+  const toldMs = denied?.answer?.beganMs;
+  if (toldMs === undefined) {
+    const peak = Math.max(0, ...attempts.map((attempt) => inFlightAt(attempts, attempt.request.atMs)));
+    claims.open(
+      "not-applicable",
+      `never more than ${peak} in flight: to be judged, a command makes GAUNTLET_CALLS calls at the same time`,
+    );
+    return;
+  }
+  const [before, after] = [
+    attempts.filter(({ request }) => request.atMs <= toldMs + ON_ITS_WAY_MS),
+    attempts.filter(({ request }) => request.atMs > toldMs + ON_ITS_WAY_MS),
+  ];
+  const peakOf = (group: readonly Attempt[]) =>
+    Math.max(0, ...group.map(({ request }) => inFlightAt(attempts, request.atMs)));
+  const most = peakOf(before);
+  if (after.length === 0) claims.observe(row, `${most} in flight, then no further request`);
+  else {
+    const worst = after.find(({ request }) => inFlightAt(attempts, request.atMs) >= most);
+    claims.demand(
+      row,
+      peakOf(after) < most,
+      `fewer in flight than the ${most} of which some were denied`,
+      `${peakOf(after)} in flight afterwards`,
+      { in: worst },
+    );
+  }
+  const left = attempts.find(
+    ({ answer }) => answer?.outcome === "interrupted" && answer.status === 200 && answer.endedMs > toldMs,
+  );
+  if (run.ending.by === "itself" || run.ending.by === "watch")
+    claims.demand(
+      row,
+      left === undefined,
+      "requests that are served may end",
+      left === undefined ? "none was given up" : "one was given up after the denial of another",
+      { in: left },
+    );
+}
+
+/** Whether each call can be told from the others: then waits can be judged, too. */
+export function callsApart(run: ClientRun): boolean {
+  return callsOf(run).every((call) =>
+    call.every((attempt, index) => {
+      const next = call[index + 1];
+      return next === undefined || (attempt.answer !== undefined && next.request.atMs >= attempt.answer.endedMs);
+    }),
+  );
+}
+
+/** Requests in flight at a moment, those that arrive at it included. */
+function inFlightAt(attempts: readonly Attempt[], atMs: number): number {
+  return attempts.filter(
+    ({ request, answer }) => request.atMs <= atMs && (answer === undefined || answer.endedMs > atMs),
+  ).length;
+}

@@ -1,0 +1,156 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { isObject, sleep } from "../core/index.ts";
+import { type Script, type ScriptedAnswer, type ScriptedRequest, startGateway } from "../reference-gateway/index.ts";
+import { environmentFor } from "./environment.ts";
+import { PARTIAL } from "./judges/generations.ts";
+import type { Attempt, ClientRun, CommandEnding } from "./observation.ts";
+import { startOtherHost } from "./other-host.ts";
+import { runCommand } from "./run-command.ts";
+import type { Bounds, Scenario } from "./scenario.ts";
+
+export interface RunOptions extends Bounds {
+  readonly command: readonly [program: string, ...args: string[]];
+  readonly environment: Readonly<NodeJS.ProcessEnv>;
+  /** Longest time of one run of the command, milliseconds. */
+  readonly limitMs: number;
+  readonly signal: AbortSignal;
+  /** Told the key of every gateway that is started, before the command is: it must never be shown. */
+  readonly onKey: (key: string) => void;
+}
+
+/** Longest wait for requests to end when the command has, milliseconds: its connections end with it. */
+const SETTLE_MS = 2_000;
+const POLL_MS = 10;
+/** What one run of a command may send in all: every request is kept for the judges. */
+const MOST = { requests: 2_000, bytes: 64 * 1024 * 1024 };
+/** How often the lag of this machine is sampled, milliseconds. */
+const SAMPLED_MS = 10;
+
+/** Runs the command once in a scenario, with a gateway and another host of its own. */
+export async function runScenario(scenario: Scenario, copy: number, options: RunOptions): Promise<ClientRun> {
+  const watch = new Watch(`${scenario.name}-${copy + 1}`, options.mostAttempts);
+  let elsewhere = "";
+  await using gateway = await startGateway({ script: watch.script(scenario, () => elsewhere) });
+  const key = gateway.ready.keys.valid;
+  options.onKey(key);
+  await using other = await startOtherHost(key);
+  elsewhere = other.origin;
+  const limit = setTimeout(() => watch.stop.abort("limit"), options.limitMs);
+  const interrupt = () => watch.stop.abort("interrupted");
+  options.signal.addEventListener("abort", interrupt, { once: true });
+  if (options.signal.aborted) interrupt();
+  let ending: CommandEnding;
+  try {
+    ending = await runCommand({
+      command: options.command,
+      environment: environmentFor(options.environment, { baseUrl: gateway.ready.baseUrl, key, scenario }),
+      stop: watch.stop.signal,
+    });
+  } finally {
+    clearTimeout(limit);
+    watch.close();
+    options.signal.removeEventListener("abort", interrupt);
+  }
+  for (let waited = 0; watch.open > 0 && waited < SETTLE_MS; waited += POLL_MS) await sleep(POLL_MS);
+  return { ...watch.seen(), elsewhere: [...other.came], ending };
+}
+
+/** Notes what comes to one scripted gateway. */
+class Watch {
+  readonly stop = new AbortController();
+  readonly #name: string;
+  readonly #most: number;
+  readonly #requests: ScriptedRequest[] = [];
+  readonly #answers = new Map<string, ScriptedAnswer>();
+  /** Calls by request, of those that the scenario answers. */
+  readonly #calls = new Map<string, string>();
+  readonly #serving = new Set<string>();
+  readonly #attempts = new Map<string, number>();
+  readonly #lag = monitorEventLoopDelay({ resolution: SAMPLED_MS });
+  #bytes = 0;
+  #enough: NodeJS.Timeout | undefined;
+
+  constructor(name: string, mostAttempts: number) {
+    this.#name = name;
+    this.#most = mostAttempts;
+  }
+
+  close(): void {
+    this.#lag.disable();
+    clearTimeout(this.#enough);
+  }
+
+  /** Requests that are not over yet. */
+  get open(): number {
+    return this.#requests.length - this.#answers.size;
+  }
+
+  script(scenario: Scenario, elsewhere: () => string): Script {
+    return {
+      arrived: (request) => {
+        this.#requests.push(request);
+        this.#bytes += request.body.length;
+        if (this.#requests.length > MOST.requests || this.#bytes > MOST.bytes) this.stop.abort("flood");
+      },
+      turn: (request) => {
+        const call = callOf(request);
+        const before = this.#attempts.get(call) ?? 0;
+        this.#attempts.set(call, before + 1);
+        this.#calls.set(request.id, call);
+        // Before it, what lags is our own start.
+        this.#lag.enable();
+        // From the first attempt on: how long a program takes to start is not what is watched.
+        if (scenario.watchMs !== undefined) {
+          this.#enough ??= setTimeout(() => this.stop.abort("watch"), scenario.watchMs);
+        }
+        if (before >= this.#most) this.stop.abort("attempts");
+        const turn = scenario.turn(request, { before, serving: this.#serving.size, elsewhere: elsewhere() });
+        if (turn.do === "serve") this.#serving.add(request.id);
+        return turn;
+      },
+      ended: (request, answer) => {
+        this.#serving.delete(request.id);
+        this.#answers.set(request.id, answer);
+      },
+    };
+  }
+
+  seen(): Pick<ClientRun, "attempts" | "others" | "lagMs"> {
+    const all = this.#requests.map(
+      (request, index): Attempt => ({
+        id: `${this.#name}.${index + 1}`,
+        request,
+        call: this.#calls.get(request.id) ?? "",
+        answer: this.#answers.get(request.id),
+      }),
+    );
+    return {
+      lagMs: Math.max(0, this.#lag.max / 1e6 - SAMPLED_MS),
+      attempts: all.filter(({ request }) => this.#calls.has(request.id)),
+      others: all.filter(({ request }) => !this.#calls.has(request.id)),
+    };
+  }
+}
+
+/**
+ * Which call a request is an attempt at. Clients that count or date their attempts do so beside the conversation; one that
+ * turns to another model makes another call.
+ */
+function callOf({ endpoint, body }: ScriptedRequest): string {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    // The gateway took it, so that this does not happen; if it did, the text is as good a name.
+  }
+  if (!isObject(parsed)) return `${endpoint} ${body}`;
+  const { model, system, messages } = parsed;
+  return JSON.stringify([endpoint, model, system, withoutPartial(messages)]);
+}
+
+/** The conversation without a partial answer: who goes on from one makes an attempt at the same call. */
+function withoutPartial(messages: unknown): unknown {
+  if (!Array.isArray(messages)) return messages;
+  const partial = messages.findIndex((turn) => PARTIAL.test(JSON.stringify(turn)));
+  return partial < 0 ? messages : messages.slice(0, partial);
+}

@@ -1,0 +1,222 @@
+import type { Turn } from "../reference-gateway/index.ts";
+import type { RowId } from "../requirements/index.ts";
+import { judgeBounded, judgeOnce } from "./judges/attempts.ts";
+import { judgeGrowth, judgeJitter, judgeNoLoop } from "./judges/backoff.ts";
+import { generation, judgeGenerations } from "./judges/generations.ts";
+import { judgeElsewhere } from "./judges/key-host.ts";
+import { callsApart, judgeParallelism } from "./judges/parallelism.ts";
+import { judgeServed } from "./judges/served.ts";
+import { judgeUncertain } from "./judges/uncertain.ts";
+import { judgeWaits } from "./judges/waits.ts";
+import { type Scenario, SERVE } from "./scenario.ts";
+
+/** As many as it takes to tell the jitter of a client from what timers add (see judges/backoff.ts). */
+const COPIES = 8;
+/** Calls that a command is asked to make at the same time, and of those as many as are served together. */
+const PARALLEL = { calls: 8, served: 3 };
+
+type Refused = Omit<Extract<Turn, { do: "refuse" }>, "do">;
+
+const refuse = (refused: Refused): Turn => ({ do: "refuse", ...refused });
+
+/** The next full second after a wait, as an HTTP date: never sooner than the wait. */
+const dateIn = (ms: number): string => new Date(Math.ceil((Date.now() + ms) / 1_000) * 1_000).toUTCString();
+
+/** A denial that no retry helps against: exactly one attempt. */
+function forbidden(name: string, row: RowId, title: string, refused: Refused): Scenario {
+  return {
+    name,
+    title,
+    rows: [row],
+    turn: () => refuse(refused),
+    judge: (runs, claims) => judgeOnce(row, runs, claims),
+  };
+}
+
+/** A denial with a hint: the first `denials` of a call, then it is served. */
+function hinted(name: string, title: string, denials: readonly (() => Refused)[]): Scenario {
+  return {
+    name,
+    title,
+    rows: ["RETRY-1"],
+    turn: (_request, { before }) => {
+      const denial = denials[before];
+      return denial === undefined ? SERVE : refuse(denial());
+    },
+    judge: (runs, claims, { mostAttempts }) => {
+      if (judgeWaits("RETRY-1", runs, claims) === 0)
+        claims.observe("RETRY-1", "no automatic retry, so that there was no wait to judge");
+      else judgeBounded("RETRY-1", runs, claims, mostAttempts);
+    },
+  };
+}
+
+/** A denial whose hint tells no wait, again and again: what is left is the client's own backoff. */
+function unusable(name: string, title: string, hint: (before: number) => string): Scenario {
+  return {
+    name,
+    title,
+    rows: ["RETRY-2"],
+    turn: (_request, { before }) => refuse({ reason: "rate_limit_exceeded", retryAfter: hint(before) }),
+    judge: (runs, claims, { mostAttempts }) => {
+      judgeBounded("RETRY-2", runs, claims, mostAttempts);
+      judgeNoLoop("RETRY-2", runs, claims);
+    },
+  };
+}
+
+/** Every situation, in the order in which they are run. The first one is the good twin of all others. */
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    name: "served",
+    title: "A sound request is sent, with the bearer credential and what its dialect needs",
+    rows: ["CLIENT-2", "CLIENT-3", "CLIENT-4"],
+    turn: () => SERVE,
+    judge: (runs, claims) => {
+      for (const run of runs) judgeServed(run, claims);
+    },
+  },
+  hinted("rate-seconds", "After a denial for rate it waits the seconds that `Retry-After` says", [
+    () => ({ reason: "rate_limit_exceeded", retryAfter: "2" }),
+    () => ({ reason: "rate_limit_exceeded", retryAfter: "1" }),
+  ]),
+  hinted("rate-date", "After a denial for rate it waits until the date that `Retry-After` says", [
+    () => ({ reason: "rate_limit_exceeded", retryAfter: dateIn(2_000) }),
+  ]),
+  hinted("concurrency-seconds", "After a denial for concurrency it waits as told", [
+    () => ({ reason: "concurrency_limit_exceeded", retryAfter: "1" }),
+  ]),
+  {
+    name: "rate-long",
+    title: "A wait that is longer than it likes is waited out or ends the attempts; it is never cut short",
+    rows: ["RETRY-1"],
+    // Ten minutes: what comes within the watch came in spite of them.
+    watchMs: 8_000,
+    toldBy: "findings",
+    turn: () => refuse({ reason: "rate_limit_exceeded", retryAfter: "600" }),
+    judge: (runs, claims) => {
+      if (judgeWaits("RETRY-1", runs, claims) > 0) return;
+      const waiting = runs.some(({ ending }) => ending.by === "watch");
+      const observed = waiting ? "still waiting when the watch ended" : "no further attempt";
+      claims.demand("RETRY-1", true, "no retry before the told 600 s are over", observed);
+    },
+  },
+  {
+    name: "rate-no-hint",
+    title: "Without `Retry-After` it backs off: waits that grow, with jitter, and a bound on attempts",
+    rows: ["RETRY-2"],
+    copies: COPIES,
+    toldBy: "findings",
+    turn: () => refuse({ reason: "rate_limit_exceeded" }),
+    judge: (runs, claims, { mostAttempts }) => {
+      judgeBounded("RETRY-2", runs, claims, mostAttempts);
+      judgeNoLoop("RETRY-2", runs, claims);
+      judgeGrowth("RETRY-2", runs, claims);
+      judgeJitter("RETRY-2", runs, claims);
+    },
+  },
+  unusable(
+    "rate-bad-hint",
+    "A `Retry-After` that cannot be used is like none: no loop, and a bound on attempts",
+    (before) => (before % 2 === 0 ? "soon" : "-1"),
+  ),
+  unusable(
+    "rate-fraction",
+    "A `Retry-After` with a fraction, which no gateway may send, leads to no loop",
+    () => "0.5",
+  ),
+  {
+    name: "rate-past-date",
+    title: "A `Retry-After` whose date has passed asks for no wait: attempts stay bounded",
+    rows: ["RETRY-2"],
+    turn: () => refuse({ reason: "rate_limit_exceeded", retryAfter: dateIn(-30_000) }),
+    judge: (runs, claims, { mostAttempts }) => judgeBounded("RETRY-2", runs, claims, mostAttempts),
+  },
+  {
+    name: "parallelism",
+    title: "After a denial for concurrency fewer requests are in flight, and those that run may end",
+    rows: ["RETRY-6", "RETRY-1"],
+    calls: PARALLEL.calls,
+    toldBy: "findings",
+    turn: (_request, { serving }) =>
+      serving < PARALLEL.served
+        ? { do: "serve", text: "Served by the scripted gateway, slowly.", lastsMs: 3_000 }
+        : // Told late enough that all that was sent together is in flight together.
+          refuse({ reason: "concurrency_limit_exceeded", retryAfter: "1", afterMs: 500 }),
+    judge: (runs, claims, { mostAttempts }) => {
+      for (const run of runs) {
+        judgeParallelism("RETRY-6", run, claims);
+        if (callsApart(run)) judgeWaits("RETRY-1", [run], claims);
+      }
+      judgeBounded("RETRY-6", runs, claims, mostAttempts);
+    },
+  },
+  forbidden("key-invalid", "RETRY-3", "No retry when the key is not valid", { reason: "invalid_api_key" }),
+  forbidden("key-revoked", "RETRY-3", "No retry when the key is revoked", { reason: "key_revoked" }),
+  forbidden("credits-exhausted", "RETRY-4", "No retry when the credits are used up, whatever `Retry-After` says", {
+    reason: "insufficient_credits",
+    retryAfter: "1",
+  }),
+  forbidden("spend-cap", "RETRY-4", "No retry when the spend cap is reached, whatever `Retry-After` says", {
+    reason: "quota_exceeded",
+    retryAfter: "1",
+  }),
+  forbidden(
+    "budget-exhausted",
+    "RETRY-5",
+    "No retry when the lifetime budget is used up, whatever `Retry-After` says",
+    {
+      reason: "budget_exhausted",
+      retryAfter: "1",
+    },
+  ),
+  forbidden("model-unknown", "RETRY-10", "No retry when the model is not enabled", { reason: "model_not_found" }),
+  {
+    name: "server-error",
+    title: "A failing gateway is tried again a few times, with waits that grow",
+    rows: ["RETRY-9"],
+    copies: COPIES,
+    toldBy: "findings",
+    turn: () => refuse({ reason: "upstream_error", status: 503 }),
+    judge: (runs, claims, { mostAttempts }) => {
+      judgeBounded("RETRY-9", runs, claims, mostAttempts);
+      judgeNoLoop("RETRY-9", runs, claims);
+      judgeGrowth("RETRY-9", runs, claims);
+    },
+  },
+  {
+    name: "no-answer",
+    title: "A request that stays without an answer is not repeated blindly",
+    rows: ["RETRY-7"],
+    giveUpS: 2,
+    watchMs: 20_000,
+    toldBy: "findings",
+    turn: () => ({ do: "silence" }),
+    judge: (runs, claims, { mostAttempts }) => {
+      for (const run of runs) judgeUncertain("RETRY-7", run, claims, mostAttempts);
+    },
+  },
+  {
+    name: "stream-cut",
+    title: "A stream that is asked for again is another generation, and is not appended to the first",
+    rows: ["RETRY-8"],
+    stream: true,
+    turn: (_request, { before }) =>
+      before === 0
+        ? { do: "serve", text: generation(0, 20), lastsMs: 1_000, cutAfter: 8 }
+        : { do: "serve", text: generation(before, 12), lastsMs: 300 },
+    judge: (runs, claims) => {
+      for (const run of runs) judgeGenerations("RETRY-8", run, claims);
+    },
+  },
+  {
+    name: "redirect",
+    title: "The key goes to no other host, also when an answer redirects there",
+    rows: ["KEY-ONE-HOST"],
+    toldBy: "findings",
+    turn: (request, { elsewhere }) => ({ do: "redirect", to: elsewhere + request.url }),
+    judge: (runs, claims) => {
+      for (const run of runs) judgeElsewhere("KEY-ONE-HOST", run, claims);
+    },
+  },
+];

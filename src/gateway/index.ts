@@ -1,9 +1,0 @@
-export type { Limits, Tier } from "./accounts/tiers.ts";
-export type { Fault, Variant } from "./faults/fault.ts";
-export { FAULTS } from "./faults/fault-table.ts";
-export type { LimiterKind } from "./limits/limiter-kinds.ts";
-export type { GatewayOptions } from "./options.ts";
-export type { ReadyLine } from "./ready-line.ts";
-export type { Script, ScriptedAnswer, ScriptedRequest, Turn } from "./scripts/script.ts";
-export { type Gateway, startGateway } from "./start-gateway.ts";
-export { VARIANTS } from "./variants/variant-table.ts";

@@ -1,9 +1,0 @@
-/**
- * What became of a request.
- * - `complete`: the whole reply was handed over
- * - `interrupted`: the client left, or the gateway closed, before the end; charged for what was delivered
- * - `broken`: the provider failed in the middle of a stream; free
- * - `failed`: the provider or the gateway failed before any output; free
- * - `denied`: refused; free
- */
-export type Outcome = "complete" | "interrupted" | "broken" | "failed" | "denied";

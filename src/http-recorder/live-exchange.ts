@@ -1,0 +1,308 @@
+import type { Dispatcher } from "undici";
+import { type Clock, trim } from "../core/index.ts";
+import { type HeaderList, header } from "../dialects/index.ts";
+import type { Connection, WireListener } from "./connection.ts";
+import { decodeBody } from "./decode-body.ts";
+import type { Bounds, Ending, EndingKind, Exchange, RecordedRequest, RecordedResponse } from "./exchange.ts";
+import { MOST_INTERIM } from "./interim-filter.ts";
+import type { OwnLag } from "./own-lag.ts";
+import { PieceList } from "./piece-list.ts";
+import type { Redactor } from "./redact.ts";
+import { redactExchange } from "./redact-exchange.ts";
+
+/** A request as it is put on the wire. */
+export interface OutgoingRequest {
+  readonly method: string;
+  /** Absolute address. */
+  readonly url: string;
+  /** In order and letter case as sent; `Host` and `Content-Length` are added. */
+  readonly headers: HeaderList;
+  /** Text is sent as UTF-8. */
+  readonly body?: string | Uint8Array | undefined;
+  /** In so many pieces, with chunked framing and no length; default: whole, with its length. */
+  readonly pieces?: number | undefined;
+  /** Name of the key in use, for the record. */
+  readonly key?: string | undefined;
+  /** When the plan wanted it sent, µs from the recorder's origin; default now. */
+  readonly dueUs?: number | undefined;
+}
+
+export interface LiveOptions {
+  readonly id: string;
+  readonly bounds: Bounds;
+  readonly clock: Clock;
+  /** Monotonic origin of the run, µs. */
+  readonly originUs: number;
+  readonly redactor: Redactor;
+  readonly ownLag: OwnLag;
+}
+
+/** Why we left; becomes the ending. */
+class OwnAbort extends Error {
+  readonly ending: EndingKind;
+
+  constructor(ending: EndingKind) {
+    super(ending);
+    this.ending = ending;
+  }
+}
+
+/** An exchange under way: undici's handler on one side, facts and an abort on the other. */
+export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
+  /** Resolves when the head of the final response is there, or the exchange ended without one. */
+  readonly headed: Promise<number | undefined>;
+  /** Resolves when the first byte of the body is there, or the exchange ended without one. */
+  readonly started: Promise<boolean>;
+  /** Resolves with the redacted record. Never rejects. */
+  readonly done: Promise<Exchange>;
+
+  readonly #request: OutgoingRequest;
+  readonly #options: LiveOptions;
+  readonly #connection: Connection;
+  readonly #startedAtMs: number;
+  readonly #dueUs: number;
+  #identity = { id: "none", earlier: 0 };
+  #sentUs: number | undefined;
+  #firstByteUs: number | undefined;
+  #headersUs: number | undefined;
+  #status = 0;
+  #headers: HeaderList = [];
+  #trailers: HeaderList = [];
+  readonly #interim: number[] = [];
+  readonly #pieces = new PieceList();
+  #receivedBytes = 0;
+  #afterwards: string | undefined;
+  #ended = false;
+  #controller: Dispatcher.DispatchController | undefined;
+  #abortReason: OwnAbort | undefined;
+  #deadline: NodeJS.Timeout;
+  #lastUs = 0;
+  #idle: NodeJS.Timeout | undefined;
+  #resolveHeaded!: (status: number | undefined) => void;
+  #resolveStarted!: (started: boolean) => void;
+  #resolveDone!: (exchange: Exchange) => void;
+
+  constructor(request: OutgoingRequest, connection: Connection, options: LiveOptions) {
+    this.#request = request;
+    this.#connection = connection;
+    this.#options = options;
+    this.#startedAtMs = options.clock.nowMs();
+    this.#dueUs = request.dueUs ?? this.#now();
+    this.headed = new Promise((resolve) => {
+      this.#resolveHeaded = resolve;
+    });
+    this.started = new Promise((resolve) => {
+      this.#resolveStarted = resolve;
+    });
+    this.done = new Promise((resolve) => {
+      this.#resolveDone = resolve;
+    });
+    const { deadlineMs } = options.bounds;
+    const startUs = this.#now();
+    const check = () => {
+      const leftMs = this.#leftMs(startUs, deadlineMs);
+      if (leftMs > 0) this.#deadline = setTimeout(check, leftMs);
+      else this.#leave("deadline");
+    };
+    this.#deadline = setTimeout(check, deadlineMs);
+  }
+
+  /** Leaves as a client does that gives up: the connection is closed under the gateway. */
+  abort(): void {
+    this.#leave("aborted");
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    this.#connection.begin(this);
+    this.#identity = this.#connection.identity;
+    this.#sentUs = this.#now();
+    if (this.#abortReason !== undefined) controller.abort(this.#abortReason);
+  }
+
+  onFirstByte(): void {
+    this.#firstByteUs = this.#now();
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
+    if (status < 200) {
+      this.#interim.push(status);
+      if (this.#interim.length >= MOST_INTERIM) this.#leave("size-bound");
+      return;
+    }
+    this.#headersUs = this.#now();
+    this.#status = status;
+    this.#headers = pairs(controller.rawHeaders);
+    this.#resolveHeaded(status);
+    this.#watchIdle();
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, bytes: Buffer): void {
+    if (this.#receivedBytes === 0) this.#resolveStarted(true);
+    this.#receivedBytes += bytes.length;
+    this.#lastUs = this.#now();
+    this.#pieces.add(this.#lastUs, bytes);
+    if (this.#receivedBytes > this.#options.bounds.maxBodyBytes) this.#leave("size-bound");
+    else this.#idle?.refresh();
+  }
+
+  onResponseEnd(controller: Dispatcher.DispatchController): void {
+    this.#trailers = pairs(controller.rawTrailers);
+    this.#end({ kind: "complete" });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#end(endingOf(this.#abortReason ?? error, this.#sentUs !== undefined));
+  }
+
+  onBreak(error: Error): void {
+    // A plain close after the answer is the gateway's good right; a parser's complaint is about bytes it sent.
+    if (this.#ended && isParserError(error) && !isCut(error)) this.#afterwards ??= error.message;
+  }
+
+  #now(): number {
+    return this.#options.clock.monotonicUs() - this.#options.originUs;
+  }
+
+  #watchIdle(): void {
+    const { idleMs } = this.#options.bounds;
+    this.#lastUs = this.#now();
+    const check = () => {
+      const leftMs = this.#leftMs(this.#lastUs, idleMs);
+      if (leftMs > 0) this.#idle = setTimeout(check, leftMs);
+      else this.#leave("idle-timeout");
+    };
+    this.#idle = setTimeout(check, idleMs);
+  }
+
+  /**
+   * What is left of a bound that runs since a moment, ms. The time in which this process stood still does not count: what
+   * arrived meanwhile waits to be read, and timers come first.
+   */
+  #leftMs(sinceUs: number, boundMs: number): number {
+    const { ownLag, originUs } = this.#options;
+    const nowUs = this.#now();
+    return boundMs + ownLag.lostWithin(originUs + sinceUs, originUs + nowUs) - (nowUs - sinceUs) / 1_000;
+  }
+
+  #leave(ending: EndingKind): void {
+    if (this.#ended || this.#abortReason !== undefined) return;
+    this.#abortReason = new OwnAbort(ending);
+    if (this.#controller === undefined) {
+      // Still connecting: no handler call will come before the connection does.
+      this.#end({ kind: ending });
+      void this.#connection.destroy();
+    } else {
+      this.#controller.abort(this.#abortReason);
+    }
+  }
+
+  #end(ending: Ending): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    const bodiless = this.#request.method === "HEAD" || this.#status === 204 || this.#status === 304;
+    const surplus = bodiless ? (this.#connection.bytesAfterHead ?? 0) : 0;
+    if (surplus > 0) this.#afterwards = `${surplus} bytes of a body where none belongs`;
+    const endUs = this.#now();
+    clearTimeout(this.#deadline);
+    clearTimeout(this.#idle);
+    this.#connection.finish();
+    this.#resolveHeaded(this.#status === 0 ? undefined : this.#status);
+    this.#resolveStarted(false);
+    // Bytes beyond the message are parsed in the turn of its end, and the connection's close tells of it in that turn's
+    // last phase, after the first immediate: two turns later the complaint is here.
+    setImmediate(() => {
+      setImmediate(() => void this.#record(ending, endUs).then(this.#resolveDone));
+    });
+  }
+
+  async #record(ending: Ending, endUs: number): Promise<Exchange> {
+    const { bounds, redactor, id, ownLag, originUs } = this.#options;
+    const ownLagMs = ownLag.within(originUs + (this.#sentUs ?? this.#dueUs), originUs + endUs);
+    const encoding = header(this.#headers, "content-encoding");
+    const body = await decodeBody(this.#pieces.close(), encoding, bounds.maxBodyBytes, ending.kind === "complete");
+    this.#connection.forget(this);
+    const response: Omit<RecordedResponse, "body"> | undefined =
+      this.#status === 0
+        ? undefined
+        : {
+            status: this.#status,
+            headers: this.#headers,
+            interim: [...Array<number>(this.#connection.continues).fill(100), ...this.#interim],
+            trailers: this.#trailers,
+          };
+    return redactExchange(redactor, {
+      id,
+      startedAtMs: this.#startedAtMs,
+      request: recordedRequest(this.#request),
+      key: this.#request.key,
+      connection: this.#identity,
+      timeline: {
+        dueUs: this.#dueUs,
+        sentUs: this.#sentUs,
+        firstByteUs: this.#firstByteUs,
+        headersUs: this.#headersUs,
+        endUs,
+      },
+      response,
+      body,
+      receivedBytes: this.#receivedBytes,
+      ending: body.overBound ? { kind: "size-bound" } : ending,
+      ownLagMs,
+      afterwards: this.#afterwards,
+    });
+  }
+}
+
+function recordedRequest({ method, url, headers, body }: OutgoingRequest): RecordedRequest {
+  const text = typeof body === "string" || body === undefined ? body : Buffer.from(body).toString("utf8");
+  const bodyBytes = body === undefined ? 0 : Buffer.byteLength(body);
+  return { method, url, headers, body: text, bodyBytes };
+}
+
+const BLANKS = " \t";
+
+/** Header fields as the parser cut them: a flat list of names and values. Blanks around a value are not part of it. */
+function pairs(raw: unknown): HeaderList {
+  if (!Array.isArray(raw)) return [];
+  const list: [string, string][] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2)
+    list.push([latin1(raw[at]), trim(latin1(raw[at + 1]), BLANKS, BLANKS)]);
+  return list;
+}
+
+function latin1(value: unknown): string {
+  return Buffer.isBuffer(value) ? value.toString("latin1") : String(value);
+}
+
+function isParserError(error: Error): boolean {
+  return error.name === "HTTPParserError" || error.message === "bad response";
+}
+
+/** The end of the connection inside a message reaches the parser as an error of its own, not always with its code. */
+function isCut(error: Error): boolean {
+  return codeOf(error) === "HPE_INVALID_EOF_STATE" || error.message.includes("Invalid EOF state");
+}
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" ? code : "";
+}
+
+function endingOf(error: Error, sent: boolean): Ending {
+  if (error instanceof OwnAbort) return { kind: error.ending };
+  const code = codeOf(error);
+  const detail = code === "" || error.message.includes(code) ? error.message : `${code}: ${error.message}`;
+  if (code.startsWith("HPE_") || error.name === "HTTPParserError" || code === "UND_ERR_HEADERS_OVERFLOW") {
+    return { kind: isCut(error) ? "reset" : "protocol-error", detail };
+  }
+  if (!sent) return { kind: "unreachable", detail: causeOf(error) ?? detail };
+  return { kind: "reset", detail };
+}
+
+/** Node reports a refused connection to several addresses as an AggregateError without a message. */
+function causeOf(error: Error): string | undefined {
+  if (!(error instanceof AggregateError)) return undefined;
+  const [first] = error.errors;
+  return first instanceof Error ? first.message : undefined;
+}

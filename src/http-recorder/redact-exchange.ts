@@ -1,0 +1,69 @@
+import type { HeaderList } from "../dialects/index.ts";
+import type { DecodedBody } from "./decode-body.ts";
+import type { Exchange, RecordedBody, RecordedResponse, Redaction } from "./exchange.ts";
+import type { Redactor } from "./redact.ts";
+
+/** Places that the record of an exchange tells of; all are masked. */
+const MOST_REDACTIONS = 1_000;
+
+/** An exchange before redaction: it must not leave this room. */
+export interface RawExchange extends Omit<Exchange, "response" | "redactions"> {
+  readonly response: Omit<RecordedResponse, "body"> | undefined;
+  readonly body: DecodedBody;
+  readonly receivedBytes: number;
+}
+
+/** Makes the record that may be kept: secrets masked wherever they stand, and noted. */
+export function redactExchange(redactor: Redactor, raw: RawExchange): Exchange {
+  const { response, body, receivedBytes, ...rest } = raw;
+  const redactions: Redaction[] = [];
+  const clean = (text: string, place: Redaction["place"]): string => {
+    const result = redactor.redact(text);
+    for (const found of result.found.slice(0, MOST_REDACTIONS - redactions.length))
+      redactions.push({ ...found, place });
+    return result.text;
+  };
+  const cleanHeaders = (headers: HeaderList, place: Redaction["place"]): HeaderList => {
+    // One search for all of them: a head may have fifteen thousand fields, and nearly none has a secret.
+    if (redactor.redact(headers.flat().join("\n")).found.length === 0) return headers;
+    return headers.map(([name, value]) => [clean(name, place), clean(value, place)] as const);
+  };
+  const request = {
+    ...raw.request,
+    url: clean(raw.request.url, "request"),
+    headers: cleanHeaders(raw.request.headers, "request"),
+    body: raw.request.body === undefined ? undefined : clean(raw.request.body, "request"),
+  };
+  const recorded: RecordedResponse | undefined = response && {
+    ...response,
+    headers: cleanHeaders(response.headers, "response-headers"),
+    trailers: cleanHeaders(response.trailers, "response-headers"),
+    body: recordBody(body, receivedBytes, (text) => clean(text, "response-body")),
+  };
+  const ending =
+    rest.ending.detail === undefined
+      ? rest.ending
+      : { ...rest.ending, detail: redactor.redact(rest.ending.detail).text };
+  return { ...rest, ending, request, response: recorded, redactions };
+}
+
+function recordBody(body: DecodedBody, receivedBytes: number, clean: (text: string) => string): RecordedBody {
+  const bytes = Buffer.concat(body.pieces.map((piece) => piece.bytes));
+  const text = strictUtf8(bytes);
+  const pieces = body.pieces.map(({ atUs, bytes: piece }) => [atUs, piece.length] as const);
+  const common = { bytes: bytes.length, receivedBytes, pieces, decodeFault: body.fault };
+  if (text !== undefined) return { ...common, text: clean(text), base64: undefined };
+  // latin1 maps each byte to one character, so a secret among broken bytes is still found and lengths stay true.
+  const masked = clean(bytes.toString("latin1"));
+  return { ...common, text: undefined, base64: Buffer.from(masked, "latin1").toString("base64") };
+}
+
+/** The text of bytes that are UTF-8, or `undefined`; a byte order mark is kept. */
+function strictUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    // Not UTF-8: a fact about the gateway, recorded by keeping the bytes as they are.
+    return undefined;
+  }
+}

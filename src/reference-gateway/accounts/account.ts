@@ -1,0 +1,59 @@
+import type { RateLimiter } from "../limits/rate-limiter.ts";
+import type { Slots } from "../limits/slots.ts";
+import { KeySpend } from "./key-spend.ts";
+import type { Limits } from "./tiers.ts";
+
+export class Account {
+  readonly id: string;
+  readonly name: string;
+  readonly limits: Limits;
+  readonly limiter: RateLimiter;
+  readonly slots: Slots;
+  readonly keys: ApiKey[] = [];
+  /** Prepaid credit, whole micro-dollars; may fall below zero by the charges of requests that were already running. */
+  balanceMicroUsd: number;
+  /** Charges of requests that still run. */
+  reservedMicroUsd = 0;
+
+  constructor(id: string, name: string, limits: Limits, limiter: RateLimiter, slots: Slots, balanceMicroUsd: number) {
+    this.id = id;
+    this.name = name;
+    this.limits = limits;
+    this.limiter = limiter;
+    this.slots = slots;
+    this.balanceMicroUsd = balanceMicroUsd;
+  }
+}
+
+/** What a key may spend, and under which key it stands. */
+export interface KeyTerms {
+  /** Daily cap, micro-dollars, afresh at 00:00 UTC. Absent: no cap. */
+  readonly capMicroUsd?: number | undefined;
+  /** Lifetime budget, micro-dollars; never refilled. Absent: no budget. */
+  readonly budgetMicroUsd?: number | undefined;
+  readonly parent?: ApiKey | undefined;
+}
+
+export class ApiKey {
+  /** Public name of the key; the only form that history and logs may show. */
+  readonly id: string;
+  readonly secret: string;
+  readonly account: Account;
+  /** 0 for the first key of its account, 1 for the second, and so on. */
+  readonly ordinal: number;
+  readonly parent: ApiKey | undefined;
+  readonly spend = new KeySpend();
+  capMicroUsd: number | undefined;
+  budgetMicroUsd: number | undefined;
+  revoked = false;
+
+  constructor(id: string, secret: string, account: Account, ordinal: number, terms: KeyTerms = {}) {
+    this.id = id;
+    this.secret = secret;
+    this.account = account;
+    this.ordinal = ordinal;
+    this.parent = terms.parent;
+    this.capMicroUsd = terms.capMicroUsd;
+    this.budgetMicroUsd = terms.budgetMicroUsd;
+  }
+}

@@ -1,0 +1,34 @@
+import type { Account, ApiKey } from "../accounts/account.ts";
+import { utcDay } from "../accounts/utc-day.ts";
+import type { Services } from "../services.ts";
+
+/** An account as the admin interface shows it. */
+export function accountView(account: Account, { clock }: Services) {
+  return {
+    id: account.id,
+    name: account.name,
+    limits: account.limits,
+    balanceMicroUsd: account.balanceMicroUsd,
+    reservedMicroUsd: account.reservedMicroUsd,
+    inFlight: account.slots.held,
+    peakInFlight: account.slots.peak,
+    rateRemaining: account.limiter.remaining(clock.monotonicUs()),
+    keys: account.keys.map((key) => key.id),
+  };
+}
+
+/** A key as the admin interface shows it: without its text. */
+export function keyView(key: ApiKey, { clock }: Services) {
+  const nowUs = clock.monotonicUs();
+  return {
+    id: key.id,
+    account: key.account.id,
+    parent: key.parent?.id ?? null,
+    revoked: key.revoked,
+    capMicroUsd: key.capMicroUsd ?? null,
+    budgetMicroUsd: key.budgetMicroUsd ?? null,
+    spentTodayMicroUsd: key.spend.onDay(utcDay(clock.nowMs()), nowUs),
+    spentMicroUsd: key.spend.inLifetime,
+    reservedMicroUsd: key.spend.reserved,
+  };
+}

@@ -1,0 +1,71 @@
+import { UsageError } from "../core/index.ts";
+import { FAULTS } from "./mutations/mutation-table.ts";
+import type { Behaviour } from "./pipeline/behaviour.ts";
+import { DEFAULT_BEHAVIOUR } from "./pipeline/default-behaviour.ts";
+import { VARIANTS } from "./variants/variant-table.ts";
+
+/** Which defects and variants a gateway has at the moment. Requests that run already keep the behaviour they began with. */
+export class BehaviourSwitch {
+  #faults: readonly string[] = [];
+  #variants: readonly string[] = [];
+  #current: Behaviour = DEFAULT_BEHAVIOUR;
+  readonly #onTop: (behaviour: Behaviour) => Behaviour;
+
+  /**
+   * @param onTop laid over all defects and variants, whichever are switched on.
+   * @throws UsageError for a name that does not exist.
+   */
+  constructor(
+    faults: readonly string[],
+    variants: readonly string[],
+    onTop: (behaviour: Behaviour) => Behaviour = (behaviour) => behaviour,
+  ) {
+    this.#onTop = onTop;
+    this.set({ faults, variants });
+  }
+
+  get current(): Behaviour {
+    return this.#current;
+  }
+
+  get faults(): readonly string[] {
+    return this.#faults;
+  }
+
+  get variants(): readonly string[] {
+    return this.#variants;
+  }
+
+  /**
+   * Makes the behaviour anew, with variants below and defects on top; counters of defects begin again.
+   *
+   * @throws UsageError for a name that does not exist; nothing is changed then.
+   */
+  set({
+    faults = this.#faults,
+    variants = this.#variants,
+  }: {
+    faults?: readonly string[];
+    variants?: readonly string[];
+  }): void {
+    const changes = [...pick("variant", VARIANTS, variants), ...pick("fault", FAULTS, faults)];
+    this.#current = this.#onTop(changes.reduce((behaviour, change) => change.apply(behaviour), DEFAULT_BEHAVIOUR));
+    this.#faults = faults;
+    this.#variants = variants;
+  }
+}
+
+function pick<T extends { readonly name: string }>(what: string, table: readonly T[], names: readonly string[]): T[] {
+  return names.map((name) => {
+    const found = table.find((entry) => entry.name === name);
+    if (found !== undefined) return found;
+    const near = table.filter((entry) => sharesAWord(entry.name, name)).map((entry) => entry.name);
+    const hint = near.length === 0 ? "" : ` Names like it: ${near.slice(0, 5).join(", ")}.`;
+    throw new UsageError(`There is no ${what} named "${name}".${hint}`, { hint: `gauntlet gateway --list-${what}s` });
+  });
+}
+
+function sharesAWord(one: string, other: string): boolean {
+  const words = new Set(one.split(/[.-]/));
+  return other.split(/[.-]/).some((word) => word.length > 3 && words.has(word));
+}

@@ -1,0 +1,46 @@
+import type { Behaviour } from "./pipeline/behaviour.ts";
+
+/** A change of one gateway's behaviour. State that it needs lives in the closure of one `apply`. */
+interface Change {
+  readonly name: string;
+  readonly area: string;
+  /** What a user of the gateway would notice, in one sentence. */
+  readonly summary: string;
+  apply(behaviour: Behaviour): Behaviour;
+}
+
+/** A single defect of the kind that real gateways have. */
+export interface Fault extends Change {
+  /** What it breaks: ids of requirements, of the interface and of the standards and clients around it. */
+  readonly rows: readonly string[];
+  /** True when only many requests, or many at a time, show it. */
+  readonly needsLoad?: true;
+}
+
+/** A gateway that is sound but unusual. */
+export interface Variant extends Change {
+  /**
+   * Rows that may at most warn about it: what clients of a dialect are used to beyond the interface, and what the
+   * interface recommends without demanding it. No row may fail.
+   */
+  readonly warns?: readonly string[];
+}
+
+/** @param name area and name with a dot between them. */
+export function fault(name: string, rows: readonly string[], summary: string, apply: Fault["apply"]): Fault {
+  return { name, area: areaOf(name), rows, summary, apply };
+}
+
+/** A defect that only many requests, or many at a time, show. */
+export function loadFault(name: string, rows: readonly string[], summary: string, apply: Fault["apply"]): Fault {
+  return { ...fault(name, rows, summary, apply), needsLoad: true };
+}
+
+/** @param warns rows that may at most warn. */
+export function variant(name: string, summary: string, apply: Variant["apply"], warns?: readonly string[]): Variant {
+  return { name, area: areaOf(name), summary, apply, ...(warns === undefined ? {} : { warns }) };
+}
+
+function areaOf(name: string): string {
+  return name.slice(0, name.indexOf("."));
+}

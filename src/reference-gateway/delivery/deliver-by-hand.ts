@@ -1,0 +1,103 @@
+import { STATUS_CODES } from "node:http";
+import type { Header, Parcel } from "../pipeline/answer.ts";
+import { withoutHeader } from "../pipeline/answer.ts";
+import type { Call } from "../pipeline/behaviour.ts";
+import { plannedTokens } from "../providers/plan.ts";
+import type { Delivery } from "./delivery.ts";
+import { playSteps, type Sink } from "./play-steps.ts";
+import type { Task } from "./scheduler.ts";
+
+/** How a response looks on the wire when Node does not write it. */
+export interface Handwriting {
+  /** Header lines of the head; `Date` and `Connection: close` are added unless they are there. */
+  headers(parcel: Parcel): readonly Header[];
+  /** Line feed, or carriage return and line feed, after the lines of the head. */
+  readonly lineEnd?: string;
+  /** One piece of the body as it is to be sent. */
+  piece(bytes: Buffer, index: number): Buffer | string;
+  /** What comes after the last piece. */
+  readonly last: string;
+}
+
+/** Chunked transfer coding (RFC 9112, 7.1), to be changed in one point by whoever needs to. */
+export const CHUNKED: Handwriting = {
+  headers: ({ headers }) => [...withoutHeader(headers, "Content-Length"), ["Transfer-Encoding", "chunked"]],
+  piece: (bytes) => Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")]),
+  last: "0\r\n\r\n",
+};
+
+/** Plain bytes behind the headers that the parcel has. */
+export const PLAIN: Handwriting = { headers: ({ headers }) => headers, piece: (bytes) => bytes, last: "" };
+
+/** Writes a response past Node's HTTP, byte by byte as told, and closes the connection behind it. */
+export function deliverByHand(parcel: Parcel, call: Call, { response, closed }: Delivery, hand: Handwriting): void {
+  const { scheduler } = call.services;
+  const { socket } = response;
+  let deliveredTokens = 0;
+  let ended = false;
+  let stopPlaying: () => void = () => {};
+  let pieces = 0;
+
+  const write = (bytes: string | Uint8Array) => {
+    const piece = hand.piece(Buffer.from(bytes as Uint8Array), pieces);
+    pieces += 1;
+    return socket?.write(piece);
+  };
+  const end = () => {
+    ended = true;
+    socket?.end(hand.last);
+  };
+  const sink: Sink = {
+    socket,
+    get writableLength() {
+      return socket?.writableLength ?? 0;
+    },
+    flushHeaders: () => {},
+    write,
+    end,
+    once: (event, listener) => socket?.once(event, listener),
+    off: (event, listener) => socket?.off(event, listener),
+  };
+  const send = () => {
+    call.behaviour.began(call);
+    socket?.write(headText(parcel, hand));
+    if (parcel.body.kind === "steps") {
+      const listener = {
+        delivered: (tokens: number) => {
+          deliveredTokens += tokens;
+        },
+        ending: () => {
+          ended = true;
+        },
+      };
+      stopPlaying = playSteps(parcel.body, sink, scheduler, listener);
+      return;
+    }
+    deliveredTokens = call.plan?.kind === "reply" && parcel.status < 300 ? plannedTokens(call.plan) : 0;
+    if (parcel.body.bytes.length > 0) write(parcel.body.bytes);
+    end();
+  };
+  const task: Task = { dueMs: 0, run: send, waiting: false };
+  const finish = () => {
+    scheduler.cancel(task);
+    stopPlaying();
+    closed({ outcome: ended ? parcel.outcome : "interrupted", status: parcel.status, deliveredTokens });
+  };
+  if (socket === null || response.destroyed || response.closed) {
+    finish();
+    return;
+  }
+  response.once("close", finish);
+  if (parcel.afterMs <= 0) send();
+  else scheduler.schedule(task, performance.now() + parcel.afterMs);
+}
+
+function headText(parcel: Parcel, hand: Handwriting): string {
+  const lineEnd = hand.lineEnd ?? "\r\n";
+  const headers = [...hand.headers(parcel)];
+  const named = new Set(headers.map(([name]) => name.toLowerCase()));
+  if (!named.has("date")) headers.push(["Date", new Date().toUTCString()]);
+  if (!named.has("connection")) headers.push(["Connection", "close"]);
+  const lines = [`HTTP/1.1 ${parcel.status} ${STATUS_CODES[parcel.status] ?? ""}`];
+  return [...lines, ...headers.map(([name, value]) => `${name}: ${value}`), "", ""].join(lineEnd);
+}

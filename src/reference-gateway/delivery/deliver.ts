@@ -1,0 +1,54 @@
+import type { ServerResponse } from "node:http";
+import type { Parcel } from "../pipeline/answer.ts";
+import type { Call } from "../pipeline/behaviour.ts";
+import { plannedTokens } from "../providers/plan.ts";
+import type { Delivery } from "./delivery.ts";
+import { playSteps } from "./play-steps.ts";
+import type { Task } from "./scheduler.ts";
+
+/** Writes a parcel to the response when its time has come, and tells how it went. */
+export function deliver(parcel: Parcel, call: Call, { response, closed }: Delivery): void {
+  const { scheduler } = call.services;
+  const { status, body, outcome } = parcel;
+  let deliveredTokens = 0;
+  let ownEnd = false;
+  let stopPlaying: () => void = () => {};
+
+  const send = () => {
+    call.behaviour.began(call);
+    writeHead(response, parcel);
+    if (body.kind === "whole") {
+      deliveredTokens = call.plan?.kind === "reply" && status < 300 ? plannedTokens(call.plan) : 0;
+      response.end(body.bytes);
+      return;
+    }
+    stopPlaying = playSteps(body, response, scheduler, {
+      delivered: (tokens) => {
+        deliveredTokens += tokens;
+      },
+      ending: () => {
+        ownEnd = true;
+      },
+    });
+  };
+  const task: Task = { dueMs: 0, run: send, waiting: false };
+
+  const finish = () => {
+    scheduler.cancel(task);
+    stopPlaying();
+    const whole = response.writableFinished || ownEnd;
+    closed({ outcome: whole ? outcome : "interrupted", status, deliveredTokens });
+  };
+  if (response.destroyed || response.closed) {
+    finish();
+    return;
+  }
+  response.once("close", finish);
+  if (parcel.afterMs <= 0) send();
+  else scheduler.schedule(task, performance.now() + parcel.afterMs);
+}
+
+/** Header names go out in the letter case they have here, and as often as they stand here. */
+export function writeHead(response: ServerResponse, { status, headers }: Parcel): void {
+  response.writeHead(status, headers.flat());
+}

@@ -1,0 +1,71 @@
+import { makeLimiter } from "../limits/limiter-kinds.ts";
+import type { RateLimiter } from "../limits/rate-limiter.ts";
+import { Slots } from "../limits/slots.ts";
+import type { Call } from "../pipeline/behaviour.ts";
+import { inference, remembered } from "./when.ts";
+import { type Apply, wrap } from "./wrap.ts";
+
+/** What an account's traffic is divided by. */
+export type Scope = (call: Call) => string;
+
+export const byKey: Scope = (call) => call.key?.id ?? "";
+export const byDialect: Scope = (call) => call.endpoint;
+export const byModel: Scope = (call) => call.model?.id ?? "";
+export const byMode: Scope = (call) => (call.wantsStream ? "stream" : "whole");
+export const byConnection: Scope = (call) => String(call.arrival.connection.id);
+const together: Scope = () => "";
+
+/**
+ * Other limiters in place of the account's.
+ *
+ * @param scope one limiter per account and value of it.
+ * @param change the limit that is enforced, from the one that is promised; headers go on telling the promised one.
+ */
+export function rateBy(scope: Scope = together, change: (rpm: number) => number = (rpm) => rpm): Apply {
+  return limitersFrom(scope, (call, rpm) =>
+    makeLimiter(call.services.accounts.limiter, Math.max(1, Math.round(change(rpm)))),
+  );
+}
+
+/** Limiters that are made by hand. */
+export function limitersFrom(scope: Scope, make: (call: Call, rpm: number) => RateLimiter): Apply {
+  const limiters = remembered(() => new Map<string, RateLimiter>());
+  return wrap("limiterOf", () => ({ account }, call) => {
+    const name = `${account.id} ${scope(call)}`;
+    const known = limiters(call).get(name);
+    if (known !== undefined) return known;
+    const made = { ...make(call, account.limits.rpm), limitPerMinute: account.limits.rpm };
+    limiters(call).set(name, made);
+    return made;
+  });
+}
+
+/** Other slots in place of the account's. */
+export function slotsBy(scope: Scope = together, change: (limit: number) => number = (limit) => limit): Apply {
+  const slots = remembered(() => new Map<string, Slots>());
+  return wrap("slotsOf", () => ({ account }, call) => {
+    const name = `${account.id} ${scope(call)}`;
+    const known = slots(call).get(name);
+    if (known !== undefined) return known;
+    const made = new Slots(Math.max(1, Math.round(change(account.limits.inFlight))));
+    slots(call).set(name, made);
+    return made;
+  });
+}
+
+/** The request is one of inference, with a good key, and every slot is taken. */
+export function meetsFullHouse(call: Call): boolean {
+  if (!inference(call) || call.arrival.purpose !== "serve") return false;
+  if (call.behaviour.check("credentials", call) !== undefined || call.key === undefined) return false;
+  return call.behaviour.slotsOf(call.key, call).full;
+}
+
+/** Nothing is ever full. */
+export const UNLIMITED = 1_000_000;
+
+export const unlimitedLimiter: RateLimiter = {
+  limitPerMinute: UNLIMITED,
+  waitUs: () => 0,
+  count: () => {},
+  remaining: (_nowUs) => UNLIMITED,
+};

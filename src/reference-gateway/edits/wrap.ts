@@ -1,0 +1,128 @@
+import type { Answer, Ending, EventKind, Parcel, Step, StreamEvent } from "../pipeline/answer.ts";
+import type { Behaviour, Call } from "../pipeline/behaviour.ts";
+import type { Reason, Refusal } from "../pipeline/refusal.ts";
+import { always, type When } from "./when.ts";
+
+export type Apply = (behaviour: Behaviour) => Behaviour;
+
+/** Puts something around one decision; `next` is the decision as it was. */
+export function wrap<K extends keyof Behaviour>(name: K, around: (next: Behaviour[K]) => Behaviour[K]): Apply {
+  return (behaviour) => ({ ...behaviour, [name]: around(behaviour[name]) });
+}
+
+/** Several changes that make up one. */
+export function all(...changes: readonly Apply[]): Apply {
+  return (behaviour) => changes.reduce((changed, change) => change(changed), behaviour);
+}
+
+type Reasons = Reason | readonly Reason[];
+
+/** The denials that the interface names. */
+export const DENIALS: readonly Reason[] = [
+  "invalid_api_key",
+  "key_revoked",
+  "insufficient_credits",
+  "quota_exceeded",
+  "model_not_found",
+  "rate_limit_exceeded",
+  "concurrency_limit_exceeded",
+  "budget_exhausted",
+];
+
+const covers = (reasons: Reasons, reason: Reason) =>
+  typeof reasons === "string" ? reasons === reason : reasons.includes(reason);
+
+/** Changes what a refusal says before it is written. */
+export function onRefusal(reasons: Reasons, when: When, edit: (refused: Refusal, call: Call) => Refusal): Apply {
+  return wrap(
+    "refuse",
+    (next) => (refused, call) =>
+      next(covers(reasons, refused.reason) && when(call) ? edit(refused, call) : refused, call),
+  );
+}
+
+/** Changes the answer that tells a refusal. */
+export function onDenial(reasons: Reasons, when: When, edit: (answer: Answer, call: Call) => Answer): Apply {
+  return wrap("refuse", (next) => (refused, call) => {
+    const answer = next(refused, call);
+    return covers(reasons, refused.reason) && when(call) ? edit(answer, call) : answer;
+  });
+}
+
+/** Lets a check find nothing wrong. */
+export function overlook(reason: Reason, when: When = always): Apply {
+  return wrap("check", (next) => (name, call) => {
+    const refused = next(name, call);
+    return refused?.reason === reason && when(call) ? undefined : refused;
+  });
+}
+
+/** Changes the value of a whole reply. */
+export function onReply(when: When, edit: (value: unknown, call: Call) => unknown): Apply {
+  return wrap("reply", (next) => (plan, call) => {
+    const value = next(plan, call);
+    return when(call) ? edit(value, call) : value;
+  });
+}
+
+/** Changes the answer to a request that is served. */
+export function onServed(when: When, edit: (answer: Answer, call: Call) => Answer): Apply {
+  return wrap("answer", (next) => (call) => {
+    const answer = next(call);
+    const change = (decided: Answer) =>
+      decided.status < 300 && decided.refusal === undefined && when(call) ? edit(decided, call) : decided;
+    return answer instanceof Promise ? answer.then(change) : change(answer);
+  });
+}
+
+/** Changes the events of a streamed reply. */
+export function onEvents(when: When, edit: (events: StreamEvent[], call: Call) => Iterable<StreamEvent>): Apply {
+  return wrap("events", (next) => (plan, call) => {
+    const events = next(plan, call);
+    return when(call) ? edit([...events], call) : events;
+  });
+}
+
+/** Changes each event of the given kinds; nothing takes it out. */
+export function eachEvent(
+  when: When,
+  kinds: readonly EventKind[],
+  edit: (
+    event: StreamEvent,
+    index: number,
+    count: number,
+    call: Call,
+  ) => StreamEvent | readonly StreamEvent[] | undefined,
+): Apply {
+  return onEvents(when, (events, call) => {
+    const count = events.filter((event) => kinds.includes(event.kind)).length;
+    let index = -1;
+    return events.flatMap((event) => {
+      if (!kinds.includes(event.kind)) return [event];
+      index += 1;
+      const edited = edit(event, index, count, call);
+      if (edited === undefined) return [];
+      return "kind" in edited ? [edited] : [...edited];
+    });
+  });
+}
+
+/** Changes the framed pieces of a stream. */
+export function onSteps(when: When, edit: (steps: Step[], call: Call) => Iterable<Step>): Apply {
+  return wrap("pack", (next) => (steps, call) => (when(call) ? edit([...next(steps, call)], call) : next(steps, call)));
+}
+
+/** Changes an answer's bytes and headers, just before they are delivered. */
+export function onParcel(when: When, edit: (parcel: Parcel, call: Call) => Parcel): Apply {
+  return wrap("seal", (next) => (answer, call) => {
+    const parcel = next(answer, call);
+    return when(call) ? edit(parcel, call) : parcel;
+  });
+}
+
+/** Changes how the response of a stream ends. */
+export function endingAs(ending: Ending, when: When = always): Apply {
+  return onServed(when, (answer) =>
+    answer.body.kind === "events" ? { ...answer, body: { ...answer.body, ending } } : answer,
+  );
+}

@@ -1,0 +1,2 @@
+/** What a path asks for. */
+export type Endpoint = "chat" | "messages" | "models" | "other";

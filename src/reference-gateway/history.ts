@@ -1,0 +1,42 @@
+import type { Endpoint } from "./endpoint.ts";
+import type { Outcome } from "./pipeline/outcome.ts";
+import { Ring } from "./ring.ts";
+
+/** One row of the activity history. Names the key by its id; a key's text never gets here. */
+export interface Activity {
+  readonly requestId: string;
+  /** Unix epoch milliseconds. */
+  readonly atMs: number;
+  readonly accountId: string | undefined;
+  readonly keyId: string | undefined;
+  readonly endpoint: Endpoint;
+  readonly model: string | undefined;
+  readonly stream: boolean;
+  readonly status: number;
+  readonly outcome: Outcome;
+  readonly reason: string | undefined;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly chargeMicroUsd: number;
+  readonly durationMs: number;
+  /** What the provider sent instead of a reply; shortened. */
+  readonly upstreamError: string | undefined;
+}
+
+/** Rows that are kept; older ones are forgotten. */
+const KEPT_ROWS = 20_000;
+
+export class History {
+  readonly #rows = new Ring<Activity>(KEPT_ROWS);
+
+  add(row: Activity): void {
+    this.#rows.add(row);
+  }
+
+  /** @returns rows of one account, or of all, oldest first. */
+  rows(accountId?: string): Activity[] {
+    const rows: Activity[] = [];
+    for (const row of this.#rows) if (accountId === undefined || row.accountId === accountId) rows.push(row);
+    return rows;
+  }
+}

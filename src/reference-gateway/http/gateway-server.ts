@@ -1,0 +1,123 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { fastify } from "fastify";
+import type { Endpoint } from "../endpoint.ts";
+import type { Behaviour } from "../pipeline/behaviour.ts";
+import { type Arrival, Call, type Connection, type Purpose } from "../pipeline/behaviour.ts";
+import { readJsonBody } from "../pipeline/read-body.ts";
+import { refusal } from "../pipeline/refusal.ts";
+import { runCall } from "../pipeline/run-call.ts";
+import type { Services } from "../services.ts";
+import { looksLikeJson } from "./content-type.ts";
+import { answerParseError } from "./parse-error.ts";
+import { purposeOf, ROUTES, routeAt } from "./paths.ts";
+import { receiveBody } from "./receive-body.ts";
+
+/** Idle connections are kept longer than any usual proxy or client keeps them, so that it is never us who cut first. */
+const KEEP_ALIVE_MS = 75_000;
+
+/** How long a request may take to arrive; a client that stops in the middle must not stay for ever. */
+const REQUEST_TIMEOUT_MS = 120_000;
+
+/** Large enough that a very long credential is answered like any other wrong one. */
+const MOST_HEADER_BYTES = 256 * 1_024;
+
+interface ServerSettings {
+  readonly services: Services;
+  /** Asked once per request. */
+  behaviour(): Behaviour;
+  /** Largest request body, bytes. */
+  readonly bodyLimitBytes: number;
+  /** Prefix of the request ids of this gateway. */
+  readonly idPrefix: string;
+}
+
+/** The public side of a gateway. Fastify routes; what happens to a request is the pipeline's business. */
+export function gatewayServer(settings: ServerSettings) {
+  const app = fastify({
+    logger: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    http: { maxHeaderSize: MOST_HEADER_BYTES },
+    clientErrorHandler: answerParseError,
+    frameworkErrors: (_error, request, reply) => {
+      reply.hijack();
+      take("other", "unknownPath", request.raw, reply.raw);
+    },
+    routerOptions: { ignoreTrailingSlash: true },
+  });
+  let connections = 0;
+  let calls = 0;
+  const facts = new WeakMap<Socket, { id: number; served: number }>();
+
+  const connectionOf = (socket: Socket): Connection => {
+    let known = facts.get(socket);
+    if (known === undefined) {
+      connections += 1;
+      known = { id: connections, served: 0 };
+      facts.set(socket, known);
+    }
+    const { id, served } = known;
+    known.served += 1;
+    return { id, served };
+  };
+
+  const take = (endpoint: Endpoint, purpose: Purpose, request: IncomingMessage, response: ServerResponse) => {
+    const { services, idPrefix } = settings;
+    calls += 1;
+    const arrival: Arrival = {
+      endpoint,
+      purpose,
+      method: request.method ?? "",
+      url: request.url ?? "",
+      headers: request.headers,
+      rawHeaders: request.rawHeaders,
+      connection: connectionOf(request.socket),
+      arrivedUs: services.clock.monotonicUs(),
+      arrivedMs: services.clock.nowMs(),
+    };
+    const call = new Call(
+      `${idPrefix}${calls.toString(36).padStart(8, "0")}`,
+      calls,
+      arrival,
+      services,
+      settings.behaviour(),
+    );
+    receiveBody(request, settings.bodyLimitBytes, (received) => {
+      if (received.kind === "tooLarge") call.bodyFault = refusal("request_too_large");
+      else if (purpose === "serve" && endpoint !== "models") readInto(call, received.bytes);
+      runCall(call, response);
+    });
+  };
+
+  // Taken over before Fastify would read the body: the pipeline wants the bytes as they came. Root hooks run for
+  // unknown paths and methods too.
+  app.addHook("onRequest", (request, reply, _done) => {
+    const { raw } = request;
+    reply.hijack();
+    const route = routeAt(raw.url ?? "");
+    if (route === undefined) take("other", "unknownPath", raw, reply.raw);
+    else take(route.endpoint, purposeOf(route, raw.method ?? ""), raw, reply.raw);
+  });
+  for (const { path } of ROUTES) app.all(path, unreachable);
+  app.setNotFoundHandler(unreachable);
+  return app;
+}
+
+/** Every request was taken over before its handler. */
+function unreachable(): never {
+  throw new Error("a request got past the hook that takes it over");
+}
+
+function readInto(call: Call, bytes: Buffer): void {
+  if (!looksLikeJson(call.arrival.headers)) {
+    call.bodyFault = refusal("unsupported_media_type");
+    return;
+  }
+  const { text, value, fault } = readJsonBody(bytes);
+  call.bodyText = text;
+  call.parsed = value;
+  call.bodyFault = fault;
+}

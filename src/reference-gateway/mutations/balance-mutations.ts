@@ -1,0 +1,98 @@
+import { type Fault, fault, loadFault } from "../change.ts";
+import {
+  after,
+  both,
+  every,
+  fresh,
+  onEmptyAccount,
+  onMessages,
+  secondKey,
+  streaming,
+  type When,
+} from "../edits/when.ts";
+import { type Apply, overlook, wrap } from "../edits/wrap.ts";
+import { refusal } from "../pipeline/refusal.ts";
+
+const CREDITS = ["ERR-402-CREDITS", "SPEND-2"];
+
+const smallLimit: When = (call) => (call.ask?.maxTokens ?? Number.POSITIVE_INFINITY) <= 16;
+
+/** Some requests are denied for money although there is enough. */
+const phantom = (reason: "quota_exceeded" | "insufficient_credits" | "budget_exhausted", when: When): Apply =>
+  wrap(
+    "check",
+    (next) => (name, call) => next(name, call) ?? (name === "spending" && when(call) ? refusal(reason) : undefined),
+  );
+
+/** An exhausted balance that does not stop, and money that stops without a reason. */
+export const BALANCE_FAULTS: readonly Fault[] = [
+  fault(
+    "spend.empty-account-streams",
+    [...CREDITS, "STREAM-2"],
+    "An account without balance can still stream.",
+    overlook("insufficient_credits", streaming),
+  ),
+  fault(
+    "spend.empty-account-on-messages",
+    [...CREDITS, "STREAM-2"],
+    "The balance is not looked at on the messages endpoint.",
+    overlook("insufficient_credits", onMessages),
+  ),
+  fault(
+    "spend.empty-account-second-key",
+    ["SPEND-2"],
+    "Only the first key of an account without balance is denied.",
+    overlook("insufficient_credits", secondKey),
+  ),
+  fault(
+    "spend.empty-account-small-requests",
+    CREDITS,
+    "Requests with a small max_tokens are served without balance.",
+    overlook("insufficient_credits", smallLimit),
+  ),
+  fault(
+    "spend.empty-account-after-three",
+    [...CREDITS, "STREAM-2"],
+    "After three denials the account without balance is served again.",
+    overlook("insufficient_credits", after(3, onEmptyAccount)),
+  ),
+  fault(
+    "spend.empty-account-now-and-then",
+    [...CREDITS, "STREAM-2"],
+    "Every fifth request of an account without balance is served.",
+    overlook("insufficient_credits", every(5, onEmptyAccount)),
+  ),
+  fault(
+    "spend.empty-account-fresh-connection",
+    [...CREDITS, "STREAM-2"],
+    "The first request of a connection is served without balance.",
+    overlook("insufficient_credits", fresh),
+  ),
+  loadFault(
+    "spend.phantom-cap",
+    ["SPEND-13"],
+    "Every sixtieth request is denied for a daily cap that the key has not got.",
+    phantom("quota_exceeded", every(60)),
+  ),
+  loadFault(
+    "spend.phantom-credits",
+    ["SPEND-13"],
+    "Every eightieth request is denied for an exhausted balance.",
+    phantom("insufficient_credits", every(80)),
+  ),
+  loadFault(
+    "spend.phantom-budget-when-busy",
+    ["SPEND-13"],
+    "With more than sixteen requests in flight, streams are denied for a used-up budget.",
+    phantom(
+      "budget_exhausted",
+      both(streaming, (call) => (call.key?.account.slots.held ?? 0) > 16),
+    ),
+  ),
+  fault(
+    "spend.phantom-cap-on-second-key",
+    ["SPEND-13"],
+    "After twenty requests an account's second key is denied for a daily cap that it has not got.",
+    phantom("quota_exceeded", after(20, secondKey)),
+  ),
+];

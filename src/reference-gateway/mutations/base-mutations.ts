@@ -1,0 +1,189 @@
+import { type Fault, fault } from "../change.ts";
+import { deliverByHand, PLAIN } from "../delivery/deliver-by-hand.ts";
+import { insteadOf, setHeader } from "../edits/answer-edits.ts";
+import { neverAnswers } from "../edits/connection-edits.ts";
+import { always, onMessages, onModels, streaming, type When } from "../edits/when.ts";
+import { onDenial, onServed, wrap } from "../edits/wrap.ts";
+import type { Answer } from "../pipeline/answer.ts";
+
+const chatStream: When = (call) => call.endpoint === "chat" && streaming(call);
+
+const purpose =
+  (wanted: string): When =>
+  ({ arrival }) =>
+    arrival.purpose === wanted;
+
+const page: Answer = {
+  status: 200,
+  headers: [],
+  body: {
+    kind: "text",
+    text: "<!DOCTYPE html><title>Welcome</title><p>The gateway is running.",
+    contentType: "text/html",
+  },
+  afterMs: 0,
+  outcome: "complete",
+};
+
+/** Paths and methods. */
+export const BASE_FAULTS: readonly Fault[] = [
+  fault(
+    "base.unknown-path-is-unknown-model",
+    ["BASE-4"],
+    "A path that does not exist is labelled model_not_found.",
+    onDenial("not_found", always, insteadOf("model_not_found")),
+  ),
+  fault(
+    "base.unknown-path-200",
+    ["BASE-4"],
+    "A path that does not exist shows a welcome page.",
+    onDenial("not_found", always, () => page),
+  ),
+  fault(
+    "base.unknown-path-500",
+    ["BASE-4"],
+    "A path that does not exist is an internal error.",
+    onDenial("not_found", always, insteadOf("internal_error")),
+  ),
+  fault(
+    "base.unknown-path-unknown-model-for-post",
+    ["BASE-4"],
+    "A POST to a path that does not exist is labelled model_not_found.",
+    onDenial("not_found", (call) => call.arrival.method === "POST", insteadOf("model_not_found")),
+  ),
+  fault(
+    "base.no-messages",
+    ["BASE-1", "BASE-2", "VER-1", "VER-2", "MSG-1", "MSG-2", "MSG-3", "MSG-7", "MSG-10", "AUTH-1"],
+    "The messages endpoint is not there.",
+    wrap("answer", (next) => (call) => (onMessages(call) ? insteadOf("not_found")(page, call) : next(call))),
+  ),
+  fault(
+    "base.no-models",
+    ["BASE-1", "VER-1", "MODELS-1", "MODELS-2", "MODELS-5", "AUTH-1", "AUTH-2", "AUTH-3", "AUTH-4", "ERR-401-INVALID"],
+    "The model list is not there.",
+    wrap("answer", (next) => (call) => (onModels(call) ? insteadOf("not_found")(page, call) : next(call))),
+  ),
+  fault(
+    "base.stream-on-another-path",
+    ["BASE-1", "BASE-3", "STREAM-1"],
+    "Streams of the chat dialect are not found at its path.",
+    wrap("answer", (next) => (call) => (chatStream(call) ? insteadOf("not_found")(page, call) : next(call))),
+  ),
+  fault(
+    "base.list-redirects",
+    ["MODELS-1", "AUTH-1"],
+    "The model list redirects to the same path with a slash.",
+    wrap("answer", (next) => (call) => {
+      const redirected = onModels(call) && !call.arrival.url.split("?")[0]?.endsWith("/");
+      return redirected
+        ? { ...page, status: 301, headers: [["Location", "/v1/models/"]], body: { kind: "none" } }
+        : next(call);
+    }),
+  ),
+  fault(
+    "base.chat-redirects-streams",
+    ["BASE-3", "STREAM-1"],
+    "Streams of the chat dialect are redirected to another path.",
+    onServed(chatStream, (answer) => ({
+      ...answer,
+      status: 307,
+      headers: [["Location", "/v1/chat/completions/stream"]],
+      body: { kind: "none" },
+    })),
+  ),
+  fault(
+    "base.wrong-method-500",
+    ["HTTP-METHOD"],
+    "A method that the path does not know is an internal error.",
+    onDenial("method_not_allowed", always, insteadOf("internal_error")),
+  ),
+  fault(
+    "base.wrong-method-200",
+    ["HTTP-METHOD"],
+    "A method that the path does not know shows a welcome page.",
+    onDenial("method_not_allowed", always, () => page),
+  ),
+  fault(
+    "base.405-without-allow",
+    ["HTTP-ALLOW"],
+    "405 does not say which methods are allowed.",
+    onDenial("method_not_allowed", always, (answer) => ({
+      ...answer,
+      headers: answer.headers.filter(([name]) => name !== "Allow"),
+    })),
+  ),
+  fault(
+    "base.options-500",
+    ["HTTP-METHOD"],
+    "OPTIONS is an internal error.",
+    wrap(
+      "answer",
+      (next) => (call) => (purpose("options")(call) ? insteadOf("internal_error")(page, call) : next(call)),
+    ),
+  ),
+  fault(
+    "base.head-with-body",
+    ["HTTP-HEAD"],
+    "HEAD is answered with the body of GET.",
+    wrap(
+      "deliver",
+      (next) => (parcel, call, delivery) =>
+        call.arrival.method === "HEAD" ? deliverByHand(parcel, call, delivery, PLAIN) : next(parcel, call, delivery),
+    ),
+  ),
+  fault(
+    "base.unknown-path-hangs",
+    ["BASE-4", "ANSWER-IN-TIME"],
+    "A path that does not exist is never answered.",
+    neverAnswers(purpose("unknownPath")),
+  ),
+  fault(
+    "base.bad-url-500",
+    ["HTTP-URL"],
+    "A path with a broken percent escape is an internal error.",
+    wrap(
+      "answer",
+      (next) => (call) =>
+        /%(?![0-9a-f]{2})/i.test(call.arrival.url) ? insteadOf("internal_error")(page, call) : next(call),
+    ),
+  ),
+  fault(
+    "base.query-string-500",
+    ["HTTP-URL"],
+    "An unknown query parameter is an internal error.",
+    wrap(
+      "answer",
+      (next) => (call) => (call.arrival.url.includes("?") ? insteadOf("internal_error")(page, call) : next(call)),
+    ),
+  ),
+  fault(
+    "base.expect-continue-500",
+    ["HTTP-EXPECT"],
+    "A request that expects 100-continue is an internal error.",
+    wrap(
+      "answer",
+      (next) => (call) =>
+        call.arrival.headers.expect === undefined ? next(call) : insteadOf("internal_error")(page, call),
+    ),
+  ),
+  fault(
+    "base.unknown-header-400",
+    ["HTTP-UNKNOWN-HEADER"],
+    "A request with an x- header that the gateway does not know is refused.",
+    wrap(
+      "answer",
+      (next) => (call) =>
+        Object.keys(call.arrival.headers).some(
+          (name) => name.startsWith("x-") && name !== "x-api-key" && !name.startsWith("x-stainless"),
+        )
+          ? insteadOf("invalid_request")(page, call)
+          : next(call),
+    ),
+  ),
+  fault(
+    "base.success-says-error-code",
+    ["REASON-ON-SUCCESS"],
+    "Served requests carry a reason header too.",
+    onServed(always, setHeader("X-Service-Error-Code", "none")),
+  ),
+];

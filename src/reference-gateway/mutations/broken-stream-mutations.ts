@@ -1,0 +1,79 @@
+import { type Fault, fault } from "../change.ts";
+import { both, onChat, onMessages, streaming, type When, whole } from "../edits/when.ts";
+import { type Apply, all, eachEvent, endingAs, onEvents, wrap } from "../edits/wrap.ts";
+
+const broken: When = (call) => call.plan?.kind === "reply" && call.plan.breaksAfter !== undefined;
+
+/** A reply that breaks off is told as a complete one, up to where it came. */
+const completed = (when: When): Apply =>
+  wrap("plan", (next) => (model, ask, call) => {
+    const plan = next(model, ask, call);
+    if (plan.kind !== "reply" || plan.breaksAfter === undefined || !when(call)) return plan;
+    const { breaksAfter, ...rest } = plan;
+    return { ...rest, pieces: plan.pieces.slice(0, breaksAfter) };
+  });
+
+/** What is told of a reply whose provider broke off in the middle. */
+export const BROKEN_STREAM_FAULTS: readonly Fault[] = [
+  fault(
+    "upstream.cut-passed-off-as-complete",
+    ["COMPAT-STREAM-ERROR"],
+    "A stream that breaks off half-way ends like a complete one.",
+    completed(streaming),
+  ),
+  fault(
+    "upstream.cut-passed-off-on-messages",
+    ["COMPAT-STREAM-ERROR"],
+    "A stream that breaks off half-way ends like a complete one on the messages endpoint.",
+    completed(both(streaming, onMessages)),
+  ),
+  fault(
+    "upstream.cut-reply-passed-off",
+    ["ERR-5XX-1"],
+    "A whole reply that broke off half-way is sent as a complete one.",
+    completed(whole),
+  ),
+  fault(
+    "upstream.cut-without-word",
+    ["COMPAT-STREAM-ERROR"],
+    "A stream that breaks off half-way just ends, properly and without an error item.",
+    all(
+      onEvents(broken, (events) => events.filter((event) => event.kind !== "error")),
+      endingAs("finish", broken),
+    ),
+  ),
+  fault(
+    "upstream.error-in-other-dialect",
+    ["COMPAT-STREAM-ERROR"],
+    "The error item of a broken messages stream has the shape of the chat dialect.",
+    eachEvent(both(broken, onMessages), ["error"], (event) => ({
+      ...event,
+      name: undefined,
+      data: { error: { message: "The model provider failed.", type: "server_error", code: 502 } },
+    })),
+  ),
+  fault(
+    "upstream.error-event-unnamed",
+    ["COMPAT-STREAM-ERROR"],
+    "The error item of a broken messages stream has no event name.",
+    eachEvent(both(broken, onMessages), ["error"], (event) => ({ ...event, name: undefined })),
+  ),
+  fault(
+    "upstream.error-as-text",
+    ["COMPAT-STREAM-ERROR"],
+    "A broken chat stream tells the error as if the model had said it, and ends like a complete one.",
+    all(
+      eachEvent(both(broken, onChat), ["error"], (event) => [
+        {
+          ...event,
+          data: {
+            object: "chat.completion.chunk",
+            choices: [{ index: 0, delta: { content: "Error: the provider failed." }, finish_reason: "stop" }],
+          },
+        },
+        { kind: "done", atMs: event.atMs, tokens: 0, data: "[DONE]" },
+      ]),
+      endingAs("finish", both(broken, onChat)),
+    ),
+  ),
+];

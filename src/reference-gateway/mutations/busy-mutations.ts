@@ -1,0 +1,170 @@
+import { type Fault, loadFault } from "../change.ts";
+import { html, insteadOf, status } from "../edits/answer-edits.ts";
+import { cutOff, dropsConnection } from "../edits/connection-edits.ts";
+import { inBlocksOf, laterFrom } from "../edits/stream-edits.ts";
+import {
+  both,
+  crowded,
+  every,
+  inference,
+  onChat,
+  once,
+  remembered,
+  reused,
+  streaming,
+  type When,
+  whole,
+} from "../edits/when.ts";
+import { all, endingAs, onDenial, onServed, onSteps, wrap } from "../edits/wrap.ts";
+import type { Call } from "../pipeline/behaviour.ts";
+
+const SPORADIC = ["STEADY-SERVICE"];
+
+/** Nothing was asked for on the gateway for so many seconds. */
+function afterSilence(seconds: number): When {
+  const last = remembered(() => ({ us: Number.NEGATIVE_INFINITY }));
+  return once((call) => {
+    if (!inference(call)) return false;
+    const nowUs = call.services.clock.monotonicUs();
+    const isLate = nowUs - last(call).us > seconds * 1_000_000;
+    last(call).us = nowUs;
+    return isLate;
+  });
+}
+
+/** The request before on this connection came so long ago, microseconds. */
+function rested(us: number): When {
+  const arrivals = remembered(() => new Map<number, number>());
+  return once((call) => {
+    const { connection, arrivedUs } = call.arrival;
+    const before = arrivals(call).get(connection.id);
+    arrivals(call).set(connection.id, arrivedUs);
+    return before !== undefined && arrivedUs - before > us;
+  });
+}
+
+/** Errors and cuts that come with many requests. */
+export const BUSY_FAULTS: readonly Fault[] = [
+  loadFault(
+    "load.500-now-and-then",
+    SPORADIC,
+    "One request in a hundred is an internal error.",
+    onServed(every(100), insteadOf("internal_error")),
+  ),
+  loadFault(
+    "load.502-page-now-and-then",
+    SPORADIC,
+    "One request in eighty gets the web page of a proxy with 502.",
+    onServed(every(80), (answer, call) => status(502)(html("502 Bad Gateway")(answer, call), call)),
+  ),
+  loadFault(
+    "load.503-when-half-full",
+    ["LIMIT-CONC-2", ...SPORADIC, "LIMIT-CONC-1"],
+    "With more than half of the slots taken, requests get 503.",
+    onServed(
+      (call) => inference(call) && (call.key?.account.slots.held ?? 0) > (call.key?.account.limits.inFlight ?? 0) / 2,
+      insteadOf("upstream_error", { status: 503 }),
+    ),
+  ),
+  loadFault(
+    "load.unknown-model-503-when-full",
+    ["ERR-404-MODEL"],
+    "With every slot taken, an unknown model is a failing provider.",
+    onDenial(
+      "model_not_found",
+      ({ key }) => key !== undefined && key.account.slots.held >= key.account.limits.inFlight,
+      insteadOf("upstream_error", { status: 503 }),
+    ),
+  ),
+  loadFault(
+    "load.502-after-silence",
+    ["STEADY-SERVICE", "CHAT-1", "BASE-3"],
+    "The first request after ten quiet seconds is a failing provider: its connections were forgotten.",
+    onServed(afterSilence(10), insteadOf("upstream_error", { status: 502 })),
+  ),
+  loadFault(
+    "load.resets-now-and-then",
+    SPORADIC,
+    "One connection in sixty is reset instead of an answer.",
+    dropsConnection(every(60), "reset"),
+  ),
+  loadFault(
+    "load.resets-reused-connections",
+    SPORADIC,
+    "Every fortieth request on a connection that was used before is cut off.",
+    dropsConnection(every(40, both(inference, reused))),
+  ),
+  loadFault(
+    "load.connections-worn-out",
+    ["HTTP-KEEP-ALIVE", ...SPORADIC],
+    "A connection is reset at its twentieth request.",
+    dropsConnection((call: Call) => inference(call) && call.arrival.connection.served % 20 === 19, "reset"),
+  ),
+  loadFault(
+    "load.resets-rested-connections",
+    ["HTTP-KEEP-ALIVE", ...SPORADIC],
+    "A connection that rested for more than two seconds is reset at its next request.",
+    dropsConnection(rested(2_000_000), "reset"),
+  ),
+  loadFault(
+    "load.resets-when-busy",
+    ["LIMIT-CONC-2", "LIMIT-CONC-7", "LIMIT-CONC-1"],
+    "With more than three quarters of the slots taken, new requests are reset.",
+    wrap("deliver", (next) => (parcel, call, delivery) => {
+      const { key } = call;
+      const busy =
+        key !== undefined &&
+        inference(call) &&
+        call.refused === undefined &&
+        key.account.slots.held > (key.account.limits.inFlight * 3) / 4;
+      if (busy) cutOff(delivery, "reset");
+      else next(parcel, call, delivery);
+    }),
+  ),
+  loadFault(
+    "load.replies-cut-now-and-then",
+    ["CHAT-2", "HTTP-FRAMING"],
+    "One whole reply in fifty ends in the middle.",
+    wrap("deliver", (next) => {
+      const unlucky = every(50, both(inference, whole));
+      return (parcel, call, delivery) => {
+        if (!unlucky(call) || parcel.body.kind !== "whole") {
+          next(parcel, call, delivery);
+          return;
+        }
+        const steps = [{ atMs: 0, bytes: parcel.body.bytes.subarray(0, parcel.body.bytes.length >> 1), tokens: 0 }];
+        next({ ...parcel, body: { kind: "steps", steps, ending: "abort" } }, call, delivery);
+      };
+    }),
+  ),
+  loadFault(
+    "load.streams-stall-when-busy",
+    ["STREAM-3", "STEADY-LATENCY"],
+    "With more than eight requests in flight, streams stand still for six seconds in the middle.",
+    onSteps(both(streaming, crowded(9)), (steps) => laterFrom(steps.length >> 1, 6_000, steps)),
+  ),
+  loadFault(
+    "load.streams-cut-when-busy",
+    ["STREAM-3", "STREAM-4", "LIMIT-CONC-7"],
+    "With more than eight requests in flight, every third stream is cut half-way.",
+    (() => {
+      const unlucky = every(3, both(streaming, crowded(9)));
+      return all(
+        onSteps(unlucky, (steps) => steps.slice(0, steps.length >> 1)),
+        endingAs("abort", unlucky),
+      );
+    })(),
+  ),
+  loadFault(
+    "load.streams-buffered-when-busy",
+    ["STREAM-1"],
+    "With more than eight requests in flight, streams pass a buffer of 16 KB.",
+    onSteps(both(onChat, streaming, crowded(9)), (steps) => inBlocksOf(16_384, steps)),
+  ),
+  loadFault(
+    "load.pieces-lost-when-busy",
+    ["STREAM-4"],
+    "With more than eight requests in flight, streams lose their fourth event.",
+    onSteps(both(streaming, crowded(9)), (steps) => steps.filter((_step, index) => index !== 3)),
+  ),
+];

@@ -1,0 +1,116 @@
+import { type Fault, fault, loadFault } from "../change.ts";
+import { multiTurn, onChat, onMessages, streaming, type When, whole } from "../edits/when.ts";
+import { type Apply, wrap } from "../edits/wrap.ts";
+import type { Call } from "../pipeline/behaviour.ts";
+import type { Closing } from "../pipeline/outcome.ts";
+import { costOf } from "../providers/model-table.ts";
+
+/** Micro-dollars that a request without a model or a reply is charged, where it is charged by mistake. */
+const FLAT_FEE = 115;
+
+/** Some requests cost nothing. */
+const free = (when: When): Apply => wrap("charge", (next) => (call, closing) => (when(call) ? 0 : next(call, closing)));
+
+/** Some requests cost something although they failed. */
+const billed = (when: (call: Call, closing: Closing) => boolean): Apply =>
+  wrap("charge", (next) => (call, closing) => {
+    const charge = next(call, closing);
+    if (charge > 0 || call.key === undefined || !when(call, closing)) return charge;
+    return call.model === undefined ? FLAT_FEE : Math.max(FLAT_FEE, costOf(call.model, 0, closing.deliveredTokens));
+  });
+
+const EVERY_KIND = ["SPEND-12"];
+const withoutUsage: When = (call) => streaming(call) && onChat(call) && call.ask?.includeUsage === false;
+const longStream: When = (call) =>
+  streaming(call) && (call.services.clock.monotonicUs() - call.arrival.arrivedUs) / 1_000 > 1_000;
+
+/** What is charged, and when it shows. */
+export const CHARGE_FAULTS: readonly Fault[] = [
+  fault("charge.streams-free", EVERY_KIND, "Streams are priced at nothing.", free(streaming)),
+  fault(
+    "charge.streams-without-usage-free",
+    EVERY_KIND,
+    "Streams that did not ask for usage are priced at nothing.",
+    free(withoutUsage),
+  ),
+  fault(
+    "charge.long-streams-free",
+    EVERY_KIND,
+    "Streams of more than a second lose their reservation and are never charged.",
+    free(longStream),
+  ),
+  fault("charge.conversations-free", EVERY_KIND, "Conversations of several turns are never charged.", free(multiTurn)),
+  fault(
+    "charge.cut-replies-free",
+    EVERY_KIND,
+    "Replies that max_tokens cuts are taken for failures and never charged.",
+    free((call) => call.plan?.kind === "reply" && call.plan.stop === "length"),
+  ),
+  fault("charge.messages-free", EVERY_KIND, "Requests on the messages endpoint are never charged.", free(onMessages)),
+  fault(
+    "charge.chat-free",
+    EVERY_KIND,
+    "Whole requests of the chat dialect are never charged.",
+    free((call) => onChat(call) && whole(call)),
+  ),
+  fault(
+    "charge.message-streams-free",
+    EVERY_KIND,
+    "Streams of the messages endpoint are never charged.",
+    free((call) => onMessages(call) && streaming(call)),
+  ),
+  fault(
+    "charge.nothing",
+    ["SPEND-1", "SPEND-5", "SPEND-12"],
+    "Nothing is ever charged.",
+    free(() => true),
+  ),
+  fault(
+    "charge.failures",
+    ["SPEND-10"],
+    "Requests whose provider failed are charged.",
+    billed((_call, { outcome }) => outcome === "failed"),
+  ),
+  fault(
+    "charge.denials",
+    ["SPEND-10"],
+    "Denied requests are charged.",
+    billed((_call, { outcome }) => outcome === "denied"),
+  ),
+  fault(
+    "charge.bad-bodies",
+    ["SPEND-10"],
+    "Requests that are refused for their body are charged.",
+    billed((call) => call.refused?.reason === "invalid_request"),
+  ),
+  fault(
+    "charge.unknown-models",
+    ["SPEND-10"],
+    "Requests for unknown models are charged.",
+    billed((call) => call.refused?.reason === "model_not_found"),
+  ),
+  fault(
+    "charge.timeouts",
+    ["SPEND-10"],
+    "Requests whose provider did not answer in time are charged.",
+    billed((call) => call.refused?.reason === "upstream_timeout"),
+  ),
+  loadFault(
+    "charge.parallel-overshoot",
+    ["SPEND-6"],
+    "Running requests do not count: a parallel burst passes a cap or a budget together.",
+    wrap("heldBack", () => () => 0),
+  ),
+  loadFault(
+    "charge.settles-late",
+    ["SPEND-5", "SPEND-6", "SPEND-12"],
+    "Charges show in the tallies ten minutes later.",
+    wrap("settlingLagMs", () => () => 600_000),
+  ),
+  loadFault(
+    "charge.streams-settle-late",
+    ["SPEND-5", "SPEND-12"],
+    "Charges of streams show in the tallies ten minutes later.",
+    wrap("settlingLagMs", (next) => (call) => (streaming(call) ? 600_000 : next(call))),
+  ),
+];

@@ -1,0 +1,184 @@
+import { member } from "../../core/index.ts";
+import { type Fault, fault } from "../change.ts";
+import { drop, put, rename } from "../edits/json-edits.ts";
+import { both, longBody, onChat, saysWhole, systemTurn, whole } from "../edits/when.ts";
+import { onReply, onServed } from "../edits/wrap.ts";
+
+const chatWhole = both(onChat, whole);
+const message = "choices.0.message";
+
+const usage = (change: (count: unknown) => unknown) =>
+  put("usage", (counts: unknown) =>
+    Object.fromEntries(Object.entries(counts as object).map(([name, count]) => [name, change(count)])),
+  );
+
+/** Whole replies of the chat dialect. */
+export const CHAT_FAULTS: readonly Fault[] = [
+  fault(
+    "chat.content-null",
+    ["CHAT-2", "BASE-3", "BASE-2"],
+    "The content of whole replies is null although tokens were generated.",
+    onReply(onChat, put(`${message}.content`, null)),
+  ),
+  fault(
+    "chat.content-empty",
+    ["CHAT-2", "BASE-3", "STREAM-4"],
+    "The content of whole replies is an empty string.",
+    onReply(onChat, put(`${message}.content`, "")),
+  ),
+  fault(
+    "chat.content-parts",
+    ["CHAT-2"],
+    "The content of whole replies is an array of parts.",
+    onReply(
+      onChat,
+      put(`${message}.content`, (text: unknown) => [{ type: "text", text }]),
+    ),
+  ),
+  fault(
+    "chat.content-null-with-stream-false",
+    ["CHAT-2", "BASE-3", "CHAT-7"],
+    "The content is null when stream is false, and right when it is absent.",
+    onReply(both(onChat, saysWhole), put(`${message}.content`, null)),
+  ),
+  fault(
+    "chat.choices-object",
+    ["CHAT-2"],
+    "The field choices is an object by index.",
+    onReply(
+      onChat,
+      put("choices", (choices: unknown) => ({ ...(choices as unknown[]) })),
+    ),
+  ),
+  fault(
+    "chat.choices-empty",
+    ["CHAT-2", "BASE-3"],
+    "The field choices is an empty array.",
+    onReply(onChat, put("choices", [])),
+  ),
+  fault(
+    "chat.choices-empty-at-the-limit",
+    ["CHAT-2"],
+    "The field choices is an empty array where max_tokens ended the reply.",
+    onReply(
+      onChat,
+      put("choices", (choices: unknown) =>
+        member((choices as unknown[])[0], "finish_reason") === "length" ? [] : choices,
+      ),
+    ),
+  ),
+  fault(
+    "chat.text-beside-message",
+    ["CHAT-2", "BASE-3"],
+    "The text stands at choices[0].text, where an older interface had it.",
+    onReply(
+      onChat,
+      put("choices.0", (choice: unknown) => ({
+        index: 0,
+        text: member(member(choice, "message"), "content"),
+        finish_reason: "stop",
+      })),
+    ),
+  ),
+  fault(
+    "chat.delta-in-whole-reply",
+    ["CHAT-2", "BASE-3"],
+    "Whole replies have a delta where the message should be.",
+    onReply(onChat, rename(message, "delta")),
+  ),
+  fault(
+    "chat.delta-after-system-turn",
+    ["CHAT-2", "COMPAT-CHAT-TURNS"],
+    "Replies to conversations with a system turn have a delta where the message should be.",
+    onReply(both(onChat, systemTurn), rename(message, "delta")),
+  ),
+  fault("chat.usage-missing", ["CHAT-3"], "Whole replies have no usage.", onReply(onChat, drop("usage"))),
+  fault("chat.usage-empty", ["CHAT-3"], "usage is an empty object.", onReply(onChat, put("usage", {}))),
+  fault(
+    "chat.usage-null-with-stream-false",
+    ["CHAT-3"],
+    "usage is null when stream is false is said explicitly.",
+    onReply(both(onChat, saysWhole), put("usage", null)),
+  ),
+  fault(
+    "chat.usage-missing-after-long-prompts",
+    ["CHAT-3", "COMPAT-USAGE"],
+    "A body of more than four kilobytes gets a reply without token counts.",
+    onReply(both(onChat, longBody), put("usage", null)),
+  ),
+  fault(
+    "chat.usage-text",
+    ["CHAT-3", "COUNTS-ADD-UP", "COMPAT-USAGE"],
+    "The token counts are strings.",
+    onReply(onChat, usage(String)),
+  ),
+  fault(
+    "chat.usage-negative",
+    ["CHAT-3", "COUNTS-ADD-UP", "COMPAT-USAGE"],
+    "The token counts are -1, for unknown.",
+    onReply(
+      onChat,
+      usage(() => -1),
+    ),
+  ),
+  fault(
+    "chat.usage-does-not-add-up",
+    ["COUNTS-ADD-UP"],
+    "The total is smaller than the sum of its parts.",
+    onReply(
+      onChat,
+      put("usage.total_tokens", (total: unknown) => Math.max(0, Number(total) - 2)),
+    ),
+  ),
+  fault(
+    "chat.usage-fractions",
+    ["COUNTS-ADD-UP", "COMPAT-USAGE"],
+    "Token counts are fractions, from an estimate.",
+    onReply(
+      onChat,
+      usage((count) => Number(count) + 0.25),
+    ),
+  ),
+  fault(
+    "chat.long-reply-cut",
+    ["STREAM-4", "TEXT-INTACT"],
+    "The content of whole replies ends after a thousand characters.",
+    onReply(
+      onChat,
+      put(`${message}.content`, (text: unknown) => String(text ?? "").slice(0, 1_000)),
+    ),
+  ),
+  fault(
+    "chat.error-in-success",
+    ["ERR-200-1", "CHAT-2", "CHAT-4"],
+    "Long requests get 200 with an error object in place of the reply.",
+    onReply(both(chatWhole, longBody), () => ({
+      error: { message: "context length exceeded", type: "invalid_request_error", code: 400 },
+    })),
+  ),
+  fault(
+    "chat.202",
+    ["CHAT-1", "CHAT-2", "BASE-2", "BASE-3"],
+    "Whole replies are put off: 202 with a place to ask again instead of a reply.",
+    onServed(chatWhole, (answer, call) => ({
+      ...answer,
+      status: 202,
+      body: { kind: "json", value: { id: call.id, status: "queued", poll: `/v1/jobs/${call.id}` } },
+    })),
+  ),
+  fault(
+    "chat.reply-in-wrapper",
+    ["CHAT-1", "CHAT-2", "CHAT-3", "BASE-3"],
+    "Whole replies stand inside a field named data.",
+    onReply(onChat, (value) => ({ success: true, data: value })),
+  ),
+  fault(
+    "chat.empty-success",
+    ["CHAT-1", "CHAT-2", "CHAT-3", "BASE-2", "BASE-3", "ERR-200-1"],
+    "Whole replies are empty, with 200.",
+    onServed(chatWhole, (answer) => ({
+      ...answer,
+      body: { kind: "text", text: "", contentType: "application/json" },
+    })),
+  ),
+];

@@ -1,0 +1,162 @@
+import { member } from "../../core/index.ts";
+import { type Fault, fault } from "../change.ts";
+import { insteadOf } from "../edits/answer-edits.ts";
+import { badBodyIs500, has, lacks, readAs, refuseBody } from "../edits/body-edits.ts";
+import { both, longBody, multiTurn, nonAscii, onChat } from "../edits/when.ts";
+import { onDenial, onServed, wrap } from "../edits/wrap.ts";
+import { lastUserText } from "../pipeline/ask.ts";
+
+/** Which requests of the chat dialect are accepted. */
+export const CHAT_REQUEST_FAULTS: readonly Fault[] = [
+  fault(
+    "chat.minimal-body-refused",
+    ["CHAT-1", "CHAT-4", "BASE-2", "BASE-3"],
+    "A chat request without max_tokens is refused.",
+    refuseBody(both(onChat, lacks("max_tokens"), lacks("max_completion_tokens")), {
+      message: "max_tokens: a whole number is required.",
+    }),
+  ),
+  fault(
+    "chat.stream-field-required",
+    ["CHAT-1", "CHAT-7", "BASE-2", "BASE-3"],
+    "A chat request that does not say whether it wants a stream is refused.",
+    refuseBody(both(onChat, lacks("stream")), { message: "stream: true or false is required." }),
+  ),
+  fault(
+    "chat.history-refused",
+    ["CHAT-4"],
+    "A conversation of more than one turn is refused.",
+    refuseBody(both(onChat, multiTurn), { message: "messages: exactly one message is expected." }),
+  ),
+  fault(
+    "chat.history-500",
+    ["CHAT-4"],
+    "A conversation of more than one turn is an internal error.",
+    onServed(both(onChat, multiTurn), insteadOf("internal_error")),
+  ),
+  fault(
+    "chat.non-ascii-refused",
+    ["CHAT-4"],
+    "A conversation beyond ASCII is refused.",
+    refuseBody(both(onChat, nonAscii), { message: "messages: unexpected character." }),
+  ),
+  fault(
+    "chat.non-ascii-500",
+    ["CHAT-4"],
+    "A conversation beyond ASCII is an internal error.",
+    onServed(both(onChat, nonAscii), insteadOf("internal_error")),
+  ),
+  fault(
+    "chat.long-text-refused",
+    ["CHAT-4"],
+    "A conversation of more than four kilobytes is refused.",
+    refuseBody(both(onChat, longBody), { status: 413, message: "The request is too long." }),
+  ),
+  fault(
+    "chat.long-text-500",
+    ["CHAT-4"],
+    "A conversation of more than four kilobytes is an internal error.",
+    onServed(both(onChat, longBody), insteadOf("internal_error")),
+  ),
+  fault(
+    "chat.without-model-served",
+    ["CHAT-5"],
+    "A request that names no model is served by the default model.",
+    readAs(both(onChat, lacks("model")), (body) => ({ ...body, model: "echo-fast" })),
+  ),
+  fault(
+    "chat.without-model-500",
+    ["CHAT-5"],
+    "A request that names no model is an internal error.",
+    badBodyIs500(both(onChat, lacks("model"))),
+  ),
+  fault(
+    "chat.without-messages-served",
+    ["CHAT-6"],
+    "A request without messages is answered with a greeting.",
+    readAs(both(onChat, lacks("messages")), (body) => ({
+      ...body,
+      messages: [{ role: "user", content: "Hello! How can I help?" }],
+    })),
+  ),
+  fault(
+    "chat.without-messages-500",
+    ["CHAT-6"],
+    "A request without messages is an internal error.",
+    badBodyIs500(both(onChat, lacks("messages"))),
+  ),
+  fault(
+    "chat.without-messages-is-unknown-model",
+    ["CHAT-6"],
+    "A request without messages is told that its model does not exist.",
+    onDenial("invalid_request", both(onChat, lacks("messages")), insteadOf("model_not_found")),
+  ),
+  fault(
+    "chat.bad-turn-500",
+    ["CHAT-10"],
+    "A message whose content is of a wrong type is an internal error.",
+    badBodyIs500(
+      both(
+        onChat,
+        has("messages", (value) => Array.isArray(value) && value.length > 0),
+      ),
+    ),
+  ),
+  fault(
+    "chat.system-turn-refused",
+    ["CHAT-4", "COMPAT-CHAT-TURNS"],
+    "A conversation that begins with a system turn is refused.",
+    refuseBody(
+      both(
+        onChat,
+        has("messages", (turns) => Array.isArray(turns) && member(turns[0], "role") === "system"),
+      ),
+      { message: "messages[0].role: user is expected." },
+    ),
+  ),
+  fault(
+    "chat.answers-first-turn",
+    ["TEXT-INTACT"],
+    "In a conversation of several turns the model is given the first user turn again.",
+    wrap(
+      "plan",
+      (next) => (model, ask, call) =>
+        next(
+          model,
+          onChat(call)
+            ? { ...ask, turns: ask.turns.slice(0, ask.turns.findIndex((turn) => turn.role === "user") + 1) }
+            : ask,
+          call,
+        ),
+    ),
+  ),
+  fault(
+    "chat.cache-mixes-prompts",
+    ["TEXT-INTACT"],
+    "Prompts that begin with the same four characters get the answer to the first of them.",
+    wrap("plan", (next) => {
+      const cache = new Map<string, string>();
+      return (model, ask, call) => {
+        const text = lastUserText(ask);
+        if (!onChat(call) || text.length > 200) return next(model, ask, call);
+        const known = cache.get(text.slice(0, 4)) ?? text;
+        cache.set(text.slice(0, 4), known);
+        return next(model, { ...ask, turns: [{ role: "user", text: known }] }, call);
+      };
+    }),
+  ),
+  fault(
+    "chat.cache-ignores-case",
+    ["TEXT-INTACT"],
+    "Prompts that differ in letter case only get the answer to the first of them.",
+    wrap("plan", (next) => {
+      const cache = new Map<string, string>();
+      return (model, ask, call) => {
+        const text = lastUserText(ask);
+        const known = cache.get(text.toLowerCase()) ?? text;
+        cache.set(text.toLowerCase(), known);
+        return next(model, known === text ? ask : { ...ask, turns: [{ role: "user", text: known }] }, call);
+      };
+    }),
+  ),
+];

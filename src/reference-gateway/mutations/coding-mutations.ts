@@ -1,0 +1,74 @@
+import { gzipSync } from "node:zlib";
+import { type Fault, fault } from "../change.ts";
+import { parcelBytes, parcelHeader, parcelWithout } from "../edits/answer-edits.ts";
+import { chatReply, wholeReply } from "../edits/reply-kinds.ts";
+import { both, longBody } from "../edits/when.ts";
+import { onParcel, wrap } from "../edits/wrap.ts";
+import { encodeAs } from "../encode/compress.ts";
+import { headerOf } from "../pipeline/answer.ts";
+
+const LENGTH = "Content-Length";
+
+const LENGTH_ROWS = ["HTTP-FRAMING", "CHAT-1", "CHAT-2", "ERR-200-1"];
+const CODING_ROWS = ["HTTP-CODING", "CHAT-1", "CHAT-2", "ERR-200-1"];
+
+/** Content codings, and what they are labelled as. */
+export const CODING_FAULTS: readonly Fault[] = [
+  fault(
+    "protocol.length-of-compressed",
+    [...LENGTH_ROWS, "HTTP-CODING"],
+    "Content-Length of a compressed reply is that of the plain one.",
+    wrap("seal", (next) => (answer, call) => {
+      const parcel = next(answer, call);
+      if (!chatReply(call) || headerOf(parcel.headers, "Content-Encoding") === undefined || answer.body.kind !== "json")
+        return parcel;
+      return parcelHeader(LENGTH, String(Buffer.byteLength(call.behaviour.json(answer.body.value, call))))(parcel);
+    }),
+  ),
+  fault(
+    "protocol.gzip-unlabelled",
+    CODING_ROWS,
+    "Compressed replies are not labelled.",
+    onParcel(wholeReply, parcelWithout("Content-Encoding")),
+  ),
+  fault(
+    "protocol.gzip-label-on-plain",
+    CODING_ROWS,
+    "Plain replies are labelled as gzip when compression is accepted.",
+    wrap(
+      "compress",
+      (next) => (bytes, call) =>
+        wholeReply(call) && next(bytes, call).coding !== undefined ? { bytes, coding: "gzip" } : next(bytes, call),
+    ),
+  ),
+  fault(
+    "protocol.br-labelled-gzip",
+    CODING_ROWS,
+    "Brotli is labelled as gzip.",
+    wrap(
+      "compress",
+      (next) => (bytes, call) =>
+        next(bytes, call).coding === undefined ? { bytes } : { bytes: encodeAs("br", bytes), coding: "gzip" },
+    ),
+  ),
+  fault(
+    "protocol.gzip-cut",
+    CODING_ROWS,
+    "Compressed replies lack their last bytes.",
+    onParcel(wholeReply, (parcel) =>
+      headerOf(parcel.headers, "Content-Encoding") === undefined
+        ? parcel
+        : parcelBytes((bytes) => bytes.subarray(0, -6))(parcel, undefined as never),
+    ),
+  ),
+  fault(
+    "protocol.gzip-twice",
+    CODING_ROWS,
+    "Replies of more than four kilobytes are compressed twice.",
+    onParcel(both(wholeReply, longBody), (parcel) =>
+      headerOf(parcel.headers, "Content-Encoding") === undefined
+        ? parcel
+        : parcelBytes((bytes) => gzipSync(bytes))(parcel, undefined as never),
+    ),
+  ),
+];

@@ -1,0 +1,188 @@
+import { type Fault, fault } from "../change.ts";
+import { drop, put, rename } from "../edits/json-edits.ts";
+import { changeData } from "../edits/stream-edits.ts";
+import { onChat } from "../edits/when.ts";
+import { all, eachEvent, onReply, wrap } from "../edits/wrap.ts";
+
+const CHUNKS = ["open", "text", "toolStart", "toolInput", "finish", "usage"] as const;
+const chunks = (edit: (data: unknown) => unknown) => eachEvent(onChat, CHUNKS, changeData(edit));
+const finish = (edit: (data: unknown) => unknown) => eachEvent(onChat, ["finish"], changeData(edit));
+
+/** What clients of the chat dialect need beyond the specification: chunks, roles, reasons, markers. */
+export const COMPAT_CHAT_FAULTS: readonly Fault[] = [
+  fault(
+    "compat.chat-finish-missing",
+    ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
+    "No chunk has a finish reason.",
+    finish(put("choices.0.finish_reason", null)),
+  ),
+  fault(
+    "compat.chat-finish-empty",
+    ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
+    "The finish reason of chunks before the end is an empty string.",
+    eachEvent(onChat, ["open", "text"], changeData(put("choices.0.finish_reason", ""))),
+  ),
+  fault(
+    "compat.chat-finish-early",
+    ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
+    "Every chunk says that it is the last.",
+    eachEvent(onChat, ["text"], changeData(put("choices.0.finish_reason", "stop"))),
+  ),
+  fault(
+    "compat.chat-finish-twice",
+    ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
+    "The chunk with the finish reason is sent twice.",
+    eachEvent(onChat, ["finish"], (event) => [event, event]),
+  ),
+  fault(
+    "compat.chat-finish-foreign",
+    ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
+    "The finish reason is the word of the other dialect.",
+    all(
+      finish(put("choices.0.finish_reason", "end_turn")),
+      onReply(onChat, put("choices.0.finish_reason", "end_turn")),
+    ),
+  ),
+  fault(
+    "compat.chat-finish-hides-cut",
+    ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
+    "A reply that max_tokens cut off says that it is complete.",
+    wrap("plan", (next) => (model, ask, call) => {
+      const plan = next(model, ask, call);
+      return onChat(call) && plan.kind === "reply" && plan.stop === "length" ? { ...plan, stop: "stop" } : plan;
+    }),
+  ),
+  fault(
+    "compat.chat-finish-missing-whole",
+    ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
+    "Whole replies have no finish reason.",
+    onReply(onChat, drop("choices.0.finish_reason")),
+  ),
+  fault(
+    "compat.chat-no-role",
+    ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
+    "No chunk names the role.",
+    eachEvent(onChat, ["open"], changeData(drop("choices.0.delta.role"))),
+  ),
+  fault(
+    "compat.chat-no-role-whole",
+    ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
+    "The message of whole replies has no role.",
+    onReply(onChat, drop("choices.0.message.role")),
+  ),
+  fault(
+    "compat.chat-role-model",
+    ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
+    "The role of replies is model.",
+    all(
+      onReply(onChat, put("choices.0.message.role", "model")),
+      eachEvent(onChat, ["open"], changeData(put("choices.0.delta.role", "model"))),
+    ),
+  ),
+  fault(
+    "compat.chat-no-index",
+    ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
+    "Choices of chunks have no index.",
+    chunks(drop("choices.0.index")),
+  ),
+  fault(
+    "compat.chat-index-counts",
+    ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
+    "The index of the choice counts the chunks.",
+    eachEvent(onChat, ["text"], (event, index) => changeData(put("choices.0.index", index))(event)),
+  ),
+  fault(
+    "compat.chat-delta-missing",
+    ["COMPAT-CHAT-CHUNKS"],
+    "The last chunk's choice has no delta.",
+    finish(drop("choices.0.delta")),
+  ),
+  fault(
+    "compat.chat-delta-content-parts",
+    ["COMPAT-CHAT-CHUNKS", "BASE-3", "STREAM-1", "STREAM-4"],
+    "The content of increments is an array of parts.",
+    eachEvent(
+      onChat,
+      ["text"],
+      changeData(put("choices.0.delta.content", (text: unknown) => [{ type: "text", text }])),
+    ),
+  ),
+  fault(
+    "compat.chat-message-in-chunk",
+    ["COMPAT-CHAT-CHUNKS", "BASE-3", "STREAM-1", "STREAM-4"],
+    "Chunks have a message where the delta should be.",
+    chunks((data) => put("choices.0", rename("delta", "message"))(data)),
+  ),
+  fault(
+    "compat.chat-object-wrong",
+    ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
+    "Chunks call themselves whole replies.",
+    chunks(put("object", "chat.completion")),
+  ),
+  fault(
+    "compat.chat-object-missing",
+    ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
+    "Whole replies have no field object.",
+    onReply(onChat, drop("object")),
+  ),
+  fault(
+    "compat.chat-id-changes",
+    ["COMPAT-REPLY-ID"],
+    "Every chunk has an id of its own.",
+    eachEvent(onChat, CHUNKS, (event, index) => changeData(put("id", `chatcmpl-${index}`))(event)),
+  ),
+  fault(
+    "compat.chat-id-constant",
+    ["COMPAT-REPLY-ID"],
+    "Every reply has the same id.",
+    all(onReply(onChat, put("id", "chatcmpl-0")), chunks(put("id", "chatcmpl-0"))),
+  ),
+  fault(
+    "compat.chat-id-number",
+    ["COMPAT-REPLY-ID"],
+    "The id of replies is a number.",
+    all(onReply(onChat, put("id", 12_345)), chunks(put("id", 12_345))),
+  ),
+  fault(
+    "compat.chat-created-milliseconds",
+    ["COMPAT-CHAT-REPLY", "COMPAT-CHAT-CHUNKS"],
+    "The field created is in milliseconds.",
+    all(
+      onReply(
+        onChat,
+        put("created", (seconds: unknown) => Number(seconds) * 1_000),
+      ),
+      chunks(put("created", (seconds: unknown) => Number(seconds) * 1_000)),
+    ),
+  ),
+  fault(
+    "compat.chat-created-text",
+    ["COMPAT-CHAT-REPLY", "COMPAT-CHAT-CHUNKS"],
+    "The field created is a date as text.",
+    all(onReply(onChat, put("created", "2026-01-01T00:00:00Z")), chunks(put("created", "2026-01-01T00:00:00Z"))),
+  ),
+  fault(
+    "compat.chat-no-usage-chunk",
+    ["COMPAT-CHAT-USAGE"],
+    "Streams have no usage although it was asked for.",
+    eachEvent(onChat, ["usage"], () => undefined),
+  ),
+  fault(
+    "compat.chat-usage-chunk-null",
+    ["COMPAT-CHAT-USAGE"],
+    "The usage chunk has null for the usage.",
+    eachEvent(onChat, ["usage"], changeData(put("usage", null))),
+  ),
+  fault(
+    "compat.chat-usage-chunk-without-choices",
+    ["COMPAT-CHAT-USAGE"],
+    "The usage chunk has no field choices.",
+    eachEvent(onChat, ["usage"], changeData(drop("choices"))),
+  ),
+  fault(
+    "compat.chat-stream-usage-differs",
+    ["COMPAT-USAGE"],
+    "Streams count twice the tokens of the whole reply.",
+    eachEvent(onChat, ["usage"], changeData(put("usage.completion_tokens", (count: unknown) => Number(count) * 2))),
+  ),
+];

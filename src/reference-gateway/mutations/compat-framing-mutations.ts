@@ -1,0 +1,138 @@
+import { isObject } from "../../core/index.ts";
+import { type Fault, fault } from "../change.ts";
+import { parcelHeader } from "../edits/answer-edits.ts";
+import { changeData } from "../edits/stream-edits.ts";
+import { both, onChat, streaming, whole } from "../edits/when.ts";
+import { eachEvent, onEvents, onParcel, onSteps, wrap } from "../edits/wrap.ts";
+import { dataText } from "../encode/event-frame.ts";
+import type { StreamEvent } from "../pipeline/answer.ts";
+
+/** An event after the end marker. */
+const late = (data: unknown): StreamEvent => ({ kind: "other", atMs: 0, tokens: 0, data });
+
+/** How chunks are framed and labelled, where clients of the chat dialect rely on it. */
+export const COMPAT_FRAMING_FAULTS: readonly Fault[] = [
+  fault(
+    "compat.chat-stream-labelled-json",
+    ["COMPAT-CONTENT-TYPE"],
+    "Streams are labelled as JSON.",
+    onParcel(
+      both(onChat, streaming, (call) => call.refused === undefined),
+      parcelHeader("Content-Type", "application/json"),
+    ),
+  ),
+  fault(
+    "compat.chat-whole-labelled-stream",
+    ["COMPAT-CONTENT-TYPE"],
+    "Whole replies are labelled as an event stream.",
+    onParcel(both(onChat, whole), parcelHeader("Content-Type", "text/event-stream")),
+  ),
+  fault(
+    "compat.chat-whole-labelled-text",
+    ["COMPAT-CONTENT-TYPE"],
+    "Whole replies are labelled as plain text.",
+    onParcel(both(onChat, whole), parcelHeader("Content-Type", "text/plain; charset=utf-8")),
+  ),
+  fault(
+    "compat.chat-stream-without-type",
+    ["COMPAT-CONTENT-TYPE"],
+    "Streams have no content type.",
+    onParcel(both(onChat, streaming), (parcel) => ({
+      ...parcel,
+      headers: parcel.headers.filter(([name]) => name !== "Content-Type"),
+    })),
+  ),
+  fault(
+    "compat.chat-ping-as-data",
+    ["COMPAT-FRAMING"],
+    "Keep-alives are sent as data that is no JSON.",
+    onSteps(onChat, (steps) =>
+      steps.flatMap((step, at) =>
+        at === 1 ? [{ ...step, bytes: "data: : keep-alive\n\n", tokens: 0 }, step] : [step],
+      ),
+    ),
+  ),
+  fault(
+    "compat.chat-frames-on-one-line",
+    ["COMPAT-FRAMING", "STREAM-4"],
+    "Two events in the middle of a stream stand on one line.",
+    onSteps(onChat, (steps) =>
+      steps.map((step, at) =>
+        at === steps.length >> 1 ? { ...step, bytes: String(step.bytes).replace(/\n\n$/, "") } : step,
+      ),
+    ),
+  ),
+  fault(
+    "compat.chat-json-over-lines",
+    ["COMPAT-FRAMING", "BASE-3", "STREAM-1", "STREAM-4"],
+    "The JSON of events is spread over several lines, of which only the first is marked as data.",
+    wrap(
+      "frame",
+      (next) => (event, call) =>
+        onChat(call) && isObject(event.data) ? `data: ${JSON.stringify(event.data, null, 1)}\n\n` : next(event, call),
+    ),
+  ),
+  fault(
+    "compat.chat-single-line-feeds",
+    ["COMPAT-FRAMING", "BASE-3", "STREAM-1", "STREAM-4"],
+    "Events are separated by one line feed instead of an empty line.",
+    wrap("frame", (next) => (event, call) => (onChat(call) ? `data: ${dataText(event, call)}\n` : next(event, call))),
+  ),
+  fault(
+    "compat.chat-field-in-capitals",
+    ["COMPAT-FRAMING", "BASE-3", "STREAM-1", "STREAM-4"],
+    "The field of events is written in capitals, which the format does not know.",
+    wrap(
+      "frame",
+      (next) => (event, call) => (onChat(call) ? next(event, call).replace(/^data:/, "DATA:") : next(event, call)),
+    ),
+  ),
+  fault(
+    "compat.chat-last-event-unfinished",
+    ["COMPAT-FRAMING"],
+    "The last event of a stream lacks the empty line that ends it.",
+    onSteps(onChat, (steps) =>
+      steps.map((step, at) => (at === steps.length - 1 ? { ...step, bytes: String(step.bytes).trimEnd() } : step)),
+    ),
+  ),
+  fault(
+    "compat.chat-done-twice",
+    ["COMPAT-CHAT-DONE"],
+    "Streams have the end marker twice.",
+    eachEvent(onChat, ["done"], (event) => [event, event]),
+  ),
+  fault(
+    "compat.chat-done-as-json",
+    ["COMPAT-CHAT-DONE", "COMPAT-FRAMING"],
+    "The end marker is a JSON string.",
+    eachEvent(
+      onChat,
+      ["done"],
+      changeData(() => '"[DONE]"'),
+    ),
+  ),
+  fault(
+    "compat.chat-done-before-usage",
+    ["COMPAT-CHAT-DONE", "COMPAT-CHAT-USAGE"],
+    "The end marker comes before the usage chunk.",
+    onEvents(onChat, (events) => [
+      ...events.filter((event) => event.kind !== "usage"),
+      ...events.filter((event) => event.kind === "usage"),
+    ]),
+  ),
+  fault(
+    "compat.chat-no-done",
+    ["COMPAT-CHAT-DONE"],
+    "Streams have no end marker.",
+    eachEvent(onChat, ["done"], () => undefined),
+  ),
+  fault(
+    "compat.chat-data-after-done",
+    ["COMPAT-CHAT-DONE"],
+    "A chunk with statistics follows the end marker.",
+    onEvents(onChat, (events) => {
+      const endMs = events.at(-1)?.atMs ?? 0;
+      return [...events, { ...late({ object: "stats", choices: [], latency_ms: 12 }), atMs: endMs }];
+    }),
+  ),
+];

@@ -1,0 +1,231 @@
+import { type Fault, fault } from "../change.ts";
+import { parcelHeader } from "../edits/answer-edits.ts";
+import { drop, put } from "../edits/json-edits.ts";
+import { changeData } from "../edits/stream-edits.ts";
+import { both, onMessages, streaming } from "../edits/when.ts";
+import { type Apply, all, eachEvent, onEvents, onParcel, onReply, onServed, wrap } from "../edits/wrap.ts";
+import type { EventKind } from "../pipeline/answer.ts";
+
+const on = (kinds: readonly EventKind[], edit: (data: unknown) => unknown): Apply =>
+  eachEvent(onMessages, kinds, changeData(edit));
+const without = (...kinds: readonly EventKind[]): Apply => eachEvent(onMessages, kinds, () => undefined);
+
+const ORDER = ["COMPAT-MSG-EVENTS"];
+
+/** What clients of the messages dialect need beyond the specification: events, their names, order and fields. */
+export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
+  fault("compat.messages-no-start", ORDER, "Streams have no message_start.", without("open")),
+  fault(
+    "compat.messages-start-twice",
+    ORDER,
+    "Streams have message_start twice.",
+    eachEvent(onMessages, ["open"], (event) => [event, event]),
+  ),
+  fault(
+    "compat.messages-stop-reason-hides-cut",
+    ["COMPAT-MSG-REPLY"],
+    "A reply that max_tokens cut off says that the turn ended.",
+    wrap("plan", (next) => (model, ask, call) => {
+      const plan = next(model, ask, call);
+      return onMessages(call) && plan.kind === "reply" && plan.stop === "length" ? { ...plan, stop: "stop" } : plan;
+    }),
+  ),
+  fault("compat.messages-no-block-start", ORDER, "Streams have no content_block_start.", without("blockStart")),
+  fault("compat.messages-no-block-stop", ORDER, "Streams have no content_block_stop.", without("blockStop")),
+  fault(
+    "compat.messages-no-delta",
+    ["COMPAT-MSG-EVENTS", "COMPAT-MSG-REPLY", "COMPAT-USAGE"],
+    "Streams have no message_delta.",
+    without("finish"),
+  ),
+  fault("compat.messages-no-stop", ORDER, "Streams have no message_stop.", without("done")),
+  fault(
+    "compat.messages-stop-twice",
+    ORDER,
+    "Streams have message_stop twice.",
+    eachEvent(onMessages, ["done"], (event) => [event, event]),
+  ),
+  fault(
+    "compat.messages-block-before-start",
+    ORDER,
+    "The first block starts before message_start.",
+    onEvents(onMessages, (events) => {
+      const [open, block, ...rest] = events;
+      return open === undefined || block === undefined ? events : [block, open, ...rest];
+    }),
+  ),
+  fault(
+    "compat.messages-delta-after-block",
+    ORDER,
+    "The last increment comes after its block was stopped.",
+    onEvents(onMessages, (events) => {
+      const stop = events.findLastIndex((event) => event.kind === "blockStop");
+      const before = events[stop - 1];
+      const after = events[stop];
+      if (before === undefined || after === undefined) return events;
+      return [...events.slice(0, stop - 1), after, before, ...events.slice(stop + 1)];
+    }),
+  ),
+  fault(
+    "compat.messages-stop-before-delta",
+    ORDER,
+    "message_stop comes before message_delta.",
+    onEvents(onMessages, (events) => [
+      ...events.filter((event) => event.kind !== "finish"),
+      ...events.filter((event) => event.kind === "finish"),
+    ]),
+  ),
+  fault(
+    "compat.messages-index-from-one",
+    ["COMPAT-MSG-EVENTS"],
+    "Blocks are counted from 1.",
+    on(
+      ["blockStart", "text", "toolStart", "toolInput", "blockStop"],
+      put("index", (index: unknown) => Number(index) + 1),
+    ),
+  ),
+  fault(
+    "compat.messages-index-missing",
+    ["COMPAT-MSG-EVENTS"],
+    "Increments do not say which block they belong to.",
+    on(["text", "toolInput"], drop("index")),
+  ),
+  fault(
+    "compat.messages-names-missing",
+    ["COMPAT-MSG-EVENTS"],
+    "Events have no names.",
+    eachEvent(
+      onMessages,
+      ["open", "blockStart", "text", "toolStart", "toolInput", "blockStop", "finish", "done", "error"],
+      (event) => ({ ...event, name: undefined }),
+    ),
+  ),
+  fault(
+    "compat.messages-names-all-message",
+    ["COMPAT-MSG-EVENTS"],
+    "Every event is named message.",
+    eachEvent(
+      onMessages,
+      ["open", "blockStart", "text", "toolStart", "toolInput", "blockStop", "finish", "done"],
+      (event) => ({ ...event, name: "message" }),
+    ),
+  ),
+  fault(
+    "compat.messages-types-missing",
+    ["COMPAT-MSG-EVENTS"],
+    "The data of events has no type.",
+    on(["open", "blockStart", "text", "blockStop", "finish", "done"], drop("type")),
+  ),
+  fault(
+    "compat.messages-done-marker",
+    ["COMPAT-MSG-EVENTS"],
+    "Streams end with the end marker of the other dialect.",
+    onEvents(onMessages, (events) => [
+      ...events,
+      { kind: "other", atMs: events.at(-1)?.atMs ?? 0, tokens: 0, data: "[DONE]" },
+    ]),
+  ),
+  fault(
+    "compat.messages-delta-type",
+    ["COMPAT-MSG-EVENTS"],
+    "Increments are not labelled as text.",
+    on(["text"], drop("delta.type")),
+  ),
+  fault(
+    "compat.messages-text-in-start",
+    ["COMPAT-MSG-EVENTS", "STREAM-4"],
+    "The first increment stands in content_block_start and again as an increment.",
+    onEvents(onMessages, (events) => {
+      const first = events.find((event) => event.kind === "text");
+      const text = (first?.data as { delta?: { text?: string } } | undefined)?.delta?.text ?? "";
+      return events.map((event) =>
+        event.kind === "blockStart" ? changeData(put("content_block.text", text))(event) : event,
+      );
+    }),
+  ),
+  fault(
+    "compat.messages-stop-reason-missing",
+    ["COMPAT-MSG-REPLY", "COMPAT-MSG-EVENTS"],
+    "Streams have no stop reason.",
+    on(["finish"], put("delta.stop_reason", null)),
+  ),
+  fault(
+    "compat.messages-stop-reason-foreign",
+    ["COMPAT-MSG-REPLY", "COMPAT-MSG-EVENTS"],
+    "The stop reason is the word of the other dialect.",
+    all(on(["finish"], put("delta.stop_reason", "stop")), onReply(onMessages, put("stop_reason", "stop"))),
+  ),
+  fault(
+    "compat.messages-stop-reason-missing-whole",
+    ["COMPAT-MSG-REPLY", "COMPAT-MSG-EVENTS"],
+    "Whole replies have no stop reason.",
+    onReply(onMessages, drop("stop_reason")),
+  ),
+  fault(
+    "compat.messages-no-usage-at-start",
+    ["COMPAT-USAGE"],
+    "message_start has no usage.",
+    on(["open"], drop("message.usage")),
+  ),
+  fault(
+    "compat.messages-zero-input-tokens",
+    ["COMPAT-USAGE"],
+    "message_start counts no input tokens.",
+    on(["open"], put("message.usage.input_tokens", 0)),
+  ),
+  fault(
+    "compat.messages-no-usage-at-end",
+    ["COMPAT-USAGE"],
+    "message_delta has no usage.",
+    on(["finish"], drop("usage")),
+  ),
+  fault(
+    "compat.messages-output-per-event",
+    ["COMPAT-USAGE"],
+    "message_delta counts the tokens of the last increment only.",
+    on(["finish"], put("usage.output_tokens", 1)),
+  ),
+  fault(
+    "compat.messages-type-missing",
+    ["COMPAT-MSG-REPLY"],
+    "Whole replies have no type.",
+    onReply(onMessages, drop("type")),
+  ),
+  fault(
+    "compat.messages-role-missing",
+    ["COMPAT-MSG-REPLY"],
+    "Whole replies have no role.",
+    onReply(onMessages, drop("role")),
+  ),
+  fault(
+    "compat.messages-block-type-missing",
+    ["COMPAT-MSG-REPLY"],
+    "Text blocks are not labelled as text.",
+    onReply(onMessages, drop("content.0.type")),
+  ),
+  fault(
+    "compat.messages-id-constant",
+    ["COMPAT-REPLY-ID"],
+    "Every reply has the same id.",
+    all(onReply(onMessages, put("id", "msg_0")), on(["open"], put("message.id", "msg_0"))),
+  ),
+  fault(
+    "compat.messages-stream-labelled-json",
+    ["COMPAT-CONTENT-TYPE"],
+    "Streams are labelled as JSON.",
+    onParcel(
+      both(onMessages, streaming, (call) => call.refused === undefined),
+      parcelHeader("Content-Type", "application/json"),
+    ),
+  ),
+  fault(
+    "compat.messages-stream-as-json",
+    ["COMPAT-MSG-EVENTS", "COMPAT-MSG-STREAM", "COMPAT-FRAMING", "COMPAT-CONTENT-TYPE"],
+    "A stream is answered with the events as one JSON array.",
+    onServed(both(onMessages, streaming), (answer) =>
+      answer.body.kind === "events"
+        ? { ...answer, body: { kind: "json", value: [...answer.body.events].map((event) => event.data) } }
+        : answer,
+    ),
+  ),
+];

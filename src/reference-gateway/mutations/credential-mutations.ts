@@ -1,0 +1,115 @@
+import { type Fault, fault } from "../change.ts";
+import { insteadOf, status } from "../edits/answer-edits.ts";
+import { authorization, malformedKey, unknownKey } from "../edits/credential-kinds.ts";
+import { both, inChunks, onMessages, secondKey, streaming } from "../edits/when.ts";
+import { onDenial, onRefusal, overlook, wrap } from "../edits/wrap.ts";
+import { refusal } from "../pipeline/refusal.ts";
+
+/** How a key has to be written, and what happens to one that is not. */
+export const CREDENTIAL_FAULTS: readonly Fault[] = [
+  fault(
+    "auth.malformed-500",
+    ["AUTH-5"],
+    "An Authorization that holds no bearer key is an internal error.",
+    onDenial("invalid_api_key", malformedKey, insteadOf("internal_error")),
+  ),
+  fault(
+    "auth.malformed-400",
+    ["AUTH-5"],
+    "An Authorization that holds no bearer key is a bad request.",
+    onDenial("invalid_api_key", malformedKey, insteadOf("invalid_request")),
+  ),
+  fault(
+    "auth.short-key-400",
+    ["AUTH-5"],
+    "A bearer that is shorter than any key that was ever issued is a bad request.",
+    onDenial(
+      "invalid_api_key",
+      (call) => (call.behaviour.presentedKey(call)?.length ?? 99) < 20,
+      insteadOf("invalid_request"),
+    ),
+  ),
+  fault(
+    "auth.empty-bearer-served",
+    ["AUTH-5"],
+    "An empty bearer counts as nobody in particular and is served.",
+    overlook("invalid_api_key", (call) => /^bearer *$/i.test(authorization(call))),
+  ),
+  fault(
+    "auth.unknown-200-after-expect",
+    ["AUTH-3", "ERR-401-INVALID"],
+    "A request with an unknown key that expects 100-continue gets 200.",
+    onDenial(
+      "invalid_api_key",
+      both(unknownKey, (call) => call.arrival.headers["expect"] !== undefined),
+      status(200),
+    ),
+  ),
+  fault(
+    "auth.unknown-in-chunks-500",
+    ["AUTH-3", "ERR-401-INVALID"],
+    "An unknown key whose request comes in chunks is an internal error.",
+    onDenial("invalid_api_key", both(unknownKey, inChunks), insteadOf("internal_error")),
+  ),
+  fault(
+    "auth.any-scheme",
+    ["AUTH-5"],
+    "The scheme is not looked at: Basic or Token with a key is served.",
+    wrap("presentedKey", (next) => (call) => next(call) ?? /^\w+ +(\S+)$/.exec(authorization(call))?.[1]),
+  ),
+  fault(
+    "auth.no-scheme",
+    ["AUTH-5"],
+    "A key without any scheme is served.",
+    wrap("presentedKey", (next) => (call) => next(call) ?? /^(\S+)$/.exec(authorization(call))?.[1]),
+  ),
+  fault(
+    "auth.non-ascii-500",
+    ["AUTH-5"],
+    "A bearer with bytes beyond ASCII is an internal error.",
+    onDenial("invalid_api_key", (call) => /[\x80-\xff]/.test(authorization(call)), insteadOf("internal_error")),
+  ),
+  fault(
+    "auth.long-key-500",
+    ["AUTH-5"],
+    "A bearer of more than a thousand characters is an internal error.",
+    onDenial("invalid_api_key", (call) => authorization(call).length > 1_000, insteadOf("internal_error")),
+  ),
+  fault(
+    "auth.refusal-repeats-key",
+    ["SEC-3"],
+    "The refusal of an unknown key repeats the key.",
+    onRefusal("invalid_api_key", unknownKey, (refused, call) => ({
+      ...refused,
+      message: `Incorrect API key provided: ${call.behaviour.presentedKey(call) ?? ""}.`,
+    })),
+  ),
+  fault(
+    "auth.second-key-unknown",
+    ["AUTH-1"],
+    "Only the first key of an account is known.",
+    wrap("findKey", (next) => (secret, call) => {
+      const key = next(secret, call);
+      return key?.ordinal === 1 ? undefined : key;
+    }),
+  ),
+  fault(
+    "auth.second-key-cannot-stream",
+    ["AUTH-1"],
+    "Streams of an account's second key are refused as invalid.",
+    wrap("check", (next) => (name, call) => {
+      const refused = next(name, call);
+      return name === "credentials" && streaming(call) && secondKey(call) ? refusal("invalid_api_key") : refused;
+    }),
+  ),
+  fault(
+    "auth.messages-wants-vendor-key",
+    ["AUTH-1", "BASE-2", "MSG-1", "VER-2", "MSG-10"],
+    "The messages endpoint takes the key from the vendor's header only.",
+    wrap("presentedKey", (next) => (call) => {
+      const vendor = call.arrival.headers["x-api-key"];
+      if (!onMessages(call)) return next(call);
+      return typeof vendor === "string" ? vendor : undefined;
+    }),
+  ),
+];

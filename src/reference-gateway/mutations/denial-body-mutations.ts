@@ -1,0 +1,141 @@
+import { type Fault, fault } from "../change.ts";
+import { body, html, parcelBytes, text } from "../edits/answer-edits.ts";
+import { dropsConnection, neverAnswers } from "../edits/connection-edits.ts";
+import { INFERENCE_DENIAL_ROWS } from "../edits/denial-rows.ts";
+import { drop, put } from "../edits/json-edits.ts";
+import { both, inference, not, onMessages, onModels, streaming, type When } from "../edits/when.ts";
+import { DENIALS, onDenial, onParcel } from "../edits/wrap.ts";
+import type { Answer } from "../pipeline/answer.ts";
+import type { Call } from "../pipeline/behaviour.ts";
+
+/** Where the shape of a denial's body is shown: the chat endpoint and the model list. */
+const shown: When = not(onMessages);
+const PAID = ["insufficient_credits", "quota_exceeded"] as const;
+const OTHERS = DENIALS.filter((reason) => !PAID.some((paid) => paid === reason));
+
+type Edit = (answer: Answer, call: Call) => Answer;
+
+/** One defect of the body, for the denial that is shown and for the others apart. */
+function forBoth(name: string, summary: string, edit: Edit): Fault[] {
+  return [
+    fault(
+      `denial.${name}-on-402`,
+      ["ERR-BODY-1"],
+      `${summary}, when money is the reason.`,
+      onDenial(PAID, shown, edit),
+    ),
+    fault(`denial.${name}`, ["ERR-BODY-2"], `${summary}, when money is not the reason.`, onDenial(OTHERS, shown, edit)),
+  ];
+}
+
+const denied: When = (call) => call.refused !== undefined && DENIALS.includes(call.refused.reason);
+
+/** Denials whose body is not what the interface shows, or that never arrive. */
+export const DENIAL_BODY_FAULTS: readonly Fault[] = [
+  fault(
+    "denial.messages-untyped",
+    ["COMPAT-ERROR-BODY"],
+    "Denials on the messages endpoint have no error.type.",
+    onDenial(DENIALS, onMessages, body(drop("error.type"))),
+  ),
+
+  ...forBoth("message-missing", "Denials have no error.message", body(drop("error.message"))),
+  ...forBoth("message-empty", "error.message of denials is empty", body(put("error.message", ""))),
+  ...forBoth(
+    "message-list",
+    "error.message of denials is an array",
+    body(put("error.message", (message: unknown) => [message])),
+  ),
+  ...forBoth(
+    "message-object",
+    "error.message of denials is an object",
+    body(put("error.message", (message: unknown) => ({ en: message }))),
+  ),
+  ...forBoth("type-missing", "Denials have no error.type", body(drop("error.type"))),
+  ...forBoth("type-null", "error.type of denials is null", body(put("error.type", null))),
+  ...forBoth("type-number", "error.type of denials is a number", body(put("error.type", 4))),
+  ...forBoth("code-missing", "Denials have no error.code", body(drop("error.code"))),
+  ...forBoth("error-text", "The error of denials is a string", body(put("error", "denied"))),
+  ...forBoth(
+    "body-flat",
+    "The fields of the error stand at the top of the body",
+    body((value) => (value as { error: unknown }).error),
+  ),
+  ...forBoth(
+    "body-empty-object",
+    "The body of denials is an empty object",
+    body(() => ({})),
+  ),
+  ...forBoth("body-missing", "Denials have no body", text("", "application/json; charset=utf-8")),
+  ...forBoth("body-html", "Denials are web pages", html("Request denied")),
+  ...forBoth("body-text", "Denials are plain text", text("Request denied.\n", "text/plain; charset=utf-8")),
+  ...forBoth(
+    "body-list",
+    "The body of denials is an array of errors",
+    body((value) => [value]),
+  ),
+  ...forBoth(
+    "body-in-text",
+    "The body of denials is JSON text inside a JSON string",
+    body((value) => JSON.stringify(value)),
+  ),
+  fault(
+    "denial.body-cut",
+    ["ERR-BODY-1", "ERR-BODY-2", "JSON-TEXT"],
+    "The body of denials ends too early.",
+    onParcel(
+      both(shown, denied),
+      parcelBytes((bytes) => bytes.subarray(0, bytes.length - 12)),
+    ),
+  ),
+  fault(
+    "denial.list-html",
+    ["ERR-BODY-2"],
+    "Denials of the model list are web pages.",
+    onDenial(DENIALS, onModels, html("401 Authorization Required")),
+  ),
+  fault(
+    "denial.hangs",
+    ["ANSWER-IN-TIME", ...INFERENCE_DENIAL_ROWS],
+    "Denials of whole requests are never sent.",
+    neverAnswers(both(denied, inference, not(streaming))),
+  ),
+  fault(
+    "denial.hangs-on-stream",
+    ["STREAM-2", "ANSWER-IN-TIME", ...INFERENCE_DENIAL_ROWS],
+    "Denials of streams are never sent.",
+    neverAnswers(both(denied, streaming)),
+  ),
+  fault(
+    "denial.drops-connection-on-stream",
+    ["STREAM-2", ...INFERENCE_DENIAL_ROWS],
+    "Instead of a denied stream the connection is dropped.",
+    dropsConnection(both(denied, streaming)),
+  ),
+  fault(
+    "denial.drops-connection-on-messages",
+    ["STREAM-2", ...INFERENCE_DENIAL_ROWS],
+    "Instead of a denial on the messages endpoint the connection is dropped.",
+    dropsConnection(both(denied, onMessages)),
+  ),
+  fault(
+    "denial.body-unfinished",
+    ["ERR-BODY-1", "ERR-BODY-2", "HTTP-FRAMING"],
+    "The length of denials is announced too large: the body never comes to its end.",
+    onParcel(both(shown, denied), (parcel) => ({
+      ...parcel,
+      headers: parcel.headers.map(([name, value]) =>
+        name === "Content-Length" ? [name, String(Number(value) + 10)] : [name, value],
+      ),
+    })),
+  ),
+  fault(
+    "denial.compressed-twice",
+    ["ERR-BODY-1", "ERR-BODY-2", "HTTP-CODING"],
+    "Denials are compressed twice when compression is accepted.",
+    onParcel(both(shown, denied), (parcel, call) => {
+      if (!parcel.headers.some(([name]) => name === "Content-Encoding")) return parcel;
+      return parcelBytes((bytes) => call.behaviour.compress(bytes, call).bytes)(parcel, call);
+    }),
+  ),
+];

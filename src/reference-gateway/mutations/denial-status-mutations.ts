@@ -1,0 +1,218 @@
+import { type Fault, fault } from "../change.ts";
+import { insteadOf, status } from "../edits/answer-edits.ts";
+import { DENIAL_ROWS, type Denial } from "../edits/denial-rows.ts";
+import { always, both, onChat, onMessages, secondKey, streaming, type When, whole } from "../edits/when.ts";
+import { onDenial, onRefusal } from "../edits/wrap.ts";
+
+/** A denial with the right reason and the wrong status. */
+function wrongStatus(
+  name: string,
+  reason: Denial,
+  code: number,
+  summary: string,
+  when: When = always,
+  more: readonly string[] = [],
+): Fault {
+  return fault(
+    `denial.${name}`,
+    [...DENIAL_ROWS[reason], ...more],
+    summary,
+    onRefusal(reason, when, (refused) => ({ ...refused, status: code })),
+  );
+}
+
+/** A denial with the right status and the reason of another. */
+function wrongReason(
+  name: string,
+  reason: Denial,
+  told: string,
+  summary: string,
+  when: When = always,
+  more: readonly string[] = [],
+): Fault {
+  return fault(
+    `denial.${name}`,
+    [...DENIAL_ROWS[reason], "ERR-HDR-1", ...more],
+    summary,
+    onDenial(reason, when, (answer) => ({
+      ...answer,
+      headers: answer.headers.map(([header, value]) => [header, value === reason ? told : value]),
+    })),
+  );
+}
+
+/** Denials whose status or reason belongs to another row, or to none. */
+export const DENIAL_STATUS_FAULTS: readonly Fault[] = [
+  wrongStatus("credits-403", "insufficient_credits", 403, "An exhausted balance is answered 403."),
+  wrongStatus(
+    "credits-400-on-stream",
+    "insufficient_credits",
+    400,
+    "An exhausted balance is answered 400 when a stream is asked for.",
+    streaming,
+    ["STREAM-2"],
+  ),
+  wrongStatus("credits-429", "insufficient_credits", 429, "An exhausted balance is answered 429."),
+  wrongStatus(
+    "credits-500-for-second-key",
+    "insufficient_credits",
+    500,
+    "An exhausted balance is an internal error for the account's second key.",
+    secondKey,
+  ),
+  wrongReason(
+    "credits-as-quota",
+    "insufficient_credits",
+    "quota_exceeded",
+    "An exhausted balance is told as a spend cap.",
+  ),
+  fault(
+    "denial.credits-as-rate-limit",
+    [...DENIAL_ROWS.insufficient_credits, "ERR-HDR-1", "LIMIT-RATE-3", "LIMIT-RATE-4"],
+    "An exhausted balance looks like a rate limit.",
+    onDenial("insufficient_credits", always, insteadOf("rate_limit_exceeded")),
+  ),
+  wrongStatus("quota-403", "quota_exceeded", 403, "A spend cap is answered 403.", always, ["ERR-BODY-1", "ERR-HDR-2"]),
+  wrongStatus("quota-429", "quota_exceeded", 429, "A spend cap is answered 429.", always, ["ERR-BODY-1", "ERR-HDR-2"]),
+  wrongStatus(
+    "quota-400-on-messages",
+    "quota_exceeded",
+    400,
+    "A spend cap is answered 400 on the messages endpoint.",
+    onMessages,
+  ),
+  wrongReason(
+    "quota-as-credits",
+    "quota_exceeded",
+    "insufficient_credits",
+    "A spend cap is told as an exhausted balance.",
+  ),
+  wrongReason(
+    "quota-as-budget-on-stream",
+    "quota_exceeded",
+    "budget_exhausted",
+    "A spend cap is told as a used-up budget when a stream is asked for.",
+    streaming,
+    ["STREAM-2"],
+  ),
+  wrongReason(
+    "quota-own-word",
+    "quota_exceeded",
+    "daily_limit_reached",
+    "A spend cap has a reason that the interface does not know.",
+  ),
+  wrongStatus("unknown-model-400", "model_not_found", 400, "An unknown model is answered 400."),
+  wrongStatus(
+    "unknown-model-400-on-messages",
+    "model_not_found",
+    400,
+    "An unknown model is answered 400 on the messages endpoint.",
+    onMessages,
+  ),
+  wrongStatus(
+    "unknown-model-503",
+    "model_not_found",
+    503,
+    "An unknown model is answered 503, as if no provider were up.",
+  ),
+  wrongStatus(
+    "unknown-model-422-on-stream",
+    "model_not_found",
+    422,
+    "An unknown model is answered 422 when a stream is asked for.",
+    streaming,
+    ["STREAM-2"],
+  ),
+  wrongStatus("unknown-model-403", "model_not_found", 403, "An unknown model is answered 403."),
+  wrongReason(
+    "unknown-model-own-word",
+    "model_not_found",
+    "no_such_model",
+    "An unknown model has a reason that the interface does not know.",
+  ),
+  wrongStatus("rate-503", "rate_limit_exceeded", 503, "The rate limit is answered 503."),
+  wrongStatus(
+    "rate-403-on-messages",
+    "rate_limit_exceeded",
+    403,
+    "The rate limit is answered 403 on the messages endpoint.",
+    onMessages,
+  ),
+  wrongReason(
+    "rate-as-concurrency",
+    "rate_limit_exceeded",
+    "concurrency_limit_exceeded",
+    "The rate limit is told as the concurrency limit.",
+  ),
+  wrongReason(
+    "rate-as-concurrency-on-whole-chat",
+    "rate_limit_exceeded",
+    "concurrency_limit_exceeded",
+    "The rate limit is told as the concurrency limit to whole chat requests.",
+    both(onChat, whole),
+    ["LIMIT-CONC-4"],
+  ),
+  wrongReason(
+    "rate-own-word-on-stream",
+    "rate_limit_exceeded",
+    "too_many_requests",
+    "The rate limit has another reason when a stream is asked for.",
+    streaming,
+    ["STREAM-2"],
+  ),
+  wrongStatus("concurrency-503", "concurrency_limit_exceeded", 503, "The concurrency limit is answered 503."),
+  wrongStatus(
+    "concurrency-409-on-chat",
+    "concurrency_limit_exceeded",
+    409,
+    "The concurrency limit is answered 409 on the chat endpoint.",
+    onChat,
+  ),
+  wrongReason(
+    "concurrency-as-rate",
+    "concurrency_limit_exceeded",
+    "rate_limit_exceeded",
+    "The concurrency limit is told as the rate limit.",
+    always,
+    ["LIMIT-RATE-3"],
+  ),
+  wrongReason(
+    "concurrency-as-rate-on-stream",
+    "concurrency_limit_exceeded",
+    "rate_limit_exceeded",
+    "The concurrency limit is told as the rate limit when a stream is asked for.",
+    streaming,
+    ["STREAM-2", "LIMIT-RATE-3"],
+  ),
+  wrongStatus("budget-402", "budget_exhausted", 402, "A used-up budget is answered 402."),
+  wrongStatus("budget-400", "budget_exhausted", 400, "A used-up budget is answered 400."),
+  wrongStatus(
+    "budget-403-on-messages",
+    "budget_exhausted",
+    403,
+    "A used-up budget is answered 403 on the messages endpoint.",
+    onMessages,
+  ),
+  wrongReason("budget-as-quota", "budget_exhausted", "quota_exceeded", "A used-up budget is told as a spend cap."),
+  wrongReason("budget-as-rate", "budget_exhausted", "rate_limit_exceeded", "A used-up budget is told as a rate limit."),
+  fault(
+    "denial.budget-as-rate-limit-with-hint",
+    [...DENIAL_ROWS.budget_exhausted, "ERR-HDR-1"],
+    "A used-up budget looks in every way like a rate limit, with a wait that does not help.",
+    onDenial("budget_exhausted", always, insteadOf("rate_limit_exceeded", { waitMs: 1_000 })),
+  ),
+  wrongReason(
+    "budget-as-credits-on-stream",
+    "budget_exhausted",
+    "insufficient_credits",
+    "A used-up budget is told as an exhausted balance when a stream is asked for.",
+    both(streaming, onChat),
+    ["STREAM-2"],
+  ),
+  fault(
+    "denial.quota-204",
+    [...DENIAL_ROWS.quota_exceeded, "ERR-BODY-1", "ERR-200-1"],
+    "A spend cap is answered 204.",
+    onDenial("quota_exceeded", always, (answer, call) => ({ ...status(204)(answer, call), body: { kind: "none" } })),
+  ),
+];

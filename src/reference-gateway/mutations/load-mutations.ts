@@ -1,0 +1,184 @@
+import { type Fault, loadFault } from "../change.ts";
+import { delays } from "../edits/connection-edits.ts";
+import {
+  both,
+  crowded,
+  every,
+  inference,
+  onMessages,
+  remembered,
+  reused,
+  streaming,
+  type When,
+} from "../edits/when.ts";
+import { type Apply, all, wrap } from "../edits/wrap.ts";
+import type { Ask } from "../pipeline/ask.ts";
+import { lastUserText } from "../pipeline/ask.ts";
+
+const CROSSED = ["CHAT-2", "STREAM-4", "OWN-ANSWER"];
+
+/** Each request waits longer than the one before. */
+const growing = (when: When, msPerRequest: number): Apply => {
+  const served = remembered(() => ({ count: 0 }));
+  return wrap("seal", (next) => (answer, call) => {
+    const parcel = next(answer, call);
+    if (!when(call)) return parcel;
+    served(call).count += 1;
+    return { ...parcel, afterMs: parcel.afterMs + served(call).count * msPerRequest };
+  });
+};
+
+/** Now and then everything stands still. */
+const stalls = (everyMs: number, forMs: number): Apply => {
+  const begun = remembered(() => performance.now());
+  return wrap("seal", (next) => (answer, call) => {
+    const parcel = next(answer, call);
+    const phaseMs = (performance.now() - begun(call)) % everyMs;
+    const restMs = phaseMs > everyMs - forMs ? everyMs - phaseMs : 0;
+    return { ...parcel, afterMs: parcel.afterMs + restMs };
+  });
+};
+
+/** Requests that run side by side get each other's answers. */
+const crossed = (when: When): Apply => {
+  const last = remembered<{ ask: Ask | undefined }>(() => ({ ask: undefined }));
+  return wrap("plan", (next) => (model, ask, call) => {
+    const other = last(call).ask;
+    last(call).ask = ask;
+    return next(model, other !== undefined && when(call) ? { ...ask, turns: other.turns } : ask, call);
+  });
+};
+
+/** The same with some text before the last turn, which models repeat. */
+const opened = (ask: Ask, opening: string): Ask => ({
+  ...ask,
+  turns: [...ask.turns.slice(0, -1), { role: "user", text: opening + lastUserText(ask) }],
+});
+
+/** What shows only with many requests, or many at a time. */
+export const LOAD_FAULTS: readonly Fault[] = [
+  loadFault(
+    "load.answers-crossed",
+    CROSSED,
+    "With four requests in flight, an answer may be that of the request before.",
+    crossed(crowded(4)),
+  ),
+  loadFault(
+    "load.streams-crossed",
+    CROSSED,
+    "With four requests in flight, a stream may be that of the request before.",
+    crossed(both(streaming, crowded(4))),
+  ),
+  loadFault(
+    "load.answers-crossed-on-reused-connections",
+    CROSSED,
+    "With eight requests in flight, an answer on a connection that was used before may be that of another.",
+    crossed(both(reused, crowded(8))),
+  ),
+  loadFault(
+    "load.answer-of-abandoned-request",
+    CROSSED,
+    "After a client left in the middle, the next request gets what it would have got.",
+    (() => {
+      const left = remembered<{ ask: Ask | undefined }>(() => ({ ask: undefined }));
+      return all(
+        wrap("ended", (next) => (call, closing) => {
+          if (closing.outcome === "interrupted") left(call).ask = call.ask;
+          next(call, closing);
+        }),
+        wrap("plan", (next) => (model, ask, call) => {
+          const other = left(call).ask;
+          left(call).ask = undefined;
+          return next(model, other === undefined ? ask : { ...ask, turns: other.turns }, call);
+        }),
+      );
+    })(),
+  ),
+  loadFault(
+    "load.abandoned-text-opens-next",
+    [...CROSSED, "TEXT-INTACT"],
+    "After a client left in the middle, the next reply begins with words of the reply that nobody read.",
+    (() => {
+      const left = remembered(() => ({ text: "" }));
+      return all(
+        wrap("ended", (next) => (call, closing) => {
+          if (closing.outcome === "interrupted") left(call).text = "and so it went on until the evening. ";
+          next(call, closing);
+        }),
+        wrap("plan", (next) => (model, ask, call) => {
+          const opening = left(call).text;
+          left(call).text = "";
+          return next(model, opening === "" ? ask : opened(ask, opening), call);
+        }),
+      );
+    })(),
+  ),
+  loadFault(
+    "load.text-leaks-into-next",
+    CROSSED,
+    "With six requests in flight, a reply begins with the last word of another prompt.",
+    (() => {
+      const last = remembered(() => ({ text: "" }));
+      return wrap("plan", (next) => (model, ask, call) => {
+        const before = last(call).text.split(" ").at(-1) ?? "";
+        last(call).text = lastUserText(ask);
+        if (!crowded(6)(call)) return next(model, ask, call);
+        return next(model, opened(ask, `${before} `), call);
+      });
+    })(),
+  ),
+  loadFault(
+    "load.latency-grows",
+    ["STEADY-LATENCY"],
+    "Every request takes a millisecond longer than the one before.",
+    growing(inference, 1),
+  ),
+  loadFault(
+    "load.latency-grows-for-streams",
+    ["STEADY-LATENCY"],
+    "Every stream begins two milliseconds later than the one before.",
+    growing(streaming, 2),
+  ),
+  loadFault(
+    "load.world-stops",
+    ["STEADY-LATENCY"],
+    "For two seconds in every fifteen nothing is answered.",
+    stalls(15_000, 2_000),
+  ),
+  loadFault(
+    "load.short-stops",
+    ["STEADY-LATENCY"],
+    "For half a second in every five nothing is answered.",
+    stalls(5_000, 500),
+  ),
+  loadFault(
+    "load.slow-every-hundredth",
+    ["STEADY-LATENCY"],
+    "Every hundredth request takes three seconds longer.",
+    delays(every(100), () => 3_000),
+  ),
+  loadFault(
+    "load.slow-on-reused-connections",
+    ["STEADY-LATENCY"],
+    "Requests on a connection that was used before wait for 40 ms, as between two algorithms that wait for each other.",
+    delays(both(reused, inference), () => 40),
+  ),
+  loadFault(
+    "load.messages-slower-each-time",
+    ["STEADY-LATENCY"],
+    "Every request on the messages endpoint takes two milliseconds longer than the one before.",
+    growing(onMessages, 2),
+  ),
+  loadFault(
+    "load.hints-herd",
+    ["LIMIT-RATE-6"],
+    "Every denied request is told to come back at the same full ten seconds, whenever its turn is.",
+    wrap(
+      "retryAfter",
+      (next) => (refused, call) =>
+        refused.reason === "rate_limit_exceeded"
+          ? String(10 - (Math.floor(Date.now() / 1_000) % 10))
+          : next(refused, call),
+    ),
+  ),
+];

@@ -1,0 +1,119 @@
+import { member } from "../../core/index.ts";
+import { type Fault, fault } from "../change.ts";
+import { has } from "../edits/body-edits.ts";
+import { drop, put, rename } from "../edits/json-edits.ts";
+import { both, longBody, onMessages, type When, whole } from "../edits/when.ts";
+import { onReply, onServed, wrap } from "../edits/wrap.ts";
+import { chatReply } from "../encode/chat-reply.ts";
+
+const withSystem: When = both(
+  onMessages,
+  has("system", () => true),
+);
+
+/** Whole replies of the messages dialect. */
+export const MESSAGES_FAULTS: readonly Fault[] = [
+  fault(
+    "messages.chat-shape",
+    ["MSG-1", "MSG-2"],
+    "Replies are chat completions.",
+    wrap("reply", (next) => (plan, call) => (onMessages(call) ? chatReply(plan, call) : next(plan, call))),
+  ),
+  fault(
+    "messages.content-text",
+    ["MSG-2", "MSG-1"],
+    "The content is a string.",
+    onReply(
+      onMessages,
+      put("content", (blocks: unknown) => member((blocks as unknown[])[0], "text")),
+    ),
+  ),
+  fault(
+    "messages.content-empty",
+    ["MSG-2", "BASE-2"],
+    "The content has no blocks.",
+    onReply(onMessages, put("content", [])),
+  ),
+  fault(
+    "messages.content-object",
+    ["MSG-2", "MSG-1"],
+    "The content is one block rather than an array.",
+    onReply(
+      onMessages,
+      put("content", (blocks: unknown) => (blocks as unknown[])[0]),
+    ),
+  ),
+  fault(
+    "messages.text-under-value",
+    ["MSG-2"],
+    "Text blocks carry their text in a field named value.",
+    onReply(onMessages, put("content.0", rename("text", "value"))),
+  ),
+  fault(
+    "messages.text-null",
+    ["MSG-2"],
+    "The text of text blocks is null.",
+    onReply(onMessages, put("content.0.text", null)),
+  ),
+  fault("messages.usage-missing", ["MSG-3"], "Replies have no usage.", onReply(onMessages, drop("usage"))),
+  fault("messages.usage-null", ["MSG-3"], "usage is null.", onReply(onMessages, put("usage", null))),
+  fault(
+    "messages.usage-empty-with-system",
+    ["MSG-3"],
+    "usage is empty when there is a system prompt.",
+    onReply(withSystem, put("usage", {})),
+  ),
+  fault(
+    "messages.usage-missing-after-long-prompts",
+    ["MSG-3", "COMPAT-USAGE"],
+    "A body of more than four kilobytes gets a reply without token counts.",
+    onReply(both(onMessages, longBody), put("usage", null)),
+  ),
+  fault(
+    "messages.usage-text",
+    ["MSG-3", "COUNTS-ADD-UP", "COMPAT-USAGE"],
+    "The token counts are strings.",
+    onReply(
+      onMessages,
+      put("usage", (usage: unknown) => ({
+        input_tokens: String(member(usage, "input_tokens")),
+        output_tokens: String(member(usage, "output_tokens")),
+      })),
+    ),
+  ),
+  fault(
+    "messages.output-count-unbounded",
+    ["MSG-6"],
+    "usage counts the tokens that were cut off, too.",
+    onReply(
+      onMessages,
+      put("usage.output_tokens", (count: unknown) => Number(count) * 3 + 20),
+    ),
+  ),
+  fault(
+    "messages.error-in-success",
+    ["ERR-200-1", "MSG-1", "MSG-2", "MSG-7"],
+    "Requests with a system prompt get 200 with an error object.",
+    onReply(both(withSystem, whole), () => ({
+      type: "error",
+      error: { type: "invalid_request_error", message: "system: not supported" },
+    })),
+  ),
+  fault(
+    "messages.event-framed-reply",
+    ["MSG-1", "ERR-200-1"],
+    "Whole replies come in event-stream framing.",
+    onServed(both(onMessages, whole), (answer) =>
+      answer.body.kind !== "json"
+        ? answer
+        : {
+            ...answer,
+            body: {
+              kind: "events",
+              ending: "finish",
+              events: [{ kind: "other", atMs: 0, tokens: 0, name: "message", data: answer.body.value }],
+            },
+          },
+    ),
+  ),
+];

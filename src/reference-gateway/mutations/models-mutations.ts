@@ -1,0 +1,244 @@
+import { isObject, member } from "../../core/index.ts";
+import { type Fault, fault } from "../change.ts";
+import { body, insteadOf, parcelBytes, status } from "../edits/answer-edits.ts";
+import { drop, put, rename } from "../edits/json-edits.ts";
+import { always, both, every, onEmptyAccount, onModels, remembered, secondKey } from "../edits/when.ts";
+import { type Apply, all, onDenial, onParcel, onServed, wrap } from "../edits/wrap.ts";
+import type { Model } from "../providers/model-table.ts";
+import { MODELS } from "../providers/model-table.ts";
+
+/** Changes the model list. */
+const list = (edit: (value: unknown) => unknown): Apply => wrap("listModels", (next) => (call) => edit(next(call)));
+
+/** Changes the entries of the list. */
+const entries = (edit: (data: readonly unknown[]) => unknown): Apply =>
+  list(put("data", (data: unknown) => (Array.isArray(data) ? edit(data) : data)));
+
+const FALLBACK = MODELS[0] as Model;
+
+/** The list, and what it has to do with the models that can be called. */
+export const MODELS_FAULTS: readonly Fault[] = [
+  fault(
+    "models.data-is-object",
+    ["MODELS-1"],
+    "The field data is an object by id.",
+    entries((data) => Object.fromEntries(data.map((entry) => [String(member(entry, "id")), entry]))),
+  ),
+  fault(
+    "models.bare-array",
+    ["MODELS-1"],
+    "The list is an array without an object around it.",
+    list((value) => member(value, "data")),
+  ),
+  fault(
+    "models.other-field",
+    ["MODELS-1"],
+    "The entries stand in a field named models.",
+    list(rename("data", "models")),
+  ),
+  fault(
+    "models.flickers",
+    ["MODELS-4", "MODELS-3"],
+    "Every third list lacks its first model.",
+    onServed(every(3, onModels), body(put("data", (data: unknown) => (Array.isArray(data) ? data.slice(1) : data)))),
+  ),
+  fault(
+    "models.null-now-and-then",
+    ["MODELS-1"],
+    "Every third list has null for its entries.",
+    onServed(every(3, onModels), body(put("data", null))),
+  ),
+  fault(
+    "models.null-without-balance",
+    ["MODELS-1"],
+    "The list of an account without balance has null for its entries.",
+    onServed(both(onModels, onEmptyAccount), body(put("data", null))),
+  ),
+  fault(
+    "models.500-now-and-then",
+    ["MODELS-1", "AUTH-1", "STEADY-SERVICE"],
+    "Every fourth list is an internal error.",
+    onServed(every(4, onModels), insteadOf("internal_error")),
+  ),
+  fault(
+    "models.cut-short",
+    ["MODELS-1", "JSON-TEXT"],
+    "The list ends in the middle of an entry.",
+    onParcel(
+      onModels,
+      parcelBytes((bytes) => bytes.subarray(0, bytes.length - 40)),
+    ),
+  ),
+  fault(
+    "models.304",
+    ["MODELS-1"],
+    "The list is sent with 304, as if it had not changed.",
+    onServed(onModels, (answer) => ({ ...answer, status: 304, body: { kind: "none" } })),
+  ),
+  fault(
+    "models.last-entry-without-id",
+    ["MODELS-2"],
+    "The last entry has no id.",
+    entries((data) => data.map((entry, index) => (index === data.length - 1 ? drop("id")(entry) : entry))),
+  ),
+  fault(
+    "models.name-for-id",
+    ["MODELS-2", "MODELS-3"],
+    "Entries are identified by name instead of id.",
+    entries((data) => data.map(rename("id", "name"))),
+  ),
+  fault(
+    "models.number-for-id",
+    ["MODELS-2"],
+    "One entry has a number for its id.",
+    entries((data) => [...data, { id: 7, object: "model", created: 0, owned_by: "reference" }]),
+  ),
+  fault(
+    "models.empty-id",
+    ["MODELS-2"],
+    "One entry has an empty id.",
+    entries((data) => [...data, { id: "", object: "model", created: 0, owned_by: "reference" }]),
+  ),
+  fault(
+    "models.strings",
+    ["MODELS-2", "MODELS-3"],
+    "The entries are ids rather than objects.",
+    entries((data) => data.map((entry) => member(entry, "id"))),
+  ),
+  fault(
+    "models.null-entry",
+    ["MODELS-2"],
+    "One entry is null.",
+    entries((data) => [null, ...data]),
+  ),
+  fault(
+    "models.prefixed-ids",
+    ["MODELS-3", "MODELS-4"],
+    "The list puts the provider before each id; called that way, the models do not exist.",
+    entries((data) => data.map(put("id", (id: unknown) => `provider/${String(id)}`))),
+  ),
+  fault(
+    "models.upper-case-ids",
+    ["MODELS-3", "MODELS-4"],
+    "The list shows ids in capitals; called that way, the models do not exist.",
+    entries((data) => data.map(put("id", (id: unknown) => String(id).toUpperCase()))),
+  ),
+  fault(
+    "models.dead-entry",
+    ["MODELS-3", "MODELS-4"],
+    "The first entry of the list is a model that was taken away.",
+    entries((data) => [{ id: "retired-model", object: "model", created: 0, owned_by: "reference" }, ...data]),
+  ),
+  fault(
+    "models.callable-but-not-listed",
+    ["MODELS-3", "MODELS-4"],
+    "The plain models can be called but are not in the list.",
+    entries((data) => data.filter((entry) => !String(member(entry, "id")).endsWith("-fast"))),
+  ),
+  fault(
+    "models.dead-entry-for-second-key",
+    ["MODELS-3", "MODELS-4"],
+    "The second key's list has a model that was taken away.",
+    wrap("listModels", (next) => (call) => {
+      const retired = { id: "retired-model", object: "model", created: 0, owned_by: "reference" };
+      const add = put("data", (data: unknown) => [...(data as unknown[]), retired]);
+      return secondKey(call) ? add(next(call)) : next(call);
+    }),
+  ),
+  fault(
+    "models.not-listed-for-second-key",
+    ["MODELS-3", "MODELS-4"],
+    "The plain models can be called with the second key, whose list lacks them.",
+    wrap("listModels", (next) => (call) => {
+      const leave = put("data", (data: unknown) =>
+        (data as unknown[]).filter((entry) => !String(member(entry, "id")).endsWith("-fast")),
+      );
+      return secondKey(call) ? leave(next(call)) : next(call);
+    }),
+  ),
+  fault(
+    "models.lists-what-it-refused",
+    ["ERR-404-1", "MODELS-3", "MODELS-4"],
+    "An id that was refused as unknown appears in the list from then on.",
+    (() => {
+      const refused = remembered(() => new Set<string>());
+      return all(
+        onDenial("model_not_found", always, (answer, call) => {
+          refused(call).add(String(member(call.parsed, "model")));
+          return answer;
+        }),
+        wrap("listModels", (next) => (call) => {
+          const added = [...refused(call)].map((id) => ({ id, object: "model", created: 0, owned_by: "reference" }));
+          return put("data", (data: unknown) => [...(data as unknown[]), ...added])(next(call));
+        }),
+      );
+    })(),
+  ),
+  fault(
+    "models.unknown-served-by-default",
+    ["ERR-404-MODEL", "STREAM-2"],
+    "A model that does not exist is served by the default model.",
+    wrap("findModel", (next) => (id, call) => next(id, call) ?? FALLBACK),
+  ),
+  fault(
+    "models.unknown-served-on-stream",
+    ["ERR-404-MODEL", "STREAM-2"],
+    "A model that does not exist is served by the default model, when a stream is asked for.",
+    wrap("findModel", (next) => (id, call) => next(id, call) ?? (call.wantsStream ? FALLBACK : undefined)),
+  ),
+  fault(
+    "models.unknown-beyond-ascii-500",
+    ["ERR-404-MODEL"],
+    "A model that does not exist, with an id beyond ASCII, is an internal error.",
+    onDenial(
+      "model_not_found",
+      (call) => /[^ -~]/.test(String(member(call.parsed, "model"))),
+      insteadOf("internal_error"),
+    ),
+  ),
+  fault(
+    "models.unknown-served-on-messages",
+    ["ERR-404-MODEL", "STREAM-2"],
+    "A model that does not exist is served by the default model on the messages endpoint.",
+    wrap("findModel", (next) => (id, call) => next(id, call) ?? (call.endpoint === "messages" ? FALLBACK : undefined)),
+  ),
+  fault(
+    "models.unknown-empty-success",
+    ["ERR-404-MODEL", "ERR-200-1"],
+    "A model that does not exist gets 200 with the refusal in the body.",
+    onDenial("model_not_found", always, status(200)),
+  ),
+  fault(
+    "models.goes-missing",
+    ["MODELS-3", "MODELS-4", "CHAT-1", "CHAT-4", "MSG-1", "STEADY-SERVICE"],
+    "Every ninth request for an enabled model is told that it does not exist.",
+    wrap("findModel", (next) => {
+      const unlucky = every(9);
+      return (id, call) => (unlucky(call) ? undefined : next(id, call));
+    }),
+  ),
+  fault(
+    "models.entries-of-another-object",
+    ["COMPAT-MODELS"],
+    "Entries say that they are engines.",
+    entries((data) => data.map(put("object", "engine"))),
+  ),
+  fault(
+    "models.created-is-text",
+    ["COMPAT-MODELS"],
+    "The field created of an entry is a date as text.",
+    entries((data) => data.map((entry) => (isObject(entry) ? { ...entry, created: "2026-01-01T00:00:00Z" } : entry))),
+  ),
+  fault(
+    "models.list-of-another-object",
+    ["COMPAT-MODELS"],
+    "The list says that it is a page.",
+    list(put("object", "page")),
+  ),
+  fault(
+    "models.unknown-as-unknown-path",
+    ["ERR-404-MODEL", "ERR-HDR-1"],
+    "A model that does not exist is denied as a wrong path.",
+    onDenial("model_not_found", always, insteadOf("not_found")),
+  ),
+];

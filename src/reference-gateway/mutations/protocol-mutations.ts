@@ -1,0 +1,159 @@
+import { type Fault, fault } from "../change.ts";
+import { CHUNKED, deliverByHand, type Handwriting, PLAIN } from "../delivery/deliver-by-hand.ts";
+import { parcelHeader } from "../edits/answer-edits.ts";
+import { chatReply } from "../edits/reply-kinds.ts";
+import { always, both, nonAscii, not, streaming, type When } from "../edits/when.ts";
+import { type Apply, onParcel, wrap } from "../edits/wrap.ts";
+import type { Header, Parcel } from "../pipeline/answer.ts";
+import { headerOf } from "../pipeline/answer.ts";
+
+const LENGTH = "Content-Length";
+
+const denied: When = (call) => call.refused !== undefined;
+
+const withLength =
+  (change: (length: number) => number) =>
+  (parcel: Parcel): Parcel =>
+    parcelHeader(LENGTH, String(change(Number(headerOf(parcel.headers, LENGTH) ?? 0))))(parcel);
+
+/** Writes some responses past Node's HTTP. */
+const byHand = (when: When, hand: Handwriting): Apply =>
+  wrap(
+    "deliver",
+    (next) => (parcel, call, delivery) =>
+      when(call) && parcel.body.kind === "whole"
+        ? deliverByHand(parcel, call, delivery, hand)
+        : next(parcel, call, delivery),
+  );
+
+const plainWith = (...headers: readonly Header[]): Handwriting => ({
+  ...PLAIN,
+  headers: (parcel) => [...parcel.headers, ...headers],
+});
+
+const LENGTH_ROWS = ["HTTP-FRAMING", "CHAT-1", "CHAT-2", "ERR-200-1"];
+
+/** Frames, codings and syntax under the interface: HTTP, JSON, UTF-8. */
+export const PROTOCOL_FAULTS: readonly Fault[] = [
+  fault(
+    "protocol.length-one-short",
+    LENGTH_ROWS,
+    "Content-Length of whole chat replies is one byte too small.",
+    onParcel(
+      chatReply,
+      withLength((length) => length - 1),
+    ),
+  ),
+  fault(
+    "protocol.length-one-long",
+    [...LENGTH_ROWS, "ANSWER-IN-TIME"],
+    "Content-Length of whole chat replies is one byte too large.",
+    onParcel(
+      chatReply,
+      withLength((length) => length + 1),
+    ),
+  ),
+  fault(
+    "protocol.length-in-characters",
+    [...LENGTH_ROWS, "CHAT-4", "JSON-UTF8", "TEXT-INTACT"],
+    "Content-Length counts characters instead of bytes.",
+    onParcel(both(chatReply, nonAscii), (parcel) =>
+      parcel.body.kind === "whole"
+        ? parcelHeader(LENGTH, String(parcel.body.bytes.toString("utf8").length))(parcel)
+        : parcel,
+    ),
+  ),
+  fault(
+    "protocol.two-lengths",
+    LENGTH_ROWS,
+    "Whole chat replies carry two different lengths.",
+    byHand(chatReply, plainWith([LENGTH, "7"])),
+  ),
+  fault(
+    "protocol.length-and-chunked",
+    LENGTH_ROWS,
+    "Whole chat replies are chunked and carry a length, too.",
+    byHand(chatReply, { ...CHUNKED, headers: (parcel) => [...parcel.headers, ["Transfer-Encoding", "chunked"]] }),
+  ),
+  fault(
+    "protocol.chunk-size-wrong",
+    ["HTTP-FRAMING", "CHAT-1", "CHAT-2", "ERR-200-1"],
+    "The size of a chunk is one too large.",
+    byHand(chatReply, {
+      ...CHUNKED,
+      piece: (bytes) =>
+        Buffer.concat([Buffer.from(`${(bytes.length + 1).toString(16)}\r\n`), bytes, Buffer.from("\r\n")]),
+    }),
+  ),
+  fault(
+    "protocol.last-chunk-missing",
+    ["HTTP-FRAMING", "CHAT-1", "CHAT-2", "ERR-200-1"],
+    "The last chunk of chunked replies is missing.",
+    byHand(chatReply, { ...CHUNKED, last: "" }),
+  ),
+  fault(
+    "protocol.header-name-with-space",
+    ["HTTP-FRAMING", "CHAT-1", "CHAT-2"],
+    "One header name has a space in it.",
+    byHand(chatReply, plainWith(["X Powered By", "gateway"])),
+  ),
+  fault(
+    "protocol.header-with-line-break",
+    ["HTTP-FRAMING", "CHAT-1", "CHAT-2"],
+    "One header value goes on in the next line.",
+    byHand(chatReply, plainWith(["X-Notice", "first line\r\n second line"])),
+  ),
+  fault(
+    "protocol.extra-bytes",
+    ["HTTP-KEEP-ALIVE", "AUTH-1", "HTTP-FRAMING"],
+    "Some bytes follow each whole chat reply on its connection.",
+    wrap("deliver", (next) => (parcel, call, delivery) => {
+      const { socket } = delivery.response;
+      if (chatReply(call)) delivery.response.once("finish", () => socket?.write("\r\nnull\r\n"));
+      next(parcel, call, delivery);
+    }),
+  ),
+  fault(
+    "protocol.closes-without-saying",
+    ["HTTP-KEEP-ALIVE"],
+    "Connections are closed after a reply that said they would be kept.",
+    wrap("deliver", (next) => (parcel, call, delivery) => {
+      const { socket } = delivery.response;
+      delivery.response.once("finish", () => socket?.end());
+      next(parcel, call, delivery);
+    }),
+  ),
+  fault(
+    "protocol.closes-after-errors",
+    ["HTTP-KEEP-ALIVE"],
+    "Connections are reset after a refusal that said they would be kept.",
+    wrap("deliver", (next) => (parcel, call, delivery) => {
+      const { socket } = delivery.response;
+      if (denied(call)) delivery.response.once("finish", () => setTimeout(() => socket?.resetAndDestroy(), 5));
+      next(parcel, call, delivery);
+    }),
+  ),
+  fault(
+    "protocol.switches-uninvited",
+    ["HTTP-FRAMING", "CHAT-1", "CHAT-2"],
+    "Every answer is preceded by a 101 that nobody asked for.",
+    wrap("deliver", (next) => (parcel, call, delivery) => {
+      if (chatReply(call)) delivery.response.socket?.write("HTTP/1.1 101 Switching Protocols\r\n\r\n");
+      next(parcel, call, delivery);
+    }),
+  ),
+  fault(
+    "protocol.same-request-id",
+    ["COMPAT-REQUEST-ID"],
+    "Every response has the same request identifier.",
+    onParcel(always, (parcel) => parcelHeader("Request-Id", "req_0")(parcelHeader("X-Request-Id", "req_0")(parcel))),
+  ),
+  fault(
+    "protocol.bearer-in-header",
+    ["SEC-3", "NO-SECRETS"],
+    "A header of every response shows the bearer token of the caller.",
+    onParcel(both(not(streaming), always), (parcel, call) =>
+      parcelHeader("X-Debug-Auth", call.arrival.headers.authorization ?? "")(parcel),
+    ),
+  ),
+];

@@ -1,0 +1,42 @@
+import { type Fault, loadFault } from "../change.ts";
+import { setHeader } from "../edits/answer-edits.ts";
+import { always } from "../edits/when.ts";
+import { onDenial } from "../edits/wrap.ts";
+
+const state = (name: string, summary: string, edit: (limit: number) => Readonly<Record<string, string>>): Fault =>
+  loadFault(
+    `rate-headers.${name}`,
+    ["LIMIT-RATE-7"],
+    summary,
+    onDenial("rate_limit_exceeded", always, (answer, call) =>
+      Object.entries(edit(call.key?.account.limits.rpm ?? 1)).reduce(
+        (edited, [header, value]) => setHeader(header, value)(edited, call),
+        answer,
+      ),
+    ),
+  );
+
+/** The state of the rate limit, as the optional headers of a denial tell it. */
+export const RATE_HEADER_FAULTS: readonly Fault[] = [
+  state("remaining-negative", "The remaining count of a denial is negative.", () => ({
+    "X-RateLimit-Remaining": "-1",
+  })),
+  state("remaining-fraction", "The remaining count of a denial is a fraction.", () => ({
+    "X-RateLimit-Remaining": "0.4",
+  })),
+  state("remaining-while-denied", "The remaining count of a denial is not 0.", (rpm) => ({
+    "X-RateLimit-Remaining": String(Math.ceil(rpm / 2)),
+  })),
+  state("remaining-word", "The remaining count of a denial is a word.", () => ({ "X-RateLimit-Remaining": "none" })),
+  state("limit-doubled", "The limit that a denial names is twice the real one.", (rpm) => ({
+    "X-RateLimit-Limit": String(rpm * 2),
+  })),
+  state("limit-per-second", "The limit that a denial names is per second.", (rpm) => ({
+    "X-RateLimit-Limit": String(Math.max(1, Math.round(rpm / 60))),
+  })),
+  state("limit-with-unit", "The limit that a denial names has a unit.", (rpm) => ({
+    "X-RateLimit-Limit": `${rpm}/min`,
+  })),
+  state("limit-zero", "The limit that a denial names is 0.", () => ({ "X-RateLimit-Limit": "0" })),
+  state("limit-empty", "The limit that a denial names is empty.", () => ({ "X-RateLimit-Limit": "" })),
+];

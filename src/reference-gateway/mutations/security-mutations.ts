@@ -1,0 +1,168 @@
+import { type Fault, fault, loadFault } from "../change.ts";
+import { parcelHeader, setHeader } from "../edits/answer-edits.ts";
+import { put } from "../edits/json-edits.ts";
+import { always, every, inference, onChat } from "../edits/when.ts";
+import { onDenial, onParcel, onRefusal, onReply, onServed, wrap } from "../edits/wrap.ts";
+import { OPERATOR_KEY } from "../providers/failing-models.ts";
+
+const EXACT = ["AUTH-3", "ERR-401-INVALID"];
+
+/** Keys that are taken for others or shown, and what else should stay inside. */
+export const SECURITY_FAULTS: readonly Fault[] = [
+  fault(
+    "security.key-in-url",
+    ["BEARER-PLACE"],
+    "A key in the query of the address is honoured.",
+    wrap("presentedKey", (next) => (call) => {
+      const query = new URLSearchParams(call.arrival.url.split("?")[1] ?? "");
+      return next(call) ?? query.get("api_key") ?? query.get("key") ?? query.get("access_token") ?? undefined;
+    }),
+  ),
+  fault(
+    "security.key-in-cookie",
+    ["BEARER-PLACE"],
+    "A key in a cookie is honoured.",
+    wrap(
+      "presentedKey",
+      (next) => (call) =>
+        next(call) ?? /(?:^|; *)(?:api_key|token|session)=([^;]+)/.exec(call.arrival.headers.cookie ?? "")?.[1],
+    ),
+  ),
+  fault(
+    "security.key-in-body",
+    ["BEARER-PLACE"],
+    "A key in the body is honoured.",
+    wrap("presentedKey", (next) => (call) => next(call) ?? /"api_key"\s*:\s*"([^"]+)"/.exec(call.bodyText)?.[1]),
+  ),
+  fault(
+    "security.key-in-any-case",
+    EXACT,
+    "Keys are compared without their letter case.",
+    wrap("findKey", (next) => (secret, call) => {
+      const wanted = secret.toLowerCase();
+      return next(secret, call) ?? [...call.services.accounts.keys].find((key) => key.secret.toLowerCase() === wanted);
+    }),
+  ),
+  fault(
+    "security.key-by-prefix",
+    EXACT,
+    "The first sixteen characters of a key are enough.",
+    wrap(
+      "findKey",
+      (next) => (secret, call) =>
+        next(secret, call) ??
+        (secret.length < 16
+          ? undefined
+          : [...call.services.accounts.keys].find((key) => key.secret.startsWith(secret.slice(0, 16)))),
+    ),
+  ),
+  fault(
+    "security.key-with-more-behind",
+    EXACT,
+    "Whatever follows a good key is overlooked.",
+    wrap(
+      "findKey",
+      (next) => (secret, call) =>
+        next(secret, call) ?? [...call.services.accounts.keys].find((key) => secret.startsWith(key.secret)),
+    ),
+  ),
+  fault(
+    "security.key-without-last-character",
+    EXACT,
+    "The last character of a key is not compared.",
+    wrap(
+      "findKey",
+      (next) => (secret, call) =>
+        next(secret, call) ??
+        [...call.services.accounts.keys].find((key) => key.secret.slice(0, -1) === secret.slice(0, -1)),
+    ),
+  ),
+  fault(
+    "security.scheme-in-one-case",
+    ["BEARER-SCHEME"],
+    "The scheme is compared with its letter case: bearer is refused.",
+    wrap(
+      "presentedKey",
+      (next) => (call) => (/^Bearer /.test(call.arrival.headers.authorization ?? "Bearer ") ? next(call) : undefined),
+    ),
+  ),
+  fault(
+    "security.revoked-key-shown",
+    ["SEC-3"],
+    "The refusal of a revoked key repeats the key.",
+    onRefusal("key_revoked", always, (refused, call) => ({
+      ...refused,
+      message: `The key ${call.behaviour.presentedKey(call)} has been revoked.`,
+    })),
+  ),
+  fault(
+    "security.capped-key-shown",
+    ["SEC-3"],
+    "The denial of a capped key repeats the key in a header.",
+    onDenial("quota_exceeded", always, (answer, call) =>
+      setHeader("X-Denied-Key", call.behaviour.presentedKey(call) ?? "")(answer, call),
+    ),
+  ),
+  fault(
+    "security.unknown-key-in-action",
+    ["SEC-3"],
+    "The action hint of a refused key repeats the key.",
+    onDenial("invalid_api_key", always, (answer, call) =>
+      setHeader("X-Service-Action", `replace ${call.behaviour.presentedKey(call) ?? "nothing"}`)(answer, call),
+    ),
+  ),
+  fault(
+    "security.key-in-reply",
+    ["SEC-3", "NO-SECRETS"],
+    "Whole chat replies name the key that pays for them.",
+    onReply(onChat, (value, call) => ({ ...(value as object), billed_to: call.behaviour.presentedKey(call) })),
+  ),
+  fault(
+    "security.key-encoded-in-header",
+    ["SEC-3", "NO-SECRETS"],
+    "A header of whole replies repeats the credential in Base64.",
+    onParcel(inference, (parcel, call) =>
+      parcelHeader("X-Session", Buffer.from(call.arrival.headers.authorization ?? "").toString("base64"))(parcel),
+    ),
+  ),
+  fault(
+    "security.operator-key-in-reply",
+    ["SEC-3", "NO-SECRETS"],
+    "Whole chat replies show the operator's key at the provider.",
+    onReply(onChat, put("provider", { name: "provider", api_key: OPERATOR_KEY })),
+  ),
+  fault(
+    "security.stack-on-unknown-model",
+    ["NO-SECRETS"],
+    "The denial of an unknown model shows where in the program it was raised.",
+    onRefusal("model_not_found", always, (refused) => ({
+      ...refused,
+      message: `${refused.message}\nTraceback (most recent call last):\n  File "/srv/gateway/router.py", line 118, in route\n    raise ModelNotFound(name)\nModelNotFound`,
+    })),
+  ),
+  fault(
+    "security.stack-on-upstream-error",
+    ["NO-SECRETS"],
+    "The answer to a provider's failure shows where in the program it was raised.",
+    onRefusal(["upstream_error", "upstream_timeout"], always, (refused) => ({
+      ...refused,
+      message: `${refused.message}\n    at forward (/srv/gateway/dist/upstream.js:214:13)\n    at async handle (/srv/gateway/dist/server.js:88:7)`,
+    })),
+  ),
+  loadFault(
+    "security.neighbours-reply",
+    ["OWN-ANSWER", "TEXT-INTACT"],
+    "Every thirtieth whole chat reply is a copy of an earlier one.",
+    (() => {
+      const unlucky = every(30, onChat);
+      let earlier: unknown;
+      return onServed(onChat, (answer, call) => {
+        if (answer.body.kind !== "json") return answer;
+        const own = answer.body.value as { readonly choices?: unknown };
+        const copied = unlucky(call) && earlier !== undefined ? { ...own, choices: earlier } : own;
+        earlier = own.choices;
+        return { ...answer, body: { kind: "json", value: copied } };
+      });
+    })(),
+  ),
+];

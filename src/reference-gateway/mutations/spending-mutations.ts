@@ -1,0 +1,264 @@
+import { member } from "../../core/index.ts";
+import { utcDay } from "../accounts/utc-day.ts";
+import { type Fault, fault } from "../change.ts";
+import {
+  every,
+  extraField,
+  inference,
+  multiTurn,
+  onMessages,
+  remembered,
+  reused,
+  streaming,
+  type When,
+} from "../edits/when.ts";
+import { type Apply, all, overlook, wrap } from "../edits/wrap.ts";
+import type { Call } from "../pipeline/behaviour.ts";
+import { refusal } from "../pipeline/refusal.ts";
+
+const QUOTA = ["ERR-402-QUOTA", "SPEND-3"];
+const BUDGET = ["ERR-429-BUDGET", "SPEND-8"];
+
+const extraHeader: When = ({ arrival }) => Object.keys(arrival.headers).some((name) => name.startsWith("x-"));
+
+/** The day that caps count by, as days since the start of the gateway. */
+const dayBy = (daysSinceStart: (nowMs: number, startMs: number) => number): Apply =>
+  wrap("capDay", () => ({ services }: Call) => {
+    const startMs = services.startedS * 1_000;
+    return utcDay(startMs) + daysSinceStart(services.clock.nowMs(), startMs);
+  });
+
+const HOUR_MS = 3_600_000;
+
+/** Days whose boundary lies so many hours after that of UTC. */
+const shiftedDay = (hours: number): Apply =>
+  dayBy((nowMs, startMs) => utcDay(nowMs - hours * HOUR_MS) - utcDay(startMs - hours * HOUR_MS));
+
+/** After the denial of one key, the other keys of its account are denied for a few seconds. */
+const stopsSiblings = (reason: "quota_exceeded" | "budget_exhausted"): Apply =>
+  wrap("check", (next) => {
+    const stopped = remembered(() => new Map<string, { readonly keyId: string; readonly atUs: number }>());
+    return (name, call) => {
+      const refused = next(name, call);
+      if (name !== "spending" || call.key === undefined) return refused;
+      const { account, id } = call.key;
+      const atUs = call.services.clock.monotonicUs();
+      if (refused?.reason === reason) stopped(call).set(account.id, { keyId: id, atUs });
+      const known = stopped(call).get(account.id);
+      const within = known !== undefined && known.keyId !== id && atUs - known.atUs < 5_000_000;
+      return refused ?? (within ? refusal(reason) : undefined);
+    };
+  });
+
+/** Who is stopped for money, and for how long. */
+export const SPENDING_FAULTS: readonly Fault[] = [
+  fault(
+    "spend.cap-forgotten-after-a-while",
+    ["SPEND-7", ...QUOTA],
+    "Ten seconds after its first denial a capped key is served again.",
+    wrap("check", (next) => {
+      const first = remembered(() => new Map<string, number>());
+      return (name, call) => {
+        const refused = next(name, call);
+        if (refused?.reason !== "quota_exceeded" || call.key === undefined) return refused;
+        const nowUs = call.services.clock.monotonicUs();
+        const firstUs = first(call).get(call.key.id) ?? nowUs;
+        first(call).set(call.key.id, firstUs);
+        return nowUs - firstUs > 10_000_000 ? undefined : refused;
+      };
+    }),
+  ),
+  fault(
+    "spend.cap-never-enforced",
+    [...QUOTA, "SPEND-5", "SPEND-7", "SPEND-12", "STREAM-2"],
+    "Daily caps are never enforced.",
+    overlook("quota_exceeded"),
+  ),
+  fault(
+    "spend.cap-ignored-on-stream",
+    [...QUOTA, "SPEND-12", "STREAM-2"],
+    "Daily caps are not looked at for streams.",
+    overlook("quota_exceeded", streaming),
+  ),
+  fault(
+    "spend.cap-ignored-on-messages",
+    [...QUOTA, "SPEND-12", "STREAM-2"],
+    "Daily caps are not looked at on the messages endpoint.",
+    overlook("quota_exceeded", onMessages),
+  ),
+  fault(
+    "spend.cap-ignored-with-parameters",
+    QUOTA,
+    "A request that states max_tokens and temperature passes the daily cap.",
+    overlook("quota_exceeded", (call) => member(call.parsed, "temperature") !== undefined),
+  ),
+  fault(
+    "spend.cap-ignored-with-extra-field",
+    QUOTA,
+    "A request with a field that is not shown passes the daily cap.",
+    overlook("quota_exceeded", extraField),
+  ),
+  fault(
+    "spend.cap-ignored-with-extra-header",
+    QUOTA,
+    "A request with an x- header passes the daily cap.",
+    overlook("quota_exceeded", extraHeader),
+  ),
+  fault(
+    "spend.cap-ignored-by-other-models",
+    QUOTA,
+    "The daily cap stops the plain models only.",
+    overlook("quota_exceeded", (call) => inference(call) && call.model?.id.startsWith("echo-fast") !== true),
+  ),
+  fault(
+    "spend.cap-ignored-in-conversations",
+    QUOTA,
+    "A conversation of several turns passes the daily cap.",
+    overlook("quota_exceeded", multiTurn),
+  ),
+  fault(
+    "spend.cap-ignored-on-reused-connections",
+    [...QUOTA, "STREAM-2"],
+    "A connection that was used before passes the daily cap.",
+    overlook("quota_exceeded", reused),
+  ),
+  fault(
+    "spend.capped-key-stops-siblings",
+    ["SPEND-4", "SPEND-3", "SPEND-13"],
+    "When a key meets its daily cap, the other keys of its account are stopped for a while.",
+    stopsSiblings("quota_exceeded"),
+  ),
+  fault(
+    "spend.budget-never-enforced",
+    [...BUDGET, "SPEND-12", "STREAM-2"],
+    "Budgets of child keys are never enforced.",
+    overlook("budget_exhausted"),
+  ),
+  fault(
+    "spend.budget-ignored-on-stream",
+    [...BUDGET, "SPEND-12", "STREAM-2"],
+    "Budgets of child keys are not looked at for streams.",
+    overlook("budget_exhausted", streaming),
+  ),
+  fault(
+    "spend.budget-ignored-on-messages",
+    [...BUDGET, "SPEND-12", "STREAM-2"],
+    "Budgets of child keys are not looked at on the messages endpoint.",
+    overlook("budget_exhausted", onMessages),
+  ),
+  fault(
+    "spend.budget-ignored-now-and-then",
+    [...BUDGET, "STREAM-2"],
+    "Every fourth request of a key without budget is served.",
+    overlook(
+      "budget_exhausted",
+      every(4, (call) => call.key?.budgetMicroUsd !== undefined),
+    ),
+  ),
+  fault(
+    "spend.spent-child-stops-siblings",
+    ["SPEND-9", "SPEND-13"],
+    "When a child key has used its budget, the other keys of its account are stopped for a while.",
+    stopsSiblings("budget_exhausted"),
+  ),
+  fault(
+    "spend.budget-back-after-hint",
+    BUDGET,
+    "A used-up budget names a wait, and is served after it.",
+    all(
+      wrap(
+        "retryAfter",
+        (next) => (refused, call) => (refused.reason === "budget_exhausted" ? "2" : next(refused, call)),
+      ),
+      wrap("budgetUsed", (next) => {
+        const first = remembered(() => new Map<string, number>());
+        return (key, call) => {
+          if (!next(key, call)) return false;
+          const nowUs = call.services.clock.monotonicUs();
+          if (!first(call).has(key.id)) first(call).set(key.id, nowUs);
+          return nowUs - (first(call).get(key.id) ?? nowUs) < 1_900_000;
+        };
+      }),
+    ),
+  ),
+  fault(
+    "spend.children-share-a-pot",
+    ["SPEND-9", "SPEND-13"],
+    "Once a child key has used its budget up, every other child key of the account is denied, too.",
+    wrap("budgetUsed", (next) => {
+      // Not those that were used up before anybody looked.
+      const unused = remembered(() => new Set<string>());
+      const emptied = remembered(() => new Set<object>());
+      return (key, call) => {
+        if (key.budgetMicroUsd === undefined) return false;
+        const used = next(key, call);
+        if (!used) unused(call).add(key.id);
+        else if (unused(call).has(key.id)) emptied(call).add(key.account);
+        return used || emptied(call).has(key.account);
+      };
+    }),
+  ),
+  fault(
+    "spend.budget-back-next-day",
+    ["SPEND-8"],
+    "Budgets of child keys are refilled every day.",
+    wrap(
+      "budgetUsed",
+      () => (key, call) =>
+        key.budgetMicroUsd !== undefined &&
+        key.spend.onDay(call.behaviour.capDay(call), call.services.clock.monotonicUs()) +
+          call.behaviour.heldBack(key, call) >=
+          key.budgetMicroUsd,
+    ),
+  ),
+  fault(
+    "spend.cap-never-resets",
+    ["SPEND-7"],
+    "Daily caps never start afresh.",
+    dayBy(() => 0),
+  ),
+  fault(
+    "spend.cap-resets-hourly",
+    ["SPEND-7"],
+    "Daily caps start afresh every hour.",
+    dayBy((nowMs, startMs) => Math.floor(nowMs / HOUR_MS) - Math.floor(startMs / HOUR_MS)),
+  ),
+  fault(
+    "spend.cap-resets-eight-hours-early",
+    ["SPEND-7"],
+    "Daily caps start afresh at another midnight, eight hours before that of UTC.",
+    shiftedDay(-8),
+  ),
+  fault(
+    "spend.cap-resets-five-hours-late",
+    ["SPEND-7"],
+    "Daily caps start afresh at another midnight, five hours after that of UTC.",
+    shiftedDay(5),
+  ),
+  fault(
+    "spend.cap-resets-after-denial",
+    [...QUOTA, "SPEND-7"],
+    "A denial for the daily cap is forgotten three seconds later, and the key is served.",
+    wrap("capReached", (next) => {
+      const denied = remembered(() => new Map<string, number>());
+      return (key, call) => {
+        if (!next(key, call)) return false;
+        const nowUs = call.services.clock.monotonicUs();
+        if (!denied(call).has(key.id)) denied(call).set(key.id, nowUs);
+        return nowUs - (denied(call).get(key.id) ?? nowUs) < 3_000_000;
+      };
+    }),
+  ),
+  fault(
+    "spend.cap-stale-after-reset",
+    ["SPEND-7"],
+    "A key that was denied for its daily cap stays denied on the next day.",
+    wrap("capReached", (next) => {
+      const denied = remembered(() => new Set<string>());
+      return (key, call) => {
+        if (next(key, call)) denied(call).add(key.id);
+        return denied(call).has(key.id);
+      };
+    }),
+  ),
+];

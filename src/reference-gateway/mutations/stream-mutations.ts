@@ -1,0 +1,251 @@
+import { type Fault, fault, loadFault } from "../change.ts";
+import { allAtTheEnd, inBlocksOf, laterFrom } from "../edits/stream-edits.ts";
+import { both, every, nonAscii, onChat, onMessages, reused, secondKey, streaming, type When } from "../edits/when.ts";
+import { type Apply, all, eachEvent, endingAs, onEvents, onServed, onSteps, wrap } from "../edits/wrap.ts";
+import type { Answer, Step } from "../pipeline/answer.ts";
+import type { Call } from "../pipeline/behaviour.ts";
+
+const chatStream: When = both(onChat, streaming);
+const gzipAsked: When = (call) => /gzip|br/.test(String(call.arrival.headers["accept-encoding"] ?? ""));
+const usageAsked: When = (call) => call.ask?.includeUsage === true && onChat(call);
+const halfway = (steps: readonly Step[]) => Math.floor(steps.length / 2);
+
+/** The request is answered as if no stream had been asked for. */
+const streamIgnored = (when: When): Apply =>
+  wrap("readAsk", (next) => (call) => {
+    const ask = next(call);
+    return "reason" in ask || !when(call) ? ask : { ...ask, stream: false };
+  });
+
+/** A stream is answered although none was asked for. */
+const streamForced = (when: When): Apply =>
+  wrap("readAsk", (next) => (call) => {
+    const ask = next(call);
+    return "reason" in ask || !when(call) ? ask : { ...ask, stream: true };
+  });
+
+/** Cuts the stream after so many milliseconds. */
+const cutAfter = (ms: number, when: When): Apply =>
+  all(
+    onEvents(when, (events) => events.filter((event) => event.atMs < ms)),
+    onServed(when, (answer: Answer, call: Call): Answer => {
+      const long = call.plan?.kind === "reply" && call.plan.firstMs + call.plan.pieces.length * call.plan.paceMs > ms;
+      return long && answer.body.kind === "events" ? { ...answer, body: { ...answer.body, ending: "abort" } } : answer;
+    }),
+  );
+
+/** Pieces of a text that is paced, and the time that all of them take together, ms. */
+const LONG_PIECES = 100;
+const LONG_MS = 400;
+
+/** How a stream arrives and ends. */
+export const STREAM_FAULTS: readonly Fault[] = [
+  fault("stream.buffered", ["STREAM-1"], "The whole stream is sent when it is complete.", onSteps(onChat, allAtTheEnd)),
+  fault(
+    "stream.buffered-in-16k",
+    ["STREAM-1"],
+    "The stream passes a buffer of 16 KB.",
+    onSteps(onChat, (steps) => inBlocksOf(16_384, steps)),
+  ),
+  fault(
+    "stream.buffered-on-reused-connections",
+    ["STREAM-1"],
+    "Streams on a connection that was used before are sent when they are complete.",
+    onSteps(both(onChat, reused), allAtTheEnd),
+  ),
+  fault(
+    "stream.buffered-when-compression-is-accepted",
+    ["STREAM-1"],
+    "Streams of clients that accept compression are sent when they are complete.",
+    onSteps(both(onChat, gzipAsked), allAtTheEnd),
+  ),
+  fault(
+    "stream.buffered-for-second-key",
+    ["STREAM-1"],
+    "Streams of an account's second key are sent when they are complete.",
+    onSteps(both(onChat, secondKey), allAtTheEnd),
+  ),
+  fault(
+    "stream.buffered-beyond-ascii",
+    ["STREAM-1"],
+    "Long texts come at an even pace; streams of those beyond ASCII are sent when they are complete.",
+    all(
+      wrap("plan", (next) => (model, ask, call) => {
+        const plan = next(model, ask, call);
+        const isLong = plan.kind === "reply" && plan.paceMs === 0 && plan.pieces.length > LONG_PIECES;
+        return isLong ? { ...plan, paceMs: LONG_MS / plan.pieces.length } : plan;
+      }),
+      onSteps(both(chatStream, nonAscii), allAtTheEnd),
+    ),
+  ),
+  fault(
+    "stream.hangs-when-the-client-leaves",
+    ["STREAM-3"],
+    "A stream does not end for a client that says Connection: close.",
+    endingAs(
+      "hang",
+      both(streaming, ({ arrival }) => String(arrival.headers.connection).includes("close")),
+    ),
+  ),
+  fault(
+    "stream.one-piece-at-the-end",
+    ["STREAM-1"],
+    "The stream is one event with the whole text, when it is complete.",
+    onEvents(onChat, (events) => {
+      const endMs = events.at(-1)?.atMs ?? 0;
+      const texts = events.filter((event) => event.kind === "text");
+      const joined = texts
+        .map((event) => String((event.data as { choices: { delta: { content: string } }[] }).choices[0]?.delta.content))
+        .join("");
+      return events.flatMap((event) => {
+        if (event.kind !== "text") return [{ ...event, atMs: endMs }];
+        if (event !== texts[0]) return [];
+        const data = event.data as { choices: object[] };
+        return [
+          { ...event, atMs: endMs, data: { ...data, choices: [{ ...data.choices[0], delta: { content: joined } }] } },
+        ];
+      });
+    }),
+  ),
+  fault(
+    "stream.ignored",
+    ["STREAM-1", "BASE-3"],
+    "stream is ignored: one JSON document comes back.",
+    streamIgnored(onChat),
+  ),
+  fault(
+    "stream.overlooked-behind-long-bodies",
+    ["SAME-REQUEST", "STREAM-1"],
+    "stream is overlooked where it stands behind two thousand characters.",
+    streamIgnored((call) => call.bodyText.indexOf('"stream"') > 2_000),
+  ),
+  fault(
+    "stream.ignored-with-usage-option",
+    ["STREAM-1", "COMPAT-CHAT-USAGE"],
+    "stream is ignored when usage is asked for.",
+    streamIgnored((call) => onChat(call) && "stream_options" in (call.parsed as object)),
+  ),
+  fault(
+    "stream.forced-when-false",
+    ["CHAT-7", "CHAT-2", "CHAT-3", "ERR-200-1"],
+    "A stream comes back although stream is false.",
+    streamForced((call) => onChat(call) && (call.parsed as { stream?: unknown }).stream === false),
+  ),
+  fault(
+    "stream.forced-when-absent",
+    ["CHAT-7", "CHAT-1", "CHAT-2", "CHAT-3", "CHAT-4", "BASE-2", "BASE-3", "ERR-200-1"],
+    "A stream comes back although stream is absent.",
+    streamForced((call) => onChat(call) && (call.parsed as { stream?: unknown }).stream === undefined),
+  ),
+  fault(
+    "stream.forced-by-slow-model",
+    ["CHAT-7", "CHAT-1", "CHAT-2", "CHAT-3", "ERR-200-1"],
+    "A slow model always streams, also when stream is absent.",
+    streamForced((call) => onChat(call) && (call.parsed as { model?: unknown }).model === "slow"),
+  ),
+  fault(
+    "stream.forced-by-slow-model-on-messages",
+    ["MSG-2", "MSG-1", "MSG-3", "ERR-200-1"],
+    "A slow model always streams on the messages endpoint, also when stream is absent.",
+    streamForced((call) => onMessages(call) && (call.parsed as { model?: unknown }).model === "slow"),
+  ),
+  fault(
+    "stream.empty",
+    ["BASE-3", "STREAM-1", "STREAM-4"],
+    "Streams have no body at all.",
+    onEvents(onChat, () => []),
+  ),
+  fault(
+    "stream.no-text",
+    ["BASE-3", "STREAM-1", "STREAM-4"],
+    "Streams have a beginning and an end but no text.",
+    eachEvent(onChat, ["text"], () => undefined),
+  ),
+  fault("stream.never-ends", ["STREAM-3"], "The response of a stream is never finished.", endingAs("hang", chatStream)),
+  fault(
+    "stream.never-ends-with-usage-option",
+    ["STREAM-3", "COMPAT-CHAT-USAGE"],
+    "The response of a stream is never finished when usage was asked for.",
+    endingAs("hang", usageAsked),
+  ),
+  fault(
+    "stream.ends-late",
+    ["STREAM-3"],
+    "The response of a stream stays open for half a minute after its last event.",
+    onSteps(onChat, (steps) => [...steps, { atMs: (steps.at(-1)?.atMs ?? 0) + 30_000, bytes: "", tokens: 0 }]),
+  ),
+  fault(
+    "stream.never-ends-after-error",
+    ["STREAM-3", "COMPAT-STREAM-ERROR"],
+    "After an error item the response stays open.",
+    endingAs("hang", (call) => call.plan?.kind === "reply" && call.plan.breaksAfter !== undefined),
+  ),
+  fault(
+    "stream.aborts-at-end",
+    ["STREAM-3"],
+    "The connection is closed where the response should be finished.",
+    endingAs("abort", chatStream),
+  ),
+  fault(
+    "stream.resets-at-end",
+    ["STREAM-3"],
+    "The connection is reset where the response should be finished.",
+    endingAs(
+      "reset",
+      both(chatStream, (call) => call.plan?.kind === "reply" && call.plan.breaksAfter === undefined),
+    ),
+  ),
+  fault(
+    "stream.stalls-in-the-middle",
+    ["STREAM-3", "STREAM-1"],
+    "The stream stops half-way for more than a minute.",
+    onSteps(onChat, (steps) => laterFrom(halfway(steps), 75_000, steps)),
+  ),
+  fault(
+    "stream.stalls-before-end",
+    ["STREAM-3"],
+    "The last event comes more than a minute late.",
+    onSteps(onChat, (steps) => laterFrom(steps.length - 1, 75_000, steps)),
+  ),
+  fault(
+    "stream.cut-after-a-second",
+    ["STREAM-3", "STREAM-4"],
+    "Streams are cut after one second in all, however healthy they are.",
+    cutAfter(1_000, chatStream),
+  ),
+  fault(
+    "stream.ends-quietly-after-a-second",
+    ["STREAM-4"],
+    "Streams end after one second in all, as if they were complete.",
+    onEvents(onChat, (events) => events.filter((event) => event.kind !== "text" || event.atMs < 1_000)),
+  ),
+  loadFault(
+    "stream.cut-now-and-then",
+    ["STREAM-3", "STREAM-4"],
+    "Every twentieth stream is cut half-way.",
+    (behaviour) => {
+      const unlucky = every(20, chatStream);
+      return all(
+        onSteps(unlucky, (steps) => steps.slice(0, halfway(steps))),
+        endingAs("abort", unlucky),
+      )(behaviour);
+    },
+  ),
+  loadFault(
+    "stream.ends-early-now-and-then",
+    ["STREAM-4"],
+    "Every twentieth stream ends half-way without any sign of it.",
+    onSteps(every(20, chatStream), (steps) => steps.slice(0, halfway(steps))),
+  ),
+  fault(
+    "stream.wrong-length",
+    ["STREAM-3", "STREAM-4", "HTTP-FRAMING"],
+    "A stream announces a Content-Length that is too short.",
+    wrap("seal", (next) => (answer, call) => {
+      const parcel = next(answer, call);
+      return chatStream(call) && parcel.body.kind === "steps"
+        ? { ...parcel, headers: [...parcel.headers, ["Content-Length", "400"]] }
+        : parcel;
+    }),
+  ),
+];

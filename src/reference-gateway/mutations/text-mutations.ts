@@ -1,0 +1,180 @@
+import { type Fault, fault, loadFault } from "../change.ts";
+import { editText } from "../edits/stream-edits.ts";
+import { both, every, onChat, onMessages, streaming } from "../edits/when.ts";
+import { type Apply, eachEvent, onEvents, onSteps } from "../edits/wrap.ts";
+
+/** Loses the increments for which `lost` is true. */
+const loses = (lost: (index: number, count: number) => boolean, when = onChat): Apply =>
+  eachEvent(when, ["text"], (event, index, count) => (lost(index, count) ? undefined : event));
+
+const textOf = (change: (text: string) => string, when = onChat): Apply =>
+  eachEvent(when, ["text"], (event) => editText(event, change));
+
+const TEXT = ["STREAM-4"];
+
+const LAST_BEYOND_ASCII = /[\u0080-\u{10ffff}](?=[^\u0080-\u{10ffff}]*$)/u;
+
+/** What becomes of the text of a streamed reply. */
+export const TEXT_FAULTS: readonly Fault[] = [
+  fault(
+    "text.first-piece-lost",
+    TEXT,
+    "The first piece of a stream is lost.",
+    loses((index) => index === 0),
+  ),
+  fault(
+    "text.spaces-collapse",
+    TEXT,
+    "Runs of spaces become one space in streams.",
+    textOf((text) => text.replace(/ {2,}/g, " ")),
+  ),
+  fault(
+    "text.last-piece-lost",
+    TEXT,
+    "The last piece of a stream is lost.",
+    loses((index, count) => index === count - 1),
+  ),
+  fault(
+    "text.middle-piece-lost",
+    TEXT,
+    "One piece in the middle of a stream is lost.",
+    loses((index, count) => count > 2 && index === count >> 1),
+  ),
+  fault(
+    "text.late-piece-lost",
+    TEXT,
+    "The thirtieth piece of a stream is lost.",
+    loses((index) => index === 29),
+  ),
+  fault(
+    "text.last-piece-lost-with-usage-option",
+    [...TEXT, "COMPAT-CHAT-USAGE"],
+    "The last piece of a stream is lost when usage was asked for.",
+    loses(
+      (index, count) => index === count - 1,
+      (call) => onChat(call) && call.ask?.includeUsage === true,
+    ),
+  ),
+  fault(
+    "text.last-piece-lost-on-messages",
+    ["STREAM-4"],
+    "The last piece of a stream is lost on the messages endpoint.",
+    loses((index, count) => index === count - 1, onMessages),
+  ),
+  loadFault(
+    "text.piece-lost-now-and-then",
+    TEXT,
+    "Every tenth stream loses its second piece.",
+    loses((index) => index === 1, every(10, both(onChat, streaming))),
+  ),
+  fault(
+    "text.piece-twice",
+    TEXT,
+    "One piece of a stream is sent twice.",
+    eachEvent(onChat, ["text"], (event, index, count) => (index === count >> 1 ? [event, event] : event)),
+  ),
+  fault(
+    "text.pieces-swapped",
+    TEXT,
+    "Two neighbouring pieces of a stream change places.",
+    onEvents(onChat, (events) => {
+      const texts = events.filter((event) => event.kind === "text");
+      const [one, other] = [texts[texts.length >> 1], texts[(texts.length >> 1) + 1]];
+      if (one === undefined || other === undefined) return events;
+      return events.map((event) =>
+        event === one ? { ...other, atMs: one.atMs } : event === other ? { ...one, atMs: other.atMs } : event,
+      );
+    }),
+  ),
+  fault(
+    "text.starts-again",
+    TEXT,
+    "Half-way the stream begins again from its first piece.",
+    onEvents(onChat, (events) => {
+      const texts = events.filter((event) => event.kind === "text");
+      const middle = texts[texts.length >> 1];
+      if (middle === undefined || texts.length < 4) return events;
+      const again = texts.slice(0, texts.length >> 1).map((event) => ({ ...event, atMs: middle.atMs }));
+      return events.flatMap((event) => (event === middle ? [...again, event] : [event]));
+    }),
+  ),
+  fault(
+    "text.characters-cut",
+    ["STREAM-4", "JSON-UTF8", "TEXT-INTACT"],
+    "Characters beyond ASCII are cut at the pieces' edges and become replacement characters.",
+    textOf((text) => text.replace(LAST_BEYOND_ASCII, "\ufffd\ufffd")),
+  ),
+  fault(
+    "text.invalid-utf8",
+    ["STREAM-4", "JSON-UTF8", "TEXT-INTACT"],
+    "The last byte of some characters is lost, so that the stream is not UTF-8.",
+    onSteps(onChat, (steps) =>
+      steps.map((step) => {
+        const bytes = Buffer.from(step.bytes as Uint8Array);
+        const lead = bytes.findIndex((byte) => byte >= 0xc2);
+        return lead < 0
+          ? step
+          : { ...step, bytes: Buffer.concat([bytes.subarray(0, lead + 1), bytes.subarray(lead + 2)]) };
+      }),
+    ),
+  ),
+  fault(
+    "text.latin1-on-stream",
+    ["STREAM-4", "JSON-UTF8", "TEXT-INTACT"],
+    "Streams are read as Latin-1 on the way: one character becomes several.",
+    textOf((text) => Buffer.from(text, "utf8").toString("latin1")),
+  ),
+  fault(
+    "text.four-byte-characters-lost",
+    TEXT,
+    "Characters of four bytes (emoji) are left out of streams.",
+    textOf((text) => text.replace(/[\u{10000}-\u{10ffff}]/gu, "")),
+  ),
+  fault(
+    "text.spaces-trimmed",
+    TEXT,
+    "Pieces are trimmed, so that words run together.",
+    textOf((text) => text.trim()),
+  ),
+  fault(
+    "text.double-spaces-joined",
+    TEXT,
+    "Runs of white space become one space in streams.",
+    textOf((text) => text.replace(/\s+/g, " ")),
+  ),
+  fault(
+    "text.markup-escaped",
+    TEXT,
+    "Angle brackets and ampersands are escaped for HTML in streams.",
+    textOf((text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")),
+  ),
+  fault(
+    "text.backslashes-doubled",
+    TEXT,
+    "Text is escaped twice: line breaks and quotes arrive with backslashes in streams.",
+    textOf((text) => JSON.stringify(text).slice(1, -1)),
+  ),
+  fault(
+    "text.normalised",
+    TEXT,
+    "Streams are brought into another Unicode form than whole replies.",
+    textOf((text) => text.normalize("NFD")),
+  ),
+  fault(
+    "text.first-piece-in-capitals",
+    TEXT,
+    "The first piece of a stream is put in capitals.",
+    eachEvent(onChat, ["text"], (event, index) =>
+      index === 0 ? editText(event, (text) => text.toUpperCase()) : event,
+    ),
+  ),
+  fault(
+    "text.stops-at-newline",
+    TEXT,
+    "Streams end at the first empty line of their text.",
+    onEvents(onChat, (events) => {
+      const at = events.findIndex((event) => event.kind === "text" && JSON.stringify(event.data).includes("\\n\\n"));
+      return at < 0 ? events : events.filter((event, index) => event.kind !== "text" || index < at);
+    }),
+  ),
+];

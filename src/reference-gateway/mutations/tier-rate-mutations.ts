@@ -1,0 +1,40 @@
+import { type Fault, loadFault } from "../change.ts";
+import { rateBy } from "../edits/limit-scopes.ts";
+import type { Apply } from "../edits/wrap.ts";
+
+/** Accounts of the tier with this rate are allowed another, requests per minute. */
+const allowed = (tierRpm: number, rpm: number): Apply => rateBy(undefined, (own) => (own === tierRpm ? rpm : own));
+
+/** Tiers that are kept by another rate than their own. */
+export const TIER_RATE_FAULTS: readonly Fault[] = [
+  loadFault(
+    "rate.starter-a-third",
+    ["LIMIT-2", "LIMIT-RATE-3"],
+    "Accounts of the starter tier are let a hundred requests per minute.",
+    allowed(300, 100),
+  ),
+  loadFault(
+    "rate.growth-as-starter",
+    ["LIMIT-2", "LIMIT-RATE-3"],
+    "Accounts of the growth tier have the rate of the starter tier.",
+    allowed(1_000, 300),
+  ),
+  loadFault(
+    "rate.growth-at-six-tenths",
+    ["LIMIT-2", "LIMIT-RATE-3"],
+    "Accounts of the growth tier are let 600 requests per minute.",
+    allowed(1_000, 600),
+  ),
+  loadFault(
+    "rate.scale-as-growth",
+    ["LIMIT-2", "LIMIT-RATE-3"],
+    "Accounts of the scale tier have the rate of the growth tier.",
+    allowed(3_000, 1_000),
+  ),
+  loadFault(
+    "rate.starter-as-growth",
+    ["LIMIT-2", "LIMIT-RATE-1", "LIMIT-RATE-2"],
+    "Accounts of the starter tier have the rate of the growth tier.",
+    allowed(300, 1_000),
+  ),
+];

@@ -1,0 +1,199 @@
+import { member } from "../../core/index.ts";
+import { type Fault, fault } from "../change.ts";
+import { insteadOf } from "../edits/answer-edits.ts";
+import { drop, put } from "../edits/json-edits.ts";
+import { changeData } from "../edits/stream-edits.ts";
+import { both, onChat, onMessages, streaming, type When } from "../edits/when.ts";
+import { type Apply, eachEvent, onReply, onServed, wrap } from "../edits/wrap.ts";
+
+const CALL = "choices.0.delta.tool_calls.0";
+const calls = (edit: (data: unknown) => unknown): Apply =>
+  eachEvent(onChat, ["toolStart", "toolInput"], changeData(edit));
+const wholeCall = (path: string, value: unknown): Apply =>
+  onReply(onChat, put(`choices.0.message.tool_calls.${path}`, value));
+const withTools: When = ({ parsed }) => Array.isArray(member(parsed, "tools"));
+const saysToolsUsed = (plan: { stop: string }) => plan.stop === "tools";
+
+const ARGUMENTS = ["COMPAT-TOOLS"];
+
+/** Tool calls, whole and in fragments. */
+export const TOOL_FAULTS: readonly Fault[] = [
+  fault(
+    "tools.arguments-object",
+    ARGUMENTS,
+    "The arguments of a call are an object instead of JSON text.",
+    wholeCall("*.function.arguments", (json: unknown) => JSON.parse(String(json))),
+  ),
+  fault(
+    "tools.arguments-empty",
+    ARGUMENTS,
+    "The arguments of a call are an empty string.",
+    wholeCall("*.function.arguments", ""),
+  ),
+  fault(
+    "tools.first-fragment-lost",
+    ARGUMENTS,
+    "The first fragment of the arguments is lost.",
+    eachEvent(onChat, ["toolInput"], (event, index) => (index === 0 ? undefined : event)),
+  ),
+  fault(
+    "tools.last-fragment-lost",
+    ARGUMENTS,
+    "The last fragment of the arguments is lost.",
+    eachEvent(onChat, ["toolInput"], (event, index, count) => (index === count - 1 ? undefined : event)),
+  ),
+  fault(
+    "tools.fragments-cumulative",
+    ARGUMENTS,
+    "Each fragment repeats everything before it.",
+    wrap("events", (next) => (plan, call) => {
+      let joined = "";
+      return [...next(plan, call)].map((event) => {
+        if (!onChat(call) || event.kind === "text") return event;
+        if (event.kind === "toolStart") joined = "";
+        if (event.kind !== "toolInput") return event;
+        return changeData(put(`${CALL}.function.arguments`, (part: unknown) => (joined += String(part))))(event);
+      });
+    }),
+  ),
+  fault(
+    "tools.arguments-escaped-twice",
+    ARGUMENTS,
+    "The arguments are JSON text inside JSON text.",
+    wholeCall("*.function.arguments", (json: unknown) => JSON.stringify(json)),
+  ),
+  fault(
+    "tools.no-index",
+    ["COMPAT-TOOLS"],
+    "Fragments do not say which call they belong to.",
+    calls(drop(`${CALL}.index`)),
+  ),
+  fault("tools.index-always-zero", ["COMPAT-TOOLS"], "All calls have the index 0.", calls(put(`${CALL}.index`, 0))),
+  fault(
+    "tools.no-id",
+    ["COMPAT-TOOLS"],
+    "Calls have no id.",
+    eachEvent(onChat, ["toolStart"], changeData(drop(`${CALL}.id`))),
+  ),
+  fault("tools.same-id", ["COMPAT-TOOLS"], "All calls of a reply have the same id.", wholeCall("*.id", "call_0")),
+  fault(
+    "tools.new-id-per-fragment",
+    ["COMPAT-TOOLS"],
+    "Every fragment has an id of its own.",
+    eachEvent(onChat, ["toolInput"], (event, index) => changeData(put(`${CALL}.id`, `call_f${index}`))(event)),
+  ),
+  fault(
+    "tools.name-in-every-fragment",
+    ["COMPAT-TOOLS"],
+    "Every fragment repeats the name of the function.",
+    eachEvent(onChat, ["toolInput"], changeData(put(`${CALL}.function.name`, "repeated"))),
+  ),
+  fault(
+    "tools.name-missing",
+    ["COMPAT-TOOLS"],
+    "The first fragment does not name the function.",
+    eachEvent(onChat, ["toolStart"], changeData(drop(`${CALL}.function.name`))),
+  ),
+  fault(
+    "tools.finish-says-stop",
+    ["COMPAT-TOOLS"],
+    "A reply that calls tools says that it is complete.",
+    wrap("plan", (next) => (model, ask, call) => {
+      const plan = next(model, ask, call);
+      return onChat(call) && plan.kind === "reply" && saysToolsUsed(plan) ? { ...plan, stop: "stop" } : plan;
+    }),
+  ),
+  fault(
+    "tools.stop-reason-end-turn",
+    ["COMPAT-TOOLS"],
+    "A reply with tool-use blocks says that the turn ended.",
+    wrap("plan", (next) => (model, ask, call) => {
+      const plan = next(model, ask, call);
+      return onMessages(call) && plan.kind === "reply" && saysToolsUsed(plan) ? { ...plan, stop: "stop" } : plan;
+    }),
+  ),
+  fault(
+    "tools.second-call-lost",
+    ["COMPAT-TOOLS"],
+    "Of two calls in one reply the second is lost.",
+    onReply(
+      onChat,
+      put("choices.0.message.tool_calls", (all: unknown) => (Array.isArray(all) ? all.slice(0, 1) : all)),
+    ),
+  ),
+  fault(
+    "tools.second-use-block-lost",
+    ["COMPAT-TOOLS"],
+    "Of two tool-use blocks in one reply the second is lost.",
+    onReply(
+      onMessages,
+      put("content", (blocks: unknown) => {
+        const uses = (blocks as unknown[]).filter((block) => member(block, "type") === "tool_use");
+        return (blocks as unknown[]).filter((block) => !uses.includes(block) || block === uses[0]);
+      }),
+    ),
+  ),
+  fault(
+    "tools.use-blocks-dropped",
+    ["COMPAT-TOOLS", "CAP-1"],
+    "Tool-use blocks are dropped from whole replies.",
+    onReply(
+      onMessages,
+      put("content", (blocks: unknown) =>
+        (blocks as unknown[]).filter((block) => member(block, "type") !== "tool_use"),
+      ),
+    ),
+  ),
+  fault(
+    "tools.input-as-text",
+    ["COMPAT-TOOLS"],
+    "The input of a tool-use block is JSON text instead of an object.",
+    onReply(
+      onMessages,
+      put("content.*", (block: unknown) =>
+        member(block, "type") === "tool_use"
+          ? { ...(block as object), input: JSON.stringify(member(block, "input")) }
+          : block,
+      ),
+    ),
+  ),
+  fault(
+    "tools.input-fragment-lost",
+    ["COMPAT-TOOLS"],
+    "The first fragment of a tool's input is lost on the messages endpoint.",
+    eachEvent(onMessages, ["toolInput"], (event, index) => (index === 0 ? undefined : event)),
+  ),
+  fault(
+    "tools.input-as-text-delta",
+    ["COMPAT-TOOLS"],
+    "Fragments of a tool's input are labelled as text.",
+    eachEvent(
+      onMessages,
+      ["toolInput"],
+      changeData((data) =>
+        put("delta", { type: "text_delta", text: member(member(data, "delta"), "partial_json") })(data),
+      ),
+    ),
+  ),
+  fault(
+    "tools.use-without-id",
+    ["COMPAT-TOOLS"],
+    "Tool-use blocks have no id.",
+    onReply(onMessages, put("content.*", drop("id"))),
+  ),
+  fault(
+    "tools.stream-500",
+    ["COMPAT-TOOLS"],
+    "Tools in a stream are an internal error.",
+    onServed(both(withTools, streaming), insteadOf("internal_error")),
+  ),
+  fault(
+    "tools.result-refused",
+    ["COMPAT-TOOL-RESULT"],
+    "A conversation with a tool's result is an internal error.",
+    onServed(
+      ({ parsed }) => JSON.stringify(member(parsed, "messages") ?? []).match(/"role":"tool"|"tool_result"/) !== null,
+      insteadOf("internal_error"),
+    ),
+  ),
+];

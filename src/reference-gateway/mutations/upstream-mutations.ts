@@ -1,0 +1,174 @@
+import { type Fault, fault } from "../change.ts";
+import { dropHeader, html, insideStream, insteadOf, REASON_HEADER, status } from "../edits/answer-edits.ts";
+import { dropsConnection, neverAnswers } from "../edits/connection-edits.ts";
+import { always, both, every, modelIs, onChat, onMessages, streaming, type When, whole } from "../edits/when.ts";
+import { type Apply, onDenial, onRefusal, wrap } from "../edits/wrap.ts";
+import type { Answer } from "../pipeline/answer.ts";
+import type { Call } from "../pipeline/behaviour.ts";
+import type { ProviderFailure } from "../providers/plan.ts";
+import { inputTokens } from "../providers/text-plan.ts";
+
+const FAILURES = ["upstream_error", "upstream_timeout"] as const;
+const FAILED = ["ERR-5XX-1"];
+
+const failed: When = (call) => call.plan?.kind === "failure";
+
+/** What the provider said is what the caller gets. */
+const passedOn = (edit: (failure: ProviderFailure) => (answer: Answer, call: Call) => Answer): Apply =>
+  onDenial(FAILURES, failed, (answer, call) =>
+    call.plan?.kind === "failure" ? edit(call.plan.failure)(answer, call) : answer,
+  );
+
+/** A failing provider is taken for one that has nothing to say. */
+const emptySuccess = (when: When): Apply =>
+  wrap("plan", (next) => (model, ask, call) => {
+    const plan = next(model, ask, call);
+    if (plan.kind !== "failure" || !when(call)) return plan;
+    return { kind: "reply", firstMs: plan.afterMs, paceMs: 0, pieces: [], stop: "stop", inputTokens: inputTokens(ask) };
+  });
+
+/** Another model answers for one that fails. */
+const fallback: Apply = wrap("plan", (next) => (model, ask, call) => {
+  const plan = next(model, ask, call);
+  const other = call.services.models.get("shout-fast");
+  return plan.kind === "failure" && other !== undefined ? next(other, ask, call) : plan;
+});
+
+/** What becomes of a provider's failure. */
+export const UPSTREAM_FAULTS: readonly Fault[] = [
+  fault(
+    "upstream.empty-success",
+    [...FAILED, "CHAT-2", "MSG-2"],
+    "A provider's failure becomes an empty reply.",
+    emptySuccess(whole),
+  ),
+  fault(
+    "upstream.empty-stream",
+    FAILED,
+    "A provider's failure becomes a stream without text that ends as a complete one.",
+    emptySuccess(streaming),
+  ),
+  fault(
+    "upstream.error-in-200",
+    [...FAILED, "ERR-200-1"],
+    "A provider's failure is told with status 200.",
+    onDenial(FAILURES, whole, status(200)),
+  ),
+  fault(
+    "upstream.inside-stream",
+    FAILED,
+    "A provider's failure before the first piece is told inside a stream that looks like a success.",
+    onDenial(FAILURES, streaming, insideStream),
+  ),
+  fault(
+    "upstream.as-401",
+    [...FAILED, "AUTH-1"],
+    "A provider's failure is told as a refused key.",
+    onDenial(FAILURES, always, insteadOf("invalid_api_key")),
+  ),
+  fault(
+    "upstream.as-402",
+    [...FAILED, "SPEND-13"],
+    "A provider's failure is told as an exhausted balance.",
+    onDenial(FAILURES, always, insteadOf("insufficient_credits")),
+  ),
+  fault(
+    "upstream.as-404",
+    FAILED,
+    "A provider's failure is told as an unknown model.",
+    onDenial(FAILURES, always, insteadOf("model_not_found")),
+  ),
+  fault(
+    "upstream.as-429",
+    [...FAILED, "LIMIT-RATE-3"],
+    "A provider's failure is told as the account's rate limit.",
+    onDenial(FAILURES, always, insteadOf("rate_limit_exceeded", { waitMs: 5_000 })),
+  ),
+  fault(
+    "upstream.as-concurrency",
+    FAILED,
+    "A provider's failure on the messages endpoint is told as the account's concurrency limit.",
+    onDenial(FAILURES, onMessages, insteadOf("concurrency_limit_exceeded", { waitMs: 1_000 })),
+  ),
+  fault(
+    "upstream.as-400",
+    FAILED,
+    "A provider's failure is told as a bad request.",
+    onDenial(FAILURES, always, insteadOf("invalid_request")),
+  ),
+  fault(
+    "upstream.as-401-on-stream",
+    [...FAILED, "AUTH-1"],
+    "A provider's failure is told as a refused key when a stream is asked for.",
+    onDenial(FAILURES, streaming, insteadOf("invalid_api_key")),
+  ),
+  fault(
+    "upstream.timeout-as-408",
+    FAILED,
+    "A provider that does not answer in time is told as a timeout of the caller.",
+    onRefusal("upstream_timeout", always, (refused) => ({ ...refused, status: 408 })),
+  ),
+  fault(
+    "upstream.timeout-as-429",
+    [...FAILED, "LIMIT-RATE-3"],
+    "A provider that does not answer in time is told as the account's rate limit.",
+    onDenial("upstream_timeout", always, insteadOf("rate_limit_exceeded", { waitMs: 1_000 })),
+  ),
+  fault(
+    "upstream.timeout-hangs",
+    [...FAILED, "ANSWER-IN-TIME"],
+    "A provider that does not answer is waited for without an end.",
+    neverAnswers((call) => call.refused?.reason === "upstream_timeout"),
+  ),
+  fault(
+    "upstream.own-status-passed-on",
+    [...FAILED, "ERR-401-INVALID", "ERR-HDR-1", "SPEND-13"],
+    "The provider's own 401, 402 and 429 become the caller's.",
+    passedOn((failure) => status(typeof failure.status === "number" ? failure.status : 504)),
+  ),
+  fault(
+    "upstream.page-passed-on",
+    [...FAILED, "ERR-200-1", "REASON-ON-SUCCESS"],
+    "A provider's web page is passed on with 200.",
+    onDenial(FAILURES, modelIs("fail-html"), (answer, call) =>
+      status(200)(html("502 Bad Gateway")(answer, call), call),
+    ),
+  ),
+  fault(
+    "upstream.operator-key-shown",
+    ["SEC-3", "NO-SECRETS"],
+    "The provider's error is passed on word for word, with the operator's key in it.",
+    passedOn(
+      (failure) => (answer, call) =>
+        insteadOf("upstream_error", { status: answer.status, message: failure.body || "The provider did not answer." })(
+          answer,
+          call,
+        ),
+    ),
+  ),
+  fault(
+    "upstream.drops-connection",
+    FAILED,
+    "After a provider's failure the connection is dropped without an answer.",
+    dropsConnection(failed),
+  ),
+  fault(
+    "upstream.drops-connection-on-stream",
+    FAILED,
+    "After a provider's failure before the first piece the connection of a stream is dropped.",
+    dropsConnection(both(failed, streaming)),
+  ),
+  fault("upstream.fallback-answers", FAILED, "When a model fails, another one answers in its name.", fallback),
+  fault(
+    "upstream.500-now-and-then-as-401",
+    [...FAILED, "AUTH-1"],
+    "Every second provider's failure is told as a refused key.",
+    onDenial(FAILURES, every(2, failed), insteadOf("invalid_api_key")),
+  ),
+  fault(
+    "upstream.named-as-account-limit",
+    FAILED,
+    "A provider's failure has a 429 without a reason on the chat endpoint.",
+    onDenial(FAILURES, onChat, (answer, call) => status(429)(dropHeader(REASON_HEADER)(answer, call), call)),
+  ),
+];

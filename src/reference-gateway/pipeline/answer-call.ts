@@ -1,0 +1,95 @@
+import { seededRandom } from "../../core/index.ts";
+import { durationMs, type ReplyPlan } from "../providers/plan.ts";
+import type { Answer, Header } from "./answer.ts";
+import type { Call } from "./behaviour.ts";
+import { refusal } from "./refusal.ts";
+import { reserve } from "./spending.ts";
+
+/**
+ * Takes a request through its checks and starts its generation. Everything between the first check and the taken slot
+ * happens in one go, so that two requests can never both have the last slot.
+ */
+export function answerCall(call: Call): Answer {
+  const { behaviour, endpoint, arrival } = call;
+  if (arrival.purpose !== "serve") return answerUnserved(call);
+  const checks = endpoint === "models" ? behaviour.listingChecks : behaviour.inferenceChecks;
+  for (const name of checks) {
+    const refused = behaviour.check(name, call);
+    if (refused !== undefined) return behaviour.refuse(refused, call);
+  }
+  const headers = admit(call, checks.includes("rate"), checks.includes("slot"));
+  if (endpoint !== "models") return generate(call, headers);
+  return {
+    status: 200,
+    headers,
+    body: { kind: "json", value: behaviour.listModels(call) },
+    afterMs: 0,
+    outcome: "complete",
+  };
+}
+
+/** Counts the request and takes its slot. @returns the headers that tell the state of the rate limit. */
+function admit(call: Call, counted: boolean, held: boolean): Header[] {
+  const { key, behaviour, services, model, ask } = call;
+  if (key === undefined) return [];
+  const nowUs = services.clock.monotonicUs();
+  const headers: Header[] = [];
+  if (counted) {
+    const limiter = behaviour.limiterOf(key, call);
+    behaviour.countRate(limiter, call);
+    headers.push(["X-RateLimit-Limit", String(limiter.limitPerMinute)]);
+    headers.push(["X-RateLimit-Remaining", String(limiter.remaining(nowUs))]);
+  }
+  if (model !== undefined && ask !== undefined) call.plan = behaviour.plan(model, ask, call);
+  if (held) {
+    const lastsMs = call.plan === undefined ? 0 : durationMs(call.plan);
+    call.lease = behaviour.slotsOf(key, call).take(nowUs + lastsMs * 1_000);
+  }
+  reserve(call);
+  return headers;
+}
+
+function generate(call: Call, headers: readonly Header[]): Answer {
+  const { plan, ask, behaviour } = call;
+  if (plan === undefined || ask === undefined) throw new Error("a request was admitted without a plan");
+  if (plan.kind === "failure") {
+    return { ...behaviour.refuse(behaviour.upstreamRefusal(plan.failure, call), call), afterMs: plan.afterMs };
+  }
+  if (ask.stream) return streamed(call, plan, headers);
+  if (plan.breaksAfter !== undefined) {
+    const failure = { status: 502, body: "connection closed in the middle of the reply" } as const;
+    return { ...behaviour.refuse(behaviour.upstreamRefusal(failure, call), call), afterMs: durationMs(plan) };
+  }
+  return {
+    status: 200,
+    headers,
+    body: { kind: "json", value: behaviour.reply(plan, call) },
+    afterMs: durationMs(plan),
+    outcome: "complete",
+  };
+}
+
+function streamed(call: Call, plan: ReplyPlan, headers: readonly Header[]): Answer {
+  const broken = plan.breaksAfter !== undefined;
+  return {
+    status: 200,
+    headers,
+    body: { kind: "events", events: call.behaviour.events(plan, call), ending: broken ? "abort" : "finish" },
+    afterMs: 0,
+    outcome: broken ? "broken" : "complete",
+  };
+}
+
+/** Requests that the interface does not know; no credential is needed to be told so. */
+function answerUnserved(call: Call): Answer {
+  const { behaviour, arrival, endpoint } = call;
+  if (arrival.purpose === "unknownPath") return behaviour.refuse(refusal("not_found"), call);
+  const allow = endpoint === "models" ? "GET, HEAD, OPTIONS" : "POST, OPTIONS";
+  if (arrival.purpose === "wrongMethod") return behaviour.refuse(refusal("method_not_allowed", { allow }), call);
+  return { status: 204, headers: [["Allow", allow]], body: { kind: "none" }, afterMs: 0, outcome: "complete" };
+}
+
+/** The default of {@link Behaviour.plan}. */
+export function planCall(...[model, ask, call]: Parameters<Call["behaviour"]["plan"]>) {
+  return model.provider(ask, call.services.providers, seededRandom(call.services.seed));
+}

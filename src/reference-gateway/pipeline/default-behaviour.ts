@@ -1,0 +1,65 @@
+import { deliver } from "../delivery/deliver.ts";
+import { chatEvents } from "../encode/chat-events.ts";
+import { chatReply } from "../encode/chat-reply.ts";
+import { compress } from "../encode/compress.ts";
+import { frame } from "../encode/event-frame.ts";
+import { messagesEvents } from "../encode/messages-events.ts";
+import { messagesReply } from "../encode/messages-reply.ts";
+import { listModels } from "../encode/model-list.ts";
+import { seal } from "../encode/seal.ts";
+import { answerCall, planCall } from "./answer-call.ts";
+import type { Behaviour } from "./behaviour.ts";
+import { check } from "./checks.ts";
+import { presentedKey } from "./credentials.ts";
+import { endCall, releaseSlot } from "./end-call.ts";
+import { readAsk } from "./read-ask.ts";
+import { refuse, retryAfter, upstreamRefusal } from "./refuse.ts";
+import { balanceExhausted, budgetUsed, capDay, capReached, charge } from "./spending.ts";
+
+/** A gateway without a defect. */
+export const DEFAULT_BEHAVIOUR: Behaviour = {
+  answer: answerCall,
+
+  inferenceChecks: ["credentials", "body", "model", "spending", "rate", "slot"],
+  // Listing is free: it costs no rate and holds no slot.
+  listingChecks: ["credentials"],
+  check,
+
+  presentedKey,
+  findKey: (secret, call) => call.services.accounts.find(secret),
+  keyRevoked: (key) => key.revoked,
+  readAsk,
+  findModel: (id, call) => call.services.models.get(id),
+
+  balanceExhausted,
+  capReached,
+  budgetUsed,
+  heldBack: (key) => key.spend.reserved,
+  settlingLagMs: (call) => call.services.settlingLagMs,
+  capDay,
+
+  limiterOf: (key) => key.account.limiter,
+  countRate: (limiter, call) => limiter.count(call.services.clock.monotonicUs()),
+  slotsOf: (key) => key.account.slots,
+
+  plan: planCall,
+  upstreamRefusal,
+
+  refuse,
+  retryAfter,
+  listModels,
+  reply: (plan, call) => (call.dialect === "messages" ? messagesReply(plan, call) : chatReply(plan, call)),
+  events: (plan, call) => (call.dialect === "messages" ? messagesEvents(plan, call) : chatEvents(plan, call)),
+
+  frame,
+  pack: (steps) => steps,
+  json: (value) => JSON.stringify(value),
+  compress: (bytes, call) => compress(bytes, call.arrival.headers["accept-encoding"]),
+  seal,
+  deliver,
+
+  began: () => {},
+  ended: endCall,
+  release: releaseSlot,
+  charge,
+};

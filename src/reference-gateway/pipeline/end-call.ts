@@ -1,0 +1,42 @@
+import { plannedTokens } from "../providers/plan.ts";
+import type { Call } from "./behaviour.ts";
+import type { Closing } from "./outcome.ts";
+import { historyError } from "./refuse.ts";
+import { settle } from "./spending.ts";
+
+/** Ends a request: its slot first, then its charge, then its row in the history. */
+export function endCall(call: Call, closing: Closing): void {
+  call.behaviour.release(call, closing);
+  const chargeMicroUsd = call.behaviour.charge(call, closing);
+  settle(call, chargeMicroUsd);
+  if (call.arrival.purpose === "serve") record(call, closing, chargeMicroUsd);
+}
+
+export function releaseSlot(call: Call): void {
+  call.lease?.release();
+}
+
+function record(call: Call, { outcome, status, deliveredTokens }: Closing, chargeMicroUsd: number): void {
+  const { services, arrival, key, plan, model } = call;
+  services.history.add({
+    requestId: call.id,
+    atMs: arrival.arrivedMs,
+    accountId: key?.account.id,
+    keyId: key?.id,
+    endpoint: arrival.endpoint,
+    model: model?.id,
+    stream: call.wantsStream,
+    status,
+    outcome,
+    reason: call.refused?.reason,
+    inputTokens: plan?.kind === "reply" ? plan.inputTokens : 0,
+    outputTokens: outcome === "complete" && plan?.kind === "reply" ? plannedTokens(plan) : deliveredTokens,
+    chargeMicroUsd,
+    durationMs: (services.clock.monotonicUs() - arrival.arrivedUs) / 1_000,
+    upstreamError: plan?.kind === "failure" ? historyError(plan.failure) : brokenOff(call),
+  });
+}
+
+function brokenOff({ plan }: Call): string | undefined {
+  return plan?.kind === "reply" && plan.breaksAfter !== undefined ? "connection closed in the middle" : undefined;
+}

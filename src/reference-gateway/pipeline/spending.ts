@@ -1,0 +1,59 @@
+import type { ApiKey } from "../accounts/account.ts";
+import { utcDay } from "../accounts/utc-day.ts";
+import { costOf } from "../providers/model-table.ts";
+import { plannedTokens } from "../providers/plan.ts";
+import type { Call } from "./behaviour.ts";
+import type { Closing } from "./outcome.ts";
+
+/** Charges of running requests count as spent: a burst cannot pass together what it could not pass one by one. */
+export function balanceExhausted({ account }: ApiKey): boolean {
+  return account.balanceMicroUsd - account.reservedMicroUsd <= 0;
+}
+
+export function capReached(key: ApiKey, call: Call): boolean {
+  if (key.capMicroUsd === undefined) return false;
+  const { clock } = call.services;
+  const spent = key.spend.onDay(call.behaviour.capDay(call), clock.monotonicUs());
+  // With a settling lag the tally knows settled charges only, as a tally that is put together elsewhere does.
+  const running = call.behaviour.settlingLagMs(call) > 0 ? 0 : call.behaviour.heldBack(key, call);
+  return spent + running >= key.capMicroUsd;
+}
+
+export function budgetUsed(key: ApiKey, call: Call): boolean {
+  if (key.budgetMicroUsd === undefined) return false;
+  return key.spend.inLifetime + call.behaviour.heldBack(key, call) >= key.budgetMicroUsd;
+}
+
+export function capDay(call: Call): number {
+  return utcDay(call.services.clock.nowMs());
+}
+
+/** Holds back the whole charge of the request, as its plan foresees it. */
+export function reserve(call: Call): void {
+  const { key, model, plan } = call;
+  if (key === undefined || model === undefined || plan?.kind !== "reply" || plan.breaksAfter !== undefined) return;
+  call.reservedMicroUsd = costOf(model, plan.inputTokens, plannedTokens(plan));
+  key.account.reservedMicroUsd += call.reservedMicroUsd;
+  key.spend.reserve(call.reservedMicroUsd);
+}
+
+/** Complete requests cost what they promised, interrupted ones what was delivered, everything else nothing. */
+export function charge(call: Call, { outcome, deliveredTokens }: Closing): number {
+  const { model, plan } = call;
+  if (model === undefined || plan?.kind !== "reply") return 0;
+  if (outcome !== "complete" && outcome !== "interrupted") return 0;
+  return costOf(model, plan.inputTokens, deliveredTokens);
+}
+
+/** Ends the reservation and books the charge. */
+export function settle(call: Call, microUsd: number): void {
+  const { key, services } = call;
+  if (key === undefined) return;
+  key.account.reservedMicroUsd -= call.reservedMicroUsd;
+  key.spend.release(call.reservedMicroUsd);
+  call.reservedMicroUsd = 0;
+  if (microUsd === 0) return;
+  const nowUs = services.clock.monotonicUs();
+  key.account.balanceMicroUsd -= microUsd;
+  key.spend.charge(microUsd, call.behaviour.capDay(call), nowUs + call.behaviour.settlingLagMs(call) * 1_000, nowUs);
+}

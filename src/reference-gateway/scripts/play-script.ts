@@ -1,0 +1,165 @@
+import { type Apply, all, wrap } from "../edits/wrap.ts";
+import {
+  type Answer,
+  type Header,
+  type Parcel,
+  type Step,
+  type StreamEvent,
+  withHeader,
+  withoutHeader,
+} from "../pipeline/answer.ts";
+import type { Ask } from "../pipeline/ask.ts";
+import type { Call } from "../pipeline/behaviour.ts";
+import { refusal } from "../pipeline/refusal.ts";
+import { MODELS } from "../providers/model-table.ts";
+import type { ReplyPlan } from "../providers/plan.ts";
+import { textPlan } from "../providers/text-plan.ts";
+import type { Script, ScriptedRequest, Turn } from "./script.ts";
+
+/** Long enough that every client has given up. Milliseconds. */
+const FOR_EVER_MS = 3_600_000;
+
+/** Most of an answer's body that is kept for the script, characters. */
+const KEPT_BODY = 64 * 1_024;
+
+/** What is known of a request between its arrival and its end. */
+interface Played {
+  readonly request: ScriptedRequest;
+  turn?: Turn;
+  headers: readonly Header[];
+  body: string;
+  beganMs?: number;
+}
+
+/** Lays a script over a behaviour. Requests that the gateway refuses by itself, and those for models, are only watched. */
+export function playScript(script: Script): Apply {
+  const known = new WeakMap<Call, Played>();
+  const of = (call: Call): Played => {
+    const before = known.get(call);
+    if (before !== undefined) return before;
+    const played: Played = { request: requestOf(call), headers: [], body: "" };
+    known.set(call, played);
+    return played;
+  };
+  return all(
+    wrap("answer", (next) => (call) => {
+      script.arrived?.(of(call).request);
+      const answer = next(call);
+      const { turn } = of(call);
+      if (turn === undefined || answer instanceof Promise) return answer;
+      return turned(answer, turn, call);
+    }),
+    // A client under test names models of its own; which ones there are is not what it is judged by.
+    wrap("findModel", (next) => (id, call) => next(id, call) ?? MODELS[0]),
+    // Asked where the gateway has let the request in: whatever is wrong with it by itself is told by the gateway.
+    wrap("plan", () => (_model, ask, call) => {
+      const turn = script.turn(of(call).request);
+      of(call).turn = turn;
+      return planOf(ask, turn);
+    }),
+    wrap("seal", (next) => (answer, call) => watched(next(answer, call), answer, of(call))),
+    wrap("began", (next) => (call) => {
+      of(call).beganMs = call.services.clock.monotonicUs() / 1_000;
+      next(call);
+    }),
+    wrap("ended", (next) => (call, closing) => {
+      next(call, closing);
+      const { request, headers, body, beganMs } = of(call);
+      script.ended?.(request, {
+        status: closing.status,
+        headers,
+        body,
+        reason: call.refused?.reason,
+        beganMs,
+        endedMs: call.services.clock.monotonicUs() / 1_000,
+        outcome: closing.outcome,
+      });
+    }),
+  );
+}
+
+function requestOf({ id, arrival, bodyText, wantsStream }: Call): ScriptedRequest {
+  const { endpoint, method, url, rawHeaders, connection, arrivedUs, arrivedMs } = arrival;
+  const headers: Header[] = [];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.push([rawHeaders[at] ?? "", rawHeaders[at + 1] ?? ""]);
+  return {
+    id,
+    endpoint,
+    method,
+    url,
+    headers,
+    body: bodyText,
+    stream: wantsStream,
+    connectionId: connection.id,
+    atMs: arrivedUs / 1_000,
+    atWallMs: arrivedMs,
+  };
+}
+
+function turned(answer: Answer, turn: Turn, call: Call): Answer {
+  switch (turn.do) {
+    case "serve":
+      return turn.cutAfter === undefined ? answer : cutShort(answer, turn.cutAfter);
+    case "refuse": {
+      const { reason, status, retryAfter, afterMs = 0 } = turn;
+      const refused = call.behaviour.refuse(refusal(reason, status === undefined ? {} : { status }), call);
+      const headers =
+        retryAfter === undefined
+          ? withoutHeader(refused.headers, "Retry-After")
+          : withHeader(refused.headers, "Retry-After", retryAfter);
+      return { ...refused, headers, afterMs };
+    }
+    case "redirect":
+      return { status: 307, headers: [["Location", turn.to]], body: { kind: "none" }, afterMs: 0, outcome: "failed" };
+    case "silence":
+      return { ...answer, body: { kind: "none" }, afterMs: FOR_EVER_MS };
+  }
+}
+
+/** Ends a stream in the middle: some pieces, then the connection is closed. */
+function cutShort(answer: Answer, pieces: number): Answer {
+  if (answer.body.kind !== "events") return answer;
+  return {
+    ...answer,
+    body: { kind: "events", events: firstOf(answer.body.events, pieces), ending: "abort" },
+    outcome: "broken",
+  };
+}
+
+function* firstOf(events: Iterable<StreamEvent>, pieces: number): Generator<StreamEvent> {
+  let left = pieces;
+  for (const event of events) {
+    if (event.kind === "text") left -= 1;
+    if (left < 0) return;
+    yield event;
+  }
+}
+
+/** A reply that takes as long as the turn says. One that is to be cut is not shortened by the request's own limit. */
+function planOf(ask: Ask, turn: Turn): ReplyPlan {
+  const { text, lastsMs = 0, cutAfter } = turn.do === "serve" ? turn : { text: "" };
+  const plan = textPlan(cutAfter === undefined ? ask : { ...ask, maxTokens: undefined }, text, AT_ONCE);
+  const paceMs = lastsMs / Math.max(1, plan.pieces.length);
+  return { ...plan, firstMs: paceMs, paceMs };
+}
+
+const AT_ONCE = { firstMs: 0, paceMs: 0 };
+
+/** Notes what goes out, as it goes out; before it is compressed. */
+function watched(parcel: Parcel, { body }: Answer, played: Played): Parcel {
+  played.headers = parcel.headers;
+  if (parcel.body.kind === "whole") {
+    if (body.kind === "json") played.body = JSON.stringify(body.value).slice(0, KEPT_BODY);
+    return parcel;
+  }
+  const { steps, ending } = parcel.body;
+  return { ...parcel, body: { kind: "steps", ending, steps: noted(steps, played) } };
+}
+
+function* noted(steps: Iterable<Step>, played: Played): Generator<Step> {
+  for (const step of steps) {
+    yield step;
+    // Reached when the next one is asked for: this one was written.
+    if (played.body.length < KEPT_BODY && typeof step.bytes === "string") played.body += step.bytes;
+  }
+}

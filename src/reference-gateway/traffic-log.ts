@@ -1,0 +1,71 @@
+import type { Endpoint } from "./endpoint.ts";
+import { Ring } from "./ring.ts";
+
+/** One request as the gateway decided on it. */
+export interface Arrived {
+  /** Monotonic microseconds at which the head of the request was there. */
+  readonly atUs: number;
+  /** The same moment on the wall clock, Unix epoch milliseconds. */
+  readonly atMs: number;
+  readonly accountId: string | undefined;
+  readonly keyId: string | undefined;
+  readonly endpoint: Endpoint;
+  readonly stream: boolean;
+  readonly status: number;
+  readonly reason: string | undefined;
+  /** `Retry-After` as sent. */
+  readonly retryAfter: string | undefined;
+  readonly connectionId: number;
+}
+
+export interface TrafficCounts {
+  /** Every request. */
+  readonly total: number;
+  /** Answered with 2xx. */
+  readonly admitted: number;
+  /** By reason. */
+  readonly refused: Readonly<Record<string, number>>;
+  readonly byEndpoint: Readonly<Record<string, number>>;
+}
+
+interface Tally {
+  total: number;
+  admitted: number;
+  refused: Record<string, number>;
+  byEndpoint: Record<string, number>;
+}
+
+/** Requests whose arrival is kept one by one; counts stay exact beyond. */
+const KEPT_ARRIVALS = 100_000;
+
+/** Who sent what and when, for tests of load generators. Requests without a known account are kept under no account. */
+export class TrafficLog {
+  #arrivals = new Ring<Arrived>(KEPT_ARRIVALS);
+  #tallies = new Map<string | undefined, Tally>();
+
+  add(entry: Arrived): void {
+    this.#arrivals.add(entry);
+    const tally = this.#tallies.get(entry.accountId) ?? { total: 0, admitted: 0, refused: {}, byEndpoint: {} };
+    this.#tallies.set(entry.accountId, tally);
+    tally.total += 1;
+    tally.byEndpoint[entry.endpoint] = (tally.byEndpoint[entry.endpoint] ?? 0) + 1;
+    if (entry.reason === undefined) tally.admitted += 1;
+    else tally.refused[entry.reason] = (tally.refused[entry.reason] ?? 0) + 1;
+  }
+
+  counts(accountId: string | undefined): TrafficCounts {
+    return this.#tallies.get(accountId) ?? { total: 0, admitted: 0, refused: {}, byEndpoint: {} };
+  }
+
+  /** @returns arrivals of one account, or of all, oldest first. */
+  arrivals(accountId?: string): Arrived[] {
+    const found: Arrived[] = [];
+    for (const entry of this.#arrivals) if (accountId === undefined || entry.accountId === accountId) found.push(entry);
+    return found;
+  }
+
+  clear(): void {
+    this.#arrivals = new Ring<Arrived>(KEPT_ARRIVALS);
+    this.#tallies = new Map();
+  }
+}

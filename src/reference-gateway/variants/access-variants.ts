@@ -1,0 +1,169 @@
+import { type Variant, variant } from "../change.ts";
+import { insteadOf } from "../edits/answer-edits.ts";
+import { onMessages } from "../edits/when.ts";
+import { type Apply, onDenial, wrap } from "../edits/wrap.ts";
+import type { Answer } from "../pipeline/answer.ts";
+import type { Call, CheckName } from "../pipeline/behaviour.ts";
+import { refusal } from "../pipeline/refusal.ts";
+import { before, NOTHING } from "./answer-before.ts";
+
+const order =
+  (...inferenceChecks: readonly CheckName[]): Apply =>
+  (behaviour) => ({ ...behaviour, inferenceChecks });
+
+const refusedMethod = (call: Call): Answer =>
+  insteadOf("method_not_allowed", { allow: call.endpoint === "models" ? "GET" : "POST" })(NOTHING, call);
+
+/** Who gets in and by which check first, which paths answer how, and what the list shows. */
+export const ACCESS_VARIANTS: readonly Variant[] = [
+  variant(
+    "auth.vendor-key-refused",
+    "The vendor's key header is not taken.",
+    wrap(
+      "presentedKey",
+      (next) => (call) => (call.arrival.headers.authorization === undefined ? undefined : next(call)),
+    ),
+  ),
+  variant(
+    "auth.vendor-key-everywhere",
+    "The vendor's key header is taken on every endpoint.",
+    wrap("presentedKey", (next) => (call) => {
+      const vendor = call.arrival.headers["x-api-key"];
+      return (
+        next(call) ??
+        (call.arrival.headers.authorization === undefined && typeof vendor === "string" ? vendor : undefined)
+      );
+    }),
+  ),
+  variant(
+    "auth.one-space-only",
+    "More than one space between scheme and key is refused.",
+    wrap(
+      "presentedKey",
+      (next) => (call) => (/^bearer {2}/i.test(call.arrival.headers.authorization ?? "") ? undefined : next(call)),
+    ),
+  ),
+  variant(
+    "auth.scheme-in-one-case",
+    "The scheme has to be written as the interface shows it.",
+    wrap(
+      "presentedKey",
+      (next) => (call) => (/^Bearer /.test(call.arrival.headers.authorization ?? "Bearer ") ? next(call) : undefined),
+    ),
+    ["BEARER-SCHEME"],
+  ),
+  variant(
+    "auth.challenge-in-detail",
+    "401 says in detail what was wrong, as bearer tokens do.",
+    onDenial(
+      ["invalid_api_key", "key_revoked"],
+      () => true,
+      (answer) => ({
+        ...answer,
+        headers: answer.headers.map(([name, value]) => [
+          name,
+          name === "WWW-Authenticate"
+            ? 'Bearer realm="gateway", error="invalid_token", error_description="The token is not valid"'
+            : value,
+        ]),
+      }),
+    ),
+  ),
+  variant(
+    "order.body-first",
+    "The body is looked at before the key.",
+    order("body", "credentials", "model", "spending", "rate", "slot"),
+  ),
+  variant(
+    "order.model-before-key",
+    "The model is looked up before the key.",
+    order("model", "credentials", "body", "spending", "rate", "slot"),
+  ),
+  variant(
+    "order.model-before-body",
+    "The model is looked up before the rest of the body.",
+    order("credentials", "model", "body", "spending", "rate", "slot"),
+  ),
+  variant(
+    "order.money-before-body",
+    "Money is looked at before the body.",
+    order("credentials", "spending", "body", "model", "rate", "slot"),
+  ),
+  variant(
+    "order.rate-first",
+    "The rate is looked at right after the key.",
+    order("credentials", "rate", "slot", "body", "model", "spending"),
+  ),
+  variant(
+    "order.slot-before-rate",
+    "The slots are looked at before the rate.",
+    order("credentials", "body", "model", "spending", "slot", "rate"),
+  ),
+  variant(
+    "order.money-last",
+    "Money is looked at last.",
+    order("credentials", "body", "model", "rate", "slot", "spending"),
+  ),
+  variant(
+    "order.cap-before-balance",
+    "Caps and budgets are looked at before the balance.",
+    wrap("check", (next) => (name, call) => {
+      if (name !== "spending" || call.key === undefined) return next(name, call);
+      const { behaviour, key } = call;
+      if (behaviour.capReached(key, call)) return refusal("quota_exceeded");
+      return next(name, call);
+    }),
+  ),
+  variant(
+    "paths.slash-refused",
+    "A slash at the end of a path is another path.",
+    before((call) => (/\/(\?|$)/.test(call.arrival.url) ? insteadOf("not_found")(NOTHING, call) : undefined)),
+  ),
+  variant(
+    "paths.key-before-path",
+    "A path that does not exist needs a key to be told so.",
+    before((call) =>
+      call.arrival.purpose === "unknownPath" && call.behaviour.check("credentials", call) !== undefined
+        ? insteadOf("invalid_api_key")(NOTHING, call)
+        : undefined,
+    ),
+  ),
+  variant(
+    "paths.head-refused",
+    "HEAD is refused.",
+    before((call) => (call.arrival.method === "HEAD" ? refusedMethod(call) : undefined)),
+  ),
+  variant(
+    "paths.options-refused",
+    "OPTIONS is refused.",
+    before((call) => (call.arrival.method === "OPTIONS" ? refusedMethod(call) : undefined)),
+  ),
+  variant(
+    "paths.options-for-browsers",
+    "OPTIONS is answered as browsers want it.",
+    before((call) =>
+      call.arrival.method === "OPTIONS"
+        ? {
+            ...NOTHING,
+            headers: [
+              ["Access-Control-Allow-Origin", "*"],
+              ["Access-Control-Allow-Headers", "*"],
+              ["Allow", "GET, POST, OPTIONS"],
+            ],
+          }
+        : undefined,
+    ),
+  ),
+  variant(
+    "paths.wrong-method-404",
+    "A method that the path does not know is told as a path that does not exist.",
+    onDenial("method_not_allowed", () => true, insteadOf("not_found")),
+  ),
+  variant(
+    "paths.query-refused",
+    "A query is refused on the messages endpoint.",
+    before((call) =>
+      onMessages(call) && call.arrival.url.includes("?") ? insteadOf("not_found")(NOTHING, call) : undefined,
+    ),
+  ),
+];

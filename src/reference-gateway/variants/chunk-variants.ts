@@ -1,0 +1,134 @@
+import { type Variant, variant } from "../change.ts";
+import { put } from "../edits/json-edits.ts";
+import { changeData, editText } from "../edits/stream-edits.ts";
+import { onChat, onMessages } from "../edits/when.ts";
+import { type Apply, eachEvent, onEvents, wrap } from "../edits/wrap.ts";
+import type { StreamEvent } from "../pipeline/answer.ts";
+import type { Piece } from "../providers/plan.ts";
+
+/** Text pieces put together in groups; the slots of time stay, so that the reply takes as long as before. */
+const coarse = (per: number): Apply =>
+  wrap("plan", (next) => (model, ask, call) => {
+    const plan = next(model, ask, call);
+    if (plan.kind !== "reply" || plan.stop === "tools") return plan;
+    const texts = plan.pieces.filter((piece) => piece.kind === "text");
+    const groups: Piece[] = [];
+    for (let at = 0; at < texts.length; at += per) {
+      const group = texts.slice(at, at + per);
+      groups.push({
+        kind: "text",
+        text: group.map((piece) => piece.text).join(""),
+        tokens: group.reduce((sum, piece) => sum + piece.tokens, 0),
+      });
+    }
+    const breaksAfter =
+      plan.breaksAfter === undefined ? {} : { breaksAfter: Math.max(1, Math.floor(plan.breaksAfter / per)) };
+    return { ...plan, ...breaksAfter, pieces: groups, paceMs: plan.paceMs * per };
+  });
+
+const empty = (event: StreamEvent): StreamEvent => ({ ...editText(event, () => ""), tokens: 0 });
+
+/** One event per character; the first stands for the tokens. */
+function letters(event: StreamEvent): StreamEvent[] {
+  const found: string[] = [];
+  editText(event, (text) => {
+    found.push(...text);
+    return text;
+  });
+  return found.map((letter, at) => ({ ...editText(event, () => letter), tokens: at === 0 ? event.tokens : 0 }));
+}
+
+/** Other chunks and events for the same stream. */
+export const CHUNK_VARIANTS: readonly Variant[] = [
+  variant(
+    "stream.chat-events-named",
+    "Chat chunks have an event name.",
+    onEvents(onChat, (events) => events.map((event) => ({ ...event, name: "message" }))),
+  ),
+  variant(
+    "stream.messages-pings",
+    "Pings stand between the events of messages streams.",
+    eachEvent(onMessages, ["text"], (event) => [
+      { kind: "other", atMs: event.atMs, tokens: 0, name: "ping", data: { type: "ping" } },
+      event,
+    ]),
+  ),
+  variant(
+    "stream.messages-unknown-events",
+    "Events that nobody knows stand between those of messages streams.",
+    eachEvent(onMessages, ["blockStop"], (event) => [
+      event,
+      { kind: "other", atMs: event.atMs, tokens: 0, name: "vendor_notice", data: { type: "vendor_notice", note: "…" } },
+    ]),
+  ),
+  variant(
+    "stream.no-done",
+    "Chat streams have no end marker.",
+    eachEvent(onChat, ["done"], () => undefined),
+    ["COMPAT-CHAT-DONE"],
+  ),
+  variant(
+    "stream.no-usage",
+    "Chat streams have no usage, asked for or not.",
+    eachEvent(onChat, ["usage"], () => undefined),
+    ["COMPAT-CHAT-USAGE"],
+  ),
+  variant(
+    "stream.usage-always",
+    "Chat streams end with usage, asked for or not.",
+    wrap("readAsk", (next) => (call) => {
+      const ask = next(call);
+      return "reason" in ask || !onChat(call) ? ask : { ...ask, includeUsage: true };
+    }),
+  ),
+  variant(
+    "stream.role-in-every-chunk",
+    "Every chunk of a chat stream names the role.",
+    eachEvent(onChat, ["text"], changeData(put("choices.0.delta.role", "assistant"))),
+  ),
+  variant(
+    "stream.empty-choices",
+    "Chunks with empty choices stand in chat streams.",
+    eachEvent(onChat, ["open"], (event) => [changeData(put("choices", []))(event), event]),
+  ),
+  variant(
+    "stream.empty-increments",
+    "The first increments of a stream are empty.",
+    eachEvent(
+      () => true,
+      ["text"],
+      (event, index) => (index === 0 ? [empty(event), empty(event), event] : event),
+    ),
+  ),
+  variant(
+    "stream.finish-with-last-text",
+    "The last increment of a chat stream carries the finish reason.",
+    onEvents(onChat, (events) => {
+      const last = events.findLast((event) => event.kind === "text");
+      const finish = events.find((event) => event.kind === "finish");
+      if (last === undefined || finish === undefined) return events;
+      return events.flatMap((event) =>
+        event === last ? [changeData(put("choices.0.finish_reason", "stop"))(event)] : event === finish ? [] : [event],
+      );
+    }),
+    ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
+  ),
+  variant(
+    "stream.reasoning-first",
+    "Reasoning stands before the text of chat streams, in a field of its own.",
+    eachEvent(onChat, ["open"], (event) => [
+      event,
+      changeData(put("choices.0.delta", { reasoning_content: "Let me think…", reasoning: "Let me think…" }))(event),
+    ]),
+  ),
+  variant("stream.coarse", "Four pieces come as one.", coarse(4)),
+  variant(
+    "stream.fine",
+    "Every character is an increment of its own.",
+    eachEvent(
+      () => true,
+      ["text"],
+      (event) => letters(event),
+    ),
+  ),
+];

@@ -1,0 +1,185 @@
+import { type Variant, variant } from "../change.ts";
+import { ACTION_HEADER, body, dropHeader, edits, html, REASON_HEADER, setHeader, text } from "../edits/answer-edits.ts";
+import { put } from "../edits/json-edits.ts";
+import { always, not, onMessages } from "../edits/when.ts";
+import { DENIALS, onDenial, onRefusal } from "../edits/wrap.ts";
+import type { Answer } from "../pipeline/answer.ts";
+import type { Reason } from "../pipeline/refusal.ts";
+import { chatError } from "../pipeline/refuse.ts";
+
+const PAID: readonly Reason[] = ["insufficient_credits", "quota_exceeded"];
+const UNPAID = DENIALS.filter((reason) => !PAID.includes(reason));
+const UPSTREAM: readonly Reason[] = ["upstream_error", "upstream_timeout"];
+const CALLER: readonly Reason[] = ["invalid_request", "unsupported_media_type", "request_too_large"];
+
+const shown = not(onMessages);
+
+const chatShaped = (answer: Answer): Answer =>
+  answer.refusal === undefined ? answer : { ...answer, body: { kind: "json", value: chatError(answer.refusal) } };
+
+/** Refusals that look unusual where the interface leaves their look open. */
+export const ERROR_VARIANTS: readonly Variant[] = [
+  variant(
+    "errors.code-text",
+    "error.code is the named reason, when money is not the reason.",
+    onDenial(UNPAID, shown, (answer, call) => body(put("error.code", answer.refusal?.reason ?? "error"))(answer, call)),
+  ),
+  variant(
+    "errors.code-null",
+    "error.code is null, when money is not the reason.",
+    onDenial(UNPAID, shown, body(put("error.code", null))),
+  ),
+  variant(
+    "errors.code-other-number",
+    "error.code is a number of the gateway's own.",
+    onDenial(DENIALS, shown, body(put("error.code", 40_217))),
+  ),
+  variant(
+    "errors.code-text-on-402",
+    "error.code is the named reason, when money is the reason.",
+    onDenial(PAID, shown, (answer, call) => body(put("error.code", answer.refusal?.reason ?? "error"))(answer, call)),
+    ["ERR-BODY-1"],
+  ),
+  variant(
+    "errors.more-fields",
+    "Errors carry further fields.",
+    onDenial(DENIALS, shown, (answer, call) =>
+      body((value) => ({
+        ...(value as object),
+        request_id: call.id,
+        documentation_url: "https://example.test/errors",
+        status: answer.status,
+      }))(answer, call),
+    ),
+  ),
+  variant(
+    "errors.messages-beyond-ascii",
+    "Error messages are not in English.",
+    onRefusal([...DENIALS, ...CALLER], always, (refused) => ({
+      ...refused,
+      message: "Запрос отклонён — 要求は拒否されました 🚫",
+    })),
+  ),
+  variant(
+    "errors.long-messages",
+    "Error messages are very long.",
+    onRefusal([...DENIALS, ...CALLER], always, (refused) => ({
+      ...refused,
+      message: `${refused.message} `.repeat(200).trim(),
+    })),
+  ),
+  variant(
+    "errors.other-types",
+    "error.type is a word of the gateway's own.",
+    onRefusal(DENIALS, always, (refused) => ({
+      ...refused,
+      type: { chat: "gateway_denial", messages: refused.type.messages },
+    })),
+  ),
+  variant(
+    "errors.other-actions",
+    "Action hints are words of the gateway's own.",
+    onDenial(DENIALS, always, setHeader(ACTION_HEADER, "see-docs")),
+  ),
+  variant(
+    "errors.action-on-quota-only",
+    "Only a spend cap has an action hint.",
+    onDenial(UNPAID.concat("insufficient_credits"), always, dropHeader(ACTION_HEADER)),
+    ["ERR-HDR-3"],
+  ),
+  variant(
+    "errors.messages-chat-shaped",
+    "Errors of the messages endpoint have the shape of the chat dialect.",
+    onDenial([...DENIALS, ...UPSTREAM, ...CALLER], onMessages, chatShaped),
+    ["COMPAT-ERROR-BODY", "COMPAT-CONTENT-TYPE"],
+  ),
+  variant(
+    "errors.messages-plain",
+    "Errors of the messages endpoint are plain text.",
+    onDenial([...DENIALS, ...UPSTREAM, ...CALLER], onMessages, (answer, call) =>
+      text(`${answer.refusal?.message ?? "Denied."}\n`, "text/plain; charset=utf-8")(answer, call),
+    ),
+    ["COMPAT-ERROR-BODY", "COMPAT-CONTENT-TYPE"],
+  ),
+  variant(
+    "errors.messages-empty",
+    "Errors of the messages endpoint have no body.",
+    onDenial([...DENIALS, ...UPSTREAM, ...CALLER], onMessages, text("", "text/plain")),
+    ["COMPAT-ERROR-BODY", "COMPAT-CONTENT-TYPE"],
+  ),
+  variant(
+    "errors.bad-body-422",
+    "Bodies that cannot be used are answered 422.",
+    onRefusal("invalid_request", always, (refused) => ({
+      ...refused,
+      status: refused.status === 400 ? 422 : refused.status,
+    })),
+  ),
+  variant(
+    "errors.bad-body-unnamed",
+    "Refusals that the interface does not name have no reason and no action.",
+    onDenial(
+      [...CALLER, "not_found", "method_not_allowed", "internal_error", ...UPSTREAM],
+      always,
+      dropHeader(REASON_HEADER, ACTION_HEADER),
+    ),
+  ),
+  variant(
+    "errors.bad-body-plain",
+    "Refusals of bodies are plain text.",
+    onDenial(CALLER, always, (answer, call) =>
+      text(`${answer.refusal?.message ?? ""}\n`, "text/plain; charset=utf-8")(answer, call),
+    ),
+    ["COMPAT-ERROR-BODY", "COMPAT-CONTENT-TYPE"],
+  ),
+  variant(
+    "errors.upstream-500",
+    "Every provider's failure is 500.",
+    onRefusal(UPSTREAM, always, (refused) => ({ ...refused, status: 500 })),
+  ),
+  variant(
+    "errors.upstream-503-with-hint",
+    "Every provider's failure is 503 with a wait.",
+    onRefusal(UPSTREAM, always, (refused) => ({ ...refused, status: 503, waitMs: 2_000 })),
+  ),
+  variant(
+    "errors.upstream-page",
+    "A provider's failure is a web page with 502.",
+    onDenial(UPSTREAM, always, html("502 Bad Gateway")),
+    ["COMPAT-ERROR-BODY", "COMPAT-CONTENT-TYPE"],
+  ),
+  variant(
+    "errors.upstream-own-word",
+    "A provider's failure has a reason of the gateway's own.",
+    onDenial(UPSTREAM, always, setHeader(REASON_HEADER, "provider_unavailable")),
+  ),
+  variant(
+    "errors.upstream-599",
+    "A provider's failure has a status that nobody else uses.",
+    onRefusal(UPSTREAM, always, (refused) => ({ ...refused, status: 599 })),
+  ),
+  variant(
+    "errors.unknown-path-page",
+    "A path that does not exist is a web page with 404.",
+    onDenial("not_found", always, edits(dropHeader(REASON_HEADER, ACTION_HEADER), html("404 Not Found"))),
+  ),
+  variant(
+    "errors.budget-with-hint",
+    "A used-up budget names a wait, which does not help.",
+    onRefusal("budget_exhausted", always, (refused) => ({ ...refused, waitMs: 1_000 })),
+  ),
+  variant(
+    "errors.quota-with-hint",
+    "A spend cap names the wait until midnight.",
+    onRefusal("quota_exceeded", always, (refused) => ({ ...refused, waitMs: 86_400_000 - (Date.now() % 86_400_000) })),
+  ),
+  variant(
+    "errors.cut-stream-without-item",
+    "A stream that breaks off in the middle is just cut.",
+    (behaviour) => ({
+      ...behaviour,
+      events: (plan, call) => [...behaviour.events(plan, call)].filter((event) => event.kind !== "error"),
+    }),
+    ["COMPAT-STREAM-ERROR"],
+  ),
+];

@@ -1,0 +1,122 @@
+import { type Variant, variant } from "../change.ts";
+import { CHUNKED, deliverByHand, PLAIN } from "../delivery/deliver-by-hand.ts";
+import { always, inference, type When, withBody } from "../edits/when.ts";
+import { type Apply, onParcel, wrap } from "../edits/wrap.ts";
+import type { Header, Parcel } from "../pipeline/answer.ts";
+
+const headers = (change: (headers: readonly Header[]) => readonly Header[]): Apply =>
+  onParcel(always, (parcel) => ({ ...parcel, headers: change(parcel.headers) }));
+
+/** Optional white space around values (RFC 9112, 5); the length stays as it is, because some parsers are strict there. */
+const padded = (parcel: Parcel): Parcel => ({
+  ...parcel,
+  headers: parcel.headers.map(([name, value]) => [name, name === "Content-Length" ? value : `  ${value} \t`]),
+});
+
+/** Every response is put off. */
+const late = (byMs: (call: Parameters<When>[0]) => number): Apply =>
+  wrap("seal", (next) => (answer, call) => {
+    const parcel = next(answer, call);
+    return { ...parcel, afterMs: parcel.afterMs + byMs(call) };
+  });
+
+/** Settings of HTTP that change nothing in what is said. */
+export const HTTP_VARIANTS: readonly Variant[] = [
+  variant(
+    "http.lower-case-headers",
+    "Header names are in lower case.",
+    headers((all) => all.map(([name, value]) => [name.toLowerCase(), value])),
+  ),
+  variant(
+    "http.upper-case-headers",
+    "Header names are in capitals.",
+    headers((all) => all.map(([name, value]) => [name.toUpperCase(), value])),
+  ),
+  variant(
+    "http.padded-header-values",
+    "Header values have white space around them.",
+    wrap("deliver", (next) => (parcel, call, delivery) => {
+      if (!withBody(call)) next(parcel, call, delivery);
+      else deliverByHand(padded(parcel), call, delivery, parcel.body.kind === "steps" ? CHUNKED : PLAIN);
+    }),
+  ),
+  variant(
+    "http.headers-reversed",
+    "Headers come in another order.",
+    headers((all) => all.toReversed()),
+  ),
+  variant(
+    "http.vendor-headers",
+    "Responses carry headers of servers and edges in front.",
+    headers((all) => [
+      ...all,
+      ["Server", "edge"],
+      ["Via", "1.1 cache-ams"],
+      ["X-Served-By", "cache-ams-3"],
+      ["Strict-Transport-Security", "max-age=31536000"],
+      ["Set-Cookie", "a=1; Path=/"],
+      ["Set-Cookie", "b=2; Path=/"],
+      ["Alt-Svc", 'h3=":443"'],
+      ["Timing-Allow-Origin", "*"],
+    ]),
+  ),
+  variant(
+    "http.many-headers",
+    "Responses carry sixty more headers.",
+    headers((all) => [
+      ...all,
+      ...Array.from({ length: 60 }, (_none, at): Header => [`X-Extra-${at}`, "value ".repeat(12).trim()]),
+    ]),
+  ),
+  variant(
+    "http.no-optional-headers",
+    "Responses carry only the headers that they have to.",
+    headers((all) =>
+      all.filter(([name]) => !/^(x-ratelimit-.*|x-request-id|request-id|vary|cache-control)$/i.test(name)),
+    ),
+  ),
+  variant(
+    "http.early-hints",
+    "Early hints come before the response.",
+    wrap("deliver", (next) => (parcel, call, delivery) => {
+      delivery.response.writeEarlyHints({ link: "</style.css>; rel=preload; as=style" });
+      next(parcel, call, delivery);
+    }),
+  ),
+  variant(
+    "http.processing",
+    "The client is told that its request is being worked on before it is answered.",
+    wrap("deliver", (next) => (parcel, call, delivery) => {
+      if (inference(call)) delivery.response.writeProcessing();
+      next(parcel, call, delivery);
+    }),
+  ),
+  variant(
+    "http.reason-phrases",
+    "Status lines have a phrase of the gateway's own.",
+    wrap("deliver", (next) => (parcel, call, delivery) => {
+      delivery.response.statusMessage = parcel.status < 300 ? "Fine" : "Sorry";
+      next(parcel, call, delivery);
+    }),
+  ),
+  variant(
+    "http.slow-first-byte",
+    "The first byte of every response takes 400 ms.",
+    late(() => 400),
+  ),
+  variant(
+    "http.slow-denials",
+    "Refusals take half a second.",
+    late((call) => (call.refused === undefined ? 0 : 500)),
+  ),
+  variant(
+    "http.jittery",
+    "Responses take up to 150 ms, each another time.",
+    late((call) => (call.number * 37) % 150),
+  ),
+  variant(
+    "http.slow-list",
+    "The model list takes a second.",
+    late((call) => (call.endpoint === "models" ? 1_000 : 0)),
+  ),
+];

@@ -1,0 +1,224 @@
+import { type Variant, variant } from "../change.ts";
+import { dropHeader, setHeader } from "../edits/answer-edits.ts";
+import { limitersFrom } from "../edits/limit-scopes.ts";
+import { inference } from "../edits/when.ts";
+import { type Apply, all, DENIALS, onDenial, onServed, wrap } from "../edits/wrap.ts";
+import { fixedWindow } from "../limits/fixed-window.ts";
+import { paced } from "../limits/paced.ts";
+import type { RateLimiter } from "../limits/rate-limiter.ts";
+import { slidingLog } from "../limits/sliding-log.ts";
+import { tokenBucket } from "../limits/token-bucket.ts";
+import type { Call } from "../pipeline/behaviour.ts";
+
+const limiter = (make: (rpm: number, call: Call) => RateLimiter): Apply =>
+  limitersFrom(
+    () => "",
+    (call, rpm) => make(rpm, call),
+  );
+
+/** Requests that were refused for something else than the rate count as well. */
+const refusedCount = (reasons: readonly string[]): Apply =>
+  wrap("refuse", (next) => (refused, call) => {
+    if (call.key !== undefined && inference(call) && reasons.includes(refused.reason)) {
+      call.behaviour.limiterOf(call.key, call).count(call.services.clock.monotonicUs());
+    }
+    return next(refused, call);
+  });
+
+const HINTED = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
+
+/** Changes the hint of temporary denials, never to a shorter wait. */
+const hint = (change: (seconds: number) => string): Apply =>
+  wrap("retryAfter", (next) => (refused, call) => {
+    const value = next(refused, call);
+    return value === undefined || !HINTED.includes(refused.reason) ? value : change(Number(value));
+  });
+
+const RATE_HEADERS = ["X-RateLimit-Limit", "X-RateLimit-Remaining"];
+
+/** Limiters, hints and tallies of every kind that the interface allows. */
+export const LIMIT_VARIANTS: readonly Variant[] = [
+  variant(
+    "limits.sliding-log",
+    "The rate is limited by a sliding log.",
+    limiter((rpm) => slidingLog(rpm)),
+  ),
+  variant(
+    "limits.fixed-window",
+    "The rate is limited in fixed windows.",
+    limiter((rpm, call) => fixedWindow(rpm, call.services.clock.monotonicUs())),
+  ),
+  variant(
+    "limits.clock-minute",
+    "The rate is limited in minutes of the clock.",
+    limiter((rpm, call) =>
+      fixedWindow(rpm, call.services.clock.monotonicUs() - (call.services.clock.nowMs() % 60_000) * 1_000),
+    ),
+  ),
+  variant(
+    "limits.token-bucket",
+    "The rate is limited by a bucket as large as the limit.",
+    limiter((rpm) => tokenBucket(rpm)),
+  ),
+  variant(
+    "limits.token-bucket-half",
+    "The rate is limited by a bucket half as large as the limit.",
+    limiter((rpm) => tokenBucket(rpm, Math.ceil(rpm / 2))),
+  ),
+  variant(
+    "limits.token-bucket-tenth",
+    "The rate is limited by a bucket a tenth as large as the limit.",
+    limiter((rpm) => tokenBucket(rpm, Math.ceil(rpm / 10))),
+  ),
+  variant(
+    "limits.paced",
+    "Requests have to come evenly.",
+    limiter((rpm) => paced(rpm)),
+  ),
+  variant(
+    "limits.paced-loosely",
+    "Requests have to come evenly, a second early at most.",
+    limiter((rpm) => paced(rpm, 1_000_000)),
+  ),
+  variant(
+    "limits.bad-requests-count",
+    "Refused bodies and unknown models count toward the rate.",
+    refusedCount(["invalid_request", "model_not_found", "unsupported_media_type", "request_too_large"]),
+  ),
+  variant(
+    "limits.concurrency-denials-count",
+    "Requests that are denied for concurrency count toward the rate.",
+    refusedCount(["concurrency_limit_exceeded"]),
+  ),
+  variant(
+    "limits.rate-denials-count",
+    "Requests that are denied for the rate count toward it, and the wait that is told knows it.",
+    wrap("check", (next) => (name, call) => {
+      const refused = next(name, call);
+      if (name !== "rate" || refused === undefined || call.key === undefined) return refused;
+      const limiter = call.behaviour.limiterOf(call.key, call);
+      const nowUs = call.services.clock.monotonicUs();
+      limiter.count(nowUs);
+      return { ...refused, waitMs: limiter.waitUs(nowUs) / 1_000 };
+    }),
+  ),
+  variant(
+    "limits.money-denials-count",
+    "Requests that are denied for money count toward the rate.",
+    refusedCount(["insufficient_credits", "quota_exceeded", "budget_exhausted"]),
+  ),
+  variant(
+    "limits.failures-free",
+    "Requests whose provider failed do not count toward the rate.",
+    wrap("countRate", (next) => (own, call) => {
+      if (call.model?.id.startsWith("fail-") !== true) next(own, call);
+    }),
+  ),
+  variant(
+    "limits.listing-counts",
+    "Listing the models counts toward the rate.",
+    wrap("listingChecks", () => ["credentials", "rate"]),
+  ),
+  variant(
+    "limits.listing-holds-slot",
+    "Listing the models holds a slot while it runs.",
+    wrap("listingChecks", () => ["credentials", "slot"]),
+  ),
+  variant(
+    "limits.slots-freed-late",
+    "A client that leaves is noticed after a second.",
+    wrap("release", (next) => (call, closing) => {
+      if (closing.outcome === "interrupted") setTimeout(() => next(call, closing), 1_000).unref();
+      else next(call, closing);
+    }),
+  ),
+  variant(
+    "limits.failed-slots-freed-late",
+    "The slot of a request whose provider failed comes free 300 ms after its end.",
+    wrap("release", (next) => (call, closing) => {
+      if (closing.outcome === "failed") setTimeout(() => next(call, closing), 300).unref();
+      else next(call, closing);
+    }),
+  ),
+  variant(
+    "limits.slots-freed-a-moment-late",
+    "A slot comes free 25 ms after its request has ended.",
+    wrap("release", (next) => (call, closing) => {
+      setTimeout(() => next(call, closing), 25).unref();
+    }),
+  ),
+  variant(
+    "hints.http-date",
+    "Waits are told as dates.",
+    hint((seconds) => new Date(Math.ceil(Date.now() / 1_000 + seconds) * 1_000).toUTCString()),
+  ),
+  variant(
+    "hints.two-seconds-more",
+    "Waits are told two seconds longer than they are.",
+    hint((seconds) => String(seconds + 2)),
+  ),
+  variant(
+    "hints.always-a-minute",
+    "Every wait is told as a minute.",
+    hint(() => "60"),
+  ),
+  variant(
+    "hints.leading-zero",
+    "Waits are told with a zero before them.",
+    hint((seconds) => String(seconds).padStart(3, "0")),
+  ),
+  variant(
+    "hints.none-on-concurrency",
+    "Concurrency denials have no wait.",
+    wrap(
+      "retryAfter",
+      (next) => (refused, call) => (refused.reason === "concurrency_limit_exceeded" ? undefined : next(refused, call)),
+    ),
+    ["LIMIT-CONC-6"],
+  ),
+  variant(
+    "rate-headers.none",
+    "No response tells the state of the rate limit.",
+    all(
+      onDenial(DENIALS, () => true, dropHeader(...RATE_HEADERS)),
+      onServed(() => true, dropHeader(...RATE_HEADERS)),
+    ),
+  ),
+  variant(
+    "rate-headers.on-denials-only",
+    "Only rate denials tell the state of the rate limit.",
+    onServed(() => true, dropHeader(...RATE_HEADERS)),
+  ),
+  variant(
+    "rate-headers.with-reset",
+    "Responses tell when the rate limit starts afresh, too.",
+    all(
+      onServed(inference, setHeader("X-RateLimit-Reset", "60")),
+      onDenial("rate_limit_exceeded", () => true, setHeader("RateLimit-Policy", '"default";q=100;w=60')),
+    ),
+  ),
+  variant(
+    "spend.settles-after-five-seconds",
+    "Charges show in the tallies five seconds later.",
+    wrap("settlingLagMs", () => () => 5_000),
+  ),
+  variant(
+    "spend.settles-after-forty-seconds",
+    "Charges show in the tallies forty seconds later.",
+    wrap("settlingLagMs", () => () => 40_000),
+  ),
+  variant(
+    "spend.abandoned-streams-free",
+    "Streams whose client left cost nothing.",
+    wrap("charge", (next) => (call, closing) => (closing.outcome === "interrupted" ? 0 : next(call, closing))),
+  ),
+  variant(
+    "spend.abandoned-streams-cost-all",
+    "Streams whose client left cost as much as complete ones.",
+    wrap(
+      "charge",
+      (next) => (call, closing) =>
+        next(call, closing.outcome === "interrupted" ? { ...closing, deliveredTokens: 1_000 } : closing),
+    ),
+  ),
+];

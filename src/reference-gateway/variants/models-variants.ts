@@ -1,0 +1,93 @@
+import { isObject } from "../../core/index.ts";
+import { type Variant, variant } from "../change.ts";
+import { insteadOf } from "../edits/answer-edits.ts";
+import { drop, put } from "../edits/json-edits.ts";
+import { type Apply, all, wrap } from "../edits/wrap.ts";
+import { before, NOTHING } from "./answer-before.ts";
+
+const list = (edit: (data: readonly unknown[]) => unknown): Apply =>
+  wrap(
+    "listModels",
+    (next) => (call) => put("data", (data: unknown) => (Array.isArray(data) ? edit(data) : data))(next(call)),
+  );
+
+/** Models that only this variant has: in the list, and callable. */
+const moreModels = (ids: readonly string[]): Apply =>
+  all(
+    list((data) => [...data, ...ids.map((id) => ({ id, object: "model", created: 1, owned_by: "vendor" }))]),
+    wrap("findModel", (next) => (id, call) => {
+      const echo = call.services.models.get("echo-fast");
+      return next(id, call) ?? (echo !== undefined && ids.includes(id) ? { ...echo, id } : undefined);
+    }),
+  );
+
+const EMBEDDING = "embed-small";
+
+/** What the list of models shows. */
+export const MODELS_VARIANTS: readonly Variant[] = [
+  variant(
+    "models.odd-ids",
+    "The list has ids with slashes, colons, spaces and letters beyond ASCII, all of which can be called.",
+    moreModels(["vendor/model-1:free", "org/team/model@2", "modèle été", "UPPER_case.v1"]),
+  ),
+  variant(
+    "models.many",
+    "The list has eight hundred models.",
+    moreModels(Array.from({ length: 800 }, (_none, at) => `catalogue/model-${at}`)),
+  ),
+  variant(
+    "models.reversed",
+    "The list comes in another order.",
+    list((data) => data.toReversed()),
+  ),
+  variant(
+    "models.twice",
+    "The list shows some models twice.",
+    list((data) => [...data, ...data.slice(0, 3)]),
+  ),
+  variant(
+    "models.ids-only",
+    "Entries of the list have nothing but an id.",
+    all(
+      list((data) => data.map((entry) => (isObject(entry) ? { id: entry["id"] } : entry))),
+      wrap("listModels", (next) => (call) => drop("object")(next(call))),
+    ),
+  ),
+  variant(
+    "models.more-fields",
+    "Entries of the list have further fields.",
+    list((data) =>
+      data.map((entry) => ({
+        ...(entry as object),
+        context_window: 8_192,
+        pricing: { input: "0.000001" },
+        permission: [],
+        parent: null,
+      })),
+    ),
+  ),
+  variant(
+    "models.paged-look",
+    "The list looks like one page of several.",
+    wrap("listModels", (next) => (call) => ({
+      ...(next(call) as object),
+      has_more: false,
+      first_id: "echo-fast",
+      last_id: "drop-midstream",
+    })),
+  ),
+  variant(
+    "models.other-kinds",
+    "The list has a model that cannot chat, and says so when it is asked.",
+    all(
+      list((data) => [...data, { id: EMBEDDING, object: "model", created: 1, owned_by: "vendor" }]),
+      before((call) =>
+        isObject(call.parsed) &&
+        call.parsed["model"] === EMBEDDING &&
+        call.behaviour.check("credentials", call) === undefined
+          ? insteadOf("invalid_request", { message: "This model only makes embeddings." })(NOTHING, call)
+          : undefined,
+      ),
+    ),
+  ),
+];

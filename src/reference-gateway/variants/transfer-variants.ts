@@ -1,0 +1,148 @@
+import { type Variant, variant } from "../change.ts";
+import { CHUNKED, deliverByHand } from "../delivery/deliver-by-hand.ts";
+import { parcelHeader, parcelWithout } from "../edits/answer-edits.ts";
+import { always, remembered, withBody } from "../edits/when.ts";
+import { type Apply, onParcel, wrap } from "../edits/wrap.ts";
+import { encodeAs } from "../encode/compress.ts";
+import type { Parcel } from "../pipeline/answer.ts";
+
+/** A whole body in pieces of so many bytes, all due at once. */
+const inPieces = (parcel: Parcel, size: number): Parcel => {
+  const { body } = parcel;
+  if (body.kind !== "whole" || body.bytes.length === 0) return parcel;
+  const { bytes } = body;
+  const count = Math.ceil(bytes.length / size);
+  const steps = Array.from({ length: count }, (_none, at) => ({
+    atMs: 0,
+    tokens: 0,
+    bytes: bytes.subarray(at * size, (at + 1) * size),
+  }));
+  return { ...parcel, body: { kind: "steps", steps, ending: "finish" } };
+};
+
+const chunkedIn = (size: number): Apply =>
+  onParcel(withBody, (parcel) => inPieces(parcelWithout("Content-Length")(parcel), size));
+
+/** How a body is put on the connection. */
+export const TRANSFER_VARIANTS: readonly Variant[] = [
+  variant(
+    "http.chunked",
+    "Whole bodies are chunked.",
+    onParcel(withBody, (parcel) => inPieces(parcelWithout("Content-Length")(parcel), 65_536)),
+  ),
+  variant("http.one-byte-chunks", "Whole bodies come in chunks of one byte.", chunkedIn(1)),
+  variant("http.seven-byte-chunks", "Whole bodies come in chunks of seven bytes.", chunkedIn(7)),
+  variant(
+    "http.length-in-pieces",
+    "Whole bodies come with their length, in pieces of eleven bytes.",
+    onParcel(withBody, (parcel) => inPieces(parcel, 11)),
+  ),
+  variant(
+    "http.connection-close",
+    "Every connection is closed after its response, and says so.",
+    onParcel(always, parcelHeader("Connection", "close")),
+  ),
+  variant(
+    "http.close-delimited",
+    "The end of a body is the end of its connection.",
+    wrap("deliver", (next) => (parcel, call, delivery) => {
+      delivery.response.removeHeader("Transfer-Encoding");
+      delivery.response.shouldKeepAlive = false;
+      next(withBody(call) ? parcelWithout("Content-Length")(parcel) : parcel, call, delivery);
+    }),
+  ),
+  variant(
+    "http.close-now-and-then",
+    "Every fifth request ends its connection, and says so.",
+    (() => {
+      const counter = remembered(() => ({ seen: 0 }));
+      return onParcel(always, (parcel, call) => {
+        const state = counter(call);
+        state.seen += 1;
+        return state.seen % 5 === 0 ? parcelHeader("Connection", "close")(parcel) : parcel;
+      });
+    })(),
+  ),
+  variant(
+    "http.chunk-extensions",
+    "Chunks have extensions.",
+    wrap(
+      "deliver",
+      (next) => (parcel, call, delivery) =>
+        withBody(call)
+          ? deliverByHand(parcel, call, delivery, {
+              ...CHUNKED,
+              piece: (bytes, index) =>
+                Buffer.concat([
+                  Buffer.from(`${bytes.length.toString(16)};part="${index}; more"\r\n`),
+                  bytes,
+                  Buffer.from("\r\n"),
+                ]),
+            })
+          : next(parcel, call, delivery),
+    ),
+  ),
+  variant(
+    "http.trailers",
+    "Chunked bodies are followed by trailers.",
+    wrap(
+      "deliver",
+      (next) => (parcel, call, delivery) =>
+        withBody(call)
+          ? deliverByHand(parcel, call, delivery, {
+              ...CHUNKED,
+              headers: (own) => [...CHUNKED.headers(own), ["Trailer", "X-Checksum"]],
+              last: "0\r\nX-Checksum: none\r\n\r\n",
+            })
+          : next(parcel, call, delivery),
+    ),
+  ),
+  variant(
+    "http.chunk-size-in-capitals",
+    "Chunk sizes are hexadecimal in capitals, with zeros before them.",
+    wrap(
+      "deliver",
+      (next) => (parcel, call, delivery) =>
+        withBody(call)
+          ? deliverByHand(parcel, call, delivery, {
+              ...CHUNKED,
+              piece: (bytes) =>
+                Buffer.concat([
+                  Buffer.from(`00${bytes.length.toString(16).toUpperCase()}\r\n`),
+                  bytes,
+                  Buffer.from("\r\n"),
+                ]),
+            })
+          : next(parcel, call, delivery),
+    ),
+  ),
+  variant(
+    "http.gzip-unless-excluded",
+    "Whole bodies are gzip whenever the client does not exclude it.",
+    wrap(
+      "compress",
+      (next) => (bytes, call) =>
+        call.arrival.headers["accept-encoding"] === undefined && bytes.length > 0
+          ? { bytes: encodeAs("gzip", bytes), coding: "gzip" }
+          : next(bytes, call),
+    ),
+  ),
+  variant(
+    "http.never-compressed",
+    "Nothing is compressed.",
+    wrap("compress", () => (bytes) => ({ bytes })),
+  ),
+  variant(
+    "http.large-bodies-compressed",
+    "Only bodies of more than a kilobyte are compressed.",
+    wrap("compress", (next) => (bytes, call) => (bytes.length > 1_024 ? next(bytes, call) : { bytes })),
+  ),
+  variant(
+    "http.x-gzip",
+    "gzip is labelled by its old name.",
+    wrap("compress", (next) => (bytes, call) => {
+      const packed = next(bytes, call);
+      return packed.coding === undefined ? packed : { bytes: encodeAs("gzip", bytes), coding: "x-gzip" };
+    }),
+  ),
+];

@@ -1,0 +1,27 @@
+import type { Variant } from "../change.ts";
+import { ACCESS_VARIANTS } from "./access-variants.ts";
+import { CHAT_VARIANTS } from "./chat-variants.ts";
+import { CHUNK_VARIANTS } from "./chunk-variants.ts";
+import { ERROR_VARIANTS } from "./error-variants.ts";
+import { HTTP_VARIANTS } from "./http-variants.ts";
+import { JSON_VARIANTS } from "./json-variants.ts";
+import { LIMIT_VARIANTS } from "./limit-variants.ts";
+import { MESSAGES_VARIANTS } from "./messages-variants.ts";
+import { MODELS_VARIANTS } from "./models-variants.ts";
+import { STREAM_VARIANTS } from "./stream-variants.ts";
+import { TRANSFER_VARIANTS } from "./transfer-variants.ts";
+
+/** Every legal variant that can be switched on. */
+export const VARIANTS: readonly Variant[] = [
+  ...HTTP_VARIANTS,
+  ...TRANSFER_VARIANTS,
+  ...JSON_VARIANTS,
+  ...STREAM_VARIANTS,
+  ...CHUNK_VARIANTS,
+  ...CHAT_VARIANTS,
+  ...MESSAGES_VARIANTS,
+  ...ERROR_VARIANTS,
+  ...ACCESS_VARIANTS,
+  ...MODELS_VARIANTS,
+  ...LIMIT_VARIANTS,
+];

@@ -1,0 +1,62 @@
+import type { RowId } from "./ledger.ts";
+
+/** Why no check judges a row. */
+export interface Exclusion {
+  readonly row: RowId;
+  /**
+   * `client`: the row binds clients, so the harness itself is tested for it. `not-observable`: this interface does not show
+   * it. `outside`: it lies outside the interface.
+   */
+  readonly kind: "client" | "not-observable" | "outside";
+  readonly reason: string;
+  /** Test file that holds the row, for client rows. */
+  readonly test?: string;
+}
+
+const client = (row: RowId, test: string, reason: string): Exclusion => ({ row, kind: "client", reason, test });
+
+/** Rows without a check, each with its reason. A row that is neither checked nor here fails the build. */
+export const EXCLUSIONS: readonly Exclusion[] = [
+  client("CHAT-8", "test/dialects/readers.test.ts", "addresses are built from bases with and without a slash"),
+  client("MSG-12", "test/dialects/readers.test.ts", "a bare host gets /v1/messages, a base with /v1 keeps it once"),
+  client("MSG-13", "test/dialects/readers.test.ts", "text is gathered from text blocks only"),
+  client("STREAM-7", "test/dialects/event-stream.test.ts", "the same bytes cut at every place give the same events"),
+  client("ERR-STATUS-1", "test/dialects/classify.test.ts", "status decides, then the reason"),
+  client("ERR-BODY-4", "test/dialects/classify.test.ts", "a code in the body decides nothing"),
+  client("ERR-BODY-5", "test/dialects/classify.test.ts", "error bodies of any shape are survived"),
+  client("LIMIT-3", "test/checks/harness-rules.test.ts", "without limits in the target, limit checks are blocked"),
+  client("LIMIT-4", "test/checks/harness-rules.test.ts", "no verdict depends on headers that are optional"),
+  client("HIST-2", "test/checks/harness-rules.test.ts", "the record says that attempts may have no row"),
+  client("RETRY-12", "test/checks/harness-rules.test.ts", "first answers only: no retries, no redirects"),
+  client("CLIENT-1", "test/checks/harness-rules.test.ts", "an automatic model id is taken verbatim from the list"),
+  client("CLIENT-2", "test/checks/harness-rules.test.ts", "every POST has a JSON body and says so"),
+  client("CLIENT-3", "test/checks/harness-rules.test.ts", "exactly one Authorization header"),
+  client("CLIENT-4", "test/checks/harness-rules.test.ts", "the version header on every request to /messages"),
+  client("CLIENT-5", "test/checks/harness-rules.test.ts", "the list is fetched without a body"),
+  client("CLIENT-6", "test/checks/harness-rules.test.ts", "request ids are kept with the exchange"),
+  client("CLIENT-7", "test/checks/harness-rules.test.ts", "no system item inside messages, save in the probe of it"),
+  client("SEC-1", "test/cli/canary.test.ts", "canary keys are searched in all that is printed and written"),
+  client("SEC-2", "test/target/load-target.test.ts", "keys come by reference; literal ones are refused"),
+  client("RETRY-1", "test/load/retry-rules.test.ts", "waits as told"),
+  client("RETRY-2", "test/load/retry-rules.test.ts", "backoff with jitter and a bound where there is no usable hint"),
+  client("RETRY-3", "test/load/retry-rules.test.ts", "one attempt on bad credentials"),
+  client("RETRY-4", "test/load/retry-rules.test.ts", "one attempt on spending denials"),
+  client("RETRY-5", "test/load/retry-rules.test.ts", "one attempt on a used-up budget, whatever the hint"),
+  client("RETRY-6", "test/load/retry-rules.test.ts", "parallelism falls after a concurrency denial"),
+  client("RETRY-7", "test/load/retry-rules.test.ts", "a time-out is uncertain and not repeated"),
+  client("RETRY-8", "test/load/retry-rules.test.ts", "a retried stream is another generation"),
+  client("RETRY-9", "test/load/retry-rules.test.ts", "bounded attempts on 5xx"),
+  client("RETRY-10", "test/load/retry-rules.test.ts", "one attempt on an unknown model"),
+  client("RETRY-11", "test/load/retry-rules.test.ts", "numbers of retries are options with documented defaults"),
+  client("KEY-ONE-HOST", "test/cli/client.test.ts", "a redirect elsewhere gets no key"),
+  { row: "EVENT-1", kind: "outside", reason: "no events are shown; there is nothing to test" },
+  { row: "AUTH-7", kind: "outside", reason: "keys are made outside the interface and come from the target file" },
+  { row: "STATE-1", kind: "not-observable", reason: "states show only through the denials that errors.* judge" },
+  {
+    row: "SPEND-11",
+    kind: "not-observable",
+    reason: "bills of interrupted streams stand in a history without access here",
+  },
+  { row: "HIST-1", kind: "not-observable", reason: "the interface gives no access to the history" },
+  { row: "SEC-4", kind: "not-observable", reason: "a gateway's own logs cannot be seen from outside" },
+];

@@ -1,0 +1,110 @@
+import { describe, expect, test } from "vitest";
+import { contractInWords, readAs } from "../../src/checks/index.ts";
+import { conformTo, httpServer, targetOf } from "../support/judge.ts";
+
+/** A gateway that says everything in words of its own: its keys are `sk-test-…`, its reasons stand in the body. */
+function ownWords(status: number, type: string, message: string) {
+  return { status, body: JSON.stringify({ error: { message, type, param: null, code: String(status) } }) };
+}
+
+const CONTRACT = `
+contract:
+  reasonFrom: /error/type
+  actionHint: false
+  rows:
+    invalid_api_key: { reason: [token_not_found, no_token] }
+    model_not_found: { status: 400, reason: invalid_request_error }
+    quota_exceeded: { status: 422, reason: budget_exceeded, message: per day }
+    budget_exhausted: { status: 422, reason: budget_exceeded }
+`;
+
+const server = () =>
+  httpServer((request, body, response) => {
+    const key = /^Bearer sk-test-(\w+?)-0123456789abcdef$/.exec(request.headers.authorization ?? "")?.[1];
+    const model = body === "" ? "plain" : String((JSON.parse(body) as { model?: unknown }).model);
+    const { status, body: text } =
+      request.headers.authorization === undefined
+        ? ownWords(401, "no_token", "no key")
+        : key === undefined || key === "revoked"
+          ? ownWords(401, "token_not_found", "unknown key")
+          : key === "capped"
+            ? ownWords(422, "budget_exceeded", "budget per day exceeded")
+            : key === "childExhausted"
+              ? ownWords(422, "budget_exceeded", "budget exceeded")
+              : model === "nobody"
+                ? ownWords(400, "invalid_request_error", "unknown model")
+                : {
+                    status: 200,
+                    body: JSON.stringify(
+                      request.url?.endsWith("/models") === true
+                        ? { object: "list", data: [{ id: "plain", object: "model" }] }
+                        : {
+                            choices: [
+                              { index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" },
+                            ],
+                            usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+                          },
+                    ),
+                  };
+    response.writeHead(status, { "content-type": "application/json" }).end(text);
+  });
+
+describe("a gateway that says denials in its own words", () => {
+  const only = [
+    "auth.unknown-key[chat]",
+    "auth.missing-key[chat]",
+    "errors.model-not-found[chat,whole]",
+    "errors.quota-exceeded[chat,whole]",
+    "errors.budget-exhausted[chat,whole]",
+  ];
+  const statuses = async (more: string) => {
+    await using gateway = await server();
+    const results = await conformTo(targetOf(gateway.baseUrl, more), { only });
+    return Object.fromEntries(results.map(({ id, status, message }) => [id, { status, message }]));
+  };
+
+  const all = (status: string) => Object.fromEntries(only.map((id) => [id, expect.objectContaining({ status })]));
+
+  test("fails by the specification's words and passes by its contract's", async () => {
+    expect(await statuses("")).toEqual(all("fail"));
+    // The shown 402 has a number for its code, and this gateway a text: a warning, and none of the contract's business.
+    const warned = { "errors.quota-exceeded[chat,whole]": expect.objectContaining({ status: "warn" }) };
+    expect(await statuses(CONTRACT)).toEqual({ ...all("pass"), ...warned });
+  });
+
+  test("fails where it keeps its own contract neither", async () => {
+    const other = CONTRACT.replace("status: 400", "status: 410").replace("[token_not_found, no_token]", "no_token");
+    expect(await statuses(other)).toMatchObject({
+      "auth.unknown-key[chat]": { status: "fail", message: expect.stringContaining('"token_not_found"') },
+      "errors.model-not-found[chat,whole]": { status: "fail", message: expect.stringContaining("expected 410") },
+      "auth.missing-key[chat]": { status: "pass" },
+    });
+  });
+});
+
+test("denials that look alike are read as the first of them; a message tells them apart", () => {
+  const target = (rows: string) =>
+    targetOf("http://127.0.0.1:1/v1", `contract: { reasonFrom: /error/type, rows: ${rows} }`);
+  const alike = "{ quota_exceeded: { status: 422, reason: b }, budget_exhausted: { status: 422, reason: b } }";
+  const apart =
+    "{ quota_exceeded: { status: 422, reason: b, message: day }, budget_exhausted: { status: 422, reason: b } }";
+  expect(readAs(target(alike), "budget_exhausted")).toBe("quota_exceeded");
+  expect(readAs(target(apart), "budget_exhausted")).toBe("budget_exhausted");
+  expect(readAs(targetOf("http://127.0.0.1:1/v1"), "budget_exhausted")).toBe("budget_exhausted");
+});
+
+test("everything that a target expresses in its own way stands in words", () => {
+  expect(contractInWords(targetOf("http://127.0.0.1:1/v1"))).toEqual([]);
+  expect(
+    contractInWords(targetOf("http://127.0.0.1:1/v1", `${CONTRACT}headers: { reason: X-Why, action: X-Do }\n`)),
+  ).toEqual([
+    "reasons at /error/type",
+    "reasons in X-Why",
+    "action hints in X-Do",
+    "no action hints",
+    "invalid_api_key as token_not_found or no_token",
+    "model_not_found as 400 invalid_request_error",
+    'quota_exceeded as 422 budget_exceeded "per day"',
+    "budget_exhausted as 422 budget_exceeded",
+  ]);
+});

@@ -1,0 +1,97 @@
+import { describe, expect, test } from "vitest";
+import {
+  absent,
+  anArray,
+  anObject,
+  aString,
+  atLeast,
+  atMost,
+  callerError,
+  type Expectation,
+  filledString,
+  oneOf,
+  serverError,
+  show,
+  success,
+  that,
+  toExpectation,
+  tokenCounts,
+} from "../../src/checks/expectation.ts";
+
+describe("what is met, and what is not", () => {
+  test.each<[Expectation, met: readonly unknown[], broken: readonly unknown[]]>([
+    [absent, [undefined], [null, "", 0]],
+    [aString, ["", "x"], [undefined, 1, null, ["x"]]],
+    [filledString, ["x", " x "], ["", " ", "\n", undefined, 1, null]],
+    [anArray, [[], [1]], [{}, "", undefined, null]],
+    [anObject, [{}, { a: 1 }], [[], null, "", undefined, 1]],
+    [success, [200, 204, 299], [199, 300, "200", undefined, 100]],
+    [callerError, [400, 404, 499], [399, 500, "404", undefined]],
+    [serverError, [500, 503, 599], [499, 600, "500", undefined]],
+    [atLeast(2), [2, 3, 2.5], [1, 1.99, "2", undefined]],
+    [atMost(2), [2, 1, -1], [3, 2.01, "2", undefined]],
+    [oneOf(400, 422, null), [400, 422, null], [401, "400", undefined]],
+    [
+      tokenCounts,
+      [{ a: 0 }, { a: 3, b: "x" }, { a: "x", b: 1.5 }],
+      [{}, { a: -1 }, { a: "1" }, { a: Number.NaN }, { a: Number.POSITIVE_INFINITY }, [], null, 3, undefined],
+    ],
+  ])("%#", ({ test: meets }, met, broken) => {
+    for (const value of met) expect(meets(value), show(value)).toBe(true);
+    for (const value of broken) expect(meets(value), show(value)).toBe(false);
+  });
+
+  test("a plain value is to be equal to", () => {
+    const { test: meets, description } = toExpectation("x");
+    expect([meets("x"), meets("y"), meets(undefined), description]).toEqual([true, false, false, '"x"']);
+    expect(toExpectation(Number.NaN).test(Number.NaN)).toBe(true);
+    expect(toExpectation({ test: "no function", description: "x" }).test({})).toBe(false);
+    expect(toExpectation({ test: () => true }).description).toContain("{");
+    const own = that("anything", () => true);
+    expect(toExpectation(own)).toBe(own);
+  });
+});
+
+test("expectations have words", () => {
+  const all = [
+    absent,
+    aString,
+    filledString,
+    anArray,
+    anObject,
+    success,
+    callerError,
+    serverError,
+    tokenCounts,
+    atLeast(2),
+    atMost(3),
+    oneOf(1, "b"),
+  ];
+  expect(all.map(({ description }) => description)).toEqual([
+    "absent",
+    "a string",
+    "a non-empty string",
+    "an array",
+    "an object",
+    "2xx",
+    "4xx",
+    "5xx",
+    "an object with at least one count of zero or more",
+    "at least 2",
+    "at most 3",
+    '1 or "b"',
+  ]);
+});
+
+test("values in words", () => {
+  expect([undefined, null, 1, "a\n", { a: [1] }, Symbol.for("x")].map(show)).toEqual([
+    "absent",
+    "null",
+    "1",
+    '"a\\n"',
+    '{"a":[1]}',
+    "Symbol(x)",
+  ]);
+  expect(show("x".repeat(298))).toBe(`"${"x".repeat(298)}"`);
+  expect(show("x".repeat(299))).toBe(`"${"x".repeat(299)}… (301 characters)`);
+});

@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import { Answer } from "../../src/checks/index.ts";
+import { isAmbient, Undecided, Verdict } from "../../src/checks/verdict.ts";
+import { Recorder } from "../../src/http-recorder/index.ts";
+import { httpServer } from "../support/judge.ts";
+
+const RULES = { reasonHeader: "X-Service-Error-Code", actionHeader: "X-Service-Action" };
+const GOOD = '{"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}';
+
+/** What one request to a server that answers so comes to. */
+async function answerOf(status: number, body: string, headers: Record<string, string> = {}, cut = false) {
+  await using server = await httpServer((_request, _body, response) => {
+    response.writeHead(status, { "content-type": "application/json", ...headers });
+    if (!cut) return void response.end(body);
+    response.write(body.slice(0, 5), () => response.destroy());
+  });
+  await using recorder = new Recorder({ secrets: [] });
+  const exchange = await recorder.send({
+    method: "POST",
+    url: `${server.baseUrl}/chat/completions`,
+    headers: [["Content-Type", "application/json"]],
+    body: "{}",
+  });
+  const asked = { endpoint: "chat", mode: "whole", intent: "good", account: "main", inFlight: 1 } as const;
+  return new Answer(exchange, asked, RULES);
+}
+
+const reason = (value: string) => ({ "X-Service-Error-Code": value });
+
+describe("the good twin of a negative probe", () => {
+  test.each<[what: string, ambient: boolean, answer: () => Promise<Answer>]>([
+    ["a denial for the rate", true, () => answerOf(429, "{}", reason("rate_limit_exceeded"))],
+    ["a denial for concurrency", true, () => answerOf(429, "{}", reason("concurrency_limit_exceeded"))],
+    ["a provider's failure", true, () => answerOf(500, "{}")],
+    ["a reply that was cut off", true, () => answerOf(200, GOOD, { "content-length": "99" }, true)],
+    ["a refusal", false, () => answerOf(400, "{}", reason("invalid_request"))],
+    ["a spent budget", false, () => answerOf(429, "{}", reason("budget_exhausted"))],
+    ["an error in place of a reply", false, () => answerOf(200, '{"error":{"message":"no"}}')],
+  ])("%s: ambient %s", async (_what, ambient, ask) => {
+    const answer = await ask();
+    expect([answer.admitted, isAmbient(answer)]).toEqual([false, ambient]);
+    const thrown = (() => {
+      try {
+        new Verdict().assumeGood(answer);
+      } catch (error) {
+        return error as Undecided;
+      }
+      return undefined;
+    })();
+    expect(thrown).toBeInstanceOf(Undecided);
+    expect([thrown?.status, thrown?.message]).toEqual([
+      ambient ? "inconclusive" : "blocked",
+      `the same request with nothing wrong was not served: ${answer.summary}`,
+    ]);
+  });
+
+  test("one that was served says nothing", async () => {
+    const answer = await answerOf(200, GOOD);
+    const verdict = new Verdict();
+    verdict.assumeGood(answer);
+    verdict.assume(true, "all is well");
+    expect([verdict.findings, isAmbient(answer)]).toEqual([[], false]);
+  });
+});
+
+test("a finding holds what was seen, where, and in which exchange, and nothing that was not given", async () => {
+  const answer = await answerOf(200, GOOD);
+  const verdict = new Verdict();
+  verdict.must("CHAT-1", 1, 1, { in: answer, at: "/choices", because: "it is so" });
+  verdict.should("CHAT-5", 1, 2);
+  verdict.compat("COMPAT-USAGE", 1, 2);
+  verdict.observe("STREAM-5", 3);
+  const [must, should, compat, observed] = verdict.findings;
+  expect(must).toMatchObject({
+    outcome: "met",
+    weight: "fail",
+    pointer: "/choices",
+    exchange: answer.id,
+    note: "it is so",
+  });
+  expect(should).toMatchObject({ outcome: "broken", weight: "warn", expected: "2", observed: "1" });
+  expect([compat?.weight, compat?.outcome]).toEqual(["warn", "broken"]);
+  expect(Object.keys(observed ?? {}).sort()).toEqual(["layer", "level", "observed", "outcome", "row", "weight"]);
+  expect([observed?.outcome, observed?.weight]).toEqual(["observed", "none"]);
+  expect(() => verdict.assume(false, "the twin was served")).toThrow("not so: the twin was served");
+});

@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { judgeGateway } from "../../scripts/verify/judge-gateway.ts";
+import { instancesOf, suiteOf } from "../../src/checks/index.ts";
+import { FAULTS } from "../../src/reference-gateway/index.ts";
+import { CHECKS } from "../../suites/index.ts";
+import { DEFECTS } from "./defects.ts";
+
+const INSTANCES = new Map(CHECKS.flatMap(instancesOf).map((instance) => [instance.id, instance]));
+
+function instanceOf(id: string) {
+  const instance = INSTANCES.get(id);
+  if (instance === undefined) throw new Error(`no check ${id}`);
+  return instance;
+}
+
+describe.concurrent("every defect fails in the check and row it belongs to, and nowhere without it", () => {
+  it.each(DEFECTS)("%s: %s", async (fault, id, status, row) => {
+    const { results } = await judgeGateway({ faults: [fault], instances: [instanceOf(id)] });
+    expect(results).toMatchObject([{ id, status }]);
+    expect(results[0]?.violated).toContain(row);
+    expect(FAULTS.find(({ name }) => name === fault)?.rows).toContain(row);
+  });
+
+  it("the same checks pass on the gateway as it is", async () => {
+    const instances = [...new Set(DEFECTS.map(([, id]) => id))].map(instanceOf);
+    const { results } = await judgeGateway({ instances });
+    const bad = results.filter(({ status }) => status !== "pass" && status !== "observed");
+    expect(bad.map(({ id, status, message }) => `${id} ${status}: ${message}`)).toEqual([]);
+  });
+});
+
+it("the defects are spread over the suites", () => {
+  const suites = new Set(DEFECTS.map(([, id]) => suiteOf(id)));
+  expect([...suites].sort()).toEqual(
+    expect.arrayContaining([
+      "auth",
+      "chat",
+      "compat",
+      "errors",
+      "messages",
+      "models",
+      "robustness",
+      "service",
+      "streaming",
+    ]),
+  );
+  expect(DEFECTS.length).toBeGreaterThanOrEqual(40);
+});

@@ -1,0 +1,55 @@
+import { describe, expect, test } from "vitest";
+import { scoreBySet } from "../../src/checks/index.ts";
+import type { CheckResult, Finding } from "../../src/record/index.ts";
+import { LEDGER, REQUIREMENT_SET, rowsAfter } from "../../src/requirements/index.ts";
+
+const finding = (row: string, outcome: Finding["outcome"], weight: Finding["weight"]): Finding => ({
+  row,
+  level: "MUST",
+  layer: "specification",
+  outcome,
+  weight,
+  observed: "200",
+});
+const result = (status: CheckResult["status"], findings: Finding[]): CheckResult => ({
+  id: "auth.bearer",
+  check: "auth.bearer",
+  suite: "auth",
+  title: "t",
+  layer: "specification",
+  axes: {},
+  status,
+  rows: ["AUTH-1", "AUTH-2"],
+  violated: findings.filter(({ outcome }) => outcome === "broken").map(({ row }) => row),
+  message: "said",
+  findings,
+  attestations: [],
+  unblock: [],
+  exchanges: [],
+  durationMs: 1,
+});
+
+describe("requirement sets", () => {
+  test("the set in use has every row; an older one lacks what came later", () => {
+    expect(rowsAfter(REQUIREMENT_SET)).toEqual([]);
+    expect(rowsAfter(1, { "AUTH-2": 2, "AUTH-1": 3 })).toEqual(
+      LEDGER.map(({ id }) => id).filter((id) => id === "AUTH-1" || id === "AUTH-2"),
+    );
+    expect(rowsAfter(2, { "AUTH-2": 2, "AUTH-1": 3 })).toEqual(["AUTH-1"]);
+  });
+
+  test("a row that is not yet scored is shown and decides nothing", () => {
+    const failed = result("fail", [finding("AUTH-1", "met", "fail"), finding("AUTH-2", "broken", "fail")]);
+    const [scored] = scoreBySet([failed], ["AUTH-2"]);
+    expect(scored).toMatchObject({ status: "pass", violated: [] });
+    expect(scored?.findings[1]).toMatchObject({ outcome: "observed", weight: "none" });
+    expect(scored?.findings[1]?.note).toMatch(/not yet scored/);
+    expect(scoreBySet([result("fail", [finding("AUTH-2", "broken", "fail")])], ["AUTH-2"])[0]?.status).toBe("observed");
+    expect(scoreBySet([failed], ["AUTH-3"])).toEqual([failed]);
+  });
+
+  test("what was not judged stays as it was", () => {
+    const stuck = result("inconclusive", [finding("AUTH-2", "met", "fail")]);
+    expect(scoreBySet([stuck], ["AUTH-2"])[0]?.status).toBe("inconclusive");
+  });
+});

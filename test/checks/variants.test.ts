@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { judgeGateway } from "../../scripts/verify/judge-gateway.ts";
+import { instancesOf, suiteOf } from "../../src/checks/index.ts";
+import { VARIANTS } from "../../src/reference-gateway/index.ts";
+import { CHECKS } from "../../suites/index.ts";
+
+/** Checks that wait for nothing and use nothing up; `npm run prove` judges the rest too. */
+const INSTANCES = CHECKS.filter((check) => {
+  if (["limits", "retry-after", "spending"].includes(suiteOf(check.id))) return false;
+  return check.kind === "watch" || (check.alone === undefined && check.beside === undefined);
+}).flatMap(instancesOf);
+
+/** One of each kind of oddity; all of them are judged by `npm run prove`. */
+const ODD = [
+  "http.lower-case-headers",
+  "http.one-byte-chunks",
+  "http.connection-close",
+  "http.gzip-unless-excluded",
+  "http.padded-header-values",
+  "stream.crlf",
+  "stream.comments",
+  "stream.unknown-fields",
+  "stream.byte-order-mark",
+  "json.pretty",
+  "chat.more-fields",
+  "messages.more-fields",
+  "errors.code-null",
+  "models.many",
+  "models.odd-ids",
+  "http.slow-first-byte",
+  "messages.unknown-block-last",
+  "limits.paced-loosely",
+];
+
+describe.concurrent("sound but odd gateways are not blamed", () => {
+  it.each(ODD)("%s", { timeout: 240_000 }, async (name) => {
+    const variant = VARIANTS.find((known) => known.name === name);
+    if (variant === undefined) throw new Error(`no variant ${name}`);
+    const { results } = await judgeGateway({ variants: [name], instances: INSTANCES });
+    const blamed = results.filter(
+      ({ status, violated }) =>
+        !["pass", "observed", "not-applicable"].includes(status) &&
+        !(status === "warn" && violated.every((row) => variant.warns?.includes(row))),
+    );
+    expect(blamed.map(({ id, status, message }) => `${id} ${status}: ${message}`)).toEqual([]);
+  });
+});

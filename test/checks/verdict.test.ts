@@ -1,0 +1,115 @@
+import { describe, expect, test } from "vitest";
+import { defineCheck, instancesOf, oneOf, select, success, type Verdict } from "../../src/checks/index.ts";
+import { judge } from "../../src/checks/judge.ts";
+import { CHECKS } from "../../suites/index.ts";
+
+/** Judges an empty recording by a function under test. */
+function judged(decide: (verdict: Verdict) => void) {
+  const check = defineCheck({
+    id: "test.check",
+    title: "a check of the test",
+    covers: ["CHAT-1"],
+    explains: "",
+    cost: { requests: 0 },
+    probe: async () => null,
+    judge: (_recording, verdict) => decide(verdict),
+  });
+  const [instance] = instancesOf(check);
+  if (instance === undefined) throw new Error("no instance");
+  return judge(instance, null);
+}
+
+describe("what a judge says becomes a status", () => {
+  test.each<[status: string, decide: (verdict: Verdict) => void]>([
+    ["pass", (v) => v.must("CHAT-1", 200, success)],
+    ["fail", (v) => v.must("CHAT-1", 500, success)],
+    [
+      "fail",
+      (v) => {
+        v.should("CHAT-5", 500, 400);
+        v.must("CHAT-1", 500, success);
+      },
+    ],
+    ["warn", (v) => v.should("CHAT-5", 500, oneOf(400, 422))],
+    ["warn", (v) => v.compat("COMPAT-USAGE", 1, 2)],
+    ["observed", (v) => v.observe("STREAM-5", "anything")],
+    [
+      "pass",
+      (v) => {
+        v.observe("STREAM-5", "anything");
+        v.should("CHAT-5", 400, 400);
+      },
+    ],
+    [
+      "blocked",
+      (v) => {
+        v.must("CHAT-1", 500, success);
+        v.assume(false, "the twin was served");
+      },
+    ],
+    ["inconclusive", (v) => v.inconclusive("too little")],
+    ["not-applicable", (v) => v.notApplicable("not here")],
+    ["harness-error", () => undefined],
+    [
+      "harness-error",
+      () => {
+        throw new TypeError("a bug");
+      },
+    ],
+  ])("%s (%#)", (status, decide) => {
+    expect(judged(decide).status).toBe(status);
+  });
+
+  test("a failure names expectation, place and observation", () => {
+    const { message, findings } = judged((v) =>
+      v.must("CHAT-1", 500, success, { at: "status", because: "the plainest request" }),
+    );
+    expect(message).toBe("the plainest request: expected 2xx at status, got 500");
+    expect(findings[0]).toMatchObject({
+      row: "CHAT-1",
+      level: "MUST",
+      layer: "specification",
+      outcome: "broken",
+      expected: "2xx",
+      observed: "500",
+    });
+  });
+
+  test("an OPEN row can be observed and nothing else: the compiler refuses the rest", () => {
+    judged((v) => {
+      v.observe("STREAM-5", 1);
+      // @ts-expect-error an OPEN row is no demand
+      v.must("STREAM-5", 1, 2);
+      // @ts-expect-error nor an advice
+      v.should("AUTH-6", 1, 2);
+      // @ts-expect-error a SHOULD row cannot fail anybody
+      v.must("CHAT-5", 1, 2);
+      // @ts-expect-error a row that binds clients is no demand on a gateway's MUST list of another layer
+      v.compat("CHAT-1", 1, 2);
+    });
+  });
+});
+
+describe("selection", () => {
+  test("by suite, check, instance and row", () => {
+    expect(select(CHECKS, { suites: ["models"] }).length).toBeGreaterThan(2);
+    expect(select(CHECKS, { only: ["errors.key-revoked"] })).toHaveLength(4);
+    expect(select(CHECKS, { only: ["errors.key-revoked[messages,stream]"] }).map(({ id }) => id)).toEqual([
+      "errors.key-revoked[messages,stream]",
+    ]);
+    expect(select(CHECKS, { only: ["MSG-4"] }).every(({ check }) => check.covers.includes("MSG-4"))).toBe(true);
+  });
+
+  test.each([{ suites: ["modells"] }, { only: ["errors.key-revoke"] }, { suites: ["models"], only: ["chat.minimal"] }])(
+    "what matches nothing is an error with advice: %j",
+    (selection) => {
+      expect(() => select(CHECKS, selection)).toThrow(/there is no/);
+    },
+  );
+
+  test("ids are unique, and instances of a check are in a stable order", () => {
+    const ids = CHECKS.flatMap(instancesOf).map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(new Set(CHECKS.map(({ id }) => id)).size).toBe(CHECKS.length);
+  });
+});

@@ -1,0 +1,180 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { applyWaivers, fingerprintOf, loadWaivers, suggestWaivers } from "../../src/checks/index.ts";
+import type { CheckResult, Finding, Waiver } from "../../src/record/index.ts";
+import { temporaryFolder } from "../support/gauntlet.ts";
+
+const broken = (more: Partial<Finding> = {}): Finding => ({
+  row: "AUTH-3",
+  level: "MUST",
+  layer: "specification",
+  outcome: "broken",
+  weight: "fail",
+  expected: "401",
+  observed: "200",
+  pointer: "status",
+  ...more,
+});
+
+function result(id: string, status: CheckResult["status"], findings: Finding[] = []): CheckResult {
+  const check = id.replace(/\[.*/, "");
+  return {
+    id,
+    check,
+    suite: "auth",
+    title: "A key that was never issued is denied",
+    layer: "specification",
+    axes: {},
+    status,
+    rows: ["AUTH-3"],
+    violated: findings.map(({ row }) => row),
+    message: "expected 401 at status, got 200",
+    findings,
+    attestations: [],
+    unblock: [],
+    exchanges: [],
+    durationMs: 1,
+  };
+}
+
+const failing = result("auth.unknown-key[chat]", "fail", [broken()]);
+const waiver: Waiver = {
+  check: failing.id,
+  reason: "the old edge lets them in until it is gone",
+  owner: "edge team",
+  expires: "2030-06-30",
+  fingerprint: fingerprintOf(failing),
+  place: "waivers.yaml:3",
+};
+const context = { today: "2030-06-30", known: [failing.id, "auth.unknown-key[messages]"] };
+const breachesOf = (results: CheckResult[], waivers: Waiver[], today = context.today) =>
+  applyWaivers(results, waivers, { ...context, today }).breaches;
+
+describe("a waiver", () => {
+  test("is an overlay: the failure stays a failure, with its reason, owner and day", () => {
+    const { results, breaches } = applyWaivers([failing], [waiver], context);
+    expect(breaches).toEqual([]);
+    expect(results).toEqual([
+      { ...failing, waived: { reason: waiver.reason, owner: "edge team", expires: "2030-06-30" } },
+    ]);
+  });
+
+  test("covers one instance only", () => {
+    const other = { ...failing, id: "auth.unknown-key[messages]" };
+    expect(applyWaivers([other], [waiver], context).results).toEqual([other]);
+  });
+
+  test.each<[what: string, kind: string, results: CheckResult[], waiver: Waiver, today: string]>([
+    ["past its day", "expired", [failing], waiver, "2030-07-01"],
+    ["past its day, of a check that is not run", "expired", [], waiver, "2030-07-01"],
+    ["of what passes now", "stale", [result(failing.id, "pass")], waiver, context.today],
+    ["of what only warns now", "stale", [result(failing.id, "warn")], waiver, context.today],
+    ["of no check there is", "unmatched", [failing], { ...waiver, check: "auth.unknown-keys[chat]" }, context.today],
+    [
+      "of another status",
+      "differently-failing",
+      [result(failing.id, "fail", [broken({ observed: "500" })])],
+      waiver,
+      context.today,
+    ],
+    [
+      "of other rows",
+      "differently-failing",
+      [result(failing.id, "fail", [broken(), broken({ row: "STREAM-2" })])],
+      waiver,
+      context.today,
+    ],
+  ])("%s is %s, names its place and covers nothing", (_what, kind, results, given, today) => {
+    const applied = applyWaivers(results, [given], { ...context, today });
+    expect(applied.breaches).toMatchObject([{ kind, check: given.check }]);
+    expect(applied.breaches[0]?.text).toMatch(/^waivers\.yaml:3: /);
+    expect(applied.results.filter(({ waived }) => waived !== undefined)).toEqual([]);
+  });
+
+  test.each(["blocked", "inconclusive", "not-applicable", "harness-error"] as const)(
+    "of a check that came out %s is neither used nor stale",
+    (status) => expect(breachesOf([result(failing.id, status)], [waiver])).toEqual([]),
+  );
+
+  test("of a check that this run does not hold is left alone", () => expect(breachesOf([], [waiver])).toEqual([]));
+});
+
+describe("a fingerprint", () => {
+  const of = (...findings: Finding[]) => fingerprintOf({ check: "auth.unknown-key", findings });
+
+  test.each<[what: string, one: Finding, other: Finding]>([
+    ["counts", broken({ pointer: "/n", observed: "3" }), broken({ pointer: "/n", observed: "17" })],
+    [
+      "texts",
+      broken({ pointer: "/m", observed: '"id gx1, Nov 3"' }),
+      broken({ pointer: "/m", observed: '"id gx2, Nov 4"' }),
+    ],
+    ["notes", broken({ note: "200 after 3 ms" }), broken({ note: "200 after 9 ms" })],
+    ["exchanges", broken({ exchange: "x00001" }), broken({ exchange: "x00777" })],
+  ])("is the same for other %s", (_what, one, other) => expect(of(one)).toBe(of(other)));
+
+  test.each<[what: string, one: Finding, other: Finding]>([
+    ["status", broken(), broken({ observed: "403" })],
+    ["named reason", broken({ observed: '"key_revoked"' }), broken({ observed: '"quota_exceeded"' })],
+    ["row", broken(), broken({ row: "AUTH-2" })],
+    ["place", broken({ pointer: "/a" }), broken({ pointer: "/b" })],
+    ["absence", broken({ pointer: "reason", observed: "absent" }), broken({ pointer: "reason", observed: '"x"' })],
+  ])("is another one for another %s", (_what, one, other) => expect(of(one)).not.toBe(of(other)));
+
+  test("does not count how often or in which order something was seen, or what only warned", () => {
+    const second = broken({ row: "AUTH-2" });
+    const warning = broken({ row: "AUTH-5", weight: "warn" });
+    expect(of(broken(), second, warning, broken())).toBe(of(second, broken()));
+  });
+});
+
+describe("the file", () => {
+  const load = (text: string) => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, "waivers.yaml");
+    writeFileSync(file, text);
+    return loadWaivers(file);
+  };
+  const entry = (more: string) =>
+    `waivers:\n  - checks: ["auth.unknown-key[chat]"]\n    reason: r\n    owner: o\n    expires: 2030-01-31\n    fingerprint: 0123456789ab\n${more}`;
+
+  test("has a place for every instance", () => {
+    expect(load(entry(""))).toMatchObject([
+      { check: "auth.unknown-key[chat]", reason: "r", owner: "o", place: expect.stringMatching(/waivers\.yaml:2$/) },
+    ]);
+  });
+
+  test.each<[what: string, text: string, says: RegExp]>([
+    [
+      "an empty reason",
+      entry("").replace("reason: r", 'reason: " "'),
+      /:3:5 \(waivers\.0\.reason\): must not be empty/,
+    ],
+    ["no owner", entry("").replace("    owner: o\n", ""), /\(waivers\.0\.owner\): is missing/],
+    ["a day that is none", entry("").replace("2030-01-31", "2030-02-31"), /:5:5 \(waivers\.0\.expires\)/],
+    ["an unknown field", entry("    until: never\n"), /:7:5 .*unknown field "until"/],
+    ["a fingerprint that is none", entry("").replace("0123456789ab", "xyz"), /twelve digits/],
+    [
+      "an instance that is waived twice",
+      `${entry("")}${entry("").replace("waivers:\n", "")}`,
+      /:7.*is waived twice, first at .*:2/,
+    ],
+    ["no YAML", "waivers: [", /not valid YAML/],
+  ])("with %s is refused at its line", (_what, text, says) => expect(() => load(text)).toThrow(says));
+
+  test("that is suggested is refused until reason and owner are filled in, and then covers what it was made for", () => {
+    const hostile = { ...failing, message: "got\n- evil: [\u2028\u0007" };
+    const text = suggestWaivers([hostile, result("auth.bearer[chat]", "pass")], Date.UTC(2030, 5, 1));
+    expect(parse(text)).toEqual({
+      waivers: [
+        { checks: [failing.id], reason: "", owner: "", expires: "2030-07-01", fingerprint: waiver.fingerprint },
+      ],
+    });
+    expect(() => load(text)).toThrow(/reason[\s\S]*owner/);
+    const filled = load(text.replaceAll('""', "known"));
+    expect(applyWaivers([failing], filled, context).breaches).toEqual([]);
+    expect(applyWaivers([failing], filled, context).results[0]?.waived?.owner).toBe("known");
+  });
+});

@@ -1,0 +1,125 @@
+import { describe, expect, test } from "vitest";
+import { fixedWindow } from "../../src/reference-gateway/limits/fixed-window.ts";
+import { paced } from "../../src/reference-gateway/limits/paced.ts";
+import type { RateLimiter } from "../../src/reference-gateway/limits/rate-limiter.ts";
+import { slidingLog } from "../../src/reference-gateway/limits/sliding-log.ts";
+import { Slots } from "../../src/reference-gateway/limits/slots.ts";
+import { tokenBucket } from "../../src/reference-gateway/limits/token-bucket.ts";
+
+const S = 1_000_000;
+
+/** Sends one request at each time, in seconds. @returns for each: "ok", or the seconds it would have to wait. */
+function send(limiter: RateLimiter, times: readonly number[]): (string | number)[] {
+  return times.map((seconds) => {
+    const waitUs = limiter.waitUs(seconds * S);
+    if (waitUs > 0) return Math.round((waitUs / S) * 1_000) / 1_000;
+    limiter.count(seconds * S);
+    return "ok";
+  });
+}
+
+const times = (count: number, seconds: number) => Array.from({ length: count }, () => seconds);
+
+describe("sliding log", () => {
+  test.each([
+    ["admits up to the limit", [0, 10, 20, 30], ["ok", "ok", "ok", 30]],
+    [
+      "frees each place a minute after it was taken",
+      [0, 10, 20, 59.9, 60, 60, 70],
+      ["ok", "ok", "ok", 0.1, "ok", 10, "ok"],
+    ],
+    ["starts afresh after a quiet minute", [0, 0, 0, 61, 61, 61, 61], ["ok", "ok", "ok", "ok", "ok", "ok", 60]],
+  ])("%s", (_name, at, expected) => {
+    expect(send(slidingLog(3), at)).toEqual(expected);
+  });
+
+  test("never holds more than the limit in any minute", () => {
+    const limiter = slidingLog(50);
+    const admitted: number[] = [];
+    for (let at = 0; at < 300; at += 0.31) if (send(limiter, [at])[0] === "ok") admitted.push(at);
+    const worst = Math.max(...admitted.map((start) => admitted.filter((at) => at >= start && at < start + 60).length));
+    expect(worst).toBe(50);
+    expect(admitted.length).toBe(250);
+  });
+});
+
+describe("fixed window", () => {
+  test.each([
+    ["starts afresh at its edge", [50, 50, 50, 50, 60, 60, 60, 60], ["ok", "ok", "ok", 10, "ok", "ok", "ok", 60]],
+    ["counts from the edge, not from the first request", [30, 59, 59.5, 59.75], ["ok", "ok", "ok", 0.25]],
+  ])("%s", (_name, at, expected) => {
+    expect(send(fixedWindow(3), at)).toEqual(expected);
+  });
+
+  test("its windows begin at the origin", () => {
+    expect(send(fixedWindow(1, 15 * S), [20, 74, 75])).toEqual(["ok", 1, "ok"]);
+  });
+});
+
+describe("token bucket", () => {
+  test("lets the burst through and refills evenly", () => {
+    expect(send(tokenBucket(60, 3), [...times(4, 0), 0.5, 1, 1])).toEqual(["ok", "ok", "ok", 1, 0.5, "ok", 1]);
+  });
+
+  test("holds no more than the burst after a long rest", () => {
+    expect(send(tokenBucket(60, 2), times(3, 600))).toEqual(["ok", "ok", 1]);
+  });
+
+  test("takes the limit for the burst when none is given, and never more", () => {
+    expect(tokenBucket(5).remaining(0)).toBe(5);
+    expect(tokenBucket(5, 50).remaining(0)).toBe(5);
+  });
+});
+
+describe("paced", () => {
+  test("lets one request through per interval", () => {
+    expect(send(paced(60, 0), [0, 0.5, 1, 1.2, 2])).toEqual(["ok", 0.5, "ok", 0.8, "ok"]);
+  });
+
+  test("takes requests that are early by less than the tolerance", () => {
+    expect(send(paced(60, 50_000), [0, 0.96, 1.92, 2.88])).toEqual(["ok", "ok", 0.03, "ok"]);
+  });
+
+  test("saves nothing up", () => {
+    expect(send(paced(60, 0), [0, 600, 600])).toEqual(["ok", "ok", 1]);
+  });
+});
+
+describe.each([
+  ["sliding log", () => slidingLog(20)],
+  ["fixed window", () => fixedWindow(20)],
+  ["token bucket", () => tokenBucket(20, 5)],
+  ["paced", () => paced(20)],
+])("%s", (_name, make) => {
+  test("admits a request that waited exactly as long as it was told", () => {
+    const limiter = make();
+    let at = 0;
+    for (let turn = 0; turn < 100; turn += 1) {
+      const waitUs = limiter.waitUs(at);
+      expect(limiter.waitUs(at + waitUs)).toBe(0);
+      at += waitUs;
+      limiter.count(at);
+    }
+  });
+
+  test("tells a remaining count that is true", () => {
+    const limiter = make();
+    const remaining = limiter.remaining(0);
+    for (let turn = 0; turn < remaining; turn += 1) {
+      expect(limiter.waitUs(0)).toBe(0);
+      limiter.count(0);
+    }
+    expect(limiter.remaining(0)).toBe(0);
+    expect(limiter.waitUs(0)).toBeGreaterThan(0);
+  });
+});
+
+test("slots are given back once, however often they are released", () => {
+  const slots = new Slots(2);
+  const first = slots.take(5 * S);
+  slots.take(3 * S);
+  expect([slots.full, slots.held, slots.earliestEndUs()]).toEqual([true, 2, 3 * S]);
+  first.release();
+  first.release();
+  expect([slots.full, slots.held, slots.peak]).toEqual([false, 1, 2]);
+});

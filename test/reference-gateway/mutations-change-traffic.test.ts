@@ -1,0 +1,170 @@
+import { describe, expect, test } from "vitest";
+import { FAULTS, type Fault, type GatewayOptions } from "../../src/reference-gateway/index.ts";
+import { startFixture } from "./support/gateway-fixture.ts";
+import { PROBES, type Seen } from "./support/probes.ts";
+
+type ProbeName = keyof typeof PROBES;
+
+/** Where a defect of each area shows. */
+const SHOWN_BY: Readonly<Record<string, readonly ProbeName[]>> = {
+  base: ["paths"],
+  auth: ["keys"],
+  security: ["keys", "denials", "chat", "upstream", "models"],
+  models: ["models"],
+  chat: ["chat", "bodies"],
+  messages: ["messages"],
+  body: ["bodies"],
+  stream: ["streams", "pace", "upstream"],
+  text: ["streams"],
+  denial: ["denials", "limits"],
+  upstream: ["upstream"],
+  rate: ["rate"],
+  "retry-after": ["limits", "chat"],
+  "rate-headers": ["limits"],
+  slots: ["slots"],
+  spend: ["money"],
+  charge: ["charges"],
+  protocol: ["protocol"],
+  compat: ["streams", "chat", "messages"],
+  tools: ["tools"],
+  load: [],
+};
+
+/** Defects that another probe shows than those of their area. */
+const SHOWN_BY_OTHER: Readonly<Record<string, readonly ProbeName[]>> = {
+  "load.hints-herd": ["limits"],
+  "load.world-stops": ["patience"],
+  "load.short-stops": ["patience"],
+  "stream.cut-after-a-second": ["lasting"],
+  "stream.ends-quietly-after-a-second": ["lasting"],
+  "slots.freed-during-stream": ["lasting"],
+  "slots.freed-after-a-second": ["lasting"],
+  "charge.long-streams-free": ["lasting"],
+  "load.tiers-mixed-up": ["limits"],
+};
+
+/** What only a whole scenario shows; the kill matrix has the check that sees it. */
+const SHOWN_BY_CHECKS: readonly string[] = [
+  "auth.list-to-browsers-without-key",
+  "auth.unknown-200-after-expect",
+  "auth.unknown-in-chunks-500",
+  "body.chunks-refused",
+  "body.empty-object-500",
+  "body.spaces-refused",
+  "body.surrogates-refused",
+  "charge.conversations-free",
+  "charge.cut-replies-free",
+  "chat.cache-ignores-case",
+  "load.unknown-model-503-when-full",
+  "messages.empty-system-500",
+  "messages.output-limit-of-one-turn-only",
+  "messages.system-lines-refused",
+  "messages.version-refused-on-streams",
+  "models.dead-entry-for-second-key",
+  "models.not-listed-for-second-key",
+  "models.null-without-balance",
+  "models.unknown-beyond-ascii-500",
+  "rate.conversations-free",
+  "rate.emptied-by-denials",
+  "rate.growth-as-starter",
+  "rate.growth-at-six-tenths",
+  "rate.per-client",
+  "rate.scale-as-growth",
+  "rate.starter-a-third",
+  "rate.starter-as-growth",
+  "rate.streams-by-quarter-minute",
+  "slots.abandoned-free-two",
+  "slots.failed-free-two",
+  "slots.freed-during-second-keys-streams",
+  "slots.freed-during-slow-streams",
+  "slots.growth-as-starter",
+  "slots.leaked-by-output-limit",
+  "slots.leaked-by-streams-left-late",
+  "slots.reused-connections-take-two",
+  "slots.scale-as-growth",
+  "slots.whole-freed-after-a-second",
+  "spend.cap-forgotten-after-a-while",
+  "spend.children-share-a-pot",
+  "stream.buffered-beyond-ascii",
+  "stream.forced-by-slow-model",
+  "stream.forced-by-slow-model-on-messages",
+];
+
+const OPTIONS: Partial<Record<ProbeName, GatewayOptions>> = {
+  many: { limits: { rpm: 1_000_000, inFlight: 30 } },
+  lasting: { slowMs: 1_300 },
+};
+
+const clean = new Map<ProbeName, Promise<readonly Seen[]>>();
+
+async function seenBy(name: ProbeName, faults: readonly string[]): Promise<readonly Seen[]> {
+  await using fixture = await startFixture({
+    faults,
+    limits: { rpm: 1_000_000, inFlight: 1_000 },
+    bodyLimitBytes: 65_536,
+    ...OPTIONS[name],
+  });
+  return await PROBES[name](fixture);
+}
+
+/** @returns true when the defect changes what at least one of its probes sees. */
+async function shows({ name, area, needsLoad }: Fault): Promise<boolean> {
+  for (const probe of [
+    ...(SHOWN_BY_OTHER[name] ?? SHOWN_BY[area] ?? []),
+    ...(needsLoad === true ? (["many"] as const) : []),
+  ]) {
+    const expected = clean.get(probe) ?? seenBy(probe, []);
+    clean.set(probe, expected);
+    const seen = await seenBy(probe, [name]);
+    if (JSON.stringify(seen) !== JSON.stringify(await expected)) return true;
+  }
+  return false;
+}
+
+describe("without a defect", () => {
+  test.each((Object.keys(PROBES) as ProbeName[]).filter((name) => name !== "patience"))(
+    "%s sees the same every time",
+    { timeout: 60_000 },
+    async (probe) => {
+      expect(await seenBy(probe, [])).toEqual(await seenBy(probe, []));
+    },
+  );
+});
+
+/**
+ * Every defect takes minutes, so a plain run takes every ninth of them, and fewer where holding slots and waiting make
+ * a probe slow. `GATEWAY_FAULTS=.` takes all, another pattern those whose names it fits.
+ */
+const SLOW_AREAS = ["load", "slots", "rate", "stream", "charge"];
+const only = process.env["GATEWAY_FAULTS"];
+const chosen = FAULTS.filter(({ name }) => !SHOWN_BY_CHECKS.includes(name)).filter(({ name, area }, index) =>
+  only === undefined ? index % (SLOW_AREAS.includes(area) ? 45 : 9) === 0 : new RegExp(only).test(name),
+);
+
+describe("a defect changes the traffic", () => {
+  test.each(chosen)("$name", { timeout: 90_000 }, async (fault) => {
+    expect(await shows(fault)).toBe(true);
+  });
+});
+
+test("every defect says what it breaks, under a name of its own", () => {
+  expect(new Set(FAULTS.map(({ name }) => name)).size).toBe(FAULTS.length);
+  for (const { name, area, rows, summary } of FAULTS) {
+    expect(name).toMatch(/^[a-z-]+\.[a-z0-9-]+$/);
+    expect(name.startsWith(`${area}.`)).toBe(true);
+    expect(summary).toMatch(/^\S.*\.$/);
+    expect(rows.length).toBeGreaterThan(0);
+    for (const row of rows) expect(row).toMatch(/^([A-Z0-9]+(-[A-Z0-9]+)+|(protocol|compat):[a-z0-9-]+)$/);
+  }
+});
+
+test("every defect starts and serves", { timeout: 60_000 }, async () => {
+  await using fixture = await startFixture({ limits: { rpm: 1_000_000, inFlight: 1_000 } });
+  const unserved: string[] = [];
+  for (const { name } of FAULTS) {
+    await fixture.admin("PUT", "/faults", { enabled: [name] });
+    const { status, end } = await fixture.ask({ path: "/models", idleMs: 300 });
+    if (status !== 200 || end !== "complete") unserved.push(name);
+  }
+  expect(unserved).toEqual(["base.no-models", "base.list-redirects", "models.304"]);
+});

@@ -1,0 +1,48 @@
+import {
+  type Gateway,
+  type GatewayOptions,
+  type ReadyLine,
+  startGateway,
+} from "../../../src/reference-gateway/index.ts";
+import { type Asked, ask, type Reply } from "./client.ts";
+
+/** Providers that answer in milliseconds. */
+export const QUICK = { pieces: 8, paceMs: 4, slowMs: 120, upstreamTimeoutMs: 40 } as const satisfies GatewayOptions;
+
+export interface Fixture extends AsyncDisposable {
+  readonly gateway: Gateway;
+  readonly ready: ReadyLine;
+  /** With the valid key unless told otherwise; `key: ""` sends none. */
+  ask(asked: Asked): Promise<Reply>;
+  chat(body?: object, asked?: Partial<Asked>): Promise<Reply>;
+  messages(body?: object, asked?: Partial<Asked>): Promise<Reply>;
+  /** One request to the admin interface. @returns the parsed body. */
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are compared with literals, member by member
+  admin(method: string, path: string, body?: unknown): Promise<any>;
+}
+
+export const CHAT = { model: "echo-fast", messages: [{ role: "user", content: "Say hello" }] };
+export const MESSAGES = { ...CHAT, max_tokens: 64 };
+
+/** A gateway of the test's own, with quick providers. */
+export async function startFixture(options: GatewayOptions = {}): Promise<Fixture> {
+  const gateway = await startGateway({ ...QUICK, ...options });
+  const { ready } = gateway;
+  const send = (asked: Asked) => {
+    const key = asked.key ?? ready.keys.valid;
+    return ask(ready.baseUrl, { ...asked, key: key === "" ? undefined : key });
+  };
+  return {
+    gateway,
+    ready,
+    ask: send,
+    chat: (body, asked) => send({ path: "/chat/completions", body: { ...CHAT, ...body }, ...asked }),
+    messages: (body, asked) => send({ path: "/messages", body: { ...MESSAGES, ...body }, ...asked }),
+    async admin(method, path, body) {
+      const reply = await ask(ready.adminUrl, { method, path, key: ready.adminToken, body });
+      if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${reply.bytes.toString()}`);
+      return reply.bytes.length === 0 ? undefined : JSON.parse(reply.bytes.toString());
+    },
+    [Symbol.asyncDispose]: () => gateway.destroy(),
+  };
+}

@@ -1,0 +1,37 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readMatrix } from "../../scripts/verify/write-pages.ts";
+import { readRun } from "../../src/record/index.ts";
+import { EXCLUSIONS, LEDGER } from "../../src/requirements/index.ts";
+import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
+
+test("a real run states every requirement, and each check those that it covers", { timeout: 400_000 }, async () => {
+  using folder = temporaryFolder();
+  const out = join(folder.path, "run");
+  const done = await gauntlet(["conform", "--target", "embedded", "--out", out]);
+  expect(done.stdout).toContain("PASS");
+  const { checks } = readRun(out).record;
+
+  // By requirement: a check or a reason why there is none.
+  const stated = new Set(checks.flatMap(({ findings }) => findings.map(({ row }) => row)));
+  const excluded = new Set<string>(EXCLUSIONS.map(({ row }) => row));
+  expect(LEDGER.map(({ id }) => id).filter((id) => !stated.has(id) && !excluded.has(id))).toEqual([]);
+
+  // By check: what it covers it states here, or stated about a mutation that breaks it; and it states nothing else.
+  const broken = new Map<string, Set<string>>();
+  for (const { killers } of readMatrix().kills)
+    for (const [check, rows] of Object.entries(killers))
+      broken.set(check, new Set([...(broken.get(check) ?? []), ...rows]));
+  const unstated: string[] = [];
+  const uncovered: string[] = [];
+  for (const check of new Set(checks.map((result) => result.check))) {
+    const own = checks.filter((result) => result.check === check);
+    const said = new Set(own.flatMap(({ findings }) => findings.map(({ row }) => row)));
+    const covers = new Set(own.flatMap(({ rows }) => rows));
+    const known = new Set([...said, ...(broken.get(check) ?? [])]);
+    const isJudged = own.some(({ status }) => status !== "not-applicable");
+    if (isJudged) unstated.push(...[...covers].filter((row) => !known.has(row)).map((row) => `${check} ${row}`));
+    uncovered.push(...[...said].filter((row) => !covers.has(row)).map((row) => `${check} ${row}`));
+  }
+  expect({ unstated, uncovered }).toEqual({ unstated: [], uncovered: [] });
+});
