@@ -17,7 +17,7 @@ function clientAgain(record: RunRecord, id: string): string {
   return ["gauntlet client --scenario", shellWord(id.replace(/^client\./, "")), "--", ...words].join(" ");
 }
 
-/** Faults and variants of the embedded gateway: without them it would be another gateway. */
+/** Mutations and variants of the embedded gateway: without them it would be another gateway. */
 export function embeddedSwitches(record: RunRecord): string[] {
   const configuration = record.configuration.value;
   if (record.target.source !== "embedded" || typeof configuration !== "object" || configuration === null) return [];
@@ -26,7 +26,7 @@ export function embeddedSwitches(record: RunRecord): string[] {
     const values = named[name];
     return Array.isArray(values) ? values.flatMap((value) => [option, shellWord(String(value))]) : [];
   };
-  return [...list("faults", "--fault"), ...list("variants", "--variant")];
+  return [...list("mutations", "--mutation"), ...list("variants", "--variant")];
 }
 
 export function shellWord(text: string): string {

@@ -33,7 +33,7 @@ try {
     arrivals: { kind: "constant", ratePerS: 200, durationS: 0.2 },
     mix: ["chat", "messages"].flatMap((dialect) => [{ dialect }, { dialect, stream: true }]),
   });
-  await main(["gateway", "--list-faults"]);
+  await main(["gateway", "--list-mutations"]);
   await main(["conform", "models", "--target", target, "--dry-run"]);
   await main(["load", workload, "--target", target, "--out", join(folder, "run")]);
 } finally {

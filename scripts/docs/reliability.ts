@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** What `npm run prove:adversary -- --write` found, on the machine that it last ran on. */
+/** What `npm run verify:adversary -- --write` found, on the machine that it last ran on. */
 export interface Reliability {
   readonly adversary: {
     readonly behaviours: number;

@@ -2,7 +2,7 @@
  * Every hostile behaviour against every command that talks to a gateway, keys that must show nowhere, runs that are killed at
  * random moments, and many random inputs for every reader:
  *
- *     npm run prove:adversary [-- --only REGEX] [--command NAME] [--workers 3] [--kills 200] [--inputs 1000] [--all] [--no-canaries] [--write]
+ *     npm run verify:adversary [-- --only REGEX] [--command NAME] [--workers 3] [--kills 200] [--inputs 1000] [--all] [--no-canaries] [--write]
  *
  * Prints how many cases there were and how many survived; with `--write` renews docs/reliability.json.
  */

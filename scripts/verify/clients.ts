@@ -1,7 +1,7 @@
 // Real clients against the reference gateway, and through every scenario of `gauntlet client`; writes the tables of
 // docs/clients.md.
 //
-//   npm run build && npm run prove:clients [-- FOLDER]     FOLDER keeps the installed SDKs; default: a temporary one
+//   npm run build && npm run verify:clients [-- FOLDER]     FOLDER keeps the installed SDKs; default: a temporary one
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,8 +24,8 @@ const PYPI = ["openai==3.52.0", "anthropic==2.11.0"];
 
 const PAGE = fileURLToPath(new URL("../../docs/clients.md", import.meta.url));
 const [given] = process.argv.slice(2);
-const folder = given ?? mkdtempSync(join(tmpdir(), "gauntlet-prove-clients-"));
-const faults: string[] = [];
+const folder = given ?? mkdtempSync(join(tmpdir(), "gauntlet-verify-clients-"));
+const problems: string[] = [];
 
 function run(program: string, ...args: string[]): void {
   const { status, error } = spawnSync(program, args, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
@@ -82,7 +82,7 @@ async function completions(): Promise<number> {
     for (const { what, got: value } of wrong) {
       const found = got.find((fact) => fact.what === what);
       console.log(`     ${what}: wanted ${JSON.stringify(value)}, got ${JSON.stringify(found?.got)}`);
-      faults.push(`${name}: ${what}`);
+      problems.push(`${name}: ${what}`);
     }
     if (stderr !== "" && wrong.length > 0) console.log(stderr.slice(-1_000));
   }
@@ -140,7 +140,7 @@ async function settled(name: string, program: string, first: CheckResult, runs: 
   const otherwise = checks.filter(({ status }) => status !== wanted && status !== "inconclusive");
   const told = `${name}: ${scenario} was ${wanted} in ${asKnown.length} of ${RUNS} runs; at first ${first.status}: ${first.message}`;
   console.log(told);
-  if (otherwise.length >= Math.max(1, asKnown.length)) faults.push(told);
+  if (otherwise.length >= Math.max(1, asKnown.length)) problems.push(told);
   else if (asKnown.length === 0) undecided.push(told);
   return asKnown[0] ?? first;
 }
@@ -148,7 +148,7 @@ async function settled(name: string, program: string, first: CheckResult, runs: 
 /** What every SDK does in every scenario. */
 async function conduct(): Promise<Map<string, readonly CheckResult[]>> {
   const found = new Map<string, readonly CheckResult[]>();
-  const runs = mkdtempSync(join(tmpdir(), "gauntlet-prove-clients-runs-"));
+  const runs = mkdtempSync(join(tmpdir(), "gauntlet-verify-clients-runs-"));
   for (const { name, program } of SDKS) {
     const out = join(runs, program);
     const done = await gauntlet(["client", "--jobs", "2", "--out", out, "--", ...commandOf(program)]);
@@ -190,17 +190,17 @@ function writePage(found: ReadonlyMap<string, readonly CheckResult[]>): void {
   writeFileSync(PAGE, `${page.slice(0, before)}\n\n${tables}\n\n${page.slice(after)}`);
 }
 
-const MARKS = { begin: "<!-- written by npm run prove:clients -->", end: "<!-- to here -->" };
+const MARKS = { begin: "<!-- written by npm run verify:clients -->", end: "<!-- to here -->" };
 
 install();
 const facts = await completions();
 const found = await conduct();
 writePage(found);
-if (inDoubt > MOST_IN_DOUBT) faults.push(`${inDoubt} scenarios were in doubt, and ${MOST_IN_DOUBT} may be`);
+if (inDoubt > MOST_IN_DOUBT) problems.push(`${inDoubt} scenarios were in doubt, and ${MOST_IN_DOUBT} may be`);
 if (given === undefined) rmSync(folder, { recursive: true });
 console.log(
-  faults.length === 0
+  problems.length === 0
     ? `${SDKS.length} SDKs: ${facts} facts of calls, ${(SDKS.length * [...found.values()].flat().length) / SDKS.length} runs of scenarios judged, ${inDoubt} in doubt at first, ${undecided.length} without a verdict`
-    : `${faults.length} not as known:\n${faults.join("\n")}`,
+    : `${problems.length} not as known:\n${problems.join("\n")}`,
 );
-process.exitCode = faults.length === 0 ? 0 : 1;
+process.exitCode = problems.length === 0 ? 0 : 1;

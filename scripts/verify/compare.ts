@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Comparison } from "../../src/record/index.ts";
 import { gauntlet } from "../../test/support/gauntlet.ts";
 
-// `npm run prove:compare`: the reference gateway against itself and against builds that differ. Each session takes about
+// `npm run verify:compare`: the reference gateway against itself and against builds that differ. Each session takes about
 // two minutes, and the machine should have nothing else to do.
 
 const GATEWAY = "gauntlet gateway --pieces 6 --limits 60000:1000";
@@ -40,7 +40,7 @@ const CASES: readonly Case[] = [
   },
   {
     what: "a lost field",
-    start: `${BASE} --fault chat.usage-missing`,
+    start: `${BASE} --mutation chat.usage-missing`,
     holds: (comparison) => comparison.verdict === "regressed" && driftIn(/^\/usage$/)(comparison),
     times: 1,
   },

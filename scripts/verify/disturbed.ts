@@ -3,9 +3,9 @@
  * every processor, while Gauntlet or the gateway is stopped (SIGSTOP) at random moments. No run may fail; how many were
  * inconclusive is counted and printed. Every run counts: none is repeated.
  *
- *     npm run build && npm run prove:disturbed                        40 runs of `conform` and 40 of the starter tier
- *     npm run prove:disturbed -- --runs 4 --only tier --at-once 1
- *     npm run prove:disturbed -- --seed 7                              the moments of the stops
+ *     npm run build && npm run verify:disturbed                        40 runs of `conform` and 40 of the starter tier
+ *     npm run verify:disturbed -- --runs 4 --only tier --at-once 1
+ *     npm run verify:disturbed -- --seed 7                              the moments of the stops
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -34,7 +34,7 @@ type Kind = keyof typeof KINDS;
 const STOPS_MS = [200, 1_000, 6_000] as const;
 const VERDICTS: Readonly<Record<number, string>> = { 0: "pass", 1: "FAIL", 4: "inconclusive" };
 
-const folder = mkdtempSync(join(tmpdir(), "gauntlet-prove-disturbed-"));
+const folder = mkdtempSync(join(tmpdir(), "gauntlet-verify-disturbed-"));
 const hogs = Array.from({ length: args.hogs }, () => spawn(process.execPath, ["-e", "for (;;);"], { stdio: "ignore" }));
 const endHogs = () => {
   for (const hog of hogs) hog.kill("SIGKILL");
@@ -63,7 +63,7 @@ for (const kind of kinds) {
 if (bad.length === 0) rmSync(folder, { recursive: true, force: true });
 else console.log(`kept: ${folder}`);
 console.log(
-  `prove:disturbed: ${bad.length === 0 ? "no sound gateway failed" : `${bad.length} not as they should be: ${bad.join(", ")}`}`,
+  `verify:disturbed: ${bad.length === 0 ? "no sound gateway failed" : `${bad.length} not as they should be: ${bad.join(", ")}`}`,
 );
 process.exit(bad.length === 0 ? 0 : 1);
 

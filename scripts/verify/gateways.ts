@@ -2,11 +2,11 @@
  * Gauntlet against gateways that nobody here wrote, in front of the reference gateway as their provider: installs them,
  * starts them on loopback, runs their example (`examples/NAME`) and holds what it shows against `examples/NAME/expected.yaml`.
  *
- *     npm run build && npm run prove:gateways                 all that this machine can have
- *     npm run prove:gateways -- portkey litellm               these; one that cannot be had is a failure then
- *     npm run prove:gateways -- --folder DIR                  keeps what is installed, and the runs
- *     npm run prove:gateways -- --write                       renews the reports under docs/real-gateways
- *     npm run prove:gateways -- --at-once 3                   so many side by side
+ *     npm run build && npm run verify:gateways                 all that this machine can have
+ *     npm run verify:gateways -- portkey litellm               these; one that cannot be had is a failure then
+ *     npm run verify:gateways -- --folder DIR                  keeps what is installed, and the runs
+ *     npm run verify:gateways -- --write                       renews the reports under docs/real-gateways
+ *     npm run verify:gateways -- --at-once 3                   so many side by side
  */
 import { randomBytes } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ import { fileURLToPath } from "node:url";
 import yargs from "yargs";
 import type { CheckResult, RunRecord } from "../../src/record/index.ts";
 import { type Finished, MAIN, startGauntlet } from "../../test/support/gauntlet.ts";
-import { recordFaults } from "../../test/support/record-schema.ts";
+import { recordProblems } from "../../test/support/record-schema.ts";
 import { type Compared, compareWith, readExpected } from "./gateways/expected.ts";
 import type { Gateway, Place } from "./gateways/gateway.ts";
 import { litellm, litellmWithoutDatabase } from "./gateways/litellm.ts";
@@ -40,8 +40,8 @@ const args = await yargs(process.argv.slice(2))
   .parseAsync();
 
 const names = args._.map(String);
-const strangers = names.filter((name) => !GATEWAYS.some((gateway) => gateway.name === name));
-if (strangers.length > 0) throw new Error(`There is no gateway ${strangers.join(", ")}.`);
+const unknown = names.filter((name) => !GATEWAYS.some((gateway) => gateway.name === name));
+if (unknown.length > 0) throw new Error(`There is no gateway ${unknown.join(", ")}.`);
 if (!existsSync(MAIN)) throw new Error("There is no dist: npm run build makes it.");
 
 // Side by side there are more programs to end with this process than Node expects of one.
@@ -50,7 +50,7 @@ process.setMaxListeners(50);
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 
 const startedMs = Date.now();
-const folder = args.folder ?? mkdtempSync(join(tmpdir(), "gauntlet-prove-gateways-"));
+const folder = args.folder ?? mkdtempSync(join(tmpdir(), "gauntlet-verify-gateways-"));
 mkdirSync(join(folder, "runs"), { recursive: true });
 
 interface Tried extends Compared {
@@ -58,7 +58,7 @@ interface Tried extends Compared {
 }
 
 const tried: Tried[] = [];
-const faults: string[] = [];
+const problems: string[] = [];
 const leftOut: string[] = [];
 
 const chosen = GATEWAYS.filter(({ name }) => names.length === 0 || names.includes(name));
@@ -75,31 +75,31 @@ const sum = (field: "failures" | "warnings") => tried.reduce((all, one) => all +
 const told = [
   `${tried.length} ${tried.length === 1 ? "gateway" : "gateways"}`,
   ...(leftOut.length === 0 ? [] : [`left out: ${leftOut.join(", ")}`]),
-  `${sum("failures")} failures and ${sum("warnings")} warnings${faults.length === 0 ? " as expected" : ""}`,
-  ...(faults.length === 0 ? [] : [`${faults.length} not as expected`]),
+  `${sum("failures")} failures and ${sum("warnings")} warnings${problems.length === 0 ? " as expected" : ""}`,
+  ...(problems.length === 0 ? [] : [`${problems.length} not as expected`]),
 ];
-console.log(`prove:gateways: ${told.join(", ")}, in ${minutes(startedMs)} min`);
-process.exitCode = faults.length === 0 ? 0 : 1;
+console.log(`verify:gateways: ${told.join(", ")}, in ${minutes(startedMs)} min`);
+process.exitCode = problems.length === 0 ? 0 : 1;
 
 function minutes(sinceMs: number): string {
   return ((Date.now() - sinceMs) / 60_000).toFixed(1);
 }
 
-/** Installs a gateway. @returns `false` where there can be none; what goes wrong is a fault. */
+/** Installs a gateway. @returns `false` where there can be none; what goes wrong is a problem. */
 function wasInstalled(gateway: Gateway): boolean {
   const { name } = gateway;
   const missing = gateway.missing();
   if (missing !== undefined) {
     console.log(`${name}: left out: ${missing}`);
     leftOut.push(name);
-    if (names.includes(name)) faults.push(`${name}: ${missing}`);
+    if (names.includes(name)) problems.push(`${name}: ${missing}`);
     return false;
   }
   const beganMs = Date.now();
   try {
     gateway.install(folder);
   } catch (error) {
-    fault(name, error);
+    problem(name, error);
     return false;
   }
   console.log(`${name}: installed after ${minutes(beganMs)} min`);
@@ -111,15 +111,15 @@ async function prove(gateway: Gateway): Promise<void> {
   try {
     const compared = await tryGateway(gateway);
     tried.push({ name, ...compared });
-    for (const one of compared.faults) fault(name, one);
+    for (const one of compared.problems) problem(name, one);
   } catch (error) {
-    fault(name, error);
+    problem(name, error);
   }
 }
 
-function fault(name: string, what: unknown): void {
+function problem(name: string, what: unknown): void {
   console.log(`FAIL ${name}:`, what);
-  faults.push(`${name}: ${what}`);
+  problems.push(`${name}: ${what}`);
 }
 
 /** One gateway, from its start to what its run showed. */
@@ -149,7 +149,7 @@ async function tryGateway(gateway: Gateway): Promise<Compared> {
   if (done.code !== 0 && done.code !== 1)
     throw new Error(`the run ended with ${done.code}:\n${done.stderr.slice(-2_000)}`);
   if (!existsSync(join(out, "report.html"))) throw new Error("the run left no report.html");
-  const damage = recordFaults(out);
+  const damage = recordProblems(out);
   if (damage.length > 0) throw new Error(`the record is not what its schema says: ${damage.join("\n")}`);
   const record = JSON.parse(readFileSync(join(out, "run.json"), "utf8")) as RunRecord;
   const compared = compareWith(readExpected(join(example, "expected.yaml")), record.checks);

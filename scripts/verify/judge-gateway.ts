@@ -6,7 +6,7 @@ import { describeEmbedded, type ReadyLine } from "../../src/target/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 
 export interface JudgeOptions {
-  readonly faults?: readonly string[];
+  readonly mutations?: readonly string[];
   readonly variants?: readonly string[];
   readonly suites?: readonly string[];
   readonly instances?: readonly Instance[];
@@ -18,10 +18,15 @@ export interface Judged {
 }
 
 /** Starts a reference gateway in this process with the given switches and judges it. */
-export async function judgeGateway({ faults = [], variants = [], suites, instances }: JudgeOptions): Promise<Judged> {
+export async function judgeGateway({
+  mutations = [],
+  variants = [],
+  suites,
+  instances,
+}: JudgeOptions): Promise<Judged> {
   const chosen =
     instances ?? CHECKS.filter(({ id }) => suites === undefined || suites.includes(suiteOf(id))).flatMap(instancesOf);
-  await using gateway = await startGateway({ faults, variants });
+  await using gateway = await startGateway({ mutations, variants });
   const { target, supplier } = describeEmbedded(gateway.ready as unknown as ReadyLine);
   const controller = new AbortController();
   await using traffic = new Traffic({ target, supplier, seed: 7, signal: controller.signal });

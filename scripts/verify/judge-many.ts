@@ -1,19 +1,19 @@
 /**
- * Judges the reference gateway once per fault or variant and appends one JSON line each; a worker of `prove.ts`:
+ * Judges the reference gateway once per mutation or variant and appends one JSON line each; a worker of `prove.ts`:
  *
- *     tsx scripts/verify/judge-many.ts faults|variants OUT.jsonl [--names FILE] [--concurrency 5] [--suites a,b] [--until MS]
+ *     tsx scripts/verify/judge-many.ts mutations|variants OUT.jsonl [--names FILE] [--concurrency 5] [--suites a,b] [--until MS]
  *
  * Names that OUT already holds are skipped, so that an interrupted run goes on where it stopped.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import yargs from "yargs";
 import { suiteOf } from "../../src/checks/index.ts";
-import { FAULTS, VARIANTS } from "../../src/reference-gateway/index.ts";
+import { MUTATIONS, VARIANTS } from "../../src/reference-gateway/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 import { judgeGateway } from "./judge-gateway.ts";
 import { type Judgement, readJudgements } from "./judgement.ts";
 
-/** Areas whose faults only the limits suites show; these wait for one-minute windows. */
+/** Areas whose mutations only the limits suites show; these wait for one-minute windows. */
 const LIMIT_AREAS = ["rate", "slots", "retry-after", "rate-headers"];
 const LIMIT_SUITES = ["limits", "retry-after", "errors", "auth", "service"];
 const QUICK_SUITES = [...new Set(CHECKS.map(({ id }) => suiteOf(id)))].filter(
@@ -22,9 +22,9 @@ const QUICK_SUITES = [...new Set(CHECKS.map(({ id }) => suiteOf(id)))].filter(
 const HANG_MS = 600_000;
 
 const args = await yargs(process.argv.slice(2))
-  .command("$0 <kind> <out>", "judge faults or variants", (y) =>
+  .command("$0 <kind> <out>", "judge mutations or variants", (y) =>
     y
-      .positional("kind", { choices: ["faults", "variants"] as const, demandOption: true })
+      .positional("kind", { choices: ["mutations", "variants"] as const, demandOption: true })
       .positional("out", { type: "string", demandOption: true }),
   )
   .option("concurrency", { type: "number", default: 5 })
@@ -33,14 +33,14 @@ const args = await yargs(process.argv.slice(2))
   .option("until", { type: "number", describe: "Time of day, ms, after which none is begun" })
   .strict()
   .parseAsync();
-const { kind, out } = args as unknown as { kind: "faults" | "variants"; out: string };
+const { kind, out } = args as unknown as { kind: "mutations" | "variants"; out: string };
 
 interface Switch {
   readonly name: string;
   readonly area: string;
 }
 
-/** The suites that can show a fault; `undefined` for all. */
+/** The suites that can show a mutation; `undefined` for all. */
 function suitesOf({ name, area }: Switch): readonly string[] | undefined {
   if (args.suites !== undefined) return args.suites.split(",");
   if (kind === "variants" || area === "load") return undefined;
@@ -62,7 +62,7 @@ async function judgeOne(wanted: Switch): Promise<Pick<Judgement, "requests" | "b
 
 const done = new Set(readJudgements(out).map(({ name }) => name));
 const names = args.names === undefined ? undefined : readFileSync(args.names, "utf8").split("\n");
-const all: readonly Switch[] = kind === "faults" ? FAULTS : VARIANTS;
+const all: readonly Switch[] = kind === "mutations" ? MUTATIONS : VARIANTS;
 const queue = all.filter(({ name }) => !done.has(name) && (names?.includes(name) ?? true));
 
 async function work(): Promise<void> {

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Status } from "../../src/record/index.ts";
 
-/** What a run against one fault or variant came to. */
+/** What a run against one mutation or variant came to. */
 export interface Judgement {
-  readonly kind: "faults" | "variants";
+  readonly kind: "mutations" | "variants";
   readonly name: string;
   readonly ms: number;
   readonly requests: number;

@@ -1,7 +1,7 @@
 // The real k6 on the starter and growth tiers, beside the native engine, against the reference gateway's own log; and the
 // exported manifests against the operator's published definition, where that file is at hand.
 //
-//   npm run build && K6_PATH=$(node scripts/k6.mjs) npm run prove:k6 [-- CRD]
+//   npm run build && K6_PATH=$(node scripts/k6.mjs) npm run verify:k6 [-- CRD]
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,8 +13,8 @@ import { gauntlet, startGauntlet } from "../../test/support/gauntlet.ts";
 
 const TIERS = ["starter", "growth"] as const;
 const [crd = "../../test/shared/k6-operator/testruns-crd.yaml"] = process.argv.slice(2);
-const folder = mkdtempSync(join(tmpdir(), "gauntlet-prove-k6-"));
-const faults: string[] = [];
+const folder = mkdtempSync(join(tmpdir(), "gauntlet-verify-k6-"));
+const problems: string[] = [];
 /** Runs that came to no verdict. */
 let undecided = 0;
 
@@ -23,7 +23,7 @@ function expectSame(what: string, got: unknown, wanted: unknown): void {
   console.log(
     `${same ? "ok  " : "FAIL"} ${what}: ${JSON.stringify(got)}${same ? "" : `, wanted ${JSON.stringify(wanted)}`}`,
   );
-  if (!same) faults.push(what);
+  if (!same) problems.push(what);
 }
 
 interface Counts {
@@ -186,5 +186,5 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 const without = undecided === 0 ? "" : `, without a verdict on ${undecided} of ${2 * TIERS.length} runs`;
-console.log(faults.length === 0 ? `k6: proven${without}` : `k6: ${faults.length} faults`);
-process.exitCode = faults.length === 0 ? 0 : 1;
+console.log(problems.length === 0 ? `k6: proven${without}` : `k6: ${problems.length} problems`);
+process.exitCode = problems.length === 0 ? 0 : 1;

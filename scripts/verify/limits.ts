@@ -2,8 +2,8 @@
  * The proof of `gauntlet limits`: every limiter of the reference gateway, at starter and growth size, in real time. It
  * must name the kind, the rate within 3 %, the burst and the slots.
  *
- *     npm run build && npm run prove:limits                           about ten minutes, four gateways side by side
- *     npm run prove:limits -- --only limits.paced --sizes starter
+ *     npm run build && npm run verify:limits                           about ten minutes, four gateways side by side
+ *     npm run verify:limits -- --only limits.paced --sizes starter
  */
 import { fileURLToPath } from "node:url";
 import yargs from "yargs";
@@ -71,15 +71,15 @@ async function prove(variant: string, size: "starter" | "growth"): Promise<void>
     budget: { requests: 20_000, minutes: 10 },
     stop: new AbortController().signal,
   });
-  const faults = faultsOf(analysis, EXPECTED[variant] as Expected, limits);
-  if (faults.length > 0) wrong++;
+  const problems = problemsOf(analysis, EXPECTED[variant] as Expected, limits);
+  if (problems.length > 0) wrong++;
   const { rate, slots, spent } = analysis;
   console.log(
-    `${faults.length === 0 ? "ok   " : "WRONG"} ${variant} ${size}: ${rate.kind.answer} (${rate.kind.confidence}), ${rate.perMinute.answer}/min, burst ${rate.burst.answer}, ${slots.inFlight.answer} in flight, ${spent.requests} requests, ${spent.minutes.toFixed(1)} min${faults.map((fault) => `\n      ${fault}`).join("")}`,
+    `${problems.length === 0 ? "ok   " : "WRONG"} ${variant} ${size}: ${rate.kind.answer} (${rate.kind.confidence}), ${rate.perMinute.answer}/min, burst ${rate.burst.answer}, ${slots.inFlight.answer} in flight, ${spent.requests} requests, ${spent.minutes.toFixed(1)} min${problems.map((problem) => `\n      ${problem}`).join("")}`,
   );
 }
 
-function faultsOf({ rate, slots }: LimitsAnalysis, expected: Expected, limits: Limits): string[] {
+function problemsOf({ rate, slots }: LimitsAnalysis, expected: Expected, limits: Limits): string[] {
   const near = (value: number | null, wanted: number, share: number, least = 0.5) =>
     value !== null && Math.abs(value - wanted) <= Math.max(wanted * share, least);
   const burst = expected.burst(limits.rpm);

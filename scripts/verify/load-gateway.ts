@@ -6,7 +6,7 @@ import { describeEmbedded, type ReadyLine } from "../../src/target/index.ts";
 import { http2Front } from "../../test/support/http2-front.ts";
 
 export interface LoadGatewayOptions {
-  readonly faults?: readonly string[];
+  readonly mutations?: readonly string[];
   readonly variants?: readonly string[];
   /** Limits of the account; small ones keep many runs side by side cheap. */
   readonly limits?: { readonly rpm: number; readonly inFlight: number };
@@ -17,13 +17,13 @@ export interface LoadGatewayOptions {
 
 /** Starts a reference gateway in this process with the given switches and runs a tier of these limits against it. */
 export async function loadGateway({
-  faults = [],
+  mutations = [],
   variants = [],
   limits = { rpm: 300, inFlight: 24 },
   length = "thorough",
   http2 = false,
 }: LoadGatewayOptions): Promise<LoadRun> {
-  await using gateway = await startGateway({ faults, variants, limits });
+  await using gateway = await startGateway({ mutations, variants, limits });
   const { target: own } = describeEmbedded(gateway.ready as unknown as ReadyLine);
   await using front = http2 ? await http2Front(own.baseUrl) : undefined;
   const target = front === undefined ? own : { ...own, baseUrl: front.baseUrl, http: 2 as const };

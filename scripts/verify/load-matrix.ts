@@ -2,15 +2,15 @@
  * What load alone can tell: tier runs against defects of the reference gateway, which must be found by the finding that they
  * belong to, and against sound gateways of unusual kinds, which must not be blamed. Every run counts: none is repeated.
  *
- *     npm run prove:load                                       the table below, brief runs, about six minutes
- *     npm run prove:load -- --all faults --out OUT.jsonl       every fault, or every variant, one JSON line each, for reading
+ *     npm run verify:load                                       the table below, brief runs, about six minutes
+ *     npm run verify:load -- --all mutations --out OUT.jsonl       every mutation, or every variant, one JSON line each, for reading
  *
  * With `--all` names that OUT already holds are skipped.
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import yargs from "yargs";
 import { sleep } from "../../src/core/index.ts";
-import { FAULTS, VARIANTS } from "../../src/reference-gateway/index.ts";
+import { MUTATIONS, VARIANTS } from "../../src/reference-gateway/index.ts";
 import { brokenIn, loadGateway } from "./load-gateway.ts";
 
 /** Defects, and the finding by which a brief run must name each; one that warns has a question mark. */
@@ -34,7 +34,7 @@ const SOUND = ["limits.fixed-window", "limits.token-bucket", "hints.http-date", 
 const MOST_UNDECIDED = 0.25;
 
 const args = await yargs(process.argv.slice(2))
-  .option("all", { choices: ["faults", "variants"] as const, describe: "Every one of a kind, judged by nobody" })
+  .option("all", { choices: ["mutations", "variants"] as const, describe: "Every one of a kind, judged by nobody" })
   .option("out", { type: "string", describe: "With --all: file for one line of each run" })
   .option("concurrency", { type: "number", default: 6 })
   .option("only", { type: "string", default: "" })
@@ -43,7 +43,7 @@ const args = await yargs(process.argv.slice(2))
   .strict()
   .parseAsync();
 
-type Kind = "faults" | "variants";
+type Kind = "mutations" | "variants";
 interface Job {
   readonly kind: Kind;
   readonly name: string;
@@ -77,7 +77,7 @@ async function each(jobs: readonly Job[], work: (job: Job) => Promise<void>): Pr
 async function everyOne(kind: Kind, out: string): Promise<void> {
   const lines = existsSync(out) ? readFileSync(out, "utf8").split("\n").filter(Boolean) : [];
   const done = new Set(lines.map((line) => (JSON.parse(line) as { name: string }).name));
-  const names = (kind === "faults" ? FAULTS : VARIANTS).map(({ name }) => name).filter((name) => !done.has(name));
+  const names = (kind === "mutations" ? MUTATIONS : VARIANTS).map(({ name }) => name).filter((name) => !done.has(name));
   await each(
     names.map((name) => ({ kind, name })),
     async (job) => {
@@ -92,7 +92,7 @@ async function proven(): Promise<number> {
   let undecided = 0;
   let ran = 0;
   const jobs: Job[] = [
-    ...Object.keys(EXPECTED).map((name) => ({ kind: "faults" as const, name })),
+    ...Object.keys(EXPECTED).map((name) => ({ kind: "mutations" as const, name })),
     ...SOUND.map((name) => ({ kind: "variants" as const, name })),
   ];
   await each(jobs, async (job) => {
@@ -112,7 +112,7 @@ async function proven(): Promise<number> {
     );
   });
   console.log(
-    `prove:load: ${ran} runs, ${wrong.length} not as they should be${wrong.length === 0 ? "" : ` (${wrong.join(", ")})`}, ${undecided} without a verdict`,
+    `verify:load: ${ran} runs, ${wrong.length} not as they should be${wrong.length === 0 ? "" : ` (${wrong.join(", ")})`}, ${undecided} without a verdict`,
   );
   if (wrong.length > 0 || ran === 0) return 1;
   return undecided > ran * MOST_UNDECIDED ? 4 : 0;

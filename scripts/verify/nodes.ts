@@ -1,7 +1,7 @@
 /**
  * The tests on every Node that the package promises, through the npm package `node`:
  *
- *     npm run build && npm run prove:nodes [-- --nodes 22 24] [--share 4] [--folder DIR]
+ *     npm run build && npm run verify:nodes [-- --nodes 22 24] [--share 4] [--folder DIR]
  *
  * Whole, it takes as many times five minutes as there are Nodes. With `--share K` each Node runs a K-th of the test files,
  * every one another part, and tomorrow the next; the packed package is installed and used on all of them.
@@ -28,7 +28,7 @@ const args = await yargs(process.argv.slice(2))
   .strict()
   .parseAsync();
 
-const folder = args.folder ?? mkdtempSync(join(tmpdir(), "gauntlet-prove-nodes-"));
+const folder = args.folder ?? mkdtempSync(join(tmpdir(), "gauntlet-verify-nodes-"));
 const today = Math.floor(Date.now() / DAY_MS);
 // What npm sets for a script of ours is not for the npm that the tests start.
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));

@@ -1,17 +1,17 @@
-import { FAULTS, VARIANTS } from "../../src/reference-gateway/index.ts";
+import { MUTATIONS, VARIANTS } from "../../src/reference-gateway/index.ts";
 import { TIMING } from "./evaluate.ts";
 
 /** Names of what one proof judges. */
 export interface Sample {
-  readonly faults: readonly string[];
+  readonly mutations: readonly string[];
   readonly variants: readonly string[];
 }
 
 export function everything(): Sample {
-  return { faults: FAULTS.map(({ name }) => name), variants: VARIANTS.map(({ name }) => name) };
+  return { mutations: MUTATIONS.map(({ name }) => name), variants: VARIANTS.map(({ name }) => name) };
 }
 
-/** Areas whose faults cost a minute each. */
+/** Areas whose mutations cost a minute each. */
 const SLOW = ["rate", "slots", "retry-after", "rate-headers", "load"];
 
 /**
@@ -21,7 +21,7 @@ const SLOW = ["rate", "slots", "retry-after", "rate-headers", "load"];
  */
 export function sample(survivors: readonly string[]): Sample {
   // What shows in timing alone may hide behind a busy machine; the whole proof looks at it when there is time.
-  const seen = FAULTS.filter(
+  const seen = MUTATIONS.filter(
     ({ name, rows }) => !survivors.includes(name) && !rows.every((row) => TIMING.includes(row)),
   );
   const slow = inTurn(
@@ -39,7 +39,7 @@ export function sample(survivors: readonly string[]): Sample {
     Math.max(0, 62 - must.length),
   );
   return {
-    faults: [...slow, ...quick].map(({ name }) => name),
+    mutations: [...slow, ...quick].map(({ name }) => name),
     variants: [...must, ...rest].map(({ name }) => name),
   };
 }

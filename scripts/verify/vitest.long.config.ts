@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { LONG_TESTS } from "./long-tests.ts";
 
-/** The tests that take long because they live through minutes of real time: `npm run prove:long`, part of `.ci/run`. */
+/** The tests that take long because they live through minutes of real time: `npm run verify:long`, part of `.ci/run`. */
 export default defineConfig({
   test: {
     // Commands behave as they do for a person: a CI service sets this, and then a target must be named.

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { instancesOf } from "../../src/checks/index.ts";
-import { FAULTS, VARIANTS } from "../../src/reference-gateway/index.ts";
+import { MUTATIONS, VARIANTS } from "../../src/reference-gateway/index.ts";
 import { EXCLUSIONS, LEDGER } from "../../src/requirements/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 import { isUnderstated, type Kill } from "./evaluate.ts";
@@ -12,7 +12,7 @@ export const MATRIX_FILE = join(DOCS, "kill-matrix.json");
 /** The kill matrix as data. */
 export interface Matrix {
   readonly kills: readonly Kill[];
-  /** Faults that no conformance check sees; each needs a load run. */
+  /** Mutations that no conformance check sees; each needs a load run. */
   readonly survivors: readonly string[];
   readonly variants: readonly string[];
   /** How often each variant was judged; none failed in any of these runs. */
@@ -33,11 +33,11 @@ export function writePages({
   variants: readonly string[];
   variantRuns: number;
 }): void {
-  const sorted = [...kills].sort((a, b) => a.fault.localeCompare(b.fault));
+  const sorted = [...kills].sort((a, b) => a.mutation.localeCompare(b.mutation));
   const isKilled = ({ killers }: Kill) => Object.keys(killers).length > 0;
   const matrix: Matrix = {
     kills: sorted.filter(isKilled).map(withoutAxes),
-    survivors: sorted.filter((kill) => !isKilled(kill)).map(({ fault }) => fault),
+    survivors: sorted.filter((kill) => !isKilled(kill)).map(({ mutation }) => mutation),
     variants: [...variants].sort(),
     variantRuns,
   };
@@ -59,13 +59,13 @@ function withoutAxes(kill: Kill): Kill {
 function killPage({ kills, survivors, variants, variantRuns }: Matrix): string {
   const failed = kills.filter(({ foundBy }) => foundBy === "failure").length;
   const byCheck = new Map<string, string[]>();
-  for (const { fault, killers } of kills)
-    for (const check of Object.keys(killers)) byCheck.set(check, [...(byCheck.get(check) ?? []), fault]);
-  const summaryOf = (name: string) => FAULTS.find((fault) => fault.name === name)?.summary ?? "";
+  for (const { mutation, killers } of kills)
+    for (const check of Object.keys(killers)) byCheck.set(check, [...(byCheck.get(check) ?? []), mutation]);
+  const summaryOf = (name: string) => MUTATIONS.find((mutation) => mutation.name === name)?.summary ?? "";
   const unkilled = CHECKS.filter(({ id }) => !byCheck.has(id)).map(({ id }) => id);
   return `# Kill matrix
 
-Written by \`npm run prove -- --all --write\`; the data is in [kill-matrix.json](kill-matrix.json). ${kills.length} of
+Written by \`npm run verify -- --all --write\`; the data is in [kill-matrix.json](kill-matrix.json). ${kills.length} of
 ${kills.length + survivors.length} defects of the reference gateway are seen by a conformance check in a row that they belong to:
 ${failed} by a failure, ${kills.length - failed} by a warning alone; ${kills.filter(isUnderstated).length} of the latter break a MUST. What else a defect may break stands in
 \`scripts/verify/may-break.ts\`; anything beyond that fails the proof. ${variants.length} of ${VARIANTS.length} odd but sound
@@ -77,8 +77,8 @@ variants were judged ${variantRuns} times each, and none failed.
 |---|---|---|---|---|
 ${kills
   .map(
-    ({ fault, rows, killers, foundBy }) =>
-      `| \`${fault}\` | ${summaryOf(fault)} | ${rows.join(", ")} | ${foundBy} | ${Object.keys(killers)
+    ({ mutation, rows, killers, foundBy }) =>
+      `| \`${mutation}\` | ${summaryOf(mutation)} | ${rows.join(", ")} | ${foundBy} | ${Object.keys(killers)
         .map((id) => `[${id}](checks.md#${anchor(id)})`)
         .join(", ")} |`,
   )
@@ -88,7 +88,7 @@ ${kills
 
 These show only under more traffic than a conformance run sends; \`gauntlet load\` sees them.
 
-${survivors.map((fault) => `- \`${fault}\`: ${summaryOf(fault)}`).join("\n")}
+${survivors.map((mutation) => `- \`${mutation}\`: ${summaryOf(mutation)}`).join("\n")}
 
 ## Checks that no defect fails
 
@@ -105,17 +105,17 @@ function coveragePage({ kills }: Matrix): string {
   const excluded = new Map(EXCLUSIONS.map((exclusion) => [exclusion.row as string, exclusion.reason]));
   const lines = LEDGER.map(({ id, level, text }) => {
     const checks = checksOf.get(id) ?? [];
-    const faults = kills.filter(({ killers }) => Object.values(killers).some((rows) => rows.includes(id)));
+    const mutations = kills.filter(({ killers }) => Object.values(killers).some((rows) => rows.includes(id)));
     const by =
       checks.length > 0 ? checks.map((check) => `\`${check}\``).join(", ") : `*${excluded.get(id) ?? "nothing"}*`;
-    const shown = faults.slice(0, 6).map(({ fault }) => `\`${fault}\``);
-    const more = faults.length > 6 ? ` and ${faults.length - 6} more` : "";
+    const shown = mutations.slice(0, 6).map(({ mutation }) => `\`${mutation}\``);
+    const more = mutations.length > 6 ? ` and ${mutations.length - 6} more` : "";
     return `| ${id} | ${level} | ${text.replaceAll("|", "\\|")} | ${by} | ${shown.join(", ")}${more} |`;
   });
   const instances = CHECKS.flatMap(instancesOf).length;
   return `# Coverage of the ledger
 
-Written by \`npm run prove -- --all --write\`. ${LEDGER.length} rows, ${CHECKS.length} checks in ${instances} instances, ${kills.length} defects.
+Written by \`npm run verify -- --all --write\`. ${LEDGER.length} rows, ${CHECKS.length} checks in ${instances} instances, ${kills.length} defects.
 An excluded row has its reason in italics. What a level is worth stands in [checks.md](checks.md).
 
 | Row | Level | Statement | Judged by | Defects seen in it |

@@ -1,5 +1,5 @@
 import type { CommandModule } from "yargs";
-import { fault, json, seed, target, variant } from "./options.ts";
+import { json, mutation, seed, target, variant } from "./options.ts";
 import { leaveExitCode } from "./outcome.ts";
 
 interface Arguments {
@@ -14,7 +14,7 @@ interface Arguments {
   readonly minutes: number;
   readonly seed?: number;
   readonly json: boolean;
-  readonly fault: string[];
+  readonly mutation: string[];
   readonly variant: string[];
 }
 
@@ -39,7 +39,7 @@ export const capacityCommand: CommandModule<object, Arguments> = {
     minutes: { type: "number", default: 10, requiresArg: true, describe: "longest time" },
     seed,
     json,
-    fault,
+    mutation,
     variant,
   },
   handler: async (argv) => {

@@ -21,7 +21,7 @@ export interface CapacityOptions {
   readonly minutes: number;
   readonly seed?: number | undefined;
   readonly json: boolean;
-  readonly fault: readonly string[];
+  readonly mutation: readonly string[];
   readonly variant: readonly string[];
 }
 

@@ -40,7 +40,7 @@ const RANGES: Readonly<Record<string, Range>> = {
 };
 
 /** Options that may be given several times. */
-const REPEATABLE: readonly string[] = ["fault", "format", "only", "scenario", "suite", "suites", "variant"];
+const REPEATABLE: readonly string[] = ["mutation", "format", "only", "scenario", "suite", "suites", "variant"];
 
 /**
  * Makes sure that every option holds a value that it can have, before the command begins.

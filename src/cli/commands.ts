@@ -4,8 +4,8 @@ import {
   baseline,
   confirm,
   dryRun,
-  fault,
   json,
+  mutation,
   only,
   out,
   policy,
@@ -26,7 +26,7 @@ const conformOptions = {
   json,
   out,
   seed,
-  fault,
+  mutation,
   variant,
   waivers,
   repeat,
@@ -43,7 +43,7 @@ interface ConformArguments {
   readonly json: boolean;
   readonly out?: string;
   readonly seed?: number;
-  readonly fault: string[];
+  readonly mutation: string[];
   readonly variant: string[];
   readonly waivers?: string;
   readonly repeat: number;
@@ -184,7 +184,7 @@ interface LoadArguments {
   readonly k6?: string;
   readonly brief: boolean;
   readonly "dry-run": boolean;
-  readonly fault: string[];
+  readonly mutation: string[];
   readonly variant: string[];
 }
 
@@ -199,7 +199,7 @@ export const loadCommand: CommandModule<object, LoadArguments> = {
         json,
         out,
         seed,
-        fault,
+        mutation,
         variant,
         engine: {
           type: "string",

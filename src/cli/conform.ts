@@ -39,7 +39,7 @@ export interface ConformOptions {
   readonly json: boolean;
   readonly out?: string | undefined;
   readonly seed?: number | undefined;
-  readonly fault: readonly string[];
+  readonly mutation: readonly string[];
   readonly variant: readonly string[];
   /** Modules with suites of one's own. */
   readonly suite?: readonly string[] | undefined;
@@ -161,7 +161,7 @@ export async function conform(options: ConformOptions): Promise<number> {
     qualifiers: options.quick === true ? ["quick: without what waits for rate windows"] : [],
     build: traffic.answers.map((answer) => answer.header("server")).find((server) => server !== undefined),
     interruptedBy: interruption.by(),
-    cutOff: folder.fault?.message ?? traffic.givenUp,
+    cutOff: folder.ioError?.message ?? traffic.givenUp,
     redactor,
   });
   const whole = options.suites.length === 0 && options.only.length === 0;
@@ -179,7 +179,7 @@ export async function conform(options: ConformOptions): Promise<number> {
                 })
               : undefined,
         });
-  const fault = keepRecord(folder, record);
+  const ioError = keepRecord(folder, record);
   if (options.json) process.stdout.write(`${JSON.stringify(jsonDocument(record, folder.path))}\n`);
   else {
     const colors = colorsFor(process.stdout);
@@ -191,7 +191,7 @@ export async function conform(options: ConformOptions): Promise<number> {
     });
     process.stdout.write(text);
   }
-  if (fault !== undefined) throw fault;
+  if (ioError !== undefined) throw ioError;
   return record.verdict.exitCode;
 }
 

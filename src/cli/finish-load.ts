@@ -47,9 +47,9 @@ export function finishLoad(ended: Ended): number {
     cutOff: ended.cutOff,
     redactor: ended.redactor,
   });
-  const fault = keepRecord(folder, record, () => folder.file(HLOG, ended.hlog));
+  const ioError = keepRecord(folder, record, () => folder.file(HLOG, ended.hlog));
   if (json) process.stdout.write(`${JSON.stringify(loadDocument(record, folder.path))}\n`);
   else process.stdout.write(renderLoad(record, { colors: colorsFor(process.stdout), folder: folder.path }));
-  if (fault !== undefined) throw fault;
+  if (ioError !== undefined) throw ioError;
   return record.verdict.exitCode;
 }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import type { CommandModule } from "yargs";
 import { isObject, messageOf, UsageError } from "../core/index.ts";
-import type { Fault, GatewayOptions, LimiterKind, Limits, Tier, Variant } from "../reference-gateway/index.ts";
+import type { GatewayOptions, LimiterKind, Limits, Mutation, Tier, Variant } from "../reference-gateway/index.ts";
 
 interface Arguments {
   readonly port: number;
@@ -13,9 +13,9 @@ interface Arguments {
   readonly seed: number;
   readonly limiter: string;
   readonly burst?: number;
-  readonly fault: readonly string[];
+  readonly mutation: readonly string[];
   readonly variant: readonly string[];
-  readonly "list-faults": boolean;
+  readonly "list-mutations": boolean;
   readonly "list-variants": boolean;
   readonly json: boolean;
   readonly keys?: string;
@@ -45,9 +45,9 @@ export const gatewayCommand: CommandModule<object, Arguments> = {
       describe: "how the rate is limited: sliding-log, fixed-window, token-bucket or paced",
     },
     burst: { type: "number", describe: "size of the bucket of token-bucket, requests" },
-    fault: { type: "string", array: true, default: [], describe: "switch on a defect" },
+    mutation: { type: "string", array: true, default: [], describe: "switch on a defect" },
     variant: { type: "string", array: true, default: [], describe: "switch on a legal variant" },
-    "list-faults": { type: "boolean", default: false, describe: "list the defects and end" },
+    "list-mutations": { type: "boolean", default: false, describe: "list the defects and end" },
     "list-variants": { type: "boolean", default: false, describe: "list the legal variants and end" },
     json: { type: "boolean", default: false, describe: "lists as one JSON document" },
     keys: { type: "string", describe: "JSON file with texts of ready-made keys by name" },
@@ -62,8 +62,8 @@ export const gatewayCommand: CommandModule<object, Arguments> = {
   async handler(args) {
     // Loaded here, so that the help of other commands does not pay for it.
     const gateway = await import("../reference-gateway/index.ts");
-    if (args["list-faults"] || args["list-variants"]) {
-      list(args["list-faults"] ? gateway.FAULTS : gateway.VARIANTS, args.json);
+    if (args["list-mutations"] || args["list-variants"]) {
+      list(args["list-mutations"] ? gateway.MUTATIONS : gateway.VARIANTS, args.json);
       return;
     }
     const running = await gateway.startGateway(await optionsFrom(args));
@@ -94,7 +94,7 @@ async function optionsFrom(args: Arguments): Promise<GatewayOptions> {
     seed: args.seed,
     limiter: args.limiter as LimiterKind,
     burst: args.burst,
-    faults: args.fault,
+    mutations: args.mutation,
     variants: args.variant,
     keys: args.keys === undefined ? undefined : await readKeys(args.keys),
     pieces: args.pieces,
@@ -134,7 +134,7 @@ async function readKeys(file: string): Promise<Record<string, string>> {
   return parsed as Record<string, string>;
 }
 
-function list(entries: readonly (Fault | Variant)[], json: boolean): void {
+function list(entries: readonly (Mutation | Variant)[], json: boolean): void {
   const shown = entries.map(({ apply: _apply, ...entry }) => entry);
   if (json) {
     process.stdout.write(`${JSON.stringify(shown)}\n`);

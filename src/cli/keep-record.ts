@@ -18,9 +18,9 @@ export function keepRecord(
     folder.record(record);
     writeReports(folder.path);
   } catch (error) {
-    if (error instanceof StorageError) return folder.fault ?? error;
+    if (error instanceof StorageError) return folder.ioError ?? error;
     throw error;
   }
   folder.journal({ event: "finished", verdict: record.verdict.word, exitCode: record.verdict.exitCode });
-  return folder.fault;
+  return folder.ioError;
 }

@@ -1,5 +1,5 @@
 import type { CommandModule } from "yargs";
-import { fault, json, target, variant } from "./options.ts";
+import { json, mutation, target, variant } from "./options.ts";
 import { leaveExitCode } from "./outcome.ts";
 
 interface Arguments {
@@ -8,7 +8,7 @@ interface Arguments {
   readonly "budget-requests"?: number;
   readonly minutes?: number;
   readonly json: boolean;
-  readonly fault: string[];
+  readonly mutation: string[];
   readonly variant: string[];
 }
 
@@ -31,7 +31,7 @@ export const limitsCommand: CommandModule<object, Arguments> = {
     },
     minutes: { type: "number", requiresArg: true, describe: "longest time; default 6" },
     json,
-    fault,
+    mutation,
     variant,
   },
   handler: async (argv) => {

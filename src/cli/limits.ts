@@ -14,7 +14,7 @@ export interface LimitsOptions {
   readonly requests?: number | undefined;
   readonly minutes?: number | undefined;
   readonly json: boolean;
-  readonly fault: readonly string[];
+  readonly mutation: readonly string[];
   readonly variant: readonly string[];
 }
 

@@ -29,7 +29,7 @@ export interface LoadOptions {
   readonly dryRun: boolean;
   /** Tier runs without what needs longer overload. */
   readonly brief: boolean;
-  readonly fault: readonly string[];
+  readonly mutation: readonly string[];
   readonly variant: readonly string[];
 }
 
@@ -81,7 +81,7 @@ export async function load(options: LoadOptions): Promise<number> {
     redactor,
     json: options.json,
     interruptedBy: interruption.by(),
-    cutOff: folder.fault?.message,
+    cutOff: folder.ioError?.message,
   });
 }
 

@@ -15,14 +15,14 @@ export function openFolder(
   target: Pick<Target, "name">,
   interruption: Interruption,
 ): RunFolder {
-  const onFault = () => interruption.stop();
-  if (named !== undefined) return new RunFolder(named, onFault);
+  const onIoError = () => interruption.stop();
+  if (named !== undefined) return new RunFolder(named, onIoError);
   const usual = defaultFolder(startedAt, target);
   // Runs that are started side by side, as by a matrix of CI jobs, may begin in the same millisecond.
   for (let attempt = 1; ; attempt++) {
     const path = attempt === 1 ? usual : `${usual}-${attempt}`;
     try {
-      return new RunFolder(path, onFault);
+      return new RunFolder(path, onIoError);
     } catch (error) {
       if (attempt === MOST_ATTEMPTS || !existsSync(path)) throw error;
     }

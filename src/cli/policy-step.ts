@@ -22,7 +22,7 @@ import { readYaml } from "../target/index.ts";
  * Reads a policy and the baseline that it names, before anything is sent.
  *
  * @param baseline in place of the file that the policy names.
- * @throws ConfigError with every fault of the file.
+ * @throws ConfigError with every problem of the file.
  */
 export function readPolicy(path: string, baseline?: string): Policy {
   const text = readText(path);
@@ -49,7 +49,7 @@ export function readPolicy(path: string, baseline?: string): Policy {
   };
 }
 
-/** A baseline that is not there yet is no fault of the file: gates that need it are not decided, and say so. */
+/** A baseline that is not there yet is no problem of the file: gates that need it are not decided, and say so. */
 export function readBaseline(path: string) {
   return existsSync(path) ? parseBaseline(readText(path), path) : undefined;
 }

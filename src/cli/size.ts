@@ -62,7 +62,7 @@ async function verify(
   interruption: Interruption,
 ): Promise<Verified> {
   await using supplied: SuppliedTarget = await supplyTarget(
-    { ...options, fault: [], variant: [] },
+    { ...options, mutation: [], variant: [] },
     interruption.signal,
   );
   const target = await loadTargetOf(supplied.target, [workload]);

@@ -7,7 +7,7 @@ import { hookSupplier, loadTarget, type Supplier, startEmbedded, type Target } f
 export interface TargetOptions {
   /** Path of a target file, or `embedded`; without it `gauntlet.yaml` where it exists. */
   readonly target?: string | undefined;
-  readonly fault: readonly string[];
+  readonly mutation: readonly string[];
   readonly variant: readonly string[];
   /** A machine reads the verdict: it must say what it judged. */
   readonly json?: boolean | undefined;
@@ -25,11 +25,11 @@ const EMBEDDED = "embedded";
  *
  * @throws UsageError when nothing is named where a verdict would be taken for that of a gateway in use.
  */
-function chooseTarget({ target, fault, variant, json = false, policy }: TargetOptions): string {
-  const changed = fault.length + variant.length > 0;
+function chooseTarget({ target, mutation, variant, json = false, policy }: TargetOptions): string {
+  const changed = mutation.length + variant.length > 0;
   if (target !== undefined) {
     if (!changed || target === EMBEDDED) return target;
-    throw new UsageError(`--fault and --variant change the embedded gateway, and the target is ${target}`, {
+    throw new UsageError(`--mutation and --variant change the embedded gateway, and the target is ${target}`, {
       hint: "Leave them out, or say --target embedded.",
     });
   }
@@ -73,15 +73,15 @@ export async function supplyTarget(options: TargetOptions, signal: AbortSignal):
     return { target, supplier, async [Symbol.asyncDispose]() {} };
   }
   const switches = [
-    ...options.fault.flatMap((name) => ["--fault", name]),
+    ...options.mutation.flatMap((name) => ["--mutation", name]),
     ...options.variant.flatMap((name) => ["--variant", name]),
   ];
   const embedded = await startEmbedded({ command: [process.execPath, mainFile(), "gateway", ...switches], signal });
-  // With a fault or a variant it is another gateway: the record says so, and so do the commands that repeat it.
-  const { fault, variant } = options;
+  // With a mutation or a variant it is another gateway: the record says so, and so do the commands that repeat it.
+  const { mutation, variant } = options;
   const configuration = {
     target: "embedded",
-    ...(fault.length === 0 ? {} : { faults: fault }),
+    ...(mutation.length === 0 ? {} : { mutations: mutation }),
     ...(variant.length === 0 ? {} : { variants: variant }),
   };
   return { ...embedded, target: { ...embedded.target, configuration } };

@@ -28,11 +28,11 @@ export class UsageError extends GauntletError {
   readonly exit = EXIT.usage;
 }
 
-/** One fault of a file that the operator wrote. */
-export interface ConfigFault {
+/** One problem of a file that the operator wrote. */
+export interface ConfigProblem {
   /** File as the operator named it. */
   readonly file: string;
-  /** 1-based; absent when the fault has no place in the text (an unset variable has the place of its reference). */
+  /** 1-based; absent when the problem has no place in the text (an unset variable has the place of its reference). */
   readonly line?: number | undefined;
   readonly column?: number | undefined;
   /** Path inside the document, e.g. `keys.valid`. */
@@ -41,19 +41,19 @@ export interface ConfigFault {
   readonly hint?: string | undefined;
 }
 
-/** Configuration that cannot be used. Lists every fault at once. */
+/** Configuration that cannot be used. Lists every problem at once. */
 export class ConfigError extends GauntletError {
   readonly code = "CONFIG";
   readonly exit = EXIT.usage;
-  readonly faults: readonly ConfigFault[];
+  readonly problems: readonly ConfigProblem[];
 
-  constructor(faults: readonly ConfigFault[], details: ErrorDetails = {}) {
-    super(faults.map(describeFault).join("\n"), details);
-    this.faults = faults;
+  constructor(problems: readonly ConfigProblem[], details: ErrorDetails = {}) {
+    super(problems.map(describeProblem).join("\n"), details);
+    this.problems = problems;
   }
 }
 
-function describeFault({ file, line, column, path, message, hint }: ConfigFault): string {
+function describeProblem({ file, line, column, path, message, hint }: ConfigProblem): string {
   const place = line === undefined ? file : `${file}:${line}:${column ?? 1}`;
   const where = path === "" ? place : `${place} (${path})`;
   return hint === undefined ? `${where}: ${message}` : `${where}: ${message} ${hint}`;
@@ -71,7 +71,7 @@ export class StorageError extends GauntletError {
   readonly exit = EXIT.inconclusive;
 }
 
-/** A fault of the harness itself. */
+/** A problem of the harness itself. */
 export class InternalError extends GauntletError {
   readonly code = "INTERNAL";
   readonly exit = EXIT.internal;

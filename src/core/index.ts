@@ -1,7 +1,7 @@
 export { type Clock, sleep, systemClock } from "./clock.ts";
 export {
   ConfigError,
-  type ConfigFault,
+  type ConfigProblem,
   GauntletError,
   InternalError,
   messageOf,

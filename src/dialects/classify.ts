@@ -4,7 +4,7 @@ export type Outcome =
   /** The gateway refused and said why: by a reason it named, or by the status alone. */
   | { readonly kind: "denial"; readonly status: number; readonly reason: string | undefined; readonly retry: Retry }
   /** A broken connection, a time-out of ours, a 5xx: nobody refused anything. */
-  | { readonly kind: "fault"; readonly status: number | undefined; readonly retry: Retry };
+  | { readonly kind: "failure"; readonly status: number | undefined; readonly retry: Retry };
 
 /**
  * Whether and how a client may try again: never, after the wait that it was told (else with backoff), or with bounded
@@ -28,13 +28,13 @@ export interface Facts {
 
 /** Tells what an answer came to: by its status first, then by the named reason, never by its body. */
 export function classify({ status, reason, complete, timedOut = false }: Facts): Outcome {
-  if (timedOut) return { kind: "fault", status, retry: "uncertain" };
-  if (status === undefined) return { kind: "fault", status, retry: "backoff" };
-  if (status >= 500) return { kind: "fault", status, retry: "backoff" };
+  if (timedOut) return { kind: "failure", status, retry: "uncertain" };
+  if (status === undefined) return { kind: "failure", status, retry: "backoff" };
+  if (status >= 500) return { kind: "failure", status, retry: "backoff" };
   if (status === 429) return { kind: "denial", status, reason, retry: temporary(reason) ? "as-told" : "never" };
   if (status >= 400) return { kind: "denial", status, reason, retry: "never" };
-  if (status < 200 || status > 299) return { kind: "fault", status, retry: "never" };
-  return complete ? { kind: "admitted" } : { kind: "fault", status, retry: "backoff" };
+  if (status < 200 || status > 299) return { kind: "failure", status, retry: "never" };
+  return complete ? { kind: "admitted" } : { kind: "failure", status, retry: "backoff" };
 }
 
 /** A 429 without a reason is a rate limit, as everywhere else in HTTP. */

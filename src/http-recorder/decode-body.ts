@@ -13,7 +13,7 @@ export interface TimedPiece {
 export interface DecodedBody {
   readonly pieces: readonly TimedPiece[];
   /** Why decoding failed; the pieces are then as received. */
-  readonly fault: string | undefined;
+  readonly error: string | undefined;
   /** Whether the bound cut the decoded body. */
   readonly overBound: boolean;
 }
@@ -24,7 +24,7 @@ export interface DecodedBody {
  *
  * @param encoding value of `Content-Encoding`; codings are undone from the last to the first (RFC 9110, 8.4).
  * @param maxBytes bound on the decoded length, against decompression bombs.
- * @param whole whether the body arrived whole; a cut one may end inside a compressed block without that being its fault.
+ * @param whole whether the body arrived whole; a cut one may end inside a compressed block without that being an error.
  */
 export async function decodeBody(
   received: readonly TimedPiece[],
@@ -37,21 +37,21 @@ export async function decodeBody(
     .map((coding) => coding.trim().toLowerCase())
     .filter((coding) => coding !== "" && coding !== "identity");
   // An answer to HEAD is labelled like the one to GET and has nothing to decode.
-  if (received.length === 0) return { pieces: [], fault: undefined, overBound: false };
+  if (received.length === 0) return { pieces: [], error: undefined, overBound: false };
   let pieces = received;
   let overBound = false;
   if (codings.length > MOST_CODINGS)
-    return { pieces: received, fault: `${codings.length} content codings`, overBound: false };
+    return { pieces: received, error: `${codings.length} content codings`, overBound: false };
   for (const coding of codings.reverse()) {
     try {
       const decoded = await undo(coding, pieces, maxBytes, whole && !overBound);
       pieces = decoded.pieces;
       overBound ||= decoded.overBound;
     } catch (error) {
-      return { pieces: received, fault: `${coding}: ${messageOf(error)}`, overBound: false };
+      return { pieces: received, error: `${coding}: ${messageOf(error)}`, overBound: false };
     }
   }
-  return { pieces, fault: undefined, overBound };
+  return { pieces, error: undefined, overBound };
 }
 
 /**

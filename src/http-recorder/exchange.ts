@@ -68,7 +68,7 @@ export interface RecordedBody {
   /** Arrival of the pieces: µs from the recorder's origin, and bytes after content decoding. One per network read. */
   readonly pieces: readonly (readonly [atUs: number, bytes: number])[];
   /** Why the declared content encoding could not be undone; the bytes are then kept as received. */
-  readonly decodeFault: string | undefined;
+  readonly decodeError: string | undefined;
 }
 
 export interface RecordedResponse {

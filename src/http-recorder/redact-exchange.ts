@@ -51,7 +51,7 @@ function recordBody(body: DecodedBody, receivedBytes: number, clean: (text: stri
   const bytes = Buffer.concat(body.pieces.map((piece) => piece.bytes));
   const text = strictUtf8(bytes);
   const pieces = body.pieces.map(({ atUs, bytes: piece }) => [atUs, piece.length] as const);
-  const common = { bytes: bytes.length, receivedBytes, pieces, decodeFault: body.fault };
+  const common = { bytes: bytes.length, receivedBytes, pieces, decodeError: body.error };
   if (text !== undefined) return { ...common, text: clean(text), base64: undefined };
   // latin1 maps each byte to one character, so a secret among broken bytes is still found and lengths stay true.
   const masked = clean(bytes.toString("latin1"));

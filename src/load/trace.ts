@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { ConfigError, type ConfigFault, messageOf } from "../core/index.ts";
+import { ConfigError, type ConfigProblem, messageOf } from "../core/index.ts";
 import { parseJson } from "../dialects/index.ts";
 import type { TraceEntry } from "./schedule.ts";
 
@@ -12,14 +12,14 @@ const lineSchema = z.strictObject({
   maxTokens: z.int().positive().default(64),
 });
 
-/** Faults that are listed; a wrong file has one a line. */
-const MOST_FAULTS = 10;
+/** Problems that are listed; a wrong file has one a line. */
+const MOST_PROBLEMS = 10;
 
 /**
  * Reads a trace: one JSON object a line with `offsetMs`, and optionally `dialect`, `stream`, `promptTokens`, `maxTokens`.
  *
  * @returns entries in order of time, whatever their order in the file.
- * @throws ConfigError with file and line of each fault.
+ * @throws ConfigError with file and line of each problem.
  */
 export function readTrace(path: string): TraceEntry[] {
   let text: string;
@@ -30,16 +30,16 @@ export function readTrace(path: string): TraceEntry[] {
       cause: error,
     });
   }
-  const faults: ConfigFault[] = [];
+  const problems: ConfigProblem[] = [];
   const entries = text.split("\n").flatMap((line, index): TraceEntry[] => {
     if (line.trim() === "") return [];
     const parsed = lineSchema.safeParse(parseJson(line));
     if (parsed.success) return [parsed.data];
     const [issue] = parsed.error.issues;
-    faults.push({ file: path, line: index + 1, path: issue?.path.join(".") ?? "", message: `${issue?.message}.` });
+    problems.push({ file: path, line: index + 1, path: issue?.path.join(".") ?? "", message: `${issue?.message}.` });
     return [];
   });
-  if (faults.length > 0) throw new ConfigError(faults.slice(0, MOST_FAULTS));
+  if (problems.length > 0) throw new ConfigError(problems.slice(0, MOST_PROBLEMS));
   if (entries.length === 0) throw new ConfigError([{ file: path, path: "", message: "holds no requests." }]);
   return entries.sort((a, b) => a.offsetMs - b.offsetMs);
 }

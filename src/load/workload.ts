@@ -116,7 +116,7 @@ export interface Workload {
   readonly written: unknown;
 }
 
-/** @throws ConfigError with every fault of the file and of the trace that it names. */
+/** @throws ConfigError with every problem of the file and of the trace that it names. */
 export function loadWorkload(path: string): Workload {
   let text: string;
   try {

@@ -23,17 +23,17 @@ export class RunFolder implements Disposable {
   readonly #exchanges: AppendOnlyFile;
   readonly #recordings: AppendOnlyFile;
   readonly #syncing: NodeJS.Timeout;
-  readonly #onFault: (fault: StorageError) => void;
-  #fault: StorageError | undefined;
+  readonly #onIoError: (ioError: StorageError) => void;
+  #ioError: StorageError | undefined;
 
   /**
-   * @param onFault called once, when a line cannot be written, as on a full disk. From then on nothing is appended, so
+   * @param onIoError called once, when a line cannot be written, as on a full disk. From then on nothing is appended, so
    *   that what stands is without gaps; the run should end.
    * @throws UsageError when the folder cannot be made or already holds a run.
    */
-  constructor(path: string, onFault: (fault: StorageError) => void = () => undefined) {
+  constructor(path: string, onIoError: (ioError: StorageError) => void = () => undefined) {
     this.path = path;
-    this.#onFault = onFault;
+    this.#onIoError = onIoError;
     try {
       mkdirSync(join(path, "exchanges"), { recursive: true });
       // Opened as new: of two runs that are given one folder at the same moment one is told.
@@ -53,8 +53,8 @@ export class RunFolder implements Disposable {
   }
 
   /** Why lines are missing, if any are. */
-  get fault(): StorageError | undefined {
-    return this.#fault;
+  get ioError(): StorageError | undefined {
+    return this.#ioError;
   }
 
   journal(event: JournalEvent): void {
@@ -71,12 +71,12 @@ export class RunFolder implements Disposable {
   }
 
   #append(file: AppendOnlyFile, line: object): void {
-    if (this.#fault !== undefined) return;
+    if (this.#ioError !== undefined) return;
     try {
       file.append(line);
     } catch (error) {
-      this.#fault = storageError(this.path, error);
-      this.#onFault(this.#fault);
+      this.#ioError = storageError(this.path, error);
+      this.#onIoError(this.#ioError);
     }
   }
 

@@ -1,12 +1,12 @@
 import { UsageError } from "../core/index.ts";
-import { FAULTS } from "./mutations/mutation-table.ts";
+import { MUTATIONS } from "./mutations/mutation-table.ts";
 import type { Behaviour } from "./pipeline/behaviour.ts";
 import { DEFAULT_BEHAVIOUR } from "./pipeline/default-behaviour.ts";
 import { VARIANTS } from "./variants/variant-table.ts";
 
 /** Which defects and variants a gateway has at the moment. Requests that run already keep the behaviour they began with. */
 export class BehaviourSwitch {
-  #faults: readonly string[] = [];
+  #mutations: readonly string[] = [];
   #variants: readonly string[] = [];
   #current: Behaviour = DEFAULT_BEHAVIOUR;
   readonly #onTop: (behaviour: Behaviour) => Behaviour;
@@ -16,20 +16,20 @@ export class BehaviourSwitch {
    * @throws UsageError for a name that does not exist.
    */
   constructor(
-    faults: readonly string[],
+    mutations: readonly string[],
     variants: readonly string[],
     onTop: (behaviour: Behaviour) => Behaviour = (behaviour) => behaviour,
   ) {
     this.#onTop = onTop;
-    this.set({ faults, variants });
+    this.set({ mutations, variants });
   }
 
   get current(): Behaviour {
     return this.#current;
   }
 
-  get faults(): readonly string[] {
-    return this.#faults;
+  get mutations(): readonly string[] {
+    return this.#mutations;
   }
 
   get variants(): readonly string[] {
@@ -42,15 +42,15 @@ export class BehaviourSwitch {
    * @throws UsageError for a name that does not exist; nothing is changed then.
    */
   set({
-    faults = this.#faults,
+    mutations = this.#mutations,
     variants = this.#variants,
   }: {
-    faults?: readonly string[];
+    mutations?: readonly string[];
     variants?: readonly string[];
   }): void {
-    const changes = [...pick("variant", VARIANTS, variants), ...pick("fault", FAULTS, faults)];
+    const changes = [...pick("variant", VARIANTS, variants), ...pick("mutation", MUTATIONS, mutations)];
     this.#current = this.#onTop(changes.reduce((behaviour, change) => change.apply(behaviour), DEFAULT_BEHAVIOUR));
-    this.#faults = faults;
+    this.#mutations = mutations;
     this.#variants = variants;
   }
 }

@@ -10,7 +10,7 @@ interface Change {
 }
 
 /** A single defect of the kind that real gateways have. */
-export interface Fault extends Change {
+export interface Mutation extends Change {
   /** What it breaks: ids of requirements, of the interface and of the standards and clients around it. */
   readonly rows: readonly string[];
   /** True when only many requests, or many at a time, show it. */
@@ -27,13 +27,18 @@ export interface Variant extends Change {
 }
 
 /** @param name area and name with a dot between them. */
-export function fault(name: string, rows: readonly string[], summary: string, apply: Fault["apply"]): Fault {
+export function mutation(name: string, rows: readonly string[], summary: string, apply: Mutation["apply"]): Mutation {
   return { name, area: areaOf(name), rows, summary, apply };
 }
 
 /** A defect that only many requests, or many at a time, show. */
-export function loadFault(name: string, rows: readonly string[], summary: string, apply: Fault["apply"]): Fault {
-  return { ...fault(name, rows, summary, apply), needsLoad: true };
+export function loadMutation(
+  name: string,
+  rows: readonly string[],
+  summary: string,
+  apply: Mutation["apply"],
+): Mutation {
+  return { ...mutation(name, rows, summary, apply), needsLoad: true };
 }
 
 /** @param warns rows that may at most warn. */

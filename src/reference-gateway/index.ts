@@ -1,7 +1,7 @@
 export type { Limits, Tier } from "./accounts/tiers.ts";
-export type { Fault, Variant } from "./change.ts";
+export type { Mutation, Variant } from "./change.ts";
 export type { LimiterKind } from "./limits/limiter-kinds.ts";
-export { FAULTS } from "./mutations/mutation-table.ts";
+export { MUTATIONS } from "./mutations/mutation-table.ts";
 export type { GatewayOptions } from "./options.ts";
 export type { ReadyLine } from "./ready-line.ts";
 export type { Script, ScriptedAnswer, ScriptedRequest, Turn } from "./scripts/script.ts";

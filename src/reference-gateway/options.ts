@@ -22,7 +22,7 @@ export interface GatewayOptions {
   /** Size of the bucket of `token-bucket`, requests. Default: the limit per minute. Minimum: 1. */
   readonly burst?: number | undefined;
   /** Names of defects to begin with. Default: none. */
-  readonly faults?: readonly string[] | undefined;
+  readonly mutations?: readonly string[] | undefined;
   /** Names of legal variants to begin with. Default: none. */
   readonly variants?: readonly string[] | undefined;
   /** Milliseconds until a charge shows in a key's tallies. Default: 0. */
@@ -58,7 +58,7 @@ export interface GatewaySettings {
   readonly seed: number;
   readonly limiter: LimiterKind;
   readonly burst: number | undefined;
-  readonly faults: readonly string[];
+  readonly mutations: readonly string[];
   readonly variants: readonly string[];
   readonly settlingLagMs: number;
   readonly pieces: number;
@@ -94,7 +94,7 @@ export function resolveOptions(options: GatewayOptions): GatewaySettings {
     seed: whole("seed", options.seed ?? 1, 0, 4_294_967_295),
     limiter,
     burst: options.burst === undefined ? undefined : whole("burst", options.burst, 1, 10_000_000),
-    faults: options.faults ?? [],
+    mutations: options.mutations ?? [],
     variants: options.variants ?? [],
     settlingLagMs: whole("settling-lag", options.settlingLagMs ?? 0, 0, 86_400_000),
     pieces: whole("pieces", options.pieces ?? 40, 1, 100_000),

@@ -37,7 +37,7 @@ const BACKLOG = 4_096;
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const settings = resolveOptions(options);
   const onTop = options.script === undefined ? undefined : playScript(options.script);
-  const behaviours = new BehaviourSwitch(settings.faults, settings.variants, onTop);
+  const behaviours = new BehaviourSwitch(settings.mutations, settings.variants, onTop);
   const services = makeServices(settings, options);
   const accounts = makeReadyAccounts(services.accounts, services.clock, settings.limits, settings.keys);
   const adminToken = options.adminToken ?? randomBytes(24).toString("base64url");

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { ConfigError, type ConfigFault, messageOf } from "../core/index.ts";
+import { ConfigError, type ConfigProblem, messageOf } from "../core/index.ts";
 import { Key } from "./key.ts";
 import { readYaml, type YamlDocument } from "./read-yaml.ts";
 import { type TargetFile, TIERS, type Tier, targetSchema } from "./schema.ts";
@@ -13,7 +13,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /**
  * Reads a target file.
  *
- * @throws ConfigError with all faults at once: syntax, unknown fields, wrong types, literal keys, unset variables,
+ * @throws ConfigError with all problems at once: syntax, unknown fields, wrong types, literal keys, unset variables,
  *   unreadable key files.
  */
 export function loadTarget(path: string, environment: Environment): Target {
@@ -42,7 +42,7 @@ class References {
   readonly #document: YamlDocument<TargetFile>;
   readonly #file: string;
   readonly #environment: Environment;
-  readonly #faults: ConfigFault[] = [];
+  readonly #problems: ConfigProblem[] = [];
 
   constructor(document: YamlDocument<TargetFile>, file: string, environment: Environment) {
     this.#document = document;
@@ -61,7 +61,7 @@ class References {
   }
 
   throwIfAny(): void {
-    if (this.#faults.length > 0) throw new ConfigError(this.#faults);
+    if (this.#problems.length > 0) throw new ConfigError(this.#problems);
   }
 
   #read(reference: string, path: readonly PropertyKey[]): string | undefined {
@@ -70,13 +70,13 @@ class References {
     const value = kind === "env" ? this.#environment[place] : this.#file_(place, path);
     if (value !== undefined && value.trim() !== "") return this.#checked(value.trim(), path);
     if (kind === "env") {
-      this.#fault(
+      this.#problem(
         path,
         `environment variable ${place} is ${value === undefined ? "not set" : "empty"}.`,
         `Set it: export ${place}=…`,
       );
     } else if (value !== undefined) {
-      this.#fault(path, `file ${place} is empty.`);
+      this.#problem(path, `file ${place} is empty.`);
     }
     return undefined;
   }
@@ -84,16 +84,16 @@ class References {
   /** A key with a line break or a control character cannot be sent in a header; better said here than by the socket. */
   #checked(value: string, path: readonly PropertyKey[]): string | undefined {
     if (/^bearer\s/i.test(value) && path[0] !== "extraHeaders") {
-      this.#fault(path, 'holds "Bearer" before the key.', "Leave the scheme out: the key alone belongs there.");
+      this.#problem(path, 'holds "Bearer" before the key.', "Leave the scheme out: the key alone belongs there.");
       return undefined;
     }
     const quoted = /^(["'`]).*\1$/.test(value);
     if (quoted) {
-      this.#fault(path, "holds quotation marks around the key.", "Leave them out, or check how the variable is set.");
+      this.#problem(path, "holds quotation marks around the key.", "Leave them out, or check how the variable is set.");
       return undefined;
     }
     if (/^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(value)) return value;
-    this.#fault(path, "holds characters that cannot be sent in a header.", "A key is one line of visible ASCII.");
+    this.#problem(path, "holds characters that cannot be sent in a header.", "A key is one line of visible ASCII.");
     return undefined;
   }
 
@@ -101,13 +101,13 @@ class References {
     try {
       return readFileSync(resolve(dirname(this.#file), place), "utf8");
     } catch (error) {
-      this.#fault(path, `key file cannot be read: ${messageOf(error)}.`);
+      this.#problem(path, `key file cannot be read: ${messageOf(error)}.`);
       return undefined;
     }
   }
 
-  #fault(path: readonly PropertyKey[], message: string, hint?: string): void {
-    this.#faults.push({
+  #problem(path: readonly PropertyKey[], message: string, hint?: string): void {
+    this.#problems.push({
       file: this.#file,
       ...this.#document.place(path),
       path: path.map(String).join("."),

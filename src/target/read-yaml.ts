@@ -1,7 +1,7 @@
 import { closest, distance } from "fastest-levenshtein";
 import { type Document, isMap, isPair, isScalar, LineCounter, parseDocument } from "yaml";
 import type { z } from "zod";
-import { ConfigError, type ConfigFault, maskLikely } from "../core/index.ts";
+import { ConfigError, type ConfigProblem, maskLikely } from "../core/index.ts";
 
 export interface YamlDocument<T> {
   readonly value: T;
@@ -15,7 +15,7 @@ export interface YamlDocument<T> {
  * Reads a YAML (or JSON) text by a schema.
  *
  * @param file name for messages.
- * @throws ConfigError with every fault: line, column, path, what was expected. Received values are never quoted,
+ * @throws ConfigError with every problem: line, column, path, what was expected. Received values are never quoted,
  *   because a key that was pasted into the wrong place would end in a log.
  */
 export function readYaml<T>(text: string, file: string, schema: z.ZodType<T>): YamlDocument<T> {
@@ -39,7 +39,7 @@ export function readYaml<T>(text: string, file: string, schema: z.ZodType<T>): Y
   const exists = (path: readonly PropertyKey[]) => document.hasIn(path);
   const result = schema.safeParse(written);
   if (result.success) return { value: result.data, written, place };
-  throw new ConfigError(result.error.issues.flatMap((issue) => faultsOf(issue, { file, place, exists, schema })));
+  throw new ConfigError(result.error.issues.flatMap((issue) => problemsOf(issue, { file, place, exists, schema })));
 }
 
 /** @throws ConfigError for aliases that refer to nothing, to themselves, or so often that they unfold to gigabytes. */
@@ -81,7 +81,7 @@ function rangeStart(node: unknown): number | undefined {
   return typeof node.range[0] === "number" ? node.range[0] : undefined;
 }
 
-interface FaultContext {
+interface ProblemContext {
   readonly file: string;
   readonly place: (path: readonly PropertyKey[]) => { line: number; column: number } | undefined;
   /** Whether something is written at a path. */
@@ -91,9 +91,9 @@ interface FaultContext {
 
 type Issue = z.core.$ZodIssue;
 
-function faultsOf(issue: Issue, context: FaultContext): ConfigFault[] {
+function problemsOf(issue: Issue, context: ProblemContext): ConfigProblem[] {
   const { file, place } = context;
-  const at = (path: readonly PropertyKey[], message: string, hint?: string): ConfigFault => ({
+  const at = (path: readonly PropertyKey[], message: string, hint?: string): ConfigProblem => ({
     file,
     ...place(path),
     path: maskLikely(path.map(String).join(".")),
@@ -110,11 +110,11 @@ function faultsOf(issue: Issue, context: FaultContext): ConfigFault[] {
   if (issue.code === "invalid_union") {
     const inner = issue.errors
       .flat()
-      .flatMap((nested) => faultsOf({ ...nested, path: [...issue.path, ...nested.path] }, context));
-    const deepest = inner.filter((fault) => fault.path.length > issue.path.map(String).join(".").length);
+      .flatMap((nested) => problemsOf({ ...nested, path: [...issue.path, ...nested.path] }, context));
+    const deepest = inner.filter((problem) => problem.path.length > issue.path.map(String).join(".").length);
     // The alternative that the writer meant is the one that was understood furthest.
     if (deepest.length > 0) return deepest;
-    return [at(issue.path, `${inner.map((fault) => fault.message.replace(/\.$/, "")).join(", or ")}.`)];
+    return [at(issue.path, `${inner.map((problem) => problem.message.replace(/\.$/, "")).join(", or ")}.`)];
   }
   if (issue.code === "invalid_type" && !context.exists(issue.path)) {
     return [at(issue.path, `is missing; expected ${issue.expected}.`)];

@@ -1,6 +1,6 @@
 import type { RetryOptions } from "./plan.ts";
 
-/** What an answer asks of a client: `as-told` for denials that pass, `backoff` for faults, `uncertain` for timeouts. */
+/** What an answer asks of a client: `as-told` for denials that pass, `backoff` for failures, `uncertain` for timeouts. */
 export type Retry = "served" | "as-told" | "backoff" | "uncertain" | "never";
 
 export interface Answered {

@@ -284,7 +284,7 @@ const compression = defineCheck({
         because: `${what}: ${answer.header("content-encoding") ?? "no label"}`,
       };
       if (axes.case === "identity") verdict.should("HTTP-CODING", answer.header("content-encoding"), NOT_CODED, seen);
-      verdict.must("HTTP-CODING", answer.exchange.response?.body.decodeFault, undefined, seen);
+      verdict.must("HTTP-CODING", answer.exchange.response?.body.decodeError, undefined, seen);
       verdict.must("HTTP-CODING", isCompressed(answer.bytes), false, {
         ...seen,
         because: `${what}: the decoded body is still compressed`,

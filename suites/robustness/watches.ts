@@ -77,7 +77,7 @@ const bodies = defineWatch({
     none(
       verdict,
       "HTTP-CODING",
-      whole.filter(({ exchange }) => exchange.response?.body.decodeFault !== undefined),
+      whole.filter(({ exchange }) => exchange.response?.body.decodeError !== undefined),
       whole.length,
       "do not decode",
     );

@@ -43,7 +43,7 @@ export function judgeDenial(verdict: Verdict, denied: Answer, expected: Expected
   const streamed = denied.asked.mode === "stream" && denied.asked.endpoint !== "models";
   verdict.must(row.row, denied.status, expected.status, { ...seen, at: "status" });
   if (streamed) verdict.must("STREAM-2", denied.status, expected.status, { ...seen, at: "status" });
-  // A wrong status is one fault; what such an answer carries besides says nothing about the row.
+  // A wrong status is one defect; what such an answer carries besides says nothing about the row.
   if (denied.status !== expected.status) return;
   verdict.must(row.row, denied.reason, expected.word, { ...seen, at: "reason" });
   verdict.must("ERR-HDR-1", denied.reason, expected.word, { ...seen, at: "reason" });

@@ -163,8 +163,8 @@ export async function runCanaries(
   const keyFile = join(folder.path, "keys.json");
   writeFileSync(keyFile, JSON.stringify(Object.fromEntries(NAMES.map((name) => [name, canaryKey(name)]))));
   // It repeats keys in replies and headers.
-  const faults = ["security.key-in-reply", "security.key-encoded-in-header"].flatMap((name) => ["--fault", name]);
-  await using gateway = startGauntlet(["gateway", "--keys", keyFile, ...faults]);
+  const mutations = ["security.key-in-reply", "security.key-encoded-in-header"].flatMap((name) => ["--mutation", name]);
+  await using gateway = startGauntlet(["gateway", "--keys", keyFile, ...mutations]);
   writeSources(folder.path, JSON.parse(await gateway.printed("\n")).baseUrl);
   const results: CanaryResult[] = [];
   for (const one of cases) {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { CheckResult, RunRecord } from "../../src/record/index.ts";
 import { filesBelow, tracesOf } from "../support/canary.ts";
 import { temporaryFolder } from "../support/gauntlet.ts";
-import { recordFaults } from "../support/record-schema.ts";
+import { recordProblems } from "../support/record-schema.ts";
 import { adversary } from "./adversary.ts";
 import type { Behaviour } from "./behaviour.ts";
 import { BODIES } from "./behaviours/bodies.ts";
@@ -232,7 +232,7 @@ function kept(out: string, { code, stdout, overTime }: Watched, mayPass: boolean
   const record: RunRecord = JSON.parse(readFileSync(join(out, "run.json"), "utf8"));
   const errors = record.checks.filter(({ status }: CheckResult) => status === "harness-error");
   return [
-    ...recordFaults(out).slice(0, 3),
+    ...recordProblems(out).slice(0, 3),
     ...(record.verdict.exitCode === code
       ? []
       : [`the record says exit code ${record.verdict.exitCode}, it was ${code}`]),

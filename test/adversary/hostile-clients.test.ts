@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { RunRecord } from "../../src/record/index.ts";
 import { filesBelow, tracesOf } from "../support/canary.ts";
 import { temporaryFolder } from "../support/gauntlet.ts";
-import { recordFaults } from "../support/record-schema.ts";
+import { recordProblems } from "../support/record-schema.ts";
 import { BOUNDS } from "./cases.ts";
 import { watched } from "./watched.ts";
 
@@ -27,7 +27,7 @@ test.each(["flood", "calls", "body", "bodies", "garbage", "connections", "output
     expect(ran.stderr).not.toMatch(/internal error|\n\s+at /);
     // What looks like one sound call to the gateway is one.
     expect(kind === "markup" ? [0, 1] : [1, 4], ran.stderr).toContain(ran.code);
-    expect(recordFaults(out)).toEqual([]);
+    expect(recordProblems(out)).toEqual([]);
     const record: RunRecord = JSON.parse(readFileSync(join(out, "run.json"), "utf8"));
     expect(record.verdict.exitCode).toBe(ran.code);
     for (const text of [ran.stdout, ran.stderr]) expect(text.match(/[^\P{Cc}\n\t]/u)?.[0]).toBeUndefined();

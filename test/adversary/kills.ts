@@ -4,7 +4,7 @@ import { FORMATS } from "../../reports/index.ts";
 import { readOrRecover } from "../../src/cli/recover-record.ts";
 import { openSource } from "../../src/cli/write-reports.ts";
 import { startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
-import { recordFaults } from "../support/record-schema.ts";
+import { recordProblems } from "../support/record-schema.ts";
 
 /** How far a run was when it was killed, by its journal. */
 export type Phase = "nothing yet" | "first contact" | "under way" | "finishing" | "finished";
@@ -114,7 +114,7 @@ function phaseOf(out: string, events: readonly string[]): Phase {
 /** Whether a record and every report can be made of it, and whether they say that it is partial. */
 function reportable(out: string, first: string | undefined): string[] {
   if (first !== "started") return [`the journal begins with ${first}`];
-  const faults = existsSync(join(out, "run.json")) ? recordFaults(out) : [];
+  const mutations = existsSync(join(out, "run.json")) ? recordProblems(out) : [];
   const record = readOrRecover(out);
   const partial = existsSync(join(out, "run.json")) || (!record.complete && record.verdict.word !== "pass");
   const told = record.complete || /cut off/.test(record.verdict.headline);
@@ -122,7 +122,7 @@ function reportable(out: string, first: string | undefined): string[] {
   const texts = Object.values(FORMATS).map((format) => [...format(source, "single").values()].join(""));
   const html = texts[0] ?? "";
   return [
-    ...faults,
+    ...mutations,
     ...(partial ? [] : [`a run without a record is said to ${record.verdict.word}`]),
     ...(told ? [] : ["the verdict does not say that the run was cut off"]),
     ...(texts.every((made) => made.length > 0) ? [] : ["a report is empty"]),

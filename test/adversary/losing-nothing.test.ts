@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { gauntlet, MAIN, type Running, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
-import { recordFaults } from "../support/record-schema.ts";
+import { recordProblems } from "../support/record-schema.ts";
 import { killAfter, lookAt } from "./kills.ts";
 
 let gateway: Running;
@@ -66,7 +66,7 @@ describe("a kill loses nothing that was known", () => {
     using folder = temporaryFolder();
     const out = join(folder.path, "run");
     await using running = startGauntlet(
-      ["conform", "auth", "robustness", "streaming", "--fault", "auth.messages-with-any-key", "--out", out],
+      ["conform", "auth", "robustness", "streaming", "--mutation", "auth.messages-with-any-key", "--out", out],
       {},
       folder.path,
     );
@@ -157,7 +157,7 @@ describe("places that cannot be written", () => {
       const [code] = await once(child, "close");
       expect(stderr).toMatch(/the output cannot be written: ENOSPC/);
       expect(code).toBe(4);
-      expect(recordFaults(out)).toEqual([]);
+      expect(recordProblems(out)).toEqual([]);
     },
   );
 });
@@ -210,7 +210,7 @@ describe("signals during load", () => {
     const { code, stdout } = await running.finished;
     expect(stdout).toContain(`interrupted by ${signal}`);
     expect(code).toBe(exitCode);
-    expect(recordFaults(out)).toEqual([]);
+    expect(recordProblems(out)).toEqual([]);
     const record = JSON.parse(readFileSync(join(out, "run.json"), "utf8"));
     expect(record).toMatchObject({ complete: false, verdict: { word: "inconclusive", exitCode } });
     expect(record.verdict.headline).toMatch(/^INCONCLUSIVE/);
@@ -228,7 +228,7 @@ describe("runs at the same time", () => {
       join(folder.path, "gauntlet-runs", name),
     );
     expect(folders).toHaveLength(3);
-    expect(folders.flatMap(recordFaults)).toEqual([]);
+    expect(folders.flatMap(recordProblems)).toEqual([]);
   });
 
   test("of two that are given one folder, one is refused and the other is not disturbed", async () => {
@@ -241,6 +241,6 @@ describe("runs at the same time", () => {
     const ran = await Promise.all([first.finished, second.finished]);
     expect(ran.map(({ code }) => code).sort()).toEqual([0, 2]);
     expect(ran.find(({ code }) => code === 2)?.stderr).toContain("run already holds a run");
-    expect(recordFaults(join(folder.path, "run"))).toEqual([]);
+    expect(recordProblems(join(folder.path, "run"))).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { judgeGateway } from "../../scripts/verify/judge-gateway.ts";
 import { instancesOf, suiteOf } from "../../src/checks/index.ts";
-import { FAULTS } from "../../src/reference-gateway/index.ts";
+import { MUTATIONS } from "../../src/reference-gateway/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 import { DEFECTS } from "./defects.ts";
 
@@ -14,11 +14,11 @@ function instanceOf(id: string) {
 }
 
 describe.concurrent("every defect fails in the check and row it belongs to, and nowhere without it", () => {
-  it.each(DEFECTS)("%s: %s", async (fault, id, status, row) => {
-    const { results } = await judgeGateway({ faults: [fault], instances: [instanceOf(id)] });
+  it.each(DEFECTS)("%s: %s", async (mutation, id, status, row) => {
+    const { results } = await judgeGateway({ mutations: [mutation], instances: [instanceOf(id)] });
     expect(results).toMatchObject([{ id, status }]);
     expect(results[0]?.violated).toContain(row);
-    expect(FAULTS.find(({ name }) => name === fault)?.rows).toContain(row);
+    expect(MUTATIONS.find(({ name }) => name === mutation)?.rows).toContain(row);
   });
 
   it("the same checks pass on the gateway as it is", async () => {

@@ -4,13 +4,13 @@ import { instancesOf, suiteOf } from "../../src/checks/index.ts";
 import { VARIANTS } from "../../src/reference-gateway/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 
-/** Checks that wait for nothing and use nothing up; `npm run prove` judges the rest too. */
+/** Checks that wait for nothing and use nothing up; `npm run verify` judges the rest too. */
 const INSTANCES = CHECKS.filter((check) => {
   if (["limits", "retry-after", "spending"].includes(suiteOf(check.id))) return false;
   return check.kind === "watch" || (check.alone === undefined && check.beside === undefined);
 }).flatMap(instancesOf);
 
-/** One of each kind of oddity; all of them are judged by `npm run prove`. */
+/** One of each kind of oddity; all of them are judged by `npm run verify`. */
 const ODD = [
   "http.lower-case-headers",
   "http.one-byte-chunks",

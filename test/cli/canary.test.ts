@@ -25,9 +25,9 @@ test("SEC-1: no key, whole, in part or encoded, is printed or written anywhere, 
     "gateway",
     "--keys",
     keyFile,
-    "--fault",
+    "--mutation",
     "security.key-in-reply",
-    "--fault",
+    "--mutation",
     "security.key-encoded-in-header",
   ]);
   const ready = JSON.parse(await gateway.printed("\n"));

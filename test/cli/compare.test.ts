@@ -8,7 +8,7 @@ test("two stored runs: what fails now, what was lost, what is answered otherwise
   const at = folder.path;
   await gauntlet(["conform", "models", "chat", "--seed", "3", "--out", "a"], {}, at);
   await gauntlet(["conform", "models", "chat", "--seed", "3", "--out", "same"], {}, at);
-  const worse = ["--fault", "chat.usage-missing", "--variant", "http.no-optional-headers"];
+  const worse = ["--mutation", "chat.usage-missing", "--variant", "http.no-optional-headers"];
   await gauntlet(["conform", "models", "chat", "--seed", "3", ...worse, "--out", "b"], {}, at);
 
   const same = await gauntlet(["compare", "a", "same", "--out", "c1", "--json"], {}, at);

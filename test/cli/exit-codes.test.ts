@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { CheckResult } from "../../src/record/index.ts";
 import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
-import { recordFaults } from "../support/record-schema.ts";
+import { recordProblems } from "../support/record-schema.ts";
 
 const QUICK = ["conform", "models", "auth"];
 
@@ -22,7 +22,7 @@ describe("exit codes", () => {
     const { code, stdout } = await gauntlet([
       "conform",
       "errors",
-      "--fault",
+      "--mutation",
       "auth.unknown-key-403",
       "auth",
       "--out",
@@ -43,7 +43,7 @@ describe("exit codes", () => {
     ["a target file that is not there", ["conform", "--target", "no-such.yaml"], /no-such\.yaml: cannot be read/],
     ["an unknown row to explain", ["explain", "AUTH-99"], /no check or row "AUTH-99"/],
     ["a folder without a run", ["rejudge", "."], /holds no readable run record/],
-    ["an unknown fault", ["conform", "models", "--fault", "no.such"], /no\.such/],
+    ["an unknown mutation", ["conform", "models", "--mutation", "no.such"], /no\.such/],
   ])("2: %s", async (_what, args, says) => {
     using folder = temporaryFolder();
     const { code, stderr, stdout } = await gauntlet(args, {}, folder.path);
@@ -52,7 +52,7 @@ describe("exit codes", () => {
     expect(code).toBe(2);
   });
 
-  test("2: a broken target file, with every fault at its place", async () => {
+  test("2: a broken target file, with every problem at its place", async () => {
     using folder = temporaryFolder();
     writeFileSync(
       join(folder.path, "gauntlet.yaml"),
@@ -116,7 +116,7 @@ describe("exit codes", () => {
 
   test("1: without a model in file or list, the list is blamed and what needs a model is blocked, not failed", async () => {
     using folder = temporaryFolder();
-    await using gateway = startGauntlet(["gateway", "--fault", "models.other-field"]);
+    await using gateway = startGauntlet(["gateway", "--mutation", "models.other-field"]);
     const ready = JSON.parse(await gateway.printed("\n"));
     writeFileSync(join(folder.path, "t.yaml"), `baseUrl: ${ready.baseUrl}\nkeys: { valid: env:K }\n`);
     const run = ["conform", "models", "chat", "messages", "errors", "--target", "t.yaml", "--out", "run", "--json"];
@@ -160,7 +160,7 @@ describe("exit codes", () => {
 
   test("what qualifies a verdict stands in its first line: contract, header names, declared gaps", async () => {
     using folder = temporaryFolder();
-    await using gateway = startGauntlet(["gateway", "--fault", "auth.unknown-key-403"]);
+    await using gateway = startGauntlet(["gateway", "--mutation", "auth.unknown-key-403"]);
     const ready = JSON.parse(await gateway.printed("\n"));
     writeFileSync(
       join(folder.path, "t.yaml"),
@@ -188,7 +188,7 @@ skip: { key.revoked: none here }
     const { code, stdout } = await running.finished;
     expect(code).toBe(143);
     expect(stdout).toContain("interrupted by SIGTERM");
-    expect(recordFaults(join(folder.path, "run"))).toEqual([]);
+    expect(recordProblems(join(folder.path, "run"))).toEqual([]);
   });
 
   test("130: interrupted, with what there was", async () => {
@@ -199,7 +199,7 @@ skip: { key.revoked: none here }
     const { code, stdout } = await running.finished;
     expect(code).toBe(130);
     expect(stdout).toContain("interrupted by SIGINT");
-    expect(recordFaults(join(folder.path, "run"))).toEqual([]);
+    expect(recordProblems(join(folder.path, "run"))).toEqual([]);
     const record = JSON.parse(readFileSync(join(folder.path, "run", "run.json"), "utf8"));
     expect(record).toMatchObject({ complete: false, verdict: { word: "inconclusive", exitCode: 130 } });
   });
@@ -211,7 +211,7 @@ test("--json prints one document and nothing else, whatever the verdict", async 
     "conform",
     "models",
     "--json",
-    "--fault",
+    "--mutation",
     "models.entries-of-another-object",
     "--out",
     join(folder.path, "r"),
@@ -236,7 +236,7 @@ test("a kept run is judged again without traffic, with the same verdicts", async
     "errors",
     "streaming",
     "--json",
-    "--fault",
+    "--mutation",
     "denial.action-empty-on-429",
     "--out",
     run,

@@ -53,15 +53,15 @@ describe("a command that decides says which gateway it judged", () => {
     expect(terminal.code).toBe(0);
   });
 
-  test("faults of the embedded gateway do not go with another target", async () => {
+  test("mutations of the embedded gateway do not go with another target", async () => {
     using folder = temporaryFolder();
     writeFileSync(join(folder.path, "t.yaml"), "baseUrl: http://127.0.0.1:9/v1\nkeys: { valid: env:K }\n");
     const { code, stderr } = await gauntlet(
-      ["conform", "models", "--target", "t.yaml", "--fault", "auth.messages-with-any-key"],
+      ["conform", "models", "--target", "t.yaml", "--mutation", "auth.messages-with-any-key"],
       { K: "k" },
       folder.path,
     );
-    expect(stderr).toContain("--fault and --variant change the embedded gateway, and the target is t.yaml");
+    expect(stderr).toContain("--mutation and --variant change the embedded gateway, and the target is t.yaml");
     expect(code).toBe(2);
   });
 });

@@ -34,7 +34,7 @@ test.each<[what: string, policy: string, exit: number, says: RegExp]>([
   expect(readFileSync(join(folder.path, "run", "report.html"), "utf8").includes('id="gates"')).toBe(true);
 });
 
-test("a policy file with faults is refused before anything is sent, each fault at its place", async () => {
+test("a policy file with problems is refused before anything is sent, each problem at its place", async () => {
   using folder = temporaryFolder();
   writeFileSync(
     join(folder.path, "policy.yaml"),
@@ -64,7 +64,7 @@ test("an accepted run is what the next one is held against", async () => {
   });
   const file = readFileSync(join(at, "gauntlet-baseline.json"), "utf8");
   expect(JSON.parse(file).conformance.checks["models.list"]).toBe("pass");
-  const bad = ["conform", "models", "--fault", "models.other-field", "--policy", "policy.yaml", "--out", "bad"];
+  const bad = ["conform", "models", "--mutation", "models.other-field", "--policy", "policy.yaml", "--out", "bad"];
   expect((await gauntlet(bad, {}, at)).code).toBe(1);
   const { comparison } = JSON.parse(readFileSync(join(at, "bad", "run.json"), "utf8"));
   expect(comparison.kind).toBe("baseline");

@@ -8,15 +8,15 @@ const WRITTEN = ["report.html", "junit.xml", "ctrf.json", "summary.md"];
 test("a run leaves its reports, and they are rendered again byte for byte", async () => {
   using folder = temporaryFolder();
   const run = join(folder.path, "run");
-  const fault = ["--fault", "auth.revoked-403"];
-  expect((await gauntlet(["conform", "auth", ...fault, "--seed", "7", "--out", run])).code).toBe(1);
+  const mutation = ["--mutation", "auth.revoked-403"];
+  expect((await gauntlet(["conform", "auth", ...mutation, "--seed", "7", "--out", run])).code).toBe(1);
   const before = new Map(WRITTEN.map((name) => [name, readFileSync(join(run, name), "utf8")]));
   const page = before.get("report.html");
-  // Evidence, its good twin, the key as a variable, and the command that runs just this with the same fault.
+  // Evidence, its good twin, the key as a variable, and the command that runs just this with the same mutation.
   expect(page?.includes("Its good twin")).toBe(true);
   expect(page?.includes("Bearer $GAUNTLET_KEY_REVOKED")).toBe(true);
   const again = page?.match(/gauntlet conform --only[^<]*/g) ?? [];
-  expect(again[0]).toMatch(/^gauntlet conform --only 'auth\.revoked\[models\]' --fault auth\.revoked-403 --seed 7$/);
+  expect(again[0]).toMatch(/^gauntlet conform --only 'auth\.revoked\[models\]' --mutation auth\.revoked-403 --seed 7$/);
   for (const name of WRITTEN) rmSync(join(run, name));
   const { code, stdout } = await gauntlet(["report", run], { TZ: "Pacific/Auckland", LANG: "de_DE.UTF-8" });
   expect(code).toBe(0);

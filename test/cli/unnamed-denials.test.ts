@@ -7,7 +7,7 @@ import { slotsExperiment } from "../../src/load/analysis/limits/slots-experiment
 import { startEmbedded } from "../../src/target/index.ts";
 import { gauntlet, MAIN } from "../support/gauntlet.ts";
 
-const FAULT = ["--fault", "denial.concurrency-limit-exceeded-unnamed"];
+const MUTATION = ["--mutation", "denial.concurrency-limit-exceeded-unnamed"];
 
 const known = <T>(answer: T) => ({ answer, confidence: "high", evidence: "told" }) as const;
 /** What is known of the rate: ample. */
@@ -27,7 +27,7 @@ test("a limit that is enforced without a reason code is enforced, and its reason
   timeout: 120_000,
 }, async () => {
   const only = ["limits.slots-enforced", "limits.slots-exact", "limits.slots-held", "limits.slots-come-back"];
-  const { stdout } = await gauntlet(["conform", ...FAULT, ...only.flatMap((id) => ["--only", id]), "--json"]);
+  const { stdout } = await gauntlet(["conform", ...MUTATION, ...only.flatMap((id) => ["--only", id]), "--json"]);
   const { checks } = JSON.parse(stdout) as {
     checks: {
       id: string;
@@ -51,7 +51,7 @@ test("a limit that is enforced without a reason code is enforced, and its reason
 });
 
 test("limits: the number in flight is found by denials without a reason code", { timeout: 60_000 }, async () => {
-  await using gateway = await startEmbedded({ command: [process.execPath, MAIN, "gateway", ...FAULT] });
+  await using gateway = await startEmbedded({ command: [process.execPath, MAIN, "gateway", ...MUTATION] });
   const { target } = gateway;
   const account = target.limited.find(({ limits }) => limits.rpm > 1_000);
   if (account === undefined) throw new Error("the embedded gateway has no account with few slots");

@@ -8,10 +8,10 @@ const ONLY = ["--only", "spending.budget-failures-are-free", "--only", "spending
 /** A run with a static key, whose budget pays for so many of the smallest requests of the reference gateway. */
 async function withBudgetFor(
   requests: number,
-  { fault = [], spent = 0 }: { fault?: readonly string[]; spent?: number } = {},
+  { mutation = [], spent = 0 }: { mutation?: readonly string[]; spent?: number } = {},
 ) {
   using folder = temporaryFolder();
-  await using gateway = startGauntlet(["gateway", ...fault.flatMap((name) => ["--fault", name])]);
+  await using gateway = startGauntlet(["gateway", ...mutation.flatMap((name) => ["--mutation", name])]);
   const ready = JSON.parse(await gateway.printed("\n"));
   const call = async (path: string, body: object) => {
     const answer = await fetch(ready.adminUrl + path, {
@@ -82,7 +82,7 @@ test("a key that an earlier run used up blocks what needs a fresh one", { timeou
 });
 
 test("failures that are charged never pass", { timeout: 60_000 }, async () => {
-  const { free, verdict } = await withBudgetFor(4, { fault: ["charge.failures"] });
+  const { free, verdict } = await withBudgetFor(4, { mutation: ["charge.failures"] });
   expect(free?.status).toBe("blocked");
   expect(verdict).toBe("inconclusive");
 });

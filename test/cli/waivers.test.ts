@@ -4,9 +4,9 @@ import { describe, expect, test } from "vitest";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 
 const CHECK = "auth.unknown-key[chat]";
-const run = (folder: string, name: string, fault: string, ...more: string[]) =>
+const run = (folder: string, name: string, mutation: string, ...more: string[]) =>
   gauntlet(
-    ["conform", "--only", CHECK, "--out", name, ...(fault === "" ? [] : ["--fault", fault]), ...more],
+    ["conform", "--only", CHECK, "--out", name, ...(mutation === "" ? [] : ["--mutation", mutation]), ...more],
     {},
     folder,
   );
@@ -16,16 +16,16 @@ describe("waivers, from the failure to the day they are of no more use", () => {
     using folder = temporaryFolder();
     const { path } = folder;
     const file = join(path, "waivers.yaml");
-    const fault = "auth.unknown-key-403";
-    expect((await run(path, "a", fault)).code).toBe(1);
+    const mutation = "auth.unknown-key-403";
+    expect((await run(path, "a", mutation)).code).toBe(1);
     const suggested = (await gauntlet(["waivers", "suggest", "a"], {}, path)).stdout;
     writeFileSync(file, suggested);
-    const empty = await run(path, "b", fault, "--waivers", file);
+    const empty = await run(path, "b", mutation, "--waivers", file);
     expect(empty.code).toBe(2);
     expect(empty.stderr).toMatch(/waivers\.yaml:\d+:\d+ \(waivers\.0\.reason\): must not be empty/);
 
     writeFileSync(file, suggested.replaceAll('""', "known to the team"));
-    const waived = await run(path, "c", fault, "--waivers", file);
+    const waived = await run(path, "c", mutation, "--waivers", file);
     expect(waived.stdout).toMatch(/^PASS: embedded reference gateway at http:\S+ \(1 failure waived\)$/m);
     expect(waived.stdout).toContain("✗ fail auth.unknown-key[chat]");
     expect(waived.code).toBe(0);
@@ -43,7 +43,7 @@ describe("waivers, from the failure to the day they are of no more use", () => {
     expect(different.code).toBe(1);
 
     writeFileSync(file, readFileSync(file, "utf8").replace(/expires: .*/, "expires: 2020-01-01"));
-    const expired = await run(path, "f", fault, "--waivers", file);
+    const expired = await run(path, "f", mutation, "--waivers", file);
     expect(expired.stdout).toMatch(/✗ waiver expired: .*waivers\.yaml:\d+: .* expired on 2020-01-01/);
     expect(expired.code).toBe(1);
 
@@ -58,7 +58,7 @@ test("a verdict that flips from round to round is flaky and fails the run, also 
   using folder = temporaryFolder();
   const { code, stdout } = await gauntlet(
     ["conform", "--only", "auth.missing-key[chat]", "--repeat", "4", "--out", "r", "--json"].concat(
-      "--fault",
+      "--mutation",
       "denial.unnamed-now-and-then",
     ),
     {},

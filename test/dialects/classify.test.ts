@@ -19,26 +19,26 @@ describe("status decides first, the named reason refines it (ERR-STATUS-1)", () 
     [429, undefined, "denial", "as-told"],
     [429, "something_new", "denial", "never"],
     [402, "rate_limit_exceeded", "denial", "never"],
-    [500, "quota_exceeded", "fault", "backoff"],
-    [529, undefined, "fault", "backoff"],
-    [302, undefined, "fault", "never"],
+    [500, "quota_exceeded", "failure", "backoff"],
+    [529, undefined, "failure", "backoff"],
+    [302, undefined, "failure", "never"],
     [400, "invalid_request", "denial", "never"],
     [299, undefined, "admitted", undefined],
-    [300, undefined, "fault", "never"],
-    [199, undefined, "fault", "never"],
-    [undefined, undefined, "fault", "backoff"],
+    [300, undefined, "failure", "never"],
+    [199, undefined, "failure", "never"],
+    [undefined, undefined, "failure", "backoff"],
   ])("%s %s → %s, %s", (status, reason, kind, retry) => {
     const outcome = classify({ ...facts, status, reason });
     expect(outcome.kind).toBe(kind);
     expect("retry" in outcome ? outcome.retry : undefined).toBe(retry);
   });
 
-  test("a time-out is uncertain, whatever came before it; a cut 200 is a fault (RETRY-7, RETRY-8)", () => {
+  test("a time-out is uncertain, whatever came before it; a cut 200 is a failure (RETRY-7, RETRY-8)", () => {
     expect(classify({ ...facts, status: 200, complete: false, timedOut: true })).toMatchObject({
-      kind: "fault",
+      kind: "failure",
       retry: "uncertain",
     });
-    expect(classify({ ...facts, status: 200, complete: false })).toMatchObject({ kind: "fault", retry: "backoff" });
+    expect(classify({ ...facts, status: 200, complete: false })).toMatchObject({ kind: "failure", retry: "backoff" });
   });
 });
 

@@ -38,10 +38,10 @@ describe("the action", () => {
     for (const step of action.runs.steps) expect(step.run ?? "").not.toContain("${{");
   });
 
-  test.each<[what: string, fault: string[], verdict: string, code: number]>([
+  test.each<[what: string, mutation: string[], verdict: string, code: number]>([
     ["a pass", [], "pass", 0],
-    ["a failure", ["--fault", "models.other-field"], "fail", 1],
-  ])("%s: exit code, summary, outputs, annotations", (_what, fault, verdict, code) => {
+    ["a failure", ["--mutation", "models.other-field"], "fail", 1],
+  ])("%s: exit code, summary, outputs, annotations", (_what, mutation, verdict, code) => {
     using folder = temporaryFolder();
     const [summary, output] = [join(folder.path, "summary"), join(folder.path, "output")];
     for (const file of [summary, output]) writeFileSync(file, "");
@@ -52,7 +52,7 @@ describe("the action", () => {
         ...process.env,
         GAUNTLET_TARGET: "embedded",
         GAUNTLET_COMMAND: "conform",
-        GAUNTLET_ARGUMENTS: ["models", ...fault].join("\n"),
+        GAUNTLET_ARGUMENTS: ["models", ...mutation].join("\n"),
         GAUNTLET_OUT: "run",
         GITHUB_STEP_SUMMARY: summary,
         GITHUB_OUTPUT: output,

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { strangerSteps } from "../../scripts/verify/stranger/steps.ts";
+import { quickstartSteps } from "../../scripts/verify/quickstart/steps.ts";
 import { parseTarget } from "../../src/target/index.ts";
 import { MAIN, gauntlet as play, temporaryFolder } from "../support/gauntlet.ts";
 
@@ -48,8 +48,8 @@ test.each(readdirSync(new URL("examples/", docs)).filter((name) => name.endsWith
   },
 );
 
-describe("the block of the README for a stranger, which `npm run prove:stranger` plays whole", () => {
-  const steps = strangerSteps();
+describe("the block of the README for a newcomer, which `npm run verify:quickstart` plays whole", () => {
+  const steps = quickstartSteps();
   const starting = (text: string) => steps.find((step) => step.startsWith(text)) ?? "";
 
   test("has the gateway in the version that the examples have", () => {
@@ -63,7 +63,7 @@ describe("the block of the README for a stranger, which `npm run prove:stranger`
     expect((await play(starting("npx gauntlet init").split(" ").slice(2), {}, folder.path)).code).toBe(0);
     const file = join(folder.path, "gauntlet.yaml");
     const [, more = ""] = /<<'YAML'\n([\s\S]*\n)YAML$/.exec(starting("cat >> gauntlet.yaml")) ?? [];
-    const target = parseTarget(readFileSync(file, "utf8") + more, file, { GW_KEY: "gk-stranger" });
+    const target = parseTarget(readFileSync(file, "utf8") + more, file, { GW_KEY: "gk-quickstart" });
     const port = /--port (\d+)/.exec(starting("node_modules/.bin/gauntlet gateway"))?.[1];
     expect(target.extraHeaders.all).toEqual([
       ["x-portkey-provider", "openai"],

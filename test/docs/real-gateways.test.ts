@@ -63,12 +63,12 @@ describe("a run held against what is expected", () => {
     ],
     ["nothing was judged", [result("c.d[one]", "blocked")], ["c.d: expected to fail, and was not judged"]],
     ["an error of ours", [result("x.y", "harness-error")], ["x.y: an error of ours: m"]],
-  ])("%s", (_what, changed, faults) => {
+  ])("%s", (_what, changed, problems) => {
     const others = good.filter(({ id }) => !changed.some((one) => one.id === id));
-    expect(compareWith(expected, [...others, ...changed]).faults).toEqual(faults);
+    expect(compareWith(expected, [...others, ...changed]).problems).toEqual(problems);
   });
 
   test("a check that is no more is told", () => {
-    expect(compareWith(expected, []).faults).toContain("a.b: expected, and there is no such check");
+    expect(compareWith(expected, []).problems).toContain("a.b: expected, and there is no such check");
   });
 });

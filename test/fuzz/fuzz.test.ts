@@ -2,7 +2,7 @@ import { describe, test } from "vitest";
 import { READERS_OF_ANSWERS } from "./readers-of-answers.ts";
 import { READERS_OF_FILES } from "./readers-of-files.ts";
 
-/** Inputs for each reader; `npm run prove:adversary` tries many more. */
+/** Inputs for each reader; `npm run verify:adversary` tries many more. */
 const FEW = 200;
 
 describe.each([

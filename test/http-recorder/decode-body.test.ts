@@ -18,14 +18,14 @@ describe.each(CODINGS)("%s", (coding, compress) => {
 
   it("ends when bytes follow the compressed data", { timeout: 20_000 }, async () => {
     const pieces = [bytes, GARBAGE].map((piece, index) => ({ atUs: index, bytes: piece }));
-    const { fault, pieces: decoded } = await decodeBody(pieces, coding, 1_000_000, true);
-    if (fault === undefined) expect(lengthOf(decoded)).toBe(TEXT.length);
+    const { error, pieces: decoded } = await decodeBody(pieces, coding, 1_000_000, true);
+    if (error === undefined) expect(lengthOf(decoded)).toBe(TEXT.length);
     else expect(lengthOf(decoded)).toBe(bytes.length + GARBAGE.length);
   });
 
   it("tells a body that stops early from one whose connection was cut", async () => {
     const cut = [{ atUs: 1, bytes: bytes.subarray(0, bytes.length - 3) }];
-    expect((await decodeBody(cut, coding, 1_000_000, true)).fault).toMatch(coding);
-    expect((await decodeBody(cut, coding, 1_000_000, false)).fault).toBeUndefined();
+    expect((await decodeBody(cut, coding, 1_000_000, true)).error).toMatch(coding);
+    expect((await decodeBody(cut, coding, 1_000_000, false)).error).toBeUndefined();
   });
 });

@@ -65,7 +65,7 @@ describe("what a gateway does becomes a fact", () => {
       text,
       bytes: 3_000,
       receivedBytes: packed.length,
-      decodeFault: undefined,
+      decodeError: undefined,
     });
   });
 

@@ -53,22 +53,22 @@ const CANARY = "ck-canary-0123456789-abcdefghijkl";
 const SECRET_HEADER = "ch-header-9876543210-zyxwvutsrqpo";
 
 /** The fields of a TestRun that we use, as the operator documents them. */
-function faultsOf(run: {
+function problemsOf(run: {
   apiVersion: unknown;
   kind: unknown;
   metadata: { name: string };
   spec: Record<string, unknown> & { runner: Record<string, unknown>; script: unknown };
 }): string[] {
-  const faults: string[] = [];
-  if (run.apiVersion !== "k6.io/v1alpha1" || run.kind !== "TestRun") faults.push("not a TestRun");
-  if (!/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(run.metadata.name)) faults.push("name");
+  const problems: string[] = [];
+  if (run.apiVersion !== "k6.io/v1alpha1" || run.kind !== "TestRun") problems.push("not a TestRun");
+  if (!/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(run.metadata.name)) problems.push("name");
   const known = ["parallelism", "script", "arguments", "runner"];
-  faults.push(...Object.keys(run.spec).filter((field) => !known.includes(field)));
+  problems.push(...Object.keys(run.spec).filter((field) => !known.includes(field)));
   const ofRunner = ["image", "resources", "env", "volumes", "volumeMounts"];
-  faults.push(...Object.keys(run.spec.runner).filter((field) => !ofRunner.includes(field)));
-  if (!Number.isInteger(run.spec["parallelism"])) faults.push("parallelism");
-  if (typeof run.spec["arguments"] !== "string") faults.push("arguments");
-  return faults;
+  problems.push(...Object.keys(run.spec.runner).filter((field) => !ofRunner.includes(field)));
+  if (!Number.isInteger(run.spec["parallelism"])) problems.push("parallelism");
+  if (typeof run.spec["arguments"] !== "string") problems.push("arguments");
+  return problems;
 }
 
 describe("an exported folder", () => {
@@ -101,7 +101,7 @@ extraHeaders: { all: { X-Tenant: env:TENANT, X-Plain: visible } }
       expect(readFileSync(join(out, "plan.json"), "utf8")).toContain("visible");
       const read = (name: string) => parse(readFileSync(join(out, "kubernetes", name), "utf8"));
       const run = read("testrun.yaml");
-      expect(faultsOf(run)).toEqual([]);
+      expect(problemsOf(run)).toEqual([]);
       const config = read("configmap.yaml");
       expect(run.spec.script.configMap).toEqual({ name: config.metadata.name, file: "gauntlet.ts" });
       expect(run.spec.parallelism).toBe(3);

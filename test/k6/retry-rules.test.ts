@@ -21,7 +21,7 @@ describe("how an answer may be retried (specification, section 7)", () => {
     ["rule 2: a bad key", 401, "invalid_api_key", "never"],
     ["rule 2: a revoked key", 401, "key_revoked", "never"],
     ["an unknown model stays unknown", 404, "model_not_found", "never"],
-    ["a fault of the gateway", 503, "", "backoff"],
+    ["a failure of the gateway", 503, "", "backoff"],
     ["no answer at all", 0, "", "backoff"],
     ["served", 200, "", "served"],
   ])("%s", (_, status, reason, retry) => {

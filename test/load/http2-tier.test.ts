@@ -17,8 +17,8 @@ describe.concurrent("a quick tier run over HTTP/2", () => {
     ["slots.one-too-many", "slots.exceeded"],
     ["slots.leaked-by-streams", "slots.leaked"],
     ["load.streams-cut-when-busy", "service.cut"],
-  ])("fails a gateway with %s for %s", { timeout: 120_000 }, async (fault, finding) => {
-    const run = await loadGateway({ length: "quick", faults: [fault], http2: true });
+  ])("fails a gateway with %s for %s", { timeout: 120_000 }, async (mutation, finding) => {
+    const run = await loadGateway({ length: "quick", mutations: [mutation], http2: true });
     // On a machine that is too busy nothing is said about the gateway, which is right and shows nothing.
     if (!run.generator.valid) return expect(run.verdict).toBe("inconclusive");
     expect(brokenIn(run)).toContain(finding);

@@ -9,13 +9,13 @@ import { loadWorkload } from "../../src/load/index.ts";
 const folder = mkdtempSync(join(tmpdir(), "gauntlet-workload-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function faultsOf(text: string): string[] {
+function problemsOf(text: string): string[] {
   const path = join(folder, "w.yaml");
   writeFileSync(path, text);
   try {
     loadWorkload(path);
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults.map(({ line, path: where }) => `${line} ${where}`);
+    if (error instanceof ConfigError) return error.problems.map(({ line, path: where }) => `${line} ${where}`);
     throw error;
   }
   return [];
@@ -49,11 +49,11 @@ describe("workload files", () => {
     ["neither arrivals nor tier", "name: a\n", ["1 arrivals"]],
     ["a closed loop without an end", "name: a\narrivals: { kind: closed, inFlight: 5 }\n", ["2 arrivals"]],
     ["a missing trace", "name: a\narrivals: { kind: replay, file: nowhere.ndjson }\n", ["undefined "]],
-  ])("%s is named with its place", (_what, text, faults) => {
-    expect(faultsOf(text)).toEqual(faults);
+  ])("%s is named with its place", (_what, text, problems) => {
+    expect(problemsOf(text)).toEqual(problems);
   });
 
-  test("a trace is read in order of time, and its faults are named by line", () => {
+  test("a trace is read in order of time, and its problems are named by line", () => {
     writeFileSync(join(folder, "t.ndjson"), '{"offsetMs":20}\n{"offsetMs":10,"stream":true}\n');
     const path = join(folder, "r.yaml");
     writeFileSync(path, "name: r\narrivals: { kind: replay, file: t.ndjson }\n");

@@ -60,7 +60,7 @@ test.each([
   ["POST", "/keys", { account: "acct_1", key: "with space in it" }, 400],
   ["PATCH", "/keys/key_99", {}, 404],
   ["PATCH", "/accounts/acct_1", { balanceMicroUsd: "1" }, 400],
-  ["PUT", "/faults", { enabled: ["no.such-fault"] }, 400],
+  ["PUT", "/mutations", { enabled: ["no.such-mutation"] }, 400],
   ["PUT", "/variants", { enabled: "json.pretty" }, 400],
   ["GET", "/nothing", undefined, 404],
 ])("%s %s with %j is refused with %i", async (method, path, body, status) => {
@@ -101,16 +101,16 @@ test("the traffic log counts exactly and tells arrival times", async () => {
 
 test("defects and variants are switched at run time", async () => {
   await using fixture = await startFixture();
-  await fixture.admin("PUT", "/faults", { enabled: ["chat.usage-missing"] });
+  await fixture.admin("PUT", "/mutations", { enabled: ["chat.usage-missing"] });
   await fixture.admin("PUT", "/variants", { enabled: ["json.pretty"] });
   const text = (await fixture.chat()).bytes.toString();
   expect(text).not.toContain("usage");
   expect(text).toContain('\n  "choices"');
-  const shown = await fixture.admin("GET", "/faults");
+  const shown = await fixture.admin("GET", "/mutations");
   expect(shown.filter(({ enabled }: { enabled: boolean }) => enabled)).toEqual([
     expect.objectContaining({ name: "chat.usage-missing", area: "chat", rows: ["CHAT-3"] }),
   ]);
-  await fixture.admin("PUT", "/faults", { enabled: [] });
+  await fixture.admin("PUT", "/mutations", { enabled: [] });
   await fixture.admin("PUT", "/variants", { enabled: [] });
   expect((await fixture.chat()).bytes.toString()).toContain('"usage":{');
 });

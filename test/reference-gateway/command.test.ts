@@ -90,7 +90,7 @@ test.each([
   [["--limits", "300"], /limits: "300" is not two whole numbers/],
   [["--tier", "huge"], /tier: "huge" is not one of/],
   [["--limiter", "leaky"], /limiter: "leaky" is not one of/],
-  [["--fault", "auth.nothing"], /no fault named "auth.nothing"/],
+  [["--mutation", "auth.nothing"], /no mutation named "auth.nothing"/],
   [["--variant", "json.nothing"], /no variant named "json.nothing"/],
   [["--keys", "/does/not/exist.json"], /keys: \/does\/not\/exist\.json cannot be read/],
 ])("%j ends with 2 and says why", async (args, message) => {
@@ -110,7 +110,7 @@ test("keys are taken from a file", async () => {
 });
 
 test.each([
-  ["--list-faults", "chat.usage-missing", "rows"],
+  ["--list-mutations", "chat.usage-missing", "rows"],
   ["--list-variants", "json.pretty", "summary"],
 ])("%s lists, as text and as JSON", async (flag, name, field) => {
   await using text = run(flag);

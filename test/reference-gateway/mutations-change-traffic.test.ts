@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FAULTS, type Fault, type GatewayOptions } from "../../src/reference-gateway/index.ts";
+import { type GatewayOptions, MUTATIONS, type Mutation } from "../../src/reference-gateway/index.ts";
 import { startFixture } from "./support/gateway-fixture.ts";
 import { PROBES, type Seen } from "./support/probes.ts";
 
@@ -97,9 +97,9 @@ const OPTIONS: Partial<Record<ProbeName, GatewayOptions>> = {
 
 const clean = new Map<ProbeName, Promise<readonly Seen[]>>();
 
-async function seenBy(name: ProbeName, faults: readonly string[]): Promise<readonly Seen[]> {
+async function seenBy(name: ProbeName, mutations: readonly string[]): Promise<readonly Seen[]> {
   await using fixture = await startFixture({
-    faults,
+    mutations,
     limits: { rpm: 1_000_000, inFlight: 1_000 },
     bodyLimitBytes: 65_536,
     ...OPTIONS[name],
@@ -108,7 +108,7 @@ async function seenBy(name: ProbeName, faults: readonly string[]): Promise<reado
 }
 
 /** @returns true when the defect changes what at least one of its probes sees. */
-async function shows({ name, area, needsLoad }: Fault): Promise<boolean> {
+async function shows({ name, area, needsLoad }: Mutation): Promise<boolean> {
   for (const probe of [
     ...(SHOWN_BY_OTHER[name] ?? SHOWN_BY[area] ?? []),
     ...(needsLoad === true ? (["many"] as const) : []),
@@ -133,23 +133,23 @@ describe("without a defect", () => {
 
 /**
  * Every defect takes minutes, so a plain run takes every ninth of them, and fewer where holding slots and waiting make
- * a probe slow. `GATEWAY_FAULTS=.` takes all, another pattern those whose names it fits.
+ * a probe slow. `GATEWAY_MUTATIONS=.` takes all, another pattern those whose names it fits.
  */
 const SLOW_AREAS = ["load", "slots", "rate", "stream", "charge"];
-const only = process.env["GATEWAY_FAULTS"];
-const chosen = FAULTS.filter(({ name }) => !SHOWN_BY_CHECKS.includes(name)).filter(({ name, area }, index) =>
+const only = process.env["GATEWAY_MUTATIONS"];
+const chosen = MUTATIONS.filter(({ name }) => !SHOWN_BY_CHECKS.includes(name)).filter(({ name, area }, index) =>
   only === undefined ? index % (SLOW_AREAS.includes(area) ? 45 : 9) === 0 : new RegExp(only).test(name),
 );
 
 describe("a defect changes the traffic", () => {
-  test.each(chosen)("$name", { timeout: 90_000 }, async (fault) => {
-    expect(await shows(fault)).toBe(true);
+  test.each(chosen)("$name", { timeout: 90_000 }, async (mutation) => {
+    expect(await shows(mutation)).toBe(true);
   });
 });
 
 test("every defect says what it breaks, under a name of its own", () => {
-  expect(new Set(FAULTS.map(({ name }) => name)).size).toBe(FAULTS.length);
-  for (const { name, area, rows, summary } of FAULTS) {
+  expect(new Set(MUTATIONS.map(({ name }) => name)).size).toBe(MUTATIONS.length);
+  for (const { name, area, rows, summary } of MUTATIONS) {
     expect(name).toMatch(/^[a-z-]+\.[a-z0-9-]+$/);
     expect(name.startsWith(`${area}.`)).toBe(true);
     expect(summary).toMatch(/^\S.*\.$/);
@@ -161,8 +161,8 @@ test("every defect says what it breaks, under a name of its own", () => {
 test("every defect starts and serves", { timeout: 60_000 }, async () => {
   await using fixture = await startFixture({ limits: { rpm: 1_000_000, inFlight: 1_000 } });
   const unserved: string[] = [];
-  for (const { name } of FAULTS) {
-    await fixture.admin("PUT", "/faults", { enabled: [name] });
+  for (const { name } of MUTATIONS) {
+    await fixture.admin("PUT", "/mutations", { enabled: [name] });
     const { status, end } = await fixture.ask({ path: "/models", idleMs: 300 });
     if (status !== 200 || end !== "complete") unserved.push(name);
   }

@@ -13,9 +13,9 @@ test.each<[string, GatewayOptions, RegExp]>([
   ["a port that does not exist", { port: 70_000 }, /port: 70000/],
   ["a seed that is no number", { seed: Number.NaN }, /seed: NaN/],
   [
-    "a fault that does not exist",
-    { faults: ["auth.revoked-served"] },
-    /no fault named "auth.revoked-served".*Names like it: auth\./,
+    "a mutation that does not exist",
+    { mutations: ["auth.revoked-served"] },
+    /no mutation named "auth.revoked-served".*Names like it: auth\./,
   ],
   ["a variant that does not exist", { variants: ["json.beautiful"] }, /no variant named "json.beautiful"/],
   ["a key for nobody", { keys: { vaild: "gk-12345678" } }, /no ready-made key named "vaild"/],

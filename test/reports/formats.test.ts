@@ -3,14 +3,14 @@ import { FORMATS } from "../../reports/index.ts";
 import type { RunRecord } from "../../src/record/index.ts";
 import { loadPhase, loadRun, loadSeries, scatteredHeat } from "../support/load-records.ts";
 import {
-  ctrfFaults,
+  ctrfProblems,
   elementsOf,
   markdownElements,
   readJunit,
   readMetrics,
-  sarifFaults,
+  sarifProblems,
   textOf,
-  xmlFaults,
+  xmlProblems,
 } from "../support/readers.ts";
 import { broken, recordOf, result } from "../support/records.ts";
 
@@ -35,7 +35,7 @@ function render(format: keyof typeof FORMATS, record: RunRecord = RECORD): strin
 describe("junit", () => {
   test("is well-formed and counts as another reader counts", async () => {
     const xml = render("junit");
-    expect(await xmlFaults(xml)).toEqual([]);
+    expect(await xmlProblems(xml)).toEqual([]);
     const read = readJunit(xml);
     // The verdict is a case of its own beside the ten checks; this reader's total leaves skipped ones out.
     expect(read).toMatchObject({ total: 8, failed: 4, errors: 1, skipped: 3 });
@@ -54,7 +54,7 @@ describe("junit", () => {
 
 test("ctrf: fits its schema; what was not decided is other, never skipped", () => {
   const text = render("ctrf");
-  expect(ctrfFaults(text)).toBe("");
+  expect(ctrfProblems(text)).toBe("");
   expect(JSON.parse(text).results.summary).toMatchObject({
     tests: 11,
     passed: 3,
@@ -67,7 +67,7 @@ test("ctrf: fits its schema; what was not decided is other, never skipped", () =
 
 test("sarif: fits its schema; a result for each problem, fingerprints that stay", () => {
   const text = render("sarif");
-  expect(sarifFaults(text)).toBe("");
+  expect(sarifProblems(text)).toBe("");
   const [run] = JSON.parse(text).runs;
   expect(run.results.map((entry: { ruleId: string; level: string }) => [entry.ruleId, entry.level])).toEqual([
     ["auth.bad", "error"],

@@ -4,13 +4,13 @@ import { FORMATS, renderTerminal } from "../../reports/index.ts";
 import { HOSTILE, hostileSource } from "../support/hostile.ts";
 import {
   attribute,
-  ctrfFaults,
+  ctrfProblems,
   elementsOf,
   markdownElements,
   readJunit,
   readMetrics,
-  sarifFaults,
-  xmlFaults,
+  sarifProblems,
+  xmlProblems,
 } from "../support/readers.ts";
 
 const SOURCE = hostileSource();
@@ -52,15 +52,15 @@ describe("a hostile record", () => {
   test("junit: well-formed XML, and another reader finds every case", async () => {
     const xml = render("junit");
     expect(harmIn(xml)).toBeUndefined();
-    expect(await xmlFaults(xml)).toEqual([]);
+    expect(await xmlProblems(xml)).toEqual([]);
     const read = readJunit(xml);
     expect((read?.total ?? 0) + (read?.skipped ?? 0)).toBe(SOURCE.record.checks.length + 1);
   });
 
   test("ctrf and sarif: fit their schemas, of a bearable size", () => {
     const [ctrf, sarif] = [render("ctrf"), render("sarif")];
-    expect(ctrfFaults(ctrf)).toBe("");
-    expect(sarifFaults(sarif)).toBe("");
+    expect(ctrfProblems(ctrf)).toBe("");
+    expect(sarifProblems(sarif)).toBe("");
     for (const text of [ctrf, sarif]) {
       expect(harmIn(text)).toBeUndefined();
       expect(Buffer.byteLength(text)).toBeLessThan(300_000);

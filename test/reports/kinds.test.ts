@@ -2,20 +2,20 @@ import { expect, test } from "vitest";
 import { ALL_FORMATS, FORMATS, type Format } from "../../reports/index.ts";
 import { runRecordSchema } from "../../src/record/index.ts";
 import {
-  ctrfFaults,
+  ctrfProblems,
   elementsOf,
   markdownElements,
   readJunit,
   readMetrics,
-  sarifFaults,
+  sarifProblems,
   textOf,
-  xmlFaults,
+  xmlProblems,
 } from "../support/readers.ts";
 import { SAMPLES } from "../support/sample-records.ts";
 
 const KINDS = Object.entries(SAMPLES);
 
-/** Faults of a rendering, by somebody else's reading of it. */
+/** Problems of a rendering, by somebody else's reading of it. */
 const READERS: Readonly<Record<Format, (text: string) => unknown>> = {
   html: (text) => {
     const ids = elementsOf(text).flatMap(({ attrs }) =>
@@ -32,9 +32,9 @@ const READERS: Readonly<Record<Format, (text: string) => unknown>> = {
       ...(odd ?? []),
     ];
   },
-  junit: async (text) => [...(await xmlFaults(text)), ...(readJunit(text) === undefined ? ["unread"] : [])],
-  ctrf: (text) => [ctrfFaults(text)].filter((fault) => fault !== ""),
-  sarif: (text) => [sarifFaults(text)].filter((fault) => fault !== ""),
+  junit: async (text) => [...(await xmlProblems(text)), ...(readJunit(text) === undefined ? ["unread"] : [])],
+  ctrf: (text) => [ctrfProblems(text)].filter((problem) => problem !== ""),
+  sarif: (text) => [sarifProblems(text)].filter((problem) => problem !== ""),
   // A column of figures is aligned; nothing else of ours has an attribute.
   markdown: (text) =>
     markdownElements(text).flatMap(({ attrs }) => attrs.filter(({ value }) => value !== "text-align:right")),

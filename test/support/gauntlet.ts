@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { recordFaults } from "./record-schema.ts";
+import { recordProblems } from "./record-schema.ts";
 
 export const MAIN = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
 
@@ -80,8 +80,8 @@ export async function gauntlet(
   const finished = await running.finished;
   const folder = args[args.indexOf("--out") + 1];
   if (args.includes("--out") && folder !== undefined) {
-    const faults = recordFaults(resolve(cwd ?? tmpdir(), folder));
-    if (faults.length > 0) throw new Error(faults.join("\n"));
+    const problems = recordProblems(resolve(cwd ?? tmpdir(), folder));
+    if (problems.length > 0) throw new Error(problems.join("\n"));
   }
   return finished;
 }

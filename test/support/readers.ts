@@ -13,8 +13,8 @@ const load = createRequire(import.meta.url);
 
 // Everything here reads our reports with other people's code.
 
-/** Faults that libxml2 finds in an XML document. */
-export async function xmlFaults(xml: string): Promise<readonly string[]> {
+/** Problems that libxml2 finds in an XML document. */
+export async function xmlProblems(xml: string): Promise<readonly string[]> {
   const { errors } = await validateXML({
     xml: { fileName: "report.xml", contents: xml },
     normalization: "c14n",
@@ -36,22 +36,22 @@ export function readJunit(xml: string) {
   }
 }
 
-function schemaFaults(schema: object, document: unknown): string {
+function schemaProblems(schema: object, document: unknown): string {
   const ajv = new Ajv({ strict: false, allErrors: true, unicodeRegExp: false });
   formats.default(ajv);
   return ajv.validate(schema, document) ? "" : ajv.errorsText();
 }
 
-export function ctrfFaults(text: string): string {
+export function ctrfProblems(text: string): string {
   const path = join(load.resolve("ctrf"), "..", "ctrf-schema-0.0.json");
-  return schemaFaults(JSON.parse(readFileSync(path, "utf8")), JSON.parse(text));
+  return schemaProblems(JSON.parse(readFileSync(path, "utf8")), JSON.parse(text));
 }
 
-export function sarifFaults(text: string): string {
+export function sarifProblems(text: string): string {
   const path = join(load.resolve("@microsoft/jest-sarif"), "..", "schemas", "sarif-2.1.0-rtm.5.json");
   // The schema names a draft that this validator no longer reads; it uses nothing of it that later ones lack.
   const { $schema: _draft, id: _id, ...schema } = JSON.parse(readFileSync(path, "utf8"));
-  return schemaFaults(schema, JSON.parse(text));
+  return schemaProblems(schema, JSON.parse(text));
 }
 
 export interface MetricFamily {

@@ -9,7 +9,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { "date-time"
 const validate = ajv.compile(schema);
 
 /** Complaints about the record of a run folder: by the published schema, and figures that cannot be. None without a record. */
-export function recordFaults(folder: string): string[] {
+export function recordProblems(folder: string): string[] {
   const file = join(folder, "run.json");
   if (!existsSync(file)) return [];
   const record: RunRecord = JSON.parse(readFileSync(file, "utf8"));

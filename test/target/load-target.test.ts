@@ -34,11 +34,11 @@ const ENV = {
   GW_STARTER: "sk-canary-s",
 };
 
-function faultsOf(text: string, environment: Record<string, string> = ENV) {
+function problemsOf(text: string, environment: Record<string, string> = ENV) {
   try {
     parseTarget(text, "gauntlet.yaml", environment);
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults;
+    if (error instanceof ConfigError) return error.problems;
     throw error;
   }
   throw new Error("the target was accepted");
@@ -82,7 +82,7 @@ describe("a whole target file, keys by reference (SEC-2)", () => {
 describe("what is wrong is said with place, path and advice", () => {
   const minimal = (more: string) => `baseUrl: http://127.0.0.1:1/v1\nkeys:\n  valid: env:GW_KEY\n${more}`;
 
-  test.each<[what: string, text: string, fault: object]>([
+  test.each<[what: string, text: string, problem: object]>([
     [
       "an unknown field",
       minimal("limted: []\n"),
@@ -136,21 +136,21 @@ describe("what is wrong is said with place, path and advice", () => {
       { line: expect.any(Number), message: expect.stringContaining("not valid YAML") },
     ],
     ["a field given twice", minimal("name: a\nname: b\n"), { line: 5 }],
-  ])("%s", (_what, text, fault) => {
-    expect(faultsOf(text)[0]).toMatchObject({ file: "gauntlet.yaml", ...fault });
+  ])("%s", (_what, text, problem) => {
+    expect(problemsOf(text)[0]).toMatchObject({ file: "gauntlet.yaml", ...problem });
   });
 
-  test("all faults at once, and never the received value", () => {
-    const faults = faultsOf(
+  test("all problems at once, and never the received value", () => {
+    const problems = problemsOf(
       "baseUrl: http://h/v1\nkeys:\n  valid: sk-canary-pasted\n  second: sk-canary-too\nlimits: sk-canary-odd\n",
     );
-    expect(faults.map((fault) => fault.path)).toEqual(["keys.valid", "keys.second", "limits"]);
-    expect(JSON.stringify(faults)).not.toContain("canary");
+    expect(problems.map((problem) => problem.path)).toEqual(["keys.valid", "keys.second", "limits"]);
+    expect(JSON.stringify(problems)).not.toContain("canary");
   });
 
   test("all unset variables at once", () => {
-    expect(faultsOf(FULL, {}).map((fault) => fault.path)).toContain("limited.0.second");
-    expect(faultsOf(FULL, {})).toHaveLength(6);
+    expect(problemsOf(FULL, {}).map((problem) => problem.path)).toContain("limited.0.second");
+    expect(problemsOf(FULL, {})).toHaveLength(6);
   });
 });
 

@@ -139,7 +139,7 @@ function Method() {
 const TERMS: readonly (readonly [string, string])[] = [
   ["admitted", "the gateway accepted the request and began to serve it (status 2xx)"],
   ["denial", "the gateway refused on purpose (401, 402, 404, 429) and named a reason"],
-  ["fault", "neither: a broken connection, a timeout, a 5xx, bytes that cannot be decoded"],
+  ["failure", "neither: a broken connection, a timeout, a 5xx, bytes that cannot be decoded"],
   ["in flight", "sent, and the end of the answer not yet seen"],
   ["time to first token", "first content token minus send time"],
   ["inter-token latency", "gap between two neighbouring content tokens of one stream"],

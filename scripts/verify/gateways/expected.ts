@@ -28,14 +28,14 @@ export interface Compared {
   readonly failures: number;
   readonly warnings: number;
   /** What is otherwise than expected. */
-  readonly faults: readonly string[];
+  readonly problems: readonly string[];
 }
 
 const JUDGED: ReadonlySet<string> = new Set(["pass", "fail", "warn", "observed", "flaky"]);
 
 /** Holds the results of a run against what is known of the gateway. Pure. */
 export function compareWith({ fail, warn }: Expected, results: readonly CheckResult[]): Compared {
-  const faults = results
+  const problems = results
     .filter(({ status }) => status === "harness-error")
     .map(({ id, message }) => `${id}: an error of ours: ${message}`);
   const kinds = [
@@ -45,12 +45,12 @@ export function compareWith({ fail, warn }: Expected, results: readonly CheckRes
   for (const [status, expectations] of kinds) {
     for (const result of results) {
       if (result.status !== status || expectations.some((one) => meant(one, result))) continue;
-      faults.push(`${result.id}: ${status}, which is not expected: ${result.message}`);
+      problems.push(`${result.id}: ${status}, which is not expected: ${result.message}`);
     }
-    for (const one of expectations) faults.push(...missed(one, status, results));
+    for (const one of expectations) problems.push(...missed(one, status, results));
   }
   const count = (wanted: string) => results.filter(({ status }) => status === wanted).length;
-  return { failures: count("fail"), warnings: count("warn"), faults };
+  return { failures: count("fail"), warnings: count("warn"), problems };
 }
 
 const caseOf = ({ id }: CheckResult) => /\[(.*)\]$/.exec(id)?.[1] ?? "";

@@ -45,7 +45,7 @@ export async function startPostgres(logs: string): Promise<Postgres> {
   const bin = programs() ?? "";
   const owner = user();
   const as = owner === "own" ? undefined : owner;
-  const folder = mkdtempSync(join(tmpdir(), "gauntlet-prove-postgres-"));
+  const folder = mkdtempSync(join(tmpdir(), "gauntlet-verify-postgres-"));
   if (as !== undefined) chownSync(folder, as.uid, as.gid);
   const data = join(folder, "data");
   const port = await freePort(0);

@@ -12,7 +12,7 @@ export const PROVIDER_OPTIONS = "--limits 600000:10000 --upstream-timeout 60000"
 /** How its streams break off: the connection is cut, or the stream ends properly and too early, both without a word. */
 export const CUTS = {
   connection: "--variant errors.cut-stream-without-item",
-  end: "--fault upstream.cut-without-word",
+  end: "--mutation upstream.cut-without-word",
 } as const;
 
 export interface ProviderOptions {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { ConfigError, type ConfigFault, messageOf } from "../../core/index.ts";
+import { ConfigError, type ConfigProblem, messageOf } from "../../core/index.ts";
 import type { Waiver } from "../../record/index.ts";
 import { readYaml } from "../../target/index.ts";
 
@@ -29,7 +29,7 @@ export function waiversJsonSchema(): Record<string, unknown> {
 /**
  * Reads a waiver file.
  *
- * @throws ConfigError with all faults, each with its line: syntax, unknown or missing fields, dates that are none, an
+ * @throws ConfigError with all problems, each with its line: syntax, unknown or missing fields, dates that are none, an
  *   instance that two waivers name.
  */
 export function loadWaivers(path: string): Waiver[] {
@@ -43,7 +43,7 @@ export function loadWaivers(path: string): Waiver[] {
   }
   const { value, place } = readYaml(content, path, waiverFileSchema);
   const seen = new Map<string, string>();
-  const faults: ConfigFault[] = [];
+  const problems: ConfigProblem[] = [];
   const waivers = value.waivers.flatMap(({ checks, ...entry }, index) =>
     checks.map((check, at) => {
       const steps = ["waivers", index, "checks", at];
@@ -51,7 +51,7 @@ export function loadWaivers(path: string): Waiver[] {
       const where = `${path}:${line ?? 1}`;
       const before = seen.get(check);
       if (before !== undefined) {
-        faults.push({
+        problems.push({
           file: path,
           ...place(steps),
           path: steps.join("."),
@@ -62,6 +62,6 @@ export function loadWaivers(path: string): Waiver[] {
       return { check, ...entry, place: where };
     }),
   );
-  if (faults.length > 0) throw new ConfigError(faults);
+  if (problems.length > 0) throw new ConfigError(problems);
   return waivers;
 }

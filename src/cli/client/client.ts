@@ -85,14 +85,14 @@ export async function client(options: ClientOptions): Promise<number> {
     leftovers: [],
     build: undefined,
     interruptedBy: interruption.by(),
-    cutOff: folder.fault?.message,
+    cutOff: folder.ioError?.message,
     redactor,
     binds: "client",
     qualifiers: scenarios.length === SCENARIOS.length ? [] : [`${scenarios.length} of ${SCENARIOS.length} scenarios`],
   });
-  const fault = keepRecord(folder, record);
+  const ioError = keepRecord(folder, record);
   print(record, folder.path, options.json);
-  if (fault !== undefined) throw fault;
+  if (ioError !== undefined) throw ioError;
   return record.verdict.exitCode;
 }
 

@@ -181,7 +181,7 @@ function verdictOf({ verdict, reasons, a, b }: Comparison): RunRecord["verdict"]
 }
 
 function finish(record: RunRecord, folder: RunFolder, json: boolean): number {
-  const fault = keepRecord(folder, record);
+  const ioError = keepRecord(folder, record);
   if (json) {
     process.stdout.write(
       `${JSON.stringify({ ...jsonDocument(record, folder.path), comparison: record.comparison })}\n`,
@@ -190,6 +190,6 @@ function finish(record: RunRecord, folder: RunFolder, json: boolean): number {
     process.stdout.write(renderComparison(record, colorsFor(process.stdout)));
     process.stdout.write(`exit code ${record.verdict.exitCode}; everything is in ${folder.path}\n`);
   }
-  if (fault !== undefined) throw fault;
+  if (ioError !== undefined) throw ioError;
   return record.verdict.exitCode;
 }

@@ -33,7 +33,7 @@ export async function exportK6(options: ExportOptions): Promise<number> {
   if (!Number.isInteger(instances) || instances < 1) throw new UsageError("--instances must be a whole number from 1");
   const workload = findWorkload(options.what);
   await using supplied = await supplyTarget(
-    { target: options.target, fault: [], variant: [] },
+    { target: options.target, mutation: [], variant: [] },
     new AbortController().signal,
   );
   const target = await loadTargetOf(supplied.target, [workload]);

@@ -29,7 +29,7 @@ export async function importK6(options: ImportOptions): Promise<number> {
   } = readStoredPlan(options.plan ?? join(dirname(files[0] as string), "plan.json"));
   await using supplied = await supplyTarget(
     // What was played elsewhere was not played against a gateway that is started now.
-    { target: options.target, fault: [], variant: [], json: true },
+    { target: options.target, mutation: [], variant: [], json: true },
     new AbortController().signal,
   );
   const { target } = supplied;

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { type FastifyInstance, fastify } from "fastify";
 import { messageOf, UsageError } from "../../core/index.ts";
 import type { BehaviourSwitch } from "../behaviour-switch.ts";
-import { FAULTS } from "../mutations/mutation-table.ts";
+import { MUTATIONS } from "../mutations/mutation-table.ts";
 import type { Services } from "../services.ts";
 import { VARIANTS } from "../variants/variant-table.ts";
 import { accountRoutes } from "./account-routes.ts";
@@ -60,12 +60,15 @@ export function adminServer({ services, behaviours, token }: AdminSettings): Fas
     return clockView();
   });
 
-  app.get("/faults", () =>
-    FAULTS.map(({ apply: _apply, ...fault }) => ({ ...fault, enabled: behaviours.faults.includes(fault.name) })),
+  app.get("/mutations", () =>
+    MUTATIONS.map(({ apply: _apply, ...mutation }) => ({
+      ...mutation,
+      enabled: behaviours.mutations.includes(mutation.name),
+    })),
   );
-  app.put("/faults", (request) => {
-    behaviours.set({ faults: new Fields(request.body, ["enabled"]).texts("enabled") ?? [] });
-    return { enabled: behaviours.faults };
+  app.put("/mutations", (request) => {
+    behaviours.set({ mutations: new Fields(request.body, ["enabled"]).texts("enabled") ?? [] });
+    return { enabled: behaviours.mutations };
   });
   app.get("/variants", () =>
     VARIANTS.map(({ apply: _apply, ...variant }) => ({

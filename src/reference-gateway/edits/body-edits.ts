@@ -11,7 +11,7 @@ type Body = Record<string, unknown>;
 /** Reads the body as if it were another one, so that what should be refused is served. */
 export function readAs(when: When, mend: (body: Body, call: Call) => Body): Apply {
   return wrap("readAsk", (next) => (call) => {
-    if (call.bodyFault === undefined && isObject(call.parsed) && when(call)) call.parsed = mend(call.parsed, call);
+    if (call.bodyError === undefined && isObject(call.parsed) && when(call)) call.parsed = mend(call.parsed, call);
     return next(call);
   });
 }

@@ -86,7 +86,7 @@ export function gatewayServer(settings: ServerSettings) {
       settings.behaviour(),
     );
     receiveBody(request, settings.bodyLimitBytes, (received) => {
-      if (received.kind === "tooLarge") call.bodyFault = refusal("request_too_large");
+      if (received.kind === "tooLarge") call.bodyError = refusal("request_too_large");
       else if (purpose === "serve" && endpoint !== "models") readInto(call, received.bytes);
       runCall(call, response);
     });
@@ -113,11 +113,11 @@ function unreachable(): never {
 
 function readInto(call: Call, bytes: Buffer): void {
   if (!looksLikeJson(call.arrival.headers)) {
-    call.bodyFault = refusal("unsupported_media_type");
+    call.bodyError = refusal("unsupported_media_type");
     return;
   }
-  const { text, value, fault } = readJsonBody(bytes);
+  const { text, value, mutation } = readJsonBody(bytes);
   call.bodyText = text;
   call.parsed = value;
-  call.bodyFault = fault;
+  call.bodyError = mutation;
 }

@@ -7,7 +7,7 @@ export interface RateLimiter {
   readonly limitPerMinute: number;
   /** @returns microseconds until a request would be admitted; 0 means now. Changes nothing. */
   waitUs(nowUs: number): number;
-  /** Counts one request. Allowed while full, because an operator's fault may count without asking. */
+  /** Counts one request. Allowed while full, because an operator's mutation may count without asking. */
   count(nowUs: number): void;
   /** @returns how many more requests would be admitted at this very moment; a whole number, 0 or more. */
   remaining(nowUs: number): number;

@@ -1,4 +1,4 @@
-import { type Fault, fault, loadFault } from "../change.ts";
+import { loadMutation, type Mutation, mutation } from "../change.ts";
 import { insteadOf, status, text } from "../edits/answer-edits.ts";
 import { missingKey, unknownKey } from "../edits/credential-kinds.ts";
 import { both, every, fresh, onMessages, onModels, remembered, reused, streaming } from "../edits/when.ts";
@@ -9,14 +9,14 @@ const MISSING = ["AUTH-2", "ERR-401-INVALID"];
 const REVOKED = ["AUTH-4", "ERR-401-REVOKED"];
 
 /** Who is let in, and what those are told who are not. */
-export const AUTH_FAULTS: readonly Fault[] = [
-  fault(
+export const AUTH_MUTATIONS: readonly Mutation[] = [
+  mutation(
     "auth.list-without-key",
     [...MISSING, "MODELS-5"],
     "The model list is open to requests without a key.",
     overlook("invalid_api_key", both(onModels, missingKey)),
   ),
-  fault(
+  mutation(
     "auth.list-to-browsers-without-key",
     [...MISSING, "MODELS-5"],
     "A client that accepts web pages is given the model list without a key.",
@@ -25,55 +25,55 @@ export const AUTH_FAULTS: readonly Fault[] = [
       both(onModels, missingKey, ({ arrival }) => String(arrival.headers["accept"]).includes("text/html")),
     ),
   ),
-  fault(
+  mutation(
     "auth.list-with-any-key",
     UNKNOWN,
     "The model list takes any bearer key, issued or not.",
     overlook("invalid_api_key", both(onModels, unknownKey)),
   ),
-  fault(
+  mutation(
     "auth.stream-without-key",
     [...MISSING, "STREAM-2"],
     "Streams are served without a key.",
     overlook("invalid_api_key", both(streaming, missingKey)),
   ),
-  fault(
+  mutation(
     "auth.messages-with-any-key",
     [...UNKNOWN, "STREAM-2"],
     "The messages endpoint never looks its keys up.",
     overlook("invalid_api_key", both(onMessages, unknownKey)),
   ),
-  fault(
+  mutation(
     "auth.unknown-key-500",
     [...UNKNOWN, "ERR-HDR-1"],
     "A key that was never issued is an internal error.",
     onDenial("invalid_api_key", unknownKey, insteadOf("internal_error")),
   ),
-  fault(
+  mutation(
     "auth.unknown-key-403",
     UNKNOWN,
     "A key that was never issued gets 403.",
     onDenial("invalid_api_key", unknownKey, status(403)),
   ),
-  fault(
+  mutation(
     "auth.unknown-key-400-on-messages",
     UNKNOWN,
     "A key that was never issued gets 400 on the messages endpoint.",
     onDenial("invalid_api_key", both(unknownKey, onMessages), status(400)),
   ),
-  fault(
+  mutation(
     "auth.unknown-key-200",
     [...UNKNOWN, "ERR-200-1"],
     "A key that was never issued gets 200 with the refusal in the body.",
     onDenial("invalid_api_key", unknownKey, status(200)),
   ),
-  fault(
+  mutation(
     "auth.missing-key-403",
     [...MISSING, "MODELS-5"],
     "A request without a key gets 403.",
     onDenial("invalid_api_key", missingKey, status(403)),
   ),
-  fault(
+  mutation(
     "auth.missing-key-has-own-reason",
     [...MISSING, "MODELS-5", "ERR-HDR-1"],
     "A request without a key is told a reason of its own, missing_api_key.",
@@ -82,7 +82,7 @@ export const AUTH_FAULTS: readonly Fault[] = [
       headers: answer.headers.map(([name, value]) => [name, value === "invalid_api_key" ? "missing_api_key" : value]),
     })),
   ),
-  fault(
+  mutation(
     "auth.missing-key-unknown-model-first",
     [...MISSING, "ERR-HDR-1"],
     "A chat request without a key is told that its model does not exist.",
@@ -92,7 +92,7 @@ export const AUTH_FAULTS: readonly Fault[] = [
       insteadOf("model_not_found"),
     ),
   ),
-  fault(
+  mutation(
     "auth.missing-key-302",
     [...MISSING, "MODELS-5"],
     "A request without a key is sent on to a login page.",
@@ -102,7 +102,7 @@ export const AUTH_FAULTS: readonly Fault[] = [
       headers: [...answer.headers, ["Location", "/login"]],
     })),
   ),
-  fault(
+  mutation(
     "auth.list-401-plain",
     [...MISSING, "AUTH-3", "MODELS-5", "ERR-HDR-1", "ERR-BODY-2"],
     "On the model list a refused key gets a bare 401 without reason and envelope.",
@@ -111,49 +111,49 @@ export const AUTH_FAULTS: readonly Fault[] = [
       headers: [["WWW-Authenticate", "Bearer"]],
     })),
   ),
-  fault(
+  mutation(
     "auth.revoked-as-invalid",
     [...REVOKED, "ERR-HDR-1"],
     "A revoked key is told that it never existed.",
     onDenial("key_revoked", () => true, insteadOf("invalid_api_key")),
   ),
-  fault(
+  mutation(
     "auth.revoked-as-invalid-on-stream",
     [...REVOKED, "ERR-HDR-1", "STREAM-2"],
     "A revoked key is told that it never existed, when it asks for a stream.",
     onDenial("key_revoked", streaming, insteadOf("invalid_api_key")),
   ),
-  fault(
+  mutation(
     "auth.revoked-403",
     REVOKED,
     "A revoked key gets 403.",
     onDenial("key_revoked", () => true, status(403)),
   ),
-  fault(
+  mutation(
     "auth.revoked-served-on-messages",
     [...REVOKED, "STREAM-2"],
     "Revocation is not looked at on the messages endpoint.",
     overlook("key_revoked", onMessages),
   ),
-  fault(
+  mutation(
     "auth.revoked-lists-models",
     REVOKED,
     "A revoked key can still list the models.",
     overlook("key_revoked", onModels),
   ),
-  fault(
+  mutation(
     "auth.revoked-streams",
     [...REVOKED, "STREAM-2"],
     "A revoked key can still stream.",
     overlook("key_revoked", streaming),
   ),
-  fault(
+  mutation(
     "auth.revoked-served-on-fresh-connections",
     REVOKED,
     "The first request of a connection does not know of revocations yet.",
     overlook("key_revoked", fresh),
   ),
-  fault(
+  mutation(
     "auth.revoked-served-now-and-then",
     REVOKED,
     "One instance of four serves a revoked key from its cache.",
@@ -162,7 +162,7 @@ export const AUTH_FAULTS: readonly Fault[] = [
       every(4, (call) => call.key?.revoked === true),
     ),
   ),
-  loadFault(
+  loadMutation(
     "auth.good-key-flaps",
     ["AUTH-1"],
     "Every fiftieth request of a good key is refused as invalid.",
@@ -171,7 +171,7 @@ export const AUTH_FAULTS: readonly Fault[] = [
       return (secret, call) => (unlucky(call) ? undefined : next(secret, call));
     }),
   ),
-  fault(
+  mutation(
     "auth.refusal-sticks-to-connection",
     ["AUTH-1"],
     "After a refused key, the next request on the same connection is refused whatever its key.",
@@ -186,7 +186,7 @@ export const AUTH_FAULTS: readonly Fault[] = [
       };
     }),
   ),
-  fault(
+  mutation(
     "auth.connection-stays-trusted",
     ["AUTH-2", "AUTH-3", "AUTH-4", "ERR-401-INVALID", "ERR-401-REVOKED", "MODELS-5", "STREAM-2"],
     "A connection that once brought a good key is not asked for one again.",

@@ -1,5 +1,5 @@
 import { isObject, member } from "../../core/index.ts";
-import { type Fault, fault } from "../change.ts";
+import { type Mutation, mutation } from "../change.ts";
 import { insideStream, insteadOf } from "../edits/answer-edits.ts";
 import { badBodyIs500, has, readAs, refuseBody } from "../edits/body-edits.ts";
 import { dropsConnection, neverAnswers } from "../edits/connection-edits.ts";
@@ -12,13 +12,13 @@ const bodySays =
   (call) =>
     (onChat(call) || onMessages(call)) && such(call);
 
-const truncated = bodySays((call) => call.bodyFault?.message.includes("valid JSON") === true);
+const truncated = bodySays((call) => call.bodyError?.message.includes("valid JSON") === true);
 const empty = bodySays(
-  (call) => call.bodyFault !== undefined && call.bodyText === "" && call.bodyFault.message.includes("no body"),
+  (call) => call.bodyError !== undefined && call.bodyText === "" && call.bodyError.message.includes("no body"),
 );
-const notUtf8 = bodySays((call) => call.bodyFault?.message.includes("UTF-8") === true);
-const tooDeep = bodySays((call) => call.bodyFault?.message.includes("deeper") === true);
-const notObject = bodySays((call) => call.bodyFault === undefined && !isObject(call.parsed));
+const notUtf8 = bodySays((call) => call.bodyError?.message.includes("UTF-8") === true);
+const tooDeep = bodySays((call) => call.bodyError?.message.includes("deeper") === true);
+const notObject = bodySays((call) => call.bodyError === undefined && !isObject(call.parsed));
 const badModel = bodySays(has("model", (model) => typeof model !== "string"));
 const emptyMessages = bodySays(has("messages", (turns) => Array.isArray(turns) && turns.length === 0));
 const badMessages = bodySays(has("messages", (turns) => !Array.isArray(turns)));
@@ -43,83 +43,98 @@ const CALLER = ["CHAT-10"];
 const FORM = ["SAME-REQUEST"];
 
 /** Bodies that cannot be used, and sound ones that are taken for such. */
-export const BAD_BODY_FAULTS: readonly Fault[] = [
-  fault("body.empty-object-500", ["BAD-BODY"], "An empty object as body is an internal error.", badBodyIs500(nothing)),
-  fault("body.spaces-refused", FORM, "A body that begins with white space is refused.", refuseBody(spaced)),
-  fault("body.surrogates-refused", FORM, "A body with escaped surrogates is refused.", refuseBody(escaped)),
-  fault("body.chunks-refused", FORM, "A body in chunks is refused as unreadable.", refuseBody(bodySays(inChunks))),
-  fault("body.truncated-500", CALLER, "A body that ends in the middle is an internal error.", badBodyIs500(truncated)),
-  fault(
+export const BAD_BODY_MUTATIONS: readonly Mutation[] = [
+  mutation(
+    "body.empty-object-500",
+    ["BAD-BODY"],
+    "An empty object as body is an internal error.",
+    badBodyIs500(nothing),
+  ),
+  mutation("body.spaces-refused", FORM, "A body that begins with white space is refused.", refuseBody(spaced)),
+  mutation("body.surrogates-refused", FORM, "A body with escaped surrogates is refused.", refuseBody(escaped)),
+  mutation("body.chunks-refused", FORM, "A body in chunks is refused as unreadable.", refuseBody(bodySays(inChunks))),
+  mutation(
+    "body.truncated-500",
+    CALLER,
+    "A body that ends in the middle is an internal error.",
+    badBodyIs500(truncated),
+  ),
+  mutation(
     "body.truncated-drops-connection",
     CALLER,
     "A body that ends in the middle gets no answer: the connection is dropped.",
     dropsConnection(truncated),
   ),
-  fault(
+  mutation(
     "body.truncated-hangs",
     [...CALLER, "ANSWER-IN-TIME"],
     "A body that ends in the middle is never answered.",
     neverAnswers(truncated),
   ),
-  fault(
+  mutation(
     "body.truncated-is-upstream-error",
     CALLER,
     "A body that ends in the middle is blamed on the provider.",
     onDenial("invalid_request", truncated, insteadOf("upstream_error")),
   ),
-  fault("body.empty-500", [...CALLER, "BAD-BODY"], "An empty body is an internal error.", badBodyIs500(empty)),
-  fault(
+  mutation("body.empty-500", [...CALLER, "BAD-BODY"], "An empty body is an internal error.", badBodyIs500(empty)),
+  mutation(
     "body.empty-hangs",
     [...CALLER, "BAD-BODY", "ANSWER-IN-TIME"],
     "An empty body is never answered.",
     neverAnswers(empty),
   ),
-  fault(
+  mutation(
     "body.not-utf8-500",
     [...CALLER, "BAD-BODY"],
     "A body that is not UTF-8 is an internal error.",
     badBodyIs500(notUtf8),
   ),
-  fault(
+  mutation(
     "body.not-utf8-drops-connection",
     [...CALLER, "BAD-BODY"],
     "A body that is not UTF-8 gets no answer: the connection is dropped.",
     dropsConnection(notUtf8),
   ),
-  fault("body.deep-500", ["BAD-BODY"], "A deeply nested body is an internal error.", badBodyIs500(tooDeep)),
-  fault(
+  mutation("body.deep-500", ["BAD-BODY"], "A deeply nested body is an internal error.", badBodyIs500(tooDeep)),
+  mutation(
     "body.deep-drops-connection",
     ["BAD-BODY"],
     "A deeply nested body ends the worker and with it the connection.",
     dropsConnection(tooDeep),
   ),
-  fault("body.not-object-500", CALLER, "JSON that is not an object is an internal error.", badBodyIs500(notObject)),
-  fault(
+  mutation("body.not-object-500", CALLER, "JSON that is not an object is an internal error.", badBodyIs500(notObject)),
+  mutation(
     "body.not-object-is-unauthorized",
     [...CALLER, "ERR-401-INVALID"],
     "JSON that is not an object is answered 401 to a good key.",
     onDenial("invalid_request", notObject, insteadOf("invalid_api_key")),
   ),
-  fault(
+  mutation(
     "body.model-of-wrong-type-500",
     CALLER,
     "A model that is not a string is an internal error.",
     badBodyIs500(badModel),
   ),
-  fault("body.empty-messages-500", CALLER, "An empty conversation is an internal error.", badBodyIs500(emptyMessages)),
-  fault(
+  mutation(
+    "body.empty-messages-500",
+    CALLER,
+    "An empty conversation is an internal error.",
+    badBodyIs500(emptyMessages),
+  ),
+  mutation(
     "body.empty-messages-served",
     CALLER,
     "An empty conversation is answered.",
     readAs(emptyMessages, (body) => ({ ...body, messages: [{ role: "user", content: "Hello!" }] })),
   ),
-  fault(
+  mutation(
     "body.messages-of-wrong-type-500",
     CALLER,
     "A conversation that is not an array is an internal error.",
     badBodyIs500(badMessages),
   ),
-  fault(
+  mutation(
     "body.messages-text-served",
     CALLER,
     "A conversation that is just a string is answered.",
@@ -128,19 +143,19 @@ export const BAD_BODY_FAULTS: readonly Fault[] = [
       messages: [{ role: "user", content: body["messages"] }],
     })),
   ),
-  fault(
+  mutation(
     "body.stream-of-wrong-type-served",
     CALLER,
     "Any value of stream counts as yes or no.",
     readAs(badStream, (body) => ({ ...body, stream: Boolean(body["stream"]) })),
   ),
-  fault(
+  mutation(
     "body.turn-without-content-500",
     CALLER,
     "A turn without content is an internal error.",
     badBodyIs500(turnWithoutContent),
   ),
-  fault(
+  mutation(
     "body.turn-without-content-served",
     CALLER,
     "A turn without content counts as an empty one.",
@@ -149,13 +164,13 @@ export const BAD_BODY_FAULTS: readonly Fault[] = [
       messages: (body["messages"] as Record<string, unknown>[]).map((turn) => ({ content: "", ...turn })),
     })),
   ),
-  fault(
+  mutation(
     "body.role-of-wrong-type-500",
     [...CALLER, "BAD-BODY"],
     "A turn whose role is not a string is an internal error.",
     badBodyIs500(badRole),
   ),
-  fault(
+  mutation(
     "body.refused-inside-stream",
     [...CALLER, "STREAM-2"],
     "A bad request for a stream gets 200 with the refusal as its first item.",
@@ -165,19 +180,19 @@ export const BAD_BODY_FAULTS: readonly Fault[] = [
       insideStream,
     ),
   ),
-  fault(
+  mutation(
     "body.too-large-500",
     ["BAD-BODY"],
     "A body above the limit is an internal error.",
     onDenial("request_too_large", () => true, insteadOf("internal_error")),
   ),
-  fault(
+  mutation(
     "body.wrong-type-label-500",
     ["BAD-BODY"],
     "A body that is not labelled as JSON is an internal error.",
     onDenial("unsupported_media_type", () => true, insteadOf("internal_error")),
   ),
-  fault(
+  mutation(
     "body.error-shows-stack",
     ["NO-SECRETS"],
     "The refusal of a bad body shows where in the program it was raised.",
@@ -190,7 +205,7 @@ export const BAD_BODY_FAULTS: readonly Fault[] = [
       }),
     ),
   ),
-  fault(
+  mutation(
     "body.error-repeats-body",
     ["SEC-3", "NO-SECRETS"],
     "The refusal of a bad body repeats the request's headers.",

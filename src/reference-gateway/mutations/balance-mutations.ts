@@ -1,4 +1,4 @@
-import { type Fault, fault, loadFault } from "../change.ts";
+import { loadMutation, type Mutation, mutation } from "../change.ts";
 import {
   after,
   both,
@@ -25,62 +25,62 @@ const phantom = (reason: "quota_exceeded" | "insufficient_credits" | "budget_exh
   );
 
 /** An exhausted balance that does not stop, and money that stops without a reason. */
-export const BALANCE_FAULTS: readonly Fault[] = [
-  fault(
+export const BALANCE_MUTATIONS: readonly Mutation[] = [
+  mutation(
     "spend.empty-account-streams",
     [...CREDITS, "STREAM-2"],
     "An account without balance can still stream.",
     overlook("insufficient_credits", streaming),
   ),
-  fault(
+  mutation(
     "spend.empty-account-on-messages",
     [...CREDITS, "STREAM-2"],
     "The balance is not looked at on the messages endpoint.",
     overlook("insufficient_credits", onMessages),
   ),
-  fault(
+  mutation(
     "spend.empty-account-second-key",
     ["SPEND-2"],
     "Only the first key of an account without balance is denied.",
     overlook("insufficient_credits", secondKey),
   ),
-  fault(
+  mutation(
     "spend.empty-account-small-requests",
     CREDITS,
     "Requests with a small max_tokens are served without balance.",
     overlook("insufficient_credits", smallLimit),
   ),
-  fault(
+  mutation(
     "spend.empty-account-after-three",
     [...CREDITS, "STREAM-2"],
     "After three denials the account without balance is served again.",
     overlook("insufficient_credits", after(3, onEmptyAccount)),
   ),
-  fault(
+  mutation(
     "spend.empty-account-now-and-then",
     [...CREDITS, "STREAM-2"],
     "Every fifth request of an account without balance is served.",
     overlook("insufficient_credits", every(5, onEmptyAccount)),
   ),
-  fault(
+  mutation(
     "spend.empty-account-fresh-connection",
     [...CREDITS, "STREAM-2"],
     "The first request of a connection is served without balance.",
     overlook("insufficient_credits", fresh),
   ),
-  loadFault(
+  loadMutation(
     "spend.phantom-cap",
     ["SPEND-13"],
     "Every sixtieth request is denied for a daily cap that the key has not got.",
     phantom("quota_exceeded", every(60)),
   ),
-  loadFault(
+  loadMutation(
     "spend.phantom-credits",
     ["SPEND-13"],
     "Every eightieth request is denied for an exhausted balance.",
     phantom("insufficient_credits", every(80)),
   ),
-  loadFault(
+  loadMutation(
     "spend.phantom-budget-when-busy",
     ["SPEND-13"],
     "With more than sixteen requests in flight, streams are denied for a used-up budget.",
@@ -89,7 +89,7 @@ export const BALANCE_FAULTS: readonly Fault[] = [
       both(streaming, (call) => (call.key?.account.slots.held ?? 0) > 16),
     ),
   ),
-  fault(
+  mutation(
     "spend.phantom-cap-on-second-key",
     ["SPEND-13"],
     "After twenty requests an account's second key is denied for a daily cap that it has not got.",

@@ -1,4 +1,4 @@
-import { type Fault, fault } from "../change.ts";
+import { type Mutation, mutation } from "../change.ts";
 import { deliverByHand, PLAIN } from "../delivery/deliver-by-hand.ts";
 import { insteadOf, setHeader } from "../edits/answer-edits.ts";
 import { neverAnswers } from "../edits/connection-edits.ts";
@@ -26,50 +26,50 @@ const page: Answer = {
 };
 
 /** Paths and methods. */
-export const BASE_FAULTS: readonly Fault[] = [
-  fault(
+export const BASE_MUTATIONS: readonly Mutation[] = [
+  mutation(
     "base.unknown-path-is-unknown-model",
     ["BASE-4"],
     "A path that does not exist is labelled model_not_found.",
     onDenial("not_found", always, insteadOf("model_not_found")),
   ),
-  fault(
+  mutation(
     "base.unknown-path-200",
     ["BASE-4"],
     "A path that does not exist shows a welcome page.",
     onDenial("not_found", always, () => page),
   ),
-  fault(
+  mutation(
     "base.unknown-path-500",
     ["BASE-4"],
     "A path that does not exist is an internal error.",
     onDenial("not_found", always, insteadOf("internal_error")),
   ),
-  fault(
+  mutation(
     "base.unknown-path-unknown-model-for-post",
     ["BASE-4"],
     "A POST to a path that does not exist is labelled model_not_found.",
     onDenial("not_found", (call) => call.arrival.method === "POST", insteadOf("model_not_found")),
   ),
-  fault(
+  mutation(
     "base.no-messages",
     ["BASE-1", "BASE-2", "VER-1", "VER-2", "MSG-1", "MSG-2", "MSG-3", "MSG-7", "MSG-10", "AUTH-1"],
     "The messages endpoint is not there.",
     wrap("answer", (next) => (call) => (onMessages(call) ? insteadOf("not_found")(page, call) : next(call))),
   ),
-  fault(
+  mutation(
     "base.no-models",
     ["BASE-1", "VER-1", "MODELS-1", "MODELS-2", "MODELS-5", "AUTH-1", "AUTH-2", "AUTH-3", "AUTH-4", "ERR-401-INVALID"],
     "The model list is not there.",
     wrap("answer", (next) => (call) => (onModels(call) ? insteadOf("not_found")(page, call) : next(call))),
   ),
-  fault(
+  mutation(
     "base.stream-on-another-path",
     ["BASE-1", "BASE-3", "STREAM-1"],
     "Streams of the chat dialect are not found at its path.",
     wrap("answer", (next) => (call) => (chatStream(call) ? insteadOf("not_found")(page, call) : next(call))),
   ),
-  fault(
+  mutation(
     "base.list-redirects",
     ["MODELS-1", "AUTH-1"],
     "The model list redirects to the same path with a slash.",
@@ -80,7 +80,7 @@ export const BASE_FAULTS: readonly Fault[] = [
         : next(call);
     }),
   ),
-  fault(
+  mutation(
     "base.chat-redirects-streams",
     ["BASE-3", "STREAM-1"],
     "Streams of the chat dialect are redirected to another path.",
@@ -91,19 +91,19 @@ export const BASE_FAULTS: readonly Fault[] = [
       body: { kind: "none" },
     })),
   ),
-  fault(
+  mutation(
     "base.wrong-method-500",
     ["HTTP-METHOD"],
     "A method that the path does not know is an internal error.",
     onDenial("method_not_allowed", always, insteadOf("internal_error")),
   ),
-  fault(
+  mutation(
     "base.wrong-method-200",
     ["HTTP-METHOD"],
     "A method that the path does not know shows a welcome page.",
     onDenial("method_not_allowed", always, () => page),
   ),
-  fault(
+  mutation(
     "base.405-without-allow",
     ["HTTP-ALLOW"],
     "405 does not say which methods are allowed.",
@@ -112,7 +112,7 @@ export const BASE_FAULTS: readonly Fault[] = [
       headers: answer.headers.filter(([name]) => name !== "Allow"),
     })),
   ),
-  fault(
+  mutation(
     "base.options-500",
     ["HTTP-METHOD"],
     "OPTIONS is an internal error.",
@@ -121,7 +121,7 @@ export const BASE_FAULTS: readonly Fault[] = [
       (next) => (call) => (purpose("options")(call) ? insteadOf("internal_error")(page, call) : next(call)),
     ),
   ),
-  fault(
+  mutation(
     "base.head-with-body",
     ["HTTP-HEAD"],
     "HEAD is answered with the body of GET.",
@@ -131,13 +131,13 @@ export const BASE_FAULTS: readonly Fault[] = [
         call.arrival.method === "HEAD" ? deliverByHand(parcel, call, delivery, PLAIN) : next(parcel, call, delivery),
     ),
   ),
-  fault(
+  mutation(
     "base.unknown-path-hangs",
     ["BASE-4", "ANSWER-IN-TIME"],
     "A path that does not exist is never answered.",
     neverAnswers(purpose("unknownPath")),
   ),
-  fault(
+  mutation(
     "base.bad-url-500",
     ["HTTP-URL"],
     "A path with a broken percent escape is an internal error.",
@@ -147,7 +147,7 @@ export const BASE_FAULTS: readonly Fault[] = [
         /%(?![0-9a-f]{2})/i.test(call.arrival.url) ? insteadOf("internal_error")(page, call) : next(call),
     ),
   ),
-  fault(
+  mutation(
     "base.query-string-500",
     ["HTTP-URL"],
     "An unknown query parameter is an internal error.",
@@ -156,7 +156,7 @@ export const BASE_FAULTS: readonly Fault[] = [
       (next) => (call) => (call.arrival.url.includes("?") ? insteadOf("internal_error")(page, call) : next(call)),
     ),
   ),
-  fault(
+  mutation(
     "base.expect-continue-500",
     ["HTTP-EXPECT"],
     "A request that expects 100-continue is an internal error.",
@@ -166,7 +166,7 @@ export const BASE_FAULTS: readonly Fault[] = [
         call.arrival.headers.expect === undefined ? next(call) : insteadOf("internal_error")(page, call),
     ),
   ),
-  fault(
+  mutation(
     "base.unknown-header-400",
     ["HTTP-UNKNOWN-HEADER"],
     "A request with an x- header that the gateway does not know is refused.",
@@ -180,7 +180,7 @@ export const BASE_FAULTS: readonly Fault[] = [
           : next(call),
     ),
   ),
-  fault(
+  mutation(
     "base.success-says-error-code",
     ["REASON-ON-SUCCESS"],
     "Served requests carry a reason header too.",

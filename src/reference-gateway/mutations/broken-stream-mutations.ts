@@ -1,4 +1,4 @@
-import { type Fault, fault } from "../change.ts";
+import { type Mutation, mutation } from "../change.ts";
 import { both, onChat, onMessages, streaming, type When, whole } from "../edits/when.ts";
 import { type Apply, all, eachEvent, endingAs, onEvents, wrap } from "../edits/wrap.ts";
 
@@ -14,26 +14,26 @@ const completed = (when: When): Apply =>
   });
 
 /** What is told of a reply whose provider broke off in the middle. */
-export const BROKEN_STREAM_FAULTS: readonly Fault[] = [
-  fault(
+export const BROKEN_STREAM_MUTATIONS: readonly Mutation[] = [
+  mutation(
     "upstream.cut-passed-off-as-complete",
     ["COMPAT-STREAM-ERROR"],
     "A stream that breaks off half-way ends like a complete one.",
     completed(streaming),
   ),
-  fault(
+  mutation(
     "upstream.cut-passed-off-on-messages",
     ["COMPAT-STREAM-ERROR"],
     "A stream that breaks off half-way ends like a complete one on the messages endpoint.",
     completed(both(streaming, onMessages)),
   ),
-  fault(
+  mutation(
     "upstream.cut-reply-passed-off",
     ["ERR-5XX-1"],
     "A whole reply that broke off half-way is sent as a complete one.",
     completed(whole),
   ),
-  fault(
+  mutation(
     "upstream.cut-without-word",
     ["COMPAT-STREAM-ERROR"],
     "A stream that breaks off half-way just ends, properly and without an error item.",
@@ -42,7 +42,7 @@ export const BROKEN_STREAM_FAULTS: readonly Fault[] = [
       endingAs("finish", broken),
     ),
   ),
-  fault(
+  mutation(
     "upstream.error-in-other-dialect",
     ["COMPAT-STREAM-ERROR"],
     "The error item of a broken messages stream has the shape of the chat dialect.",
@@ -52,13 +52,13 @@ export const BROKEN_STREAM_FAULTS: readonly Fault[] = [
       data: { error: { message: "The model provider failed.", type: "server_error", code: 502 } },
     })),
   ),
-  fault(
+  mutation(
     "upstream.error-event-unnamed",
     ["COMPAT-STREAM-ERROR"],
     "The error item of a broken messages stream has no event name.",
     eachEvent(both(broken, onMessages), ["error"], (event) => ({ ...event, name: undefined })),
   ),
-  fault(
+  mutation(
     "upstream.error-as-text",
     ["COMPAT-STREAM-ERROR"],
     "A broken chat stream tells the error as if the model had said it, and ends like a complete one.",

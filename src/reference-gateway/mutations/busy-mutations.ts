@@ -1,4 +1,4 @@
-import { type Fault, loadFault } from "../change.ts";
+import { loadMutation, type Mutation } from "../change.ts";
 import { html, insteadOf, status } from "../edits/answer-edits.ts";
 import { cutOff, dropsConnection } from "../edits/connection-edits.ts";
 import { inBlocksOf, laterFrom } from "../edits/stream-edits.ts";
@@ -44,20 +44,20 @@ function rested(us: number): When {
 }
 
 /** Errors and cuts that come with many requests. */
-export const BUSY_FAULTS: readonly Fault[] = [
-  loadFault(
+export const BUSY_MUTATIONS: readonly Mutation[] = [
+  loadMutation(
     "load.500-now-and-then",
     SPORADIC,
     "One request in a hundred is an internal error.",
     onServed(every(100), insteadOf("internal_error")),
   ),
-  loadFault(
+  loadMutation(
     "load.502-page-now-and-then",
     SPORADIC,
     "One request in eighty gets the web page of a proxy with 502.",
     onServed(every(80), (answer, call) => status(502)(html("502 Bad Gateway")(answer, call), call)),
   ),
-  loadFault(
+  loadMutation(
     "load.503-when-half-full",
     ["LIMIT-CONC-2", ...SPORADIC, "LIMIT-CONC-1"],
     "With more than half of the slots taken, requests get 503.",
@@ -66,7 +66,7 @@ export const BUSY_FAULTS: readonly Fault[] = [
       insteadOf("upstream_error", { status: 503 }),
     ),
   ),
-  loadFault(
+  loadMutation(
     "load.unknown-model-503-when-full",
     ["ERR-404-MODEL"],
     "With every slot taken, an unknown model is a failing provider.",
@@ -76,37 +76,37 @@ export const BUSY_FAULTS: readonly Fault[] = [
       insteadOf("upstream_error", { status: 503 }),
     ),
   ),
-  loadFault(
+  loadMutation(
     "load.502-after-silence",
     ["STEADY-SERVICE", "CHAT-1", "BASE-3"],
     "The first request after ten quiet seconds is a failing provider: its connections were forgotten.",
     onServed(afterSilence(10), insteadOf("upstream_error", { status: 502 })),
   ),
-  loadFault(
+  loadMutation(
     "load.resets-now-and-then",
     SPORADIC,
     "One connection in sixty is reset instead of an answer.",
     dropsConnection(every(60), "reset"),
   ),
-  loadFault(
+  loadMutation(
     "load.resets-reused-connections",
     SPORADIC,
     "Every fortieth request on a connection that was used before is cut off.",
     dropsConnection(every(40, both(inference, reused))),
   ),
-  loadFault(
+  loadMutation(
     "load.connections-worn-out",
     ["HTTP-KEEP-ALIVE", ...SPORADIC],
     "A connection is reset at its twentieth request.",
     dropsConnection((call: Call) => inference(call) && call.arrival.connection.served % 20 === 19, "reset"),
   ),
-  loadFault(
+  loadMutation(
     "load.resets-rested-connections",
     ["HTTP-KEEP-ALIVE", ...SPORADIC],
     "A connection that rested for more than two seconds is reset at its next request.",
     dropsConnection(rested(2_000_000), "reset"),
   ),
-  loadFault(
+  loadMutation(
     "load.resets-when-busy",
     ["LIMIT-CONC-2", "LIMIT-CONC-7", "LIMIT-CONC-1"],
     "With more than three quarters of the slots taken, new requests are reset.",
@@ -121,7 +121,7 @@ export const BUSY_FAULTS: readonly Fault[] = [
       else next(parcel, call, delivery);
     }),
   ),
-  loadFault(
+  loadMutation(
     "load.replies-cut-now-and-then",
     ["CHAT-2", "HTTP-FRAMING"],
     "One whole reply in fifty ends in the middle.",
@@ -137,13 +137,13 @@ export const BUSY_FAULTS: readonly Fault[] = [
       };
     }),
   ),
-  loadFault(
+  loadMutation(
     "load.streams-stall-when-busy",
     ["STREAM-3", "STEADY-LATENCY"],
     "With more than eight requests in flight, streams stand still for six seconds in the middle.",
     onSteps(both(streaming, crowded(9)), (steps) => laterFrom(steps.length >> 1, 6_000, steps)),
   ),
-  loadFault(
+  loadMutation(
     "load.streams-cut-when-busy",
     ["STREAM-3", "STREAM-4", "LIMIT-CONC-7"],
     "With more than eight requests in flight, every third stream is cut half-way.",
@@ -155,13 +155,13 @@ export const BUSY_FAULTS: readonly Fault[] = [
       );
     })(),
   ),
-  loadFault(
+  loadMutation(
     "load.streams-buffered-when-busy",
     ["STREAM-1"],
     "With more than eight requests in flight, streams pass a buffer of 16 KB.",
     onSteps(both(onChat, streaming, crowded(9)), (steps) => inBlocksOf(16_384, steps)),
   ),
-  loadFault(
+  loadMutation(
     "load.pieces-lost-when-busy",
     ["STREAM-4"],
     "With more than eight requests in flight, streams lose their fourth event.",

@@ -1,4 +1,4 @@
-import { type Fault, fault, loadFault } from "../change.ts";
+import { loadMutation, type Mutation, mutation } from "../change.ts";
 import { multiTurn, onChat, onMessages, streaming, type When, whole } from "../edits/when.ts";
 import { type Apply, wrap } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";
@@ -25,89 +25,99 @@ const longStream: When = (call) =>
   streaming(call) && (call.services.clock.monotonicUs() - call.arrival.arrivedUs) / 1_000 > 1_000;
 
 /** What is charged, and when it shows. */
-export const CHARGE_FAULTS: readonly Fault[] = [
-  fault("charge.streams-free", EVERY_KIND, "Streams are priced at nothing.", free(streaming)),
-  fault(
+export const CHARGE_MUTATIONS: readonly Mutation[] = [
+  mutation("charge.streams-free", EVERY_KIND, "Streams are priced at nothing.", free(streaming)),
+  mutation(
     "charge.streams-without-usage-free",
     EVERY_KIND,
     "Streams that did not ask for usage are priced at nothing.",
     free(withoutUsage),
   ),
-  fault(
+  mutation(
     "charge.long-streams-free",
     EVERY_KIND,
     "Streams of more than a second lose their reservation and are never charged.",
     free(longStream),
   ),
-  fault("charge.conversations-free", EVERY_KIND, "Conversations of several turns are never charged.", free(multiTurn)),
-  fault(
+  mutation(
+    "charge.conversations-free",
+    EVERY_KIND,
+    "Conversations of several turns are never charged.",
+    free(multiTurn),
+  ),
+  mutation(
     "charge.cut-replies-free",
     EVERY_KIND,
     "Replies that max_tokens cuts are taken for failures and never charged.",
     free((call) => call.plan?.kind === "reply" && call.plan.stop === "length"),
   ),
-  fault("charge.messages-free", EVERY_KIND, "Requests on the messages endpoint are never charged.", free(onMessages)),
-  fault(
+  mutation(
+    "charge.messages-free",
+    EVERY_KIND,
+    "Requests on the messages endpoint are never charged.",
+    free(onMessages),
+  ),
+  mutation(
     "charge.chat-free",
     EVERY_KIND,
     "Whole requests of the chat dialect are never charged.",
     free((call) => onChat(call) && whole(call)),
   ),
-  fault(
+  mutation(
     "charge.message-streams-free",
     EVERY_KIND,
     "Streams of the messages endpoint are never charged.",
     free((call) => onMessages(call) && streaming(call)),
   ),
-  fault(
+  mutation(
     "charge.nothing",
     ["SPEND-1", "SPEND-5", "SPEND-12"],
     "Nothing is ever charged.",
     free(() => true),
   ),
-  fault(
+  mutation(
     "charge.failures",
     ["SPEND-10"],
     "Requests whose provider failed are charged.",
     billed((_call, { outcome }) => outcome === "failed"),
   ),
-  fault(
+  mutation(
     "charge.denials",
     ["SPEND-10"],
     "Denied requests are charged.",
     billed((_call, { outcome }) => outcome === "denied"),
   ),
-  fault(
+  mutation(
     "charge.bad-bodies",
     ["SPEND-10"],
     "Requests that are refused for their body are charged.",
     billed((call) => call.refused?.reason === "invalid_request"),
   ),
-  fault(
+  mutation(
     "charge.unknown-models",
     ["SPEND-10"],
     "Requests for unknown models are charged.",
     billed((call) => call.refused?.reason === "model_not_found"),
   ),
-  fault(
+  mutation(
     "charge.timeouts",
     ["SPEND-10"],
     "Requests whose provider did not answer in time are charged.",
     billed((call) => call.refused?.reason === "upstream_timeout"),
   ),
-  loadFault(
+  loadMutation(
     "charge.parallel-overshoot",
     ["SPEND-6"],
     "Running requests do not count: a parallel burst passes a cap or a budget together.",
     wrap("heldBack", () => () => 0),
   ),
-  loadFault(
+  loadMutation(
     "charge.settles-late",
     ["SPEND-5", "SPEND-6", "SPEND-12"],
     "Charges show in the tallies ten minutes later.",
     wrap("settlingLagMs", () => () => 600_000),
   ),
-  loadFault(
+  loadMutation(
     "charge.streams-settle-late",
     ["SPEND-5", "SPEND-12"],
     "Charges of streams show in the tallies ten minutes later.",

@@ -1,5 +1,5 @@
 import { member } from "../../core/index.ts";
-import { type Fault, fault } from "../change.ts";
+import { type Mutation, mutation } from "../change.ts";
 import { drop, put, rename } from "../edits/json-edits.ts";
 import { both, longBody, onChat, saysWhole, systemTurn, whole } from "../edits/when.ts";
 import { onReply, onServed } from "../edits/wrap.ts";
@@ -13,20 +13,20 @@ const usage = (change: (count: unknown) => unknown) =>
   );
 
 /** Whole replies of the chat dialect. */
-export const CHAT_FAULTS: readonly Fault[] = [
-  fault(
+export const CHAT_MUTATIONS: readonly Mutation[] = [
+  mutation(
     "chat.content-null",
     ["CHAT-2", "BASE-3", "BASE-2"],
     "The content of whole replies is null although tokens were generated.",
     onReply(onChat, put(`${message}.content`, null)),
   ),
-  fault(
+  mutation(
     "chat.content-empty",
     ["CHAT-2", "BASE-3", "STREAM-4"],
     "The content of whole replies is an empty string.",
     onReply(onChat, put(`${message}.content`, "")),
   ),
-  fault(
+  mutation(
     "chat.content-parts",
     ["CHAT-2"],
     "The content of whole replies is an array of parts.",
@@ -35,13 +35,13 @@ export const CHAT_FAULTS: readonly Fault[] = [
       put(`${message}.content`, (text: unknown) => [{ type: "text", text }]),
     ),
   ),
-  fault(
+  mutation(
     "chat.content-null-with-stream-false",
     ["CHAT-2", "BASE-3", "CHAT-7"],
     "The content is null when stream is false, and right when it is absent.",
     onReply(both(onChat, saysWhole), put(`${message}.content`, null)),
   ),
-  fault(
+  mutation(
     "chat.choices-object",
     ["CHAT-2"],
     "The field choices is an object by index.",
@@ -50,13 +50,13 @@ export const CHAT_FAULTS: readonly Fault[] = [
       put("choices", (choices: unknown) => ({ ...(choices as unknown[]) })),
     ),
   ),
-  fault(
+  mutation(
     "chat.choices-empty",
     ["CHAT-2", "BASE-3"],
     "The field choices is an empty array.",
     onReply(onChat, put("choices", [])),
   ),
-  fault(
+  mutation(
     "chat.choices-empty-at-the-limit",
     ["CHAT-2"],
     "The field choices is an empty array where max_tokens ended the reply.",
@@ -67,7 +67,7 @@ export const CHAT_FAULTS: readonly Fault[] = [
       ),
     ),
   ),
-  fault(
+  mutation(
     "chat.text-beside-message",
     ["CHAT-2", "BASE-3"],
     "The text stands at choices[0].text, where an older interface had it.",
@@ -80,39 +80,39 @@ export const CHAT_FAULTS: readonly Fault[] = [
       })),
     ),
   ),
-  fault(
+  mutation(
     "chat.delta-in-whole-reply",
     ["CHAT-2", "BASE-3"],
     "Whole replies have a delta where the message should be.",
     onReply(onChat, rename(message, "delta")),
   ),
-  fault(
+  mutation(
     "chat.delta-after-system-turn",
     ["CHAT-2", "COMPAT-CHAT-TURNS"],
     "Replies to conversations with a system turn have a delta where the message should be.",
     onReply(both(onChat, systemTurn), rename(message, "delta")),
   ),
-  fault("chat.usage-missing", ["CHAT-3"], "Whole replies have no usage.", onReply(onChat, drop("usage"))),
-  fault("chat.usage-empty", ["CHAT-3"], "usage is an empty object.", onReply(onChat, put("usage", {}))),
-  fault(
+  mutation("chat.usage-missing", ["CHAT-3"], "Whole replies have no usage.", onReply(onChat, drop("usage"))),
+  mutation("chat.usage-empty", ["CHAT-3"], "usage is an empty object.", onReply(onChat, put("usage", {}))),
+  mutation(
     "chat.usage-null-with-stream-false",
     ["CHAT-3"],
     "usage is null when stream is false is said explicitly.",
     onReply(both(onChat, saysWhole), put("usage", null)),
   ),
-  fault(
+  mutation(
     "chat.usage-missing-after-long-prompts",
     ["CHAT-3", "COMPAT-USAGE"],
     "A body of more than four kilobytes gets a reply without token counts.",
     onReply(both(onChat, longBody), put("usage", null)),
   ),
-  fault(
+  mutation(
     "chat.usage-text",
     ["CHAT-3", "COUNTS-ADD-UP", "COMPAT-USAGE"],
     "The token counts are strings.",
     onReply(onChat, usage(String)),
   ),
-  fault(
+  mutation(
     "chat.usage-negative",
     ["CHAT-3", "COUNTS-ADD-UP", "COMPAT-USAGE"],
     "The token counts are -1, for unknown.",
@@ -121,7 +121,7 @@ export const CHAT_FAULTS: readonly Fault[] = [
       usage(() => -1),
     ),
   ),
-  fault(
+  mutation(
     "chat.usage-does-not-add-up",
     ["COUNTS-ADD-UP"],
     "The total is smaller than the sum of its parts.",
@@ -130,7 +130,7 @@ export const CHAT_FAULTS: readonly Fault[] = [
       put("usage.total_tokens", (total: unknown) => Math.max(0, Number(total) - 2)),
     ),
   ),
-  fault(
+  mutation(
     "chat.usage-fractions",
     ["COUNTS-ADD-UP", "COMPAT-USAGE"],
     "Token counts are fractions, from an estimate.",
@@ -139,7 +139,7 @@ export const CHAT_FAULTS: readonly Fault[] = [
       usage((count) => Number(count) + 0.25),
     ),
   ),
-  fault(
+  mutation(
     "chat.long-reply-cut",
     ["STREAM-4", "TEXT-INTACT"],
     "The content of whole replies ends after a thousand characters.",
@@ -148,7 +148,7 @@ export const CHAT_FAULTS: readonly Fault[] = [
       put(`${message}.content`, (text: unknown) => String(text ?? "").slice(0, 1_000)),
     ),
   ),
-  fault(
+  mutation(
     "chat.error-in-success",
     ["ERR-200-1", "CHAT-2", "CHAT-4"],
     "Long requests get 200 with an error object in place of the reply.",
@@ -156,7 +156,7 @@ export const CHAT_FAULTS: readonly Fault[] = [
       error: { message: "context length exceeded", type: "invalid_request_error", code: 400 },
     })),
   ),
-  fault(
+  mutation(
     "chat.202",
     ["CHAT-1", "CHAT-2", "BASE-2", "BASE-3"],
     "Whole replies are put off: 202 with a place to ask again instead of a reply.",
@@ -166,13 +166,13 @@ export const CHAT_FAULTS: readonly Fault[] = [
       body: { kind: "json", value: { id: call.id, status: "queued", poll: `/v1/jobs/${call.id}` } },
     })),
   ),
-  fault(
+  mutation(
     "chat.reply-in-wrapper",
     ["CHAT-1", "CHAT-2", "CHAT-3", "BASE-3"],
     "Whole replies stand inside a field named data.",
     onReply(onChat, (value) => ({ success: true, data: value })),
   ),
-  fault(
+  mutation(
     "chat.empty-success",
     ["CHAT-1", "CHAT-2", "CHAT-3", "BASE-2", "BASE-3", "ERR-200-1"],
     "Whole replies are empty, with 200.",

@@ -1,5 +1,5 @@
 import { member } from "../../core/index.ts";
-import { type Fault, fault } from "../change.ts";
+import { type Mutation, mutation } from "../change.ts";
 import { insteadOf } from "../edits/answer-edits.ts";
 import { badBodyIs500, has, lacks, readAs, refuseBody } from "../edits/body-edits.ts";
 import { both, longBody, multiTurn, nonAscii, onChat } from "../edits/when.ts";
@@ -7,8 +7,8 @@ import { onDenial, onServed, wrap } from "../edits/wrap.ts";
 import { lastUserText } from "../pipeline/ask.ts";
 
 /** Which requests of the chat dialect are accepted. */
-export const CHAT_REQUEST_FAULTS: readonly Fault[] = [
-  fault(
+export const CHAT_REQUEST_MUTATIONS: readonly Mutation[] = [
+  mutation(
     "chat.minimal-body-refused",
     ["CHAT-1", "CHAT-4", "BASE-2", "BASE-3"],
     "A chat request without max_tokens is refused.",
@@ -16,61 +16,61 @@ export const CHAT_REQUEST_FAULTS: readonly Fault[] = [
       message: "max_tokens: a whole number is required.",
     }),
   ),
-  fault(
+  mutation(
     "chat.stream-field-required",
     ["CHAT-1", "CHAT-7", "BASE-2", "BASE-3"],
     "A chat request that does not say whether it wants a stream is refused.",
     refuseBody(both(onChat, lacks("stream")), { message: "stream: true or false is required." }),
   ),
-  fault(
+  mutation(
     "chat.history-refused",
     ["CHAT-4"],
     "A conversation of more than one turn is refused.",
     refuseBody(both(onChat, multiTurn), { message: "messages: exactly one message is expected." }),
   ),
-  fault(
+  mutation(
     "chat.history-500",
     ["CHAT-4"],
     "A conversation of more than one turn is an internal error.",
     onServed(both(onChat, multiTurn), insteadOf("internal_error")),
   ),
-  fault(
+  mutation(
     "chat.non-ascii-refused",
     ["CHAT-4"],
     "A conversation beyond ASCII is refused.",
     refuseBody(both(onChat, nonAscii), { message: "messages: unexpected character." }),
   ),
-  fault(
+  mutation(
     "chat.non-ascii-500",
     ["CHAT-4"],
     "A conversation beyond ASCII is an internal error.",
     onServed(both(onChat, nonAscii), insteadOf("internal_error")),
   ),
-  fault(
+  mutation(
     "chat.long-text-refused",
     ["CHAT-4"],
     "A conversation of more than four kilobytes is refused.",
     refuseBody(both(onChat, longBody), { status: 413, message: "The request is too long." }),
   ),
-  fault(
+  mutation(
     "chat.long-text-500",
     ["CHAT-4"],
     "A conversation of more than four kilobytes is an internal error.",
     onServed(both(onChat, longBody), insteadOf("internal_error")),
   ),
-  fault(
+  mutation(
     "chat.without-model-served",
     ["CHAT-5"],
     "A request that names no model is served by the default model.",
     readAs(both(onChat, lacks("model")), (body) => ({ ...body, model: "echo-fast" })),
   ),
-  fault(
+  mutation(
     "chat.without-model-500",
     ["CHAT-5"],
     "A request that names no model is an internal error.",
     badBodyIs500(both(onChat, lacks("model"))),
   ),
-  fault(
+  mutation(
     "chat.without-messages-served",
     ["CHAT-6"],
     "A request without messages is answered with a greeting.",
@@ -79,19 +79,19 @@ export const CHAT_REQUEST_FAULTS: readonly Fault[] = [
       messages: [{ role: "user", content: "Hello! How can I help?" }],
     })),
   ),
-  fault(
+  mutation(
     "chat.without-messages-500",
     ["CHAT-6"],
     "A request without messages is an internal error.",
     badBodyIs500(both(onChat, lacks("messages"))),
   ),
-  fault(
+  mutation(
     "chat.without-messages-is-unknown-model",
     ["CHAT-6"],
     "A request without messages is told that its model does not exist.",
     onDenial("invalid_request", both(onChat, lacks("messages")), insteadOf("model_not_found")),
   ),
-  fault(
+  mutation(
     "chat.bad-turn-500",
     ["CHAT-10"],
     "A message whose content is of a wrong type is an internal error.",
@@ -102,7 +102,7 @@ export const CHAT_REQUEST_FAULTS: readonly Fault[] = [
       ),
     ),
   ),
-  fault(
+  mutation(
     "chat.system-turn-refused",
     ["CHAT-4", "COMPAT-CHAT-TURNS"],
     "A conversation that begins with a system turn is refused.",
@@ -114,7 +114,7 @@ export const CHAT_REQUEST_FAULTS: readonly Fault[] = [
       { message: "messages[0].role: user is expected." },
     ),
   ),
-  fault(
+  mutation(
     "chat.answers-first-turn",
     ["TEXT-INTACT"],
     "In a conversation of several turns the model is given the first user turn again.",
@@ -130,7 +130,7 @@ export const CHAT_REQUEST_FAULTS: readonly Fault[] = [
         ),
     ),
   ),
-  fault(
+  mutation(
     "chat.cache-mixes-prompts",
     ["TEXT-INTACT"],
     "Prompts that begin with the same four characters get the answer to the first of them.",
@@ -145,7 +145,7 @@ export const CHAT_REQUEST_FAULTS: readonly Fault[] = [
       };
     }),
   ),
-  fault(
+  mutation(
     "chat.cache-ignores-case",
     ["TEXT-INTACT"],
     "Prompts that differ in letter case only get the answer to the first of them.",

@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { type Fault, fault } from "../change.ts";
+import { type Mutation, mutation } from "../change.ts";
 import { parcelBytes, parcelHeader, parcelWithout } from "../edits/answer-edits.ts";
 import { chatReply, wholeReply } from "../edits/reply-kinds.ts";
 import { both, longBody } from "../edits/when.ts";
@@ -13,8 +13,8 @@ const LENGTH_ROWS = ["HTTP-FRAMING", "CHAT-1", "CHAT-2", "ERR-200-1"];
 const CODING_ROWS = ["HTTP-CODING", "CHAT-1", "CHAT-2", "ERR-200-1"];
 
 /** Content codings, and what they are labelled as. */
-export const CODING_FAULTS: readonly Fault[] = [
-  fault(
+export const CODING_MUTATIONS: readonly Mutation[] = [
+  mutation(
     "protocol.length-of-compressed",
     [...LENGTH_ROWS, "HTTP-CODING"],
     "Content-Length of a compressed reply is that of the plain one.",
@@ -25,13 +25,13 @@ export const CODING_FAULTS: readonly Fault[] = [
       return parcelHeader(LENGTH, String(Buffer.byteLength(call.behaviour.json(answer.body.value, call))))(parcel);
     }),
   ),
-  fault(
+  mutation(
     "protocol.gzip-unlabelled",
     CODING_ROWS,
     "Compressed replies are not labelled.",
     onParcel(wholeReply, parcelWithout("Content-Encoding")),
   ),
-  fault(
+  mutation(
     "protocol.gzip-label-on-plain",
     CODING_ROWS,
     "Plain replies are labelled as gzip when compression is accepted.",
@@ -41,7 +41,7 @@ export const CODING_FAULTS: readonly Fault[] = [
         wholeReply(call) && next(bytes, call).coding !== undefined ? { bytes, coding: "gzip" } : next(bytes, call),
     ),
   ),
-  fault(
+  mutation(
     "protocol.br-labelled-gzip",
     CODING_ROWS,
     "Brotli is labelled as gzip.",
@@ -51,7 +51,7 @@ export const CODING_FAULTS: readonly Fault[] = [
         next(bytes, call).coding === undefined ? { bytes } : { bytes: encodeAs("br", bytes), coding: "gzip" },
     ),
   ),
-  fault(
+  mutation(
     "protocol.gzip-cut",
     CODING_ROWS,
     "Compressed replies lack their last bytes.",
@@ -61,7 +61,7 @@ export const CODING_FAULTS: readonly Fault[] = [
         : parcelBytes((bytes) => bytes.subarray(0, -6))(parcel, undefined as never),
     ),
   ),
-  fault(
+  mutation(
     "protocol.gzip-twice",
     CODING_ROWS,
     "Replies of more than four kilobytes are compressed twice.",

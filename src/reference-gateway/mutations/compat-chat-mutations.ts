@@ -1,4 +1,4 @@
-import { type Fault, fault } from "../change.ts";
+import { type Mutation, mutation } from "../change.ts";
 import { drop, put, rename } from "../edits/json-edits.ts";
 import { changeData } from "../edits/stream-edits.ts";
 import { onChat } from "../edits/when.ts";
@@ -9,32 +9,32 @@ const chunks = (edit: (data: unknown) => unknown) => eachEvent(onChat, CHUNKS, c
 const finish = (edit: (data: unknown) => unknown) => eachEvent(onChat, ["finish"], changeData(edit));
 
 /** What clients of the chat dialect need beyond the specification: chunks, roles, reasons, markers. */
-export const COMPAT_CHAT_FAULTS: readonly Fault[] = [
-  fault(
+export const COMPAT_CHAT_MUTATIONS: readonly Mutation[] = [
+  mutation(
     "compat.chat-finish-missing",
     ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
     "No chunk has a finish reason.",
     finish(put("choices.0.finish_reason", null)),
   ),
-  fault(
+  mutation(
     "compat.chat-finish-empty",
     ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
     "The finish reason of chunks before the end is an empty string.",
     eachEvent(onChat, ["open", "text"], changeData(put("choices.0.finish_reason", ""))),
   ),
-  fault(
+  mutation(
     "compat.chat-finish-early",
     ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
     "Every chunk says that it is the last.",
     eachEvent(onChat, ["text"], changeData(put("choices.0.finish_reason", "stop"))),
   ),
-  fault(
+  mutation(
     "compat.chat-finish-twice",
     ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
     "The chunk with the finish reason is sent twice.",
     eachEvent(onChat, ["finish"], (event) => [event, event]),
   ),
-  fault(
+  mutation(
     "compat.chat-finish-foreign",
     ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
     "The finish reason is the word of the other dialect.",
@@ -43,7 +43,7 @@ export const COMPAT_CHAT_FAULTS: readonly Fault[] = [
       onReply(onChat, put("choices.0.finish_reason", "end_turn")),
     ),
   ),
-  fault(
+  mutation(
     "compat.chat-finish-hides-cut",
     ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
     "A reply that max_tokens cut off says that it is complete.",
@@ -52,25 +52,25 @@ export const COMPAT_CHAT_FAULTS: readonly Fault[] = [
       return onChat(call) && plan.kind === "reply" && plan.stop === "length" ? { ...plan, stop: "stop" } : plan;
     }),
   ),
-  fault(
+  mutation(
     "compat.chat-finish-missing-whole",
     ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
     "Whole replies have no finish reason.",
     onReply(onChat, drop("choices.0.finish_reason")),
   ),
-  fault(
+  mutation(
     "compat.chat-no-role",
     ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
     "No chunk names the role.",
     eachEvent(onChat, ["open"], changeData(drop("choices.0.delta.role"))),
   ),
-  fault(
+  mutation(
     "compat.chat-no-role-whole",
     ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
     "The message of whole replies has no role.",
     onReply(onChat, drop("choices.0.message.role")),
   ),
-  fault(
+  mutation(
     "compat.chat-role-model",
     ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
     "The role of replies is model.",
@@ -79,25 +79,25 @@ export const COMPAT_CHAT_FAULTS: readonly Fault[] = [
       eachEvent(onChat, ["open"], changeData(put("choices.0.delta.role", "model"))),
     ),
   ),
-  fault(
+  mutation(
     "compat.chat-no-index",
     ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
     "Choices of chunks have no index.",
     chunks(drop("choices.0.index")),
   ),
-  fault(
+  mutation(
     "compat.chat-index-counts",
     ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
     "The index of the choice counts the chunks.",
     eachEvent(onChat, ["text"], (event, index) => changeData(put("choices.0.index", index))(event)),
   ),
-  fault(
+  mutation(
     "compat.chat-delta-missing",
     ["COMPAT-CHAT-CHUNKS"],
     "The last chunk's choice has no delta.",
     finish(drop("choices.0.delta")),
   ),
-  fault(
+  mutation(
     "compat.chat-delta-content-parts",
     ["COMPAT-CHAT-CHUNKS", "BASE-3", "STREAM-1", "STREAM-4"],
     "The content of increments is an array of parts.",
@@ -107,43 +107,43 @@ export const COMPAT_CHAT_FAULTS: readonly Fault[] = [
       changeData(put("choices.0.delta.content", (text: unknown) => [{ type: "text", text }])),
     ),
   ),
-  fault(
+  mutation(
     "compat.chat-message-in-chunk",
     ["COMPAT-CHAT-CHUNKS", "BASE-3", "STREAM-1", "STREAM-4"],
     "Chunks have a message where the delta should be.",
     chunks((data) => put("choices.0", rename("delta", "message"))(data)),
   ),
-  fault(
+  mutation(
     "compat.chat-object-wrong",
     ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
     "Chunks call themselves whole replies.",
     chunks(put("object", "chat.completion")),
   ),
-  fault(
+  mutation(
     "compat.chat-object-missing",
     ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
     "Whole replies have no field object.",
     onReply(onChat, drop("object")),
   ),
-  fault(
+  mutation(
     "compat.chat-id-changes",
     ["COMPAT-REPLY-ID"],
     "Every chunk has an id of its own.",
     eachEvent(onChat, CHUNKS, (event, index) => changeData(put("id", `chatcmpl-${index}`))(event)),
   ),
-  fault(
+  mutation(
     "compat.chat-id-constant",
     ["COMPAT-REPLY-ID"],
     "Every reply has the same id.",
     all(onReply(onChat, put("id", "chatcmpl-0")), chunks(put("id", "chatcmpl-0"))),
   ),
-  fault(
+  mutation(
     "compat.chat-id-number",
     ["COMPAT-REPLY-ID"],
     "The id of replies is a number.",
     all(onReply(onChat, put("id", 12_345)), chunks(put("id", 12_345))),
   ),
-  fault(
+  mutation(
     "compat.chat-created-milliseconds",
     ["COMPAT-CHAT-REPLY", "COMPAT-CHAT-CHUNKS"],
     "The field created is in milliseconds.",
@@ -155,31 +155,31 @@ export const COMPAT_CHAT_FAULTS: readonly Fault[] = [
       chunks(put("created", (seconds: unknown) => Number(seconds) * 1_000)),
     ),
   ),
-  fault(
+  mutation(
     "compat.chat-created-text",
     ["COMPAT-CHAT-REPLY", "COMPAT-CHAT-CHUNKS"],
     "The field created is a date as text.",
     all(onReply(onChat, put("created", "2026-01-01T00:00:00Z")), chunks(put("created", "2026-01-01T00:00:00Z"))),
   ),
-  fault(
+  mutation(
     "compat.chat-no-usage-chunk",
     ["COMPAT-CHAT-USAGE"],
     "Streams have no usage although it was asked for.",
     eachEvent(onChat, ["usage"], () => undefined),
   ),
-  fault(
+  mutation(
     "compat.chat-usage-chunk-null",
     ["COMPAT-CHAT-USAGE"],
     "The usage chunk has null for the usage.",
     eachEvent(onChat, ["usage"], changeData(put("usage", null))),
   ),
-  fault(
+  mutation(
     "compat.chat-usage-chunk-without-choices",
     ["COMPAT-CHAT-USAGE"],
     "The usage chunk has no field choices.",
     eachEvent(onChat, ["usage"], changeData(drop("choices"))),
   ),
-  fault(
+  mutation(
     "compat.chat-stream-usage-differs",
     ["COMPAT-USAGE"],
     "Streams count twice the tokens of the whole reply.",

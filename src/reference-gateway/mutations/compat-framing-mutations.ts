@@ -1,5 +1,5 @@
 import { isObject } from "../../core/index.ts";
-import { type Fault, fault } from "../change.ts";
+import { type Mutation, mutation } from "../change.ts";
 import { parcelHeader } from "../edits/answer-edits.ts";
 import { changeData } from "../edits/stream-edits.ts";
 import { both, onChat, streaming, whole } from "../edits/when.ts";
@@ -11,8 +11,8 @@ import type { StreamEvent } from "../pipeline/answer.ts";
 const late = (data: unknown): StreamEvent => ({ kind: "other", atMs: 0, tokens: 0, data });
 
 /** How chunks are framed and labelled, where clients of the chat dialect rely on it. */
-export const COMPAT_FRAMING_FAULTS: readonly Fault[] = [
-  fault(
+export const COMPAT_FRAMING_MUTATIONS: readonly Mutation[] = [
+  mutation(
     "compat.chat-stream-labelled-json",
     ["COMPAT-CONTENT-TYPE"],
     "Streams are labelled as JSON.",
@@ -21,19 +21,19 @@ export const COMPAT_FRAMING_FAULTS: readonly Fault[] = [
       parcelHeader("Content-Type", "application/json"),
     ),
   ),
-  fault(
+  mutation(
     "compat.chat-whole-labelled-stream",
     ["COMPAT-CONTENT-TYPE"],
     "Whole replies are labelled as an event stream.",
     onParcel(both(onChat, whole), parcelHeader("Content-Type", "text/event-stream")),
   ),
-  fault(
+  mutation(
     "compat.chat-whole-labelled-text",
     ["COMPAT-CONTENT-TYPE"],
     "Whole replies are labelled as plain text.",
     onParcel(both(onChat, whole), parcelHeader("Content-Type", "text/plain; charset=utf-8")),
   ),
-  fault(
+  mutation(
     "compat.chat-stream-without-type",
     ["COMPAT-CONTENT-TYPE"],
     "Streams have no content type.",
@@ -42,7 +42,7 @@ export const COMPAT_FRAMING_FAULTS: readonly Fault[] = [
       headers: parcel.headers.filter(([name]) => name !== "Content-Type"),
     })),
   ),
-  fault(
+  mutation(
     "compat.chat-ping-as-data",
     ["COMPAT-FRAMING"],
     "Keep-alives are sent as data that is no JSON.",
@@ -52,7 +52,7 @@ export const COMPAT_FRAMING_FAULTS: readonly Fault[] = [
       ),
     ),
   ),
-  fault(
+  mutation(
     "compat.chat-frames-on-one-line",
     ["COMPAT-FRAMING", "STREAM-4"],
     "Two events in the middle of a stream stand on one line.",
@@ -62,7 +62,7 @@ export const COMPAT_FRAMING_FAULTS: readonly Fault[] = [
       ),
     ),
   ),
-  fault(
+  mutation(
     "compat.chat-json-over-lines",
     ["COMPAT-FRAMING", "BASE-3", "STREAM-1", "STREAM-4"],
     "The JSON of events is spread over several lines, of which only the first is marked as data.",
@@ -72,13 +72,13 @@ export const COMPAT_FRAMING_FAULTS: readonly Fault[] = [
         onChat(call) && isObject(event.data) ? `data: ${JSON.stringify(event.data, null, 1)}\n\n` : next(event, call),
     ),
   ),
-  fault(
+  mutation(
     "compat.chat-single-line-feeds",
     ["COMPAT-FRAMING", "BASE-3", "STREAM-1", "STREAM-4"],
     "Events are separated by one line feed instead of an empty line.",
     wrap("frame", (next) => (event, call) => (onChat(call) ? `data: ${dataText(event, call)}\n` : next(event, call))),
   ),
-  fault(
+  mutation(
     "compat.chat-field-in-capitals",
     ["COMPAT-FRAMING", "BASE-3", "STREAM-1", "STREAM-4"],
     "The field of events is written in capitals, which the format does not know.",
@@ -87,7 +87,7 @@ export const COMPAT_FRAMING_FAULTS: readonly Fault[] = [
       (next) => (event, call) => (onChat(call) ? next(event, call).replace(/^data:/, "DATA:") : next(event, call)),
     ),
   ),
-  fault(
+  mutation(
     "compat.chat-last-event-unfinished",
     ["COMPAT-FRAMING"],
     "The last event of a stream lacks the empty line that ends it.",
@@ -95,13 +95,13 @@ export const COMPAT_FRAMING_FAULTS: readonly Fault[] = [
       steps.map((step, at) => (at === steps.length - 1 ? { ...step, bytes: String(step.bytes).trimEnd() } : step)),
     ),
   ),
-  fault(
+  mutation(
     "compat.chat-done-twice",
     ["COMPAT-CHAT-DONE"],
     "Streams have the end marker twice.",
     eachEvent(onChat, ["done"], (event) => [event, event]),
   ),
-  fault(
+  mutation(
     "compat.chat-done-as-json",
     ["COMPAT-CHAT-DONE", "COMPAT-FRAMING"],
     "The end marker is a JSON string.",
@@ -111,7 +111,7 @@ export const COMPAT_FRAMING_FAULTS: readonly Fault[] = [
       changeData(() => '"[DONE]"'),
     ),
   ),
-  fault(
+  mutation(
     "compat.chat-done-before-usage",
     ["COMPAT-CHAT-DONE", "COMPAT-CHAT-USAGE"],
     "The end marker comes before the usage chunk.",
@@ -120,13 +120,13 @@ export const COMPAT_FRAMING_FAULTS: readonly Fault[] = [
       ...events.filter((event) => event.kind === "usage"),
     ]),
   ),
-  fault(
+  mutation(
     "compat.chat-no-done",
     ["COMPAT-CHAT-DONE"],
     "Streams have no end marker.",
     eachEvent(onChat, ["done"], () => undefined),
   ),
-  fault(
+  mutation(
     "compat.chat-data-after-done",
     ["COMPAT-CHAT-DONE"],
     "A chunk with statistics follows the end marker.",

@@ -1,4 +1,4 @@
-import { type Fault, fault } from "../change.ts";
+import { type Mutation, mutation } from "../change.ts";
 import { parcelHeader } from "../edits/answer-edits.ts";
 import { drop, put } from "../edits/json-edits.ts";
 import { changeData } from "../edits/stream-edits.ts";
@@ -13,15 +13,15 @@ const without = (...kinds: readonly EventKind[]): Apply => eachEvent(onMessages,
 const ORDER = ["COMPAT-MSG-EVENTS"];
 
 /** What clients of the messages dialect need beyond the specification: events, their names, order and fields. */
-export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
-  fault("compat.messages-no-start", ORDER, "Streams have no message_start.", without("open")),
-  fault(
+export const COMPAT_MESSAGES_MUTATIONS: readonly Mutation[] = [
+  mutation("compat.messages-no-start", ORDER, "Streams have no message_start.", without("open")),
+  mutation(
     "compat.messages-start-twice",
     ORDER,
     "Streams have message_start twice.",
     eachEvent(onMessages, ["open"], (event) => [event, event]),
   ),
-  fault(
+  mutation(
     "compat.messages-stop-reason-hides-cut",
     ["COMPAT-MSG-REPLY"],
     "A reply that max_tokens cut off says that the turn ended.",
@@ -30,22 +30,22 @@ export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
       return onMessages(call) && plan.kind === "reply" && plan.stop === "length" ? { ...plan, stop: "stop" } : plan;
     }),
   ),
-  fault("compat.messages-no-block-start", ORDER, "Streams have no content_block_start.", without("blockStart")),
-  fault("compat.messages-no-block-stop", ORDER, "Streams have no content_block_stop.", without("blockStop")),
-  fault(
+  mutation("compat.messages-no-block-start", ORDER, "Streams have no content_block_start.", without("blockStart")),
+  mutation("compat.messages-no-block-stop", ORDER, "Streams have no content_block_stop.", without("blockStop")),
+  mutation(
     "compat.messages-no-delta",
     ["COMPAT-MSG-EVENTS", "COMPAT-MSG-REPLY", "COMPAT-USAGE"],
     "Streams have no message_delta.",
     without("finish"),
   ),
-  fault("compat.messages-no-stop", ORDER, "Streams have no message_stop.", without("done")),
-  fault(
+  mutation("compat.messages-no-stop", ORDER, "Streams have no message_stop.", without("done")),
+  mutation(
     "compat.messages-stop-twice",
     ORDER,
     "Streams have message_stop twice.",
     eachEvent(onMessages, ["done"], (event) => [event, event]),
   ),
-  fault(
+  mutation(
     "compat.messages-block-before-start",
     ORDER,
     "The first block starts before message_start.",
@@ -54,7 +54,7 @@ export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
       return open === undefined || block === undefined ? events : [block, open, ...rest];
     }),
   ),
-  fault(
+  mutation(
     "compat.messages-delta-after-block",
     ORDER,
     "The last increment comes after its block was stopped.",
@@ -66,7 +66,7 @@ export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
       return [...events.slice(0, stop - 1), after, before, ...events.slice(stop + 1)];
     }),
   ),
-  fault(
+  mutation(
     "compat.messages-stop-before-delta",
     ORDER,
     "message_stop comes before message_delta.",
@@ -75,7 +75,7 @@ export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
       ...events.filter((event) => event.kind === "finish"),
     ]),
   ),
-  fault(
+  mutation(
     "compat.messages-index-from-one",
     ["COMPAT-MSG-EVENTS"],
     "Blocks are counted from 1.",
@@ -84,13 +84,13 @@ export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
       put("index", (index: unknown) => Number(index) + 1),
     ),
   ),
-  fault(
+  mutation(
     "compat.messages-index-missing",
     ["COMPAT-MSG-EVENTS"],
     "Increments do not say which block they belong to.",
     on(["text", "toolInput"], drop("index")),
   ),
-  fault(
+  mutation(
     "compat.messages-names-missing",
     ["COMPAT-MSG-EVENTS"],
     "Events have no names.",
@@ -100,7 +100,7 @@ export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
       (event) => ({ ...event, name: undefined }),
     ),
   ),
-  fault(
+  mutation(
     "compat.messages-names-all-message",
     ["COMPAT-MSG-EVENTS"],
     "Every event is named message.",
@@ -110,13 +110,13 @@ export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
       (event) => ({ ...event, name: "message" }),
     ),
   ),
-  fault(
+  mutation(
     "compat.messages-types-missing",
     ["COMPAT-MSG-EVENTS"],
     "The data of events has no type.",
     on(["open", "blockStart", "text", "blockStop", "finish", "done"], drop("type")),
   ),
-  fault(
+  mutation(
     "compat.messages-done-marker",
     ["COMPAT-MSG-EVENTS"],
     "Streams end with the end marker of the other dialect.",
@@ -125,13 +125,13 @@ export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
       { kind: "other", atMs: events.at(-1)?.atMs ?? 0, tokens: 0, data: "[DONE]" },
     ]),
   ),
-  fault(
+  mutation(
     "compat.messages-delta-type",
     ["COMPAT-MSG-EVENTS"],
     "Increments are not labelled as text.",
     on(["text"], drop("delta.type")),
   ),
-  fault(
+  mutation(
     "compat.messages-text-in-start",
     ["COMPAT-MSG-EVENTS", "STREAM-4"],
     "The first increment stands in content_block_start and again as an increment.",
@@ -143,73 +143,73 @@ export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
       );
     }),
   ),
-  fault(
+  mutation(
     "compat.messages-stop-reason-missing",
     ["COMPAT-MSG-REPLY", "COMPAT-MSG-EVENTS"],
     "Streams have no stop reason.",
     on(["finish"], put("delta.stop_reason", null)),
   ),
-  fault(
+  mutation(
     "compat.messages-stop-reason-foreign",
     ["COMPAT-MSG-REPLY", "COMPAT-MSG-EVENTS"],
     "The stop reason is the word of the other dialect.",
     all(on(["finish"], put("delta.stop_reason", "stop")), onReply(onMessages, put("stop_reason", "stop"))),
   ),
-  fault(
+  mutation(
     "compat.messages-stop-reason-missing-whole",
     ["COMPAT-MSG-REPLY", "COMPAT-MSG-EVENTS"],
     "Whole replies have no stop reason.",
     onReply(onMessages, drop("stop_reason")),
   ),
-  fault(
+  mutation(
     "compat.messages-no-usage-at-start",
     ["COMPAT-USAGE"],
     "message_start has no usage.",
     on(["open"], drop("message.usage")),
   ),
-  fault(
+  mutation(
     "compat.messages-zero-input-tokens",
     ["COMPAT-USAGE"],
     "message_start counts no input tokens.",
     on(["open"], put("message.usage.input_tokens", 0)),
   ),
-  fault(
+  mutation(
     "compat.messages-no-usage-at-end",
     ["COMPAT-USAGE"],
     "message_delta has no usage.",
     on(["finish"], drop("usage")),
   ),
-  fault(
+  mutation(
     "compat.messages-output-per-event",
     ["COMPAT-USAGE"],
     "message_delta counts the tokens of the last increment only.",
     on(["finish"], put("usage.output_tokens", 1)),
   ),
-  fault(
+  mutation(
     "compat.messages-type-missing",
     ["COMPAT-MSG-REPLY"],
     "Whole replies have no type.",
     onReply(onMessages, drop("type")),
   ),
-  fault(
+  mutation(
     "compat.messages-role-missing",
     ["COMPAT-MSG-REPLY"],
     "Whole replies have no role.",
     onReply(onMessages, drop("role")),
   ),
-  fault(
+  mutation(
     "compat.messages-block-type-missing",
     ["COMPAT-MSG-REPLY"],
     "Text blocks are not labelled as text.",
     onReply(onMessages, drop("content.0.type")),
   ),
-  fault(
+  mutation(
     "compat.messages-id-constant",
     ["COMPAT-REPLY-ID"],
     "Every reply has the same id.",
     all(onReply(onMessages, put("id", "msg_0")), on(["open"], put("message.id", "msg_0"))),
   ),
-  fault(
+  mutation(
     "compat.messages-stream-labelled-json",
     ["COMPAT-CONTENT-TYPE"],
     "Streams are labelled as JSON.",
@@ -218,7 +218,7 @@ export const COMPAT_MESSAGES_FAULTS: readonly Fault[] = [
       parcelHeader("Content-Type", "application/json"),
     ),
   ),
-  fault(
+  mutation(
     "compat.messages-stream-as-json",
     ["COMPAT-MSG-EVENTS", "COMPAT-MSG-STREAM", "COMPAT-FRAMING", "COMPAT-CONTENT-TYPE"],
     "A stream is answered with the events as one JSON array.",

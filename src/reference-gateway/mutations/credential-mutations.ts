@@ -1,4 +1,4 @@
-import { type Fault, fault } from "../change.ts";
+import { type Mutation, mutation } from "../change.ts";
 import { insteadOf, status } from "../edits/answer-edits.ts";
 import { authorization, malformedKey, unknownKey } from "../edits/credential-kinds.ts";
 import { both, inChunks, onMessages, secondKey, streaming } from "../edits/when.ts";
@@ -6,20 +6,20 @@ import { onDenial, onRefusal, overlook, wrap } from "../edits/wrap.ts";
 import { refusal } from "../pipeline/refusal.ts";
 
 /** How a key has to be written, and what happens to one that is not. */
-export const CREDENTIAL_FAULTS: readonly Fault[] = [
-  fault(
+export const CREDENTIAL_MUTATIONS: readonly Mutation[] = [
+  mutation(
     "auth.malformed-500",
     ["AUTH-5"],
     "An Authorization that holds no bearer key is an internal error.",
     onDenial("invalid_api_key", malformedKey, insteadOf("internal_error")),
   ),
-  fault(
+  mutation(
     "auth.malformed-400",
     ["AUTH-5"],
     "An Authorization that holds no bearer key is a bad request.",
     onDenial("invalid_api_key", malformedKey, insteadOf("invalid_request")),
   ),
-  fault(
+  mutation(
     "auth.short-key-400",
     ["AUTH-5"],
     "A bearer that is shorter than any key that was ever issued is a bad request.",
@@ -29,13 +29,13 @@ export const CREDENTIAL_FAULTS: readonly Fault[] = [
       insteadOf("invalid_request"),
     ),
   ),
-  fault(
+  mutation(
     "auth.empty-bearer-served",
     ["AUTH-5"],
     "An empty bearer counts as nobody in particular and is served.",
     overlook("invalid_api_key", (call) => /^bearer *$/i.test(authorization(call))),
   ),
-  fault(
+  mutation(
     "auth.unknown-200-after-expect",
     ["AUTH-3", "ERR-401-INVALID"],
     "A request with an unknown key that expects 100-continue gets 200.",
@@ -45,37 +45,37 @@ export const CREDENTIAL_FAULTS: readonly Fault[] = [
       status(200),
     ),
   ),
-  fault(
+  mutation(
     "auth.unknown-in-chunks-500",
     ["AUTH-3", "ERR-401-INVALID"],
     "An unknown key whose request comes in chunks is an internal error.",
     onDenial("invalid_api_key", both(unknownKey, inChunks), insteadOf("internal_error")),
   ),
-  fault(
+  mutation(
     "auth.any-scheme",
     ["AUTH-5"],
     "The scheme is not looked at: Basic or Token with a key is served.",
     wrap("presentedKey", (next) => (call) => next(call) ?? /^\w+ +(\S+)$/.exec(authorization(call))?.[1]),
   ),
-  fault(
+  mutation(
     "auth.no-scheme",
     ["AUTH-5"],
     "A key without any scheme is served.",
     wrap("presentedKey", (next) => (call) => next(call) ?? /^(\S+)$/.exec(authorization(call))?.[1]),
   ),
-  fault(
+  mutation(
     "auth.non-ascii-500",
     ["AUTH-5"],
     "A bearer with bytes beyond ASCII is an internal error.",
     onDenial("invalid_api_key", (call) => /[\x80-\xff]/.test(authorization(call)), insteadOf("internal_error")),
   ),
-  fault(
+  mutation(
     "auth.long-key-500",
     ["AUTH-5"],
     "A bearer of more than a thousand characters is an internal error.",
     onDenial("invalid_api_key", (call) => authorization(call).length > 1_000, insteadOf("internal_error")),
   ),
-  fault(
+  mutation(
     "auth.refusal-repeats-key",
     ["SEC-3"],
     "The refusal of an unknown key repeats the key.",
@@ -84,7 +84,7 @@ export const CREDENTIAL_FAULTS: readonly Fault[] = [
       message: `Incorrect API key provided: ${call.behaviour.presentedKey(call) ?? ""}.`,
     })),
   ),
-  fault(
+  mutation(
     "auth.second-key-unknown",
     ["AUTH-1"],
     "Only the first key of an account is known.",
@@ -93,7 +93,7 @@ export const CREDENTIAL_FAULTS: readonly Fault[] = [
       return key?.ordinal === 1 ? undefined : key;
     }),
   ),
-  fault(
+  mutation(
     "auth.second-key-cannot-stream",
     ["AUTH-1"],
     "Streams of an account's second key are refused as invalid.",
@@ -102,7 +102,7 @@ export const CREDENTIAL_FAULTS: readonly Fault[] = [
       return name === "credentials" && streaming(call) && secondKey(call) ? refusal("invalid_api_key") : refused;
     }),
   ),
-  fault(
+  mutation(
     "auth.messages-wants-vendor-key",
     ["AUTH-1", "BASE-2", "MSG-1", "VER-2", "MSG-10"],
     "The messages endpoint takes the key from the vendor's header only.",

@@ -1,4 +1,4 @@
-import { type Fault, fault } from "../change.ts";
+import { type Mutation, mutation } from "../change.ts";
 import { body, html, parcelBytes, text } from "../edits/answer-edits.ts";
 import { dropsConnection, neverAnswers } from "../edits/connection-edits.ts";
 import { INFERENCE_DENIAL_ROWS } from "../edits/denial-rows.ts";
@@ -16,23 +16,28 @@ const OTHERS = DENIALS.filter((reason) => !PAID.some((paid) => paid === reason))
 type Edit = (answer: Answer, call: Call) => Answer;
 
 /** One defect of the body, for the denial that is shown and for the others apart. */
-function forBoth(name: string, summary: string, edit: Edit): Fault[] {
+function forBoth(name: string, summary: string, edit: Edit): Mutation[] {
   return [
-    fault(
+    mutation(
       `denial.${name}-on-402`,
       ["ERR-BODY-1"],
       `${summary}, when money is the reason.`,
       onDenial(PAID, shown, edit),
     ),
-    fault(`denial.${name}`, ["ERR-BODY-2"], `${summary}, when money is not the reason.`, onDenial(OTHERS, shown, edit)),
+    mutation(
+      `denial.${name}`,
+      ["ERR-BODY-2"],
+      `${summary}, when money is not the reason.`,
+      onDenial(OTHERS, shown, edit),
+    ),
   ];
 }
 
 const denied: When = (call) => call.refused !== undefined && DENIALS.includes(call.refused.reason);
 
 /** Denials whose body is not what the interface shows, or that never arrive. */
-export const DENIAL_BODY_FAULTS: readonly Fault[] = [
-  fault(
+export const DENIAL_BODY_MUTATIONS: readonly Mutation[] = [
+  mutation(
     "denial.messages-untyped",
     ["COMPAT-ERROR-BODY"],
     "Denials on the messages endpoint have no error.type.",
@@ -79,7 +84,7 @@ export const DENIAL_BODY_FAULTS: readonly Fault[] = [
     "The body of denials is JSON text inside a JSON string",
     body((value) => JSON.stringify(value)),
   ),
-  fault(
+  mutation(
     "denial.body-cut",
     ["ERR-BODY-1", "ERR-BODY-2", "JSON-TEXT"],
     "The body of denials ends too early.",
@@ -88,37 +93,37 @@ export const DENIAL_BODY_FAULTS: readonly Fault[] = [
       parcelBytes((bytes) => bytes.subarray(0, bytes.length - 12)),
     ),
   ),
-  fault(
+  mutation(
     "denial.list-html",
     ["ERR-BODY-2"],
     "Denials of the model list are web pages.",
     onDenial(DENIALS, onModels, html("401 Authorization Required")),
   ),
-  fault(
+  mutation(
     "denial.hangs",
     ["ANSWER-IN-TIME", ...INFERENCE_DENIAL_ROWS],
     "Denials of whole requests are never sent.",
     neverAnswers(both(denied, inference, not(streaming))),
   ),
-  fault(
+  mutation(
     "denial.hangs-on-stream",
     ["STREAM-2", "ANSWER-IN-TIME", ...INFERENCE_DENIAL_ROWS],
     "Denials of streams are never sent.",
     neverAnswers(both(denied, streaming)),
   ),
-  fault(
+  mutation(
     "denial.drops-connection-on-stream",
     ["STREAM-2", ...INFERENCE_DENIAL_ROWS],
     "Instead of a denied stream the connection is dropped.",
     dropsConnection(both(denied, streaming)),
   ),
-  fault(
+  mutation(
     "denial.drops-connection-on-messages",
     ["STREAM-2", ...INFERENCE_DENIAL_ROWS],
     "Instead of a denial on the messages endpoint the connection is dropped.",
     dropsConnection(both(denied, onMessages)),
   ),
-  fault(
+  mutation(
     "denial.body-unfinished",
     ["ERR-BODY-1", "ERR-BODY-2", "HTTP-FRAMING"],
     "The length of denials is announced too large: the body never comes to its end.",
@@ -129,7 +134,7 @@ export const DENIAL_BODY_FAULTS: readonly Fault[] = [
       ),
     })),
   ),
-  fault(
+  mutation(
     "denial.compressed-twice",
     ["ERR-BODY-1", "ERR-BODY-2", "HTTP-CODING"],
     "Denials are compressed twice when compression is accepted.",

@@ -1,4 +1,4 @@
-import { type Fault, fault } from "../change.ts";
+import { type Mutation, mutation } from "../change.ts";
 import { ACTION_HEADER, body, dropHeader, edits, REASON_HEADER, setHeader } from "../edits/answer-edits.ts";
 import { ALL_DENIAL_ROWS, DENIAL_ROWS, type Denial, INFERENCE_DENIAL_ROWS } from "../edits/denial-rows.ts";
 import { put } from "../edits/json-edits.ts";
@@ -21,8 +21,8 @@ import type { Reason } from "../pipeline/refusal.ts";
 const reasonMissing = (reasons: Reason | readonly Reason[], when: When) =>
   onDenial(reasons, when, dropHeader(REASON_HEADER));
 
-function missingFor(reason: Denial, summary: string): Fault {
-  return fault(
+function missingFor(reason: Denial, summary: string): Mutation {
+  return mutation(
     `denial.${reason.replaceAll("_", "-")}-unnamed`,
     ["ERR-HDR-1", ...DENIAL_ROWS[reason]],
     summary,
@@ -33,38 +33,38 @@ function missingFor(reason: Denial, summary: string): Fault {
 const OTHERS = DENIALS.filter((reason) => reason !== "quota_exceeded");
 
 /** Denials whose reason or action header is missing or wrong. */
-export const DENIAL_HEADER_FAULTS: readonly Fault[] = [
-  fault(
+export const DENIAL_HEADER_MUTATIONS: readonly Mutation[] = [
+  mutation(
     "denial.unnamed",
     ["ERR-HDR-1", ...ALL_DENIAL_ROWS],
     "No denial has a reason header.",
     reasonMissing(DENIALS, always),
   ),
-  fault(
+  mutation(
     "denial.unnamed-on-messages",
     ["ERR-HDR-1", ...INFERENCE_DENIAL_ROWS],
     "Denials on the messages endpoint have no reason header.",
     reasonMissing(DENIALS, onMessages),
   ),
-  fault(
+  mutation(
     "denial.unnamed-on-stream",
     ["ERR-HDR-1", "STREAM-2", ...INFERENCE_DENIAL_ROWS],
     "Denials of streams have no reason header.",
     reasonMissing(DENIALS, streaming),
   ),
-  fault(
+  mutation(
     "denial.unnamed-on-list",
     ["ERR-HDR-1", "AUTH-2", "AUTH-3", "AUTH-4", "MODELS-5", "ERR-401-INVALID", "ERR-401-REVOKED"],
     "Denials of the model list have no reason header.",
     reasonMissing(DENIALS, onModels),
   ),
-  fault(
+  mutation(
     "denial.unnamed-on-reused-connections",
     ["ERR-HDR-1", "STREAM-2", ...ALL_DENIAL_ROWS],
     "Denials on a connection that was used before have no reason header.",
     reasonMissing(DENIALS, reused),
   ),
-  fault(
+  mutation(
     "denial.unnamed-now-and-then",
     ["ERR-HDR-1", "STREAM-2", ...ALL_DENIAL_ROWS],
     "Every third denial has no reason header.",
@@ -76,7 +76,7 @@ export const DENIAL_HEADER_FAULTS: readonly Fault[] = [
   missingFor("model_not_found", "An unknown model has no reason header."),
   missingFor("rate_limit_exceeded", "The rate limit has no reason header."),
   missingFor("concurrency_limit_exceeded", "The concurrency limit has no reason header."),
-  fault(
+  mutation(
     "denial.reason-in-body-only",
     ["ERR-HDR-1", ...ALL_DENIAL_ROWS],
     "The reason stands in error.code instead of the header.",
@@ -84,7 +84,7 @@ export const DENIAL_HEADER_FAULTS: readonly Fault[] = [
       edits(body(put("error.code", answer.refusal?.reason)), dropHeader(REASON_HEADER))(answer, call),
     ),
   ),
-  fault(
+  mutation(
     "denial.reason-header-renamed",
     ["ERR-HDR-1", ...ALL_DENIAL_ROWS],
     "The reason header has another name.",
@@ -95,7 +95,7 @@ export const DENIAL_HEADER_FAULTS: readonly Fault[] = [
       )(answer, call),
     ),
   ),
-  fault(
+  mutation(
     "denial.reason-in-capitals",
     ["ERR-HDR-1", ...ALL_DENIAL_ROWS],
     "The reason is written in capitals.",
@@ -103,7 +103,7 @@ export const DENIAL_HEADER_FAULTS: readonly Fault[] = [
       setHeader(REASON_HEADER, (answer.refusal?.reason ?? "").toUpperCase())(answer, call),
     ),
   ),
-  fault(
+  mutation(
     "denial.reason-with-hyphens",
     ["ERR-HDR-1", ...INFERENCE_DENIAL_ROWS],
     "The reason is written with hyphens on the chat endpoint.",
@@ -111,19 +111,19 @@ export const DENIAL_HEADER_FAULTS: readonly Fault[] = [
       setHeader(REASON_HEADER, (answer.refusal?.reason ?? "").replaceAll("_", "-"))(answer, call),
     ),
   ),
-  fault(
+  mutation(
     "denial.reason-is-status",
     ["ERR-HDR-1", ...ALL_DENIAL_ROWS],
     "The reason header repeats the status number.",
     onDenial(DENIALS, always, (answer, call) => setHeader(REASON_HEADER, String(answer.status))(answer, call)),
   ),
-  fault(
+  mutation(
     "denial.reason-empty",
     ["ERR-HDR-1", ...INFERENCE_DENIAL_ROWS],
     "The reason header is empty.",
     onDenial(DENIALS, inference, setHeader(REASON_HEADER, "")),
   ),
-  fault(
+  mutation(
     "denial.two-reasons",
     ["ERR-HDR-1", ...ALL_DENIAL_ROWS],
     "Denials carry a second, general reason header before the right one.",
@@ -132,31 +132,31 @@ export const DENIAL_HEADER_FAULTS: readonly Fault[] = [
       headers: [[REASON_HEADER, "request_denied"], ...answer.headers],
     })),
   ),
-  fault(
+  mutation(
     "denial.quota-without-action",
     ["ERR-HDR-2"],
     "A spend cap has no action hint.",
     onDenial("quota_exceeded", always, dropHeader(ACTION_HEADER)),
   ),
-  fault(
+  mutation(
     "denial.quota-without-action-on-messages",
     ["ERR-HDR-2"],
     "A spend cap has no action hint on the messages endpoint.",
     onDenial("quota_exceeded", onMessages, dropHeader(ACTION_HEADER)),
   ),
-  fault(
+  mutation(
     "denial.quota-without-action-on-stream",
     ["ERR-HDR-2"],
     "A spend cap has no action hint when a stream is asked for.",
     onDenial("quota_exceeded", both(streaming, inference), dropHeader(ACTION_HEADER)),
   ),
-  fault(
+  mutation(
     "denial.quota-action-empty",
     ["ERR-HDR-2"],
     "The action hint of a spend cap is empty.",
     onDenial("quota_exceeded", always, setHeader(ACTION_HEADER, "")),
   ),
-  fault(
+  mutation(
     "denial.quota-action-long",
     ["ERR-HDR-2"],
     "The action hint of a spend cap is a paragraph.",
@@ -166,25 +166,25 @@ export const DENIAL_HEADER_FAULTS: readonly Fault[] = [
       setHeader(ACTION_HEADER, "Your key has reached the daily spend cap that was set for it. ".repeat(8).trim()),
     ),
   ),
-  fault(
+  mutation(
     "denial.no-action",
     ["ERR-HDR-2", "ERR-HDR-3"],
     "No denial has an action hint.",
     onDenial(DENIALS, always, dropHeader(ACTION_HEADER)),
   ),
-  fault(
+  mutation(
     "denial.action-on-quota-only",
     ["ERR-HDR-3"],
     "Only a spend cap has an action hint.",
     onDenial(OTHERS, always, dropHeader(ACTION_HEADER)),
   ),
-  fault(
+  mutation(
     "denial.no-action-on-401",
     ["ERR-HDR-3"],
     "Refused keys have no action hint.",
     onDenial(["invalid_api_key", "key_revoked"], always, dropHeader(ACTION_HEADER)),
   ),
-  fault(
+  mutation(
     "denial.action-empty-on-429",
     ["ERR-HDR-3"],
     "The action hint of limits and budgets is empty.",
@@ -194,7 +194,7 @@ export const DENIAL_HEADER_FAULTS: readonly Fault[] = [
       setHeader(ACTION_HEADER, ""),
     ),
   ),
-  fault(
+  mutation(
     "denial.no-action-on-list",
     ["ERR-HDR-3"],
     "Denials of the model list have no action hint.",

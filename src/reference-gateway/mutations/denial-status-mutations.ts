@@ -1,4 +1,4 @@
-import { type Fault, fault } from "../change.ts";
+import { type Mutation, mutation } from "../change.ts";
 import { insteadOf, status } from "../edits/answer-edits.ts";
 import { DENIAL_ROWS, type Denial } from "../edits/denial-rows.ts";
 import { always, both, onChat, onMessages, secondKey, streaming, type When, whole } from "../edits/when.ts";
@@ -12,8 +12,8 @@ function wrongStatus(
   summary: string,
   when: When = always,
   more: readonly string[] = [],
-): Fault {
-  return fault(
+): Mutation {
+  return mutation(
     `denial.${name}`,
     [...DENIAL_ROWS[reason], ...more],
     summary,
@@ -29,8 +29,8 @@ function wrongReason(
   summary: string,
   when: When = always,
   more: readonly string[] = [],
-): Fault {
-  return fault(
+): Mutation {
+  return mutation(
     `denial.${name}`,
     [...DENIAL_ROWS[reason], "ERR-HDR-1", ...more],
     summary,
@@ -42,7 +42,7 @@ function wrongReason(
 }
 
 /** Denials whose status or reason belongs to another row, or to none. */
-export const DENIAL_STATUS_FAULTS: readonly Fault[] = [
+export const DENIAL_STATUS_MUTATIONS: readonly Mutation[] = [
   wrongStatus("credits-403", "insufficient_credits", 403, "An exhausted balance is answered 403."),
   wrongStatus(
     "credits-400-on-stream",
@@ -66,7 +66,7 @@ export const DENIAL_STATUS_FAULTS: readonly Fault[] = [
     "quota_exceeded",
     "An exhausted balance is told as a spend cap.",
   ),
-  fault(
+  mutation(
     "denial.credits-as-rate-limit",
     [...DENIAL_ROWS.insufficient_credits, "ERR-HDR-1", "LIMIT-RATE-3", "LIMIT-RATE-4"],
     "An exhausted balance looks like a rate limit.",
@@ -195,7 +195,7 @@ export const DENIAL_STATUS_FAULTS: readonly Fault[] = [
   ),
   wrongReason("budget-as-quota", "budget_exhausted", "quota_exceeded", "A used-up budget is told as a spend cap."),
   wrongReason("budget-as-rate", "budget_exhausted", "rate_limit_exceeded", "A used-up budget is told as a rate limit."),
-  fault(
+  mutation(
     "denial.budget-as-rate-limit-with-hint",
     [...DENIAL_ROWS.budget_exhausted, "ERR-HDR-1"],
     "A used-up budget looks in every way like a rate limit, with a wait that does not help.",
@@ -209,7 +209,7 @@ export const DENIAL_STATUS_FAULTS: readonly Fault[] = [
     both(streaming, onChat),
     ["STREAM-2"],
   ),
-  fault(
+  mutation(
     "denial.quota-204",
     [...DENIAL_ROWS.quota_exceeded, "ERR-BODY-1", "ERR-200-1"],
     "A spend cap is answered 204.",

@@ -1,4 +1,4 @@
-import { type Fault, fault } from "../change.ts";
+import { type Mutation, mutation } from "../change.ts";
 import { insideStream } from "../edits/answer-edits.ts";
 import { DENIAL_ROWS, type Denial, INFERENCE_DENIAL_ROWS } from "../edits/denial-rows.ts";
 import { both, onChat, onMessages, streaming } from "../edits/when.ts";
@@ -6,9 +6,9 @@ import { DENIALS, onDenial, onRefusal } from "../edits/wrap.ts";
 import type { Answer } from "../pipeline/answer.ts";
 
 /** A denied stream looks like a success, with the refusal as its only item. */
-function hidden(reason: Denial, summary: string): Fault {
+function hidden(reason: Denial, summary: string): Mutation {
   const rows = ["STREAM-2", "ERR-HDR-1", "ERR-200-1", ...DENIAL_ROWS[reason].filter((row) => row !== "MODELS-5")];
-  return fault(
+  return mutation(
     `denial.${reason.replaceAll("_", "-")}-inside-stream`,
     rows,
     summary,
@@ -48,7 +48,7 @@ const asText = (answer: Answer): Answer => ({
 });
 
 /** What is denied differently because a stream was asked for. */
-export const DENIAL_STREAM_FAULTS: readonly Fault[] = [
+export const DENIAL_STREAM_MUTATIONS: readonly Mutation[] = [
   hidden("invalid_api_key", "A stream with an unknown key begins with 200 and tells the refusal inside."),
   hidden("key_revoked", "A stream with a revoked key begins with 200 and tells the refusal inside."),
   hidden("insufficient_credits", "A stream without balance begins with 200 and tells the refusal inside."),
@@ -60,31 +60,31 @@ export const DENIAL_STREAM_FAULTS: readonly Fault[] = [
     "A stream over the concurrency limit begins with 200 and tells the refusal inside.",
   ),
   hidden("budget_exhausted", "A stream over its budget begins with 200 and tells the refusal inside."),
-  fault(
+  mutation(
     "denial.inside-stream-on-messages",
     ["STREAM-2", "ERR-HDR-1", ...INFERENCE_DENIAL_ROWS],
     "Denied streams of the messages endpoint begin with 200 and tell the refusal inside.",
     onDenial(DENIALS, both(onMessages, streaming), insideStream),
   ),
-  fault(
+  mutation(
     "denial.quota-empty-stream",
     ["STREAM-2", "ERR-HDR-1", "ERR-402-QUOTA", "SPEND-3"],
     "A stream over the spend cap begins and ends without a word.",
     onDenial("quota_exceeded", both(onChat, streaming), emptyStream),
   ),
-  fault(
+  mutation(
     "denial.rate-as-reply-text",
     ["STREAM-2", "ERR-HDR-1", "ERR-429-RATE", "LIMIT-RATE-1", "LIMIT-RATE-4"],
     "A stream over the rate limit tells the refusal as if the model had said it.",
     onDenial("rate_limit_exceeded", both(onChat, streaming), asText),
   ),
-  fault(
+  mutation(
     "denial.credits-as-reply-text",
     ["STREAM-2", "ERR-HDR-1", "ERR-402-CREDITS", "SPEND-2"],
     "A stream without balance tells the refusal as if the model had said it.",
     onDenial("insufficient_credits", both(onChat, streaming), asText),
   ),
-  fault(
+  mutation(
     "denial.all-403-on-stream",
     ["STREAM-2", ...INFERENCE_DENIAL_ROWS],
     "Every denied stream gets 403.",

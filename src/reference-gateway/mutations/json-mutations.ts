@@ -1,4 +1,4 @@
-import { type Fault, fault } from "../change.ts";
+import { type Mutation, mutation } from "../change.ts";
 import { parcelBytes } from "../edits/answer-edits.ts";
 import { chatReply } from "../edits/reply-kinds.ts";
 import { both, nonAscii, onModels, type When } from "../edits/when.ts";
@@ -14,26 +14,26 @@ const jsonText = (when: When, change: (text: string) => string): Apply =>
 const JSON_ROWS = ["JSON-TEXT", "CHAT-1", "CHAT-2", "ERR-200-1"];
 
 /** Syntax of JSON and encoding of characters. */
-export const JSON_FAULTS: readonly Fault[] = [
-  fault(
+export const JSON_MUTATIONS: readonly Mutation[] = [
+  mutation(
     "protocol.json-trailing-comma",
     JSON_ROWS,
     "JSON of whole chat replies has a comma too many.",
     jsonText(chatReply, (text) => text.replace(/\}$/, ",}")),
   ),
-  fault(
+  mutation(
     "protocol.json-bare-newlines",
     [...JSON_ROWS, "CHAT-4"],
     "Line breaks inside JSON strings are not escaped.",
     jsonText(chatReply, (text) => text.replaceAll("\\n", "\n")),
   ),
-  fault(
+  mutation(
     "protocol.json-bare-quotes",
     [...JSON_ROWS, "CHAT-4"],
     "Quotes inside JSON strings are not escaped.",
     jsonText(chatReply, (text) => text.replaceAll('\\"', '"')),
   ),
-  fault(
+  mutation(
     "protocol.json-hex-escapes",
     [...JSON_ROWS, "CHAT-4"],
     "Characters beyond ASCII are escaped in a way that JSON does not know.",
@@ -41,37 +41,37 @@ export const JSON_FAULTS: readonly Fault[] = [
       text.replace(/[\u0080-\u00ff]/g, (letter) => `\\x${letter.charCodeAt(0).toString(16)}`),
     ),
   ),
-  fault(
+  mutation(
     "protocol.json-single-quotes",
     ["JSON-TEXT", "MODELS-1"],
     "JSON is written with single quotes on the model list.",
     jsonText(onModels, (text) => text.replaceAll('"', "'")),
   ),
-  fault(
+  mutation(
     "protocol.json-nan",
     JSON_ROWS,
     "A count that is not known is written as NaN.",
     jsonText(chatReply, (text) => text.replace(/"total_tokens":\d+/, '"total_tokens":NaN')),
   ),
-  fault(
+  mutation(
     "protocol.json-byte-order-mark",
     ["JSON-TEXT", "CHAT-1", "CHAT-2"],
     "JSON begins with a byte order mark.",
     jsonText(chatReply, (text) => `\ufeff${text}`),
   ),
-  fault(
+  mutation(
     "protocol.json-twice",
     JSON_ROWS,
     "Whole chat replies are sent twice in one body.",
     jsonText(chatReply, (text) => `${text}\n${text}`),
   ),
-  fault(
+  mutation(
     "protocol.json-with-prefix",
     JSON_ROWS,
     "JSON has a prefix against scripts before it.",
     jsonText(chatReply, (text) => `)]}',\n${text}`),
   ),
-  fault(
+  mutation(
     "protocol.utf16",
     ["JSON-UTF8", "TEXT-INTACT", ...JSON_ROWS],
     "Whole chat replies beyond ASCII are UTF-16.",
@@ -80,7 +80,7 @@ export const JSON_FAULTS: readonly Fault[] = [
       parcelBytes((bytes) => Buffer.from(bytes.toString("utf8"), "utf16le")),
     ),
   ),
-  fault(
+  mutation(
     "protocol.latin1",
     ["JSON-UTF8", "TEXT-INTACT", "CHAT-2", "CHAT-4", "STREAM-4"],
     "Whole chat replies are written as Latin-1.",
@@ -89,7 +89,7 @@ export const JSON_FAULTS: readonly Fault[] = [
       parcelBytes((bytes) => Buffer.from(bytes.toString("utf8"), "latin1")),
     ),
   ),
-  fault(
+  mutation(
     "protocol.mojibake",
     ["JSON-UTF8", "TEXT-INTACT", "STREAM-4"],
     "Whole chat replies are encoded as UTF-8 twice.",
@@ -98,7 +98,7 @@ export const JSON_FAULTS: readonly Fault[] = [
       parcelBytes((bytes) => Buffer.from(bytes.toString("latin1"), "utf8")),
     ),
   ),
-  fault(
+  mutation(
     "protocol.emoji-as-question-marks",
     ["JSON-UTF8", "TEXT-INTACT", "STREAM-4"],
     "Characters of four bytes become question marks in whole chat replies.",

@@ -1,4 +1,4 @@
-import { type Fault, loadFault } from "../change.ts";
+import { loadMutation, type Mutation } from "../change.ts";
 import { delays } from "../edits/connection-edits.ts";
 import {
   both,
@@ -56,26 +56,26 @@ const opened = (ask: Ask, opening: string): Ask => ({
 });
 
 /** What shows only with many requests, or many at a time. */
-export const LOAD_FAULTS: readonly Fault[] = [
-  loadFault(
+export const LOAD_MUTATIONS: readonly Mutation[] = [
+  loadMutation(
     "load.answers-crossed",
     CROSSED,
     "With four requests in flight, an answer may be that of the request before.",
     crossed(crowded(4)),
   ),
-  loadFault(
+  loadMutation(
     "load.streams-crossed",
     CROSSED,
     "With four requests in flight, a stream may be that of the request before.",
     crossed(both(streaming, crowded(4))),
   ),
-  loadFault(
+  loadMutation(
     "load.answers-crossed-on-reused-connections",
     CROSSED,
     "With eight requests in flight, an answer on a connection that was used before may be that of another.",
     crossed(both(reused, crowded(8))),
   ),
-  loadFault(
+  loadMutation(
     "load.answer-of-abandoned-request",
     CROSSED,
     "After a client left in the middle, the next request gets what it would have got.",
@@ -94,7 +94,7 @@ export const LOAD_FAULTS: readonly Fault[] = [
       );
     })(),
   ),
-  loadFault(
+  loadMutation(
     "load.abandoned-text-opens-next",
     [...CROSSED, "TEXT-INTACT"],
     "After a client left in the middle, the next reply begins with words of the reply that nobody read.",
@@ -113,7 +113,7 @@ export const LOAD_FAULTS: readonly Fault[] = [
       );
     })(),
   ),
-  loadFault(
+  loadMutation(
     "load.text-leaks-into-next",
     CROSSED,
     "With six requests in flight, a reply begins with the last word of another prompt.",
@@ -127,49 +127,49 @@ export const LOAD_FAULTS: readonly Fault[] = [
       });
     })(),
   ),
-  loadFault(
+  loadMutation(
     "load.latency-grows",
     ["STEADY-LATENCY"],
     "Every request takes a millisecond longer than the one before.",
     growing(inference, 1),
   ),
-  loadFault(
+  loadMutation(
     "load.latency-grows-for-streams",
     ["STEADY-LATENCY"],
     "Every stream begins two milliseconds later than the one before.",
     growing(streaming, 2),
   ),
-  loadFault(
+  loadMutation(
     "load.world-stops",
     ["STEADY-LATENCY"],
     "For two seconds in every fifteen nothing is answered.",
     stalls(15_000, 2_000),
   ),
-  loadFault(
+  loadMutation(
     "load.short-stops",
     ["STEADY-LATENCY"],
     "For half a second in every five nothing is answered.",
     stalls(5_000, 500),
   ),
-  loadFault(
+  loadMutation(
     "load.slow-every-hundredth",
     ["STEADY-LATENCY"],
     "Every hundredth request takes three seconds longer.",
     delays(every(100), () => 3_000),
   ),
-  loadFault(
+  loadMutation(
     "load.slow-on-reused-connections",
     ["STEADY-LATENCY"],
     "Requests on a connection that was used before wait for 40 ms, as between two algorithms that wait for each other.",
     delays(both(reused, inference), () => 40),
   ),
-  loadFault(
+  loadMutation(
     "load.messages-slower-each-time",
     ["STEADY-LATENCY"],
     "Every request on the messages endpoint takes two milliseconds longer than the one before.",
     growing(onMessages, 2),
   ),
-  loadFault(
+  loadMutation(
     "load.hints-herd",
     ["LIMIT-RATE-6"],
     "Every denied request is told to come back at the same full ten seconds, whenever its turn is.",

@@ -1,5 +1,5 @@
 import { member } from "../../core/index.ts";
-import { type Fault, fault } from "../change.ts";
+import { type Mutation, mutation } from "../change.ts";
 import { has } from "../edits/body-edits.ts";
 import { drop, put, rename } from "../edits/json-edits.ts";
 import { both, longBody, onMessages, type When, whole } from "../edits/when.ts";
@@ -12,14 +12,14 @@ const withSystem: When = both(
 );
 
 /** Whole replies of the messages dialect. */
-export const MESSAGES_FAULTS: readonly Fault[] = [
-  fault(
+export const MESSAGES_MUTATIONS: readonly Mutation[] = [
+  mutation(
     "messages.chat-shape",
     ["MSG-1", "MSG-2"],
     "Replies are chat completions.",
     wrap("reply", (next) => (plan, call) => (onMessages(call) ? chatReply(plan, call) : next(plan, call))),
   ),
-  fault(
+  mutation(
     "messages.content-text",
     ["MSG-2", "MSG-1"],
     "The content is a string.",
@@ -28,13 +28,13 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
       put("content", (blocks: unknown) => member((blocks as unknown[])[0], "text")),
     ),
   ),
-  fault(
+  mutation(
     "messages.content-empty",
     ["MSG-2", "BASE-2"],
     "The content has no blocks.",
     onReply(onMessages, put("content", [])),
   ),
-  fault(
+  mutation(
     "messages.content-object",
     ["MSG-2", "MSG-1"],
     "The content is one block rather than an array.",
@@ -43,33 +43,33 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
       put("content", (blocks: unknown) => (blocks as unknown[])[0]),
     ),
   ),
-  fault(
+  mutation(
     "messages.text-under-value",
     ["MSG-2"],
     "Text blocks carry their text in a field named value.",
     onReply(onMessages, put("content.0", rename("text", "value"))),
   ),
-  fault(
+  mutation(
     "messages.text-null",
     ["MSG-2"],
     "The text of text blocks is null.",
     onReply(onMessages, put("content.0.text", null)),
   ),
-  fault("messages.usage-missing", ["MSG-3"], "Replies have no usage.", onReply(onMessages, drop("usage"))),
-  fault("messages.usage-null", ["MSG-3"], "usage is null.", onReply(onMessages, put("usage", null))),
-  fault(
+  mutation("messages.usage-missing", ["MSG-3"], "Replies have no usage.", onReply(onMessages, drop("usage"))),
+  mutation("messages.usage-null", ["MSG-3"], "usage is null.", onReply(onMessages, put("usage", null))),
+  mutation(
     "messages.usage-empty-with-system",
     ["MSG-3"],
     "usage is empty when there is a system prompt.",
     onReply(withSystem, put("usage", {})),
   ),
-  fault(
+  mutation(
     "messages.usage-missing-after-long-prompts",
     ["MSG-3", "COMPAT-USAGE"],
     "A body of more than four kilobytes gets a reply without token counts.",
     onReply(both(onMessages, longBody), put("usage", null)),
   ),
-  fault(
+  mutation(
     "messages.usage-text",
     ["MSG-3", "COUNTS-ADD-UP", "COMPAT-USAGE"],
     "The token counts are strings.",
@@ -81,7 +81,7 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
       })),
     ),
   ),
-  fault(
+  mutation(
     "messages.output-count-unbounded",
     ["MSG-6"],
     "usage counts the tokens that were cut off, too.",
@@ -90,7 +90,7 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
       put("usage.output_tokens", (count: unknown) => Number(count) * 3 + 20),
     ),
   ),
-  fault(
+  mutation(
     "messages.error-in-success",
     ["ERR-200-1", "MSG-1", "MSG-2", "MSG-7"],
     "Requests with a system prompt get 200 with an error object.",
@@ -99,7 +99,7 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
       error: { type: "invalid_request_error", message: "system: not supported" },
     })),
   ),
-  fault(
+  mutation(
     "messages.event-framed-reply",
     ["MSG-1", "ERR-200-1"],
     "Whole replies come in event-stream framing.",

@@ -1,4 +1,4 @@
-import { type Fault, fault } from "../change.ts";
+import { type Mutation, mutation } from "../change.ts";
 import { insteadOf } from "../edits/answer-edits.ts";
 import { badBodyIs500, has, lacks, readAs, refuseBody } from "../edits/body-edits.ts";
 import { both, datedVersion, longBody, multiTurn, onMessages, streaming, type When, whole } from "../edits/when.ts";
@@ -21,74 +21,74 @@ const forgotten = (what: "system" | "maxTokens", when: When): Apply =>
 const version: When = (call) => onMessages(call) && datedVersion(call) !== undefined;
 
 /** Which requests of the messages dialect are accepted, and what is made of them. */
-export const MESSAGES_REQUEST_FAULTS: readonly Fault[] = [
-  fault(
+export const MESSAGES_REQUEST_MUTATIONS: readonly Mutation[] = [
+  mutation(
     "messages.version-refused",
     ["MSG-10", "VER-2", "MSG-1", "BASE-2"],
     "A request with the dated version header is refused.",
     refuseBody(version, { message: "Unknown header." }),
   ),
-  fault(
+  mutation(
     "messages.version-refused-on-streams",
     ["MSG-10", "VER-2"],
     "A stream with the dated version header is refused; one without is served.",
     refuseBody(both(version, streaming), { message: "Unknown header." }),
   ),
-  fault(
+  mutation(
     "messages.version-500",
     ["MSG-10", "VER-2", "MSG-1", "BASE-2"],
     "A request with the dated version header is an internal error.",
     onServed(version, insteadOf("internal_error")),
   ),
-  fault(
+  mutation(
     "messages.max-tokens-optional",
     ["MSG-4", "MSG-5"],
     "max_tokens has a default.",
     readAs(both(onMessages, lacks("max_tokens")), (body) => ({ ...body, max_tokens: 1_024 })),
   ),
-  fault(
+  mutation(
     "messages.max-tokens-optional-on-stream",
     ["MSG-4", "MSG-5"],
     "max_tokens has a default for streams.",
     readAs(both(onMessages, streaming, lacks("max_tokens")), (body) => ({ ...body, max_tokens: 1_024 })),
   ),
-  fault(
+  mutation(
     "messages.without-max-tokens-500",
     ["MSG-5"],
     "A request without max_tokens is an internal error.",
     badBodyIs500(both(onMessages, lacks("max_tokens"))),
   ),
-  fault(
+  mutation(
     "messages.without-max-tokens-500-on-stream",
     ["MSG-5"],
     "A stream without max_tokens is an internal error.",
     badBodyIs500(both(onMessages, streaming, lacks("max_tokens"))),
   ),
-  fault(
+  mutation(
     "messages.max-tokens-text-served",
     ["MSG-5"],
     "max_tokens may be a string.",
     served((value) => typeof value === "string"),
   ),
-  fault(
+  mutation(
     "messages.max-tokens-fraction-served",
     ["MSG-5"],
     "max_tokens may be a fraction.",
     served((value) => typeof value === "number" && !Number.isInteger(value)),
   ),
-  fault(
+  mutation(
     "messages.max-tokens-negative-served",
     ["MSG-5"],
     "max_tokens may be negative.",
     served((value) => typeof value === "number" && value < 0),
   ),
-  fault(
+  mutation(
     "messages.max-tokens-zero-500",
     ["MSG-5"],
     "A limit of zero tokens is an internal error.",
     badBodyIs500(badMaxTokens((value) => value === 0)),
   ),
-  fault(
+  mutation(
     "messages.max-tokens-ignored",
     ["MSG-6"],
     "max_tokens does not bound whole replies.",
@@ -98,7 +98,7 @@ export const MESSAGES_REQUEST_FAULTS: readonly Fault[] = [
         next(model, both(onMessages, whole)(call) ? { ...ask, maxTokens: undefined } : ask, call),
     ),
   ),
-  fault(
+  mutation(
     "messages.max-tokens-doubled",
     ["MSG-6"],
     "Replies may be twice as long as max_tokens.",
@@ -108,13 +108,13 @@ export const MESSAGES_REQUEST_FAULTS: readonly Fault[] = [
         next(model, onMessages(call) ? { ...ask, maxTokens: (ask.maxTokens ?? 1) * 2 } : ask, call),
     ),
   ),
-  fault(
+  mutation(
     "messages.system-refused",
     ["MSG-7"],
     "A top-level system prompt is refused.",
     refuseBody(withSystem, { message: "system: unknown field." }),
   ),
-  fault(
+  mutation(
     "messages.system-lines-refused",
     ["MSG-7"],
     "A system prompt of several lines is refused.",
@@ -126,7 +126,7 @@ export const MESSAGES_REQUEST_FAULTS: readonly Fault[] = [
       { message: "Bad system." },
     ),
   ),
-  fault(
+  mutation(
     "messages.empty-system-500",
     ["MSG-7"],
     "An empty system prompt is an internal error.",
@@ -138,43 +138,43 @@ export const MESSAGES_REQUEST_FAULTS: readonly Fault[] = [
       insteadOf("internal_error"),
     ),
   ),
-  fault(
+  mutation(
     "messages.system-500",
     ["MSG-7"],
     "A top-level system prompt is an internal error.",
     onServed(withSystem, insteadOf("internal_error")),
   ),
-  fault(
+  mutation(
     "messages.long-system-500",
     ["MSG-7"],
     "A system prompt in a large request is an internal error.",
     onServed(both(withSystem, longBody), insteadOf("internal_error")),
   ),
-  fault(
+  mutation(
     "messages.system-dropped",
     ["MSG-7"],
     "The system prompt never reaches the model.",
     forgotten("system", onMessages),
   ),
-  fault(
+  mutation(
     "messages.output-limit-of-one-turn-only",
     ["MSG-6"],
     "max_tokens does not bound replies to conversations of several turns.",
     forgotten("maxTokens", both(onMessages, multiTurn)),
   ),
-  fault(
+  mutation(
     "messages.without-model-served",
     ["MSG-9"],
     "A request that names no model is served by the default model.",
     readAs(both(onMessages, lacks("model")), (body) => ({ ...body, model: "echo-fast" })),
   ),
-  fault(
+  mutation(
     "messages.without-model-500",
     ["MSG-9"],
     "A request that names no model is an internal error.",
     badBodyIs500(both(onMessages, lacks("model"))),
   ),
-  fault(
+  mutation(
     "messages.without-messages-served",
     ["MSG-9"],
     "A request without messages is answered with a greeting.",
@@ -183,7 +183,7 @@ export const MESSAGES_REQUEST_FAULTS: readonly Fault[] = [
       messages: [{ role: "user", content: "Hello!" }],
     })),
   ),
-  fault(
+  mutation(
     "messages.without-messages-500",
     ["MSG-9"],
     "A request without messages is an internal error.",

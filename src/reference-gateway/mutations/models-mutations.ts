@@ -1,5 +1,5 @@
 import { isObject, member } from "../../core/index.ts";
-import { type Fault, fault } from "../change.ts";
+import { type Mutation, mutation } from "../change.ts";
 import { body, insteadOf, parcelBytes, status } from "../edits/answer-edits.ts";
 import { drop, put, rename } from "../edits/json-edits.ts";
 import { always, both, every, onEmptyAccount, onModels, remembered, secondKey } from "../edits/when.ts";
@@ -17,50 +17,50 @@ const entries = (edit: (data: readonly unknown[]) => unknown): Apply =>
 const FALLBACK = MODELS[0] as Model;
 
 /** The list, and what it has to do with the models that can be called. */
-export const MODELS_FAULTS: readonly Fault[] = [
-  fault(
+export const MODELS_MUTATIONS: readonly Mutation[] = [
+  mutation(
     "models.data-is-object",
     ["MODELS-1"],
     "The field data is an object by id.",
     entries((data) => Object.fromEntries(data.map((entry) => [String(member(entry, "id")), entry]))),
   ),
-  fault(
+  mutation(
     "models.bare-array",
     ["MODELS-1"],
     "The list is an array without an object around it.",
     list((value) => member(value, "data")),
   ),
-  fault(
+  mutation(
     "models.other-field",
     ["MODELS-1"],
     "The entries stand in a field named models.",
     list(rename("data", "models")),
   ),
-  fault(
+  mutation(
     "models.flickers",
     ["MODELS-4", "MODELS-3"],
     "Every third list lacks its first model.",
     onServed(every(3, onModels), body(put("data", (data: unknown) => (Array.isArray(data) ? data.slice(1) : data)))),
   ),
-  fault(
+  mutation(
     "models.null-now-and-then",
     ["MODELS-1"],
     "Every third list has null for its entries.",
     onServed(every(3, onModels), body(put("data", null))),
   ),
-  fault(
+  mutation(
     "models.null-without-balance",
     ["MODELS-1"],
     "The list of an account without balance has null for its entries.",
     onServed(both(onModels, onEmptyAccount), body(put("data", null))),
   ),
-  fault(
+  mutation(
     "models.500-now-and-then",
     ["MODELS-1", "AUTH-1", "STEADY-SERVICE"],
     "Every fourth list is an internal error.",
     onServed(every(4, onModels), insteadOf("internal_error")),
   ),
-  fault(
+  mutation(
     "models.cut-short",
     ["MODELS-1", "JSON-TEXT"],
     "The list ends in the middle of an entry.",
@@ -69,73 +69,73 @@ export const MODELS_FAULTS: readonly Fault[] = [
       parcelBytes((bytes) => bytes.subarray(0, bytes.length - 40)),
     ),
   ),
-  fault(
+  mutation(
     "models.304",
     ["MODELS-1"],
     "The list is sent with 304, as if it had not changed.",
     onServed(onModels, (answer) => ({ ...answer, status: 304, body: { kind: "none" } })),
   ),
-  fault(
+  mutation(
     "models.last-entry-without-id",
     ["MODELS-2"],
     "The last entry has no id.",
     entries((data) => data.map((entry, index) => (index === data.length - 1 ? drop("id")(entry) : entry))),
   ),
-  fault(
+  mutation(
     "models.name-for-id",
     ["MODELS-2", "MODELS-3"],
     "Entries are identified by name instead of id.",
     entries((data) => data.map(rename("id", "name"))),
   ),
-  fault(
+  mutation(
     "models.number-for-id",
     ["MODELS-2"],
     "One entry has a number for its id.",
     entries((data) => [...data, { id: 7, object: "model", created: 0, owned_by: "reference" }]),
   ),
-  fault(
+  mutation(
     "models.empty-id",
     ["MODELS-2"],
     "One entry has an empty id.",
     entries((data) => [...data, { id: "", object: "model", created: 0, owned_by: "reference" }]),
   ),
-  fault(
+  mutation(
     "models.strings",
     ["MODELS-2", "MODELS-3"],
     "The entries are ids rather than objects.",
     entries((data) => data.map((entry) => member(entry, "id"))),
   ),
-  fault(
+  mutation(
     "models.null-entry",
     ["MODELS-2"],
     "One entry is null.",
     entries((data) => [null, ...data]),
   ),
-  fault(
+  mutation(
     "models.prefixed-ids",
     ["MODELS-3", "MODELS-4"],
     "The list puts the provider before each id; called that way, the models do not exist.",
     entries((data) => data.map(put("id", (id: unknown) => `provider/${String(id)}`))),
   ),
-  fault(
+  mutation(
     "models.upper-case-ids",
     ["MODELS-3", "MODELS-4"],
     "The list shows ids in capitals; called that way, the models do not exist.",
     entries((data) => data.map(put("id", (id: unknown) => String(id).toUpperCase()))),
   ),
-  fault(
+  mutation(
     "models.dead-entry",
     ["MODELS-3", "MODELS-4"],
     "The first entry of the list is a model that was taken away.",
     entries((data) => [{ id: "retired-model", object: "model", created: 0, owned_by: "reference" }, ...data]),
   ),
-  fault(
+  mutation(
     "models.callable-but-not-listed",
     ["MODELS-3", "MODELS-4"],
     "The plain models can be called but are not in the list.",
     entries((data) => data.filter((entry) => !String(member(entry, "id")).endsWith("-fast"))),
   ),
-  fault(
+  mutation(
     "models.dead-entry-for-second-key",
     ["MODELS-3", "MODELS-4"],
     "The second key's list has a model that was taken away.",
@@ -145,7 +145,7 @@ export const MODELS_FAULTS: readonly Fault[] = [
       return secondKey(call) ? add(next(call)) : next(call);
     }),
   ),
-  fault(
+  mutation(
     "models.not-listed-for-second-key",
     ["MODELS-3", "MODELS-4"],
     "The plain models can be called with the second key, whose list lacks them.",
@@ -156,7 +156,7 @@ export const MODELS_FAULTS: readonly Fault[] = [
       return secondKey(call) ? leave(next(call)) : next(call);
     }),
   ),
-  fault(
+  mutation(
     "models.lists-what-it-refused",
     ["ERR-404-1", "MODELS-3", "MODELS-4"],
     "An id that was refused as unknown appears in the list from then on.",
@@ -174,19 +174,19 @@ export const MODELS_FAULTS: readonly Fault[] = [
       );
     })(),
   ),
-  fault(
+  mutation(
     "models.unknown-served-by-default",
     ["ERR-404-MODEL", "STREAM-2"],
     "A model that does not exist is served by the default model.",
     wrap("findModel", (next) => (id, call) => next(id, call) ?? FALLBACK),
   ),
-  fault(
+  mutation(
     "models.unknown-served-on-stream",
     ["ERR-404-MODEL", "STREAM-2"],
     "A model that does not exist is served by the default model, when a stream is asked for.",
     wrap("findModel", (next) => (id, call) => next(id, call) ?? (call.wantsStream ? FALLBACK : undefined)),
   ),
-  fault(
+  mutation(
     "models.unknown-beyond-ascii-500",
     ["ERR-404-MODEL"],
     "A model that does not exist, with an id beyond ASCII, is an internal error.",
@@ -196,19 +196,19 @@ export const MODELS_FAULTS: readonly Fault[] = [
       insteadOf("internal_error"),
     ),
   ),
-  fault(
+  mutation(
     "models.unknown-served-on-messages",
     ["ERR-404-MODEL", "STREAM-2"],
     "A model that does not exist is served by the default model on the messages endpoint.",
     wrap("findModel", (next) => (id, call) => next(id, call) ?? (call.endpoint === "messages" ? FALLBACK : undefined)),
   ),
-  fault(
+  mutation(
     "models.unknown-empty-success",
     ["ERR-404-MODEL", "ERR-200-1"],
     "A model that does not exist gets 200 with the refusal in the body.",
     onDenial("model_not_found", always, status(200)),
   ),
-  fault(
+  mutation(
     "models.goes-missing",
     ["MODELS-3", "MODELS-4", "CHAT-1", "CHAT-4", "MSG-1", "STEADY-SERVICE"],
     "Every ninth request for an enabled model is told that it does not exist.",
@@ -217,25 +217,25 @@ export const MODELS_FAULTS: readonly Fault[] = [
       return (id, call) => (unlucky(call) ? undefined : next(id, call));
     }),
   ),
-  fault(
+  mutation(
     "models.entries-of-another-object",
     ["COMPAT-MODELS"],
     "Entries say that they are engines.",
     entries((data) => data.map(put("object", "engine"))),
   ),
-  fault(
+  mutation(
     "models.created-is-text",
     ["COMPAT-MODELS"],
     "The field created of an entry is a date as text.",
     entries((data) => data.map((entry) => (isObject(entry) ? { ...entry, created: "2026-01-01T00:00:00Z" } : entry))),
   ),
-  fault(
+  mutation(
     "models.list-of-another-object",
     ["COMPAT-MODELS"],
     "The list says that it is a page.",
     list(put("object", "page")),
   ),
-  fault(
+  mutation(
     "models.unknown-as-unknown-path",
     ["ERR-404-MODEL", "ERR-HDR-1"],
     "A model that does not exist is denied as a wrong path.",

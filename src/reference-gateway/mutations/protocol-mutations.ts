@@ -1,4 +1,4 @@
-import { type Fault, fault } from "../change.ts";
+import { type Mutation, mutation } from "../change.ts";
 import { CHUNKED, deliverByHand, type Handwriting, PLAIN } from "../delivery/deliver-by-hand.ts";
 import { parcelHeader } from "../edits/answer-edits.ts";
 import { chatReply } from "../edits/reply-kinds.ts";
@@ -34,8 +34,8 @@ const plainWith = (...headers: readonly Header[]): Handwriting => ({
 const LENGTH_ROWS = ["HTTP-FRAMING", "CHAT-1", "CHAT-2", "ERR-200-1"];
 
 /** Frames, codings and syntax under the interface: HTTP, JSON, UTF-8. */
-export const PROTOCOL_FAULTS: readonly Fault[] = [
-  fault(
+export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
+  mutation(
     "protocol.length-one-short",
     LENGTH_ROWS,
     "Content-Length of whole chat replies is one byte too small.",
@@ -44,7 +44,7 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
       withLength((length) => length - 1),
     ),
   ),
-  fault(
+  mutation(
     "protocol.length-one-long",
     [...LENGTH_ROWS, "ANSWER-IN-TIME"],
     "Content-Length of whole chat replies is one byte too large.",
@@ -53,7 +53,7 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
       withLength((length) => length + 1),
     ),
   ),
-  fault(
+  mutation(
     "protocol.length-in-characters",
     [...LENGTH_ROWS, "CHAT-4", "JSON-UTF8", "TEXT-INTACT"],
     "Content-Length counts characters instead of bytes.",
@@ -63,19 +63,19 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
         : parcel,
     ),
   ),
-  fault(
+  mutation(
     "protocol.two-lengths",
     LENGTH_ROWS,
     "Whole chat replies carry two different lengths.",
     byHand(chatReply, plainWith([LENGTH, "7"])),
   ),
-  fault(
+  mutation(
     "protocol.length-and-chunked",
     LENGTH_ROWS,
     "Whole chat replies are chunked and carry a length, too.",
     byHand(chatReply, { ...CHUNKED, headers: (parcel) => [...parcel.headers, ["Transfer-Encoding", "chunked"]] }),
   ),
-  fault(
+  mutation(
     "protocol.chunk-size-wrong",
     ["HTTP-FRAMING", "CHAT-1", "CHAT-2", "ERR-200-1"],
     "The size of a chunk is one too large.",
@@ -85,25 +85,25 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
         Buffer.concat([Buffer.from(`${(bytes.length + 1).toString(16)}\r\n`), bytes, Buffer.from("\r\n")]),
     }),
   ),
-  fault(
+  mutation(
     "protocol.last-chunk-missing",
     ["HTTP-FRAMING", "CHAT-1", "CHAT-2", "ERR-200-1"],
     "The last chunk of chunked replies is missing.",
     byHand(chatReply, { ...CHUNKED, last: "" }),
   ),
-  fault(
+  mutation(
     "protocol.header-name-with-space",
     ["HTTP-FRAMING", "CHAT-1", "CHAT-2"],
     "One header name has a space in it.",
     byHand(chatReply, plainWith(["X Powered By", "gateway"])),
   ),
-  fault(
+  mutation(
     "protocol.header-with-line-break",
     ["HTTP-FRAMING", "CHAT-1", "CHAT-2"],
     "One header value goes on in the next line.",
     byHand(chatReply, plainWith(["X-Notice", "first line\r\n second line"])),
   ),
-  fault(
+  mutation(
     "protocol.extra-bytes",
     ["HTTP-KEEP-ALIVE", "AUTH-1", "HTTP-FRAMING"],
     "Some bytes follow each whole chat reply on its connection.",
@@ -113,7 +113,7 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
       next(parcel, call, delivery);
     }),
   ),
-  fault(
+  mutation(
     "protocol.closes-without-saying",
     ["HTTP-KEEP-ALIVE"],
     "Connections are closed after a reply that said they would be kept.",
@@ -123,7 +123,7 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
       next(parcel, call, delivery);
     }),
   ),
-  fault(
+  mutation(
     "protocol.closes-after-errors",
     ["HTTP-KEEP-ALIVE"],
     "Connections are reset after a refusal that said they would be kept.",
@@ -133,7 +133,7 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
       next(parcel, call, delivery);
     }),
   ),
-  fault(
+  mutation(
     "protocol.switches-uninvited",
     ["HTTP-FRAMING", "CHAT-1", "CHAT-2"],
     "Every answer is preceded by a 101 that nobody asked for.",
@@ -142,13 +142,13 @@ export const PROTOCOL_FAULTS: readonly Fault[] = [
       next(parcel, call, delivery);
     }),
   ),
-  fault(
+  mutation(
     "protocol.same-request-id",
     ["COMPAT-REQUEST-ID"],
     "Every response has the same request identifier.",
     onParcel(always, (parcel) => parcelHeader("Request-Id", "req_0")(parcelHeader("X-Request-Id", "req_0")(parcel))),
   ),
-  fault(
+  mutation(
     "protocol.bearer-in-header",
     ["SEC-3", "NO-SECRETS"],
     "A header of every response shows the bearer token of the caller.",

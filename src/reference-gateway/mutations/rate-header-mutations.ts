@@ -1,10 +1,10 @@
-import { type Fault, loadFault } from "../change.ts";
+import { loadMutation, type Mutation } from "../change.ts";
 import { setHeader } from "../edits/answer-edits.ts";
 import { always } from "../edits/when.ts";
 import { onDenial } from "../edits/wrap.ts";
 
-const state = (name: string, summary: string, edit: (limit: number) => Readonly<Record<string, string>>): Fault =>
-  loadFault(
+const state = (name: string, summary: string, edit: (limit: number) => Readonly<Record<string, string>>): Mutation =>
+  loadMutation(
     `rate-headers.${name}`,
     ["LIMIT-RATE-7"],
     summary,
@@ -17,7 +17,7 @@ const state = (name: string, summary: string, edit: (limit: number) => Readonly<
   );
 
 /** The state of the rate limit, as the optional headers of a denial tell it. */
-export const RATE_HEADER_FAULTS: readonly Fault[] = [
+export const RATE_HEADER_MUTATIONS: readonly Mutation[] = [
   state("remaining-negative", "The remaining count of a denial is negative.", () => ({
     "X-RateLimit-Remaining": "-1",
   })),

@@ -1,4 +1,4 @@
-import { type Fault, loadFault } from "../change.ts";
+import { loadMutation, type Mutation } from "../change.ts";
 import { cutOff } from "../edits/connection-edits.ts";
 import {
   byConnection,
@@ -26,7 +26,7 @@ import { fixedWindow } from "../limits/fixed-window.ts";
 import { type RateLimiter, WINDOW_US } from "../limits/rate-limiter.ts";
 import { slidingLog } from "../limits/sliding-log.ts";
 import { refusal } from "../pipeline/refusal.ts";
-import { TIER_RATE_FAULTS } from "./tier-rate-mutations.ts";
+import { TIER_RATE_MUTATIONS } from "./tier-rate-mutations.ts";
 
 /** No rate limit for some requests: they are neither asked nor counted. */
 const unlimited = (when: When): Apply =>
@@ -55,22 +55,22 @@ function sharedLimiter(times: number[], rpm: number): RateLimiter {
 }
 
 /** Whose requests are counted, and how many are let through. */
-export const RATE_FAULTS: readonly Fault[] = [
-  loadFault("rate.per-key", ["LIMIT-1", "LIMIT-RATE-2"], "Each key has a rate limit of its own.", rateBy(byKey)),
-  loadFault(
+export const RATE_MUTATIONS: readonly Mutation[] = [
+  loadMutation("rate.per-key", ["LIMIT-1", "LIMIT-RATE-2"], "Each key has a rate limit of its own.", rateBy(byKey)),
+  loadMutation(
     "rate.per-client",
     ["LIMIT-1", "LIMIT-RATE-2"],
     "Each User-Agent has a rate limit of its own.",
     rateBy((call) => String(call.arrival.headers["user-agent"])),
   ),
-  loadFault(
+  loadMutation(
     "rate.per-dialect",
     ["LIMIT-5", "LIMIT-RATE-2"],
     "Each dialect has a rate limit of its own.",
     rateBy(byDialect),
   ),
-  loadFault("rate.per-model", [...OVER, "LIMIT-1"], "Each model has a rate limit of its own.", rateBy(byModel)),
-  loadFault(
+  loadMutation("rate.per-model", [...OVER, "LIMIT-1"], "Each model has a rate limit of its own.", rateBy(byModel)),
+  loadMutation(
     "rate.denials-prolong",
     ["LIMIT-RATE-6"],
     "Denied requests count toward the rate, and the wait that is told does not know it.",
@@ -88,7 +88,7 @@ export const RATE_FAULTS: readonly Fault[] = [
       };
     }),
   ),
-  loadFault(
+  loadMutation(
     "rate.one-denied-all-denied",
     ["LIMIT-1", "LIMIT-RATE-3"],
     "While one account is denied for its rate, every account is.",
@@ -103,52 +103,57 @@ export const RATE_FAULTS: readonly Fault[] = [
       };
     }),
   ),
-  loadFault(
+  loadMutation(
     "rate.per-connection",
     [...NEVER, "LIMIT-1"],
     "Each connection has a rate limit of its own.",
     rateBy(byConnection),
   ),
-  loadFault("rate.streams-apart", OVER, "Streams and whole requests have a rate limit each.", rateBy(byMode)),
-  loadFault(
+  loadMutation("rate.streams-apart", OVER, "Streams and whole requests have a rate limit each.", rateBy(byMode)),
+  loadMutation(
     "rate.never-enforced",
     [...NEVER, "LIMIT-1", "LIMIT-2", "LIMIT-5"],
     "The rate limit is never enforced.",
     unlimited(() => true),
   ),
-  loadFault(
+  loadMutation(
     "rate.whole-chat-free",
     [...NEVER, "LIMIT-5"],
     "Whole requests of the chat dialect are not counted.",
     unlimited((call) => call.endpoint === "chat" && !call.wantsStream),
   ),
-  loadFault("rate.conversations-free", NEVER, "Conversations of several turns are not counted.", unlimited(multiTurn)),
-  loadFault("rate.streams-free", [...NEVER, "STREAM-2"], "Streams are not counted.", unlimited(streaming)),
-  loadFault(
+  loadMutation(
+    "rate.conversations-free",
+    NEVER,
+    "Conversations of several turns are not counted.",
+    unlimited(multiTurn),
+  ),
+  loadMutation("rate.streams-free", [...NEVER, "STREAM-2"], "Streams are not counted.", unlimited(streaming)),
+  loadMutation(
     "rate.messages-free",
     [...NEVER, "LIMIT-5"],
     "Requests on the messages endpoint are not counted.",
     unlimited(onMessages),
   ),
-  loadFault(
+  loadMutation(
     "rate.second-key-free",
     [...NEVER, "LIMIT-1"],
     "Requests of an account's second key are not counted.",
     unlimited(secondKey),
   ),
-  loadFault(
+  loadMutation(
     "rate.tripled",
     [...NEVER, "LIMIT-2"],
     "Three times as many requests as promised are let through.",
     rateBy(undefined, (rpm) => rpm * 3),
   ),
-  loadFault(
+  loadMutation(
     "rate.tenfold",
     [...NEVER, "LIMIT-2"],
     "The limit is read as requests per six seconds.",
     rateBy(undefined, (rpm) => rpm * 10),
   ),
-  loadFault(
+  loadMutation(
     "rate.half-minute-window",
     [...OVER, "LIMIT-2"],
     "The window is half as long as promised.",
@@ -157,7 +162,7 @@ export const RATE_FAULTS: readonly Fault[] = [
       (_call, rpm) => slidingLog(rpm, WINDOW_US / 2),
     ),
   ),
-  loadFault(
+  loadMutation(
     "rate.streams-by-quarter-minute",
     [...OVER, "LIMIT-RATE-1", "STREAM-2"],
     "Streams are let in again a quarter of a minute after the last whole request that was.",
@@ -176,7 +181,7 @@ export const RATE_FAULTS: readonly Fault[] = [
       );
     })(),
   ),
-  loadFault(
+  loadMutation(
     "rate.emptied-by-denials",
     [...OVER, "LIMIT-RATE-6"],
     "Every twentieth denial for the rate empties the account's window.",
@@ -199,7 +204,7 @@ export const RATE_FAULTS: readonly Fault[] = [
       );
     })(),
   ),
-  loadFault(
+  loadMutation(
     "rate.second-window",
     [...NEVER, "LIMIT-2"],
     "The window is a second long.",
@@ -208,20 +213,20 @@ export const RATE_FAULTS: readonly Fault[] = [
       (_call, rpm) => fixedWindow(rpm, 0, WINDOW_US / 60),
     ),
   ),
-  loadFault(
+  loadMutation(
     "rate.halved",
     [...UNDER, "LIMIT-2"],
     "Half as many requests as promised are let through.",
     rateBy(undefined, (rpm) => rpm / 2),
   ),
-  ...TIER_RATE_FAULTS,
-  loadFault(
+  ...TIER_RATE_MUTATIONS,
+  loadMutation(
     "rate.two-thirds",
     [...UNDER, "LIMIT-2"],
     "Two thirds of the promised requests are let through.",
     rateBy(undefined, (rpm) => (rpm * 2) / 3),
   ),
-  loadFault(
+  loadMutation(
     "rate.denied-in-company",
     ["LIMIT-RATE-3"],
     "Whoever comes while five of the account's requests are running is denied for the rate.",
@@ -234,13 +239,13 @@ export const RATE_FAULTS: readonly Fault[] = [
           : undefined),
     ),
   ),
-  loadFault(
+  loadMutation(
     "load.tiers-mixed-up",
     [...UNDER, "LIMIT-2"],
     "Accounts above 300 per minute are limited like the smallest tier.",
     rateBy(undefined, (rpm) => Math.min(rpm, 300)),
   ),
-  loadFault(
+  loadMutation(
     "rate.counts-twice",
     [...UNDER, "LIMIT-2"],
     "Every stream is counted twice.",
@@ -249,7 +254,7 @@ export const RATE_FAULTS: readonly Fault[] = [
       if (call.wantsStream) next(limiter, call);
     }),
   ),
-  loadFault(
+  loadMutation(
     "rate.checked-before-counted",
     OVER,
     "Requests are counted a moment after they were checked: a burst passes whole.",
@@ -257,7 +262,7 @@ export const RATE_FAULTS: readonly Fault[] = [
       setTimeout(() => next(limiter, call), 80).unref();
     }),
   ),
-  loadFault(
+  loadMutation(
     "rate.accounts-share",
     [...UNDER, "LIMIT-RATE-6", "LIMIT-1"],
     "The traffic of every account counts toward each account's limit.",
@@ -269,7 +274,7 @@ export const RATE_FAULTS: readonly Fault[] = [
       );
     })(),
   ),
-  loadFault(
+  loadMutation(
     "rate.phantom-denials",
     [...UNDER, "LIMIT-RATE-6", "ERR-HDR-1"],
     "Every fortieth request is denied for its rate, far below the limit.",
@@ -280,7 +285,7 @@ export const RATE_FAULTS: readonly Fault[] = [
         (name === "rate" && unlucky(call) ? refusal("rate_limit_exceeded", { waitMs: 1_000 }) : undefined);
     }),
   ),
-  loadFault(
+  loadMutation(
     "rate.penalty",
     ["LIMIT-RATE-6"],
     "After a denial the account is denied for two minutes, whatever it was told.",
@@ -300,7 +305,7 @@ export const RATE_FAULTS: readonly Fault[] = [
       };
     }),
   ),
-  loadFault(
+  loadMutation(
     "rate.slows-down-instead",
     NEVER,
     "Requests over the rate limit are served late instead of being denied.",
@@ -314,7 +319,7 @@ export const RATE_FAULTS: readonly Fault[] = [
       }),
     ),
   ),
-  loadFault(
+  loadMutation(
     "rate.drops-connection",
     ["LIMIT-RATE-1", "LIMIT-RATE-4", "ERR-429-RATE"],
     "Requests over the rate limit get no answer: the connection is dropped.",
@@ -323,7 +328,7 @@ export const RATE_FAULTS: readonly Fault[] = [
       else next(parcel, call, delivery);
     }),
   ),
-  loadFault(
+  loadMutation(
     "rate.denial-never-sent",
     ["LIMIT-RATE-1", "LIMIT-RATE-4", "ERR-429-RATE", "ANSWER-IN-TIME"],
     "Requests over the rate limit wait for an answer that never comes.",

@@ -1,4 +1,4 @@
-import { type Fault, fault, loadFault } from "../change.ts";
+import { loadMutation, type Mutation, mutation } from "../change.ts";
 import { body, setHeader } from "../edits/answer-edits.ts";
 import { put } from "../edits/json-edits.ts";
 import { always, onChat, onMessages, reused, secondKey, streaming, type When } from "../edits/when.ts";
@@ -29,51 +29,51 @@ const form = (
   summary: string,
   edit: (value: Hint, refused: Refusal) => Hint,
   more: readonly string[] = [],
-): Fault => loadFault(`retry-after.${name}`, [...FORM, ...more], summary, hint(RATE, edit));
+): Mutation => loadMutation(`retry-after.${name}`, [...FORM, ...more], summary, hint(RATE, edit));
 
 /** A hint that no recipient can read, by the standard. */
-const malformed = (name: string, summary: string, edit: (value: Hint, refused: Refusal) => Hint): Fault =>
+const malformed = (name: string, summary: string, edit: (value: Hint, refused: Refusal) => Hint): Mutation =>
   form(name, summary, edit, ["HTTP-RETRY-AFTER-FORM"]);
 
 /** When to come back, as the gateway tells it. */
-export const RETRY_AFTER_FAULTS: readonly Fault[] = [
-  loadFault(
+export const RETRY_AFTER_MUTATIONS: readonly Mutation[] = [
+  loadMutation(
     "retry-after.missing",
     MISSING,
     "Rate denials have no Retry-After.",
     hint(RATE, () => undefined),
   ),
-  loadFault(
+  loadMutation(
     "retry-after.half-on-messages",
     ["LIMIT-RATE-6"],
     "On the messages endpoint the hint is half of the wait.",
     hint(RATE, (value) => String(Math.ceil(seconds(value) / 2)), onMessages),
   ),
-  loadFault(
+  loadMutation(
     "retry-after.missing-on-messages",
     MISSING,
     "Rate denials on the messages endpoint have no Retry-After.",
     hint(RATE, () => undefined, onMessages),
   ),
-  loadFault(
+  loadMutation(
     "retry-after.missing-on-stream",
     MISSING,
     "Rate denials of streams have no Retry-After.",
     hint(RATE, () => undefined, streaming),
   ),
-  loadFault(
+  loadMutation(
     "retry-after.missing-for-second-key",
     MISSING,
     "Rate denials of an account's second key have no Retry-After.",
     hint(RATE, () => undefined, secondKey),
   ),
-  loadFault(
+  loadMutation(
     "retry-after.missing-on-reused-connections",
     MISSING,
     "Rate denials on a connection that was used before have no Retry-After.",
     hint(RATE, () => undefined, reused),
   ),
-  loadFault(
+  loadMutation(
     "retry-after.in-body-only",
     MISSING,
     "The wait of rate denials stands in the message instead of the header.",
@@ -82,7 +82,7 @@ export const RETRY_AFTER_FAULTS: readonly Fault[] = [
       onDenial(RATE, always, body(put("error.message", "Rate limit exceeded. Try again in 12 seconds."))),
     ),
   ),
-  loadFault(
+  loadMutation(
     "retry-after.renamed",
     MISSING,
     "The hint of rate denials has a prefix before its name.",
@@ -123,85 +123,85 @@ export const RETRY_AFTER_FAULTS: readonly Fault[] = [
   ),
   malformed("not-a-number", "The hint is NaN.", () => "NaN"),
   form("hour", "The hint is an hour, whatever the window.", () => "3600"),
-  loadFault(
+  loadMutation(
     "retry-after.two-values",
     [...FORM, "HTTP-RETRY-AFTER-FORM"],
     "Rate denials carry two different hints.",
     onDenial(RATE, always, (answer) => ({ ...answer, headers: [...answer.headers, ["Retry-After", "1"]] })),
   ),
-  loadFault(
+  loadMutation(
     "retry-after.always-one",
     ["LIMIT-RATE-6"],
     "The hint is 1, whatever the window.",
     hint(RATE, () => "1"),
   ),
-  loadFault(
+  loadMutation(
     "retry-after.half",
     ["LIMIT-RATE-6"],
     "The hint is half of the real wait.",
     hint(RATE, (value) => String(Math.max(1, Math.floor(seconds(value) / 2)))),
   ),
-  loadFault(
+  loadMutation(
     "retry-after.rounded-down",
     ["LIMIT-RATE-6"],
     "The hint is rounded down, so that whoever obeys is early.",
     hint(RATE, (_value, { waitMs = 0 }) => String(Math.max(1, Math.floor(waitMs / 1_000)))),
   ),
-  loadFault(
+  loadMutation(
     "retry-after.next-clock-minute",
     ["LIMIT-RATE-6"],
     "The hint counts to the next full minute, which the window does not.",
     hint(RATE, () => String(60 - (Math.floor(Date.now() / 1_000) % 60))),
   ),
-  loadFault(
+  loadMutation(
     "retry-after.short-for-second-key",
     ["LIMIT-RATE-6"],
     "The hint for an account's second key is 1, whatever the window.",
     hint(RATE, () => "1", secondKey),
   ),
-  loadFault(
+  loadMutation(
     "retry-after.concurrency-missing",
     ["LIMIT-CONC-6"],
     "Concurrency denials have no Retry-After.",
     hint(SLOTS, () => undefined),
   ),
-  loadFault(
+  loadMutation(
     "retry-after.concurrency-missing-on-stream",
     ["LIMIT-CONC-6"],
     "Concurrency denials of streams have no Retry-After.",
     hint(SLOTS, () => undefined, streaming),
   ),
-  loadFault(
+  loadMutation(
     "retry-after.concurrency-missing-on-messages",
     ["LIMIT-CONC-6"],
     "Concurrency denials on the messages endpoint have no Retry-After.",
     hint(SLOTS, () => undefined, onMessages),
   ),
-  loadFault(
+  loadMutation(
     "retry-after.concurrency-zero",
     ["LIMIT-CONC-6"],
     "The hint of concurrency denials is 0.",
     hint(SLOTS, () => "0"),
   ),
-  loadFault(
+  loadMutation(
     "retry-after.concurrency-negative",
     ["LIMIT-CONC-6"],
     "The hint of concurrency denials is negative.",
     hint(SLOTS, () => "-1"),
   ),
-  loadFault(
+  loadMutation(
     "retry-after.concurrency-milliseconds",
     ["LIMIT-CONC-6"],
     "The hint of concurrency denials is in milliseconds.",
     hint(SLOTS, (value) => String(seconds(value) * 1_000)),
   ),
-  loadFault(
+  loadMutation(
     "retry-after.concurrency-word",
     ["LIMIT-CONC-6"],
     "The hint of concurrency denials is a word.",
     hint(SLOTS, () => "later"),
   ),
-  fault(
+  mutation(
     "retry-after.on-success",
     ["HTTP-RETRY-AFTER"],
     "Served requests of the chat dialect carry a hint.",

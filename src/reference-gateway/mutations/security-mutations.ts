@@ -1,4 +1,4 @@
-import { type Fault, fault, loadFault } from "../change.ts";
+import { loadMutation, type Mutation, mutation } from "../change.ts";
 import { parcelHeader, setHeader } from "../edits/answer-edits.ts";
 import { put } from "../edits/json-edits.ts";
 import { always, every, inference, onChat } from "../edits/when.ts";
@@ -8,8 +8,8 @@ import { OPERATOR_KEY } from "../providers/failing-models.ts";
 const EXACT = ["AUTH-3", "ERR-401-INVALID"];
 
 /** Keys that are taken for others or shown, and what else should stay inside. */
-export const SECURITY_FAULTS: readonly Fault[] = [
-  fault(
+export const SECURITY_MUTATIONS: readonly Mutation[] = [
+  mutation(
     "security.key-in-url",
     ["BEARER-PLACE"],
     "A key in the query of the address is honoured.",
@@ -18,7 +18,7 @@ export const SECURITY_FAULTS: readonly Fault[] = [
       return next(call) ?? query.get("api_key") ?? query.get("key") ?? query.get("access_token") ?? undefined;
     }),
   ),
-  fault(
+  mutation(
     "security.key-in-cookie",
     ["BEARER-PLACE"],
     "A key in a cookie is honoured.",
@@ -28,13 +28,13 @@ export const SECURITY_FAULTS: readonly Fault[] = [
         next(call) ?? /(?:^|; *)(?:api_key|token|session)=([^;]+)/.exec(call.arrival.headers.cookie ?? "")?.[1],
     ),
   ),
-  fault(
+  mutation(
     "security.key-in-body",
     ["BEARER-PLACE"],
     "A key in the body is honoured.",
     wrap("presentedKey", (next) => (call) => next(call) ?? /"api_key"\s*:\s*"([^"]+)"/.exec(call.bodyText)?.[1]),
   ),
-  fault(
+  mutation(
     "security.key-in-any-case",
     EXACT,
     "Keys are compared without their letter case.",
@@ -43,7 +43,7 @@ export const SECURITY_FAULTS: readonly Fault[] = [
       return next(secret, call) ?? [...call.services.accounts.keys].find((key) => key.secret.toLowerCase() === wanted);
     }),
   ),
-  fault(
+  mutation(
     "security.key-by-prefix",
     EXACT,
     "The first sixteen characters of a key are enough.",
@@ -56,7 +56,7 @@ export const SECURITY_FAULTS: readonly Fault[] = [
           : [...call.services.accounts.keys].find((key) => key.secret.startsWith(secret.slice(0, 16)))),
     ),
   ),
-  fault(
+  mutation(
     "security.key-with-more-behind",
     EXACT,
     "Whatever follows a good key is overlooked.",
@@ -66,7 +66,7 @@ export const SECURITY_FAULTS: readonly Fault[] = [
         next(secret, call) ?? [...call.services.accounts.keys].find((key) => secret.startsWith(key.secret)),
     ),
   ),
-  fault(
+  mutation(
     "security.key-without-last-character",
     EXACT,
     "The last character of a key is not compared.",
@@ -77,7 +77,7 @@ export const SECURITY_FAULTS: readonly Fault[] = [
         [...call.services.accounts.keys].find((key) => key.secret.slice(0, -1) === secret.slice(0, -1)),
     ),
   ),
-  fault(
+  mutation(
     "security.scheme-in-one-case",
     ["BEARER-SCHEME"],
     "The scheme is compared with its letter case: bearer is refused.",
@@ -86,7 +86,7 @@ export const SECURITY_FAULTS: readonly Fault[] = [
       (next) => (call) => (/^Bearer /.test(call.arrival.headers.authorization ?? "Bearer ") ? next(call) : undefined),
     ),
   ),
-  fault(
+  mutation(
     "security.revoked-key-shown",
     ["SEC-3"],
     "The refusal of a revoked key repeats the key.",
@@ -95,7 +95,7 @@ export const SECURITY_FAULTS: readonly Fault[] = [
       message: `The key ${call.behaviour.presentedKey(call)} has been revoked.`,
     })),
   ),
-  fault(
+  mutation(
     "security.capped-key-shown",
     ["SEC-3"],
     "The denial of a capped key repeats the key in a header.",
@@ -103,7 +103,7 @@ export const SECURITY_FAULTS: readonly Fault[] = [
       setHeader("X-Denied-Key", call.behaviour.presentedKey(call) ?? "")(answer, call),
     ),
   ),
-  fault(
+  mutation(
     "security.unknown-key-in-action",
     ["SEC-3"],
     "The action hint of a refused key repeats the key.",
@@ -111,13 +111,13 @@ export const SECURITY_FAULTS: readonly Fault[] = [
       setHeader("X-Service-Action", `replace ${call.behaviour.presentedKey(call) ?? "nothing"}`)(answer, call),
     ),
   ),
-  fault(
+  mutation(
     "security.key-in-reply",
     ["SEC-3", "NO-SECRETS"],
     "Whole chat replies name the key that pays for them.",
     onReply(onChat, (value, call) => ({ ...(value as object), billed_to: call.behaviour.presentedKey(call) })),
   ),
-  fault(
+  mutation(
     "security.key-encoded-in-header",
     ["SEC-3", "NO-SECRETS"],
     "A header of whole replies repeats the credential in Base64.",
@@ -125,13 +125,13 @@ export const SECURITY_FAULTS: readonly Fault[] = [
       parcelHeader("X-Session", Buffer.from(call.arrival.headers.authorization ?? "").toString("base64"))(parcel),
     ),
   ),
-  fault(
+  mutation(
     "security.operator-key-in-reply",
     ["SEC-3", "NO-SECRETS"],
     "Whole chat replies show the operator's key at the provider.",
     onReply(onChat, put("provider", { name: "provider", api_key: OPERATOR_KEY })),
   ),
-  fault(
+  mutation(
     "security.stack-on-unknown-model",
     ["NO-SECRETS"],
     "The denial of an unknown model shows where in the program it was raised.",
@@ -140,7 +140,7 @@ export const SECURITY_FAULTS: readonly Fault[] = [
       message: `${refused.message}\nTraceback (most recent call last):\n  File "/srv/gateway/router.py", line 118, in route\n    raise ModelNotFound(name)\nModelNotFound`,
     })),
   ),
-  fault(
+  mutation(
     "security.stack-on-upstream-error",
     ["NO-SECRETS"],
     "The answer to a provider's failure shows where in the program it was raised.",
@@ -149,7 +149,7 @@ export const SECURITY_FAULTS: readonly Fault[] = [
       message: `${refused.message}\n    at forward (/srv/gateway/dist/upstream.js:214:13)\n    at async handle (/srv/gateway/dist/server.js:88:7)`,
     })),
   ),
-  loadFault(
+  loadMutation(
     "security.neighbours-reply",
     ["OWN-ANSWER", "TEXT-INTACT"],
     "Every thirtieth whole chat reply is a copy of an earlier one.",

@@ -1,5 +1,5 @@
 import { sleep } from "../../core/index.ts";
-import { type Fault, loadFault } from "../change.ts";
+import { loadMutation, type Mutation } from "../change.ts";
 import { cutOff } from "../edits/connection-edits.ts";
 import { meetsFullHouse } from "../edits/limit-scopes.ts";
 import {
@@ -59,32 +59,32 @@ const releasedAfter = (ms: number, when: When): Apply =>
   });
 
 /** How slots are taken and given back. */
-export const SLOT_FAULTS: readonly Fault[] = [
-  loadFault(
+export const SLOT_MUTATIONS: readonly Mutation[] = [
+  loadMutation(
     "slots.freed-when-stream-begins",
     ["LIMIT-CONC-2", "LIMIT-CONC-3"],
     "A stream gives its slot back with its first byte.",
     releasedAfter(0, streaming),
   ),
-  loadFault(
+  loadMutation(
     "slots.freed-during-stream",
     ["LIMIT-CONC-2", "LIMIT-CONC-3"],
     "A stream gives its slot back a second after it began.",
     releasedAfter(1_000, streaming),
   ),
-  loadFault(
+  loadMutation(
     "slots.freed-during-second-keys-streams",
     ["LIMIT-CONC-2", "LIMIT-CONC-3"],
     "A stream of an account's second key gives its slot back a second after it began.",
     releasedAfter(1_000, both(streaming, secondKey)),
   ),
-  loadFault(
+  loadMutation(
     "slots.freed-during-slow-streams",
     ["LIMIT-CONC-2", "LIMIT-CONC-3"],
     "A stream of a model that is slow to begin gives its slot back a second after it began.",
     releasedAfter(1_000, both(streaming, modelIs("slow"))),
   ),
-  loadFault(
+  loadMutation(
     "slots.freed-after-a-second",
     [...TOO_MANY, "LIMIT-CONC-3"],
     "Every request gives its slot back a second after it came.",
@@ -93,7 +93,7 @@ export const SLOT_FAULTS: readonly Fault[] = [
       return next(name, call);
     }),
   ),
-  loadFault(
+  loadMutation(
     "slots.whole-freed-after-a-second",
     ["LIMIT-CONC-2", "LIMIT-CONC-1"],
     "A whole request gives its slot back a second after it came.",
@@ -102,7 +102,7 @@ export const SLOT_FAULTS: readonly Fault[] = [
       return next(name, call);
     }),
   ),
-  loadFault(
+  loadMutation(
     "slots.leaked-by-streams",
     LEAK,
     "Every tenth complete stream keeps its slot for ever.",
@@ -113,7 +113,7 @@ export const SLOT_FAULTS: readonly Fault[] = [
       )(every(10, streaming)),
     ),
   ),
-  loadFault(
+  loadMutation(
     "slots.leaked-by-whole-replies",
     LEAK,
     "Every fiftieth complete reply keeps its slot for ever.",
@@ -124,13 +124,13 @@ export const SLOT_FAULTS: readonly Fault[] = [
       )(every(50, whole)),
     ),
   ),
-  loadFault(
+  loadMutation(
     "slots.leaked-by-output-limit",
     LEAK,
     "A reply that its output limit cut short keeps its slot for ever.",
     leaks((call) => call.ask?.maxTokens !== undefined && call.ask.maxTokens < 8),
   ),
-  loadFault(
+  loadMutation(
     "slots.reused-connections-take-two",
     ["LIMIT-CONC-2", "LIMIT-CONC-4"],
     "A stream on a connection that was used before takes two slots.",
@@ -147,13 +147,13 @@ export const SLOT_FAULTS: readonly Fault[] = [
       next(call);
     }),
   ),
-  loadFault(
+  loadMutation(
     "slots.leaked-by-upstream-failures",
     LEAK,
     "A request whose provider failed keeps its slot for ever.",
     leaks((_call, closing) => closing.outcome === "failed"),
   ),
-  loadFault(
+  loadMutation(
     "slots.whole-give-back-at-once",
     ["LIMIT-CONC-1", "LIMIT-CONC-2"],
     "Whole requests are denied when no slot is free, and give theirs back at once.",
@@ -162,43 +162,43 @@ export const SLOT_FAULTS: readonly Fault[] = [
       return next(name, call);
     }),
   ),
-  loadFault(
+  loadMutation(
     "slots.leaked-by-tool-calls",
     LEAK,
     "A reply with tool calls keeps its slot for ever.",
     leaks((call, closing) => closing.outcome === "complete" && call.model?.id === "tool-caller"),
   ),
-  loadFault(
+  loadMutation(
     "slots.leaked-by-timeouts",
     LEAK,
     "A request whose provider did not answer in time keeps its slot for ever.",
     leaks((call, closing) => closing.outcome === "failed" && call.model?.id === "fail-timeout"),
   ),
-  loadFault(
+  loadMutation(
     "slots.leaked-by-broken-streams",
     LEAK,
     "A stream whose provider broke off keeps its slot for ever.",
     leaks((_call, closing) => closing.outcome === "broken"),
   ),
-  loadFault(
+  loadMutation(
     "slots.leaked-by-abandoned-streams",
     ["LIMIT-CONC-5", ...LEAK],
     "A stream whose client left keeps its slot for ever.",
     leaks((call, closing) => abandoned(closing) && streaming(call)),
   ),
-  loadFault(
+  loadMutation(
     "slots.leaked-by-streams-left-late",
     ["LIMIT-CONC-5"],
     "A stream whose client left after more than a second keeps its slot for ever.",
     leaks((call, closing) => abandoned(closing) && streaming(call) && sinceArrivalMs(call) > 1_000),
   ),
-  loadFault(
+  loadMutation(
     "slots.leaked-by-abandoned-replies",
     ["LIMIT-CONC-5", ...LEAK],
     "A whole request whose client left keeps its slot for ever.",
     leaks((call, closing) => abandoned(closing) && whole(call)),
   ),
-  loadFault(
+  loadMutation(
     "slots.leaked-by-some-abandoned-streams",
     ["LIMIT-CONC-5", ...LEAK],
     "Every third stream whose client left keeps its slot for ever.",
@@ -209,7 +209,7 @@ export const SLOT_FAULTS: readonly Fault[] = [
       )(every(3, streaming)),
     ),
   ),
-  loadFault(
+  loadMutation(
     "slots.abandoned-run-on",
     ["LIMIT-CONC-5"],
     "A request whose client left runs on for a minute.",
@@ -218,7 +218,7 @@ export const SLOT_FAULTS: readonly Fault[] = [
       else next(call, closing);
     }),
   ),
-  loadFault(
+  loadMutation(
     "slots.leaked-by-denials",
     LEAK,
     "Every concurrency denial takes a slot and keeps it.",
@@ -227,7 +227,7 @@ export const SLOT_FAULTS: readonly Fault[] = [
       return answer;
     }),
   ),
-  loadFault(
+  loadMutation(
     "slots.denials-free-a-slot",
     [...TOO_MANY, "LIMIT-CONC-1"],
     "Every concurrency denial gives back a slot that it never had.",
@@ -251,19 +251,19 @@ export const SLOT_FAULTS: readonly Fault[] = [
       );
     })(),
   ),
-  loadFault(
+  loadMutation(
     "slots.abandoned-free-two",
     ["LIMIT-CONC-2", "LIMIT-CONC-5"],
     "A request that its client left gives back another's slot as well.",
     freesTwo((_call, closing) => abandoned(closing)),
   ),
-  loadFault(
+  loadMutation(
     "slots.failed-free-two",
     ["LIMIT-CONC-2", "LIMIT-CONC-4"],
     "A request whose provider failed gives back another's slot as well.",
     freesTwo((_call, closing) => closing.outcome === "failed" || closing.outcome === "broken"),
   ),
-  loadFault(
+  loadMutation(
     "slots.freed-late",
     LEAK,
     "Slots are given back ten seconds after the end.",
@@ -271,7 +271,7 @@ export const SLOT_FAULTS: readonly Fault[] = [
       setTimeout(() => next(call, closing), 10_000).unref();
     }),
   ),
-  loadFault(
+  loadMutation(
     "slots.queue-instead",
     ["LIMIT-CONC-1", "ERR-429-CONC"],
     "Requests over the concurrency limit wait for a slot instead of being denied.",
@@ -283,7 +283,7 @@ export const SLOT_FAULTS: readonly Fault[] = [
       }),
     ),
   ),
-  loadFault(
+  loadMutation(
     "slots.oldest-stream-dropped",
     ["LIMIT-CONC-7", "STREAM-3"],
     "A request over the concurrency limit is denied, and the oldest running stream is cut.",
@@ -309,7 +309,7 @@ export const SLOT_FAULTS: readonly Fault[] = [
       );
     })(),
   ),
-  loadFault(
+  loadMutation(
     "slots.denial-drops-connection",
     ["LIMIT-CONC-1", "ERR-429-CONC", "LIMIT-CONC-6"],
     "Requests over the concurrency limit get no answer: the connection is dropped.",
@@ -318,13 +318,13 @@ export const SLOT_FAULTS: readonly Fault[] = [
       else next(parcel, call, delivery);
     }),
   ),
-  loadFault(
+  loadMutation(
     "slots.denial-never-sent",
     ["LIMIT-CONC-1", "ERR-429-CONC", "ANSWER-IN-TIME"],
     "Requests over the concurrency limit wait for an answer that never comes.",
     onDenial("concurrency_limit_exceeded", always, (answer) => ({ ...answer, afterMs: 3_600_000 })),
   ),
-  loadFault(
+  loadMutation(
     "slots.locked-after-full-house",
     ["LIMIT-CONC-4"],
     "After a concurrency denial the account is locked for half a minute.",

@@ -1,5 +1,5 @@
 import { sleep } from "../../core/index.ts";
-import { type Fault, loadFault } from "../change.ts";
+import { loadMutation, type Mutation } from "../change.ts";
 import { delays } from "../edits/connection-edits.ts";
 import {
   byConnection,
@@ -28,65 +28,70 @@ const unlimited = (when: When): Apply => {
 };
 
 /** Whose requests take slots of which supply, and how many there are. */
-export const SLOT_SCOPE_FAULTS: readonly Fault[] = [
-  loadFault(
+export const SLOT_SCOPE_MUTATIONS: readonly Mutation[] = [
+  loadMutation(
     "slots.never-enforced",
     [...NEVER, "LIMIT-2"],
     "The concurrency limit is never enforced.",
     slotsBy(undefined, () => UNLIMITED),
   ),
-  loadFault(
+  loadMutation(
     "slots.one-too-many",
     TOO_MANY,
     "One request more than the limit is let in.",
     slotsBy(undefined, (limit) => limit + 1),
   ),
-  loadFault(
+  loadMutation(
     "slots.one-too-few",
     TOO_FEW,
     "The request that reaches the limit is denied.",
     slotsBy(undefined, (limit) => limit - 1),
   ),
-  loadFault(
+  loadMutation(
     "slots.halved",
     [...TOO_FEW, "LIMIT-2"],
     "Half of the promised requests are let in at a time.",
     slotsBy(undefined, (limit) => limit / 2),
   ),
-  loadFault(
+  loadMutation(
     "slots.doubled",
     [...TOO_MANY, "LIMIT-2"],
     "Twice the promised requests are let in at a time.",
     slotsBy(undefined, (limit) => limit * 2),
   ),
-  loadFault(
+  loadMutation(
     "slots.growth-as-starter",
     ["LIMIT-2", "LIMIT-CONC-2"],
     "Accounts of the growth tier have the slots of the starter tier.",
     slotsBy(undefined, (limit) => (limit === 200 ? 64 : limit)),
   ),
-  loadFault(
+  loadMutation(
     "slots.scale-as-growth",
     ["LIMIT-2", "LIMIT-CONC-2"],
     "Accounts of the scale tier have the slots of the growth tier.",
     slotsBy(undefined, (limit) => (limit === 500 ? 200 : limit)),
   ),
-  loadFault(
+  loadMutation(
     "slots.starter-a-few-too-many",
     ["LIMIT-2", "LIMIT-CONC-2"],
     "Accounts of the starter tier have four slots too many.",
     slotsBy(undefined, (limit) => (limit === 64 ? 68 : limit)),
   ),
-  loadFault("slots.per-key", ["LIMIT-1", "LIMIT-CONC-2"], "Each key has slots of its own.", slotsBy(byKey)),
-  loadFault("slots.per-dialect", ["LIMIT-5", "LIMIT-CONC-2"], "Each dialect has slots of its own.", slotsBy(byDialect)),
-  loadFault("slots.per-model", TOO_MANY, "Each model has slots of its own.", slotsBy(byModel)),
-  loadFault(
+  loadMutation("slots.per-key", ["LIMIT-1", "LIMIT-CONC-2"], "Each key has slots of its own.", slotsBy(byKey)),
+  loadMutation(
+    "slots.per-dialect",
+    ["LIMIT-5", "LIMIT-CONC-2"],
+    "Each dialect has slots of its own.",
+    slotsBy(byDialect),
+  ),
+  loadMutation("slots.per-model", TOO_MANY, "Each model has slots of its own.", slotsBy(byModel)),
+  loadMutation(
     "slots.streams-apart",
     [...TOO_MANY, "LIMIT-CONC-3", "LIMIT-1"],
     "Streams and whole requests have slots each.",
     slotsBy(byMode),
   ),
-  loadFault(
+  loadMutation(
     "slots.one-full-all-full",
     ["LIMIT-1", "LIMIT-RATE-1"],
     "While one account's slots are all held, every account is denied.",
@@ -101,7 +106,7 @@ export const SLOT_SCOPE_FAULTS: readonly Fault[] = [
       };
     }),
   ),
-  loadFault(
+  loadMutation(
     "slots.denied-late",
     ["LIMIT-CONC-1"],
     "A request over the limit waits for twelve seconds before it is denied.",
@@ -110,38 +115,38 @@ export const SLOT_SCOPE_FAULTS: readonly Fault[] = [
       () => 12_000,
     ),
   ),
-  loadFault(
+  loadMutation(
     "slots.per-connection",
     [...NEVER, "LIMIT-1"],
     "Each connection has slots of its own.",
     slotsBy(byConnection),
   ),
-  loadFault(
+  loadMutation(
     "slots.two-workers",
     TOO_MANY,
     "Two workers count for themselves: connections with odd and even numbers have slots each.",
     slotsBy((call) => String(call.arrival.connection.id % 2)),
   ),
-  loadFault("slots.streams-free", [...NEVER, "STREAM-2"], "Streams hold no slot.", unlimited(streaming)),
-  loadFault(
+  loadMutation("slots.streams-free", [...NEVER, "STREAM-2"], "Streams hold no slot.", unlimited(streaming)),
+  loadMutation(
     "slots.whole-free",
     [...TOO_MANY, "LIMIT-CONC-3", "LIMIT-1"],
     "Whole requests hold no slot.",
     unlimited(whole),
   ),
-  loadFault(
+  loadMutation(
     "slots.messages-free",
     [...TOO_MANY, "LIMIT-5"],
     "Requests on the messages endpoint hold no slot.",
     unlimited(onMessages),
   ),
-  loadFault(
+  loadMutation(
     "slots.second-key-free",
     [...TOO_MANY, "LIMIT-1"],
     "Requests of an account's second key hold no slot.",
     unlimited(secondKey),
   ),
-  loadFault(
+  loadMutation(
     "slots.accounts-share",
     ["LIMIT-1", "LIMIT-CONC-2", "LIMIT-CONC-4", "LIMIT-RATE-1"],
     "The running requests of every account count toward each account's limit.",
@@ -155,7 +160,7 @@ export const SLOT_SCOPE_FAULTS: readonly Fault[] = [
         : undefined;
     }),
   ),
-  loadFault(
+  loadMutation(
     "slots.checked-before-taken",
     TOO_MANY,
     "Slots are taken a moment after they were checked: a burst passes whole.",

@@ -1,6 +1,6 @@
 import { member } from "../../core/index.ts";
 import { utcDay } from "../accounts/utc-day.ts";
-import { type Fault, fault } from "../change.ts";
+import { type Mutation, mutation } from "../change.ts";
 import {
   every,
   extraField,
@@ -51,8 +51,8 @@ const stopsSiblings = (reason: "quota_exceeded" | "budget_exhausted"): Apply =>
   });
 
 /** Who is stopped for money, and for how long. */
-export const SPENDING_FAULTS: readonly Fault[] = [
-  fault(
+export const SPENDING_MUTATIONS: readonly Mutation[] = [
+  mutation(
     "spend.cap-forgotten-after-a-while",
     ["SPEND-7", ...QUOTA],
     "Ten seconds after its first denial a capped key is served again.",
@@ -68,85 +68,85 @@ export const SPENDING_FAULTS: readonly Fault[] = [
       };
     }),
   ),
-  fault(
+  mutation(
     "spend.cap-never-enforced",
     [...QUOTA, "SPEND-5", "SPEND-7", "SPEND-12", "STREAM-2"],
     "Daily caps are never enforced.",
     overlook("quota_exceeded"),
   ),
-  fault(
+  mutation(
     "spend.cap-ignored-on-stream",
     [...QUOTA, "SPEND-12", "STREAM-2"],
     "Daily caps are not looked at for streams.",
     overlook("quota_exceeded", streaming),
   ),
-  fault(
+  mutation(
     "spend.cap-ignored-on-messages",
     [...QUOTA, "SPEND-12", "STREAM-2"],
     "Daily caps are not looked at on the messages endpoint.",
     overlook("quota_exceeded", onMessages),
   ),
-  fault(
+  mutation(
     "spend.cap-ignored-with-parameters",
     QUOTA,
     "A request that states max_tokens and temperature passes the daily cap.",
     overlook("quota_exceeded", (call) => member(call.parsed, "temperature") !== undefined),
   ),
-  fault(
+  mutation(
     "spend.cap-ignored-with-extra-field",
     QUOTA,
     "A request with a field that is not shown passes the daily cap.",
     overlook("quota_exceeded", extraField),
   ),
-  fault(
+  mutation(
     "spend.cap-ignored-with-extra-header",
     QUOTA,
     "A request with an x- header passes the daily cap.",
     overlook("quota_exceeded", extraHeader),
   ),
-  fault(
+  mutation(
     "spend.cap-ignored-by-other-models",
     QUOTA,
     "The daily cap stops the plain models only.",
     overlook("quota_exceeded", (call) => inference(call) && call.model?.id.startsWith("echo-fast") !== true),
   ),
-  fault(
+  mutation(
     "spend.cap-ignored-in-conversations",
     QUOTA,
     "A conversation of several turns passes the daily cap.",
     overlook("quota_exceeded", multiTurn),
   ),
-  fault(
+  mutation(
     "spend.cap-ignored-on-reused-connections",
     [...QUOTA, "STREAM-2"],
     "A connection that was used before passes the daily cap.",
     overlook("quota_exceeded", reused),
   ),
-  fault(
+  mutation(
     "spend.capped-key-stops-siblings",
     ["SPEND-4", "SPEND-3", "SPEND-13"],
     "When a key meets its daily cap, the other keys of its account are stopped for a while.",
     stopsSiblings("quota_exceeded"),
   ),
-  fault(
+  mutation(
     "spend.budget-never-enforced",
     [...BUDGET, "SPEND-12", "STREAM-2"],
     "Budgets of child keys are never enforced.",
     overlook("budget_exhausted"),
   ),
-  fault(
+  mutation(
     "spend.budget-ignored-on-stream",
     [...BUDGET, "SPEND-12", "STREAM-2"],
     "Budgets of child keys are not looked at for streams.",
     overlook("budget_exhausted", streaming),
   ),
-  fault(
+  mutation(
     "spend.budget-ignored-on-messages",
     [...BUDGET, "SPEND-12", "STREAM-2"],
     "Budgets of child keys are not looked at on the messages endpoint.",
     overlook("budget_exhausted", onMessages),
   ),
-  fault(
+  mutation(
     "spend.budget-ignored-now-and-then",
     [...BUDGET, "STREAM-2"],
     "Every fourth request of a key without budget is served.",
@@ -155,13 +155,13 @@ export const SPENDING_FAULTS: readonly Fault[] = [
       every(4, (call) => call.key?.budgetMicroUsd !== undefined),
     ),
   ),
-  fault(
+  mutation(
     "spend.spent-child-stops-siblings",
     ["SPEND-9", "SPEND-13"],
     "When a child key has used its budget, the other keys of its account are stopped for a while.",
     stopsSiblings("budget_exhausted"),
   ),
-  fault(
+  mutation(
     "spend.budget-back-after-hint",
     BUDGET,
     "A used-up budget names a wait, and is served after it.",
@@ -181,7 +181,7 @@ export const SPENDING_FAULTS: readonly Fault[] = [
       }),
     ),
   ),
-  fault(
+  mutation(
     "spend.children-share-a-pot",
     ["SPEND-9", "SPEND-13"],
     "Once a child key has used its budget up, every other child key of the account is denied, too.",
@@ -198,7 +198,7 @@ export const SPENDING_FAULTS: readonly Fault[] = [
       };
     }),
   ),
-  fault(
+  mutation(
     "spend.budget-back-next-day",
     ["SPEND-8"],
     "Budgets of child keys are refilled every day.",
@@ -211,31 +211,31 @@ export const SPENDING_FAULTS: readonly Fault[] = [
           key.budgetMicroUsd,
     ),
   ),
-  fault(
+  mutation(
     "spend.cap-never-resets",
     ["SPEND-7"],
     "Daily caps never start afresh.",
     dayBy(() => 0),
   ),
-  fault(
+  mutation(
     "spend.cap-resets-hourly",
     ["SPEND-7"],
     "Daily caps start afresh every hour.",
     dayBy((nowMs, startMs) => Math.floor(nowMs / HOUR_MS) - Math.floor(startMs / HOUR_MS)),
   ),
-  fault(
+  mutation(
     "spend.cap-resets-eight-hours-early",
     ["SPEND-7"],
     "Daily caps start afresh at another midnight, eight hours before that of UTC.",
     shiftedDay(-8),
   ),
-  fault(
+  mutation(
     "spend.cap-resets-five-hours-late",
     ["SPEND-7"],
     "Daily caps start afresh at another midnight, five hours after that of UTC.",
     shiftedDay(5),
   ),
-  fault(
+  mutation(
     "spend.cap-resets-after-denial",
     [...QUOTA, "SPEND-7"],
     "A denial for the daily cap is forgotten three seconds later, and the key is served.",
@@ -249,7 +249,7 @@ export const SPENDING_FAULTS: readonly Fault[] = [
       };
     }),
   ),
-  fault(
+  mutation(
     "spend.cap-stale-after-reset",
     ["SPEND-7"],
     "A key that was denied for its daily cap stays denied on the next day.",

@@ -1,4 +1,4 @@
-import { type Fault, fault, loadFault } from "../change.ts";
+import { loadMutation, type Mutation, mutation } from "../change.ts";
 import { allAtTheEnd, inBlocksOf, laterFrom } from "../edits/stream-edits.ts";
 import { both, every, nonAscii, onChat, onMessages, reused, secondKey, streaming, type When } from "../edits/when.ts";
 import { type Apply, all, eachEvent, endingAs, onEvents, onServed, onSteps, wrap } from "../edits/wrap.ts";
@@ -39,33 +39,38 @@ const LONG_PIECES = 100;
 const LONG_MS = 400;
 
 /** How a stream arrives and ends. */
-export const STREAM_FAULTS: readonly Fault[] = [
-  fault("stream.buffered", ["STREAM-1"], "The whole stream is sent when it is complete.", onSteps(onChat, allAtTheEnd)),
-  fault(
+export const STREAM_MUTATIONS: readonly Mutation[] = [
+  mutation(
+    "stream.buffered",
+    ["STREAM-1"],
+    "The whole stream is sent when it is complete.",
+    onSteps(onChat, allAtTheEnd),
+  ),
+  mutation(
     "stream.buffered-in-16k",
     ["STREAM-1"],
     "The stream passes a buffer of 16 KB.",
     onSteps(onChat, (steps) => inBlocksOf(16_384, steps)),
   ),
-  fault(
+  mutation(
     "stream.buffered-on-reused-connections",
     ["STREAM-1"],
     "Streams on a connection that was used before are sent when they are complete.",
     onSteps(both(onChat, reused), allAtTheEnd),
   ),
-  fault(
+  mutation(
     "stream.buffered-when-compression-is-accepted",
     ["STREAM-1"],
     "Streams of clients that accept compression are sent when they are complete.",
     onSteps(both(onChat, gzipAsked), allAtTheEnd),
   ),
-  fault(
+  mutation(
     "stream.buffered-for-second-key",
     ["STREAM-1"],
     "Streams of an account's second key are sent when they are complete.",
     onSteps(both(onChat, secondKey), allAtTheEnd),
   ),
-  fault(
+  mutation(
     "stream.buffered-beyond-ascii",
     ["STREAM-1"],
     "Long texts come at an even pace; streams of those beyond ASCII are sent when they are complete.",
@@ -78,7 +83,7 @@ export const STREAM_FAULTS: readonly Fault[] = [
       onSteps(both(chatStream, nonAscii), allAtTheEnd),
     ),
   ),
-  fault(
+  mutation(
     "stream.hangs-when-the-client-leaves",
     ["STREAM-3"],
     "A stream does not end for a client that says Connection: close.",
@@ -87,7 +92,7 @@ export const STREAM_FAULTS: readonly Fault[] = [
       both(streaming, ({ arrival }) => String(arrival.headers.connection).includes("close")),
     ),
   ),
-  fault(
+  mutation(
     "stream.one-piece-at-the-end",
     ["STREAM-1"],
     "The stream is one event with the whole text, when it is complete.",
@@ -107,86 +112,91 @@ export const STREAM_FAULTS: readonly Fault[] = [
       });
     }),
   ),
-  fault(
+  mutation(
     "stream.ignored",
     ["STREAM-1", "BASE-3"],
     "stream is ignored: one JSON document comes back.",
     streamIgnored(onChat),
   ),
-  fault(
+  mutation(
     "stream.overlooked-behind-long-bodies",
     ["SAME-REQUEST", "STREAM-1"],
     "stream is overlooked where it stands behind two thousand characters.",
     streamIgnored((call) => call.bodyText.indexOf('"stream"') > 2_000),
   ),
-  fault(
+  mutation(
     "stream.ignored-with-usage-option",
     ["STREAM-1", "COMPAT-CHAT-USAGE"],
     "stream is ignored when usage is asked for.",
     streamIgnored((call) => onChat(call) && "stream_options" in (call.parsed as object)),
   ),
-  fault(
+  mutation(
     "stream.forced-when-false",
     ["CHAT-7", "CHAT-2", "CHAT-3", "ERR-200-1"],
     "A stream comes back although stream is false.",
     streamForced((call) => onChat(call) && (call.parsed as { stream?: unknown }).stream === false),
   ),
-  fault(
+  mutation(
     "stream.forced-when-absent",
     ["CHAT-7", "CHAT-1", "CHAT-2", "CHAT-3", "CHAT-4", "BASE-2", "BASE-3", "ERR-200-1"],
     "A stream comes back although stream is absent.",
     streamForced((call) => onChat(call) && (call.parsed as { stream?: unknown }).stream === undefined),
   ),
-  fault(
+  mutation(
     "stream.forced-by-slow-model",
     ["CHAT-7", "CHAT-1", "CHAT-2", "CHAT-3", "ERR-200-1"],
     "A slow model always streams, also when stream is absent.",
     streamForced((call) => onChat(call) && (call.parsed as { model?: unknown }).model === "slow"),
   ),
-  fault(
+  mutation(
     "stream.forced-by-slow-model-on-messages",
     ["MSG-2", "MSG-1", "MSG-3", "ERR-200-1"],
     "A slow model always streams on the messages endpoint, also when stream is absent.",
     streamForced((call) => onMessages(call) && (call.parsed as { model?: unknown }).model === "slow"),
   ),
-  fault(
+  mutation(
     "stream.empty",
     ["BASE-3", "STREAM-1", "STREAM-4"],
     "Streams have no body at all.",
     onEvents(onChat, () => []),
   ),
-  fault(
+  mutation(
     "stream.no-text",
     ["BASE-3", "STREAM-1", "STREAM-4"],
     "Streams have a beginning and an end but no text.",
     eachEvent(onChat, ["text"], () => undefined),
   ),
-  fault("stream.never-ends", ["STREAM-3"], "The response of a stream is never finished.", endingAs("hang", chatStream)),
-  fault(
+  mutation(
+    "stream.never-ends",
+    ["STREAM-3"],
+    "The response of a stream is never finished.",
+    endingAs("hang", chatStream),
+  ),
+  mutation(
     "stream.never-ends-with-usage-option",
     ["STREAM-3", "COMPAT-CHAT-USAGE"],
     "The response of a stream is never finished when usage was asked for.",
     endingAs("hang", usageAsked),
   ),
-  fault(
+  mutation(
     "stream.ends-late",
     ["STREAM-3"],
     "The response of a stream stays open for half a minute after its last event.",
     onSteps(onChat, (steps) => [...steps, { atMs: (steps.at(-1)?.atMs ?? 0) + 30_000, bytes: "", tokens: 0 }]),
   ),
-  fault(
+  mutation(
     "stream.never-ends-after-error",
     ["STREAM-3", "COMPAT-STREAM-ERROR"],
     "After an error item the response stays open.",
     endingAs("hang", (call) => call.plan?.kind === "reply" && call.plan.breaksAfter !== undefined),
   ),
-  fault(
+  mutation(
     "stream.aborts-at-end",
     ["STREAM-3"],
     "The connection is closed where the response should be finished.",
     endingAs("abort", chatStream),
   ),
-  fault(
+  mutation(
     "stream.resets-at-end",
     ["STREAM-3"],
     "The connection is reset where the response should be finished.",
@@ -195,31 +205,31 @@ export const STREAM_FAULTS: readonly Fault[] = [
       both(chatStream, (call) => call.plan?.kind === "reply" && call.plan.breaksAfter === undefined),
     ),
   ),
-  fault(
+  mutation(
     "stream.stalls-in-the-middle",
     ["STREAM-3", "STREAM-1"],
     "The stream stops half-way for more than a minute.",
     onSteps(onChat, (steps) => laterFrom(halfway(steps), 75_000, steps)),
   ),
-  fault(
+  mutation(
     "stream.stalls-before-end",
     ["STREAM-3"],
     "The last event comes more than a minute late.",
     onSteps(onChat, (steps) => laterFrom(steps.length - 1, 75_000, steps)),
   ),
-  fault(
+  mutation(
     "stream.cut-after-a-second",
     ["STREAM-3", "STREAM-4"],
     "Streams are cut after one second in all, however healthy they are.",
     cutAfter(1_000, chatStream),
   ),
-  fault(
+  mutation(
     "stream.ends-quietly-after-a-second",
     ["STREAM-4"],
     "Streams end after one second in all, as if they were complete.",
     onEvents(onChat, (events) => events.filter((event) => event.kind !== "text" || event.atMs < 1_000)),
   ),
-  loadFault(
+  loadMutation(
     "stream.cut-now-and-then",
     ["STREAM-3", "STREAM-4"],
     "Every twentieth stream is cut half-way.",
@@ -231,13 +241,13 @@ export const STREAM_FAULTS: readonly Fault[] = [
       )(behaviour);
     },
   ),
-  loadFault(
+  loadMutation(
     "stream.ends-early-now-and-then",
     ["STREAM-4"],
     "Every twentieth stream ends half-way without any sign of it.",
     onSteps(every(20, chatStream), (steps) => steps.slice(0, halfway(steps))),
   ),
-  fault(
+  mutation(
     "stream.wrong-length",
     ["STREAM-3", "STREAM-4", "HTTP-FRAMING"],
     "A stream announces a Content-Length that is too short.",

@@ -1,4 +1,4 @@
-import { type Fault, fault, loadFault } from "../change.ts";
+import { loadMutation, type Mutation, mutation } from "../change.ts";
 import { editText } from "../edits/stream-edits.ts";
 import { both, every, onChat, onMessages, streaming } from "../edits/when.ts";
 import { type Apply, eachEvent, onEvents, onSteps } from "../edits/wrap.ts";
@@ -15,38 +15,38 @@ const TEXT = ["STREAM-4"];
 const LAST_BEYOND_ASCII = /[\u0080-\u{10ffff}](?=[^\u0080-\u{10ffff}]*$)/u;
 
 /** What becomes of the text of a streamed reply. */
-export const TEXT_FAULTS: readonly Fault[] = [
-  fault(
+export const TEXT_MUTATIONS: readonly Mutation[] = [
+  mutation(
     "text.first-piece-lost",
     TEXT,
     "The first piece of a stream is lost.",
     loses((index) => index === 0),
   ),
-  fault(
+  mutation(
     "text.spaces-collapse",
     TEXT,
     "Runs of spaces become one space in streams.",
     textOf((text) => text.replace(/ {2,}/g, " ")),
   ),
-  fault(
+  mutation(
     "text.last-piece-lost",
     TEXT,
     "The last piece of a stream is lost.",
     loses((index, count) => index === count - 1),
   ),
-  fault(
+  mutation(
     "text.middle-piece-lost",
     TEXT,
     "One piece in the middle of a stream is lost.",
     loses((index, count) => count > 2 && index === count >> 1),
   ),
-  fault(
+  mutation(
     "text.late-piece-lost",
     TEXT,
     "The thirtieth piece of a stream is lost.",
     loses((index) => index === 29),
   ),
-  fault(
+  mutation(
     "text.last-piece-lost-with-usage-option",
     [...TEXT, "COMPAT-CHAT-USAGE"],
     "The last piece of a stream is lost when usage was asked for.",
@@ -55,25 +55,25 @@ export const TEXT_FAULTS: readonly Fault[] = [
       (call) => onChat(call) && call.ask?.includeUsage === true,
     ),
   ),
-  fault(
+  mutation(
     "text.last-piece-lost-on-messages",
     ["STREAM-4"],
     "The last piece of a stream is lost on the messages endpoint.",
     loses((index, count) => index === count - 1, onMessages),
   ),
-  loadFault(
+  loadMutation(
     "text.piece-lost-now-and-then",
     TEXT,
     "Every tenth stream loses its second piece.",
     loses((index) => index === 1, every(10, both(onChat, streaming))),
   ),
-  fault(
+  mutation(
     "text.piece-twice",
     TEXT,
     "One piece of a stream is sent twice.",
     eachEvent(onChat, ["text"], (event, index, count) => (index === count >> 1 ? [event, event] : event)),
   ),
-  fault(
+  mutation(
     "text.pieces-swapped",
     TEXT,
     "Two neighbouring pieces of a stream change places.",
@@ -86,7 +86,7 @@ export const TEXT_FAULTS: readonly Fault[] = [
       );
     }),
   ),
-  fault(
+  mutation(
     "text.starts-again",
     TEXT,
     "Half-way the stream begins again from its first piece.",
@@ -98,13 +98,13 @@ export const TEXT_FAULTS: readonly Fault[] = [
       return events.flatMap((event) => (event === middle ? [...again, event] : [event]));
     }),
   ),
-  fault(
+  mutation(
     "text.characters-cut",
     ["STREAM-4", "JSON-UTF8", "TEXT-INTACT"],
     "Characters beyond ASCII are cut at the pieces' edges and become replacement characters.",
     textOf((text) => text.replace(LAST_BEYOND_ASCII, "\ufffd\ufffd")),
   ),
-  fault(
+  mutation(
     "text.invalid-utf8",
     ["STREAM-4", "JSON-UTF8", "TEXT-INTACT"],
     "The last byte of some characters is lost, so that the stream is not UTF-8.",
@@ -118,49 +118,49 @@ export const TEXT_FAULTS: readonly Fault[] = [
       }),
     ),
   ),
-  fault(
+  mutation(
     "text.latin1-on-stream",
     ["STREAM-4", "JSON-UTF8", "TEXT-INTACT"],
     "Streams are read as Latin-1 on the way: one character becomes several.",
     textOf((text) => Buffer.from(text, "utf8").toString("latin1")),
   ),
-  fault(
+  mutation(
     "text.four-byte-characters-lost",
     TEXT,
     "Characters of four bytes (emoji) are left out of streams.",
     textOf((text) => text.replace(/[\u{10000}-\u{10ffff}]/gu, "")),
   ),
-  fault(
+  mutation(
     "text.spaces-trimmed",
     TEXT,
     "Pieces are trimmed, so that words run together.",
     textOf((text) => text.trim()),
   ),
-  fault(
+  mutation(
     "text.double-spaces-joined",
     TEXT,
     "Runs of white space become one space in streams.",
     textOf((text) => text.replace(/\s+/g, " ")),
   ),
-  fault(
+  mutation(
     "text.markup-escaped",
     TEXT,
     "Angle brackets and ampersands are escaped for HTML in streams.",
     textOf((text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")),
   ),
-  fault(
+  mutation(
     "text.backslashes-doubled",
     TEXT,
     "Text is escaped twice: line breaks and quotes arrive with backslashes in streams.",
     textOf((text) => JSON.stringify(text).slice(1, -1)),
   ),
-  fault(
+  mutation(
     "text.normalised",
     TEXT,
     "Streams are brought into another Unicode form than whole replies.",
     textOf((text) => text.normalize("NFD")),
   ),
-  fault(
+  mutation(
     "text.first-piece-in-capitals",
     TEXT,
     "The first piece of a stream is put in capitals.",
@@ -168,7 +168,7 @@ export const TEXT_FAULTS: readonly Fault[] = [
       index === 0 ? editText(event, (text) => text.toUpperCase()) : event,
     ),
   ),
-  fault(
+  mutation(
     "text.stops-at-newline",
     TEXT,
     "Streams end at the first empty line of their text.",

@@ -1,4 +1,4 @@
-import { type Fault, loadFault } from "../change.ts";
+import { loadMutation, type Mutation } from "../change.ts";
 import { rateBy } from "../edits/limit-scopes.ts";
 import type { Apply } from "../edits/wrap.ts";
 
@@ -6,32 +6,32 @@ import type { Apply } from "../edits/wrap.ts";
 const allowed = (tierRpm: number, rpm: number): Apply => rateBy(undefined, (own) => (own === tierRpm ? rpm : own));
 
 /** Tiers that are kept by another rate than their own. */
-export const TIER_RATE_FAULTS: readonly Fault[] = [
-  loadFault(
+export const TIER_RATE_MUTATIONS: readonly Mutation[] = [
+  loadMutation(
     "rate.starter-a-third",
     ["LIMIT-2", "LIMIT-RATE-3"],
     "Accounts of the starter tier are let a hundred requests per minute.",
     allowed(300, 100),
   ),
-  loadFault(
+  loadMutation(
     "rate.growth-as-starter",
     ["LIMIT-2", "LIMIT-RATE-3"],
     "Accounts of the growth tier have the rate of the starter tier.",
     allowed(1_000, 300),
   ),
-  loadFault(
+  loadMutation(
     "rate.growth-at-six-tenths",
     ["LIMIT-2", "LIMIT-RATE-3"],
     "Accounts of the growth tier are let 600 requests per minute.",
     allowed(1_000, 600),
   ),
-  loadFault(
+  loadMutation(
     "rate.scale-as-growth",
     ["LIMIT-2", "LIMIT-RATE-3"],
     "Accounts of the scale tier have the rate of the growth tier.",
     allowed(3_000, 1_000),
   ),
-  loadFault(
+  loadMutation(
     "rate.starter-as-growth",
     ["LIMIT-2", "LIMIT-RATE-1", "LIMIT-RATE-2"],
     "Accounts of the starter tier have the rate of the growth tier.",

@@ -1,5 +1,5 @@
 import { member } from "../../core/index.ts";
-import { type Fault, fault } from "../change.ts";
+import { type Mutation, mutation } from "../change.ts";
 import { insteadOf } from "../edits/answer-edits.ts";
 import { drop, put } from "../edits/json-edits.ts";
 import { changeData } from "../edits/stream-edits.ts";
@@ -17,32 +17,32 @@ const saysToolsUsed = (plan: { stop: string }) => plan.stop === "tools";
 const ARGUMENTS = ["COMPAT-TOOLS"];
 
 /** Tool calls, whole and in fragments. */
-export const TOOL_FAULTS: readonly Fault[] = [
-  fault(
+export const TOOL_MUTATIONS: readonly Mutation[] = [
+  mutation(
     "tools.arguments-object",
     ARGUMENTS,
     "The arguments of a call are an object instead of JSON text.",
     wholeCall("*.function.arguments", (json: unknown) => JSON.parse(String(json))),
   ),
-  fault(
+  mutation(
     "tools.arguments-empty",
     ARGUMENTS,
     "The arguments of a call are an empty string.",
     wholeCall("*.function.arguments", ""),
   ),
-  fault(
+  mutation(
     "tools.first-fragment-lost",
     ARGUMENTS,
     "The first fragment of the arguments is lost.",
     eachEvent(onChat, ["toolInput"], (event, index) => (index === 0 ? undefined : event)),
   ),
-  fault(
+  mutation(
     "tools.last-fragment-lost",
     ARGUMENTS,
     "The last fragment of the arguments is lost.",
     eachEvent(onChat, ["toolInput"], (event, index, count) => (index === count - 1 ? undefined : event)),
   ),
-  fault(
+  mutation(
     "tools.fragments-cumulative",
     ARGUMENTS,
     "Each fragment repeats everything before it.",
@@ -56,45 +56,45 @@ export const TOOL_FAULTS: readonly Fault[] = [
       });
     }),
   ),
-  fault(
+  mutation(
     "tools.arguments-escaped-twice",
     ARGUMENTS,
     "The arguments are JSON text inside JSON text.",
     wholeCall("*.function.arguments", (json: unknown) => JSON.stringify(json)),
   ),
-  fault(
+  mutation(
     "tools.no-index",
     ["COMPAT-TOOLS"],
     "Fragments do not say which call they belong to.",
     calls(drop(`${CALL}.index`)),
   ),
-  fault("tools.index-always-zero", ["COMPAT-TOOLS"], "All calls have the index 0.", calls(put(`${CALL}.index`, 0))),
-  fault(
+  mutation("tools.index-always-zero", ["COMPAT-TOOLS"], "All calls have the index 0.", calls(put(`${CALL}.index`, 0))),
+  mutation(
     "tools.no-id",
     ["COMPAT-TOOLS"],
     "Calls have no id.",
     eachEvent(onChat, ["toolStart"], changeData(drop(`${CALL}.id`))),
   ),
-  fault("tools.same-id", ["COMPAT-TOOLS"], "All calls of a reply have the same id.", wholeCall("*.id", "call_0")),
-  fault(
+  mutation("tools.same-id", ["COMPAT-TOOLS"], "All calls of a reply have the same id.", wholeCall("*.id", "call_0")),
+  mutation(
     "tools.new-id-per-fragment",
     ["COMPAT-TOOLS"],
     "Every fragment has an id of its own.",
     eachEvent(onChat, ["toolInput"], (event, index) => changeData(put(`${CALL}.id`, `call_f${index}`))(event)),
   ),
-  fault(
+  mutation(
     "tools.name-in-every-fragment",
     ["COMPAT-TOOLS"],
     "Every fragment repeats the name of the function.",
     eachEvent(onChat, ["toolInput"], changeData(put(`${CALL}.function.name`, "repeated"))),
   ),
-  fault(
+  mutation(
     "tools.name-missing",
     ["COMPAT-TOOLS"],
     "The first fragment does not name the function.",
     eachEvent(onChat, ["toolStart"], changeData(drop(`${CALL}.function.name`))),
   ),
-  fault(
+  mutation(
     "tools.finish-says-stop",
     ["COMPAT-TOOLS"],
     "A reply that calls tools says that it is complete.",
@@ -103,7 +103,7 @@ export const TOOL_FAULTS: readonly Fault[] = [
       return onChat(call) && plan.kind === "reply" && saysToolsUsed(plan) ? { ...plan, stop: "stop" } : plan;
     }),
   ),
-  fault(
+  mutation(
     "tools.stop-reason-end-turn",
     ["COMPAT-TOOLS"],
     "A reply with tool-use blocks says that the turn ended.",
@@ -112,7 +112,7 @@ export const TOOL_FAULTS: readonly Fault[] = [
       return onMessages(call) && plan.kind === "reply" && saysToolsUsed(plan) ? { ...plan, stop: "stop" } : plan;
     }),
   ),
-  fault(
+  mutation(
     "tools.second-call-lost",
     ["COMPAT-TOOLS"],
     "Of two calls in one reply the second is lost.",
@@ -121,7 +121,7 @@ export const TOOL_FAULTS: readonly Fault[] = [
       put("choices.0.message.tool_calls", (all: unknown) => (Array.isArray(all) ? all.slice(0, 1) : all)),
     ),
   ),
-  fault(
+  mutation(
     "tools.second-use-block-lost",
     ["COMPAT-TOOLS"],
     "Of two tool-use blocks in one reply the second is lost.",
@@ -133,7 +133,7 @@ export const TOOL_FAULTS: readonly Fault[] = [
       }),
     ),
   ),
-  fault(
+  mutation(
     "tools.use-blocks-dropped",
     ["COMPAT-TOOLS", "CAP-1"],
     "Tool-use blocks are dropped from whole replies.",
@@ -144,7 +144,7 @@ export const TOOL_FAULTS: readonly Fault[] = [
       ),
     ),
   ),
-  fault(
+  mutation(
     "tools.input-as-text",
     ["COMPAT-TOOLS"],
     "The input of a tool-use block is JSON text instead of an object.",
@@ -157,13 +157,13 @@ export const TOOL_FAULTS: readonly Fault[] = [
       ),
     ),
   ),
-  fault(
+  mutation(
     "tools.input-fragment-lost",
     ["COMPAT-TOOLS"],
     "The first fragment of a tool's input is lost on the messages endpoint.",
     eachEvent(onMessages, ["toolInput"], (event, index) => (index === 0 ? undefined : event)),
   ),
-  fault(
+  mutation(
     "tools.input-as-text-delta",
     ["COMPAT-TOOLS"],
     "Fragments of a tool's input are labelled as text.",
@@ -175,19 +175,19 @@ export const TOOL_FAULTS: readonly Fault[] = [
       ),
     ),
   ),
-  fault(
+  mutation(
     "tools.use-without-id",
     ["COMPAT-TOOLS"],
     "Tool-use blocks have no id.",
     onReply(onMessages, put("content.*", drop("id"))),
   ),
-  fault(
+  mutation(
     "tools.stream-500",
     ["COMPAT-TOOLS"],
     "Tools in a stream are an internal error.",
     onServed(both(withTools, streaming), insteadOf("internal_error")),
   ),
-  fault(
+  mutation(
     "tools.result-refused",
     ["COMPAT-TOOL-RESULT"],
     "A conversation with a tool's result is an internal error.",

@@ -1,4 +1,4 @@
-import { type Fault, fault } from "../change.ts";
+import { type Mutation, mutation } from "../change.ts";
 import { dropHeader, html, insideStream, insteadOf, REASON_HEADER, status } from "../edits/answer-edits.ts";
 import { dropsConnection, neverAnswers } from "../edits/connection-edits.ts";
 import { always, both, every, modelIs, onChat, onMessages, streaming, type When, whole } from "../edits/when.ts";
@@ -35,98 +35,98 @@ const fallback: Apply = wrap("plan", (next) => (model, ask, call) => {
 });
 
 /** What becomes of a provider's failure. */
-export const UPSTREAM_FAULTS: readonly Fault[] = [
-  fault(
+export const UPSTREAM_MUTATIONS: readonly Mutation[] = [
+  mutation(
     "upstream.empty-success",
     [...FAILED, "CHAT-2", "MSG-2"],
     "A provider's failure becomes an empty reply.",
     emptySuccess(whole),
   ),
-  fault(
+  mutation(
     "upstream.empty-stream",
     FAILED,
     "A provider's failure becomes a stream without text that ends as a complete one.",
     emptySuccess(streaming),
   ),
-  fault(
+  mutation(
     "upstream.error-in-200",
     [...FAILED, "ERR-200-1"],
     "A provider's failure is told with status 200.",
     onDenial(FAILURES, whole, status(200)),
   ),
-  fault(
+  mutation(
     "upstream.inside-stream",
     FAILED,
     "A provider's failure before the first piece is told inside a stream that looks like a success.",
     onDenial(FAILURES, streaming, insideStream),
   ),
-  fault(
+  mutation(
     "upstream.as-401",
     [...FAILED, "AUTH-1"],
     "A provider's failure is told as a refused key.",
     onDenial(FAILURES, always, insteadOf("invalid_api_key")),
   ),
-  fault(
+  mutation(
     "upstream.as-402",
     [...FAILED, "SPEND-13"],
     "A provider's failure is told as an exhausted balance.",
     onDenial(FAILURES, always, insteadOf("insufficient_credits")),
   ),
-  fault(
+  mutation(
     "upstream.as-404",
     FAILED,
     "A provider's failure is told as an unknown model.",
     onDenial(FAILURES, always, insteadOf("model_not_found")),
   ),
-  fault(
+  mutation(
     "upstream.as-429",
     [...FAILED, "LIMIT-RATE-3"],
     "A provider's failure is told as the account's rate limit.",
     onDenial(FAILURES, always, insteadOf("rate_limit_exceeded", { waitMs: 5_000 })),
   ),
-  fault(
+  mutation(
     "upstream.as-concurrency",
     FAILED,
     "A provider's failure on the messages endpoint is told as the account's concurrency limit.",
     onDenial(FAILURES, onMessages, insteadOf("concurrency_limit_exceeded", { waitMs: 1_000 })),
   ),
-  fault(
+  mutation(
     "upstream.as-400",
     FAILED,
     "A provider's failure is told as a bad request.",
     onDenial(FAILURES, always, insteadOf("invalid_request")),
   ),
-  fault(
+  mutation(
     "upstream.as-401-on-stream",
     [...FAILED, "AUTH-1"],
     "A provider's failure is told as a refused key when a stream is asked for.",
     onDenial(FAILURES, streaming, insteadOf("invalid_api_key")),
   ),
-  fault(
+  mutation(
     "upstream.timeout-as-408",
     FAILED,
     "A provider that does not answer in time is told as a timeout of the caller.",
     onRefusal("upstream_timeout", always, (refused) => ({ ...refused, status: 408 })),
   ),
-  fault(
+  mutation(
     "upstream.timeout-as-429",
     [...FAILED, "LIMIT-RATE-3"],
     "A provider that does not answer in time is told as the account's rate limit.",
     onDenial("upstream_timeout", always, insteadOf("rate_limit_exceeded", { waitMs: 1_000 })),
   ),
-  fault(
+  mutation(
     "upstream.timeout-hangs",
     [...FAILED, "ANSWER-IN-TIME"],
     "A provider that does not answer is waited for without an end.",
     neverAnswers((call) => call.refused?.reason === "upstream_timeout"),
   ),
-  fault(
+  mutation(
     "upstream.own-status-passed-on",
     [...FAILED, "ERR-401-INVALID", "ERR-HDR-1", "SPEND-13"],
     "The provider's own 401, 402 and 429 become the caller's.",
     passedOn((failure) => status(typeof failure.status === "number" ? failure.status : 504)),
   ),
-  fault(
+  mutation(
     "upstream.page-passed-on",
     [...FAILED, "ERR-200-1", "REASON-ON-SUCCESS"],
     "A provider's web page is passed on with 200.",
@@ -134,7 +134,7 @@ export const UPSTREAM_FAULTS: readonly Fault[] = [
       status(200)(html("502 Bad Gateway")(answer, call), call),
     ),
   ),
-  fault(
+  mutation(
     "upstream.operator-key-shown",
     ["SEC-3", "NO-SECRETS"],
     "The provider's error is passed on word for word, with the operator's key in it.",
@@ -146,26 +146,26 @@ export const UPSTREAM_FAULTS: readonly Fault[] = [
         ),
     ),
   ),
-  fault(
+  mutation(
     "upstream.drops-connection",
     FAILED,
     "After a provider's failure the connection is dropped without an answer.",
     dropsConnection(failed),
   ),
-  fault(
+  mutation(
     "upstream.drops-connection-on-stream",
     FAILED,
     "After a provider's failure before the first piece the connection of a stream is dropped.",
     dropsConnection(both(failed, streaming)),
   ),
-  fault("upstream.fallback-answers", FAILED, "When a model fails, another one answers in its name.", fallback),
-  fault(
+  mutation("upstream.fallback-answers", FAILED, "When a model fails, another one answers in its name.", fallback),
+  mutation(
     "upstream.500-now-and-then-as-401",
     [...FAILED, "AUTH-1"],
     "Every second provider's failure is told as a refused key.",
     onDenial(FAILURES, every(2, failed), insteadOf("invalid_api_key")),
   ),
-  fault(
+  mutation(
     "upstream.named-as-account-limit",
     FAILED,
     "A provider's failure has a 429 without a reason on the chat endpoint.",

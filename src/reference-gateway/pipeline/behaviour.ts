@@ -54,7 +54,7 @@ export class Call {
   /** The body, parsed; `undefined` when it could not be. */
   parsed: unknown;
   /** Why the body could not be read. */
-  bodyFault: Refusal | undefined;
+  bodyError: Refusal | undefined;
   /** The body as text; empty when it is none. */
   bodyText = "";
   key: ApiKey | undefined;

@@ -8,7 +8,7 @@ import { type Refusal, refusal } from "./refusal.ts";
 
 /** Reads and validates the body of an inference request. */
 export function readAsk(call: Call): Ask | Refusal {
-  if (call.bodyFault !== undefined) return call.bodyFault;
+  if (call.bodyError !== undefined) return call.bodyError;
   const body = call.parsed;
   if (!isObject(body)) return refusal("invalid_request", { message: "The request body must be a JSON object." });
   try {

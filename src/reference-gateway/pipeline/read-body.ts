@@ -6,8 +6,8 @@ const DEEPEST = 64;
 
 /** Either the text and value of a body, or why it could not be read. */
 export type BodyReading =
-  | { readonly text: string; readonly value: unknown; readonly fault?: undefined }
-  | { readonly text: string; readonly value?: undefined; readonly fault: Refusal };
+  | { readonly text: string; readonly value: unknown; readonly mutation?: undefined }
+  | { readonly text: string; readonly value?: undefined; readonly mutation: Refusal };
 
 /** @param bytes the whole body as received. */
 export function readJsonBody(bytes: Buffer): BodyReading {
@@ -24,7 +24,7 @@ export function readJsonBody(bytes: Buffer): BodyReading {
 }
 
 function unreadable(text: string, message: string): BodyReading {
-  return { text, fault: refusal("invalid_request", { message }) };
+  return { text, mutation: refusal("invalid_request", { message }) };
 }
 
 /** Counts brackets outside strings, on bytes: cheaper than walking the parsed value, and done before parsing. */

@@ -25,7 +25,7 @@ export interface Refusal {
   /** `error.type` by dialect. */
   readonly type: { readonly chat: string; readonly messages: string };
   readonly message: string;
-  /** Request field that is at fault. */
+  /** Request field that is at mutation. */
   readonly param?: string | undefined;
   /** Milliseconds until another attempt can succeed, from the state of the limiter. */
   readonly waitMs?: number | undefined;

@@ -2,9 +2,9 @@
  * The proof that verdicts are true: defects of the reference gateway must be seen in the row that they belong to, odd but
  * sound variants of it must not be blamed.
  *
- *     npm run prove                       a sample over all areas, under twenty minutes on two cores
- *     npm run prove -- --all --write      everything; renews docs/kill-matrix.json and the pages made from it
- *     npm run prove -- --minutes 10       as much of the sample as can be judged by then; what is left out is told
+ *     npm run verify                       a sample over all areas, under twenty minutes on two cores
+ *     npm run verify -- --all --write      everything; renews docs/kill-matrix.json and the pages made from it
+ *     npm run verify -- --minutes 10       as much of the sample as can be judged by then; what is left out is told
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ import { everything, sample } from "./sample.ts";
 import { MATRIX_FILE, type Matrix, writePages } from "./write-pages.ts";
 
 const args = await yargs(process.argv.slice(2))
-  .option("all", { type: "boolean", default: false, describe: "Every fault and every variant" })
+  .option("all", { type: "boolean", default: false, describe: "Every mutation and every variant" })
   .option("write", { type: "boolean", default: false, describe: "Renew the kill matrix and its pages" })
   .option("from", { type: "string", array: true, default: [], describe: "Judgements of earlier runs, not repeated" })
   .option("out", { type: "string", describe: "Folder for the judgements" })
@@ -29,10 +29,10 @@ const args = await yargs(process.argv.slice(2))
 
 const known: Matrix = JSON.parse(readFileSync(MATRIX_FILE, "utf8"));
 const chosen = args.all ? everything() : sample(known.survivors);
-const folder = args.out ?? mkdtempSync(join(tmpdir(), "gauntlet-prove-"));
+const folder = args.out ?? mkdtempSync(join(tmpdir(), "gauntlet-verify-"));
 const startedMs = Date.now();
 /** Of the time there is, when there is too little: the rest is for the variants. */
-const SHARE_OF_FAULTS = 0.65;
+const SHARE_OF_MUTATIONS = 0.65;
 
 type SwitchKind = Judgement["kind"];
 
@@ -110,35 +110,35 @@ async function prove(kind: SwitchKind, names: readonly string[], runs: number): 
 }
 
 console.log(
-  `proving with ${chosen.faults.length} faults and ${chosen.variants.length} variants; judgements in ${folder}`,
+  `proving with ${chosen.mutations.length} mutations and ${chosen.variants.length} variants; judgements in ${folder}`,
 );
 // Whatever blames a sound gateway once in a while shows only when it is asked more than once.
 const variantRuns = args.all ? RUNS : 1;
-const provenFaults = await prove("faults", chosen.faults, 1);
+const provenFaults = await prove("mutations", chosen.mutations, 1);
 const provenVariants = await prove("variants", chosen.variants, variantRuns);
-const [faults, variants] = [provenFaults.judgements, provenVariants.judgements];
+const [mutations, variants] = [provenFaults.judgements, provenVariants.judgements];
 const wrong = [...provenFaults.wrong, ...provenVariants.wrong];
-const unjudged = [...chosen.faults, ...chosen.variants].filter(
-  (name) => ![...faults, ...variants].some((judgement) => judgement.name === name),
+const unjudged = [...chosen.mutations, ...chosen.variants].filter(
+  (name) => ![...mutations, ...variants].some((judgement) => judgement.name === name),
 );
-const leftOut = unjudged.length > 0 && Date.now() > (untilMs("faults") ?? Number.POSITIVE_INFINITY);
+const leftOut = unjudged.length > 0 && Date.now() > (untilMs("mutations") ?? Number.POSITIVE_INFINITY);
 if (leftOut) console.log(`  left out for want of time: ${unjudged.join(", ")}`);
 else wrong.push(...unjudged.map((name) => `${name}: not judged`));
-const kills = faults.map(killOf);
+const kills = mutations.map(killOf);
 if (args.write) writePages({ kills, variants: variants.map(({ name }) => name), variantRuns });
 
 for (const line of wrong) console.log(`  ${line}`);
-const judged = faults.length + variants.length;
+const judged = mutations.length + variants.length;
 const found = (by: Kill["foundBy"]) => kills.filter(({ foundBy }) => foundBy === by).length;
 console.log(
-  `prove: ${judged} judged: of ${faults.length} faults ${found("failure")} found by a failure, ${found("warning")} by a warning alone, ${kills.filter(isUnderstated).length} of these in a MUST; ${provenFaults.inDoubt} faults and ${provenVariants.inDoubt} variants not as they should be at first, ${wrong.length} wrong over all runs, ${unjudged.length} left out, in ${minutes()} min`,
+  `prove: ${judged} judged: of ${mutations.length} mutations ${found("failure")} found by a failure, ${found("warning")} by a warning alone, ${kills.filter(isUnderstated).length} of these in a MUST; ${provenFaults.inDoubt} mutations and ${provenVariants.inDoubt} variants not as they should be at first, ${wrong.length} wrong over all runs, ${unjudged.length} left out, in ${minutes()} min`,
 );
 // A proof of nothing is none.
 process.exit(wrong.length === 0 && judged > 0 ? 0 : 1);
 
 /** When the last one of a kind may be begun, ms; `undefined`: there is no bound. */
 function untilMs(kind: SwitchKind): number | undefined {
-  const share = kind === "faults" ? SHARE_OF_FAULTS : 1;
+  const share = kind === "mutations" ? SHARE_OF_MUTATIONS : 1;
   return args.minutes === undefined ? undefined : startedMs + args.minutes * 60_000 * share;
 }
 

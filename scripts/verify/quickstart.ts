@@ -1,7 +1,7 @@
-// What a stranger does: the block of the README, as it stands there, in an empty folder with the packed package. Needs what
+// What a newcomer types: the block of the README, as it stands there, in an empty folder with the packed package. Needs what
 // npm installs from its registry, and ports 8786 and 8787.
 //
-//   npm run prove:stranger [-- FOLDER]     FOLDER keeps what was made; default: a temporary one
+//   npm run verify:quickstart [-- FOLDER]     FOLDER keeps what was made; default: a temporary one
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,9 +12,9 @@ import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import type { RunRecord } from "../../src/record/index.ts";
 import { startBrowser } from "../../test/support/browser.ts";
-import { recordFaults } from "../../test/support/record-schema.ts";
+import { recordProblems } from "../../test/support/record-schema.ts";
 import { ROOT } from "../docs/generated-files.ts";
-import { strangerSteps } from "./stranger/steps.ts";
+import { quickstartSteps } from "./quickstart/steps.ts";
 
 /** For the block, seconds; it takes half a minute. What hangs is ended, and its log shown. */
 const MOST_S = 150;
@@ -25,17 +25,17 @@ const PORTS = [8786, 8787];
 const expectedExit = (step: string): number => (/ conform /.test(step) ? 4 : 0);
 
 const [given] = process.argv.slice(2);
-const base = given ?? mkdtempSync(join(tmpdir(), "gauntlet-prove-stranger-"));
+const base = given ?? mkdtempSync(join(tmpdir(), "gauntlet-verify-quickstart-"));
 const home = join(base, "empty-folder");
 const notes = join(base, "steps");
-const faults: string[] = [];
-// Settings of the npm that runs this are not those of a stranger, and neither is a key of ours.
+const problems: string[] = [];
+// Settings of the npm that runs this are not those of a newcomer, and neither is a key of ours.
 const env = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(npm_|GW_|(NODE_ENV|CI)$)/i.test(name)),
 );
 
-function fault(text: string): void {
-  faults.push(text);
+function problem(text: string): void {
+  problems.push(text);
   console.log(`FAIL ${text}`);
 }
 
@@ -93,12 +93,12 @@ async function play(steps: readonly string[]): Promise<void> {
     done = index + 1;
     console.log(`${code === expectedExit(step) ? "ok  " : "FAIL"} ${tookS} s  exit ${code}  ${step.split("\n")[0]}`);
     if (code === expectedExit(step)) return;
-    faults.push(`exit ${code}, not ${expectedExit(step)}: ${step}`);
+    problems.push(`exit ${code}, not ${expectedExit(step)}: ${step}`);
     console.log(logOf(index).slice(-3_000));
   });
   await ended;
   clearTimeout(timer);
-  if (done < steps.length) fault(`not done within ${MOST_S} s: ${steps[done]}\n${logOf(done).slice(-3_000)}`);
+  if (done < steps.length) problem(`not done within ${MOST_S} s: ${steps[done]}\n${logOf(done).slice(-3_000)}`);
   await end(pid, done < steps.length ? 0 : ENDING_MS);
   lines.close();
   shell.stdout.destroy();
@@ -123,7 +123,7 @@ async function untilEnded(group: number, patienceMs: number): Promise<readonly s
 async function end(group: number, patienceMs: number): Promise<void> {
   const left = await untilEnded(group, patienceMs);
   if (left.length === 0) return;
-  fault(`still running after the block:\n${left.join("\n")}`);
+  problem(`still running after the block:\n${left.join("\n")}`);
   process.kill(-group, "SIGKILL");
   await untilEnded(group, ENDING_MS);
 }
@@ -137,19 +137,19 @@ function numbersOf({ checks }: RunRecord): Map<string, number> {
 /** What the steps said and left, read back from the record and, as a person would, from the report in a browser. */
 async function readBack(steps: readonly string[]): Promise<void> {
   const said = (word: string) => logOf(steps.findIndex((step) => step.includes(` ${word}`)));
-  if (!said("doctor").includes("Nothing stands in the way")) fault(`doctor says:\n${said("doctor")}`);
+  if (!said("doctor").includes("Nothing stands in the way")) problem(`doctor says:\n${said("doctor")}`);
   const folder = join(home, "first-run");
   for (const name of ["run.json", "report.html"]) {
     if (existsSync(join(folder, name))) continue;
-    fault(`there is no first-run/${name}`);
+    problem(`there is no first-run/${name}`);
     return;
   }
-  for (const complaint of recordFaults(folder)) fault(complaint);
+  for (const complaint of recordProblems(folder)) problem(complaint);
   const record = JSON.parse(readFileSync(join(folder, "run.json"), "utf8")) as RunRecord;
   const numbers = numbersOf(record);
   for (const bad of ["fail", "flaky", "harness-error"] as const) {
     const ids = record.checks.filter(({ status }) => status === bad).map(({ id, message }) => `${id}: ${message}`);
-    if (ids.length > 0) fault(`${bad} is not what is known of this gateway:\n${ids.join("\n")}`);
+    if (ids.length > 0) problem(`${bad} is not what is known of this gateway:\n${ids.join("\n")}`);
   }
   const counts = [...numbers].map(([status, number]) => `${number} ${status}`);
   const browser = await startBrowser();
@@ -158,29 +158,29 @@ async function readBack(steps: readonly string[]): Promise<void> {
     await page.goto(`file://${join(folder, "report.html")}`);
     const shown = (await page.locator("#verdict").innerText()).toLowerCase();
     for (const text of [record.verdict.word, "portkey", ...counts])
-      if (!shown.includes(text)) fault(`the report does not show "${text}" beside its verdict`);
+      if (!shown.includes(text)) problem(`the report does not show "${text}" beside its verdict`);
   } finally {
     await browser.close();
   }
-  for (const text of counts) if (!said("conform").includes(text)) fault(`the terminal does not show "${text}"`);
+  for (const text of counts) if (!said("conform").includes(text)) problem(`the terminal does not show "${text}"`);
   console.log(`${record.verdict.headline}: ${counts.join(", ")}`);
 }
 
 async function main(): Promise<void> {
-  for (const port of PORTS) if (await isTaken(port)) fault(`port ${port}, which the README uses, is taken`);
-  if (faults.length > 0) return;
-  const steps = strangerSteps();
+  for (const port of PORTS) if (await isTaken(port)) problem(`port ${port}, which the README uses, is taken`);
+  if (problems.length > 0) return;
+  const steps = quickstartSteps();
   pack();
   const startedMs = performance.now();
   await play(steps);
   const tookS = ((performance.now() - startedMs) / 1_000).toFixed(1);
   await readBack(steps);
-  for (const port of PORTS) if (await isTaken(port)) fault(`port ${port} is still served`);
+  for (const port of PORTS) if (await isTaken(port)) problem(`port ${port} is still served`);
   console.log(
-    `${steps.length} steps from an empty folder to a report in ${tookS} s, ${faults.length} not as they should be`,
+    `${steps.length} steps from an empty folder to a report in ${tookS} s, ${problems.length} not as they should be`,
   );
 }
 
 await main();
 if (given === undefined) rmSync(base, { recursive: true, force: true });
-process.exitCode = faults.length === 0 ? 0 : 1;
+process.exitCode = problems.length === 0 ? 0 : 1;

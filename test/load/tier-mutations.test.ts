@@ -4,9 +4,9 @@ import type { LoadRun } from "../../src/record/index.ts";
 
 /**
  * What only load shows, and the name under which a tier run must find it, within the phases that need no minute's
- * window. `scripts/verify/load-matrix.ts` runs all phases against every fault.
+ * window. `scripts/verify/load-matrix.ts` runs all phases against every mutation.
  */
-const FAULTS: readonly (readonly [fault: string, finding: string])[] = [
+const MUTATIONS: readonly (readonly [mutation: string, finding: string])[] = [
   ["slots.one-too-many", "slots.exceeded"],
   ["slots.one-too-few", "slots.denied-early"],
   ["slots.per-key", "slots.exceeded"],
@@ -45,8 +45,8 @@ async function quickRun(options: Parameters<typeof loadGateway>[0], skip: (why: 
 }
 
 describe.concurrent("a quick tier run", () => {
-  test.for(FAULTS)("finds a gateway with %s by %s", { timeout: 240_000 }, async ([fault, finding], { skip }) => {
-    const run = await quickRun({ faults: [fault] }, skip);
+  test.for(MUTATIONS)("finds a gateway with %s by %s", { timeout: 240_000 }, async ([mutation, finding], { skip }) => {
+    const run = await quickRun({ mutations: [mutation] }, skip);
     expect(brokenIn(run)).toContain(finding);
     expect(run.verdict).toBe(finding.endsWith("?") ? "warn" : "fail");
   });

@@ -4,10 +4,10 @@ import { ROOT } from "../../docs/generated-files.ts";
 /** One command of the block, or several that are one to the shell: with its continued lines, and its here-document. */
 const STEP = /^[^\n]*<<'?(\w+)'?\n[\s\S]*?\n\1$|^(?:[^\n]*\\\n)*[^\n]+$/gm;
 
-/** The steps of the block of the README that a stranger follows, as they stand there. */
-export function strangerSteps(): string[] {
+/** The steps of the block of the README that a newcomer follows, as they stand there. */
+export function quickstartSteps(): string[] {
   const readme = readFileSync(`${ROOT}README.md`, "utf8");
-  const blocks = [...readme.matchAll(/<!-- stranger -->\n\n```sh\n([\s\S]*?)```/g)].map(([, block = ""]) => block);
-  if (blocks.length !== 1) throw new Error(`README.md has ${blocks.length} blocks for a stranger, and needs one`);
+  const blocks = [...readme.matchAll(/<!-- quickstart -->\n\n```sh\n([\s\S]*?)```/g)].map(([, block = ""]) => block);
+  if (blocks.length !== 1) throw new Error(`README.md has ${blocks.length} blocks for a newcomer, and needs one`);
   return [...(blocks[0] ?? "").matchAll(STEP)].map(([step]) => step);
 }
