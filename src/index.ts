@@ -1,12 +1,11 @@
 /**
  * The public interface for suites of one's own, and for programs that read run records.
  *
- * A suite is an array of checks made with `defineCheck` or `defineWatch`; `gauntlet explain` shows how the built-in ones
+ * A suite is an array of checks made with `defineCheck` or `defineInvariant`; `gauntlet explain` shows how the built-in ones
  * decide. Records are read with `readRun`, and their form is `schemas/run.schema.json`.
  */
 export {
   Answer,
-  type Ask,
   type Asked,
   type Axes,
   absent,
@@ -20,7 +19,7 @@ export {
   type CheckSpec,
   callerError,
   defineCheck,
-  defineWatch,
+  defineInvariant,
   type Expectation,
   filledString,
   freeze,
@@ -30,8 +29,10 @@ export {
   isStale,
   type Need,
   oneOf,
-  type Probe,
   type Recordable,
+  type RequestSpec,
+  type Schedule,
+  type Session,
   serverError,
   success,
   suiteOf,

@@ -1,11 +1,11 @@
 import {
   type Answer,
-  type Ask,
   type Check,
   defineCheck,
-  defineWatch,
+  defineInvariant,
   oneOf,
-  type Probe,
+  type RequestSpec,
+  type Session,
   success,
 } from "../src/checks/index.ts";
 import type { Endpoint } from "../src/dialects/index.ts";
@@ -17,7 +17,7 @@ import { denialRows, judgeDenial } from "./shared/judge-denial.ts";
 const ENDPOINTS = ["models", "chat", "messages"] as const;
 
 /** The endpoint of an instance whose case names one. */
-const endpointOf = (t: Probe): Endpoint => ENDPOINTS.find((name) => name === t.case) ?? "chat";
+const endpointOf = (t: Session): Endpoint => ENDPOINTS.find((name) => name === t.case) ?? "chat";
 
 const bearerAuthenticates = defineCheck({
   id: "auth.bearer",
@@ -27,15 +27,15 @@ const bearerAuthenticates = defineCheck({
     "Sends the same good key to each endpoint, on a connection of its own and on one that is used again, and the target's other good keys, and expects 2xx. A failure means that this endpoint does not take the key that the others take.",
   across: { case: ENDPOINTS },
   cost: { requests: 5 },
-  async probe(t) {
+  async run(t) {
     const endpoint = endpointOf(t);
     const others: Answer[] = [];
     for (const key of [t.target.keys.second, t.target.keys.other])
-      if (key !== undefined) others.push(await t.ask({ key, endpoint }));
+      if (key !== undefined) others.push(await t.send({ key, endpoint }));
     return {
-      fresh: await t.ask({ endpoint, freshConnection: true }),
-      reused: await t.ask({ endpoint }),
-      again: await t.ask({ endpoint }),
+      fresh: await t.send({ endpoint, freshConnection: true }),
+      reused: await t.send({ endpoint }),
+      again: await t.send({ endpoint }),
       others,
     };
   },
@@ -52,13 +52,14 @@ const bearerAuthenticates = defineCheck({
   },
 });
 
-/** A denied twin on the list endpoint, which has no streamed form. */
-async function onEndpoint(t: Probe, wrong: Ask) {
+/** A denied control on the list endpoint, which has no streamed form. */
+async function onEndpoint(t: Session, wrong: RequestSpec) {
   const endpoint = endpointOf(t);
   const expected = expectedDenial(t, "invalid_api_key");
   const control = await t.control({ endpoint });
-  const denied = await t.ask({ endpoint, intent: "denied", ...wrong });
-  const streamed = endpoint === "models" ? [] : [await t.ask({ endpoint, intent: "denied", mode: "stream", ...wrong })];
+  const denied = await t.send({ endpoint, intent: "denied", ...wrong });
+  const streamed =
+    endpoint === "models" ? [] : [await t.send({ endpoint, intent: "denied", mode: "stream", ...wrong })];
   return { control, denied: [denied, ...streamed], expected };
 }
 
@@ -70,7 +71,7 @@ const missingKeyIsDenied = defineCheck({
     "A good request is sent twice: with its key, which must be served, and without any Authorization header, which must come back as 401 with the reason invalid_api_key. A failure means that the endpoint is open, or names the denial differently.",
   across: { case: ENDPOINTS },
   cost: { requests: 3 },
-  probe: (t) => onEndpoint(t, { key: null }),
+  run: (t) => onEndpoint(t, { key: null }),
   judge({ control, denied, expected }, verdict) {
     verdict.assumeGood(control);
     for (const answer of denied) {
@@ -92,7 +93,7 @@ const unknownKeyIsDenied = defineCheck({
     "Uses an invented key of the same form as the good one. It must be denied with 401 invalid_api_key on every endpoint, whole and streamed, and the answer should not repeat it. A failure means that unknown keys are let in, or that their denial cannot be told from others.",
   across: { case: ENDPOINTS },
   cost: { requests: 3 },
-  async probe(t) {
+  async run(t) {
     const invented = fabricatedKey(t.target.keys.valid.reveal(), () => t.random());
     return { ...(await onEndpoint(t, { authorization: `Bearer ${invented}` })), invented };
   },
@@ -131,13 +132,13 @@ const nearKeyIsDenied = defineCheck({
     "Keys are compared whole: the good key with a character more, less or changed, its first half, and the same letters in the other case were never issued and must be denied. A failure means that keys are compared by prefix or without regard to letter case.",
   across: { dialect: ["chat", "messages"], case: Object.keys(NEAR_KEYS) },
   cost: { requests: 2 },
-  async probe(t) {
+  async run(t) {
     const good = t.target.keys.valid.reveal();
     const near = NEAR_KEYS[t.case]?.(good) ?? good;
     if (near === good) return { control: null, denied: null, expected: expectedDenial(t, "invalid_api_key") };
     return {
       control: await t.control(),
-      denied: await t.ask({ authorization: `Bearer ${near}`, intent: "denied" }),
+      denied: await t.send({ authorization: `Bearer ${near}`, intent: "denied" }),
       expected: expectedDenial(t, "invalid_api_key"),
     };
   },
@@ -176,11 +177,11 @@ const malformedCredentialIsDenied = defineCheck({
     "Values of Authorization that are no bearer credential are the caller's mistake: 401 with invalid_api_key is expected, never a server error and never a served request. A warning for 5xx means that a caller can crash the key check.",
   across: { dialect: ["chat", "messages"], case: Object.keys(MALFORMED) },
   cost: { requests: 2 },
-  async probe(t) {
+  async run(t) {
     const { value, also = [] } = MALFORMED[t.case] ?? { value: () => "" };
     return {
       control: await t.control(),
-      denied: await t.ask({ authorization: value(t.target.keys.valid.reveal()), intent: "denied" }),
+      denied: await t.send({ authorization: value(t.target.keys.valid.reveal()), intent: "denied" }),
       allowed: [expectedDenial(t, "invalid_api_key").status, ...also],
       word: expectedDenial(t, "invalid_api_key").word,
     };
@@ -201,16 +202,17 @@ const revokedKeyStaysRevoked = defineCheck({
   needs: ["key.revoked"],
   across: { case: ENDPOINTS },
   cost: { requests: 8 },
-  async probe(t) {
+  async run(t) {
     const endpoint = endpointOf(t);
     const expected = expectedDenial(t, "key_revoked");
     const control = await t.control({ endpoint });
-    const denied: Answer[] = [await t.ask({ endpoint, key: "revoked", intent: "denied" })];
+    const denied: Answer[] = [await t.send({ endpoint, key: "revoked", intent: "denied" })];
     const fresh = Array.from({ length: 5 }, () =>
-      t.ask({ endpoint, key: "revoked", intent: "denied", freshConnection: true }),
+      t.send({ endpoint, key: "revoked", intent: "denied", freshConnection: true }),
     );
     denied.push(...(await Promise.all(fresh)));
-    if (endpoint !== "models") denied.push(await t.ask({ endpoint, key: "revoked", intent: "denied", mode: "stream" }));
+    if (endpoint !== "models")
+      denied.push(await t.send({ endpoint, key: "revoked", intent: "denied", mode: "stream" }));
     return { control, denied, expected };
   },
   judge({ control, denied, expected }, verdict) {
@@ -224,7 +226,7 @@ const revokedKeyStaysRevoked = defineCheck({
 });
 
 /** Other ways to send a good key. What becomes of them is not shown. */
-const OTHER_WAYS: Readonly<Record<string, (key: string) => Ask>> = {
+const OTHER_WAYS: Readonly<Record<string, (key: string) => RequestSpec>> = {
   "vendor-header": (key) => ({ key: null, headers: [["x-api-key", key]] }),
   "query-parameter": (key) => ({ key: null, query: `?api_key=${encodeURIComponent(key)}` }),
   "lower-case-scheme": (key) => ({ authorization: `bearer ${key}` }),
@@ -239,9 +241,9 @@ const otherWays = defineCheck({
     "The specification shows the bearer header alone. What else the gateway takes is noted and decides nothing.",
   across: { dialect: ["chat", "messages"], case: Object.keys(OTHER_WAYS) },
   cost: { requests: 1 },
-  async probe(t) {
+  async run(t) {
     const way = OTHER_WAYS[t.case]?.(t.target.keys.valid.reveal()) ?? {};
-    return { answer: await t.ask({ ...way, intent: "odd" }) };
+    return { answer: await t.send({ ...way, intent: "odd" }) };
   },
   judge({ answer }, verdict) {
     verdict.observe("AUTH-6", answer.summary, { in: answer });
@@ -255,16 +257,16 @@ const precedence = defineCheck({
   explains: "An invented key with an unknown model meets two rows. Either is right; which one was sent is noted.",
   across: { dialect: ["chat", "messages"] },
   cost: { requests: 1 },
-  async probe(t) {
+  async run(t) {
     const invented = fabricatedKey(t.target.keys.valid.reveal(), () => t.random());
-    return { answer: await t.ask({ authorization: `Bearer ${invented}`, model: "unknown", intent: "denied" }) };
+    return { answer: await t.send({ authorization: `Bearer ${invented}`, model: "unknown", intent: "denied" }) };
   },
   judge({ answer }, verdict) {
     verdict.observe("AUTH-8", answer.summary, { in: answer });
   },
 });
 
-const goodKeysAreAlwaysGood = defineWatch({
+const goodKeysAreAlwaysGood = defineInvariant({
   id: "auth.good-key-always",
   title: "No request with a good key is ever told that its key is bad",
   covers: ["AUTH-1", "ERR-401-INVALID"],

@@ -1,4 +1,12 @@
-import { type Ask, type Check, callerError, defineCheck, isTimedOut, success, that } from "../src/checks/index.ts";
+import {
+  type Check,
+  callerError,
+  defineCheck,
+  isTimedOut,
+  type RequestSpec,
+  success,
+  that,
+} from "../src/checks/index.ts";
 import { MODES } from "../src/dialects/index.ts";
 import { everyText } from "./shared/every-text.ts";
 import { everyUsage } from "./shared/every-usage.ts";
@@ -14,15 +22,16 @@ const minimal = defineCheck({
     "Sends the two required fields and nothing else, several times. The reply is a JSON object with text at choices[0].message.content and token counts in usage. A failure with a sensible error message usually means a hidden required field.",
   across: { case: ["plain", "fresh-connection", "second-turn", "slow-model"] },
   cost: { requests: 3 },
-  async probe(t) {
-    const ask: Ask =
+  async run(t) {
+    const request: RequestSpec =
       t.case === "second-turn"
         ? {
             prompt: inTurns(`three ${t.nonce()}`),
           }
         : { freshConnection: t.case === "fresh-connection" };
-    if (t.case === "slow-model") return { replies: (await t.hasModel("slow")) ? [await t.ask({ model: "slow" })] : [] };
-    return { replies: [await t.ask(ask), await t.ask(ask), await t.ask(ask)] };
+    if (t.case === "slow-model")
+      return { replies: (await t.hasModel("slow")) ? [await t.send({ model: "slow" })] : [] };
+    return { replies: [await t.send(request), await t.send(request), await t.send(request)] };
   },
   judge({ replies }, verdict, axes) {
     if (replies.length === 0) return verdict.notApplicable("the target has no slow model");
@@ -32,7 +41,7 @@ const minimal = defineCheck({
   },
 });
 
-const CONVERSATIONS: Readonly<Record<string, (nonce: string) => Ask["prompt"] & {}>> = {
+const CONVERSATIONS: Readonly<Record<string, (nonce: string) => RequestSpec["prompt"] & {}>> = {
   "one-turn": (nonce) => `Hello ${nonce}`,
   "three-turns": (nonce) => [
     { role: "user", content: "My number is 7." },
@@ -57,9 +66,9 @@ const conversations = defineCheck({
     "Items with a role and a string content: one turn, several turns, text beyond ASCII, quotes and control characters, long text. All must be served, whole and streamed.",
   across: { mode: MODES, case: Object.keys(CONVERSATIONS) },
   cost: { requests: 2 },
-  async probe(t) {
+  async run(t) {
     const prompt = CONVERSATIONS[t.case]?.(t.nonce()) ?? "";
-    return { first: await t.ask({ prompt }), second: await t.ask({ prompt }) };
+    return { first: await t.send({ prompt }), second: await t.send({ prompt }) };
   },
   judge({ first, second }, verdict) {
     for (const answer of [first, second]) {
@@ -83,9 +92,11 @@ const notStreamed = defineCheck({
     "stream absent and stream false both ask for a whole reply: one JSON document, not event-stream framing. A failure means that clients that do not read streams get one.",
   across: { case: ["absent", "false"] },
   cost: { requests: 3 },
-  async probe(t) {
-    const ask: Ask = t.case === "false" ? { stream: false } : {};
-    return { replies: [await t.ask(ask), await t.ask({ ...ask, freshConnection: true }), await t.ask(ask)] };
+  async run(t) {
+    const request: RequestSpec = t.case === "false" ? { stream: false } : {};
+    return {
+      replies: [await t.send(request), await t.send({ ...request, freshConnection: true }), await t.send(request)],
+    };
   },
   judge({ replies }, verdict) {
     for (const answer of replies) {
@@ -108,8 +119,8 @@ const requiredFields = defineCheck({
     "A body without one of them should be refused as the caller's error (4xx; which one is noted). A missing `messages` must not be called model_not_found when the model is enabled.",
   across: { mode: MODES, case: Object.keys(REQUIRED) },
   cost: { requests: 2 },
-  async probe(t) {
-    return { control: await t.control(), refused: await t.ask({ omit: [t.case], intent: "odd" }) };
+  async run(t) {
+    return { control: await t.control(), refused: await t.send({ omit: [t.case], intent: "odd" }) };
   },
   judge({ control, refused }, verdict, axes) {
     verdict.assumeGood(control);
@@ -125,7 +136,7 @@ const requiredFields = defineCheck({
   },
 });
 
-const UNREADABLE: Readonly<Record<string, Ask>> = {
+const UNREADABLE: Readonly<Record<string, RequestSpec>> = {
   truncated: { rawBody: '{"model": "x", "messages": [{"role": "user", "cont' },
   empty: { rawBody: "" },
   "not-json": { rawBody: "model=x&messages=hello" },
@@ -155,8 +166,8 @@ const unreadableBody = defineCheck({
     "Bodies that are cut off, no JSON, no object, or of the wrong types should be refused with 4xx (which one is noted), not served, not answered with 5xx and not dropped: a 5xx makes callers retry what can never work.",
   across: { mode: MODES, case: Object.keys(UNREADABLE) },
   cost: { requests: 1 },
-  async probe(t) {
-    return { refused: await t.ask({ ...UNREADABLE[t.case], intent: "odd" }) };
+  async run(t) {
+    return { refused: await t.send({ ...UNREADABLE[t.case], intent: "odd" }) };
   },
   judge({ refused }, verdict) {
     verdict.should("CHAT-10", refused.status, callerError, { in: refused, at: "status", because: refused.summary });
@@ -164,7 +175,7 @@ const unreadableBody = defineCheck({
   },
 });
 
-const OPTIONAL: Readonly<Record<string, Ask>> = {
+const OPTIONAL: Readonly<Record<string, RequestSpec>> = {
   "array-content": { prompt: [], fields: { messages: [{ role: "user", content: [{ type: "text", text: "hello" }] }] } },
   "null-content-with-tool-calls": {
     fields: {
@@ -208,8 +219,8 @@ const optionalParameters = defineCheck({
   explains: "Whether these are accepted is not shown; it is noted, a 5xx with emphasis, and decides nothing.",
   across: { case: Object.keys(OPTIONAL) },
   cost: { requests: 1 },
-  async probe(t) {
-    return { answer: await t.ask({ ...OPTIONAL[t.case], intent: "odd" }) };
+  async run(t) {
+    return { answer: await t.send({ ...OPTIONAL[t.case], intent: "odd" }) };
   },
   judge({ answer }, verdict) {
     verdict.observe("CHAT-9", answer.summary, {

@@ -1,10 +1,10 @@
 import {
   type Answer,
-  type Ask,
   type Check,
   callerError,
   defineCheck,
-  type Probe,
+  type RequestSpec,
+  type Session,
   serverError,
   success,
   that,
@@ -34,7 +34,7 @@ const BUSY: readonly string[] = ["rate_limit_exceeded", "concurrency_limit_excee
 const AT_ONCE = 6;
 
 /** Ways to ask that leave no other reason for a denial. */
-const WAYS: Readonly<Record<string, Ask>> = {
+const WAYS: Readonly<Record<string, RequestSpec>> = {
   "in-chunks": { form: "in-chunks" },
   "with-spaces": { form: "with-spaces" },
   conversation: { prompt: inTurns(LONG_TEXT) },
@@ -42,7 +42,7 @@ const WAYS: Readonly<Record<string, Ask>> = {
 };
 
 /** What would be denied for a reason of its own, too: which one wins is open. */
-const TWICE_WRONG: Readonly<Record<string, Ask>> = {
+const TWICE_WRONG: Readonly<Record<string, RequestSpec>> = {
   "unknown-model": { model: "unknown" },
   "bad-body": { rawBody: '{"messages": [' },
 };
@@ -52,7 +52,7 @@ const NO_LIST = { missing: "MODELS-5", unknown: "MODELS-5", revoked: "AUTH-4" } 
 type Listless = keyof typeof NO_LIST;
 
 /** Ways to ask for the list that change nothing about who asks. */
-const LIST_WAYS: readonly Ask[] = [
+const LIST_WAYS: readonly RequestSpec[] = [
   { query: "?limit=1" },
   { headers: [["Accept", "text/html"]] },
   { headers: [["Accept-Encoding", "gzip, br"]] },
@@ -67,14 +67,14 @@ const noListAnyhow = defineCheck({
     "The list is asked for without a key, with an unknown and with a revoked one: with a query, for a client that accepts web pages or compression, on a new connection, and several times at the same moment. It may not be given once.",
   across: { case: Object.keys(NO_LIST) },
   cost: { requests: LIST_WAYS.length + AT_ONCE + 1 },
-  async probe(t) {
+  async run(t) {
     const who = credentialsOf(t, t.case as Caller);
     if (who === null) return null;
-    const ask: Ask = { ...who, endpoint: "models", intent: "denied", patient: false };
-    const plain = await t.ask(ask);
+    const request: RequestSpec = { ...who, endpoint: "models", intent: "denied", repeats: false };
+    const plain = await t.send(request);
     const single: Answer[] = [];
-    for (const way of LIST_WAYS) single.push(await t.ask({ ...ask, ...way }));
-    const together = await Promise.all(Array.from({ length: AT_ONCE }, () => t.begin(ask).done));
+    for (const way of LIST_WAYS) single.push(await t.send({ ...request, ...way }));
+    const together = await Promise.all(Array.from({ length: AT_ONCE }, () => t.start(request).done));
     return { plain, answers: [...single, ...together] };
   },
   judge(recording, verdict, { case: caller }) {
@@ -106,16 +106,16 @@ const deniedAnyhow = defineCheck({
     "Requests without a key, with an unknown and a revoked one, and with keys that may not spend: in chunks, with white space, as a conversation, for a client that accepts event streams, several at the same moment, after Expect: 100-continue, with an unknown model, and with a body that cannot be read. None may be served; where nothing else is wrong with them, status and reason are those of the row; and none is a server error.",
   across: { case: Object.keys(CALLERS) },
   cost: { requests: 20 },
-  async probe(t) {
+  async run(t) {
     const caller = t.case as Caller;
     const who = credentialsOf(t, caller);
     if (who === null) return null;
-    const ask: Ask = { ...who, intent: "denied", patient: false };
-    const both = async (way: Ask) => {
+    const request: RequestSpec = { ...who, intent: "denied", repeats: false };
+    const both = async (way: RequestSpec) => {
       const answers: Answer[] = [];
       for (const endpoint of DIALECTS) {
         // A stream may be refused on /messages before anything else is looked at.
-        if (endpoint === "chat" || way.mode !== "stream") answers.push(await t.ask({ ...ask, ...way, endpoint }));
+        if (endpoint === "chat" || way.mode !== "stream") answers.push(await t.send({ ...request, ...way, endpoint }));
       }
       return answers;
     };
@@ -123,7 +123,7 @@ const deniedAnyhow = defineCheck({
     for (const way of Object.values(WAYS)) single.push(...(await both(way)));
     const dialectOf = (index: number): Dialect => (index % 2 === 0 ? "chat" : "messages");
     const together = await Promise.all(
-      Array.from({ length: AT_ONCE }, (_, index) => t.begin({ ...ask, endpoint: dialectOf(index) }).done),
+      Array.from({ length: AT_ONCE }, (_, index) => t.start({ ...request, endpoint: dialectOf(index) }).done),
     );
     const twice: Answer[] = [];
     for (const way of Object.values(TWICE_WRONG)) twice.push(...(await both(way)));
@@ -168,7 +168,7 @@ const deniedAnyhow = defineCheck({
 });
 
 /** @returns `null` where the target has no such key. */
-function credentialsOf(t: Probe, caller: Caller): Pick<Ask, "key" | "authorization"> | null {
+function credentialsOf(t: Session, caller: Caller): Pick<RequestSpec, "key" | "authorization"> | null {
   if (caller === "missing") return { key: null };
   if (caller === "unknown")
     return { authorization: `Bearer ${fabricatedKey(t.target.keys.valid.reveal(), () => t.random())}` };
@@ -188,13 +188,13 @@ const noSuchModel = defineCheck({
     "Ids that nobody has, without a provider and with one, with a tag and with a version, and beyond ASCII, in both dialects. Each must come back as 404 model_not_found, as the target's own unknown model does; the last may be refused as malformed.",
   across: { dialect: DIALECTS },
   cost: { requests: 6 },
-  async probe(t) {
-    const ask: Ask = { intent: "denied" };
+  async run(t) {
+    const request: RequestSpec = { intent: "denied" };
     const answers: Answer[] = [];
-    for (const id of NO_MODELS(t.nonce())) answers.push(await t.ask({ ...ask, model: { id } }));
+    for (const id of NO_MODELS(t.nonce())) answers.push(await t.send({ ...request, model: { id } }));
     return {
-      beyondAscii: await t.ask({ ...ask, model: { id: NO_ID(t.nonce()) } }),
-      plain: await t.ask({ ...ask, model: "unknown" }),
+      beyondAscii: await t.send({ ...request, model: { id: NO_ID(t.nonce()) } }),
+      plain: await t.send({ ...request, model: "unknown" }),
       answers,
       expected: expectedDenial(t, "model_not_found"),
     };

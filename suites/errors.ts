@@ -1,12 +1,12 @@
 import {
   type Answer,
-  type Ask,
   absent,
   type Check,
   defineCheck,
-  defineWatch,
+  defineInvariant,
   type Need,
   oneOf,
+  type RequestSpec,
   serverError,
   success,
   that,
@@ -16,8 +16,8 @@ import { member } from "../src/core/index.ts";
 import { DIALECTS, type Dialect, MODES, parseJson } from "../src/dialects/index.ts";
 import { DENIALS, type Reason } from "../src/requirements/index.ts";
 import { askPastRate } from "./shared/ask-past-rate.ts";
+import { assumeControl, sendControl } from "./shared/control-request.ts";
 import { expectedDenial } from "./shared/expected-denial.ts";
-import { assumeTwin, goodTwin } from "./shared/good-twin.ts";
 import { denialRows, judgeDenial } from "./shared/judge-denial.ts";
 import { inTurns, LONG_STORY, LONG_TEXT } from "./shared/texts.ts";
 
@@ -26,7 +26,7 @@ interface DenialCase {
   readonly reason: Reason;
   readonly title: string;
   /** The one thing that is wrong about the good request. */
-  readonly wrong: Ask;
+  readonly wrong: RequestSpec;
   readonly needs: readonly Need[];
   readonly advice: string;
 }
@@ -76,7 +76,7 @@ const CASES: readonly DenialCase[] = [
 ];
 
 /** Requests that are as good as the plainest one, and that a denial must not depend on. */
-const CIRCUMSTANCES: readonly ((dialect: Dialect) => Ask)[] = [
+const CIRCUMSTANCES: readonly ((dialect: Dialect) => RequestSpec)[] = [
   () => ({}),
   () => ({ freshConnection: true }),
   () => ({
@@ -95,26 +95,26 @@ const denialChecks = CASES.map((entry) =>
     needs: entry.needs,
     across: { dialect: DIALECTS, mode: MODES },
     cost: { requests: 6 },
-    async probe(t) {
-      const twin = await goodTwin(t);
+    async run(t) {
+      const control = await sendControl(t);
       const denied: Answer[] = [];
       for (const circumstance of CIRCUMSTANCES) {
         denied.push(
-          await t.ask({
+          await t.send({
             ...circumstance(t.dialect),
             ...entry.wrong,
             intent: "denied",
-            patient: entry.reason !== "budget_exhausted",
+            repeats: entry.reason !== "budget_exhausted",
           }),
         );
       }
       const { second } = t.target.keys;
       if (second !== undefined && !("key" in entry.wrong))
-        denied.push(await t.ask({ key: second, ...entry.wrong, intent: "denied" }));
-      return { twin, denied, expected: expectedDenial(t, entry.reason) };
+        denied.push(await t.send({ key: second, ...entry.wrong, intent: "denied" }));
+      return { control, denied, expected: expectedDenial(t, entry.reason) };
     },
-    judge({ twin, denied, expected }, verdict) {
-      assumeTwin(verdict, twin);
+    judge({ control, denied, expected }, verdict) {
+      assumeControl(verdict, control);
       for (const answer of denied) judgeDenial(verdict, answer, expected);
     },
   }),
@@ -133,16 +133,16 @@ const upstreamFailure = defineCheck({
   needs: ["model.upstreamError"],
   across: { dialect: DIALECTS, mode: MODES },
   cost: { requests: 4 },
-  async probe(t) {
-    const twin = await goodTwin(t);
+  async run(t) {
+    const control = await sendControl(t);
     const failed: Answer[] = [];
     for (let attempt = 0; attempt < 3; attempt++) {
       failed.push(await askPastRate(t, { model: "upstreamError", intent: "denied" }));
     }
-    return { twin, failed };
+    return { control, failed };
   },
-  judge({ twin, failed }, verdict) {
-    assumeTwin(verdict, twin);
+  judge({ control, failed }, verdict) {
+    assumeControl(verdict, control);
     for (const answer of failed) judgeUpstream(answer, verdict);
   },
 });
@@ -156,12 +156,15 @@ const cutReply = defineCheck({
   needs: ["model.cutStream"],
   across: { dialect: DIALECTS },
   cost: { requests: 4 },
-  async probe(t) {
-    const ask: Ask = { model: "cutStream", prompt: LONG_STORY, intent: "odd" };
-    const cut = await askPastRate(t, { ...ask, mode: "stream", bounds: { idleMs: 12_000 } });
+  async run(t) {
+    const request: RequestSpec = { model: "cutStream", prompt: LONG_STORY, intent: "odd" };
+    const cut = await askPastRate(t, { ...request, mode: "stream", bounds: { idleMs: 12_000 } });
     return {
       cut,
-      wholes: [await askPastRate(t, { ...ask, mode: "whole" }), await askPastRate(t, { ...ask, mode: "whole" })],
+      wholes: [
+        await askPastRate(t, { ...request, mode: "whole" }),
+        await askPastRate(t, { ...request, mode: "whole" }),
+      ],
     };
   },
   judge({ cut, wholes }, verdict) {
@@ -188,13 +191,13 @@ const upstreamTimeout = defineCheck({
   needs: ["model.upstreamTimeout"],
   across: { dialect: DIALECTS, mode: MODES },
   cost: { requests: 2, waitS: 2 },
-  async probe(t) {
-    const twin = await goodTwin(t);
+  async run(t) {
+    const control = await sendControl(t);
     const bounds = { deadlineMs: t.target.timeouts.answerMs, idleMs: t.target.timeouts.answerMs };
-    return { twin, failed: await askPastRate(t, { model: "upstreamTimeout", intent: "denied", bounds }) };
+    return { control, failed: await askPastRate(t, { model: "upstreamTimeout", intent: "denied", bounds }) };
   },
-  judge({ twin, failed }, verdict) {
-    assumeTwin(verdict, twin);
+  judge({ control, failed }, verdict) {
+    assumeControl(verdict, control);
     if (failed.exchange.ending.kind === "deadline" && failed.status === undefined) {
       verdict.should("ERR-5XX-1", failed.summary, serverError, {
         in: failed,
@@ -214,7 +217,7 @@ function judgeUpstream(answer: Answer, verdict: Verdict): void {
   verdict.observe("ERR-5XX-2", { status: answer.status, reason: answer.reason, envelope, type, code }, { in: answer });
 }
 
-const successIsAReply = defineWatch({
+const successIsAReply = defineInvariant({
   id: "errors.success-is-a-reply",
   title: "A 2xx holds a reply and no error",
   covers: ["ERR-200-1"],
@@ -247,7 +250,7 @@ function judgeSuccess(answer: Answer, verdict: Verdict): void {
   });
 }
 
-const everyDenialIsNamed = defineWatch({
+const everyDenialIsNamed = defineInvariant({
   id: "errors.denials-are-named",
   title: "Every 401, 402 and 429 of the run names a reason that belongs to its status",
   covers: ["ERR-HDR-1"],
@@ -285,10 +288,10 @@ const modelIsNotListed = defineCheck({
   explains:
     "The advice for model_not_found is to check the id against GET /models; an id that is listed and yet unknown leads callers in circles.",
   cost: { requests: 2 },
-  async probe(t) {
+  async run(t) {
     return {
-      list: await t.ask({ endpoint: "models" }),
-      denied: await t.ask({ model: "unknown", intent: "denied" }),
+      list: await t.send({ endpoint: "models" }),
+      denied: await t.send({ model: "unknown", intent: "denied" }),
       unknown: t.target.models.chat.unknown ?? "",
     };
   },

@@ -1,4 +1,4 @@
-import { type Check, withAnyKey } from "../src/checks/index.ts";
+import { type Check, onAnyAccount } from "../src/checks/index.ts";
 import { AUTH } from "./auth.ts";
 import { CHAT } from "./chat.ts";
 import { COMPAT } from "./compat/index.ts";
@@ -25,9 +25,9 @@ export const CHECKS: readonly Check[] = [
   ...SERVICE,
   ...AUTH,
   ...MODELS,
-  ...withAnyKey(CHAT),
-  ...withAnyKey(MESSAGES),
-  ...withAnyKey(STREAMING),
+  ...onAnyAccount(CHAT),
+  ...onAnyAccount(MESSAGES),
+  ...onAnyAccount(STREAMING),
   ...ERRORS,
   ...DENIED_ANYHOW,
   ...RATE_CHECKS,
@@ -40,6 +40,6 @@ export const CHECKS: readonly Check[] = [
   ...HINT_CHECKS,
   ...SPENDING,
   ...SECURITY,
-  ...withAnyKey(ROBUSTNESS),
-  ...withAnyKey(COMPAT),
+  ...onAnyAccount(ROBUSTNESS),
+  ...onAnyAccount(COMPAT),
 ];

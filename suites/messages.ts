@@ -1,22 +1,22 @@
 import {
   type Answer,
-  type Ask,
   atLeast,
   atMost,
   type Check,
   callerError,
   defineCheck,
   isTimedOut,
+  type RequestSpec,
   serverError,
   success,
   that,
 } from "../src/checks/index.ts";
 import { isObject } from "../src/core/index.ts";
 import { MODES } from "../src/dialects/index.ts";
+import { assumeControl, sendControl } from "./shared/control-request.ts";
 import { everyText } from "./shared/every-text.ts";
 import { everyUsage } from "./shared/every-usage.ts";
 import { everyWhole } from "./shared/every-whole.ts";
-import { assumeTwin, goodTwin } from "./shared/good-twin.ts";
 import { judgeWholeReply } from "./shared/judge-reply.ts";
 import { AMPLE_TOKENS, inTurns, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
 
@@ -29,8 +29,8 @@ const minimal = defineCheck({
   dialect: "messages",
   across: { case: ["plain", "fresh-connection", "three-turns", "slow-model"] },
   cost: { requests: 3 },
-  async probe(t) {
-    const ask: Ask = {
+  async run(t) {
+    const request: RequestSpec = {
       endpoint: "messages",
       freshConnection: t.case === "fresh-connection",
       ...(t.case === "three-turns"
@@ -40,8 +40,8 @@ const minimal = defineCheck({
         : {}),
     };
     if (t.case === "slow-model")
-      return { replies: (await t.hasModel("slow")) ? [await t.ask({ ...ask, model: "slow" })] : [] };
-    return { replies: [await t.ask(ask), await t.ask(ask), await t.ask(ask)] };
+      return { replies: (await t.hasModel("slow")) ? [await t.send({ ...request, model: "slow" })] : [] };
+    return { replies: [await t.send(request), await t.send(request), await t.send(request)] };
   },
   judge({ replies }, verdict, axes) {
     if (replies.length === 0) return verdict.notApplicable("the target has no slow model");
@@ -66,9 +66,9 @@ const anyText = defineCheck({
   explains: "Text beyond ASCII, quotes and control characters, long text: all must be served.",
   across: { case: Object.keys(TEXTS) },
   cost: { requests: 1 },
-  async probe(t) {
+  async run(t) {
     return {
-      reply: await t.ask({ endpoint: "messages", prompt: `${TEXTS[t.case]} ${t.nonce()}`, maxTokens: AMPLE_TOKENS }),
+      reply: await t.send({ endpoint: "messages", prompt: `${TEXTS[t.case]} ${t.nonce()}`, maxTokens: AMPLE_TOKENS }),
     };
   },
   judge({ reply }, verdict) {
@@ -84,20 +84,20 @@ const maxTokensIsMandatory = defineCheck({
     "max_tokens is mandatory: without it there must be no generated reply, whole or streamed, with a system text or without, and the refusal should be a 4xx. A silent default bills callers for lengths that they did not ask for.",
   across: { mode: MODES },
   cost: { requests: 4 },
-  async probe(t) {
-    const twin = await goodTwin(t, { endpoint: "messages" });
-    const ask: Ask = { endpoint: "messages", omit: ["max_tokens"], intent: "odd" };
+  async run(t) {
+    const control = await sendControl(t, { endpoint: "messages" });
+    const request: RequestSpec = { endpoint: "messages", omit: ["max_tokens"], intent: "odd" };
     return {
-      twin,
+      control,
       refused: [
-        await t.ask(ask),
-        await t.ask({ ...ask, freshConnection: true }),
-        await t.ask({ ...ask, fields: { system: "Answer briefly." } }),
+        await t.send(request),
+        await t.send({ ...request, freshConnection: true }),
+        await t.send({ ...request, fields: { system: "Answer briefly." } }),
       ],
     };
   },
-  judge({ twin, refused }, verdict) {
-    assumeTwin(verdict, twin);
+  judge({ control, refused }, verdict) {
+    assumeControl(verdict, control);
     for (const answer of refused) {
       const seen = { in: answer, at: "status", because: answer.summary };
       verdict.must(
@@ -128,15 +128,15 @@ const maxTokensIsAnInteger = defineCheck({
     "max_tokens is an integer. A text, a fraction, a negative number, zero, true and null should be 4xx rather than 5xx or a reply.",
   across: { mode: MODES, case: Object.keys(BAD_LIMITS) },
   cost: { requests: 2 },
-  async probe(t) {
-    const twin = await goodTwin(t, { endpoint: "messages" });
+  async run(t) {
+    const control = await sendControl(t, { endpoint: "messages" });
     return {
-      twin,
-      refused: await t.ask({ endpoint: "messages", fields: { max_tokens: BAD_LIMITS[t.case] }, intent: "odd" }),
+      control,
+      refused: await t.send({ endpoint: "messages", fields: { max_tokens: BAD_LIMITS[t.case] }, intent: "odd" }),
     };
   },
-  judge({ twin, refused }, verdict) {
-    assumeTwin(verdict, twin);
+  judge({ control, refused }, verdict) {
+    assumeControl(verdict, control);
     verdict.should("MSG-5", refused.status, callerError, { in: refused, at: "status", because: refused.summary });
   },
 });
@@ -153,23 +153,23 @@ const maxTokensBounds = defineCheck({
     "The same long-answer prompt with a large limit and with a limit of 8 tokens, also as the last turn of a conversation and with a system prompt. The short reply should be much shorter, and an output count in usage should not exceed the limit. Judged only when the unbounded reply is long.",
   across: { mode: MODES },
   cost: { requests: 6 },
-  async probe(t) {
+  async run(t) {
     const prompt = `Count from one to two hundred in words. ${Array.from({ length: 200 }, (_, i) => `number${i}`).join(" ")}`;
-    const ask: Ask = { endpoint: "messages", prompt };
-    const twin = await goodTwin(t, { ...ask, maxTokens: 2_000 });
+    const request: RequestSpec = { endpoint: "messages", prompt };
+    const control = await sendControl(t, { ...request, maxTokens: 2_000 });
     return {
-      twin,
+      control,
       short: [
-        await t.ask({ ...ask, maxTokens: SHORT_LIMIT }),
-        await t.ask({ ...ask, maxTokens: SHORT_LIMIT, freshConnection: true }),
-        await t.ask({ ...ask, maxTokens: SHORT_LIMIT, prompt: inTurns(prompt) }),
-        await t.ask({ ...ask, maxTokens: SHORT_LIMIT, system: SYSTEM }),
+        await t.send({ ...request, maxTokens: SHORT_LIMIT }),
+        await t.send({ ...request, maxTokens: SHORT_LIMIT, freshConnection: true }),
+        await t.send({ ...request, maxTokens: SHORT_LIMIT, prompt: inTurns(prompt) }),
+        await t.send({ ...request, maxTokens: SHORT_LIMIT, system: SYSTEM }),
       ],
     };
   },
-  judge({ twin, short }, verdict) {
-    assumeTwin(verdict, twin);
-    const long = twin.control.replyText?.length ?? 0;
+  judge({ control, short }, verdict) {
+    assumeControl(verdict, control);
+    const long = control.control.replyText?.length ?? 0;
     for (const answer of short) {
       verdict.assumeGood(answer, "the request with a small limit");
       const count = outputCount(answer);
@@ -212,39 +212,39 @@ const systemPrompt = defineCheck({
     "The same conversation with a top-level `system` string, with a short and with a long conversation, whole and streamed, must be served, also one of several lines; an empty one is no server error. A model that says the system text back in one turn should not lose it in a conversation, nor say that of an earlier request with the same prompt. Where input counts follow the length of the prompt, they should also grow with a long system prompt: otherwise it was dropped.",
   across: { mode: MODES },
   cost: { requests: 15 },
-  async probe(t) {
-    const ask: Ask = { endpoint: "messages" };
-    const twin = await goodTwin(t, ask);
+  async run(t) {
+    const request: RequestSpec = { endpoint: "messages" };
+    const control = await sendControl(t, request);
     const marker = t.nonce();
-    const marked: Ask = { ...ask, system: nameIs(marker) };
+    const marked: RequestSpec = { ...request, system: nameIs(marker) };
     const otherMarker = t.nonce();
-    const renamed: Ask = { ...ask, system: nameIs(otherMarker), prompt: "three" };
+    const renamed: RequestSpec = { ...request, system: nameIs(otherMarker), prompt: "three" };
     const turns = Array.from({ length: 21 }, (_, i) => ({
       role: i % 2 === 0 ? "user" : "assistant",
       content: `${i} ${LONG_TEXT.slice(0, 2_000)}`,
     }));
     return {
-      twin,
+      control,
       marker,
-      one: [await t.ask({ ...marked, prompt: "three" }), await t.ask({ ...marked, prompt: "three" })],
+      one: [await t.send({ ...marked, prompt: "three" }), await t.send({ ...marked, prompt: "three" })],
       otherMarker,
-      renamed: [await t.ask(renamed), await t.ask(renamed)],
+      renamed: [await t.send(renamed), await t.send(renamed)],
       several: [
-        await t.ask({ ...marked, prompt: inTurns("three") }),
-        await t.ask({ ...marked, prompt: inTurns("three") }),
+        await t.send({ ...marked, prompt: inTurns("three") }),
+        await t.send({ ...marked, prompt: inTurns("three") }),
       ],
-      lines: await t.ask({ ...ask, system: `${SYSTEM}\n\n- Be kind.\r\n\t- Be brief.\n` }),
-      empty: await t.ask({ ...ask, system: "", intent: "odd" }),
-      short: await t.ask({ ...ask, system: SYSTEM }),
-      long: await t.ask({ ...ask, system: SYSTEM, prompt: turns }),
-      plain: await t.ask({ ...ask, prompt: "hello" }),
-      longPrompt: await t.ask({ ...ask, prompt: `hello ${LONG_TEXT}` }),
-      longSystem: await t.ask({ ...ask, prompt: "hello", system: LONG_TEXT }),
+      lines: await t.send({ ...request, system: `${SYSTEM}\n\n- Be kind.\r\n\t- Be brief.\n` }),
+      empty: await t.send({ ...request, system: "", intent: "odd" }),
+      short: await t.send({ ...request, system: SYSTEM }),
+      long: await t.send({ ...request, system: SYSTEM, prompt: turns }),
+      plain: await t.send({ ...request, prompt: "hello" }),
+      longPrompt: await t.send({ ...request, prompt: `hello ${LONG_TEXT}` }),
+      longSystem: await t.send({ ...request, prompt: "hello", system: LONG_TEXT }),
     };
   },
   judge(recording, verdict) {
     const {
-      twin,
+      control,
       marker,
       otherMarker,
       one,
@@ -258,7 +258,7 @@ const systemPrompt = defineCheck({
       longPrompt,
       longSystem,
     } = recording;
-    assumeTwin(verdict, twin);
+    assumeControl(verdict, control);
     verdict.should("MSG-7", serverError.test(empty.status), false, { in: empty, at: "status", because: empty.summary });
     const says = (answer: Answer, name = marker) => answer.replyText?.includes(name) === true;
     if (one.every((answer) => says(answer))) {
@@ -314,7 +314,7 @@ const systemElsewhere = defineCheck({
   explains: "No other place is offered for the system prompt. Whether it is refused, ignored or applied is noted.",
   across: { case: ["system-item", "array-system"] },
   cost: { requests: 1 },
-  async probe(t) {
+  async run(t) {
     const fields =
       t.case === "system-item"
         ? {
@@ -324,7 +324,7 @@ const systemElsewhere = defineCheck({
             ],
           }
         : { system: [{ type: "text", text: SYSTEM }] };
-    return { answer: await t.ask({ endpoint: "messages", fields, intent: "odd" }) };
+    return { answer: await t.send({ endpoint: "messages", fields, intent: "odd" }) };
   },
   judge({ answer }, verdict) {
     verdict.observe("MSG-8", answer.summary, { in: answer });
@@ -338,12 +338,12 @@ const requiredFields = defineCheck({
   explains: "A body without one of them should be refused as the caller's error: 4xx and no reply.",
   across: { mode: MODES, case: ["model", "messages"] },
   cost: { requests: 2 },
-  async probe(t) {
-    const twin = await goodTwin(t, { endpoint: "messages" });
-    return { twin, refused: await t.ask({ endpoint: "messages", omit: [t.case], intent: "odd" }) };
+  async run(t) {
+    const control = await sendControl(t, { endpoint: "messages" });
+    return { control, refused: await t.send({ endpoint: "messages", omit: [t.case], intent: "odd" }) };
   },
-  judge({ twin, refused }, verdict) {
-    assumeTwin(verdict, twin);
+  judge({ control, refused }, verdict) {
+    assumeControl(verdict, control);
     verdict.should("MSG-9", refused.status, callerError, { in: refused, at: "status", because: refused.summary });
   },
 });

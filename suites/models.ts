@@ -1,12 +1,12 @@
 import {
   type Answer,
-  type Ask,
   anArray,
   anObject,
   type Check,
   defineCheck,
-  defineWatch,
-  type Probe,
+  defineInvariant,
+  type RequestSpec,
+  type Session,
   success,
   that,
   type Verdict,
@@ -59,12 +59,12 @@ const listShape = defineCheck({
   explains:
     "Fetches the list on several connections and with every good key. `data` must be an array whose entries each have a non-empty string `id`; further fields, order and duplicates are noted.",
   cost: { requests: 6 },
-  async probe(t) {
+  async run(t) {
     const lists: Answer[] = [];
     for (const freshConnection of [false, true, true, false])
-      lists.push(await t.ask({ endpoint: "models", freshConnection }));
+      lists.push(await t.send({ endpoint: "models", freshConnection }));
     for (const key of [t.target.keys.second, t.target.keys.other])
-      if (key !== undefined) lists.push(await t.ask({ endpoint: "models", key }));
+      if (key !== undefined) lists.push(await t.send({ endpoint: "models", key }));
     return { lists };
   },
   judge({ lists }, verdict) {
@@ -95,25 +95,25 @@ type Tried = { readonly id: string; readonly chat: Answer; readonly messages: An
 
 const isUnknown = ({ chat, messages }: Tried): boolean => chat.status === 404 && messages?.status === 404;
 
-async function tryId(t: Probe, key: Ask["key"], id: string): Promise<Tried> {
-  const ask: Ask = {
+async function tryId(t: Session, key: RequestSpec["key"], id: string): Promise<Tried> {
+  const request: RequestSpec = {
     model: { id },
     intent: "either",
-    patient: false,
+    repeats: false,
     bounds: { deadlineMs: DENIAL_MS },
     ...(key === undefined ? {} : { key }),
   };
-  const chat = await t.ask({ ...ask, endpoint: "chat" });
-  const messages = chat.status === 404 ? await t.ask({ ...ask, endpoint: "messages" }) : null;
+  const chat = await t.send({ ...request, endpoint: "chat" });
+  const messages = chat.status === 404 ? await t.send({ ...request, endpoint: "messages" }) : null;
   return { id, chat, messages };
 }
 
 /** Asks for ids of a key's list; for those that are unknown once more, if the list still has them. */
-async function tryIds(t: Probe, key: Ask["key"], ids: readonly string[]) {
+async function tryIds(t: Session, key: RequestSpec["key"], ids: readonly string[]) {
   const tried = await Promise.all(ids.map((id) => tryId(t, key, id)));
   const doubtful = tried.filter(isUnknown);
   if (doubtful.length === 0) return { tried, retried: [] };
-  const again = idsOf(await t.ask({ endpoint: "models", ...(key === undefined ? {} : { key }) }));
+  const again = idsOf(await t.send({ endpoint: "models", ...(key === undefined ? {} : { key }) }));
   const still = doubtful.filter(({ id }) => again.includes(id));
   return { tried, retried: await Promise.all(still.map(({ id }) => tryId(t, key, id))) };
 }
@@ -125,8 +125,8 @@ const listedIdsWork = defineCheck({
   explains:
     "Takes ids verbatim from the list and asks for a reply; of the lists that other good keys are given, the ids that the first list lacks, with those keys. A listed id that is answered with 404 model_not_found, twice and with the list fetched again in between, is a warning, as is a configured model that the list lacks, or that is served to another key whose list lacks it. Other failures of a model are its own affair.",
   cost: { requests: SAMPLE + 8 },
-  async probe(t) {
-    const list = await t.ask({ endpoint: "models" });
+  async run(t) {
+    const list = await t.send({ endpoint: "models" });
     const configured = [t.target.models.chat.plain, t.target.models.messages.plain].filter((id) => id !== undefined);
     const ids = idsOf(list);
     const sample = [...ids.filter((id) => configured.includes(id)), ...spread(ids, SAMPLE)];
@@ -135,12 +135,12 @@ const listedIdsWork = defineCheck({
     const tried = [await tryIds(t, undefined, [...new Set(sample)].slice(0, SAMPLE))];
     for (const key of [t.target.keys.second, t.target.keys.other]) {
       if (key === undefined) continue;
-      const own = idsOf(await t.ask({ endpoint: "models", key }));
+      const own = idsOf(await t.send({ endpoint: "models", key }));
       const added = own.filter((id) => !ids.includes(id));
       tried.push(await tryIds(t, key, spread(added, OWN_SAMPLE)));
       const left = configured.filter((id) => own.length > 0 && ids.includes(id) && !own.includes(id));
       for (const id of new Set(left))
-        unlisted.push(await t.ask({ endpoint: "chat", model: { id }, key, intent: "either" }));
+        unlisted.push(await t.send({ endpoint: "chat", model: { id }, key, intent: "either" }));
     }
     return {
       list,
@@ -195,10 +195,10 @@ const listIsSteady = defineCheck({
   explains:
     "The list is live, so it may change; it should not flicker. Fetches it over several connections: an id that comes and goes within one run is a warning.",
   cost: { requests: 8 },
-  async probe(t) {
+  async run(t) {
     const lists: Answer[] = [];
     for (let fetched = 0; fetched < 8; fetched++)
-      lists.push(await t.ask({ endpoint: "models", freshConnection: fetched % 2 === 1 }));
+      lists.push(await t.send({ endpoint: "models", freshConnection: fetched % 2 === 1 }));
     return { lists };
   },
   judge({ lists }, verdict) {
@@ -207,7 +207,7 @@ const listIsSteady = defineCheck({
   },
 });
 
-const allListsAgree = defineWatch({
+const allListsAgree = defineInvariant({
   id: "models.steady-throughout",
   title: "The lists of a run agree",
   covers: ["MODELS-4"],
@@ -225,7 +225,7 @@ const allListsAgree = defineWatch({
   },
 });
 
-const everyListIsOne = defineWatch({
+const everyListIsOne = defineInvariant({
   id: "models.every-list",
   title: "Every list of a run has an array of entries with ids",
   covers: ["MODELS-1", "MODELS-2"],

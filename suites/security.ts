@@ -1,6 +1,6 @@
-import { type Check, defineWatch } from "../src/checks/index.ts";
+import { type Check, defineInvariant } from "../src/checks/index.ts";
 
-const noKeyInAnswers = defineWatch({
+const noKeyInAnswers = defineInvariant({
   id: "security.no-key-in-answers",
   title: "No answer repeats a key",
   covers: ["SEC-3"],

@@ -1,7 +1,15 @@
-import { type Answer, type Ask, type Check, defineCheck, filledString, success, that } from "../src/checks/index.ts";
+import {
+  type Answer,
+  type Check,
+  defineCheck,
+  filledString,
+  type RequestSpec,
+  success,
+  that,
+} from "../src/checks/index.ts";
 import { DIALECTS, type Endpoint, MODES } from "../src/dialects/index.ts";
 import { isServed } from "./limits/burst.ts";
-import { assumeTwin, goodTwin } from "./shared/good-twin.ts";
+import { assumeControl, sendControl } from "./shared/control-request.ts";
 
 const ENDPOINTS = ["models", "chat", "messages"] as const;
 
@@ -13,9 +21,9 @@ const endpointsExist = defineCheck({
     "The base address ends in /v1 and everything is relative to it. A plain 404 or 405 for one of the three paths means that it is missing there, or that the base address in the target file is wrong.",
   across: { case: ENDPOINTS },
   cost: { requests: 1 },
-  async probe(t) {
+  async run(t) {
     const endpoint: Endpoint = ENDPOINTS.find((name) => name === t.case) ?? "models";
-    return { answer: await t.ask({ endpoint }) };
+    return { answer: await t.send({ endpoint }) };
   },
   judge({ answer }, verdict) {
     if (answer.status === undefined) return verdict.inconclusive(answer.summary);
@@ -36,18 +44,18 @@ const generatesReplies = defineCheck({
     "The plainest request of each dialect, whole and streamed, several times. A reply must have text. On /messages streaming is not documented: a refusal there is noted.",
   across: { dialect: DIALECTS, mode: MODES },
   cost: { requests: 5 },
-  async probe(t) {
-    const twin = await goodTwin(t);
+  async run(t) {
+    const control = await sendControl(t);
     const more: Answer[] = [];
-    for (let count = 0; count < 4; count++) more.push(await t.ask({ freshConnection: count === 0 }));
-    return { twin, more };
+    for (let count = 0; count < 4; count++) more.push(await t.send({ freshConnection: count === 0 }));
+    return { control, more };
   },
-  judge({ twin, more }, verdict, { dialect, mode }) {
+  judge({ control, more }, verdict, { dialect, mode }) {
     if (dialect === "messages" && mode === "stream") {
-      verdict.observe("MSG-14", twin.control.summary, { in: twin.control });
-      assumeTwin(verdict, twin);
+      verdict.observe("MSG-14", control.control.summary, { in: control.control });
+      assumeControl(verdict, control);
     }
-    for (const answer of [twin.control, ...more]) {
+    for (const answer of [control.control, ...more]) {
       const seen = { in: answer, because: answer.summary };
       if (!verdict.must("BASE-3", answer.status, success, { ...seen, at: "status" })) continue;
       if (mode === "whole") verdict.must("BASE-2", answer.admitted, true, seen);
@@ -60,7 +68,7 @@ const generatesReplies = defineCheck({
   },
 });
 
-const UNKNOWN_PATHS: Readonly<Record<string, Ask>> = {
+const UNKNOWN_PATHS: Readonly<Record<string, RequestSpec>> = {
   get: { endpoint: "models", path: "/gauntlet/no-such-path" },
   post: { path: "/gauntlet/no-such-path" },
   "post-below-chat": { path: "/chat/completions/no-such-path" },
@@ -74,8 +82,8 @@ const unknownPath = defineCheck({
     "An invented path should be a 404 that is not labelled model_not_found: the caller has to check the address, not the model.",
   across: { case: Object.keys(UNKNOWN_PATHS) },
   cost: { requests: 1 },
-  async probe(t) {
-    return { answer: await t.ask({ ...UNKNOWN_PATHS[t.case], intent: "odd" }) };
+  async run(t) {
+    return { answer: await t.send({ ...UNKNOWN_PATHS[t.case], intent: "odd" }) };
   },
   judge({ answer }, verdict) {
     verdict.should("BASE-4", answer.status, 404, { in: answer, at: "status", because: answer.summary });
@@ -87,7 +95,7 @@ const unknownPath = defineCheck({
   },
 });
 
-const OUTSIDE: Readonly<Record<string, Ask>> = {
+const OUTSIDE: Readonly<Record<string, RequestSpec>> = {
   "get-on-chat": { endpoint: "chat", method: "GET" },
   "post-on-models": { endpoint: "chat", path: "/models" },
   "delete-on-messages": { endpoint: "messages", method: "DELETE" },
@@ -105,8 +113,8 @@ const outsideTheDocument = defineCheck({
   explains: "What is not in the document is noted and decides nothing.",
   across: { case: Object.keys(OUTSIDE) },
   cost: { requests: 1 },
-  async probe(t) {
-    return { answer: await t.ask({ ...OUTSIDE[t.case], intent: "odd" }) };
+  async run(t) {
+    return { answer: await t.send({ ...OUTSIDE[t.case], intent: "odd" }) };
   },
   judge({ answer }, verdict) {
     verdict.observe("BASE-5", answer.summary, { in: answer });
@@ -120,14 +128,14 @@ const versionHeader = defineCheck({
   explains:
     "With the header of the target file the request must be served, and so must a stream that is served without it. Without it, and with a future date, what happens is noted: whether it is mandatory is not shown.",
   cost: { requests: 5 },
-  async probe(t) {
+  async run(t) {
     const { version } = t.target.headers;
     return {
-      dated: await t.ask({ endpoint: "messages" }),
-      datedStream: await t.ask({ endpoint: "messages", stream: true }),
-      bareStream: await t.ask({ endpoint: "messages", stream: true, without: [version], intent: "odd" }),
-      without: await t.ask({ endpoint: "messages", without: [version], intent: "odd" }),
-      future: await t.ask({ endpoint: "messages", headers: [[version, "2199-01-01"]], intent: "odd" }),
+      dated: await t.send({ endpoint: "messages" }),
+      datedStream: await t.send({ endpoint: "messages", stream: true }),
+      bareStream: await t.send({ endpoint: "messages", stream: true, without: [version], intent: "odd" }),
+      without: await t.send({ endpoint: "messages", without: [version], intent: "odd" }),
+      future: await t.send({ endpoint: "messages", headers: [[version, "2199-01-01"]], intent: "odd" }),
     };
   },
   judge({ dated, datedStream, bareStream, without, future }, verdict) {
@@ -152,7 +160,7 @@ const toolsDependOnModel = defineCheck({
   needs: ["model.tools"],
   across: { dialect: DIALECTS },
   cost: { requests: 1 },
-  async probe(t) {
+  async run(t) {
     const tools =
       t.dialect === "chat"
         ? [
@@ -163,7 +171,7 @@ const toolsDependOnModel = defineCheck({
           ]
         : [{ name: "get_weather", description: "Weather of a city", input_schema: PARAMETERS }];
     return {
-      answer: await t.ask({
+      answer: await t.send({
         model: "tools",
         prompt: "What is the weather in Paris?",
         fields: { tools },

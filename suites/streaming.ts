@@ -1,17 +1,17 @@
 import {
   type Answer,
-  type Ask,
   atMost,
   type Check,
   defineCheck,
-  defineWatch,
+  defineInvariant,
   isTimedOut,
+  type RequestSpec,
   type Verdict,
 } from "../src/checks/index.ts";
 import { DIALECTS } from "../src/dialects/index.ts";
 import { arrivalOf } from "./shared/arrival.ts";
 import { askPastRate } from "./shared/ask-past-rate.ts";
-import { assumeTwin } from "./shared/good-twin.ts";
+import { assumeControl } from "./shared/control-request.ts";
 import {
   AMPLE_TOKENS,
   LONG_STORY,
@@ -34,35 +34,42 @@ const ends = defineCheck({
     "After the last output the body should end soon, without hanging and without an abnormal close, also for a client that says `Connection: close`. Framing, markers and content type are noted: none of them is shown.",
   across: { dialect: DIALECTS, case: ["short", "long", "slow"] },
   cost: { requests: 6, waitS: 3 },
-  async probe(t) {
+  async run(t) {
     const long = t.case === "long" && (await t.hasModel("stream"));
     const slow = t.case === "slow" && (await t.hasModel("slow"));
-    const ask: Ask = {
+    const request: RequestSpec = {
       mode: "stream",
       // A slow model may be silent for as long as the target allows.
       ...(t.case === "slow" ? {} : { bounds: { idleMs: 12_000 } }),
       ...(long ? { model: "stream" } : slow ? { model: "slow" } : {}),
     };
-    const control = await t.ask(ask);
-    const whole = t.dialect === "messages" && !control.admitted ? await t.ask({ ...ask, mode: "whole" }) : null;
-    const leaving: Ask = { ...ask, freshConnection: true, headers: [["Connection", "close"]] };
-    const more = t.case !== "short" ? [] : await Promise.all([ask, ask, ask, ask, leaving].map((one) => t.ask(one)));
-    return { twin: { control, whole }, more };
+    const control = await t.send(request);
+    const whole = t.dialect === "messages" && !control.admitted ? await t.send({ ...request, mode: "whole" }) : null;
+    const leaving: RequestSpec = { ...request, freshConnection: true, headers: [["Connection", "close"]] };
+    const more =
+      t.case !== "short"
+        ? []
+        : await Promise.all([request, request, request, request, leaving].map((one) => t.send(one)));
+    return { control: { control, whole }, more };
   },
-  judge({ twin, more }, verdict, axes) {
-    const { status = 0 } = twin.control;
-    if (axes.case === "slow" && isTimedOut(twin.control.exchange))
+  judge({ control, more }, verdict, axes) {
+    const { status = 0 } = control.control;
+    if (axes.case === "slow" && isTimedOut(control.control.exchange))
       return verdict.inconclusive("the slow model is slower than the target's time-outs");
-    if (twin.whole !== null && status >= 400) assumeTwin(verdict, twin);
-    for (const answer of [twin.control, ...more]) {
+    if (control.whole !== null && status >= 400) assumeControl(verdict, control);
+    for (const answer of [control.control, ...more]) {
       if (answer.status === undefined || answer.status >= 300) verdict.assumeGood(answer, "a plain stream");
       judgeEnd(answer, verdict);
     }
-    const { framing, endMarkers, comments, events } = twin.control.stream;
-    const type = twin.control.header("content-type");
-    const row = twin.control.asked.endpoint === "messages" ? "MSG-14" : "STREAM-5";
+    const { framing, endMarkers, comments, events } = control.control.stream;
+    const type = control.control.header("content-type");
+    const row = control.control.asked.endpoint === "messages" ? "MSG-14" : "STREAM-5";
     const names = [...new Set(events.map(({ name }) => name).filter((name) => name !== undefined))];
-    verdict.observe(row, { framing, type, endMarkers, comments, events: events.length, names }, { in: twin.control });
+    verdict.observe(
+      row,
+      { framing, type, endMarkers, comments, events: events.length, names },
+      { in: control.control },
+    );
   },
 });
 
@@ -96,14 +103,14 @@ const textIsIntact = defineCheck({
   needs: ["model.echo"],
   across: { dialect: DIALECTS, case: Object.keys(TEXTS) },
   cost: { requests: 7 },
-  async probe(t) {
-    const ask: Ask = { model: "echo", prompt: TEXTS[t.case] ?? "", maxTokens: AMPLE_TOKENS };
-    const chat: Ask = { ...ask };
+  async run(t) {
+    const request: RequestSpec = { model: "echo", prompt: TEXTS[t.case] ?? "", maxTokens: AMPLE_TOKENS };
+    const chat: RequestSpec = { ...request };
     const own = t.dialect === "chat" ? withoutLimit(chat) : chat;
-    const whole = await t.ask({ ...own, mode: "whole" });
+    const whole = await t.send({ ...own, mode: "whole" });
     const streams: Answer[] = [];
     for (let run = 0; run < 3; run++)
-      streams.push(...(await Promise.all([1, 2].map(() => t.ask({ ...own, mode: "stream" })))));
+      streams.push(...(await Promise.all([1, 2].map(() => t.send({ ...own, mode: "stream" })))));
     return { whole, streams };
   },
   judge({ whole, streams }, verdict) {
@@ -112,8 +119,8 @@ const textIsIntact = defineCheck({
   },
 });
 
-function withoutLimit({ maxTokens: _, ...ask }: Ask): Ask {
-  return ask;
+function withoutLimit({ maxTokens: _, ...request }: RequestSpec): RequestSpec {
+  return request;
 }
 
 function judgeSameText(whole: Answer, streams: readonly Answer[], verdict: Verdict): void {
@@ -154,16 +161,16 @@ const longTextIsIntact = defineCheck({
   needs: ["model.stream"],
   across: { dialect: DIALECTS },
   cost: { requests: 5, waitS: 3 },
-  async probe(t) {
-    const ask: Ask = {
+  async run(t) {
+    const request: RequestSpec = {
       model: "stream",
       prompt: LONG_STORY,
       ...(t.dialect === "messages" ? { maxTokens: AMPLE_TOKENS } : {}),
     };
     const [first, second, ...streams] = await Promise.all([
-      t.ask({ ...ask, mode: "whole" }),
-      t.ask({ ...ask, mode: "whole" }),
-      ...[1, 2, 3].map(() => t.ask({ ...ask, mode: "stream" as const })),
+      t.send({ ...request, mode: "whole" }),
+      t.send({ ...request, mode: "whole" }),
+      ...[1, 2, 3].map(() => t.send({ ...request, mode: "stream" as const })),
     ]);
     return { first, second, streams };
   },
@@ -186,7 +193,7 @@ const cutStream = defineCheck({
   needs: ["model.cutStream"],
   across: { dialect: DIALECTS },
   cost: { requests: 2 },
-  async probe(t) {
+  async run(t) {
     return {
       answer: await askPastRate(t, {
         model: "cutStream",
@@ -227,7 +234,7 @@ function restarts(pieces: readonly string[]): boolean {
   return opening.length >= 24 && text.indexOf(opening, opening.length) !== -1;
 }
 
-const goodStreamsAreWhole = defineWatch({
+const goodStreamsAreWhole = defineInvariant({
   id: "streaming.always-whole",
   title: "No good stream of the run breaks off",
   covers: ["STREAM-3", "STREAM-4"],

@@ -1,5 +1,5 @@
 // A suite of one's own: what this team's gateway promises beyond the specification.
-import { defineCheck, defineWatch } from "gateway-gauntlet";
+import { defineCheck, defineInvariant } from "gateway-gauntlet";
 
 const temperatureIsTaken = defineCheck({
   id: "acme.temperature",
@@ -9,8 +9,8 @@ const temperatureIsTaken = defineCheck({
   across: { dialect: ["chat", "messages"] },
   cost: { requests: 2 },
   // Sends and records. Nothing is decided here.
-  async probe(t) {
-    return { plain: await t.ask(), warm: await t.ask({ fields: { temperature: 0.2 } }) };
+  async run(t) {
+    return { plain: await t.send(), warm: await t.send({ fields: { temperature: 0.2 } }) };
   },
   // Decides, from the recording alone: `gauntlet rejudge` calls it again without traffic.
   judge({ plain, warm }, verdict, { dialect }) {
@@ -19,7 +19,7 @@ const temperatureIsTaken = defineCheck({
   },
 });
 
-const answersNameTheRegion = defineWatch({
+const answersNameTheRegion = defineInvariant({
   id: "acme.region",
   title: "Which region answered is noted",
   covers: ["HIST-2"],

@@ -8,7 +8,7 @@ export default defineConfig({
       "test/checks/verdict.test.ts",
       "test/checks/contract.test.ts",
       "test/checks/expectation.test.ts",
-      "test/checks/good-twin.test.ts",
+      "test/checks/good-control.test.ts",
     ],
     testTimeout: 60_000,
   },

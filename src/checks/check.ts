@@ -5,8 +5,9 @@ import type { Target } from "../target/index.ts";
 import type { Answer } from "./answer.ts";
 import type { Axes } from "./axes.ts";
 import type { Need } from "./need.ts";
-import type { Probe } from "./probe.ts";
 import type { Recordable } from "./recording.ts";
+import type { Schedule } from "./schedule.ts";
+import type { Session } from "./session.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** What an instance will send, for `--dry-run` and budgets. */
@@ -37,56 +38,46 @@ export interface CheckSpec<P extends Recordable> extends Declaration {
   };
   /** Dialect of a check that is not laid across both; default chat. */
   readonly dialect?: Dialect;
-  /** Instances that share a lock run one after the other. */
-  readonly lock?: string | ((target: Target) => string);
-  /**
-   * Nothing else of the run is under way meanwhile, because it uses up what the others need, or measures time. Such
-   * checks come after the others, before them, or at the very end.
-   */
-  readonly alone?: boolean | "first" | "last" | ((target: Target) => boolean);
-  /** Runs beside all others and ends with them: it watches the gateway while they work. */
-  readonly beside?: boolean;
-  /** Any funded key shows it: the account with room for it is taken. Default: the account of `valid`. */
-  readonly anyKey?: boolean;
+  readonly schedule?: Schedule | ((target: Target) => Schedule);
   readonly cost: Cost;
   /** Sends and records; decides nothing. */
-  probe(t: Probe): Promise<P>;
+  run(t: Session): Promise<P>;
   /** Decides; a pure function of the recording. */
   judge(recording: P, verdict: Verdict, axes: Axes): void;
 }
 
-export interface WatchSpec extends Declaration {
+export interface InvariantSpec extends Declaration {
   /** Decides over the answers to everything that the run sent. Pure. */
   judge(answers: readonly Answer[], verdict: Verdict): void;
 }
 
 /** A check that sends requests of its own. */
-export interface ProbingCheck extends Omit<CheckSpec<Recordable>, "judge"> {
-  readonly kind: "probe";
+export interface SendingCheck extends Omit<CheckSpec<Recordable>, "judge"> {
+  readonly kind: "sending";
   readonly layer: Layer;
   judge(recording: Recordable, verdict: Verdict, axes: Axes): void;
 }
 
 /** A check that looks at the traffic of all others: what must hold of every answer. */
-export interface WatchingCheck extends WatchSpec {
-  readonly kind: "watch";
+export interface Invariant extends InvariantSpec {
+  readonly kind: "invariant";
   readonly layer: Layer;
 }
 
-export type Check = ProbingCheck | WatchingCheck;
+export type Check = SendingCheck | Invariant;
 
 /** Declares a check. The recording's type ties probe and judge together and is forgotten afterwards. */
-export function defineCheck<P extends Recordable>(spec: CheckSpec<P>): ProbingCheck {
+export function defineCheck<P extends Recordable>(spec: CheckSpec<P>): SendingCheck {
   return {
     ...spec,
-    kind: "probe",
+    kind: "sending",
     layer: layerOf(spec),
     judge: (recording, verdict, axes) => spec.judge(recording as P, verdict, axes),
   };
 }
 
-export function defineWatch(spec: WatchSpec): WatchingCheck {
-  return { ...spec, kind: "watch", layer: layerOf(spec) };
+export function defineInvariant(spec: InvariantSpec): Invariant {
+  return { ...spec, kind: "invariant", layer: layerOf(spec) };
 }
 
 /** A check belongs to the layer of its first row: specification before protocol before compat. */
@@ -97,9 +88,18 @@ function layerOf({ id, covers }: Declaration): Layer {
   return layer;
 }
 
+/** How a check shares a target's gateway with others. */
+export function scheduleOf({ schedule = {} }: Pick<SendingCheck, "schedule">, target: Target): Schedule {
+  return typeof schedule === "function" ? schedule(target) : schedule;
+}
+
 /** Lets checks use whichever funded account has room for them. */
-export function withAnyKey(checks: readonly Check[]): Check[] {
-  return checks.map((check) => (check.kind === "probe" ? { ...check, anyKey: true } : check));
+export function onAnyAccount(checks: readonly Check[]): Check[] {
+  return checks.map((check) =>
+    check.kind === "sending"
+      ? { ...check, schedule: (target) => ({ ...scheduleOf(check, target), account: "any" }) }
+      : check,
+  );
 }
 
 export function suiteOf(id: string): string {
@@ -116,12 +116,12 @@ export interface Instance {
 
 /** The dialect that an instance asks in where it says nothing else. */
 export function dialectOf({ check, axes }: Pick<Instance, "check" | "axes">): Dialect {
-  return axes.dialect ?? (check.kind === "probe" ? check.dialect : undefined) ?? "chat";
+  return axes.dialect ?? (check.kind === "sending" ? check.dialect : undefined) ?? "chat";
 }
 
 /** All instances of a check, in a stable order. */
 export function instancesOf(check: Check): Instance[] {
-  if (check.kind === "watch") return [{ id: check.id, check, axes: {} }];
+  if (check.kind === "invariant") return [{ id: check.id, check, axes: {} }];
   const { dialect, mode, case: cases } = check.across ?? {};
   let points: Axes[] = [{}];
   if (dialect !== undefined) points = points.flatMap((axes) => dialect.map((value) => ({ ...axes, dialect: value })));

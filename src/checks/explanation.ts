@@ -19,7 +19,7 @@ export interface Explanation {
 
 export function explanationOf(check: Check): Explanation {
   const rows = check.covers.map(ledgerRow);
-  const needs = check.kind === "probe" ? (check.needs ?? []) : [];
+  const needs = check.kind === "sending" ? (check.needs ?? []) : [];
   return {
     id: check.id,
     title: check.title,
@@ -39,7 +39,7 @@ function onFailure(check: Check, rows: readonly LedgerRow[]): string {
       ? "It observes only: nothing it sees counts against a gateway."
       : "It warns, and fails the run only where a policy says so.";
   const how =
-    check.kind === "watch"
+    check.kind === "invariant"
       ? "It looks at what the other checks sent, so run it together with them; the report names the exchange and prints it as a curl line."
       : `The report names the exchange and prints it as a curl line; \`gauntlet conform --only ${check.id}\` sends it again.`;
   return `${worth} ${how}`;

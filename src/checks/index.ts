@@ -1,35 +1,36 @@
 export { accountOfKey } from "./account-of-key.ts";
 export { Answer, type Asked, atPointer, type ReadingRules } from "./answer.ts";
-export type { Ask } from "./ask.ts";
 export type { Axes } from "./axes.ts";
 export { BODY_FORMS, type BodyForm } from "./body-form.ts";
 export {
   type Check,
   type CheckSpec,
   defineCheck,
-  defineWatch,
+  defineInvariant,
   type Instance,
   instancesOf,
+  onAnyAccount,
   suiteOf,
-  withAnyKey,
 } from "./check.ts";
 export { contractInWords, readAs } from "./contract.ts";
 export * from "./expectation.ts";
 export { type Explanation, explanationOf } from "./explanation.ts";
 export { resultOf } from "./judge.ts";
 export { leftoversOf } from "./leftovers.ts";
-export { type LimitedAccount, limitedFor } from "./limited-account.ts";
+export { type LimitedAccount, limitedFor, scheduleOn } from "./limited-account.ts";
 export type { Need } from "./need.ts";
 export { outputTokensOf } from "./output-tokens.ts";
-export { isTimedOut } from "./patience.ts";
 export { type Plan, planOf } from "./plan.ts";
-export type { Probe } from "./probe.ts";
 export { freeze, type Recordable, thaw } from "./recording.ts";
+export type { RequestSpec } from "./request-spec.ts";
 export { mergeRounds, mergeRuns } from "./rounds.ts";
 export { notRun, runChecks } from "./runner.ts";
+export type { Schedule } from "./schedule.ts";
 export { scoreBySet } from "./score-by-set.ts";
 export { type Selection, select } from "./select.ts";
+export type { Session } from "./session.ts";
 export { unblockLines } from "./states.ts";
+export { isTimedOut } from "./timeout-policy.ts";
 export { type Held, isStale, readingRules, Traffic } from "./traffic.ts";
 export type { Verdict } from "./verdict.ts";
 export { applyWaivers, type WaiverBreach } from "./waivers/apply-waivers.ts";

@@ -18,7 +18,7 @@ interface Judgement {
 export function judge(instance: Instance, recording: Recordable): Judgement {
   const verdict = new Verdict();
   try {
-    if (instance.check.kind === "watch") instance.check.judge(answersIn(recording), verdict);
+    if (instance.check.kind === "invariant") instance.check.judge(answersIn(recording), verdict);
     else instance.check.judge(recording, verdict, instance.axes);
   } catch (error) {
     if (error instanceof Undecided) {
@@ -68,7 +68,7 @@ export function resultOf(
     unblock: [...unblock],
     violated: [...new Set(findings.filter(({ outcome }) => outcome === "broken").map(({ row }) => row))],
     attestations: [...attestations],
-    exchanges: instance.check.kind === "watch" ? [] : [...new Set(answersIn(recording).map(({ id }) => id))],
+    exchanges: instance.check.kind === "invariant" ? [] : [...new Set(answersIn(recording).map(({ id }) => id))],
     durationMs,
   };
 }

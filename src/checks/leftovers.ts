@@ -16,7 +16,7 @@ export async function leftoversOf(traffic: Traffic, probed: readonly Instance[])
   if (target.source === "embedded") return [];
   const left: string[] = [];
   for (const need of ["key.cappable", "key.childSmall"] as const) {
-    const used = probed.some(({ check }) => check.kind === "probe" && check.needs?.includes(need));
+    const used = probed.some(({ check }) => check.kind === "sending" && check.needs?.includes(need));
     if (used && !supplies.made.includes(need)) left.push(`${need}: ${USED_UP[need]}`);
   }
   const { made, supplier } = supplies;

@@ -1,4 +1,5 @@
 import type { Account, Target } from "../target/index.ts";
+import type { Schedule } from "./schedule.ts";
 
 /** What a limit check wants to reach: the request rate, or the slots. */
 export type LimitKind = "rate" | "slots";
@@ -29,4 +30,9 @@ export function limitedFor(target: Target, kind: LimitKind): LimitedAccount | un
   const size = ({ limits }: LimitedAccount) => (kind === "rate" ? limits.rpm : limits.inFlight / limits.rpm);
   const smallest = (accounts: LimitedAccount[]) => accounts.filter(fits).sort((a, b) => size(a) - size(b))[0];
   return smallest(aside) ?? smallest(main);
+}
+
+/** How a check that reaches an account's limit is scheduled: on the account of all other checks nothing else may run. */
+export function scheduleOn(account: LimitedAccount | undefined): Schedule {
+  return { resource: `account ${account?.key.name ?? ""}`, order: account?.shared === true ? "exclusive" : "parallel" };
 }

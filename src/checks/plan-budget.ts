@@ -1,6 +1,6 @@
 import type { Target } from "../target/index.ts";
 import type { Axes } from "./axes.ts";
-import type { Instance, ProbingCheck } from "./check.ts";
+import { type Instance, type SendingCheck, scheduleOf } from "./check.ts";
 
 /** What is kept back of a budget: requests that nothing plans, such as repetitions. */
 const KEPT_BACK = 0.05;
@@ -56,7 +56,7 @@ function scenariosOf(instances: readonly Instance[], target: Target): Scenario[]
   const scenarios = new Map<string, Scenario>();
   for (const instance of instances) {
     const { check } = instance;
-    if (check.kind === "watch") continue;
+    if (check.kind === "invariant") continue;
     const requests = ownRequests(check, target, instance.axes);
     const name = scenarioOf(instance, check, target, requests);
     const known = scenarios.get(name);
@@ -66,11 +66,12 @@ function scenariosOf(instances: readonly Instance[], target: Target): Scenario[]
   return [...scenarios.values()];
 }
 
-/** Checks that share a lock and a cost judge one scenario. */
-function scenarioOf({ id }: Instance, { lock }: ProbingCheck, target: Target, requests: number): string {
-  return lock === undefined ? id : `${typeof lock === "function" ? lock(target) : lock} ${requests}`;
+/** Checks of one resource and one cost judge one scenario. */
+function scenarioOf({ id }: Instance, check: SendingCheck, target: Target, requests: number): string {
+  const { resource } = scheduleOf(check, target);
+  return resource === undefined ? id : `${resource} ${requests}`;
 }
 
-function ownRequests({ cost }: ProbingCheck, target: Target, axes: Axes): number {
+function ownRequests({ cost }: SendingCheck, target: Target, axes: Axes): number {
   return typeof cost.requests === "function" ? cost.requests(target, axes) : cost.requests;
 }

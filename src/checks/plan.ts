@@ -57,7 +57,7 @@ export function planOf(
     const own = instances.filter(({ check }) => suiteOf(check.id) === suite);
     const states = own.map((instance) => stateOf(instance, target, hooked));
     const runnable = own.filter((_, index) => states[index] === "runs");
-    const waits = runnable.map(({ check }) => (check.kind === "probe" ? (check.cost.waitS ?? 0) : 0));
+    const waits = runnable.map(({ check }) => (check.kind === "sending" ? (check.cost.waitS ?? 0) : 0));
     return {
       suite,
       checks: new Set(own.map(({ check }) => check.id)).size,
@@ -91,7 +91,7 @@ export function planOf(
 /** What an instance lacks, and nobody can make. */
 function missingOf(instance: Instance, target: Target, hooked: boolean) {
   const { check } = instance;
-  if (check.kind === "watch") return [];
+  if (check.kind === "invariant") return [];
   return (check.needs ?? []).flatMap((need) => {
     const supply = staticSupply(need, target, dialectOf(instance));
     return supply.ok || (hooked && supply.skipped === undefined && need.startsWith("key.")) ? [] : [supply];

@@ -1,16 +1,16 @@
 import { ConfigError, messageOf } from "../core/index.ts";
 import type { Attestation, CheckResult } from "../record/index.ts";
-import type { Target } from "../target/index.ts";
 import type { Answer } from "./answer.ts";
-import { dialectOf, type Instance, type ProbingCheck } from "./check.ts";
-import { RunGivenUp } from "./given-up.ts";
+import { dialectOf, type Instance, type SendingCheck, scheduleOf } from "./check.ts";
+import { CircuitOpen } from "./circuit-breaker.ts";
 import { resultOf, unjudged } from "./judge.ts";
 import { NotSupplied } from "./need.ts";
 import { stateOf } from "./plan.ts";
 import { planBudget } from "./plan-budget.ts";
-import { Probe, type ProbeOptions } from "./probe.ts";
 import { answersIn, type Recordable } from "./recording.ts";
 import { BudgetReached } from "./request-budget.ts";
+import type { Schedule } from "./schedule.ts";
+import { Session, type SessionOptions } from "./session.ts";
 import { unblockLines } from "./states.ts";
 import type { Traffic } from "./traffic.ts";
 
@@ -27,8 +27,8 @@ export interface RunnerOptions {
 }
 
 /**
- * Runs instances: those that must come first, one by one; then together where their locks allow; then those that must
- * be alone, and of these the last; then the watching checks over all the traffic. Returns a result for each, in the order given, also when the
+ * Runs instances: those that must come first, one by one; then together, but for those of one resource; then the
+ * exclusive ones; then the invariants over all the traffic. Returns a result for each, in the order given, also when the
  * run is interrupted.
  */
 export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> {
@@ -49,37 +49,33 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
     report(await resultFrom(instance, traffic, { onRecording, others, share }));
     if (share !== undefined) budget.release(share);
   };
-  const probing = instances.flatMap((instance) =>
-    instance.check.kind === "probe" && !plan.leftOut.has(instance.id) ? [{ instance, check: instance.check }] : [],
+  const scheduled = instances.flatMap((instance) =>
+    instance.check.kind === "sending" && !plan.leftOut.has(instance.id)
+      ? [{ instance, check: instance.check, schedule: scheduleOf(instance.check, target) }]
+      : [],
   );
   for (const instance of instances) {
     const what = plan.leftOut.get(instance.id);
     if (what !== undefined) report(outOfBudget(instance, what, plan.needed));
   }
-  const alone = ({ check }: Probing) =>
-    typeof check.alone === "function" ? check.alone(target) : check.alone === true;
-  const first = probing.filter(({ check }) => check.alone === "first");
-  // What waits for an account to be quiet comes behind what needs another silence, which is part of it.
-  const last = probing
-    .filter(({ check }) => check.alone === "last")
-    .sort((a, b) => (a.check.cost.waitS ?? 0) - (b.check.cost.waitS ?? 0));
-  const beside = probing.filter(({ check }) => check.beside === true);
-  const together = probing.filter(
-    (item) => !alone(item) && !first.includes(item) && !last.includes(item) && !beside.includes(item),
-  );
-  for (const { instance } of first) await runOne(instance);
+  const inOrder = (wanted: NonNullable<Schedule["order"]>) =>
+    scheduled.filter(({ schedule: { order = "parallel" } }) => order === wanted);
+  for (const { instance } of inOrder("exclusive-first")) await runOne(instance);
   const others = new AbortController();
-  const observers = Promise.all(beside.map(({ instance }) => runOne(instance, others.signal)));
+  const background = Promise.all(inOrder("background").map(({ instance }) => runOne(instance, others.signal)));
   try {
-    await pool(groups(together, target), parallel, async (group) => {
+    await pool(byResource(inOrder("parallel")), parallel, async (group) => {
       for (const { instance } of group) await runOne(instance);
     });
   } finally {
     others.abort();
-    await observers;
+    await background;
   }
-  for (const { instance } of [...probing.filter(alone), ...last]) await runOne(instance);
-  for (const instance of instances.filter(({ check }) => check.kind === "watch")) {
+  for (const { instance } of inOrder("exclusive")) await runOne(instance);
+  // What waits for an account to be quiet comes behind what needs another silence, which is part of it.
+  const last = inOrder("exclusive-last").sort((a, b) => waitOf(a) - waitOf(b));
+  for (const { instance } of last) await runOne(instance);
+  for (const instance of instances.filter(({ check }) => check.kind === "invariant")) {
     onStart?.(instance);
     const seen = traffic.signal.aborted ? traffic.answers.filter((answer) => !wasLeft(answer)) : [...traffic.answers];
     onRecording?.(instance, seen);
@@ -88,7 +84,7 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   return instances.map((instance) => results.get(instance.id) ?? notRun(instance));
 }
 
-interface ProbeRun extends Pick<ProbeOptions, "others" | "share"> {
+interface ProbeRun extends Pick<SessionOptions, "others" | "share"> {
   readonly onRecording: RunnerOptions["onRecording"];
 }
 
@@ -97,7 +93,7 @@ async function resultFrom(
   traffic: Traffic,
   { onRecording, others, share }: ProbeRun,
 ): Promise<CheckResult> {
-  const check = instance.check as ProbingCheck;
+  const check = instance.check as SendingCheck;
   const attestations: Attestation[] = [
     { state: "key.valid", by: traffic.target.source === "embedded" ? "embedded" : "asserted" },
   ];
@@ -118,10 +114,10 @@ async function resultFrom(
     return unjudged(instance, { status: "blocked", message: `not supplied: ${missing.join(", ")}`, unblock });
   }
   const startedUs = traffic.recorder.nowUs();
-  const key = check.anyKey === true ? traffic.nextKey() : undefined;
+  const key = scheduleOf(check, traffic.target).account === "any" ? traffic.nextKey() : undefined;
   try {
-    const recording = await check.probe(
-      new Probe(traffic, { ...instance.axes, dialect: dialectOf(instance) }, { key, others, share }),
+    const recording = await check.run(
+      new Session(traffic, { ...instance.axes, dialect: dialectOf(instance) }, { key, others, share }),
     );
     // What we left because the run ends says nothing about the gateway.
     if (traffic.signal.aborted && answersIn(recording).some(wasLeft)) return notRun(instance);
@@ -130,7 +126,7 @@ async function resultFrom(
   } catch (error) {
     // A broken hook is the operator's to mend: going on would report its states as missing.
     if (error instanceof ConfigError) throw error;
-    if (error instanceof BudgetReached || error instanceof RunGivenUp)
+    if (error instanceof BudgetReached || error instanceof CircuitOpen)
       return unjudged(instance, { status: "inconclusive", message: error.message });
     if (traffic.signal.aborted) return notRun(instance);
     if (error instanceof NotSupplied)
@@ -139,7 +135,7 @@ async function resultFrom(
         message: error.message,
         unblock: unblockLines(error.need, traffic.target, error.dialect),
       });
-    return unjudged(instance, { status: "harness-error", message: `the probe failed: ${messageOf(error)}` });
+    return unjudged(instance, { status: "harness-error", message: `the check failed to run: ${messageOf(error)}` });
   }
 }
 
@@ -147,26 +143,28 @@ function wasLeft({ exchange }: Answer): boolean {
   return exchange.ending.kind === "aborted";
 }
 
-interface Probing {
+interface Scheduled {
   readonly instance: Instance;
-  readonly check: ProbingCheck;
+  readonly check: SendingCheck;
+  readonly schedule: Schedule;
 }
 
+const waitOf = ({ check }: Scheduled): number => check.cost.waitS ?? 0;
+
 /**
- * Instances that share a lock, one group each; the others stand alone. The longest waits come first, so that a rate
+ * Instances of one resource, one group each; the others are groups of one. The longest waits come first, so that a rate
  * window of a minute covers everything else.
  */
-function groups(probing: readonly Probing[], target: Target): Probing[][] {
-  const byLock = new Map<string, Probing[]>();
-  for (const item of probing) {
-    const { lock: named = item.instance.id } = item.check;
-    const lock = typeof named === "function" ? named(target) : named;
-    const group = byLock.get(lock);
-    if (group === undefined) byLock.set(lock, [item]);
+function byResource(scheduled: readonly Scheduled[]): Scheduled[][] {
+  const groups = new Map<string, Scheduled[]>();
+  for (const item of scheduled) {
+    const { resource = item.instance.id } = item.schedule;
+    const group = groups.get(resource);
+    if (group === undefined) groups.set(resource, [item]);
     else group.push(item);
   }
-  const waitOf = (group: readonly Probing[]) => Math.max(...group.map(({ check }) => check.cost.waitS ?? 0));
-  return [...byLock.values()].sort((a, b) => waitOf(b) - waitOf(a));
+  const longest = (group: readonly Scheduled[]) => Math.max(...group.map(waitOf));
+  return [...groups.values()].sort((a, b) => longest(b) - longest(a));
 }
 
 function outOfBudget(instance: Instance, what: string, needed: number): CheckResult {

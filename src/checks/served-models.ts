@@ -1,10 +1,10 @@
 import { sleep } from "../core/index.ts";
 import { DIALECTS, type Dialect } from "../dialects/index.ts";
 import type { Answer } from "./answer.ts";
-import type { Ask } from "./ask.ts";
+import type { RequestSpec } from "./request-spec.ts";
 
 /** Sends a request of this run and reads its answer. */
-export type Send = (ask: Ask, dialect: Dialect) => Promise<Answer>;
+export type Send = (request: RequestSpec, dialect: Dialect) => Promise<Answer>;
 
 /** An unknown model is refused at once; what takes longer than this is at work on an answer, ms. */
 const REFUSAL_MS = 4_000;
@@ -66,9 +66,9 @@ export class ServedModels {
 
   /** Asked twice before it is believed: a gateway may lose a model now and then, and that is a defect. */
   async #refusalOf(id: string, dialect: Dialect): Promise<string | undefined> {
-    const first = await this.#ask({ id }, dialect);
+    const first = await this.#request({ id }, dialect);
     if (first === undefined || !(await this.#isLikeUnknown(first, dialect))) return undefined;
-    const second = await this.#ask({ id }, dialect);
+    const second = await this.#request({ id }, dialect);
     return second !== undefined && (await this.#isLikeUnknown(second, dialect)) ? second.summary : undefined;
   }
 
@@ -76,15 +76,15 @@ export class ServedModels {
     const { status = 0 } = answer;
     if (status < 400 || status > 499 || NOT_OF_THE_MODEL.includes(status)) return false;
     if (answer.reason === "model_not_found") return true;
-    const asking = this.#unknown.get(dialect) ?? this.#ask("unknown", dialect);
+    const asking = this.#unknown.get(dialect) ?? this.#request("unknown", dialect);
     this.#unknown.set(dialect, asking);
     const unknown = await asking;
     return unknown !== undefined && likenessOf(unknown) === likenessOf(answer);
   }
 
   /** @returns `undefined` when no answer came in time: the gateway is at work on it. */
-  async #ask(model: NonNullable<Ask["model"]>, dialect: Dialect): Promise<Answer | undefined> {
-    const asking = this.#send({ model, maxTokens: 8, intent: "either", patient: false }, dialect);
+  async #request(model: NonNullable<RequestSpec["model"]>, dialect: Dialect): Promise<Answer | undefined> {
+    const asking = this.#send({ model, maxTokens: 8, intent: "either", repeats: false }, dialect);
     const answered = new AbortController();
     try {
       const late = sleep(REFUSAL_MS, answered.signal).then(() => undefined);

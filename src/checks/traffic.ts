@@ -10,14 +10,14 @@ import {
 import { allKeys, type Key, type Supplier, type Target } from "../target/index.ts";
 import { accountOfKey, limitsOfAccount } from "./account-of-key.ts";
 import { Answer, type Asked, type ReadingRules } from "./answer.ts";
-import { type Ask, buildRequest } from "./ask.ts";
+import { CircuitBreaker } from "./circuit-breaker.ts";
 import { denialWords } from "./contract.ts";
-import { GivenUp } from "./given-up.ts";
-import { Pace } from "./pace.ts";
-import { Patience, QUICK_DEADLINE_MS } from "./patience.ts";
 import { RequestBudget, type Share } from "./request-budget.ts";
+import { buildRequest, type RequestSpec } from "./request-spec.ts";
 import type { Send } from "./served-models.ts";
 import { Supplies } from "./supplies.ts";
+import { Throttle } from "./throttle.ts";
+import { QUICK_DEADLINE_MS, TimeoutPolicy } from "./timeout-policy.ts";
 
 export interface TrafficOptions {
   readonly target: Target;
@@ -38,7 +38,7 @@ export interface Held {
 }
 
 /** The axes and defaults that a probe's asks inherit. */
-export interface AskDefaults {
+export interface SendDefaults {
   readonly endpoint: Endpoint;
   readonly mode: Mode;
   /** Key of asks that name none; default `valid`. */
@@ -53,7 +53,7 @@ const LONGEST_AMBIENT_WAIT_MS = 65_000;
 const REPEATS = 2;
 /** A denial that was expected for another reason is waited out only if that is soon done. */
 const SHORT_AMBIENT_WAIT_MS = 8_000;
-/** How long a good twin stands for the requests that resemble it. */
+/** How long a control request stands for the requests that resemble it. */
 const CONTROL_LASTS_MS = 8_000;
 /** A rate at which a whole run does not have to wait for its own traffic. */
 const AMPLE_RPM = 1_000;
@@ -66,11 +66,11 @@ export class Traffic implements AsyncDisposable {
   readonly answers: Answer[] = [];
   readonly recorder: Recorder;
   readonly #clock: Clock;
-  readonly #paces = new Map<string, Pace>();
+  readonly #throttles = new Map<string, Throttle>();
   readonly #inFlight = new Map<string, number>();
   readonly #controls = new Map<string, { readonly answer: Promise<Answer>; readonly atMs: number }>();
-  readonly #given = new GivenUp();
-  readonly #patience = new Patience(() => this.target.timeouts);
+  readonly #circuit = new CircuitBreaker();
+  readonly #timeouts = new TimeoutPolicy(() => this.target.timeouts);
   readonly #onAnswer: ((answer: Answer) => void) | undefined;
   readonly #runTag: string;
   readonly #scenarios = new Map<string, Promise<unknown>>();
@@ -97,7 +97,7 @@ export class Traffic implements AsyncDisposable {
     });
     const { redactor } = this.recorder;
     const onKey = (key: Key) => redactor.add({ name: `key.${key.name}`, value: key.reveal() });
-    const send: Send = (ask, dialect) => this.ask(ask, { endpoint: dialect, mode: "whole" });
+    const send: Send = (request, dialect) => this.send(request, { endpoint: dialect, mode: "whole" });
     this.supplies = new Supplies({ target, supplier, signal, onKey, send });
     signal.addEventListener("abort", () => this.recorder.abortAll(), { once: true });
   }
@@ -129,12 +129,12 @@ export class Traffic implements AsyncDisposable {
     this.#scenarios.clear();
     this.#controls.clear();
     this.answers.length = 0;
-    this.#patience.forget();
+    this.#timeouts.forget();
   }
 
   /** Why nothing more is sent, if the gateway gave cause for it. */
-  get givenUp(): string | undefined {
-    return this.#given.up?.message;
+  get circuitOpen(): string | undefined {
+    return this.#circuit.opened?.message;
   }
 
   /** A text that stands in no other prompt of any run. */
@@ -143,18 +143,18 @@ export class Traffic implements AsyncDisposable {
   }
 
   /**
-   * A good request as others of the last seconds were: the twin of a negative probe. One that was served a moment ago
+   * A good request as others of the last seconds were: the control of a negative probe. One that was served a moment ago
    * stands for the next ones too, so that controls do not double the traffic.
    */
-  async control(ask: Ask, defaults: AskDefaults): Promise<Answer> {
+  async control(request: RequestSpec, defaults: SendDefaults): Promise<Answer> {
     const { share: _, ...common } = defaults;
-    const name = JSON.stringify([ask, common]);
+    const name = JSON.stringify([request, common]);
     const known = this.#controls.get(name);
     if (known !== undefined && this.#monotonicMs() - known.atMs < CONTROL_LASTS_MS) {
       const answer = await known.answer;
       if (answer.admitted) return answer;
     }
-    const answer = this.ask(ask, defaults);
+    const answer = this.send(request, defaults);
     this.#controls.set(name, { answer, atMs: this.#monotonicMs() });
     return answer;
   }
@@ -170,53 +170,53 @@ export class Traffic implements AsyncDisposable {
       .sort((a, b) => b.limits.rpm - a.limits.rpm)[0];
     const own = { key: keys.valid, second: keys.second };
     const { key, second } = (limits?.rpm ?? 0) >= AMPLE_RPM ? own : (wide ?? own);
-    // The two keys of an account take turns: a fault may lie with one of them.
+    // The two keys of an account take turns: a defect may lie with one of them.
     return this.#turns++ % 2 === 1 && second !== undefined ? second : key;
   }
 
   /** Waits below the account's limits, sends, repeats once what an ambient denial or a stale connection stopped. */
-  async ask(given: Ask, defaults: AskDefaults): Promise<Answer> {
-    const ask = withDefaultKey(given, defaults);
-    let answer = await this.#pacedOnce(ask, defaults, undefined);
+  async send(given: RequestSpec, defaults: SendDefaults): Promise<Answer> {
+    const request = withDefaultKey(given, defaults);
+    let answer = await this.#throttledOnce(request, defaults, undefined);
     for (let repeat = 0; repeat < REPEATS; repeat++) {
       if (isStale(answer.exchange)) {
-        answer = await this.#pacedOnce({ ...ask, freshConnection: true }, defaults, answer.id);
+        answer = await this.#throttledOnce({ ...request, freshConnection: true }, defaults, answer.id);
         continue;
       }
-      const pace = this.#paceOf(answer.asked.account);
-      const waitMs = ask.patient === false || pace.hopeless ? undefined : this.#ambientWaitMs(answer);
+      const throttle = this.#throttleOf(answer.asked.account);
+      const waitMs = request.repeats === false || throttle.hopeless ? undefined : this.#ambientWaitMs(answer);
       if (waitMs === undefined) break;
-      pace.slowDown(answer.reason ?? "", waitMs, answer.exchange.timeline.dueUs / 1_000);
-      answer = await this.#pacedOnce(ask, defaults, answer.id);
+      throttle.slowDown(answer.reason ?? "", waitMs, answer.exchange.timeline.dueUs / 1_000);
+      answer = await this.#throttledOnce(request, defaults, answer.id);
     }
-    if (answer.admitted) this.#paceOf(answer.asked.account).admitted();
+    if (answer.admitted) this.#throttleOf(answer.asked.account).admitted();
     return answer;
   }
 
-  async #pacedOnce(ask: Ask, defaults: AskDefaults, repeats: string | undefined): Promise<Answer> {
-    const pace = this.#paceOf(this.#accountOf(ask));
-    await pace.enter(this.signal);
+  async #throttledOnce(request: RequestSpec, defaults: SendDefaults, repeats: string | undefined): Promise<Answer> {
+    const throttle = this.#throttleOf(this.#accountOf(request));
+    await throttle.enter(this.signal);
     try {
-      return await this.begin(ask, defaults, repeats).done;
+      return await this.start(request, defaults, repeats).done;
     } finally {
-      pace.leave();
+      throttle.leave();
     }
   }
 
   /** Sends at once, whatever the pace; for probes that hold requests open or measure limits. */
-  begin(given: Ask, defaults: AskDefaults, repeats?: string): Held {
-    const ask = withDefaultKey(given, defaults);
+  start(given: RequestSpec, defaults: SendDefaults, repeats?: string): Held {
+    const request = withDefaultKey(given, defaults);
     this.signal.throwIfAborted();
-    if (this.#given.up !== undefined) throw this.#given.up;
-    const endpoint = ask.endpoint ?? defaults.endpoint;
-    const mode = ask.mode ?? defaults.mode;
+    if (this.#circuit.opened !== undefined) throw this.#circuit.opened;
+    const endpoint = request.endpoint ?? defaults.endpoint;
+    const mode = request.mode ?? defaults.mode;
     const nonce = this.nonce();
-    const prompt = ask.prompt ?? `Please repeat: ${nonce}`;
-    const { keyName, ...request } = buildRequest(this.target, { ...ask, mode }, endpoint, prompt);
+    const prompt = request.prompt ?? `Please repeat: ${nonce}`;
+    const { keyName, ...built } = buildRequest(this.target, { ...request, mode }, endpoint, prompt);
     this.budget.begin(defaults.share);
-    const account = this.#accountOf(ask);
+    const account = this.#accountOf(request);
     const inFlight = this.#count(account, 1);
-    const intent = ask.intent ?? "good";
+    const intent = request.intent ?? "good";
     const rpm = account === "none" ? undefined : limitsOfAccount(this.target, account)?.rpm;
     const asked: Asked = {
       endpoint,
@@ -225,20 +225,26 @@ export class Traffic implements AsyncDisposable {
       account,
       inFlight,
       ...(rpm === undefined || !Number.isFinite(rpm) ? {} : { rpm }),
-      ...(ask.prompt === undefined && ask.rawBody === undefined ? { nonce } : {}),
+      ...(request.prompt === undefined && request.rawBody === undefined ? { nonce } : {}),
       ...(repeats === undefined ? {} : { repeats }),
     };
-    const kind = Patience.kindOf(asked, ask.model);
+    const kind = TimeoutPolicy.kindOf(asked, request.model);
     const live = this.recorder.begin(
-      { ...request, key: keyName },
-      { bounds: this.#patience.boundsFor(kind, intent, ask.bounds), freshConnection: ask.freshConnection ?? false },
+      { ...built, key: keyName },
+      {
+        bounds: this.#timeouts.boundsFor(kind, intent, request.bounds),
+        freshConnection: request.freshConnection ?? false,
+      },
     );
     const done = live.done.then((exchange) => {
       this.#count(account, -1);
-      this.#patience.note(kind, exchange);
+      this.#timeouts.note(kind, exchange);
       const answer = new Answer(exchange, asked, this.rules);
       this.answers.push(answer);
-      this.#given.note(answer, asked.nonce !== undefined && (ask.model === undefined || ask.model === "plain"));
+      this.#circuit.note(
+        answer,
+        asked.nonce !== undefined && (request.model === undefined || request.model === "plain"),
+      );
       this.budget.note(answer);
       this.#onAnswer?.(answer);
       return answer;
@@ -256,16 +262,16 @@ export class Traffic implements AsyncDisposable {
   }
 
   /** Sends a good request that waits for `100 Continue` before its body. */
-  async expectContinue(ask: Ask, { endpoint, mode, share }: AskDefaults): Promise<ContinueOutcome> {
-    const account = this.#accountOf(ask);
-    const pace = this.#paceOf(account);
-    await pace.enter(this.signal);
+  async expectContinue(request: RequestSpec, { endpoint, mode, share }: SendDefaults): Promise<ContinueOutcome> {
+    const account = this.#accountOf(request);
+    const throttle = this.#throttleOf(account);
+    await throttle.enter(this.signal);
     try {
-      const { keyName: _, ...request } = buildRequest(this.target, { ...ask, mode }, endpoint, "ping");
+      const { keyName: _, ...built } = buildRequest(this.target, { ...request, mode }, endpoint, "ping");
       this.budget.begin(share);
-      return await expectContinue(request, QUICK_DEADLINE_MS);
+      return await expectContinue(built, QUICK_DEADLINE_MS);
     } finally {
-      pace.leave();
+      throttle.leave();
     }
   }
 
@@ -298,22 +304,24 @@ export class Traffic implements AsyncDisposable {
     return count;
   }
 
-  #accountOf({ key, authorization }: Ask): string {
+  #accountOf({ key, authorization }: RequestSpec): string {
     if (authorization !== undefined || key === null) return "none";
     return accountOfKey(typeof key === "object" ? key : (key ?? "valid"));
   }
 
-  #paceOf(account: string): Pace {
-    const known = this.#paces.get(account);
+  #throttleOf(account: string): Throttle {
+    const known = this.#throttles.get(account);
     if (known !== undefined) return known;
-    const pace = new Pace(limitsOfAccount(this.target, account), () => this.#monotonicMs());
-    this.#paces.set(account, pace);
-    return pace;
+    const throttle = new Throttle(limitsOfAccount(this.target, account), () => this.#monotonicMs());
+    this.#throttles.set(account, throttle);
+    return throttle;
   }
 }
 
-function withDefaultKey(ask: Ask, { key }: AskDefaults): Ask {
-  return key === undefined || ask.key !== undefined || ask.authorization !== undefined ? ask : { ...ask, key };
+function withDefaultKey(request: RequestSpec, { key }: SendDefaults): RequestSpec {
+  return key === undefined || request.key !== undefined || request.authorization !== undefined
+    ? request
+    : { ...request, key };
 }
 
 /** A connection that the gateway had closed while it was idle: nothing of the request was answered (RFC 9112, 9.3). */

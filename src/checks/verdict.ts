@@ -68,7 +68,7 @@ export class Verdict {
     throw new Undecided("blocked", why, unblock);
   }
 
-  /** The good twin of a negative probe: the same request with nothing wrong about it must have been served. */
+  /** The control request of a negative probe: the same request with nothing wrong about it must have been served. */
   assumeGood(control: Answer, what = "the same request with nothing wrong"): void {
     if (control.admitted) return;
     const ambient = isAmbient(control);

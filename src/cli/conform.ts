@@ -161,7 +161,7 @@ export async function conform(options: ConformOptions): Promise<number> {
     qualifiers: options.quick === true ? ["quick: without what waits for rate windows"] : [],
     build: traffic.answers.map((answer) => answer.header("server")).find((server) => server !== undefined),
     interruptedBy: interruption.by(),
-    cutOff: folder.ioError?.message ?? traffic.givenUp,
+    cutOff: folder.ioError?.message ?? traffic.circuitOpen,
     redactor,
   });
   const whole = options.suites.length === 0 && options.only.length === 0;
@@ -203,7 +203,7 @@ const NEEDS_DENIALS = "retry-after.";
 
 function isQuick({ check }: Instance): boolean {
   if (check.id.startsWith(NEEDS_DENIALS)) return false;
-  return check.kind === "watch" || (check.cost.waitS ?? 0) <= QUICK_WAIT_S;
+  return check.kind === "invariant" || (check.cost.waitS ?? 0) <= QUICK_WAIT_S;
 }
 
 function sentBy(load: LoadSection | undefined): number {

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
 import pc from "picocolors";
 import { CHECKS } from "../../suites/index.ts";
-import { type Answer, type Ask, instancesOf, planOf, Traffic } from "../checks/index.ts";
+import { type Answer, instancesOf, planOf, type RequestSpec, Traffic } from "../checks/index.ts";
 import { EXIT } from "../core/index.ts";
 import { type KeyName, type Limits, loadTarget, type Target } from "../target/index.ts";
 import { listAdvice, modelAdvice } from "./advice.ts";
@@ -47,18 +47,18 @@ export async function doctor({ target: file, json }: DoctorOptions): Promise<num
     say({ about: "models", level: "note", text: advice.cause, next: advice.next });
   const answers: Answer[] = [];
   // Where no model is known, one that there is not still shows whether the key is.
-  const attempt: Ask = {
+  const attempt: RequestSpec = {
     intent: "either",
     maxTokens: 8,
-    patient: false,
+    repeats: false,
     ...(traffic.target.models.chat.plain === undefined && { model: { id: "" } }),
   };
   for (const name of Object.keys(target.keys) as KeyName[]) {
-    const answer = await traffic.ask({ ...attempt, key: name }, CHAT);
+    const answer = await traffic.send({ ...attempt, key: name }, CHAT);
     answers.push(answer);
     say(keySymptom(name, answer, traffic.target));
   }
-  const messages = await traffic.ask({ ...attempt, endpoint: "messages" }, CHAT);
+  const messages = await traffic.send({ ...attempt, endpoint: "messages" }, CHAT);
   say(messagesSymptom(messages, traffic.target));
   for (const symptom of limitSymptoms(target, [list, ...answers])) say(symptom);
   for (const symptom of await machineSymptoms(target)) say(symptom);

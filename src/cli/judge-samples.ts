@@ -9,9 +9,9 @@ const NEED_ALL: readonly string[] = ["limits.rate-far-below", "limits.rate-any-m
 /** Judges of moments: the load's own findings know when this process stood still, samples do not. */
 const TIMED: readonly string[] = ["robustness.answer-in-time", "limits.slots-lone-denial"];
 
-const WATCHES = CHECKS.filter(({ kind, id }) => kind === "watch" && ![...NEED_ALL, ...TIMED].includes(id)).flatMap(
-  instancesOf,
-);
+const INVARIANTS = CHECKS.filter(
+  ({ kind, id }) => kind === "invariant" && ![...NEED_ALL, ...TIMED].includes(id),
+).flatMap(instancesOf);
 
 /** Puts the judges of the conformance suites over the kept exchanges of every phase; a broken MUST fails the phase. */
 export function judgeSamples(section: LoadSection, samples: readonly Sample[], target: Target): LoadSection {
@@ -39,7 +39,7 @@ function judgeRun(run: LoadRun, byPhase: ReadonlyMap<string, readonly Answer[]>)
 
 function judgePhase(phase: LoadPhase, answers: readonly Answer[]): LoadPhase {
   if (answers.length === 0) return phase;
-  const judges = WATCHES.map((instance) => resultOf(instance, answers, { attestations: [], durationMs: 0 }))
+  const judges = INVARIANTS.map((instance) => resultOf(instance, answers, { attestations: [], durationMs: 0 }))
     .filter(({ status }) => status !== "inconclusive" && status !== "not-applicable")
     .map(({ check, title, status, message, violated, findings }) => ({
       check,

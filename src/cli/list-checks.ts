@@ -21,7 +21,7 @@ export async function listChecks({ json, suite }: ListOptions): Promise<number> 
       layer: check.layer,
       instances: instancesOf(check).map(({ id }) => id),
       rows: check.covers.map((row) => ({ id: row, level: ledgerRow(row).level })),
-      needs: check.kind === "probe" ? (check.needs ?? []) : [],
+      needs: check.kind === "sending" ? (check.needs ?? []) : [],
     }));
     process.stdout.write(`${JSON.stringify({ schemaVersion: 1, checks })}\n`);
     return EXIT.pass;

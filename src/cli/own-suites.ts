@@ -6,7 +6,7 @@ import { isObject, maskLikely, messageOf, UsageError } from "../core/index.ts";
 
 /**
  * The built-in checks, and those of suites of one's own: modules whose default export is a list of checks made with
- * `defineCheck` and `defineWatch`.
+ * `defineCheck` and `defineInvariant`.
  *
  * @throws UsageError when a module cannot be loaded, exports no checks, or gives a check an id that there is already.
  */
@@ -39,14 +39,14 @@ async function loadSuite(file: string): Promise<readonly Check[]> {
   const checks = isObject(module) ? module["default"] : (module as { default?: unknown } | undefined)?.default;
   if (Array.isArray(checks) && checks.length > 0 && checks.every(isCheck)) return checks;
   throw new UsageError(`${file} is no suite: its default export must be a list of checks`, {
-    hint: "Make them with defineCheck or defineWatch of gateway-gauntlet.",
+    hint: "Make them with defineCheck or defineInvariant of gateway-gauntlet.",
   });
 }
 
 function isCheck(value: unknown): value is Check {
   return (
     isObject(value) &&
-    (value["kind"] === "probe" || value["kind"] === "watch") &&
+    (value["kind"] === "sending" || value["kind"] === "invariant") &&
     typeof value["id"] === "string" &&
     typeof value["judge"] === "function" &&
     Array.isArray(value["covers"])

@@ -1,4 +1,4 @@
-import type { Answer, Ask, Traffic } from "../checks/index.ts";
+import type { Answer, RequestSpec, Traffic } from "../checks/index.ts";
 import { ConfigError, isObject, member, UnreachableError } from "../core/index.ts";
 import { type Advice, connectionAdvice, listAdvice, modelAdvice } from "./advice.ts";
 import { toldBy } from "./own-words.ts";
@@ -31,8 +31,13 @@ async function demandGateway(traffic: Traffic, list: Answer): Promise<void> {
   const seen = [list];
   for (const endpoint of ["chat", "messages"] as const) {
     const isNamed = target.models[endpoint].plain !== undefined;
-    const ask: Ask = { intent: "either", patient: false, maxTokens: 8, ...(!isNamed && { model: { id: "gauntlet" } }) };
-    const answer = await traffic.ask(ask, { endpoint, mode: "whole" });
+    const request: RequestSpec = {
+      intent: "either",
+      repeats: false,
+      maxTokens: 8,
+      ...(!isNamed && { model: { id: "gauntlet" } }),
+    };
+    const answer = await traffic.send(request, { endpoint, mode: "whole" });
     // Clients of the messages dialect add the version to a bare host: what is there says nothing of this address.
     const isBelow = answer.exchange.request.url.startsWith(`${target.baseUrl.replace(/\/$/, "")}/${PATHS[endpoint]}`);
     if (isBelow && isOfGateway(answer)) return;
@@ -78,7 +83,7 @@ function isOfGateway(answer: Answer): boolean {
 
 /** Asks for the model list. */
 export function askForList(traffic: Traffic): Promise<Answer> {
-  return traffic.ask({ endpoint: "models" }, { endpoint: "models", mode: "whole" });
+  return traffic.send({ endpoint: "models" }, { endpoint: "models", mode: "whole" });
 }
 
 /**

@@ -123,12 +123,12 @@ const streamShape = defineCompat("chat", {
     "Short and long chat streams: event-stream framing with JSON chunks, role first, one finish reason, [DONE] once and last, one id per stream. The specification shows none of this; the SDKs and agents that gateways are built for rely on it.",
   across: { case: ["short", "long"] },
   cost: { requests: 2 },
-  async probe(t) {
-    const ask = t.case === "long" && (await t.hasModel("stream")) ? ({ model: "stream" } as const) : {};
+  async run(t) {
+    const request = t.case === "long" && (await t.hasModel("stream")) ? ({ model: "stream" } as const) : {};
     return {
       streams: [
-        await t.ask({ ...ask, endpoint: "chat", mode: "stream" }),
-        await t.ask({ ...ask, endpoint: "chat", mode: "stream" }),
+        await t.send({ ...request, endpoint: "chat", mode: "stream" }),
+        await t.send({ ...request, endpoint: "chat", mode: "stream" }),
       ],
     };
   },
@@ -159,12 +159,12 @@ const streamUsage = defineCompat("chat", {
   explains:
     "With stream_options.include_usage the last chunk before [DONE] has empty choices and the counts; they agree with those of the whole reply to the same prompt. Without the option no chunk needs to carry them.",
   cost: { requests: 2 },
-  async probe(t) {
+  async run(t) {
     const prompt = `Count these words: one two three ${t.nonce()}`;
     return {
       prompt,
-      whole: await t.ask({ endpoint: "chat", prompt }),
-      stream: await t.ask({
+      whole: await t.send({ endpoint: "chat", prompt }),
+      stream: await t.send({
         endpoint: "chat",
         mode: "stream",
         prompt,
@@ -226,8 +226,8 @@ const wholeShape = defineCompat("chat", {
   explains:
     "id, object, created in seconds, model, and a choice with index 0, role assistant and a known finish reason; counts by their usual names; ids that differ.",
   cost: { requests: 2 },
-  async probe(t) {
-    return { replies: [await t.ask({ endpoint: "chat" }), await t.ask({ endpoint: "chat" })] };
+  async run(t) {
+    return { replies: [await t.send({ endpoint: "chat" }), await t.send({ endpoint: "chat" })] };
   },
   judge({ replies }, verdict) {
     for (const answer of replies) {
@@ -285,10 +285,10 @@ const turns = defineCompat("chat", {
   explains: "A system turn first, an assistant turn without text, content in parts: agents send all three.",
   across: { case: Object.keys(TURNS) },
   cost: { requests: 2 },
-  async probe(t) {
+  async run(t) {
     return {
       control: await t.control({ endpoint: "chat" }),
-      answer: await t.ask({ endpoint: "chat", fields: { messages: TURNS[t.case] }, intent: "odd" }),
+      answer: await t.send({ endpoint: "chat", fields: { messages: TURNS[t.case] }, intent: "odd" }),
     };
   },
   judge({ control, answer }, verdict) {

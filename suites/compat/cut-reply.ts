@@ -1,4 +1,4 @@
-import type { Answer, Ask, Check, Verdict } from "../../src/checks/index.ts";
+import type { Answer, Check, RequestSpec, Verdict } from "../../src/checks/index.ts";
 import type { Dialect, Mode } from "../../src/dialects/index.ts";
 import { MODES } from "../../src/dialects/index.ts";
 import { AMPLE_TOKENS, LONG_TEXT } from "../shared/texts.ts";
@@ -49,11 +49,11 @@ function cutReply(dialect: Dialect, field: string): Check {
     needs: ["model.echo"],
     across: { mode: MODES },
     cost: { requests: 2 },
-    async probe(t) {
-      const ask: Ask = { endpoint: dialect, model: "echo", prompt: LONG_TEXT, intent: "odd" };
+    async run(t) {
+      const request: RequestSpec = { endpoint: dialect, model: "echo", prompt: LONG_TEXT, intent: "odd" };
       return {
-        free: await t.ask({ ...ask, fields: { [field]: AMPLE_TOKENS } }),
-        cut: await t.ask({ ...ask, fields: { [field]: LIMIT } }),
+        free: await t.send({ ...request, fields: { [field]: AMPLE_TOKENS } }),
+        cut: await t.send({ ...request, fields: { [field]: LIMIT } }),
       };
     },
     judge: ({ free, cut }, verdict, { mode }) => judge(dialect, mode, free, cut, verdict),

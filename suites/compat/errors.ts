@@ -2,7 +2,7 @@ import {
   type Answer,
   aString,
   type Check,
-  defineWatch,
+  defineInvariant,
   filledString,
   oneOf,
   that,
@@ -22,18 +22,18 @@ const envelopes = DIALECTS.map((dialect) =>
     explains:
       "Denials and refusals of several kinds, whole and streamed, and a provider's failure. Clients look for JSON with error.message; on /messages also for the type `error` around it. Anything else shows as an error without a text.",
     cost: { requests: 8 },
-    async probe(t) {
-      const ask = { endpoint: dialect, intent: "denied" as const };
+    async run(t) {
+      const request = { endpoint: dialect, intent: "denied" as const };
       const fails = await t.hasModel("upstreamError");
-      const failing = fails ? [await askPastRate(t, { ...ask, model: "upstreamError" })] : [];
+      const failing = fails ? [await askPastRate(t, { ...request, model: "upstreamError" })] : [];
       return {
         errors: [
-          await t.ask({ ...ask, key: null }),
-          await t.ask({ ...ask, key: null, mode: "stream" }),
-          await t.ask({ ...ask, model: "unknown" }),
-          await t.ask({ ...ask, model: "unknown", mode: "stream" }),
-          await t.ask({ ...ask, intent: "odd", omit: ["messages"] }),
-          await t.ask({ ...ask, intent: "odd", rawBody: '{"model":' }),
+          await t.send({ ...request, key: null }),
+          await t.send({ ...request, key: null, mode: "stream" }),
+          await t.send({ ...request, model: "unknown" }),
+          await t.send({ ...request, model: "unknown", mode: "stream" }),
+          await t.send({ ...request, intent: "odd", omit: ["messages"] }),
+          await t.send({ ...request, intent: "odd", rawBody: '{"model":' }),
           ...failing,
         ],
       };
@@ -77,15 +77,15 @@ const streamErrors = DIALECTS.map((dialect) =>
       "The provider breaks off in the middle. Clients must be able to tell: by an error event in the shape of the dialect, or by an abnormal close. A clean ending with an end marker or a finish reason makes half an answer look whole.",
     needs: ["model.cutStream"],
     cost: { requests: 3 },
-    async probe(t) {
-      const ask = {
+    async run(t) {
+      const request = {
         endpoint: dialect,
         model: "cutStream",
         mode: "stream",
         intent: "odd",
         bounds: { idleMs: 12_000 },
       } as const;
-      return { cuts: [await askPastRate(t, ask), await askPastRate(t, ask), await askPastRate(t, ask)] };
+      return { cuts: [await askPastRate(t, request), await askPastRate(t, request), await askPastRate(t, request)] };
     },
     judge({ cuts }, verdict) {
       for (const answer of cuts) {
@@ -154,8 +154,8 @@ const modelList = defineCompat("chat", {
   explains:
     "Where the list and its entries say what they are, it is an object `list` with entries of object `model`; where entries have `created` and `owned_by`, these are seconds and a text. Pickers and SDKs sort and filter by them, and do without.",
   cost: { requests: 1 },
-  async probe(t) {
-    return { list: await t.ask({ endpoint: "models" }) };
+  async run(t) {
+    return { list: await t.send({ endpoint: "models" }) };
   },
   judge({ list }, verdict) {
     verdict.assumeGood(list, "the model list");
@@ -174,7 +174,7 @@ const modelList = defineCompat("chat", {
   },
 });
 
-const requestIds = defineWatch({
+const requestIds = defineInvariant({
   id: "compat.request-ids",
   title: "Request ids differ from request to request",
   covers: ["COMPAT-REQUEST-ID", "REQID-1"],

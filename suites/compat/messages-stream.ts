@@ -165,14 +165,14 @@ const streamShape = defineCompat("messages", {
     "Short and long streams on /messages: named events in their order, blocks with their indexes, stop reason and counts. The specification does not document streaming there; the clients of this dialect use it all the time.",
   across: { case: ["short", "long"] },
   cost: { requests: 3 },
-  async probe(t) {
+  async run(t) {
     const prompt = `Say something short: ${t.nonce()}`;
-    const ask = t.case === "long" && (await t.hasModel("stream")) ? ({ model: "stream" } as const) : {};
+    const request = t.case === "long" && (await t.hasModel("stream")) ? ({ model: "stream" } as const) : {};
     return {
-      whole: await t.ask({ ...ask, endpoint: "messages", prompt }),
+      whole: await t.send({ ...request, endpoint: "messages", prompt }),
       streams: [
-        await t.ask({ ...ask, endpoint: "messages", mode: "stream", prompt }),
-        await t.ask({ ...ask, endpoint: "messages", mode: "stream", prompt }),
+        await t.send({ ...request, endpoint: "messages", mode: "stream", prompt }),
+        await t.send({ ...request, endpoint: "messages", mode: "stream", prompt }),
       ],
     };
   },
@@ -244,8 +244,8 @@ const wholeShape = defineCompat("messages", {
   explains:
     "id, type message, role assistant, model, blocks with a type, a known stop reason, input and output counts; ids that differ.",
   cost: { requests: 2 },
-  async probe(t) {
-    return { replies: [await t.ask({ endpoint: "messages" }), await t.ask({ endpoint: "messages" })] };
+  async run(t) {
+    return { replies: [await t.send({ endpoint: "messages" }), await t.send({ endpoint: "messages" })] };
   },
   judge({ replies }, verdict) {
     for (const answer of replies) {

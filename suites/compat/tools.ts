@@ -1,10 +1,10 @@
 import {
   type Answer,
-  type Ask,
   aString,
   type Check,
   filledString,
-  type Probe,
+  type RequestSpec,
+  type Session,
   that,
   type Verdict,
 } from "../../src/checks/index.ts";
@@ -26,28 +26,31 @@ const PROMPT = "What is the weather in Paris? Use the tool.";
 
 const anObjectOfArguments = that("a JSON object", isObject);
 
-async function askForTools(t: Probe, dialect: Dialect) {
-  const ask = askWithTools(dialect, PROMPT, ONE_TOOL);
-  const { whole, streams } = await twiceEach(t, dialect, ask);
+async function askForTools(t: Session, dialect: Dialect) {
+  const request = askWithTools(dialect, PROMPT, ONE_TOOL);
+  const { whole, streams } = await twiceEach(t, dialect, request);
   const [first] = whole;
-  const result = first === undefined ? null : await answerCall(t, dialect, first, ask);
+  const result = first === undefined ? null : await answerCall(t, dialect, first, request);
   return { whole, streams, result };
 }
 
-function askWithTools(dialect: Dialect, prompt: string, tools: Readonly<Record<string, string>>): Ask {
+function askWithTools(dialect: Dialect, prompt: string, tools: Readonly<Record<string, string>>): RequestSpec {
   return { endpoint: dialect, model: "tools", prompt, fields: { tools: toolsOf(dialect, tools) }, intent: "odd" };
 }
 
 /** Two whole replies and two streams. Whether the dialect streams at all is judged elsewhere: no streams where not. */
-async function twiceEach(t: Probe, dialect: Dialect, ask: Ask) {
-  const plain = await t.ask({ endpoint: dialect, mode: "stream", intent: "odd" });
-  const whole = [await t.ask({ ...ask, mode: "whole" }), await t.ask({ ...ask, mode: "whole" })];
+async function twiceEach(t: Session, dialect: Dialect, request: RequestSpec) {
+  const plain = await t.send({ endpoint: dialect, mode: "stream", intent: "odd" });
+  const whole = [await t.send({ ...request, mode: "whole" }), await t.send({ ...request, mode: "whole" })];
   if (!plain.streamed) return { whole, streams: [] };
-  return { whole, streams: [await t.ask({ ...ask, mode: "stream" }), await t.ask({ ...ask, mode: "stream" })] };
+  return {
+    whole,
+    streams: [await t.send({ ...request, mode: "stream" }), await t.send({ ...request, mode: "stream" })],
+  };
 }
 
 /** Goes on with the conversation: the model's call, and what the tool returned. */
-async function answerCall(t: Probe, dialect: Dialect, first: Answer, ask: Ask): Promise<Answer | null> {
+async function answerCall(t: Session, dialect: Dialect, first: Answer, request: RequestSpec): Promise<Answer | null> {
   const calls = dialect === "chat" ? chatCalls(first) : messagesCalls(first);
   if (calls.length === 0) return null;
   const user = { role: "user", content: PROMPT };
@@ -66,7 +69,7 @@ async function answerCall(t: Probe, dialect: Dialect, first: Answer, ask: Ask): 
             content: calls.map(({ id }) => ({ type: "tool_result", tool_use_id: id, content: "18 degrees" })),
           },
         ];
-  return t.ask({ ...ask, fields: { ...ask.fields, messages } });
+  return t.send({ ...request, fields: { ...request.fields, messages } });
 }
 
 /** Blocks of vendors stay out: whether they are taken back is not what is asked here. */
@@ -212,7 +215,7 @@ const chatTools = defineCompat("chat", {
   explains: EXPLAINS,
   needs: ["model.tools"],
   cost: { requests: 6 },
-  probe: (t) => askForTools(t, "chat"),
+  run: (t) => askForTools(t, "chat"),
   judge({ whole, streams, result }, verdict) {
     const [first] = whole;
     for (const answer of whole) {
@@ -240,7 +243,7 @@ const messagesTools = defineCompat("messages", {
   explains: EXPLAINS,
   needs: ["model.tools"],
   cost: { requests: 6 },
-  probe: (t) => askForTools(t, "messages"),
+  run: (t) => askForTools(t, "messages"),
   judge({ whole, streams, result }, verdict) {
     const [first] = whole;
     for (const answer of whole) {
@@ -276,7 +279,7 @@ function parallelTools(dialect: Dialect): Check {
       "Two tools and a prompt that wants both, whole and streamed, twice each. Every call needs an id of its own, its name once and its own arguments; fragments say by their index which call they belong to. Where the whole replies agree on the number of calls and the streams agree too, the numbers must be the same.",
     needs: ["model.tools"],
     cost: { requests: 5 },
-    probe: (t) => twiceEach(t, dialect, askWithTools(dialect, PARALLEL_PROMPT, TWO_TOOLS)),
+    run: (t) => twiceEach(t, dialect, askWithTools(dialect, PARALLEL_PROMPT, TWO_TOOLS)),
     judge({ whole, streams }, verdict) {
       const callsOf = dialect === "chat" ? chatCalls : messagesCalls;
       const judgeStream = dialect === "chat" ? judgeChatStream : judgeMessagesStream;

@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineWatch, that } from "../../src/checks/index.ts";
+import { type Answer, type Check, defineInvariant, that } from "../../src/checks/index.ts";
 import { isServed } from "./burst.ts";
 import { toldWaitMs } from "./told-wait.ts";
 
@@ -13,7 +13,7 @@ const REST_MS = 300;
 /** A limiter that wants requests evenly spaced asks for waits of seconds at most, ms. */
 const LONG_WAIT_MS = 10_000;
 
-const farBelow = defineWatch({
+const farBelow = defineInvariant({
   id: "limits.rate-far-below",
   title: "Traffic far below an account's limit is not told to wait long",
   covers: ["LIMIT-RATE-3"],
@@ -94,7 +94,7 @@ function usedBefore({ asked, exchange }: Answer, answers: readonly Answer[]): nu
 const MOST_OF_LIMIT = 2;
 const ACCIDENTS = 2;
 
-const anyMinute = defineWatch({
+const anyMinute = defineInvariant({
   id: "limits.rate-any-minute",
   title: "No minute of the run lets in more than twice an account's limit",
   covers: ["LIMIT-RATE-2"],

@@ -1,4 +1,4 @@
-import type { Answer, Ask, Probe } from "../../src/checks/index.ts";
+import type { Answer, RequestSpec, Session } from "../../src/checks/index.ts";
 
 /** Requests sent as fast as they are answered, until the first denial for the rate or a bound. */
 export type Burst = {
@@ -70,7 +70,7 @@ export function isServed({ status = 0 }: Answer): boolean {
 export interface BurstPlan {
   readonly what: string;
   /** Requests in turn; begun again when they are through. */
-  readonly asks: readonly Ask[];
+  readonly asks: readonly RequestSpec[];
   /** Requests at most. */
   readonly most: number;
   /** Requests at once. */
@@ -86,7 +86,7 @@ const SLOT_PAUSES_MS = [50, 150, 500, 1_000, 1_000, 1_000, 1_000];
 const LONE_US = 1_500_000;
 
 /** Sends until one request is denied for the rate; those already under way are waited for. */
-export async function burst(t: Probe, { what, asks, most, parallel }: BurstPlan): Promise<Burst> {
+export async function burst(t: Session, { what, asks, most, parallel }: BurstPlan): Promise<Burst> {
   const answers: Answer[] = [];
   const startUs = t.nowUs();
   let sent = 0;
@@ -95,9 +95,9 @@ export async function burst(t: Probe, { what, asks, most, parallel }: BurstPlan)
   const worker = async () => {
     let pauses = 0;
     while (!denied && sent < most) {
-      const ask = asks[sent % asks.length] ?? {};
+      const request = asks[sent % asks.length] ?? {};
       sent++;
-      const answer = await t.begin({ ...ask, intent: "either" }).done;
+      const answer = await t.start({ ...request, intent: "either" }).done;
       answers.push(answer);
       if (isSlotDenial(answer)) {
         const pauseMs = SLOT_PAUSES_MS[pauses++];
@@ -116,8 +116,8 @@ export async function burst(t: Probe, { what, asks, most, parallel }: BurstPlan)
 }
 
 /** Sends all of them at once; the asks take turns. */
-export function atOnce(t: Probe, asks: readonly Ask[], count: number): Promise<Answer[]> {
-  return Promise.all(Array.from({ length: count }, (_, at) => t.begin(asks[at % asks.length] ?? {}).done));
+export function atOnce(t: Session, asks: readonly RequestSpec[], count: number): Promise<Answer[]> {
+  return Promise.all(Array.from({ length: count }, (_, at) => t.start(asks[at % asks.length] ?? {}).done));
 }
 
 /** Denials for slots when nothing of ours was under way, nor had been for a while: they mean something else. */

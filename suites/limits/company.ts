@@ -21,9 +21,9 @@ const company = defineCheck({
     "Sixteen long streams on the account of a large tier, 120 ms apart: well below its rate, but several are running at a time. None should be denied for the rate. A warning means that the number in flight is taken for the rate.",
   needs: ["model.stream"],
   // Nothing else may be sent on the account meanwhile; and a load run that follows wants it rested.
-  alone: "first",
+  schedule: { order: "exclusive-first" },
   cost: { requests: 16, waitS: 3 },
-  async probe(t) {
+  async run(t) {
     const account = t.target.tiers.growth ?? t.target.tiers.scale;
     if (account === undefined) return { answers: [] };
     // One that was denied for its rate a moment ago may rightly still be.
@@ -35,7 +35,7 @@ const company = defineCheck({
     const sent: Promise<Answer>[] = [];
     for (let index = 0; index < STREAMS; index++) {
       if (index > 0) await t.wait(SPACING_MS);
-      sent.push(t.begin({ ...longStream(account.key), freshConnection: false }).done);
+      sent.push(t.start({ ...longStream(account.key), freshConnection: false }).done);
     }
     return { answers: await Promise.all(sent) };
   },

@@ -4,7 +4,8 @@ import {
   defineCheck,
   limitedFor,
   type Need,
-  type Probe,
+  type Session,
+  scheduleOn,
   type Verdict,
 } from "../../src/checks/index.ts";
 import type { Target } from "../../src/target/index.ts";
@@ -30,10 +31,9 @@ export function defineSlotsCheck({ judge, needs = [], ...spec }: SlotsCheckSpec)
   return defineCheck({
     ...spec,
     needs: ["limited.slots", "model.stream", ...needs],
-    lock: (target) => `account ${limitedFor(target, "slots")?.key.name ?? ""}`,
-    alone: (target) => limitedFor(target, "slots")?.shared === true,
+    schedule: (target) => scheduleOn(limitedFor(target, "slots")),
     cost: { requests: requestsForSlots, waitS: 30 },
-    async probe(t: Probe) {
+    async run(t: Session) {
       const recording = await t.once("limits.slots", () => slotsScenario(t));
       return { ...recording, expected: expectedDenial(t, "concurrency_limit_exceeded") };
     },

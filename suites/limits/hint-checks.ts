@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineWatch, that, type Verdict } from "../../src/checks/index.ts";
+import { type Answer, type Check, defineInvariant, that, type Verdict } from "../../src/checks/index.ts";
 import { httpDateMs, readRetryAfter } from "../../src/dialects/index.ts";
 import type { ShouldRow } from "../../src/requirements/index.ts";
 import { isRateDenial, isSlotDenial } from "./burst.ts";
@@ -46,7 +46,7 @@ function gatewayTimeMs(answer: Answer): number {
   return httpDateMs(answer.header("date") ?? "", answer.arrivedAtMs) ?? answer.arrivedAtMs;
 }
 
-const present = defineWatch({
+const present = defineInvariant({
   id: "retry-after.present",
   title: "Every denial for the rate has a Retry-After",
   covers: ["LIMIT-RATE-4"],
@@ -65,7 +65,7 @@ const present = defineWatch({
   },
 });
 
-const wellFormed = defineWatch({
+const wellFormed = defineInvariant({
   id: "retry-after.form",
   title: "A Retry-After is a number of seconds in digits, or an HTTP date",
   covers: ["HTTP-RETRY-AFTER-FORM"],
@@ -88,7 +88,7 @@ const wellFormed = defineWatch({
   },
 });
 
-const usable = defineWatch({
+const usable = defineInvariant({
   id: "retry-after.usable",
   title: "The hint of a denial for the rate can be used",
   covers: ["LIMIT-RATE-5"],
@@ -104,7 +104,7 @@ const usable = defineWatch({
   },
 });
 
-const onSlots = defineWatch({
+const onSlots = defineInvariant({
   id: "retry-after.slots",
   title: "Denials for the number in flight carry a usable hint",
   covers: ["LIMIT-CONC-6"],
@@ -124,7 +124,7 @@ const onSlots = defineWatch({
   },
 });
 
-const notOnSuccess = defineWatch({
+const notOnSuccess = defineInvariant({
   id: "retry-after.not-on-success",
   title: "An answer that was served asks for no wait",
   covers: ["HTTP-RETRY-AFTER"],
@@ -141,7 +141,7 @@ const notOnSuccess = defineWatch({
   },
 });
 
-const counters = defineWatch({
+const counters = defineInvariant({
   id: "retry-after.rate-headers",
   title: "X-RateLimit-Limit and X-RateLimit-Remaining make sense where they are sent",
   covers: ["LIMIT-RATE-7"],

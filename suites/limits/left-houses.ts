@@ -1,4 +1,4 @@
-import type { Answer, Ask, Held, LimitedAccount, Probe } from "../../src/checks/index.ts";
+import type { Answer, Held, LimitedAccount, RequestSpec, Session } from "../../src/checks/index.ts";
 import { servable } from "../shared/servable.ts";
 
 /** Streams that ran on while something else of the account ended, and what was tried then. */
@@ -17,7 +17,11 @@ const NOTICED_MS = 300;
  * Two houses: one with a slot left, in which requests end in every way that is quick; and a full one, of which the client
  * leaves one stream.
  */
-export async function housesThatAreLeft(t: Probe, { key, limits }: LimitedAccount, long: Ask): Promise<LeftHouse[]> {
+export async function housesThatAreLeft(
+  t: Session,
+  { key, limits }: LimitedAccount,
+  long: RequestSpec,
+): Promise<LeftHouse[]> {
   const endings = await servable(t, [
     { endpoint: "chat" },
     { endpoint: "messages" },
@@ -28,7 +32,7 @@ export async function housesThatAreLeft(t: Probe, { key, limits }: LimitedAccoun
     { endpoint: "chat", mode: "stream", model: "cutStream" },
   ]);
   const oneLeft = await house(t, long, limits.inFlight - 1, "others had ended beside them", async () => {
-    for (const ask of endings) await t.begin({ mode: "whole", ...ask, key, intent: "odd" }).done;
+    for (const request of endings) await t.start({ mode: "whole", ...request, key, intent: "odd" }).done;
   });
   const abandoned = await house(t, long, limits.inFlight, "the client had left one of them", async ([first]) => {
     first?.live.abort();
@@ -38,16 +42,16 @@ export async function housesThatAreLeft(t: Probe, { key, limits }: LimitedAccoun
 }
 
 async function house(
-  t: Probe,
-  long: Ask,
+  t: Session,
+  long: RequestSpec,
   streams: number,
   what: string,
   end: (held: readonly Held[]) => Promise<void>,
 ): Promise<LeftHouse> {
-  const held = Array.from({ length: streams }, () => t.begin(long));
+  const held = Array.from({ length: streams }, () => t.start(long));
   await Promise.all(held.map(({ live }) => live.started));
   await end(held);
-  const extras = Array.from({ length: EXTRAS }, () => t.begin(long).done);
+  const extras = Array.from({ length: EXTRAS }, () => t.start(long).done);
   const [ran, tried] = await Promise.all([Promise.all(held.map(({ done }) => done)), Promise.all(extras)]);
   return { what, held: ran, extras: tried };
 }

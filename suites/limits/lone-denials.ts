@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineWatch } from "../../src/checks/index.ts";
+import { type Answer, type Check, defineInvariant } from "../../src/checks/index.ts";
 import { isSlotDenial } from "./burst.ts";
 
 /** A slot may come free a moment after the last byte, and a while after its client left: so long, µs. */
@@ -7,7 +7,7 @@ const NOTICED_US = 13_000_000;
 /** One may be an accident. */
 const FEWEST = 2;
 
-const loneDenials = defineWatch({
+const loneDenials = defineInvariant({
   id: "limits.slots-lone-denial",
   title: "A request that is alone on its account is not denied for its number",
   covers: ["LIMIT-CONC-4"],

@@ -1,8 +1,8 @@
-import type { Ask } from "../../src/checks/index.ts";
+import type { RequestSpec } from "../../src/checks/index.ts";
 import { LONG_STORY } from "../shared/texts.ts";
 
 /** A stream that holds a slot for as long as the long model talks, on a connection of its own. */
-export function longStream(key: Ask["key"] & {}): Ask {
+export function longStream(key: RequestSpec["key"] & {}): RequestSpec {
   return {
     key,
     endpoint: "chat",

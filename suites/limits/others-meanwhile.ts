@@ -1,4 +1,4 @@
-import type { Answer, Ask, LimitedAccount, Probe } from "../../src/checks/index.ts";
+import type { Answer, LimitedAccount, RequestSpec, Session } from "../../src/checks/index.ts";
 
 /** Requests of an unrelated account while one account was denied. */
 export type OtherAccount = { readonly account: string; readonly answers: readonly Answer[] };
@@ -10,7 +10,7 @@ export type Meanwhile = {
   /** Tries of each account. */
   readonly tries: number;
   /** Denied anew before every try, where the effect of a denial may be over soon. */
-  readonly again?: Ask;
+  readonly again?: RequestSpec;
 };
 
 /**
@@ -18,7 +18,7 @@ export type Meanwhile = {
  * `valid` has its own traffic and is asked at its own pace.
  */
 export async function othersMeanwhile(
-  t: Probe,
+  t: Session,
   { shared }: LimitedAccount,
   { tries, again }: Meanwhile,
 ): Promise<OtherAccount[]> {
@@ -27,15 +27,15 @@ export async function othersMeanwhile(
     const answers: Answer[] = [];
     for (let count = 0; count < tries; count++) {
       if (count > 0) await t.wait(SPACING_MS);
-      if (again !== undefined) await t.begin({ ...again, intent: "either" }).done;
-      answers.push(await t.begin({ key: "other", endpoint: "chat", intent: "either" }).done);
+      if (again !== undefined) await t.start({ ...again, intent: "either" }).done;
+      answers.push(await t.start({ key: "other", endpoint: "chat", intent: "either" }).done);
     }
     found.push({ account: "other", answers });
   }
   if (!shared) {
     const answers: Answer[] = [];
     for (let count = 0; count < tries; count++)
-      answers.push(await t.ask({ key: "valid", endpoint: "chat", intent: "either", patient: false }));
+      answers.push(await t.send({ key: "valid", endpoint: "chat", intent: "either", repeats: false }));
     found.push({ account: "main", answers });
   }
   return found;

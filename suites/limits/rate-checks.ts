@@ -7,11 +7,11 @@ import {
   defineCheck,
   limitedFor,
   type Need,
-  type Probe,
+  type Session,
+  scheduleOn,
   that,
   type Verdict,
 } from "../../src/checks/index.ts";
-import type { Target } from "../../src/target/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { denialRows, type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
 import { admittedIn, type Burst, isRateDenial, isRefused, isServed, isSlotDenial, loneSlotDenials } from "./burst.ts";
@@ -33,11 +33,10 @@ function defineRateCheck({ judge, needs = [], ...spec }: RateCheckSpec): Check {
   return defineCheck({
     ...spec,
     needs: ["limited.rate", ...needs],
-    lock: (target) => `account ${limitedFor(target, "rate")?.key.name ?? ""}`,
-    alone: (target: Target) => limitedFor(target, "rate")?.shared === true,
+    schedule: (target) => scheduleOn(limitedFor(target, "rate")),
     // Two bursts to the limit, a third where one let too much through, and what is tried while the account is denied.
     cost: { requests: (target) => Math.ceil(2.5 * (limitedFor(target, "rate")?.limits.rpm ?? 0)) + 100, waitS: 62 },
-    async probe(t: Probe) {
+    async run(t: Session) {
       const recording = await t.once("limits.rate", () => rateScenario(t));
       return { ...recording, expected: expectedDenial(t, "rate_limit_exceeded") };
     },

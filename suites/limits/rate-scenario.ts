@@ -1,4 +1,4 @@
-import type { Answer, Ask, Probe } from "../../src/checks/index.ts";
+import type { Answer, RequestSpec, Session } from "../../src/checks/index.ts";
 import type { Limits } from "../../src/target/index.ts";
 import { admittedIn, type Burst, burst, isRateDenial, isRefused } from "./burst.ts";
 import { type OtherAccount, othersMeanwhile } from "./others-meanwhile.ts";
@@ -66,13 +66,13 @@ const SAFE_SHARE = 0.8;
  * up to the first denial; then, while denied, every other kind of request; the promise of the last denial; a second burst
  * of the other dialect and key.
  */
-export async function rateScenario(t: Probe): Promise<RateRecording> {
+export async function rateScenario(t: Session): Promise<RateRecording> {
   const account = t.limited("rate");
   const { limits, key } = account;
   const second = account.second ?? key;
   if (account.shared) await t.wait(QUIET_MS);
   const plan = { most: limits.rpm * 2 + 2, parallel: Math.max(1, Math.min(8, limits.inFlight - 1)) };
-  const chat: Ask[] = [
+  const chat: RequestSpec[] = [
     { key, endpoint: "chat" },
     { key, endpoint: "chat", mode: "stream" },
   ];
@@ -131,8 +131,8 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
   // A window that is nearly over is waited for to its end, so that the second burst meets an empty one.
   const restMs = endedMs(first) + QUIET_MS - t.nowUs() / 1_000;
   if (restMs > 0 && restMs < SHORT_REST_MS) await t.wait(restMs);
-  const onMessages: Ask = { key: second, endpoint: "messages" };
-  const messages: Ask[] = [onMessages, { ...onMessages, mode: "stream" }];
+  const onMessages: RequestSpec = { key: second, endpoint: "messages" };
+  const messages: RequestSpec[] = [onMessages, { ...onMessages, mode: "stream" }];
   const mixed = (await streamsMessages(t, whileDenied)) ? messages : messages.slice(0, 1);
   const next = await burst(t, { ...plan, what: "messages, other key", asks: mixed });
   const lastDenial = await afterwards(t, next, onMessages);
@@ -170,15 +170,19 @@ export async function rateScenario(t: Probe): Promise<RateRecording> {
 }
 
 /** A denial that nothing of the burst followed any more; of the burst itself where it is over already. */
-async function afterwards(t: Probe, { answers }: Burst, ask: Ask): Promise<Answer | undefined> {
+async function afterwards(t: Session, { answers }: Burst, request: RequestSpec): Promise<Answer | undefined> {
   const denial = answers.findLast(isRateDenial);
   if (denial === undefined) return undefined;
-  const next = await t.begin({ ...ask, intent: "either" }).done;
+  const next = await t.start({ ...request, intent: "either" }).done;
   return isRateDenial(next) ? next : denial;
 }
 
 /** A denial for the rate of this moment; the account is brought to its limit again if need be. */
-async function denialNow(t: Probe, key: Ask["key"] & {}, toTheLimit: () => Promise<Burst>): Promise<Answer | null> {
+async function denialNow(
+  t: Session,
+  key: RequestSpec["key"] & {},
+  toTheLimit: () => Promise<Burst>,
+): Promise<Answer | null> {
   for (let round = 0; round < ROUNDS; round++) {
     const answer = await knock(t, key);
     if (isRateDenial(answer)) return answer;
@@ -214,21 +218,21 @@ function endedMs({ answers }: Burst): number {
 }
 
 /** Whether the other dialect streams at all, which is not promised: a refusal may stand behind every denial. */
-async function streamsMessages(t: Probe, whileDenied: readonly WhileDenied[]): Promise<boolean> {
+async function streamsMessages(t: Session, whileDenied: readonly WhileDenied[]): Promise<boolean> {
   const tries = whileDenied.find(({ kind }) => kind === "messages streams")?.tries ?? [];
-  const unlimited = await t.begin({ endpoint: "messages", mode: "stream", intent: "either" }).done;
+  const unlimited = await t.start({ endpoint: "messages", mode: "stream", intent: "either" }).done;
   const isCallersError = ({ status = 0 }: Answer) => status >= 400 && status < 500 && status !== 429;
   return ![...tries, unlimited].some(isCallersError);
 }
 
 /** Waits as the denial says, counted from its arrival, and sends one request. */
-async function keepPromise(t: Probe, denial: Answer, ask: Ask): Promise<Promised> {
+async function keepPromise(t: Session, denial: Answer, request: RequestSpec): Promise<Promised> {
   const { timeline } = denial.exchange;
   const told = toldWaitMs(denial);
   const usable = told !== undefined && told <= LONGEST_WAIT_MS;
   const elapsedMs = (t.nowUs() - timeline.endUs) / 1_000;
   await t.wait(Math.max(0, (usable ? told : QUIET_MS) - elapsedMs));
-  return { denial, waitMs: usable ? told : null, retried: await t.begin({ ...ask, intent: "either" }).done };
+  return { denial, waitMs: usable ? told : null, retried: await t.start({ ...request, intent: "either" }).done };
 }
 
 /** A hint that is less than this share of the first key's hint at about the same time is put to the test by itself. */
@@ -237,20 +241,20 @@ const TESTED_WAIT_MS = 6_000;
 
 /** Keeps the promise of a kind of request that is told to come back much sooner than the first key's plain request. */
 async function keepShorter(
-  t: Probe,
+  t: Session,
   denial: Answer,
   whileDenied: readonly WhileDenied[],
-  kinds: Readonly<Record<string, Ask>>,
+  kinds: Readonly<Record<string, RequestSpec>>,
 ): Promise<Promised | null> {
   const usual = toldWaitMs(denial) ?? Number.POSITIVE_INFINITY;
   const found = whileDenied
     .flatMap(({ kind, tries }) => tries.filter(isRateDenial).map((answer) => ({ kind, toldMs: toldWaitMs(answer) })))
     .filter(({ toldMs: told }) => told !== undefined && told < usual * MUCH_SHORTER && told <= TESTED_WAIT_MS)
     .sort((a, b) => (a.toldMs ?? 0) - (b.toldMs ?? 0))[0];
-  const ask = found === undefined ? undefined : kinds[found.kind];
-  if (ask === undefined) return null;
-  const fresh = await t.begin({ ...ask, intent: "either" }).done;
+  const request = found === undefined ? undefined : kinds[found.kind];
+  if (request === undefined) return null;
+  const fresh = await t.start({ ...request, intent: "either" }).done;
   return isRateDenial(fresh) && (toldWaitMs(fresh) ?? TESTED_WAIT_MS + 1) <= TESTED_WAIT_MS
-    ? keepPromise(t, fresh, ask)
+    ? keepPromise(t, fresh, request)
     : null;
 }

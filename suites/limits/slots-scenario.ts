@@ -1,4 +1,4 @@
-import type { Answer, Ask, Held, LimitedAccount, Probe } from "../../src/checks/index.ts";
+import type { Answer, Held, LimitedAccount, RequestSpec, Session } from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
 import type { Limits } from "../../src/target/index.ts";
 import { servable } from "../shared/servable.ts";
@@ -57,7 +57,7 @@ export function isRich({ rpm, inFlight }: Limits): boolean {
  * What slots do: a burst far over the limit, a full house with others knocking early and late, and full waves after
  * everything that frees slots. Uses the account with the fewest slots.
  */
-export async function slotsScenario(t: Probe): Promise<SlotsRecording> {
+export async function slotsScenario(t: Session): Promise<SlotsRecording> {
   const account = t.limited("slots");
   const { limits, key } = account;
   const slots = limits.inFlight;
@@ -78,12 +78,12 @@ export async function slotsScenario(t: Probe): Promise<SlotsRecording> {
   const unnamed = unnamedIn(burst, slots);
   const unnamedLater = rich ? unnamed : "rate";
   // Dialects take turns in the house: one whose streams take no slot leaves room.
-  const onMessages: Ask = { ...long, endpoint: "messages" };
+  const onMessages: RequestSpec = { ...long, endpoint: "messages" };
   const [tried] = await servable(t, [onMessages]);
-  const trial = tried === undefined ? undefined : await t.begin(tried).done;
+  const trial = tried === undefined ? undefined : await t.start(tried).done;
   const isAsLong = trial !== undefined && isServed(trial) && typicalMs([trial]) > typicalMs(burst) * 0.8;
   // So do keys: one whose streams lose their slots early leaves room, too.
-  const other: Ask = account.second === undefined ? {} : { key: account.second };
+  const other: RequestSpec = account.second === undefined ? {} : { key: account.second };
   const dialects =
     isAsLong && trial.streamed
       ? [long, { ...onMessages, ...other }, { ...long, ...other }, onMessages]
@@ -92,7 +92,14 @@ export async function slotsScenario(t: Probe): Promise<SlotsRecording> {
   const rhythm = { typical: typicalMs(burst), spacingMs: spaced ? spacingMs : 0, unnamed: unnamedLater };
   const house = await fullHouse(t, account, dialects, rhythm);
   const slow = rich && !spaced && (await t.hasModel("slow"));
-  const whole: Ask = { key, endpoint: "chat", mode: "whole", model: "slow", intent: "either", freshConnection: true };
+  const whole: RequestSpec = {
+    key,
+    endpoint: "chat",
+    mode: "whole",
+    model: "slow",
+    intent: "either",
+    freshConnection: true,
+  };
   const wholes = slow ? await atOnce(t, [whole], slots + over) : [];
   const lateWhole = slow ? await lateIn(t, whole, slots, typicalMs(wholes)) : null;
   const lateStream = slow ? await lateIn(t, { ...whole, mode: "stream" }, slots, typicalMs(wholes)) : null;
@@ -105,12 +112,12 @@ export async function slotsScenario(t: Probe): Promise<SlotsRecording> {
 /** Replies that take less are over before it can be called late in their life, ms. */
 const LONG_WHOLE_MS = 1_200;
 
-async function lateIn(t: Probe, ask: Ask, slots: number, typical: number): Promise<LateOne | null> {
+async function lateIn(t: Session, request: RequestSpec, slots: number, typical: number): Promise<LateOne | null> {
   if (!(typical >= LONG_WHOLE_MS)) return null;
   await t.wait(SETTLE_MS);
-  const held = Array.from({ length: slots }, () => t.begin(ask).done);
+  const held = Array.from({ length: slots }, () => t.start(request).done);
   await t.wait(typical * 0.75);
-  const extra = await t.begin({ ...ask, mode: "whole", model: "plain" }).done;
+  const extra = await t.start({ ...request, mode: "whole", model: "plain" }).done;
   return { held: await Promise.all(held), extra };
 }
 
@@ -124,7 +131,7 @@ interface Rhythm extends WaveRhythm {
   readonly typical: number;
 }
 
-async function fullHouse(t: Probe, account: LimitedAccount, long: readonly Ask[], rhythm: Rhythm) {
+async function fullHouse(t: Session, account: LimitedAccount, long: readonly RequestSpec[], rhythm: Rhythm) {
   const { limits, key } = account;
   const { typical, spacingMs, unnamed } = rhythm;
   const slots = limits.inFlight;
@@ -137,14 +144,18 @@ async function fullHouse(t: Probe, account: LimitedAccount, long: readonly Ask[]
     startUs = t.nowUs();
     house = await takeEverySlot(t, long, slots, spacingMs);
   }
-  const knock = async (ask: Ask) => {
+  const knock = async (request: RequestSpec) => {
     if (spacingMs > 0) await t.wait(spacingMs);
-    return t.begin({ intent: "either", ...ask }).done;
+    return t.start({ intent: "either", ...request }).done;
   };
   // All kinds together: a gateway whose denials are slow must be through before the streams are.
   const kinds = Object.entries(await knockersOf(t, account));
-  const first = await Promise.all(kinds.map(([, ask], index) => t.wait(index * spacingMs).then(() => knock(ask))));
-  const again = await Promise.all(kinds.map(([, ask], index) => t.wait(index * spacingMs).then(() => knock(ask))));
+  const first = await Promise.all(
+    kinds.map(([, request], index) => t.wait(index * spacingMs).then(() => knock(request))),
+  );
+  const again = await Promise.all(
+    kinds.map(([, request], index) => t.wait(index * spacingMs).then(() => knock(request))),
+  );
   const extras = kinds.map(
     ([kind], index): Extra => ({
       kind,
@@ -169,13 +180,18 @@ async function fullHouse(t: Probe, account: LimitedAccount, long: readonly Ask[]
   return { held, extras, storm, late, freed, others };
 }
 
-async function takeEverySlot(t: Probe, long: readonly Ask[], slots: number, spacingMs: number): Promise<Held[]> {
+async function takeEverySlot(
+  t: Session,
+  long: readonly RequestSpec[],
+  slots: number,
+  spacingMs: number,
+): Promise<Held[]> {
   const house: Held[] = [];
   for (let index = 0; index < slots; index++) {
     // The last one comes last for sure, in the last dialect: it takes the slot that an off-by-one would refuse.
     const isLast = index === slots - 1;
     if (isLast) await Promise.all(house.map(({ live }) => live.started));
-    house.push(t.begin(long[isLast ? long.length - 1 : index % long.length] ?? {}));
+    house.push(t.start(long[isLast ? long.length - 1 : index % long.length] ?? {}));
     if (spacingMs > 0) await t.wait(spacingMs);
   }
   await Promise.all(house.map(({ live }) => live.started));
@@ -183,7 +199,7 @@ async function takeEverySlot(t: Probe, long: readonly Ask[], slots: number, spac
 }
 
 /** Whether one of them was over at once, denied for its number; the others go on. */
-async function metSlotDenial(t: Probe, house: readonly Held[], unnamed: Unnamed): Promise<boolean> {
+async function metSlotDenial(t: Session, house: readonly Held[], unnamed: Unnamed): Promise<boolean> {
   const ended: Answer[] = [];
   for (const { done } of house) void done.then((answer) => ended.push(answer));
   await t.wait(AT_ONCE_MS);
@@ -191,7 +207,7 @@ async function metSlotDenial(t: Probe, house: readonly Held[], unnamed: Unnamed)
 }
 
 /** One request of every kind that must go by the same count. */
-async function knockersOf(t: Probe, { key, second }: LimitedAccount): Promise<Record<string, Ask>> {
+async function knockersOf(t: Session, { key, second }: LimitedAccount): Promise<Record<string, RequestSpec>> {
   return {
     chat: { key, endpoint: "chat" },
     "chat streams": { key, endpoint: "chat", mode: "stream" },

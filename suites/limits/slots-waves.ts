@@ -1,4 +1,4 @@
-import { type Answer, type Ask, isStale, type LimitedAccount, type Probe } from "../../src/checks/index.ts";
+import { type Answer, isStale, type LimitedAccount, type RequestSpec, type Session } from "../../src/checks/index.ts";
 import { servable } from "../shared/servable.ts";
 import { inTurns, LONG_STORY, LONG_TEXT } from "../shared/texts.ts";
 import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
@@ -24,19 +24,19 @@ const MANY_MS = 10_000;
 const NOTICE_MS = [2_000, 10_000] as const;
 
 /** Sends at half the account's rate: no limiter has a reason to deny these for it. */
-export async function evenly(t: Probe, ask: Ask, count: number, spacingMs: number): Promise<Answer[]> {
+export async function evenly(t: Session, request: RequestSpec, count: number, spacingMs: number): Promise<Answer[]> {
   const sent: Promise<Answer>[] = [];
   for (let index = 0; index < count; index++) {
-    sent.push(t.begin(ask).done);
+    sent.push(t.start(request).done);
     await t.wait(spacingMs);
   }
   return Promise.all(sent);
 }
 
 /** A request that a tool would answer. */
-function withTool(ask: Ask): Ask {
-  const dialect = ask.endpoint === "messages" ? "messages" : "chat";
-  return { ...ask, prompt: "What is the weather in Oslo?", fields: { tools: toolsOf(dialect, ONE_TOOL) } };
+function withTool(request: RequestSpec): RequestSpec {
+  const dialect = request.endpoint === "messages" ? "messages" : "chat";
+  return { ...request, prompt: "What is the weather in Oslo?", fields: { tools: toolsOf(dialect, ONE_TOOL) } };
 }
 
 /** Into a stream, ms: clients that leave late. */
@@ -52,16 +52,16 @@ export interface WaveRhythm {
 
 /** Full waves, each after another thing that ends requests. */
 export async function wavesAfterEverything(
-  t: Probe,
+  t: Session,
   account: LimitedAccount,
-  long: Ask,
+  long: RequestSpec,
   { spacingMs, unnamed }: WaveRhythm,
 ): Promise<Wave[]> {
   const { key, limits } = account;
-  const wave = async (ask: Ask): Promise<Answer[]> => {
+  const wave = async (request: RequestSpec): Promise<Answer[]> => {
     const count = limits.inFlight + 2;
     if (spacingMs > 0) return evenly(t, long, count, spacingMs);
-    const answers = await atOnce(t, [ask], count);
+    const answers = await atOnce(t, [request], count);
     // A connection that was closed while it was idle says nothing of slots; new ones are not closed.
     if (answers.some(({ exchange }) => isStale(exchange))) return wave(long);
     if (!answers.some(limitDenials(unnamed).isRate)) return answers;
@@ -71,18 +71,18 @@ export async function wavesAfterEverything(
     return evenly(t, long, count, easyMs);
   };
   const slots = limits.inFlight;
-  const each = async (asks: readonly Ask[]) => {
+  const each = async (asks: readonly RequestSpec[]) => {
     // One after the other: what ends here must not be denied itself, or the wave would test something else.
     for (let round = 0; round < 2 * slots && asks.length > 0; round++) {
       if (spacingMs > 0) await t.wait(spacingMs);
-      await t.begin({ key, intent: "odd", ...asks[round % asks.length] }).done;
+      await t.start({ key, intent: "odd", ...asks[round % asks.length] }).done;
     }
   };
-  const together = (asks: readonly Ask[]) =>
+  const together = (asks: readonly RequestSpec[]) =>
     Promise.all(
       Array.from(
         { length: asks.length === 0 ? 0 : slots },
-        (_, at) => t.begin({ key, intent: "odd", ...asks[at % asks.length] }).done,
+        (_, at) => t.start({ key, intent: "odd", ...asks[at % asks.length] }).done,
       ),
     );
   /** A leak of one slot in many requests needs many requests to show. */
@@ -93,22 +93,24 @@ export async function wavesAfterEverything(
     let sent = 0;
     const worker = async () => {
       while (sent < most && t.nowUs() < endUs)
-        await t.begin({ key, intent: "odd", ...asks[sent++ % asks.length] }).done;
+        await t.start({ key, intent: "odd", ...asks[sent++ % asks.length] }).done;
     };
     await Promise.all(Array.from({ length: Math.max(1, slots - 1) }, worker));
   };
-  const leave = async (ask: Ask, afterMs: number, count = slots) => {
-    const leaving = Array.from({ length: count }, () => t.begin({ key, ...ask, intent: "odd", freshConnection: true }));
+  const leave = async (request: RequestSpec, afterMs: number, count = slots) => {
+    const leaving = Array.from({ length: count }, () =>
+      t.start({ key, ...request, intent: "odd", freshConnection: true }),
+    );
     if (afterMs === 0) await Promise.all(leaving.map(({ live }) => live.started));
     else await t.wait(afterMs);
     for (const { live } of leaving) live.abort();
     await Promise.all(leaving.map(({ done }) => done));
   };
-  const both = (ask: Ask): Ask[] => [
-    { ...ask, endpoint: "chat", mode: "whole" },
-    { ...ask, endpoint: "chat", mode: "stream" },
-    { ...ask, endpoint: "messages", mode: "whole" },
-    { ...ask, endpoint: "messages", mode: "stream" },
+  const both = (request: RequestSpec): RequestSpec[] => [
+    { ...request, endpoint: "chat", mode: "whole" },
+    { ...request, endpoint: "chat", mode: "stream" },
+    { ...request, endpoint: "messages", mode: "whole" },
+    { ...request, endpoint: "messages", mode: "stream" },
   ];
   const calling = (await servable(t, both({ model: "tools" }))).map(withTool);
   const failing = await servable(t, both({ model: "upstreamError" }));
@@ -169,12 +171,12 @@ export async function wavesAfterEverything(
     await act();
     await t.wait(left ? NOTICE_MS[0] : SETTLE_MS);
     // Connections that carried others before: a request on one must take one slot, too.
-    const ask = left ? long : { ...long, freshConnection: false };
-    const answers = await wave(ask);
+    const request = left ? long : { ...long, freshConnection: false };
+    const answers = await wave(request);
     let later: Answer[] | null = null;
     if (admittedIn(answers) < slots && answers.some(limitDenials(unnamed).isSlots)) {
       await t.wait(left ? NOTICE_MS[1] : LATE_MS);
-      later = await wave(ask);
+      later = await wave(request);
     }
     waves.push({ what, expected: slots, answers, later });
     await t.wait(SETTLE_MS);

@@ -5,7 +5,7 @@ import {
   atMost,
   type Check,
   defineCheck,
-  type Probe,
+  type Session,
   type Verdict,
 } from "../../src/checks/index.ts";
 import type { Target } from "../../src/target/index.ts";
@@ -75,9 +75,9 @@ const tierRates = defineCheck({
   explains:
     "At the end of the run, on the quiet account of each tier, short requests for some seconds: of starter until one is denied, of growth 90 % and of scale 40 % of a minute's rate, as far as the budget has room. No denial after more than two minutes' worth within one minute is no limit, or that of another tier. A denial after less than 85 % is looked into: where nothing more is admitted for the rest of the minute, the account is kept by another rate; else 80 % of the rate are sent evenly after a quiet minute, of which one in ten may be denied. In a run with load over the tiers this is left to the load.",
   needs: ["tiers"],
-  alone: "last",
+  schedule: { order: "exclusive-last" },
   cost: { requests: requestsOfTiers, waitS: 60 },
-  async probe(t) {
+  async run(t) {
     if (t.loadFollows) return { tried: [], leftOut: "the load over the tiers, which follows, measures it" };
     const first: Tried[] = [];
     for (const tier of Object.keys(SHARES) as Tier[]) {
@@ -99,7 +99,7 @@ const tierRates = defineCheck({
 });
 
 /** Requests that the budget still has room for, when each has so many output tokens. */
-function room(t: Probe, tokensEach = 1): number {
+function room(t: Session, tokensEach = 1): number {
   const { requests, outputTokens } = t.left;
   return Math.min(requests, Math.floor(outputTokens / Math.max(1, tokensEach))) - RESERVE;
 }
@@ -108,7 +108,7 @@ function room(t: Probe, tokensEach = 1): number {
 const safeRpm = (rpm: number): number => Math.floor(rpm * SAFE_SHARE);
 
 /** @returns `undefined` where the target has no such account, or the budget no room. */
-async function tryRate(t: Probe, tier: Tier, left: number): Promise<Tried | undefined> {
+async function tryRate(t: Session, tier: Tier, left: number): Promise<Tried | undefined> {
   const account = t.target.tiers[tier];
   if (account === undefined) return undefined;
   const { key, limits } = account;
@@ -157,7 +157,7 @@ const isKeptByLess = ({ knocks, silentS }: Tried): boolean =>
   knocks.length > 0 && knocks.every(isRateDenial) && silentS >= LONG_SILENCE_S;
 
 /** Sends evenly what a limiter with little burst must let through. */
-async function lookInto(t: Probe, one: Tried): Promise<Tried> {
+async function lookInto(t: Session, one: Tried): Promise<Tried> {
   const account = t.target.tiers[one.tier];
   if (account === undefined || !isDoubtful(one) || isKeptByLess(one)) return one;
   const count = Math.min(safeRpm(one.rpm), MOST_EVENLY, room(t));
@@ -173,7 +173,7 @@ async function lookInto(t: Probe, one: Tried): Promise<Tried> {
 }
 
 /** Waits until nothing that was sent on the account counts any more. */
-async function quiet(t: Probe, account: string): Promise<void> {
+async function quiet(t: Session, account: string): Promise<void> {
   await t.wait(Math.max(0, t.lastUseMs(account) + QUIET_MS - Date.now()));
 }
 

@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineCheck, type Held, limitedFor, type Probe } from "../../src/checks/index.ts";
+import { type Answer, type Check, defineCheck, type Held, limitedFor, type Session } from "../../src/checks/index.ts";
 import { atOnce, isRateDenial, isServed, isSlotDenial } from "./burst.ts";
 import { longStream } from "./long-stream.ts";
 import { knock } from "./while-denied.ts";
@@ -20,9 +20,9 @@ const tierSlots = defineCheck({
   needs: ["model.stream"],
   across: { case: TIERS },
   // Other checks may use the account of a tier because of its room; and a load run that follows wants it rested.
-  alone: "first",
+  schedule: { order: "exclusive-first" },
   cost: { requests: ({ tiers }, axes) => (tiers[axes.case as Tier]?.limits.inFlight ?? 0) + 10, waitS: 3 },
-  async probe(t) {
+  async run(t) {
     const tier = t.case as Tier;
     if (t.target.tiers[tier] === undefined) return { ...NOTHING, leftOut: "the target has no account of this tier" };
     const leftOut = tier === "scale" ? await whyNotScale(t) : null;
@@ -50,7 +50,7 @@ const tierSlots = defineCheck({
 });
 
 /** Whether a smaller house shows that the largest one is affordable; or why not. */
-async function whyNotScale(t: Probe): Promise<string | null> {
+async function whyNotScale(t: Session): Promise<string | null> {
   const { slots, filledMs, held } = await fillOnce(t, "growth");
   if (slots === 0) return "the target has no account of the growth tier to try before: gauntlet load scale shows it";
   return filledMs > BRISK_MS || !held.every(isServed)
@@ -71,17 +71,17 @@ type House = {
 const NOTHING: House = { slots: 0, held: [], extras: [], elsewhere: [], filledMs: 0 };
 
 /** Fills the slots of a tier's account, once in a run. */
-export function fillOnce(t: Probe, tier: Tier): Promise<House> {
+export function fillOnce(t: Session, tier: Tier): Promise<House> {
   return t.once(`limits.tier-slots.${tier}`, () => fill(t, tier));
 }
 
-async function fill(t: Probe, tier: Tier): Promise<House> {
+async function fill(t: Session, tier: Tier): Promise<House> {
   const account = t.target.tiers[tier];
   if (account === undefined) return NOTHING;
   const slots = account.limits.inFlight;
   const long = longStream(account.key);
   const startUs = t.nowUs();
-  const house: Held[] = Array.from({ length: slots }, () => t.begin(long));
+  const house: Held[] = Array.from({ length: slots }, () => t.start(long));
   await Promise.all(house.map(({ live }) => live.started));
   const filledMs = (t.nowUs() - startUs) / 1_000;
   const [extras, elsewhere] = await Promise.all([atOnce(t, [long], EXTRA), askElsewhere(t)]);
@@ -95,7 +95,7 @@ const ELSEWHERE_TRIES = 3;
 const ELSEWHERE_MS = 100;
 
 /** Asks on the account with the fewest slots, while those of a tier are held. */
-async function askElsewhere(t: Probe): Promise<Answer[]> {
+async function askElsewhere(t: Session): Promise<Answer[]> {
   const aside = limitedFor(t.target, "slots");
   // What the rate of an account is measured on is left alone.
   if (aside === undefined || aside.shared || aside.key === limitedFor(t.target, "rate")?.key) return [];

@@ -1,9 +1,9 @@
-import type { Answer, Ask, LimitedAccount, Probe } from "../../src/checks/index.ts";
+import type { Answer, LimitedAccount, RequestSpec, Session } from "../../src/checks/index.ts";
 import { servable } from "../shared/servable.ts";
 import { inTurns, LONG_TEXT } from "../shared/texts.ts";
 import { atOnce, type Burst, isRateDenial, isRefused } from "./burst.ts";
 
-type AskKey = Ask["key"] & {};
+type AskKey = RequestSpec["key"] & {};
 
 /** Requests of one kind while the account was denied, with the denials of the first key before and after them. */
 export type WhileDenied = {
@@ -16,20 +16,20 @@ export type WhileDenied = {
 };
 
 /** The plainest request of a key, which may be denied. */
-const plain = (key: AskKey): Ask => ({ key, endpoint: "chat", intent: "either" });
+const plain = (key: AskKey): RequestSpec => ({ key, endpoint: "chat", intent: "either" });
 
 /** One plain request, to see whether its account is denied. */
-export function knock(t: Probe, key: AskKey): Promise<Answer> {
-  return t.begin(plain(key)).done;
+export function knock(t: Session, key: AskKey): Promise<Answer> {
+  return t.start(plain(key)).done;
 }
 
 /** Plain requests, all at once. */
-export function knockAtOnce(t: Probe, key: AskKey, count: number): Promise<Answer[]> {
+export function knockAtOnce(t: Session, key: AskKey, count: number): Promise<Answer[]> {
   return atOnce(t, [plain(key)], count);
 }
 
 /** One request of every kind that must go by the same count. */
-export async function kindsOf(t: Probe, account: LimitedAccount): Promise<Record<string, Ask>> {
+export async function kindsOf(t: Session, account: LimitedAccount): Promise<Record<string, RequestSpec>> {
   const { key, second } = account;
   const [another] = await servable(t, [
     { key, endpoint: "chat", model: "tools" },
@@ -71,16 +71,16 @@ export const ROUNDS = 3;
 
 /** Tries each kind while the first key is denied, and again when the window turned over meanwhile. */
 export async function triesWhileDenied(
-  t: Probe,
+  t: Session,
   key: AskKey,
-  kinds: Record<string, Ask>,
+  kinds: Record<string, RequestSpec>,
   toTheLimit: () => Promise<Burst>,
 ): Promise<WhileDenied[]> {
   const tried: WhileDenied[] = [];
   let reachable = true;
-  for (const [kind, ask] of Object.entries(kinds)) {
+  for (const [kind, request] of Object.entries(kinds)) {
     for (let round = 0; round < ROUNDS && (reachable || round === 0); round++) {
-      const entry = await tryWhileDenied(t, kind, { ...ask, intent: "either" }, key);
+      const entry = await tryWhileDenied(t, kind, { ...request, intent: "either" }, key);
       if (round === 0 || isBracketed(entry)) tried.push(entry);
       if (isBracketed(entry)) break;
       tried.splice(-1, 1, entry);
@@ -90,11 +90,11 @@ export async function triesWhileDenied(
   return tried;
 }
 
-async function tryWhileDenied(t: Probe, kind: string, ask: Ask, key: AskKey): Promise<WhileDenied> {
+async function tryWhileDenied(t: Session, kind: string, request: RequestSpec, key: AskKey): Promise<WhileDenied> {
   const startUs = t.nowUs();
   const before = await knock(t, key);
   const tries: Answer[] = [];
-  for (let count = 0; count < TRIES; count++) tries.push(await t.begin(ask).done);
+  for (let count = 0; count < TRIES; count++) tries.push(await t.start(request).done);
   const after = await knock(t, key);
   return { kind, before, tries, after, seconds: (t.nowUs() - startUs) / 1_000_000 };
 }
@@ -115,7 +115,7 @@ const MOST_KNOCKS = 64;
  *
  * @returns every kind of request once more, later still: one that goes by a shorter window is let in by then.
  */
-export async function knockLater(t: Probe, account: LimitedAccount, parallel: number): Promise<WhileDenied[]> {
+export async function knockLater(t: Session, account: LimitedAccount, parallel: number): Promise<WhileDenied[]> {
   const { key, limits } = account;
   await t.wait(LATER_MS);
   for (let sent = 0; sent <= limits.rpm && limits.rpm <= MOST_KNOCKS; sent += parallel) {
@@ -124,12 +124,12 @@ export async function knockLater(t: Probe, account: LimitedAccount, parallel: nu
   }
   // Refused for their body, or denied for the rate like the others, and then with the same hint.
   for (const endpoint of ["chat", "messages"] as const)
-    await t.begin({ key, endpoint, rawBody: "{", intent: "either" }).done;
+    await t.start({ key, endpoint, rawBody: "{", intent: "either" }).done;
   await t.wait(STILL_LATER_MS);
   const later: WhileDenied[] = [];
-  for (const [kind, ask] of Object.entries(await kindsOf(t, account))) {
+  for (const [kind, request] of Object.entries(await kindsOf(t, account))) {
     if (kind === "model list") continue;
-    const entry = await tryWhileDenied(t, kind, { ...ask, intent: "either" }, key);
+    const entry = await tryWhileDenied(t, kind, { ...request, intent: "either" }, key);
     if (!isBracketed(entry)) break;
     later.push(entry);
   }
@@ -143,7 +143,7 @@ const APART_MS = 2_500;
  * After a pause, one request less than the limit: a limiter that counts denied requests goes on from before the pause for
  * the next one, and from after it for the one that keeps its promise.
  */
-export async function knockUpTo(t: Probe, { key, limits }: LimitedAccount, parallel: number): Promise<void> {
+export async function knockUpTo(t: Session, { key, limits }: LimitedAccount, parallel: number): Promise<void> {
   if (limits.rpm > MOST_KNOCKS) return;
   await t.wait(APART_MS);
   for (let left = limits.rpm - 1; left > 0; left -= parallel) {

@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineCheck, type Probe } from "../../src/checks/index.ts";
+import { type Answer, type Check, defineCheck, type Session } from "../../src/checks/index.ts";
 
 /** Gateways and their providers begin to forget connections to each other about then, ms. */
 const IDLE_MS = 12_000;
@@ -11,9 +11,9 @@ const afterIdle = defineCheck({
   covers: ["STEADY-SERVICE"],
   explains:
     "Nothing is sent for twelve seconds, then one request, and another right behind it. Where the first fails and the second is served, it is tried twice more: failing each time shows that something behind the gateway is forgotten meanwhile, such as its connections to a provider.",
-  alone: "last",
+  schedule: { order: "exclusive-last" },
   cost: { requests: 2, waitS: 13 },
-  async probe(t) {
+  async run(t) {
     const pairs = [await afterSilence(t)];
     while (pairs.length < ROUNDS && pairs.every(isLost)) pairs.push(await afterSilence(t));
     return { pairs };
@@ -30,9 +30,9 @@ const afterIdle = defineCheck({
 
 type Pair = { readonly first: Answer; readonly next: Answer };
 
-async function afterSilence(t: Probe): Promise<Pair> {
+async function afterSilence(t: Session): Promise<Pair> {
   await t.wait(IDLE_MS);
-  return { first: await t.ask({ endpoint: "chat" }), next: await t.ask({ endpoint: "chat" }) };
+  return { first: await t.send({ endpoint: "chat" }), next: await t.send({ endpoint: "chat" }) };
 }
 
 const isLost = ({ first, next }: Pair): boolean => !first.admitted && next.admitted;

@@ -1,12 +1,12 @@
-import { type Ask, type Check, callerError, defineCheck, serverError, that } from "../../src/checks/index.ts";
+import { type Check, callerError, defineCheck, type RequestSpec, serverError, that } from "../../src/checks/index.ts";
 import { DIALECTS, MODES } from "../../src/dialects/index.ts";
-import { assumeTwin, goodTwin } from "../shared/good-twin.ts";
+import { assumeControl, sendControl } from "../shared/control-request.ts";
 import { inTurns } from "../shared/texts.ts";
 
 const NESTED = `${'{"a":['.repeat(5_000)}1${"]}".repeat(5_000)}`;
 
 /** Bodies that nobody can serve. Which 4xx they get is open. */
-const BAD: Readonly<Record<string, Ask>> = {
+const BAD: Readonly<Record<string, RequestSpec>> = {
   truncated: { rawBody: '{"model": "x", "max_tokens": 5, "messages": [{"role": "user", "cont' },
   empty: { rawBody: "" },
   "not-json": { rawBody: "model=x&messages=hello" },
@@ -37,12 +37,12 @@ const badBodies = defineCheck({
     "Cut, empty, mistyped, badly encoded and deeply nested bodies in both dialects, whole and streamed. Each should be a 4xx: never a server error, never a reply, never a dropped connection.",
   across: { dialect: DIALECTS, mode: MODES, case: Object.keys(BAD) },
   cost: { requests: 1 },
-  async probe(t) {
-    const twin = await goodTwin(t);
-    return { twin, refused: await t.ask({ ...BAD[t.case], intent: "odd" }) };
+  async run(t) {
+    const control = await sendControl(t);
+    return { control, refused: await t.send({ ...BAD[t.case], intent: "odd" }) };
   },
-  judge({ twin, refused }, verdict, axes) {
-    assumeTwin(verdict, twin);
+  judge({ control, refused }, verdict, axes) {
+    assumeControl(verdict, control);
     const seen = { in: refused, at: "status", because: refused.summary };
     const lenient = LENIENT.includes(axes.case ?? "");
     const expected = lenient
@@ -53,7 +53,7 @@ const badBodies = defineCheck({
   },
 });
 
-const CONTENT_TYPES: Readonly<Record<string, Ask>> = {
+const CONTENT_TYPES: Readonly<Record<string, RequestSpec>> = {
   "text-plain": { headers: [["Content-Type", "text/plain"]] },
   form: { headers: [["Content-Type", "application/x-www-form-urlencoded"]] },
   none: { without: ["Content-Type"] },
@@ -68,8 +68,8 @@ const contentTypes = defineCheck({
     "A JSON body under another label, or without one, may be served or refused with 4xx. With an explicit charset it should be served.",
   across: { dialect: DIALECTS, case: Object.keys(CONTENT_TYPES) },
   cost: { requests: 2 },
-  async probe(t) {
-    return { control: await t.control(), answer: await t.ask({ ...CONTENT_TYPES[t.case], intent: "odd" }) };
+  async run(t) {
+    return { control: await t.control(), answer: await t.send({ ...CONTENT_TYPES[t.case], intent: "odd" }) };
   },
   judge({ control, answer }, verdict, axes) {
     verdict.assumeGood(control);
@@ -100,18 +100,18 @@ const largeBodies = defineCheck({
     "Limits on size are not shown. A long text may be served or refused (413 by rule); a 5xx for it is a warning, and what happens is noted.",
   across: { dialect: DIALECTS, case: Object.keys(SIZES) },
   cost: { requests: 2 },
-  async probe(t) {
-    const ask: Ask = {
+  async run(t) {
+    const request: RequestSpec = {
       // A model that repeats what it is told has little to say: the bulk stands in an earlier turn, and output is bounded.
       prompt: inTurns("hello", "lorem ipsum ".repeat(Math.ceil((SIZES[t.case] ?? 0) / 12)), "Noted."),
       maxTokens: 16,
       intent: "either",
-      patient: false,
+      repeats: false,
       freshConnection: true,
     };
     return {
       control: await t.control(),
-      answer: await t.ask(ask),
+      answer: await t.send(request),
     };
   },
   judge({ control, answer }, verdict) {

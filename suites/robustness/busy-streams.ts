@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineWatch } from "../../src/checks/index.ts";
+import { type Answer, type Check, defineInvariant } from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
 
 /** Requests of the run in flight, on all accounts, from which on a stream counts as one in company. */
@@ -9,7 +9,7 @@ const STALL_FACTOR = 20;
 /** Streams that must have stalled; one or two may be the provider's thinking. */
 const FEWEST = 3;
 
-const busyStreams = defineWatch({
+const busyStreams = defineInvariant({
   id: "robustness.busy-streams",
   title: "Streams do not stall because others are under way",
   covers: ["STEADY-LATENCY"],

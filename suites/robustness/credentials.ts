@@ -1,8 +1,8 @@
-import { type Ask, type Check, defineCheck, success } from "../../src/checks/index.ts";
+import { type Check, defineCheck, type RequestSpec, success } from "../../src/checks/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 
 /** Places in which a key must not be honoured. */
-const PLACES: Readonly<Record<string, (key: string) => Ask>> = {
+const PLACES: Readonly<Record<string, (key: string) => RequestSpec>> = {
   "query-api_key": (key) => ({ query: `?api_key=${encodeURIComponent(key)}` }),
   "query-key": (key) => ({ query: `?key=${encodeURIComponent(key)}` }),
   "query-access_token": (key) => ({ query: `?access_token=${encodeURIComponent(key)}` }),
@@ -22,12 +22,12 @@ const keyPlace = defineCheck({
     "The good key in the URL, a cookie or the body, without an Authorization header. URLs and bodies end up in logs and histories; a request that is served by such a key is a warning.",
   across: { dialect: [...DIALECTS], case: Object.keys(PLACES) },
   cost: { requests: 2 },
-  async probe(t) {
+  async run(t) {
     const place = PLACES[t.case]?.(t.target.keys.valid.reveal()) ?? {};
     return {
       control: await t.control(),
-      bare: await t.once(`robustness.keyless ${t.dialect}`, () => t.ask({ key: null, intent: "odd" })),
-      answer: await t.ask({ key: null, intent: "odd", ...place }),
+      bare: await t.once(`robustness.keyless ${t.dialect}`, () => t.send({ key: null, intent: "odd" })),
+      answer: await t.send({ key: null, intent: "odd", ...place }),
     };
   },
   judge({ control, bare, answer }, verdict) {
@@ -49,12 +49,12 @@ const listKeyPlace = defineCheck({
     "The good key in the URL or a cookie of GET /models, without an Authorization header. A list that is served by such a key is a warning.",
   across: { case: Object.keys(PLACES).filter((place) => place !== "body") },
   cost: { requests: 2 },
-  async probe(t) {
+  async run(t) {
     const place = PLACES[t.case]?.(t.target.keys.valid.reveal()) ?? {};
     return {
       control: await t.control({ endpoint: "models" }),
-      bare: await t.once("robustness.keyless models", () => t.ask({ endpoint: "models", key: null, intent: "odd" })),
-      answer: await t.ask({ endpoint: "models", key: null, intent: "odd", ...place }),
+      bare: await t.once("robustness.keyless models", () => t.send({ endpoint: "models", key: null, intent: "odd" })),
+      answer: await t.send({ endpoint: "models", key: null, intent: "odd", ...place }),
     };
   },
   judge({ control, bare, answer }, verdict) {
@@ -75,9 +75,9 @@ const schemeCase = defineCheck({
   explains: "`bearer` and `BEARER` are the same scheme by HTTP's rules, and clients write all three.",
   across: { dialect: [...DIALECTS], case: ["bearer", "BEARER"] },
   cost: { requests: 2 },
-  async probe(t) {
+  async run(t) {
     const key = t.target.keys.valid.reveal();
-    return { control: await t.control(), answer: await t.ask({ authorization: `${t.case} ${key}`, intent: "odd" }) };
+    return { control: await t.control(), answer: await t.send({ authorization: `${t.case} ${key}`, intent: "odd" }) };
   },
   judge({ control, answer }, verdict) {
     verdict.assumeGood(control);

@@ -1,11 +1,11 @@
 import {
   type Answer,
-  type Ask,
   BODY_FORMS,
   type BodyForm,
   type Check,
   defineCheck,
-  type Probe,
+  type RequestSpec,
+  type Session,
   success,
   that,
   type Verdict,
@@ -27,17 +27,17 @@ const inAnyForm = defineCheck({
     "The same conversation, whole and streamed, with white space around and within the document, with every character beyond ASCII as an escape, with the long list of messages before all other members, and in chunks without a length. What is served as other clients write it should be served so, too, as a stream where one was asked for, and say what the plain request's answer says where the model repeats its prompt. 411 is a fair answer to chunks.",
   across: { dialect: DIALECTS, case: BODY_FORMS },
   cost: { requests: 4 },
-  async probe(t) {
+  async run(t) {
     const pairs: Pair[] = [];
     for (const mode of MODES) {
       const text = `Please repeat: ${t.nonce()} é漢🚀`;
-      const ask: Ask = {
+      const request: RequestSpec = {
         prompt: inTurns(text, LONG_TURN, "Noted."),
         mode,
         intent: mode === "whole" ? "good" : "either",
       };
-      const formed = await t.ask({ ...ask, form: t.case as BodyForm, intent: "either" });
-      pairs.push({ text, formed, plain: await t.ask(ask) });
+      const formed = await t.send({ ...request, form: t.case as BodyForm, intent: "either" });
+      pairs.push({ text, formed, plain: await t.send(request) });
     }
     return { pairs };
   },
@@ -75,15 +75,15 @@ const samePrompts = defineCheck({
     "A model that repeats its prompt is given the same prompt several times at once, whole and streamed; then one after the other in both dialects, and in capitals. Each answer should be one of its dialect, and repeat its own prompt. A failure shows answers that are shared between requests that look alike.",
   needs: ["model.echo"],
   cost: { requests: 2 * AT_ONCE + 6 },
-  async probe(t) {
+  async run(t) {
     const together = [...(await atOnce(t, "whole")), ...(await atOnce(t, "stream"))];
     const text = `please repeat: ${t.nonce()}`;
     const other = text.toUpperCase();
     const turn: Entry[] = [];
     for (const endpoint of [...DIALECTS, ...DIALECTS])
-      turn.push({ text, answer: await t.ask({ endpoint, model: "echo", prompt: text }) });
+      turn.push({ text, answer: await t.send({ endpoint, model: "echo", prompt: text }) });
     for (const endpoint of DIALECTS)
-      turn.push({ text: other, answer: await t.ask({ endpoint, model: "echo", prompt: other }) });
+      turn.push({ text: other, answer: await t.send({ endpoint, model: "echo", prompt: other }) });
     return { together, turn };
   },
   judge({ together, turn }, verdict) {
@@ -112,10 +112,10 @@ const samePrompts = defineCheck({
 
 type Entry = { readonly text: string; readonly answer: Answer };
 
-async function atOnce(t: Probe, mode: "whole" | "stream"): Promise<Entry[]> {
+async function atOnce(t: Session, mode: "whole" | "stream"): Promise<Entry[]> {
   const text = `Please repeat: ${t.nonce()}`;
-  const ask: Ask = { endpoint: "chat", model: "echo", mode, prompt: text };
-  const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => t.ask(ask)));
+  const request: RequestSpec = { endpoint: "chat", model: "echo", mode, prompt: text };
+  const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => t.send(request)));
   return answers.map((answer) => ({ text, answer }));
 }
 

@@ -1,11 +1,11 @@
 import {
   type Answer,
-  type Ask,
   atMost,
   type Check,
   callerError,
   defineCheck,
   filledString,
+  type RequestSpec,
   serverError,
   that,
 } from "../../src/checks/index.ts";
@@ -17,7 +17,7 @@ const answeredWithoutServerError = that(
   (status) => status !== undefined && !serverError.test(status),
 );
 
-const METHODS: Readonly<Record<string, Ask>> = {
+const METHODS: Readonly<Record<string, RequestSpec>> = {
   "get-chat": { endpoint: "chat", method: "GET" },
   "put-chat": { endpoint: "chat", method: "PUT" },
   "delete-messages": { endpoint: "messages", method: "DELETE" },
@@ -35,8 +35,8 @@ const wrongMethods = defineCheck({
     "405 is usual, 404 is as good. A success or a server error is a warning; a 405 has to say in Allow which methods there are.",
   across: { case: Object.keys(METHODS) },
   cost: { requests: 1 },
-  async probe(t) {
-    return { answer: await t.ask({ ...METHODS[t.case], intent: "odd" }) };
+  async run(t) {
+    return { answer: await t.send({ ...METHODS[t.case], intent: "odd" }) };
   },
   judge({ answer }, verdict) {
     const seen = { in: answer, at: "status", because: answer.summary };
@@ -55,15 +55,15 @@ const headAndOptions = defineCheck({
     "Whether HEAD and OPTIONS are known is open. A body after HEAD breaks the connection for whatever comes next on it.",
   across: { case: ["head-models", "head-chat", "options-models", "options-chat", "options-messages"] },
   cost: { requests: 2 },
-  async probe(t) {
+  async run(t) {
     const [method = "", endpoint] = t.case.split("-");
-    const ask: Ask = {
+    const request: RequestSpec = {
       method: method.toUpperCase(),
       endpoint: endpoint === "models" ? "models" : endpoint === "messages" ? "messages" : "chat",
       intent: "odd",
     };
     const before = await t.control({ endpoint: "models" });
-    return { before, answer: await t.ask(ask), next: await t.ask({ endpoint: "models" }) };
+    return { before, answer: await t.send(request), next: await t.send({ endpoint: "models" }) };
   },
   judge({ before, answer, next }, verdict, axes) {
     verdict.observe("BASE-5", answer.summary, { in: answer });
@@ -83,7 +83,7 @@ const headAndOptions = defineCheck({
   },
 });
 
-const ADDRESSES: Readonly<Record<string, Ask>> = {
+const ADDRESSES: Readonly<Record<string, RequestSpec>> = {
   "broken-escape": { endpoint: "models", path: "/models/%zz" },
   "nul-escape": { endpoint: "models", path: "/models/%00" },
   dots: { endpoint: "models", path: "/models/..%2f..%2fetc" },
@@ -100,8 +100,8 @@ const addresses = defineCheck({
     "Broken escapes, long paths and unknown query parameters come from scanners and proxies every day. They may be served or refused, not answered with 5xx or silence.",
   across: { case: Object.keys(ADDRESSES) },
   cost: { requests: 1 },
-  async probe(t) {
-    return { answer: await t.ask({ ...ADDRESSES[t.case], intent: "odd" }) };
+  async run(t) {
+    return { answer: await t.send({ ...ADDRESSES[t.case], intent: "odd" }) };
   },
   judge({ answer }, verdict) {
     verdict.observe("BASE-5", answer.summary, { in: answer });
@@ -121,10 +121,10 @@ const unknownHeaders = defineCheck({
     "Proxies and tracing add headers of their own. A good request with such headers, and with odd letter case in the known ones, should be served.",
   across: { dialect: DIALECTS, case: ["unknown", "odd-case", "tracing"] },
   cost: { requests: 2 },
-  async probe(t) {
+  async run(t) {
     const { version, versionValue } = t.target.headers;
     const key = t.target.keys.valid.reveal();
-    const asks: Readonly<Record<string, Ask>> = {
+    const asks: Readonly<Record<string, RequestSpec>> = {
       unknown: {
         headers: [
           ["X-Gauntlet-Unknown", "1"],
@@ -146,7 +146,7 @@ const unknownHeaders = defineCheck({
         ],
       },
     };
-    return { control: await t.control(), answer: await t.ask({ ...asks[t.case], intent: "odd" }) };
+    return { control: await t.control(), answer: await t.send({ ...asks[t.case], intent: "odd" }) };
   },
   judge({ control, answer }, verdict) {
     verdict.assumeGood(control);
@@ -164,9 +164,9 @@ const keepAlive = defineCheck({
     "Requests one after the other after successes, streams, denials and refusals. HTTP/1.1 keeps a connection open unless `Connection: close` says otherwise; one that is closed without a word costs clients a handshake each time, and now and then a failed request.",
   across: { case: ["success", "stream", "denial", "refusal"] },
   cost: { requests: 12 },
-  alone: true,
-  async probe(t) {
-    const asks: Readonly<Record<string, Ask>> = {
+  schedule: { order: "exclusive" },
+  async run(t) {
+    const asks: Readonly<Record<string, RequestSpec>> = {
       success: {},
       stream: { mode: "stream" },
       denial: { model: "unknown", intent: "denied" },
@@ -174,7 +174,7 @@ const keepAlive = defineCheck({
     };
     const pairs: { first: Answer; second: Answer }[] = [];
     for (let round = 0; round < 6; round++)
-      pairs.push({ first: await t.ask({ ...asks[t.case] }), second: await t.ask({ endpoint: "models" }) });
+      pairs.push({ first: await t.send({ ...asks[t.case] }), second: await t.send({ endpoint: "models" }) });
     return { pairs };
   },
   judge({ pairs }, verdict) {
@@ -214,12 +214,12 @@ const wornConnection = defineCheck({
   explains:
     "Eighty requests one after the other on one connection with short pauses. A gateway may close a connection between two requests at any time; cutting it after a request went out, with no rest that an idle timeout could explain, fails the caller. One such cut may be chance, two are a warning.",
   cost: { requests: WORN_REQUESTS },
-  alone: true,
-  async probe(t) {
+  schedule: { order: "exclusive" },
+  async run(t) {
     const answers: Answer[] = [];
     const endUs = t.nowUs() + WORN_MS * 1_000;
     for (let count = 0; count < WORN_REQUESTS && t.nowUs() < endUs; count++) {
-      answers.push(await t.ask());
+      answers.push(await t.send());
       await t.wait(PAUSE_MS);
     }
     return { answers };
@@ -261,19 +261,19 @@ const compression = defineCheck({
     "Replies, streams, lists, denials and refusals with several values of Accept-Encoding. Each body must decode by its Content-Encoding and hold what it holds otherwise: no label without coding, no coding without label, nothing coded twice, and nothing coded for who accepts the identity alone (RFC 9110, 12.5.3).",
   across: { dialect: DIALECTS, case: Object.keys(CODINGS) },
   cost: { requests: 5 },
-  async probe(t) {
+  async run(t) {
     const headers = [["Accept-Encoding", CODINGS[t.case] ?? ""]] as const;
     return {
-      reply: await t.ask({ headers }),
-      long: await t.ask({
+      reply: await t.send({ headers }),
+      long: await t.send({
         headers,
         prompt: LONG_TEXT,
         ...(t.dialect === "messages" ? { maxTokens: AMPLE_TOKENS } : {}),
       }),
-      stream: await t.ask({ headers, mode: "stream", intent: "odd" }),
-      list: await t.ask({ headers, endpoint: "models" }),
-      denied: await t.ask({ headers, model: "unknown", intent: "denied" }),
-      refused: await t.ask({ headers, rawBody: "{", intent: "odd" }),
+      stream: await t.send({ headers, mode: "stream", intent: "odd" }),
+      list: await t.send({ headers, endpoint: "models" }),
+      denied: await t.send({ headers, model: "unknown", intent: "denied" }),
+      refused: await t.send({ headers, rawBody: "{", intent: "odd" }),
     };
   },
   judge(answers, verdict, axes) {
@@ -315,7 +315,7 @@ const expectation = defineCheck({
     "Clients and proxies announce larger bodies with Expect: 100-continue. The request should be served (417 is a fair refusal), not answered with a server error and not left waiting.",
   across: { dialect: DIALECTS },
   cost: { requests: 2 },
-  async probe(t) {
+  async run(t) {
     const control = await t.control();
     const { status, continued, ms } = await t.expectContinue();
     return { control, status, continued, ms };

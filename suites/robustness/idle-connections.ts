@@ -1,11 +1,11 @@
-import { type Answer, type Check, defineWatch, isStale, that } from "../../src/checks/index.ts";
+import { type Answer, type Check, defineInvariant, isStale, that } from "../../src/checks/index.ts";
 
 /** A pause after which gateways and what stands before them begin to forget connections, µs. */
 const IDLE_US = 2_500_000;
 /** Fewer resets may be the race between a close and a request. */
 const FEWEST = 3;
 
-const idleConnections = defineWatch({
+const idleConnections = defineInvariant({
   id: "robustness.idle-connections",
   title: "A connection that rested is closed in the open, or works",
   covers: ["HTTP-KEEP-ALIVE"],

@@ -6,10 +6,10 @@ import { CREDENTIALS } from "./credentials.ts";
 import { FORMS } from "./forms.ts";
 import { HTTP } from "./http.ts";
 import { IDLE_CONNECTIONS } from "./idle-connections.ts";
+import { INVARIANTS } from "./invariants.ts";
 import { LATENCY } from "./latency.ts";
 import { STALLS } from "./stalls.ts";
 import { TEXT } from "./texts.ts";
-import { WATCHES } from "./watches.ts";
 
 /** The protocol layer: what the standards under the interface demand, and what common sense does. */
 export const ROBUSTNESS: readonly Check[] = [
@@ -21,7 +21,7 @@ export const ROBUSTNESS: readonly Check[] = [
   ...LATENCY,
   ...STALLS,
   ...BUSY_STREAMS,
-  ...WATCHES,
+  ...INVARIANTS,
   ...IDLE_CONNECTIONS,
   ...AFTER_IDLE,
 ];

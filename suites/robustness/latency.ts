@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineCheck, type Probe } from "../../src/checks/index.ts";
+import { type Answer, type Check, defineCheck, type Session } from "../../src/checks/index.ts";
 import { median, rankCorrelation } from "../../src/core/index.ts";
 import { DIALECTS, type Dialect, MODES, type Mode } from "../../src/dialects/index.ts";
 
@@ -31,9 +31,9 @@ const steadyLatency = defineCheck({
   covers: ["STEADY-LATENCY"],
   explains:
     "Short requests of every kind, one after the other with nothing else under way. The medians of the first and last quarter should be alike, or at least follow no trend, and no request should take many times the median, in two series. Growth means that something is kept per request; jumps mean that requests wait for something that is not theirs.",
-  alone: true,
+  schedule: { order: "exclusive" },
   cost: { requests: KINDS.length * EACH },
-  async probe(t) {
+  async run(t) {
     // An account with a low rate would make us wait for minutes.
     const each = Math.max(8, Math.min(EACH, Math.floor((t.target.limits?.rpm ?? 300) / 20)));
     const first = await series(t, each);
@@ -57,12 +57,12 @@ const steadyLatency = defineCheck({
   },
 });
 
-async function series(t: Probe, each: number): Promise<Answer[]> {
+async function series(t: Session, each: number): Promise<Answer[]> {
   const answers: Answer[] = [];
   const startedUs = t.nowUs();
   for (let round = 0; round < each; round++) {
     if (round >= FEWEST_ROUNDS && t.nowUs() - startedUs > SERIES_MS * 1_000) break;
-    for (const { dialect, mode } of KINDS) answers.push(await t.ask({ endpoint: dialect, mode, prompt: "ping" }));
+    for (const { dialect, mode } of KINDS) answers.push(await t.send({ endpoint: dialect, mode, prompt: "ping" }));
   }
   return answers;
 }
@@ -128,9 +128,9 @@ const reusedLatency = defineCheck({
   explains:
     "Pairs of the same request on a new connection and again on that connection, in two series. When the second takes 20 ms and three times longer, small writes wait for acknowledgements that wait for more bytes: Nagle's algorithm against delayed acknowledgement.",
   across: { dialect: DIALECTS },
-  alone: true,
+  schedule: { order: "exclusive" },
   cost: { requests: 2 * PAIRS },
-  async probe(t) {
+  async run(t) {
     const first = await pairs(t);
     return { first, second: reuseCostMs(first) === undefined ? null : await pairs(t) };
   },
@@ -148,12 +148,12 @@ const reusedLatency = defineCheck({
 
 type Pair = { readonly fresh: Answer; readonly again: Answer };
 
-async function pairs(t: Probe): Promise<Pair[]> {
+async function pairs(t: Session): Promise<Pair[]> {
   const made: Pair[] = [];
   for (let count = 0; count < PAIRS; count++) {
     made.push({
-      fresh: await t.ask({ prompt: "ping", freshConnection: true }),
-      again: await t.ask({ prompt: "ping" }),
+      fresh: await t.send({ prompt: "ping", freshConnection: true }),
+      again: await t.send({ prompt: "ping" }),
     });
   }
   return made;

@@ -25,15 +25,15 @@ const stalls = defineCheck({
   covers: ["STEADY-LATENCY"],
   explains:
     "A light request (the model list) several times a second beside everything else of the run. Judged are the ones that met a quiet moment: few other requests under way, and no delay of our own. A stall takes over 250 ms and twenty times the median; three of them, or two of over a second, are a warning: something stops everybody, be it garbage collection, a lock or a blocking call.",
-  beside: true,
+  schedule: { order: "background" },
   cost: { requests: 210 },
-  async probe(t) {
+  async run(t) {
     const intervalMs = Math.max(TICK_MS, 60_000 / ((t.target.limits?.rpm ?? 300) * SHARE));
     const ticks: { readonly answer: Answer; readonly busy: number }[] = [];
     const startedUs = t.nowUs();
     while (t.othersRun && (t.nowUs() - startedUs) / 1_000 < LONGEST_MS) {
       const busy = t.inFlight;
-      const answer = await t.ask({ endpoint: "models", patient: false });
+      const answer = await t.send({ endpoint: "models", repeats: false });
       ticks.push({ answer, busy: Math.max(busy, t.inFlight) });
       await t.wait(intervalMs);
     }

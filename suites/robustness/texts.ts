@@ -1,12 +1,12 @@
 import {
   type Answer,
-  type Ask,
   type Check,
   defineCheck,
-  defineWatch,
+  defineInvariant,
   type Held,
   isTimedOut,
-  type Probe,
+  type RequestSpec,
+  type Session,
   type Verdict,
 } from "../../src/checks/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
@@ -17,12 +17,12 @@ import { AMPLE_TOKENS, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared
 const VERY_LONG = "very-long";
 const VERY_LONG_TOKENS = 32_768;
 /** The same as a stream: not waited for long, and nobody else's evidence. */
-const LONG_STREAM: Ask = { mode: "stream", intent: "either", bounds: { deadlineMs: 12_000 } };
+const LONG_STREAM: RequestSpec = { mode: "stream", intent: "either", bounds: { deadlineMs: 12_000 } };
 const TOO_MUCH: readonly number[] = [400, 413, 422];
 /** Finish reasons of both dialects of a reply that the output limit ended. */
 const CUT_OFF: readonly unknown[] = ["length", "max_tokens"];
 
-const TEXTS: Readonly<Record<string, Ask["prompt"] & {}>> = {
+const TEXTS: Readonly<Record<string, RequestSpec["prompt"] & {}>> = {
   multibyte: MULTIBYTE_TEXT,
   special: SPECIAL_TEXT,
   long: LONG_TEXT,
@@ -39,7 +39,7 @@ const TEXTS: Readonly<Record<string, Ask["prompt"] & {}>> = {
 };
 
 /** What the model is to repeat: the last user turn. */
-function lastTurn(prompt: Ask["prompt"] & {}): string {
+function lastTurn(prompt: RequestSpec["prompt"] & {}): string {
   return typeof prompt === "string" ? prompt : (prompt.at(-1)?.content ?? "");
 }
 
@@ -52,23 +52,23 @@ const textPassesThrough = defineCheck({
   needs: ["model.echo"],
   across: { dialect: DIALECTS, case: Object.keys(TEXTS) },
   cost: { requests: 4 },
-  async probe(t) {
+  async run(t) {
     const prompt = TEXTS[t.case] ?? "";
     const maxTokens = t.case === VERY_LONG ? VERY_LONG_TOKENS : AMPLE_TOKENS;
-    const limit: Ask = t.dialect === "messages" ? { maxTokens } : {};
+    const limit: RequestSpec = t.dialect === "messages" ? { maxTokens } : {};
     // Beyond the sizes at which streams are cut: the second time in pieces, where this dialect streams at all.
     const streams =
-      t.case === VERY_LONG && (await t.ask({ endpoint: t.dialect, mode: "stream", intent: "odd" })).streamed;
+      t.case === VERY_LONG && (await t.send({ endpoint: t.dialect, mode: "stream", intent: "odd" })).streamed;
     const plain = t.nonce();
-    const calibration = await t.ask({ model: "echo", prompt: plain });
+    const calibration = await t.send({ model: "echo", prompt: plain });
     const expected = lastTurn(prompt);
     const answers = [
-      await t.ask({ model: "echo", prompt, ...limit }),
-      await t.ask({ model: "echo", prompt, ...limit, freshConnection: true, ...(streams ? LONG_STREAM : {}) }),
+      await t.send({ model: "echo", prompt, ...limit }),
+      await t.send({ model: "echo", prompt, ...limit, freshConnection: true, ...(streams ? LONG_STREAM : {}) }),
     ];
     const isCut = t.dialect === "chat" && answers.some((answer) => isBeginning(answer, expected));
     const limited = isCut
-      ? await t.ask({ model: "echo", prompt, fields: { max_tokens: maxTokens }, intent: "odd" })
+      ? await t.send({ model: "echo", prompt, fields: { max_tokens: maxTokens }, intent: "odd" })
       : null;
     return { plain, mayBeTooMuch: t.case === VERY_LONG, calibration, expected, answers, limited };
   },
@@ -133,7 +133,7 @@ const ownAnswers = defineCheck({
     "Many requests at once in both dialects, whole and streamed, some of whose clients leave, each with a text of its own. No answer may hold another request's text. A failure means that buffers or contexts are shared between callers.",
   needs: ["model.echo"],
   cost: { requests: AT_ONCE * ROUNDS },
-  async probe(t) {
+  async run(t) {
     const rounds: Together[] = [];
     for (let round = 0; round < ROUNDS; round++) rounds.push(...(await askTogether(t)));
     return { rounds };
@@ -158,13 +158,13 @@ const ownAnswers = defineCheck({
 /** One of many at once; whoever was to leave asked a model that need not repeat anything. */
 type Together = { readonly nonce: string; readonly left: boolean; readonly answer: Answer };
 
-async function askTogether(t: Probe): Promise<Together[]> {
+async function askTogether(t: Session): Promise<Together[]> {
   const most = Math.max(2, Math.min(AT_ONCE, Math.floor((t.target.limits?.inFlight ?? 8) / 3)));
   const leaving: Held[] = [];
   const long = { chat: await t.hasModel("stream", "chat"), messages: await t.hasModel("stream", "messages") };
   const together = Array.from({ length: most }, async (_, index) => {
     const nonce = t.nonce();
-    const ask = {
+    const request = {
       model: "echo" as const,
       prompt: `Repeat ${nonce} ${"and on ".repeat(index)}`,
       endpoint: index % 2 === 0 ? ("chat" as const) : ("messages" as const),
@@ -172,14 +172,14 @@ async function askTogether(t: Probe): Promise<Together[]> {
     };
     if (index % 6 === 5) {
       // A long reply: one that is over before its client leaves is not abandoned.
-      const model = long[ask.endpoint] ? "stream" : "echo";
-      const held = t.begin({ ...ask, model, mode: "stream", intent: "odd", freshConnection: true });
+      const model = long[request.endpoint] ? "stream" : "echo";
+      const held = t.start({ ...request, model, mode: "stream", intent: "odd", freshConnection: true });
       leaving.push(held);
       await held.live.started;
       held.live.abort();
       return { nonce, left: true, answer: await held.done };
     }
-    return { nonce, left: false, answer: await t.ask(ask) };
+    return { nonce, left: false, answer: await t.send(request) };
   });
   return Promise.all(together);
 }
@@ -187,7 +187,7 @@ async function askTogether(t: Probe): Promise<Together[]> {
 /** Share of the echo model's answers that must repeat their prompt before one that does not is an oddity. */
 const USUALLY = 0.8;
 
-const echoAlways = defineWatch({
+const echoAlways = defineInvariant({
   id: "robustness.echo-always",
   title: "The echo model repeats its own prompt every time",
   covers: ["TEXT-INTACT"],
@@ -274,7 +274,7 @@ function shortPrompt({ asked, exchange }: Answer): { readonly model: string; rea
 /** What every nonce of a run looks like. */
 const NONCE = /gx[0-9a-f]{6}n[0-9a-z]+z/g;
 
-const noForeignText = defineWatch({
+const noForeignText = defineInvariant({
   id: "robustness.no-foreign-text",
   title: "No answer of the run holds the text of another request",
   covers: ["OWN-ANSWER"],

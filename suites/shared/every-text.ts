@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineWatch } from "../../src/checks/index.ts";
+import { type Answer, type Check, defineInvariant } from "../../src/checks/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
 import { type Dialect, parseJson } from "../../src/dialects/index.ts";
 
@@ -6,7 +6,7 @@ const ROW = { chat: "CHAT-2", messages: "MSG-2" } as const;
 
 /** The text in every whole reply of a run, whatever was asked: a system turn, tools, parameters of any kind. */
 export function everyText(dialect: Dialect): Check {
-  return defineWatch({
+  return defineInvariant({
     id: `${dialect}.every-text`,
     title: "Every whole reply of the run has its text where it belongs",
     covers: [ROW[dialect]],

@@ -1,11 +1,11 @@
-import { type Check, defineWatch, tokenCounts } from "../../src/checks/index.ts";
+import { type Check, defineInvariant, tokenCounts } from "../../src/checks/index.ts";
 import type { Dialect } from "../../src/dialects/index.ts";
 
 const ROW = { chat: "CHAT-3", messages: "MSG-3" } as const;
 
 /** Token counts in every whole reply of a run, whatever was asked: long replies and other models, too. */
 export function everyUsage(dialect: Dialect): Check {
-  return defineWatch({
+  return defineInvariant({
     id: `${dialect}.every-usage`,
     title: "Every whole reply of the run carries token counts",
     covers: [ROW[dialect]],

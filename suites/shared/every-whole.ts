@@ -1,4 +1,4 @@
-import { type Check, defineWatch } from "../../src/checks/index.ts";
+import { type Check, defineInvariant } from "../../src/checks/index.ts";
 import { member } from "../../src/core/index.ts";
 import { type Dialect, parseJson } from "../../src/dialects/index.ts";
 
@@ -6,7 +6,7 @@ const ROW = { chat: "CHAT-7", messages: "MSG-2" } as const;
 
 /** Nothing of a run comes as a stream that did not ask for one: slow models and long replies, too. */
 export function everyWhole(dialect: Dialect): Check {
-  return defineWatch({
+  return defineInvariant({
     id: `${dialect}.every-whole`,
     title: "No reply of the run is streamed that was not asked to be",
     covers: [ROW[dialect]],

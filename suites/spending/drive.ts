@@ -1,4 +1,4 @@
-import { type Answer, type Ask, outputTokensOf, type Probe } from "../../src/checks/index.ts";
+import { type Answer, outputTokensOf, type RequestSpec, type Session } from "../../src/checks/index.ts";
 import type { Key } from "../../src/target/index.ts";
 import { inTurns, LONG_TEXT } from "../shared/texts.ts";
 
@@ -80,9 +80,9 @@ export function effortFor(earlier: readonly Drive[]): Effort {
  *
  * @param lagS how long the denial may take to set in after the limit was passed, seconds.
  */
-export async function drive(t: Probe, key: Key, kind: Kind, lagS: number, effort: Effort = ALL): Promise<Drive> {
+export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effort: Effort = ALL): Promise<Drive> {
   const served: Answer[] = [];
-  const own: Ask = { key, endpoint: kind.endpoint, mode: kind.mode, intent: "either", patient: false };
+  const own: RequestSpec = { key, endpoint: kind.endpoint, mode: kind.mode, intent: "either", repeats: false };
   const { small, large } = asksOf(kind, own);
   const outcome = (denial: Answer | null, waitedS: number) => driven(kind, served, denial, waitedS);
   const most = t.target.budget.outputTokens * SHARE_OF_BUDGET;
@@ -94,14 +94,14 @@ export async function drive(t: Probe, key: Key, kind: Kind, lagS: number, effort
       if (denial !== null) return outcome(denial, waitedS);
     }
     if (sent >= SMALL + SOME_LARGE && tokens > most) break;
-    const answer = await t.ask(sent < effort.small ? small : large);
+    const answer = await t.send(sent < effort.small ? small : large);
     tokens += outputTokensOf(answer);
     if (isSpendingDenial(answer)) return outcome(answer, 0);
     refused = answer.admitted ? 0 : refused + 1;
     if (answer.admitted) {
       served.push(answer);
       if (kind.inTurns === true && (await t.hasModel("upstreamError", kind.endpoint)))
-        await t.ask({ ...own, model: "upstreamError", intent: "odd" });
+        await t.send({ ...own, model: "upstreamError", intent: "odd" });
     }
     // Whatever it is called, a key that is not served any more is stopped; the row is judged by what came.
     else if (refused >= STOPPED) return outcome(answer, 0);
@@ -112,23 +112,27 @@ export async function drive(t: Probe, key: Key, kind: Kind, lagS: number, effort
 }
 
 /** Polls until a denial comes, for a tally that lags. */
-export async function deniedAtLast(t: Probe, ask: Ask, lagS: number): Promise<Pick<Drive, "denial" | "waitedS">> {
+export async function deniedAtLast(
+  t: Session,
+  request: RequestSpec,
+  lagS: number,
+): Promise<Pick<Drive, "denial" | "waitedS">> {
   const startUs = t.nowUs();
   const waitedS = () => (t.nowUs() - startUs) / 1_000_000;
   while (waitedS() < lagS) {
     await t.wait(POLL_MS);
-    const answer = await t.ask(ask);
+    const answer = await t.send(request);
     if (isSpendingDenial(answer)) return { denial: answer, waitedS: waitedS() };
   }
   return { denial: null, waitedS: waitedS() };
 }
 
-function asksOf(kind: Kind, own: Ask): { readonly small: Ask; readonly large: Ask } {
+function asksOf(kind: Kind, own: RequestSpec): { readonly small: RequestSpec; readonly large: RequestSpec } {
   if (kind.cut === true) {
-    const cut: Ask = { ...own, prompt: LONG_TEXT, maxTokens: CUT_TOKENS };
+    const cut: RequestSpec = { ...own, prompt: LONG_TEXT, maxTokens: CUT_TOKENS };
     return { small: cut, large: cut };
   }
-  const limit: Ask = kind.endpoint === "messages" ? { maxTokens: 2_000 } : {};
+  const limit: RequestSpec = kind.endpoint === "messages" ? { maxTokens: 2_000 } : {};
   if (kind.inTurns === true)
     return { small: { ...own, prompt: turns("Please go on.") }, large: { ...own, prompt: turns(LONG_TEXT), ...limit } };
   return { small: own, large: { ...own, prompt: LONG_TEXT, ...limit } };
@@ -143,27 +147,27 @@ const LONG_AT_ONCE = 6;
 const LONG_ROUNDS = 8;
 
 /** Uses a key up with long streams, several at a time because each takes seconds. */
-export async function driveLong(t: Probe, key: Key, lagS: number): Promise<Drive> {
+export async function driveLong(t: Session, key: Key, lagS: number): Promise<Drive> {
   const kind: Kind = { endpoint: "chat", mode: "stream", long: true };
-  const ask: Ask = {
+  const request: RequestSpec = {
     key,
     endpoint: "chat",
     mode: "stream",
     model: "stream",
     prompt: LONG_TEXT,
     intent: "either",
-    patient: false,
+    repeats: false,
   };
   const served: Answer[] = [];
   const outcome = (denial: Answer | null, waitedS: number) => driven(kind, served, denial, waitedS);
   for (let round = 0; round < LONG_ROUNDS; round++) {
-    const answers = await Promise.all(Array.from({ length: LONG_AT_ONCE }, () => t.ask(ask)));
+    const answers = await Promise.all(Array.from({ length: LONG_AT_ONCE }, () => t.send(request)));
     served.push(...answers.filter(({ admitted }) => admitted));
     const denial = answers.find(isSpendingDenial);
     if (denial !== undefined) return outcome(denial, 0);
     if (served.length === 0) return outcome(null, 0);
   }
-  const { denial, waitedS } = await deniedAtLast(t, { key, ...kind, intent: "either", patient: false }, lagS);
+  const { denial, waitedS } = await deniedAtLast(t, { key, ...kind, intent: "either", repeats: false }, lagS);
   return outcome(denial, waitedS);
 }
 

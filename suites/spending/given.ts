@@ -1,4 +1,11 @@
-import { type Answer, type Check, defineCheck, defineWatch, type Probe, success } from "../../src/checks/index.ts";
+import {
+  type Answer,
+  type Check,
+  defineCheck,
+  defineInvariant,
+  type Session,
+  success,
+} from "../../src/checks/index.ts";
 import { retryAfterMs } from "../../src/dialects/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { isGoodKey } from "../shared/good-keys.ts";
@@ -8,12 +15,12 @@ import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
 import { isSpendingDenial, KINDS } from "./drive.ts";
 
 /** Every kind of traffic with a key that must be denied. */
-async function everyKind(t: Probe, key: "empty" | "emptySecond" | "capped" | "childExhausted"): Promise<Answer[]> {
+async function everyKind(t: Session, key: "empty" | "emptySecond" | "capped" | "childExhausted"): Promise<Answer[]> {
   const answers: Answer[] = [];
   for (const kind of KINDS) {
-    if (kind.endpoint === "messages" && kind.mode === "stream" && !(await t.ask({ ...kind, intent: "odd" })).admitted)
+    if (kind.endpoint === "messages" && kind.mode === "stream" && !(await t.send({ ...kind, intent: "odd" })).admitted)
       continue;
-    answers.push(await t.ask({ ...kind, key, intent: "denied", patient: false }));
+    answers.push(await t.send({ ...kind, key, intent: "denied", repeats: false }));
   }
   return answers;
 }
@@ -26,7 +33,7 @@ const emptyAccount = defineCheck({
     "Each key of the account without balance is tried with every kind of traffic, several times. Prepaid means that nothing more is served; a second key must not get past it, and trying again must not either.",
   needs: ["key.empty"],
   cost: { requests: 20 },
-  async probe(t) {
+  async run(t) {
     const keys = ["empty", ...(t.target.keys.emptySecond === undefined ? [] : ["emptySecond"])] as const;
     const denied: Answer[] = [];
     for (let round = 0; round < 2; round++)
@@ -48,16 +55,16 @@ const emptyAccount = defineCheck({
 });
 
 /** A key of the account before, between and after denials of the stopped one. */
-async function beside(t: Probe, stopped: "capped" | "childExhausted") {
+async function beside(t: Session, stopped: "capped" | "childExhausted") {
   const expected = expectedDenial(t, stopped === "capped" ? "quota_exceeded" : "budget_exhausted");
   const served: Answer[] = [];
   const denied: Answer[] = [];
   const others = ["valid", ...(t.target.keys.second === undefined ? [] : ["second"])] as ("valid" | "second")[];
   for (const kind of KINDS.slice(0, 3)) {
-    denied.push(await t.ask({ ...kind, key: stopped, intent: "denied", patient: false }));
-    for (const key of others) served.push(await t.ask({ ...kind, key }));
+    denied.push(await t.send({ ...kind, key: stopped, intent: "denied", repeats: false }));
+    for (const key of others) served.push(await t.send({ ...kind, key }));
   }
-  denied.push(await t.ask({ endpoint: "chat", mode: "whole", key: stopped, intent: "denied", patient: false }));
+  denied.push(await t.send({ endpoint: "chat", mode: "whole", key: stopped, intent: "denied", repeats: false }));
   return { served, denied, expected };
 }
 
@@ -69,7 +76,7 @@ const cappedKeyAlone = defineCheck({
     "The key at its cap is denied, other keys of the account are served, the capped key is denied again: caps belong to keys.",
   needs: ["key.capped"],
   cost: { requests: 12 },
-  probe: (t) => beside(t, "capped"),
+  run: (t) => beside(t, "capped"),
   judge({ served, denied, expected }, verdict) {
     for (const answer of denied) judgeDenial(verdict, answer, expected);
     for (const answer of served) {
@@ -88,7 +95,7 @@ const exhaustedChildAlone = defineCheck({
     "The child key without budget is denied, other keys of the account are served, the child is denied again: budgets belong to child keys.",
   needs: ["key.childExhausted"],
   cost: { requests: 12 },
-  probe: (t) => beside(t, "childExhausted"),
+  run: (t) => beside(t, "childExhausted"),
   judge({ served, denied, expected }, verdict) {
     for (const answer of denied) judgeDenial(verdict, answer, expected);
     for (const answer of served)
@@ -111,17 +118,17 @@ const budgetIsForLife = defineCheck({
     "The exhausted child key is tried many times, on fresh connections, and after any Retry-After that it was given (up to 10 s). It stays denied: a lifetime budget is not a rate.",
   needs: ["key.childExhausted"],
   // Denials that other checks provoke meanwhile would make the wait that was told begin anew.
-  alone: true,
+  schedule: { order: "exclusive" },
   cost: { requests: 10, waitS: 2 },
-  async probe(t) {
-    const ask = { key: "childExhausted", endpoint: "chat", intent: "denied", patient: false } as const;
-    const first = await t.ask(ask);
+  async run(t) {
+    const request = { key: "childExhausted", endpoint: "chat", intent: "denied", repeats: false } as const;
+    const first = await t.send(request);
     const told = retryAfterMs(first.header("retry-after") ?? "", first.arrivedAtMs);
     await t.wait(Math.min(told ?? 1_000, LONGEST_WAIT_MS) + 100);
     const later: Answer[] = [];
     for (let round = 0; round < 8; round++)
       later.push(
-        await t.ask({ ...ask, freshConnection: round % 2 === 0, endpoint: round % 4 < 2 ? "chat" : "messages" }),
+        await t.send({ ...request, freshConnection: round % 2 === 0, endpoint: round % 4 < 2 ? "chat" : "messages" }),
       );
     return { first, later, expected: expectedDenial(t, "budget_exhausted"), told: told ?? null };
   },
@@ -154,23 +161,23 @@ const noWayAround = defineCheck({
     "Stopped keys with headers and a user field that gateways are known to look at, with the usual parameters, with a tool, and with each model of the target file. Each must be denied as without them.",
   across: { dialect: ["chat", "messages"], case: ["empty", "capped", "childExhausted"] },
   cost: { requests: 8 },
-  async probe(t) {
+  async run(t) {
     const key = t.case as "empty" | "capped" | "childExhausted";
     if (t.target.keys[key] === undefined) return null;
-    const ask = { key, intent: "denied", patient: false } as const;
+    const request = { key, intent: "denied", repeats: false } as const;
     return {
-      without: await t.ask(ask),
-      withHeaders: await t.ask({ ...ask, headers: EXTRA_HEADERS }),
-      withUser: await t.ask({
-        ...ask,
+      without: await t.send(request),
+      withHeaders: await t.send({ ...request, headers: EXTRA_HEADERS }),
+      withUser: await t.send({
+        ...request,
         fields: t.dialect === "chat" ? { user: "someone" } : { metadata: { user_id: "someone" } },
       }),
-      withParameters: await t.ask({ ...ask, fields: { max_tokens: 64, temperature: 0.5 } }),
-      withTools: await t.ask({ ...ask, fields: { tools: toolsOf(t.dialect, ONE_TOOL) } }),
+      withParameters: await t.send({ ...request, fields: { max_tokens: 64, temperature: 0.5 } }),
+      withTools: await t.send({ ...request, fields: { tools: toolsOf(t.dialect, ONE_TOOL) } }),
       // The models of the target file, each of which somebody pays for.
       withModels: await Promise.all(
         (await servable(t, [{ model: "stream" }, { model: "slow" }, { model: "tools" }])).map((own) =>
-          t.ask({ ...ask, ...own }),
+          t.send({ ...request, ...own }),
         ),
       ),
     };
@@ -193,10 +200,10 @@ const listStaysOpen = defineCheck({
     "Exhausted balances, caps and budgets block paid requests. Keys that have one list the models before and after it is used up. Listing is none: its callers need it to find out what there is. A denial of the list for an empty balance is a warning; that a key at its cap or budget may not list is noted.",
   across: { case: ["empty", "capped", "childExhausted", "childSmall", "cappable"] },
   cost: { requests: 1 },
-  async probe(t) {
+  async run(t) {
     const key = t.case as "empty" | "capped" | "childExhausted" | "childSmall" | "cappable";
     return {
-      list: t.target.keys[key] === undefined ? null : await t.ask({ endpoint: "models", key, intent: "either" }),
+      list: t.target.keys[key] === undefined ? null : await t.send({ endpoint: "models", key, intent: "either" }),
       stopped: expectedDenial(t, key.startsWith("child") ? "budget_exhausted" : "quota_exceeded"),
     };
   },
@@ -209,7 +216,7 @@ const listStaysOpen = defineCheck({
   },
 });
 
-const noPhantomDenial = defineWatch({
+const noPhantomDenial = defineInvariant({
   id: "spending.no-phantom-denial",
   title: "Spending denials appear only when their condition holds",
   covers: ["SPEND-13"],
@@ -245,9 +252,9 @@ const dayBoundary = defineCheck({
   explains:
     "On a gateway whose clock can be shifted, a key is driven to its cap on a new day. It is still denied at midnights of other time zones, served after 00:00 UTC, and a child key without budget is not.",
   needs: ["clock", "key.childExhausted"],
-  alone: true,
+  schedule: { order: "exclusive" },
   cost: { requests: 60 },
-  async probe(t) {
+  async run(t) {
     const { clock } = t;
     if (clock === undefined) return null;
     const now = await clock.readClock();
@@ -258,23 +265,24 @@ const dayBoundary = defineCheck({
       shifted += shift;
       await clock.shiftClock(shift);
     };
-    const ask = { endpoint: "chat", mode: "whole", patient: false, intent: "either" } as const;
+    const request = { endpoint: "chat", mode: "whole", repeats: false, intent: "either" } as const;
     const elsewhere: { hour: number; answer: Answer }[] = [];
     try {
       // A day that begins now: what is judged must not depend on the time of the run.
       await at(nextDay + 300_000);
       const key = await t.freshKey("key.cappable");
       if (key === undefined) return null;
-      for (let sent = 0; sent < UNTIL_CAPPED; sent++) if (!success.test((await t.ask({ ...ask, key })).status)) break;
+      for (let sent = 0; sent < UNTIL_CAPPED; sent++)
+        if (!success.test((await t.send({ ...request, key })).status)) break;
       for (const hour of [4, 5, 8, 15, 16, 19, 22, 23]) {
         await at(nextDay + hour * HOUR_MS + 300_000);
-        elsewhere.push({ hour, answer: await t.ask({ ...ask, key }) });
+        elsewhere.push({ hour, answer: await t.send({ ...request, key }) });
       }
       await at(nextDay + 24 * HOUR_MS - 30_000);
-      const before = await t.ask({ ...ask, key });
+      const before = await t.send({ ...request, key });
       await at(nextDay + 24 * HOUR_MS + 120_000);
-      const after = await t.ask({ ...ask, key });
-      const child = await t.ask({ ...ask, key: "childExhausted" });
+      const after = await t.send({ ...request, key });
+      const child = await t.send({ ...request, key: "childExhausted" });
       return { elsewhere, before, after, child };
     } finally {
       await clock.shiftClock(-shifted);

@@ -4,7 +4,7 @@ import {
   type Check,
   type CheckSpec,
   defineCheck,
-  type Probe,
+  type Session,
   success,
   unblockLines,
   type Verdict,
@@ -45,9 +45,9 @@ function defineInduced(state: Spender, id: CheckSpec<never>["id"], { judge, cove
     id,
     covers: covers[state],
     needs: [`key.${state}`],
-    lock: `key ${state}`,
+    schedule: { resource: `key ${state}` },
     cost: { requests: state === "cappable" ? 320 : 720, waitS: 10 },
-    async probe(t: Probe) {
+    async run(t: Session) {
       const recording = await t.once(`spending.${state}`, () => keyScenario(t, state));
       return { ...recording, expected: expectedDenial(t, WORDS[state].reason), state };
     },

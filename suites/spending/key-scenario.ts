@@ -1,4 +1,4 @@
-import type { Answer, Ask, Probe } from "../../src/checks/index.ts";
+import type { Answer, RequestSpec, Session } from "../../src/checks/index.ts";
 import type { Key } from "../../src/target/index.ts";
 import { servable } from "../shared/servable.ts";
 import { LONG_TEXT } from "../shared/texts.ts";
@@ -79,12 +79,12 @@ const SHORT_TIMEOUT_MS = 4_000;
  * What a small cap or budget does: failures are free, each kind of traffic counts, others of the account are unharmed.
  * With a supplier of fresh keys each kind gets a key of its own; otherwise the one key is used up by one kind.
  */
-export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): Promise<KeyRecording> {
+export async function keyScenario(t: Session, state: "cappable" | "childSmall"): Promise<KeyRecording> {
   const made = await t.freshKey(`key.${state}`);
   // What an earlier run left of a key that the target file names is not known.
   const key = made ?? t.target.keys[state];
   if (key === undefined) throw new Error(`no key in the state ${state}`);
-  const before = await t.ask({ key, endpoint: "chat", intent: "either" });
+  const before = await t.send({ key, endpoint: "chat", intent: "either" });
   // Failures are tried on one key: on the budget, which knows no lag, if there is one.
   const free = state === "childSmall" || t.target.keys.childSmall === undefined;
   const batches = before.admitted && free ? await freeBatches(t, key, state, made !== undefined) : [];
@@ -116,13 +116,15 @@ export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): P
   // The same request that the first key began with.
   const freshKey = usedUp && made !== undefined ? await t.freshKey(`key.${state}`) : undefined;
   const fresh =
-    freshKey === undefined ? null : await t.ask({ key: freshKey, ...own, intent: "either", patient: false });
+    freshKey === undefined ? null : await t.send({ key: freshKey, ...own, intent: "either", repeats: false });
   const denied = usedUp ? await deniedKinds(t, key) : [];
   const sibling: Answer[] = [];
-  if (usedUp) for (const kind of KINDS.slice(0, 3)) sibling.push(await t.ask({ key: "valid", ...kind }));
+  if (usedUp) for (const kind of KINDS.slice(0, 3)) sibling.push(await t.send({ key: "valid", ...kind }));
   // A key that is let in again after a while was not stopped: a cap is for the day, a budget for life.
   if (usedUp) await t.wait(REFILL_MS);
-  const again = usedUp ? await t.ask({ key, endpoint: "chat", mode: "whole", intent: "denied", patient: false }) : null;
+  const again = usedUp
+    ? await t.send({ key, endpoint: "chat", mode: "whole", intent: "denied", repeats: false })
+    : null;
   return {
     before,
     batches,
@@ -141,10 +143,10 @@ export async function keyScenario(t: Probe, state: "cappable" | "childSmall"): P
  * Requests of every kind with a key that was denied. A gateway that sets money aside for a request denies the one that it
  * cannot afford and still serves a cheaper one: what is served is driven on until it is denied, too, and all is asked again.
  */
-async function deniedKinds(t: Probe, key: Key): Promise<Answer[]> {
+async function deniedKinds(t: Session, key: Key): Promise<Answer[]> {
   const all = async () => {
     const answers: Answer[] = [];
-    for (const kind of KINDS) answers.push(await t.ask({ key, ...kind, intent: "denied", patient: false }));
+    for (const kind of KINDS) answers.push(await t.send({ key, ...kind, intent: "denied", repeats: false }));
     return answers;
   };
   const first = await all();
@@ -158,52 +160,55 @@ async function deniedKinds(t: Probe, key: Key): Promise<Answer[]> {
   return [...(await all()), ...(await all())];
 }
 
-async function kindFor(t: Probe, state: "cappable" | "childSmall"): Promise<Kind> {
+async function kindFor(t: Session, state: "cappable" | "childSmall"): Promise<Kind> {
   if (state === "childSmall") return { endpoint: "chat", mode: "stream" };
-  const streamed = await t.ask({ endpoint: "messages", mode: "stream", intent: "odd" });
+  const streamed = await t.send({ endpoint: "messages", mode: "stream", intent: "odd" });
   return { endpoint: "messages", mode: streamed.admitted ? "stream" : "whole" };
 }
 
 /** Requests that fail for different reasons; a failed request costs nothing. Ends with the first good one that is denied. */
 async function freeBatches(
-  t: Probe,
+  t: Session,
   key: Key,
   state: "cappable" | "childSmall",
   renewable: boolean,
 ): Promise<FreeBatch[]> {
-  const large: Ask = { key, prompt: LONG_TEXT, intent: "odd", patient: false };
-  const kinds: { what: string; ask: Ask }[] = [
-    { what: PROVIDER, ask: { ...large, model: "upstreamError" } },
-    { what: "an unknown model", ask: { ...large, model: "unknown" } },
-    { what: "a refused body", ask: { ...large, fields: { messages: [{ role: "user", content: LONG_TEXT }, null] } } },
+  const large: RequestSpec = { key, prompt: LONG_TEXT, intent: "odd", repeats: false };
+  const kinds: { what: string; request: RequestSpec }[] = [
+    { what: PROVIDER, request: { ...large, model: "upstreamError" } },
+    { what: "an unknown model", request: { ...large, model: "unknown" } },
+    {
+      what: "a refused body",
+      request: { ...large, fields: { messages: [{ role: "user", content: LONG_TEXT }, null] } },
+    },
   ];
   if (await t.hasModel("upstreamTimeout", "chat")) {
-    const ask: Ask = { ...large, model: "upstreamTimeout" };
-    const first = await t.ask(ask);
+    const request: RequestSpec = { ...large, model: "upstreamTimeout" };
+    const first = await t.send(request);
     if (first.durationMs < SHORT_TIMEOUT_MS && first.status !== undefined)
-      kinds.push({ what: "a provider that does not answer", ask });
+      kinds.push({ what: "a provider that does not answer", request });
   }
   const hasRoom = (t.target.limits?.rpm ?? 0) >= ROOM_RPM;
-  const plan: { what: string; ask: Ask; mix: readonly Ask[] }[] = [];
-  for (const { what, ask } of kinds) {
+  const plan: { what: string; request: RequestSpec; mix: readonly RequestSpec[] }[] = [];
+  for (const { what, request } of kinds) {
     const mix = await servable(
       t,
-      KINDS.map((kind) => ({ ...ask, ...kind })),
+      KINDS.map((kind) => ({ ...request, ...kind })),
     );
     // Where the account has the room, each kind of traffic alone: what is free for three of four uses up little.
-    if (!hasRoom || what !== PROVIDER) plan.push({ what, ask, mix });
+    if (!hasRoom || what !== PROVIDER) plan.push({ what, request, mix });
     else
       for (const one of mix) {
         const { endpoint, mode } = one as Kind;
-        plan.push({ what: `${what} (${describeKind({ endpoint, mode })})`, ask, mix: [one] });
+        plan.push({ what: `${what} (${describeKind({ endpoint, mode })})`, request, mix: [one] });
       }
   }
   const batches: FreeBatch[] = [];
   let good = 1;
   const possible = plan.filter(({ mix }) => mix.length > 0);
-  for (const [at, { what, ask, mix }] of possible.entries()) {
+  for (const [at, { what, request, mix }] of possible.entries()) {
     const failures = await Promise.all(
-      Array.from({ length: FAILURES }, (_, index) => t.ask({ ...ask, ...mix[index % mix.length] })),
+      Array.from({ length: FAILURES }, (_, index) => t.send({ ...request, ...mix[index % mix.length] })),
     );
     const after = renewable || at === possible.length - 1 ? await goodAfter(t, key) : null;
     if (after !== null) good++;
@@ -215,20 +220,20 @@ async function freeBatches(
 }
 
 /** A good request; one that is denied comes once more: what was set aside for the failures may be given back a moment later. */
-async function goodAfter(t: Probe, key: Key): Promise<Answer> {
-  const ask: Ask = { key, endpoint: "chat", intent: "either" };
-  const first = await t.ask(ask);
+async function goodAfter(t: Session, key: Key): Promise<Answer> {
+  const request: RequestSpec = { key, endpoint: "chat", intent: "either" };
+  const first = await t.send(request);
   if (!isSpendingDenial(first)) return first;
   await t.wait(GIVEN_BACK_MS);
-  return t.ask(ask);
+  return t.send(request);
 }
 
 /** The last of so many good requests on a fresh key. */
-async function goodAlone(t: Probe, state: "cappable" | "childSmall", count: number): Promise<Answer | null> {
+async function goodAlone(t: Session, state: "cappable" | "childSmall", count: number): Promise<Answer | null> {
   const key = await t.freshKey(`key.${state}`);
   if (key === undefined) return null;
   let answer: Answer | null = null;
-  for (let sent = 0; sent < count; sent++) answer = await t.ask({ key, endpoint: "chat", intent: "either" });
+  for (let sent = 0; sent < count; sent++) answer = await t.send({ key, endpoint: "chat", intent: "either" });
   return answer;
 }
 
@@ -236,14 +241,21 @@ async function goodAlone(t: Probe, state: "cappable" | "childSmall", count: numb
  * A burst of long streams on a fresh key, several times what the limit pays for: what parallel requests get past it.
  * Long ones, because short ones are over before the next is looked at.
  */
-async function overshoot(t: Probe, state: "cappable" | "childSmall", sequential: number): Promise<Overshoot | null> {
+async function overshoot(t: Session, state: "cappable" | "childSmall", sequential: number): Promise<Overshoot | null> {
   const slots = Math.floor((t.target.limits?.inFlight ?? 64) * 0.7);
   const atOnce = Math.min(slots, sequential * 3 + 12);
   if (sequential === 0 || atOnce < sequential * 2) return null;
   const key = await t.freshKey(`key.${state}`);
   if (key === undefined) return null;
-  const ask: Ask = { key, endpoint: "chat", mode: "stream", model: "stream", prompt: LONG_TEXT, intent: "either" };
-  const answers = await Promise.all(Array.from({ length: atOnce }, () => t.begin(ask).done));
+  const request: RequestSpec = {
+    key,
+    endpoint: "chat",
+    mode: "stream",
+    model: "stream",
+    prompt: LONG_TEXT,
+    intent: "either",
+  };
+  const answers = await Promise.all(Array.from({ length: atOnce }, () => t.start(request).done));
   return { served: answers.filter(({ admitted }) => admitted).length, atOnce, sequential };
 }
 
@@ -260,7 +272,7 @@ export function passedTheLimit({ served, sequential }: Pick<Burst, "served" | "s
  * Short requests at once on a fresh key, several times what the limit pays for. How many of them are served is the tally's
  * lag; that they count in the end is not.
  */
-async function burst(t: Probe, state: "cappable" | "childSmall", drives: readonly Drive[]): Promise<Burst | null> {
+async function burst(t: Session, state: "cappable" | "childSmall", drives: readonly Drive[]): Promise<Burst | null> {
   const model = drives.find(({ kind, denial, served }) => kind.long !== true && denial !== null && served > 0);
   if (model === undefined) return null;
   const { kind, served: sequential } = model;
@@ -268,11 +280,11 @@ async function burst(t: Probe, state: "cappable" | "childSmall", drives: readonl
   const atOnce = sequential * TIMES_OVER + 4;
   const key = atOnce > slots ? undefined : await t.freshKey(`key.${state}`);
   if (key === undefined) return null;
-  const ask: Ask = { key, endpoint: kind.endpoint, mode: kind.mode, intent: "either", patient: false };
-  const answers = await Promise.all(Array.from({ length: atOnce }, () => t.begin(ask).done));
+  const request: RequestSpec = { key, endpoint: kind.endpoint, mode: kind.mode, intent: "either", repeats: false };
+  const answers = await Promise.all(Array.from({ length: atOnce }, () => t.start(request).done));
   const served = answers.filter(({ admitted }) => admitted).length;
   const denial = answers.find(isSpendingDenial);
   if (denial !== undefined || !passedTheLimit({ served, sequential }))
     return { served, sequential, after: denial ?? null };
-  return { served, sequential, after: (await deniedAtLast(t, ask, LAG_S[state])).denial };
+  return { served, sequential, after: (await deniedAtLast(t, request, LAG_S[state])).denial };
 }

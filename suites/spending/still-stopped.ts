@@ -23,15 +23,15 @@ const stillStopped = defineCheck({
   covers: ["SPEND-7", "SPEND-8", "SPEND-2", "AUTH-4"],
   explains:
     "When all else is done, a minute or more after the first denials, each key that is stopped is tried once more in both dialects: at its daily cap (until the UTC day ends), at its lifetime budget, without balance, revoked. None may be served. Shows states that are forgotten after a while.",
-  alone: true,
+  schedule: { order: "exclusive" },
   cost: { requests: 8 },
-  async probe(t) {
+  async run(t) {
     const late: Late[] = [];
     for (const key of Object.keys(STOPPED) as Stopped[]) {
       if (t.target.keys[key] === undefined) continue;
       const { status } = expectedDenial(t, STOPPED[key]);
       for (const endpoint of ["chat", "messages"] as const)
-        late.push({ key, status, answer: await t.ask({ key, endpoint, intent: "denied", patient: false }) });
+        late.push({ key, status, answer: await t.send({ key, endpoint, intent: "denied", repeats: false }) });
     }
     return { late };
   },

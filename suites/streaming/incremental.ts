@@ -1,4 +1,4 @@
-import { type Answer, type Ask, atMost, type Check, defineCheck } from "../../src/checks/index.ts";
+import { type Answer, atMost, type Check, defineCheck, type RequestSpec } from "../../src/checks/index.ts";
 import {
   type Arrival,
   arrivalOf,
@@ -38,7 +38,7 @@ const JSON_ACCEPTED = "json-accepted";
 
 const CONVERSATION = inTurns(LONG_STORY, "Do you know long stories?", "Some.");
 
-const CONVERSATIONS: Readonly<Record<string, Ask["prompt"] & {}>> = {
+const CONVERSATIONS: Readonly<Record<string, RequestSpec["prompt"] & {}>> = {
   conversation: CONVERSATION,
   "long-conversation": LONG_CONVERSATION,
 };
@@ -64,10 +64,10 @@ const incremental = defineCheck({
   needs: ["model.stream"],
   across: { case: CIRCUMSTANCES },
   cost: { requests: 3, waitS: 3 },
-  async probe(t) {
+  async run(t) {
     const { second } = t.target.keys;
     const fields = PARAMETERS[t.case ?? ""];
-    const circumstance: Ask =
+    const circumstance: RequestSpec =
       t.case === "compression-accepted"
         ? { headers: [["Accept-Encoding", "gzip, deflate, br"]] }
         : t.case === JSON_ACCEPTED
@@ -77,19 +77,19 @@ const incremental = defineCheck({
               ...(t.case === "second-key" && second !== undefined ? { key: second } : {}),
               ...(fields === undefined ? {} : { fields, intent: "either" as const }),
             };
-    const ask = async () => {
-      if (t.case === "used-connection") await t.ask({ endpoint: "models" });
+    const request = async () => {
+      if (t.case === "used-connection") await t.send({ endpoint: "models" });
       const prompt = CONVERSATIONS[t.case ?? ""] ?? LONG_STORY;
-      return t.ask({ ...circumstance, model: "stream", mode: "stream", prompt });
+      return t.send({ ...circumstance, model: "stream", mode: "stream", prompt });
     };
-    const first = await Promise.all([ask(), ask()]);
+    const first = await Promise.all([request(), request()]);
     // One of two may be an accident of the network; more tell, as far as this process keeps up.
     const doubtful = first.some((answer) => isHeldBack(arrivalOf(answer)));
     const runs = [...first];
     while (doubtful && runs.length < MOST_RUNS && runs.filter(tellsArrival).length < ENOUGH_RUNS) {
       // Further and further apart: a gateway that was busy with the run's other requests is so for a while.
       await t.wait(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (runs.length - first.length)));
-      runs.push(await ask());
+      runs.push(await request());
     }
     return { runs };
   },
@@ -156,13 +156,19 @@ const otherScripts = defineCheck({
     "A model that repeats its prompt streams a text in ASCII and one of the same length in Chinese, Japanese, Korean, Russian and Hebrew, in turns. Where the first comes piece by piece each time and the second in one burst each time, bytes were held back until all of them were there. Judged only where the first takes at least 0.06 s from its first piece to its last.",
   needs: ["model.echo"],
   cost: { requests: 2 * SCRIPT_ROUNDS, waitS: 4 },
-  async probe(t) {
-    const ask: Ask = { endpoint: "chat", model: "echo", mode: "stream", maxTokens: AMPLE_TOKENS, intent: "either" };
+  async run(t) {
+    const request: RequestSpec = {
+      endpoint: "chat",
+      model: "echo",
+      mode: "stream",
+      maxTokens: AMPLE_TOKENS,
+      intent: "either",
+    };
     const plain: Answer[] = [];
     const other: Answer[] = [];
     for (let round = 0; round < SCRIPT_ROUNDS; round++) {
-      plain.push(await t.ask({ ...ask, prompt: PLAIN_TEXT }));
-      other.push(await t.ask({ ...ask, prompt: OTHER_SCRIPTS }));
+      plain.push(await t.send({ ...request, prompt: PLAIN_TEXT }));
+      other.push(await t.send({ ...request, prompt: OTHER_SCRIPTS }));
       // Further rounds are for whoever may be blamed.
       if (!other.every(comesAtOnce)) break;
     }

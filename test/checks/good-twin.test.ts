@@ -27,7 +27,7 @@ async function answerOf(status: number, body: string, headers: Record<string, st
 
 const reason = (value: string) => ({ "X-Service-Error-Code": value });
 
-describe("the good twin of a negative probe", () => {
+describe("the control request of a negative probe", () => {
   test.each<[what: string, ambient: boolean, answer: () => Promise<Answer>]>([
     ["a denial for the rate", true, () => answerOf(429, "{}", reason("rate_limit_exceeded"))],
     ["a denial for concurrency", true, () => answerOf(429, "{}", reason("concurrency_limit_exceeded"))],
@@ -82,5 +82,5 @@ test("a finding holds what was seen, where, and in which exchange, and nothing t
   expect([compat?.weight, compat?.outcome]).toEqual(["warn", "broken"]);
   expect(Object.keys(observed ?? {}).sort()).toEqual(["layer", "level", "observed", "outcome", "row", "weight"]);
   expect([observed?.outcome, observed?.weight]).toEqual(["observed", "none"]);
-  expect(() => verdict.assume(false, "the twin was served")).toThrow("not so: the twin was served");
+  expect(() => verdict.assume(false, "the control was served")).toThrow("not so: the control was served");
 });

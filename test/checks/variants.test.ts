@@ -7,7 +7,7 @@ import { CHECKS } from "../../suites/index.ts";
 /** Checks that wait for nothing and use nothing up; `npm run verify` judges the rest too. */
 const INSTANCES = CHECKS.filter((check) => {
   if (["limits", "retry-after", "spending"].includes(suiteOf(check.id))) return false;
-  return check.kind === "watch" || (check.alone === undefined && check.beside === undefined);
+  return check.kind === "invariant" || check.schedule === undefined;
 }).flatMap(instancesOf);
 
 /** One of each kind of oddity; all of them are judged by `npm run verify`. */

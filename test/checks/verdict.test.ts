@@ -11,7 +11,7 @@ function judged(decide: (verdict: Verdict) => void) {
     covers: ["CHAT-1"],
     explains: "",
     cost: { requests: 0 },
-    probe: async () => null,
+    run: async () => null,
     judge: (_recording, verdict) => decide(verdict),
   });
   const [instance] = instancesOf(check);
@@ -44,7 +44,7 @@ describe("what a judge says becomes a status", () => {
       "blocked",
       (v) => {
         v.must("CHAT-1", 500, success);
-        v.assume(false, "the twin was served");
+        v.assume(false, "the control was served");
       },
     ],
     ["inconclusive", (v) => v.inconclusive("too little")],

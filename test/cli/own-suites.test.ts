@@ -23,7 +23,7 @@ const check = (name, judge, more = {}) => defineCheck({
   covers: ["BASE-3", "CHAT-8", "BASE-5"],
   explains: "One of the nine things that can become of a check.",
   cost: { requests: 1 },
-  async probe(t) { return { answer: await t.ask(), turn: ++turn }; },
+  async run(t) { return { answer: await t.send(), turn: ++turn }; },
   judge,
   ...more,
 });
@@ -36,7 +36,7 @@ export default [
   check("blocked", () => {}, { needs: ["key.revoked"] }),
   check("inconclusive", (_, v) => v.inconclusive("cannot tell")),
   check("harness-error", () => { throw new Error("a judge that breaks"); }),
-  check("flaky", ({ turn }, v) => v.must("BASE-3", turn % 2, 1), { probe: async () => ({ turn: ++flips }) }),
+  check("flaky", ({ turn }, v) => v.must("BASE-3", turn % 2, 1), { run: async () => ({ turn: ++flips }) }),
 ];
 `;
 

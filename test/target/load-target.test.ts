@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { buildRequest } from "../../src/checks/ask.ts";
+import { buildRequest } from "../../src/checks/request-spec.ts";
 import { ConfigError } from "../../src/core/index.ts";
 import { allKeys, parseTarget } from "../../src/target/index.ts";
 

@@ -16,7 +16,7 @@ const HOPELESS = 5;
 const MOST_IN_FLIGHT = 24;
 
 /** Keeps the conformance traffic of one account below its limits, and slows down when it is told to. */
-export class Pace {
+export class Throttle {
   readonly #nowMs: () => number;
   readonly #mostInWindow: number;
   #mostInFlight: number;

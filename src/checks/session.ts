@@ -3,20 +3,20 @@ import type { Dialect, Mode } from "../dialects/index.ts";
 import type { ContinueOutcome } from "../http-recorder/index.ts";
 import type { Key, KeyName, ModelRole, Supplier, Target } from "../target/index.ts";
 import type { Answer } from "./answer.ts";
-import type { Ask } from "./ask.ts";
 import type { Axes } from "./axes.ts";
 import { type LimitedAccount, type LimitKind, limitedFor } from "./limited-account.ts";
 import type { Share } from "./request-budget.ts";
-import type { AskDefaults, Held, Traffic } from "./traffic.ts";
+import type { RequestSpec } from "./request-spec.ts";
+import type { Held, SendDefaults, Traffic } from "./traffic.ts";
 
-export interface ProbeOptions {
+export interface SessionOptions {
   readonly key?: Key | undefined;
   readonly others?: AbortSignal | undefined;
   readonly share?: Share | undefined;
 }
 
 /** What a probe has in hand: its place on the axes, and the means to send. */
-export class Probe {
+export class Session {
   readonly dialect: Dialect;
   readonly mode: Mode;
   /** The further axis of the instance; empty when it has none. */
@@ -31,7 +31,7 @@ export class Probe {
    * @param others aborted when the checks that this one runs beside are done.
    * @param share what is set aside of the budget for it.
    */
-  constructor(traffic: Traffic, axes: Axes, { key, others, share }: ProbeOptions = {}) {
+  constructor(traffic: Traffic, axes: Axes, { key, others, share }: SessionOptions = {}) {
     this.#traffic = traffic;
     this.#key = key;
     this.#others = others;
@@ -45,23 +45,23 @@ export class Probe {
     return this.#traffic.target;
   }
 
-  get #defaults(): AskDefaults {
+  get #defaults(): SendDefaults {
     return { endpoint: this.dialect, mode: this.mode, key: this.#key, share: this.#share };
   }
 
   /** Sends a request like any other client of the account: paced, and again once when something ambient stopped it. */
-  ask(ask: Ask = {}): Promise<Answer> {
-    return this.#traffic.ask(ask, this.#defaults);
+  send(request: RequestSpec = {}): Promise<Answer> {
+    return this.#traffic.send(request, this.#defaults);
   }
 
-  /** The good twin of a negative probe; one that was served in the last seconds is as good as a new one. */
-  control(ask: Ask = {}): Promise<Answer> {
-    return this.#traffic.control(ask, this.#defaults);
+  /** The control request of a negative probe; one that was served in the last seconds is as good as a new one. */
+  control(request: RequestSpec = {}): Promise<Answer> {
+    return this.#traffic.control(request, this.#defaults);
   }
 
   /** Sends at once and does not wait for the end. */
-  begin(ask: Ask = {}): Held {
-    return this.#traffic.begin(ask, this.#defaults);
+  start(request: RequestSpec = {}): Held {
+    return this.#traffic.start(request, this.#defaults);
   }
 
   /** Runs a scenario once per run: several checks may judge one costly piece of traffic. */
@@ -102,8 +102,8 @@ export class Probe {
   }
 
   /** Sends a good request that waits for `100 Continue` before its body. */
-  expectContinue(ask: Ask = {}): Promise<ContinueOutcome> {
-    return this.#traffic.expectContinue(ask, { ...this.#defaults, endpoint: ask.endpoint ?? this.dialect });
+  expectContinue(request: RequestSpec = {}): Promise<ContinueOutcome> {
+    return this.#traffic.expectContinue(request, { ...this.#defaults, endpoint: request.endpoint ?? this.dialect });
   }
 
   /** Requests of this run that are under way at the moment, on all accounts. */

@@ -2,8 +2,8 @@ import { EXIT, GauntletError, median } from "../core/index.ts";
 import type { Answer } from "./answer.ts";
 
 /** It is of no use to go on: the run stops and says so. */
-export class RunGivenUp extends GauntletError {
-  readonly code = "GIVEN_UP";
+export class CircuitOpen extends GauntletError {
+  readonly code = "CIRCUIT_OPEN";
   readonly exit = EXIT.inconclusive;
 }
 
@@ -29,19 +29,19 @@ const SLOW_MS = 3_000;
  * every reply takes longer than the one before.
  * A gateway that hangs, or fails, is judged to the end: where it does so is what the run is for.
  */
-export class GivenUp {
+export class CircuitBreaker {
   #refused = 0;
   #unreached = 0;
   #admitted = false;
   /** How long plain replies took, ms: the first ones, and those of the last two spans. */
   readonly #firstMs: number[] = [];
   readonly #latest: { readonly atMs: number; readonly durationMs: number }[] = [];
-  up: RunGivenUp | undefined;
+  opened: CircuitOpen | undefined;
 
   /** @param isPlain whether it answers a plain prompt by the plain model: other models are slow on purpose. */
   note(answer: Answer, isPlain: boolean): void {
     const { status, asked, exchange } = answer;
-    if (asked.intent !== "good" || this.up !== undefined) return;
+    if (asked.intent !== "good" || this.opened !== undefined) return;
     this.#unreached = exchange.ending.kind === "unreachable" ? this.#unreached + 1 : 0;
     // A list of models is often free: it says nothing about the account.
     if (answer.admitted && asked.endpoint !== "models") this.#admitted = true;
@@ -80,6 +80,6 @@ export class GivenUp {
   }
 
   #give(why: string, hint: string): void {
-    this.up = new RunGivenUp(`the run stopped early: ${why}`, { hint });
+    this.opened = new CircuitOpen(`the run stopped early: ${why}`, { hint });
   }
 }

@@ -35,7 +35,7 @@ const LEAST_BYTES = 8 * 1024;
  * How long requests may take: as the target file says, and less for kinds of requests that have hung before. How much
  * an answer may hold, likewise.
  */
-export class Patience {
+export class TimeoutPolicy {
   #keptBytes = 0;
   readonly #timeouts = new Map<string, number>();
   readonly #timeoutsOf: () => Target["timeouts"];

@@ -14,7 +14,7 @@ import { type BodyForm, CHUNKS, writeBody } from "./body-form.ts";
 import { NotSupplied } from "./need.ts";
 
 /** A request as a probe describes it: a good one, with exactly what is changed about it. */
-export interface Ask {
+export interface RequestSpec {
   /** Default: the dialect of the instance. */
   readonly endpoint?: Endpoint;
   readonly mode?: Mode;
@@ -51,7 +51,7 @@ export interface Ask {
   /** What the probe expects: cross-cutting checks rely on it. Default `good`. */
   readonly intent?: "good" | "either" | "odd" | "denied";
   /** `false`: a 429 is the answer that is wanted, and nothing is waited out or repeated. */
-  readonly patient?: boolean;
+  readonly repeats?: boolean;
   readonly bounds?: Partial<Bounds>;
 }
 
@@ -69,18 +69,20 @@ const USER_AGENT = "gateway-gauntlet";
 /** Puts an ask on the wire's terms: address, headers in order, body. */
 export function buildRequest(
   target: Target,
-  ask: Ask,
+  request: RequestSpec,
   endpoint: Endpoint,
   prompt: string | readonly Turn[],
 ): BuiltRequest {
   const url = new URL(
-    ask.path === undefined ? endpointUrl(target.baseUrl, endpoint) : target.baseUrl.replace(/\/+$/, "") + ask.path,
+    request.path === undefined
+      ? endpointUrl(target.baseUrl, endpoint)
+      : target.baseUrl.replace(/\/+$/, "") + request.path,
   );
-  if (ask.query !== undefined) url.search = ask.query;
-  const method = ask.method ?? (endpoint === "models" ? "GET" : "POST");
-  const body = bodyOf(target, ask, endpoint, prompt);
-  const key = keyOf(target, ask.key);
-  const authorization = ask.authorization ?? (key ? `Bearer ${key.reveal()}` : undefined);
+  if (request.query !== undefined) url.search = request.query;
+  const method = request.method ?? (endpoint === "models" ? "GET" : "POST");
+  const body = bodyOf(target, request, endpoint, prompt);
+  const key = keyOf(target, request.key);
+  const authorization = request.authorization ?? (key ? `Bearer ${key.reveal()}` : undefined);
   const headers: (readonly [string, string])[] = [
     ...(authorization === undefined ? [] : [["Authorization", authorization] as const]),
     ...(body === undefined ? [] : [["Content-Type", "application/json"] as const]),
@@ -89,16 +91,16 @@ export function buildRequest(
     ...extraHeaders(target, endpoint),
   ];
   const replaced = new Set(
-    [...(ask.headers ?? []).map(([name]) => name), ...(ask.without ?? [])].map((name) => name.toLowerCase()),
+    [...(request.headers ?? []).map(([name]) => name), ...(request.without ?? [])].map((name) => name.toLowerCase()),
   );
   return {
     method,
     url: url.href,
-    headers: [...headers.filter(([name]) => !replaced.has(name.toLowerCase())), ...(ask.headers ?? [])],
+    headers: [...headers.filter(([name]) => !replaced.has(name.toLowerCase())), ...(request.headers ?? [])],
     body,
-    ...(ask.form === "in-chunks" ? { pieces: CHUNKS } : {}),
+    ...(request.form === "in-chunks" ? { pieces: CHUNKS } : {}),
     // A header of the probe's own making is no key of ours, even where it resembles one.
-    keyName: ask.authorization === undefined ? key?.name : undefined,
+    keyName: request.authorization === undefined ? key?.name : undefined,
   };
 }
 
@@ -108,7 +110,7 @@ function extraHeaders({ extraHeaders: { all, ...own } }: Target, endpoint: Endpo
   return [...all.filter(([name]) => !names.has(name.toLowerCase())), ...own[endpoint]];
 }
 
-function keyOf(target: Target, key: Ask["key"]): Key | null {
+function keyOf(target: Target, key: RequestSpec["key"]): Key | null {
   if (key === undefined) return target.keys.valid;
   if (typeof key !== "string") return key;
   const known = target.keys[key];
@@ -119,24 +121,26 @@ function keyOf(target: Target, key: Ask["key"]): Key | null {
 
 function bodyOf(
   target: Target,
-  ask: Ask,
+  request: RequestSpec,
   endpoint: Endpoint,
   prompt: string | readonly Turn[],
 ): string | Uint8Array | undefined {
-  if (ask.rawBody !== undefined) return ask.rawBody;
-  if (endpoint === "models" || ask.method === "GET" || ask.method === "HEAD" || ask.method === "OPTIONS")
+  if (request.rawBody !== undefined) return request.rawBody;
+  if (endpoint === "models" || request.method === "GET" || request.method === "HEAD" || request.method === "OPTIONS")
     return undefined;
-  const stream = ask.stream ?? (ask.mode === "stream" ? true : undefined);
-  const { maxTokens, system } = ask;
+  const stream = request.stream ?? (request.mode === "stream" ? true : undefined);
+  const { maxTokens, system } = request;
   const body = requestBody(endpoint, {
-    model: modelOf(target, ask.model ?? "plain", endpoint),
+    model: modelOf(target, request.model ?? "plain", endpoint),
     prompt,
     stream,
     maxTokens,
     system,
   });
-  const entries = Object.entries({ ...body, ...ask.fields }).filter(([name]) => ask.omit?.includes(name) !== true);
-  return writeBody(entries, ask.form);
+  const entries = Object.entries({ ...body, ...request.fields }).filter(
+    ([name]) => request.omit?.includes(name) !== true,
+  );
+  return writeBody(entries, request.form);
 }
 
 /**

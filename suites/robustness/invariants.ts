@@ -1,4 +1,4 @@
-import { type Answer, atMost, type Check, defineWatch, isStale, type Verdict } from "../../src/checks/index.ts";
+import { type Answer, atMost, type Check, defineInvariant, isStale, type Verdict } from "../../src/checks/index.ts";
 import { isObject } from "../../src/core/index.ts";
 import { mediaType } from "../../src/dialects/index.ts";
 
@@ -21,7 +21,7 @@ function none(
   });
 }
 
-const framing = defineWatch({
+const framing = defineInvariant({
   id: "robustness.framing",
   title: "Every answer is one well-framed HTTP message",
   covers: ["HTTP-FRAMING"],
@@ -65,7 +65,7 @@ const framing = defineWatch({
   },
 });
 
-const bodies = defineWatch({
+const bodies = defineInvariant({
   id: "robustness.body-encoding",
   title: "Bodies are what their labels say: coded, UTF-8, JSON",
   covers: ["HTTP-CODING", "JSON-UTF8", "JSON-TEXT"],
@@ -132,7 +132,7 @@ const CREDENTIALS = [
   /\b(?:postgres|mysql|redis|mongodb)(?:ql)?:\/\/[^\s:"]+:[^\s@"]+@/,
 ];
 
-const secrets = defineWatch({
+const secrets = defineInvariant({
   id: "robustness.no-secrets",
   title: "No answer shows stack traces or the operator's credentials",
   covers: ["NO-SECRETS", "ERR-5XX-2"],
@@ -167,7 +167,7 @@ function textWithoutOurs({ headers, text, exchange }: Answer): string {
   return sent.reduce((all, value) => all.replaceAll(value, ""), `${JSON.stringify(headers)} ${text}`);
 }
 
-const counts = defineWatch({
+const counts = defineInvariant({
   id: "robustness.counts",
   title: "Token counts are whole numbers that add up",
   covers: ["COUNTS-ADD-UP"],
@@ -200,7 +200,7 @@ function judgeUsage(answer: Answer, verdict: Verdict): void {
   }
 }
 
-const inTime = defineWatch({
+const inTime = defineInvariant({
   id: "robustness.answer-in-time",
   title: "What needs no provider is answered soon",
   covers: ["ANSWER-IN-TIME"],
@@ -226,7 +226,7 @@ const inTime = defineWatch({
 /** One failure may be the network's; a second one is the gateway's. */
 const TOLERATED = 1;
 
-const steady = defineWatch({
+const steady = defineInvariant({
   id: "robustness.steady-service",
   title: "Good requests are served every time",
   covers: ["STEADY-SERVICE"],
@@ -243,7 +243,7 @@ const steady = defineWatch({
   },
 });
 
-const reasonOnSuccess = defineWatch({
+const reasonOnSuccess = defineInvariant({
   id: "robustness.reason-on-success",
   title: "What was served names no reason for a denial",
   covers: ["REASON-ON-SUCCESS"],
@@ -261,4 +261,4 @@ const reasonOnSuccess = defineWatch({
   },
 });
 
-export const WATCHES: readonly Check[] = [framing, bodies, secrets, counts, inTime, steady, reasonOnSuccess];
+export const INVARIANTS: readonly Check[] = [framing, bodies, secrets, counts, inTime, steady, reasonOnSuccess];

@@ -1,0 +1,26 @@
+import type { Answer, RequestSpec, Session, Verdict } from "../../src/checks/index.ts";
+
+/** The good request that a negative probe is a copy of, and its whole form where streaming itself is in doubt. */
+export type ControlRequest = {
+  readonly control: Answer;
+  readonly whole: Answer | null;
+};
+
+/** Sends the control request. `stream` is no documented field of `/messages`, so there the whole form is sent as well. */
+export async function sendControl(t: Session, request: RequestSpec = {}): Promise<ControlRequest> {
+  const control = await t.control(request);
+  const doubtful = control.asked.endpoint === "messages" && t.mode === "stream" && !control.admitted;
+  return { control, whole: doubtful ? await t.send({ ...request, mode: "whole" }) : null };
+}
+
+/**
+ * Goes on only when the control request was served. A gateway that refuses `stream` on `/messages` but serves the whole form
+ * takes the specification at its word (MSG-14): the streamed instance does not apply to it.
+ */
+export function assumeControl(verdict: Verdict, { control, whole }: ControlRequest): void {
+  const { status = 0 } = control;
+  if (whole?.admitted === true && status >= 400 && status < 500) {
+    verdict.notApplicable(`this gateway does not stream on /messages (${control.summary})`);
+  }
+  verdict.assumeGood(control);
+}
