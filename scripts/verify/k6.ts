@@ -84,11 +84,11 @@ const sum = (run: LoadRun, field: "sent" | "admitted" | "denied" | "failed") =>
 function agreed(run: LoadRun): object {
   const groups = run.retryAfter?.groups.filter(({ reason }) => reason === "rate_limit_exceeded") ?? [];
   return {
-    admittedAtTheLimit: phaseOf(run, "at-the-limit").admitted,
-    deniedAtTheLimit: phaseOf(run, "at-the-limit").denied,
+    admittedAtTheLimit: phaseOf(run, "at-rate-limit").admitted,
+    deniedAtTheLimit: phaseOf(run, "at-rate-limit").denied,
     // Who can look at answers fills it once more after the waits that denials asked for.
     isHouseFull:
-      phaseOf(run, "full-house")
+      phaseOf(run, "at-concurrency-limit")
         .classes.filter(({ stream, outcome }) => stream && outcome === "admitted")
         .reduce((all, { count }) => all + count, 0) >= (run.limits?.inFlight ?? Number.POSITIVE_INFINITY),
     hints: groups.every(({ denials, present, usable }) => denials === present && present === usable),
@@ -177,7 +177,7 @@ try {
     );
     expectSame(`${tier}: k6 and native agree`, agreed(own), agreed(other));
     const p50 = (run: LoadRun) =>
-      phaseOf(run, "at-the-limit").classes.map(
+      phaseOf(run, "at-rate-limit").classes.map(
         ({ dialect, stream, responseMs }) => `${dialect} ${stream ? "stream" : "whole"} ${responseMs?.p50} ms`,
       );
     console.log(`     response p50 at the limit: k6 ${p50(own).join(", ")}; native ${p50(other).join(", ")}`);

@@ -3,7 +3,7 @@ import type { RowId } from "../requirements/index.ts";
 import { judgeBounded, judgeOnce } from "./judges/attempts.ts";
 import { judgeGrowth, judgeJitter, judgeNoLoop } from "./judges/backoff.ts";
 import { generation, judgeGenerations } from "./judges/generations.ts";
-import { judgeElsewhere } from "./judges/key-host.ts";
+import { judgeOtherHosts } from "./judges/key-host.ts";
 import { callsApart, judgeParallelism } from "./judges/parallelism.ts";
 import { judgeServed } from "./judges/served.ts";
 import { judgeUncertain } from "./judges/uncertain.ts";
@@ -216,7 +216,7 @@ export const SCENARIOS: readonly Scenario[] = [
     toldBy: "findings",
     turn: (request, { elsewhere }) => ({ do: "redirect", to: elsewhere + request.url }),
     judge: (runs, claims) => {
-      for (const run of runs) judgeElsewhere("KEY-ONE-HOST", run, claims);
+      for (const run of runs) judgeOtherHosts("KEY-ONE-HOST", run, claims);
     },
   },
 ];

@@ -2,7 +2,7 @@ import { HistogramLogWriter } from "hdr-histogram-js";
 import type { Histogram } from "./histogram.ts";
 
 export interface TaggedHistogram {
-  /** Letters, digits and dots, e.g. `at-the-limit.chat.stream.admitted.ttft`. */
+  /** Letters, digits and dots, e.g. `at-rate-limit.chat.stream.admitted.ttft`. */
   readonly tag: string;
   readonly histogram: Histogram;
   /** Wall clock, Unix epoch milliseconds. */

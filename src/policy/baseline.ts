@@ -64,7 +64,7 @@ const STATS = ["p50", "p90", "p99"] as const;
 const DISTRIBUTIONS = ["response_ms", "service_ms", "ttft_ms", "gap_ms", "per_token_ms"] as const;
 const SINGLES = ["admitted_share", "denied_share", "failed_share", "admitted_per_s", "retry_after_kept"] as const;
 
-/** Figures of one load run by their names, such as `ttft_ms{dialect=chat,phase=at-the-limit,stream=true} p99`. */
+/** Figures of one load run by their names, such as `ttft_ms{dialect=chat,phase=at-rate-limit,stream=true} p99`. */
 export function figuresOf(record: RunRecord, run: LoadRun): Record<string, { value: number; samples: number }> {
   const only: RunRecord = { ...record, load: { runs: [run] } };
   const figures: Record<string, { value: number; samples: number }> = {};

@@ -196,7 +196,10 @@ export function isPerformance(name: MetricName): boolean {
   return name !== "checks";
 }
 
-const PHASE_ALIASES: Readonly<Record<string, string>> = { "at-limit": "at-the-limit", "over-limit": "over-the-limit" };
+const PHASE_ALIASES: Readonly<Record<string, string>> = {
+  "at-limit": "at-rate-limit",
+  "over-limit": "over-rate-limit",
+};
 
 /** Whether a series is meant by the labels of a threshold. */
 export function matches(wanted: Labels, series: Labels): boolean {

@@ -99,7 +99,7 @@ const loadVerdict = z.enum(["pass", "warn", "fail", "inconclusive", "not-applica
 
 /** One phase of a run. */
 export const loadPhaseSchema = z.strictObject({
-  /** `full-house`, `at-the-limit`, `over-the-limit`, `recovery`; for a workload file its name. */
+  /** `at-concurrency-limit`, `at-rate-limit`, `over-rate-limit`, `recovery`; for a workload file its name. */
   name: z.string(),
   title: z.string(),
   verdict: loadVerdict,

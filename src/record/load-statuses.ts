@@ -3,7 +3,7 @@ import type { Status } from "./status.ts";
 
 /** A part of a load run as a check is told: its id, what came of it, and why. */
 export interface LoadStatus {
-  /** `load.starter`, `load.starter.over-the-limit`, `load.starter.over-the-limit.rate.exceeded`. */
+  /** `load.starter`, `load.starter.over-rate-limit`, `load.starter.over-rate-limit.rate.exceeded`. */
   readonly id: string;
   readonly status: Status;
   readonly message: string;

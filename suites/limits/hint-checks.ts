@@ -105,7 +105,7 @@ const usable = defineInvariant({
 });
 
 const onSlots = defineInvariant({
-  id: "retry-after.slots",
+  id: "retry-after.concurrency",
   title: "Denials for the number in flight carry a usable hint",
   covers: ["LIMIT-CONC-6"],
   explains:

@@ -18,7 +18,7 @@ const finding = (outcome: "met" | "broken" | "undecided") => ({
   ...{ weight: "fail" as const, expected: "at most 306", observed: "300", exchanges: [] },
 });
 const phaseWith = (latencyMs: number, overrides = {}) =>
-  loadPhase("at-the-limit", {
+  loadPhase("at-rate-limit", {
     classes: [loadClass({ responseMs: quantiles(latencyMs), ttftMs: quantiles(latencyMs / 4), gapMs: quantiles(20) })],
     findings: [finding("met")],
     ...overrides,

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { judgeAtTheLimit } from "../../src/load/tier/at-the-limit.ts";
+import { judgeConcurrencyLimit } from "../../src/load/tier/at-concurrency-limit.ts";
+import { judgeAtTheLimit } from "../../src/load/tier/at-rate-limit.ts";
 import type { Fact } from "../../src/load/tier/facts.ts";
-import { judgeFullHouse } from "../../src/load/tier/full-house.ts";
 import { judgeService } from "../../src/load/tier/judge-service.ts";
-import { judgeOverTheLimit } from "../../src/load/tier/over-the-limit.ts";
+import { judgeOverTheLimit } from "../../src/load/tier/over-rate-limit.ts";
 import { fixedWindow } from "../../src/reference-gateway/limits/fixed-window.ts";
 import type { RateLimiter } from "../../src/reference-gateway/limits/rate-limiter.ts";
 import { slidingLog } from "../../src/reference-gateway/limits/sliding-log.ts";
@@ -84,7 +84,7 @@ describe("a sound limiter is not blamed for a standstill, neither its own nor ou
   test.each(LIMITERS)("over the limit: %s", (_name, make) => {
     fc.assert(
       fc.property(disturbance, offset, (stopped, offsetS) => {
-        const facts = play([...BEFORE, ...OVERLOAD], make(offsetS), stopped, "over-the-limit");
+        const facts = play([...BEFORE, ...OVERLOAD], make(offsetS), stopped, "over-rate-limit");
         expect(brokenIn(judgeOverTheLimit(facts, RPM))).toEqual([]);
       }),
       { numRuns: 300 },
@@ -94,7 +94,7 @@ describe("a sound limiter is not blamed for a standstill, neither its own nor ou
   test.each(LIMITERS)("at the limit: %s", (_name, make) => {
     fc.assert(
       fc.property(disturbance, offset, (stopped, offsetS) => {
-        const all = play([...WARM, ...BELOW], make(offsetS), stopped, "at-the-limit");
+        const all = play([...WARM, ...BELOW], make(offsetS), stopped, "at-rate-limit");
         const facts = all.filter(({ role }) => role === "even");
         expect(brokenIn(judgeAtTheLimit(facts, all, { rpm: RPM, inFlight: 64 }))).toEqual([]);
       }),
@@ -113,7 +113,7 @@ test("a limiter that lets a pulse through whole, or admits too much, is found", 
   expect(judged([...until(280), ...pulse(38)])).toEqual(["rate.exceeded"]);
   expect(judged([...until(280), ...pulse(20)])).toEqual([]);
   const play95 = (limiter: RateLimiter) =>
-    brokenIn(judgeOverTheLimit(play([...BEFORE, ...OVERLOAD], limiter, {}, "over-the-limit"), RPM));
+    brokenIn(judgeOverTheLimit(play([...BEFORE, ...OVERLOAD], limiter, {}, "over-rate-limit"), RPM));
   expect(play95(slidingLog(RPM * 1.2))).toContain("rate.exceeded");
   expect(play95(slidingLog(RPM))).toEqual([]);
 });
@@ -134,7 +134,7 @@ test("a denial below the limit is found also where something else came late", ()
 describe("what we read late", () => {
   const slots = 4;
   /** Four streams from 0 to 2 s, and two denied beside them. */
-  const house = [
+  const streams = [
     ...Array.from({ length: slots }, () => ({
       ...sent(0, { role: "wave", stream: true }),
       headUs: ORIGIN_US + 50_000,
@@ -142,17 +142,17 @@ describe("what we read late", () => {
     sent(0, { role: "wave", outcome: "denied", what: "concurrency_limit_exceeded", status: 429 }),
   ];
   const endingAt = (endS: number) =>
-    house.map((one) => (one.outcome === "admitted" ? { ...one, endUs: ORIGIN_US + endS * 1e6 } : one));
+    streams.map((one) => (one.outcome === "admitted" ? { ...one, endUs: ORIGIN_US + endS * 1e6 } : one));
   // Sent when we came back, before the ends of the streams were read.
-  const late = sent(6.5, { role: "knock" });
+  const late = sent(6.5, { role: "extra" });
 
   test("ends that piled up while we stood still are no streams that still ran", () => {
     const facts = [...endingAt(6.52), late];
     const still = [[ORIGIN_US + 0.5e6, ORIGIN_US + 6.5e6]] as const;
-    expect(brokenIn(judgeFullHouse(facts, { all: facts, slots, still }))).toEqual([]);
+    expect(brokenIn(judgeConcurrencyLimit(facts, { all: facts, slots, still }))).toEqual([]);
     // The same without a standstill is one too many.
     const held = [...endingAt(7.5), late];
-    expect(brokenIn(judgeFullHouse(held, { all: held, slots, still: [] }))).toEqual(["slots.exceeded"]);
+    expect(brokenIn(judgeConcurrencyLimit(held, { all: held, slots, still: [] }))).toEqual(["concurrency.exceeded"]);
   });
 
   test("streams that came in one piece after a standstill were not held back", () => {

@@ -7,15 +7,15 @@ describe.concurrent("a quick tier run over HTTP/2", () => {
     expect(run.protocol).toBe("HTTP/2");
     expect(brokenIn(run)).toEqual([]);
     expect(run.verdict).toBe(run.generator.valid ? "pass" : "inconclusive");
-    const [house] = run.phases.filter(({ name }) => name === "full-house");
+    const [phase] = run.phases.filter(({ name }) => name === "at-concurrency-limit");
     // More in flight than the limit on one connection or two.
-    expect(house?.peakInFlight).toBeGreaterThan(24);
+    expect(phase?.peakInFlight).toBeGreaterThan(24);
     expect(run.phases[0]?.connections).toBeLessThanOrEqual(2);
   });
 
   test.each([
-    ["slots.one-too-many", "slots.exceeded"],
-    ["slots.leaked-by-streams", "slots.leaked"],
+    ["slots.one-too-many", "concurrency.exceeded"],
+    ["slots.leaked-by-streams", "concurrency.leaked"],
     ["load.streams-cut-when-busy", "service.cut"],
   ])("fails a gateway with %s for %s", { timeout: 120_000 }, async (mutation, finding) => {
     const run = await loadGateway({ length: "quick", mutations: [mutation], http2: true });

@@ -7,14 +7,14 @@ import type { LoadRun } from "../../src/record/index.ts";
  * window. `scripts/verify/load-matrix.ts` runs all phases against every mutation.
  */
 const MUTATIONS: readonly (readonly [mutation: string, finding: string])[] = [
-  ["slots.one-too-many", "slots.exceeded"],
-  ["slots.one-too-few", "slots.denied-early"],
-  ["slots.per-key", "slots.exceeded"],
-  ["slots.never-enforced", "slots.not-enforced"],
-  ["slots.freed-when-stream-begins", "slots.exceeded"],
-  ["slots.freed-during-stream", "slots.exceeded"],
-  ["slots.checked-before-taken", "slots.exceeded"],
-  ["slots.leaked-by-streams", "slots.leaked"],
+  ["slots.one-too-many", "concurrency.exceeded"],
+  ["slots.one-too-few", "concurrency.denied-early"],
+  ["slots.per-key", "concurrency.exceeded"],
+  ["slots.never-enforced", "concurrency.not-enforced"],
+  ["slots.freed-when-stream-begins", "concurrency.exceeded"],
+  ["slots.freed-during-stream", "concurrency.exceeded"],
+  ["slots.checked-before-taken", "concurrency.exceeded"],
+  ["slots.leaked-by-streams", "concurrency.leaked"],
   ["load.answers-crossed", "answers.crossed"],
   ["load.pieces-lost-when-busy", "answers.incomplete"],
   ["load.streams-cut-when-busy", "service.cut"],

@@ -45,10 +45,10 @@ describe("thresholds over a record", () => {
     // The short phase names of the documents are understood.
     ["denied{phase=at-limit} == 0", RECORD, "pass", 0],
     ["denied{phase=over-limit} == 0", RECORD, "fail", 1_500],
-    ["denied{phase=over-the-limit,reason=concurrency_limit_exceeded} <= 100", RECORD, "pass", 100],
-    ["denied{phase=over-the-limit,reason=budget_exhausted} == 0", RECORD, "pass", 0],
+    ["denied{phase=over-rate-limit,reason=concurrency_limit_exceeded} <= 100", RECORD, "pass", 100],
+    ["denied{phase=over-rate-limit,reason=budget_exhausted} == 0", RECORD, "pass", 0],
     ["denied{phase=recovery} == 0", RECORD, "inconclusive", null],
-    ["denied_share{phase=over-the-limit} < 0.31", RECORD, "pass", 0.3],
+    ["denied_share{phase=over-rate-limit} < 0.31", RECORD, "pass", 0.3],
     ["failed_share == 0", RECORD, "pass", 0],
     ["retry_after_kept{reason=rate_limit_exceeded} >= 0.99", RECORD, "pass", 0.99],
     ["retry_after_kept{reason=rate_limit_exceeded} > 0.99", RECORD, "fail", 0.99],
@@ -237,11 +237,11 @@ describe("verdict and exit code", () => {
 
 describe("baselines", () => {
   const accepted = acceptBaseline(undefined, RECORD);
-  const GATE = "ttft_ms{phase=at-the-limit,dialect=chat,stream=true} p99 <= baseline * 1.1";
+  const GATE = "ttft_ms{phase=at-rate-limit,dialect=chat,stream=true} p99 <= baseline * 1.1";
   const slower = (factor: number) =>
     withLoad(
       loadRun("growth", {
-        phases: [loadPhase("at-the-limit", { classes: [loadClass({ ttftMs: quantiles(90 * factor) })] })],
+        phases: [loadPhase("at-rate-limit", { classes: [loadClass({ ttftMs: quantiles(90 * factor) })] })],
       }),
     );
   const elsewhere = { ...RECORD.environment, cpuModel: "another CPU" };
@@ -303,7 +303,7 @@ describe("measured once more", () => {
   ])("%s", (_what, p50, outcome) => {
     const classes = p50 === null ? [] : [loadClass({ ttftMs: quantiles(p50) })];
     const later = applyPolicy(
-      withLoad(loadRun("growth", { phases: [loadPhase("at-the-limit", { classes })] })),
+      withLoad(loadRun("growth", { phases: [loadPhase("at-rate-limit", { classes })] })),
       policy,
     );
     const section = confirmed(first, later);

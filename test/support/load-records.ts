@@ -67,8 +67,8 @@ export function loadRun(name: string, overrides: Partial<LoadRun> = {}): LoadRun
     startedAt: "2026-11-21T12:00:00.000Z",
     durationS: 180,
     phases: [
-      loadPhase("at-the-limit"),
-      loadPhase("over-the-limit", {
+      loadPhase("at-rate-limit"),
+      loadPhase("over-rate-limit", {
         startS: 60,
         denied: 1_500,
         admitted: 3_500,

@@ -87,10 +87,10 @@ const LOAD = {
   runs: [
     loadRun("growth", {
       verdict: "fail",
-      reasons: ["over-the-limit: 12 % more were admitted than the limit allows"],
+      reasons: ["over-rate-limit: 12 % more were admitted than the limit allows"],
       durationS: 180,
       phases: [
-        loadPhase("at-the-limit", {
+        loadPhase("at-rate-limit", {
           series: loadSeries(0, 60, 16, 17),
           heat: { response: loadHeat(1, 60, 400), ttft: loadHeat(1, 60, 90) },
           classes: [
@@ -111,7 +111,7 @@ const LOAD = {
             },
           ],
         }),
-        loadPhase("over-the-limit", {
+        loadPhase("over-rate-limit", {
           startS: 60,
           durationS: 60,
           verdict: "fail",
@@ -152,7 +152,7 @@ const LOAD = {
       retryAfter: {
         ...(loadRun("growth").retryAfter ?? raise()),
         samples: Array.from({ length: 120 }, (_, index) => ({
-          phase: "over-the-limit",
+          phase: "over-rate-limit",
           atS: 60 + index / 2,
           reason: index % 5 === 0 ? "concurrency_limit_exceeded" : "rate_limit_exceeded",
           dialect: "chat" as const,

@@ -1,6 +1,6 @@
 import type { Merged, RanInstance } from "../../engines/index.ts";
 import type { LoadPlan, LoadStop, RanLoad, Workload } from "../../load/index.ts";
-import { judgeElsewhere } from "../../load/index.ts";
+import { judgeExternal } from "../../load/index.ts";
 import type { Limits, Target } from "../../target/index.ts";
 import { generatorOf } from "./generator-of.ts";
 
@@ -20,7 +20,7 @@ export function judgeMerged(
   more: { readonly ran: readonly RanInstance[]; readonly interrupted: boolean; readonly stop?: LoadStop | undefined },
 ): RanLoad {
   const durationS = merged.requests.reduce((last, { endUs }) => Math.max(last, endUs), 0) / 1_000_000;
-  return judgeElsewhere({
+  return judgeExternal({
     workload,
     limits,
     target,

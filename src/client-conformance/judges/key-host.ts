@@ -3,7 +3,7 @@ import type { Claims } from "../claims.ts";
 import type { ClientRun } from "../observation.ts";
 
 /** A redirect to another host gets no key. Whether it is followed at all is the client's choice. */
-export function judgeElsewhere(row: RowId, { elsewhere, attempts }: ClientRun, claims: Claims): void {
+export function judgeOtherHosts(row: RowId, { elsewhere, attempts }: ClientRun, claims: Claims): void {
   const leaked = elsewhere.find(({ keyIn }) => keyIn !== undefined);
   const [first] = elsewhere;
   const followed =

@@ -98,7 +98,7 @@ function thresholdsOf({ tier, allow }: PlanFileOptions): Record<string, (string 
       ...always,
       gauntlet_failures: ["count<=1"],
       "gauntlet_denials{phase:warm-up}": ["count==0"],
-      "gauntlet_denials{phase:at-the-limit}": ["count<=1"],
+      "gauntlet_denials{phase:at-rate-limit}": ["count<=1"],
     };
   return {
     ...always,

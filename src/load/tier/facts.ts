@@ -5,7 +5,7 @@ import { type Came, isUnnamedLimit, type LoadOutcome } from "../outcome.ts";
 /** What a tier run keeps of each request. A tier run has a bounded number of them; bodies are not kept. */
 export interface Fact {
   readonly phase: string;
-  /** What the request was for inside its phase: `wave`, `knock`, `again`, … */
+  /** What the request was for inside its phase: `wave`, `extra`, `again`, … */
   readonly role: string;
   readonly dialect: Dialect;
   readonly stream: boolean;
@@ -34,7 +34,7 @@ export interface Fact {
 export const isAdmitted = ({ outcome }: Fact): boolean => outcome === "admitted" || outcome === "unfinished";
 
 /** Roles of requests that are sent to meet the limit in flight: a 429 that they meet without a name is about that. */
-const SLOT_ROLES: readonly string[] = ["wave", "knock", "beside", "busy", "again", "return"];
+const SLOT_ROLES: readonly string[] = ["wave", "extra", "beside", "busy", "again", "return"];
 
 /** The limit that a denial is about: by its name, else by what the request was sent for. */
 function limitOf(fact: Fact): "rate" | "slots" | undefined {

@@ -64,7 +64,7 @@ export function judgeDenials(facts: readonly Fact[], target: Target): LoadFindin
       ? []
       : [
           claim(
-            "retry-after.slots",
+            "retry-after.concurrency",
             "Denials for the number in flight carry a usable hint",
             ["LIMIT-CONC-6"],
             slotWithout.length + badSlot.length === 0,

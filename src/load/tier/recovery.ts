@@ -4,8 +4,8 @@ import { nowUs } from "../http/load-exchange.ts";
 import { type Attempt, type ClientsOutcome, runClients } from "../obeying-clients.ts";
 import { claim, undecided } from "../phase-record.ts";
 import { DEFAULT_RETRY } from "../retry-rules.ts";
+import { SETTLE_MS, wave } from "./at-concurrency-limit.ts";
 import { type Fact, isAdmitted, isRateDenial, isSlotDenial, samplesOf } from "./facts.ts";
-import { SETTLE_MS, wave } from "./full-house.ts";
 import { mostPossibly } from "./overlap.ts";
 import { GRACE_MS, type RetryAfterWait } from "./retry-after-waits.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
@@ -181,10 +181,10 @@ function judgeLastWave(facts: readonly Fact[], all: readonly Fact[], slots: numb
   if (leaked.length === 0 && admitted < slots) {
     const rate = again.filter(isRateDenial).length;
     const why = `${admitted} of ${slots} requests at once were admitted, and ${rate} of ${again.length} denied for the rate`;
-    return undecided("slots.leaked", title, ["LIMIT-CONC-4"], why);
+    return undecided("concurrency.leaked", title, ["LIMIT-CONC-4"], why);
   }
   return claim(
-    "slots.leaked",
+    "concurrency.leaked",
     title,
     ["LIMIT-CONC-4"],
     leaked.length === 0,

@@ -6,17 +6,17 @@ import { GeneratorHealth, TIER_BOUNDS } from "../generator-health.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { fact, withoutTiming } from "../phase-record.ts";
 import type { LoadContext, RanLoad } from "../run-workload.ts";
-import { atTheLimit, evenMinute, judgeAtTheLimit, SHARE } from "./at-the-limit.ts";
-import { type Fact, isAdmitted, isRateDenial, isSlotDenial } from "./facts.ts";
 import {
-  FULL_HOUSE,
-  freedSlots,
-  fullHouse,
-  fullHouseRequests,
-  judgeFreedSlots,
-  judgeFullHouse,
+  AT_CONCURRENCY_LIMIT,
+  concurrencyRequests,
+  fillConcurrency,
+  judgeConcurrencyLimit,
+  judgeConcurrencyRelease,
+  releaseConcurrency,
   SETTLE_MS,
-} from "./full-house.ts";
+} from "./at-concurrency-limit.ts";
+import { atTheLimit, evenMinute, judgeAtTheLimit, SHARE } from "./at-rate-limit.ts";
+import { type Fact, isAdmitted, isRateDenial, isSlotDenial } from "./facts.ts";
 import { judgeDenials } from "./judge-denials.ts";
 import { judgeGrowth, judgeOutliers, judgeService, spreadOf } from "./judge-service.ts";
 import {
@@ -26,7 +26,7 @@ import {
   OVER_THE_LIMIT,
   overRequests,
   overTheLimit,
-} from "./over-the-limit.ts";
+} from "./over-rate-limit.ts";
 import { OwnStalls } from "./own-stalls.ts";
 import { questionsOf } from "./questions.ts";
 import {
@@ -64,9 +64,9 @@ const QUICK_EVEN = 32;
 /** A Retry-After that is waited for at the beginning of the overload, ms. */
 const LONGEST_WAIT_MS = { thorough: 61_000, brief: 40_000 };
 
-/** Requests of the phase at the limit: what is left of a minute's limit after the full house. */
+/** Requests of the phase at the limit: what the concurrency phases left of a minute's limit. */
 export function atTheLimitRequests({ rpm, inFlight }: Limits): number {
-  return Math.max(20, evenMinute(rpm) - fullHouseRequests(inFlight) - WARM_UPS);
+  return Math.max(20, evenMinute(rpm) - concurrencyRequests(inFlight) - WARM_UPS);
 }
 
 /** What a tier run may send at most, and how long it takes. */
@@ -77,12 +77,12 @@ export function tierCost(
   const { rpm, inFlight } = limits;
   const even = atTheLimitRequests(limits);
   if (length === "quick") {
-    const requests = WARM_UPS + fullHouseRequests(inFlight) + QUICK_EVEN;
+    const requests = WARM_UPS + concurrencyRequests(inFlight) + QUICK_EVEN;
     return { requests, durationS: 14 + QUICK_EVEN / ((rpm / 60) * SHARE), peakPerS: inFlight + 25 };
   }
   const requests =
     WARM_UPS +
-    fullHouseRequests(inFlight) +
+    concurrencyRequests(inFlight) +
     // Denials of its first minute are waited out, and a whole minute is sent then.
     even +
     evenMinute(rpm) +
@@ -92,7 +92,7 @@ export function tierCost(
   return { requests, durationS, peakPerS: inFlight + 25 };
 }
 
-/** Judges an account by its limits: full house, at the limit, over the limit, recovery. */
+/** Judges an account by its limits, phase by phase. */
 export async function runTier({ name, limits, written, length }: TierOptions, context: LoadContext): Promise<RanLoad> {
   using health = new GeneratorHealth();
   using own = new OwnStalls();
@@ -157,7 +157,7 @@ function phasesOf(parts: TierParts): TierPhase[] {
   const { limits } = bench;
   const even = length === "quick" ? QUICK_EVEN : atTheLimitRequests(limits);
   const common = commonJudge(parts);
-  const house = { slots: limits.inFlight, still: own.still };
+  const concurrency = { slots: limits.inFlight, still: own.still };
   const phases: TierPhase[] = [
     {
       name: "warm-up",
@@ -170,14 +170,14 @@ function phasesOf(parts: TierParts): TierPhase[] {
       },
     },
     {
-      name: FULL_HOUSE,
+      name: AT_CONCURRENCY_LIMIT,
       title: "Exactly the limit in flight, and not one more",
       totalS: 8,
-      act: () => fullHouse(bench, waits.slots),
+      act: () => fillConcurrency(bench, waits.slots),
       *judge(facts) {
-        yield judgeFullHouse(facts, { ...house, all: bench.facts });
+        yield judgeConcurrencyLimit(facts, { ...concurrency, all: bench.facts });
         yield judgeWaits(waits.slots, {
-          name: "retry-after.slots-sufficient",
+          name: "retry-after.concurrency-sufficient",
           title: "Waiting as told is enough after a denial for concurrency",
           row: "LIMIT-CONC-6",
           denials: facts.filter(isSlotDenial),
@@ -186,17 +186,17 @@ function phasesOf(parts: TierParts): TierPhase[] {
       },
     },
     {
-      name: "freed-slots",
+      name: "concurrency-release",
       title: "What has ended makes room again, and others beside it harm nobody",
       totalS: 6,
-      act: () => freedSlots(bench),
+      act: () => releaseConcurrency(bench),
       *judge(facts) {
-        yield judgeFreedSlots(facts, { ...house, all: bench.facts });
+        yield judgeConcurrencyRelease(facts, { ...concurrency, all: bench.facts });
         yield* common(facts);
       },
     },
     {
-      name: "at-the-limit",
+      name: "at-rate-limit",
       title: "Just below the rate nothing is denied",
       totalS: even / (bench.ratePerS * SHARE),
       act: () => atTheLimit(bench, even),

@@ -4,7 +4,7 @@ import type { Fact } from "../../../src/load/tier/facts.ts";
 export function sent(atS: number, more: Partial<Fact> = {}): Fact {
   const sentUs = 1_000_000_000 + atS * 1_000_000;
   return {
-    phase: "at-the-limit",
+    phase: "at-rate-limit",
     role: "even",
     dialect: "chat",
     stream: false,

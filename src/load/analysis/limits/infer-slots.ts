@@ -72,14 +72,18 @@ export function inferRelease(
   return {
     freedAtEnd:
       end?.afterMs === undefined || end.refused === 0
-        ? none(end === undefined ? "the house was never full" : `nothing got in within ${Math.round(end.triedMs)} ms`)
+        ? none(
+            end === undefined
+              ? "the concurrency limit was never reached"
+              : `nothing got in within ${Math.round(end.triedMs)} ms`,
+          )
         : { answer: speedOf(end), confidence: "high", evidence: told(end, "the first stream had ended") },
     freedOnDisconnect: disconnect(leave),
   };
 }
 
 function disconnect(leave: Release | undefined): SlotFindings["freedOnDisconnect"] {
-  if (leave === undefined) return none("the house was never full");
+  if (leave === undefined) return none("the concurrency limit was never reached");
   if (leave.afterMs !== undefined)
     return { answer: speedOf(leave), confidence: "high", evidence: told(leave, "a client had left its stream") };
   if (leave.refused === 0) return none("no try was refused for concurrency");

@@ -41,10 +41,10 @@ const KNOCK_MS = 20;
 const MOST_FAILURES = 5;
 /** Streams that are left at once, so that one of them surely still runs. */
 const LEAVING = 3;
-/** Requests for knocking at a full house. */
+/** Requests that try to get in while the limit is reached. */
 const KNOCKS = 40;
 
-interface House {
+interface Filled {
   readonly holds: readonly Hold[];
   readonly full: boolean;
   /** Whether a 429 that names no limit is for want of a slot here. */
@@ -60,27 +60,27 @@ const SURELY_ROOM = 1.3;
 export async function slotsExperiment(instrument: SlotInstrument, plan: SlotPlan): Promise<SlotFindings> {
   const needed = (plan.hint ?? 64) + KNOCKS;
   await room(instrument, plan, needed);
-  let best: House = { holds: [], full: false, unnamed: false };
+  let best: Filled = { holds: [], full: false, unnamed: false };
   let shot = plan.shots[0];
   for (shot of plan.shots) {
-    const house = await fill(instrument, plan, shot, plan.most);
-    if (house.full || admittedOf(house) > admittedOf(best)) best = house;
-    if (house.full) break;
-    await emptied(instrument, house);
+    const filled = await fill(instrument, plan, shot, plan.most);
+    if (filled.full || admittedOf(filled) > admittedOf(best)) best = filled;
+    if (filled.full) break;
+    await emptied(instrument, filled);
     await room(instrument, plan, needed);
   }
   const found = inferInFlight(slotsOf(best));
   if (!best.full || shot === undefined) return { ...found, ...inferRelease(undefined, undefined) };
-  const end = await knock(instrument, plan, best, "end");
+  const end = await tryUntilAdmitted(instrument, plan, best, "end");
   await emptied(instrument, best);
   await room(instrument, plan, best.holds.length + KNOCKS);
   const again = await fill(instrument, plan, shot, best.holds.length);
-  const leave = again.full ? await knock(instrument, plan, again, "leave") : undefined;
+  const leave = again.full ? await tryUntilAdmitted(instrument, plan, again, "leave") : undefined;
   for (const hold of again.holds) hold.leave();
   return { ...inferInFlight(slotsOf(best)), ...inferRelease(end, leave) };
 }
 
-function slotsOf({ holds, unnamed }: House): HeldSlot[] {
+function slotsOf({ holds, unnamed }: Filled): HeldSlot[] {
   return holds.map((hold) => ({
     sentUs: hold.sentUs,
     headUs: hold.headUs,
@@ -89,7 +89,7 @@ function slotsOf({ holds, unnamed }: House): HeldSlot[] {
   }));
 }
 
-const admittedOf = ({ holds }: House): number => holds.filter((hold) => hold.verdict() === "admitted").length;
+const admittedOf = ({ holds }: Filled): number => holds.filter((hold) => hold.verdict() === "admitted").length;
 
 /** Waits until the rate lets so many through, as far as it is known. */
 async function room(instrument: Instrument, { rate, minuteMs }: SlotPlan, needed: number): Promise<void> {
@@ -103,7 +103,7 @@ async function room(instrument: Instrument, { rate, minuteMs }: SlotPlan, needed
 }
 
 /** Adds streams until one is denied for concurrency, as long as none has ended. */
-async function fill(instrument: SlotInstrument, plan: SlotPlan, shot: Shot, most: number): Promise<House> {
+async function fill(instrument: SlotInstrument, plan: SlotPlan, shot: Shot, most: number): Promise<Filled> {
   const holds: Hold[] = [];
   // Opened now: a server may close what was opened long ago and never used.
   await instrument.open(Math.min(most, (plan.hint ?? 32) + 8));
@@ -140,11 +140,11 @@ async function fill(instrument: SlotInstrument, plan: SlotPlan, shot: Shot, most
   return { holds, full: false, unnamed: false };
 }
 
-/** Tries to get into a full house until it works: after the first stream ended, or after one was left. */
-async function knock(
+/** Sends while the limit is reached until one is admitted: after the first stream ended, or after one was left. */
+async function tryUntilAdmitted(
   instrument: SlotInstrument,
   { rate, minuteMs }: SlotPlan,
-  { holds, unnamed }: House,
+  { holds, unnamed }: Filled,
   on: "end" | "leave",
 ): Promise<Release | undefined> {
   const steady = rate.windowS === null && rate.perMinute.answer !== null;
@@ -192,6 +192,6 @@ async function knock(
 }
 
 /** Waits for the end of every stream. */
-async function emptied(instrument: Instrument, { holds }: House): Promise<void> {
+async function emptied(instrument: Instrument, { holds }: Filled): Promise<void> {
   while (holds.some((hold) => hold.endUs === 0)) if (!(await instrument.wait(20))) return;
 }

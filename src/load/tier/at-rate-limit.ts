@@ -2,8 +2,8 @@ import type { LoadFinding } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { claim, undecided } from "../phase-record.ts";
+import { SETTLE_MS } from "./at-concurrency-limit.ts";
 import { type Fact, isAdmitted, isRateDenial, isSlotDenial, samplesOf } from "./facts.ts";
-import { SETTLE_MS } from "./full-house.ts";
 import { latestCountUs } from "./moments.ts";
 import { mostPossibly } from "./overlap.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
@@ -94,7 +94,7 @@ export function judgeAtTheLimit(
           exchanges: samplesOf(unexplained),
         }),
     claim(
-      "slots.denied-below-limit",
+      "concurrency.denied-below-limit",
       "Few requests in flight are not denied for their number",
       ["LIMIT-CONC-2", "LIMIT-CONC-4"],
       slots.length === 0,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { judgeAtTheLimit } from "../../src/load/tier/at-the-limit.ts";
+import { judgeAtTheLimit } from "../../src/load/tier/at-rate-limit.ts";
 import type { Fact } from "../../src/load/tier/facts.ts";
 import { sent } from "./support/facts.ts";
 

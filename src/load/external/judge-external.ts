@@ -3,12 +3,12 @@ import type { Limits, Target } from "../../target/index.ts";
 import type { LoadStop } from "../load-guard.ts";
 import { phaseRecord, withoutTiming } from "../phase-record.ts";
 import { judgeStop, judgeTotals, type RanLoad, TOTALS_QUESTIONS } from "../run-workload.ts";
-import { judgeAtTheLimit } from "../tier/at-the-limit.ts";
+import { judgeConcurrencyLimit, judgeConcurrencyRelease } from "../tier/at-concurrency-limit.ts";
+import { judgeAtTheLimit } from "../tier/at-rate-limit.ts";
 import { type Fact, isRateDenial } from "../tier/facts.ts";
-import { judgeFreedSlots, judgeFullHouse } from "../tier/full-house.ts";
 import { judgeDenials } from "../tier/judge-denials.ts";
 import { judgeGrowth, judgeService } from "../tier/judge-service.ts";
-import { judgeOverTheLimit, OVER_THE_LIMIT } from "../tier/over-the-limit.ts";
+import { judgeOverTheLimit, OVER_THE_LIMIT } from "../tier/over-rate-limit.ts";
 import { NOT_HELD_UP } from "../tier/own-stalls.ts";
 import { questionsOf } from "../tier/questions.ts";
 import { fleetWaits, judgeOwnClients, judgeRecovery, type RecoveryScript } from "../tier/recovery.ts";
@@ -18,17 +18,17 @@ import { RARE } from "../tier/run-tier.ts";
 import { judgeAdmission } from "../tier/tier-bench.ts";
 import type { Workload } from "../workload.ts";
 import { clientsOf } from "./clients-of.ts";
+import { type ExternalRequest, factOf } from "./external-request.ts";
 import { fillTally, lastEndUs } from "./fill-tally.ts";
 import type { LoadPlan } from "./phase-plan.ts";
-import { factOfElsewhere, type SentElsewhere } from "./sent-elsewhere.ts";
 
-export interface Elsewhere {
+export interface ExternalRun {
   readonly workload: Pick<Workload, "name" | "written" | "behaviour" | "allow">;
   /** Of a tier run; `null` for plain load. */
   readonly limits: Limits | null;
   readonly target: Pick<Target, "headers" | "contract">;
   readonly plan: LoadPlan;
-  readonly requests: readonly SentElsewhere[];
+  readonly requests: readonly ExternalRequest[];
   /** Arrivals that the engine dropped, by phase. */
   readonly dropped: ReadonlyMap<string, number>;
   readonly engine: LoadRun["engine"];
@@ -45,9 +45,9 @@ export interface Elsewhere {
 const NOT_TOLD = ["answers.incomplete", "latency.stalls", "streams.stall", "streams.buffered"];
 
 /** Makes the record of a run that another program sent, by the same judges as for one of our own. */
-export function judgeElsewhere(run: Elsewhere): RanLoad {
+export function judgeExternal(run: ExternalRun): RanLoad {
   const { workload, limits, plan, requests, generator, startedAtMs } = run;
-  const sent = requests.map((one) => [one, factOfElsewhere(one)] as const);
+  const sent = requests.map((one) => [one, factOf(one)] as const);
   const facts = sent.map(([, fact]) => fact);
   const retried = sent.filter(([{ phase, role }]) => plan.groups.some((group) => isRetried(group, phase, role)));
   const fleet = retried.length === 0 ? undefined : clientsOf(retried);
@@ -143,9 +143,9 @@ function isRetried(group: LoadPlan["groups"][number], phase: string, role: strin
 
 function judgePhase(name: string, own: readonly Fact[], all: readonly Fact[], limits: Limits): LoadFinding[] {
   if (own.length === 0) return [];
-  if (name === "full-house") return judgeFullHouse(own, { all, slots: limits.inFlight, still: [] });
-  if (name === "freed-slots") return judgeFreedSlots(own, { all, slots: limits.inFlight });
-  if (name === "at-the-limit") return [...judgeAtTheLimit(own, all, limits), ...judgeGrowth(own)];
+  if (name === "at-concurrency-limit") return judgeConcurrencyLimit(own, { all, slots: limits.inFlight, still: [] });
+  if (name === "concurrency-release") return judgeConcurrencyRelease(own, { all, slots: limits.inFlight });
+  if (name === "at-rate-limit") return [...judgeAtTheLimit(own, all, limits), ...judgeGrowth(own)];
   return name === OVER_THE_LIMIT ? judgeOverTheLimit(own, limits.rpm) : [];
 }
 
@@ -157,7 +157,7 @@ const waitsJudged = (facts: readonly Fact[]) => ({
 });
 
 /** What is missing of the run, in words. */
-function missingOf({ instances, interrupted }: Elsewhere): string[] {
+function missingOf({ instances, interrupted }: ExternalRun): string[] {
   const cut = instances.filter(({ complete }) => !complete);
   const told = cut.map(
     ({ name, segment, ended, requests }) =>

@@ -2,7 +2,7 @@ import type { Counted } from "../class-tally.ts";
 import { Ledger } from "../phase-record.ts";
 import { Tally } from "../tally.ts";
 import type { Fact } from "../tier/facts.ts";
-import type { SentElsewhere } from "./sent-elsewhere.ts";
+import type { ExternalRequest } from "./external-request.ts";
 
 export interface Filled {
   readonly tally: Tally;
@@ -11,7 +11,7 @@ export interface Filled {
 }
 
 /** Counts the requests of a phase as if they happened now: moment by moment, because the series of a phase is a clock. */
-export function fillTally(requests: readonly SentElsewhere[], startUs: number, dropped: number): Filled {
+export function fillTally(requests: readonly ExternalRequest[], startUs: number, dropped: number): Filled {
   const tally = new Tally(startUs);
   const ledger = new Ledger();
   let inFlight = 0;
@@ -44,7 +44,7 @@ export function fillTally(requests: readonly SentElsewhere[], startUs: number, d
 }
 
 /** What no sample tells stays 0, which the tally takes as "did not happen". */
-function countedOf(sent: SentElsewhere): Counted {
+function countedOf(sent: ExternalRequest): Counted {
   return {
     shot: sent,
     dueUs: sent.dueUs,

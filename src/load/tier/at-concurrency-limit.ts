@@ -14,10 +14,10 @@ export const extraOf = (slots: number): number => Math.min(25, Math.max(4, Math.
 /** Slots that hold streams while others are busy beside them: a quarter, or a dozen where there are few. */
 const besideOf = (slots: number): number => Math.max(Math.ceil(slots / 4), Math.min(12, Math.floor(slots / 2)));
 /** Each denial may harm another of those that run, so some come one after the other. */
-const KNOCK_ROUNDS = 2;
+const EXTRA_ROUNDS = 2;
 /** Name of the phase. */
-export const FULL_HOUSE = "full-house";
-/** When somebody knocks once more, as a share of the time of a stream. */
+export const AT_CONCURRENCY_LIMIT = "at-concurrency-limit";
+/** When somebody extras once more, as a share of the time of a stream. */
 const LATE_SHARE = 0.75;
 /** Streams that are left in the middle, and time for a gateway to notice, ms. */
 const LEAVING = 4;
@@ -34,9 +34,9 @@ const LONGEST_WAIT_MS = 12_000;
 const RETURN_AT_ONCE = 8;
 
 /** What the phases at the limit of requests in flight may send at most. */
-export function fullHouseRequests(slots: number): number {
-  const knocks = 8 * (KNOCK_ROUNDS + 1);
-  const wave = slots + extraOf(slots) + knocks + Math.min(WAITS, extraOf(slots) + knocks);
+export function concurrencyRequests(slots: number): number {
+  const extras = 8 * (EXTRA_ROUNDS + 1);
+  const wave = slots + extraOf(slots) + extras + Math.min(WAITS, extraOf(slots) + extras);
   return wave + besideOf(slots) + BUSY * BUSY_ROUNDS + LEAVING + 4 + slots;
 }
 
@@ -44,20 +44,20 @@ export function fullHouseRequests(slots: number): number {
  * Streams up to the limit and beyond, all at once; others are sent while the limit is reached. Those that were denied come back
  * when their Retry-After has passed and room is free.
  */
-export async function fullHouse(bench: TierBench, waits: RetryAfterWait[]): Promise<void> {
+export async function fillConcurrency(bench: TierBench, waits: RetryAfterWait[]): Promise<void> {
   const slots = bench.limits.inFlight;
   const startUs = nowUs();
-  const house = wave(bench, slots + extraOf(slots), "wave");
-  // The house is full when the last of the wave was answered or refused and the first has not ended.
-  await settledHeads(bench, house);
-  const knocks = knock(bench, KNOCK_ROUNDS);
+  const streams = wave(bench, slots + extraOf(slots), "wave");
+  // The limit is reached when the last of the wave was answered or refused and the first has not ended.
+  await settledHeads(bench, streams);
+  const extras = sendExtra(bench, EXTRA_ROUNDS);
   // Late in their life, too: a slot may be given back while its stream goes on.
   const late = bench
     .wait(Math.max(0, bench.long.durationMs * LATE_SHARE - (nowUs() - startUs) / 1_000))
-    .then(() => knock(bench, 1));
-  await Promise.all([...house, knocks, late]);
+    .then(() => sendExtra(bench, 1));
+  await Promise.all([...streams, extras, late]);
   await bench.wait(SETTLE_MS);
-  const denied = bench.facts.filter((one) => one.phase === FULL_HOUSE && isSlotDenial(one));
+  const denied = bench.facts.filter((one) => one.phase === AT_CONCURRENCY_LIMIT && isSlotDenial(one));
   waits.push(...(await comeBack(bench, evenlyPicked(denied, WAITS))));
 }
 
@@ -100,7 +100,7 @@ function evenlyPicked<T>(all: readonly T[], most: number): T[] {
 }
 
 /** Short requests run beside streams; then a wave of exactly the limit, which a leaked slot would not let in. */
-export async function freedSlots(bench: TierBench): Promise<void> {
+export async function releaseConcurrency(bench: TierBench): Promise<void> {
   const slots = bench.limits.inFlight;
   const beside = wave(bench, besideOf(slots), "beside");
   await bench.wait(Math.min(400, bench.long.durationMs / 4));
@@ -136,22 +136,22 @@ export function wave(bench: TierBench, count: number, role: string): Promise<Fac
   return Array.from({ length: count }, (_, index) => bench.send(asks[index % asks.length] as Ask, role));
 }
 
-/** Waits until most of the house can be expected to have been decided upon: refusals come at once, heads soon. */
-async function settledHeads(bench: TierBench, house: readonly Promise<Fact | undefined>[]): Promise<void> {
-  const first = Promise.race(house);
+/** Waits until most of the wave can be expected to have been decided upon: refusals come at once, heads soon. */
+async function settledHeads(bench: TierBench, streams: readonly Promise<Fact | undefined>[]): Promise<void> {
+  const first = Promise.race(streams);
   await Promise.race([first.then(() => bench.wait(100)), bench.wait(Math.max(200, bench.long.durationMs * 0.35))]);
 }
 
-/** One request of every kind with each key, while the house is full. */
-async function knock(bench: TierBench, rounds: number): Promise<void> {
+/** One request of every kind with each key, while the limit is reached. */
+async function sendExtra(bench: TierBench, rounds: number): Promise<void> {
   const asks = [0, 1].slice(0, bench.keys.length).flatMap((key) => bench.kinds("echo").map((ask) => ({ ...ask, key })));
   for (let round = 0; round < rounds; round++) {
-    await Promise.all(asks.map((ask) => bench.send(ask, "knock")));
+    await Promise.all(asks.map((ask) => bench.send(ask, "extra")));
     await bench.wait(50);
   }
 }
 
-export interface HouseJudged {
+export interface ConcurrencyJudged {
   /** Every fact of the run so far: what came before may still have held a slot. */
   readonly all: readonly Fact[];
   readonly slots: number;
@@ -159,24 +159,24 @@ export interface HouseJudged {
   readonly still: readonly Stretch[];
 }
 
-export function judgeFullHouse(facts: readonly Fact[], { all, slots, still }: HouseJudged): LoadFinding[] {
-  const house = facts.filter(({ role }) => role === "wave");
-  const knocks = facts.filter(({ role }) => role === "knock");
-  const admitted = house.filter(isAdmitted);
+export function judgeConcurrencyLimit(facts: readonly Fact[], { all, slots, still }: ConcurrencyJudged): LoadFinding[] {
+  const streams = facts.filter(({ role }) => role === "wave");
+  const extras = facts.filter(({ role }) => role === "extra");
+  const admitted = streams.filter(isAdmitted);
   const rate = facts.filter(isRateDenial);
   const denied = facts.filter(isSlotDenial);
   const surely = mostSurely(facts, still);
   const beside = admittedBeside(facts, slots, still);
-  const held = mostSurely(house, still);
-  const counted = `${admitted.length} of ${house.length} at once and ${knocks.filter(isAdmitted).length} of ${knocks.length} knocking were admitted, ${surely} surely ran together`;
+  const held = mostSurely(streams, still);
+  const counted = `${admitted.length} of ${streams.length} at once and ${extras.filter(isAdmitted).length} of ${extras.length} extra requests were admitted, ${surely} surely ran together`;
   // Running together is measured: that more than the limit did cannot be explained otherwise.
   const exceeded = claim(
-    "slots.exceeded",
+    "concurrency.exceeded",
     "No more requests run together than the limit",
     ["LIMIT-CONC-2"],
     surely <= slots && beside.length === 0,
     `at most ${slots}`,
-    `${counted}, ${beside.length} were let in beside a full house`,
+    `${counted}, ${beside.length} were let in while every slot was in use`,
     { exchanges: samplesOf([...beside, ...admitted]) },
   );
   const title = "More requests in flight than the limit are denied";
@@ -185,14 +185,14 @@ export function judgeFullHouse(facts: readonly Fact[], { all, slots, still }: Ho
       rate.length > 0
         ? `the rate limit came first: ${rate.length} of ${facts.length} were denied for it`
         : `at most ${held} of ${slots} surely ran together: name a model with longer streams as models.stream`;
-    const unreached = undecided("slots.not-enforced", title, ["LIMIT-CONC-1"], why);
+    const unreached = undecided("concurrency.not-enforced", title, ["LIMIT-CONC-1"], why);
     return surely > slots || beside.length > 0 ? [exceeded, unreached] : [unreached];
   }
   const early = denied.filter((denial) => mostPossibly(denial, all, SETTLE_MS) < slots);
   return [
     exceeded,
     claim(
-      "slots.denied-early",
+      "concurrency.denied-early",
       "Nobody is denied while a slot is free",
       ["LIMIT-CONC-2"],
       early.length === 0,
@@ -201,7 +201,7 @@ export function judgeFullHouse(facts: readonly Fact[], { all, slots, still }: Ho
       { exchanges: samplesOf(early) },
     ),
     claim(
-      "slots.not-enforced",
+      "concurrency.not-enforced",
       title,
       ["LIMIT-CONC-1"],
       denied.length > 0,
@@ -211,19 +211,22 @@ export function judgeFullHouse(facts: readonly Fact[], { all, slots, still }: Ho
   ];
 }
 
-export function judgeFreedSlots(facts: readonly Fact[], { all, slots }: Omit<HouseJudged, "still">): LoadFinding[] {
+export function judgeConcurrencyRelease(
+  facts: readonly Fact[],
+  { all, slots }: Omit<ConcurrencyJudged, "still">,
+): LoadFinding[] {
   const leaked = facts.filter((one) => isSlotDenial(one) && mostPossibly(one, all, SETTLE_MS) < slots);
   const rate = facts.filter(isRateDenial);
   const admitted = facts.filter((one) => one.role === "again" && isAdmitted(one)).length;
   // Those that left may hold their slots a little longer.
   if (leaked.length === 0 && admitted < slots - LEAVING) {
     const why = `${admitted} of ${slots} requests at once were admitted, and ${rate.length} of ${facts.length} denied for the rate`;
-    return [undecided("slots.leaked", "What has ended gives its slot back", ["LIMIT-CONC-4"], why)];
+    return [undecided("concurrency.leaked", "What has ended gives its slot back", ["LIMIT-CONC-4"], why)];
   }
   const told = `${leaked.length} of ${facts.length} denied with fewer than ${slots} possibly running`;
   return [
     claim(
-      "slots.leaked",
+      "concurrency.leaked",
       "What has ended gives its slot back",
       ["LIMIT-CONC-4"],
       leaked.length === 0,

@@ -3,7 +3,7 @@ import type { LoadOutcome } from "../outcome.ts";
 import type { Fact } from "../tier/facts.ts";
 
 /** One request that another program sent, as its raw output tells it. Times are µs from the start of the run. */
-export interface SentElsewhere {
+export interface ExternalRequest {
   readonly phase: string;
   readonly role: string;
   /** Ordinal of the arrival inside its group, over all instances; retries share it. */
@@ -28,7 +28,7 @@ export interface SentElsewhere {
 }
 
 /** A moment must not be 0: that means that it did not happen. */
-export function factOfElsewhere(sent: SentElsewhere): Fact {
+export function factOf(sent: ExternalRequest): Fact {
   const { phase, role, dialect, stream, key, outcome, what, status, dueUs, sentUs, headUs, endUs, tokens } = sent;
   return {
     phase,

@@ -1,9 +1,9 @@
 import { DIALECTS, requestBody } from "../../dialects/index.ts";
 import type { Limits, Target } from "../../target/index.ts";
 import { modelFor } from "../shots.ts";
-import { SHARE, UNKNOWN_MS } from "../tier/at-the-limit.ts";
+import { extraOf } from "../tier/at-concurrency-limit.ts";
+import { SHARE, UNKNOWN_MS } from "../tier/at-rate-limit.ts";
 import { echoPrompt } from "../tier/echo.ts";
-import { extraOf } from "../tier/full-house.ts";
 import { fleetOf } from "../tier/recovery.ts";
 import { atTheLimitRequests } from "../tier/run-tier.ts";
 import type { LoadPlan, PlannedAsk, PlannedGroup, PlannedPhase } from "./phase-plan.ts";
@@ -12,8 +12,8 @@ import type { LoadPlan, PlannedAsk, PlannedGroup, PlannedPhase } from "./phase-p
 const WARM_UPS = 8;
 const WARM_UP_MS = 400;
 /** After the wave: every head has come, and streams of two seconds still run. */
-const KNOCK_AFTER_MS = 900;
-/** A full house has ended after this, with streams of up to ten seconds. */
+const EXTRA_AFTER_MS = 900;
+/** All streams at the concurrency limit have ended after this, with streams of up to ten seconds. */
 const HOUSE_MS = 12_000;
 const PAUSE_MS = 1_000;
 /** A window of a minute has passed, and a little more. */
@@ -61,25 +61,31 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
       vus: 8,
     }),
   );
-  phase("full-house", "Exactly the limit in flight, and not one more", HOUSE_MS, (startMs) => {
-    add("full-house", "wave", startMs, { arrivals: { kind: "at-once", count: slots + extraOf(slots) }, asks: long });
-    add("full-house", "knock", startMs + KNOCK_AFTER_MS, { arrivals: { kind: "at-once", count: 8 }, asks: short });
+  phase("at-concurrency-limit", "Exactly the limit in flight, and not one more", HOUSE_MS, (startMs) => {
+    add("at-concurrency-limit", "wave", startMs, {
+      arrivals: { kind: "at-once", count: slots + extraOf(slots) },
+      asks: long,
+    });
+    add("at-concurrency-limit", "extra", startMs + EXTRA_AFTER_MS, {
+      arrivals: { kind: "at-once", count: 8 },
+      asks: short,
+    });
   });
-  phase("freed-slots", "What has ended makes room again", HOUSE_MS, (startMs) =>
-    add("freed-slots", "again", startMs, { arrivals: { kind: "at-once", count: slots }, asks: long }),
+  phase("concurrency-release", "What has ended makes room again", HOUSE_MS, (startMs) =>
+    add("concurrency-release", "again", startMs, { arrivals: { kind: "at-once", count: slots }, asks: long }),
   );
   const even = atTheLimitRequests(limits);
   // A schedule cannot wait out what was sent before the run: it begins when that no longer counts.
   atMs = Math.max(atMs, UNKNOWN_MS);
-  phase("at-the-limit", "Just below the rate nothing is denied", (even * everyMs) / SHARE + PAUSE_MS, (startMs) =>
-    add("at-the-limit", "even", startMs, {
+  phase("at-rate-limit", "Just below the rate nothing is denied", (even * everyMs) / SHARE + PAUSE_MS, (startMs) =>
+    add("at-rate-limit", "even", startMs, {
       arrivals: { kind: "even", count: even, everyMs: everyMs / SHARE },
       asks: short,
     }),
   );
   const overMs = (thorough ? OVER_S.thorough : OVER_S.brief) * 1_000;
-  phase("over-the-limit", "Beyond the rate the rest is denied, and the limit holds", overMs + PAUSE_MS, (startMs) =>
-    add("over-the-limit", "even", startMs, {
+  phase("over-rate-limit", "Beyond the rate the rest is denied, and the limit holds", overMs + PAUSE_MS, (startMs) =>
+    add("over-rate-limit", "even", startMs, {
       arrivals: { kind: "even", count: Math.ceil((overMs / everyMs) * EVEN), everyMs: everyMs / EVEN },
       asks: short,
     }),

@@ -6,7 +6,7 @@ import { type Denied, type RetryAfterWait, waitAlone } from "./retry-after-waits
 import type { Ask, TierBench } from "./tier-bench.ts";
 
 /** Name of the phase. */
-export const OVER_THE_LIMIT = "over-the-limit";
+export const OVER_THE_LIMIT = "over-rate-limit";
 /** Even traffic, in multiples of the rate. */
 const EVEN = 2;
 /** Sent at once when the limit is nearly reached: a limiter that looks before it counts lets them all in. */
