@@ -1,7 +1,7 @@
 import { type CheckResult, type RunRecord, STATUSES, type Status } from "../src/record/index.ts";
 import { EXCLUSIONS } from "../src/requirements/index.ts";
 
-export const COLUMNS = ["chat whole", "chat stream", "messages whole", "messages stream", "other"] as const;
+export const COLUMNS = ["chat non-streaming", "chat streaming", "messages non-streaming", "messages streaming", "other"] as const;
 export type Column = (typeof COLUMNS)[number];
 export type Row = RunRecord["rows"][number];
 
@@ -84,6 +84,6 @@ const DIALECTS = ["chat", "messages"];
 
 function columnOf({ axes, suite }: CheckResult): Column {
   const dialect = [axes["dialect"], suite, axes["case"]].find((name) => name !== undefined && DIALECTS.includes(name));
-  const column = `${dialect} ${axes["mode"] ?? "whole"}`;
+  const column = `${dialect} ${axes["mode"] ?? "non-streaming"}`;
   return COLUMNS.find((known) => known === column) ?? "other";
 }

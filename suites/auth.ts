@@ -59,7 +59,7 @@ async function onEndpoint(t: Session, wrong: RequestSpec) {
   const control = await t.control({ endpoint });
   const denied = await t.send({ endpoint, intent: "denied", ...wrong });
   const streamed =
-    endpoint === "models" ? [] : [await t.send({ endpoint, intent: "denied", mode: "stream", ...wrong })];
+    endpoint === "models" ? [] : [await t.send({ endpoint, intent: "denied", mode: "streaming", ...wrong })];
   return { control, denied: [denied, ...streamed], expected };
 }
 
@@ -90,7 +90,7 @@ const unknownKeyIsDenied = defineCheck({
   title: "A key that was never issued is denied as invalid_api_key",
   covers: ["AUTH-3", "SEC-3", ...denialRows("invalid_api_key")],
   explains:
-    "Uses an invented key of the same form as the good one. It must be denied with 401 invalid_api_key on every endpoint, whole and streamed, and the answer should not repeat it. A failure means that unknown keys are let in, or that their denial cannot be told from others.",
+    "Uses an invented key of the same form as the good one. It must be denied with 401 invalid_api_key on every endpoint, streaming and non-streaming, and the answer should not repeat it. A failure means that unknown keys are let in, or that their denial cannot be told from others.",
   across: { case: ENDPOINTS },
   cost: { requests: 3 },
   async run(t) {
@@ -212,7 +212,7 @@ const revokedKeyStaysRevoked = defineCheck({
     );
     denied.push(...(await Promise.all(fresh)));
     if (endpoint !== "models")
-      denied.push(await t.send({ endpoint, key: "revoked", intent: "denied", mode: "stream" }));
+      denied.push(await t.send({ endpoint, key: "revoked", intent: "denied", mode: "streaming" }));
     return { control, denied, expected };
   },
   judge({ control, denied, expected }, verdict) {

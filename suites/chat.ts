@@ -63,7 +63,7 @@ const conversations = defineCheck({
   title: "Conversations of one and several turns with any text are accepted",
   covers: ["CHAT-4", "CHAT-2"],
   explains:
-    "Items with a role and a string content: one turn, several turns, text beyond ASCII, quotes and control characters, long text. All must be served, whole and streamed.",
+    "Items with a role and a string content: one turn, several turns, text beyond ASCII, quotes and control characters, long text. All must be served, streaming and non-streaming.",
   across: { mode: MODES, case: Object.keys(CONVERSATIONS) },
   cost: { requests: 2 },
   async run(t) {
@@ -85,11 +85,11 @@ const conversations = defineCheck({
 });
 
 const notStreamed = defineCheck({
-  id: "chat.whole",
+  id: "chat.non-streaming",
   title: "Without stream true the reply is one document",
   covers: ["CHAT-7", "CHAT-1", "CHAT-2", "CHAT-3", "ERR-200-1"],
   explains:
-    "stream absent and stream false both ask for a whole reply: one JSON document, not event-stream framing. A failure means that clients that do not read streams get one.",
+    "stream absent and stream false both ask for a non-streaming reply: one JSON document, not event-stream framing. A failure means that clients that do not read streams get one.",
   across: { case: ["absent", "false"] },
   cost: { requests: 3 },
   async run(t) {

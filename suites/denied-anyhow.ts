@@ -38,7 +38,7 @@ const WAYS: Readonly<Record<string, RequestSpec>> = {
   "in-chunks": { form: "in-chunks" },
   "with-spaces": { form: "with-spaces" },
   conversation: { prompt: inTurns(LONG_TEXT) },
-  "events-accepted": { mode: "stream", headers: [["Accept", "text/event-stream"]] },
+  "events-accepted": { mode: "streaming", headers: [["Accept", "text/event-stream"]] },
 };
 
 /** What would be denied for a reason of its own, too: which one wins is open. */
@@ -115,7 +115,8 @@ const deniedAnyhow = defineCheck({
       const answers: Answer[] = [];
       for (const endpoint of DIALECTS) {
         // A stream may be refused on /messages before anything else is looked at.
-        if (endpoint === "chat" || way.mode !== "stream") answers.push(await t.send({ ...request, ...way, endpoint }));
+        if (endpoint === "chat" || way.mode !== "streaming")
+          answers.push(await t.send({ ...request, ...way, endpoint }));
       }
       return answers;
     };

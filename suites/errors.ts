@@ -91,7 +91,7 @@ const denialChecks = CASES.map((entry) =>
     id: entry.id,
     title: entry.title,
     covers: denialRows(entry.reason),
-    explains: `${entry.advice} A good request is sent, then the same with this one thing wrong: on a connection in use and a fresh one, in a conversation, with a short and with a long text, and where the key may be any with the account's other one. Status and reason header are demands in both dialects, whole and streamed; the body's shape is one in the chat dialect only.`,
+    explains: `${entry.advice} A good request is sent, then the same with this one thing wrong: on a connection in use and a fresh one, in a conversation, with a short and with a long text, and where the key may be any with the account's other one. Status and reason header are demands in both dialects, streaming and non-streaming; the body's shape is one in the chat dialect only.`,
     needs: entry.needs,
     across: { dialect: DIALECTS, mode: MODES },
     cost: { requests: 6 },
@@ -152,18 +152,18 @@ const cutReply = defineCheck({
   title: "Half a reply of a provider is not passed on as a whole one",
   covers: ["ERR-5XX-1"],
   explains:
-    "The model whose provider breaks off is called whole and streamed. Where the stream broke off, the whole form must not be a success with just the text that came before the break: the gateway could not complete the request.",
+    "The model whose provider breaks off is called streaming and non-streaming. Where the stream broke off, the non-streaming form must not be a success with just the text that came before the break: the gateway could not complete the request.",
   needs: ["model.cutStream"],
   across: { dialect: DIALECTS },
   cost: { requests: 4 },
   async run(t) {
     const request: RequestSpec = { model: "cutStream", prompt: LONG_STORY, intent: "odd" };
-    const cut = await askPastRate(t, { ...request, mode: "stream", bounds: { idleMs: 12_000 } });
+    const cut = await askPastRate(t, { ...request, mode: "streaming", bounds: { idleMs: 12_000 } });
     return {
       cut,
       wholes: [
-        await askPastRate(t, { ...request, mode: "whole" }),
-        await askPastRate(t, { ...request, mode: "whole" }),
+        await askPastRate(t, { ...request, mode: "non-streaming" }),
+        await askPastRate(t, { ...request, mode: "non-streaming" }),
       ],
     };
   },
@@ -176,7 +176,7 @@ const cutReply = defineCheck({
       const half = success.test(whole.status) && whole.replyText === before;
       verdict.must("ERR-5XX-1", half, false, {
         in: whole,
-        because: `the whole form ends where the stream broke off: ${whole.summary}`,
+        because: `the non-streaming form ends where the stream broke off: ${whole.summary}`,
       });
     }
   },
@@ -222,7 +222,7 @@ const successIsAReply = defineInvariant({
   title: "A 2xx holds a reply and no error",
   covers: ["ERR-200-1"],
   explains:
-    "Looks at every inference answer of the run with a 2xx. A whole reply must be JSON with the fields of its dialect; nowhere may an error object stand in place of the reply, also not as the only item of a stream. Status alone must tell success from failure.",
+    "Looks at every inference answer of the run with a 2xx. A non-streaming reply must be JSON with the fields of its dialect; nowhere may an error object stand in place of the reply, also not as the only item of a stream. Status alone must tell success from failure.",
   judge(answers, verdict) {
     const replies = answers.filter((answer) => {
       const { status = 0, asked, complete } = answer;
@@ -240,7 +240,7 @@ function judgeSuccess(answer: Answer, verdict: Verdict): void {
     verdict.must("ERR-200-1", error, absent, { ...seen, because: "an error in place of the streamed reply" });
     return;
   }
-  if (answer.asked.mode === "stream" && answer.stream.framing === "empty") return;
+  if (answer.asked.mode === "streaming" && answer.stream.framing === "empty") return;
   if (!verdict.must("ERR-200-1", answer.json !== undefined, true, { ...seen, because: "the body is not JSON" })) return;
   verdict.must("ERR-200-1", answer.reply.error, absent, { ...seen, at: "/error" });
   const place = answer.asked.endpoint === "messages" ? "content" : "choices";

@@ -81,7 +81,7 @@ const maxTokensIsMandatory = defineCheck({
   title: "A body without max_tokens is refused",
   covers: ["MSG-4", "MSG-5"],
   explains:
-    "max_tokens is mandatory: without it there must be no generated reply, whole or streamed, with a system text or without, and the refusal should be a 4xx. A silent default bills callers for lengths that they did not ask for.",
+    "max_tokens is mandatory: without it there must be no generated reply, streaming or not, with a system text or without, and the refusal should be a 4xx. A silent default bills callers for lengths that they did not ask for.",
   across: { mode: MODES },
   cost: { requests: 4 },
   async run(t) {
@@ -209,7 +209,7 @@ const systemPrompt = defineCheck({
   title: "The system prompt goes in the top-level system field",
   covers: ["MSG-7", "MSG-1", "MSG-2", "MSG-3", "ERR-200-1"],
   explains:
-    "The same conversation with a top-level `system` string, with a short and with a long conversation, whole and streamed, must be served, also one of several lines; an empty one is no server error. A model that says the system text back in one turn should not lose it in a conversation, nor say that of an earlier request with the same prompt. Where input counts follow the length of the prompt, they should also grow with a long system prompt: otherwise it was dropped.",
+    "The same conversation with a top-level `system` string, with a short and with a long conversation, streaming and non-streaming, must be served, also one of several lines; an empty one is no server error. A model that says the system text back in one turn should not lose it in a conversation, nor say that of an earlier request with the same prompt. Where input counts follow the length of the prompt, they should also grow with a long system prompt: otherwise it was dropped.",
   across: { mode: MODES },
   cost: { requests: 15 },
   async run(t) {

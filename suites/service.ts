@@ -41,7 +41,7 @@ const generatesReplies = defineCheck({
   title: "A model and a conversation give a reply, whole or as it is produced",
   covers: ["BASE-3", "BASE-2", "MSG-14"],
   explains:
-    "The plainest request of each dialect, whole and streamed, several times. A reply must have text. On /messages streaming is not documented: a refusal there is noted.",
+    "The plainest request of each dialect, streaming and non-streaming, several times. A reply must have text. On /messages streaming is not documented: a refusal there is noted.",
   across: { dialect: DIALECTS, mode: MODES },
   cost: { requests: 5 },
   async run(t) {
@@ -51,14 +51,14 @@ const generatesReplies = defineCheck({
     return { control, more };
   },
   judge({ control, more }, verdict, { dialect, mode }) {
-    if (dialect === "messages" && mode === "stream") {
+    if (dialect === "messages" && mode === "streaming") {
       verdict.observe("MSG-14", control.control.summary, { in: control.control });
       assumeControl(verdict, control);
     }
     for (const answer of [control.control, ...more]) {
       const seen = { in: answer, because: answer.summary };
       if (!verdict.must("BASE-3", answer.status, success, { ...seen, at: "status" })) continue;
-      if (mode === "whole") verdict.must("BASE-2", answer.admitted, true, seen);
+      if (mode === "non-streaming") verdict.must("BASE-2", answer.admitted, true, seen);
       if (!answer.streamed)
         verdict.must("BASE-3", answer.reply.text, filledString, { ...seen, at: answer.reply.textPointer });
       else if (answer.stream.text === undefined)

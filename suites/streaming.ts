@@ -38,13 +38,14 @@ const ends = defineCheck({
     const long = t.case === "long" && (await t.hasModel("stream"));
     const slow = t.case === "slow" && (await t.hasModel("slow"));
     const request: RequestSpec = {
-      mode: "stream",
+      mode: "streaming",
       // A slow model may be silent for as long as the target allows.
       ...(t.case === "slow" ? {} : { bounds: { idleMs: 12_000 } }),
       ...(long ? { model: "stream" } : slow ? { model: "slow" } : {}),
     };
     const control = await t.send(request);
-    const whole = t.dialect === "messages" && !control.admitted ? await t.send({ ...request, mode: "whole" }) : null;
+    const whole =
+      t.dialect === "messages" && !control.admitted ? await t.send({ ...request, mode: "non-streaming" }) : null;
     const leaving: RequestSpec = { ...request, freshConnection: true, headers: [["Connection", "close"]] };
     const more =
       t.case !== "short"
@@ -107,14 +108,14 @@ const textIsIntact = defineCheck({
     const request: RequestSpec = { model: "echo", prompt: TEXTS[t.case] ?? "", maxTokens: AMPLE_TOKENS };
     const chat: RequestSpec = { ...request };
     const own = t.dialect === "chat" ? withoutLimit(chat) : chat;
-    const whole = await t.send({ ...own, mode: "whole" });
+    const whole = await t.send({ ...own, mode: "non-streaming" });
     const streams: Answer[] = [];
     for (let run = 0; run < 3; run++)
-      streams.push(...(await Promise.all([1, 2].map(() => t.send({ ...own, mode: "stream" })))));
+      streams.push(...(await Promise.all([1, 2].map(() => t.send({ ...own, mode: "streaming" })))));
     return { whole, streams };
   },
   judge({ whole, streams }, verdict) {
-    verdict.assumeGood(whole, "the whole form");
+    verdict.assumeGood(whole, "the non-streaming form");
     judgeSameText(whole, streams, verdict);
   },
 });
@@ -157,7 +158,7 @@ const longTextIsIntact = defineCheck({
   title: "A long streamed reply equals the whole one",
   covers: ["STREAM-4"],
   explains:
-    "Where the long model is predictable (two whole replies are the same), its streams should have the same text. Shows pieces that are lost late in a stream. A model that varies cannot be judged so.",
+    "Where the long model is predictable (two non-streaming replies are the same), its streams should have the same text. Shows pieces that are lost late in a stream. A model that varies cannot be judged so.",
   needs: ["model.stream"],
   across: { dialect: DIALECTS },
   cost: { requests: 5, waitS: 3 },
@@ -168,15 +169,15 @@ const longTextIsIntact = defineCheck({
       ...(t.dialect === "messages" ? { maxTokens: AMPLE_TOKENS } : {}),
     };
     const [first, second, ...streams] = await Promise.all([
-      t.send({ ...request, mode: "whole" }),
-      t.send({ ...request, mode: "whole" }),
-      ...[1, 2, 3].map(() => t.send({ ...request, mode: "stream" as const })),
+      t.send({ ...request, mode: "non-streaming" }),
+      t.send({ ...request, mode: "non-streaming" }),
+      ...[1, 2, 3].map(() => t.send({ ...request, mode: "streaming" as const })),
     ]);
     return { first, second, streams };
   },
   judge({ first, second, streams }, verdict) {
-    verdict.assumeGood(first, "the whole form");
-    verdict.assumeGood(second, "the whole form");
+    verdict.assumeGood(first, "the non-streaming form");
+    verdict.assumeGood(second, "the non-streaming form");
     if (first.replyText === undefined || first.replyText !== second.replyText) {
       return verdict.notApplicable("the long model does not repeat itself, so its texts cannot be compared");
     }
@@ -197,7 +198,7 @@ const cutStream = defineCheck({
     return {
       answer: await askPastRate(t, {
         model: "cutStream",
-        mode: "stream",
+        mode: "streaming",
         intent: "odd",
         // A slow model may be silent for as long as the target allows.
         ...(t.case === "slow" ? {} : { bounds: { idleMs: 12_000 } }),
@@ -243,7 +244,7 @@ const goodStreamsAreWhole = defineInvariant({
   judge(answers, verdict) {
     const streams = answers.filter(
       ({ asked, status = 0, streamed }) =>
-        asked.mode === "stream" &&
+        asked.mode === "streaming" &&
         asked.intent === "good" &&
         asked.endpoint !== "models" &&
         status >= 200 &&

@@ -24,7 +24,7 @@ export function curveOf(source: ReportSource, { run, phase, entry, field }: Want
   const quantiles = entry[field];
   if (quantiles === null) return undefined;
   const name = phase.name === run.name ? run.name : `${run.name}.${phase.name}`;
-  const tag = `${name}.${entry.dialect}.${entry.stream ? "stream" : "whole"}.${entry.outcome}.${FIGURES[field]}`;
+  const tag = `${name}.${entry.dialect}.${entry.stream ? "streaming" : "non-streaming"}.${entry.outcome}.${FIGURES[field]}`;
   const histogram = run.hlog === undefined ? undefined : source.histograms?.(run.hlog).get(tag);
   const count = histogram?.count ?? entry.count;
   const trusted = Math.max(0.5, 1 - LEAST_BEYOND / Math.max(count, 1));

@@ -13,7 +13,7 @@ export function checksPage(): string {
 Generated from the checks and the ledger by \`npm run generate\`; \`gauntlet explain ID\` prints the same.
 
 ${explanations.length} checks in ${instances} instances. An instance is a check at one place of its axes, such as
-\`errors.key-revoked[messages,stream]\`. \`gauntlet conform --only\` takes a check, an instance or a row.
+\`errors.key-revoked[messages,streaming]\`. \`gauntlet conform --only\` takes a check, an instance or a row.
 
 What a row is worth: **MUST** fails the run, **SHOULD** warns, **MAY** is judged only where it is present, **OPEN** (the
 specification is silent) is observed and never counts. Rows of the layers *protocol* (standards, common sense) and *compat*

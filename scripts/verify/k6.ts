@@ -178,7 +178,8 @@ try {
     expectSame(`${tier}: k6 and native agree`, agreed(own), agreed(other));
     const p50 = (run: LoadRun) =>
       phaseOf(run, "at-rate-limit").classes.map(
-        ({ dialect, stream, responseMs }) => `${dialect} ${stream ? "stream" : "whole"} ${responseMs?.p50} ms`,
+        ({ dialect, stream, responseMs }) =>
+          `${dialect} ${stream ? "streaming" : "non-streaming"} ${responseMs?.p50} ms`,
       );
     console.log(`     response p50 at the limit: k6 ${p50(own).join(", ")}; native ${p50(other).join(", ")}`);
   }

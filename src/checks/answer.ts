@@ -151,7 +151,7 @@ export class Answer {
 
   /** Whether the body came as a stream of items and not as one document, whatever was asked. */
   get streamed(): boolean {
-    if (this.asked.mode !== "stream") return this.stream.framing === "event-stream";
+    if (this.asked.mode !== "streaming") return this.stream.framing === "event-stream";
     return this.stream.framing !== "single-json" || isChunk(this.json);
   }
 

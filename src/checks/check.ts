@@ -108,7 +108,7 @@ export function suiteOf(id: string): string {
 
 /** One instance of a check: what is run, judged and reported. */
 export interface Instance {
-  /** `errors.key-revoked[messages,stream]`. */
+  /** `errors.key-revoked[messages,streaming]`. */
   readonly id: string;
   readonly check: Check;
   readonly axes: Axes;

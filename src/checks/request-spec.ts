@@ -128,7 +128,7 @@ function bodyOf(
   if (request.rawBody !== undefined) return request.rawBody;
   if (endpoint === "models" || request.method === "GET" || request.method === "HEAD" || request.method === "OPTIONS")
     return undefined;
-  const stream = request.stream ?? (request.mode === "stream" ? true : undefined);
+  const stream = request.stream ?? (request.mode === "streaming" ? true : undefined);
   const { maxTokens, system } = request;
   const body = requestBody(endpoint, {
     model: modelOf(target, request.model ?? "plain", endpoint),

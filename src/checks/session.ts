@@ -37,7 +37,7 @@ export class Session {
     this.#others = others;
     this.#share = share;
     this.dialect = axes.dialect ?? "chat";
-    this.mode = axes.mode ?? "whole";
+    this.mode = axes.mode ?? "non-streaming";
     this.case = axes.case ?? "";
   }
 

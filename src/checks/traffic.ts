@@ -97,7 +97,7 @@ export class Traffic implements AsyncDisposable {
     });
     const { redactor } = this.recorder;
     const onKey = (key: Key) => redactor.add({ name: `key.${key.name}`, value: key.reveal() });
-    const send: Send = (request, dialect) => this.send(request, { endpoint: dialect, mode: "whole" });
+    const send: Send = (request, dialect) => this.send(request, { endpoint: dialect, mode: "non-streaming" });
     this.supplies = new Supplies({ target, supplier, signal, onKey, send });
     signal.addEventListener("abort", () => this.recorder.abortAll(), { once: true });
   }

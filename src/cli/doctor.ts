@@ -73,7 +73,7 @@ export async function doctor({ target: file, json }: DoctorOptions): Promise<num
   return exitCode;
 }
 
-const CHAT = { endpoint: "chat", mode: "whole" } as const;
+const CHAT = { endpoint: "chat", mode: "non-streaming" } as const;
 
 function line({ about, level, text, next }: Symptom): string {
   const colors = pc.createColors(pc.isColorSupported && process.stdout.isTTY === true);

@@ -37,7 +37,7 @@ async function demandGateway(traffic: Traffic, list: Answer): Promise<void> {
       maxTokens: 8,
       ...(!isNamed && { model: { id: "gauntlet" } }),
     };
-    const answer = await traffic.send(request, { endpoint, mode: "whole" });
+    const answer = await traffic.send(request, { endpoint, mode: "non-streaming" });
     // Clients of the messages dialect add the version to a bare host: what is there says nothing of this address.
     const isBelow = answer.exchange.request.url.startsWith(`${target.baseUrl.replace(/\/$/, "")}/${PATHS[endpoint]}`);
     if (isBelow && isOfGateway(answer)) return;
@@ -83,7 +83,7 @@ function isOfGateway(answer: Answer): boolean {
 
 /** Asks for the model list. */
 export function askForList(traffic: Traffic): Promise<Answer> {
-  return traffic.send({ endpoint: "models" }, { endpoint: "models", mode: "whole" });
+  return traffic.send({ endpoint: "models" }, { endpoint: "models", mode: "non-streaming" });
 }
 
 /**

@@ -54,7 +54,7 @@ function axesOf(runs: readonly ClientRun[]): CheckResult["axes"] {
   const [first] = requests;
   if (first === undefined) return {};
   if (requests.some(({ endpoint, stream }) => endpoint !== first.endpoint || stream !== first.stream)) return {};
-  return { dialect: first.endpoint, mode: first.stream ? "stream" : "whole" };
+  return { dialect: first.endpoint, mode: first.stream ? "streaming" : "non-streaming" };
 }
 
 /** `429, 2.01 s, 429, 1.00 s, 200` for each call, those with most attempts first. */

@@ -191,7 +191,7 @@ function figuresOf(run: LoadRun): Map<string, Figure> {
         ...{ value: sent === 0 ? 0 : count / sent, samples: sent, unit: "share", worse: "higher" },
       });
     for (const entry of phase.classes.filter(({ outcome }) => outcome === "admitted")) {
-      const mode = entry.stream ? "stream" : "whole";
+      const mode = entry.stream ? "streaming" : "non-streaming";
       for (const [field, label] of FIELDS) {
         const quantiles = entry[field];
         if (quantiles === null) continue;

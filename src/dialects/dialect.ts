@@ -3,7 +3,7 @@ export const DIALECTS = ["chat", "messages"] as const;
 export type Dialect = (typeof DIALECTS)[number];
 
 /** Whole: one document. Stream: the reply as it is produced. */
-export const MODES = ["whole", "stream"] as const;
+export const MODES = ["non-streaming", "streaming"] as const;
 export type Mode = (typeof MODES)[number];
 
 /** What an endpoint of the interface is called here. */

@@ -8,7 +8,7 @@ export interface ToolCall {
   readonly input: unknown;
 }
 
-/** A whole reply, read tolerantly: unknown fields and blocks are passed over, nothing throws. */
+/** A non-streaming reply, read tolerantly: unknown fields and blocks are passed over, nothing throws. */
 export interface ReplyReading {
   /** JSON pointer of the place where the dialect carries the text. */
   readonly textPointer: string;

@@ -62,9 +62,12 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
   const { target, stop } = context;
   const [first] = mix;
   if (arrivals?.kind !== "closed" || arrivals.durationS === undefined || first === undefined || first.stream) {
-    throw new UsageError(`autocannon takes a closed loop of whole replies with durationS; ${name} is something else`, {
-      hint: "Leave --engine out: the native engine takes every workload.",
-    });
+    throw new UsageError(
+      `autocannon takes a closed loop of non-streaming replies with durationS; ${name} is something else`,
+      {
+        hint: "Leave --engine out: the native engine takes every workload.",
+      },
+    );
   }
   const key = target.keys.valid;
   const { dialect, maxTokens, promptTokens } = first;

@@ -115,7 +115,7 @@ export class Sampler {
       exchange: recorded,
       asked: {
         endpoint: shot.dialect,
-        mode: shot.stream ? "stream" : "whole",
+        mode: shot.stream ? "streaming" : "non-streaming",
         intent: "either",
         account,
         inFlight: exchange.inFlight,

@@ -69,7 +69,7 @@ export class Tally {
   }
 
   #class(dialect: Dialect, stream: boolean, outcome: LoadOutcome): ClassTally {
-    const name = `${dialect}.${stream ? "stream" : "whole"}.${outcome}`;
+    const name = `${dialect}.${stream ? "streaming" : "non-streaming"}.${outcome}`;
     const known = this.#classes.get(name);
     if (known !== undefined) return known;
     const made = new ClassTally(dialect, stream, outcome);

@@ -43,7 +43,7 @@ export const waiverSchema = z.strictObject({
 });
 
 export const checkResultSchema = z.strictObject({
-  /** Stable id with its axes: `errors.key-revoked[messages,stream]`. */
+  /** Stable id with its axes: `errors.key-revoked[messages,streaming]`. */
   id: z.string(),
   /** Id of the declaration, without axes. */
   check: z.string(),

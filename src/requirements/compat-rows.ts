@@ -14,7 +14,7 @@ export const COMPAT_ROWS = [
   {
     id: "COMPAT-CONTENT-TYPE",
     source: BOTH,
-    text: "Whole replies and errors are labelled as JSON, streams `text/event-stream`.",
+    text: "Non-streaming replies and errors are labelled as JSON, streams `text/event-stream`.",
   },
   { id: "COMPAT-REQUEST-ID", source: BOTH, text: "A request id, where one is sent, differs from request to request." },
   {
@@ -40,12 +40,12 @@ export const COMPAT_ROWS = [
   {
     id: "COMPAT-USAGE",
     source: BOTH,
-    text: "Token counts have the dialect's names and are the same whole and streamed.",
+    text: "Token counts have the dialect's names and are the same streaming and non-streaming.",
   },
   {
     id: "COMPAT-CHAT-REPLY",
     source: OPENAI,
-    text: "A whole reply has `id`, `object`, `created`, `model`, and choices with `index`, `finish_reason` and role `assistant`.",
+    text: "A non-streaming reply has `id`, `object`, `created`, `model`, and choices with `index`, `finish_reason` and role `assistant`.",
   },
   {
     id: "COMPAT-CHAT-TURNS",

@@ -870,7 +870,7 @@ export const REQUIREMENTS = [
     binds: "gateway",
     area: "spending",
     source: "1.4, 8.S.cap, 8.S.child",
-    text: "Every kind of paid request counts: both dialects, whole and streamed.",
+    text: "Every kind of paid request counts: both dialects, streaming and non-streaming.",
   },
   {
     id: "SPEND-13",

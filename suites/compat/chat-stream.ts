@@ -127,8 +127,8 @@ const streamShape = defineCompat("chat", {
     const request = t.case === "long" && (await t.hasModel("stream")) ? ({ model: "stream" } as const) : {};
     return {
       streams: [
-        await t.send({ ...request, endpoint: "chat", mode: "stream" }),
-        await t.send({ ...request, endpoint: "chat", mode: "stream" }),
+        await t.send({ ...request, endpoint: "chat", mode: "streaming" }),
+        await t.send({ ...request, endpoint: "chat", mode: "streaming" }),
       ],
     };
   },
@@ -157,7 +157,7 @@ const streamUsage = defineCompat("chat", {
   title: "A chat stream carries token counts when they are asked for",
   covers: ["COMPAT-CHAT-USAGE", "COMPAT-USAGE", "COMPAT-CHAT-DONE"],
   explains:
-    "With stream_options.include_usage the last chunk before [DONE] has empty choices and the counts; they agree with those of the whole reply to the same prompt. Without the option no chunk needs to carry them.",
+    "With stream_options.include_usage the last chunk before [DONE] has empty choices and the counts; they agree with those of the non-streaming reply to the same prompt. Without the option no chunk needs to carry them.",
   cost: { requests: 2 },
   async run(t) {
     const prompt = `Count these words: one two three ${t.nonce()}`;
@@ -166,7 +166,7 @@ const streamUsage = defineCompat("chat", {
       whole: await t.send({ endpoint: "chat", prompt }),
       stream: await t.send({
         endpoint: "chat",
-        mode: "stream",
+        mode: "streaming",
         prompt,
         fields: { stream_options: { include_usage: true } },
         intent: "odd",

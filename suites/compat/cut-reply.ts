@@ -19,7 +19,7 @@ function finishOf(answer: Answer): unknown {
 
 function judge(dialect: Dialect, mode: Mode | undefined, free: Answer, cut: Answer, verdict: Verdict): void {
   // A dialect that does not stream has another check to say so.
-  if (mode === "stream" && !free.streamed) verdict.notApplicable(`nothing was streamed (${free.summary})`);
+  if (mode === "streaming" && !free.streamed) verdict.notApplicable(`nothing was streamed (${free.summary})`);
   verdict.assumeGood(free, "the request with a large limit");
   const whole = free.replyText ?? "";
   const part = cut.replyText ?? "";

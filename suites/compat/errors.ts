@@ -20,7 +20,7 @@ const envelopes = DIALECTS.map((dialect) =>
     title: `Errors on /${dialect === "chat" ? "chat/completions" : "messages"} are what the dialect's clients read`,
     covers: ["COMPAT-ERROR-BODY", "COMPAT-CONTENT-TYPE"],
     explains:
-      "Denials and refusals of several kinds, whole and streamed, and a provider's failure. Clients look for JSON with error.message; on /messages also for the type `error` around it. Anything else shows as an error without a text.",
+      "Denials and refusals of several kinds, streaming and non-streaming, and a provider's failure. Clients look for JSON with error.message; on /messages also for the type `error` around it. Anything else shows as an error without a text.",
     cost: { requests: 8 },
     async run(t) {
       const request = { endpoint: dialect, intent: "denied" as const };
@@ -29,9 +29,9 @@ const envelopes = DIALECTS.map((dialect) =>
       return {
         errors: [
           await t.send({ ...request, key: null }),
-          await t.send({ ...request, key: null, mode: "stream" }),
+          await t.send({ ...request, key: null, mode: "streaming" }),
           await t.send({ ...request, model: "unknown" }),
-          await t.send({ ...request, model: "unknown", mode: "stream" }),
+          await t.send({ ...request, model: "unknown", mode: "streaming" }),
           await t.send({ ...request, intent: "odd", omit: ["messages"] }),
           await t.send({ ...request, intent: "odd", rawBody: '{"model":' }),
           ...failing,
@@ -81,7 +81,7 @@ const streamErrors = DIALECTS.map((dialect) =>
       const request = {
         endpoint: dialect,
         model: "cutStream",
-        mode: "stream",
+        mode: "streaming",
         intent: "odd",
         bounds: { idleMs: 12_000 },
       } as const;

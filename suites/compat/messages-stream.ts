@@ -171,13 +171,13 @@ const streamShape = defineCompat("messages", {
     return {
       whole: await t.send({ ...request, endpoint: "messages", prompt }),
       streams: [
-        await t.send({ ...request, endpoint: "messages", mode: "stream", prompt }),
-        await t.send({ ...request, endpoint: "messages", mode: "stream", prompt }),
+        await t.send({ ...request, endpoint: "messages", mode: "streaming", prompt }),
+        await t.send({ ...request, endpoint: "messages", mode: "streaming", prompt }),
       ],
     };
   },
   judge({ whole, streams }, verdict, { case: length }) {
-    verdict.assumeGood(whole, "the whole form");
+    verdict.assumeGood(whole, "the non-streaming form");
     for (const answer of streams) {
       const seen = { in: answer, because: answer.summary };
       if (!verdict.compat("COMPAT-MSG-STREAM", answer.admitted && answer.streamed, true, seen)) continue;
@@ -219,7 +219,7 @@ const streamShape = defineCompat("messages", {
   },
 });
 
-/** Counts of a stream, the last of each name, against those of the whole reply with the same text. */
+/** Counts of a stream, the last of each name, against those of the non-streaming reply with the same text. */
 function judgeCounts(whole: Answer, stream: Answer, verdict: Verdict): void {
   if (whole.replyText !== stream.replyText) return;
   for (const name of ["input_tokens", "output_tokens"]) {

@@ -14,7 +14,7 @@ import { ONE_TOOL, TWO_TOOLS, toolsOf } from "../shared/tools.ts";
 import { defineCompat } from "./define-compat.ts";
 import { judgeOrder } from "./messages-stream.ts";
 
-/** A tool call as it comes out of a whole reply or of a stream's fragments. */
+/** A tool call as it comes out of a non-streaming reply or of a stream's fragments. */
 interface Call {
   readonly id: unknown;
   readonly name: unknown;
@@ -38,14 +38,17 @@ function askWithTools(dialect: Dialect, prompt: string, tools: Readonly<Record<s
   return { endpoint: dialect, model: "tools", prompt, fields: { tools: toolsOf(dialect, tools) }, intent: "odd" };
 }
 
-/** Two whole replies and two streams. Whether the dialect streams at all is judged elsewhere: no streams where not. */
+/** Two non-streaming replies and two streams. Whether the dialect streams at all is judged elsewhere: no streams where not. */
 async function twiceEach(t: Session, dialect: Dialect, request: RequestSpec) {
-  const plain = await t.send({ endpoint: dialect, mode: "stream", intent: "odd" });
-  const whole = [await t.send({ ...request, mode: "whole" }), await t.send({ ...request, mode: "whole" })];
+  const plain = await t.send({ endpoint: dialect, mode: "streaming", intent: "odd" });
+  const whole = [
+    await t.send({ ...request, mode: "non-streaming" }),
+    await t.send({ ...request, mode: "non-streaming" }),
+  ];
   if (!plain.streamed) return { whole, streams: [] };
   return {
     whole,
-    streams: [await t.send({ ...request, mode: "stream" }), await t.send({ ...request, mode: "stream" })],
+    streams: [await t.send({ ...request, mode: "streaming" }), await t.send({ ...request, mode: "streaming" })],
   };
 }
 
@@ -162,9 +165,12 @@ function judgeChatStream(answer: Answer, verdict: Verdict, expected: number): nu
     name: names[0],
     input: parseJson(text),
   }));
-  judgeCalls(calls, answer, verdict, "stream");
+  judgeCalls(calls, answer, verdict, "streaming");
   if (expected > 0)
-    verdict.compat("COMPAT-TOOLS", calls.length, expected, { ...seen, because: "as many calls as in the whole reply" });
+    verdict.compat("COMPAT-TOOLS", calls.length, expected, {
+      ...seen,
+      because: "as many calls as in the non-streaming reply",
+    });
   verdict.compat("COMPAT-TOOLS", finishes.at(-1), "tool_calls", { ...seen, at: "/choices/0/finish_reason" });
   return calls.length;
 }
@@ -196,15 +202,18 @@ function judgeMessagesStream(answer: Answer, verdict: Verdict, expected: number)
       name: member(block, "name"),
       input: text === "" ? member(block, "input") : parseJson(text),
     }));
-  judgeCalls(calls, answer, verdict, "stream");
+  judgeCalls(calls, answer, verdict, "streaming");
   if (expected > 0)
-    verdict.compat("COMPAT-TOOLS", calls.length, expected, { ...seen, because: "as many calls as in the whole reply" });
+    verdict.compat("COMPAT-TOOLS", calls.length, expected, {
+      ...seen,
+      because: "as many calls as in the non-streaming reply",
+    });
   verdict.compat("COMPAT-TOOLS", stopReason, "tool_use", { ...seen, at: "/delta/stop_reason" });
   return calls.length;
 }
 
 const EXPLAINS =
-  "A model that answers with a tool call, whole and streamed, and the conversation that goes on with the tool's result. Calls need an id, a name once, and arguments that join to a JSON object; the finish reason says that a call is wanted. Agents stop at the first of these that is wrong.";
+  "A model that answers with a tool call, streaming and non-streaming, and the conversation that goes on with the tool's result. Calls need an id, a name once, and arguments that join to a JSON object; the finish reason says that a call is wanted. Agents stop at the first of these that is wrong.";
 
 const COVERS = ["COMPAT-TOOLS", "COMPAT-TOOL-RESULT"] as const;
 
@@ -220,7 +229,7 @@ const chatTools = defineCompat("chat", {
     const [first] = whole;
     for (const answer of whole) {
       if (!verdict.compat("COMPAT-TOOLS", answer.admitted, true, { in: answer, because: answer.summary })) continue;
-      judgeCalls(chatCalls(answer), answer, verdict, "whole reply");
+      judgeCalls(chatCalls(answer), answer, verdict, "non-streaming reply");
       verdict.compat("COMPAT-TOOLS", answer.reply.finishReason, "tool_calls", {
         in: answer,
         at: "/choices/0/finish_reason",
@@ -248,7 +257,7 @@ const messagesTools = defineCompat("messages", {
     const [first] = whole;
     for (const answer of whole) {
       if (!verdict.compat("COMPAT-TOOLS", answer.admitted, true, { in: answer, because: answer.summary })) continue;
-      judgeCalls(messagesCalls(answer), answer, verdict, "whole reply");
+      judgeCalls(messagesCalls(answer), answer, verdict, "non-streaming reply");
       verdict.compat("COMPAT-TOOLS", answer.reply.finishReason, "tool_use", { in: answer, at: "/stop_reason" });
     }
     const expected = first === undefined ? 0 : messagesCalls(first).length;
@@ -276,7 +285,7 @@ function parallelTools(dialect: Dialect): Check {
     title: "Several tool calls in one reply arrive as several",
     covers: dialect === "chat" ? ["COMPAT-TOOLS"] : ["COMPAT-TOOLS", "COMPAT-MSG-EVENTS"],
     explains:
-      "Two tools and a prompt that wants both, whole and streamed, twice each. Every call needs an id of its own, its name once and its own arguments; fragments say by their index which call they belong to. Where the whole replies agree on the number of calls and the streams agree too, the numbers must be the same.",
+      "Two tools and a prompt that wants both, streaming and non-streaming, twice each. Every call needs an id of its own, its name once and its own arguments; fragments say by their index which call they belong to. Where the non-streaming replies agree on the number of calls and the streams agree too, the numbers must be the same.",
     needs: ["model.tools"],
     cost: { requests: 5 },
     run: (t) => twiceEach(t, dialect, askWithTools(dialect, PARALLEL_PROMPT, TWO_TOOLS)),
@@ -286,7 +295,8 @@ function parallelTools(dialect: Dialect): Check {
       for (const answer of [...whole, ...streams])
         verdict.compat("COMPAT-TOOLS", answer.admitted, true, { in: answer, because: answer.summary });
       const inWhole = whole.filter(({ admitted }) => admitted).map((answer) => callsOf(answer).length);
-      for (const answer of whole) if (answer.admitted) judgeCalls(callsOf(answer), answer, verdict, "whole reply");
+      for (const answer of whole)
+        if (answer.admitted) judgeCalls(callsOf(answer), answer, verdict, "non-streaming reply");
       const inStreams = streams
         .filter(({ admitted, streamed }) => admitted && streamed)
         .map((answer) => judgeStream(answer, verdict, 0));
@@ -297,7 +307,7 @@ function parallelTools(dialect: Dialect): Check {
       if (some !== undefined && other !== undefined)
         verdict.compat("COMPAT-TOOLS", other, some, {
           in: streams[0],
-          because: "calls in the stream, as in the whole reply",
+          because: "calls in the stream, as in the non-streaming reply",
         });
     },
   });

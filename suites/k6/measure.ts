@@ -46,7 +46,7 @@ function withMetadata(text: string, add: () => void): void {
 export function measure(ask: Ask, marks: Marks, answer: Answer, clean: (text: string) => string): void {
   const tags = {
     dialect: ask.dialect,
-    mode: ask.stream ? "stream" : "whole",
+    mode: ask.stream ? "streaming" : "non-streaming",
     outcome: answer.outcome,
     reason: answer.what === "" ? "none" : clean(answer.what),
   };

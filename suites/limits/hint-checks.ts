@@ -51,7 +51,7 @@ const present = defineInvariant({
   title: "Every denial for the rate has a Retry-After",
   covers: ["LIMIT-RATE-4"],
   explains:
-    "Looks at every denial rate_limit_exceeded of the run, whatever provoked it: both dialects, whole and streamed, the model list. Without the header callers guess, and come back together.",
+    "Looks at every denial rate_limit_exceeded of the run, whatever provoked it: both dialects, streaming and non-streaming, the model list. Without the header callers guess, and come back together.",
   judge(answers, verdict) {
     const denials = answers.filter(({ status, reason }) => status === 429 && reason === "rate_limit_exceeded");
     if (denials.length === 0) return verdict.inconclusive("nothing was denied for its rate");

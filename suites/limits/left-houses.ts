@@ -25,14 +25,14 @@ export async function housesThatAreLeft(
   const endings = await servable(t, [
     { endpoint: "chat" },
     { endpoint: "messages" },
-    { endpoint: "chat", mode: "stream" },
+    { endpoint: "chat", mode: "streaming" },
     { endpoint: "chat", model: "unknown" },
     { endpoint: "chat", model: "upstreamError" },
     { endpoint: "messages", model: "upstreamError" },
-    { endpoint: "chat", mode: "stream", model: "cutStream" },
+    { endpoint: "chat", mode: "streaming", model: "cutStream" },
   ]);
   const oneLeft = await house(t, long, limits.inFlight - 1, "others had ended beside them", async () => {
-    for (const request of endings) await t.start({ mode: "whole", ...request, key, intent: "odd" }).done;
+    for (const request of endings) await t.start({ mode: "non-streaming", ...request, key, intent: "odd" }).done;
   });
   const abandoned = await house(t, long, limits.inFlight, "the client had left one of them", async ([first]) => {
     first?.live.abort();

@@ -6,7 +6,7 @@ export function longStream(key: RequestSpec["key"] & {}): RequestSpec {
   return {
     key,
     endpoint: "chat",
-    mode: "stream",
+    mode: "streaming",
     model: "stream",
     prompt: LONG_STORY,
     intent: "either",

@@ -209,7 +209,7 @@ const sharedByKeys = defineRateCheck({
 
 const sharedByKinds = defineRateCheck({
   id: "limits.rate-shared-by-kinds",
-  title: "Both dialects, whole and streamed requests, all models and clients share the account's rate",
+  title: "Both dialects, streaming and non-streaming requests, all models and clients share the account's rate",
   covers: ["LIMIT-5", "LIMIT-1", "LIMIT-RATE-1"],
   explains:
     "While chat requests of the account are denied for the rate, streams, conversations, the other dialect, another model and what looks like another client are tried. Streams, conversations and other models must be denied too, the other dialect should be. Something that is let past is counted apart or not limited at all.",
@@ -264,7 +264,7 @@ const otherAccounts = defineRateCheck({
 
 const denialRow = defineRateCheck({
   id: "limits.rate-denial",
-  title: "A denial for the rate is a 429 rate_limit_exceeded in both dialects, whole and streamed",
+  title: "A denial for the rate is a 429 rate_limit_exceeded in both dialects, streaming and non-streaming",
   covers: denialRows("rate_limit_exceeded"),
   explains:
     "Every denial for the rate that the scenario met: status, reason header, action hint, and the body's shape in the chat dialect.",

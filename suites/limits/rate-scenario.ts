@@ -74,7 +74,7 @@ export async function rateScenario(t: Session): Promise<RateRecording> {
   const plan = { most: limits.rpm * 2 + 2, parallel: Math.max(1, Math.min(8, limits.inFlight - 1)) };
   const chat: RequestSpec[] = [
     { key, endpoint: "chat" },
-    { key, endpoint: "chat", mode: "stream" },
+    { key, endpoint: "chat", mode: "streaming" },
   ];
   const first = await burst(t, { ...plan, what: "chat, one key", asks: chat });
   const nothing = {
@@ -132,7 +132,7 @@ export async function rateScenario(t: Session): Promise<RateRecording> {
   const restMs = endedMs(first) + QUIET_MS - t.nowUs() / 1_000;
   if (restMs > 0 && restMs < SHORT_REST_MS) await t.wait(restMs);
   const onMessages: RequestSpec = { key: second, endpoint: "messages" };
-  const messages: RequestSpec[] = [onMessages, { ...onMessages, mode: "stream" }];
+  const messages: RequestSpec[] = [onMessages, { ...onMessages, mode: "streaming" }];
   const mixed = (await streamsMessages(t, whileDenied)) ? messages : messages.slice(0, 1);
   const next = await burst(t, { ...plan, what: "messages, other key", asks: mixed });
   const lastDenial = await afterwards(t, next, onMessages);
@@ -220,7 +220,7 @@ function endedMs({ answers }: Burst): number {
 /** Whether the other dialect streams at all, which is not promised: a refusal may stand behind every denial. */
 async function streamsMessages(t: Session, whileDenied: readonly WhileDenied[]): Promise<boolean> {
   const tries = whileDenied.find(({ kind }) => kind === "messages streams")?.tries ?? [];
-  const unlimited = await t.start({ endpoint: "messages", mode: "stream", intent: "either" }).done;
+  const unlimited = await t.start({ endpoint: "messages", mode: "streaming", intent: "either" }).done;
   const isCallersError = ({ status = 0 }: Answer) => status >= 400 && status < 500 && status !== 429;
   return ![...tries, unlimited].some(isCallersError);
 }

@@ -57,7 +57,7 @@ const abandonedSlotsComeBack = defineSlotsCheck({
   title: "A request that its client gave up on stops counting",
   covers: ["LIMIT-CONC-5", "LIMIT-CONC-2"],
   explains:
-    "Clients leave in the middle of streams and before whole replies. A while later (2 s, once more after 10 s; how soon is not shown) a full wave should be admitted. A warning means that every client that leaves costs a slot.",
+    "Clients leave in the middle of streams and before non-streaming replies. A while later (2 s, once more after 10 s; how soon is not shown) a full wave should be admitted. A warning means that every client that leaves costs a slot.",
   judge({ waves, unnamedLater }, verdict) {
     const left = waves.filter(({ what }) => what.includes("client left"));
     if (left.length === 0) return verdict.notApplicable("the account's rate is too low for repeated full waves");

@@ -123,20 +123,20 @@ const wholeRequests = defineSlotsCheck({
   title: "Whole requests hold slots, too",
   covers: ["LIMIT-CONC-1", "LIMIT-CONC-2"],
   explains:
-    "Sends more whole requests at once than there are slots, to a slow model. Where all of them were under way at one moment, no more than the limit may be served, and the others must be denied. Then as many as there are slots, and one more late in their life: it must be denied, too.",
+    "Sends more non-streaming requests at once than there are slots, to a slow model. Where all of them were under way at one moment, no more than the limit may be served, and the others must be denied. Then as many as there are slots, and one more late in their life: it must be denied, too.",
   needs: ["model.slow"],
   judge({ wholes, lateWhole, limits }, verdict) {
     if (wholes.length === 0)
-      return verdict.notApplicable("the account's rate has no room for so many whole requests at once");
+      return verdict.notApplicable("the account's rate has no room for so many non-streaming requests at once");
     const served = wholes.filter(isServed);
     const lastSentUs = Math.max(...served.map(({ exchange }) => exchange.timeline.sentUs ?? Number.POSITIVE_INFINITY));
     const firstEndUs = Math.min(...served.map(({ exchange }) => exchange.timeline.headersUs ?? 0));
     if (served.length === 0) return verdict.inconclusive("no whole request was served");
     if (served.length > limits.inFlight && lastSentUs > firstEndUs)
-      return verdict.notApplicable("the whole replies were over before all had been sent");
+      return verdict.notApplicable("the non-streaming replies were over before all had been sent");
     const seen = {
       in: served.at(-1),
-      because: `${wholes.length} whole requests at once, ${limits.inFlight} slots, ${served.length} served`,
+      because: `${wholes.length} non-streaming requests at once, ${limits.inFlight} slots, ${served.length} served`,
     };
     verdict.must("LIMIT-CONC-2", served.length, atMost(limits.inFlight), seen);
     verdict.must("LIMIT-CONC-1", served.length < wholes.length, true, seen);
@@ -144,7 +144,7 @@ const wholeRequests = defineSlotsCheck({
     const firstDoneUs = Math.min(...lateWhole.held.map(({ exchange }) => exchange.timeline.headersUs ?? 0));
     verdict.must("LIMIT-CONC-2", servedBefore(lateWhole.extra, firstDoneUs), false, {
       in: lateWhole.extra,
-      because: "served late in the life of whole requests that held every slot",
+      because: "served late in the life of non-streaming requests that held every slot",
     });
   },
 });
@@ -195,7 +195,7 @@ const sharedByKeys = defineSlotsCheck({
 
 const sharedByKinds = defineSlotsCheck({
   id: "limits.slots-shared-by-kinds",
-  title: "Both dialects, whole and streamed requests and all models share the slots",
+  title: "Both dialects, streaming and non-streaming requests and all models share the slots",
   covers: ["LIMIT-5", "LIMIT-1", "LIMIT-CONC-2", "LIMIT-CONC-8", "ERR-404-MODEL"],
   explains:
     "While chat streams hold every slot, every other kind of request is tried. Streams and other models must be denied, the other dialect should be; an unknown model is refused for either reason; whether the list takes a slot is noted.",
@@ -268,7 +268,8 @@ const runningUntouched = defineSlotsCheck({
 
 const denialRow = defineSlotsCheck({
   id: "limits.slots-denial",
-  title: "A denial for the number in flight is a 429 concurrency_limit_exceeded in both dialects, whole and streamed",
+  title:
+    "A denial for the number in flight is a 429 concurrency_limit_exceeded in both dialects, streaming and non-streaming",
   covers: denialRows("concurrency_limit_exceeded"),
   explains:
     "Every denial for the number in flight that the scenario met: status, reason header, action hint, and the body's shape in the chat dialect.",

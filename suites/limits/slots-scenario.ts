@@ -95,14 +95,14 @@ export async function slotsScenario(t: Session): Promise<SlotsRecording> {
   const whole: RequestSpec = {
     key,
     endpoint: "chat",
-    mode: "whole",
+    mode: "non-streaming",
     model: "slow",
     intent: "either",
     freshConnection: true,
   };
   const wholes = slow ? await atOnce(t, [whole], slots + over) : [];
   const lateWhole = slow ? await lateIn(t, whole, slots, typicalMs(wholes)) : null;
-  const lateStream = slow ? await lateIn(t, { ...whole, mode: "stream" }, slots, typicalMs(wholes)) : null;
+  const lateStream = slow ? await lateIn(t, { ...whole, mode: "streaming" }, slots, typicalMs(wholes)) : null;
   await t.wait(SETTLE_MS);
   const houses = rich && !spaced ? await housesThatAreLeft(t, account, long) : [];
   const waves = rich ? await wavesAfterEverything(t, account, long, rhythm) : [];
@@ -117,7 +117,7 @@ async function lateIn(t: Session, request: RequestSpec, slots: number, typical: 
   await t.wait(SETTLE_MS);
   const held = Array.from({ length: slots }, () => t.start(request).done);
   await t.wait(typical * 0.75);
-  const extra = await t.start({ ...request, mode: "whole", model: "plain" }).done;
+  const extra = await t.start({ ...request, mode: "non-streaming", model: "plain" }).done;
   return { held: await Promise.all(held), extra };
 }
 
@@ -168,7 +168,7 @@ async function fullHouse(t: Session, account: LimitedAccount, long: readonly Req
   const others = await othersMeanwhile(t, account, { tries: 1 });
   const elapsedMs = () => (t.nowUs() - startUs) / 1_000;
   await t.wait(Math.max(0, typical * 0.75 - elapsedMs()));
-  const late = [await knock({ key, endpoint: "chat" }), await knock({ key, endpoint: "chat", mode: "stream" })];
+  const late = [await knock({ key, endpoint: "chat" }), await knock({ key, endpoint: "chat", mode: "streaming" })];
   await Promise.race(house.map(({ done }) => done));
   await t.wait(SETTLE_MS);
   let freed = await knock({ key, endpoint: "chat" });
@@ -210,9 +210,9 @@ async function metSlotDenial(t: Session, house: readonly Held[], unnamed: Unname
 async function knockersOf(t: Session, { key, second }: LimitedAccount): Promise<Record<string, RequestSpec>> {
   return {
     chat: { key, endpoint: "chat" },
-    "chat streams": { key, endpoint: "chat", mode: "stream" },
+    "chat streams": { key, endpoint: "chat", mode: "streaming" },
     messages: { key, endpoint: "messages" },
-    "messages streams": { key, endpoint: "messages", mode: "stream" },
+    "messages streams": { key, endpoint: "messages", mode: "streaming" },
     "short replies": { key, endpoint: "messages", maxTokens: 8 },
     ...(second === undefined ? {} : { "other key": { key: second, endpoint: "chat" as const } }),
     ...((await t.hasModel("tools")) ? { "other model": { key, endpoint: "chat", model: "tools" as const } } : {}),

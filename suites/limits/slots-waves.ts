@@ -107,23 +107,23 @@ export async function wavesAfterEverything(
     await Promise.all(leaving.map(({ done }) => done));
   };
   const both = (request: RequestSpec): RequestSpec[] => [
-    { ...request, endpoint: "chat", mode: "whole" },
-    { ...request, endpoint: "chat", mode: "stream" },
-    { ...request, endpoint: "messages", mode: "whole" },
-    { ...request, endpoint: "messages", mode: "stream" },
+    { ...request, endpoint: "chat", mode: "non-streaming" },
+    { ...request, endpoint: "chat", mode: "streaming" },
+    { ...request, endpoint: "messages", mode: "non-streaming" },
+    { ...request, endpoint: "messages", mode: "streaming" },
   ];
   const calling = (await servable(t, both({ model: "tools" }))).map(withTool);
   const failing = await servable(t, both({ model: "upstreamError" }));
   // All at once: a provider's time-out takes its time.
   const hanging = spacingMs > 0 ? [] : await servable(t, both({ model: "upstreamTimeout" }));
-  const cut = (await servable(t, both({ model: "cutStream" }))).filter(({ mode }) => mode === "stream");
+  const cut = (await servable(t, both({ model: "cutStream" }))).filter(({ mode }) => mode === "streaming");
   const finish = async () => {
     await each(both({ intent: "either" }));
     await each([
       { endpoint: "chat", prompt: LONG_CONVERSATION },
       { endpoint: "messages", system: "Be brief." },
-      { endpoint: "chat", mode: "stream", prompt: LONG_CONVERSATION },
-      { endpoint: "messages", mode: "stream", system: "Be brief." },
+      { endpoint: "chat", mode: "streaming", prompt: LONG_CONVERSATION },
+      { endpoint: "messages", mode: "streaming", system: "Be brief." },
     ]);
     // Ended by their output limit.
     await each(both({ intent: "either", prompt: LONG_STORY, maxTokens: 2 }));
@@ -158,7 +158,7 @@ export async function wavesAfterEverything(
     { what: "broken streams", act: () => each(cut), left: false, possible: cut.length > 0 },
     { what: "streams whose client left", act: leaveStreams, left: true, possible: true },
     {
-      what: "whole requests whose client left",
+      what: "non-streaming requests whose client left",
       act: () => leave({ endpoint: "chat", model: "slow" }, 300),
       left: true,
       possible: await t.hasModel("slow", "chat"),

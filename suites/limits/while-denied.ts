@@ -52,14 +52,14 @@ export async function kindsOf(t: Session, account: LimitedAccount): Promise<Reco
       ],
       freshConnection: true,
     },
-    "chat streams": { key, endpoint: "chat", mode: "stream" },
+    "chat streams": { key, endpoint: "chat", mode: "streaming" },
     conversations: {
       key,
       endpoint: "chat",
       prompt: inTurns("three"),
     },
     messages: { key, endpoint: "messages" },
-    "messages streams": { key, endpoint: "messages", mode: "stream" },
+    "messages streams": { key, endpoint: "messages", mode: "streaming" },
     ...(another === undefined ? {} : { "other model": another }),
     "model list": { key, endpoint: "models" },
   };

@@ -34,7 +34,7 @@ const badBodies = defineCheck({
   title: "A body that cannot be read is refused",
   covers: ["BAD-BODY"],
   explains:
-    "Cut, empty, mistyped, badly encoded and deeply nested bodies in both dialects, whole and streamed. Each should be a 4xx: never a server error, never a reply, never a dropped connection.",
+    "Cut, empty, mistyped, badly encoded and deeply nested bodies in both dialects, streaming and non-streaming. Each should be a 4xx: never a server error, never a reply, never a dropped connection.",
   across: { dialect: DIALECTS, mode: MODES, case: Object.keys(BAD) },
   cost: { requests: 1 },
   async run(t) {

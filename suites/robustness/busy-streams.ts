@@ -18,7 +18,7 @@ const busyStreams = defineInvariant({
   judge(answers, verdict) {
     const streams = answers.filter(
       ({ asked, admitted, exchange }) =>
-        asked.mode === "stream" && asked.endpoint !== "models" && admitted && exchange.ending.kind === "complete",
+        asked.mode === "streaming" && asked.endpoint !== "models" && admitted && exchange.ending.kind === "complete",
     );
     const company = companyOf(answers);
     const inCompany = streams.filter((answer) => company(answer) >= BUSY);

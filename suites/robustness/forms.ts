@@ -24,7 +24,7 @@ const inAnyForm = defineCheck({
   title: "A request means the same however its JSON is written and framed",
   covers: ["SAME-REQUEST"],
   explains:
-    "The same conversation, whole and streamed, with white space around and within the document, with every character beyond ASCII as an escape, with the long list of messages before all other members, and in chunks without a length. What is served as other clients write it should be served so, too, as a stream where one was asked for, and say what the plain request's answer says where the model repeats its prompt. 411 is a fair answer to chunks.",
+    "The same conversation, streaming and non-streaming, with white space around and within the document, with every character beyond ASCII as an escape, with the long list of messages before all other members, and in chunks without a length. What is served as other clients write it should be served so, too, as a stream where one was asked for, and say what the plain request's answer says where the model repeats its prompt. 411 is a fair answer to chunks.",
   across: { dialect: DIALECTS, case: BODY_FORMS },
   cost: { requests: 4 },
   async run(t) {
@@ -34,7 +34,7 @@ const inAnyForm = defineCheck({
       const request: RequestSpec = {
         prompt: inTurns(text, LONG_TURN, "Noted."),
         mode,
-        intent: mode === "whole" ? "good" : "either",
+        intent: mode === "non-streaming" ? "good" : "either",
       };
       const formed = await t.send({ ...request, form: t.case as BodyForm, intent: "either" });
       pairs.push({ text, formed, plain: await t.send(request) });
@@ -55,7 +55,7 @@ function judgePair({ text, plain, formed }: Pair, chunked: boolean, verdict: Ver
   const seen = { in: formed, because: formed.summary };
   if (!verdict.should("SAME-REQUEST", formed.status, fair, { ...seen, at: "status" }) || !formed.admitted) return;
   const { endpoint, mode } = formed.asked;
-  const wanted = endpoint === "chat" ? mode === "stream" : plain.streamed;
+  const wanted = endpoint === "chat" ? mode === "streaming" : plain.streamed;
   verdict.should("SAME-REQUEST", formed.streamed, wanted, { ...seen, because: "comes as a stream" });
   if (plain.replyText?.includes(text) !== true) return;
   verdict.should("SAME-REQUEST", formed.replyText?.includes(text) === true, true, {
@@ -72,11 +72,11 @@ const samePrompts = defineCheck({
   title: "Equal prompts get whole answers of their own",
   covers: ["OWN-ANSWER", "TEXT-INTACT"],
   explains:
-    "A model that repeats its prompt is given the same prompt several times at once, whole and streamed; then one after the other in both dialects, and in capitals. Each answer should be one of its dialect, and repeat its own prompt. A failure shows answers that are shared between requests that look alike.",
+    "A model that repeats its prompt is given the same prompt several times at once, streaming and non-streaming; then one after the other in both dialects, and in capitals. Each answer should be one of its dialect, and repeat its own prompt. A failure shows answers that are shared between requests that look alike.",
   needs: ["model.echo"],
   cost: { requests: 2 * AT_ONCE + 6 },
   async run(t) {
-    const together = [...(await atOnce(t, "whole")), ...(await atOnce(t, "stream"))];
+    const together = [...(await atOnce(t, "non-streaming")), ...(await atOnce(t, "streaming"))];
     const text = `please repeat: ${t.nonce()}`;
     const other = text.toUpperCase();
     const turn: Entry[] = [];
@@ -112,7 +112,7 @@ const samePrompts = defineCheck({
 
 type Entry = { readonly text: string; readonly answer: Answer };
 
-async function atOnce(t: Session, mode: "whole" | "stream"): Promise<Entry[]> {
+async function atOnce(t: Session, mode: "non-streaming" | "streaming"): Promise<Entry[]> {
   const text = `Please repeat: ${t.nonce()}`;
   const request: RequestSpec = { endpoint: "chat", model: "echo", mode, prompt: text };
   const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => t.send(request)));

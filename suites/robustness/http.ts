@@ -168,7 +168,7 @@ const keepAlive = defineCheck({
   async run(t) {
     const asks: Readonly<Record<string, RequestSpec>> = {
       success: {},
-      stream: { mode: "stream" },
+      stream: { mode: "streaming" },
       denial: { model: "unknown", intent: "denied" },
       refusal: { rawBody: '{"model":', intent: "odd" },
     };
@@ -270,7 +270,7 @@ const compression = defineCheck({
         prompt: LONG_TEXT,
         ...(t.dialect === "messages" ? { maxTokens: AMPLE_TOKENS } : {}),
       }),
-      stream: await t.send({ headers, mode: "stream", intent: "odd" }),
+      stream: await t.send({ headers, mode: "streaming", intent: "odd" }),
       list: await t.send({ headers, endpoint: "models" }),
       denied: await t.send({ headers, model: "unknown", intent: "denied" }),
       refused: await t.send({ headers, rawBody: "{", intent: "odd" }),
@@ -292,7 +292,7 @@ const compression = defineCheck({
       if (what !== "stream" && isLabelledJson(answer))
         verdict.must("JSON-TEXT", answer.json !== undefined, true, { in: answer, because: `${what} is JSON` });
     }
-    verdict.must("HTTP-CODING", answers.reply.admitted || answers.reply.asked.mode === "stream", true, {
+    verdict.must("HTTP-CODING", answers.reply.admitted || answers.reply.asked.mode === "streaming", true, {
       in: answers.reply,
       because: answers.reply.summary,
     });

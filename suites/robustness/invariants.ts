@@ -53,7 +53,7 @@ const framing = defineInvariant({
       ({ exchange, status, asked }) =>
         exchange.ending.kind === "idle-timeout" &&
         status !== undefined &&
-        asked.mode === "whole" &&
+        asked.mode === "non-streaming" &&
         asked.intent !== "odd",
     );
     none(verdict, "HTTP-FRAMING", stuck, seen.length, "shorter than they say");
@@ -172,7 +172,7 @@ const counts = defineInvariant({
   title: "Token counts are whole numbers that add up",
   covers: ["COUNTS-ADD-UP"],
   explains:
-    "Looks at the usage of every whole reply: counts are whole numbers of zero or more, and a total is the sum of its parts. Bills are made of these.",
+    "Looks at the usage of every non-streaming reply: counts are whole numbers of zero or more, and a total is the sum of its parts. Bills are made of these.",
   judge(answers, verdict) {
     const replies = answers.filter(
       ({ admitted, streamed, asked, reply }) =>

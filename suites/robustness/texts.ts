@@ -17,7 +17,7 @@ import { AMPLE_TOKENS, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared
 const VERY_LONG = "very-long";
 const VERY_LONG_TOKENS = 32_768;
 /** The same as a stream: not waited for long, and nobody else's evidence. */
-const LONG_STREAM: RequestSpec = { mode: "stream", intent: "either", bounds: { deadlineMs: 12_000 } };
+const LONG_STREAM: RequestSpec = { mode: "streaming", intent: "either", bounds: { deadlineMs: 12_000 } };
 const TOO_MUCH: readonly number[] = [400, 413, 422];
 /** Finish reasons of both dialects of a reply that the output limit ended. */
 const CUT_OFF: readonly unknown[] = ["length", "max_tokens"];
@@ -48,7 +48,7 @@ const textPassesThrough = defineCheck({
   title: "Text passes through unchanged",
   covers: ["TEXT-INTACT"],
   explains:
-    "A model that repeats its prompt is given text beyond ASCII, text full of escapes, long text, text that reads like JSON or a number, whole and streamed, and a conversation. What it repeats should be there character for character, and be the last turn. A difference shows encodings that are broken on the way, cut replies, or mixed-up prompts.",
+    "A model that repeats its prompt is given text beyond ASCII, text full of escapes, long text, text that reads like JSON or a number, streaming and non-streaming, and a conversation. What it repeats should be there character for character, and be the last turn. A difference shows encodings that are broken on the way, cut replies, or mixed-up prompts.",
   needs: ["model.echo"],
   across: { dialect: DIALECTS, case: Object.keys(TEXTS) },
   cost: { requests: 4 },
@@ -58,7 +58,7 @@ const textPassesThrough = defineCheck({
     const limit: RequestSpec = t.dialect === "messages" ? { maxTokens } : {};
     // Beyond the sizes at which streams are cut: the second time in pieces, where this dialect streams at all.
     const streams =
-      t.case === VERY_LONG && (await t.send({ endpoint: t.dialect, mode: "stream", intent: "odd" })).streamed;
+      t.case === VERY_LONG && (await t.send({ endpoint: t.dialect, mode: "streaming", intent: "odd" })).streamed;
     const plain = t.nonce();
     const calibration = await t.send({ model: "echo", prompt: plain });
     const expected = lastTurn(prompt);
@@ -80,7 +80,7 @@ const textPassesThrough = defineCheck({
       return verdict.notApplicable("models.echo does not repeat its prompt");
     for (const answer of answers) {
       // A model that speaks at its own pace takes minutes for such a text, and megabytes where it speaks letter by letter.
-      if (answer.asked.mode === "stream" && wasTooMuchForUs(answer)) continue;
+      if (answer.asked.mode === "streaming" && wasTooMuchForUs(answer)) continue;
       if (mayBeTooMuch && TOO_MUCH.includes(answer.status ?? 0))
         return verdict.notApplicable(
           `the echo model takes no text of ${expected.length} characters (${answer.summary})`,
@@ -130,7 +130,7 @@ const ownAnswers = defineCheck({
   title: "Requests at the same time get their own answers",
   covers: ["OWN-ANSWER", "TEXT-INTACT"],
   explains:
-    "Many requests at once in both dialects, whole and streamed, some of whose clients leave, each with a text of its own. No answer may hold another request's text. A failure means that buffers or contexts are shared between callers.",
+    "Many requests at once in both dialects, streaming and non-streaming, some of whose clients leave, each with a text of its own. No answer may hold another request's text. A failure means that buffers or contexts are shared between callers.",
   needs: ["model.echo"],
   cost: { requests: AT_ONCE * ROUNDS },
   async run(t) {
@@ -168,12 +168,12 @@ async function askTogether(t: Session): Promise<Together[]> {
       model: "echo" as const,
       prompt: `Repeat ${nonce} ${"and on ".repeat(index)}`,
       endpoint: index % 2 === 0 ? ("chat" as const) : ("messages" as const),
-      mode: index % 3 === 0 ? ("stream" as const) : ("whole" as const),
+      mode: index % 3 === 0 ? ("streaming" as const) : ("non-streaming" as const),
     };
     if (index % 6 === 5) {
       // A long reply: one that is over before its client leaves is not abandoned.
       const model = long[request.endpoint] ? "stream" : "echo";
-      const held = t.start({ ...request, model, mode: "stream", intent: "odd", freshConnection: true });
+      const held = t.start({ ...request, model, mode: "streaming", intent: "odd", freshConnection: true });
       leaving.push(held);
       await held.live.started;
       held.live.abort();

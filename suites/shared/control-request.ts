@@ -1,20 +1,20 @@
 import type { Answer, RequestSpec, Session, Verdict } from "../../src/checks/index.ts";
 
-/** The good request that a negative probe is a copy of, and its whole form where streaming itself is in doubt. */
+/** The good request that a negative probe is a copy of, and its non-streaming form where streaming itself is in doubt. */
 export type ControlRequest = {
   readonly control: Answer;
   readonly whole: Answer | null;
 };
 
-/** Sends the control request. `stream` is no documented field of `/messages`, so there the whole form is sent as well. */
+/** Sends the control request. `stream` is no documented field of `/messages`, so there the non-streaming form is sent as well. */
 export async function sendControl(t: Session, request: RequestSpec = {}): Promise<ControlRequest> {
   const control = await t.control(request);
-  const doubtful = control.asked.endpoint === "messages" && t.mode === "stream" && !control.admitted;
-  return { control, whole: doubtful ? await t.send({ ...request, mode: "whole" }) : null };
+  const doubtful = control.asked.endpoint === "messages" && t.mode === "streaming" && !control.admitted;
+  return { control, whole: doubtful ? await t.send({ ...request, mode: "non-streaming" }) : null };
 }
 
 /**
- * Goes on only when the control request was served. A gateway that refuses `stream` on `/messages` but serves the whole form
+ * Goes on only when the control request was served. A gateway that refuses `stream` on `/messages` but serves the non-streaming form
  * takes the specification at its word (MSG-14): the streamed instance does not apply to it.
  */
 export function assumeControl(verdict: Verdict, { control, whole }: ControlRequest): void {

@@ -4,22 +4,22 @@ import { type Dialect, parseJson } from "../../src/dialects/index.ts";
 
 const ROW = { chat: "CHAT-2", messages: "MSG-2" } as const;
 
-/** The text in every whole reply of a run, whatever was asked: a system turn, tools, parameters of any kind. */
+/** The text in every non-streaming reply of a run, whatever was asked: a system turn, tools, parameters of any kind. */
 export function everyText(dialect: Dialect): Check {
   return defineInvariant({
     id: `${dialect}.every-text`,
-    title: "Every whole reply of the run has its text where it belongs",
+    title: "Every non-streaming reply of the run has its text where it belongs",
     covers: [ROW[dialect]],
     explains:
-      "Looks at every whole reply of the run in this dialect, also to requests with parameters that need not be accepted: once served, the reply is a reply. A chat reply to a conversation has a choice, and an object at `choices[0].message`, whose `content` is text, or null beside something else, such as tool calls; a messages reply has a list of blocks at `content`, and text in those that are text.",
+      "Looks at every non-streaming reply of the run in this dialect, also to requests with parameters that need not be accepted: once served, the reply is a reply. A chat reply to a conversation has a choice, and an object at `choices[0].message`, whose `content` is text, or null beside something else, such as tool calls; a messages reply has a list of blocks at `content`, and text in those that are text.",
     judge(answers, verdict) {
       const replies = answers.filter((answer) => isWholeReply(answer, dialect));
-      if (replies.length === 0) return verdict.inconclusive("no whole reply was seen");
+      if (replies.length === 0) return verdict.inconclusive("no non-streaming reply was seen");
       const without = replies.filter((answer) => !(dialect === "chat" ? hasMessage(answer) : hasBlocks(answer)));
       verdict.must(ROW[dialect], without.length, 0, {
         in: without[0] ?? replies[0],
         at: dialect === "chat" ? "/choices/0/message" : "/content",
-        because: `of ${replies.length} whole replies without their text in its place`,
+        because: `of ${replies.length} non-streaming replies without their text in its place`,
       });
     },
   });
@@ -28,7 +28,7 @@ export function everyText(dialect: Dialect): Check {
 /** A 2xx document with the list that a reply of this dialect has. */
 function isWholeReply(answer: Answer, dialect: Dialect): boolean {
   const { asked, status = 0, streamed, complete, json } = answer;
-  if (asked.endpoint !== dialect || asked.mode !== "whole" || streamed || !complete) return false;
+  if (asked.endpoint !== dialect || asked.mode !== "non-streaming" || streamed || !complete) return false;
   const list = member(json, dialect === "chat" ? "choices" : "content");
   if (status < 200 || status > 299 || !Array.isArray(list)) return false;
   // A model may have no block to say; choices are there for as many replies as were asked for.

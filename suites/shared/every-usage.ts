@@ -3,30 +3,30 @@ import type { Dialect } from "../../src/dialects/index.ts";
 
 const ROW = { chat: "CHAT-3", messages: "MSG-3" } as const;
 
-/** Token counts in every whole reply of a run, whatever was asked: long replies and other models, too. */
+/** Token counts in every non-streaming reply of a run, whatever was asked: long replies and other models, too. */
 export function everyUsage(dialect: Dialect): Check {
   return defineInvariant({
     id: `${dialect}.every-usage`,
-    title: "Every whole reply of the run carries token counts",
+    title: "Every non-streaming reply of the run carries token counts",
     covers: [ROW[dialect]],
     explains:
-      "Looks at every whole reply in this dialect, whichever check provoked it, also to requests with parameters that need not be accepted. Each must have a `usage` with at least one count: what is missing from long replies, or from one model's, is missing from the caller's books.",
+      "Looks at every non-streaming reply in this dialect, whichever check provoked it, also to requests with parameters that need not be accepted. Each must have a `usage` with at least one count: what is missing from long replies, or from one model's, is missing from the caller's books.",
     judge(answers, verdict) {
       const replies = answers.filter(
         ({ asked, admitted, json, streamed, reply }) =>
           asked.endpoint === dialect &&
           (asked.intent === "good" || reply.parts !== undefined) &&
-          asked.mode === "whole" &&
+          asked.mode === "non-streaming" &&
           admitted &&
           !streamed &&
           json !== undefined,
       );
-      if (replies.length === 0) return verdict.inconclusive("no whole reply was seen");
+      if (replies.length === 0) return verdict.inconclusive("no non-streaming reply was seen");
       const without = replies.filter(({ reply }) => !tokenCounts.test(reply.usage));
       verdict.must(ROW[dialect], without.length, 0, {
         in: without[0] ?? replies[0],
         at: "/usage",
-        because: `of ${replies.length} whole replies without token counts`,
+        because: `of ${replies.length} non-streaming replies without token counts`,
       });
     },
   });

@@ -14,7 +14,7 @@ export function everyWhole(dialect: Dialect): Check {
       "Looks at every served request of the run in this dialect that does not ask for a stream (`stream` absent or false), whichever check sent it and to whichever model. Its reply must be a document, not a stream of events.",
     judge(answers, verdict) {
       const served = answers.filter(({ asked, status = 0, exchange }) => {
-        if (asked.endpoint !== dialect || asked.mode !== "whole" || status < 200 || status > 299) return false;
+        if (asked.endpoint !== dialect || asked.mode !== "non-streaming" || status < 200 || status > 299) return false;
         const sent = parseJson(exchange.request.body ?? "");
         return member(sent, "messages") !== undefined && (member(sent, "stream") ?? false) === false;
       });

@@ -40,7 +40,7 @@ const given = that("present", (value) => value !== undefined);
 export function judgeDenial(verdict: Verdict, denied: Answer, expected: ExpectedDenial): void {
   const row = denial(expected.reason);
   const seen = { in: denied, because: denied.summary };
-  const streamed = denied.asked.mode === "stream" && denied.asked.endpoint !== "models";
+  const streamed = denied.asked.mode === "streaming" && denied.asked.endpoint !== "models";
   verdict.must(row.row, denied.status, expected.status, { ...seen, at: "status" });
   if (streamed) verdict.must("STREAM-2", denied.status, expected.status, { ...seen, at: "status" });
   // A wrong status is one defect; what such an answer carries besides says nothing about the row.

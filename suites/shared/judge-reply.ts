@@ -10,13 +10,13 @@ import {
 } from "../../src/checks/index.ts";
 import type { MustRow } from "../../src/requirements/index.ts";
 
-/** Rows under which a whole reply is judged, by dialect. */
+/** Rows under which a non-streaming reply is judged, by dialect. */
 const ROWS = {
   chat: { accepted: "CHAT-1", text: "CHAT-2", usage: "CHAT-3" },
   messages: { accepted: "MSG-1", text: "MSG-2", usage: "MSG-3" },
 } as const satisfies Record<string, Record<string, MustRow>>;
 
-/** Judges a whole reply to a good request: accepted, JSON, text in its place, token counts. */
+/** Judges a non-streaming reply to a good request: accepted, JSON, text in its place, token counts. */
 export function judgeWholeReply(verdict: Verdict, answer: Answer): void {
   const dialect = answer.asked.endpoint === "messages" ? "messages" : "chat";
   const rows = ROWS[dialect];

@@ -5,7 +5,7 @@ import { inTurns, LONG_TEXT } from "../shared/texts.ts";
 /** One kind of paid traffic. */
 export type Kind = {
   readonly endpoint: "chat" | "messages";
-  readonly mode: "whole" | "stream";
+  readonly mode: "non-streaming" | "streaming";
   /** Long streams, which some gateways forget on the way. */
   readonly long?: boolean;
   /** Conversations, after each of which another request ends in a provider's failure. */
@@ -15,17 +15,17 @@ export type Kind = {
 };
 
 export const KINDS: readonly Kind[] = [
-  { endpoint: "chat", mode: "whole" },
-  { endpoint: "chat", mode: "stream" },
-  { endpoint: "messages", mode: "whole" },
-  { endpoint: "messages", mode: "stream" },
+  { endpoint: "chat", mode: "non-streaming" },
+  { endpoint: "chat", mode: "streaming" },
+  { endpoint: "messages", mode: "non-streaming" },
+  { endpoint: "messages", mode: "streaming" },
 ];
 
 /** What some gateways take for free, and what makes some forget what was spent. */
-export const IN_TURNS: Kind = { endpoint: "chat", mode: "whole", inTurns: true };
+export const IN_TURNS: Kind = { endpoint: "chat", mode: "non-streaming", inTurns: true };
 
 /** What some gateways take for a failure. */
-export const CUT: Kind = { endpoint: "messages", mode: "whole", cut: true };
+export const CUT: Kind = { endpoint: "messages", mode: "non-streaming", cut: true };
 /** Tokens of a reply that is cut: fewer than it would have, and dearer than a small one. */
 const CUT_TOKENS = 300;
 
@@ -148,11 +148,11 @@ const LONG_ROUNDS = 8;
 
 /** Uses a key up with long streams, several at a time because each takes seconds. */
 export async function driveLong(t: Session, key: Key, lagS: number): Promise<Drive> {
-  const kind: Kind = { endpoint: "chat", mode: "stream", long: true };
+  const kind: Kind = { endpoint: "chat", mode: "streaming", long: true };
   const request: RequestSpec = {
     key,
     endpoint: "chat",
-    mode: "stream",
+    mode: "streaming",
     model: "stream",
     prompt: LONG_TEXT,
     intent: "either",
@@ -181,5 +181,5 @@ export function isSpendingDenial(answer: Answer): boolean {
 export function describeKind({ endpoint, mode, long, inTurns, cut }: Kind): string {
   if (cut === true) return `${endpoint}, replies that max_tokens cuts`;
   if (inTurns === true) return `${endpoint}, conversations and failing requests in turns`;
-  return `${endpoint}, ${mode === "whole" ? "whole" : long === true ? "long streams" : "streamed"}`;
+  return `${endpoint}, ${mode === "non-streaming" ? "non-streaming" : long === true ? "long streams" : "streamed"}`;
 }

@@ -18,7 +18,11 @@ import { isSpendingDenial, KINDS } from "./drive.ts";
 async function everyKind(t: Session, key: "empty" | "emptySecond" | "capped" | "childExhausted"): Promise<Answer[]> {
   const answers: Answer[] = [];
   for (const kind of KINDS) {
-    if (kind.endpoint === "messages" && kind.mode === "stream" && !(await t.send({ ...kind, intent: "odd" })).admitted)
+    if (
+      kind.endpoint === "messages" &&
+      kind.mode === "streaming" &&
+      !(await t.send({ ...kind, intent: "odd" })).admitted
+    )
       continue;
     answers.push(await t.send({ ...kind, key, intent: "denied", repeats: false }));
   }
@@ -64,7 +68,9 @@ async function beside(t: Session, stopped: "capped" | "childExhausted") {
     denied.push(await t.send({ ...kind, key: stopped, intent: "denied", repeats: false }));
     for (const key of others) served.push(await t.send({ ...kind, key }));
   }
-  denied.push(await t.send({ endpoint: "chat", mode: "whole", key: stopped, intent: "denied", repeats: false }));
+  denied.push(
+    await t.send({ endpoint: "chat", mode: "non-streaming", key: stopped, intent: "denied", repeats: false }),
+  );
   return { served, denied, expected };
 }
 
@@ -265,7 +271,7 @@ const dayBoundary = defineCheck({
       shifted += shift;
       await clock.shiftClock(shift);
     };
-    const request = { endpoint: "chat", mode: "whole", repeats: false, intent: "either" } as const;
+    const request = { endpoint: "chat", mode: "non-streaming", repeats: false, intent: "either" } as const;
     const elsewhere: { hour: number; answer: Answer }[] = [];
     try {
       // A day that begins now: what is judged must not depend on the time of the run.

@@ -83,14 +83,14 @@ const denialRow: InducedSpec = {
   title: "A key that was used up is denied by its row, in every kind of traffic, and stays denied",
   covers: { cappable: denialRows("quota_exceeded"), childSmall: denialRows("budget_exhausted") },
   explains:
-    "Once the limit has set in, the key is denied in both dialects, whole and streamed, with the status and reason of its row. The daily cap is 402 quota_exceeded, the lifetime budget 429 budget_exhausted.",
+    "Once the limit has set in, the key is denied in both dialects, streaming and non-streaming, with the status and reason of its row. The daily cap is 402 quota_exceeded, the lifetime budget 429 budget_exhausted.",
   judge({ denied, again, drives, expected }, verdict) {
     const [own] = drives;
     if (own?.denial == null) return verdict.inconclusive("the limit never set in");
     judgeDenial(verdict, own.denial, expected);
     for (const answer of denied) {
       // A gateway that does not stream on /messages may say so first.
-      if (answer.asked.endpoint === "messages" && answer.asked.mode === "stream" && answer.status === 400) continue;
+      if (answer.asked.endpoint === "messages" && answer.asked.mode === "streaming" && answer.status === 400) continue;
       judgeDenial(verdict, answer, expected);
     }
     if (again !== null) judgeDenial(verdict, again, expected);
@@ -138,7 +138,7 @@ const siblings: InducedSpec = {
   title: "A key that is used up does not stop the other keys of its account",
   covers: { cappable: ["SPEND-4", "SPEND-3", "SPEND-13"], childSmall: ["SPEND-9", "SPEND-13"] },
   explains:
-    "While the used-up key is denied, another key of the account is served in both dialects, whole and streamed. A fresh key of its kind, where one can be made, is not denied at its first request.",
+    "While the used-up key is denied, another key of the account is served in both dialects, streaming and non-streaming. A fresh key of its kind, where one can be made, is not denied at its first request.",
   judge({ sibling, fresh, again, drives, state }, verdict) {
     if (drives[0]?.denial == null || again === null) return verdict.inconclusive("the limit never set in");
     verdict.assume(isSpendingDenial(again), "the key was still denied");

@@ -123,7 +123,7 @@ export async function keyScenario(t: Session, state: "cappable" | "childSmall"):
   // A key that is let in again after a while was not stopped: a cap is for the day, a budget for life.
   if (usedUp) await t.wait(REFILL_MS);
   const again = usedUp
-    ? await t.send({ key, endpoint: "chat", mode: "whole", intent: "denied", repeats: false })
+    ? await t.send({ key, endpoint: "chat", mode: "non-streaming", intent: "denied", repeats: false })
     : null;
   return {
     before,
@@ -161,9 +161,9 @@ async function deniedKinds(t: Session, key: Key): Promise<Answer[]> {
 }
 
 async function kindFor(t: Session, state: "cappable" | "childSmall"): Promise<Kind> {
-  if (state === "childSmall") return { endpoint: "chat", mode: "stream" };
-  const streamed = await t.send({ endpoint: "messages", mode: "stream", intent: "odd" });
-  return { endpoint: "messages", mode: streamed.admitted ? "stream" : "whole" };
+  if (state === "childSmall") return { endpoint: "chat", mode: "streaming" };
+  const streamed = await t.send({ endpoint: "messages", mode: "streaming", intent: "odd" });
+  return { endpoint: "messages", mode: streamed.admitted ? "streaming" : "non-streaming" };
 }
 
 /** Requests that fail for different reasons; a failed request costs nothing. Ends with the first good one that is denied. */
@@ -250,7 +250,7 @@ async function overshoot(t: Session, state: "cappable" | "childSmall", sequentia
   const request: RequestSpec = {
     key,
     endpoint: "chat",
-    mode: "stream",
+    mode: "streaming",
     model: "stream",
     prompt: LONG_TEXT,
     intent: "either",

@@ -60,7 +60,7 @@ const incremental = defineCheck({
   title: "A streamed chat reply arrives as it is produced",
   covers: ["STREAM-1"],
   explains:
-    "Long streams: as they are, with compression accepted, on a connection that was used before, with the account's other key, in a short and in a long conversation, for a client that accepts JSON (as SDKs do), with a count of tokens asked for, with the usual parameters, with a tool offered, and after a system turn. When four fifths of the output arrive in one burst, or one document comes in place of a stream, the reply was held back. Judged only when the whole reply takes at least 0.4 s, and failed only when it happened to most of them.",
+    "Long streams: as they are, with compression accepted, on a connection that was used before, with the account's other key, in a short and in a long conversation, for a client that accepts JSON (as SDKs do), with a count of tokens asked for, with the usual parameters, with a tool offered, and after a system turn. When four fifths of the output arrive in one burst, or one document comes in place of a stream, the reply was held back. Judged only when the non-streaming reply takes at least 0.4 s, and failed only when it happened to most of them.",
   needs: ["model.stream"],
   across: { case: CIRCUMSTANCES },
   cost: { requests: 3, waitS: 3 },
@@ -80,7 +80,7 @@ const incremental = defineCheck({
     const request = async () => {
       if (t.case === "used-connection") await t.send({ endpoint: "models" });
       const prompt = CONVERSATIONS[t.case ?? ""] ?? LONG_STORY;
-      return t.send({ ...circumstance, model: "stream", mode: "stream", prompt });
+      return t.send({ ...circumstance, model: "stream", mode: "streaming", prompt });
     };
     const first = await Promise.all([request(), request()]);
     // One of two may be an accident of the network; more tell, as far as this process keeps up.
@@ -160,7 +160,7 @@ const otherScripts = defineCheck({
     const request: RequestSpec = {
       endpoint: "chat",
       model: "echo",
-      mode: "stream",
+      mode: "streaming",
       maxTokens: AMPLE_TOKENS,
       intent: "either",
     };

@@ -51,7 +51,7 @@ export const CANARY_CASES: readonly CanaryCase[] = [
   works("conform", "security", "chat", ...TARGET, "--out", "run"),
   works("conform", "models", ...TARGET, "--policy", "policy.yaml", "--out", "gated"),
   works("conform", "auth", ...TARGET, "--dry-run"),
-  works("run", ...TARGET, "--only", "models.list", "--no-load", "--out", "whole"),
+  works("run", ...TARGET, "--only", "models.list", "--no-load", "--out", "non-streaming"),
   works("report", "run", ...["html", "sarif", "events", "openmetrics", "junit"].flatMap((one) => ["--format", one])),
   works("report", "load", "--print", "json"),
   works("rejudge", "run"),

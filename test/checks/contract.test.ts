@@ -53,9 +53,9 @@ describe("a gateway that says denials in its own words", () => {
   const only = [
     "auth.unknown-key[chat]",
     "auth.missing-key[chat]",
-    "errors.model-not-found[chat,whole]",
-    "errors.quota-exceeded[chat,whole]",
-    "errors.budget-exhausted[chat,whole]",
+    "errors.model-not-found[chat,non-streaming]",
+    "errors.quota-exceeded[chat,non-streaming]",
+    "errors.budget-exhausted[chat,non-streaming]",
   ];
   const statuses = async (more: string) => {
     await using gateway = await server();
@@ -68,7 +68,7 @@ describe("a gateway that says denials in its own words", () => {
   test("fails by the specification's words and passes by its contract's", async () => {
     expect(await statuses("")).toEqual(all("fail"));
     // The shown 402 has a number for its code, and this gateway a text: a warning, and none of the contract's business.
-    const warned = { "errors.quota-exceeded[chat,whole]": expect.objectContaining({ status: "warn" }) };
+    const warned = { "errors.quota-exceeded[chat,non-streaming]": expect.objectContaining({ status: "warn" }) };
     expect(await statuses(CONTRACT)).toEqual({ ...all("pass"), ...warned });
   });
 
@@ -76,7 +76,10 @@ describe("a gateway that says denials in its own words", () => {
     const other = CONTRACT.replace("status: 400", "status: 410").replace("[token_not_found, no_token]", "no_token");
     expect(await statuses(other)).toMatchObject({
       "auth.unknown-key[chat]": { status: "fail", message: expect.stringContaining('"token_not_found"') },
-      "errors.model-not-found[chat,whole]": { status: "fail", message: expect.stringContaining("expected 410") },
+      "errors.model-not-found[chat,non-streaming]": {
+        status: "fail",
+        message: expect.stringContaining("expected 410"),
+      },
       "auth.missing-key[chat]": { status: "pass" },
     });
   });

@@ -21,7 +21,7 @@ async function answerOf(status: number, body: string, headers: Record<string, st
     headers: [["Content-Type", "application/json"]],
     body: "{}",
   });
-  const asked = { endpoint: "chat", mode: "whole", intent: "good", account: "main", inFlight: 1 } as const;
+  const asked = { endpoint: "chat", mode: "non-streaming", intent: "good", account: "main", inFlight: 1 } as const;
   return new Answer(exchange, asked, RULES);
 }
 

@@ -80,7 +80,7 @@ describe("rules for the harness itself", () => {
     });
     const controller = new AbortController();
     await using traffic = new Traffic({ target: targetOf(server.baseUrl), seed: 1, signal: controller.signal });
-    const answer = await traffic.send({}, { endpoint: "chat", mode: "whole" });
+    const answer = await traffic.send({}, { endpoint: "chat", mode: "non-streaming" });
     expect([answer.status, requests]).toEqual([307, 1]);
   });
 

@@ -94,8 +94,8 @@ describe("selection", () => {
   test("by suite, check, instance and row", () => {
     expect(select(CHECKS, { suites: ["models"] }).length).toBeGreaterThan(2);
     expect(select(CHECKS, { only: ["errors.key-revoked"] })).toHaveLength(4);
-    expect(select(CHECKS, { only: ["errors.key-revoked[messages,stream]"] }).map(({ id }) => id)).toEqual([
-      "errors.key-revoked[messages,stream]",
+    expect(select(CHECKS, { only: ["errors.key-revoked[messages,streaming]"] }).map(({ id }) => id)).toEqual([
+      "errors.key-revoked[messages,streaming]",
     ]);
     expect(select(CHECKS, { only: ["MSG-4"] }).every(({ check }) => check.covers.includes("MSG-4"))).toBe(true);
   });

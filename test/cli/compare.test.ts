@@ -24,7 +24,7 @@ test("two stored runs: what fails now, what was lost, what is answered otherwise
   const { code, stdout } = await gauntlet(["compare", "a", "b", "--out", "c2"], {}, at);
   expect(code).toBe(1);
   expect(stdout).toMatch(/✗ newly failing chat\.\S+/);
-  expect(stdout).toMatch(/▲ field \/usage of chat whole good 200: present → absent/);
+  expect(stdout).toMatch(/▲ field \/usage of chat non-streaming good 200: present → absent/);
   expect(stdout).toMatch(/▲ header x-request-id of .*: present → absent/);
   expect(stdout).toMatch(/^REGRESSED: /m);
   const page = readFileSync(join(at, "c2", "report.html"), "utf8");
@@ -63,7 +63,7 @@ test("two builds in one session: short, but whole", async () => {
   expect(stderr).not.toContain("Warning");
   // Each build stood in every place about equally often, and every block counted.
   expect(comparison.order).toHaveLength(30);
-  const median = comparison.metrics.find(({ name }: { name: string }) => name === "chat stream response_ms p50");
+  const median = comparison.metrics.find(({ name }: { name: string }) => name === "chat streaming response_ms p50");
   expect(median).toMatchObject({ pairs: 10, worse: "higher" });
   expect(median.a).toBeGreaterThan(50);
   expect(median.b / median.a).toBeGreaterThan(1.5);

@@ -86,10 +86,10 @@ describe("models that a gateway serves in one dialect only", () => {
     expect(of("warn").map(({ id, message }) => `${id}: ${message}`)).toEqual([]);
     const blocked = of("blocked");
     expect(blocked.map(({ id }) => id)).toEqual([
-      "errors.upstream-failure[messages,whole]",
-      "errors.upstream-failure[messages,stream]",
-      "errors.upstream-timeout[messages,whole]",
-      "errors.upstream-timeout[messages,stream]",
+      "errors.upstream-failure[messages,non-streaming]",
+      "errors.upstream-failure[messages,streaming]",
+      "errors.upstream-timeout[messages,non-streaming]",
+      "errors.upstream-timeout[messages,streaming]",
     ]);
     expect(blocked[0]?.unblock).toEqual(["models:", "  upstreamError: { chat: fail-500, messages: <model id> }"]);
     expect(blocked[0]?.message).toContain("fail-500 is no model of this gateway in the messages dialect: 404");
@@ -101,8 +101,8 @@ describe("models that a gateway serves in one dialect only", () => {
     const models = "{ chat: echo-fast, messages: echo-fast, upstreamError: { messages: fail-500 } }";
     const { of } = await conform(front, models, ["errors.upstream-failure"]);
     expect(of("pass").map(({ id }) => id)).toEqual([
-      "errors.upstream-failure[messages,whole]",
-      "errors.upstream-failure[messages,stream]",
+      "errors.upstream-failure[messages,non-streaming]",
+      "errors.upstream-failure[messages,streaming]",
     ]);
     expect(of("blocked")[0]?.unblock).toEqual(["models:", "  upstreamError: { chat: <model id>, messages: fail-500 }"]);
   });

@@ -11,7 +11,7 @@ const TAIL = 0.5;
 const REQUESTS = 2_000;
 const PAIRS = 10;
 const BASE_MS = 120;
-const NAME = "chat stream ttft_ms";
+const NAME = "chat streaming ttft_ms";
 
 /** Two independent normal numbers. */
 function normals(random: Random): [number, number] {

@@ -179,7 +179,7 @@ describe("the event-stream decoder", () => {
   });
 });
 
-describe("whole replies to the field", () => {
+describe("non-streaming replies to the field", () => {
   test("chat", () => {
     expect(
       readReply("chat", { choices: [{ message: { content: null } }], usage: { a: 1, b: { c: 2, d: "x" } } }),

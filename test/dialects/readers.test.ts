@@ -44,7 +44,7 @@ describe("request bodies", () => {
   });
 });
 
-describe("whole replies", () => {
+describe("non-streaming replies", () => {
   test("chat: text, usage with nested counts, finish reason, tool calls", () => {
     const reading = readReply("chat", {
       choices: [

@@ -30,13 +30,13 @@ describe("the documented provisioning hook", () => {
     using folder = temporaryFolder();
     const { gateway, run } = await setUp(folder.path);
     await using _gateway = gateway;
-    const only = ["auth.revoked[chat]", "spending.budget-denied", "errors.insufficient-credits[chat,whole]"];
+    const only = ["auth.revoked[chat]", "spending.budget-denied", "errors.insufficient-credits[chat,non-streaming]"];
     const { code, stdout } = await run("--json", ...only.flatMap((id) => ["--only", id]));
     const { checks } = JSON.parse(stdout);
     expect(Object.fromEntries(checks.map(({ id, status }: { id: string; status: string }) => [id, status]))).toEqual({
       "auth.revoked[chat]": "pass",
       "spending.budget-denied": "pass",
-      "errors.insufficient-credits[chat,whole]": "blocked",
+      "errors.insufficient-credits[chat,non-streaming]": "blocked",
     });
     expect(code).toBe(4);
     const record = JSON.parse(readFileSync(join(folder.path, "run", "run.json"), "utf8"));

@@ -3,7 +3,7 @@ import type { Counted } from "../../src/load/class-tally.ts";
 import { Tally } from "../../src/load/tally.ts";
 import { readHeatColumn } from "../../src/metrics/index.ts";
 
-/** A whole reply that was due and sent at one moment, seconds from the start. */
+/** A non-streaming reply that was due and sent at one moment, seconds from the start. */
 function reply(fromS: number, toS: number): Counted {
   const fromUs = fromS * 1_000_000;
   return {

@@ -115,7 +115,7 @@ describe("a workload", () => {
   test("histograms come out as a log that can be read back", async () => {
     const { histograms } = await run({});
     const log = histogramLog(histograms, Date.now());
-    const line = log.split("\n").find((candidate) => candidate.includes("chat.whole.admitted.response")) ?? "";
+    const line = log.split("\n").find((candidate) => candidate.includes("chat.non-streaming.admitted.response")) ?? "";
     const decoded = Histogram.decode(line.slice(line.lastIndexOf(",") + 1));
     expect(decoded.count).toBe(100);
     // The maximum is a bucket's bound after a round trip; the quantiles are the same.

@@ -111,7 +111,7 @@ describe("a streamed chat reply", () => {
     expect(reply.bytes.toString()).not.toContain("usage");
   });
 
-  test("has the text of the whole reply", async () => {
+  test("has the text of the non-streaming reply", async () => {
     await using fixture = await startFixture();
     const whole = jsonOf(await fixture.chat({ model: "echo-stream" })).choices[0].message.content;
     expect(streamText(await fixture.chat({ model: "echo-stream", stream: true }))).toBe(whole);

@@ -13,7 +13,7 @@ const narrow = ({ ready }: Fixture) => ready.limited[0] ?? { key: "", second: ""
 const few = ({ ready }: Fixture) => ready.limited[1] ?? { key: "", second: "" };
 
 describe("the request rate", () => {
-  test("is one limit for both keys, both dialects, all models, whole and streamed", async () => {
+  test("is one limit for both keys, both dialects, all models, streaming and non-streaming", async () => {
     await using fixture = await startFixture({ clock: new TestClock() });
     const { key, second } = narrow(fixture);
     const send = [
@@ -150,7 +150,7 @@ describe("the slots of an account", () => {
 
   test.each([
     ["a stream", true],
-    ["a whole reply", false],
+    ["a non-streaming reply", false],
   ])("come back when the client leaves %s", async (_name, stream) => {
     await using fixture = await startFixture({ slowMs: 20_000 });
     const { key } = few(fixture);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { eventsOf, jsonOf, streamText } from "./support/client.ts";
 import { MESSAGES, startFixture } from "./support/gateway-fixture.ts";
 
-describe("a whole reply of the messages dialect", () => {
+describe("a non-streaming reply of the messages dialect", () => {
   test("has every field that clients read", async () => {
     await using fixture = await startFixture();
     const reply = await fixture.messages({ messages: [{ role: "user", content: "two words" }] });
@@ -94,7 +94,7 @@ describe("a streamed reply of the messages dialect", () => {
     ]);
   });
 
-  test("has the text of the whole reply", async () => {
+  test("has the text of the non-streaming reply", async () => {
     await using fixture = await startFixture();
     const whole = jsonOf(await fixture.messages({ model: "echo-stream" })).content[0].text;
     expect(streamText(await fixture.messages({ model: "echo-stream", stream: true }))).toBe(whole);

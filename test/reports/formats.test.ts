@@ -173,10 +173,14 @@ describe("html", () => {
       ],
     });
     const checks = Array.from({ length: 2_000 }, (_, index) =>
-      result(`suite-${index % 12}.check-with-a-longer-name-${index}[chat,stream]`, index % 4 === 0 ? "fail" : "pass", {
-        axes: { dialect: "chat", mode: "stream" },
-        message: "a sentence of the length that such sentences usually have, with a value at its end: 403",
-      }),
+      result(
+        `suite-${index % 12}.check-with-a-longer-name-${index}[chat,streaming]`,
+        index % 4 === 0 ? "fail" : "pass",
+        {
+          axes: { dialect: "chat", mode: "streaming" },
+          message: "a sentence of the length that such sentences usually have, with a value at its end: 403",
+        },
+      ),
     );
     expect(Buffer.byteLength(render("html", recordOf(checks, { load: { runs: [run] } })))).toBeLessThan(1_500_000);
   });

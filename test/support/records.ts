@@ -101,7 +101,7 @@ export function recordOf(checks: readonly CheckResult[], overrides: Partial<RunR
 /** An exchange as a line of `exchanges.ndjson`. */
 export function exchangeLine(id: string, overrides: Record<string, unknown> = {}): Record<string, unknown> {
   return {
-    asked: { endpoint: "chat", mode: "whole", intent: "denied" },
+    asked: { endpoint: "chat", mode: "non-streaming", intent: "denied" },
     exchange: {
       id,
       startedAtMs: 1_795_000_000_000,

@@ -180,8 +180,8 @@ function raise(): never {
 }
 
 const MIXED = [
-  result("auth.good[chat]", "pass", { axes: { dialect: "chat", mode: "whole" } }),
-  result("auth.bad[chat]", "fail", { axes: { dialect: "chat", mode: "stream" } }),
+  result("auth.good[chat]", "pass", { axes: { dialect: "chat", mode: "non-streaming" } }),
+  result("auth.bad[chat]", "fail", { axes: { dialect: "chat", mode: "streaming" } }),
   result("auth.shaky", "flaky", {
     rounds: [
       { status: "pass", message: "" },

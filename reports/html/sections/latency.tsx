@@ -133,7 +133,7 @@ function Percentiles({
 }
 
 function kindOf({ dialect, stream }: Pick<LoadClass, "dialect" | "stream">): string {
-  return `${dialect} ${stream ? "stream" : "whole"}`;
+  return `${dialect} ${stream ? "streaming" : "non-streaming"}`;
 }
 
 const COLUMNS = [

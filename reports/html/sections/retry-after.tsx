@@ -65,7 +65,7 @@ function Promises({ run, figures }: { readonly run: LoadRun; readonly figures: R
       ]}
       rows={groups.map((group) => [
         <code key="reason">{oneLine(group.reason, 80)}</code>,
-        `${group.dialect}, ${group.stream ? "stream" : "whole"}`,
+        `${group.dialect}, ${group.stream ? "streaming" : "non-streaming"}`,
         decimal(group.denials),
         decimal(group.present),
         decimal(group.usable),

@@ -232,7 +232,7 @@ function Denials({ run }: { readonly run: LoadRun }) {
               <code key="reason">{oneLine(reason, 80)}</code>,
               oneLine(phase, 40),
               dialect,
-              stream ? "stream" : "whole",
+              stream ? "streaming" : "non-streaming",
               decimal(count),
             ])}
           />

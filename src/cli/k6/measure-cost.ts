@@ -16,7 +16,7 @@ const HELD = 150;
 const USERS = 16;
 
 /**
- * Measures what k6 costs here: a nearly idle run, a run of whole replies, a run of streams held at once; the differences
+ * Measures what k6 costs here: a nearly idle run, a run of non-streaming replies, a run of streams held at once; the differences
  * are the costs. Linux only.
  *
  * @throws InternalError where the processor time of another process cannot be read.

@@ -1,6 +1,6 @@
 /** What k6 costs on the machine where it was measured. */
 export interface K6Cost {
-  /** Processor time of a whole reply, s. */
+  /** Processor time of a non-streaming reply, s. */
   readonly cpuPerRequestS: number;
   /** Processor time of a stream that is held for a second, s. */
   readonly cpuPerHeldS: number;

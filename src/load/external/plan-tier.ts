@@ -103,7 +103,7 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
   return { phases, groups, remarks: [] };
 }
 
-/** Both dialects, whole and streamed, with a text of its own in each. */
+/** Both dialects, streaming and non-streaming, with a text of its own in each. */
 function shortAsks(target: Target): PlannedAsk[] {
   return DIALECTS.flatMap((dialect) =>
     [false, true].map((stream): PlannedAsk => {

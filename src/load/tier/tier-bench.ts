@@ -138,7 +138,7 @@ export class TierBench implements AsyncDisposable {
     return this.stop.aborted;
   }
 
-  /** Four kinds of requests, both dialects whole and streamed, without those that the gateway refuses. */
+  /** Four kinds of requests, both dialects streaming and non-streaming, without those that the gateway refuses. */
   kinds(kind: Ask["kind"]): Ask[] {
     const all = DIALECTS.flatMap((dialect) => [false, true].map((stream) => ({ dialect, stream, kind })));
     return all.filter((ask) => !this.refuses(ask));

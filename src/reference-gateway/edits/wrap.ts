@@ -57,7 +57,7 @@ export function overlook(reason: Reason, when: When = always): Apply {
   });
 }
 
-/** Changes the value of a whole reply. */
+/** Changes the value of a non-streaming reply. */
 export function onReply(when: When, edit: (value: unknown, call: Call) => unknown): Apply {
   return wrap("reply", (next) => (plan, call) => {
     const value = next(plan, call);

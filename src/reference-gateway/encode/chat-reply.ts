@@ -12,7 +12,7 @@ export interface ChatToolCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** A whole reply of the chat dialect. */
+/** A non-streaming reply of the chat dialect. */
 export function chatReply(plan: ReplyPlan, call: Call): unknown {
   const calls = toolCalls(plan);
   const content = calls.length > 0 ? null : textOf(plan);
@@ -30,7 +30,7 @@ export function chatReply(plan: ReplyPlan, call: Call): unknown {
   };
 }
 
-/** The fields that a whole reply and every chunk have in common. */
+/** The fields that a non-streaming reply and every chunk have in common. */
 export function chatHead(call: Call, object: "chat.completion" | "chat.completion.chunk") {
   return {
     id: `chatcmpl-${call.id}`,

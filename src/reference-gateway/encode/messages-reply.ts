@@ -7,7 +7,7 @@ export const STOP_REASON = { stop: "end_turn", length: "max_tokens", tools: "too
   string
 >;
 
-/** A whole reply of the messages dialect. */
+/** A non-streaming reply of the messages dialect. */
 export function messagesReply(plan: ReplyPlan, call: Call): unknown {
   const uses = toolCalls(plan).map((use) => ({
     type: "tool_use",
@@ -24,7 +24,7 @@ export function messagesReply(plan: ReplyPlan, call: Call): unknown {
   };
 }
 
-/** The fields that a whole reply and the first event of a stream have in common. */
+/** The fields that a non-streaming reply and the first event of a stream have in common. */
 export function messageHead(call: Call) {
   return { id: `msg_${call.id}`, type: "message", role: "assistant", model: call.ask?.modelId ?? "" };
 }

@@ -30,7 +30,7 @@ export const BROKEN_STREAM_MUTATIONS: readonly Mutation[] = [
   mutation(
     "upstream.cut-reply-passed-off",
     ["ERR-5XX-1"],
-    "A whole reply that broke off half-way is sent as a complete one.",
+    "A non-streaming reply that broke off half-way is sent as a complete one.",
     completed(whole),
   ),
   mutation(

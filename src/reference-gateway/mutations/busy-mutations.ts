@@ -124,7 +124,7 @@ export const BUSY_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "load.replies-cut-now-and-then",
     ["CHAT-2", "HTTP-FRAMING"],
-    "One whole reply in fifty ends in the middle.",
+    "One non-streaming reply in fifty ends in the middle.",
     wrap("deliver", (next) => {
       const unlucky = every(50, both(inference, whole));
       return (parcel, call, delivery) => {

@@ -12,24 +12,24 @@ const usage = (change: (count: unknown) => unknown) =>
     Object.fromEntries(Object.entries(counts as object).map(([name, count]) => [name, change(count)])),
   );
 
-/** Whole replies of the chat dialect. */
+/** Non-streaming replies of the chat dialect. */
 export const CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.content-null",
     ["CHAT-2", "BASE-3", "BASE-2"],
-    "The content of whole replies is null although tokens were generated.",
+    "The content of non-streaming replies is null although tokens were generated.",
     onReply(onChat, put(`${message}.content`, null)),
   ),
   mutation(
     "chat.content-empty",
     ["CHAT-2", "BASE-3", "STREAM-4"],
-    "The content of whole replies is an empty string.",
+    "The content of non-streaming replies is an empty string.",
     onReply(onChat, put(`${message}.content`, "")),
   ),
   mutation(
     "chat.content-parts",
     ["CHAT-2"],
-    "The content of whole replies is an array of parts.",
+    "The content of non-streaming replies is an array of parts.",
     onReply(
       onChat,
       put(`${message}.content`, (text: unknown) => [{ type: "text", text }]),
@@ -83,7 +83,7 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.delta-in-whole-reply",
     ["CHAT-2", "BASE-3"],
-    "Whole replies have a delta where the message should be.",
+    "Non-streaming replies have a delta where the message should be.",
     onReply(onChat, rename(message, "delta")),
   ),
   mutation(
@@ -92,7 +92,7 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
     "Replies to conversations with a system turn have a delta where the message should be.",
     onReply(both(onChat, systemTurn), rename(message, "delta")),
   ),
-  mutation("chat.usage-missing", ["CHAT-3"], "Whole replies have no usage.", onReply(onChat, drop("usage"))),
+  mutation("chat.usage-missing", ["CHAT-3"], "Non-streaming replies have no usage.", onReply(onChat, drop("usage"))),
   mutation("chat.usage-empty", ["CHAT-3"], "usage is an empty object.", onReply(onChat, put("usage", {}))),
   mutation(
     "chat.usage-null-with-stream-false",
@@ -142,7 +142,7 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.long-reply-cut",
     ["STREAM-4", "TEXT-INTACT"],
-    "The content of whole replies ends after a thousand characters.",
+    "The content of non-streaming replies ends after a thousand characters.",
     onReply(
       onChat,
       put(`${message}.content`, (text: unknown) => String(text ?? "").slice(0, 1_000)),
@@ -159,7 +159,7 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.202",
     ["CHAT-1", "CHAT-2", "BASE-2", "BASE-3"],
-    "Whole replies are put off: 202 with a place to ask again instead of a reply.",
+    "Non-streaming replies are put off: 202 with a place to ask again instead of a reply.",
     onServed(chatWhole, (answer, call) => ({
       ...answer,
       status: 202,
@@ -169,13 +169,13 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.reply-in-wrapper",
     ["CHAT-1", "CHAT-2", "CHAT-3", "BASE-3"],
-    "Whole replies stand inside a field named data.",
+    "Non-streaming replies stand inside a field named data.",
     onReply(onChat, (value) => ({ success: true, data: value })),
   ),
   mutation(
     "chat.empty-success",
     ["CHAT-1", "CHAT-2", "CHAT-3", "BASE-2", "BASE-3", "ERR-200-1"],
-    "Whole replies are empty, with 200.",
+    "Non-streaming replies are empty, with 200.",
     onServed(chatWhole, (answer) => ({
       ...answer,
       body: { kind: "text", text: "", contentType: "application/json" },

@@ -55,7 +55,7 @@ export const COMPAT_CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.chat-finish-missing-whole",
     ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
-    "Whole replies have no finish reason.",
+    "Non-streaming replies have no finish reason.",
     onReply(onChat, drop("choices.0.finish_reason")),
   ),
   mutation(
@@ -67,7 +67,7 @@ export const COMPAT_CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.chat-no-role-whole",
     ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
-    "The message of whole replies has no role.",
+    "The message of non-streaming replies has no role.",
     onReply(onChat, drop("choices.0.message.role")),
   ),
   mutation(
@@ -116,13 +116,13 @@ export const COMPAT_CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.chat-object-wrong",
     ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
-    "Chunks call themselves whole replies.",
+    "Chunks call themselves non-streaming replies.",
     chunks(put("object", "chat.completion")),
   ),
   mutation(
     "compat.chat-object-missing",
     ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
-    "Whole replies have no field object.",
+    "Non-streaming replies have no field object.",
     onReply(onChat, drop("object")),
   ),
   mutation(
@@ -182,7 +182,7 @@ export const COMPAT_CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.chat-stream-usage-differs",
     ["COMPAT-USAGE"],
-    "Streams count twice the tokens of the whole reply.",
+    "Streams count twice the tokens of the non-streaming reply.",
     eachEvent(onChat, ["usage"], changeData(put("usage.completion_tokens", (count: unknown) => Number(count) * 2))),
   ),
 ];

@@ -24,13 +24,13 @@ export const COMPAT_FRAMING_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.chat-whole-labelled-stream",
     ["COMPAT-CONTENT-TYPE"],
-    "Whole replies are labelled as an event stream.",
+    "Non-streaming replies are labelled as an event stream.",
     onParcel(both(onChat, whole), parcelHeader("Content-Type", "text/event-stream")),
   ),
   mutation(
     "compat.chat-whole-labelled-text",
     ["COMPAT-CONTENT-TYPE"],
-    "Whole replies are labelled as plain text.",
+    "Non-streaming replies are labelled as plain text.",
     onParcel(both(onChat, whole), parcelHeader("Content-Type", "text/plain; charset=utf-8")),
   ),
   mutation(

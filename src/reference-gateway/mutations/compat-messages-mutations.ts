@@ -158,7 +158,7 @@ export const COMPAT_MESSAGES_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.messages-stop-reason-missing-whole",
     ["COMPAT-MSG-REPLY", "COMPAT-MSG-EVENTS"],
-    "Whole replies have no stop reason.",
+    "Non-streaming replies have no stop reason.",
     onReply(onMessages, drop("stop_reason")),
   ),
   mutation(
@@ -188,13 +188,13 @@ export const COMPAT_MESSAGES_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.messages-type-missing",
     ["COMPAT-MSG-REPLY"],
-    "Whole replies have no type.",
+    "Non-streaming replies have no type.",
     onReply(onMessages, drop("type")),
   ),
   mutation(
     "compat.messages-role-missing",
     ["COMPAT-MSG-REPLY"],
-    "Whole replies have no role.",
+    "Non-streaming replies have no role.",
     onReply(onMessages, drop("role")),
   ),
   mutation(

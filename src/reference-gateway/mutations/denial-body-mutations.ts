@@ -102,7 +102,7 @@ export const DENIAL_BODY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "denial.hangs",
     ["ANSWER-IN-TIME", ...INFERENCE_DENIAL_ROWS],
-    "Denials of whole requests are never sent.",
+    "Denials of non-streaming requests are never sent.",
     neverAnswers(both(denied, inference, not(streaming))),
   ),
   mutation(

@@ -11,7 +11,7 @@ const withSystem: When = both(
   has("system", () => true),
 );
 
-/** Whole replies of the messages dialect. */
+/** Non-streaming replies of the messages dialect. */
 export const MESSAGES_MUTATIONS: readonly Mutation[] = [
   mutation(
     "messages.chat-shape",
@@ -102,7 +102,7 @@ export const MESSAGES_MUTATIONS: readonly Mutation[] = [
   mutation(
     "messages.event-framed-reply",
     ["MSG-1", "ERR-200-1"],
-    "Whole replies come in event-stream framing.",
+    "Non-streaming replies come in event-stream framing.",
     onServed(both(onMessages, whole), (answer) =>
       answer.body.kind !== "json"
         ? answer

@@ -91,7 +91,7 @@ export const MESSAGES_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "messages.max-tokens-ignored",
     ["MSG-6"],
-    "max_tokens does not bound whole replies.",
+    "max_tokens does not bound non-streaming replies.",
     wrap(
       "plan",
       (next) => (model, ask, call) =>

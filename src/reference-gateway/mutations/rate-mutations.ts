@@ -109,7 +109,12 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
     "Each connection has a rate limit of its own.",
     rateBy(byConnection),
   ),
-  loadMutation("rate.streams-apart", OVER, "Streams and whole requests have a rate limit each.", rateBy(byMode)),
+  loadMutation(
+    "rate.streams-apart",
+    OVER,
+    "Streams and non-streaming requests have a rate limit each.",
+    rateBy(byMode),
+  ),
   loadMutation(
     "rate.never-enforced",
     [...NEVER, "LIMIT-1", "LIMIT-2", "LIMIT-5"],

@@ -120,7 +120,7 @@ export const SECURITY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "security.key-encoded-in-header",
     ["SEC-3", "NO-SECRETS"],
-    "A header of whole replies repeats the credential in Base64.",
+    "A header of non-streaming replies repeats the credential in Base64.",
     onParcel(inference, (parcel, call) =>
       parcelHeader("X-Session", Buffer.from(call.arrival.headers.authorization ?? "").toString("base64"))(parcel),
     ),

@@ -88,7 +88,7 @@ export const SLOT_SCOPE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "slots.streams-apart",
     [...TOO_MANY, "LIMIT-CONC-3", "LIMIT-1"],
-    "Streams and whole requests have slots each.",
+    "Streams and non-streaming requests have slots each.",
     slotsBy(byMode),
   ),
   loadMutation(

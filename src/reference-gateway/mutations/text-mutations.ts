@@ -157,7 +157,7 @@ export const TEXT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "text.normalised",
     TEXT,
-    "Streams are brought into another Unicode form than whole replies.",
+    "Streams are brought into another Unicode form than non-streaming replies.",
     textOf((text) => text.normalize("NFD")),
   ),
   mutation(

@@ -136,7 +136,7 @@ export const TOOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "tools.use-blocks-dropped",
     ["COMPAT-TOOLS", "CAP-1"],
-    "Tool-use blocks are dropped from whole replies.",
+    "Tool-use blocks are dropped from non-streaming replies.",
     onReply(
       onMessages,
       put("content", (blocks: unknown) =>

@@ -147,7 +147,7 @@ export interface Behaviour {
   /** Value of `Retry-After`, or nothing for no such header. */
   retryAfter(refusal: Refusal, call: Call): string | undefined;
   listModels(call: Call): unknown;
-  /** The whole reply. */
+  /** The non-streaming reply. */
   reply(plan: ReplyPlan, call: Call): unknown;
   /** The events of a streamed reply. */
   events(plan: ReplyPlan, call: Call): Iterable<StreamEvent>;

@@ -1,6 +1,6 @@
 /**
  * What became of a request.
- * - `complete`: the whole reply was handed over
+ * - `complete`: the non-streaming reply was handed over
  * - `interrupted`: the client left, or the gateway closed, before the end; charged for what was delivered
  * - `broken`: the provider failed in the middle of a stream; free
  * - `failed`: the provider or the gateway failed before any output; free

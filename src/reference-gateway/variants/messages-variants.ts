@@ -9,7 +9,7 @@ import type { StreamEvent } from "../pipeline/answer.ts";
 
 const THINKING = { type: "thinking", thinking: "The user wants something.", signature: "c2ln" };
 
-/** A block before the others, in whole replies and in streams. */
+/** A block before the others, in non-streaming replies and in streams. */
 const thinkingFirst: Apply = all(
   onReply(
     onMessages,

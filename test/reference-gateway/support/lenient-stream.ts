@@ -25,7 +25,7 @@ function documents(text: string): string[] {
   return found;
 }
 
-/** The text of a streamed or whole reply of either dialect. */
+/** The text of a streamed or non-streaming reply of either dialect. */
 export function anyText(body: string): string {
   return dataOf(body)
     .filter((data) => data !== "[DONE]")

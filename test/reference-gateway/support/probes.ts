@@ -690,7 +690,7 @@ async function manyProbe(fixture: Fixture): Promise<Seen[]> {
   return [JSON.stringify(counts), `late ${late}`, `spread ${spread > 36}`, `slowest ${Math.max(...times) < 350}`];
 }
 
-/** The text of a reply of either dialect, whole or streamed. */
+/** The text of a reply of either dialect, streaming or not. */
 function replyText(reply: Reply): string {
   if (reply.headers["content-type"]?.startsWith("text/event-stream") === true) return streamText(reply);
   const value = jsonOf(reply);
