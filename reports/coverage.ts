@@ -1,25 +1,31 @@
 import { type CheckResult, type RunRecord, STATUSES, type Status } from "../src/record/index.ts";
 import { EXCLUSIONS } from "../src/requirements/index.ts";
 
-export const COLUMNS = ["chat non-streaming", "chat streaming", "messages non-streaming", "messages streaming", "other"] as const;
+export const COLUMNS = [
+  "chat non-streaming",
+  "chat streaming",
+  "messages non-streaming",
+  "messages streaming",
+  "other",
+] as const;
 export type Column = (typeof COLUMNS)[number];
-export type Row = RunRecord["rows"][number];
+export type Requirement = RunRecord["requirements"][number];
 
-/** Whose conduct a record is about: a gateway's, or where it holds rows of clients alone, a client's. */
-export function sideOf({ rows }: RunRecord): Row["binds"] {
-  return rows.length > 0 && rows.every(({ binds }) => binds === "client") ? "client" : "gateway";
+/** Whose conduct a record is about: a gateway's, or where it holds requirements of clients alone, a client's. */
+export function sideOf({ requirements }: RunRecord): Requirement["binds"] {
+  return requirements.length > 0 && requirements.every(({ binds }) => binds === "client") ? "client" : "gateway";
 }
 
-/** What became of one row in one column: the worst, and how many instances said anything about it. */
+/** What became of one requirement in one column: the worst, and how many instances said anything about it. */
 export interface Cell {
   readonly status: Status;
   readonly instances: number;
 }
 
-export interface CoveredRow {
-  readonly row: Row;
+export interface CoveredRequirement {
+  readonly requirement: Requirement;
   readonly cells: Readonly<Partial<Record<Column, Cell>>>;
-  /** Worst of all cells; `undefined` when nothing said anything about the row. */
+  /** Worst of all cells; `undefined` when nothing said anything about the requirement. */
   readonly status: Status | undefined;
   /** What was seen where the specification is silent, each once. */
   readonly observed: readonly string[];
@@ -27,27 +33,30 @@ export interface CoveredRow {
   readonly excluded: string | undefined;
 }
 
-/** Requirement rows against dialect and mode. A check counts for a row only by what it said about that row. */
-export function coverageOf(record: RunRecord): CoveredRow[] {
-  const byRow = new Map<string, CheckResult[]>();
+/** Requirement requirements against dialect and mode. A check counts for a requirement only by what it said about that requirement. */
+export function coverageOf(record: RunRecord): CoveredRequirement[] {
+  const byRequirement = new Map<string, CheckResult[]>();
   for (const check of record.checks) {
-    for (const row of new Set([...check.rows, ...check.findings.map((finding) => finding.row)])) {
-      byRow.set(row, [...(byRow.get(row) ?? []), check]);
+    for (const requirement of new Set([
+      ...check.requirements,
+      ...check.findings.map((finding) => finding.requirement),
+    ])) {
+      byRequirement.set(requirement, [...(byRequirement.get(requirement) ?? []), check]);
     }
   }
   // Reasons are about the harness as a client; they say nothing about somebody else's.
   const known = sideOf(record) === "client" ? [] : EXCLUSIONS;
-  const exclusions = new Map<string, string>(known.map(({ row, reason }) => [row, reason]));
-  return record.rows.map((row) => {
+  const exclusions = new Map<string, string>(known.map(({ requirement, reason }) => [requirement, reason]));
+  return record.requirements.map((requirement) => {
     const gathered = new Map<Column, Status[]>();
     const observed = new Set<string>();
-    for (const check of byRow.get(row.id) ?? []) {
-      const status = statusFor(check, row.id);
+    for (const check of byRequirement.get(requirement.id) ?? []) {
+      const status = statusFor(check, requirement.id);
       if (status === undefined) continue;
       const column = columnOf(check);
       gathered.set(column, [...(gathered.get(column) ?? []), status]);
       for (const finding of check.findings) {
-        if (finding.row === row.id && finding.outcome === "observed") observed.add(finding.observed);
+        if (finding.requirement === requirement.id && finding.outcome === "observed") observed.add(finding.observed);
       }
     }
     const cells = Object.fromEntries(
@@ -55,18 +64,18 @@ export function coverageOf(record: RunRecord): CoveredRow[] {
     );
     const statuses = [...gathered.values()].flat();
     return {
-      row,
+      requirement,
       cells,
       status: statuses.length === 0 ? undefined : worst(statuses),
       observed: [...observed],
-      excluded: exclusions.get(row.id),
+      excluded: exclusions.get(requirement.id),
     };
   });
 }
 
-/** What an instance says about one of its rows. A failure of another row says nothing about this one. */
-function statusFor(check: CheckResult, row: string): Status | undefined {
-  const said = check.findings.filter((finding) => finding.row === row);
+/** What an instance says about one of its requirements. A failure of another requirement says nothing about this one. */
+function statusFor(check: CheckResult, requirement: string): Status | undefined {
+  const said = check.findings.filter((finding) => finding.requirement === requirement);
   const broken = said.filter(({ outcome }) => outcome === "broken");
   if (broken.some(({ weight }) => weight === "fail")) return check.status === "flaky" ? "flaky" : "fail";
   if (broken.length > 0) return "warn";

@@ -83,7 +83,7 @@ function testOf(outcome: Outcome) {
     ...(quiet ? {} : { message: clean([outcome.waived ?? [], outcome.message].flat().join("; ")) }),
     ...(outcome.detail.length === 0 ? {} : { trace: clean(outcome.detail.join("\n")) }),
     ...(outcome.status === "flaky" ? { flaky: true } : {}),
-    tags: [outcome.layer, ...outcome.rows],
+    tags: [outcome.layer, ...outcome.requirements],
     extra: { title: clean(outcome.title), violated: [...outcome.violated] },
   };
 }

@@ -17,7 +17,7 @@ export function renderEvents(record: RunRecord): string {
       harness,
       seed,
     },
-    ...outcomesOf(record).map(({ id, suite, title, status, message, rows, violated, layer, durationMs }) => ({
+    ...outcomesOf(record).map(({ id, suite, title, status, message, requirements, violated, layer, durationMs }) => ({
       event: "outcome",
       runId,
       id,
@@ -25,7 +25,7 @@ export function renderEvents(record: RunRecord): string {
       title,
       status,
       message,
-      rows,
+      requirements,
       violated,
       layer,
       durationMs,

@@ -13,10 +13,10 @@ export function jsonDocument(record: RunRecord, folder: string): object {
     target: { name: record.target.name, baseUrl: record.target.baseUrl },
     reasons: record.verdict.reasons,
     checks: record.checks.map(
-      ({ id, status, rows, violated, message, layer, title, suite, axes, findings, unblock, exchanges }) => ({
+      ({ id, status, requirements, violated, message, layer, title, suite, axes, findings, unblock, exchanges }) => ({
         id,
         status,
-        rows,
+        requirements,
         violated,
         message,
         layer,

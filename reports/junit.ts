@@ -49,7 +49,7 @@ function addCase(node: TestCase, outcome: Outcome, record: RunRecord): void {
     .name(clean(outcome.id))
     .time(outcome.durationMs / 1_000);
   node.property("title", clean(outcome.title)).property("status", outcome.status).property("layer", outcome.layer);
-  if (outcome.rows.length > 0) node.property("requirements", outcome.rows.join(" "));
+  if (outcome.requirements.length > 0) node.property("requirements", outcome.requirements.join(" "));
   const text = clean([outcome.message, ...outcome.detail, `again: ${rerunOf(record, outcome.id)}`].join("\n"));
   if (outcome.waived !== undefined) {
     node.skipped().standardOutput(clean(`${outcome.waived}\n${text}`));

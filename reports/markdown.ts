@@ -69,7 +69,7 @@ function problem(record: RunRecord, outcome: Outcome): string {
 
 /** A line per phase: what was asked and what became of it. */
 function loadPart(runs: readonly LoadRun[]): string {
-  const rows = runs.flatMap((run) =>
+  const requirements = runs.flatMap((run) =>
     run.phases.map(
       (phase) =>
         `| ${inline(run.name)} | ${inline(phase.name)} | ${phase.verdict} | ${phase.sent} | ${phase.admitted} | ${phase.denied} | ${phase.failed} | ${phase.rates.admitted.toFixed(1)} | ${worstTtft(phase)} |`,
@@ -81,7 +81,7 @@ function loadPart(runs: readonly LoadRun[]): string {
     invalid.length === 0
       ? []
       : [`The generator broke its bounds in ${invalid.join(", ")}: no figure of it is a verdict.`, ""];
-  return [...note, head, "|---|---|---|--:|--:|--:|--:|--:|--:|", ...rows.slice(0, 40)].join("\n");
+  return [...note, head, "|---|---|---|--:|--:|--:|--:|--:|--:|", ...requirements.slice(0, 40)].join("\n");
 }
 
 function worstTtft({ classes }: LoadRun["phases"][number]): string {
@@ -114,13 +114,13 @@ function comparisonPart({ a, b, verdict, metrics, checks, drift }: Comparison): 
 function blockedPart(blocked: readonly Outcome[]): string {
   const byMessage = new Map<string, number>();
   for (const { message } of blocked) byMessage.set(message, (byMessage.get(message) ?? 0) + 1);
-  const rows = [...byMessage].slice(0, 20).map(([message, count]) => `- ${count} × ${inline(message)}`);
-  return [`**${blocked.length} not run**, because something they need is missing:`, "", ...rows].join("\n");
+  const requirements = [...byMessage].slice(0, 20).map(([message, count]) => `- ${count} × ${inline(message)}`);
+  return [`**${blocked.length} not run**, because something they need is missing:`, "", ...requirements].join("\n");
 }
 
 function waivedPart(waived: readonly Outcome[]): string {
-  const rows = waived.slice(0, 20).map(({ id, waived: why = "" }) => `- ${code(id)} ${inline(why)}`);
-  return [`**${waived.length} waived**:`, "", ...rows].join("\n");
+  const requirements = waived.slice(0, 20).map(({ id, waived: why = "" }) => `- ${code(id)} ${inline(why)}`);
+  return [`**${waived.length} waived**:`, "", ...requirements].join("\n");
 }
 
 function warnedPart(warned: readonly Outcome[]): string {

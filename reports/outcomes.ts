@@ -18,8 +18,8 @@ export interface Outcome {
   readonly message: string;
   /** Expected against observed and the like, one per line. */
   readonly detail: readonly string[];
-  readonly rows: readonly string[];
-  /** Rows that were broken. */
+  readonly requirements: readonly string[];
+  /** Requirements that were broken. */
   readonly violated: readonly string[];
   readonly layer: string;
   readonly durationMs: number;
@@ -54,7 +54,7 @@ function ofGate({ gate, level, outcome, message }: Gate): Outcome {
     status,
     message,
     detail: [],
-    rows: [],
+    requirements: [],
     violated: [],
     layer: "policy",
     durationMs: 0,
@@ -70,7 +70,7 @@ function ofCheck(check: CheckResult): Outcome {
     message: check.message,
     // The same thing seen in ten answers is said once.
     detail: [...new Set(check.findings.filter(({ outcome }) => outcome === "broken").map(describe))],
-    rows: check.rows,
+    requirements: check.requirements,
     violated: check.violated,
     layer: check.layer,
     durationMs: check.durationMs,
@@ -79,7 +79,7 @@ function ofCheck(check: CheckResult): Outcome {
 }
 
 interface Described {
-  readonly row: string;
+  readonly requirement: string;
   readonly level: string;
   readonly pointer?: string | undefined;
   readonly expected?: string | undefined;
@@ -87,10 +87,10 @@ interface Described {
   readonly note?: string | undefined;
 }
 
-function describe({ row, level, pointer, expected, observed, note }: Described): string {
+function describe({ requirement, level, pointer, expected, observed, note }: Described): string {
   const place = pointer === undefined ? "" : ` at ${pointer}`;
   const why = note === undefined ? "" : `${note}: `;
-  return `${row} (${level})${place}: ${why}expected ${expected ?? "otherwise"}, observed ${observed}`;
+  return `${requirement} (${level})${place}: ${why}expected ${expected ?? "otherwise"}, observed ${observed}`;
 }
 
 function ofLoadRun(run: LoadRun): Outcome[] {
@@ -102,7 +102,7 @@ function ofLoadRun(run: LoadRun): Outcome[] {
     status: run.generator.valid ? "pass" : "inconclusive",
     message: run.generator.valid ? "its numbers can be believed" : run.generator.problems.join("; "),
     detail: [],
-    rows: [],
+    requirements: [],
     violated: [],
     layer: "load",
     durationMs: 0,
@@ -121,7 +121,7 @@ function ofPhase(run: LoadRun, phase: LoadPhase): Outcome[] {
     status: phase.verdict,
     message: phase.message,
     detail: [],
-    rows: [],
+    requirements: [],
     violated: [],
     durationMs: phase.durationS * 1_000,
   };
@@ -134,8 +134,8 @@ function ofPhase(run: LoadRun, phase: LoadPhase): Outcome[] {
       status: statusOfFinding(finding),
       message: `expected ${finding.expected}, observed ${finding.observed}`,
       detail: [],
-      rows: finding.rows,
-      violated: broken ? finding.rows : [],
+      requirements: finding.requirements,
+      violated: broken ? finding.requirements : [],
     };
   });
   const judges = phase.judges.map(
@@ -146,7 +146,7 @@ function ofPhase(run: LoadRun, phase: LoadPhase): Outcome[] {
       status: statusOf(judge.status),
       message: judge.message,
       detail: [],
-      rows: judge.rows,
+      requirements: judge.requirements,
       violated: [],
     }),
   );

@@ -38,7 +38,13 @@ export function brokenOf(check: CheckResult): Broken[] {
   const byText = new Map<string, { finding: Finding; times: number }>();
   for (const finding of check.findings) {
     if (finding.outcome !== "broken") continue;
-    const key = JSON.stringify([finding.row, finding.pointer, finding.expected, finding.observed, finding.note]);
+    const key = JSON.stringify([
+      finding.requirement,
+      finding.pointer,
+      finding.expected,
+      finding.observed,
+      finding.note,
+    ]);
     const known = byText.get(key);
     if (known === undefined) byText.set(key, { finding, times: 1 });
     else known.times++;

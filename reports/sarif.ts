@@ -30,7 +30,7 @@ export function renderSarif(record: RunRecord): string {
       rules.set(id, {
         id,
         shortDescription: { text: oneLine(outcome.title) },
-        properties: { tags: [outcome.layer, ...outcome.rows] },
+        properties: { tags: [outcome.layer, ...outcome.requirements] },
       });
     }
   }
@@ -82,7 +82,7 @@ function resultOf(outcome: Outcome, record: RunRecord): Result {
     ...(outcome.waived === undefined
       ? {}
       : { suppressions: [{ kind: "external", justification: oneLine(outcome.waived) }] }),
-    properties: { status: outcome.status, requirements: [...outcome.rows] },
+    properties: { status: outcome.status, requirements: [...outcome.requirements] },
   };
 }
 

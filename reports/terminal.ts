@@ -83,7 +83,7 @@ function renderCheck(check: CheckResult, record: RunRecord, options: TerminalOpt
   for (const finding of broken.slice(0, 5)) {
     const place = finding.pointer === undefined ? "" : ` at ${oneLine(finding.pointer)}`;
     if (finding.note !== undefined) lines.push(`    ${oneLine(finding.note)}`);
-    lines.push(`    ${finding.row} (${finding.level})${place}`);
+    lines.push(`    ${finding.requirement} (${finding.level})${place}`);
     lines.push(`      expected ${colors.green(oneLine(finding.expected ?? ""))}`);
     lines.push(`      observed ${colors.red(oneLine(finding.observed))}`);
   }

@@ -82,5 +82,5 @@ export {
   type Status,
   type StoredRun,
 } from "./record/index.ts";
-export { LEDGER, type LedgerRow, ledgerRow, type RowId } from "./requirements/index.ts";
+export { REQUIREMENTS, type Requirement, type RequirementId, requirementOf } from "./requirements/index.ts";
 export { loadTarget, parseTarget, type Target, type TargetFile, targetJsonSchema } from "./target/index.ts";

@@ -12,7 +12,7 @@ import type { Endpoint } from "../src/dialects/index.ts";
 import { expectedDenial } from "./shared/expected-denial.ts";
 import { fabricatedKey, swappedCase } from "./shared/fabricated-key.ts";
 import { isGoodKey } from "./shared/good-keys.ts";
-import { denialRows, judgeDenial } from "./shared/judge-denial.ts";
+import { denialRequirements, judgeDenial } from "./shared/judge-denial.ts";
 
 const ENDPOINTS = ["models", "chat", "messages"] as const;
 
@@ -66,7 +66,7 @@ async function onEndpoint(t: Session, wrong: RequestSpec) {
 const missingKeyIsDenied = defineCheck({
   id: "auth.missing-key",
   title: "A request without a key is denied as invalid_api_key",
-  covers: ["AUTH-2", "MODELS-5", ...denialRows("invalid_api_key")],
+  covers: ["AUTH-2", "MODELS-5", ...denialRequirements("invalid_api_key")],
   explains:
     "A good request is sent twice: with its key, which must be served, and without any Authorization header, which must come back as 401 with the reason invalid_api_key. A failure means that the endpoint is open, or names the denial differently.",
   across: { case: ENDPOINTS },
@@ -88,7 +88,7 @@ const missingKeyIsDenied = defineCheck({
 const unknownKeyIsDenied = defineCheck({
   id: "auth.unknown-key",
   title: "A key that was never issued is denied as invalid_api_key",
-  covers: ["AUTH-3", "SEC-3", ...denialRows("invalid_api_key")],
+  covers: ["AUTH-3", "SEC-3", ...denialRequirements("invalid_api_key")],
   explains:
     "Uses an invented key of the same form as the good one. It must be denied with 401 invalid_api_key on every endpoint, streaming and non-streaming, and the answer should not repeat it. A failure means that unknown keys are let in, or that their denial cannot be told from others.",
   across: { case: ENDPOINTS },
@@ -196,7 +196,7 @@ const malformedCredentialIsDenied = defineCheck({
 const revokedKeyStaysRevoked = defineCheck({
   id: "auth.revoked",
   title: "A revoked key is denied as key_revoked on every endpoint and connection",
-  covers: ["AUTH-4", ...denialRows("key_revoked")],
+  covers: ["AUTH-4", ...denialRequirements("key_revoked")],
   explains:
     "Gateways of several instances tend to learn of a revocation at different times, so the revoked key is tried over many fresh connections and after good traffic. It must always come back as 401 key_revoked and never be served.",
   needs: ["key.revoked"],
@@ -254,7 +254,8 @@ const precedence = defineCheck({
   id: "auth.precedence",
   title: "Which denial wins when several apply",
   covers: ["AUTH-8"],
-  explains: "An invented key with an unknown model meets two rows. Either is right; which one was sent is noted.",
+  explains:
+    "An invented key with an unknown model meets two requirements. Either is right; which one was sent is noted.",
   across: { dialect: ["chat", "messages"] },
   cost: { requests: 1 },
   async run(t) {

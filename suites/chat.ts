@@ -124,10 +124,10 @@ const requiredFields = defineCheck({
   },
   judge({ control, refused }, verdict, axes) {
     verdict.assumeGood(control);
-    const row = REQUIRED[axes.case ?? ""] ?? "CHAT-5";
-    verdict.should(row, refused.status, callerError, { in: refused, at: "status", because: refused.summary });
-    if (row === "CHAT-6") {
-      verdict.should(row, refused.reason === "model_not_found", false, {
+    const requirement = REQUIRED[axes.case ?? ""] ?? "CHAT-5";
+    verdict.should(requirement, refused.status, callerError, { in: refused, at: "status", because: refused.summary });
+    if (requirement === "CHAT-6") {
+      verdict.should(requirement, refused.reason === "model_not_found", false, {
         in: refused,
         at: "reason",
         because: "the model is enabled",

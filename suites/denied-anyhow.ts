@@ -47,7 +47,7 @@ const TWICE_WRONG: Readonly<Record<string, RequestSpec>> = {
   "bad-body": { rawBody: '{"messages": [' },
 };
 
-/** Who gets no list either, and by which row. The others may not spend, and may list. */
+/** Who gets no list either, and by which requirement. The others may not spend, and may list. */
 const NO_LIST = { missing: "MODELS-5", unknown: "MODELS-5", revoked: "AUTH-4" } as const;
 type Listless = keyof typeof NO_LIST;
 
@@ -103,7 +103,7 @@ const deniedAnyhow = defineCheck({
     "BAD-BODY",
   ],
   explains:
-    "Requests without a key, with an unknown and a revoked one, and with keys that may not spend: in chunks, with white space, as a conversation, for a client that accepts event streams, several at the same moment, after Expect: 100-continue, with an unknown model, and with a body that cannot be read. None may be served; where nothing else is wrong with them, status and reason are those of the row; and none is a server error.",
+    "Requests without a key, with an unknown and a revoked one, and with keys that may not spend: in chunks, with white space, as a conversation, for a client that accepts event streams, several at the same moment, after Expect: 100-continue, with an unknown model, and with a body that cannot be read. None may be served; where nothing else is wrong with them, status and reason are those of the requirement; and none is a server error.",
   across: { case: Object.keys(CALLERS) },
   cost: { requests: 20 },
   async run(t) {
@@ -145,13 +145,13 @@ const deniedAnyhow = defineCheck({
       plain.every(({ status }) => status === expected.status),
       `a plain request of ${caller} is denied`,
     );
-    const { row } = denial(expected.reason);
+    const { requirement } = denial(expected.reason);
     for (const answer of [...single, ...together]) {
       const seen = { in: answer, because: answer.summary };
       // Whoever takes no body without its length says so before anything else; so does one whose account is busy.
       if (answer.status === NO_LENGTH || BUSY.includes(answer.reason ?? "")) continue;
-      if (!verdict.must(row, answer.status, expected.status, { ...seen, at: "status" })) continue;
-      verdict.must(row, answer.reason, expected.word, { ...seen, at: "reason" });
+      if (!verdict.must(requirement, answer.status, expected.status, { ...seen, at: "status" })) continue;
+      verdict.must(requirement, answer.reason, expected.word, { ...seen, at: "reason" });
       if (answer.asked.endpoint === "chat" && plain[0]?.json !== undefined)
         verdict.should("ERR-BODY-2", answer.json !== undefined, true, {
           ...seen,
@@ -161,10 +161,10 @@ const deniedAnyhow = defineCheck({
     const notServed = that("no reply", (status) => !success.test(status));
     for (const answer of twice) {
       const seen = { in: answer, at: "status", because: answer.summary };
-      if (!verdict.must(row, answer.status, notServed, seen)) continue;
+      if (!verdict.must(requirement, answer.status, notServed, seen)) continue;
       verdict.should("BAD-BODY", serverError.test(answer.status), false, seen);
     }
-    verdict.must(row, afterExpect, notServed, { at: "status", because: "after Expect: 100-continue" });
+    verdict.must(requirement, afterExpect, notServed, { at: "status", because: "after Expect: 100-continue" });
   },
 });
 

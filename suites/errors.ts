@@ -18,7 +18,7 @@ import { DENIALS, type Reason } from "../src/requirements/index.ts";
 import { askPastRate } from "./shared/ask-past-rate.ts";
 import { assumeControl, sendControl } from "./shared/control-request.ts";
 import { expectedDenial } from "./shared/expected-denial.ts";
-import { denialRows, judgeDenial } from "./shared/judge-denial.ts";
+import { denialRequirements, judgeDenial } from "./shared/judge-denial.ts";
 import { inTurns, LONG_STORY, LONG_TEXT } from "./shared/texts.ts";
 
 interface DenialCase {
@@ -31,7 +31,7 @@ interface DenialCase {
   readonly advice: string;
 }
 
-/** The denial rows that a single request can meet. A new row is one entry. */
+/** The denials that a single request can meet. A new one is one entry. */
 const CASES: readonly DenialCase[] = [
   {
     id: "errors.key-revoked",
@@ -90,7 +90,7 @@ const denialChecks = CASES.map((entry) =>
   defineCheck({
     id: entry.id,
     title: entry.title,
-    covers: denialRows(entry.reason),
+    covers: denialRequirements(entry.reason),
     explains: `${entry.advice} A good request is sent, then the same with this one thing wrong: on a connection in use and a fresh one, in a conversation, with a short and with a long text, and where the key may be any with the account's other one. Status and reason header are demands in both dialects, streaming and non-streaming; the body's shape is one in the chat dialect only.`,
     needs: entry.needs,
     across: { dialect: DIALECTS, mode: MODES },
@@ -266,7 +266,7 @@ const everyDenialIsNamed = defineInvariant({
     );
     if (denials.length === 0) return verdict.inconclusive("nothing was denied");
     for (const answer of denials) {
-      const allowed = DENIALS.filter((row) => row.status === answer.status).map(({ reason }) => reason);
+      const allowed = DENIALS.filter((requirement) => requirement.status === answer.status).map(({ reason }) => reason);
       verdict.must("ERR-HDR-1", answer.reason, oneOf(...allowed), {
         in: answer,
         at: "reason",

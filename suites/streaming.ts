@@ -64,10 +64,10 @@ const ends = defineCheck({
     }
     const { framing, endMarkers, comments, events } = control.control.stream;
     const type = control.control.header("content-type");
-    const row = control.control.asked.endpoint === "messages" ? "MSG-14" : "STREAM-5";
+    const requirement = control.control.asked.endpoint === "messages" ? "MSG-14" : "STREAM-5";
     const names = [...new Set(events.map(({ name }) => name).filter((name) => name !== undefined))];
     verdict.observe(
-      row,
+      requirement,
       { framing, type, endMarkers, comments, events: events.length, names },
       { in: control.control },
     );

@@ -3,7 +3,7 @@ export class Anchors {
   readonly #byName = new Map<string, string>();
   readonly #taken = new Set<string>();
 
-  /** @param kind keeps families apart, e.g. `row` and `check`. */
+  /** @param kind keeps families apart, e.g. `requirement` and `check`. */
   of(kind: string, name: string): string {
     const known = this.#byName.get(`${kind} ${name}`);
     if (known !== undefined) return known;

@@ -1,5 +1,5 @@
 import { type Explanation, explanationOf, suiteOf } from "../../src/checks/index.ts";
-import { EXCLUSIONS, ledgerRow } from "../../src/requirements/index.ts";
+import { EXCLUSIONS, requirementOf } from "../../src/requirements/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 
 /** `docs/checks.md`: every check with what `gauntlet explain` says about it. */
@@ -10,13 +10,13 @@ export function checksPage(): string {
   return [
     `# Every check explained
 
-Generated from the checks and the ledger by \`npm run generate\`; \`gauntlet explain ID\` prints the same.
+Generated from the checks and the requirements by \`npm run generate\`; \`gauntlet explain ID\` prints the same.
 
 ${explanations.length} checks in ${instances} instances. An instance is a check at one place of its axes, such as
-\`errors.key-revoked[messages,streaming]\`. \`gauntlet conform --only\` takes a check, an instance or a row.
+\`errors.key-revoked[messages,streaming]\`. \`gauntlet conform --only\` takes a check, an instance or a requirement.
 
-What a row is worth: **MUST** fails the run, **SHOULD** warns, **MAY** is judged only where it is present, **OPEN** (the
-specification is silent) is observed and never counts. Rows of the layers *protocol* (standards, common sense) and *compat*
+What a requirement is worth: **MUST** fails the run, **SHOULD** warns, **MAY** is judged only where it is present, **OPEN** (the
+specification is silent) is observed and never counts. Requirements of the layers *protocol* (standards, common sense) and *compat*
 (what real clients need) are reported apart from the specification's.
 
 When a check fails: read what was expected and what was observed, repeat the exchange with the curl line that is printed
@@ -37,7 +37,7 @@ function suiteSection(suite: string, explanations: readonly Explanation[]): stri
   return [`## Suite ${suite}`, ...own.map(checkSection)].join("\n\n");
 }
 
-function checkSection({ id, title, layer, instances, text, onFailure, needs, rows }: Explanation): string {
+function checkSection({ id, title, layer, instances, text, onFailure, needs, requirements }: Explanation): string {
   const lines = needs.map(({ need, lines: unblock }) =>
     unblock.length === 0 ? `\`${need}\`` : `\`${need}\` (\`${unblock.map((line) => line.trim()).join(" ")}\`)`,
   );
@@ -48,21 +48,22 @@ function checkSection({ id, title, layer, instances, text, onFailure, needs, row
     escaped(text),
     `*When it fails:* ${onFailure}`,
     ...(lines.length === 0 ? [] : [`*Needs:* ${lines.join(", ")}.`]),
-    ["| row | level | source | statement |", "|---|---|---|---|", ...rows.map(rowLine)].join("\n"),
+    ["| requirement | level | source | statement |", "|---|---|---|---|", ...requirements.map(rowLine)].join("\n"),
   ].join("\n\n");
 }
 
-function rowLine({ id, level, source, text }: Explanation["rows"][number]): string {
+function rowLine({ id, level, source, text }: Explanation["requirements"][number]): string {
   return `| ${id} | ${level} | ${cell(source)} | ${cell(text)} |`;
 }
 
 function exclusions(): string {
   const lines = EXCLUSIONS.map(
-    ({ row, kind, reason }) => `| ${row} | ${ledgerRow(row).level} | ${kind} | ${cell(reason)} |`,
+    ({ requirement, kind, reason }) =>
+      `| ${requirement} | ${requirementOf(requirement).level} | ${kind} | ${cell(reason)} |`,
   );
-  return `## Rows without a check
+  return `## Requirements without a check
 
-| row | level | why | reason |
+| requirement | level | why | reason |
 |---|---|---|---|
 ${lines.join("\n")}`;
 }

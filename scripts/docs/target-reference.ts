@@ -5,8 +5,8 @@ type Node = Record<string, unknown>;
 
 /** Table of every field of the target file, read off the schema that checks it. */
 export function targetReference(): string {
-  const rows = membersOf(targetJsonSchema() as Node, "");
-  return ["| field | value | meaning |", "|---|---|---|", ...rows].join("\n");
+  const requirements = membersOf(targetJsonSchema() as Node, "");
+  return ["| field | value | meaning |", "|---|---|---|", ...requirements].join("\n");
 }
 
 function membersOf(node: Node, prefix: string): string[] {

@@ -1,45 +1,49 @@
 import { MUTATIONS, VARIANTS } from "../../src/reference-gateway/index.ts";
-import { LEDGER } from "../../src/requirements/index.ts";
+import { REQUIREMENTS } from "../../src/requirements/index.ts";
 import type { Judgement } from "./judgement.ts";
 import { mayBreak } from "./may-break.ts";
 
 /** One mutation against all checks. */
 export interface Kill {
   readonly mutation: string;
-  /** Rows that the mutation says it breaks. */
-  readonly rows: readonly string[];
-  /** Checks that failed or warned in one of these rows, with the rows. */
+  /** Requirements that the mutation says it breaks. */
+  readonly requirements: readonly string[];
+  /** Checks that failed or warned in one of these requirements, with the requirements. */
   readonly killers: Readonly<Record<string, readonly string[]>>;
   /** Whether one of them failed, or all of them only warned; `null`: nobody saw it. */
   readonly foundBy: "failure" | "warning" | null;
-  /** Further rows that broke: consequences of the same defect, as `may-break.ts` has them. */
+  /** Further requirements that broke: consequences of the same defect, as `may-break.ts` has them. */
   readonly also: readonly string[];
 }
 
-const MUSTS = new Set<string>(LEDGER.filter(({ level }) => level === "MUST").map(({ id }) => id));
-const ROW_IDS = LEDGER.map(({ id }): string => id);
+const MUSTS = new Set<string>(REQUIREMENTS.filter(({ level }) => level === "MUST").map(({ id }) => id));
+const REQUIREMENT_IDS = REQUIREMENTS.map(({ id }): string => id);
 
-/** Rows that a busy machine can break by itself: never held against a mutation. */
+/** Requirements that a busy machine can break by itself: never held against a mutation. */
 export const TIMING: readonly string[] = ["STEADY-LATENCY", "STEADY-SERVICE", "ANSWER-IN-TIME", "COMPAT-MSG-STREAM"];
 
 const KILLS = ["fail", "warn", "flaky"];
 
 /** Reads off who killed a mutation; no killers means that it survived. */
 export function killOf({ name, bad }: Judgement): Kill {
-  const rows = MUTATIONS.find((mutation) => mutation.name === name)?.rows ?? [];
+  const requirements = MUTATIONS.find((mutation) => mutation.name === name)?.requirements ?? [];
   const broken = bad.filter(({ status }) => KILLS.includes(status));
-  const own = broken.filter((result) => result.rows.some((row) => rows.includes(row)));
+  const own = broken.filter((result) => result.requirements.some((requirement) => requirements.includes(requirement)));
   const killers = Object.fromEntries(
-    own.map((result) => [result.id, result.rows.filter((row) => rows.includes(row))] as const),
+    own.map(
+      (result) => [result.id, result.requirements.filter((requirement) => requirements.includes(requirement))] as const,
+    ),
   );
-  const also = [...new Set(broken.flatMap((result) => result.rows))].filter((row) => !rows.includes(row)).sort();
+  const also = [...new Set(broken.flatMap((result) => result.requirements))]
+    .filter((requirement) => !requirements.includes(requirement))
+    .sort();
   const foundBy = own.length === 0 ? null : own.some(({ status }) => status === "fail") ? "failure" : "warning";
-  return { mutation: name, rows, killers, foundBy, also };
+  return { mutation: name, requirements, killers, foundBy, also };
 }
 
 /** Whether a mutation breaks a MUST, of the interface or of a standard, and only a warning says so: that counts as missed. */
-export function isUnderstated({ rows, foundBy }: Kill): boolean {
-  return foundBy === "warning" && rows.some((row) => MUSTS.has(row));
+export function isUnderstated({ requirements, foundBy }: Kill): boolean {
+  return foundBy === "warning" && requirements.some((requirement) => MUSTS.has(requirement));
 }
 
 /** What is wrong with a judgement, in words; empty when it is as it should be. */
@@ -49,12 +53,12 @@ export function complaints(judgement: Judgement): string[] {
 }
 
 function ofFault(judgement: Judgement): string[] {
-  const { mutation, foundBy, also, rows } = killOf(judgement);
-  const allowed = mayBreak(mutation, rows, ROW_IDS);
-  const stray = also.filter((row) => !allowed.has(row) && !TIMING.includes(row));
+  const { mutation, foundBy, also, requirements } = killOf(judgement);
+  const allowed = mayBreak(mutation, requirements, REQUIREMENT_IDS);
+  const stray = also.filter((requirement) => !allowed.has(requirement) && !TIMING.includes(requirement));
   const elsewhere = also.length === 0 ? "nothing failed" : `failed only in ${also.join(", ")}`;
   return [
-    ...(foundBy === null ? [`${mutation}: survived (${elsewhere}; belongs to ${rows.join(", ")})`] : []),
+    ...(foundBy === null ? [`${mutation}: survived (${elsewhere}; belongs to ${requirements.join(", ")})`] : []),
     ...(stray.length > 0 ? [`${mutation}: broke ${stray.join(", ")}, which it must not (may-break.ts)`] : []),
   ];
 }
@@ -62,6 +66,9 @@ function ofFault(judgement: Judgement): string[] {
 function ofVariant({ name, bad }: Judgement): string[] {
   const variant = VARIANTS.find((candidate) => candidate.name === name);
   return bad
-    .filter(({ status, rows }) => status !== "warn" || !rows.every((row) => variant?.warns?.includes(row)))
+    .filter(
+      ({ status, requirements }) =>
+        status !== "warn" || !requirements.every((requirement) => variant?.warns?.includes(requirement)),
+    )
     .map(({ id, status, message }) => `${name}: ${id} ${status}: ${message}`);
 }

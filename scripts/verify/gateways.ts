@@ -196,10 +196,13 @@ function writeReports(written: readonly string[]): void {
     cpSync(join(runOf(name), "summary.md"), join(REPORTS, `${name}.md`));
   }
   if (written.length < GATEWAYS.length) {
-    console.log("rows.md is left as it is: it is renewed when all gateways were tried");
+    console.log("requirements.md is left as it is: it is renewed when all gateways were tried");
     return;
   }
   const runs = GATEWAYS.map(({ name, title }) => `${title}=${runOf(name)}`);
-  const script = join(ROOT, "scripts/docs/rows-of-runs.ts");
-  writeFileSync(join(REPORTS, "rows.md"), run([process.execPath, "--import", "tsx", script, ...runs], { cwd: ROOT }));
+  const script = join(ROOT, "scripts/docs/requirements-of-runs.ts");
+  writeFileSync(
+    join(REPORTS, "requirements.md"),
+    run([process.execPath, "--import", "tsx", script, ...runs], { cwd: ROOT }),
+  );
 }

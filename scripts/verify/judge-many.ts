@@ -56,7 +56,12 @@ async function judgeOne(wanted: Switch): Promise<Pick<Judgement, "requests" | "b
   });
   const bad = results
     .filter(({ status }) => !["pass", "observed", "not-applicable"].includes(status))
-    .map(({ id, status, violated, message }) => ({ id, status, rows: violated, message: message.slice(0, 240) }));
+    .map(({ id, status, violated, message }) => ({
+      id,
+      status,
+      requirements: violated,
+      message: message.slice(0, 240),
+    }));
   return { requests, bad };
 }
 

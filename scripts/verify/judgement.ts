@@ -11,7 +11,7 @@ export interface Judgement {
   readonly bad: readonly {
     readonly id: string;
     readonly status: Status;
-    readonly rows: readonly string[];
+    readonly requirements: readonly string[];
     readonly message: string;
   }[];
   readonly error?: string;

@@ -101,11 +101,15 @@ const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
 const ALSO: Readonly<Record<string, readonly string[]>> = {};
 
 /** @returns requirements that may break with a mutation, its own left out. */
-export function mayBreak(mutation: string, rows: readonly string[], all: readonly string[]): ReadonlySet<string> {
-  const failsOrdinaryRequests = rows.some((row) => ORDINARY_REQUESTS.includes(row));
+export function mayBreak(
+  mutation: string,
+  requirements: readonly string[],
+  all: readonly string[],
+): ReadonlySet<string> {
+  const failsOrdinaryRequests = requirements.some((requirement) => ORDINARY_REQUESTS.includes(requirement));
   return new Set([
-    ...rows.flatMap((row) => FOLLOWS[row] ?? []),
+    ...requirements.flatMap((requirement) => FOLLOWS[requirement] ?? []),
     ...(ALSO[mutation] ?? []),
-    ...(failsOrdinaryRequests ? all.filter((row) => !NEVER_BY_FAILED_REQUESTS.test(row)) : []),
+    ...(failsOrdinaryRequests ? all.filter((requirement) => !NEVER_BY_FAILED_REQUESTS.test(requirement)) : []),
   ]);
 }

@@ -1,5 +1,5 @@
 /**
- * The proof that verdicts are true: defects of the reference gateway must be seen in the row that they belong to, odd but
+ * The proof that verdicts are true: defects of the reference gateway must be seen in the requirement that they belong to, odd but
  * sound variants of it must not be blamed.
  *
  *     npm run verify                       a sample over all areas, under twenty minutes on two cores

@@ -22,7 +22,8 @@ const SLOW = ["rate", "slots", "retry-after", "rate-headers", "load"];
 export function sample(survivors: readonly string[]): Sample {
   // What shows in timing alone may hide behind a busy machine; the whole proof looks at it when there is time.
   const seen = MUTATIONS.filter(
-    ({ name, rows }) => !survivors.includes(name) && !rows.every((row) => TIMING.includes(row)),
+    ({ name, requirements }) =>
+      !survivors.includes(name) && !requirements.every((requirement) => TIMING.includes(requirement)),
   );
   const slow = inTurn(
     seen.filter(({ area }) => SLOW.includes(area)),

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { instancesOf } from "../../src/checks/index.ts";
 import { MUTATIONS, VARIANTS } from "../../src/reference-gateway/index.ts";
-import { EXCLUSIONS, LEDGER } from "../../src/requirements/index.ts";
+import { EXCLUSIONS, REQUIREMENTS } from "../../src/requirements/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 import { isUnderstated, type Kill } from "./evaluate.ts";
 
@@ -49,9 +49,9 @@ export function writePages({
 /** Instances of one check kill alike: the check is what the page is about. */
 function withoutAxes(kill: Kill): Kill {
   const killers: Record<string, string[]> = {};
-  for (const [instance, rows] of Object.entries(kill.killers)) {
+  for (const [instance, requirements] of Object.entries(kill.killers)) {
     const check = instance.replace(/\[.*$/, "");
-    killers[check] = [...new Set([...(killers[check] ?? []), ...rows])].sort();
+    killers[check] = [...new Set([...(killers[check] ?? []), ...requirements])].sort();
   }
   return { ...kill, killers };
 }
@@ -73,12 +73,12 @@ variants were judged ${variantRuns} times each, and none failed.
 
 ## Defects and the checks that see them
 
-| Defect | What is wrong | Rows | As | Seen by |
+| Defect | What is wrong | Requirements | As | Seen by |
 |---|---|---|---|---|
 ${kills
   .map(
-    ({ mutation, rows, killers, foundBy }) =>
-      `| \`${mutation}\` | ${summaryOf(mutation)} | ${rows.join(", ")} | ${foundBy} | ${Object.keys(killers)
+    ({ mutation, requirements, killers, foundBy }) =>
+      `| \`${mutation}\` | ${summaryOf(mutation)} | ${requirements.join(", ")} | ${foundBy} | ${Object.keys(killers)
         .map((id) => `[${id}](checks.md#${anchor(id)})`)
         .join(", ")} |`,
   )
@@ -101,11 +101,13 @@ ${unkilled.map((id) => `- \`${id}\``).join("\n")}
 function coveragePage({ kills }: Matrix): string {
   const checksOf = new Map<string, string[]>();
   for (const check of CHECKS)
-    for (const row of check.covers) checksOf.set(row, [...(checksOf.get(row) ?? []), check.id]);
-  const excluded = new Map(EXCLUSIONS.map((exclusion) => [exclusion.row as string, exclusion.reason]));
-  const lines = LEDGER.map(({ id, level, text }) => {
+    for (const requirement of check.covers) checksOf.set(requirement, [...(checksOf.get(requirement) ?? []), check.id]);
+  const excluded = new Map(EXCLUSIONS.map((exclusion) => [exclusion.requirement as string, exclusion.reason]));
+  const lines = REQUIREMENTS.map(({ id, level, text }) => {
     const checks = checksOf.get(id) ?? [];
-    const mutations = kills.filter(({ killers }) => Object.values(killers).some((rows) => rows.includes(id)));
+    const mutations = kills.filter(({ killers }) =>
+      Object.values(killers).some((requirements) => requirements.includes(id)),
+    );
     const by =
       checks.length > 0 ? checks.map((check) => `\`${check}\``).join(", ") : `*${excluded.get(id) ?? "nothing"}*`;
     const shown = mutations.slice(0, 6).map(({ mutation }) => `\`${mutation}\``);
@@ -113,12 +115,12 @@ function coveragePage({ kills }: Matrix): string {
     return `| ${id} | ${level} | ${text.replaceAll("|", "\\|")} | ${by} | ${shown.join(", ")}${more} |`;
   });
   const instances = CHECKS.flatMap(instancesOf).length;
-  return `# Coverage of the ledger
+  return `# Coverage of the requirements
 
-Written by \`npm run verify -- --all --write\`. ${LEDGER.length} rows, ${CHECKS.length} checks in ${instances} instances, ${kills.length} defects.
-An excluded row has its reason in italics. What a level is worth stands in [checks.md](checks.md).
+Written by \`npm run verify -- --all --write\`. ${REQUIREMENTS.length} requirements, ${CHECKS.length} checks in ${instances} instances, ${kills.length} defects.
+An excluded requirement has its reason in italics. What a level is worth stands in [checks.md](checks.md).
 
-| Row | Level | Statement | Judged by | Defects seen in it |
+| Requirement | Level | Statement | Judged by | Defects seen in it |
 |---|---|---|---|---|
 ${lines.join("\n")}
 `;

@@ -1,6 +1,6 @@
 import type { Dialect, Mode } from "../dialects/index.ts";
-import type { Layer, RowId } from "../requirements/index.ts";
-import { ledgerRow } from "../requirements/index.ts";
+import type { Layer, RequirementId } from "../requirements/index.ts";
+import { requirementOf } from "../requirements/index.ts";
 import type { Target } from "../target/index.ts";
 import type { Answer } from "./answer.ts";
 import type { Axes } from "./axes.ts";
@@ -23,8 +23,8 @@ interface Declaration {
   readonly id: `${string}.${string}`;
   /** What is demanded, as a sentence. */
   readonly title: string;
-  /** Rows that it covers; their levels come from the ledger. */
-  readonly covers: readonly RowId[];
+  /** Requirements that it covers; their levels come from `src/requirements`. */
+  readonly covers: readonly RequirementId[];
   /** How it decides, and what to do when it fails; the generated documentation and `gauntlet explain` print it. */
   readonly explains: string;
 }
@@ -80,11 +80,11 @@ export function defineInvariant(spec: InvariantSpec): Invariant {
   return { ...spec, kind: "invariant", layer: layerOf(spec) };
 }
 
-/** A check belongs to the layer of its first row: specification before protocol before compat. */
+/** A check belongs to the layer of its first requirement: specification before protocol before compat. */
 function layerOf({ id, covers }: Declaration): Layer {
-  const layers = covers.map((row) => ledgerRow(row).layer);
+  const layers = covers.map((requirement) => requirementOf(requirement).layer);
   const layer = (["specification", "protocol", "compat"] as const).find((candidate) => layers.includes(candidate));
-  if (layer === undefined) throw new Error(`check ${id} covers no row`);
+  if (layer === undefined) throw new Error(`check ${id} covers no requirement`);
   return layer;
 }
 

@@ -14,11 +14,11 @@ export interface DenialWords {
 
 /** The denials as a target's contract has them; `undefined` when it says nothing about them. */
 export function denialWords({
-  contract: { rows = {}, reasonFrom },
+  contract: { denials = {}, reasonFrom },
 }: Pick<Target, "contract">): DenialWords[] | undefined {
-  if (Object.keys(rows).length === 0 && (reasonFrom === undefined || reasonFrom === "header")) return undefined;
+  if (Object.keys(denials).length === 0 && (reasonFrom === undefined || reasonFrom === "header")) return undefined;
   const all = DENIALS.map(({ reason }): DenialWords => {
-    const { status, reason: own, message } = rows[reason] ?? {};
+    const { status, reason: own, message } = denials[reason] ?? {};
     return {
       reason,
       status: status ?? denial(reason).status,
@@ -42,17 +42,17 @@ export function specReason(
 ): string | undefined {
   if (contract === undefined || said.word === undefined) return said.word;
   const { word } = said;
-  const row = contract.find(
+  const own = contract.find(
     ({ status, words, message }) =>
       status === said.status && words.includes(word) && (message === undefined || said.text().includes(message)),
   );
-  return row?.reason ?? word;
+  return own?.reason ?? word;
 }
 
 /** As which reason a denial is read at a target. */
 export function readAs(target: Pick<Target, "contract">, reason: Reason): string {
   const contract = denialWords(target);
-  const own = contract?.find((row) => row.reason === reason);
+  const own = contract?.find((one) => one.reason === reason);
   if (contract === undefined || own === undefined) return reason;
   const alike = contract.find(
     ({ status, words, message }) =>
@@ -63,10 +63,10 @@ export function readAs(target: Pick<Target, "contract">, reason: Reason): string
 
 /** What a target expresses in its own way, in words for the first line of a verdict. */
 export function contractInWords({ contract, headers }: Pick<Target, "contract" | "headers">): string[] {
-  const { reasonFrom, actionHint, rows = {} } = contract;
-  const said = Object.entries(rows).flatMap(([reason, row]) => {
-    if (row === undefined) return [];
-    const { status, reason: own, message } = row;
+  const { reasonFrom, actionHint, denials = {} } = contract;
+  const said = Object.entries(denials).flatMap(([reason, denial]) => {
+    if (denial === undefined) return [];
+    const { status, reason: own, message } = denial;
     const words = own === undefined ? [] : [[own].flat().join(" or ")];
     const parts = [
       ...(status === undefined ? [] : [String(status)]),

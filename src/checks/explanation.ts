@@ -1,4 +1,4 @@
-import { type LedgerRow, ledgerRow } from "../requirements/index.ts";
+import { type Requirement, requirementOf } from "../requirements/index.ts";
 import { type Check, instancesOf } from "./check.ts";
 import type { Need } from "./need.ts";
 import { unblockLines } from "./states.ts";
@@ -14,11 +14,11 @@ export interface Explanation {
   /** What a miss is worth, and what to do about it. */
   readonly onFailure: string;
   readonly needs: readonly { readonly need: Need; readonly lines: readonly string[] }[];
-  readonly rows: readonly LedgerRow[];
+  readonly requirements: readonly Requirement[];
 }
 
 export function explanationOf(check: Check): Explanation {
-  const rows = check.covers.map(ledgerRow);
+  const requirements = check.covers.map(requirementOf);
   const needs = check.kind === "sending" ? (check.needs ?? []) : [];
   return {
     id: check.id,
@@ -26,16 +26,16 @@ export function explanationOf(check: Check): Explanation {
     layer: check.layer,
     instances: instancesOf(check).map(({ id }) => id),
     text: check.explains,
-    onFailure: onFailure(check, rows),
+    onFailure: onFailure(check, requirements),
     needs: needs.map((need) => ({ need, lines: unblockLines(need) })),
-    rows,
+    requirements,
   };
 }
 
-function onFailure(check: Check, rows: readonly LedgerRow[]): string {
-  const worth = rows.some(({ level, layer }) => level === "MUST" && layer !== "compat")
-    ? "A broken MUST row fails the run; a SHOULD row warns; an OPEN row is observed and never counts."
-    : rows.every(({ level }) => level === "OPEN")
+function onFailure(check: Check, requirements: readonly Requirement[]): string {
+  const worth = requirements.some(({ level, layer }) => level === "MUST" && layer !== "compat")
+    ? "A broken MUST fails the run; a SHOULD warns; an OPEN requirement is observed and never counts."
+    : requirements.every(({ level }) => level === "OPEN")
       ? "It observes only: nothing it sees counts against a gateway."
       : "It warns, and fails the run only where a policy says so.";
   const how =

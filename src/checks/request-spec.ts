@@ -114,7 +114,7 @@ function keyOf(target: Target, key: RequestSpec["key"]): Key | null {
   if (key === undefined) return target.keys.valid;
   if (typeof key !== "string") return key;
   const known = target.keys[key];
-  // Going on would send the request without a credential, and the check would judge another row than it thinks.
+  // Going on would send the request without a credential, and the check would judge another requirement than it thinks.
   if (known === undefined) throw new InternalError(`a probe uses the key "${key}" without declaring that it needs it`);
   return known;
 }

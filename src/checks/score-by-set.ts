@@ -1,17 +1,17 @@
 import type { CheckResult, Finding, Status } from "../record/index.ts";
 
-const NOTE = "not yet scored: this row is newer than the requirement set of the target";
+const NOTE = "not yet scored: this requirement is newer than the requirement set of the target";
 
 /**
- * Takes rows that are newer than the target's requirement set out of the judgement: what was found under them is shown as
+ * Takes requirements that are newer than the target's requirement set out of the judgement: what was found under them is shown as
  * an observation.
  */
 export function scoreBySet(results: readonly CheckResult[], unscored: readonly string[]): CheckResult[] {
   if (unscored.length === 0) return [...results];
   return results.map((result) => {
-    if (!result.findings.some(({ row }) => unscored.includes(row))) return result;
+    if (!result.findings.some(({ requirement }) => unscored.includes(requirement))) return result;
     const findings = result.findings.map((finding): Finding => {
-      if (!unscored.includes(finding.row)) return finding;
+      if (!unscored.includes(finding.requirement)) return finding;
       const note = finding.note === undefined ? NOTE : `${finding.note}; ${NOTE}`;
       return { ...finding, outcome: "observed", weight: "none", note };
     });
@@ -22,7 +22,7 @@ export function scoreBySet(results: readonly CheckResult[], unscored: readonly s
       findings,
       status,
       message: status === result.status ? result.message : NOTE,
-      violated: result.violated.filter((row) => !unscored.includes(row)),
+      violated: result.violated.filter((requirement) => !unscored.includes(requirement)),
     };
   });
 }

@@ -5,7 +5,7 @@ import { type Check, type Instance, instancesOf, suiteOf } from "./check.ts";
 export interface Selection {
   /** Suites by name; empty selects all. */
   readonly suites?: readonly string[];
-  /** Check ids, instance ids, or requirement rows; empty selects all. */
+  /** Check ids, instance ids, or requirements; empty selects all. */
   readonly only?: readonly string[];
 }
 

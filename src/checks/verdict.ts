@@ -1,11 +1,11 @@
 import type { Finding, Status } from "../record/index.ts";
 import {
-  type CompatRow,
-  type LedgerRow,
-  ledgerRow,
-  type MustRow,
-  type RowId,
-  type ShouldRow,
+  type CompatRequirement,
+  type MustRequirement,
+  type Requirement,
+  type RequirementId,
+  requirementOf,
+  type ShouldRequirement,
 } from "../requirements/index.ts";
 import type { Answer } from "./answer.ts";
 import { show, toExpectation } from "./expectation.ts";
@@ -32,30 +32,30 @@ export class Undecided extends Error {
 }
 
 /**
- * Collects what a judge says. Which method is open to a row follows from its level: `must` takes MUST rows, `should`
- * anything stated, `compat` the rows of real clients, and an OPEN row compiles with `observe` alone.
+ * Collects what a judge says. Which method is open to a requirement follows from its level: `must` takes MUST requirements, `should`
+ * anything stated, `compat` the requirements of real clients, and an OPEN requirement compiles with `observe` alone.
  */
 export class Verdict {
   readonly findings: Finding[] = [];
 
   /** A demand: breaking it fails the check. `expected` is a value to be equal to, or an expectation. */
-  must(row: MustRow, observed: unknown, expected: unknown, seen: Seen = {}): boolean {
-    return this.#claim(ledgerRow(row), "fail", observed, expected, seen);
+  must(requirement: MustRequirement, observed: unknown, expected: unknown, seen: Seen = {}): boolean {
+    return this.#claim(requirementOf(requirement), "fail", observed, expected, seen);
   }
 
   /** An advice: breaking it warns. */
-  should(row: ShouldRow, observed: unknown, expected: unknown, seen: Seen = {}): boolean {
-    return this.#claim(ledgerRow(row), "warn", observed, expected, seen);
+  should(requirement: ShouldRequirement, observed: unknown, expected: unknown, seen: Seen = {}): boolean {
+    return this.#claim(requirementOf(requirement), "warn", observed, expected, seen);
   }
 
   /** What real clients need beyond the specification: a miss warns, and gates only by policy. */
-  compat(row: CompatRow, observed: unknown, expected: unknown, seen: Seen = {}): boolean {
-    return this.#claim(ledgerRow(row), "warn", observed, expected, seen);
+  compat(requirement: CompatRequirement, observed: unknown, expected: unknown, seen: Seen = {}): boolean {
+    return this.#claim(requirementOf(requirement), "warn", observed, expected, seen);
   }
 
   /** A fact. Decides nothing. */
-  observe(row: RowId, observed: unknown, seen: Seen = {}): void {
-    this.findings.push(finding(ledgerRow(row), "observed", "none", undefined, observed, seen));
+  observe(requirement: RequirementId, observed: unknown, seen: Seen = {}): void {
+    this.findings.push(finding(requirementOf(requirement), "observed", "none", undefined, observed, seen));
   }
 
   /** A condition without which the check would say nothing true: its absence blocks the check and never passes it. */
@@ -83,10 +83,10 @@ export class Verdict {
     throw new Undecided("not-applicable", why);
   }
 
-  #claim(row: LedgerRow, weight: "fail" | "warn", observed: unknown, expected: unknown, seen: Seen): boolean {
+  #claim(requirement: Requirement, weight: "fail" | "warn", observed: unknown, expected: unknown, seen: Seen): boolean {
     const { description, test } = toExpectation(expected);
     const met = test(observed);
-    this.findings.push(finding(row, met ? "met" : "broken", weight, description, observed, seen));
+    this.findings.push(finding(requirement, met ? "met" : "broken", weight, description, observed, seen));
     return met;
   }
 
@@ -107,7 +107,7 @@ export function isAmbient(answer: Answer): boolean {
 }
 
 function finding(
-  { id, level, layer }: LedgerRow,
+  { id, level, layer }: Requirement,
   outcome: Finding["outcome"],
   weight: Finding["weight"],
   expected: string | undefined,
@@ -115,7 +115,7 @@ function finding(
   { in: answer, at, because }: Seen,
 ): Finding {
   return {
-    row: id,
+    requirement: id,
     level,
     layer,
     outcome,

@@ -99,7 +99,7 @@ export const runCommand: CommandModule<object, ConformArguments & { readonly loa
 
 export const checksCommand: CommandModule<object, { readonly json: boolean; readonly suite: string[] }> = {
   command: "checks",
-  describe: "List the checks with their requirement rows and levels",
+  describe: "List the checks with their requirements and levels",
   builder: { json, suite },
   handler: async (argv) => {
     const { listChecks } = await import("./list-checks.ts");
@@ -109,10 +109,10 @@ export const checksCommand: CommandModule<object, { readonly json: boolean; read
 
 export const explainCommand: CommandModule<object, { readonly id: string; readonly suite: string[] }> = {
   command: "explain <id>",
-  describe: "Explain a check or a requirement row",
+  describe: "Explain a check or a requirement",
   builder: (yargs) =>
     yargs
-      .positional("id", { type: "string", demandOption: true, describe: "check or row" })
+      .positional("id", { type: "string", demandOption: true, describe: "check or requirement" })
       .options({ suite }) as never,
   handler: async (argv) => {
     const { explain } = await import("./list-checks.ts");

@@ -2,7 +2,7 @@ import type { WaiverBreach } from "../checks/index.ts";
 import type { Redactor } from "../http-recorder/index.ts";
 import { decide } from "../policy/index.ts";
 import { type CheckResult, countStatuses, type LoadSection, type RunRecord, type Waiver } from "../record/index.ts";
-import { LEDGER } from "../requirements/index.ts";
+import { REQUIREMENTS } from "../requirements/index.ts";
 import type { Target } from "../target/index.ts";
 import { recordHead, targetQualifiers } from "./record-head.ts";
 
@@ -25,7 +25,7 @@ interface Facts {
   readonly unscored: readonly string[];
   readonly rounds: number;
   readonly leftovers: readonly string[];
-  /** Only rows that bind this side stand in the record. Default: all. */
+  /** Only requirements that bind this side stand in the record. Default: all. */
   readonly binds?: "client";
   /** Further qualifiers of the verdict. */
   readonly qualifiers?: readonly string[];
@@ -53,7 +53,9 @@ export function composeRecord(facts: Facts): RunRecord {
       load: facts.load,
     }),
     counts: countStatuses(results.map(({ status }) => status)),
-    rows: LEDGER.filter(({ binds }) => facts.binds === undefined || facts.binds === binds).map((row) => ({ ...row })),
+    requirements: REQUIREMENTS.filter(({ binds }) => facts.binds === undefined || facts.binds === binds).map(
+      (requirement) => ({ ...requirement }),
+    ),
     ...(facts.unscored.length === 0 ? {} : { unscored: [...facts.unscored] }),
     checks: [...results],
     ...(facts.waivers.length === 0 ? {} : { waivers: [...facts.waivers] }),
@@ -65,7 +67,7 @@ export function composeRecord(facts: Facts): RunRecord {
       note:
         facts.binds === "client"
           ? "These are requests of the client, at gateways that followed a script."
-          : "Attempts that were refused or lost in the network may have no row in the gateway's history.",
+          : "Attempts that were refused or lost in the network may have no requirement in the gateway's history.",
     },
     ...(facts.load === undefined ? {} : { load: facts.load }),
   };
@@ -81,7 +83,7 @@ function qualifiersOf({ target, results, unscored, rounds, qualifiers = [] }: Fa
     ...(waived === 0 ? [] : [`${waived} failure${waived === 1 ? "" : "s"} waived`]),
     ...(unscored.length === 0
       ? []
-      : [`requirement set ${target.requirementSet}, ${unscored.length} newer rows not yet scored`]),
+      : [`requirement set ${target.requirementSet}, ${unscored.length} newer requirements not yet scored`]),
     ...(rounds === 1 ? [] : [`${rounds} rounds`]),
     ...qualifiers,
   ];

@@ -26,7 +26,7 @@ import { judgeByPolicy, readPolicy } from "./policy-step.ts";
 import { prepare } from "./preflight.ts";
 import { progress } from "./progress.ts";
 import { planTiers, runTiers } from "./run-tiers.ts";
-import { settle, unscoredRows } from "./settle-results.ts";
+import { settle, unscoredRequirements } from "./settle-results.ts";
 import { supplyTarget } from "./supply-target.ts";
 import { evidenceOf } from "./write-reports.ts";
 
@@ -81,7 +81,7 @@ export async function conform(options: ConformOptions): Promise<number> {
   await using interruption = watchInterruption();
   await using supplied = await supplyTarget(options, interruption.signal);
   const { target } = supplied;
-  const unscored = unscoredRows(target);
+  const unscored = unscoredRequirements(target);
   if (options.dryRun === true) return dryRun({ instances, target, rounds, json: options.json });
   const workloads = options.command === "run" ? planLoads(policy?.file.load ?? [], target) : [];
   const plan = options.tiers === true ? planTiers(target, options.quick === true) : undefined;

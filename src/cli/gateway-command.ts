@@ -142,7 +142,7 @@ function list(entries: readonly (Mutation | Variant)[], json: boolean): void {
   }
   const width = Math.max(0, ...shown.map((entry) => entry.name.length));
   for (const entry of shown) {
-    const rows = "rows" in entry ? ` [${entry.rows.join(" ")}]` : "";
-    process.stdout.write(`${entry.name.padEnd(width)}  ${entry.summary}${rows}\n`);
+    const requirements = "requirements" in entry ? ` [${entry.requirements.join(" ")}]` : "";
+    process.stdout.write(`${entry.name.padEnd(width)}  ${entry.summary}${requirements}\n`);
   }
 }

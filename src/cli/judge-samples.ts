@@ -46,7 +46,7 @@ function judgePhase(phase: LoadPhase, answers: readonly Answer[]): LoadPhase {
       title,
       status,
       message,
-      rows: violated,
+      requirements: violated,
       exchanges: [
         ...new Set(
           findings

@@ -2,7 +2,7 @@ import Table from "cli-table3";
 import { type Explanation, explanationOf, instancesOf } from "../checks/index.ts";
 import { SCENARIOS } from "../client-conformance/index.ts";
 import { EXIT, UsageError } from "../core/index.ts";
-import { isRowId, ledgerRow } from "../requirements/index.ts";
+import { isRequirementId, requirementOf } from "../requirements/index.ts";
 import { checksWith } from "./own-suites.ts";
 
 export interface ListOptions {
@@ -11,7 +11,7 @@ export interface ListOptions {
   readonly suite: readonly string[];
 }
 
-/** Prints every check with the rows it covers and their levels. */
+/** Prints every check with the requirements it covers and their levels. */
 export async function listChecks({ json, suite }: ListOptions): Promise<number> {
   const all = await checksWith(suite);
   if (json) {
@@ -20,22 +20,27 @@ export async function listChecks({ json, suite }: ListOptions): Promise<number> 
       title: check.title,
       layer: check.layer,
       instances: instancesOf(check).map(({ id }) => id),
-      rows: check.covers.map((row) => ({ id: row, level: ledgerRow(row).level })),
+      requirements: check.covers.map((requirement) => ({ id: requirement, level: requirementOf(requirement).level })),
       needs: check.kind === "sending" ? (check.needs ?? []) : [],
     }));
     process.stdout.write(`${JSON.stringify({ schemaVersion: 1, checks })}\n`);
     return EXIT.pass;
   }
-  const table = new Table({ head: ["check", "instances", "rows"], style: { head: [], border: [], compact: true } });
+  const table = new Table({
+    head: ["check", "instances", "requirements"],
+    style: { head: [], border: [], compact: true },
+  });
   for (const check of all) {
-    const rows = check.covers.map((row) => `${row} (${ledgerRow(row).level})`).join(", ");
-    table.push([check.id, String(instancesOf(check).length), rows]);
+    const requirements = check.covers
+      .map((requirement) => `${requirement} (${requirementOf(requirement).level})`)
+      .join(", ");
+    table.push([check.id, String(instancesOf(check).length), requirements]);
   }
   process.stdout.write(`${table.toString()}\n${all.length} checks\n`);
   return EXIT.pass;
 }
 
-/** Explains a check, or a row with the checks and the scenarios for clients that cover it. */
+/** Explains a check, or a requirement with the checks and the scenarios for clients that cover it. */
 export async function explain(id: string, suite: readonly string[]): Promise<number> {
   const all = await checksWith(suite);
   const base = id.replace(/\[.*$/, "");
@@ -44,30 +49,30 @@ export async function explain(id: string, suite: readonly string[]): Promise<num
     process.stdout.write(explanationText(explanationOf(check)));
     return EXIT.pass;
   }
-  if (isRowId(id)) {
-    const { level, layer, source, text } = ledgerRow(id);
+  if (isRequirementId(id)) {
+    const { level, layer, source, text } = requirementOf(id);
     const covering = all
       .filter((candidate) => (candidate.covers as readonly string[]).includes(id))
       .map((candidate) => candidate.id);
-    const scenarios = SCENARIOS.filter(({ rows }) => rows.includes(id)).map(({ name }) => name);
+    const scenarios = SCENARIOS.filter(({ requirements }) => requirements.includes(id)).map(({ name }) => name);
     const clients = scenarios.length === 0 ? "" : `Scenarios of \`gauntlet client\`: ${scenarios.join(", ")}\n`;
     process.stdout.write(
       `${id} (${level}, ${layer}, ${source})\n  ${text}\n\nChecks: ${covering.join(", ") || "none"}\n${clients}`,
     );
     return EXIT.pass;
   }
-  throw new UsageError(`there is no check or row "${id}"`, { hint: "`gauntlet checks` lists all." });
+  throw new UsageError(`there is no check or requirement "${id}"`, { hint: "`gauntlet checks` lists all." });
 }
 
 /** An explanation for a terminal. */
-function explanationText({ id, title, text, onFailure, needs, rows }: Explanation): string {
+function explanationText({ id, title, text, onFailure, needs, requirements }: Explanation): string {
   const needed = needs.map(({ need, lines }) => `  ${need}${lines.map((line) => `\n      ${line}`).join("")}`);
   return [
     `${id}: ${title}`,
     text,
     `When it fails: ${onFailure}`,
     ...(needed.length === 0 ? [] : [`Needs, and the lines of the target file that supply it:\n${needed.join("\n")}`]),
-    `Rows:\n${rows.map((row) => `  ${row.id} (${row.level}, ${row.source}): ${row.text}`).join("\n")}`,
+    `Requirements:\n${requirements.map((requirement) => `  ${requirement.id} (${requirement.level}, ${requirement.source}): ${requirement.text}`).join("\n")}`,
   ]
     .join("\n\n")
     .concat("\n");

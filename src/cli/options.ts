@@ -12,14 +12,14 @@ export const target = text(
 export const out = text("folder for this run; default gauntlet-runs/<time>-<target>");
 export const json = flag("print one JSON document to stdout and nothing else there");
 export const seed = number("seed of everything random; default taken from the clock");
-export const only = many("check, check instance, or requirement row; may be repeated");
+export const only = many("check, check instance, or requirement; may be repeated");
 export const mutation = many("with the embedded gateway: apply a mutation");
 export const variant = many("with the embedded gateway: switch a legal variant on");
 export const waivers = text("waiver file: failures that are known and accepted until a day");
 export const repeat = { ...number("run every check so often; a verdict that flips is flaky"), default: 1 } as const;
 export const dryRun = flag("print requests and time per suite, and send nothing");
 export const suite = many("module with a suite of your own, .ts or .js; may be repeated");
-export const policy = text("policy file: gates, required suites and rows, levels");
+export const policy = text("policy file: gates, required suites and requirements, levels");
 export const baseline = {
   ...text("baseline file, in place of the one that the policy names"),
   implies: "policy",

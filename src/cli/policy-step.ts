@@ -15,7 +15,7 @@ import {
   toConfirm,
 } from "../policy/index.ts";
 import type { RunRecord } from "../record/index.ts";
-import { isRowId } from "../requirements/index.ts";
+import { isRequirementId } from "../requirements/index.ts";
 import { readYaml } from "../target/index.ts";
 
 /**
@@ -30,7 +30,12 @@ export function readPolicy(path: string, baseline?: string): Policy {
   const suites = new Set(CHECKS.map(({ id }) => suiteOf(id)));
   const unknown = [
     ...(file.require?.suites ?? []).map((name, index) => ({ what: "suite", name, index, known: suites.has(name) })),
-    ...(file.require?.rows ?? []).map((name, index) => ({ what: "row", name, index, known: isRowId(name) })),
+    ...(file.require?.requirements ?? []).map((name, index) => ({
+      what: "requirement",
+      name,
+      index,
+      known: isRequirementId(name),
+    })),
   ].filter(({ known }) => !known);
   if (unknown.length > 0) {
     throw new ConfigError(

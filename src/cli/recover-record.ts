@@ -14,7 +14,7 @@ import {
   readRecord,
   runRecordSchema,
 } from "../record/index.ts";
-import { LEDGER } from "../requirements/index.ts";
+import { REQUIREMENTS } from "../requirements/index.ts";
 import { recoverLoad } from "./recover-load.ts";
 
 /** The record of a run; when the run was killed before it wrote one, what its journal tells. @throws UsageError */
@@ -55,7 +55,9 @@ function recoverRecord(folder: string): RunRecord | undefined {
       load,
     }),
     counts: countStatuses(results.map(({ status }) => status)),
-    rows: LEDGER.filter(({ binds }) => head["command"] !== "client" || binds === "client").map((row) => ({ ...row })),
+    requirements: REQUIREMENTS.filter(({ binds }) => head["command"] !== "client" || binds === "client").map(
+      (requirement) => ({ ...requirement }),
+    ),
     ...filled("unscored", started["unscored"]),
     checks: results,
     ...filled("waivers", started["waivers"]),

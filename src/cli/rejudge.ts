@@ -61,7 +61,13 @@ export async function rejudge({ dir, json, suite = [] }: RejudgeOptions): Promis
     breaches: breaches.map(({ kind, check, text }) => ({ text: `waiver ${kind}: ${text}`, check })),
   });
   if (json) {
-    const shown = results.map(({ id, status, rows, violated, message }) => ({ id, status, rows, violated, message }));
+    const shown = results.map(({ id, status, requirements, violated, message }) => ({
+      id,
+      status,
+      requirements,
+      violated,
+      message,
+    }));
     const counts = countStatuses(results.map(({ status }) => status));
     const document = {
       schemaVersion: record.schemaVersion,

@@ -1,11 +1,11 @@
 import { applyWaivers, type Check, instancesOf, scoreBySet, type WaiverBreach } from "../checks/index.ts";
 import { UsageError } from "../core/index.ts";
 import type { CheckResult, Waiver } from "../record/index.ts";
-import { REQUIREMENT_SET, rowsAfter } from "../requirements/index.ts";
+import { REQUIREMENT_SET, requirementsAfter } from "../requirements/index.ts";
 import type { Target } from "../target/index.ts";
 
 export interface Terms {
-  /** Rows that are newer than the target's requirement set. */
+  /** Requirements that are newer than the target's requirement set. */
   readonly unscored: readonly string[];
   readonly waivers: readonly Waiver[];
   /** Every check there is, whether it was run or not. */
@@ -24,13 +24,13 @@ export function settle(
 }
 
 /**
- * Rows that a target is not judged by yet.
+ * Requirements that a target is not judged by yet.
  *
  * @throws UsageError when it pins a set that this harness does not have.
  */
-export function unscoredRows({ requirementSet }: Pick<Target, "requirementSet">): string[] {
+export function unscoredRequirements({ requirementSet }: Pick<Target, "requirementSet">): string[] {
   if (requirementSet === undefined) return [];
-  if (requirementSet <= REQUIREMENT_SET) return rowsAfter(requirementSet);
+  if (requirementSet <= REQUIREMENT_SET) return requirementsAfter(requirementSet);
   throw new UsageError(
     `the target pins requirement set ${requirementSet}; this harness has sets up to ${REQUIREMENT_SET}`,
     {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { RECORD_VERSION } from "../record/index.ts";
-import { LEDGER, REQUIREMENT_SET } from "../requirements/index.ts";
+import { REQUIREMENT_SET, REQUIREMENTS } from "../requirements/index.ts";
 import { NAME, VERSION } from "./version.ts";
 
 /** What `--version --json` prints: everything that decides what a run means. */
@@ -18,6 +18,6 @@ export function versionDocument(): object {
 
 /** The requirement set in use, as records name it. */
 export function requirementSet(): { readonly version: string; readonly sha256: string } {
-  const sha256 = createHash("sha256").update(JSON.stringify(LEDGER)).digest("hex");
+  const sha256 = createHash("sha256").update(JSON.stringify(REQUIREMENTS)).digest("hex");
   return { version: String(REQUIREMENT_SET), sha256 };
 }

@@ -1,5 +1,5 @@
 import type { Finding, Status } from "../record/index.ts";
-import { ledgerRow, type RowId } from "../requirements/index.ts";
+import { type RequirementId, requirementOf } from "../requirements/index.ts";
 import type { Attempt } from "./observation.ts";
 
 interface Seen {
@@ -13,18 +13,18 @@ export class Claims {
   #open: { readonly status: Status; readonly message: string } | undefined;
 
   /** A demand: breaking it fails the scenario. */
-  demand(row: RowId, met: boolean, expected: string, observed: string, seen: Seen = {}): void {
-    this.#add(row, met ? "met" : "broken", "fail", expected, observed, seen);
+  demand(requirement: RequirementId, met: boolean, expected: string, observed: string, seen: Seen = {}): void {
+    this.#add(requirement, met ? "met" : "broken", "fail", expected, observed, seen);
   }
 
-  /** What a row asks for only in part of the cases, and this may be one: breaking it warns. */
-  advise(row: RowId, met: boolean, expected: string, observed: string, seen: Seen = {}): void {
-    this.#add(row, met ? "met" : "broken", "warn", expected, observed, seen);
+  /** What a requirement asks for only in part of the cases, and this may be one: breaking it warns. */
+  advise(requirement: RequirementId, met: boolean, expected: string, observed: string, seen: Seen = {}): void {
+    this.#add(requirement, met ? "met" : "broken", "warn", expected, observed, seen);
   }
 
   /** A fact. Decides nothing. */
-  observe(row: RowId, observed: string, seen: Seen = {}): void {
-    this.#add(row, "observed", "none", undefined, observed, seen);
+  observe(requirement: RequirementId, observed: string, seen: Seen = {}): void {
+    this.#add(requirement, "observed", "none", undefined, observed, seen);
   }
 
   /** What could not be decided; counts unless something is broken. The first one is told. */
@@ -59,16 +59,16 @@ export class Claims {
   }
 
   #add(
-    row: RowId,
+    requirement: RequirementId,
     outcome: Finding["outcome"],
     weight: Finding["weight"],
     expected: string | undefined,
     observed: string,
     { in: attempt, because }: Seen,
   ): void {
-    const { id, level, layer } = ledgerRow(row);
+    const { id, level, layer } = requirementOf(requirement);
     this.findings.push({
-      row: id,
+      requirement: id,
       level,
       layer,
       outcome,

@@ -20,7 +20,7 @@ export function judgeScenario(scenario: Scenario, runs: readonly ClientRun[], bo
     layer: claims.findings[0]?.layer ?? "specification",
     axes: axesOf(runs),
     ...claims.conclude(scenario.toldBy === "findings" ? claims.met.join("; ") : timelineOf(runs)),
-    violated: [...new Set(claims.broken.map(({ row }) => row))],
+    violated: [...new Set(claims.broken.map(({ requirement }) => requirement))],
     findings: claims.findings,
     exchanges: runs.flatMap(({ attempts, others }) => [...attempts, ...others]).map(({ id: exchange }) => exchange),
     durationMs: Math.max(...runs.map(({ ending }) => ending.durationMs)),
@@ -28,7 +28,7 @@ export function judgeScenario(scenario: Scenario, runs: readonly ClientRun[], bo
 }
 
 /** The result of a scenario that the run did not come to. */
-export function scenarioNotRun({ name, title, rows }: Scenario): CheckResult {
+export function scenarioNotRun({ name, title, requirements }: Scenario): CheckResult {
   return {
     id: `client.${name}`,
     check: `client.${name}`,
@@ -38,7 +38,7 @@ export function scenarioNotRun({ name, title, rows }: Scenario): CheckResult {
     axes: {},
     status: "inconclusive",
     message: "the run ended before this scenario",
-    rows: [...rows],
+    requirements: [...requirements],
     violated: [],
     findings: [],
     attestations: [],

@@ -1,5 +1,5 @@
 import type { ScriptedRequest, Turn } from "../reference-gateway/index.ts";
-import type { RowId } from "../requirements/index.ts";
+import type { RequirementId } from "../requirements/index.ts";
 import type { Claims } from "./claims.ts";
 import type { ClientRun } from "./observation.ts";
 
@@ -25,7 +25,7 @@ export interface Scenario {
   readonly name: string;
   /** What a sound client does, as a sentence. */
   readonly title: string;
-  readonly rows: readonly RowId[];
+  readonly requirements: readonly RequirementId[];
   /** Calls that the command is asked to make at the same time, each with a prompt of its own. Default: 1. */
   readonly calls?: number;
   /** The command is asked for a streamed call. Default: no. */

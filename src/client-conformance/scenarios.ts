@@ -1,5 +1,5 @@
 import type { Turn } from "../reference-gateway/index.ts";
-import type { RowId } from "../requirements/index.ts";
+import type { RequirementId } from "../requirements/index.ts";
 import { judgeBounded, judgeOnce } from "./judges/attempts.ts";
 import { judgeGrowth, judgeJitter, judgeNoLoop } from "./judges/backoff.ts";
 import { generation, judgeGenerations } from "./judges/generations.ts";
@@ -23,13 +23,13 @@ const refuse = (refused: Refused): Turn => ({ do: "refuse", ...refused });
 const dateIn = (ms: number): string => new Date(Math.ceil((Date.now() + ms) / 1_000) * 1_000).toUTCString();
 
 /** A denial that no retry helps against: exactly one attempt. */
-function forbidden(name: string, row: RowId, title: string, refused: Refused): Scenario {
+function forbidden(name: string, requirement: RequirementId, title: string, refused: Refused): Scenario {
   return {
     name,
     title,
-    rows: [row],
+    requirements: [requirement],
     turn: () => refuse(refused),
-    judge: (runs, claims) => judgeOnce(row, runs, claims),
+    judge: (runs, claims) => judgeOnce(requirement, runs, claims),
   };
 }
 
@@ -38,7 +38,7 @@ function hinted(name: string, title: string, denials: readonly (() => Refused)[]
   return {
     name,
     title,
-    rows: ["RETRY-1"],
+    requirements: ["RETRY-1"],
     turn: (_request, { before }) => {
       const denial = denials[before];
       return denial === undefined ? SERVE : refuse(denial());
@@ -56,7 +56,7 @@ function unusable(name: string, title: string, hint: (before: number) => string)
   return {
     name,
     title,
-    rows: ["RETRY-2"],
+    requirements: ["RETRY-2"],
     turn: (_request, { before }) => refuse({ reason: "rate_limit_exceeded", retryAfter: hint(before) }),
     judge: (runs, claims, { mostAttempts }) => {
       judgeBounded("RETRY-2", runs, claims, mostAttempts);
@@ -70,7 +70,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: "served",
     title: "A sound request is sent, with the bearer credential and what its dialect needs",
-    rows: ["CLIENT-2", "CLIENT-3", "CLIENT-4"],
+    requirements: ["CLIENT-2", "CLIENT-3", "CLIENT-4"],
     turn: () => SERVE,
     judge: (runs, claims) => {
       for (const run of runs) judgeServed(run, claims);
@@ -89,7 +89,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: "rate-long",
     title: "A wait that is longer than it likes is waited out or ends the attempts; it is never cut short",
-    rows: ["RETRY-1"],
+    requirements: ["RETRY-1"],
     // Ten minutes: what comes within the watch came in spite of them.
     watchMs: 8_000,
     toldBy: "findings",
@@ -104,7 +104,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: "rate-no-hint",
     title: "Without `Retry-After` it backs off: waits that grow, with jitter, and a bound on attempts",
-    rows: ["RETRY-2"],
+    requirements: ["RETRY-2"],
     copies: COPIES,
     toldBy: "findings",
     turn: () => refuse({ reason: "rate_limit_exceeded" }),
@@ -128,14 +128,14 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: "rate-past-date",
     title: "A `Retry-After` whose date has passed asks for no wait: attempts stay bounded",
-    rows: ["RETRY-2"],
+    requirements: ["RETRY-2"],
     turn: () => refuse({ reason: "rate_limit_exceeded", retryAfter: dateIn(-30_000) }),
     judge: (runs, claims, { mostAttempts }) => judgeBounded("RETRY-2", runs, claims, mostAttempts),
   },
   {
     name: "parallelism",
     title: "After a denial for concurrency fewer requests are in flight, and those that run may end",
-    rows: ["RETRY-6", "RETRY-1"],
+    requirements: ["RETRY-6", "RETRY-1"],
     calls: PARALLEL.calls,
     toldBy: "findings",
     turn: (_request, { serving }) =>
@@ -174,7 +174,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: "server-error",
     title: "A failing gateway is tried again a few times, with waits that grow",
-    rows: ["RETRY-9"],
+    requirements: ["RETRY-9"],
     copies: COPIES,
     toldBy: "findings",
     turn: () => refuse({ reason: "upstream_error", status: 503 }),
@@ -187,7 +187,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: "no-answer",
     title: "A request that stays without an answer is not repeated blindly",
-    rows: ["RETRY-7"],
+    requirements: ["RETRY-7"],
     giveUpS: 2,
     watchMs: 20_000,
     toldBy: "findings",
@@ -199,7 +199,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: "stream-cut",
     title: "A stream that is asked for again is another generation, and is not appended to the first",
-    rows: ["RETRY-8"],
+    requirements: ["RETRY-8"],
     stream: true,
     turn: (_request, { before }) =>
       before === 0
@@ -212,7 +212,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: "redirect",
     title: "The key goes to no other host, also when an answer redirects there",
-    rows: ["KEY-ONE-HOST"],
+    requirements: ["KEY-ONE-HOST"],
     toldBy: "findings",
     turn: (request, { elsewhere }) => ({ do: "redirect", to: elsewhere + request.url }),
     judge: (runs, claims) => {

@@ -28,7 +28,7 @@ const LONGEST_VALUE = 200;
 const CONSTANT_AFTER = 3;
 
 /**
- * What is answered otherwise: statuses and reasons by check, headers and fields by kind of answer, observed rows, texts.
+ * What is answered otherwise: statuses and reasons by check, headers and fields by kind of answer, observed requirements, texts.
  *
  * @param control the first side a second time: what already differs from itself is no difference between the builds.
  */
@@ -58,10 +58,13 @@ function byCheck(a: Behaviour, b: Behaviour): Difference[] {
     };
     add("status", "status", statusesOf(check, a), statusesOf(now, b));
     add("reason", "reason", reasonsOf(check, a), reasonsOf(now, b));
-    const rows = new Set(
-      [...check.findings, ...now.findings].filter(({ outcome }) => outcome === "observed").map(({ row }) => row),
+    const requirements = new Set(
+      [...check.findings, ...now.findings]
+        .filter(({ outcome }) => outcome === "observed")
+        .map(({ requirement }) => requirement),
     );
-    for (const row of rows) add("observed", row, observedOf(check, row), observedOf(now, row));
+    for (const requirement of requirements)
+      add("observed", requirement, observedOf(check, requirement), observedOf(now, requirement));
     return found;
   });
 }
@@ -78,10 +81,10 @@ function reasonsOf(check: CheckResult, side: Behaviour): Set<string> {
   return new Set(answersOf(check, side).map(({ reason = "none" }) => reason));
 }
 
-function observedOf({ findings }: CheckResult, row: string): Set<string> {
+function observedOf({ findings }: CheckResult, requirement: string): Set<string> {
   return new Set(
     findings
-      .filter((finding) => finding.row === row && finding.outcome === "observed")
+      .filter((finding) => finding.requirement === requirement && finding.outcome === "observed")
       .map(({ observed }) => withoutMoments(observed)),
   );
 }

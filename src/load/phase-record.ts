@@ -143,7 +143,7 @@ export function withoutTiming(phase: LoadPhase): LoadPhase {
 export function claim(
   name: string,
   title: string,
-  rows: readonly string[],
+  requirements: readonly string[],
   met: boolean,
   expected: string,
   observed: string,
@@ -160,7 +160,7 @@ export function claim(
   return {
     name,
     title,
-    rows: [...rows],
+    requirements: [...requirements],
     outcome: met ? "met" : "broken",
     basis,
     weight,
@@ -171,14 +171,14 @@ export function claim(
 }
 
 /** A fact that decides nothing. */
-export function fact(name: string, title: string, rows: readonly string[], observed: string): LoadFinding {
+export function fact(name: string, title: string, requirements: readonly string[], observed: string): LoadFinding {
   return {
-    ...{ name, title, rows: [...rows], outcome: "observed", basis: "timing", weight: "none" },
+    ...{ name, title, requirements: [...requirements], outcome: "observed", basis: "timing", weight: "none" },
     ...{ expected: "", observed, exchanges: [] },
   };
 }
 
 /** A question that the phase had to decide and could not. @param why what was in the way. */
-export function undecided(name: string, title: string, rows: readonly string[], why: string): LoadFinding {
-  return { ...fact(name, title, rows, why), outcome: "undecided" };
+export function undecided(name: string, title: string, requirements: readonly string[], why: string): LoadFinding {
+  return { ...fact(name, title, requirements, why), outcome: "undecided" };
 }

@@ -21,8 +21,8 @@ const OTHER = "(other reasons)";
 /** Reads reasons where and how the target says that they stand, in the specification's words. */
 export function reasonReader({ headers, contract }: Pick<Target, "headers" | "contract">): ReadReason {
   const pattern = headPattern(headers.reason);
-  const { reasonFrom = "header", rows = {} } = contract;
-  const own = Object.entries(rows);
+  const { reasonFrom = "header", denials = {} } = contract;
+  const own = Object.entries(denials);
   const seen = new Set<string>();
   /** A gateway that names another reason each time must not make this process count without end. */
   const bounded = (word: string) => {
@@ -35,8 +35,8 @@ export function reasonReader({ headers, contract }: Pick<Target, "headers" | "co
     if (exchange.status < 300) return undefined;
     const word = reasonFrom === "header" ? exchange.headerOf(pattern) : atPointer(bodyOf(exchange), reasonFrom);
     if (word === undefined) return undefined;
-    const known = own.find(([, row]) => {
-      const { status = LIMIT_STATUS, reason = [], message } = row ?? {};
+    const known = own.find(([, denial]) => {
+      const { status = LIMIT_STATUS, reason = [], message } = denial ?? {};
       const words = [reason].flat();
       return (
         words.includes(word) &&
@@ -50,8 +50,8 @@ export function reasonReader({ headers, contract }: Pick<Target, "headers" | "co
 
 /** Whether the status is the one that the target gives this denial. */
 export function isStatusOf({ contract }: Pick<Target, "contract">, reason: string, status: number): boolean {
-  const row = Object.entries(contract.rows ?? {}).find(([name]) => name === reason)?.[1];
-  return status === (row?.status ?? LIMIT_STATUS);
+  const denial = Object.entries(contract.denials ?? {}).find(([name]) => name === reason)?.[1];
+  return status === (denial?.status ?? LIMIT_STATUS);
 }
 
 /** Body of a refusal: these are always kept. Coded ones are not read here; the samples are. */

@@ -20,7 +20,7 @@ export function applyPolicy(record: RunRecord, policy: Policy): PolicySection {
   const required = file.require;
   const gates: Gate[] = [
     ...(required?.suites ?? []).map((suite) => suiteGate(record, suite, required?.level ?? "error")),
-    ...(required?.rows ?? []).map((row) => rowGate(record, row, required?.level ?? "error")),
+    ...(required?.requirements ?? []).map((requirement) => rowGate(record, requirement, required?.level ?? "error")),
     ...file.load.map((name) => loadGate(record, name)),
     ...(record.checks.some(({ layer }) => layer === "compat") ? [compatGate(record, file.compat)] : []),
     ...thresholds,
@@ -136,10 +136,12 @@ function suiteGate(record: RunRecord, suite: string, level: GateLevel): Gate {
     : { ...frame, outcome: "pass", message: `${checks.length} checks judged` };
 }
 
-function rowGate(record: RunRecord, row: string, level: GateLevel): Gate {
-  const frame = { ...NOTHING, gate: `row ${row} met`, kind: "row" as const, level };
+function rowGate(record: RunRecord, requirement: string, level: GateLevel): Gate {
+  const frame = { ...NOTHING, gate: `requirement ${requirement} met`, kind: "requirement" as const, level };
   if (level === "off") return { ...frame, outcome: "off", message: "switched off" };
-  const findings = record.checks.flatMap((check) => check.findings.filter((finding) => finding.row === row));
+  const findings = record.checks.flatMap((check) =>
+    check.findings.filter((finding) => finding.requirement === requirement),
+  );
   const broken = findings.filter(({ outcome }) => outcome === "broken").length;
   const met = findings.filter(({ outcome }) => outcome === "met").length;
   const samples = broken + met;

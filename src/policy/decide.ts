@@ -5,7 +5,7 @@ export interface Circumstances {
   readonly targetName: string;
   /** Its address; absent where what is judged has none, as a client program. */
   readonly baseUrl?: string | undefined;
-  /** Declared gaps, contract rows, waivers: what the word alone would hide. */
+  /** Declared gaps, contract, waivers: what the word alone would hide. */
   readonly qualifiers: readonly string[];
   /** What fails the run beside its checks: waivers that cover nothing any more, and the like. */
   readonly breaches?: readonly { readonly text: string; readonly check?: string }[];

@@ -24,9 +24,9 @@ const names = z.array(z.string().min(1));
 /** Schema of a policy file; published as `schemas/policy.schema.json`. */
 export const policySchema = z
   .strictObject({
-    /** Suites that must have been judged whole, and rows of the ledger that must have been met. */
+    /** Suites that must have been judged whole, and requirements that must have been met. */
     require: z
-      .strictObject({ suites: names.default([]), rows: names.default([]), level: level.default("error") })
+      .strictObject({ suites: names.default([]), requirements: names.default([]), level: level.default("error") })
       .optional(),
     /** What a miss of the compatibility layer is worth. Without a policy it warns. */
     compat: level.default("warn"),

@@ -4,14 +4,14 @@ import { STATUSES } from "./status.ts";
 const level = z.enum(["MUST", "SHOULD", "MAY", "OPEN"]);
 export const layer = z.enum(["specification", "protocol", "compat"]);
 
-/** One thing a judge said: what a row asks for, what was seen, and where. */
+/** One thing a judge said: what a requirement asks for, what was seen, and where. */
 export const findingSchema = z.strictObject({
-  row: z.string(),
+  requirement: z.string(),
   level,
   layer,
-  /** `met` and `broken` are judgements; `observed` is a fact under a row that decides nothing. */
+  /** `met` and `broken` are judgements; `observed` is a fact under a requirement that decides nothing. */
   outcome: z.enum(["met", "broken", "observed"]),
-  /** What a miss is worth: a claim about a MUST row may still be a warning, when only part of the row is meant. */
+  /** What a miss is worth: a claim about a MUST requirement may still be a warning, when only part of the requirement is meant. */
   weight: z.enum(["fail", "warn", "none"]),
   expected: z.string().optional(),
   observed: z.string(),
@@ -52,9 +52,9 @@ export const checkResultSchema = z.strictObject({
   layer,
   axes: z.record(z.string(), z.string()),
   status: z.enum(STATUSES),
-  /** Rows that the check covers. */
-  rows: z.array(z.string()),
-  /** Rows that were broken. */
+  /** Requirements that the check covers. */
+  requirements: z.array(z.string()),
+  /** Requirements that were broken. */
   violated: z.array(z.string()),
   /** One sentence that says what came out. */
   message: z.string(),

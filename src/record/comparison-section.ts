@@ -43,9 +43,9 @@ const metricSchema = z.strictObject({
 /** Something that is answered otherwise. */
 const driftSchema = z.strictObject({
   kind: z.enum(["status", "reason", "header", "field", "shape", "observed", "text"]),
-  /** Check, row, or kind of request. */
+  /** Check, requirement, or kind of request. */
   where: z.string(),
-  /** Header, field or row that it is about. */
+  /** Header, field or requirement that it is about. */
   what: z.string(),
   before: z.string(),
   now: z.string(),

@@ -68,7 +68,7 @@ const heatSchema = z.strictObject({
   /** Width of a column, s. */
   everyS: z.number().positive(),
   /**
-   * From the beginning of the phase, one text per column: `ROW:COUNT` with a blank between; row r holds durations from
+   * From the beginning of the phase, one text per column: `ROW:COUNT` with a blank between; requirement r holds durations from
    * 10^(r/10) up to 10^((r+1)/10) microseconds.
    */
   columns: z.array(z.string().regex(/^(?:\d{1,3}:\d{1,12}(?: |$))*$/)),
@@ -78,8 +78,8 @@ const heatSchema = z.strictObject({
 const loadFindingSchema = z.strictObject({
   name: z.string(),
   title: z.string(),
-  /** Rows of the ledger that it is about. */
-  rows: z.array(z.string()),
+  /** Requirements that it is about. */
+  requirements: z.array(z.string()),
   /** `undecided`: a question that the phase had to answer and could not; its verdict is then inconclusive at best. */
   outcome: z.enum(["met", "broken", "observed", "undecided"]),
   /**
@@ -140,7 +140,7 @@ export const loadPhaseSchema = z.strictObject({
       title: z.string(),
       status: z.string(),
       message: z.string(),
-      rows: z.array(z.string()),
+      requirements: z.array(z.string()),
       exchanges: z.array(z.string()),
     }),
   ),

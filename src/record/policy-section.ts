@@ -8,7 +8,7 @@ const outcome = z.enum(["pass", "fail", "inconclusive", "off"]);
 const gateSchema = z.strictObject({
   /** The gate as written, or what it demands. */
   gate: z.string(),
-  kind: z.enum(["threshold", "suite", "row", "compat", "load"]),
+  kind: z.enum(["threshold", "suite", "requirement", "compat", "load"]),
   level: z.enum(GATE_LEVELS),
   outcome,
   /** One sentence that says what came out. */

@@ -8,7 +8,7 @@ import { STATUSES } from "./status.ts";
 /** Version of the run record. A reader of version n reads every record up to n. */
 export const RECORD_VERSION = 1;
 
-/** A row of the requirement set in use, so that a record can be shown without the harness that made it. */
+/** A requirement of the requirement set in use, so that a record can be shown without the harness that made it. */
 const rowSchema = z.strictObject({
   id: z.string(),
   layer,
@@ -25,9 +25,9 @@ const verdictSchema = z.strictObject({
   exitCode: z.int(),
   /** The first line: word, target, qualifiers such as `partial` or a contract. */
   headline: z.string(),
-  /** Why, each with the check or row it is about. */
+  /** Why, each with the check or requirement it is about. */
   reasons: z.array(z.strictObject({ text: z.string(), check: z.string().optional() })),
-  /** What the word does not say: declared gaps, contract rows, waivers. */
+  /** What the word does not say: declared gaps, contract, waivers. */
   qualifiers: z.array(z.string()),
 });
 
@@ -80,8 +80,8 @@ export const runRecordSchema = z
     seed: z.int(),
     verdict: verdictSchema,
     counts: z.record(z.enum(STATUSES), z.int()),
-    rows: z.array(rowSchema),
-    /** Rows that the target does not want to be judged by yet, because its requirement set is older. */
+    requirements: z.array(rowSchema),
+    /** Requirements that the target does not want to be judged by yet, because its requirement set is older. */
     unscored: z.array(z.string()).optional(),
     checks: z.array(checkResultSchema),
     /** The waivers that were laid over the results. */
@@ -94,7 +94,7 @@ export const runRecordSchema = z
       requests: z.int(),
       /** Output tokens, as far as they were counted or can be estimated. */
       outputTokens: z.number().optional(),
-      /** HIST-2: an attempt that was rejected or lost may have no row in the gateway's history. */
+      /** HIST-2: an attempt that was rejected or lost may have no requirement in the gateway's history. */
       note: z.string(),
     }),
     /** Present when load was generated. */

@@ -12,7 +12,7 @@ interface Change {
 /** A single defect of the kind that real gateways have. */
 export interface Mutation extends Change {
   /** What it breaks: ids of requirements, of the interface and of the standards and clients around it. */
-  readonly rows: readonly string[];
+  readonly requirements: readonly string[];
   /** True when only many requests, or many at a time, show it. */
   readonly needsLoad?: true;
 }
@@ -20,28 +20,33 @@ export interface Mutation extends Change {
 /** A gateway that is sound but unusual. */
 export interface Variant extends Change {
   /**
-   * Rows that may at most warn about it: what clients of a dialect are used to beyond the interface, and what the
-   * interface recommends without demanding it. No row may fail.
+   * Requirements that may at most warn about it: what clients of a dialect are used to beyond the interface, and what the
+   * interface recommends without demanding it. No requirement may fail.
    */
   readonly warns?: readonly string[];
 }
 
 /** @param name area and name with a dot between them. */
-export function mutation(name: string, rows: readonly string[], summary: string, apply: Mutation["apply"]): Mutation {
-  return { name, area: areaOf(name), rows, summary, apply };
+export function mutation(
+  name: string,
+  requirements: readonly string[],
+  summary: string,
+  apply: Mutation["apply"],
+): Mutation {
+  return { name, area: areaOf(name), requirements, summary, apply };
 }
 
 /** A defect that only many requests, or many at a time, show. */
 export function loadMutation(
   name: string,
-  rows: readonly string[],
+  requirements: readonly string[],
   summary: string,
   apply: Mutation["apply"],
 ): Mutation {
-  return { ...mutation(name, rows, summary, apply), needsLoad: true };
+  return { ...mutation(name, requirements, summary, apply), needsLoad: true };
 }
 
-/** @param warns rows that may at most warn. */
+/** @param warns requirements that may at most warn. */
 export function variant(name: string, summary: string, apply: Variant["apply"], warns?: readonly string[]): Variant {
   return { name, area: areaOf(name), summary, apply, ...(warns === undefined ? {} : { warns }) };
 }

@@ -1,21 +1,26 @@
-import type { RowId } from "./ledger.ts";
+import type { RequirementId } from "./requirements.ts";
 
-/** Why no check judges a row. */
+/** Why no check judges a requirement. */
 export interface Exclusion {
-  readonly row: RowId;
+  readonly requirement: RequirementId;
   /**
-   * `client`: the row binds clients, so the harness itself is tested for it. `not-observable`: this interface does not show
+   * `client`: the requirement binds clients, so the harness itself is tested for it. `not-observable`: this interface does not show
    * it. `outside`: it lies outside the interface.
    */
   readonly kind: "client" | "not-observable" | "outside";
   readonly reason: string;
-  /** Test file that holds the row, for client rows. */
+  /** Test file that holds the requirement, for client requirements. */
   readonly test?: string;
 }
 
-const client = (row: RowId, test: string, reason: string): Exclusion => ({ row, kind: "client", reason, test });
+const client = (requirement: RequirementId, test: string, reason: string): Exclusion => ({
+  requirement,
+  kind: "client",
+  reason,
+  test,
+});
 
-/** Rows without a check, each with its reason. A row that is neither checked nor here fails the build. */
+/** Requirements without a check, each with its reason. A requirement that is neither checked nor here fails the build. */
 export const EXCLUSIONS: readonly Exclusion[] = [
   client("CHAT-8", "test/dialects/readers.test.ts", "addresses are built from bases with and without a slash"),
   client("MSG-12", "test/dialects/readers.test.ts", "a bare host gets /v1/messages, a base with /v1 keeps it once"),
@@ -26,7 +31,7 @@ export const EXCLUSIONS: readonly Exclusion[] = [
   client("ERR-BODY-5", "test/dialects/classify.test.ts", "error bodies of any shape are survived"),
   client("LIMIT-3", "test/checks/harness-rules.test.ts", "without limits in the target, limit checks are blocked"),
   client("LIMIT-4", "test/checks/harness-rules.test.ts", "no verdict depends on headers that are optional"),
-  client("HIST-2", "test/checks/harness-rules.test.ts", "the record says that attempts may have no row"),
+  client("HIST-2", "test/checks/harness-rules.test.ts", "the record says that attempts may have no requirement"),
   client("RETRY-12", "test/checks/harness-rules.test.ts", "first answers only: no retries, no redirects"),
   client("CLIENT-1", "test/checks/harness-rules.test.ts", "an automatic model id is taken verbatim from the list"),
   client("CLIENT-2", "test/checks/harness-rules.test.ts", "every POST has a JSON body and says so"),
@@ -49,14 +54,22 @@ export const EXCLUSIONS: readonly Exclusion[] = [
   client("RETRY-10", "test/load/retry-rules.test.ts", "one attempt on an unknown model"),
   client("RETRY-11", "test/load/retry-rules.test.ts", "numbers of retries are options with documented defaults"),
   client("KEY-ONE-HOST", "test/cli/client.test.ts", "a redirect elsewhere gets no key"),
-  { row: "EVENT-1", kind: "outside", reason: "no events are shown; there is nothing to test" },
-  { row: "AUTH-7", kind: "outside", reason: "keys are made outside the interface and come from the target file" },
-  { row: "STATE-1", kind: "not-observable", reason: "states show only through the denials that errors.* judge" },
+  { requirement: "EVENT-1", kind: "outside", reason: "no events are shown; there is nothing to test" },
   {
-    row: "SPEND-11",
+    requirement: "AUTH-7",
+    kind: "outside",
+    reason: "keys are made outside the interface and come from the target file",
+  },
+  {
+    requirement: "STATE-1",
+    kind: "not-observable",
+    reason: "states show only through the denials that errors.* judge",
+  },
+  {
+    requirement: "SPEND-11",
     kind: "not-observable",
     reason: "bills of interrupted streams stand in a history without access here",
   },
-  { row: "HIST-1", kind: "not-observable", reason: "the interface gives no access to the history" },
-  { row: "SEC-4", kind: "not-observable", reason: "a gateway's own logs cannot be seen from outside" },
+  { requirement: "HIST-1", kind: "not-observable", reason: "the interface gives no access to the history" },
+  { requirement: "SEC-4", kind: "not-observable", reason: "a gateway's own logs cannot be seen from outside" },
 ];

@@ -101,8 +101,8 @@ const REASONS = [
   "budget_exhausted",
 ] as const;
 
-/** How a gateway expresses a row differently. Whatever stands here is named in the first line of the verdict. */
-const contractRow = z.strictObject({
+/** How a gateway expresses a denial differently. Whatever stands here is named in the first line of the verdict. */
+const contractDenial = z.strictObject({
   status: z.int().min(400).max(599).optional().meta({ description: "The gateway's own status for this denial." }),
   reason: z
     .union([text, z.array(text).min(1)])
@@ -118,8 +118,8 @@ const contract = z.strictObject({
     .optional()
     .meta({ description: "Where the reason stands: the header, or a JSON pointer into the error body." }),
   actionHint: z.boolean().optional().meta({ description: "false: the gateway sends no action hints." }),
-  rows: z
-    .partialRecord(z.enum(REASONS), contractRow)
+  denials: z
+    .partialRecord(z.enum(REASONS), contractDenial)
     .optional()
     .meta({ description: "Denials that this gateway expresses differently, by the specification's reason." }),
 });
@@ -214,7 +214,8 @@ export const targetSchema = z
       .optional()
       .meta({ description: "Declared gaps: state and reason. The verdict says partial." }),
     requirementSet: z.int().positive().optional().meta({
-      description: "Requirement set to be judged by; newer rows are shown and not yet scored. Default: the newest.",
+      description:
+        "Requirement set to be judged by; newer requirements are shown and not yet scored. Default: the newest.",
     }),
     compat: compat
       .optional()

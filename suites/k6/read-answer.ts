@@ -83,7 +83,9 @@ function headerOf({ headers }: Response, name: string): string {
 function reasonOf(response: Response, plan: Plan): string {
   const { reasonHeader, reasonPointer, reasons } = plan;
   const word = reasonPointer === null ? headerOf(response, reasonHeader) : atPointer(response.body, reasonPointer);
-  return reasons.find((row) => row.word === word && row.status === response.status)?.reason ?? word;
+  return (
+    reasons.find((requirement) => requirement.word === word && requirement.status === response.status)?.reason ?? word
+  );
 }
 
 function atPointer(body: string | null, pointer: string): string {

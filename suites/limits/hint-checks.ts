@@ -1,6 +1,6 @@
 import { type Answer, type Check, defineInvariant, that, type Verdict } from "../../src/checks/index.ts";
 import { httpDateMs, readRetryAfter } from "../../src/dialects/index.ts";
-import type { ShouldRow } from "../../src/requirements/index.ts";
+import type { ShouldRequirement } from "../../src/requirements/index.ts";
 import { isRateDenial, isSlotDenial } from "./burst.ts";
 
 /** A one-minute rate needs no longer wait; half as much again for gateways that would rather be safe, seconds. */
@@ -9,12 +9,12 @@ const LONGEST_RATE_WAIT_S = 90;
 const LONGEST_SLOT_WAIT_S = 600;
 
 /** Judges the form of a hint: one value, whole seconds above zero or a date in the future, plausible in length. */
-function judgeHint(verdict: Verdict, denial: Answer, row: ShouldRow, longestS: number): void {
+function judgeHint(verdict: Verdict, denial: Answer, requirement: ShouldRequirement, longestS: number): void {
   const values = [...new Set(denial.headerValues("retry-after"))];
   const seen = { in: denial, at: "Retry-After", because: denial.summary };
   if (
     !verdict.should(
-      row,
+      requirement,
       values.length,
       that("one value", (count) => count === 1),
       { ...seen, because: `values: ${values.join(" and ")}` },
@@ -29,12 +29,14 @@ function judgeHint(verdict: Verdict, denial: Answer, row: ShouldRow, longestS: n
     // Dates have whole seconds: one of the second in which it was sent is not past yet.
     return form.kind === "seconds" ? form.seconds > 0 : form.atMs >= Math.floor(nowMs / 1_000) * 1_000;
   });
-  if (!verdict.should(row, value, usable, { ...seen, ...(form.kind === "unusable" ? { because: form.why } : {}) }))
+  if (
+    !verdict.should(requirement, value, usable, { ...seen, ...(form.kind === "unusable" ? { because: form.why } : {}) })
+  )
     return;
   const waitS =
     form.kind === "seconds" ? form.seconds : form.kind === "date" ? Math.ceil((form.atMs - nowMs) / 1_000) : 0;
   verdict.should(
-    row,
+    requirement,
     waitS,
     that(`a plausible wait, up to ${longestS} s`, (seconds) => (seconds as number) <= longestS),
     seen,

@@ -13,7 +13,7 @@ import {
   type Verdict,
 } from "../../src/checks/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
-import { denialRows, type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
+import { denialRequirements, type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
 import { admittedIn, type Burst, isRateDenial, isRefused, isServed, isSlotDenial, loneSlotDenials } from "./burst.ts";
 import { type RateRecording, rateScenario, refilledEarly, tooMany } from "./rate-scenario.ts";
 import { isBracketed } from "./while-denied.ts";
@@ -215,17 +215,18 @@ const sharedByKinds = defineRateCheck({
     "While chat requests of the account are denied for the rate, streams, conversations, the other dialect, another model and what looks like another client are tried. Streams, conversations and other models must be denied too, the other dialect should be. Something that is let past is counted apart or not limited at all.",
   judge(recording, verdict) {
     verdict.assume(recording.whileDenied.length > 0, "the account could be brought to its limit");
-    const rows = {
+    const requirements = {
       "chat streams": "LIMIT-RATE-1",
       conversations: "LIMIT-RATE-1",
       "another client": "LIMIT-1",
       "other model": "LIMIT-1",
     } as const;
-    for (const [kind, row] of Object.entries(rows)) {
+    for (const [kind, requirement] of Object.entries(requirements)) {
       judgeKind(
         recording,
         kind,
-        (admitted, allowed, first, why) => verdict.must(row, admitted, atMost(allowed), { in: first, because: why }),
+        (admitted, allowed, first, why) =>
+          verdict.must(requirement, admitted, atMost(allowed), { in: first, because: why }),
         verdict,
       );
     }
@@ -262,10 +263,10 @@ const otherAccounts = defineRateCheck({
   },
 });
 
-const denialRow = defineRateCheck({
+const denialChecks = defineRateCheck({
   id: "limits.rate-denial",
   title: "A denial for the rate is a 429 rate_limit_exceeded in both dialects, streaming and non-streaming",
-  covers: denialRows("rate_limit_exceeded"),
+  covers: denialRequirements("rate_limit_exceeded"),
   explains:
     "Every denial for the rate that the scenario met: status, reason header, action hint, and the body's shape in the chat dialect.",
   judge({ whileDenied, storm, expected, first, second }, verdict) {
@@ -336,7 +337,7 @@ export const RATE_CHECKS: readonly Check[] = [
   sharedByKeys,
   sharedByKinds,
   otherAccounts,
-  denialRow,
+  denialChecks,
   whatCounts,
   kept,
 ];

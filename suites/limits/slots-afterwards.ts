@@ -4,7 +4,7 @@ import { admittedIn, isServed, limitDenials, type Unnamed } from "./burst.ts";
 import { defineSlotsCheck } from "./define-slots-check.ts";
 import type { Wave } from "./slots-waves.ts";
 
-/** Waves whose missing slots break the MUST row: the requests before them had ended by themselves. */
+/** Waves whose missing slots break the MUST requirement: the requests before them had ended by themselves. */
 function judgeWave({ what, expected, answers, later }: Wave, unnamed: Unnamed, verdict: Verdict): void {
   const left = what.includes("client left");
   const last = later ?? answers;

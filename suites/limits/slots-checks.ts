@@ -1,7 +1,7 @@
 import { type Answer, atLeast, atMost, type Check, serverError, success, that } from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
-import { denialRows, judgeDenial } from "../shared/judge-denial.ts";
+import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
 import { mostAtOnce } from "./at-once.ts";
 import { admittedIn, isServed, isSlotDenial, limitDenials } from "./burst.ts";
 import { defineSlotsCheck } from "./define-slots-check.ts";
@@ -266,11 +266,11 @@ const runningUntouched = defineSlotsCheck({
   },
 });
 
-const denialRow = defineSlotsCheck({
+const denialChecks = defineSlotsCheck({
   id: "limits.slots-denial",
   title:
     "A denial for the number in flight is a 429 concurrency_limit_exceeded in both dialects, streaming and non-streaming",
-  covers: denialRows("concurrency_limit_exceeded"),
+  covers: denialRequirements("concurrency_limit_exceeded"),
   explains:
     "Every denial for the number in flight that the scenario met: status, reason header, action hint, and the body's shape in the chat dialect.",
   judge({ extras, storm, late, burst, expected }, verdict) {
@@ -317,7 +317,7 @@ export const SLOT_CHECKS: readonly Check[] = [
   sharedByKinds,
   otherAccounts,
   runningUntouched,
-  denialRow,
+  denialChecks,
   promptDenial,
   ...SLOTS_AFTERWARDS,
 ];

@@ -182,8 +182,8 @@ function judgeRate(one: Tried, verdict: Verdict): void {
   const denied = answers.find(isRateDenial);
   const many = served(answers);
   /** What says something of the rate says it of the tier, too. */
-  const must = (row: "LIMIT-RATE-1" | "LIMIT-RATE-3", observed: number, expected: unknown, seen: object) => {
-    for (const each of ["LIMIT-2", row] as const) verdict.must(each, observed, expected, seen);
+  const must = (requirement: "LIMIT-RATE-1" | "LIMIT-RATE-3", observed: number, expected: unknown, seen: object) => {
+    for (const each of ["LIMIT-2", requirement] as const) verdict.must(each, observed, expected, seen);
   };
   if (denied === undefined) {
     // Too slow to come so far, or stopped for another reason: nothing is known.

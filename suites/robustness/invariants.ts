@@ -10,12 +10,12 @@ function untouched(answers: readonly Answer[]): Answer[] {
 /** Claims that nothing is wrong with any of them, or names the first that is. */
 function none(
   verdict: Verdict,
-  row: Parameters<Verdict["must"]>[0],
+  requirement: Parameters<Verdict["must"]>[0],
   bad: readonly Answer[],
   all: number,
   what: string,
 ): void {
-  verdict.must(row, bad.length, 0, {
+  verdict.must(requirement, bad.length, 0, {
     in: bad[0],
     because: `${what}, of ${all} answers${bad[0] === undefined ? "" : `: ${bad[0].summary}`}`,
   });

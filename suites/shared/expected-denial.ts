@@ -2,10 +2,10 @@ import { readAs, type Session } from "../../src/checks/index.ts";
 import { denial, type Reason } from "../../src/requirements/index.ts";
 import type { ExpectedDenial } from "./judge-denial.ts";
 
-/** The row as this target's contract has it. It goes into the recording, so that the judge needs nothing else. */
+/** The requirement as this target's contract has it. It goes into the recording, so that the judge needs nothing else. */
 export function expectedDenial(t: Session, reason: Reason): ExpectedDenial {
-  const { rows, actionHint } = t.target.contract;
-  const own = rows?.[reason];
+  const { denials, actionHint } = t.target.contract;
+  const own = denials?.[reason];
   return {
     reason,
     status: own?.status ?? denial(reason).status,

@@ -1,8 +1,14 @@
 import { type Answer, filledString, that, type Verdict } from "../../src/checks/index.ts";
 import { member } from "../../src/core/index.ts";
-import { type DenialRow, denial, type MustRow, type Reason, type RowId } from "../../src/requirements/index.ts";
+import {
+  type DenialEntry,
+  denial,
+  type MustRequirement,
+  type Reason,
+  type RequirementId,
+} from "../../src/requirements/index.ts";
 
-/** What a row asks for at this target: the specification's words, or the target's contract. */
+/** What a requirement asks for at this target: the specification's words, or the target's contract. */
 export type ExpectedDenial = {
   readonly reason: Reason;
   readonly status: number;
@@ -12,10 +18,10 @@ export type ExpectedDenial = {
 };
 
 /** The requirements that `judgeDenial` looks at for a reason. */
-export function denialRows(reason: Reason): readonly RowId[] {
-  const { row, status } = denial(reason);
+export function denialRequirements(reason: Reason): readonly RequirementId[] {
+  const { requirement, status } = denial(reason);
   return [
-    row,
+    requirement,
     "ERR-HDR-1",
     reason === "quota_exceeded" ? "ERR-HDR-2" : "ERR-HDR-3",
     "ERR-HDR-4",
@@ -36,33 +42,35 @@ const shortHint = that(`a short text (up to ${SHORT_HINT} characters)`, (value) 
 /** A field that is there: null says that there is no code, which is not the same as leaving it out. */
 const given = that("present", (value) => value !== undefined);
 
-/** Judges one denied answer by its row: status, reason, action hint, body, and that it ends. */
+/** Judges one denied answer by its requirement: status, reason, action hint, body, and that it ends. */
 export function judgeDenial(verdict: Verdict, denied: Answer, expected: ExpectedDenial): void {
-  const row = denial(expected.reason);
+  const requirement = denial(expected.reason);
   const seen = { in: denied, because: denied.summary };
   const streamed = denied.asked.mode === "streaming" && denied.asked.endpoint !== "models";
-  verdict.must(row.row, denied.status, expected.status, { ...seen, at: "status" });
+  verdict.must(requirement.requirement, denied.status, expected.status, { ...seen, at: "status" });
   if (streamed) verdict.must("STREAM-2", denied.status, expected.status, { ...seen, at: "status" });
-  // A wrong status is one defect; what such an answer carries besides says nothing about the row.
+  // A wrong status is one defect; what such an answer carries besides says nothing about the requirement.
   if (denied.status !== expected.status) return;
-  verdict.must(row.row, denied.reason, expected.word, { ...seen, at: "reason" });
+  verdict.must(requirement.requirement, denied.reason, expected.word, { ...seen, at: "reason" });
   verdict.must("ERR-HDR-1", denied.reason, expected.word, { ...seen, at: "reason" });
   if (streamed) verdict.must("STREAM-2", denied.reason, expected.word, { ...seen, at: "reason" });
-  judgeAction(verdict, denied, row, expected.actionHint);
-  judgeBody(verdict, denied, row);
+  judgeAction(verdict, denied, requirement, expected.actionHint);
+  judgeBody(verdict, denied, requirement);
   verdict.should("STREAM-3", denied.exchange.ending.kind, "complete", { ...seen, at: "ending" });
 }
 
-function judgeAction(verdict: Verdict, denied: Answer, row: DenialRow, hinted: boolean): void {
+function judgeAction(verdict: Verdict, denied: Answer, requirement: DenialEntry, hinted: boolean): void {
   const { action } = denied;
-  if (action !== undefined) verdict.observe("ERR-HDR-4", `${row.reason}: ${action}`, { in: denied, at: "action" });
+  if (action !== undefined)
+    verdict.observe("ERR-HDR-4", `${requirement.reason}: ${action}`, { in: denied, at: "action" });
   if (!hinted) return;
-  // Only the row that the specification shows in its example is certain to carry the hint (7.P3, 7.E).
-  if (row.reason === "quota_exceeded") verdict.must("ERR-HDR-2", action, shortHint, { in: denied, at: "action" });
+  // Only the requirement that the specification shows in its example is certain to carry the hint (7.P3, 7.E).
+  if (requirement.reason === "quota_exceeded")
+    verdict.must("ERR-HDR-2", action, shortHint, { in: denied, at: "action" });
   else verdict.should("ERR-HDR-3", action, shortHint, { in: denied, at: "action" });
 }
 
-function judgeBody(verdict: Verdict, denied: Answer, row: DenialRow): void {
+function judgeBody(verdict: Verdict, denied: Answer, requirement: DenialEntry): void {
   if (denied.asked.endpoint === "messages") {
     const { envelope, message, type, code } = denied.error;
     verdict.observe("ERR-BODY-3", { envelope, message, type, code }, { in: denied });
@@ -72,7 +80,7 @@ function judgeBody(verdict: Verdict, denied: Answer, row: DenialRow): void {
   const error = member(denied.json, "error");
   const [message, type, code] = ["message", "type", "code"].map((name) => member(error, name));
   const aText = that("a string", (value) => typeof value === "string");
-  const shown: MustRow | undefined = row.status === 402 ? "ERR-BODY-1" : undefined;
+  const shown: MustRequirement | undefined = requirement.status === 402 ? "ERR-BODY-1" : undefined;
   if (shown !== undefined) {
     verdict.must(shown, message, aText, { in: denied, at: "/error/message" });
     verdict.must(shown, type, aText, { in: denied, at: "/error/type" });

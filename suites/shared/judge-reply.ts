@@ -8,26 +8,29 @@ import {
   tokenCounts,
   type Verdict,
 } from "../../src/checks/index.ts";
-import type { MustRow } from "../../src/requirements/index.ts";
+import type { MustRequirement } from "../../src/requirements/index.ts";
 
-/** Rows under which a non-streaming reply is judged, by dialect. */
-const ROWS = {
+/** Requirements under which a non-streaming reply is judged, by dialect. */
+const REQUIREMENTS_OF = {
   chat: { accepted: "CHAT-1", text: "CHAT-2", usage: "CHAT-3" },
   messages: { accepted: "MSG-1", text: "MSG-2", usage: "MSG-3" },
-} as const satisfies Record<string, Record<string, MustRow>>;
+} as const satisfies Record<string, Record<string, MustRequirement>>;
 
 /** Judges a non-streaming reply to a good request: accepted, JSON, text in its place, token counts. */
 export function judgeWholeReply(verdict: Verdict, answer: Answer): void {
   const dialect = answer.asked.endpoint === "messages" ? "messages" : "chat";
-  const rows = ROWS[dialect];
+  const requirements = REQUIREMENTS_OF[dialect];
   const seen = { in: answer, because: answer.summary };
-  if (!verdict.must(rows.accepted, answer.status, success, { ...seen, at: "status" })) return;
-  if (!verdict.must(rows.accepted, answer.json, anObject, { in: answer, at: "" })) return;
-  verdict.must(rows.accepted, answer.exchange.ending.kind, "complete", { ...seen, at: "ending" });
+  if (!verdict.must(requirements.accepted, answer.status, success, { ...seen, at: "status" })) return;
+  if (!verdict.must(requirements.accepted, answer.json, anObject, { in: answer, at: "" })) return;
+  verdict.must(requirements.accepted, answer.exchange.ending.kind, "complete", { ...seen, at: "ending" });
   const { text, parts, usage, textPointer } = answer.reply;
-  verdict.must(rows.text, parts, aListWithMembers, { in: answer, at: dialect === "chat" ? "/choices" : "/content" });
-  verdict.must(rows.text, text, filledString, { in: answer, at: textPointer });
-  verdict.must(rows.usage, usage, tokenCounts, { in: answer, at: "/usage" });
+  verdict.must(requirements.text, parts, aListWithMembers, {
+    in: answer,
+    at: dialect === "chat" ? "/choices" : "/content",
+  });
+  verdict.must(requirements.text, text, filledString, { in: answer, at: textPointer });
+  verdict.must(requirements.usage, usage, tokenCounts, { in: answer, at: "/usage" });
   verdict.must("ERR-200-1", answer.reply.error, absent, { in: answer, at: "/error" });
   if (dialect === "messages") {
     const json = answer.json as Record<string, unknown>;

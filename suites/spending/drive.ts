@@ -103,7 +103,7 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
       if (kind.inTurns === true && (await t.hasModel("upstreamError", kind.endpoint)))
         await t.send({ ...own, model: "upstreamError", intent: "odd" });
     }
-    // Whatever it is called, a key that is not served any more is stopped; the row is judged by what came.
+    // Whatever it is called, a key that is not served any more is stopped; the requirement is judged by what came.
     else if (refused >= STOPPED) return outcome(answer, 0);
     else await t.wait(1_000);
   }
@@ -171,7 +171,7 @@ export async function driveLong(t: Session, key: Key, lagS: number): Promise<Dri
   return outcome(denial, waitedS);
 }
 
-/** Any refusal that a used-up key may meet, rightly named or not: the rows are judged, not assumed. */
+/** Any refusal that a used-up key may meet, rightly named or not: the requirements are judged, not assumed. */
 export function isSpendingDenial(answer: Answer): boolean {
   const { status = 0, reason } = answer;
   if (status === 429) return reason !== "rate_limit_exceeded" && reason !== "concurrency_limit_exceeded";

@@ -9,7 +9,7 @@ import {
 import { retryAfterMs } from "../../src/dialects/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { isGoodKey } from "../shared/good-keys.ts";
-import { denialRows, judgeDenial } from "../shared/judge-denial.ts";
+import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
 import { servable } from "../shared/servable.ts";
 import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
 import { isSpendingDenial, KINDS } from "./drive.ts";
@@ -32,7 +32,7 @@ async function everyKind(t: Session, key: "empty" | "emptySecond" | "capped" | "
 const emptyAccount = defineCheck({
   id: "spending.empty-account",
   title: "An empty balance blocks every key of the account, again and again",
-  covers: ["SPEND-2", "SPEND-1", ...denialRows("insufficient_credits")],
+  covers: ["SPEND-2", "SPEND-1", ...denialRequirements("insufficient_credits")],
   explains:
     "Each key of the account without balance is tried with every kind of traffic, several times. Prepaid means that nothing more is served; a second key must not get past it, and trying again must not either.",
   needs: ["key.empty"],
@@ -77,7 +77,7 @@ async function beside(t: Session, stopped: "capped" | "childExhausted") {
 const cappedKeyAlone = defineCheck({
   id: "spending.capped-key-alone",
   title: "A capped key is stopped, and no other key of its account",
-  covers: ["SPEND-3", "SPEND-4", ...denialRows("quota_exceeded")],
+  covers: ["SPEND-3", "SPEND-4", ...denialRequirements("quota_exceeded")],
   explains:
     "The key at its cap is denied, other keys of the account are served, the capped key is denied again: caps belong to keys.",
   needs: ["key.capped"],
@@ -96,7 +96,7 @@ const cappedKeyAlone = defineCheck({
 const exhaustedChildAlone = defineCheck({
   id: "spending.child-alone",
   title: "An exhausted child key is stopped, and no other key of its account",
-  covers: ["SPEND-9", ...denialRows("budget_exhausted")],
+  covers: ["SPEND-9", ...denialRequirements("budget_exhausted")],
   explains:
     "The child key without budget is denied, other keys of the account are served, the child is denied again: budgets belong to child keys.",
   needs: ["key.childExhausted"],
@@ -113,7 +113,7 @@ const exhaustedChildAlone = defineCheck({
   },
 });
 
-/** A hint is waited out up to this, ms: the row says that waiting does not help, and a minute of it says no more. */
+/** A hint is waited out up to this, ms: the requirement says that waiting does not help, and a minute of it says no more. */
 const LONGEST_WAIT_MS = 10_000;
 
 const budgetIsForLife = defineCheck({
@@ -192,9 +192,13 @@ const noWayAround = defineCheck({
     if (recording === null) return verdict.notApplicable(`the target has no key ${key}`);
     const { without, withHeaders, withUser, withParameters, withTools, withModels } = recording;
     verdict.assume(isSpendingDenial(without), `the key ${key} is denied without them`);
-    const row = key === "empty" ? "ERR-402-CREDITS" : key === "capped" ? "ERR-402-QUOTA" : "ERR-429-BUDGET";
+    const requirement = key === "empty" ? "ERR-402-CREDITS" : key === "capped" ? "ERR-402-QUOTA" : "ERR-429-BUDGET";
     for (const answer of [withHeaders, withUser, withParameters, withTools, ...withModels])
-      verdict.must(row, success.test(answer.status), false, { in: answer, at: "status", because: answer.summary });
+      verdict.must(requirement, success.test(answer.status), false, {
+        in: answer,
+        at: "status",
+        because: answer.summary,
+      });
   },
 });
 
@@ -216,7 +220,7 @@ const listStaysOpen = defineCheck({
   judge({ list, stopped }, verdict, { case: key }) {
     if (list === null) return verdict.notApplicable(`the target has no key ${key}`);
     const seen = { in: list, at: "status", because: list.summary };
-    // Only the balance is said to stop paid requests; a cap or a budget may stop the key altogether, by its own row.
+    // Only the balance is said to stop paid requests; a cap or a budget may stop the key altogether, by its own requirement.
     if (key !== "empty" && list.status === stopped.status) return verdict.observe("AUTH-1", list.summary, { in: list });
     verdict.should("AUTH-1", list.status, success, seen);
   },

@@ -10,7 +10,7 @@ import {
   type Verdict,
 } from "../../src/checks/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
-import { denialRows, type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
+import { denialRequirements, type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
 import { describeKind, isSpendingDenial } from "./drive.ts";
 import { type KeyRecording, keyScenario, passedTheLimit } from "./key-scenario.ts";
 
@@ -79,11 +79,11 @@ const setsIn: InducedSpec = {
   },
 };
 
-const denialRow: InducedSpec = {
-  title: "A key that was used up is denied by its row, in every kind of traffic, and stays denied",
-  covers: { cappable: denialRows("quota_exceeded"), childSmall: denialRows("budget_exhausted") },
+const denialChecks: InducedSpec = {
+  title: "A key that was used up is denied by its requirement, in every kind of traffic, and stays denied",
+  covers: { cappable: denialRequirements("quota_exceeded"), childSmall: denialRequirements("budget_exhausted") },
   explains:
-    "Once the limit has set in, the key is denied in both dialects, streaming and non-streaming, with the status and reason of its row. The daily cap is 402 quota_exceeded, the lifetime budget 429 budget_exhausted.",
+    "Once the limit has set in, the key is denied in both dialects, streaming and non-streaming, with the status and reason of its requirement. The daily cap is 402 quota_exceeded, the lifetime budget 429 budget_exhausted.",
   judge({ denied, again, drives, expected }, verdict) {
     const [own] = drives;
     if (own?.denial == null) return verdict.inconclusive("the limit never set in");
@@ -190,12 +190,12 @@ const parallelOvershoot: InducedSpec = {
 
 export const INDUCED: readonly Check[] = [
   defineInduced("cappable", "spending.cap-sets-in", setsIn),
-  defineInduced("cappable", "spending.cap-denied", denialRow),
+  defineInduced("cappable", "spending.cap-denied", denialChecks),
   defineInduced("cappable", "spending.cap-failures-are-free", failuresAreFree),
   defineInduced("cappable", "spending.cap-siblings", siblings),
   defineInduced("cappable", "spending.cap-overshoot", parallelOvershoot),
   defineInduced("childSmall", "spending.budget-sets-in", setsIn),
-  defineInduced("childSmall", "spending.budget-denied", denialRow),
+  defineInduced("childSmall", "spending.budget-denied", denialChecks),
   defineInduced("childSmall", "spending.budget-failures-are-free", failuresAreFree),
   defineInduced("childSmall", "spending.budget-siblings", siblings),
   defineInduced("childSmall", "spending.budget-overshoot", parallelOvershoot),

@@ -11,7 +11,7 @@ const CONTRACT = `
 contract:
   reasonFrom: /error/type
   actionHint: false
-  rows:
+  denials:
     invalid_api_key: { reason: [token_not_found, no_token] }
     model_not_found: { status: 400, reason: invalid_request_error }
     quota_exceeded: { status: 422, reason: budget_exceeded, message: per day }
@@ -86,8 +86,8 @@ describe("a gateway that says denials in its own words", () => {
 });
 
 test("denials that look alike are read as the first of them; a message tells them apart", () => {
-  const target = (rows: string) =>
-    targetOf("http://127.0.0.1:1/v1", `contract: { reasonFrom: /error/type, rows: ${rows} }`);
+  const target = (requirements: string) =>
+    targetOf("http://127.0.0.1:1/v1", `contract: { reasonFrom: /error/type, requirements: ${requirements} }`);
   const alike = "{ quota_exceeded: { status: 422, reason: b }, budget_exhausted: { status: 422, reason: b } }";
   const apart =
     "{ quota_exceeded: { status: 422, reason: b, message: day }, budget_exhausted: { status: 422, reason: b } }";

@@ -80,7 +80,14 @@ test("a finding holds what was seen, where, and in which exchange, and nothing t
   });
   expect(should).toMatchObject({ outcome: "broken", weight: "warn", expected: "2", observed: "1" });
   expect([compat?.weight, compat?.outcome]).toEqual(["warn", "broken"]);
-  expect(Object.keys(observed ?? {}).sort()).toEqual(["layer", "level", "observed", "outcome", "row", "weight"]);
+  expect(Object.keys(observed ?? {}).sort()).toEqual([
+    "layer",
+    "level",
+    "observed",
+    "outcome",
+    "requirement",
+    "weight",
+  ]);
   expect([observed?.outcome, observed?.weight]).toEqual(["observed", "none"]);
   expect(() => verdict.assume(false, "the control was served")).toThrow("not so: the control was served");
 });

@@ -13,12 +13,12 @@ function instanceOf(id: string) {
   return instance;
 }
 
-describe.concurrent("every defect fails in the check and row it belongs to, and nowhere without it", () => {
-  it.each(DEFECTS)("%s: %s", async (mutation, id, status, row) => {
+describe.concurrent("every defect fails in the check and requirement it belongs to, and nowhere without it", () => {
+  it.each(DEFECTS)("%s: %s", async (mutation, id, status, requirement) => {
     const { results } = await judgeGateway({ mutations: [mutation], instances: [instanceOf(id)] });
     expect(results).toMatchObject([{ id, status }]);
-    expect(results[0]?.violated).toContain(row);
-    expect(MUTATIONS.find(({ name }) => name === mutation)?.rows).toContain(row);
+    expect(results[0]?.violated).toContain(requirement);
+    expect(MUTATIONS.find(({ name }) => name === mutation)?.requirements).toContain(requirement);
   });
 
   it("the same checks pass on the gateway as it is", async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { scoreBySet } from "../../src/checks/index.ts";
 import type { CheckResult, Finding } from "../../src/record/index.ts";
-import { LEDGER, REQUIREMENT_SET, rowsAfter } from "../../src/requirements/index.ts";
+import { REQUIREMENT_SET, REQUIREMENTS, requirementsAfter } from "../../src/requirements/index.ts";
 
-const finding = (row: string, outcome: Finding["outcome"], weight: Finding["weight"]): Finding => ({
-  row,
+const finding = (requirement: string, outcome: Finding["outcome"], weight: Finding["weight"]): Finding => ({
+  requirement,
   level: "MUST",
   layer: "specification",
   outcome,
@@ -19,8 +19,8 @@ const result = (status: CheckResult["status"], findings: Finding[]): CheckResult
   layer: "specification",
   axes: {},
   status,
-  rows: ["AUTH-1", "AUTH-2"],
-  violated: findings.filter(({ outcome }) => outcome === "broken").map(({ row }) => row),
+  requirements: ["AUTH-1", "AUTH-2"],
+  violated: findings.filter(({ outcome }) => outcome === "broken").map(({ requirement }) => requirement),
   message: "said",
   findings,
   attestations: [],
@@ -30,15 +30,15 @@ const result = (status: CheckResult["status"], findings: Finding[]): CheckResult
 });
 
 describe("requirement sets", () => {
-  test("the set in use has every row; an older one lacks what came later", () => {
-    expect(rowsAfter(REQUIREMENT_SET)).toEqual([]);
-    expect(rowsAfter(1, { "AUTH-2": 2, "AUTH-1": 3 })).toEqual(
-      LEDGER.map(({ id }) => id).filter((id) => id === "AUTH-1" || id === "AUTH-2"),
+  test("the set in use has every requirement; an older one lacks what came later", () => {
+    expect(requirementsAfter(REQUIREMENT_SET)).toEqual([]);
+    expect(requirementsAfter(1, { "AUTH-2": 2, "AUTH-1": 3 })).toEqual(
+      REQUIREMENTS.map(({ id }) => id).filter((id) => id === "AUTH-1" || id === "AUTH-2"),
     );
-    expect(rowsAfter(2, { "AUTH-2": 2, "AUTH-1": 3 })).toEqual(["AUTH-1"]);
+    expect(requirementsAfter(2, { "AUTH-2": 2, "AUTH-1": 3 })).toEqual(["AUTH-1"]);
   });
 
-  test("a row that is not yet scored is shown and decides nothing", () => {
+  test("a requirement that is not yet scored is shown and decides nothing", () => {
     const failed = result("fail", [finding("AUTH-1", "met", "fail"), finding("AUTH-2", "broken", "fail")]);
     const [scored] = scoreBySet([failed], ["AUTH-2"]);
     expect(scored).toMatchObject({ status: "pass", violated: [] });

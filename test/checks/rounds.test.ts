@@ -10,7 +10,7 @@ const round = (status: Status): CheckResult => ({
   layer: "specification",
   axes: {},
   status,
-  rows: [],
+  requirements: [],
   violated: [],
   message: status,
   findings: [],

@@ -40,7 +40,7 @@ describe.concurrent("sound but odd gateways are not blamed", () => {
     const blamed = results.filter(
       ({ status, violated }) =>
         !["pass", "observed", "not-applicable"].includes(status) &&
-        !(status === "warn" && violated.every((row) => variant.warns?.includes(row))),
+        !(status === "warn" && violated.every((requirement) => variant.warns?.includes(requirement))),
     );
     expect(blamed.map(({ id, status, message }) => `${id} ${status}: ${message}`)).toEqual([]);
   });

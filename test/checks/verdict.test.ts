@@ -66,7 +66,7 @@ describe("what a judge says becomes a status", () => {
     );
     expect(message).toBe("the plainest request: expected 2xx at status, got 500");
     expect(findings[0]).toMatchObject({
-      row: "CHAT-1",
+      requirement: "CHAT-1",
       level: "MUST",
       layer: "specification",
       outcome: "broken",
@@ -75,23 +75,23 @@ describe("what a judge says becomes a status", () => {
     });
   });
 
-  test("an OPEN row can be observed and nothing else: the compiler refuses the rest", () => {
+  test("an OPEN requirement can be observed and nothing else: the compiler refuses the rest", () => {
     judged((v) => {
       v.observe("STREAM-5", 1);
-      // @ts-expect-error an OPEN row is no demand
+      // @ts-expect-error an OPEN requirement is no demand
       v.must("STREAM-5", 1, 2);
       // @ts-expect-error nor an advice
       v.should("AUTH-6", 1, 2);
-      // @ts-expect-error a SHOULD row cannot fail anybody
+      // @ts-expect-error a SHOULD requirement cannot fail anybody
       v.must("CHAT-5", 1, 2);
-      // @ts-expect-error a row that binds clients is no demand on a gateway's MUST list of another layer
+      // @ts-expect-error a requirement that binds clients is no demand on a gateway's MUST list of another layer
       v.compat("CHAT-1", 1, 2);
     });
   });
 });
 
 describe("selection", () => {
-  test("by suite, check, instance and row", () => {
+  test("by suite, check, instance and requirement", () => {
     expect(select(CHECKS, { suites: ["models"] }).length).toBeGreaterThan(2);
     expect(select(CHECKS, { only: ["errors.key-revoked"] })).toHaveLength(4);
     expect(select(CHECKS, { only: ["errors.key-revoked[messages,streaming]"] }).map(({ id }) => id)).toEqual([

@@ -7,7 +7,7 @@ import type { CheckResult, Finding, Waiver } from "../../src/record/index.ts";
 import { temporaryFolder } from "../support/gauntlet.ts";
 
 const broken = (more: Partial<Finding> = {}): Finding => ({
-  row: "AUTH-3",
+  requirement: "AUTH-3",
   level: "MUST",
   layer: "specification",
   outcome: "broken",
@@ -28,8 +28,8 @@ function result(id: string, status: CheckResult["status"], findings: Finding[] =
     layer: "specification",
     axes: {},
     status,
-    rows: ["AUTH-3"],
-    violated: findings.map(({ row }) => row),
+    requirements: ["AUTH-3"],
+    violated: findings.map(({ requirement }) => requirement),
     message: "expected 401 at status, got 200",
     findings,
     attestations: [],
@@ -80,9 +80,9 @@ describe("a waiver", () => {
       context.today,
     ],
     [
-      "of other rows",
+      "of other requirements",
       "differently-failing",
-      [result(failing.id, "fail", [broken(), broken({ row: "STREAM-2" })])],
+      [result(failing.id, "fail", [broken(), broken({ requirement: "STREAM-2" })])],
       waiver,
       context.today,
     ],
@@ -118,14 +118,14 @@ describe("a fingerprint", () => {
   test.each<[what: string, one: Finding, other: Finding]>([
     ["status", broken(), broken({ observed: "403" })],
     ["named reason", broken({ observed: '"key_revoked"' }), broken({ observed: '"quota_exceeded"' })],
-    ["row", broken(), broken({ row: "AUTH-2" })],
+    ["requirement", broken(), broken({ requirement: "AUTH-2" })],
     ["place", broken({ pointer: "/a" }), broken({ pointer: "/b" })],
     ["absence", broken({ pointer: "reason", observed: "absent" }), broken({ pointer: "reason", observed: '"x"' })],
   ])("is another one for another %s", (_what, one, other) => expect(of(one)).not.toBe(of(other)));
 
   test("does not count how often or in which order something was seen, or what only warned", () => {
-    const second = broken({ row: "AUTH-2" });
-    const warning = broken({ row: "AUTH-5", weight: "warn" });
+    const second = broken({ requirement: "AUTH-2" });
+    const warning = broken({ requirement: "AUTH-5", weight: "warn" });
     expect(of(broken(), second, warning, broken())).toBe(of(second, broken()));
   });
 });

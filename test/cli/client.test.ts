@@ -34,54 +34,56 @@ describe("gauntlet client", () => {
     expect(stdout).toMatch(/✓ rate-seconds +429, 2\.\d\d s, 429, 1\.\d\d s, 200/);
     expect(stdout).toContain(open ? "INCONCLUSIVE: " : "PASS: ");
     expect(code).toBe(open ? 4 : 0);
-    expect(record.rows.every(({ binds }) => binds === "client")).toBe(true);
+    expect(record.requirements.every(({ binds }) => binds === "client")).toBe(true);
   });
 
   const denied = /^expected no retry after/;
 
-  /** Defects of one client, and what each scenario says about it: the row that is broken, and how. */
-  const DEFECTIVE: readonly [defects: string, found: Readonly<Record<string, readonly [row: string, says: RegExp]>>][] =
+  /** Defects of one client, and what each scenario says about it: the requirement that is broken, and how. */
+  const DEFECTIVE: readonly [
+    defects: string,
+    found: Readonly<Record<string, readonly [requirement: string, says: RegExp]>>,
+  ][] = [
     [
-      [
-        "impatient",
-        {
-          "rate-seconds": ["RETRY-1", /expected a wait of 2\.00 s .*got a retry after 1\.\d\d s/],
-          "concurrency-seconds": ["RETRY-1", /a wait of 1\.00 s/],
-        },
-      ],
-      [
-        "no-dates,cuts-long-waits,loops,keeps-parallel,retries-keys,retries-money,retries-budget,retries-models,appends,leaks",
-        {
-          "rate-date": ["RETRY-1", /`Retry-After: \w{3}, .* GMT`/],
-          "rate-long": ["RETRY-1", /a wait of 600\.00 s/],
-          "rate-bad-hint": ["RETRY-2", /a wait between attempts/],
-          parallelism: ["RETRY-6", /fewer in flight than the 8 .*, got \d+ in flight/],
-          "key-invalid": ["RETRY-3", /no retry after 401 invalid_api_key, got 4 attempts/],
-          "key-revoked": ["RETRY-3", /no retry after 401 key_revoked/],
-          "credits-exhausted": ["RETRY-4", /no retry after 402 .*whatever `Retry-After: 1` says/],
-          "spend-cap": ["RETRY-4", /no retry after 402 quota_exceeded/],
-          "budget-exhausted": ["RETRY-5", /no retry after 429 budget_exhausted, whatever/],
-          "model-unknown": ["RETRY-10", denied],
-          "stream-cut": ["RETRY-8", /one text of both: "… one-8 two-1 …"/],
-          redirect: ["KEY-ONE-HOST", /POST \/v1\/chat\/completions with the key in header x-api-key/],
-        },
-      ],
-      ["constant", { "rate-no-hint": ["RETRY-2", /waits that grow/], "server-error": ["RETRY-9", /waits that grow/] }],
-      [
-        "endless,goes-on",
-        {
-          "server-error": ["RETRY-9", /at most 10 attempts, got attempt 11 after .*, and no end/],
-          "stream-cut": ["RETRY-8", /hands over the text so far/],
-        },
-      ],
-      ["x-api-key", { served: ["CLIENT-3", /one header `Authorization: Bearer …`, got x-api-key/] }],
-    ];
+      "impatient",
+      {
+        "rate-seconds": ["RETRY-1", /expected a wait of 2\.00 s .*got a retry after 1\.\d\d s/],
+        "concurrency-seconds": ["RETRY-1", /a wait of 1\.00 s/],
+      },
+    ],
+    [
+      "no-dates,cuts-long-waits,loops,keeps-parallel,retries-keys,retries-money,retries-budget,retries-models,appends,leaks",
+      {
+        "rate-date": ["RETRY-1", /`Retry-After: \w{3}, .* GMT`/],
+        "rate-long": ["RETRY-1", /a wait of 600\.00 s/],
+        "rate-bad-hint": ["RETRY-2", /a wait between attempts/],
+        parallelism: ["RETRY-6", /fewer in flight than the 8 .*, got \d+ in flight/],
+        "key-invalid": ["RETRY-3", /no retry after 401 invalid_api_key, got 4 attempts/],
+        "key-revoked": ["RETRY-3", /no retry after 401 key_revoked/],
+        "credits-exhausted": ["RETRY-4", /no retry after 402 .*whatever `Retry-After: 1` says/],
+        "spend-cap": ["RETRY-4", /no retry after 402 quota_exceeded/],
+        "budget-exhausted": ["RETRY-5", /no retry after 429 budget_exhausted, whatever/],
+        "model-unknown": ["RETRY-10", denied],
+        "stream-cut": ["RETRY-8", /one text of both: "… one-8 two-1 …"/],
+        redirect: ["KEY-ONE-HOST", /POST \/v1\/chat\/completions with the key in header x-api-key/],
+      },
+    ],
+    ["constant", { "rate-no-hint": ["RETRY-2", /waits that grow/], "server-error": ["RETRY-9", /waits that grow/] }],
+    [
+      "endless,goes-on",
+      {
+        "server-error": ["RETRY-9", /at most 10 attempts, got attempt 11 after .*, and no end/],
+        "stream-cut": ["RETRY-8", /hands over the text so far/],
+      },
+    ],
+    ["x-api-key", { served: ["CLIENT-3", /one header `Authorization: Bearer …`, got x-api-key/] }],
+  ];
 
   test.each(DEFECTIVE)("%s: each is found by name, with its evidence", async (defects, found) => {
     const { code, record, of, stdout, html, again } = await judge(defects, Object.keys(found));
-    for (const [name, [row, says]] of Object.entries(found)) {
+    for (const [name, [requirement, says]] of Object.entries(found)) {
       const { status, violated, message, findings } = of(name);
-      expect([status, violated, message], name).toEqual(["fail", [row], expect.stringMatching(says)]);
+      expect([status, violated, message], name).toEqual(["fail", [requirement], expect.stringMatching(says)]);
       expect(findings.find(({ outcome }) => outcome === "broken")?.exchange).toMatch(`${name}-`);
       expect(html).toContain(`gauntlet client --scenario ${name} -- `);
     }
@@ -157,7 +159,7 @@ describe("gauntlet client", () => {
     expect(code).toBe(2);
   });
 
-  test("scenarios are listed, and named where a row is explained", async () => {
+  test("scenarios are listed, and named where a requirement is explained", async () => {
     const { stdout } = await gauntlet(["client", "--list-scenarios"]);
     expect(stdout).toMatch(/^budget-exhausted +No retry .* \[RETRY-5\]$/m);
     expect((await gauntlet(["explain", "RETRY-5"])).stdout).toContain(

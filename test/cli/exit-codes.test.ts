@@ -41,7 +41,7 @@ describe("exit codes", () => {
     ["an unknown suite", ["conform", "modells"], /no suite "modells"[\s\S]*Did you mean "models"/],
     ["an unknown check", ["conform", "--only", "chat.minimall"], /no check "chat.minimall"[\s\S]*Did you mean/],
     ["a target file that is not there", ["conform", "--target", "no-such.yaml"], /no-such\.yaml: cannot be read/],
-    ["an unknown row to explain", ["explain", "AUTH-99"], /no check or row "AUTH-99"/],
+    ["an unknown requirement to explain", ["explain", "AUTH-99"], /no check or requirement "AUTH-99"/],
     ["a folder without a run", ["rejudge", "."], /holds no readable run record/],
     ["an unknown mutation", ["conform", "models", "--mutation", "no.such"], /no\.such/],
   ])("2: %s", async (_what, args, says) => {
@@ -167,7 +167,7 @@ describe("exit codes", () => {
       `baseUrl: ${ready.baseUrl}
 keys: { valid: env:K }
 models: { chat: echo-fast }
-contract: { rows: { invalid_api_key: { status: 403 } } }
+contract: { denials: { invalid_api_key: { status: 403 } } }
 headers: { action: X-Do }
 skip: { key.revoked: none here }
 `,
@@ -221,7 +221,7 @@ test("--json prints one document and nothing else, whatever the verdict", async 
   expect(document.checks[0]).toMatchObject({
     id: "models.list",
     status: "pass",
-    rows: ["MODELS-1", "MODELS-2", "MODELS-6"],
+    requirements: ["MODELS-1", "MODELS-2", "MODELS-6"],
   });
   expect(Object.values(document.counts).reduce((sum: number, count) => sum + Number(count), 0)).toBe(
     document.checks.length,
@@ -254,7 +254,7 @@ test("a kept run is judged again without traffic, with the same verdicts", async
 
 test("checks, explain and help", async () => {
   const checks = JSON.parse((await gauntlet(["checks", "--json"])).stdout);
-  expect(checks.checks.find((check: { id: string }) => check.id === "errors.key-revoked").rows).toContainEqual({
+  expect(checks.checks.find((check: { id: string }) => check.id === "errors.key-revoked").requirements).toContainEqual({
     id: "ERR-401-REVOKED",
     level: "MUST",
   });

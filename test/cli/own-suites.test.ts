@@ -98,7 +98,7 @@ describe("suites of one's own", () => {
   test.each([
     { module: "nodenext", resolution: "nodenext" },
     { module: "esnext", resolution: "bundler" },
-  ])("the documented one is right by its types, and an OPEN row is refused by must(), by $resolution", (by) => {
+  ])("the documented one is right by its types, and an OPEN requirement is refused by must(), by $resolution", (by) => {
     const { module, resolution } = by;
     using folder = project();
     const text = readFileSync(join(ROOT, "docs", "examples", "own-suite.ts"), "utf8");

@@ -6,7 +6,7 @@ import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 test.each<[what: string, policy: string, exit: number, says: RegExp]>([
   [
     "gates met",
-    "gates: ['checks{status=fail} == 0']\nrequire: { suites: [models], rows: [MODELS-1] }\n",
+    "gates: ['checks{status=fail} == 0']\nrequire: { suites: [models], requirements: [MODELS-1] }\n",
     0,
     /^PASS: embedded reference gateway at http\S+$/m,
   ],
@@ -38,7 +38,7 @@ test("a policy file with problems is refused before anything is sent, each probl
   using folder = temporaryFolder();
   writeFileSync(
     join(folder.path, "policy.yaml"),
-    "gates:\n  - 'tftf_ms p99 < 1'\n  - 'denied == 0'\n  - 'denied == 0'\nrequire: { rows: [AUTH-999] }\ncompatt: error\n",
+    "gates:\n  - 'tftf_ms p99 < 1'\n  - 'denied == 0'\n  - 'denied == 0'\nrequire: { requirements: [AUTH-999] }\ncompatt: error\n",
   );
   const { code, stderr } = await gauntlet(["run", "--policy", "policy.yaml"], {}, folder.path);
   expect(code).toBe(2);
@@ -48,8 +48,10 @@ test("a policy file with problems is refused before anything is sent, each probl
   expect((await gauntlet(["run", "--policy", "policy.yaml"], {}, folder.path)).stderr).toMatch(
     /about the same as gate 1/,
   );
-  writeFileSync(join(folder.path, "policy.yaml"), "require: { rows: [AUTH-999] }\n");
-  expect((await gauntlet(["run", "--policy", "policy.yaml"], {}, folder.path)).stderr).toMatch(/no row "AUTH-999"/);
+  writeFileSync(join(folder.path, "policy.yaml"), "require: { requirements: [AUTH-999] }\n");
+  expect((await gauntlet(["run", "--policy", "policy.yaml"], {}, folder.path)).stderr).toMatch(
+    /no requirement "AUTH-999"/,
+  );
 });
 
 test("an accepted run is what the next one is held against", async () => {

@@ -14,7 +14,13 @@ function withLoad(run: LoadRun, overrides: Partial<RunRecord> = {}): RunRecord {
 }
 
 const finding = (outcome: "met" | "broken" | "undecided") => ({
-  ...{ name: "rate.exceeded", title: "The limit holds", rows: ["LIMIT-RATE-2"], outcome, basis: "timing" as const },
+  ...{
+    name: "rate.exceeded",
+    title: "The limit holds",
+    requirements: ["LIMIT-RATE-2"],
+    outcome,
+    basis: "timing" as const,
+  },
   ...{ weight: "fail" as const, expected: "at most 306", observed: "300", exchanges: [] },
 });
 const phaseWith = (latencyMs: number, overrides = {}) =>
@@ -92,7 +98,7 @@ describe("two stored runs", () => {
       ...result("robustness.large-body", "observed"),
       findings: [
         {
-          ...{ row: "SPEND-14", level: "OPEN", layer: "specification", outcome: "observed", weight: "none" },
+          ...{ requirement: "SPEND-14", level: "OPEN", layer: "specification", outcome: "observed", weight: "none" },
           observed: text,
         } as RunRecord["checks"][number]["findings"][number],
       ],

@@ -25,7 +25,7 @@ const TARGET = {
   baseUrl: "https://gw.example.test/v1",
   headers: { reason: "X-Reason", version: "anthropic-version", versionValue: "2023-06-01" },
   extraHeaders: { all: { "X-A": "b" } },
-  contract: { reasonFrom: "/error/type", rows: { invalid_api_key: { status: 403, reason: ["a", "b"] } } },
+  contract: { reasonFrom: "/error/type", requirements: { invalid_api_key: { status: 403, reason: ["a", "b"] } } },
   keys: { valid: "env:K", second: "env:K" },
   models: { chat: "a", stream: { chat: "b", messages: "c" } },
   limits: { rpm: 10, inFlight: 2 },
@@ -47,7 +47,7 @@ const WORKLOAD = {
 };
 const POLICY = {
   gates: ["ttft_ms{stream=true} p99 < 800", { gate: "failed_share < 0.01", level: "warn", why: "w" }],
-  require: { suites: ["auth"], rows: ["AUTH-1"], level: "error" },
+  require: { suites: ["auth"], requirements: ["AUTH-1"], level: "error" },
   compat: "warn",
   load: ["starter"],
   baseline: "b.json",

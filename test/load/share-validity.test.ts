@@ -3,7 +3,12 @@ import { shareValidity } from "../../src/load/index.ts";
 import { loadPhase, loadRun } from "../support/load-records.ts";
 
 const wrong = (basis: "content" | "timing") => ({
-  ...{ name: "denials.wrong", title: "Denials name their limit", rows: ["ERR-429-RATE"], outcome: "broken" as const },
+  ...{
+    name: "denials.wrong",
+    title: "Denials name their limit",
+    requirements: ["ERR-429-RATE"],
+    outcome: "broken" as const,
+  },
   ...{ basis, weight: "fail" as const, expected: "429", observed: "418", exchanges: [] },
 });
 const failing = (name: string, basis: "content" | "timing") =>

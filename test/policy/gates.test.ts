@@ -130,7 +130,7 @@ describe("thresholds over a record", () => {
   });
 });
 
-describe("required suites and rows, the compatibility layer, load", () => {
+describe("required suites and requirements, the compatibility layer, load", () => {
   const compat = (status: "pass" | "warn") =>
     result("compat.shape", status, {
       layer: "compat",
@@ -153,15 +153,21 @@ describe("required suites and rows, the compatibility layer, load", () => {
       "suite auth judged",
       "fail",
     ],
-    ["a row that was met", { require: { rows: ["AUTH-3"] } }, RECORD, "row AUTH-3 met", "pass"],
+    ["a requirement that was met", { require: { requirements: ["AUTH-3"] } }, RECORD, "requirement AUTH-3 met", "pass"],
     [
-      "a row that was broken once",
-      { require: { rows: ["AUTH-3"] } },
+      "a requirement that was broken once",
+      { require: { requirements: ["AUTH-3"] } },
       recordOf([...PASSING, result("auth.b", "fail")]),
-      "row AUTH-3 met",
+      "requirement AUTH-3 met",
       "fail",
     ],
-    ["a row that nothing judged", { require: { rows: ["AUTH-4"] } }, RECORD, "row AUTH-4 met", "inconclusive"],
+    [
+      "a requirement that nothing judged",
+      { require: { requirements: ["AUTH-4"] } },
+      RECORD,
+      "requirement AUTH-4 met",
+      "inconclusive",
+    ],
     ["a compat miss", { compat: "error" }, recordOf([...PASSING, compat("warn")]), "compat demands met", "fail"],
     ["compat met", { compat: "error" }, recordOf([...PASSING, compat("pass")]), "compat demands met", "pass"],
     ["compat switched off", { compat: "off" }, recordOf([...PASSING, compat("warn")]), "compat demands met", "off"],

@@ -149,12 +149,13 @@ describe("a defect changes the traffic", () => {
 
 test("every defect says what it breaks, under a name of its own", () => {
   expect(new Set(MUTATIONS.map(({ name }) => name)).size).toBe(MUTATIONS.length);
-  for (const { name, area, rows, summary } of MUTATIONS) {
+  for (const { name, area, requirements, summary } of MUTATIONS) {
     expect(name).toMatch(/^[a-z-]+\.[a-z0-9-]+$/);
     expect(name.startsWith(`${area}.`)).toBe(true);
     expect(summary).toMatch(/^\S.*\.$/);
-    expect(rows.length).toBeGreaterThan(0);
-    for (const row of rows) expect(row).toMatch(/^([A-Z0-9]+(-[A-Z0-9]+)+|(protocol|compat):[a-z0-9-]+)$/);
+    expect(requirements.length).toBeGreaterThan(0);
+    for (const requirement of requirements)
+      expect(requirement).toMatch(/^([A-Z0-9]+(-[A-Z0-9]+)+|(protocol|compat):[a-z0-9-]+)$/);
   }
 });
 

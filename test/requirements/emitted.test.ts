@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readMatrix } from "../../scripts/verify/write-pages.ts";
 import { readRun } from "../../src/record/index.ts";
-import { EXCLUSIONS, LEDGER } from "../../src/requirements/index.ts";
+import { EXCLUSIONS, REQUIREMENTS } from "../../src/requirements/index.ts";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 
 test("a real run states every requirement, and each check those that it covers", { timeout: 400_000 }, async () => {
@@ -13,25 +13,30 @@ test("a real run states every requirement, and each check those that it covers",
   const { checks } = readRun(out).record;
 
   // By requirement: a check or a reason why there is none.
-  const stated = new Set(checks.flatMap(({ findings }) => findings.map(({ row }) => row)));
-  const excluded = new Set<string>(EXCLUSIONS.map(({ row }) => row));
-  expect(LEDGER.map(({ id }) => id).filter((id) => !stated.has(id) && !excluded.has(id))).toEqual([]);
+  const stated = new Set(checks.flatMap(({ findings }) => findings.map(({ requirement }) => requirement)));
+  const excluded = new Set<string>(EXCLUSIONS.map(({ requirement }) => requirement));
+  expect(REQUIREMENTS.map(({ id }) => id).filter((id) => !stated.has(id) && !excluded.has(id))).toEqual([]);
 
   // By check: what it covers it states here, or stated about a mutation that breaks it; and it states nothing else.
   const broken = new Map<string, Set<string>>();
   for (const { killers } of readMatrix().kills)
-    for (const [check, rows] of Object.entries(killers))
-      broken.set(check, new Set([...(broken.get(check) ?? []), ...rows]));
+    for (const [check, requirements] of Object.entries(killers))
+      broken.set(check, new Set([...(broken.get(check) ?? []), ...requirements]));
   const unstated: string[] = [];
   const uncovered: string[] = [];
   for (const check of new Set(checks.map((result) => result.check))) {
     const own = checks.filter((result) => result.check === check);
-    const said = new Set(own.flatMap(({ findings }) => findings.map(({ row }) => row)));
-    const covers = new Set(own.flatMap(({ rows }) => rows));
+    const said = new Set(own.flatMap(({ findings }) => findings.map(({ requirement }) => requirement)));
+    const covers = new Set(own.flatMap(({ requirements }) => requirements));
     const known = new Set([...said, ...(broken.get(check) ?? [])]);
     const isJudged = own.some(({ status }) => status !== "not-applicable");
-    if (isJudged) unstated.push(...[...covers].filter((row) => !known.has(row)).map((row) => `${check} ${row}`));
-    uncovered.push(...[...said].filter((row) => !covers.has(row)).map((row) => `${check} ${row}`));
+    if (isJudged)
+      unstated.push(
+        ...[...covers].filter((requirement) => !known.has(requirement)).map((requirement) => `${check} ${requirement}`),
+      );
+    uncovered.push(
+      ...[...said].filter((requirement) => !covers.has(requirement)).map((requirement) => `${check} ${requirement}`),
+    );
   }
   expect({ unstated, uncovered }).toEqual({ unstated: [], uncovered: [] });
 });

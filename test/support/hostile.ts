@@ -41,9 +41,11 @@ export function hostileSource(): ReportSource {
     result("auth.lost", "inconclusive", { message: HOSTILE }),
     result("auth.broken", "harness-error", { message: HOSTILE }),
     result("auth.seen", "observed", {
-      rows: ["BASE-5"],
+      requirements: ["BASE-5"],
       message: HOSTILE,
-      findings: [broken({ row: "BASE-5", level: "OPEN", outcome: "observed", weight: "none", observed: HOSTILE })],
+      findings: [
+        broken({ requirement: "BASE-5", level: "OPEN", outcome: "observed", weight: "none", observed: HOSTILE }),
+      ],
     }),
     result("auth.fine", "pass", { message: HOSTILE }),
   ];

@@ -129,17 +129,20 @@ export function loadHeat(everyS: number, columns: number, usualMs: number): Load
       const usual = rowOf(usualMs * (1 + 0.4 * Math.sin(index / 6)));
       const cells = [-1, 0, 1, 2, 3].map((step) => [usual + step, [60, 900, 300, 40, 2][step + 1] ?? 0] as const);
       const slower = index * 2 < columns ? [] : [[rowOf(usualMs * 8), 12] as const];
-      return [...cells, ...slower].map(([row, count]) => `${row}:${count}`).join(" ");
+      return [...cells, ...slower].map(([requirement, count]) => `${requirement}:${count}`).join(" ");
     }),
   };
 }
 
-/** Heat that fills every row of four decades in another way in each column: as large as a drawing gets. */
+/** Heat that fills every requirement of four decades in another way in each column: as large as a drawing gets. */
 export function scatteredHeat(everyS: number, columns: number): LoadHeat {
   return {
     everyS,
     columns: Array.from({ length: columns }, (_, column) =>
-      Array.from({ length: 40 }, (__, row) => `${20 + row}:${1 + ((column * 7 + row * 13) % 997)}`).join(" "),
+      Array.from(
+        { length: 40 },
+        (__, requirement) => `${20 + requirement}:${1 + ((column * 7 + requirement * 13) % 997)}`,
+      ).join(" "),
     ),
   };
 }

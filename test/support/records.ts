@@ -6,12 +6,12 @@ import {
   runRecordSchema,
   type Status,
 } from "../../src/record/index.ts";
-import { LEDGER } from "../../src/requirements/index.ts";
+import { REQUIREMENTS } from "../../src/requirements/index.ts";
 
-/** A finding that was broken, by default of a row that every version knows. */
+/** A finding that was broken, by default of a requirement that every version knows. */
 export function broken(overrides: Partial<Finding> = {}): Finding {
   return {
-    row: "AUTH-3",
+    requirement: "AUTH-3",
     level: "MUST",
     layer: "specification",
     outcome: "broken",
@@ -39,7 +39,7 @@ export function result(id: string, status: Status, overrides: Partial<CheckResul
     layer: "specification",
     axes: {},
     status,
-    rows: ["AUTH-3"],
+    requirements: ["AUTH-3"],
     violated: status === "fail" ? ["AUTH-3"] : [],
     message: `${status} for a reason`,
     findings,
@@ -91,9 +91,9 @@ export function recordOf(checks: readonly CheckResult[], overrides: Partial<RunR
       qualifiers: [],
     },
     counts,
-    rows: LEDGER.map((row) => ({ ...row })),
+    requirements: REQUIREMENTS.map((requirement) => ({ ...requirement })),
     checks,
-    traffic: { requests: 1_234, note: "Attempts may have no row." },
+    traffic: { requests: 1_234, note: "Attempts may have no requirement." },
     ...overrides,
   });
 }

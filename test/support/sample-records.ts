@@ -101,7 +101,7 @@ const LOAD = {
             {
               name: "no-denial",
               title: "Nothing is denied at the limit",
-              rows: ["LIMIT-1"],
+              requirements: ["LIMIT-1"],
               outcome: "met",
               basis: "timing",
               weight: "fail",
@@ -126,7 +126,7 @@ const LOAD = {
             {
               name: "over-admission",
               title: "Not more is admitted than the limit allows",
-              rows: ["LIMIT-2"],
+              requirements: ["LIMIT-2"],
               outcome: "broken",
               basis: "timing",
               weight: "fail",
@@ -137,7 +137,7 @@ const LOAD = {
             {
               name: "window",
               title: "Kind of limiter",
-              rows: [],
+              requirements: [],
               outcome: "observed",
               basis: "timing",
               weight: "none",
@@ -192,7 +192,7 @@ const MIXED = [
   result("limits.unclear", "inconclusive"),
   result("limits.advice", "warn", { findings: [broken({ weight: "warn" })] }),
   result("limits.seen", "observed", {
-    findings: [met({ row: "BASE-5", level: "OPEN", outcome: "observed", weight: "none", observed: "405" })],
+    findings: [met({ requirement: "BASE-5", level: "OPEN", outcome: "observed", weight: "none", observed: "405" })],
   }),
   result("limits.none", "not-applicable"),
   result("limits.crash", "harness-error"),

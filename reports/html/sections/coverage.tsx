@@ -1,6 +1,6 @@
 import type { CheckResult, RunRecord, Status } from "../../../src/record/index.ts";
 import { oneLine, shorten, visible } from "../../clean-text.ts";
-import { COLUMNS, type CoveredRow, coverageOf, sideOf, worst } from "../../coverage.ts";
+import { COLUMNS, type CoveredRequirement, coverageOf, sideOf, worst } from "../../coverage.ts";
 import { SIGNS, TONES } from "../../status-style.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, duration, enumerate, plural } from "../format.ts";
@@ -14,17 +14,17 @@ const LAYERS = {
 
 /** Which demands were judged, where, and how they came out. */
 export function CoverageSection({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
-  const rows = coverageOf(record);
+  const requirements = coverageOf(record);
   const side = sideOf(record);
-  const ours = rows.filter(({ row }) => row.binds === side);
-  const silent = ours.filter(({ row, observed }) => row.level === "OPEN" && observed.length > 0);
+  const ours = requirements.filter(({ requirement }) => requirement.binds === side);
+  const silent = ours.filter(({ requirement, observed }) => requirement.level === "OPEN" && observed.length > 0);
   const uncovered = ours.filter(({ status }) => status === undefined);
   const judged = ours.filter(({ status }) => status !== undefined && JUDGED.includes(status));
   const broken = ours.filter(({ status }) => status === "fail" || status === "flaky");
   const finding =
     record.checks.length === 0
       ? "No conformance check was part of this run."
-      : `${decimal(judged.length)} of ${plural(ours.length, "row")} that bind a ${side} were judged; ${
+      : `${decimal(judged.length)} of ${plural(ours.length, "requirement")} that bind a ${side} were judged; ${
           broken.length === 0
             ? "none is broken"
             : `${decimal(broken.length)} ${broken.length === 1 ? "is" : "are"} broken`
@@ -34,10 +34,19 @@ export function CoverageSection({ record, anchors }: { readonly record: RunRecor
       {record.checks.length === 0 ? null : (
         <>
           {(["specification", "protocol", "compat"] as const).map((layer) => (
-            <Layer key={layer} layer={layer} rows={ours.filter(({ row }) => row.layer === layer)} anchors={anchors} />
+            <Layer
+              key={layer}
+              layer={layer}
+              requirements={ours.filter(({ requirement }) => requirement.layer === layer)}
+              anchors={anchors}
+            />
           ))}
-          <Silent rows={silent} />
-          {side === "gateway" ? <Uncovered rows={uncovered} all={rows} /> : <UncoveredOfClient rows={uncovered} />}
+          <Silent requirements={silent} />
+          {side === "gateway" ? (
+            <Uncovered requirements={uncovered} all={requirements} />
+          ) : (
+            <UncoveredOfClient requirements={uncovered} />
+          )}
           <NotRun record={record} />
           <AllChecks checks={record.checks} />
         </>
@@ -51,15 +60,15 @@ const QUIET: readonly Status[] = ["pass", "observed", "not-applicable"];
 
 function Layer({
   layer,
-  rows,
+  requirements,
   anchors,
 }: {
   readonly layer: keyof typeof LAYERS;
-  readonly rows: readonly CoveredRow[];
+  readonly requirements: readonly CoveredRequirement[];
   readonly anchors: Anchors;
 }) {
-  if (rows.length === 0) return null;
-  const areas = [...new Set(rows.map(({ row }) => row.area))];
+  if (requirements.length === 0) return null;
+  const areas = [...new Set(requirements.map(({ requirement }) => requirement.area))];
   return (
     <>
       <h3 id={`layer-${layer}`}>
@@ -68,7 +77,12 @@ function Layer({
       </h3>
       <div class="areas">
         {areas.map((area) => (
-          <Area key={area} area={area} rows={rows.filter(({ row }) => row.area === area)} anchors={anchors} />
+          <Area
+            key={area}
+            area={area}
+            requirements={requirements.filter(({ requirement }) => requirement.area === area)}
+            anchors={anchors}
+          />
         ))}
       </div>
     </>
@@ -78,24 +92,28 @@ function Layer({
 /** One area of requirements: its state in one line, its matrix inside. Open where something is wrong. */
 function Area({
   area,
-  rows,
+  requirements,
   anchors,
 }: {
   readonly area: string;
-  readonly rows: readonly CoveredRow[];
+  readonly requirements: readonly CoveredRequirement[];
   readonly anchors: Anchors;
 }) {
   const tally = new Map<string, number>();
-  for (const { status } of rows) tally.set(status ?? "not judged", (tally.get(status ?? "not judged") ?? 0) + 1);
-  const open = rows.some(({ status }) => status !== undefined && !QUIET.includes(status));
-  const columns = COLUMNS.filter((column) => rows.some(({ cells }) => cells[column] !== undefined));
+  for (const { status } of requirements)
+    tally.set(status ?? "not judged", (tally.get(status ?? "not judged") ?? 0) + 1);
+  const open = requirements.some(({ status }) => status !== undefined && !QUIET.includes(status));
+  const columns = COLUMNS.filter((column) => requirements.some(({ cells }) => cells[column] !== undefined));
   return (
     <details class="area" open={open}>
       <summary>
         <span class="area-name">{area}</span>
         <span class="pips" aria-hidden="true">
-          {rows.map(({ row, status }) => (
-            <i key={row.id} class={`pip ${status === undefined ? "none" : TONES[status]} is-${status ?? "none"}`} />
+          {requirements.map(({ requirement, status }) => (
+            <i
+              key={requirement.id}
+              class={`pip ${status === undefined ? "none" : TONES[status]} is-${status ?? "none"}`}
+            />
           ))}
         </span>
         <span class="tally">{[...tally].map(([status, count]) => `${decimal(count)} ${status}`).join(", ")}</span>
@@ -103,17 +121,27 @@ function Area({
       <DataTable
         caption={`Requirements of the area ${area} by dialect and mode`}
         quietCaption
-        head={["Row", "Level", ...columns.map((column) => ({ value: <ColumnHead column={column} /> })), "Statement"]}
-        rows={rows.map(({ row, cells, excluded, status }) => [
-          <a key="row" id={anchors.of("row", row.id)} class="rowid" href={`#${anchors.of("row", row.id)}`}>
-            {row.id}
+        head={[
+          "Requirement",
+          "Level",
+          ...columns.map((column) => ({ value: <ColumnHead column={column} /> })),
+          "Statement",
+        ]}
+        rows={requirements.map(({ requirement, cells, excluded, status }) => [
+          <a
+            key="requirement"
+            id={anchors.of("requirement", requirement.id)}
+            class="rowid"
+            href={`#${anchors.of("requirement", requirement.id)}`}
+          >
+            {requirement.id}
           </a>,
-          <span key="level" class={`level ${row.level.toLowerCase()}`}>
-            {row.level}
+          <span key="level" class={`level ${requirement.level.toLowerCase()}`}>
+            {requirement.level}
           </span>,
           ...columns.map((column) => <MatrixCell key={column} cell={cells[column]} />),
           <span key="text" class="statement">
-            <Prose text={row.text} />
+            <Prose text={requirement.text} />
             {status === undefined && excluded !== undefined ? <em> Not judged: {excluded}.</em> : null}
           </span>,
         ])}
@@ -146,8 +174,8 @@ function MatrixCell({ cell }: { readonly cell: { readonly status: Status; readon
   );
 }
 
-function Silent({ rows }: { readonly rows: readonly CoveredRow[] }) {
-  if (rows.length === 0) return null;
+function Silent({ requirements }: { readonly requirements: readonly CoveredRequirement[] }) {
+  if (requirements.length === 0) return null;
   return (
     <>
       <h3 id="silent">
@@ -158,13 +186,13 @@ function Silent({ rows }: { readonly rows: readonly CoveredRow[] }) {
       <DataTable
         caption="Observed where the specification is silent"
         quietCaption
-        head={["Row", "Open question", "Observed"]}
-        rows={rows.map(({ row, observed }) => [
-          <span key="row" class="rowid">
-            {row.id}
+        head={["Requirement", "Open question", "Observed"]}
+        rows={requirements.map(({ requirement, observed }) => [
+          <span key="requirement" class="rowid">
+            {requirement.id}
           </span>,
           <span key="text" class="statement">
-            <Prose text={row.text} />
+            <Prose text={requirement.text} />
           </span>,
           <ul key="observed" class="plain">
             {observed.slice(0, 6).map((text) => (
@@ -180,10 +208,16 @@ function Silent({ rows }: { readonly rows: readonly CoveredRow[] }) {
   );
 }
 
-function Uncovered({ rows, all }: { readonly rows: readonly CoveredRow[]; readonly all: readonly CoveredRow[] }) {
-  const excluded = rows.filter((row) => row.excluded !== undefined);
-  const rest = rows.filter((row) => row.excluded === undefined);
-  const clients = all.filter(({ row }) => row.binds === "client").length;
+function Uncovered({
+  requirements,
+  all,
+}: {
+  readonly requirements: readonly CoveredRequirement[];
+  readonly all: readonly CoveredRequirement[];
+}) {
+  const excluded = requirements.filter((requirement) => requirement.excluded !== undefined);
+  const rest = requirements.filter((requirement) => requirement.excluded === undefined);
+  const clients = all.filter(({ requirement }) => requirement.binds === "client").length;
   return (
     <>
       <h3 id="uncovered">
@@ -192,18 +226,20 @@ function Uncovered({ rows, all }: { readonly rows: readonly CoveredRow[]; readon
       </h3>
       <p>
         {rest.length === 0
-          ? "Every row that can be judged on this interface was."
-          : `${plural(rest.length, "row")} that could be judged said nothing in this run: ${enumerate(
-              rest.map(({ row }) => row.id),
+          ? "Every requirement that can be judged on this interface was."
+          : `${plural(rest.length, "requirement")} that could be judged said nothing in this run: ${enumerate(
+              rest.map(({ requirement }) => requirement.id),
               40,
             )}.`}{" "}
-        {clients > 0 ? `${plural(clients, "row")} bind clients, not gateways; the harness keeps them itself.` : ""}
+        {clients > 0
+          ? `${plural(clients, "requirement")} bind clients, not gateways; the harness keeps them itself.`
+          : ""}
       </p>
       {excluded.length === 0 ? null : (
         <ul>
-          {excluded.map(({ row, excluded: reason }) => (
-            <li key={row.id}>
-              <span class="rowid">{row.id}</span> {reason}.
+          {excluded.map(({ requirement, excluded: reason }) => (
+            <li key={requirement.id}>
+              <span class="rowid">{requirement.id}</span> {reason}.
             </li>
           ))}
         </ul>
@@ -212,8 +248,8 @@ function Uncovered({ rows, all }: { readonly rows: readonly CoveredRow[]; readon
   );
 }
 
-/** Rows of a client that no scenario says anything about. */
-function UncoveredOfClient({ rows }: { readonly rows: readonly CoveredRow[] }) {
+/** Requirements of a client that no scenario says anything about. */
+function UncoveredOfClient({ requirements }: { readonly requirements: readonly CoveredRequirement[] }) {
   return (
     <>
       <h3 id="uncovered">
@@ -221,10 +257,10 @@ function UncoveredOfClient({ rows }: { readonly rows: readonly CoveredRow[] }) {
         <Permalink id="uncovered" what="What was not judged" />
       </h3>
       <p>
-        {rows.length === 0
-          ? "Every row that binds clients was."
-          : `${plural(rows.length, "row")} that bind clients do not show in these scenarios, or not at all in what arrives: ${enumerate(
-              rows.map(({ row }) => row.id),
+        {requirements.length === 0
+          ? "Every requirement that binds clients was."
+          : `${plural(requirements.length, "requirement")} that bind clients do not show in these scenarios, or not at all in what arrives: ${enumerate(
+              requirements.map(({ requirement }) => requirement.id),
               40,
             )}.`}
       </p>

@@ -167,10 +167,10 @@ function Findings({ broken }: { readonly broken: readonly Broken[] }) {
       <DataTable
         caption="Expected against observed"
         quietCaption
-        head={["Row", "Where", "Expected", "Observed"]}
+        head={["Requirement", "Where", "Expected", "Observed"]}
         rows={broken.slice(0, MOST_FINDINGS).map(({ finding, times }) => [
-          <span key="row" class="nowrap">
-            <span class="rowid">{finding.row}</span>{" "}
+          <span key="requirement" class="nowrap">
+            <span class="rowid">{finding.requirement}</span>{" "}
             <span class={`level ${finding.level.toLowerCase()}`}>{finding.level}</span>
           </span>,
           <span key="where">

@@ -55,12 +55,12 @@ function atLeastMs(row: number): number {
 }
 
 function usual({ cells }: HeatColumns): string {
-  const byRow = new Map<number, number>();
-  for (const { row, count } of cells) byRow.set(row, (byRow.get(row) ?? 0) + count);
-  const [most] = [...byRow].sort(([, a], [, b]) => b - a);
-  const slowest = Math.max(...byRow.keys());
+  const byRequirement = new Map<number, number>();
+  for (const { row, count } of cells) byRequirement.set(row, (byRequirement.get(row) ?? 0) + count);
+  const [most] = [...byRequirement].sort(([, a], [, b]) => b - a);
+  const slowest = Math.max(...byRequirement.keys());
   if (most === undefined) return "";
-  return `Most took ${span(most[0], most[0] + 1)}; ${plural(byRow.get(slowest) ?? 0, "request")} took longest, ${span(slowest, slowest + 1)}.`;
+  return `Most took ${span(most[0], most[0] + 1)}; ${plural(byRequirement.get(slowest) ?? 0, "request")} took longest, ${span(slowest, slowest + 1)}.`;
 }
 
 function span(fromRow: number, toRow: number): string {

@@ -196,7 +196,7 @@ function Findings({ run }: { readonly run: LoadRun }) {
           <span key="title">
             {oneLine(finding.title, 120)}
             <span class="because">
-              <code>{oneLine(finding.name, 60)}</code> {finding.rows.join(" ")}
+              <code>{oneLine(finding.name, 60)}</code> {finding.requirements.join(" ")}
             </span>
           </span>,
           <StatusMark key="status" status={statusOf(finding)} />,

@@ -5,7 +5,7 @@ import type { CheckResult, Finding } from "../../record/index.ts";
 const DIGITS = 12;
 
 /**
- * How a check fails, in a few digits: the rows that are broken, where, what was asked and what came instead. Counts, times
+ * How a check fails, in a few digits: the requirements that are broken, where, what was asked and what came instead. Counts, times
  * and texts that differ from run to run are left out; a status or a named reason is not: another one is another failure.
  */
 export function fingerprintOf({ check, findings }: Pick<CheckResult, "check" | "findings">): string {
@@ -16,8 +16,8 @@ export function fingerprintOf({ check, findings }: Pick<CheckResult, "check" | "
     .slice(0, DIGITS);
 }
 
-function signOf({ row, pointer = "", expected = "", observed }: Finding): string {
-  return [row, pointer, stable(expected, pointer), stable(observed, pointer)].join(" ");
+function signOf({ requirement, pointer = "", expected = "", observed }: Finding): string {
+  return [requirement, pointer, stable(expected, pointer), stable(observed, pointer)].join(" ");
 }
 
 /** A value without what changes by itself. */

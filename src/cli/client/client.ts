@@ -120,9 +120,11 @@ function chosen(names: readonly string[]): readonly Scenario[] {
 }
 
 function list(scenarios: readonly Scenario[], json: boolean): number {
-  const shown = scenarios.map(({ name, title, rows }) => ({ name, title, rows }));
+  const shown = scenarios.map(({ name, title, requirements }) => ({ name, title, requirements }));
   const width = Math.max(...shown.map(({ name }) => name.length));
-  const lines = shown.map(({ name, title, rows }) => `${name.padEnd(width)}  ${title} [${rows.join(" ")}]\n`);
+  const lines = shown.map(
+    ({ name, title, requirements }) => `${name.padEnd(width)}  ${title} [${requirements.join(" ")}]\n`,
+  );
   process.stdout.write(json ? `${JSON.stringify(shown)}\n` : lines.join(""));
   return EXIT.pass;
 }

@@ -1,16 +1,16 @@
-import type { RowId } from "../../requirements/index.ts";
+import type { RequirementId } from "../../requirements/index.ts";
 import type { Claims } from "../claims.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, seconds, toldHeader } from "../observation.ts";
 
 /** Where a retry is forbidden: every call was attempted once. */
-export function judgeOnce(row: RowId, runs: readonly ClientRun[], claims: Claims): void {
+export function judgeOnce(requirement: RequirementId, runs: readonly ClientRun[], claims: Claims): void {
   for (const [first, ...repeats] of runs.flatMap(callsOf)) {
     const [again] = repeats;
     const hint = first === undefined ? undefined : toldHeader(first, "retry-after");
     const despite = hint === undefined ? "" : `, whatever \`Retry-After: ${hint}\` says`;
     const what = `${first?.answer?.status ?? "no answer"} ${first?.answer?.reason ?? ""}`.trim();
     claims.demand(
-      row,
+      requirement,
       first === undefined || again === undefined,
       `no retry after ${what}${despite}`,
       first === undefined || again === undefined
@@ -22,7 +22,12 @@ export function judgeOnce(row: RowId, runs: readonly ClientRun[], claims: Claims
 }
 
 /** Attempts come to an end by themselves. */
-export function judgeBounded(row: RowId, runs: readonly ClientRun[], claims: Claims, most: number): void {
+export function judgeBounded(
+  requirement: RequirementId,
+  runs: readonly ClientRun[],
+  claims: Claims,
+  most: number,
+): void {
   for (const run of runs) {
     const calls = callsOf(run);
     const longest = calls.reduce<Attempt[]>((known, call) => (call.length > known.length ? call : known), []);
@@ -35,7 +40,7 @@ export function judgeBounded(row: RowId, runs: readonly ClientRun[], claims: Cla
       continue;
     }
     claims.demand(
-      row,
+      requirement,
       !over,
       `at most ${most} attempts`,
       over ? `attempt ${longest.length} after ${seconds(lasted(longest))}, and no end` : plural(longest.length),

@@ -1,4 +1,4 @@
-import type { RowId } from "../../requirements/index.ts";
+import type { RequirementId } from "../../requirements/index.ts";
 import type { Claims } from "../claims.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, seconds } from "../observation.ts";
 
@@ -23,14 +23,14 @@ interface Sequence {
 }
 
 /** No loop of attempts without a wait between them. */
-export function judgeNoLoop(row: RowId, runs: readonly ClientRun[], claims: Claims): void {
+export function judgeNoLoop(requirement: RequirementId, runs: readonly ClientRun[], claims: Claims): void {
   const sequences = sequencesOf(runs);
   const retried = sequences.filter(({ gaps }) => gaps.length >= 2);
   if (retried.length === 0) return;
   // The middle one: the first is longer by the start of a program, and later ones by a busy machine.
   const loop = retried.find(({ gaps }) => middleOf([...gaps].sort((a, b) => a - b)) < AT_ONCE_MS);
   claims.demand(
-    row,
+    requirement,
     loop === undefined,
     "a wait between attempts",
     loop === undefined
@@ -41,31 +41,31 @@ export function judgeNoLoop(row: RowId, runs: readonly ClientRun[], claims: Clai
 }
 
 /** Waits grow from attempt to attempt. Said only where all calls agree: with wide jitter single waits may shrink. */
-export function judgeGrowth(row: RowId, runs: readonly ClientRun[], claims: Claims): void {
+export function judgeGrowth(requirement: RequirementId, runs: readonly ClientRun[], claims: Claims): void {
   const sequences = sequencesOf(runs);
   const long = sequences.filter(({ gaps }) => gaps.length >= 2);
   if (long.length < LEAST_CALLS) {
-    claims.observe(row, `${described(sequences)}: too few waits to see them grow`);
+    claims.observe(requirement, `${described(sequences)}: too few waits to see them grow`);
     return;
   }
   const factors = long.map(({ gaps }) => (gaps.at(-1) ?? 0) / Math.max(1, gaps[0] ?? 1)).sort((a, b) => a - b);
   const shown = described(sequences);
   if ((factors.at(-1) ?? 0) < GROWTH) {
-    claims.demand(row, false, "waits that grow from attempt to attempt", shown, { in: long[0]?.call.at(-1) });
+    claims.demand(requirement, false, "waits that grow from attempt to attempt", shown, { in: long[0]?.call.at(-1) });
   } else if ((factors[0] ?? 0) >= 1 && middleOf(factors) >= GROWTH) {
-    claims.demand(row, true, "waits that grow from attempt to attempt", shown);
-  } else claims.observe(row, `${shown}: too uneven to say whether they grow`);
+    claims.demand(requirement, true, "waits that grow from attempt to attempt", shown);
+  } else claims.observe(requirement, `${shown}: too uneven to say whether they grow`);
 }
 
 /** Calls that were denied together do not come back together. */
-export function judgeJitter(row: RowId, runs: readonly ClientRun[], claims: Claims): void {
+export function judgeJitter(requirement: RequirementId, runs: readonly ClientRun[], claims: Claims): void {
   const sequences = sequencesOf(runs);
   const longest = Math.max(0, ...sequences.map(({ gaps }) => gaps.length));
   const waits = Array.from({ length: longest }, (_, index) =>
     sequences.flatMap(({ gaps }) => gaps[index] ?? []).sort((a, b) => a - b),
   ).filter((gaps) => gaps.length >= LEAST_CALLS);
   if (waits.length === 0) {
-    claims.observe(row, `${described(sequences)}: too few waits to see jitter`);
+    claims.observe(requirement, `${described(sequences)}: too few waits to see jitter`);
     return;
   }
   const least = LONG_ENOUGH * Math.max(...waits.map(middleOf));
@@ -78,11 +78,11 @@ export function judgeJitter(row: RowId, runs: readonly ClientRun[], claims: Clai
   const shown = described(sequences);
   const expected = "waits that differ from call to call, so that clients do not come back together";
   if (!long.some(widerThan(STILL))) {
-    claims.demand(row, false, expected, shown, { in: sequences[0]?.call[1] });
+    claims.demand(requirement, false, expected, shown, { in: sequences[0]?.call[1] });
   } else if (long.some(widerThan({ ...SPREAD, ms: Math.max(SPREAD.ms, TIMES_LAG * lagMs) }))) {
-    claims.demand(row, true, expected, shown);
+    claims.demand(requirement, true, expected, shown);
   } else if (lagMs < STILL.ms) {
-    claims.observe(row, `${shown}: hardly any jitter`);
+    claims.observe(requirement, `${shown}: hardly any jitter`);
   } else {
     claims.open("inconclusive", `${shown}, on a machine that was ${Math.round(lagMs)} ms late itself: try again`);
   }

@@ -1,4 +1,4 @@
-import type { RowId } from "../../requirements/index.ts";
+import type { RequirementId } from "../../requirements/index.ts";
 import type { Claims } from "../claims.ts";
 import { type ClientRun, callsOf } from "../observation.ts";
 
@@ -17,7 +17,7 @@ export function generation(attempt: number, words: number): string {
 const nameOf = (attempt: number) => NAMES[attempt] ?? "later";
 
 /** The text of a stream that broke off is kept apart from that of the stream that followed. */
-export function judgeGenerations(row: RowId, run: ClientRun, claims: Claims): void {
+export function judgeGenerations(requirement: RequirementId, run: ClientRun, claims: Claims): void {
   const streamed = run.attempts.filter(({ request }) => request.stream);
   const [first] = streamed;
   if (first === undefined) {
@@ -27,11 +27,11 @@ export function judgeGenerations(row: RowId, run: ClientRun, claims: Claims): vo
   const carrying = run.attempts.slice(1).find(({ request }) => PARTIAL.test(request.body));
   const retried = callsOf(run).some((call) => call.length > 1) || carrying !== undefined;
   if (!retried) {
-    claims.observe(row, `the stream broke off and was not asked for again; ${endingInWords(run)}`);
+    claims.observe(requirement, `the stream broke off and was not asked for again; ${endingInWords(run)}`);
     return;
   }
   claims.demand(
-    row,
+    requirement,
     carrying === undefined,
     "another generation that begins anew",
     carrying === undefined ? "the same request again" : "a request that hands over the text so far, to be gone on with",
@@ -40,10 +40,10 @@ export function judgeGenerations(row: RowId, run: ClientRun, claims: Claims): vo
   const { stdout } = run.ending;
   const joined = /\bone-\d+ *(two|three|four|five|six|seven|eight|nine|ten)-1\b/.exec(stdout);
   if (!PARTIAL.test(stdout) && !/\btwo-\d+/.test(stdout))
-    claims.observe(row, "its output does not show the text, so that only the requests were judged");
+    claims.observe(requirement, "its output does not show the text, so that only the requests were judged");
   else
     claims.demand(
-      row,
+      requirement,
       joined === null,
       "the two texts apart in the output",
       joined === null ? "they are apart" : `one text of both: "… ${joined[0]} …"`,

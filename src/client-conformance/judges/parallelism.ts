@@ -1,4 +1,4 @@
-import type { RowId } from "../../requirements/index.ts";
+import type { RequirementId } from "../../requirements/index.ts";
 import type { Claims } from "../claims.ts";
 import { type Attempt, type ClientRun, callsOf } from "../observation.ts";
 
@@ -6,7 +6,7 @@ import { type Attempt, type ClientRun, callsOf } from "../observation.ts";
 const ON_ITS_WAY_MS = 300;
 
 /** After a denial for concurrency, fewer requests are in flight than before, and those that run may end. */
-export function judgeParallelism(row: RowId, run: ClientRun, claims: Claims): void {
+export function judgeParallelism(requirement: RequirementId, run: ClientRun, claims: Claims): void {
   const { attempts } = run;
   const denied = attempts.find(({ answer }) => answer?.reason === "concurrency_limit_exceeded");
   const toldMs = denied?.answer?.beganMs;
@@ -25,11 +25,11 @@ export function judgeParallelism(row: RowId, run: ClientRun, claims: Claims): vo
   const peakOf = (group: readonly Attempt[]) =>
     Math.max(0, ...group.map(({ request }) => inFlightAt(attempts, request.atMs)));
   const most = peakOf(before);
-  if (after.length === 0) claims.observe(row, `${most} in flight, then no further request`);
+  if (after.length === 0) claims.observe(requirement, `${most} in flight, then no further request`);
   else {
     const worst = after.find(({ request }) => inFlightAt(attempts, request.atMs) >= most);
     claims.demand(
-      row,
+      requirement,
       peakOf(after) < most,
       `fewer in flight than the ${most} of which some were denied`,
       `${peakOf(after)} in flight afterwards`,
@@ -41,7 +41,7 @@ export function judgeParallelism(row: RowId, run: ClientRun, claims: Claims): vo
   );
   if (run.ending.by === "itself" || run.ending.by === "watch")
     claims.demand(
-      row,
+      requirement,
       left === undefined,
       "requests that are served may end",
       left === undefined ? "none was given up" : "one was given up after the denial of another",

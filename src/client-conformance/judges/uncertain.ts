@@ -1,9 +1,9 @@
-import type { RowId } from "../../requirements/index.ts";
+import type { RequirementId } from "../../requirements/index.ts";
 import type { Claims } from "../claims.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, headerOf, seconds } from "../observation.ts";
 
 /** A request that was given up without an answer may have been served: it is not repeated blindly. */
-export function judgeUncertain(row: RowId, run: ClientRun, claims: Claims, most: number): void {
+export function judgeUncertain(requirement: RequirementId, run: ClientRun, claims: Claims, most: number): void {
   for (const call of callsOf(run)) {
     const [first, ...repeats] = call;
     const [again] = repeats;
@@ -12,7 +12,12 @@ export function judgeUncertain(row: RowId, run: ClientRun, claims: Claims, most:
       // The harness itself ends what is left open when the command was stopped.
       const gaveUp = run.ending.by === "itself";
       if (gaveUp)
-        claims.demand(row, true, "no blind repeat of a request without an answer", "given up, and not repeated");
+        claims.demand(
+          requirement,
+          true,
+          "no blind repeat of a request without an answer",
+          "given up, and not repeated",
+        );
       else
         claims.open(
           "not-applicable",
@@ -22,10 +27,11 @@ export function judgeUncertain(row: RowId, run: ClientRun, claims: Claims, most:
     }
     const expected = "no blind repeat of a request without an answer";
     const observed = `${call.length} attempts, the second ${seconds(gapMs(first, again))} after the first was given up`;
-    if (sameIdempotencyKey(call)) claims.demand(row, true, expected, `${observed}, all with one idempotency key`);
-    else if (call.length > most) claims.demand(row, false, expected, `${observed}, and no end`, { in: again });
+    if (sameIdempotencyKey(call))
+      claims.demand(requirement, true, expected, `${observed}, all with one idempotency key`);
+    else if (call.length > most) claims.demand(requirement, false, expected, `${observed}, and no end`, { in: again });
     else
-      claims.advise(row, false, expected, observed, {
+      claims.advise(requirement, false, expected, observed, {
         in: again,
         because:
           "forbidden for requests with effects elsewhere; this one may have been served and charged more than once",

@@ -1,5 +1,5 @@
 import { retryAfterMs } from "../../dialects/index.ts";
-import type { RowId } from "../../requirements/index.ts";
+import type { RequirementId } from "../../requirements/index.ts";
 import type { Claims } from "../claims.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, seconds, toldHeader } from "../observation.ts";
 
@@ -17,7 +17,7 @@ const lateAfterMs = (toldMs: number) => 2 * toldMs + 10_000;
  *
  * @returns retries that were judged.
  */
-export function judgeWaits(row: RowId, runs: readonly ClientRun[], claims: Claims): number {
+export function judgeWaits(requirement: RequirementId, runs: readonly ClientRun[], claims: Claims): number {
   let retries = 0;
   for (const call of runs.flatMap(callsOf)) {
     for (const [index, denied] of call.entries()) {
@@ -28,16 +28,22 @@ export function judgeWaits(row: RowId, runs: readonly ClientRun[], claims: Claim
       const waited = gapMs(denied, next);
       const header = `\`Retry-After: ${toldHeader(denied, "retry-after")}\``;
       claims.demand(
-        row,
+        requirement,
         waited >= told - EARLY_MS,
         `a wait of ${seconds(told)} after ${header}`,
         `a retry after ${seconds(waited)}`,
         { in: next },
       );
       if (waited > lateAfterMs(told))
-        claims.advise(row, false, `a retry soon after the told ${seconds(told)}`, `a retry after ${seconds(waited)}`, {
-          in: next,
-        });
+        claims.advise(
+          requirement,
+          false,
+          `a retry soon after the told ${seconds(told)}`,
+          `a retry after ${seconds(waited)}`,
+          {
+            in: next,
+          },
+        );
     }
   }
   return retries;

@@ -58,7 +58,7 @@ export function planFile(options: PlanFileOptions): PlanFile {
       return { name: header, env };
     });
   };
-  const { reasonFrom = "header", rows = {} } = target.contract;
+  const { reasonFrom = "header", denials = {} } = target.contract;
   const content = {
     version: 1,
     name,
@@ -66,8 +66,8 @@ export function planFile(options: PlanFileOptions): PlanFile {
     paths,
     reasonHeader: target.headers.reason,
     reasonPointer: reasonFrom === "header" ? null : reasonFrom,
-    reasons: Object.entries(rows).flatMap(([reason, row]) =>
-      [row?.reason ?? []].flat().map((word) => ({ status: row?.status ?? LIMIT_STATUS, word, reason })),
+    reasons: Object.entries(denials).flatMap(([reason, denial]) =>
+      [denial?.reason ?? []].flat().map((word) => ({ status: denial?.status ?? LIMIT_STATUS, word, reason })),
     ),
     headers: { chat: headersOf("chat"), messages: headersOf("messages") },
     keys,

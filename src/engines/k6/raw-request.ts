@@ -42,7 +42,7 @@ export function parseRequest(text: string): RawRequest | undefined {
   return {
     scenario: word(1),
     dialect,
-    stream: word(3) === "stream",
+    stream: word(3) === "streaming",
     outcome: outcome as RawRequest["outcome"],
     what: word(5),
     status: number(6),

@@ -152,7 +152,7 @@ function judgePhase(name: string, own: readonly Fact[], all: readonly Fact[], li
 const waitsJudged = (facts: readonly Fact[]) => ({
   name: "retry-after.sufficient",
   title: "Waiting as told is enough after a denial for the rate",
-  row: "LIMIT-RATE-6",
+  requirement: "LIMIT-RATE-6",
   denials: facts.filter(isRateDenial),
 });
 

@@ -76,7 +76,7 @@ export function tellShare(sufficient: number, tested: number): string {
 export interface WaitsJudged {
   readonly name: string;
   readonly title: string;
-  readonly row: string;
+  readonly requirement: string;
   /** Denials of the kind that is asked about. */
   readonly denials: readonly Fact[];
 }
@@ -84,16 +84,17 @@ export interface WaitsJudged {
 /** Whether waiting as told was enough. Nothing is undecided where no denial told a wait: that has a finding of its own. */
 export function judgeWaits(
   waits: readonly RetryAfterWait[],
-  { name, title, row, denials }: WaitsJudged,
+  { name, title, requirement, denials }: WaitsJudged,
 ): LoadFinding[] {
   const broken = waits.filter(({ outcome }) => outcome === "broken");
   const { tested, sufficient } = tallyWaits(waits);
   if (tested === 0) {
     const told = denials.filter(({ promisedMs }) => promisedMs !== undefined);
-    if (denials.length === 0) return [fact(name, title, [row], "nothing was denied")];
-    if (told.length === 0) return [fact(name, title, [row], `none of ${denials.length} denials told a usable wait`)];
+    if (denials.length === 0) return [fact(name, title, [requirement], "nothing was denied")];
+    if (told.length === 0)
+      return [fact(name, title, [requirement], `none of ${denials.length} denials told a usable wait`)];
     const why = `none of ${told.length} waits could be tested, e.g. Retry-After: ${told[0]?.retryAfter ?? ""}`;
-    return [undecided(name, title, [row], why)];
+    return [undecided(name, title, [requirement], why)];
   }
   const again = broken.slice(0, 3).map(({ denial }) => denial.retryAfter ?? "");
   const ids = broken.flatMap(({ denial }) => (denial.sample === undefined ? [] : [denial.sample]));
@@ -101,7 +102,7 @@ export function judgeWaits(
     claim(
       name,
       title,
-      [row],
+      [requirement],
       sufficient >= tested * SUFFICIENT_SHARE,
       `at least ${SUFFICIENT_SHARE * 100} % of them`,
       `${tellShare(sufficient, tested)} were sufficient (${denials.length} denials)${again.length === 0 ? "" : `; denied again after waiting ${again.join(", ")} as told`}`,

@@ -179,7 +179,7 @@ function phasesOf(parts: TierParts): TierPhase[] {
         yield judgeWaits(waits.slots, {
           name: "retry-after.concurrency-sufficient",
           title: "Waiting as told is enough after a denial for concurrency",
-          row: "LIMIT-CONC-6",
+          requirement: "LIMIT-CONC-6",
           denials: facts.filter(isSlotDenial),
         });
         yield* common(facts);
@@ -241,7 +241,7 @@ function overloadPhases({ bench, own, waits, recovery, seed, length }: TierParts
         yield judgeWaits(waits.rate, {
           name: "retry-after.sufficient",
           title: "Waiting as told is enough after a denial for the rate",
-          row: "LIMIT-RATE-6",
+          requirement: "LIMIT-RATE-6",
           denials: bench.facts.filter(isRateDenial),
         });
         for (const some of common(facts)) yield some.filter(({ name }) => !RARE.includes(name));

@@ -1,7 +1,7 @@
 import { type Mutation, mutation } from "../change.ts";
 import { body, html, parcelBytes, text } from "../edits/answer-edits.ts";
 import { dropsConnection, neverAnswers } from "../edits/connection-edits.ts";
-import { INFERENCE_DENIAL_ROWS } from "../edits/denial-rows.ts";
+import { INFERENCE_DENIAL_ROWS } from "../edits/denial-requirements.ts";
 import { drop, put } from "../edits/json-edits.ts";
 import { both, inference, not, onMessages, onModels, streaming, type When } from "../edits/when.ts";
 import { DENIALS, onDenial, onParcel } from "../edits/wrap.ts";

@@ -1,6 +1,6 @@
 import { type Mutation, mutation } from "../change.ts";
 import { ACTION_HEADER, body, dropHeader, edits, REASON_HEADER, setHeader } from "../edits/answer-edits.ts";
-import { ALL_DENIAL_ROWS, DENIAL_ROWS, type Denial, INFERENCE_DENIAL_ROWS } from "../edits/denial-rows.ts";
+import { ALL_DENIAL_ROWS, DENIAL_ROWS, type Denial, INFERENCE_DENIAL_ROWS } from "../edits/denial-requirements.ts";
 import { put } from "../edits/json-edits.ts";
 import {
   always,

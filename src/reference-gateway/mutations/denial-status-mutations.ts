@@ -1,6 +1,6 @@
 import { type Mutation, mutation } from "../change.ts";
 import { insteadOf, status } from "../edits/answer-edits.ts";
-import { DENIAL_ROWS, type Denial } from "../edits/denial-rows.ts";
+import { DENIAL_ROWS, type Denial } from "../edits/denial-requirements.ts";
 import { always, both, onChat, onMessages, secondKey, streaming, type When, whole } from "../edits/when.ts";
 import { onDenial, onRefusal } from "../edits/wrap.ts";
 
@@ -41,7 +41,7 @@ function wrongReason(
   );
 }
 
-/** Denials whose status or reason belongs to another row, or to none. */
+/** Denials whose status or reason belongs to another requirement, or to none. */
 export const DENIAL_STATUS_MUTATIONS: readonly Mutation[] = [
   wrongStatus("credits-403", "insufficient_credits", 403, "An exhausted balance is answered 403."),
   wrongStatus(

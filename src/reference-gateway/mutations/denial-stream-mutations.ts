@@ -1,16 +1,21 @@
 import { type Mutation, mutation } from "../change.ts";
 import { insideStream } from "../edits/answer-edits.ts";
-import { DENIAL_ROWS, type Denial, INFERENCE_DENIAL_ROWS } from "../edits/denial-rows.ts";
+import { DENIAL_ROWS, type Denial, INFERENCE_DENIAL_ROWS } from "../edits/denial-requirements.ts";
 import { both, onChat, onMessages, streaming } from "../edits/when.ts";
 import { DENIALS, onDenial, onRefusal } from "../edits/wrap.ts";
 import type { Answer } from "../pipeline/answer.ts";
 
 /** A denied stream looks like a success, with the refusal as its only item. */
 function hidden(reason: Denial, summary: string): Mutation {
-  const rows = ["STREAM-2", "ERR-HDR-1", "ERR-200-1", ...DENIAL_ROWS[reason].filter((row) => row !== "MODELS-5")];
+  const requirements = [
+    "STREAM-2",
+    "ERR-HDR-1",
+    "ERR-200-1",
+    ...DENIAL_ROWS[reason].filter((requirement) => requirement !== "MODELS-5"),
+  ];
   return mutation(
     `denial.${reason.replaceAll("_", "-")}-inside-stream`,
-    rows,
+    requirements,
     summary,
     onDenial(reason, streaming, insideStream),
   );

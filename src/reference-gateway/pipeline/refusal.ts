@@ -35,9 +35,9 @@ export interface Refusal {
   readonly allow?: string | undefined;
 }
 
-type Row = readonly [status: number, action: string, chatType: string, messagesType: string, message: string];
+type Requirement = readonly [status: number, action: string, chatType: string, messagesType: string, message: string];
 
-const ROWS = {
+const REQUIREMENTS_OF = {
   invalid_api_key: [
     401,
     "check_credentials",
@@ -90,10 +90,10 @@ const ROWS = {
   upstream_error: [502, "retry_later", "server_error", "api_error", "The model provider failed."],
   upstream_timeout: [504, "retry_later", "server_error", "timeout_error", "The model provider did not answer in time."],
   internal_error: [500, "retry_later", "server_error", "api_error", "The gateway failed."],
-} as const satisfies Record<Reason, Row>;
+} as const satisfies Record<Reason, Requirement>;
 
 /** Makes the refusal that `reason` stands for; `details` replace what the table says. */
 export function refusal(reason: Reason, details: Partial<Omit<Refusal, "reason">> = {}): Refusal {
-  const [status, action, chat, messages, message] = ROWS[reason];
+  const [status, action, chat, messages, message] = REQUIREMENTS_OF[reason];
   return { reason, status, action, type: { chat, messages }, message, ...details };
 }

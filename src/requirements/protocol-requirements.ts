@@ -8,8 +8,8 @@ interface ProtocolRequirement {
   readonly binds?: "client";
 }
 
-/** What the standards under the interface demand, and what common sense does. Each row cites its source. */
-export const PROTOCOL_ROWS = [
+/** What the standards under the interface demand, and what common sense does. Each requirement cites its source. */
+export const PROTOCOL_REQUIREMENTS = [
   {
     id: "HTTP-FRAMING",
     level: "MUST",

@@ -10,7 +10,7 @@ const ANTHROPIC = "Anthropic SDKs and agents built on them";
 const BOTH = "OpenAI and Anthropic SDKs";
 
 /** What real clients need beyond the specification and the standards. */
-export const COMPAT_ROWS = [
+export const COMPAT_REQUIREMENTS = [
   {
     id: "COMPAT-CONTENT-TYPE",
     source: BOTH,

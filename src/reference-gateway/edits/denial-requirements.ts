@@ -14,8 +14,10 @@ export const DENIAL_ROWS = {
 
 export type Denial = keyof typeof DENIAL_ROWS;
 
-/** Rows of every denial. */
+/** Requirements of every denial. */
 export const ALL_DENIAL_ROWS: readonly string[] = Object.values(DENIAL_ROWS).flat();
 
-/** Rows of every denial of an inference request: the model list has one of its own. */
-export const INFERENCE_DENIAL_ROWS: readonly string[] = ALL_DENIAL_ROWS.filter((row) => row !== "MODELS-5");
+/** Requirements of every denial of an inference request: the model list has one of its own. */
+export const INFERENCE_DENIAL_ROWS: readonly string[] = ALL_DENIAL_ROWS.filter(
+  (requirement) => requirement !== "MODELS-5",
+);
