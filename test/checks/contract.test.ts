@@ -86,8 +86,8 @@ describe("a gateway that says denials in its own words", () => {
 });
 
 test("denials that look alike are read as the first of them; a message tells them apart", () => {
-  const target = (requirements: string) =>
-    targetOf("http://127.0.0.1:1/v1", `contract: { reasonFrom: /error/type, requirements: ${requirements} }`);
+  const target = (denials: string) =>
+    targetOf("http://127.0.0.1:1/v1", `contract: { reasonFrom: /error/type, denials: ${denials} }`);
   const alike = "{ quota_exceeded: { status: 422, reason: b }, budget_exhausted: { status: 422, reason: b } }";
   const apart =
     "{ quota_exceeded: { status: 422, reason: b, message: day }, budget_exhausted: { status: 422, reason: b } }";

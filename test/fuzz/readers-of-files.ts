@@ -25,7 +25,7 @@ const TARGET = {
   baseUrl: "https://gw.example.test/v1",
   headers: { reason: "X-Reason", version: "anthropic-version", versionValue: "2023-06-01" },
   extraHeaders: { all: { "X-A": "b" } },
-  contract: { reasonFrom: "/error/type", requirements: { invalid_api_key: { status: 403, reason: ["a", "b"] } } },
+  contract: { reasonFrom: "/error/type", denials: { invalid_api_key: { status: 403, reason: ["a", "b"] } } },
   keys: { valid: "env:K", second: "env:K" },
   models: { chat: "a", stream: { chat: "b", messages: "c" } },
   limits: { rpm: 10, inFlight: 2 },
