@@ -66,10 +66,10 @@ function killPage({ kills, survivors, variants, variantRuns }: Matrix): string {
   return `# Kill matrix
 
 Written by \`npm run verify -- --all --write\`; the data is in [kill-matrix.json](kill-matrix.json). ${kills.length} of
-${kills.length + survivors.length} defects of the reference gateway are seen by a conformance check in a row that they belong to:
+${kills.length + survivors.length} defects of the reference gateway are seen by a conformance check in a requirement that they belong to:
 ${failed} by a failure, ${kills.length - failed} by a warning alone; ${kills.filter(isUnderstated).length} of the latter break a MUST. What else a defect may break stands in
 \`scripts/verify/may-break.ts\`; anything beyond that fails the proof. ${variants.length} of ${VARIANTS.length} odd but sound
-variants were judged ${variantRuns} times each, and none failed.
+variants were judged beside them${variantRuns === 1 ? "" : `, ${variantRuns} times each`}, and none failed.
 
 ## Defects and the checks that see them
 
@@ -84,9 +84,10 @@ ${kills
   )
   .join("\n")}
 
-## Defects that need load
+## Defects that this run did not show
 
-These show only under more traffic than a conformance run sends; \`gauntlet load\` sees them.
+They show under more traffic than a conformance run sends (\`gauntlet load\` sees them), or not in every run: what shows only in
+timing hides behind a busy machine.
 
 ${survivors.map((mutation) => `- \`${mutation}\`: ${summaryOf(mutation)}`).join("\n")}
 

@@ -282,8 +282,10 @@ const dayBoundary = defineCheck({
       await at(nextDay + 300_000);
       const key = await t.freshKey("key.cappable");
       if (key === undefined) return null;
-      for (let sent = 0; sent < UNTIL_CAPPED; sent++)
-        if (!success.test((await t.send({ ...request, key })).status)) break;
+      let last = await t.send({ ...request, key });
+      for (let sent = 1; sent < UNTIL_CAPPED && !isSpendingDenial(last); sent++)
+        last = await t.send({ ...request, key });
+      const isCapped = isSpendingDenial(last);
       for (const hour of [4, 5, 8, 15, 16, 19, 22, 23]) {
         await at(nextDay + hour * HOUR_MS + 300_000);
         elsewhere.push({ hour, answer: await t.send({ ...request, key }) });
@@ -293,7 +295,7 @@ const dayBoundary = defineCheck({
       await at(nextDay + 24 * HOUR_MS + 120_000);
       const after = await t.send({ ...request, key });
       const child = await t.send({ ...request, key: "childExhausted" });
-      return { elsewhere, before, after, child };
+      return { isCapped, elsewhere, before, after, child };
     } finally {
       await clock.shiftClock(-shifted);
     }
@@ -301,7 +303,8 @@ const dayBoundary = defineCheck({
   judge(recording, verdict) {
     if (recording === null)
       return verdict.notApplicable("the clock cannot be shifted, or no key can be made for another day");
-    const { elsewhere, before, after, child } = recording;
+    const { isCapped, elsewhere, before, after, child } = recording;
+    verdict.assume(isCapped, "the key reached its daily cap");
     for (const { hour, answer } of elsewhere)
       verdict.must("SPEND-7", success.test(answer.status), false, {
         in: answer,

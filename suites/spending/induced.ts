@@ -113,6 +113,8 @@ const failuresAreFree: InducedSpec = {
       whats.push(what);
       if (after === null) continue;
       const denied = isSpendingDenial(after);
+      // A denial that no failure came before is not theirs.
+      if (denied && free === 0) break;
       // One that was served is charged rightly, and may be what used the key up, now or after a later batch.
       if (denied && (served > 0 || (control !== null && isSpendingDenial(control)))) break;
       if (denied && control === null)

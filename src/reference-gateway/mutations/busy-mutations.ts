@@ -59,7 +59,7 @@ export const BUSY_MUTATIONS: readonly Mutation[] = [
   ),
   loadMutation(
     "load.503-when-half-full",
-    ["LIMIT-CONC-2", ...SPORADIC, "LIMIT-CONC-1"],
+    ["LIMIT-CONC-2", ...SPORADIC, "LIMIT-CONC-1", "ERR-429-CONC"],
     "With more than half of the slots taken, requests get 503.",
     onServed(
       (call) => inference(call) && (call.key?.account.slots.held ?? 0) > (call.key?.account.limits.inFlight ?? 0) / 2,

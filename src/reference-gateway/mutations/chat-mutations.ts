@@ -57,7 +57,7 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
     onReply(onChat, put("choices", [])),
   ),
   mutation(
-    "chat.choices-empty-at-rate-limit",
+    "chat.choices-empty-when-cut",
     ["CHAT-2"],
     "The field choices is an empty array where max_tokens ended the reply.",
     onReply(

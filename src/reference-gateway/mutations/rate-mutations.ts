@@ -261,7 +261,7 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   ),
   loadMutation(
     "rate.checked-before-counted",
-    OVER,
+    [...OVER, "LIMIT-RATE-1", "ERR-429-RATE"],
     "Requests are counted a moment after they were checked: a burst passes whole.",
     wrap("countRate", (next) => (limiter, call) => {
       setTimeout(() => next(limiter, call), 80).unref();

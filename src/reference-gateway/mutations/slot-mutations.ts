@@ -325,7 +325,7 @@ export const SLOT_MUTATIONS: readonly Mutation[] = [
     onDenial("concurrency_limit_exceeded", always, (answer) => ({ ...answer, afterMs: 3_600_000 })),
   ),
   loadMutation(
-    "slots.locked-after-at-concurrency-limit",
+    "slots.locked-when-full",
     ["LIMIT-CONC-4"],
     "After a concurrency denial the account is locked for half a minute.",
     wrap("check", (next) => {
