@@ -100,7 +100,7 @@ function ofLoadRun(run: LoadRun): Outcome[] {
     suite,
     title: "The generator kept its schedule",
     status: run.generator.valid ? "pass" : "inconclusive",
-    message: run.generator.valid ? "its numbers can be believed" : run.generator.problems.join("; "),
+    message: run.generator.valid ? "the load generator kept its schedule" : run.generator.problems.join("; "),
     detail: [],
     requirements: [],
     violated: [],

@@ -52,7 +52,7 @@ export function brokenOf(check: CheckResult): Broken[] {
   return [...byText.values()].sort((a, b) => Number(b.finding.weight === "fail") - Number(a.finding.weight === "fail"));
 }
 
-/** Most exchanges of one check among which a report looks for the good twin. */
+/** Most exchanges of one check among which a report looks for the good control. */
 const MOST_CANDIDATES = 24;
 /** Most instances that are shown with all their evidence. The others are listed; the run folder has everything. */
 export const MOST_SHOWN = 60;

@@ -112,7 +112,9 @@ export function moduleDiagram(): string {
     );
     return direct.map((to) => `  ${name} --> ${to}`);
   });
-  const boxes = Object.entries(all).map(([name, { holds }]) => `  ${name}["${name}: ${holds}"]`);
+  const boxes = Object.entries(all)
+    .filter(([name]) => name !== "core")
+    .map(([name, { holds }]) => `  ${name}["${name}: ${holds}"]`);
   const topmost = IMPORT_BESIDE.flatMap((name) => Object.keys(BESIDE).map((folder) => `  ${name} --> ${folder}`));
   return ["```mermaid", "flowchart TB", ...boxes, "", ...arrows, ...topmost, "```"].join("\n");
 }

@@ -6,9 +6,9 @@ import type { ReportSource } from "../source.ts";
 import { VERDICT_TONES } from "../status-style.ts";
 import { Anchors } from "./anchors.ts";
 import { utc } from "./format.ts";
-import { BeliefSection } from "./sections/belief.tsx";
 import { ChangesSection } from "./sections/changes.tsx";
 import { CoverageSection } from "./sections/coverage.tsx";
+import { BeliefSection } from "./sections/data-quality.tsx";
 import { EnvironmentSection } from "./sections/environment.tsx";
 import { FailuresSection } from "./sections/failures.tsx";
 import { Gates } from "./sections/gates.tsx";
@@ -92,7 +92,7 @@ function Contents({ record }: { readonly record: RunRecord }) {
   const problems = problemsOf(record).reduce((sum, { instances }) => sum + instances.length, 0);
   const entries: (readonly [string, string, ComponentChildren?])[] = [
     ["verdict", "Verdict", <i key="dot" class={`pip ${VERDICT_TONES[record.verdict.word]}`} />],
-    ["belief", "Can it be believed?"],
+    ["data-quality", "Data quality"],
     ...(record.policy === undefined ? [] : [["gates", "Gates"] as const]),
     ["changes", "What changed"],
     ["coverage", "Coverage"],

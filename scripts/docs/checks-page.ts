@@ -21,7 +21,7 @@ specification is silent) is observed and never counts. Requirements of the layer
 
 When a check fails: read what was expected and what was observed, repeat the exchange with the curl line that is printed
 with it, and mend the gateway. Where the gateway says the same thing in other words, map it in the target file
-([\`contract\`](target-file.md#a-contract-of-its-own)). Where the defect is known and accepted for now, put a
+([\`contract\`](target-file.md#overrides-what-the-gateway-expresses-differently)). Where the defect is known and accepted for now, put a
 [waiver](guide.md#7-waivers) beside the target file. Where the check is wrong, the run folder holds all that is needed to show
 it: \`gauntlet rejudge DIR\` judges the recording again without traffic.`,
     suites.map((suite) => `- [${suite}](#suite-${suite})`).join("\n"),

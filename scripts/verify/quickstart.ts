@@ -137,7 +137,7 @@ function numbersOf({ checks }: RunRecord): Map<string, number> {
 /** What the steps said and left, read back from the record and, as a person would, from the report in a browser. */
 async function readBack(steps: readonly string[]): Promise<void> {
   const said = (word: string) => logOf(steps.findIndex((step) => step.includes(` ${word}`)));
-  if (!said("doctor").includes("Nothing stands in the way")) problem(`doctor says:\n${said("doctor")}`);
+  if (!said("doctor").includes("Ready to run")) problem(`doctor says:\n${said("doctor")}`);
   const folder = join(home, "first-run");
   for (const name of ["run.json", "report.html"]) {
     if (existsSync(join(folder, name))) continue;

@@ -47,28 +47,25 @@ export function planOf(
   { hooked, rounds = 1 }: { readonly hooked: boolean; readonly rounds?: number },
 ): Plan {
   const suites = [...new Set(instances.map(({ check }) => suiteOf(check.id)))];
-  const hasRoom = planBudget(
-    instances.filter((instance) => stateOf(instance, target, hooked) === "runs"),
-    target,
-    target.budget.requests,
-    rounds,
-  );
+  const runnable = instances.filter((instance) => stateOf(instance, target, hooked) === "runs");
+  const hasRoom = planBudget(runnable, target, target.budget.requests, rounds);
   const plans = suites.map((suite): SuitePlan => {
     const own = instances.filter(({ check }) => suiteOf(check.id) === suite);
     const states = own.map((instance) => stateOf(instance, target, hooked));
-    const runnable = own.filter((_, index) => states[index] === "runs");
-    const waits = runnable.map(({ check }) => (check.kind === "sending" ? (check.cost.waitS ?? 0) : 0));
+    const running = own.filter((_, index) => states[index] === "runs");
+    const waits = running.map(({ check }) => (check.kind === "sending" ? (check.cost.waitS ?? 0) : 0));
     return {
       suite,
       checks: new Set(own.map(({ check }) => check.id)).size,
       instances: own.length,
-      requests: requestsOf(runnable, target),
+      requests: requestsOf(running, target),
       waitS: Math.max(0, ...waits),
       blocked: states.filter((state) => state === "blocked").length,
       skipped: states.filter((state) => state === "skipped").length,
     };
   });
-  const requests = plans.reduce((sum, plan) => sum + plan.requests, 0);
+  // Not the sum over the suites: a scenario that checks of two suites judge is sent once.
+  const requests = requestsOf(runnable, target);
   const rpm = Math.max(
     target.limits?.rpm ?? DEFAULT_RPM,
     ...Object.values(target.tiers).map(({ limits }) => limits.rpm),

@@ -124,7 +124,7 @@ export class Traffic implements AsyncDisposable {
     return [...this.#inFlight.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** Begins another round over the same checks: scenarios, twins and what the watching checks look at start anew. */
+  /** Begins another round over the same checks: scenarios, control requests and what invariants look at start anew. */
   nextRound(): void {
     this.#scenarios.clear();
     this.#controls.clear();

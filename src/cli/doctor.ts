@@ -27,7 +27,7 @@ const SIGNS = { good: "✓", note: "▲", bad: "✗" } as const;
  * Looks at a target and at this machine before a run: reach, clocks, each key once, models, limits, open files. Says what can
  * be judged with what is configured, and what would unlock more. Sends a dozen requests at most.
  *
- * @returns 0 when nothing stands in the way, 3 when nothing answers, 4 when a key or model is not what the file says.
+ * @returns 0 when everything is ready, 3 when nothing answers, 4 when a key or model is not what the file says.
  */
 export async function doctor({ target: file, json }: DoctorOptions): Promise<number> {
   const target = loadTarget(file, process.env);
@@ -68,7 +68,11 @@ export async function doctor({ target: file, json }: DoctorOptions): Promise<num
   if (json) process.stdout.write(`${JSON.stringify({ schemaVersion: 1, exitCode, symptoms })}\n`);
   else {
     const next = `gauntlet conform --target ${file}`;
-    process.stdout.write(bad === 0 ? `\nNothing stands in the way: ${next}\n` : `\n${bad} to mend before: ${next}\n`);
+    process.stdout.write(
+      bad === 0
+        ? `\nReady to run: ${next}\n`
+        : `\n${bad} ${bad === 1 ? "problem" : "problems"} to fix before: ${next}\n`,
+    );
   }
   return exitCode;
 }

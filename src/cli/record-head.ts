@@ -60,7 +60,7 @@ export function targetQualifiers(target: Target): string[] {
   const contract = contractInWords(target);
   return [
     ...(gaps.length === 0 ? [] : [`partial: declared gaps ${gaps.join(", ")}`]),
-    ...(contract.length === 0 ? [] : [`by a contract of its own: ${contract.join(", ")}`]),
+    ...(contract.length === 0 ? [] : [`judged with overrides from contract: ${contract.join(", ")}`]),
   ];
 }
 

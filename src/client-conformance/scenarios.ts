@@ -65,7 +65,7 @@ function unusable(name: string, title: string, hint: (before: number) => string)
   };
 }
 
-/** Every situation, in the order in which they are run. The first one is the good twin of all others. */
+/** Every situation, in the order in which they are run. The first one is the control of all others. */
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: "served",
@@ -83,7 +83,7 @@ export const SCENARIOS: readonly Scenario[] = [
   hinted("rate-date", "After a denial for rate it waits until the date that `Retry-After` says", [
     () => ({ reason: "rate_limit_exceeded", retryAfter: dateIn(2_000) }),
   ]),
-  hinted("concurrency-seconds", "After a denial for concurrency it waits as told", [
+  hinted("concurrency-seconds", "After a concurrency denial it honours Retry-After", [
     () => ({ reason: "concurrency_limit_exceeded", retryAfter: "1" }),
   ]),
   {
@@ -98,7 +98,7 @@ export const SCENARIOS: readonly Scenario[] = [
       if (judgeWaits("RETRY-1", runs, claims) > 0) return;
       const waiting = runs.some(({ ending }) => ending.by === "watch");
       const observed = waiting ? "still waiting when the watch ended" : "no further attempt";
-      claims.demand("RETRY-1", true, "no retry before the told 600 s are over", observed);
+      claims.demand("RETRY-1", true, "no retry before the 600 s of Retry-After are over", observed);
     },
   },
   {

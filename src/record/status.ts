@@ -6,7 +6,7 @@ export type Status =
   | "fail"
   /** The verdict flipped when the check was repeated. */
   | "flaky"
-  /** A state or a good twin was missing; the requirement was not tested. */
+  /** A precondition or a control request was missing; the requirement was not tested. */
   | "blocked"
   /** Something else got in the way: ambient denials, transport, too few samples. */
   | "inconclusive"

@@ -46,7 +46,7 @@ export const EXCLUSIONS: readonly Exclusion[] = [
   client("RETRY-2", "test/load/retry-rules.test.ts", "backoff with jitter and a bound where there is no usable hint"),
   client("RETRY-3", "test/load/retry-rules.test.ts", "one attempt on bad credentials"),
   client("RETRY-4", "test/load/retry-rules.test.ts", "one attempt on spending denials"),
-  client("RETRY-5", "test/load/retry-rules.test.ts", "one attempt on a used-up budget, whatever the hint"),
+  client("RETRY-5", "test/load/retry-rules.test.ts", "one attempt on an exhausted budget, whatever Retry-After says"),
   client("RETRY-6", "test/load/retry-rules.test.ts", "parallelism falls after a concurrency denial"),
   client("RETRY-7", "test/load/retry-rules.test.ts", "a time-out is uncertain and not repeated"),
   client("RETRY-8", "test/load/retry-rules.test.ts", "a retried stream is another generation"),

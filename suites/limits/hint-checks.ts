@@ -92,7 +92,7 @@ const wellFormed = defineInvariant({
 
 const usable = defineInvariant({
   id: "retry-after.usable",
-  title: "The hint of a denial for the rate can be used",
+  title: "Rate denials carry a usable Retry-After",
   covers: ["LIMIT-RATE-5"],
   explains:
     "One value: whole seconds above zero, or an HTTP date in the future, and no longer than a one-minute rate can ask for. Milliseconds, fractions, negative numbers, words, ISO dates and two values at once make clients wait for hours or not at all.",
@@ -101,14 +101,14 @@ const usable = defineInvariant({
       (answer) =>
         isRateDenial(answer) && answer.reason === "rate_limit_exceeded" && answer.header("retry-after") !== undefined,
     );
-    if (denials.length === 0) return verdict.inconclusive("no denial for the rate carried a hint");
+    if (denials.length === 0) return verdict.inconclusive("no rate denial carried Retry-After");
     for (const denial of denials) judgeHint(verdict, denial, "LIMIT-RATE-5", LONGEST_RATE_WAIT_S);
   },
 });
 
 const onSlots = defineInvariant({
   id: "retry-after.concurrency",
-  title: "Denials for the number in flight carry a usable hint",
+  title: "Concurrency denials carry a usable Retry-After",
   covers: ["LIMIT-CONC-6"],
   explains:
     'The client\'s rule is to respect Retry-After on a concurrency denial. Its absence is a warning, because the retry rule says "when present"; a hint that cannot be used is one too.',
@@ -119,7 +119,7 @@ const onSlots = defineInvariant({
     verdict.should("LIMIT-CONC-6", without.length, 0, {
       in: without[0],
       at: "Retry-After",
-      because: `of ${denials.length} denials had no hint`,
+      because: `of ${denials.length} denials had no Retry-After`,
     });
     for (const denial of denials.filter((candidate) => !without.includes(candidate)))
       judgeHint(verdict, denial, "LIMIT-CONC-6", LONGEST_SLOT_WAIT_S);

@@ -263,7 +263,7 @@ const otherAccounts = defineRateCheck({
   },
 });
 
-const denialChecks = defineRateCheck({
+const denialFormat = defineRateCheck({
   id: "limits.rate-denial",
   title: "A denial for the rate is a 429 rate_limit_exceeded in both dialects, streaming and non-streaming",
   covers: denialRequirements("rate_limit_exceeded"),
@@ -306,25 +306,27 @@ const whatCounts = defineRateCheck({
 });
 
 const kept = defineRateCheck({
-  id: "retry-after.kept",
-  title: "Waiting as told is enough",
+  id: "retry-after.sufficient",
+  title: "The Retry-After wait of a rate denial is sufficient",
   covers: ["LIMIT-RATE-6"],
   explains:
-    "After a denial for the rate nothing is sent on the account for as long as Retry-After says; one request is then sent and should be admitted; so once more after the denial that the other key and the other dialect met. A warning means that the promise is too short, or that asking again pushes it away.",
+    "After a denial for the rate nothing is sent on the account for as long as Retry-After says; one request is then sent and should be admitted; so once more after the denial that the other key and the other dialect met. A warning means that the wait is too short, or that each further request extends it.",
   judge({ promised, promisedAgain, shorter }, verdict) {
     if (shorter !== null)
       verdict.should("LIMIT-RATE-6", isRateDenial(shorter.retried), false, {
         in: shorter.retried,
-        because: `told to wait ${shorter.waitMs} ms, then ${shorter.retried.summary}; others were told to wait longer`,
+        because: `Retry-After asked for ${shorter.waitMs} ms, then ${shorter.retried.summary}; other denials asked for longer`,
       });
     if (promised === null) return verdict.inconclusive("no denial for the rate was met");
     if (promised.waitMs === null)
       return verdict.inconclusive(
-        `the hint cannot be waited for: ${promised.denial.header("retry-after") ?? "absent"}`,
+        promised.denial.header("retry-after") === undefined
+          ? "no Retry-After header on the 429, so the wait could not be tested"
+          : `Retry-After: ${promised.denial.header("retry-after")} on the 429 cannot be waited for, so the wait could not be tested`,
       );
     for (const kept of [promised, promisedAgain]) {
       if (kept === null || kept.waitMs === null) continue;
-      const why = `told to wait ${kept.waitMs} ms, then ${kept.retried.summary}`;
+      const why = `Retry-After asked for ${kept.waitMs} ms, then ${kept.retried.summary}`;
       verdict.should("LIMIT-RATE-6", isRateDenial(kept.retried), false, { in: kept.retried, because: why });
     }
   },
@@ -337,7 +339,7 @@ export const RATE_CHECKS: readonly Check[] = [
   sharedByKeys,
   sharedByKinds,
   otherAccounts,
-  denialChecks,
+  denialFormat,
   whatCounts,
   kept,
 ];

@@ -266,7 +266,7 @@ const runningUntouched = defineSlotsCheck({
   },
 });
 
-const denialChecks = defineSlotsCheck({
+const denialFormat = defineSlotsCheck({
   id: "limits.slots-denial",
   title:
     "A denial for the number in flight is a 429 concurrency_limit_exceeded in both dialects, streaming and non-streaming",
@@ -317,7 +317,7 @@ export const SLOT_CHECKS: readonly Check[] = [
   sharedByKinds,
   otherAccounts,
   runningUntouched,
-  denialChecks,
+  denialFormat,
   promptDenial,
   ...SLOTS_AFTERWARDS,
 ];

@@ -14,7 +14,7 @@ const busyStreams = defineInvariant({
   title: "Streams do not stall because others are under way",
   covers: ["STEADY-LATENCY"],
   explains:
-    "Compares the streams of the run that had company with those that had none. When streams stand still in the middle for seconds, only or mostly while others are under way, the gateway lets requests wait for each other.",
+    "Compares the streams of the run that ran beside others with those that ran alone. When streams stall in the middle for seconds, only or mostly while others are in flight, the gateway lets requests wait for each other.",
   judge(answers, verdict) {
     const streams = answers.filter(
       ({ asked, admitted, exchange }) =>
@@ -24,14 +24,14 @@ const busyStreams = defineInvariant({
     const inCompany = streams.filter((answer) => company(answer) >= BUSY);
     const alone = streams.filter((answer) => company(answer) < BUSY);
     if (inCompany.length < FEWEST || alone.length < FEWEST)
-      return verdict.notApplicable("too few streams with and without company");
+      return verdict.notApplicable("too few streams that ran beside others, or too few that ran alone");
     const stalled = inCompany.filter(hasStalled);
     const usual = alone.filter(hasStalled).length / alone.length;
     const share = stalled.length / inCompany.length;
     const worse = stalled.length >= FEWEST && share > 3 * usual + 0.02;
     verdict.should("STEADY-LATENCY", worse, false, {
       in: stalled[0],
-      because: `${stalled.length} of ${inCompany.length} streams in company stood still for over ${STALL_MS / 1_000} s, ${Math.round(usual * 100)} % of those without`,
+      because: `${stalled.length} of ${inCompany.length} streams that ran beside others stalled for over ${STALL_MS / 1_000} s, ${Math.round(usual * 100)} % of those without`,
     });
   },
 });

@@ -143,7 +143,7 @@ const budgetIsForLife = defineCheck({
       const why =
         answer === first
           ? answer.summary
-          : `${told === null ? "later" : `after the hinted ${told} ms, or 10 s of it`}: ${answer.summary}`;
+          : `${told === null ? "later" : `after the Retry-After of ${told} ms, or 10 s of it`}: ${answer.summary}`;
       verdict.must("SPEND-8", answer.status, expected.status, { in: answer, at: "status", because: why });
       verdict.must("ERR-429-BUDGET", answer.reason, expected.word, { in: answer, at: "reason", because: why });
     }

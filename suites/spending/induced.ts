@@ -79,7 +79,7 @@ const setsIn: InducedSpec = {
   },
 };
 
-const denialChecks: InducedSpec = {
+const denialFormat: InducedSpec = {
   title: "A key that was used up is denied by its requirement, in every kind of traffic, and stays denied",
   covers: { cappable: denialRequirements("quota_exceeded"), childSmall: denialRequirements("budget_exhausted") },
   explains:
@@ -113,8 +113,6 @@ const failuresAreFree: InducedSpec = {
       whats.push(what);
       if (after === null) continue;
       const denied = isSpendingDenial(after);
-      // A denial that no failure came before is not theirs.
-      if (denied && free === 0) break;
       // One that was served is charged rightly, and may be what used the key up, now or after a later batch.
       if (denied && (served > 0 || (control !== null && isSpendingDenial(control)))) break;
       if (denied && control === null)
@@ -122,6 +120,8 @@ const failuresAreFree: InducedSpec = {
           `the key ${state} had room for one request at least, and none was left after those that failed: a fresh key is needed to tell them apart`,
           freshKey(state),
         );
+      // A denial that no failure came before is not theirs.
+      if (denied && free === 0) break;
       verdict.must("SPEND-10", denied, false, {
         in: after,
         because: `after ${free} requests that ended in ${whats.splice(0).join(", ")}: ${after.summary}`,
@@ -192,12 +192,12 @@ const parallelOvershoot: InducedSpec = {
 
 export const INDUCED: readonly Check[] = [
   defineInduced("cappable", "spending.cap-sets-in", setsIn),
-  defineInduced("cappable", "spending.cap-denied", denialChecks),
+  defineInduced("cappable", "spending.cap-denied", denialFormat),
   defineInduced("cappable", "spending.cap-failures-are-free", failuresAreFree),
   defineInduced("cappable", "spending.cap-siblings", siblings),
   defineInduced("cappable", "spending.cap-overshoot", parallelOvershoot),
   defineInduced("childSmall", "spending.budget-sets-in", setsIn),
-  defineInduced("childSmall", "spending.budget-denied", denialChecks),
+  defineInduced("childSmall", "spending.budget-denied", denialFormat),
   defineInduced("childSmall", "spending.budget-failures-are-free", failuresAreFree),
   defineInduced("childSmall", "spending.budget-siblings", siblings),
   defineInduced("childSmall", "spending.budget-overshoot", parallelOvershoot),

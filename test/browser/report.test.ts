@@ -136,7 +136,17 @@ test("a hostile record runs nothing, in either form", async () => {
 
 test("a run with load, gates and a comparison shows every section and every drawing with its table", async () => {
   await opened(everything(), { javaScriptEnabled: false }, async ({ page, complaints }) => {
-    const ids = ["verdict", "belief", "gates", "changes", "coverage", "failures", "tiers", "retry-after", "latency"];
+    const ids = [
+      "verdict",
+      "data-quality",
+      "gates",
+      "changes",
+      "coverage",
+      "failures",
+      "tiers",
+      "retry-after",
+      "latency",
+    ];
     for (const id of [...ids, "environment"]) expect(await page.locator(`#${id}`).count(), id).toBe(1);
     expect(await page.locator("figure").count()).toBeGreaterThanOrEqual(6);
     for (const drawing of await page.locator("figure svg[role=img]").all()) {

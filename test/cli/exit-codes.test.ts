@@ -175,7 +175,7 @@ skip: { key.revoked: none here }
     const run = ["conform", "--only", "auth.unknown-key[chat]", "--target", "t.yaml"];
     const { stdout } = await gauntlet(run, { K: ready.keys.valid }, folder.path);
     expect(stdout).toMatch(
-      /(PASS|FAIL): [^\n]*\(partial: declared gaps key\.revoked; by a contract of its own: action hints in X-Do, invalid_api_key as 403\)/,
+      /(PASS|FAIL): [^\n]*\(partial: declared gaps key\.revoked; judged with overrides from contract: action hints in X-Do, invalid_api_key as 403\)/,
     );
     expect(stdout).not.toContain("expected 401");
   });

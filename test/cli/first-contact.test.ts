@@ -105,7 +105,7 @@ describe("doctor", () => {
       return { plain: plain.stdout, code, of: (about: string) => symptoms.find((said) => said.about === about) };
     }
 
-    test("and names extraHeaders where they ask for a header; with it, nothing stands in the way", async () => {
+    test("and names extraHeaders where they ask for a header; with it, it is ready to run", async () => {
       // Asks as Portkey's gateway does, and hands on what has the header.
       await using server = await httpServer(async ({ headers, method, url = "" }, body, response) => {
         if (headers["x-portkey-provider"] === undefined) {
@@ -133,7 +133,7 @@ describe("doctor", () => {
       expect(readFileSync(join(ROOT, page), "utf8")).toContain(`## ${heading}\n`);
       expect(without.code).toBe(4);
       const sent = await told(server.baseUrl, "extraHeaders: { all: { x-portkey-provider: openai } }\n");
-      expect(sent.plain).toContain("Nothing stands in the way");
+      expect(sent.plain).toContain("Ready to run");
       expect(sent.code).toBe(0);
     });
 

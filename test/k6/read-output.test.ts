@@ -8,7 +8,7 @@ import { parseRequest, type RawRequest } from "../../src/engines/k6/raw-request.
 import { temporaryFolder } from "../support/gauntlet.ts";
 
 const FIELDS =
-  "1|load_0|messages|stream|denied|rate_limit_exceeded|429|17|2|1|1000.500|1001.250|1795276049619|0.100|12.000|12.500|7|7000|Sat%2C%2021%20Nov%202026%2015%3A47%3A29%20GMT|0||req_1";
+  "1|load_0|messages|streaming|denied|rate_limit_exceeded|429|17|2|1|1000.500|1001.250|1795276049619|0.100|12.000|12.500|7|7000|Sat%2C%2021%20Nov%202026%2015%3A47%3A29%20GMT|0||req_1";
 const REQUEST: RawRequest = {
   scenario: "load_0",
   dialect: "messages",

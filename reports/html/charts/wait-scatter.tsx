@@ -5,13 +5,13 @@ import { AxisBelow, AxisLeft, BOX, Legend, linearTicks, Mark, n, Sheet, styleOf 
 
 const ORDER: readonly RetryOutcome[] = ["kept", "contended", "untested", "broken"];
 const NAMES: Readonly<Record<RetryOutcome, string>> = {
-  kept: "kept: admitted when it came back as told",
-  contended: "contended: others took what became free",
+  kept: "sufficient: admitted after the wait",
+  contended: "contended: other requests took the free capacity",
   untested: "not tested",
-  broken: "broken: denied again",
+  broken: "insufficient: denied again",
 };
 
-/** Promised against actual wait, with the line on which the promise is exact. */
+/** Retry-After against the actual wait, with the line on which both are equal. */
 export function WaitScatter({ samples }: { readonly samples: RetryAfterFigures["samples"] }) {
   const points = samples.flatMap(({ promisedMs, actualMs, outcome, reason }) =>
     promisedMs === null || actualMs === null
@@ -29,10 +29,10 @@ export function WaitScatter({ samples }: { readonly samples: RetryAfterFigures["
       <Legend entries={present.map((outcome) => ({ name: NAMES[outcome], style: styleOf(ORDER.indexOf(outcome)) }))} />
       <Sheet
         box={box}
-        label="Promised wait against the wait until a request was admitted. Points on the line kept their promise exactly; the table below sums them up."
+        label="Retry-After against the time until a request was admitted. On the line both are equal; the table below sums them up."
       >
         <AxisLeft box={box} scale={y} ticks={linearTicks(y, 6)} title="waited until admitted, s" />
-        <AxisBelow box={box} scale={x} ticks={linearTicks(x, 8)} title="promised by Retry-After, s" />
+        <AxisBelow box={box} scale={x} ticks={linearTicks(x, 8)} title="Retry-After, s" />
         <line class="limit" x1={n(x(0))} x2={n(x(most))} y1={n(y(0))} y2={n(y(most))} />
         {points.map(({ promisedS, actualS, outcome, reason }, index) => (
           <Mark
@@ -40,7 +40,7 @@ export function WaitScatter({ samples }: { readonly samples: RetryAfterFigures["
             style={styleOf(ORDER.indexOf(outcome))}
             x={x(promisedS)}
             y={y(actualS)}
-            title={`${oneLine(reason, 60)}: promised ${promisedS} s, waited ${Number(actualS.toPrecision(4))} s`}
+            title={`${oneLine(reason, 60)}: Retry-After ${promisedS} s, waited ${Number(actualS.toPrecision(4))} s`}
           />
         ))}
       </Sheet>

@@ -120,7 +120,9 @@ function Method() {
         <Permalink id="method" what="Method" />
       </h3>
       <ul>
-        <li>A negative probe is a good request with exactly one thing changed. Its good twin must have been served.</li>
+        <li>
+          A negative probe is a good request with exactly one thing changed. Its control request must have been served.
+        </li>
         <li>
           First answers are judged: no retries, no redirects. A chance denial is waited out once, then it is
           inconclusive.

@@ -11,7 +11,7 @@ const MOST_BLOCKS = 24;
 const MOST_BLOCK = 400;
 const MOST_HEADERS = 40;
 
-/** One exchange: request and answer, redacted when recorded, with the lines marked that its twin does not have. */
+/** One exchange: request and answer, redacted when recorded, with the lines marked that its control does not have. */
 export function ExchangeView({
   evidence,
   title,

@@ -7,9 +7,9 @@ import { type Broken, brokenOf, type ProblemGroup, problemsOf, shownInstances } 
 import { rerunOf } from "../../reproduce.ts";
 import type { ReportSource } from "../../source.ts";
 import type { Anchors } from "../anchors.ts";
+import { controlOf } from "../control-request.ts";
 import { decimal, duration, plural } from "../format.ts";
 import { Copyable, DataTable, Foreign, Permalink, Section, StatusMark } from "../parts.tsx";
-import { twinOf } from "../twin.ts";
 import { ExchangeView } from "./exchange.tsx";
 
 /** What went wrong, each with what was expected, what came, and how to see it again. */
@@ -121,7 +121,7 @@ function Instance({
   const broken = brokenOf(check);
   const seenIn = broken.map(({ finding }) => finding.exchange).find((id) => id !== undefined) ?? check.exchanges.at(-1);
   const evidence = seenIn === undefined ? undefined : source.evidence(seenIn);
-  const twin = evidence === undefined ? undefined : twinOf(check, evidence, source);
+  const control = evidence === undefined ? undefined : controlOf(check, evidence, source);
   const pointers = broken.flatMap(({ finding }) => (finding.pointer === undefined ? [] : [finding.pointer]));
   return (
     <details class="instance" open={open} id={anchors.of("instance", check.id)}>
@@ -153,7 +153,7 @@ function Instance({
               : `Exchange ${visible(seenIn)} is not in the run folder.`}
           </p>
         ) : (
-          <Pair evidence={evidence} twin={twin} pointers={pointers} />
+          <Pair evidence={evidence} control={control} pointers={pointers} />
         )}
         <Again record={record} check={check} evidence={evidence} />
       </div>
@@ -197,18 +197,18 @@ function Findings({ broken }: { readonly broken: readonly Broken[] }) {
 
 function Pair({
   evidence,
-  twin,
+  control,
   pointers,
 }: {
   readonly evidence: Evidence;
-  readonly twin: Evidence | undefined;
+  readonly control: Evidence | undefined;
   readonly pointers: readonly string[];
 }) {
   return (
-    <div class={twin === undefined ? "pair single" : "pair"}>
-      <ExchangeView evidence={evidence} title="What was judged" against={twin} pointers={pointers} />
-      {twin === undefined ? null : (
-        <ExchangeView evidence={twin} title="Its good twin" against={evidence} pointers={[]} />
+    <div class={control === undefined ? "pair single" : "pair"}>
+      <ExchangeView evidence={evidence} title="What was judged" against={control} pointers={pointers} />
+      {control === undefined ? null : (
+        <ExchangeView evidence={control} title="Its control request" against={evidence} pointers={[]} />
       )}
     </div>
   );

@@ -19,7 +19,8 @@ export function RetryAfterSection({ record }: { readonly record: RunRecord }) {
 }
 
 function sentence(all: readonly RetryAfterFigures[]): string {
-  if (all.length === 0) return "No promise was tested under load in this run; the conformance suites test single ones.";
+  if (all.length === 0)
+    return "No Retry-After wait was tested under load in this run; the conformance suites test single ones.";
   const groups = all.flatMap(({ groups: entries }) => entries);
   const sum = (read: (group: RetryAfterFigures["groups"][number]) => number) =>
     groups.reduce((total, group) => total + read(group), 0);
@@ -33,9 +34,9 @@ function sentence(all: readonly RetryAfterFigures[]): string {
   const tested = kept + broken;
   return [
     tested === 0
-      ? "No promise could be tested"
-      : `${decimal(kept)} of ${decimal(tested)} tested promises were kept (${percent(kept / tested)})`,
-    denials === present ? "" : `; ${decimal(denials - present)} of ${decimal(denials)} denials made none`,
+      ? "No Retry-After wait could be tested"
+      : `${decimal(kept)} of ${decimal(tested)} tested Retry-After waits were sufficient (${percent(kept / tested)})`,
+    denials === present ? "" : `; ${decimal(denials - present)} of ${decimal(denials)} denials had no Retry-After`,
     conduct === 0 ? "" : `; the harness itself broke its rules ${plural(conduct, "time")}`,
     ".",
   ].join("");
@@ -45,20 +46,20 @@ function Promises({ run, figures }: { readonly run: LoadRun; readonly figures: R
   const { groups, samples, client, fleet } = figures;
   const table = (
     <DataTable
-      caption={`Promises of ${oneLine(run.name, 40)} by reason`}
+      caption={`Retry-After waits of ${oneLine(run.name, 40)} by reason`}
       quietCaption
       head={[
         "Reason",
         "Kind",
         ...[
           "Denials",
-          "With a hint",
+          "With Retry-After",
           "Usable",
-          "Kept",
-          "Broken",
+          "Sufficient",
+          "Insufficient",
           "Contended",
           "Early, admitted",
-          "Promised p50",
+          "Retry-After p50",
           "Waited p50",
           "Waited p99",
         ].map((value) => ({ value, number: true })),
@@ -92,8 +93,8 @@ function Promises({ run, figures }: { readonly run: LoadRun; readonly figures: R
       </p>
       {drawn ? (
         <Figure
-          title="Promised against actual wait"
-          note="On the dashed line a promise is exact. Above it the wait was longer than promised, below it shorter."
+          title="Retry-After against the actual wait"
+          note="On the dashed line the actual wait equals Retry-After. Above it the wait was longer, below it shorter."
           drawing={<WaitScatter samples={samples} />}
         >
           {table}
@@ -106,7 +107,7 @@ function Promises({ run, figures }: { readonly run: LoadRun; readonly figures: R
 }
 
 const BEHAVIOUR: Readonly<Record<RetryAfterFigures["behaviour"], string>> = {
-  obey: "The clients waited as told.",
-  hammer: "The clients came back at once, on purpose.",
+  obey: "The clients honoured Retry-After.",
+  hammer: "The clients ignored Retry-After, on purpose.",
   none: "Nothing was retried.",
 };

@@ -78,7 +78,7 @@ export async function calibrate({ streams = 100, seconds = 1.5, signal }: Calibr
   }
 }
 
-/** Why a calibration says that this machine cannot be believed now; empty when it can. */
+/** Why this machine cannot measure well now; empty when it can. */
 export function problemsOf(
   { deliveryLagMs, scheduleLagMs }: Calibration,
   bounds: { readonly deliveryLagP99Ms: number; readonly scheduleLagP99Ms: number },

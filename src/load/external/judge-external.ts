@@ -151,7 +151,7 @@ function judgePhase(name: string, own: readonly Fact[], all: readonly Fact[], li
 
 const waitsJudged = (facts: readonly Fact[]) => ({
   name: "retry-after.sufficient",
-  title: "Waiting as told is enough after a denial for the rate",
+  title: "A request after the Retry-After wait of a rate denial is admitted",
   requirement: "LIMIT-RATE-6",
   denials: facts.filter(isRateDenial),
 });

@@ -52,7 +52,7 @@ export function judgeDenials(facts: readonly Fact[], target: Target): LoadFindin
           ),
           claim(
             "retry-after.unusable",
-            "The hints of denials for the rate can be used",
+            "Rate denials carry a usable Retry-After",
             ["LIMIT-RATE-5"],
             badRate.length === 0,
             "whole seconds or a date, at most a minute",
@@ -65,7 +65,7 @@ export function judgeDenials(facts: readonly Fact[], target: Target): LoadFindin
       : [
           claim(
             "retry-after.concurrency",
-            "Denials for the number in flight carry a usable hint",
+            "Concurrency denials carry a usable Retry-After",
             ["LIMIT-CONC-6"],
             slotWithout.length + badSlot.length === 0,
             "0 without a usable one",

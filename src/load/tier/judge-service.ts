@@ -133,7 +133,7 @@ function streamsUnderLoad(facts: readonly Fact[], long: LongModel, heldUp: HeldU
   return [
     claim(
       "streams.stall",
-      "Streams do not stand still in company",
+      "Streams do not stall while others run",
       ["STREAM-3", "STEADY-LATENCY"],
       stalled.length < streams.length * 0.1,
       "fewer than 10 %",

@@ -147,7 +147,7 @@ export function judgeRecovery(
 }
 
 function judgeFleet(facts: readonly Fact[], { fleet }: RecoveryScript): LoadFinding[] {
-  const title = "Clients that wait as told are served after an overload";
+  const title = "Clients that honour Retry-After are served after an overload";
   if (fleet === undefined) return [undecided("recovery.served", title, ["LIMIT-RATE-6"], "no client was started")];
   const denied = facts.filter(({ role }) => role === "fleet").filter(isRateDenial).length;
   const told = `${fleet.served} of ${fleet.attempts.length} served after ${denied} denials, ${Math.round(herdShare(fleet) * 100)} % of them at once at most`;

@@ -178,7 +178,7 @@ function phasesOf(parts: TierParts): TierPhase[] {
         yield judgeConcurrencyLimit(facts, { ...concurrency, all: bench.facts });
         yield judgeWaits(waits.slots, {
           name: "retry-after.concurrency-sufficient",
-          title: "Waiting as told is enough after a denial for concurrency",
+          title: "A request after the Retry-After wait of a concurrency denial is admitted",
           requirement: "LIMIT-CONC-6",
           denials: facts.filter(isSlotDenial),
         });
@@ -229,7 +229,7 @@ function overloadPhases({ bench, own, waits, recovery, seed, length }: TierParts
     },
     {
       name: "recovery",
-      title: "Clients that wait as told come back, and nothing was leaked",
+      title: "Clients that honour Retry-After are served, and no slot was leaked",
       totalS: recoverySeconds(limits),
       act: () => recover(bench, recovery, seed),
       *judge(facts) {
@@ -240,7 +240,7 @@ function overloadPhases({ bench, own, waits, recovery, seed, length }: TierParts
         yield judgeRecovery(facts, bench.facts, recovery, limits.inFlight);
         yield judgeWaits(waits.rate, {
           name: "retry-after.sufficient",
-          title: "Waiting as told is enough after a denial for the rate",
+          title: "A request after the Retry-After wait of a rate denial is admitted",
           requirement: "LIMIT-RATE-6",
           denials: bench.facts.filter(isRateDenial),
         });

@@ -5,9 +5,9 @@ import type { ReportSource } from "../source.ts";
 /**
  * The request of the same check that was good and was served: with it beside, the one thing that was changed is seen.
  *
- * @returns `undefined` when the request is itself a good one, or no twin was kept.
+ * @returns `undefined` when the request is itself a good one, or no control was kept.
  */
-export function twinOf(check: CheckResult, of: Evidence, source: ReportSource): Evidence | undefined {
+export function controlOf(check: CheckResult, of: Evidence, source: ReportSource): Evidence | undefined {
   if (of.asked.intent === "good") return undefined;
   return check.exchanges
     .filter((id) => id !== of.id)

@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<string, string>> = {
   asserted: "the operator says so",
 };
 
-/** Whether what follows can be believed. */
+/** Whether the generator and the sample sizes support the figures that follow. */
 export function BeliefSection({ record }: { readonly record: RunRecord }) {
   const states = new Map<string, { by: Set<string>; checks: number }>();
   for (const { attestations } of record.checks) {
@@ -37,7 +37,7 @@ export function BeliefSection({ record }: { readonly record: RunRecord }) {
         ? " The generator kept its bounds."
         : ` The generator broke its bounds in ${enumerate(late)}: those figures say nothing about the gateway.`;
   return (
-    <Section id="belief" title="Can it be believed?" finding={`${finding}${generator}`}>
+    <Section id="data-quality" title="Data quality" finding={`${finding}${generator}`}>
       <p>
         Verdicts rest on {plural(record.traffic.requests, "recorded exchange")},{" "}
         {sideOf(record) === "gateway" ? "first answers only" : "as they arrived"}. {record.traffic.note}
