@@ -5,13 +5,13 @@ import { COMPAT } from "./compat/index.ts";
 import { DENIED_ANYHOW } from "./denied-anyhow.ts";
 import { ERRORS } from "./errors.ts";
 import { AMBIENT_CHECKS } from "./limits/ambient-checks.ts";
-import { COMPANY_CHECKS } from "./limits/company.ts";
 import { HINT_CHECKS } from "./limits/hint-checks.ts";
 import { LONE_DENIALS } from "./limits/lone-denials.ts";
 import { RATE_CHECKS } from "./limits/rate-checks.ts";
 import { SLOT_CHECKS } from "./limits/slots-checks.ts";
 import { TIER_RATES } from "./limits/tier-rates.ts";
 import { TIER_SLOTS } from "./limits/tier-slots.ts";
+import { WITH_OTHERS_CHECKS } from "./limits/with-others.ts";
 import { MESSAGES } from "./messages.ts";
 import { MODELS } from "./models.ts";
 import { ROBUSTNESS } from "./robustness/index.ts";
@@ -33,7 +33,7 @@ export const CHECKS: readonly Check[] = [
   ...RATE_CHECKS,
   ...SLOT_CHECKS,
   ...TIER_SLOTS,
-  ...COMPANY_CHECKS,
+  ...WITH_OTHERS_CHECKS,
   ...TIER_RATES,
   ...LONE_DENIALS,
   ...AMBIENT_CHECKS,

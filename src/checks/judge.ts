@@ -40,7 +40,7 @@ function sentence(findings: readonly Finding[]): string {
   if (worst === undefined) {
     const [observed] = findings.filter(({ outcome }) => outcome === "observed");
     const met = findings.length - findings.filter(({ outcome }) => outcome === "observed").length;
-    return met > 0 ? `${met} demands met` : `specification silent; observed: ${observed?.observed ?? "nothing"}`;
+    return met > 0 ? `${met} expectations met` : `specification silent; observed: ${observed?.observed ?? "nothing"}`;
   }
   const place = worst.pointer === undefined ? "" : ` at ${worst.pointer}`;
   const more = broken.length === 1 ? "" : ` (and ${broken.length - 1} more)`;

@@ -126,7 +126,7 @@ export class RetryTally {
     const known = this.#groups.get(name);
     if (known !== undefined) return known;
     const counts = Object.fromEntries(COUNTS.map((count) => [count, 0])) as Record<(typeof COUNTS)[number], number>;
-    const group: Group = { reason, dialect, stream, ...counts, promisedMs: null, actualMs: null };
+    const group: Group = { reason, dialect, stream, ...counts, retryAfterWaitMs: null, actualMs: null };
     const made = { group, promised: new Histogram(), actual: new Histogram() };
     this.#groups.set(name, made);
     return made;
@@ -142,7 +142,7 @@ export class RetryTally {
       dialect: shot.dialect,
       stream: shot.stream,
       ...(retryAfter === undefined ? {} : { header: retryAfter }),
-      promisedMs: hintMs ?? null,
+      retryAfterWaitMs: hintMs ?? null,
       actualMs: null,
       outcome: "untested",
       kept: null,
@@ -175,7 +175,7 @@ export class RetryTally {
     if (this.#groups.size === 0) return null;
     const groups = [...this.#groups.values()].map(({ group, promised, actual }) => ({
       ...group,
-      promisedMs: promised.quantilesMs(),
+      retryAfterWaitMs: promised.quantilesMs(),
       actualMs: actual.quantilesMs(),
     }));
     return {

@@ -166,7 +166,7 @@ function loadGate(record: RunRecord, named: string): Gate {
 
 function compatGate(record: RunRecord, level: GateLevel): Gate {
   const checks = record.checks.filter(({ layer }) => layer === "compat");
-  const frame = { ...NOTHING, gate: "compat demands met", kind: "compat" as const, level, samples: checks.length };
+  const frame = { ...NOTHING, gate: "compat expectations met", kind: "compat" as const, level, samples: checks.length };
   if (level === "off") return { ...frame, outcome: "off", message: "switched off" };
   const missed = checks.filter(({ findings }) => findings.some(({ outcome }) => outcome === "broken"));
   if (missed.length > 0) {

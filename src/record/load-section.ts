@@ -176,7 +176,7 @@ const retryAfterSchema = z.strictObject({
       /** Probes that were sent before the promised moment, and those of them that were admitted. */
       earlyProbes: count,
       earlyAdmitted: count,
-      promisedMs: quantiles,
+      retryAfterWaitMs: quantiles,
       /** From the denial to the attempt that was admitted. */
       actualMs: quantiles,
     }),
@@ -197,7 +197,7 @@ const retryAfterSchema = z.strictObject({
       stream: z.boolean(),
       /** The header as sent; absent when there was none. */
       header: z.string().optional(),
-      promisedMs: z.number().nullable(),
+      retryAfterWaitMs: z.number().nullable(),
       /** From the denial to the attempt that was admitted; `null` when none was. */
       actualMs: z.number().nullable(),
       outcome: retryOutcome,

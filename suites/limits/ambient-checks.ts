@@ -1,6 +1,6 @@
 import { type Answer, type Check, defineInvariant, that } from "../../src/checks/index.ts";
 import { isServed } from "./burst.ts";
-import { toldWaitMs } from "./told-wait.ts";
+import { retryAfterWaitMs } from "./retry-after-wait.ts";
 
 const MINUTE_US = 60_000_000;
 /** Hints are whole seconds, rounded up. */
@@ -57,7 +57,7 @@ function saysRate({ status, reason }: Answer): boolean {
 
 /** Whether traffic before the run explains a denial: what was sent then leaves every window within a minute. */
 function mayBeOlder(answer: Answer, startUs: number): boolean {
-  return answer.exchange.timeline.endUs + 1_000 * (toldWaitMs(answer) ?? 0) <= startUs + MINUTE_US + SLACK_US;
+  return answer.exchange.timeline.endUs + 1_000 * (retryAfterWaitMs(answer) ?? 0) <= startUs + MINUTE_US + SLACK_US;
 }
 
 /** Whether nothing else was sent on the account for a while. */
@@ -74,7 +74,7 @@ function hadRested({ asked, exchange }: Answer, answers: readonly Answer[]): boo
 }
 
 function longWait(answer: Answer): boolean {
-  return (toldWaitMs(answer) ?? 0) >= LONG_WAIT_MS;
+  return (retryAfterWaitMs(answer) ?? 0) >= LONG_WAIT_MS;
 }
 
 /** Share of the account's limit that our own requests of the minute before had taken. Denied ones may count, too. */

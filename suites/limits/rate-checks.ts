@@ -269,12 +269,12 @@ const denialFormat = defineRateCheck({
   covers: denialRequirements("rate_limit_exceeded"),
   explains:
     "Every denial for the rate that the scenario met: status, reason header, action hint, and the body's shape in the chat dialect.",
-  judge({ whileDenied, storm, expected, first, second }, verdict) {
+  judge({ whileDenied, extraBurst, expected, first, second }, verdict) {
     const own = whileDenied.filter(({ kind }) => kind !== "model list");
     // Requests that were served a moment ago and now are not: whatever their status, it is the denial.
     const surely = [
       ...first.answers,
-      ...storm,
+      ...extraBurst,
       ...(second?.answers ?? []),
       ...own.flatMap(({ before, after }) => [before, after]),
     ];

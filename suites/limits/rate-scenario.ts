@@ -3,15 +3,15 @@ import type { Limits } from "../../src/target/index.ts";
 import { admittedIn, type Burst, burst, isRateDenial, isRefused } from "./burst.ts";
 import { type OtherAccount, othersMeanwhile } from "./others-meanwhile.ts";
 import { paced, QUIET_MS } from "./paced.ts";
-import { toldWaitMs } from "./told-wait.ts";
+import { retryAfterWaitMs } from "./retry-after-wait.ts";
 import {
   kindsOf,
-  knock,
-  knockAtOnce,
-  knockLater,
-  knockUpTo,
   ROUNDS,
+  sendPlain,
+  sendPlainAtOnce,
+  sendPlainUpTo,
   triesWhileDenied,
+  tryLater,
   type WhileDenied,
 } from "./while-denied.ts";
 
@@ -30,7 +30,7 @@ export type RateRecording = {
   /** The same again a quarter of a minute later, where the denials said that the account stays denied so long. */
   readonly laterDenied: readonly WhileDenied[];
   /** Denied many times at once. */
-  readonly storm: readonly Answer[];
+  readonly extraBurst: readonly Answer[];
   readonly others: readonly OtherAccount[];
   readonly promised: Promised | null;
   /** The promise that ended the second burst, of the other key and dialect. */
@@ -82,7 +82,7 @@ export async function rateScenario(t: Session): Promise<RateRecording> {
     first,
     whileDenied: [],
     laterDenied: [],
-    storm: [],
+    extraBurst: [],
     others: [],
     promised: null,
     promisedAgain: null,
@@ -102,13 +102,13 @@ export async function rateScenario(t: Session): Promise<RateRecording> {
   };
   const kinds = await kindsOf(t, account);
   const whileDenied = await triesWhileDenied(t, key, kinds, toTheLimit);
-  const [storm, others] = await Promise.all([
-    knockAtOnce(t, key, Math.max(1, Math.min(6, limits.inFlight))),
+  const [extraBurst, others] = await Promise.all([
+    sendPlainAtOnce(t, key, Math.max(1, Math.min(6, limits.inFlight))),
     othersMeanwhile(t, account, { tries: 3, again: { key, endpoint: "chat" } }),
   ]);
-  const latest = [...first.answers, ...storm].findLast(isRateDenial);
-  const told = latest === undefined ? undefined : toldWaitMs(latest);
-  const laterDenied = (told ?? 0) < LONG_HINT_MS ? [] : await knockLater(t, account, plan.parallel);
+  const latest = [...first.answers, ...extraBurst].findLast(isRateDenial);
+  const told = latest === undefined ? undefined : retryAfterWaitMs(latest);
+  const laterDenied = (told ?? 0) < LONG_HINT_MS ? [] : await tryLater(t, account, plan.parallel);
   const denial = await denialNow(t, key, toTheLimit);
   const isEarly = admittedIn(first.answers) < limits.rpm * SAFE_SHARE;
   if (denial === null)
@@ -116,16 +116,16 @@ export async function rateScenario(t: Session): Promise<RateRecording> {
       ...nothing,
       whileDenied,
       laterDenied,
-      storm,
+      extraBurst,
       others,
       undenied,
       paced: isEarly ? await paced(t, chat, limits.rpm * SAFE_SHARE) : [],
     };
 
   const shorter = await keepShorter(t, denial, whileDenied, kinds);
-  if (laterDenied.length > 0) await knockUpTo(t, account, plan.parallel);
+  if (laterDenied.length > 0) await sendPlainUpTo(t, account, plan.parallel);
   const asItStands = shorter === null && laterDenied.length === 0;
-  const last = asItStands ? denial : await knock(t, key);
+  const last = asItStands ? denial : await sendPlain(t, key);
   const promised = await keepPromise(t, isRateDenial(last) ? last : denial, { key, endpoint: "chat" });
   if (isRateDenial(promised.retried)) await t.wait(QUIET_MS);
   // A window that is nearly over is waited for to its end, so that the second burst meets an empty one.
@@ -137,7 +137,8 @@ export async function rateScenario(t: Session): Promise<RateRecording> {
   const next = await burst(t, { ...plan, what: "messages, other key", asks: mixed });
   const lastDenial = await afterwards(t, next, onMessages);
   // A hint of nearly a minute cannot be much too short.
-  const isTelling = lastDenial !== undefined && (toldWaitMs(lastDenial) ?? Number.POSITIVE_INFINITY) <= TELLING_WAIT_MS;
+  const isTelling =
+    lastDenial !== undefined && (retryAfterWaitMs(lastDenial) ?? Number.POSITIVE_INFINITY) <= TELLING_WAIT_MS;
   const promisedAgain = isTelling ? await keepPromise(t, lastDenial, onMessages) : null;
   const suspicious = [first, next].filter((run) => tooMany(run, limits));
   const [once] = refilledEarly(first, next, limits) ? [first] : suspicious;
@@ -157,7 +158,7 @@ export async function rateScenario(t: Session): Promise<RateRecording> {
     first,
     whileDenied,
     laterDenied,
-    storm,
+    extraBurst,
     others,
     promised,
     promisedAgain,
@@ -184,7 +185,7 @@ async function denialNow(
   toTheLimit: () => Promise<Burst>,
 ): Promise<Answer | null> {
   for (let round = 0; round < ROUNDS; round++) {
-    const answer = await knock(t, key);
+    const answer = await sendPlain(t, key);
     if (isRateDenial(answer)) return answer;
     const { answers } = await toTheLimit();
     const denied = answers.findLast(isRateDenial);
@@ -228,7 +229,7 @@ async function streamsMessages(t: Session, whileDenied: readonly WhileDenied[]):
 /** Waits as the denial says, counted from its arrival, and sends one request. */
 async function keepPromise(t: Session, denial: Answer, request: RequestSpec): Promise<Promised> {
   const { timeline } = denial.exchange;
-  const told = toldWaitMs(denial);
+  const told = retryAfterWaitMs(denial);
   const usable = told !== undefined && told <= LONGEST_WAIT_MS;
   const elapsedMs = (t.nowUs() - timeline.endUs) / 1_000;
   await t.wait(Math.max(0, (usable ? told : QUIET_MS) - elapsedMs));
@@ -246,15 +247,17 @@ async function keepShorter(
   whileDenied: readonly WhileDenied[],
   kinds: Readonly<Record<string, RequestSpec>>,
 ): Promise<Promised | null> {
-  const usual = toldWaitMs(denial) ?? Number.POSITIVE_INFINITY;
+  const usual = retryAfterWaitMs(denial) ?? Number.POSITIVE_INFINITY;
   const found = whileDenied
-    .flatMap(({ kind, tries }) => tries.filter(isRateDenial).map((answer) => ({ kind, toldMs: toldWaitMs(answer) })))
+    .flatMap(({ kind, tries }) =>
+      tries.filter(isRateDenial).map((answer) => ({ kind, toldMs: retryAfterWaitMs(answer) })),
+    )
     .filter(({ toldMs: told }) => told !== undefined && told < usual * MUCH_SHORTER && told <= TESTED_WAIT_MS)
     .sort((a, b) => (a.toldMs ?? 0) - (b.toldMs ?? 0))[0];
   const request = found === undefined ? undefined : kinds[found.kind];
   if (request === undefined) return null;
   const fresh = await t.start({ ...request, intent: "either" }).done;
-  return isRateDenial(fresh) && (toldWaitMs(fresh) ?? TESTED_WAIT_MS + 1) <= TESTED_WAIT_MS
+  return isRateDenial(fresh) && (retryAfterWaitMs(fresh) ?? TESTED_WAIT_MS + 1) <= TESTED_WAIT_MS
     ? keepPromise(t, fresh, request)
     : null;
 }

@@ -41,9 +41,9 @@ const givenBackOnce = defineSlotsCheck({
   covers: ["LIMIT-CONC-2"],
   explains:
     "Streams take all slots but one. In the one that is left requests finish, are denied, fail and break off; in a second attempt the client leaves one of the streams. Then several streams are tried at once: no more may be running than there are slots. A failure means that some endings free a slot that another request still holds.",
-  judge({ houses, limits }, verdict) {
-    if (houses.length === 0) return verdict.notApplicable("the account's rate is too low for repeated full waves");
-    for (const { what, held, extras } of houses) {
+  judge({ partlyEnded, limits }, verdict) {
+    if (partlyEnded.length === 0) return verdict.notApplicable("the account's rate is too low for repeated full waves");
+    for (const { what, held, extras } of partlyEnded) {
       verdict.must("LIMIT-CONC-2", mostAtOnce([...held, ...extras]), atMost(limits.inFlight), {
         in: extras.findLast(isServed),
         because: `running at one moment after ${what}`,

@@ -71,13 +71,13 @@ const exact = defineSlotsCheck({
   },
 });
 
-const fullHouse = defineSlotsCheck({
+const heldSlots = defineSlotsCheck({
   id: "limits.slots-held",
   title: "A stream holds its slot to the end, and then gives it back",
   covers: ["LIMIT-CONC-3", "LIMIT-CONC-1"],
   explains:
     "Streams take every slot. A request is tried right away, after many denials, and late in the life of the streams: always denied, and not kept waiting until a slot comes free. When a stream has ended a request is admitted. A slot that is freed when the stream begins, or after a while, shows here.",
-  judge({ held, extras, storm, late, freed, unnamedLater }, verdict) {
+  judge({ held, extras, extraBurst, late, freed, unnamedLater }, verdict) {
     const missed = held.filter(limitDenials(unnamedLater).isSlots);
     if (!held.some(limitDenials(unnamedLater).isRate))
       verdict.must("LIMIT-CONC-3", missed.length, 0, {
@@ -87,7 +87,7 @@ const fullHouse = defineSlotsCheck({
     if (missed.length > 0) return;
     verdict.assume(held.every(isServed), "as many streams as there are slots were admitted");
     const queued = queuedWhileHeld(
-      [...extras.filter(({ kind }) => kind !== "model list").flatMap(({ answers }) => answers), ...storm],
+      [...extras.filter(({ kind }) => kind !== "model list").flatMap(({ answers }) => answers), ...extraBurst],
       held,
     );
     verdict.must("LIMIT-CONC-1", queued !== undefined, false, {
@@ -97,10 +97,10 @@ const fullHouse = defineSlotsCheck({
     const early = extras.find(({ kind }) => kind === "chat")?.answers ?? [];
     const moments: readonly (readonly [string, readonly Answer[]])[] = [
       ["while every slot was held", early],
-      ["after denials while every slot was held", storm],
+      ["after denials while every slot was held", extraBurst],
       ["late in the life of the streams", late],
     ];
-    if (![...early, ...storm].some((answer) => whileFull(answer, held))) {
+    if (![...early, ...extraBurst].some((answer) => whileFull(answer, held))) {
       return verdict.inconclusive(
         "the streams were over before a request could be tried; name a longer model as models.stream",
       );
@@ -273,10 +273,10 @@ const denialFormat = defineSlotsCheck({
   covers: denialRequirements("concurrency_limit_exceeded"),
   explains:
     "Every denial for the number in flight that the scenario met: status, reason header, action hint, and the body's shape in the chat dialect.",
-  judge({ extras, storm, late, burst, expected }, verdict) {
+  judge({ extras, extraBurst, late, burst, expected }, verdict) {
     const refused = [
       ...burst,
-      ...storm,
+      ...extraBurst,
       ...late,
       ...extras.filter(({ kind }) => kind !== "model list").flatMap(({ answers }) => answers),
     ].filter((answer) => answer.status === 429 || (answer.status ?? 500) >= 500);
@@ -294,9 +294,11 @@ const promptDenial = defineSlotsCheck({
   covers: ["LIMIT-CONC-1"],
   explains:
     "A request over the limit is answered while the slots are still held. One that waits until a slot is free was queued: the caller cannot reduce its parallelism by what it is not told.",
-  judge({ extras, storm, held, unnamedLater }, verdict) {
+  judge({ extras, extraBurst, held, unnamedLater }, verdict) {
     verdict.assume(held.every(isServed), "as many streams as there are slots were admitted");
-    const denied = [...storm, ...extras.flatMap(({ answers }) => answers)].filter(limitDenials(unnamedLater).isSlots);
+    const denied = [...extraBurst, ...extras.flatMap(({ answers }) => answers)].filter(
+      limitDenials(unnamedLater).isSlots,
+    );
     if (denied.length === 0) return verdict.inconclusive("nothing was denied; see limits.slots-enforced");
     const slow = denied.filter((answer) => answer.durationMs > PROMPT_MS && !whileFull(answer, held));
     const most = that("fewer than half of them", (count) => (count as number) < denied.length / 2);
@@ -312,7 +314,7 @@ export const SLOT_CHECKS: readonly Check[] = [
   exact,
   wholeRequests,
   silentStreams,
-  fullHouse,
+  heldSlots,
   sharedByKeys,
   sharedByKinds,
   otherAccounts,

@@ -3,11 +3,11 @@ import { median } from "../../src/core/index.ts";
 import type { Limits } from "../../src/target/index.ts";
 import { servable } from "../shared/servable.ts";
 import { atOnce, isServed, limitDenials, type Unnamed, unnamedIn } from "./burst.ts";
-import { housesThatAreLeft, type LeftHouse } from "./left-houses.ts";
 import { longStream } from "./long-stream.ts";
 import { type OtherAccount, othersMeanwhile } from "./others-meanwhile.ts";
+import { fillAndEndSome, type PartlyEnded } from "./partly-ended.ts";
 import { evenly, LATE_MS, SETTLE_MS, type Wave, type WaveRhythm, wavesAfterEverything } from "./slots-waves.ts";
-import { knockAtOnce } from "./while-denied.ts";
+import { sendPlainAtOnce } from "./while-denied.ts";
 
 /** Requests sent while every slot was held. */
 export type Extra = { readonly kind: string; readonly answers: readonly Answer[] };
@@ -25,7 +25,7 @@ export type SlotsRecording = {
   /** The streams that held every slot. */
   readonly held: readonly Answer[];
   readonly extras: readonly Extra[];
-  readonly storm: readonly Answer[];
+  readonly extraBurst: readonly Answer[];
   /** Requests late in the life of the held streams. */
   readonly late: readonly Answer[];
   /** Sent when the first held stream had ended. */
@@ -38,8 +38,8 @@ export type SlotsRecording = {
   /** The same with streams that are silent at first. */
   readonly lateStream: LateOne | null;
   readonly waves: readonly Wave[];
-  /** Houses of which something ended while the rest went on. */
-  readonly houses: readonly LeftHouse[];
+  /** Attempts in which some streams ended while the rest went on. */
+  readonly partlyEnded: readonly PartlyEnded[];
 };
 
 /** Requests that held every slot, and one that came late in their life. */
@@ -48,13 +48,13 @@ export type LateOne = { readonly held: readonly Answer[]; readonly extra: Answer
 /** A denial is recorded within this time after its first byte. */
 const AT_ONCE_MS = 60;
 
-/** Whether the rate has room for a full wave after everything that frees slots; else only one full house is affordable. */
+/** Whether the rate has room for a full wave after everything that frees slots; else only one attempt is affordable. */
 export function isRich({ rpm, inFlight }: Limits): boolean {
   return rpm >= 30 * inFlight + 100;
 }
 
 /**
- * What slots do: a burst far over the limit, a full house with others knocking early and late, and full waves after
+ * What slots do: a burst far over the limit, every slot in use with extra requests early and late, and full waves after
  * everything that frees slots. Uses the account with the fewest slots.
  */
 export async function slotsScenario(t: Session): Promise<SlotsRecording> {
@@ -77,7 +77,7 @@ export async function slotsScenario(t: Session): Promise<SlotsRecording> {
   }
   const unnamed = unnamedIn(burst, slots);
   const unnamedLater = rich ? unnamed : "rate";
-  // Dialects take turns in the house: one whose streams take no slot leaves room.
+  // Dialects take turns: one whose streams take no slot leaves room.
   const onMessages: RequestSpec = { ...long, endpoint: "messages" };
   const [tried] = await servable(t, [onMessages]);
   const trial = tried === undefined ? undefined : await t.start(tried).done;
@@ -90,7 +90,7 @@ export async function slotsScenario(t: Session): Promise<SlotsRecording> {
       : [long, { ...long, ...other }];
   await t.wait(spaced ? spacingMs : SETTLE_MS);
   const rhythm = { typical: typicalMs(burst), spacingMs: spaced ? spacingMs : 0, unnamed: unnamedLater };
-  const house = await fullHouse(t, account, dialects, rhythm);
+  const atLimit = await atConcurrencyLimit(t, account, dialects, rhythm);
   const slow = rich && !spaced && (await t.hasModel("slow"));
   const whole: RequestSpec = {
     key,
@@ -104,9 +104,21 @@ export async function slotsScenario(t: Session): Promise<SlotsRecording> {
   const lateWhole = slow ? await lateIn(t, whole, slots, typicalMs(wholes)) : null;
   const lateStream = slow ? await lateIn(t, { ...whole, mode: "streaming" }, slots, typicalMs(wholes)) : null;
   await t.wait(SETTLE_MS);
-  const houses = rich && !spaced ? await housesThatAreLeft(t, account, long) : [];
+  const partlyEnded = rich && !spaced ? await fillAndEndSome(t, account, long) : [];
   const waves = rich ? await wavesAfterEverything(t, account, long, rhythm) : [];
-  return { limits, burst, unnamed, unnamedLater, spaced, ...house, wholes, lateWhole, lateStream, waves, houses };
+  return {
+    limits,
+    burst,
+    unnamed,
+    unnamedLater,
+    spaced,
+    ...atLimit,
+    wholes,
+    lateWhole,
+    lateStream,
+    waves,
+    partlyEnded,
+  };
 }
 
 /** Replies that take less are over before it can be called late in their life, ms. */
@@ -131,30 +143,30 @@ interface Rhythm extends WaveRhythm {
   readonly typical: number;
 }
 
-async function fullHouse(t: Session, account: LimitedAccount, long: readonly RequestSpec[], rhythm: Rhythm) {
+async function atConcurrencyLimit(t: Session, account: LimitedAccount, long: readonly RequestSpec[], rhythm: Rhythm) {
   const { limits, key } = account;
   const { typical, spacingMs, unnamed } = rhythm;
   const slots = limits.inFlight;
   let startUs = t.nowUs();
-  let house = await takeEverySlot(t, long, slots, spacingMs);
-  if (await metSlotDenial(t, house, unnamed)) {
+  let streams = await takeEverySlot(t, long, slots, spacingMs);
+  if (await metSlotDenial(t, streams, unnamed)) {
     // One slot may not have come free yet; a second time it is the gateway's word.
-    await Promise.all(house.map(({ done }) => done));
+    await Promise.all(streams.map(({ done }) => done));
     await t.wait(LATE_MS);
     startUs = t.nowUs();
-    house = await takeEverySlot(t, long, slots, spacingMs);
+    streams = await takeEverySlot(t, long, slots, spacingMs);
   }
-  const knock = async (request: RequestSpec) => {
+  const sendExtra = async (request: RequestSpec) => {
     if (spacingMs > 0) await t.wait(spacingMs);
     return t.start({ intent: "either", ...request }).done;
   };
   // All kinds together: a gateway whose denials are slow must be through before the streams are.
-  const kinds = Object.entries(await knockersOf(t, account));
+  const kinds = Object.entries(await extraKindsOf(t, account));
   const first = await Promise.all(
-    kinds.map(([, request], index) => t.wait(index * spacingMs).then(() => knock(request))),
+    kinds.map(([, request], index) => t.wait(index * spacingMs).then(() => sendExtra(request))),
   );
   const again = await Promise.all(
-    kinds.map(([, request], index) => t.wait(index * spacingMs).then(() => knock(request))),
+    kinds.map(([, request], index) => t.wait(index * spacingMs).then(() => sendExtra(request))),
   );
   const extras = kinds.map(
     ([kind], index): Extra => ({
@@ -162,22 +174,25 @@ async function fullHouse(t: Session, account: LimitedAccount, long: readonly Req
       answers: [first[index], again[index]].filter((answer) => answer !== undefined),
     }),
   );
-  const storm = await (spacingMs > 0
+  const extraBurst = await (spacingMs > 0
     ? evenly(t, { key, endpoint: "chat", intent: "either" }, 8, spacingMs)
-    : knockAtOnce(t, key, 8));
+    : sendPlainAtOnce(t, key, 8));
   const others = await othersMeanwhile(t, account, { tries: 1 });
   const elapsedMs = () => (t.nowUs() - startUs) / 1_000;
   await t.wait(Math.max(0, typical * 0.75 - elapsedMs()));
-  const late = [await knock({ key, endpoint: "chat" }), await knock({ key, endpoint: "chat", mode: "streaming" })];
-  await Promise.race(house.map(({ done }) => done));
+  const late = [
+    await sendExtra({ key, endpoint: "chat" }),
+    await sendExtra({ key, endpoint: "chat", mode: "streaming" }),
+  ];
+  await Promise.race(streams.map(({ done }) => done));
   await t.wait(SETTLE_MS);
-  let freed = await knock({ key, endpoint: "chat" });
+  let freed = await sendExtra({ key, endpoint: "chat" });
   if (limitDenials(unnamed).isSlots(freed)) {
     await t.wait(LATE_MS);
-    freed = await knock({ key, endpoint: "chat" });
+    freed = await sendExtra({ key, endpoint: "chat" });
   }
-  const held = await Promise.all(house.map(({ done }) => done));
-  return { held, extras, storm, late, freed, others };
+  const held = await Promise.all(streams.map(({ done }) => done));
+  return { held, extras, extraBurst, late, freed, others };
 }
 
 async function takeEverySlot(
@@ -186,28 +201,28 @@ async function takeEverySlot(
   slots: number,
   spacingMs: number,
 ): Promise<Held[]> {
-  const house: Held[] = [];
+  const streams: Held[] = [];
   for (let index = 0; index < slots; index++) {
     // The last one comes last for sure, in the last dialect: it takes the slot that an off-by-one would refuse.
     const isLast = index === slots - 1;
-    if (isLast) await Promise.all(house.map(({ live }) => live.started));
-    house.push(t.start(long[isLast ? long.length - 1 : index % long.length] ?? {}));
+    if (isLast) await Promise.all(streams.map(({ live }) => live.started));
+    streams.push(t.start(long[isLast ? long.length - 1 : index % long.length] ?? {}));
     if (spacingMs > 0) await t.wait(spacingMs);
   }
-  await Promise.all(house.map(({ live }) => live.started));
-  return house;
+  await Promise.all(streams.map(({ live }) => live.started));
+  return streams;
 }
 
 /** Whether one of them was over at once, denied for its number; the others go on. */
-async function metSlotDenial(t: Session, house: readonly Held[], unnamed: Unnamed): Promise<boolean> {
+async function metSlotDenial(t: Session, streams: readonly Held[], unnamed: Unnamed): Promise<boolean> {
   const ended: Answer[] = [];
-  for (const { done } of house) void done.then((answer) => ended.push(answer));
+  for (const { done } of streams) void done.then((answer) => ended.push(answer));
   await t.wait(AT_ONCE_MS);
   return ended.some(limitDenials(unnamed).isSlots);
 }
 
 /** One request of every kind that must go by the same count. */
-async function knockersOf(t: Session, { key, second }: LimitedAccount): Promise<Record<string, RequestSpec>> {
+async function extraKindsOf(t: Session, { key, second }: LimitedAccount): Promise<Record<string, RequestSpec>> {
   return {
     chat: { key, endpoint: "chat" },
     "chat streams": { key, endpoint: "chat", mode: "streaming" },

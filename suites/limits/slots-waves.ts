@@ -150,7 +150,7 @@ export async function wavesAfterEverything(
       ...(slots > 2 ? [leave(other, 300, 1)] : []),
     ]);
   };
-  // What ends alike shares a wave: each takes as long as the streams of a full house.
+  // What ends alike shares a wave: each takes as long as the streams that fill the limit.
   const endings: readonly { what: string; act: () => Promise<unknown>; left: boolean; possible: boolean }[] = [
     { what: "finished requests", act: finish, left: false, possible: true },
     { what: "denied requests and refused bodies", act: beRefused, left: false, possible: true },

@@ -11,7 +11,7 @@ import {
 import type { Target } from "../../src/target/index.ts";
 import { isRateDenial, isServed } from "./burst.ts";
 import { QUIET_MS } from "./paced.ts";
-import { knock, knockAtOnce } from "./while-denied.ts";
+import { sendPlain, sendPlainAtOnce } from "./while-denied.ts";
 
 /** Share of a minute's rate that is asked for within seconds; of the largest tier only what tells it from the next one. */
 const SHARES = { starter: 0.9, growth: 0.9, scale: 0.4 } as const;
@@ -55,8 +55,8 @@ type Tried = {
   /** From the first of them to the last answer, seconds. */
   readonly seconds: number;
   /** One a second, after a denial that came late for a small bucket and early for the rate. */
-  readonly knocks: readonly Answer[];
-  /** From the first request to the last knock that was denied, seconds. */
+  readonly tries: readonly Answer[];
+  /** From the first request to the last try that was denied, seconds. */
   readonly silentS: number;
   /** A safe share of the rate, evenly, after a quiet minute. */
   readonly evenly: readonly Answer[];
@@ -125,24 +125,24 @@ async function tryRate(t: Session, tier: Tier, left: number): Promise<Tried | un
   while (answers.length < most && answers.every(isServed) && sinceMs() < MOST_MS) {
     const roundUs = t.nowUs();
     const { outputTokens } = t.left;
-    answers.push(...(await knockAtOnce(t, key, Math.min(atOnce, most - answers.length))));
+    answers.push(...(await sendPlainAtOnce(t, key, Math.min(atOnce, most - answers.length))));
     // What a model says to a short prompt can be long.
     if (answers.length <= atOnce) most = Math.min(most, room(t, (outputTokens - t.left.outputTokens) / answers.length));
     if (most < rpm * LEAST) return undefined;
     await t.wait(Math.max(0, ROUNDS[tier].everyMs - (t.nowUs() - roundUs) / 1_000));
   }
   const burst = { tier, rpm, most, answers, seconds: sinceMs() / 1_000 };
-  const knocks: Answer[] = [];
+  const tries: Answer[] = [];
   let silentS = 0;
   if (isDoubtful(burst) && served(answers) >= rpm * LARGE_BURST) {
-    while (!knocks.some(isServed) && sinceMs() < NEARLY_A_MINUTE_MS) {
+    while (!tries.some(isServed) && sinceMs() < NEARLY_A_MINUTE_MS) {
       await t.wait(KNOCK_MS);
-      const answer = await knock(t, key);
-      knocks.push(answer);
+      const answer = await sendPlain(t, key);
+      tries.push(answer);
       if (isRateDenial(answer)) silentS = sinceMs() / 1_000;
     }
   }
-  return { ...burst, knocks, silentS, evenly: [] };
+  return { ...burst, tries, silentS, evenly: [] };
 }
 
 const served = (answers: readonly Answer[]): number => answers.filter(isServed).length;
@@ -153,8 +153,8 @@ function isDoubtful({ answers, rpm, most }: Pick<Tried, "answers" | "rpm" | "mos
 }
 
 /** Nothing came back for nearly a minute: that is what the account lets through in one. */
-const isKeptByLess = ({ knocks, silentS }: Tried): boolean =>
-  knocks.length > 0 && knocks.every(isRateDenial) && silentS >= LONG_SILENCE_S;
+const isKeptByLess = ({ tries, silentS }: Tried): boolean =>
+  tries.length > 0 && tries.every(isRateDenial) && silentS >= LONG_SILENCE_S;
 
 /** Sends evenly what a limiter with little burst must let through. */
 async function lookInto(t: Session, one: Tried): Promise<Tried> {
@@ -166,7 +166,7 @@ async function lookInto(t: Session, one: Tried): Promise<Tried> {
   const sent: Promise<Answer>[] = [];
   // From one sending to the next: one that is late must not be followed by another too soon.
   for (let index = 0; index < count && room(t) > 0; index++) {
-    sent.push(knock(t, account.key));
+    sent.push(sendPlain(t, account.key));
     await t.wait(60_000 / safeRpm(one.rpm));
   }
   return { ...one, evenly: await Promise.all(sent) };

@@ -1,12 +1,12 @@
 import { type Answer, type Check, defineCheck, type Held, limitedFor, type Session } from "../../src/checks/index.ts";
 import { atOnce, isRateDenial, isServed, isSlotDenial } from "./burst.ts";
 import { longStream } from "./long-stream.ts";
-import { knock } from "./while-denied.ts";
+import { sendPlain } from "./while-denied.ts";
 import { servedWhileHeld } from "./while-full.ts";
 
 const TIERS = ["starter", "growth", "scale"] as const;
 type Tier = (typeof TIERS)[number];
-/** The largest house is tried where a smaller one was filled in so long, ms: others are for `gauntlet load`. */
+/** The largest limit is tried where a smaller one was filled in so long, ms: others are for `gauntlet load`. */
 const BRISK_MS = 1_500;
 /** Requests beyond the limit. */
 const EXTRA = 6;
@@ -28,7 +28,7 @@ const tierSlots = defineCheck({
     const leftOut = tier === "scale" ? await whyNotScale(t) : null;
     return leftOut === null ? { ...(await fillOnce(t, tier)), leftOut } : { ...NOTHING, leftOut };
   },
-  judge({ slots, held, extras, elsewhere, leftOut }, verdict) {
+  judge({ slots, held, extras, unrelated, leftOut }, verdict) {
     if (leftOut !== null) return verdict.notApplicable(leftOut);
     const rate = held.find(isRateDenial);
     if (rate !== undefined)
@@ -40,16 +40,16 @@ const tierSlots = defineCheck({
     if (!held.every(isServed)) return;
     const served = servedWhileHeld(extras, held);
     verdict.must("LIMIT-2", served !== undefined, false, { in: served, because: `served while ${slots} streams ran` });
-    if (elsewhere.length === 0) return;
+    if (unrelated.length === 0) return;
     // One that is denied every time: a slot of its own would be free sooner or later.
-    verdict.must("LIMIT-1", elsewhere.every(isSlotDenial), false, {
-      in: elsewhere[0],
+    verdict.must("LIMIT-1", unrelated.every(isSlotDenial), false, {
+      in: unrelated[0],
       because: `another account was denied for its number while ${slots} streams ran on this one`,
     });
   },
 });
 
-/** Whether a smaller house shows that the largest one is affordable; or why not. */
+/** Whether a smaller limit shows that the largest one is affordable; or why not. */
 async function whyNotScale(t: Session): Promise<string | null> {
   const { slots, filledMs, held } = await fillOnce(t, "growth");
   if (slots === 0) return "the target has no account of the growth tier to try before: gauntlet load scale shows it";
@@ -58,36 +58,36 @@ async function whyNotScale(t: Session): Promise<string | null> {
     : null;
 }
 
-type House = {
+type Filled = {
   readonly slots: number;
   readonly held: readonly Answer[];
   readonly extras: readonly Answer[];
   /** Requests of an account with few slots meanwhile. */
-  readonly elsewhere: readonly Answer[];
+  readonly unrelated: readonly Answer[];
   /** Until the last of the streams had begun. */
   readonly filledMs: number;
 };
 
-const NOTHING: House = { slots: 0, held: [], extras: [], elsewhere: [], filledMs: 0 };
+const NOTHING: Filled = { slots: 0, held: [], extras: [], unrelated: [], filledMs: 0 };
 
 /** Fills the slots of a tier's account, once in a run. */
-export function fillOnce(t: Session, tier: Tier): Promise<House> {
+export function fillOnce(t: Session, tier: Tier): Promise<Filled> {
   return t.once(`limits.tier-slots.${tier}`, () => fill(t, tier));
 }
 
-async function fill(t: Session, tier: Tier): Promise<House> {
+async function fill(t: Session, tier: Tier): Promise<Filled> {
   const account = t.target.tiers[tier];
   if (account === undefined) return NOTHING;
   const slots = account.limits.inFlight;
   const long = longStream(account.key);
   const startUs = t.nowUs();
-  const house: Held[] = Array.from({ length: slots }, () => t.start(long));
-  await Promise.all(house.map(({ live }) => live.started));
+  const streams: Held[] = Array.from({ length: slots }, () => t.start(long));
+  await Promise.all(streams.map(({ live }) => live.started));
   const filledMs = (t.nowUs() - startUs) / 1_000;
-  const [extras, elsewhere] = await Promise.all([atOnce(t, [long], EXTRA), askElsewhere(t)]);
-  // The texts of large houses would cost as much as the rest of the run.
-  if (tier !== "starter") for (const { live } of house) live.abort();
-  return { slots, held: await Promise.all(house.map(({ done }) => done)), extras, elsewhere, filledMs };
+  const [extras, unrelated] = await Promise.all([atOnce(t, [long], EXTRA), askUnrelated(t)]);
+  // The texts of large partlyEnded would cost as much as the rest of the run.
+  if (tier !== "starter") for (const { live } of streams) live.abort();
+  return { slots, held: await Promise.all(streams.map(({ done }) => done)), extras, unrelated, filledMs };
 }
 
 /** How often, and how far apart, ms: other checks may be filling the slots of that account themselves. */
@@ -95,14 +95,14 @@ const ELSEWHERE_TRIES = 3;
 const ELSEWHERE_MS = 100;
 
 /** Asks on the account with the fewest slots, while those of a tier are held. */
-async function askElsewhere(t: Session): Promise<Answer[]> {
+async function askUnrelated(t: Session): Promise<Answer[]> {
   const aside = limitedFor(t.target, "slots");
   // What the rate of an account is measured on is left alone.
   if (aside === undefined || aside.shared || aside.key === limitedFor(t.target, "rate")?.key) return [];
   const answers: Answer[] = [];
   for (let tried = 0; tried < ELSEWHERE_TRIES; tried++) {
     if (tried > 0) await t.wait(ELSEWHERE_MS);
-    const answer = await knock(t, aside.key);
+    const answer = await sendPlain(t, aside.key);
     answers.push(answer);
     if (!isSlotDenial(answer)) break;
   }

@@ -19,12 +19,12 @@ export type WhileDenied = {
 const plain = (key: AskKey): RequestSpec => ({ key, endpoint: "chat", intent: "either" });
 
 /** One plain request, to see whether its account is denied. */
-export function knock(t: Session, key: AskKey): Promise<Answer> {
+export function sendPlain(t: Session, key: AskKey): Promise<Answer> {
   return t.start(plain(key)).done;
 }
 
 /** Plain requests, all at once. */
-export function knockAtOnce(t: Session, key: AskKey, count: number): Promise<Answer[]> {
+export function sendPlainAtOnce(t: Session, key: AskKey, count: number): Promise<Answer[]> {
   return atOnce(t, [plain(key)], count);
 }
 
@@ -92,10 +92,10 @@ export async function triesWhileDenied(
 
 async function tryWhileDenied(t: Session, kind: string, request: RequestSpec, key: AskKey): Promise<WhileDenied> {
   const startUs = t.nowUs();
-  const before = await knock(t, key);
+  const before = await sendPlain(t, key);
   const tries: Answer[] = [];
   for (let count = 0; count < TRIES; count++) tries.push(await t.start(request).done);
-  const after = await knock(t, key);
+  const after = await sendPlain(t, key);
   return { kind, before, tries, after, seconds: (t.nowUs() - startUs) / 1_000_000 };
 }
 
@@ -115,11 +115,11 @@ const MOST_KNOCKS = 64;
  *
  * @returns every kind of request once more, later still: one that goes by a shorter window is let in by then.
  */
-export async function knockLater(t: Session, account: LimitedAccount, parallel: number): Promise<WhileDenied[]> {
+export async function tryLater(t: Session, account: LimitedAccount, parallel: number): Promise<WhileDenied[]> {
   const { key, limits } = account;
   await t.wait(LATER_MS);
   for (let sent = 0; sent <= limits.rpm && limits.rpm <= MOST_KNOCKS; sent += parallel) {
-    const answers = await knockAtOnce(t, key, parallel);
+    const answers = await sendPlainAtOnce(t, key, parallel);
     if (!answers.some(isRateDenial)) return [];
   }
   // Refused for their body, or denied for the rate like the others, and then with the same hint.
@@ -143,10 +143,10 @@ const APART_MS = 2_500;
  * After a pause, one request less than the limit: a limiter that counts denied requests goes on from before the pause for
  * the next one, and from after it for the one that keeps its promise.
  */
-export async function knockUpTo(t: Session, { key, limits }: LimitedAccount, parallel: number): Promise<void> {
+export async function sendPlainUpTo(t: Session, { key, limits }: LimitedAccount, parallel: number): Promise<void> {
   if (limits.rpm > MOST_KNOCKS) return;
   await t.wait(APART_MS);
   for (let left = limits.rpm - 1; left > 0; left -= parallel) {
-    await knockAtOnce(t, key, Math.min(parallel, left));
+    await sendPlainAtOnce(t, key, Math.min(parallel, left));
   }
 }

@@ -1,7 +1,7 @@
 import { type Answer, type Check, defineInvariant } from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
 
-/** Requests of the run in flight, on all accounts, from which on a stream counts as one in company. */
+/** Requests of the run in flight, on all accounts, from which on a stream counts as one beside others. */
 const BUSY = 6;
 /** Silence in the middle of a stream that stands out, ms, and how many times the usual silence it must be. */
 const STALL_MS = 2_500;
@@ -20,24 +20,24 @@ const busyStreams = defineInvariant({
       ({ asked, admitted, exchange }) =>
         asked.mode === "streaming" && asked.endpoint !== "models" && admitted && exchange.ending.kind === "complete",
     );
-    const company = companyOf(answers);
-    const inCompany = streams.filter((answer) => company(answer) >= BUSY);
-    const alone = streams.filter((answer) => company(answer) < BUSY);
-    if (inCompany.length < FEWEST || alone.length < FEWEST)
+    const othersInFlight = othersInFlightOf(answers);
+    const besideOthers = streams.filter((answer) => othersInFlight(answer) >= BUSY);
+    const alone = streams.filter((answer) => othersInFlight(answer) < BUSY);
+    if (besideOthers.length < FEWEST || alone.length < FEWEST)
       return verdict.notApplicable("too few streams that ran beside others, or too few that ran alone");
-    const stalled = inCompany.filter(hasStalled);
+    const stalled = besideOthers.filter(hasStalled);
     const usual = alone.filter(hasStalled).length / alone.length;
-    const share = stalled.length / inCompany.length;
+    const share = stalled.length / besideOthers.length;
     const worse = stalled.length >= FEWEST && share > 3 * usual + 0.02;
     verdict.should("STEADY-LATENCY", worse, false, {
       in: stalled[0],
-      because: `${stalled.length} of ${inCompany.length} streams that ran beside others stalled for over ${STALL_MS / 1_000} s, ${Math.round(usual * 100)} % of those without`,
+      because: `${stalled.length} of ${besideOthers.length} streams that ran beside others stalled for over ${STALL_MS / 1_000} s, ${Math.round(usual * 100)} % of those without`,
     });
   },
 });
 
 /** How many requests were under way at most while a stream was: a count of those that began before or in it. */
-function companyOf(answers: readonly Answer[]): (answer: Answer) => number {
+function othersInFlightOf(answers: readonly Answer[]): (answer: Answer) => number {
   const spans = answers.map(({ exchange: { timeline } }) => [timeline.dueUs, timeline.endUs] as const);
   return ({ exchange: { timeline } }) => {
     const beside = spans.filter(([from, to]) => from < timeline.endUs && to > timeline.dueUs);

@@ -57,9 +57,9 @@ const framing = defineInvariant({
         asked.intent !== "odd",
     );
     none(verdict, "HTTP-FRAMING", stuck, seen.length, "shorter than they say");
-    const storms = seen.filter(({ exchange }) => (exchange.response?.interim.length ?? 0) > 20);
-    verdict.should("HTTP-FRAMING", storms.length, 0, {
-      in: storms[0],
+    const floods = seen.filter(({ exchange }) => (exchange.response?.interim.length ?? 0) > 20);
+    verdict.should("HTTP-FRAMING", floods.length, 0, {
+      in: floods[0],
       because: "answers with more than 20 interim responses",
     });
   },

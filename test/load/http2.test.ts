@@ -179,7 +179,7 @@ describe.concurrent("load over HTTP/2", () => {
     const { run: done, phase } = await run(server.url, { arrivals });
     expect(phase).toMatchObject({ sent: 5, denied: 2, failed: 3, admitted: 0 });
     expect(phase?.denials).toEqual([{ reason: "rate_limit_exceeded", dialect: "chat", stream: true, count: 2 }]);
-    expect(done.retryAfter?.groups[0]).toMatchObject({ denials: 2, usable: 2, promisedMs: { p50: 7_000 } });
+    expect(done.retryAfter?.groups[0]).toMatchObject({ denials: 2, usable: 2, retryAfterWaitMs: { p50: 7_000 } });
     expect(phase?.failures.map(({ what, count }) => [what, count])).toEqual([["cut stream", 3]]);
   });
 

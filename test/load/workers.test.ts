@@ -161,7 +161,7 @@ describe.concurrent("worker threads", () => {
     expect(retries?.groups).toHaveLength(1);
     expect(retries?.groups[0]).toMatchObject({ denials: denied, present: denied, usable: denied });
     expect(retries?.client).toMatchObject({ earlySends: 0, forbiddenRetries: 0, retries: denied });
-    expect(retries?.groups[0]?.promisedMs).toMatchObject({ p50: 1_000 });
+    expect(retries?.groups[0]?.retryAfterWaitMs).toMatchObject({ p50: 1_000 });
   });
 
   test("an interruption reaches all of them: what runs is waited for, and counted", async () => {

@@ -168,9 +168,15 @@ describe("required suites and requirements, the compatibility layer, load", () =
       "requirement AUTH-4 met",
       "inconclusive",
     ],
-    ["a compat miss", { compat: "error" }, recordOf([...PASSING, compat("warn")]), "compat demands met", "fail"],
-    ["compat met", { compat: "error" }, recordOf([...PASSING, compat("pass")]), "compat demands met", "pass"],
-    ["compat switched off", { compat: "off" }, recordOf([...PASSING, compat("warn")]), "compat demands met", "off"],
+    ["a compat miss", { compat: "error" }, recordOf([...PASSING, compat("warn")]), "compat expectations met", "fail"],
+    ["compat met", { compat: "error" }, recordOf([...PASSING, compat("pass")]), "compat expectations met", "pass"],
+    [
+      "compat switched off",
+      { compat: "off" },
+      recordOf([...PASSING, compat("warn")]),
+      "compat expectations met",
+      "off",
+    ],
     ["load that was driven", { load: ["growth"] }, RECORD, "load growth driven", "pass"],
     ["load that was not driven", { load: ["scale"] }, RECORD, "load scale driven", "inconclusive"],
     [

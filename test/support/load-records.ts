@@ -93,7 +93,7 @@ export function loadRun(name: string, overrides: Partial<LoadRun> = {}): LoadRun
           contended: 10,
           earlyProbes: 20,
           earlyAdmitted: 1,
-          promisedMs: quantiles(2_000),
+          retryAfterWaitMs: quantiles(2_000),
           actualMs: quantiles(2_050),
         },
       ],

@@ -71,9 +71,9 @@ const COMPARISON: Comparison = {
   ],
   checks: {
     newlyFailing: [{ id: "auth.revoked[chat]", before: "pass", now: "fail", message: "expected 401, got 403" }],
-    fixed: [{ id: "models.list", before: "fail", now: "pass", message: "6 demands met" }],
+    fixed: [{ id: "models.list", before: "fail", now: "pass", message: "6 expectations met" }],
     vanished: [{ id: "limits.gone", before: "pass", now: null, message: "" }],
-    added: [{ id: "limits.new", before: null, now: "pass", message: "2 demands met" }],
+    added: [{ id: "limits.new", before: null, now: "pass", message: "2 expectations met" }],
     other: [{ id: "auth.away", before: "pass", now: "blocked", message: "key.revoked is missing" }],
   },
   drift: [{ kind: "header", where: "chat 200", what: "X-RateLimit-Remaining", before: "present", now: "absent" }],
@@ -158,7 +158,7 @@ const LOAD = {
           dialect: "chat" as const,
           stream: true,
           header: String(1 + (index % 4)),
-          promisedMs: 1_000 * (1 + (index % 4)),
+          retryAfterWaitMs: 1_000 * (1 + (index % 4)),
           actualMs: 1_000 * (1 + (index % 4)) + 30 + ((index * 37) % 200) + (index % 31 === 30 ? 2_500 : 0),
           outcome:
             index % 31 === 30 ? ("broken" as const) : index % 11 === 10 ? ("contended" as const) : ("kept" as const),
@@ -245,7 +245,7 @@ const POLICY: RunRecord["policy"] = {
       labels: {},
     },
     {
-      gate: "compat demands met",
+      gate: "compat expectations met",
       kind: "compat",
       level: "off",
       outcome: "off",

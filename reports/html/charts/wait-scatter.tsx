@@ -13,10 +13,10 @@ const NAMES: Readonly<Record<RetryOutcome, string>> = {
 
 /** Retry-After against the actual wait, with the line on which both are equal. */
 export function WaitScatter({ samples }: { readonly samples: RetryAfterFigures["samples"] }) {
-  const points = samples.flatMap(({ promisedMs, actualMs, outcome, reason }) =>
-    promisedMs === null || actualMs === null
+  const points = samples.flatMap(({ retryAfterWaitMs, actualMs, outcome, reason }) =>
+    retryAfterWaitMs === null || actualMs === null
       ? []
-      : [{ promisedS: promisedMs / 1_000, actualS: actualMs / 1_000, outcome, reason }],
+      : [{ promisedS: retryAfterWaitMs / 1_000, actualS: actualMs / 1_000, outcome, reason }],
   );
   if (points.length === 0) return null;
   const most = Math.max(1, ...points.flatMap(({ promisedS, actualS }) => [promisedS, actualS])) * 1.05;

@@ -74,13 +74,13 @@ function Promises({ run, figures }: { readonly run: LoadRun; readonly figures: R
         decimal(group.broken),
         decimal(group.contended),
         `${decimal(group.earlyAdmitted)} of ${decimal(group.earlyProbes)}`,
-        group.promisedMs === null ? "–" : duration(group.promisedMs.p50),
+        group.retryAfterWaitMs === null ? "–" : duration(group.retryAfterWaitMs.p50),
         group.actualMs === null ? "–" : duration(group.actualMs.p50),
         group.actualMs === null ? "–" : duration(group.actualMs.p99),
       ])}
     />
   );
-  const drawn = samples.some(({ promisedMs, actualMs }) => promisedMs !== null && actualMs !== null);
+  const drawn = samples.some(({ retryAfterWaitMs, actualMs }) => retryAfterWaitMs !== null && actualMs !== null);
   return (
     <>
       <h3>{oneLine(run.name, 60)}</h3>

@@ -39,7 +39,7 @@ export interface MergedRequest {
   readonly endUs: number;
   readonly tokens: number;
   readonly retryAfter: string | undefined;
-  readonly promisedMs: number | undefined;
+  readonly retryAfterWaitMs: number | undefined;
   readonly flaw: "crossed" | undefined;
 }
 
@@ -125,7 +125,7 @@ function mergedOf(
     endUs: us(raw.sentMs + raw.totalMs),
     tokens: raw.tokens,
     retryAfter: raw.retryAfter,
-    promisedMs: raw.hintMs,
+    retryAfterWaitMs: raw.hintMs,
     flaw: raw.crossed ? "crossed" : undefined,
   };
 }

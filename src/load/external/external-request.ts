@@ -23,7 +23,7 @@ export interface ExternalRequest {
   readonly endUs: number;
   readonly tokens: number;
   readonly retryAfter: string | undefined;
-  readonly promisedMs: number | undefined;
+  readonly retryAfterWaitMs: number | undefined;
   readonly flaw: "crossed" | undefined;
 }
 
@@ -47,7 +47,7 @@ export function factOf(sent: ExternalRequest): Fact {
     longestGapUs: 0,
     tokens,
     retryAfter: sent.retryAfter,
-    promisedMs: sent.promisedMs,
+    retryAfterWaitMs: sent.retryAfterWaitMs,
     sample: undefined,
     flaw: sent.flaw,
   };

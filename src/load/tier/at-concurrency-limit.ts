@@ -70,7 +70,9 @@ async function comeBack(bench: TierBench, denied: readonly Fact[]): Promise<Retr
     const some = told.slice(index, index + atOnce);
     const untilUs = Math.max(...some.map(dueUs));
     const waitMs = (untilUs - nowUs()) / 1_000 + GRACE_MS;
-    const usable = some.filter(({ promisedMs }) => promisedMs !== undefined && promisedMs <= LONGEST_WAIT_MS);
+    const usable = some.filter(
+      ({ retryAfterWaitMs }) => retryAfterWaitMs !== undefined && retryAfterWaitMs <= LONGEST_WAIT_MS,
+    );
     if (usable.length < some.length || waitMs > LONGEST_WAIT_MS || !(await bench.wait(waitMs))) {
       waits.push(...some.map((denial) => ({ denial, outcome: "untested" as const, actualMs: undefined })));
       continue;
@@ -81,8 +83,8 @@ async function comeBack(bench: TierBench, denied: readonly Fact[]): Promise<Retr
 }
 
 /** When a denied request may come back, µs. */
-function dueUs({ endUs, promisedMs }: Fact): number {
-  return endUs + Math.min(promisedMs ?? 0, LONGEST_WAIT_MS * 2) * 1_000;
+function dueUs({ endUs, retryAfterWaitMs }: Fact): number {
+  return endUs + Math.min(retryAfterWaitMs ?? 0, LONGEST_WAIT_MS * 2) * 1_000;
 }
 
 async function retry(bench: TierBench, denial: Fact): Promise<RetryAfterWait> {

@@ -24,7 +24,7 @@ export interface Fact {
   readonly tokens: number;
   /** The hint as sent, and the wait that it asks for, ms; `undefined` when absent or unusable. */
   readonly retryAfter: string | undefined;
-  readonly promisedMs: number | undefined;
+  readonly retryAfterWaitMs: number | undefined;
   /** Exchange in the evidence, where it was kept. */
   readonly sample: string | undefined;
   /** What is wrong with the text of an echo. */
@@ -61,7 +61,7 @@ export const isLong = ({ role }: Fact): boolean => LONG_ROLES.includes(role);
 export function factOf(
   exchange: LoadExchange,
   came: Came,
-  more: Pick<Fact, "phase" | "role" | "retryAfter" | "promisedMs" | "sample" | "flaw">,
+  more: Pick<Fact, "phase" | "role" | "retryAfter" | "retryAfterWaitMs" | "sample" | "flaw">,
 ): Fact {
   const { shot, scanner } = exchange;
   return {

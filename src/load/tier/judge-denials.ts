@@ -22,8 +22,9 @@ export function judgeDenials(facts: readonly Fact[], target: Target): LoadFindin
   const without = rate.filter(({ retryAfter }) => retryAfter === undefined);
   const unusable = (all: readonly Fact[], longest: number) =>
     all.filter(
-      ({ retryAfter, promisedMs }) =>
-        retryAfter !== undefined && (promisedMs === undefined || promisedMs > longest || retryAfter.trim() === "0"),
+      ({ retryAfter, retryAfterWaitMs }) =>
+        retryAfter !== undefined &&
+        (retryAfterWaitMs === undefined || retryAfterWaitMs > longest || retryAfter.trim() === "0"),
     );
   const badRate = unusable(rate, LONGEST_MS.rate);
   const badSlot = unusable(slot, LONGEST_MS.slot);

@@ -68,7 +68,7 @@ export async function recover(bench: TierBench, script: RecoveryScript, seed: nu
     const sent = await Promise.all(wave(bench, slots + BEYOND, "again"));
     const denied = sent.filter((one) => one !== undefined && isRateDenial(one)).map((one) => one as Fact);
     if (denied.length === 0 || attempt === WAVES - 1) return;
-    const waitMs = Math.max(...denied.map(({ promisedMs }) => promisedMs ?? WINDOW_MS));
+    const waitMs = Math.max(...denied.map(({ retryAfterWaitMs }) => retryAfterWaitMs ?? WINDOW_MS));
     await bench.wait(Math.min(WINDOW_MS, waitMs + GRACE_MS));
   }
 }
@@ -93,7 +93,7 @@ export function attemptOf(one: Fact | undefined): Attempted | undefined {
     reason: one.outcome === "denied" ? one.what : undefined,
     complete: one.outcome === "admitted" || one.outcome === "denied" || one.status >= 500,
     timedOut: one.what === "deadline" || one.what === "idle-timeout",
-    hintMs: one.promisedMs,
+    hintMs: one.retryAfterWaitMs,
     sentUs: one.sentUs,
     endUs: one.endUs,
   };
@@ -115,7 +115,7 @@ export function fleetWaits(
     attempts.flatMap(({ fact: denial }, index): RetryAfterWait[] => {
       const next = attempts[index + 1]?.fact;
       if (!isRateDenial(denial)) return [];
-      if (next === undefined || denial.promisedMs === undefined)
+      if (next === undefined || denial.retryAfterWaitMs === undefined)
         return [{ denial, outcome: "untested", actualMs: undefined }];
       if (isAdmitted(next)) return [{ denial, outcome: "kept", actualMs: (next.sentUs - denial.endUs) / 1_000 }];
       const contended = others.some((atUs) => atUs > denial.sentUs && atUs < next.endUs && atUs !== next.sentUs);

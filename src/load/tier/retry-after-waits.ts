@@ -39,8 +39,8 @@ export async function waitAlone(
   const waits: RetryAfterWait[] = [];
   let admitted = false;
   for (const { ask, denial } of [...denied].sort((a, b) => dueUs(a.denial) - dueUs(b.denial))) {
-    const { promisedMs, endUs } = denial;
-    const isTested = promisedMs !== undefined && promisedMs <= longestWaitMs;
+    const { retryAfterWaitMs, endUs } = denial;
+    const isTested = retryAfterWaitMs !== undefined && retryAfterWaitMs <= longestWaitMs;
     const retried =
       isTested && (await bench.wait((dueUs(denial) - nowUs()) / 1_000 + GRACE_MS))
         ? await bench.send(ask, "told")
@@ -56,8 +56,8 @@ export async function waitAlone(
 }
 
 /** When a denied request may come back, µs. */
-function dueUs({ endUs, promisedMs }: Fact): number {
-  return endUs + (promisedMs ?? 0) * 1_000;
+function dueUs({ endUs, retryAfterWaitMs }: Fact): number {
+  return endUs + (retryAfterWaitMs ?? 0) * 1_000;
 }
 
 /** How many waits were tested, and how many of them were sufficient. */
@@ -89,7 +89,7 @@ export function judgeWaits(
   const broken = waits.filter(({ outcome }) => outcome === "broken");
   const { tested, sufficient } = tallyWaits(waits);
   if (tested === 0) {
-    const told = denials.filter(({ promisedMs }) => promisedMs !== undefined);
+    const told = denials.filter(({ retryAfterWaitMs }) => retryAfterWaitMs !== undefined);
     if (denials.length === 0) return [fact(name, title, [requirement], "nothing was denied")];
     if (told.length === 0)
       return [fact(name, title, [requirement], `none of ${denials.length} denials told a usable wait`)];

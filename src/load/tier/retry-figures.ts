@@ -53,7 +53,7 @@ function groupOf(
   const of = (outcome: RetryAfterWait["outcome"]) => tested.filter((one) => one.outcome === outcome).length;
   const promised = new Histogram();
   const actual = new Histogram();
-  for (const { promisedMs } of own) if (promisedMs !== undefined) promised.record(promisedMs * 1_000);
+  for (const { retryAfterWaitMs } of own) if (retryAfterWaitMs !== undefined) promised.record(retryAfterWaitMs * 1_000);
   for (const { actualMs } of tested) if (actualMs !== undefined) actual.record(actualMs * 1_000);
   const probes = isRateDenial(first) ? probesOf(own, facts) : { earlyProbes: 0, earlyAdmitted: 0 };
   return {
@@ -62,12 +62,12 @@ function groupOf(
     stream: first.stream,
     denials: own.length,
     present: own.filter(({ retryAfter }) => retryAfter !== undefined).length,
-    usable: own.filter(({ promisedMs }) => promisedMs !== undefined).length,
+    usable: own.filter(({ retryAfterWaitMs }) => retryAfterWaitMs !== undefined).length,
     kept: of("kept"),
     broken: of("broken"),
     contended: of("contended"),
     ...probes,
-    promisedMs: promised.quantilesMs(),
+    retryAfterWaitMs: promised.quantilesMs(),
     actualMs: actual.quantilesMs(),
   };
 }
@@ -77,18 +77,20 @@ function groupOf(
  * them were admitted. Each of these shows a moment that would have worked sooner.
  */
 export function probesOf(
-  denied: readonly Pick<Fact, "endUs" | "promisedMs">[],
+  denied: readonly Pick<Fact, "endUs" | "retryAfterWaitMs">[],
   facts: readonly Pick<Fact, "sentUs" | "outcome">[],
 ): { earlyProbes: number; earlyAdmitted: number } {
-  const told = denied.filter(({ promisedMs }) => promisedMs !== undefined).sort((a, b) => a.endUs - b.endUs);
+  const told = denied
+    .filter(({ retryAfterWaitMs }) => retryAfterWaitMs !== undefined)
+    .sort((a, b) => a.endUs - b.endUs);
   let next = 0;
   let untilUs = 0;
   let earlyProbes = 0;
   let earlyAdmitted = 0;
   for (const one of [...facts].sort((a, b) => a.sentUs - b.sentUs)) {
     for (; next < told.length && (told[next]?.endUs ?? 0) < one.sentUs; next++) {
-      const { endUs, promisedMs = 0 } = told[next] as (typeof told)[number];
-      untilUs = Math.max(untilUs, endUs + promisedMs * 1_000);
+      const { endUs, retryAfterWaitMs = 0 } = told[next] as (typeof told)[number];
+      untilUs = Math.max(untilUs, endUs + retryAfterWaitMs * 1_000);
     }
     if (one.sentUs >= untilUs) continue;
     earlyProbes++;
@@ -117,7 +119,7 @@ function samplesOf(
       dialect: denial.dialect,
       stream: denial.stream,
       ...(denial.retryAfter === undefined ? {} : { header: denial.retryAfter }),
-      promisedMs: denial.promisedMs ?? null,
+      retryAfterWaitMs: denial.retryAfterWaitMs ?? null,
       actualMs: promise?.actualMs ?? null,
       outcome,
       kept: outcome === "kept" ? true : outcome === "broken" ? false : null,

@@ -218,7 +218,7 @@ export class TierBench implements AsyncDisposable {
       phase: phase.name,
       role,
       retryAfter,
-      promisedMs: retryAfter === undefined ? undefined : promisedMs(retryAfter, exchange),
+      retryAfterWaitMs: retryAfter === undefined ? undefined : retryAfterWaitMs(retryAfter, exchange),
       sample,
       flaw: echoFlaw(exchange, this.isEcho),
     });
@@ -315,7 +315,7 @@ export function judgeAdmission(facts: readonly Fact[]): LoadFinding[] {
 }
 
 /** The wait that a hint asks for, from the moment of its arrival; a date is read by the gateway's own clock if it tells it. */
-function promisedMs(retryAfter: string, exchange: LoadExchange): number | undefined {
+function retryAfterWaitMs(retryAfter: string, exchange: LoadExchange): number | undefined {
   const form = readRetryAfter(retryAfter, Date.now());
   if (form.kind === "seconds") return form.seconds * 1_000;
   if (form.kind === "unusable") return undefined;

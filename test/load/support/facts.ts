@@ -20,7 +20,7 @@ export function sent(atS: number, more: Partial<Fact> = {}): Fact {
     longestGapUs: 0,
     tokens: 0,
     retryAfter: undefined,
-    promisedMs: undefined,
+    retryAfterWaitMs: undefined,
     sample: undefined,
     flaw: undefined,
     ...more,

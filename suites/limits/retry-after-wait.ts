@@ -10,7 +10,7 @@ const SAME_CLOCK_MS = 2_000;
  * The wait that a denial asks for, ms from its arrival; `undefined` when it gives no usable one. A date is read by the
  * gateway's own clock, its `Date`, when that differs from ours and makes a plausible wait: clocks differ (RFC 9110, 6.6.1).
  */
-export function toldWaitMs(denial: Answer): number | undefined {
+export function retryAfterWaitMs(denial: Answer): number | undefined {
   const value = denial.header("retry-after") ?? "";
   const byOurs = retryAfterMs(value, denial.arrivedAtMs);
   const date = httpDateMs(denial.header("date") ?? "", denial.arrivedAtMs);

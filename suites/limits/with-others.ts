@@ -1,20 +1,20 @@
 import { type Answer, type Check, defineCheck, that } from "../../src/checks/index.ts";
 import { isRateDenial, isServed } from "./burst.ts";
 import { longStream } from "./long-stream.ts";
+import { retryAfterWaitMs } from "./retry-after-wait.ts";
 import { fillOnce } from "./tier-slots.ts";
-import { toldWaitMs } from "./told-wait.ts";
 
 /** Streams that begin one after another, each while those before it are running. */
 const STREAMS = 16;
 /** Between them, ms: half of the growth tier's rate, so that no limiter has a reason to deny for it. */
 const SPACING_MS = 120;
 
-/** What a house that was denied is waited for, and a little more, ms. */
+/** How long is waited after a denial, and a little more, ms. */
 const LONGEST_WAIT_MS = 15_000;
 const REST_MS = 1_000;
 
-const company = defineCheck({
-  id: "limits.rate-in-company",
+const withOthers = defineCheck({
+  id: "limits.rate-with-others",
   title: "A request is not denied for the rate because others are running",
   covers: ["LIMIT-RATE-3"],
   explains:
@@ -27,9 +27,9 @@ const company = defineCheck({
     const account = t.target.tiers.growth ?? t.target.tiers.scale;
     if (account === undefined) return { answers: [] };
     // One that was denied for its rate a moment ago may rightly still be.
-    const house = await fillOnce(t, t.target.tiers.growth === undefined ? "scale" : "growth");
-    const denials = [...house.held, ...house.extras].filter(isRateDenial);
-    const waitMs = Math.max(0, ...denials.map((denial) => toldWaitMs(denial) ?? 0));
+    const filled = await fillOnce(t, t.target.tiers.growth === undefined ? "scale" : "growth");
+    const denials = [...filled.held, ...filled.extras].filter(isRateDenial);
+    const waitMs = Math.max(0, ...denials.map((denial) => retryAfterWaitMs(denial) ?? 0));
     if (waitMs > LONGEST_WAIT_MS) return { answers: [] };
     if (denials.length > 0) await t.wait(waitMs + REST_MS);
     const sent: Promise<Answer>[] = [];
@@ -54,4 +54,4 @@ const company = defineCheck({
   },
 });
 
-export const COMPANY_CHECKS: readonly Check[] = [company];
+export const WITH_OTHERS_CHECKS: readonly Check[] = [withOthers];

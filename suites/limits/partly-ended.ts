@@ -2,7 +2,7 @@ import type { Answer, Held, LimitedAccount, RequestSpec, Session } from "../../s
 import { servable } from "../shared/servable.ts";
 
 /** Streams that ran on while something else of the account ended, and what was tried then. */
-export type LeftHouse = {
+export type PartlyEnded = {
   readonly what: string;
   readonly held: readonly Answer[];
   readonly extras: readonly Answer[];
@@ -14,14 +14,14 @@ const EXTRAS = 4;
 const NOTICED_MS = 300;
 
 /**
- * Two houses: one with a slot left, in which requests end in every way that is quick; and a full one, of which the client
+ * Two partlyEnded: one with a slot left, in which requests end in every way that is quick; and once fully, where the client
  * leaves one stream.
  */
-export async function housesThatAreLeft(
+export async function fillAndEndSome(
   t: Session,
   { key, limits }: LimitedAccount,
   long: RequestSpec,
-): Promise<LeftHouse[]> {
+): Promise<PartlyEnded[]> {
   const endings = await servable(t, [
     { endpoint: "chat" },
     { endpoint: "messages" },
@@ -31,23 +31,23 @@ export async function housesThatAreLeft(
     { endpoint: "messages", model: "upstreamError" },
     { endpoint: "chat", mode: "streaming", model: "cutStream" },
   ]);
-  const oneLeft = await house(t, long, limits.inFlight - 1, "others had ended beside them", async () => {
+  const oneLeft = await fill(t, long, limits.inFlight - 1, "others had ended beside them", async () => {
     for (const request of endings) await t.start({ mode: "non-streaming", ...request, key, intent: "odd" }).done;
   });
-  const abandoned = await house(t, long, limits.inFlight, "the client had left one of them", async ([first]) => {
+  const abandoned = await fill(t, long, limits.inFlight, "the client had left one of them", async ([first]) => {
     first?.live.abort();
     await t.wait(NOTICED_MS);
   });
   return [oneLeft, abandoned];
 }
 
-async function house(
+async function fill(
   t: Session,
   long: RequestSpec,
   streams: number,
   what: string,
   end: (held: readonly Held[]) => Promise<void>,
-): Promise<LeftHouse> {
+): Promise<PartlyEnded> {
   const held = Array.from({ length: streams }, () => t.start(long));
   await Promise.all(held.map(({ live }) => live.started));
   await end(held);
