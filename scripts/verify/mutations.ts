@@ -66,6 +66,8 @@ interface Proven {
   readonly judgements: readonly Judgement[];
   /** What is wrong, with the rate at which it was seen. */
   readonly wrong: readonly string[];
+  /** Names of those that failed no check in any run. */
+  readonly unfailed: readonly string[];
   readonly inDoubt: number;
 }
 
@@ -106,18 +108,24 @@ async function prove(kind: SwitchKind, names: readonly string[], runs: number): 
     wrong.push(
       `${doubtful.length} of ${judged.size} ${kind} were not as they should be at first: more than ${most.toFixed(0)}`,
     );
-  return { judgements: [...judged.values()].map(([first]) => first as Judgement), wrong, inDoubt: doubtful.length };
+  const unfailed = [...judged]
+    .filter(([, own]) =>
+      own.every(({ bad, error }) => error === undefined && bad.every(({ status }) => status !== "fail")),
+    )
+    .map(([name]) => name);
+  const judgements = [...judged.values()].map(([first]) => first as Judgement);
+  return { judgements, wrong, unfailed, inDoubt: doubtful.length };
 }
 
 console.log(
-  `proving with ${chosen.mutations.length} mutations and ${chosen.variants.length} variants; judgements in ${folder}`,
+  `verifying with ${chosen.mutations.length} mutations and ${chosen.variants.length} variants; judgements in ${folder}`,
 );
 // Whatever blames a sound gateway once in a while shows only when it is asked more than once.
 const variantRuns = args.all ? RUNS : 1;
-const provenFaults = await prove("mutations", chosen.mutations, 1);
-const provenVariants = await prove("variants", chosen.variants, variantRuns);
-const [mutations, variants] = [provenFaults.judgements, provenVariants.judgements];
-const wrong = [...provenFaults.wrong, ...provenVariants.wrong];
+const ofMutations = await prove("mutations", chosen.mutations, 1);
+const ofVariants = await prove("variants", chosen.variants, variantRuns);
+const [mutations, variants] = [ofMutations.judgements, ofVariants.judgements];
+const wrong = [...ofMutations.wrong, ...ofVariants.wrong];
 const unjudged = [...chosen.mutations, ...chosen.variants].filter(
   (name) => ![...mutations, ...variants].some((judgement) => judgement.name === name),
 );
@@ -125,13 +133,13 @@ const leftOut = unjudged.length > 0 && Date.now() > (untilMs("mutations") ?? Num
 if (leftOut) console.log(`  left out for want of time: ${unjudged.join(", ")}`);
 else wrong.push(...unjudged.map((name) => `${name}: not judged`));
 const kills = mutations.map(killOf);
-if (args.write) writePages({ kills, variants: variants.map(({ name }) => name), variantRuns });
+if (args.write) writePages({ kills, variants: ofVariants.unfailed, variantRuns });
 
 for (const line of wrong) console.log(`  ${line}`);
 const judged = mutations.length + variants.length;
 const found = (by: Kill["foundBy"]) => kills.filter(({ foundBy }) => foundBy === by).length;
 console.log(
-  `prove: ${judged} judged: of ${mutations.length} mutations ${found("failure")} found by a failure, ${found("warning")} by a warning alone, ${kills.filter(isUnderstated).length} of these in a MUST; ${provenFaults.inDoubt} mutations and ${provenVariants.inDoubt} variants not as they should be at first, ${wrong.length} wrong over all runs, ${unjudged.length} left out, in ${minutes()} min`,
+  `verify: ${judged} judged: of ${mutations.length} mutations ${found("failure")} found by a failure, ${found("warning")} by a warning alone, ${kills.filter(isUnderstated).length} of these in a MUST; ${ofMutations.inDoubt} mutations and ${ofVariants.inDoubt} variants not as they should be at first, ${wrong.length} wrong over all runs, ${unjudged.length} left out, in ${minutes()} min`,
 );
 // A proof of nothing is none.
 process.exit(wrong.length === 0 && judged > 0 ? 0 : 1);

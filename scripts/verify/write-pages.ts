@@ -14,8 +14,9 @@ export interface Matrix {
   readonly kills: readonly Kill[];
   /** Mutations that no conformance check sees; each needs a load run. */
   readonly survivors: readonly string[];
+  /** Variants that failed no check in any of their runs. */
   readonly variants: readonly string[];
-  /** How often each variant was judged; none failed in any of these runs. */
+  /** How often each variant was judged; 0: they were left out. */
   readonly variantRuns: number;
 }
 
@@ -68,8 +69,7 @@ function killPage({ kills, survivors, variants, variantRuns }: Matrix): string {
 Written by \`npm run verify -- --all --write\`; the data is in [kill-matrix.json](kill-matrix.json). ${kills.length} of
 ${kills.length + survivors.length} defects of the reference gateway are seen by a conformance check in a requirement that they belong to:
 ${failed} by a failure, ${kills.length - failed} by a warning alone; ${kills.filter(isUnderstated).length} of the latter break a MUST. What else a defect may break stands in
-\`scripts/verify/may-break.ts\`; anything beyond that fails the proof. ${variants.length} of ${VARIANTS.length} odd but sound
-variants were judged beside them${variantRuns === 1 ? "" : `, ${variantRuns} times each`}, and none failed.
+\`scripts/verify/may-break.ts\`; anything beyond that fails the proof. ${verdictOnVariants(variants, variantRuns)}
 
 ## Defects and the checks that see them
 
@@ -97,6 +97,12 @@ Checks that only observe, and checks that watch what other checks decide.
 
 ${unkilled.map((id) => `- \`${id}\``).join("\n")}
 `;
+}
+
+/** @param variants those that failed no check in any of their runs. */
+function verdictOnVariants(variants: readonly string[], runs: number): string {
+  if (runs === 0) return "The valid variants were not judged in this run.";
+  return `${variants.length} of ${VARIANTS.length} valid variants failed no check in ${runs === 1 ? "one run" : `${runs} runs`} each.`;
 }
 
 function coveragePage({ kills }: Matrix): string {
