@@ -126,7 +126,7 @@ export async function rateScenario(t: Session): Promise<RateRecording> {
   if (laterDenied.length > 0) await sendPlainUpTo(t, account, plan.parallel);
   const asItStands = shorter === null && laterDenied.length === 0;
   const last = asItStands ? denial : await sendPlain(t, key);
-  const promised = await keepPromise(t, isRateDenial(last) ? last : denial, { key, endpoint: "chat" });
+  const promised = await waitAndRetry(t, isRateDenial(last) ? last : denial, { key, endpoint: "chat" });
   if (isRateDenial(promised.retried)) await t.wait(QUIET_MS);
   // A window that is nearly over is waited for to its end, so that the second burst meets an empty one.
   const restMs = endedMs(first) + QUIET_MS - t.nowUs() / 1_000;
@@ -139,13 +139,13 @@ export async function rateScenario(t: Session): Promise<RateRecording> {
   // A hint of nearly a minute cannot be much too short.
   const isTelling =
     lastDenial !== undefined && (retryAfterWaitMs(lastDenial) ?? Number.POSITIVE_INFINITY) <= TELLING_WAIT_MS;
-  const promisedAgain = isTelling ? await keepPromise(t, lastDenial, onMessages) : null;
+  const promisedAgain = isTelling ? await waitAndRetry(t, lastDenial, onMessages) : null;
   const suspicious = [first, next].filter((run) => tooMany(run, limits));
   const [once] = refilledEarly(first, next, limits) ? [first] : suspicious;
   let third: Burst | null = null;
   if (once !== undefined && suspicious.length < 2) {
     if (promisedAgain === null)
-      await keepPromise(t, lastDenial ?? denial, once === first ? { key, endpoint: "chat" } : onMessages);
+      await waitAndRetry(t, lastDenial ?? denial, once === first ? { key, endpoint: "chat" } : onMessages);
     third = await burst(t, { ...plan, what: once.what, asks: once === first ? chat : mixed });
   }
   const early = [first, ...(startedMs(next) - endedMs(first) >= QUIET_MS - 1_000 ? [next] : [])].filter(
@@ -227,7 +227,7 @@ async function streamsMessages(t: Session, whileDenied: readonly WhileDenied[]):
 }
 
 /** Waits as the denial says, counted from its arrival, and sends one request. */
-async function keepPromise(t: Session, denial: Answer, request: RequestSpec): Promise<Promised> {
+async function waitAndRetry(t: Session, denial: Answer, request: RequestSpec): Promise<Promised> {
   const { timeline } = denial.exchange;
   const told = retryAfterWaitMs(denial);
   const usable = told !== undefined && told <= LONGEST_WAIT_MS;
@@ -258,6 +258,6 @@ async function keepShorter(
   if (request === undefined) return null;
   const fresh = await t.start({ ...request, intent: "either" }).done;
   return isRateDenial(fresh) && (retryAfterWaitMs(fresh) ?? TESTED_WAIT_MS + 1) <= TESTED_WAIT_MS
-    ? keepPromise(t, fresh, request)
+    ? waitAndRetry(t, fresh, request)
     : null;
 }

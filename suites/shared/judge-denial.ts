@@ -42,7 +42,7 @@ const shortHint = that(`a short text (up to ${SHORT_HINT} characters)`, (value) 
 /** A field that is there: null says that there is no code, which is not the same as leaving it out. */
 const given = that("present", (value) => value !== undefined);
 
-/** Judges one denied answer by its requirement: status, reason, action hint, body, and that it ends. */
+/** Judges one denied answer: status, reason, action hint, body, and that it ends. */
 export function judgeDenial(verdict: Verdict, denied: Answer, expected: ExpectedDenial): void {
   const requirement = denial(expected.reason);
   const seen = { in: denied, because: denied.summary };

@@ -80,10 +80,10 @@ const setsIn: InducedSpec = {
 };
 
 const denialFormat: InducedSpec = {
-  title: "A key that was used up is denied by its requirement, in every kind of traffic, and stays denied",
+  title: "A used-up key is denied with its own status and reason in every kind of traffic, and stays denied",
   covers: { cappable: denialRequirements("quota_exceeded"), childSmall: denialRequirements("budget_exhausted") },
   explains:
-    "Once the limit has set in, the key is denied in both dialects, streaming and non-streaming, with the status and reason of its requirement. The daily cap is 402 quota_exceeded, the lifetime budget 429 budget_exhausted.",
+    "Once the limit has set in, the key is denied in both dialects, streaming and non-streaming, with the status and reason that the specification gives it. The daily cap is 402 quota_exceeded, the lifetime budget 429 budget_exhausted.",
   judge({ denied, again, drives, expected }, verdict) {
     const [own] = drives;
     if (own?.denial == null) return verdict.inconclusive("the limit never set in");
