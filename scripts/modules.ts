@@ -14,21 +14,28 @@ export const MODULES: Readonly<Record<string, Module>> = {
   "http-recorder": { holds: "one exchange, timed, recorded, redacted", imports: ["core", "dialects"] },
   target: { holds: "target file, keys by reference, fixtures, provisioning", imports: ["core", "http-recorder"] },
   record: { holds: "run record, journal, evidence store", imports: ["core", "metrics"] },
+  judging: {
+    holds: "observations, expectations, findings, verdicts; pure",
+    imports: ["core", "dialects", "record", "requirements"],
+  },
   checks: {
-    holds: "declaring, planning, running and judging conformance checks",
-    imports: ["core", "dialects", "http-recorder", "record", "requirements", "target"],
+    holds: "declaring, planning and running conformance checks",
+    imports: ["core", "dialects", "http-recorder", "judging", "record", "requirements", "target"],
   },
   load: {
     holds: "schedules, senders, measurement, tier phases, capacity, sizing",
-    imports: ["core", "dialects", "http-recorder", "metrics", "record", "target"],
+    imports: ["core", "dialects", "http-recorder", "judging", "metrics", "record", "target"],
   },
-  engines: { holds: "adapters to k6 and autocannon", imports: ["core", "metrics", "record", "target"] },
+  engines: {
+    holds: "adapters to k6 and autocannon",
+    imports: ["core", "dialects", "judging", "metrics", "record", "target"],
+  },
   compare: { holds: "two builds to a judgement: paired statistics, drift", imports: ["core", "metrics", "record"] },
   policy: { holds: "thresholds, baselines, verdict, exit code", imports: ["core", "record"] },
   "reference-gateway": { holds: "a gateway in its own right, its mutations and valid variants", imports: ["core"] },
   "client-conformance": {
     holds: "scripted gateways, and judging the client program that meets them",
-    imports: ["core", "dialects", "record", "reference-gateway", "requirements"],
+    imports: ["core", "dialects", "judging", "record", "reference-gateway", "requirements"],
   },
   cli: {
     holds: "commands, progress, advice",
@@ -40,6 +47,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       "http-recorder",
       "target",
       "record",
+      "judging",
       "checks",
       "load",
       "engines",
@@ -55,7 +63,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
 export const BESIDE: Readonly<Record<string, Module>> = {
   suites: {
     holds: "the checks, one idea per file",
-    imports: ["core", "dialects", "requirements", "target", "record", "checks"],
+    imports: ["core", "dialects", "requirements", "target", "record", "judging", "checks"],
   },
   reports: { holds: "HTML, JUnit, SARIF, terminal and others", imports: ["core", "metrics", "record", "requirements"] },
 };

@@ -5,7 +5,6 @@
  * decide. Records are read with `readRun`, and their form is `schemas/run.schema.json`.
  */
 export {
-  Answer,
   type Asked,
   type Axes,
   absent,
@@ -31,6 +30,7 @@ export {
   oneOf,
   type Recordable,
   type RequestSpec,
+  Response,
   type Schedule,
   type Session,
   serverError,

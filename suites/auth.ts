@@ -1,10 +1,10 @@
 import {
-  type Answer,
   type Check,
   defineCheck,
   defineInvariant,
   oneOf,
   type RequestSpec,
+  type Response,
   type Session,
   success,
 } from "../src/checks/index.ts";
@@ -29,7 +29,7 @@ const bearerAuthenticates = defineCheck({
   cost: { requests: 5 },
   async run(t) {
     const endpoint = endpointOf(t);
-    const others: Answer[] = [];
+    const others: Response[] = [];
     for (const key of [t.target.keys.second, t.target.keys.other])
       if (key !== undefined) others.push(await t.send({ key, endpoint }));
     return {
@@ -206,7 +206,7 @@ const revokedKeyStaysRevoked = defineCheck({
     const endpoint = endpointOf(t);
     const expected = expectedDenial(t, "key_revoked");
     const control = await t.control({ endpoint });
-    const denied: Answer[] = [await t.send({ endpoint, key: "revoked", intent: "denied" })];
+    const denied: Response[] = [await t.send({ endpoint, key: "revoked", intent: "denied" })];
     const fresh = Array.from({ length: 5 }, () =>
       t.send({ endpoint, key: "revoked", intent: "denied", freshConnection: true }),
     );

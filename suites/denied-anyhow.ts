@@ -1,9 +1,9 @@
 import {
-  type Answer,
   type Check,
   callerError,
   defineCheck,
   type RequestSpec,
+  type Response,
   type Session,
   serverError,
   success,
@@ -72,7 +72,7 @@ const noListAnyhow = defineCheck({
     if (who === null) return null;
     const request: RequestSpec = { ...who, endpoint: "models", intent: "denied", repeats: false };
     const plain = await t.send(request);
-    const single: Answer[] = [];
+    const single: Response[] = [];
     for (const way of LIST_WAYS) single.push(await t.send({ ...request, ...way }));
     const together = await Promise.all(Array.from({ length: AT_ONCE }, () => t.start(request).done));
     return { plain, answers: [...single, ...together] };
@@ -112,7 +112,7 @@ const deniedAnyhow = defineCheck({
     if (who === null) return null;
     const request: RequestSpec = { ...who, intent: "denied", repeats: false };
     const both = async (way: RequestSpec) => {
-      const answers: Answer[] = [];
+      const answers: Response[] = [];
       for (const endpoint of DIALECTS) {
         // A stream may be refused on /messages before anything else is looked at.
         if (endpoint === "chat" || way.mode !== "streaming")
@@ -120,13 +120,13 @@ const deniedAnyhow = defineCheck({
       }
       return answers;
     };
-    const single: Answer[] = [];
+    const single: Response[] = [];
     for (const way of Object.values(WAYS)) single.push(...(await both(way)));
     const dialectOf = (index: number): Dialect => (index % 2 === 0 ? "chat" : "messages");
     const together = await Promise.all(
       Array.from({ length: AT_ONCE }, (_, index) => t.start({ ...request, endpoint: dialectOf(index) }).done),
     );
-    const twice: Answer[] = [];
+    const twice: Response[] = [];
     for (const way of Object.values(TWICE_WRONG)) twice.push(...(await both(way)));
     const { status } = await t.expectContinue({ ...who, endpoint: "chat" });
     return {
@@ -191,7 +191,7 @@ const noSuchModel = defineCheck({
   cost: { requests: 6 },
   async run(t) {
     const request: RequestSpec = { intent: "denied" };
-    const answers: Answer[] = [];
+    const answers: Response[] = [];
     for (const id of NO_MODELS(t.nonce())) answers.push(await t.send({ ...request, model: { id } }));
     return {
       beyondAscii: await t.send({ ...request, model: { id: NO_ID(t.nonce()) } }),

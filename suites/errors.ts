@@ -1,5 +1,4 @@
 import {
-  type Answer,
   absent,
   type Check,
   defineCheck,
@@ -7,6 +6,7 @@ import {
   type Need,
   oneOf,
   type RequestSpec,
+  type Response,
   serverError,
   success,
   that,
@@ -97,7 +97,7 @@ const denialChecks = CASES.map((entry) =>
     cost: { requests: 6 },
     async run(t) {
       const control = await sendControl(t);
-      const denied: Answer[] = [];
+      const denied: Response[] = [];
       for (const circumstance of CIRCUMSTANCES) {
         denied.push(
           await t.send({
@@ -135,7 +135,7 @@ const upstreamFailure = defineCheck({
   cost: { requests: 4 },
   async run(t) {
     const control = await sendControl(t);
-    const failed: Answer[] = [];
+    const failed: Response[] = [];
     for (let attempt = 0; attempt < 3; attempt++) {
       failed.push(await askPastRate(t, { model: "upstreamError", intent: "denied" }));
     }
@@ -210,7 +210,7 @@ const upstreamTimeout = defineCheck({
   },
 });
 
-function judgeUpstream(answer: Answer, verdict: Verdict): void {
+function judgeUpstream(answer: Response, verdict: Verdict): void {
   verdict.must("ERR-5XX-1", answer.status, serverError, { in: answer, at: "status", because: answer.summary });
   verdict.must("ERR-5XX-1", answer.reason, notACallersReason, { in: answer, at: "reason", because: answer.summary });
   const { envelope, type, code } = answer.error;
@@ -233,7 +233,7 @@ const successIsAReply = defineInvariant({
   },
 });
 
-function judgeSuccess(answer: Answer, verdict: Verdict): void {
+function judgeSuccess(answer: Response, verdict: Verdict): void {
   const seen = { in: answer, because: answer.summary };
   if (answer.streamed) {
     const [error] = answer.stream.outputs === 0 ? answer.stream.errors : [];
@@ -277,7 +277,7 @@ const everyDenialIsNamed = defineInvariant({
 });
 
 /** The model that was asked for, as the request says it. */
-function modelOf({ exchange }: Answer): unknown {
+function modelOf({ exchange }: Response): unknown {
   return member(parseJson(exchange.request.body ?? ""), "model");
 }
 

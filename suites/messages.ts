@@ -1,5 +1,4 @@
 import {
-  type Answer,
   atLeast,
   atMost,
   type Check,
@@ -7,6 +6,7 @@ import {
   defineCheck,
   isTimedOut,
   type RequestSpec,
+  type Response,
   serverError,
   success,
   that,
@@ -191,7 +191,7 @@ const maxTokensBounds = defineCheck({
 });
 
 /** An output count, where one can be recognised. In streams the last one counts: usage there is cumulative. */
-function outputCount(answer: Answer): number | undefined {
+function outputCount(answer: Response): number | undefined {
   const names = ["output_tokens", "completion_tokens"];
   const sources = answer.streamed ? answer.stream.events.map(({ json }) => json) : [answer.json];
   const counts = sources.flatMap((json) => {
@@ -260,7 +260,7 @@ const systemPrompt = defineCheck({
     } = recording;
     assumeControl(verdict, control);
     verdict.should("MSG-7", serverError.test(empty.status), false, { in: empty, at: "status", because: empty.summary });
-    const says = (answer: Answer, name = marker) => answer.replyText?.includes(name) === true;
+    const says = (answer: Response, name = marker) => answer.replyText?.includes(name) === true;
     if (one.every((answer) => says(answer))) {
       verdict.should(
         "MSG-7",
@@ -302,7 +302,7 @@ const systemPrompt = defineCheck({
   },
 });
 
-function inputCount(answer: Answer): number | undefined {
+function inputCount(answer: Response): number | undefined {
   const names = ["input_tokens", "prompt_tokens"];
   return names.map((name) => answer.reply.usage?.[name]).find((count) => count !== undefined);
 }

@@ -1,11 +1,11 @@
 import {
-  type Answer,
   anArray,
   anObject,
   type Check,
   defineCheck,
   defineInvariant,
   type RequestSpec,
+  type Response,
   type Session,
   success,
   that,
@@ -14,12 +14,12 @@ import {
 import { isObject, member } from "../src/core/index.ts";
 
 /** The entries of a list answer; empty when it is none. */
-function entriesOf(list: Answer): readonly unknown[] {
+function entriesOf(list: Response): readonly unknown[] {
   const data = member(list.json, "data");
   return Array.isArray(data) ? data : [];
 }
 
-function idsOf(list: Answer): string[] {
+function idsOf(list: Response): string[] {
   return entriesOf(list).flatMap((entry) => {
     const id = member(entry, "id");
     return typeof id === "string" && id !== "" ? [id] : [];
@@ -27,14 +27,14 @@ function idsOf(list: Answer): string[] {
 }
 
 /** Indexes of entries without an id. */
-function withoutId(list: Answer): number[] {
+function withoutId(list: Response): number[] {
   return entriesOf(list).flatMap((entry, index) => {
     const id = isObject(entry) ? entry["id"] : undefined;
     return typeof id === "string" && id !== "" ? [] : [index];
   });
 }
 
-function judgeList(list: Answer, verdict: Verdict): void {
+function judgeList(list: Response, verdict: Verdict): void {
   const seen = { in: list, because: list.summary };
   if (!verdict.must("MODELS-1", list.status, success, { ...seen, at: "status" })) return;
   if (!verdict.must("MODELS-1", list.json, anObject, { in: list, at: "" })) return;
@@ -60,7 +60,7 @@ const listShape = defineCheck({
     "Fetches the list on several connections and with every good key. `data` must be an array whose entries each have a non-empty string `id`; further fields, order and duplicates are noted.",
   cost: { requests: 6 },
   async run(t) {
-    const lists: Answer[] = [];
+    const lists: Response[] = [];
     for (const freshConnection of [false, true, true, false])
       lists.push(await t.send({ endpoint: "models", freshConnection }));
     for (const key of [t.target.keys.second, t.target.keys.other])
@@ -91,7 +91,7 @@ const OWN_SAMPLE = 4;
 const DENIAL_MS = 4_000;
 
 /** A model that was asked for; in the second dialect only where the first does not know it. */
-type Tried = { readonly id: string; readonly chat: Answer; readonly messages: Answer | null };
+type Tried = { readonly id: string; readonly chat: Response; readonly messages: Response | null };
 
 const isUnknown = ({ chat, messages }: Tried): boolean => chat.status === 404 && messages?.status === 404;
 
@@ -131,7 +131,7 @@ const listedIdsWork = defineCheck({
     const ids = idsOf(list);
     const sample = [...ids.filter((id) => configured.includes(id)), ...spread(ids, SAMPLE)];
     /** What came of configured models that another key's list lacks. */
-    const unlisted: Answer[] = [];
+    const unlisted: Response[] = [];
     const tried = [await tryIds(t, undefined, [...new Set(sample)].slice(0, SAMPLE))];
     for (const key of [t.target.keys.second, t.target.keys.other]) {
       if (key === undefined) continue;
@@ -196,7 +196,7 @@ const listIsSteady = defineCheck({
     "The list is live, so it may change; it should not flicker. Fetches it over several connections: an id that comes and goes within one run is a warning.",
   cost: { requests: 8 },
   async run(t) {
-    const lists: Answer[] = [];
+    const lists: Response[] = [];
     for (let fetched = 0; fetched < 8; fetched++)
       lists.push(await t.send({ endpoint: "models", freshConnection: fetched % 2 === 1 }));
     return { lists };
@@ -240,14 +240,14 @@ const everyListIsOne = defineInvariant({
   },
 });
 
-function isList({ asked, admitted, exchange }: Answer): boolean {
+function isList({ asked, admitted, exchange }: Response): boolean {
   return asked.endpoint === "models" && asked.intent !== "odd" && admitted && exchange.request.url.endsWith("/models");
 }
 
-const isPlainList = (answer: Answer): boolean => isList(answer) && answer.asked.intent === "good";
+const isPlainList = (answer: Response): boolean => isList(answer) && answer.asked.intent === "good";
 
 /** An id may be added or dropped once; one that is there, gone and there again is flicker. Lists in the order of asking. */
-function judgeSteadiness(lists: readonly Answer[], verdict: Verdict): void {
+function judgeSteadiness(lists: readonly Response[], verdict: Verdict): void {
   const sets = lists.map((list) => new Set(idsOf(list)));
   const flickering = [...new Set(sets.flatMap((set) => [...set]))].filter((id) => {
     const there = sets.map((set) => set.has(id));

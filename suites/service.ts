@@ -1,9 +1,9 @@
 import {
-  type Answer,
   type Check,
   defineCheck,
   filledString,
   type RequestSpec,
+  type Response,
   success,
   that,
 } from "../src/checks/index.ts";
@@ -46,7 +46,7 @@ const generatesReplies = defineCheck({
   cost: { requests: 5 },
   async run(t) {
     const control = await sendControl(t);
-    const more: Answer[] = [];
+    const more: Response[] = [];
     for (let count = 0; count < 4; count++) more.push(await t.send({ freshConnection: count === 0 }));
     return { control, more };
   },

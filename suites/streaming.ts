@@ -1,11 +1,11 @@
 import {
-  type Answer,
   atMost,
   type Check,
   defineCheck,
   defineInvariant,
   isTimedOut,
   type RequestSpec,
+  type Response,
   type Verdict,
 } from "../src/checks/index.ts";
 import { DIALECTS } from "../src/dialects/index.ts";
@@ -74,7 +74,7 @@ const ends = defineCheck({
   },
 });
 
-function judgeEnd(answer: Answer, verdict: Verdict): void {
+function judgeEnd(answer: Response, verdict: Verdict): void {
   const seen = { in: answer, because: answer.summary };
   verdict.should("STREAM-3", answer.exchange.ending.kind, "complete", { ...seen, at: "ending" });
   const { tailMs } = arrivalOf(answer);
@@ -109,7 +109,7 @@ const textIsIntact = defineCheck({
     const chat: RequestSpec = { ...request };
     const own = t.dialect === "chat" ? withoutLimit(chat) : chat;
     const whole = await t.send({ ...own, mode: "non-streaming" });
-    const streams: Answer[] = [];
+    const streams: Response[] = [];
     for (let run = 0; run < 3; run++)
       streams.push(...(await Promise.all([1, 2].map(() => t.send({ ...own, mode: "streaming" })))));
     return { whole, streams };
@@ -124,7 +124,7 @@ function withoutLimit({ maxTokens: _, ...request }: RequestSpec): RequestSpec {
   return request;
 }
 
-function judgeSameText(whole: Answer, streams: readonly Answer[], verdict: Verdict): void {
+function judgeSameText(whole: Response, streams: readonly Response[], verdict: Verdict): void {
   const served = streams.filter(({ status = 0 }) => status >= 200 && status < 300);
   if (served.length === 0) {
     const [first] = streams;
@@ -275,7 +275,7 @@ const goodStreamsAreWhole = defineInvariant({
   },
 });
 
-const CLOSINGS: readonly (readonly [string, (answer: Answer) => boolean])[] = [
+const CLOSINGS: readonly (readonly [string, (answer: Response) => boolean])[] = [
   ["an end marker", ({ stream }) => stream.endMarkers > 0],
   ["a finish reason", ({ stream }) => stream.finishReasons.length > 0],
   ["output", ({ stream }) => stream.outputs > 0],

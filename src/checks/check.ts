@@ -2,10 +2,10 @@ import type { Dialect, Mode } from "../dialects/index.ts";
 import type { Layer, RequirementId } from "../requirements/index.ts";
 import { requirementOf } from "../requirements/index.ts";
 import type { Target } from "../target/index.ts";
-import type { Answer } from "./answer.ts";
 import type { Axes } from "./axes.ts";
 import type { Need } from "./need.ts";
 import type { Recordable } from "./recording.ts";
+import type { Response } from "./response.ts";
 import type { Schedule } from "./schedule.ts";
 import type { Session } from "./session.ts";
 import type { Verdict } from "./verdict.ts";
@@ -48,7 +48,7 @@ export interface CheckSpec<P extends Recordable> extends Declaration {
 
 export interface InvariantSpec extends Declaration {
   /** Decides over the answers to everything that the run sent. Pure. */
-  judge(answers: readonly Answer[], verdict: Verdict): void;
+  judge(answers: readonly Response[], verdict: Verdict): void;
 }
 
 /** A check that sends requests of its own. */

@@ -1,5 +1,5 @@
 import { EXIT, GauntletError, median } from "../core/index.ts";
-import type { Answer } from "./answer.ts";
+import type { Response } from "./response.ts";
 
 /** It is of no use to go on: the run stops and says so. */
 export class CircuitOpen extends GauntletError {
@@ -39,7 +39,7 @@ export class CircuitBreaker {
   opened: CircuitOpen | undefined;
 
   /** @param isPlain whether it answers a plain prompt by the plain model: other models are slow on purpose. */
-  note(answer: Answer, isPlain: boolean): void {
+  note(answer: Response, isPlain: boolean): void {
     const { status, asked, exchange } = answer;
     if (asked.intent !== "good" || this.opened !== undefined) return;
     this.#unreached = exchange.ending.kind === "unreachable" ? this.#unreached + 1 : 0;
@@ -56,7 +56,7 @@ export class CircuitBreaker {
       );
   }
 
-  #noteReply({ durationMs, exchange }: Answer): void {
+  #noteReply({ durationMs, exchange }: Response): void {
     if (this.#firstMs.length < FIRST) {
       this.#firstMs.push(durationMs);
       return;

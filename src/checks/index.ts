@@ -1,5 +1,4 @@
 export { accountOfKey } from "./account-of-key.ts";
-export { Answer, type Asked, atPointer, type ReadingRules } from "./answer.ts";
 export type { Axes } from "./axes.ts";
 export { BODY_FORMS, type BodyForm } from "./body-form.ts";
 export {
@@ -23,6 +22,7 @@ export { outputTokensOf } from "./output-tokens.ts";
 export { type Plan, planOf } from "./plan.ts";
 export { freeze, type Recordable, thaw } from "./recording.ts";
 export type { RequestSpec } from "./request-spec.ts";
+export { type Asked, atPointer, type ReadingRules, Response } from "./response.ts";
 export { mergeRounds, mergeRuns } from "./rounds.ts";
 export { notRun, runChecks } from "./runner.ts";
 export type { Schedule } from "./schedule.ts";

@@ -1,10 +1,10 @@
-import type { Answer } from "./answer.ts";
+import type { Response } from "./response.ts";
 
 /** Characters of a token, about: where the gateway does not count, the budget is kept by an estimate. */
 const CHARACTERS = 4;
 
 /** Output tokens that an answer came to: as the gateway counts them, or estimated from the text. */
-export function outputTokensOf(answer: Answer): number {
+export function outputTokensOf(answer: Response): number {
   const { status = 0, asked } = answer;
   if (asked.endpoint === "models" || status < 200 || status > 299) return 0;
   if (!answer.streamed) {

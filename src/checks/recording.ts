@@ -1,9 +1,9 @@
 import { isObject, type JsonValue } from "../core/index.ts";
-import { Answer } from "./answer.ts";
+import { Response } from "./response.ts";
 
 /** What a probe may return: answers and plain facts, in objects and lists. */
 export type Recordable =
-  | Answer
+  | Response
   | null
   | undefined
   | boolean
@@ -17,7 +17,7 @@ const REFERENCE = "$answer";
 
 /** Turns a recording into JSON in which answers are references to their exchanges. */
 export function freeze(recording: Recordable): JsonValue {
-  if (recording instanceof Answer) return { [REFERENCE]: recording.id };
+  if (recording instanceof Response) return { [REFERENCE]: recording.id };
   if (recording === undefined) return null;
   if (Array.isArray(recording)) return recording.map(freeze);
   if (!isObject(recording)) return recording as JsonValue;
@@ -29,7 +29,7 @@ export function freeze(recording: Recordable): JsonValue {
 }
 
 /** Undoes {@link freeze}. */
-export function thaw(stored: JsonValue, answerOf: (id: string) => Answer): Recordable {
+export function thaw(stored: JsonValue, answerOf: (id: string) => Response): Recordable {
   if (Array.isArray(stored)) return stored.map((item) => thaw(item, answerOf));
   if (!isObject(stored)) return stored as Recordable;
   const reference = stored[REFERENCE];
@@ -38,8 +38,8 @@ export function thaw(stored: JsonValue, answerOf: (id: string) => Answer): Recor
 }
 
 /** Every answer in a recording, in order. */
-export function answersIn(recording: Recordable): Answer[] {
-  if (recording instanceof Answer) return [recording];
+export function answersIn(recording: Recordable): Response[] {
+  if (recording instanceof Response) return [recording];
   if (Array.isArray(recording)) return recording.flatMap(answersIn);
   return isObject(recording) ? Object.values(recording).flatMap((value) => answersIn(value as Recordable)) : [];
 }

@@ -1,7 +1,7 @@
 import { EXIT, GauntletError } from "../core/index.ts";
 import type { Target } from "../target/index.ts";
-import type { Answer } from "./answer.ts";
 import { outputTokensOf } from "./output-tokens.ts";
+import type { Response } from "./response.ts";
 
 /** A budget of the target is used up: the check stops and says so. */
 export class BudgetReached extends GauntletError {
@@ -65,7 +65,7 @@ export class RequestBudget {
     };
   }
 
-  note(answer: Answer): void {
+  note(answer: Response): void {
     this.outputTokens += outputTokensOf(answer);
     if (answer.status !== undefined && answer.status < 300 && answer.asked.endpoint !== "models") this.served++;
   }

@@ -1,6 +1,5 @@
 import { ConfigError, messageOf } from "../core/index.ts";
 import type { Attestation, CheckResult } from "../record/index.ts";
-import type { Answer } from "./answer.ts";
 import { dialectOf, type Instance, type SendingCheck, scheduleOf } from "./check.ts";
 import { CircuitOpen } from "./circuit-breaker.ts";
 import { resultOf, unjudged } from "./judge.ts";
@@ -9,6 +8,7 @@ import { stateOf } from "./plan.ts";
 import { planBudget } from "./plan-budget.ts";
 import { answersIn, type Recordable } from "./recording.ts";
 import { BudgetReached } from "./request-budget.ts";
+import type { Response } from "./response.ts";
 import type { Schedule } from "./schedule.ts";
 import { Session, type SessionOptions } from "./session.ts";
 import { unblockLines } from "./states.ts";
@@ -139,7 +139,7 @@ async function resultFrom(
   }
 }
 
-function wasLeft({ exchange }: Answer): boolean {
+function wasLeft({ exchange }: Response): boolean {
   return exchange.ending.kind === "aborted";
 }
 

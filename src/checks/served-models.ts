@@ -1,10 +1,10 @@
 import { sleep } from "../core/index.ts";
 import { DIALECTS, type Dialect } from "../dialects/index.ts";
-import type { Answer } from "./answer.ts";
 import type { RequestSpec } from "./request-spec.ts";
+import type { Response } from "./response.ts";
 
 /** Sends a request of this run and reads its answer. */
-export type Send = (request: RequestSpec, dialect: Dialect) => Promise<Answer>;
+export type Send = (request: RequestSpec, dialect: Dialect) => Promise<Response>;
 
 /** An unknown model is refused at once; what takes longer than this is at work on an answer, ms. */
 const REFUSAL_MS = 4_000;
@@ -19,7 +19,7 @@ export type PlainModels = Readonly<Record<Dialect, string | undefined>>;
 export class ServedModels {
   readonly #send: Send;
   readonly #refusals = new Map<string, Promise<string | undefined>>();
-  readonly #unknown = new Map<Dialect, Promise<Answer | undefined>>();
+  readonly #unknown = new Map<Dialect, Promise<Response | undefined>>();
 
   constructor(send: Send) {
     this.#send = send;
@@ -72,7 +72,7 @@ export class ServedModels {
     return second !== undefined && (await this.#isLikeUnknown(second, dialect)) ? second.summary : undefined;
   }
 
-  async #isLikeUnknown(answer: Answer, dialect: Dialect): Promise<boolean> {
+  async #isLikeUnknown(answer: Response, dialect: Dialect): Promise<boolean> {
     const { status = 0 } = answer;
     if (status < 400 || status > 499 || NOT_OF_THE_MODEL.includes(status)) return false;
     if (answer.reason === "model_not_found") return true;
@@ -83,7 +83,7 @@ export class ServedModels {
   }
 
   /** @returns `undefined` when no answer came in time: the gateway is at work on it. */
-  async #request(model: NonNullable<RequestSpec["model"]>, dialect: Dialect): Promise<Answer | undefined> {
+  async #request(model: NonNullable<RequestSpec["model"]>, dialect: Dialect): Promise<Response | undefined> {
     const asking = this.#send({ model, maxTokens: 8, intent: "either", repeats: false }, dialect);
     const answered = new AbortController();
     try {
@@ -98,6 +98,6 @@ export class ServedModels {
 }
 
 /** What tells two refusals apart, without the words that name the model. */
-function likenessOf({ status, ownReason, error }: Answer): string {
+function likenessOf({ status, ownReason, error }: Response): string {
   return JSON.stringify([status, ownReason, error.type, error.code]);
 }

@@ -2,11 +2,11 @@ import { UsageError } from "../core/index.ts";
 import type { Dialect, Mode } from "../dialects/index.ts";
 import type { ContinueOutcome } from "../http-recorder/index.ts";
 import type { Key, KeyName, ModelRole, Supplier, Target } from "../target/index.ts";
-import type { Answer } from "./answer.ts";
 import type { Axes } from "./axes.ts";
 import { type LimitedAccount, type LimitKind, limitedFor } from "./limited-account.ts";
 import type { Share } from "./request-budget.ts";
 import type { RequestSpec } from "./request-spec.ts";
+import type { Response } from "./response.ts";
 import type { Held, SendDefaults, Traffic } from "./traffic.ts";
 
 export interface SessionOptions {
@@ -50,12 +50,12 @@ export class Session {
   }
 
   /** Sends a request like any other client of the account: paced, and again once when something ambient stopped it. */
-  send(request: RequestSpec = {}): Promise<Answer> {
+  send(request: RequestSpec = {}): Promise<Response> {
     return this.#traffic.send(request, this.#defaults);
   }
 
   /** The control request of a negative probe; one that was served in the last seconds is as good as a new one. */
-  control(request: RequestSpec = {}): Promise<Answer> {
+  control(request: RequestSpec = {}): Promise<Response> {
     return this.#traffic.control(request, this.#defaults);
   }
 

@@ -1,6 +1,6 @@
 import type { Bounds, Exchange } from "../http-recorder/index.ts";
 import type { Target } from "../target/index.ts";
-import type { Asked } from "./answer.ts";
+import type { Asked } from "./response.ts";
 
 /** What a denied or odd request may take, ms: an answer that needs no provider. */
 export const QUICK_DEADLINE_MS = 20_000;

@@ -9,11 +9,11 @@ import {
 } from "../http-recorder/index.ts";
 import { allKeys, type Key, type Supplier, type Target } from "../target/index.ts";
 import { accountOfKey, limitsOfAccount } from "./account-of-key.ts";
-import { Answer, type Asked, type ReadingRules } from "./answer.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { denialWords } from "./contract.ts";
 import { RequestBudget, type Share } from "./request-budget.ts";
 import { buildRequest, type RequestSpec } from "./request-spec.ts";
+import { type Asked, type ReadingRules, Response } from "./response.ts";
 import type { Send } from "./served-models.ts";
 import { Supplies } from "./supplies.ts";
 import { Throttle } from "./throttle.ts";
@@ -23,7 +23,7 @@ export interface TrafficOptions {
   readonly target: Target;
   readonly seed: number;
   readonly signal: AbortSignal;
-  readonly onAnswer?: (answer: Answer) => void;
+  readonly onAnswer?: (answer: Response) => void;
   /** Makes states that the target file does not have, and fresh ones of those that a run uses up. */
   readonly supplier?: Supplier | undefined;
   readonly clock?: Clock;
@@ -34,7 +34,7 @@ export interface TrafficOptions {
 /** A request under way whose end is not waited for. */
 export interface Held {
   readonly live: LiveExchange;
-  readonly done: Promise<Answer>;
+  readonly done: Promise<Response>;
 }
 
 /** The axes and defaults that a probe's asks inherit. */
@@ -63,15 +63,15 @@ export class Traffic implements AsyncDisposable {
   readonly random: Random;
   readonly signal: AbortSignal;
   readonly rules: ReadingRules;
-  readonly answers: Answer[] = [];
+  readonly answers: Response[] = [];
   readonly recorder: Recorder;
   readonly #clock: Clock;
   readonly #throttles = new Map<string, Throttle>();
   readonly #inFlight = new Map<string, number>();
-  readonly #controls = new Map<string, { readonly answer: Promise<Answer>; readonly atMs: number }>();
+  readonly #controls = new Map<string, { readonly answer: Promise<Response>; readonly atMs: number }>();
   readonly #circuit = new CircuitBreaker();
   readonly #timeouts = new TimeoutPolicy(() => this.target.timeouts);
-  readonly #onAnswer: ((answer: Answer) => void) | undefined;
+  readonly #onAnswer: ((answer: Response) => void) | undefined;
   readonly #runTag: string;
   readonly #scenarios = new Map<string, Promise<unknown>>();
   readonly supplies: Supplies;
@@ -146,7 +146,7 @@ export class Traffic implements AsyncDisposable {
    * A good request as others of the last seconds were: the control of a negative probe. One that was served a moment ago
    * stands for the next ones too, so that controls do not double the traffic.
    */
-  async control(request: RequestSpec, defaults: SendDefaults): Promise<Answer> {
+  async control(request: RequestSpec, defaults: SendDefaults): Promise<Response> {
     const { share: _, ...common } = defaults;
     const name = JSON.stringify([request, common]);
     const known = this.#controls.get(name);
@@ -175,7 +175,7 @@ export class Traffic implements AsyncDisposable {
   }
 
   /** Waits below the account's limits, sends, repeats once what an ambient denial or a stale connection stopped. */
-  async send(given: RequestSpec, defaults: SendDefaults): Promise<Answer> {
+  async send(given: RequestSpec, defaults: SendDefaults): Promise<Response> {
     const request = withDefaultKey(given, defaults);
     let answer = await this.#throttledOnce(request, defaults, undefined);
     for (let repeat = 0; repeat < REPEATS; repeat++) {
@@ -193,7 +193,7 @@ export class Traffic implements AsyncDisposable {
     return answer;
   }
 
-  async #throttledOnce(request: RequestSpec, defaults: SendDefaults, repeats: string | undefined): Promise<Answer> {
+  async #throttledOnce(request: RequestSpec, defaults: SendDefaults, repeats: string | undefined): Promise<Response> {
     const throttle = this.#throttleOf(this.#accountOf(request));
     await throttle.enter(this.signal);
     try {
@@ -239,7 +239,7 @@ export class Traffic implements AsyncDisposable {
     const done = live.done.then((exchange) => {
       this.#count(account, -1);
       this.#timeouts.note(kind, exchange);
-      const answer = new Answer(exchange, asked, this.rules);
+      const answer = new Response(exchange, asked, this.rules);
       this.answers.push(answer);
       this.#circuit.note(
         answer,
@@ -290,7 +290,7 @@ export class Traffic implements AsyncDisposable {
   }
 
   /** How long to wait before a denial that we did not ask for is tried again; `undefined` when it is no such thing. */
-  #ambientWaitMs(answer: Answer): number | undefined {
+  #ambientWaitMs(answer: Response): number | undefined {
     if (answer.status !== 429) return undefined;
     if (answer.reason !== "rate_limit_exceeded" && answer.reason !== "concurrency_limit_exceeded") return undefined;
     const hint = retryAfterMs(answer.header("retry-after") ?? "", this.#clock.nowMs()) ?? 1_000;

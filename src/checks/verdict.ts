@@ -7,12 +7,12 @@ import {
   requirementOf,
   type ShouldRequirement,
 } from "../requirements/index.ts";
-import type { Answer } from "./answer.ts";
 import { show, toExpectation } from "./expectation.ts";
+import type { Response } from "./response.ts";
 
 /** Where something was seen, for the evidence. */
 export interface Seen {
-  readonly in?: Answer | undefined;
+  readonly in?: Response | undefined;
   /** `status`, a header name, or a JSON pointer. */
   readonly at?: string | undefined;
   readonly because?: string | undefined;
@@ -69,7 +69,7 @@ export class Verdict {
   }
 
   /** The control request of a negative probe: the same request with nothing wrong about it must have been served. */
-  assumeGood(control: Answer, what = "the same request with nothing wrong"): void {
+  assumeGood(control: Response, what = "the same request with nothing wrong"): void {
     if (control.admitted) return;
     const ambient = isAmbient(control);
     throw new Undecided(ambient ? "inconclusive" : "blocked", `${what} was not served: ${control.summary}`);
@@ -100,7 +100,7 @@ export class Verdict {
 }
 
 /** Trouble that is not about the request: another client's traffic, a provider's hiccup, the network. */
-export function isAmbient(answer: Answer): boolean {
+export function isAmbient(answer: Response): boolean {
   const { status } = answer;
   if (status === undefined || !answer.complete) return true;
   return status >= 500 || answer.reason === "rate_limit_exceeded" || answer.reason === "concurrency_limit_exceeded";

@@ -1,5 +1,5 @@
 import { closest, distance } from "fastest-levenshtein";
-import type { Answer } from "../checks/index.ts";
+import type { Response } from "../checks/index.ts";
 import type { Target } from "../target/index.ts";
 import { headerHint, toldBy } from "./own-words.ts";
 
@@ -64,7 +64,7 @@ export function connectionAdvice(baseUrl: string, detail: string, environment: N
 }
 
 /** What the first answer of a gateway says about the target file, if it is not a model list. */
-export function listAdvice(target: Target, list: Answer): Advice | undefined {
+export function listAdvice(target: Target, list: Response): Advice | undefined {
   if (list.admitted && list.json !== undefined) return undefined;
   const { status = 0 } = list;
   const location = list.header("location");

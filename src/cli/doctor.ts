@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
 import pc from "picocolors";
 import { CHECKS } from "../../suites/index.ts";
-import { type Answer, instancesOf, planOf, type RequestSpec, Traffic } from "../checks/index.ts";
+import { instancesOf, planOf, type RequestSpec, type Response, Traffic } from "../checks/index.ts";
 import { EXIT } from "../core/index.ts";
 import { type KeyName, type Limits, loadTarget, type Target } from "../target/index.ts";
 import { listAdvice, modelAdvice } from "./advice.ts";
@@ -45,7 +45,7 @@ export async function doctor({ target: file, json }: DoctorOptions): Promise<num
   const listed = listedModels(list);
   for (const advice of modelAdvice(target, listed))
     say({ about: "models", level: "note", text: advice.cause, next: advice.next });
-  const answers: Answer[] = [];
+  const answers: Response[] = [];
   // Where no model is known, one that there is not still shows whether the key is.
   const attempt: RequestSpec = {
     intent: "either",
@@ -90,7 +90,7 @@ function line({ about, level, text, next }: Symptom): string {
 /** Clocks that differ by more than this make dates in Retry-After and daily caps hard to judge, ms. */
 const MOST_SKEW_MS = 5_000;
 
-function reachSymptoms(target: Target, list: Answer): Symptom[] {
+function reachSymptoms(target: Target, list: Response): Symptom[] {
   const advice = listAdvice(target, list);
   const tls = target.baseUrl.startsWith("https:") ? "over TLS" : "without TLS";
   const reach: Symptom =
@@ -129,11 +129,11 @@ const EXPECTED: Readonly<Partial<Record<KeyName, { readonly reason: string }>>> 
 };
 
 /** Served, as far as the status says, and yet nothing of a reply. */
-function isNoReply(answer: Answer): boolean {
+function isNoReply(answer: Response): boolean {
   return answer.admitted && answer.reply.parts === undefined;
 }
 
-function noReply(about: string, { status }: Answer): Symptom {
+function noReply(about: string, { status }: Response): Symptom {
   return {
     about,
     level: "bad",
@@ -142,7 +142,7 @@ function noReply(about: string, { status }: Answer): Symptom {
   };
 }
 
-function messagesSymptom(answer: Answer, { models }: Target): Symptom {
+function messagesSymptom(answer: Response, { models }: Target): Symptom {
   const about = "messages dialect";
   if (isNoReply(answer)) return noReply(about, answer);
   if (answer.admitted) return { about, level: "good", text: `served by ${models.messages.plain}` };
@@ -150,7 +150,7 @@ function messagesSymptom(answer: Answer, { models }: Target): Symptom {
   return { about, level: "bad", text: toldBy(answer), next };
 }
 
-function keySymptom(name: KeyName, answer: Answer, target: Target): Symptom {
+function keySymptom(name: KeyName, answer: Response, target: Target): Symptom {
   const about = `key ${name}`;
   const expected = EXPECTED[name];
   if (expected === undefined) {
@@ -178,14 +178,14 @@ function keySymptom(name: KeyName, answer: Answer, target: Target): Symptom {
 }
 
 /** What to look at when a key that should be served is not. */
-function keyStep(name: KeyName, { status = 0 }: Answer, { models }: Target): string {
+function keyStep(name: KeyName, { status = 0 }: Response, { models }: Target): string {
   if (models.chat.plain === undefined && status !== 401 && status !== 403)
     return "No model is known: the list gives none. Name one:\nmodels:\n  chat: <model id>";
   if (status >= 500) return "The gateway or its provider failed: its log says why.";
   return `keys.${name} should be served; see what the variable or file holds.`;
 }
 
-function limitSymptoms(target: Target, answers: readonly Answer[]): Symptom[] {
+function limitSymptoms(target: Target, answers: readonly Response[]): Symptom[] {
   const seen = answers.map((answer) => Number(answer.header("x-ratelimit-limit") ?? Number.NaN)).find((n) => n > 0);
   if (target.limits === undefined) {
     const hint =

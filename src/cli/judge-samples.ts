@@ -1,5 +1,5 @@
 import { CHECKS } from "../../suites/index.ts";
-import { Answer, instancesOf, readingRules, resultOf } from "../checks/index.ts";
+import { instancesOf, Response, readingRules, resultOf } from "../checks/index.ts";
 import type { Sample } from "../load/index.ts";
 import type { LoadPhase, LoadRun, LoadSection } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
@@ -16,9 +16,9 @@ const INVARIANTS = CHECKS.filter(
 /** Puts the judges of the conformance suites over the kept exchanges of every phase; a broken MUST fails the phase. */
 export function judgeSamples(section: LoadSection, samples: readonly Sample[], target: Target): LoadSection {
   const rules = readingRules(target);
-  const byPhase = new Map<string, Answer[]>();
+  const byPhase = new Map<string, Response[]>();
   for (const { phase, exchange, asked } of samples) {
-    const answer = new Answer(exchange, asked, rules);
+    const answer = new Response(exchange, asked, rules);
     const known = byPhase.get(phase);
     if (known === undefined) byPhase.set(phase, [answer]);
     else known.push(answer);
@@ -26,7 +26,7 @@ export function judgeSamples(section: LoadSection, samples: readonly Sample[], t
   return { runs: section.runs.map((run) => judgeRun(run, byPhase)) };
 }
 
-function judgeRun(run: LoadRun, byPhase: ReadonlyMap<string, readonly Answer[]>): LoadRun {
+function judgeRun(run: LoadRun, byPhase: ReadonlyMap<string, readonly Response[]>): LoadRun {
   const phases = run.phases.map((phase) => judgePhase(phase, byPhase.get(`${run.name}/${phase.name}`) ?? []));
   const failed = phases.filter(({ verdict }) => verdict === "fail");
   if (run.verdict === "fail" || failed.length === 0) {
@@ -37,7 +37,7 @@ function judgeRun(run: LoadRun, byPhase: ReadonlyMap<string, readonly Answer[]>)
   return { ...run, phases, verdict: "fail", reasons };
 }
 
-function judgePhase(phase: LoadPhase, answers: readonly Answer[]): LoadPhase {
+function judgePhase(phase: LoadPhase, answers: readonly Response[]): LoadPhase {
   if (answers.length === 0) return phase;
   const judges = INVARIANTS.map((instance) => resultOf(instance, answers, { attestations: [], durationMs: 0 }))
     .filter(({ status }) => status !== "inconclusive" && status !== "not-applicable")

@@ -1,4 +1,4 @@
-import type { Answer } from "../checks/index.ts";
+import type { Response } from "../checks/index.ts";
 import { member } from "../core/index.ts";
 
 /** Characters of a message that are repeated: a sentence or two, and no page. */
@@ -12,7 +12,7 @@ const LOOKED_AT = 1_000;
  *
  * @returns `undefined` when the request was served, or when nothing was said that a person would read.
  */
-function ownWords(answer: Answer): string | undefined {
+function ownWords(answer: Response): string | undefined {
   if (answer.admitted) return undefined;
   const said = [answer.error.message, member(answer.json, "detail"), plainText(answer)].find(
     (text) => typeof text === "string" && text.trim() !== "",
@@ -28,14 +28,14 @@ function ownWords(answer: Answer): string | undefined {
 }
 
 /** A body that is meant for people and is no page: some servers and proxies answer so. */
-function plainText(answer: Answer): string | undefined {
+function plainText(answer: Response): string | undefined {
   if (answer.json !== undefined || /html/i.test(answer.header("content-type") ?? "")) return undefined;
   const text = answer.text.slice(0, LOOKED_AT);
   return text.trimStart().startsWith("<") ? undefined : text;
 }
 
 /** What happened in a few words, and what the gateway said of it: `400: "a model is required"`. */
-export function toldBy(answer: Answer): string {
+export function toldBy(answer: Response): string {
   const words = ownWords(answer);
   return words === undefined ? answer.summary : `${answer.summary}: "${words}"`;
 }
@@ -49,7 +49,7 @@ const MOST_NAMES = 3;
  *
  * @returns `undefined` when its words ask for none, or for one that is sent anyway.
  */
-export function headerHint(answer: Answer): string | undefined {
+export function headerHint(answer: Response): string | undefined {
   const words = ownWords(answer);
   if (words === undefined || !/\bheaders?\b/i.test(words)) return undefined;
   const named = [...words.matchAll(/\bx-[a-z\d-]{1,60}|[a-z\d]+(?:-[a-z\d]+)+(?=["'`]? header)/gi)].map(

@@ -1,4 +1,4 @@
-import type { Answer, RequestSpec, Traffic } from "../checks/index.ts";
+import type { RequestSpec, Response, Traffic } from "../checks/index.ts";
 import { ConfigError, isObject, member, UnreachableError } from "../core/index.ts";
 import { type Advice, connectionAdvice, listAdvice, modelAdvice } from "./advice.ts";
 import { toldBy } from "./own-words.ts";
@@ -25,7 +25,7 @@ export async function prepare(traffic: Traffic, tell?: (advice: Advice) => void)
  * Makes sure that what answers is a gateway at all: a verdict about a web server or a wrong path says nothing of any gateway.
  * One answer of three that only a gateway gives is enough, however wrong the others are.
  */
-async function demandGateway(traffic: Traffic, list: Answer): Promise<void> {
+async function demandGateway(traffic: Traffic, list: Response): Promise<void> {
   if (isOfGateway(list)) return;
   const { target } = traffic;
   const seen = [list];
@@ -57,7 +57,7 @@ async function demandGateway(traffic: Traffic, list: Answer): Promise<void> {
 const PATHS = { models: "models", chat: "chat/completions", messages: "messages" } as const;
 
 /** An answer in a few words, with the kind of its body where that tells the most. */
-function shown(answer: Answer): string {
+function shown(answer: Response): string {
   const { endpoint } = answer.asked;
   const type = answer.header("content-type")?.split(";")[0]?.trim();
   const what =
@@ -66,7 +66,7 @@ function shown(answer: Answer): string {
 }
 
 /** Whether an answer is one that only a gateway gives: a list, a reply, or an error in words that programs read. */
-function isOfGateway(answer: Answer): boolean {
+function isOfGateway(answer: Response): boolean {
   const { status = 0, json } = answer;
   if (answer.admitted) return Array.isArray(member(json, "data")) || answer.reply.parts !== undefined;
   const { reason } = answer;
@@ -82,7 +82,7 @@ function isOfGateway(answer: Answer): boolean {
 }
 
 /** Asks for the model list. */
-export function askForList(traffic: Traffic): Promise<Answer> {
+export function askForList(traffic: Traffic): Promise<Response> {
   return traffic.send({ endpoint: "models" }, { endpoint: "models", mode: "non-streaming" });
 }
 
@@ -91,7 +91,7 @@ export function askForList(traffic: Traffic): Promise<Answer> {
  *
  * @throws UnreachableError when no HTTP answer comes.
  */
-export async function listModels(traffic: Traffic): Promise<Answer> {
+export async function listModels(traffic: Traffic): Promise<Response> {
   const list = await askForList(traffic);
   if (list.status === undefined) throw unreachable(traffic.target.baseUrl, list);
   await traffic.fillModels(listedModels(list));
@@ -108,13 +108,13 @@ export function isModelId(id: unknown): id is string {
 }
 
 /** Ids of a model list; none when it is no such thing. */
-export function listedModels(list: Answer): string[] {
+export function listedModels(list: Response): string[] {
   const data = member(list.json, "data");
   const ids = Array.isArray(data) ? data.filter(isObject).map((entry) => entry["id"]) : [];
   return ids.filter(isModelId).slice(0, MOST_MODELS);
 }
 
-export function unreachable(baseUrl: string, { exchange }: Answer): UnreachableError {
+export function unreachable(baseUrl: string, { exchange }: Response): UnreachableError {
   const { kind, detail } = exchange.ending;
   const { cause, next } = connectionAdvice(baseUrl, `${kind}: ${detail ?? ""}`, process.env);
   return new UnreachableError(`no answer from ${baseUrl}: ${cause} (${detail ?? kind})`, { hint: next });

@@ -1,4 +1,4 @@
-import { Answer, type Asked, instancesOf, mergeRounds, type ReadingRules, resultOf, thaw } from "../checks/index.ts";
+import { type Asked, instancesOf, mergeRounds, type ReadingRules, Response, resultOf, thaw } from "../checks/index.ts";
 import { InternalError, isObject, member } from "../core/index.ts";
 import type { Exchange } from "../http-recorder/index.ts";
 import { decide } from "../policy/index.ts";
@@ -22,9 +22,9 @@ export async function rejudge({ dir, json, suite = [] }: RejudgeOptions): Promis
   const { record, exchanges, recordings } = stored;
   const rules = record.target.reading as ReadingRules;
   const answers = new Map(
-    exchanges.filter(isExchangeLine).map(({ asked, exchange }) => [exchange.id, new Answer(exchange, asked, rules)]),
+    exchanges.filter(isExchangeLine).map(({ asked, exchange }) => [exchange.id, new Response(exchange, asked, rules)]),
   );
-  const answerOf = (id: string): Answer => {
+  const answerOf = (id: string): Response => {
     const answer = answers.get(id);
     if (answer === undefined) throw new InternalError(`the recording refers to exchange ${id}, which was not kept`);
     return answer;

@@ -1,8 +1,8 @@
 import type { Dialect } from "../dialects/index.ts";
+import type { Outcome } from "../judging/index.ts";
 import { Histogram, type StoredHistogram } from "../metrics/index.ts";
 import type { LoadClass } from "../record/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
-import type { LoadOutcome } from "./outcome.ts";
 
 /** What is counted of an exchange: other engines know no more than this. */
 export type Counted = Pick<
@@ -42,7 +42,7 @@ type Figure =
 export interface StoredClass {
   readonly dialect: Dialect;
   readonly stream: boolean;
-  readonly outcome: LoadOutcome;
+  readonly outcome: Outcome;
   readonly count: number;
   readonly outputTokens: number;
   readonly events: number;
@@ -54,14 +54,14 @@ export interface StoredClass {
 export class ClassTally {
   readonly dialect: Dialect;
   readonly stream: boolean;
-  readonly outcome: LoadOutcome;
+  readonly outcome: Outcome;
   #count = 0;
   #outputTokens = 0;
   #events = 0;
   #reads = 0;
   readonly #figures = new Map<Figure, Histogram>();
 
-  constructor(dialect: Dialect, stream: boolean, outcome: LoadOutcome) {
+  constructor(dialect: Dialect, stream: boolean, outcome: Outcome) {
     this.dialect = dialect;
     this.stream = stream;
     this.outcome = outcome;

@@ -1,12 +1,10 @@
 import { classify } from "../dialects/index.ts";
+import type { Outcome } from "../judging/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 import type { Answered, ReadReason } from "./read-reason.ts";
 
-/** What a request came to: one class, one histogram. */
-export type LoadOutcome = "admitted" | "denied" | "failed" | "unfinished";
-
 export interface Came {
-  readonly outcome: LoadOutcome;
+  readonly outcome: Outcome;
   /** Named reason of a denial, or how it failed: `500`, `reset`, `deadline`, `cut stream`. */
   readonly what: string;
 }

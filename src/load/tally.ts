@@ -1,8 +1,8 @@
 import type { Dialect } from "../dialects/index.ts";
+import type { Outcome } from "../judging/index.ts";
 import { Histogram, type StoredHistogram, type TaggedHistogram } from "../metrics/index.ts";
 import type { LoadClass, LoadPhase, LoadSecond } from "../record/index.ts";
 import { ClassTally, type Counted, type StoredClass } from "./class-tally.ts";
-import type { LoadOutcome } from "./outcome.ts";
 import { type Counts, noCounts, SecondSeries, type StoredSeries } from "./second-series.ts";
 
 /** What a worker hands over: whole histograms, so that quantiles are never averaged. */
@@ -54,7 +54,7 @@ export class Tally {
     this.#series.sent(sentUs, inFlight);
   }
 
-  ended(exchange: Counted, outcome: LoadOutcome): void {
+  ended(exchange: Counted, outcome: Outcome): void {
     const { shot, dueUs, sentUs, firstTokenUs, endUs } = exchange;
     this.#class(shot.dialect, shot.stream, outcome).ended(exchange);
     const counted = outcome === "unfinished" ? "failed" : outcome;
@@ -68,7 +68,7 @@ export class Tally {
     return this.#series.running;
   }
 
-  #class(dialect: Dialect, stream: boolean, outcome: LoadOutcome): ClassTally {
+  #class(dialect: Dialect, stream: boolean, outcome: Outcome): ClassTally {
     const name = `${dialect}.${stream ? "streaming" : "non-streaming"}.${outcome}`;
     const known = this.#classes.get(name);
     if (known !== undefined) return known;

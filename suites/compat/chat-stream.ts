@@ -1,10 +1,10 @@
 import {
-  type Answer,
   anArray,
   anObject,
   type Check,
   filledString,
   oneOf,
+  type Response,
   that,
   type Verdict,
 } from "../../src/checks/index.ts";
@@ -22,7 +22,7 @@ export const inSeconds = that(
 );
 
 /** Chunks of a stream: its events without the end marker. */
-function chunksOf({ stream }: Answer): readonly StreamEvent[] {
+function chunksOf({ stream }: Response): readonly StreamEvent[] {
   return stream.events.filter((event) => !isEndMarker(event));
 }
 
@@ -31,7 +31,7 @@ function firstChoice(json: unknown): unknown {
   return Array.isArray(choices) ? choices[0] : undefined;
 }
 
-function judgeFraming(answer: Answer, verdict: Verdict): boolean {
+function judgeFraming(answer: Response, verdict: Verdict): boolean {
   const { framing, strayBytes } = answer.stream;
   const seen = { in: answer };
   if (!verdict.compat("COMPAT-FRAMING", framing, "event-stream", seen)) return false;
@@ -47,7 +47,7 @@ function judgeFraming(answer: Answer, verdict: Verdict): boolean {
   return true;
 }
 
-function judgeChunks(answer: Answer, verdict: Verdict): void {
+function judgeChunks(answer: Response, verdict: Verdict): void {
   const seen = { in: answer };
   const chunks = chunksOf(answer).filter(({ json }) => isObject(json));
   const roles: unknown[] = [];
@@ -76,7 +76,7 @@ function judgeChunks(answer: Answer, verdict: Verdict): void {
   verdict.compat("COMPAT-REPLY-ID", [...ids][0], filledString, { ...seen, at: "/id" });
 }
 
-function judgeFinish(answer: Answer, verdict: Verdict): void {
+function judgeFinish(answer: Response, verdict: Verdict): void {
   const seen = { in: answer };
   const chunks = chunksOf(answer);
   const finishes = chunks.flatMap(({ json }, index) => {
@@ -100,7 +100,7 @@ function judgeFinish(answer: Answer, verdict: Verdict): void {
   });
 }
 
-function judgeDone(answer: Answer, verdict: Verdict): void {
+function judgeDone(answer: Response, verdict: Verdict): void {
   const { events } = answer.stream;
   const markers = events.filter(({ raw }) => raw === "[DONE]");
   verdict.compat("COMPAT-CHAT-DONE", markers.length, 1, { in: answer, because: "end markers" });

@@ -1,4 +1,4 @@
-import type { Answer, Check, RequestSpec, Verdict } from "../../src/checks/index.ts";
+import type { Check, RequestSpec, Response, Verdict } from "../../src/checks/index.ts";
 import type { Dialect, Mode } from "../../src/dialects/index.ts";
 import { MODES } from "../../src/dialects/index.ts";
 import { AMPLE_TOKENS, LONG_TEXT } from "../shared/texts.ts";
@@ -13,11 +13,11 @@ const CUT_FACTOR = 3;
 const REASON = { chat: "length", messages: "max_tokens" } as const;
 const ROW = { chat: "COMPAT-CHAT-FINISH", messages: "COMPAT-MSG-REPLY" } as const;
 
-function finishOf(answer: Answer): unknown {
+function finishOf(answer: Response): unknown {
   return answer.streamed ? answer.stream.finishReasons.at(-1) : answer.reply.finishReason;
 }
 
-function judge(dialect: Dialect, mode: Mode | undefined, free: Answer, cut: Answer, verdict: Verdict): void {
+function judge(dialect: Dialect, mode: Mode | undefined, free: Response, cut: Response, verdict: Verdict): void {
   // A dialect that does not stream has another check to say so.
   if (mode === "streaming" && !free.streamed) verdict.notApplicable(`nothing was streamed (${free.summary})`);
   verdict.assumeGood(free, "the request with a large limit");

@@ -1,10 +1,10 @@
 import {
-  type Answer,
   aString,
   type Check,
   defineInvariant,
   filledString,
   oneOf,
+  type Response,
   that,
   type Verdict,
 } from "../../src/checks/index.ts";
@@ -100,7 +100,7 @@ const streamErrors = DIALECTS.map((dialect) =>
 /** Finish reasons beyond those of either dialect, by which some gateways tell that a reply is not whole. */
 const SAYS_FAILURE = /error|fail|abort|interrupt|incomplete/i;
 
-function judgeCut(answer: Answer, dialect: "chat" | "messages", verdict: Verdict): void {
+function judgeCut(answer: Response, dialect: "chat" | "messages", verdict: Verdict): void {
   const { endMarkers, finishReasons, errors, events } = answer.stream;
   const seen = { in: answer, because: answer.summary };
   if (answer.exchange.ending.kind === "idle-timeout" || answer.exchange.ending.kind === "deadline") {

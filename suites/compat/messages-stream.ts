@@ -1,4 +1,4 @@
-import { type Answer, anArray, type Check, filledString, oneOf, that, type Verdict } from "../../src/checks/index.ts";
+import { anArray, type Check, filledString, oneOf, type Response, that, type Verdict } from "../../src/checks/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
 import { mediaType } from "../../src/dialects/index.ts";
 import { arrivalOf, isFairlySeen, isOneBurst } from "../shared/arrival.ts";
@@ -13,13 +13,13 @@ const wholeNumber = that(
 const countOfInput = that("a whole number above zero", (value) => Number.isSafeInteger(value) && (value as number) > 0);
 
 /** What `type` says, event by event; pings may stand anywhere. */
-function typesOf({ stream }: Answer): string[] {
+function typesOf({ stream }: Response): string[] {
   return stream.events
     .map(({ json }) => member(json, "type"))
     .filter((type) => typeof type === "string" && type !== "ping") as string[];
 }
 
-function judgeNames(answer: Answer, verdict: Verdict): void {
+function judgeNames(answer: Response, verdict: Verdict): void {
   for (const { name, json } of answer.stream.events) {
     const type = member(json, "type");
     if (
@@ -39,7 +39,7 @@ function judgeNames(answer: Answer, verdict: Verdict): void {
 }
 
 /** Walks through the events as the SDKs do: what may come next depends on what came. */
-export function judgeOrder(answer: Answer, verdict: Verdict): void {
+export function judgeOrder(answer: Response, verdict: Verdict): void {
   const seen = { in: answer };
   const types = typesOf(answer);
   verdict.compat("COMPAT-MSG-EVENTS", types[0], "message_start", { ...seen, because: "the first event" });
@@ -115,7 +115,7 @@ export function judgeOrder(answer: Answer, verdict: Verdict): void {
   verdict.compat("COMPAT-MSG-EVENTS", blocks > 0, true, { ...seen, because: "at least one block" });
 }
 
-function judgeStartAndDelta(answer: Answer, verdict: Verdict): void {
+function judgeStartAndDelta(answer: Response, verdict: Verdict): void {
   const find = (type: string) => answer.stream.events.findLast(({ json }) => member(json, "type") === type)?.json;
   const start = member(find("message_start"), "message");
   const seen = { in: answer };
@@ -220,7 +220,7 @@ const streamShape = defineCompat("messages", {
 });
 
 /** Counts of a stream, the last of each name, against those of the non-streaming reply with the same text. */
-function judgeCounts(whole: Answer, stream: Answer, verdict: Verdict): void {
+function judgeCounts(whole: Response, stream: Response, verdict: Verdict): void {
   if (whole.replyText !== stream.replyText) return;
   for (const name of ["input_tokens", "output_tokens"]) {
     const counts = stream.stream.events.flatMap(({ json }) => {

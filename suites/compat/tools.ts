@@ -1,9 +1,9 @@
 import {
-  type Answer,
   aString,
   type Check,
   filledString,
   type RequestSpec,
+  type Response,
   type Session,
   that,
   type Verdict,
@@ -53,7 +53,12 @@ async function twiceEach(t: Session, dialect: Dialect, request: RequestSpec) {
 }
 
 /** Goes on with the conversation: the model's call, and what the tool returned. */
-async function answerCall(t: Session, dialect: Dialect, first: Answer, request: RequestSpec): Promise<Answer | null> {
+async function answerCall(
+  t: Session,
+  dialect: Dialect,
+  first: Response,
+  request: RequestSpec,
+): Promise<Response | null> {
   const calls = dialect === "chat" ? chatCalls(first) : messagesCalls(first);
   if (calls.length === 0) return null;
   const user = { role: "user", content: PROMPT };
@@ -76,7 +81,7 @@ async function answerCall(t: Session, dialect: Dialect, first: Answer, request: 
 }
 
 /** Blocks of vendors stay out: whether they are taken back is not what is asked here. */
-function knownBlocks(first: Answer): readonly unknown[] {
+function knownBlocks(first: Response): readonly unknown[] {
   return listOf(member(first.json, "content")).filter((block) =>
     ["text", "tool_use"].includes(String(member(block, "type"))),
   );
@@ -91,7 +96,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-function chatCalls(answer: Answer): Call[] {
+function chatCalls(answer: Response): Call[] {
   return listOf(member(member(chatChoice(answer.json), "message"), "tool_calls")).map((call) => {
     const text = member(member(call, "function"), "arguments");
     return {
@@ -102,13 +107,13 @@ function chatCalls(answer: Answer): Call[] {
   });
 }
 
-function messagesCalls(answer: Answer): Call[] {
+function messagesCalls(answer: Response): Call[] {
   return listOf(member(answer.json, "content"))
     .filter((block) => member(block, "type") === "tool_use")
     .map((block) => ({ id: member(block, "id"), name: member(block, "name"), input: member(block, "input") }));
 }
 
-function judgeCalls(calls: readonly Call[], answer: Answer, verdict: Verdict, where: string): void {
+function judgeCalls(calls: readonly Call[], answer: Response, verdict: Verdict, where: string): void {
   const seen = { in: answer };
   if (!verdict.compat("COMPAT-TOOLS", calls.length > 0, true, { ...seen, because: `a tool call in the ${where}` }))
     return;
@@ -124,7 +129,7 @@ function judgeCalls(calls: readonly Call[], answer: Answer, verdict: Verdict, wh
 }
 
 /** Joins the fragments of a chat stream by their index. */
-function judgeChatStream(answer: Answer, verdict: Verdict, expected: number): number {
+function judgeChatStream(answer: Response, verdict: Verdict, expected: number): number {
   const seen = { in: answer };
   const parts = new Map<number, { ids: unknown[]; names: unknown[]; text: string }>();
   const finishes: unknown[] = [];
@@ -176,7 +181,7 @@ function judgeChatStream(answer: Answer, verdict: Verdict, expected: number): nu
 }
 
 /** Joins the fragments of a message stream by their block. */
-function judgeMessagesStream(answer: Answer, verdict: Verdict, expected: number): number {
+function judgeMessagesStream(answer: Response, verdict: Verdict, expected: number): number {
   judgeOrder(answer, verdict);
   const seen = { in: answer };
   const blocks = new Map<unknown, { block: unknown; text: string }>();

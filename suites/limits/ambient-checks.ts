@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineInvariant, that } from "../../src/checks/index.ts";
+import { type Check, defineInvariant, type Response, that } from "../../src/checks/index.ts";
 import { isServed } from "./burst.ts";
 import { retryAfterWaitMs } from "./retry-after-wait.ts";
 
@@ -51,17 +51,17 @@ const farBelow = defineInvariant({
 });
 
 /** By its name: other denials share its status. */
-function saysRate({ status, reason }: Answer): boolean {
+function saysRate({ status, reason }: Response): boolean {
   return status === 429 && reason === "rate_limit_exceeded";
 }
 
 /** Whether traffic before the run explains a denial: what was sent then leaves every window within a minute. */
-function mayBeOlder(answer: Answer, startUs: number): boolean {
+function mayBeOlder(answer: Response, startUs: number): boolean {
   return answer.exchange.timeline.endUs + 1_000 * (retryAfterWaitMs(answer) ?? 0) <= startUs + MINUTE_US + SLACK_US;
 }
 
 /** Whether nothing else was sent on the account for a while. */
-function hadRested({ asked, exchange }: Answer, answers: readonly Answer[]): boolean {
+function hadRested({ asked, exchange }: Response, answers: readonly Response[]): boolean {
   const restUs = 1_000 * Math.max(REST_MS, (REST_INTERVALS * 60_000) / (asked.rpm ?? 1));
   const { dueUs } = exchange.timeline;
   return !answers.some(
@@ -73,12 +73,12 @@ function hadRested({ asked, exchange }: Answer, answers: readonly Answer[]): boo
   );
 }
 
-function longWait(answer: Answer): boolean {
+function longWait(answer: Response): boolean {
   return (retryAfterWaitMs(answer) ?? 0) >= LONG_WAIT_MS;
 }
 
 /** Share of the account's limit that our own requests of the minute before had taken. Denied ones may count, too. */
-function usedBefore({ asked, exchange }: Answer, answers: readonly Answer[]): number {
+function usedBefore({ asked, exchange }: Response, answers: readonly Response[]): number {
   const endUs = exchange.timeline.endUs;
   const used = answers.filter(
     (other) =>
@@ -122,12 +122,12 @@ const anyMinute = defineInvariant({
   },
 });
 
-function sentUs({ exchange }: Answer): number {
+function sentUs({ exchange }: Response): number {
   return exchange.timeline.sentUs ?? exchange.timeline.dueUs;
 }
 
 /** When it had come to the gateway at the latest. */
-function cameByUs({ exchange }: Answer): number {
+function cameByUs({ exchange }: Response): number {
   return exchange.timeline.headersUs ?? exchange.timeline.endUs;
 }
 

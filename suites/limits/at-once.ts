@@ -1,8 +1,8 @@
-import type { Answer } from "../../src/checks/index.ts";
+import type { Response } from "../../src/checks/index.ts";
 import { isServed } from "./burst.ts";
 
 /** How many served requests were running at one moment, from their first byte to their last. */
-export function mostAtOnce(answers: readonly Answer[]): number {
+export function mostAtOnce(answers: readonly Response[]): number {
   const edges = answers.filter(isServed).flatMap(({ exchange }) => {
     const startUs = exchange.response?.body.pieces[0]?.[0] ?? exchange.timeline.endUs;
     return [

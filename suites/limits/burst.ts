@@ -1,10 +1,10 @@
-import type { Answer, RequestSpec, Session } from "../../src/checks/index.ts";
+import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
 
 /** Requests sent as fast as they are answered, until the first denial for the rate or a bound. */
 export type Burst = {
   /** What was sent, in words. */
   readonly what: string;
-  readonly answers: readonly Answer[];
+  readonly answers: readonly Response[];
   /** From the first sending to the last answer, seconds. */
   readonly seconds: number;
 };
@@ -21,26 +21,26 @@ const NAMED: readonly (string | undefined)[] = [
 ];
 
 /** A denial for the number in flight, by its name, whatever its status. */
-export function isSlotDenial(answer: Answer): boolean {
+export function isSlotDenial(answer: Response): boolean {
   return isDeniedAs(answer, "concurrency_limit_exceeded");
 }
 
 /** A denial for the rate, whatever its status; a 429 that names no limit is taken for one. */
-export function isRateDenial(answer: Answer): boolean {
+export function isRateDenial(answer: Response): boolean {
   return !isSlotDenial(answer) && (answer.status === 429 || isDeniedAs(answer, "rate_limit_exceeded"));
 }
 
 /** Tells the denials of the two limits apart where 429s without a name are of one of them. */
 export function limitDenials(unnamed: Unnamed) {
-  const isSlots = (answer: Answer) => isSlotDenial(answer) || (unnamed === "slots" && isUnnamed(answer));
-  return { isSlots, isRate: (answer: Answer) => isRateDenial(answer) && !isSlots(answer) };
+  const isSlots = (answer: Response) => isSlotDenial(answer) || (unnamed === "slots" && isUnnamed(answer));
+  return { isSlots, isRate: (answer: Response) => isRateDenial(answer) && !isSlots(answer) };
 }
 
-function isDeniedAs({ status = 0, reason }: Answer, limit: string): boolean {
+function isDeniedAs({ status = 0, reason }: Response, limit: string): boolean {
   return status >= 400 && reason === limit;
 }
 
-function isUnnamed({ status, reason }: Answer): boolean {
+function isUnnamed({ status, reason }: Response): boolean {
   return status === 429 && !NAMED.includes(reason);
 }
 
@@ -48,10 +48,10 @@ function isUnnamed({ status, reason }: Answer): boolean {
  * Whose the 429s of a burst are that name no limit: of the slots, when each came while as many others were under way as
  * there are slots.
  */
-export function unnamedIn(answers: readonly Answer[], slots: number): Unnamed {
+export function unnamedIn(answers: readonly Response[], slots: number): Unnamed {
   const unnamed = answers.filter(isUnnamed);
   const served = answers.filter(isServed).map(({ exchange }) => exchange.timeline);
-  const isFull = ({ exchange: { timeline } }: Answer) => {
+  const isFull = ({ exchange: { timeline } }: Response) => {
     const atUs = timeline.headersUs ?? timeline.endUs;
     return served.filter(({ sentUs = 0, endUs }) => sentUs < atUs && endUs > atUs).length >= slots;
   };
@@ -59,11 +59,11 @@ export function unnamedIn(answers: readonly Answer[], slots: number): Unnamed {
 }
 
 /** Whatever was not served, and not for want of a slot: a denial for the rate by whatever status a gateway gives it. */
-export function isRefused(answer: Answer): boolean {
+export function isRefused(answer: Response): boolean {
   return answer.status !== undefined && !isServed(answer) && !isSlotDenial(answer);
 }
 
-export function isServed({ status = 0 }: Answer): boolean {
+export function isServed({ status = 0 }: Response): boolean {
   return status >= 200 && status < 300;
 }
 
@@ -87,7 +87,7 @@ const LONE_US = 1_500_000;
 
 /** Sends until one request is denied for the rate; those already under way are waited for. */
 export async function burst(t: Session, { what, asks, most, parallel }: BurstPlan): Promise<Burst> {
-  const answers: Answer[] = [];
+  const answers: Response[] = [];
   const startUs = t.nowUs();
   let sent = 0;
   let denied = false;
@@ -116,12 +116,12 @@ export async function burst(t: Session, { what, asks, most, parallel }: BurstPla
 }
 
 /** Sends all of them at once; the asks take turns. */
-export function atOnce(t: Session, asks: readonly RequestSpec[], count: number): Promise<Answer[]> {
+export function atOnce(t: Session, asks: readonly RequestSpec[], count: number): Promise<Response[]> {
   return Promise.all(Array.from({ length: count }, (_, at) => t.start(asks[at % asks.length] ?? {}).done));
 }
 
 /** Denials for slots when nothing of ours was under way, nor had been for a while: they mean something else. */
-export function loneSlotDenials({ answers }: Burst): readonly Answer[] {
+export function loneSlotDenials({ answers }: Burst): readonly Response[] {
   const served = answers.filter(isServed).map(({ exchange }) => exchange.timeline);
   return answers.filter((answer) => {
     const { dueUs } = answer.exchange.timeline;
@@ -129,6 +129,6 @@ export function loneSlotDenials({ answers }: Burst): readonly Answer[] {
   });
 }
 
-export function admittedIn(answers: readonly Answer[]): number {
+export function admittedIn(answers: readonly Response[]): number {
   return answers.filter(isServed).length;
 }

@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineInvariant, that, type Verdict } from "../../src/checks/index.ts";
+import { type Check, defineInvariant, type Response, that, type Verdict } from "../../src/checks/index.ts";
 import { httpDateMs, readRetryAfter } from "../../src/dialects/index.ts";
 import type { ShouldRequirement } from "../../src/requirements/index.ts";
 import { isRateDenial, isSlotDenial } from "./burst.ts";
@@ -9,7 +9,7 @@ const LONGEST_RATE_WAIT_S = 90;
 const LONGEST_SLOT_WAIT_S = 600;
 
 /** Judges the form of a hint: one value, whole seconds above zero or a date in the future, plausible in length. */
-function judgeHint(verdict: Verdict, denial: Answer, requirement: ShouldRequirement, longestS: number): void {
+function judgeHint(verdict: Verdict, denial: Response, requirement: ShouldRequirement, longestS: number): void {
   const values = [...new Set(denial.headerValues("retry-after"))];
   const seen = { in: denial, at: "Retry-After", because: denial.summary };
   if (
@@ -44,7 +44,7 @@ function judgeHint(verdict: Verdict, denial: Answer, requirement: ShouldRequirem
 }
 
 /** The gateway's own clock, where it tells it: a date must be read by the clock that wrote it. */
-function gatewayTimeMs(answer: Answer): number {
+function gatewayTimeMs(answer: Response): number {
   return httpDateMs(answer.header("date") ?? "", answer.arrivedAtMs) ?? answer.arrivedAtMs;
 }
 
@@ -171,7 +171,7 @@ function isOther(name: string): boolean {
 
 const wholeNumber = that("a whole number of zero or more", (value) => /^\d+$/.test(String(value)));
 
-function judgeCounters(answer: Answer, verdict: Verdict): void {
+function judgeCounters(answer: Response, verdict: Verdict): void {
   const limit = answer.header("x-ratelimit-limit")?.trim();
   const remaining = answer.header("x-ratelimit-remaining")?.trim();
   // A denial for slots may count those by the same names.

@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineInvariant } from "../../src/checks/index.ts";
+import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
 import { isSlotDenial } from "./burst.ts";
 
 /** A slot may come free a moment after the last byte, and a while after its client left: so long, µs. */
@@ -26,7 +26,7 @@ const loneDenials = defineInvariant({
 });
 
 /** Whether a request may still hold a slot of its account when another is denied. */
-function mayHold({ asked, exchange }: Answer, denied: Answer): boolean {
+function mayHold({ asked, exchange }: Response, denied: Response): boolean {
   if (asked.account !== denied.asked.account) return false;
   const { dueUs, endUs } = exchange.timeline;
   const at = denied.exchange.timeline;

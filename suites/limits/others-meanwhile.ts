@@ -1,7 +1,7 @@
-import type { Answer, LimitedAccount, RequestSpec, Session } from "../../src/checks/index.ts";
+import type { LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
 
 /** Requests of an unrelated account while one account was denied. */
-export type OtherAccount = { readonly account: string; readonly answers: readonly Answer[] };
+export type OtherAccount = { readonly account: string; readonly answers: readonly Response[] };
 
 /** Between tries, ms: even a limiter without burst admits an idle account's next request by then. */
 const SPACING_MS = 250;
@@ -24,7 +24,7 @@ export async function othersMeanwhile(
 ): Promise<OtherAccount[]> {
   const found: OtherAccount[] = [];
   if (t.target.keys.other !== undefined) {
-    const answers: Answer[] = [];
+    const answers: Response[] = [];
     for (let count = 0; count < tries; count++) {
       if (count > 0) await t.wait(SPACING_MS);
       if (again !== undefined) await t.start({ ...again, intent: "either" }).done;
@@ -33,7 +33,7 @@ export async function othersMeanwhile(
     found.push({ account: "other", answers });
   }
   if (!shared) {
-    const answers: Answer[] = [];
+    const answers: Response[] = [];
     for (let count = 0; count < tries; count++)
       answers.push(await t.send({ key: "valid", endpoint: "chat", intent: "either", repeats: false }));
     found.push({ account: "main", answers });

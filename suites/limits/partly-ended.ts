@@ -1,11 +1,11 @@
-import type { Answer, Held, LimitedAccount, RequestSpec, Session } from "../../src/checks/index.ts";
+import type { Held, LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import { servable } from "../shared/servable.ts";
 
 /** Streams that ran on while something else of the account ended, and what was tried then. */
 export type PartlyEnded = {
   readonly what: string;
-  readonly held: readonly Answer[];
-  readonly extras: readonly Answer[];
+  readonly held: readonly Response[];
+  readonly extras: readonly Response[];
 };
 
 /** More than the slots that any one ending could free. */

@@ -1,5 +1,4 @@
 import {
-  type Answer,
   atLeast,
   atMost,
   type Check,
@@ -7,6 +6,7 @@ import {
   defineCheck,
   limitedFor,
   type Need,
+  type Response,
   type Session,
   scheduleOn,
   that,
@@ -154,9 +154,9 @@ const notEarly = defineRateCheck({
 });
 
 /** Whether it really came a full interval after the one before: on a busy machine a late one is followed by an early one. */
-function cameEvenly({ exchange }: Answer, before: Answer | undefined, rpm: number): boolean {
+function cameEvenly({ exchange }: Response, before: Response | undefined, rpm: number): boolean {
   if (before === undefined) return true;
-  const sentUs = (answer: Answer["exchange"]) => answer.timeline.sentUs ?? answer.timeline.dueUs;
+  const sentUs = (answer: Response["exchange"]) => answer.timeline.sentUs ?? answer.timeline.dueUs;
   return sentUs(exchange) - sentUs(before.exchange) >= 60_000_000 / rpm;
 }
 
@@ -164,7 +164,7 @@ function cameEvenly({ exchange }: Answer, before: Answer | undefined, rpm: numbe
 function judgeKind(
   { whileDenied, laterDenied, limits }: RateRecording,
   kind: string,
-  say: (admitted: number, allowed: number, first: Answer | undefined, why: string) => void,
+  say: (admitted: number, allowed: number, first: Response | undefined, why: string) => void,
   verdict: Verdict,
 ): void {
   const entry = whileDenied.find((candidate) => candidate.kind === kind);

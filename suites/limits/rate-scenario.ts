@@ -1,4 +1,4 @@
-import type { Answer, RequestSpec, Session } from "../../src/checks/index.ts";
+import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import type { Limits } from "../../src/target/index.ts";
 import { admittedIn, type Burst, burst, isRateDenial, isRefused } from "./burst.ts";
 import { type OtherAccount, othersMeanwhile } from "./others-meanwhile.ts";
@@ -17,10 +17,10 @@ import {
 
 /** One promise of a denial and what became of it. */
 export type Promised = {
-  readonly denial: Answer;
+  readonly denial: Response;
   /** Wait that the denial asked for, ms; `null` when it gave no usable one, or one that was too long to wait for. */
   readonly waitMs: number | null;
-  readonly retried: Answer;
+  readonly retried: Response;
 };
 
 export type RateRecording = {
@@ -30,7 +30,7 @@ export type RateRecording = {
   /** The same again a quarter of a minute later, where the denials said that the account stays denied so long. */
   readonly laterDenied: readonly WhileDenied[];
   /** Denied many times at once. */
-  readonly extraBurst: readonly Answer[];
+  readonly extraBurst: readonly Response[];
   readonly others: readonly OtherAccount[];
   readonly promised: Promised | null;
   /** The promise that ended the second burst, of the other key and dialect. */
@@ -43,7 +43,7 @@ export type RateRecording = {
   /** A repetition of the burst that let too much through, when only one did. */
   readonly third: Burst | null;
   /** Evenly paced requests below the limit, when the first burst was denied early. */
-  readonly paced: readonly Answer[];
+  readonly paced: readonly Response[];
 };
 
 /** A wait that leaves room for requests later in it, ms. */
@@ -171,7 +171,7 @@ export async function rateScenario(t: Session): Promise<RateRecording> {
 }
 
 /** A denial that nothing of the burst followed any more; of the burst itself where it is over already. */
-async function afterwards(t: Session, { answers }: Burst, request: RequestSpec): Promise<Answer | undefined> {
+async function afterwards(t: Session, { answers }: Burst, request: RequestSpec): Promise<Response | undefined> {
   const denial = answers.findLast(isRateDenial);
   if (denial === undefined) return undefined;
   const next = await t.start({ ...request, intent: "either" }).done;
@@ -183,7 +183,7 @@ async function denialNow(
   t: Session,
   key: RequestSpec["key"] & {},
   toTheLimit: () => Promise<Burst>,
-): Promise<Answer | null> {
+): Promise<Response | null> {
   for (let round = 0; round < ROUNDS; round++) {
     const answer = await sendPlain(t, key);
     if (isRateDenial(answer)) return answer;
@@ -222,12 +222,12 @@ function endedMs({ answers }: Burst): number {
 async function streamsMessages(t: Session, whileDenied: readonly WhileDenied[]): Promise<boolean> {
   const tries = whileDenied.find(({ kind }) => kind === "messages streams")?.tries ?? [];
   const unlimited = await t.start({ endpoint: "messages", mode: "streaming", intent: "either" }).done;
-  const isCallersError = ({ status = 0 }: Answer) => status >= 400 && status < 500 && status !== 429;
+  const isCallersError = ({ status = 0 }: Response) => status >= 400 && status < 500 && status !== 429;
   return ![...tries, unlimited].some(isCallersError);
 }
 
 /** Waits as the denial says, counted from its arrival, and sends one request. */
-async function waitAndRetry(t: Session, denial: Answer, request: RequestSpec): Promise<Promised> {
+async function waitAndRetry(t: Session, denial: Response, request: RequestSpec): Promise<Promised> {
   const { timeline } = denial.exchange;
   const told = retryAfterWaitMs(denial);
   const usable = told !== undefined && told <= LONGEST_WAIT_MS;
@@ -243,7 +243,7 @@ const TESTED_WAIT_MS = 6_000;
 /** Keeps the promise of a kind of request that is told to come back much sooner than the first key's plain request. */
 async function keepShorter(
   t: Session,
-  denial: Answer,
+  denial: Response,
   whileDenied: readonly WhileDenied[],
   kinds: Readonly<Record<string, RequestSpec>>,
 ): Promise<Promised | null> {

@@ -1,4 +1,4 @@
-import type { Answer } from "../../src/checks/index.ts";
+import type { Response } from "../../src/checks/index.ts";
 import { httpDateMs, retryAfterMs } from "../../src/dialects/index.ts";
 
 /** A wait beyond this is rather a clock that is wrong, ms. */
@@ -10,7 +10,7 @@ const SAME_CLOCK_MS = 2_000;
  * The wait that a denial asks for, ms from its arrival; `undefined` when it gives no usable one. A date is read by the
  * gateway's own clock, its `Date`, when that differs from ours and makes a plausible wait: clocks differ (RFC 9110, 6.6.1).
  */
-export function retryAfterWaitMs(denial: Answer): number | undefined {
+export function retryAfterWaitMs(denial: Response): number | undefined {
   const value = denial.header("retry-after") ?? "";
   const byOurs = retryAfterMs(value, denial.arrivedAtMs);
   const date = httpDateMs(denial.header("date") ?? "", denial.arrivedAtMs);

@@ -1,4 +1,4 @@
-import { type Answer, atLeast, atMost, type Check, serverError, success, that } from "../../src/checks/index.ts";
+import { atLeast, atMost, type Check, type Response, serverError, success, that } from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
@@ -23,7 +23,7 @@ const enforced = defineSlotsCheck({
     verdict.must("LIMIT-2", refused.length, atLeast(1), seen);
     const [first] = refused;
     if (first === undefined) return;
-    const isNamed = (answer: Answer) => answer.status === expected.status && answer.reason === expected.word;
+    const isNamed = (answer: Response) => answer.status === expected.status && answer.reason === expected.word;
     const other = refused.find((answer) => !isNamed(answer));
     const named = that(`${expected.status} ${expected.word}`, () => other === undefined);
     verdict.must("ERR-429-CONC", (other ?? first).summary, named, { in: other ?? first, because });
@@ -31,12 +31,12 @@ const enforced = defineSlotsCheck({
 });
 
 /** Refused by an error that blames the gateway, or the moment, and nothing that the request has in it. */
-function isTurnedAway({ status = 0 }: Answer): boolean {
+function isTurnedAway({ status = 0 }: Response): boolean {
   return status === 503;
 }
 
 /** How many were admitted, and what the others were told, in words. */
-function outcomesOf(answers: readonly Answer[]): string {
+function outcomesOf(answers: readonly Response[]): string {
   const counts = new Map<string, number>();
   for (const answer of answers) {
     const { status, reason } = answer;
@@ -95,7 +95,7 @@ const heldSlots = defineSlotsCheck({
       because: "kept waiting for a slot, and served when one came free",
     });
     const early = extras.find(({ kind }) => kind === "chat")?.answers ?? [];
-    const moments: readonly (readonly [string, readonly Answer[]])[] = [
+    const moments: readonly (readonly [string, readonly Response[]])[] = [
       ["while every slot was held", early],
       ["after denials while every slot was held", extraBurst],
       ["late in the life of the streams", late],
@@ -149,7 +149,7 @@ const wholeRequests = defineSlotsCheck({
   },
 });
 
-const servedBefore = (answer: Answer, us: number): boolean =>
+const servedBefore = (answer: Response, us: number): boolean =>
   isServed(answer) && (answer.exchange.timeline.headersUs ?? Number.POSITIVE_INFINITY) < us;
 
 const silentStreams = defineSlotsCheck({
@@ -173,7 +173,7 @@ const silentStreams = defineSlotsCheck({
 });
 
 /** Kinds that did not go by the account's slots while all of them were held. */
-function servedWhileFull({ extras, held }: SlotsRecording, kind: string): Answer | undefined {
+function servedWhileFull({ extras, held }: SlotsRecording, kind: string): Response | undefined {
   return servedWhileHeld(extras.find((extra) => extra.kind === kind)?.answers ?? [], held);
 }
 

@@ -1,4 +1,4 @@
-import type { Answer, Held, LimitedAccount, RequestSpec, Session } from "../../src/checks/index.ts";
+import type { Held, LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
 import type { Limits } from "../../src/target/index.ts";
 import { servable } from "../shared/servable.ts";
@@ -10,12 +10,12 @@ import { evenly, LATE_MS, SETTLE_MS, type Wave, type WaveRhythm, wavesAfterEvery
 import { sendPlainAtOnce } from "./while-denied.ts";
 
 /** Requests sent while every slot was held. */
-export type Extra = { readonly kind: string; readonly answers: readonly Answer[] };
+export type Extra = { readonly kind: string; readonly answers: readonly Response[] };
 
 export type SlotsRecording = {
   readonly limits: { readonly rpm: number; readonly inFlight: number };
   /** Three times as many streams as there are slots, at once, each on a connection of its own. */
-  readonly burst: readonly Answer[];
+  readonly burst: readonly Response[];
   /** Whose its 429s are that name no limit. */
   readonly unnamed: Unnamed;
   /** The same of what came after it: where the account has rate enough that nothing else can be meant. */
@@ -23,16 +23,16 @@ export type SlotsRecording = {
   /** Whether they were sent evenly, well below the rate, because the rate had denied some of them at once. */
   readonly spaced: boolean;
   /** The streams that held every slot. */
-  readonly held: readonly Answer[];
+  readonly held: readonly Response[];
   readonly extras: readonly Extra[];
-  readonly extraBurst: readonly Answer[];
+  readonly extraBurst: readonly Response[];
   /** Requests late in the life of the held streams. */
-  readonly late: readonly Answer[];
+  readonly late: readonly Response[];
   /** Sent when the first held stream had ended. */
-  readonly freed: Answer | null;
+  readonly freed: Response | null;
   readonly others: readonly OtherAccount[];
   /** Whole requests, far over the limit at once; none where the target has no slow model. */
-  readonly wholes: readonly Answer[];
+  readonly wholes: readonly Response[];
   /** Whole requests that held every slot, and one that came late in their life. */
   readonly lateWhole: LateOne | null;
   /** The same with streams that are silent at first. */
@@ -43,7 +43,7 @@ export type SlotsRecording = {
 };
 
 /** Requests that held every slot, and one that came late in their life. */
-export type LateOne = { readonly held: readonly Answer[]; readonly extra: Answer };
+export type LateOne = { readonly held: readonly Response[]; readonly extra: Response };
 
 /** A denial is recorded within this time after its first byte. */
 const AT_ONCE_MS = 60;
@@ -134,7 +134,7 @@ async function lateIn(t: Session, request: RequestSpec, slots: number, typical: 
 }
 
 /** Middle duration of the admitted ones, ms. */
-function typicalMs(answers: readonly Answer[]): number {
+function typicalMs(answers: readonly Response[]): number {
   return median(answers.filter(({ status }) => status === 200).map(({ durationMs }) => durationMs));
 }
 
@@ -215,7 +215,7 @@ async function takeEverySlot(
 
 /** Whether one of them was over at once, denied for its number; the others go on. */
 async function metSlotDenial(t: Session, streams: readonly Held[], unnamed: Unnamed): Promise<boolean> {
-  const ended: Answer[] = [];
+  const ended: Response[] = [];
   for (const { done } of streams) void done.then((answer) => ended.push(answer));
   await t.wait(AT_ONCE_MS);
   return ended.some(limitDenials(unnamed).isSlots);

@@ -1,4 +1,4 @@
-import { type Answer, isStale, type LimitedAccount, type RequestSpec, type Session } from "../../src/checks/index.ts";
+import { isStale, type LimitedAccount, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
 import { servable } from "../shared/servable.ts";
 import { inTurns, LONG_STORY, LONG_TEXT } from "../shared/texts.ts";
 import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
@@ -9,9 +9,9 @@ export type Wave = {
   readonly what: string;
   /** Slots that are free by then. */
   readonly expected: number;
-  readonly answers: readonly Answer[];
+  readonly answers: readonly Response[];
   /** Sent again after more time, when slots were still missing after clients had left. */
-  readonly later: readonly Answer[] | null;
+  readonly later: readonly Response[] | null;
 };
 
 /** A slot may be freed a moment after the last byte was read; one that is looked for in vain is looked for once more. */
@@ -24,8 +24,8 @@ const MANY_MS = 10_000;
 const NOTICE_MS = [2_000, 10_000] as const;
 
 /** Sends at half the account's rate: no limiter has a reason to deny these for it. */
-export async function evenly(t: Session, request: RequestSpec, count: number, spacingMs: number): Promise<Answer[]> {
-  const sent: Promise<Answer>[] = [];
+export async function evenly(t: Session, request: RequestSpec, count: number, spacingMs: number): Promise<Response[]> {
+  const sent: Promise<Response>[] = [];
   for (let index = 0; index < count; index++) {
     sent.push(t.start(request).done);
     await t.wait(spacingMs);
@@ -58,7 +58,7 @@ export async function wavesAfterEverything(
   { spacingMs, unnamed }: WaveRhythm,
 ): Promise<Wave[]> {
   const { key, limits } = account;
-  const wave = async (request: RequestSpec): Promise<Answer[]> => {
+  const wave = async (request: RequestSpec): Promise<Response[]> => {
     const count = limits.inFlight + 2;
     if (spacingMs > 0) return evenly(t, long, count, spacingMs);
     const answers = await atOnce(t, [request], count);
@@ -173,7 +173,7 @@ export async function wavesAfterEverything(
     // Connections that carried others before: a request on one must take one slot, too.
     const request = left ? long : { ...long, freshConnection: false };
     const answers = await wave(request);
-    let later: Answer[] | null = null;
+    let later: Response[] | null = null;
     if (admittedIn(answers) < slots && answers.some(limitDenials(unnamed).isSlots)) {
       await t.wait(left ? NOTICE_MS[1] : LATE_MS);
       later = await wave(request);

@@ -1,10 +1,10 @@
 import {
-  type Answer,
   accountOfKey,
   atLeast,
   atMost,
   type Check,
   defineCheck,
+  type Response,
   type Session,
   type Verdict,
 } from "../../src/checks/index.ts";
@@ -51,15 +51,15 @@ type Tried = {
   readonly rpm: number;
   /** Requests that were to be sent unless one was denied. */
   readonly most: number;
-  readonly answers: readonly Answer[];
+  readonly answers: readonly Response[];
   /** From the first of them to the last answer, seconds. */
   readonly seconds: number;
   /** One a second, after a denial that came late for a small bucket and early for the rate. */
-  readonly tries: readonly Answer[];
+  readonly tries: readonly Response[];
   /** From the first request to the last try that was denied, seconds. */
   readonly silentS: number;
   /** A safe share of the rate, evenly, after a quiet minute. */
-  readonly evenly: readonly Answer[];
+  readonly evenly: readonly Response[];
 };
 
 function requestsOfTiers({ tiers }: Target): number {
@@ -121,7 +121,7 @@ async function tryRate(t: Session, tier: Tier, left: number): Promise<Tried | un
   const startUs = t.nowUs();
   const sinceMs = () => (t.nowUs() - startUs) / 1_000;
   const atOnce = Math.max(1, Math.min(ROUNDS[tier].atOnce, Math.floor(limits.inFlight / 2)));
-  const answers: Answer[] = [];
+  const answers: Response[] = [];
   while (answers.length < most && answers.every(isServed) && sinceMs() < MOST_MS) {
     const roundUs = t.nowUs();
     const { outputTokens } = t.left;
@@ -132,7 +132,7 @@ async function tryRate(t: Session, tier: Tier, left: number): Promise<Tried | un
     await t.wait(Math.max(0, ROUNDS[tier].everyMs - (t.nowUs() - roundUs) / 1_000));
   }
   const burst = { tier, rpm, most, answers, seconds: sinceMs() / 1_000 };
-  const tries: Answer[] = [];
+  const tries: Response[] = [];
   let silentS = 0;
   if (isDoubtful(burst) && served(answers) >= rpm * LARGE_BURST) {
     while (!tries.some(isServed) && sinceMs() < NEARLY_A_MINUTE_MS) {
@@ -145,7 +145,7 @@ async function tryRate(t: Session, tier: Tier, left: number): Promise<Tried | un
   return { ...burst, tries, silentS, evenly: [] };
 }
 
-const served = (answers: readonly Answer[]): number => answers.filter(isServed).length;
+const served = (answers: readonly Response[]): number => answers.filter(isServed).length;
 
 /** Denied before the rate of the tier was used. */
 function isDoubtful({ answers, rpm, most }: Pick<Tried, "answers" | "rpm" | "most">): boolean {
@@ -163,7 +163,7 @@ async function lookInto(t: Session, one: Tried): Promise<Tried> {
   const count = Math.min(safeRpm(one.rpm), MOST_EVENLY, room(t));
   if (count < FEWEST_EVENLY) return one;
   await quiet(t, accountOfKey(account.key));
-  const sent: Promise<Answer>[] = [];
+  const sent: Promise<Response>[] = [];
   // From one sending to the next: one that is late must not be followed by another too soon.
   for (let index = 0; index < count && room(t) > 0; index++) {
     sent.push(sendPlain(t, account.key));

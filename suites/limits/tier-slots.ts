@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineCheck, type Held, limitedFor, type Session } from "../../src/checks/index.ts";
+import { type Check, defineCheck, type Held, limitedFor, type Response, type Session } from "../../src/checks/index.ts";
 import { atOnce, isRateDenial, isServed, isSlotDenial } from "./burst.ts";
 import { longStream } from "./long-stream.ts";
 import { sendPlain } from "./while-denied.ts";
@@ -60,10 +60,10 @@ async function whyNotScale(t: Session): Promise<string | null> {
 
 type Filled = {
   readonly slots: number;
-  readonly held: readonly Answer[];
-  readonly extras: readonly Answer[];
+  readonly held: readonly Response[];
+  readonly extras: readonly Response[];
   /** Requests of an account with few slots meanwhile. */
-  readonly unrelated: readonly Answer[];
+  readonly unrelated: readonly Response[];
   /** Until the last of the streams had begun. */
   readonly filledMs: number;
 };
@@ -95,11 +95,11 @@ const ELSEWHERE_TRIES = 3;
 const ELSEWHERE_MS = 100;
 
 /** Asks on the account with the fewest slots, while those of a tier are held. */
-async function askUnrelated(t: Session): Promise<Answer[]> {
+async function askUnrelated(t: Session): Promise<Response[]> {
   const aside = limitedFor(t.target, "slots");
   // What the rate of an account is measured on is left alone.
   if (aside === undefined || aside.shared || aside.key === limitedFor(t.target, "rate")?.key) return [];
-  const answers: Answer[] = [];
+  const answers: Response[] = [];
   for (let tried = 0; tried < ELSEWHERE_TRIES; tried++) {
     if (tried > 0) await t.wait(ELSEWHERE_MS);
     const answer = await sendPlain(t, aside.key);

@@ -1,4 +1,4 @@
-import type { Answer, LimitedAccount, RequestSpec, Session } from "../../src/checks/index.ts";
+import type { LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import { servable } from "../shared/servable.ts";
 import { inTurns, LONG_TEXT } from "../shared/texts.ts";
 import { atOnce, type Burst, isRateDenial, isRefused } from "./burst.ts";
@@ -8,9 +8,9 @@ type AskKey = RequestSpec["key"] & {};
 /** Requests of one kind while the account was denied, with the denials of the first key before and after them. */
 export type WhileDenied = {
   readonly kind: string;
-  readonly before: Answer;
-  readonly tries: readonly Answer[];
-  readonly after: Answer;
+  readonly before: Response;
+  readonly tries: readonly Response[];
+  readonly after: Response;
   /** From the first to the last of them, seconds. */
   readonly seconds: number;
 };
@@ -19,12 +19,12 @@ export type WhileDenied = {
 const plain = (key: AskKey): RequestSpec => ({ key, endpoint: "chat", intent: "either" });
 
 /** One plain request, to see whether its account is denied. */
-export function sendPlain(t: Session, key: AskKey): Promise<Answer> {
+export function sendPlain(t: Session, key: AskKey): Promise<Response> {
   return t.start(plain(key)).done;
 }
 
 /** Plain requests, all at once. */
-export function sendPlainAtOnce(t: Session, key: AskKey, count: number): Promise<Answer[]> {
+export function sendPlainAtOnce(t: Session, key: AskKey, count: number): Promise<Response[]> {
   return atOnce(t, [plain(key)], count);
 }
 
@@ -93,7 +93,7 @@ export async function triesWhileDenied(
 async function tryWhileDenied(t: Session, kind: string, request: RequestSpec, key: AskKey): Promise<WhileDenied> {
   const startUs = t.nowUs();
   const before = await sendPlain(t, key);
-  const tries: Answer[] = [];
+  const tries: Response[] = [];
   for (let count = 0; count < TRIES; count++) tries.push(await t.start(request).done);
   const after = await sendPlain(t, key);
   return { kind, before, tries, after, seconds: (t.nowUs() - startUs) / 1_000_000 };

@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineCheck, that } from "../../src/checks/index.ts";
+import { type Check, defineCheck, type Response, that } from "../../src/checks/index.ts";
 import { isRateDenial, isServed } from "./burst.ts";
 import { longStream } from "./long-stream.ts";
 import { retryAfterWaitMs } from "./retry-after-wait.ts";
@@ -32,7 +32,7 @@ const withOthers = defineCheck({
     const waitMs = Math.max(0, ...denials.map((denial) => retryAfterWaitMs(denial) ?? 0));
     if (waitMs > LONGEST_WAIT_MS) return { answers: [] };
     if (denials.length > 0) await t.wait(waitMs + REST_MS);
-    const sent: Promise<Answer>[] = [];
+    const sent: Promise<Response>[] = [];
     for (let index = 0; index < STREAMS; index++) {
       if (index > 0) await t.wait(SPACING_MS);
       sent.push(t.start({ ...longStream(account.key), freshConnection: false }).done);

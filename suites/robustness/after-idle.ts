@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineCheck, type Session } from "../../src/checks/index.ts";
+import { type Check, defineCheck, type Response, type Session } from "../../src/checks/index.ts";
 
 /** Gateways and their providers begin to forget connections to each other about then, ms. */
 const IDLE_MS = 12_000;
@@ -28,7 +28,7 @@ const afterIdle = defineCheck({
   },
 });
 
-type Pair = { readonly first: Answer; readonly next: Answer };
+type Pair = { readonly first: Response; readonly next: Response };
 
 async function afterSilence(t: Session): Promise<Pair> {
   await t.wait(IDLE_MS);

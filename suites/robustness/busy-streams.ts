@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineInvariant } from "../../src/checks/index.ts";
+import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
 
 /** Requests of the run in flight, on all accounts, from which on a stream counts as one beside others. */
@@ -37,7 +37,7 @@ const busyStreams = defineInvariant({
 });
 
 /** How many requests were under way at most while a stream was: a count of those that began before or in it. */
-function othersInFlightOf(answers: readonly Answer[]): (answer: Answer) => number {
+function othersInFlightOf(answers: readonly Response[]): (answer: Response) => number {
   const spans = answers.map(({ exchange: { timeline } }) => [timeline.dueUs, timeline.endUs] as const);
   return ({ exchange: { timeline } }) => {
     const beside = spans.filter(([from, to]) => from < timeline.endUs && to > timeline.dueUs);
@@ -47,7 +47,7 @@ function othersInFlightOf(answers: readonly Answer[]): (answer: Answer) => numbe
 }
 
 /** Whether a stream, once begun, was silent for long and then went on. */
-function hasStalled({ exchange }: Answer): boolean {
+function hasStalled({ exchange }: Response): boolean {
   const pieces = exchange.response?.body.pieces ?? [];
   if (exchange.ownLagMs > STALL_MS / 4) return false;
   const gapsMs = pieces.slice(1).map(([atUs], index) => (atUs - (pieces[index]?.[0] ?? atUs)) / 1_000);

@@ -1,10 +1,10 @@
 import {
-  type Answer,
   BODY_FORMS,
   type BodyForm,
   type Check,
   defineCheck,
   type RequestSpec,
+  type Response,
   type Session,
   success,
   that,
@@ -17,7 +17,7 @@ import { inTurns, LONG_TEXT } from "../shared/texts.ts";
 const LONG_TURN = LONG_TEXT.slice(0, 3_000);
 
 /** The same request twice: as this client writes all others, and in another form. */
-type Pair = { readonly text: string; readonly plain: Answer; readonly formed: Answer };
+type Pair = { readonly text: string; readonly plain: Response; readonly formed: Response };
 
 const inAnyForm = defineCheck({
   id: "robustness.body-form",
@@ -110,7 +110,7 @@ const samePrompts = defineCheck({
   },
 });
 
-type Entry = { readonly text: string; readonly answer: Answer };
+type Entry = { readonly text: string; readonly answer: Response };
 
 async function atOnce(t: Session, mode: "non-streaming" | "streaming"): Promise<Entry[]> {
   const text = `Please repeat: ${t.nonce()}`;

@@ -1,11 +1,11 @@
 import {
-  type Answer,
   atMost,
   type Check,
   callerError,
   defineCheck,
   filledString,
   type RequestSpec,
+  type Response,
   serverError,
   that,
 } from "../../src/checks/index.ts";
@@ -172,13 +172,13 @@ const keepAlive = defineCheck({
       denial: { model: "unknown", intent: "denied" },
       refusal: { rawBody: '{"model":', intent: "odd" },
     };
-    const pairs: { first: Answer; second: Answer }[] = [];
+    const pairs: { first: Response; second: Response }[] = [];
     for (let round = 0; round < 6; round++)
       pairs.push({ first: await t.send({ ...asks[t.case] }), second: await t.send({ endpoint: "models" }) });
     return { pairs };
   },
   judge({ pairs }, verdict) {
-    const announced = ({ headers, exchange }: Answer) =>
+    const announced = ({ headers, exchange }: Response) =>
       headerValues(headers, "connection").some((value) => /\bclose\b/i.test(value)) ||
       exchange.ending.kind !== "complete" ||
       isDelimitedByClose(exchange.response);
@@ -216,7 +216,7 @@ const wornConnection = defineCheck({
   cost: { requests: WORN_REQUESTS },
   schedule: { order: "exclusive" },
   async run(t) {
-    const answers: Answer[] = [];
+    const answers: Response[] = [];
     const endUs = t.nowUs() + WORN_MS * 1_000;
     for (let count = 0; count < WORN_REQUESTS && t.nowUs() < endUs; count++) {
       answers.push(await t.send());
@@ -238,7 +238,7 @@ const wornConnection = defineCheck({
 });
 
 /** A body without length and without chunks ends with its connection, which says all there is to say. */
-function isDelimitedByClose(response: Answer["exchange"]["response"]): boolean {
+function isDelimitedByClose(response: Response["exchange"]["response"]): boolean {
   if (response === undefined) return true;
   const names = response.headers.map(([name]) => name.toLowerCase());
   return !names.includes("content-length") && !names.includes("transfer-encoding");
@@ -303,7 +303,7 @@ function isCompressed(bytes: Uint8Array): boolean {
   return bytes.length > 2 && bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
-function isLabelledJson(answer: Answer): boolean {
+function isLabelledJson(answer: Response): boolean {
   return /json/i.test(answer.header("content-type") ?? "") && answer.bytes.length > 0;
 }
 

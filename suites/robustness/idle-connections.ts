@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineInvariant, isStale, that } from "../../src/checks/index.ts";
+import { type Check, defineInvariant, isStale, type Response, that } from "../../src/checks/index.ts";
 
 /** A pause after which gateways and what stands before them begin to forget connections, µs. */
 const IDLE_US = 2_500_000;
@@ -24,7 +24,7 @@ const idleConnections = defineInvariant({
 });
 
 /** Requests on a connection whose request before had ended a while ago. */
-function restedOnes(answers: readonly Answer[]): Answer[] {
+function restedOnes(answers: readonly Response[]): Response[] {
   const endedUs = new Map<string, number>();
   const byStart = [...answers].sort((a, b) => (startUs(a) ?? 0) - (startUs(b) ?? 0));
   return byStart.filter((answer) => {
@@ -35,6 +35,6 @@ function restedOnes(answers: readonly Answer[]): Answer[] {
   });
 }
 
-const startUs = ({ exchange }: Answer) => exchange.timeline.sentUs;
+const startUs = ({ exchange }: Response) => exchange.timeline.sentUs;
 
 export const IDLE_CONNECTIONS: readonly Check[] = [idleConnections];

@@ -1,9 +1,9 @@
-import { type Answer, atMost, type Check, defineInvariant, isStale, type Verdict } from "../../src/checks/index.ts";
+import { atMost, type Check, defineInvariant, isStale, type Response, type Verdict } from "../../src/checks/index.ts";
 import { isObject } from "../../src/core/index.ts";
 import { mediaType } from "../../src/dialects/index.ts";
 
 /** Answers that nobody cut on purpose, neither we nor the provider. */
-function untouched(answers: readonly Answer[]): Answer[] {
+function untouched(answers: readonly Response[]): Response[] {
   return answers.filter(({ exchange }) => exchange.ending.kind !== "aborted" && !isStale(exchange));
 }
 
@@ -11,7 +11,7 @@ function untouched(answers: readonly Answer[]): Answer[] {
 function none(
   verdict: Verdict,
   requirement: Parameters<Verdict["must"]>[0],
-  bad: readonly Answer[],
+  bad: readonly Response[],
   all: number,
   what: string,
 ): void {
@@ -105,7 +105,7 @@ const bodies = defineInvariant({
 });
 
 /** A stream that is labelled as JSON is a matter of streams; an answer to HEAD has no body to look at. */
-function mayBeJson({ exchange, bytes, stream }: Answer): boolean {
+function mayBeJson({ exchange, bytes, stream }: Response): boolean {
   if (exchange.request.method === "HEAD" || exchange.response?.status === 204 || bytes.length === 0) return false;
   return stream.framing !== "event-stream" && stream.framing !== "json-objects";
 }
@@ -160,7 +160,7 @@ const secrets = defineInvariant({
 });
 
 /** An answer without what we sent: an echo of our own prompt, or of a key that we made up, is judged elsewhere. */
-function textWithoutOurs({ headers, text, exchange }: Answer): string {
+function textWithoutOurs({ headers, text, exchange }: Response): string {
   const sent = exchange.request.headers
     .map(([, value]) => value.replace(/^\w+ /, ""))
     .filter((value) => value.length >= 16);
@@ -183,7 +183,7 @@ const counts = defineInvariant({
   },
 });
 
-function judgeUsage(answer: Answer, verdict: Verdict): void {
+function judgeUsage(answer: Response, verdict: Verdict): void {
   const usage = isObject(answer.json) ? answer.json["usage"] : undefined;
   if (!isObject(usage)) return;
   const odd = Object.entries(usage).filter(

@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineCheck, type Session } from "../../src/checks/index.ts";
+import { type Check, defineCheck, type Response, type Session } from "../../src/checks/index.ts";
 import { median, rankCorrelation } from "../../src/core/index.ts";
 import { DIALECTS, type Dialect, MODES, type Mode } from "../../src/dialects/index.ts";
 
@@ -57,8 +57,8 @@ const steadyLatency = defineCheck({
   },
 });
 
-async function series(t: Session, each: number): Promise<Answer[]> {
-  const answers: Answer[] = [];
+async function series(t: Session, each: number): Promise<Response[]> {
+  const answers: Response[] = [];
   const startedUs = t.nowUs();
   for (let round = 0; round < each; round++) {
     if (round >= FEWEST_ROUNDS && t.nowUs() - startedUs > SERIES_MS * 1_000) break;
@@ -71,18 +71,18 @@ interface Oddity {
   readonly kind: string;
   readonly what: "growth" | "jumps";
   readonly words: string;
-  readonly answer: Answer | undefined;
+  readonly answer: Response | undefined;
 }
 
 /** What is odd about the latencies of a series, kind by kind. */
-function findings(answers: readonly Answer[]): Oddity[] {
+function findings(answers: readonly Response[]): Oddity[] {
   return KINDS.flatMap(({ dialect, mode }) => {
     const own = answers.filter(({ asked, admitted }) => asked.endpoint === dialect && asked.mode === mode && admitted);
     return own.length < 8 ? [] : oddities(own, `${dialect}, ${mode}`);
   });
 }
 
-function oddities(answers: readonly Answer[], kind: string): Oddity[] {
+function oddities(answers: readonly Response[], kind: string): Oddity[] {
   // While we were held up ourselves, so was the reading of answers.
   const durations = answers.map(({ durationMs, exchange }) => Math.max(0, durationMs - exchange.ownLagMs));
   const quarter = Math.floor(durations.length / 4);
@@ -146,7 +146,7 @@ const reusedLatency = defineCheck({
   },
 });
 
-type Pair = { readonly fresh: Answer; readonly again: Answer };
+type Pair = { readonly fresh: Response; readonly again: Response };
 
 async function pairs(t: Session): Promise<Pair[]> {
   const made: Pair[] = [];

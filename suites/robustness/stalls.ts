@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineCheck } from "../../src/checks/index.ts";
+import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
 
 /** One light request so often, ms, where the account's rate allows it. */
@@ -29,7 +29,7 @@ const stalls = defineCheck({
   cost: { requests: 210 },
   async run(t) {
     const intervalMs = Math.max(TICK_MS, 60_000 / ((t.target.limits?.rpm ?? 300) * SHARE));
-    const ticks: { readonly answer: Answer; readonly busy: number }[] = [];
+    const ticks: { readonly answer: Response; readonly busy: number }[] = [];
     const startedUs = t.nowUs();
     while (t.othersRun && (t.nowUs() - startedUs) / 1_000 < LONGEST_MS) {
       const busy = t.inFlight;

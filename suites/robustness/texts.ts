@@ -1,11 +1,11 @@
 import {
-  type Answer,
   type Check,
   defineCheck,
   defineInvariant,
   type Held,
   isTimedOut,
   type RequestSpec,
+  type Response,
   type Session,
   type Verdict,
 } from "../../src/checks/index.ts";
@@ -103,7 +103,7 @@ const textPassesThrough = defineCheck({
 const BEGINNING = 200;
 
 /** Whether a reply breaks off in the middle of what it is to repeat, and has all of it until there. */
-function isBeginning(answer: Answer, expected: string): boolean {
+function isBeginning(answer: Response, expected: string): boolean {
   const text = answer.replyText?.trim() ?? "";
   if (text.includes(expected)) return false;
   const start = text.indexOf(expected.slice(0, BEGINNING));
@@ -111,7 +111,7 @@ function isBeginning(answer: Answer, expected: string): boolean {
 }
 
 /** Whether our own bounds ended it. */
-function wasTooMuchForUs({ exchange }: Answer): boolean {
+function wasTooMuchForUs({ exchange }: Response): boolean {
   return isTimedOut(exchange) || exchange.ending.kind === "size-bound";
 }
 
@@ -156,7 +156,7 @@ const ownAnswers = defineCheck({
 });
 
 /** One of many at once; whoever was to leave asked a model that need not repeat anything. */
-type Together = { readonly nonce: string; readonly left: boolean; readonly answer: Answer };
+type Together = { readonly nonce: string; readonly left: boolean; readonly answer: Response };
 
 async function askTogether(t: Session): Promise<Together[]> {
   const most = Math.max(2, Math.min(AT_ONCE, Math.floor((t.target.limits?.inFlight ?? 8) / 3)));
@@ -195,7 +195,7 @@ const echoAlways = defineInvariant({
     "Looks at every served request of the run to the model that repeats its prompt. When nearly all answers hold their own prompt, one that does not was answered with something else: a cached reply, another caller's, a fallback model's. When nearly all answers to the plainest request say the same around its text, one that says something else holds text that is not its own.",
   judge(answers, verdict) {
     judgeSurroundings(answers, verdict);
-    const byModel = new Map<string, { answer: Answer; own: boolean }[]>();
+    const byModel = new Map<string, { answer: Response; own: boolean }[]>();
     for (const answer of answers) {
       const asked = shortPrompt(answer);
       const text = answer.admitted ? answer.replyText : undefined;
@@ -222,8 +222,8 @@ const ALIKE = 0.95;
 const PLAIN_FIELDS: readonly string[] = ["model", "messages", "stream", "max_tokens"];
 
 /** What stands around the prompt in the answers of a model that repeats it: the same for nearly all, or it says nothing. */
-function judgeSurroundings(answers: readonly Answer[], verdict: Verdict): void {
-  const kinds = new Map<string, { readonly answer: Answer; readonly around: string }[]>();
+function judgeSurroundings(answers: readonly Response[], verdict: Verdict): void {
+  const kinds = new Map<string, { readonly answer: Response; readonly around: string }[]>();
   for (const answer of answers) {
     const asked = shortPrompt(answer);
     const text = answer.admitted ? answer.replyText : undefined;
@@ -245,7 +245,7 @@ function judgeSurroundings(answers: readonly Answer[], verdict: Verdict): void {
 }
 
 /** The plainest request, of which only the unique text differs: what else is said can depend on what was asked. */
-function isPlain({ asked, exchange }: Answer): boolean {
+function isPlain({ asked, exchange }: Response): boolean {
   if (asked.nonce === undefined) return false;
   const body = parseJson(exchange.request.body ?? "");
   const messages = member(body, "messages");
@@ -260,7 +260,7 @@ function mostCommon(texts: readonly string[]): string {
 }
 
 /** The last turn of a request to a plain model, when it is so short that no output bound cuts its echo. */
-function shortPrompt({ asked, exchange }: Answer): { readonly model: string; readonly prompt: string } | undefined {
+function shortPrompt({ asked, exchange }: Response): { readonly model: string; readonly prompt: string } | undefined {
   if (asked.endpoint === "models" || asked.intent !== "good") return undefined;
   const body = parseJson(exchange.request.body ?? "");
   const messages = member(body, "messages");

@@ -1,4 +1,4 @@
-import type { Answer } from "../../src/checks/index.ts";
+import type { Response } from "../../src/checks/index.ts";
 
 /** When the output of a stream arrived. */
 export interface Arrival {
@@ -32,12 +32,12 @@ export function isOneBurst({ totalMs, burstShare }: Arrival): boolean {
 }
 
 /** Whether this process itself kept up: pieces that came while it was held up were all read at once. */
-export function isFairlySeen(answer: Answer, { totalMs }: Arrival): boolean {
+export function isFairlySeen(answer: Response, { totalMs }: Arrival): boolean {
   return answer.exchange.ownLagMs < Math.max(OWN_LAG.ms, totalMs * OWN_LAG.share);
 }
 
 /** Reads off when output arrived: pieces of text where their place is known, bytes otherwise. */
-export function arrivalOf(answer: Answer): Arrival {
+export function arrivalOf(answer: Response): Arrival {
   const { sentUs, dueUs, endUs } = answer.exchange.timeline;
   const startUs = sentUs ?? dueUs;
   const { stream, streamed } = answer;
@@ -59,7 +59,7 @@ export function arrivalOf(answer: Answer): Arrival {
 }
 
 /** Arrival of the network read that held the byte before an offset. */
-function arrivalByOffset(answer: Answer): (offset: number) => number {
+function arrivalByOffset(answer: Response): (offset: number) => number {
   const reads = answer.exchange.response?.body.pieces ?? [];
   const ends: number[] = [];
   let total = 0;

@@ -1,4 +1,4 @@
-import type { Answer, RequestSpec, Session } from "../../src/checks/index.ts";
+import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
 
 const ATTEMPTS = 4;
 /** Between attempts, ms: a limiter that wants requests evenly spaced is content after so long. */
@@ -8,7 +8,7 @@ const SPACING_MS = 700;
  * Sends a request whose own failure could be dressed up as a rate denial: such an answer is tried again a little later,
  * without believing what it says about waiting. One that stays is not about the rate.
  */
-export async function askPastRate(t: Session, request: RequestSpec): Promise<Answer> {
+export async function askPastRate(t: Session, request: RequestSpec): Promise<Response> {
   let answer = await t.send({ ...request, repeats: false });
   for (let attempt = 1; attempt < ATTEMPTS && isRateDenial(answer); attempt++) {
     await t.wait(attempt * SPACING_MS);
@@ -17,6 +17,6 @@ export async function askPastRate(t: Session, request: RequestSpec): Promise<Ans
   return answer;
 }
 
-function isRateDenial({ reason }: Answer): boolean {
+function isRateDenial({ reason }: Response): boolean {
   return reason === "rate_limit_exceeded" || reason === "concurrency_limit_exceeded";
 }

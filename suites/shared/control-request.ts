@@ -1,9 +1,9 @@
-import type { Answer, RequestSpec, Session, Verdict } from "../../src/checks/index.ts";
+import type { RequestSpec, Response, Session, Verdict } from "../../src/checks/index.ts";
 
 /** The good request that a negative probe is a copy of, and its non-streaming form where streaming itself is in doubt. */
 export type ControlRequest = {
-  readonly control: Answer;
-  readonly whole: Answer | null;
+  readonly control: Response;
+  readonly whole: Response | null;
 };
 
 /** Sends the control request. `stream` is no documented field of `/messages`, so there the non-streaming form is sent as well. */

@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineInvariant } from "../../src/checks/index.ts";
+import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
 import { type Dialect, parseJson } from "../../src/dialects/index.ts";
 
@@ -26,7 +26,7 @@ export function everyText(dialect: Dialect): Check {
 }
 
 /** A 2xx document with the list that a reply of this dialect has. */
-function isWholeReply(answer: Answer, dialect: Dialect): boolean {
+function isWholeReply(answer: Response, dialect: Dialect): boolean {
   const { asked, status = 0, streamed, complete, json } = answer;
   if (asked.endpoint !== dialect || asked.mode !== "non-streaming" || streamed || !complete) return false;
   const list = member(json, dialect === "chat" ? "choices" : "content");
@@ -36,13 +36,13 @@ function isWholeReply(answer: Answer, dialect: Dialect): boolean {
 }
 
 /** A conversation, and no wish for another number of replies than one. */
-function asksForAReply({ exchange }: Answer): boolean {
+function asksForAReply({ exchange }: Response): boolean {
   const sent = parseJson(exchange.request.body ?? "");
   const messages = member(sent, "messages");
   return Array.isArray(messages) && messages.length > 0 && member(sent, "n") === undefined;
 }
 
-function hasMessage({ json, asked }: Answer): boolean {
+function hasMessage({ json, asked }: Response): boolean {
   const choices = member(json, "choices");
   const message = member(Array.isArray(choices) ? choices[0] : undefined, "message");
   if (!isObject(message)) return false;
@@ -51,7 +51,7 @@ function hasMessage({ json, asked }: Answer): boolean {
   return (message["content"] ?? null) === null && (more || asked.intent !== "good");
 }
 
-function hasBlocks({ json }: Answer): boolean {
+function hasBlocks({ json }: Response): boolean {
   const blocks = member(json, "content");
   if (!Array.isArray(blocks)) return false;
   return blocks.every((block) => isObject(block) && (block["type"] !== "text" || typeof block["text"] === "string"));

@@ -1,4 +1,4 @@
-import { type Answer, filledString, that, type Verdict } from "../../src/checks/index.ts";
+import { filledString, type Response, that, type Verdict } from "../../src/checks/index.ts";
 import { member } from "../../src/core/index.ts";
 import {
   type DenialEntry,
@@ -43,7 +43,7 @@ const shortHint = that(`a short text (up to ${SHORT_HINT} characters)`, (value) 
 const given = that("present", (value) => value !== undefined);
 
 /** Judges one denied answer: status, reason, action hint, body, and that it ends. */
-export function judgeDenial(verdict: Verdict, denied: Answer, expected: ExpectedDenial): void {
+export function judgeDenial(verdict: Verdict, denied: Response, expected: ExpectedDenial): void {
   const requirement = denial(expected.reason);
   const seen = { in: denied, because: denied.summary };
   const streamed = denied.asked.mode === "streaming" && denied.asked.endpoint !== "models";
@@ -59,7 +59,7 @@ export function judgeDenial(verdict: Verdict, denied: Answer, expected: Expected
   verdict.should("STREAM-3", denied.exchange.ending.kind, "complete", { ...seen, at: "ending" });
 }
 
-function judgeAction(verdict: Verdict, denied: Answer, requirement: DenialEntry, hinted: boolean): void {
+function judgeAction(verdict: Verdict, denied: Response, requirement: DenialEntry, hinted: boolean): void {
   const { action } = denied;
   if (action !== undefined)
     verdict.observe("ERR-HDR-4", `${requirement.reason}: ${action}`, { in: denied, at: "action" });
@@ -70,7 +70,7 @@ function judgeAction(verdict: Verdict, denied: Answer, requirement: DenialEntry,
   else verdict.should("ERR-HDR-3", action, shortHint, { in: denied, at: "action" });
 }
 
-function judgeBody(verdict: Verdict, denied: Answer, requirement: DenialEntry): void {
+function judgeBody(verdict: Verdict, denied: Response, requirement: DenialEntry): void {
   if (denied.asked.endpoint === "messages") {
     const { envelope, message, type, code } = denied.error;
     verdict.observe("ERR-BODY-3", { envelope, message, type, code }, { in: denied });

@@ -1,4 +1,4 @@
-import { type Answer, outputTokensOf, type RequestSpec, type Session } from "../../src/checks/index.ts";
+import { outputTokensOf, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
 import type { Key } from "../../src/target/index.ts";
 import { inTurns, LONG_TEXT } from "../shared/texts.ts";
 
@@ -36,8 +36,8 @@ export type Drive = {
   readonly kind: Kind;
   /** Requests that were served before the first denial. */
   readonly served: number;
-  readonly first: Answer | null;
-  readonly denial: Answer | null;
+  readonly first: Response | null;
+  readonly denial: Response | null;
   /** From the last served request to the denial, or to giving up, seconds. */
   readonly waitedS: number;
 };
@@ -81,10 +81,10 @@ export function effortFor(earlier: readonly Drive[]): Effort {
  * @param lagS how long the denial may take to set in after the limit was passed, seconds.
  */
 export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effort: Effort = ALL): Promise<Drive> {
-  const served: Answer[] = [];
+  const served: Response[] = [];
   const own: RequestSpec = { key, endpoint: kind.endpoint, mode: kind.mode, intent: "either", repeats: false };
   const { small, large } = asksOf(kind, own);
-  const outcome = (denial: Answer | null, waitedS: number) => driven(kind, served, denial, waitedS);
+  const outcome = (denial: Response | null, waitedS: number) => driven(kind, served, denial, waitedS);
   const most = t.target.budget.outputTokens * SHARE_OF_BUDGET;
   let tokens = 0;
   let refused = 0;
@@ -138,7 +138,7 @@ function asksOf(kind: Kind, own: RequestSpec): { readonly small: RequestSpec; re
   return { small: own, large: { ...own, prompt: LONG_TEXT, ...limit } };
 }
 
-function driven(kind: Kind, served: readonly Answer[], denial: Answer | null, waitedS: number): Drive {
+function driven(kind: Kind, served: readonly Response[], denial: Response | null, waitedS: number): Drive {
   return { kind, served: served.length, first: served[0] ?? null, denial, waitedS };
 }
 
@@ -158,8 +158,8 @@ export async function driveLong(t: Session, key: Key, lagS: number): Promise<Dri
     intent: "either",
     repeats: false,
   };
-  const served: Answer[] = [];
-  const outcome = (denial: Answer | null, waitedS: number) => driven(kind, served, denial, waitedS);
+  const served: Response[] = [];
+  const outcome = (denial: Response | null, waitedS: number) => driven(kind, served, denial, waitedS);
   for (let round = 0; round < LONG_ROUNDS; round++) {
     const answers = await Promise.all(Array.from({ length: LONG_AT_ONCE }, () => t.send(request)));
     served.push(...answers.filter(({ admitted }) => admitted));
@@ -172,7 +172,7 @@ export async function driveLong(t: Session, key: Key, lagS: number): Promise<Dri
 }
 
 /** Any refusal that a used-up key may meet, rightly named or not: the requirements are judged, not assumed. */
-export function isSpendingDenial(answer: Answer): boolean {
+export function isSpendingDenial(answer: Response): boolean {
   const { status = 0, reason } = answer;
   if (status === 429) return reason !== "rate_limit_exceeded" && reason !== "concurrency_limit_exceeded";
   return status === 402 || (status >= 400 && status < 500);

@@ -1,8 +1,8 @@
 import {
-  type Answer,
   type Check,
   defineCheck,
   defineInvariant,
+  type Response,
   type Session,
   success,
 } from "../../src/checks/index.ts";
@@ -15,8 +15,8 @@ import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
 import { isSpendingDenial, KINDS } from "./drive.ts";
 
 /** Every kind of traffic with a key that must be denied. */
-async function everyKind(t: Session, key: "empty" | "emptySecond" | "capped" | "childExhausted"): Promise<Answer[]> {
-  const answers: Answer[] = [];
+async function everyKind(t: Session, key: "empty" | "emptySecond" | "capped" | "childExhausted"): Promise<Response[]> {
+  const answers: Response[] = [];
   for (const kind of KINDS) {
     if (
       kind.endpoint === "messages" &&
@@ -39,7 +39,7 @@ const emptyAccount = defineCheck({
   cost: { requests: 20 },
   async run(t) {
     const keys = ["empty", ...(t.target.keys.emptySecond === undefined ? [] : ["emptySecond"])] as const;
-    const denied: Answer[] = [];
+    const denied: Response[] = [];
     for (let round = 0; round < 2; round++)
       for (const key of keys) denied.push(...(await everyKind(t, key as "empty" | "emptySecond")));
     return { control: await t.control(), denied, expected: expectedDenial(t, "insufficient_credits") };
@@ -61,8 +61,8 @@ const emptyAccount = defineCheck({
 /** A key of the account before, between and after denials of the stopped one. */
 async function beside(t: Session, stopped: "capped" | "childExhausted") {
   const expected = expectedDenial(t, stopped === "capped" ? "quota_exceeded" : "budget_exhausted");
-  const served: Answer[] = [];
-  const denied: Answer[] = [];
+  const served: Response[] = [];
+  const denied: Response[] = [];
   const others = ["valid", ...(t.target.keys.second === undefined ? [] : ["second"])] as ("valid" | "second")[];
   for (const kind of KINDS.slice(0, 3)) {
     denied.push(await t.send({ ...kind, key: stopped, intent: "denied", repeats: false }));
@@ -131,7 +131,7 @@ const budgetIsForLife = defineCheck({
     const first = await t.send(request);
     const told = retryAfterMs(first.header("retry-after") ?? "", first.arrivedAtMs);
     await t.wait(Math.min(told ?? 1_000, LONGEST_WAIT_MS) + 100);
-    const later: Answer[] = [];
+    const later: Response[] = [];
     for (let round = 0; round < 8; round++)
       later.push(
         await t.send({ ...request, freshConnection: round % 2 === 0, endpoint: round % 4 < 2 ? "chat" : "messages" }),
@@ -276,7 +276,7 @@ const dayBoundary = defineCheck({
       await clock.shiftClock(shift);
     };
     const request = { endpoint: "chat", mode: "non-streaming", repeats: false, intent: "either" } as const;
-    const elsewhere: { hour: number; answer: Answer }[] = [];
+    const elsewhere: { hour: number; answer: Response }[] = [];
     try {
       // A day that begins now: what is judged must not depend on the time of the run.
       await at(nextDay + 300_000);

@@ -1,9 +1,9 @@
 import {
-  type Answer,
   atMost,
   type Check,
   type CheckSpec,
   defineCheck,
+  type Response,
   type Session,
   success,
   unblockLines,
@@ -153,7 +153,7 @@ const siblings: InducedSpec = {
   },
 };
 
-function judgeSibling(answer: Answer, state: Spender, verdict: Verdict): void {
+function judgeSibling(answer: Response, state: Spender, verdict: Verdict): void {
   const seen = { in: answer, at: "status", because: answer.summary };
   if (state === "cappable") {
     verdict.must("SPEND-4", answer.status, success, seen);

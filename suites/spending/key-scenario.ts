@@ -1,4 +1,4 @@
-import type { Answer, RequestSpec, Session } from "../../src/checks/index.ts";
+import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import type { Key } from "../../src/target/index.ts";
 import { servable } from "../shared/servable.ts";
 import { LONG_TEXT } from "../shared/texts.ts";
@@ -19,25 +19,25 @@ import {
 /** A batch of requests that end in failure, and a good request after it. */
 export type FreeBatch = {
   readonly what: string;
-  readonly failures: readonly Answer[];
+  readonly failures: readonly Response[];
   /** The good request that follows; `null` where another batch comes first, to spare a key that cannot be made anew. */
-  readonly after: Answer | null;
+  readonly after: Response | null;
   /** What as many good requests alone do to a fresh key, where one can be made and `after` was denied. */
-  readonly control: Answer | null;
+  readonly control: Response | null;
 };
 
 export type KeyRecording = {
   /** The key's first good request: it must not be used up already. */
-  readonly before: Answer;
+  readonly before: Response;
   readonly batches: readonly FreeBatch[];
   readonly drives: readonly Drive[];
   /** Requests of every kind with the key that was used up. */
-  readonly denied: readonly Answer[];
+  readonly denied: readonly Response[];
   /** Another key of the account, while the used-up one is denied, and that one again. */
-  readonly sibling: readonly Answer[];
+  readonly sibling: readonly Response[];
   /** The first request with a fresh key of the same state, where one can be made, of the kind that used the first one up. */
-  readonly fresh: Answer | null;
-  readonly again: Answer | null;
+  readonly fresh: Response | null;
+  readonly again: Response | null;
   /** Served of a burst in parallel on a fresh key, where one can be made; `null` otherwise. */
   readonly parallel: Overshoot | null;
   /** A burst of short requests on a fresh key, where one can be made, and what came of the key; `null` otherwise. */
@@ -118,7 +118,7 @@ export async function keyScenario(t: Session, state: "cappable" | "childSmall"):
   const fresh =
     freshKey === undefined ? null : await t.send({ key: freshKey, ...own, intent: "either", repeats: false });
   const denied = usedUp ? await deniedKinds(t, key) : [];
-  const sibling: Answer[] = [];
+  const sibling: Response[] = [];
   if (usedUp) for (const kind of KINDS.slice(0, 3)) sibling.push(await t.send({ key: "valid", ...kind }));
   // A key that is let in again after a while was not stopped: a cap is for the day, a budget for life.
   if (usedUp) await t.wait(REFILL_MS);
@@ -143,9 +143,9 @@ export async function keyScenario(t: Session, state: "cappable" | "childSmall"):
  * Requests of every kind with a key that was denied. A gateway that sets money aside for a request denies the one that it
  * cannot afford and still serves a cheaper one: what is served is driven on until it is denied, too, and all is asked again.
  */
-async function deniedKinds(t: Session, key: Key): Promise<Answer[]> {
+async function deniedKinds(t: Session, key: Key): Promise<Response[]> {
   const all = async () => {
-    const answers: Answer[] = [];
+    const answers: Response[] = [];
     for (const kind of KINDS) answers.push(await t.send({ key, ...kind, intent: "denied", repeats: false }));
     return answers;
   };
@@ -220,7 +220,7 @@ async function freeBatches(
 }
 
 /** A good request; one that is denied comes once more: what was set aside for the failures may be given back a moment later. */
-async function goodAfter(t: Session, key: Key): Promise<Answer> {
+async function goodAfter(t: Session, key: Key): Promise<Response> {
   const request: RequestSpec = { key, endpoint: "chat", intent: "either" };
   const first = await t.send(request);
   if (!isSpendingDenial(first)) return first;
@@ -229,10 +229,10 @@ async function goodAfter(t: Session, key: Key): Promise<Answer> {
 }
 
 /** The last of so many good requests on a fresh key. */
-async function goodAlone(t: Session, state: "cappable" | "childSmall", count: number): Promise<Answer | null> {
+async function goodAlone(t: Session, state: "cappable" | "childSmall", count: number): Promise<Response | null> {
   const key = await t.freshKey(`key.${state}`);
   if (key === undefined) return null;
-  let answer: Answer | null = null;
+  let answer: Response | null = null;
   for (let sent = 0; sent < count; sent++) answer = await t.send({ key, endpoint: "chat", intent: "either" });
   return answer;
 }

@@ -1,4 +1,4 @@
-import { type Answer, type Check, defineCheck } from "../../src/checks/index.ts";
+import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 
 /** Keys that are stopped for good, and by which denial. */
@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 const NEW_DAY_MS = 600_000;
 
 /** A key at the end of the run. */
-type Late = { readonly key: Stopped; readonly answer: Answer; readonly status: number };
+type Late = { readonly key: Stopped; readonly answer: Response; readonly status: number };
 
 const stillStopped = defineCheck({
   id: "spending.still-stopped",

@@ -1,4 +1,4 @@
-import { type Answer, atMost, type Check, defineCheck, type RequestSpec } from "../../src/checks/index.ts";
+import { atMost, type Check, defineCheck, type RequestSpec, type Response } from "../../src/checks/index.ts";
 import {
   type Arrival,
   arrivalOf,
@@ -129,7 +129,7 @@ function isHeldBack(arrival: Arrival): boolean {
 }
 
 /** Whether a stream says how it was sent: pieces that came while this process was held up were all read at once. */
-function tellsArrival(answer: Answer): boolean {
+function tellsArrival(answer: Response): boolean {
   const arrival = arrivalOf(answer);
   return arrival.document || !isOneBurst(arrival) || isFairlySeen(answer, arrival);
 }
@@ -164,8 +164,8 @@ const otherScripts = defineCheck({
       maxTokens: AMPLE_TOKENS,
       intent: "either",
     };
-    const plain: Answer[] = [];
-    const other: Answer[] = [];
+    const plain: Response[] = [];
+    const other: Response[] = [];
     for (let round = 0; round < SCRIPT_ROUNDS; round++) {
       plain.push(await t.send({ ...request, prompt: PLAIN_TEXT }));
       other.push(await t.send({ ...request, prompt: OTHER_SCRIPTS }));
@@ -186,17 +186,17 @@ const otherScripts = defineCheck({
 });
 
 /** At least the beginning: an output limit may cut the rest. */
-const repeats = (answer: Answer, text: string): boolean =>
+const repeats = (answer: Response, text: string): boolean =>
   answer.replyText?.includes(text.slice(0, ECHO_CHARACTERS / 4)) === true;
 
 /** Piece by piece, over a time that can be told from none. */
-function isSpread(answer: Answer): boolean {
+function isSpread(answer: Response): boolean {
   const { totalMs, firstMs, burstShare } = arrivalOf(answer);
   return repeats(answer, PLAIN_TEXT) && totalMs - firstMs >= SPREAD_MS && burstShare < MOST_IN_ONE_BURST;
 }
 
 /** All of the other text at once, as far as this process keeps up. */
-function comesAtOnce(answer: Answer): boolean {
+function comesAtOnce(answer: Response): boolean {
   const fair = answer.exchange.ownLagMs < SPREAD_MS / 4;
   return repeats(answer, OTHER_SCRIPTS) && arrivalOf(answer).burstShare >= MOST_IN_ONE_BURST && fair;
 }

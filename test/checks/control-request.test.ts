@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Answer } from "../../src/checks/index.ts";
+import { Response } from "../../src/checks/index.ts";
 import { isAmbient, Undecided, Verdict } from "../../src/checks/verdict.ts";
 import { Recorder } from "../../src/http-recorder/index.ts";
 import { httpServer } from "../support/judge.ts";
@@ -22,13 +22,13 @@ async function answerOf(status: number, body: string, headers: Record<string, st
     body: "{}",
   });
   const asked = { endpoint: "chat", mode: "non-streaming", intent: "good", account: "main", inFlight: 1 } as const;
-  return new Answer(exchange, asked, RULES);
+  return new Response(exchange, asked, RULES);
 }
 
 const reason = (value: string) => ({ "X-Service-Error-Code": value });
 
 describe("the control request of a negative probe", () => {
-  test.each<[what: string, ambient: boolean, answer: () => Promise<Answer>]>([
+  test.each<[what: string, ambient: boolean, answer: () => Promise<Response>]>([
     ["a denial for the rate", true, () => answerOf(429, "{}", reason("rate_limit_exceeded"))],
     ["a denial for concurrency", true, () => answerOf(429, "{}", reason("concurrency_limit_exceeded"))],
     ["a provider's failure", true, () => answerOf(500, "{}")],

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
+import type { Observation } from "../../src/judging/index.ts";
 import { judgeAtTheLimit } from "../../src/load/tier/at-rate-limit.ts";
-import type { Fact } from "../../src/load/tier/facts.ts";
 import { sent } from "./support/facts.ts";
 
 const RPM = 60;
 
-const denied = (atS: number, more: Partial<Fact> = {}) =>
+const denied = (atS: number, more: Partial<Observation> = {}) =>
   sent(atS, { outcome: "denied", what: "rate_limit_exceeded", status: 429, ...more });
-const outcome = (facts: readonly Fact[]) =>
+const outcome = (facts: readonly Observation[]) =>
   judgeAtTheLimit(facts, [sent(0, { phase: "warm-up" }), ...facts], { rpm: RPM, inFlight: 16 }).find(
     ({ name }) => name === "rate.denied-below-limit",
   )?.outcome;

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { Observation } from "../../src/judging/index.ts";
 import { judgeConcurrencyLimit } from "../../src/load/tier/at-concurrency-limit.ts";
 import { judgeAtTheLimit } from "../../src/load/tier/at-rate-limit.ts";
-import type { Fact } from "../../src/load/tier/facts.ts";
 import { judgeService } from "../../src/load/tier/judge-service.ts";
 import { judgeOverTheLimit } from "../../src/load/tier/over-rate-limit.ts";
 import { fixedWindow } from "../../src/reference-gateway/limits/fixed-window.ts";
@@ -31,7 +31,7 @@ function play(
   limiter: RateLimiter,
   stopped: { readonly gateway?: Standstill; readonly harness?: Standstill },
   phase: string,
-): Fact[] {
+): Observation[] {
   const arrivals = due
     .map(({ atS, role }) => ({ dueS: atS, role, sentS: after(atS, stopped.harness) }))
     .sort((a, b) => a.sentS - b.sentS)
@@ -109,7 +109,7 @@ test("a limiter that lets a pulse through whole, or admits too much, is found", 
   const pulse = (admitted: number) =>
     Array.from({ length: 38 }, (_, index) => (index < admitted ? sent(35) : { ...denial, ...at(35) }));
   const at = (atS: number) => ({ sentUs: ORIGIN_US + atS * 1e6, headUs: ORIGIN_US + atS * 1e6 + 1_000 });
-  const judged = (facts: readonly Fact[]) => brokenIn(judgeOverTheLimit([denial, ...facts, sent(80)], RPM));
+  const judged = (facts: readonly Observation[]) => brokenIn(judgeOverTheLimit([denial, ...facts, sent(80)], RPM));
   expect(judged([...until(280), ...pulse(38)])).toEqual(["rate.exceeded"]);
   expect(judged([...until(280), ...pulse(20)])).toEqual([]);
   const play95 = (limiter: RateLimiter) =>
@@ -164,7 +164,7 @@ describe("what we read late", () => {
           ...{ firstTokenUs: ORIGIN_US + firstS * 1e6, endUs: ORIGIN_US + endS * 1e6 },
         }),
       );
-    const of = (facts: readonly Fact[], still: readonly (readonly [number, number])[]) =>
+    const of = (facts: readonly Observation[], still: readonly (readonly [number, number])[]) =>
       judgeService(facts, long, { still: [...still], busy: [] }).find(({ name }) => name === "streams.buffered")
         ?.outcome;
     expect(of(wave(1.99, 2), [])).toBe("broken");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Fact } from "../../src/load/tier/facts.ts";
+import type { Observation } from "../../src/judging/index.ts";
 import { judgeOutliers, judgeService } from "../../src/load/tier/judge-service.ts";
 import { sent } from "./support/facts.ts";
 
@@ -7,19 +7,19 @@ const NOT_HELD_UP = { still: [], busy: [] };
 /** A lone stream of both dialects: two seconds, its tokens over nine tenths of it. */
 const LONG = { id: "long", durationMs: 2_000, longestGapMs: 60, spread: { chat: 0.9, messages: 0.9 } };
 
-const took = (ms: number, more: Partial<Fact> = {}) => {
+const took = (ms: number, more: Partial<Observation> = {}) => {
   const one = sent(10, more);
   return { ...one, endUs: one.sentUs + ms * 1_000 };
 };
 
 /** A stream of two seconds whose first token came after some of them. */
-const stream = (dialect: Fact["dialect"], firstMs: number) => {
+const stream = (dialect: Observation["dialect"], firstMs: number) => {
   const one = took(2_000, { dialect, stream: true, role: "wave", tokens: 40 });
   return { ...one, firstTokenUs: one.sentUs + firstMs * 1_000 };
 };
-const streams = (dialect: Fact["dialect"], firstMs: number) =>
+const streams = (dialect: Observation["dialect"], firstMs: number) =>
   Array.from({ length: 8 }, () => stream(dialect, firstMs));
-const buffered = (facts: readonly Fact[], long = LONG) =>
+const buffered = (facts: readonly Observation[], long = LONG) =>
   judgeService(facts, long, NOT_HELD_UP).find(({ name }) => name === "streams.buffered")?.outcome;
 
 test("streams that come piece by piece in both dialects are as they should be", () => {
@@ -36,7 +36,7 @@ test("a dialect whose lone stream came at once has nothing to lose in company", 
   expect(buffered([...streams("chat", 200), ...streams("messages", 1_990)], long)).toBe("met");
 });
 
-const outliers = (facts: readonly Fact[]) => judgeOutliers(facts, NOT_HELD_UP)[0];
+const outliers = (facts: readonly Observation[]) => judgeOutliers(facts, NOT_HELD_UP)[0];
 const usual = Array.from({ length: 300 }, () => took(20));
 
 test("three requests that take far longer than their kind are a warning, two are not", () => {

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import type { Fact } from "../../src/load/tier/facts.ts";
+import type { Observation } from "../../src/judging/index.ts";
 import { stallsIn } from "../../src/load/tier/stalls.ts";
 import { sent } from "./support/facts.ts";
 
 const NOT_HELD_UP = { still: [], busy: [] };
 
 /** A request so many seconds into the run, whose answer began so many ms later. */
-function answered(atS: number, ms: number, more: Partial<Fact> = {}): Fact {
+function answered(atS: number, ms: number, more: Partial<Observation> = {}): Observation {
   const one = sent(atS, more);
   return { ...one, headUs: one.sentUs + ms * 1_000, endUs: one.sentUs + ms * 1_000 + 1_000 };
 }

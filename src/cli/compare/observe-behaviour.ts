@@ -1,5 +1,5 @@
 import { CHECKS } from "../../../suites/index.ts";
-import { Answer, type Asked, type ReadingRules, runChecks, select, Traffic } from "../../checks/index.ts";
+import { type Asked, type ReadingRules, Response, runChecks, select, Traffic } from "../../checks/index.ts";
 import type { Behaviour, Observation, StoredSide } from "../../compare/index.ts";
 import { isObject } from "../../core/index.ts";
 import type { Exchange } from "../../http-recorder/index.ts";
@@ -37,13 +37,13 @@ export function storedSide(folder: string): StoredSide {
   const rules = record.target.reading as ReadingRules;
   const answers = new Map<string, Observation>();
   for (const { asked, exchange } of exchanges as { asked: Asked; exchange: Exchange }[]) {
-    const observation = observationOf(new Answer(exchange, asked, rules));
+    const observation = observationOf(new Response(exchange, asked, rules));
     if (observation !== undefined) answers.set(exchange.id, observation);
   }
   return { record, behaviour: { checks: record.checks, answers } };
 }
 
-function observationOf(answer: Answer): Observation | undefined {
+function observationOf(answer: Response): Observation | undefined {
   const { status, asked } = answer;
   if (status === undefined) return undefined;
   const failed = status >= 400;
@@ -58,7 +58,7 @@ function observationOf(answer: Answer): Observation | undefined {
   };
 }
 
-function documentsOf(answer: Answer): unknown[] {
+function documentsOf(answer: Response): unknown[] {
   if (isObject(answer.json)) return [answer.json];
   return answer.stream.events.flatMap(({ json }) => (isObject(json) ? [json] : []));
 }

@@ -1,10 +1,10 @@
+import type { Observation } from "../../judging/index.ts";
 import { audit, type ClientsOutcome } from "../obeying-clients.ts";
-import type { Fact } from "../tier/facts.ts";
 import { type Attempted, attemptOf } from "../tier/recovery.ts";
 import type { ExternalRequest } from "./external-request.ts";
 
 /** Clients as their attempts show them: who was served, who gave up, who came too early. */
-export function clientsOf(sent: readonly (readonly [ExternalRequest, Fact])[]): ClientsOutcome<Attempted> {
+export function clientsOf(sent: readonly (readonly [ExternalRequest, Observation])[]): ClientsOutcome<Attempted> {
   const clients = new Map<string, (readonly [number, Attempted])[]>();
   for (const [{ role, index, attempt, phase }, fact] of sent) {
     const name = `${phase} ${role} ${index}`;

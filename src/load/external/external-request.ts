@@ -1,6 +1,5 @@
 import type { Dialect } from "../../dialects/index.ts";
-import type { LoadOutcome } from "../outcome.ts";
-import type { Fact } from "../tier/facts.ts";
+import type { Observation, Outcome } from "../../judging/index.ts";
 
 /** One request that another program sent, as its raw output tells it. Times are µs from the start of the run. */
 export interface ExternalRequest {
@@ -12,7 +11,7 @@ export interface ExternalRequest {
   readonly dialect: Dialect;
   readonly stream: boolean;
   readonly key: string;
-  readonly outcome: LoadOutcome;
+  readonly outcome: Outcome;
   readonly what: string;
   readonly status: number;
   readonly dueUs: number;
@@ -28,7 +27,7 @@ export interface ExternalRequest {
 }
 
 /** A moment must not be 0: that means that it did not happen. */
-export function factOf(sent: ExternalRequest): Fact {
+export function factOf(sent: ExternalRequest): Observation {
   const { phase, role, dialect, stream, key, outcome, what, status, dueUs, sentUs, headUs, endUs, tokens } = sent;
   return {
     phase,

@@ -1,7 +1,7 @@
+import type { Observation } from "../../judging/index.ts";
 import type { Counted } from "../class-tally.ts";
 import { Ledger } from "../phase-record.ts";
 import { Tally } from "../tally.ts";
-import type { Fact } from "../tier/facts.ts";
 import type { ExternalRequest } from "./external-request.ts";
 
 export interface Filled {
@@ -65,6 +65,6 @@ function countedOf(sent: ExternalRequest): Counted {
 }
 
 /** The end of the last answer, µs; 0 of none. */
-export function lastEndUs(facts: readonly Pick<Fact, "endUs">[]): number {
+export function lastEndUs(facts: readonly Pick<Observation, "endUs">[]): number {
   return facts.reduce((last, { endUs }) => Math.max(last, endUs), 0);
 }

@@ -1,3 +1,4 @@
+import type { Observation } from "../../judging/index.ts";
 import type { LoadFinding, LoadGenerator, LoadInstance, LoadPhase, LoadRun, LoadVerdict } from "../../record/index.ts";
 import type { Limits, Target } from "../../target/index.ts";
 import type { LoadStop } from "../load-guard.ts";
@@ -5,7 +6,7 @@ import { phaseRecord, withoutTiming } from "../phase-record.ts";
 import { judgeStop, judgeTotals, type RanLoad, TOTALS_QUESTIONS } from "../run-workload.ts";
 import { judgeConcurrencyLimit, judgeConcurrencyRelease } from "../tier/at-concurrency-limit.ts";
 import { judgeAtTheLimit } from "../tier/at-rate-limit.ts";
-import { type Fact, isRateDenial } from "../tier/facts.ts";
+import { isRateDenial } from "../tier/facts.ts";
 import { judgeDenials } from "../tier/judge-denials.ts";
 import { judgeGrowth, judgeService } from "../tier/judge-service.ts";
 import { judgeOverTheLimit, OVER_THE_LIMIT } from "../tier/over-rate-limit.ts";
@@ -128,8 +129,8 @@ export function judgeExternal(run: ExternalRun): RanLoad {
 }
 
 /** What is rare in each phase is judged by the last one, over the whole run. */
-function serviceOf(own: readonly Fact[], all: readonly Fact[], isLast: boolean): LoadFinding[] {
-  const judge = (facts: readonly Fact[]) =>
+function serviceOf(own: readonly Observation[], all: readonly Observation[], isLast: boolean): LoadFinding[] {
+  const judge = (facts: readonly Observation[]) =>
     judgeService(facts, { durationMs: 0, longestGapMs: 0, spread: {} }, NOT_HELD_UP).filter(
       ({ name }) => !NOT_TOLD.includes(name),
     );
@@ -141,7 +142,12 @@ function isRetried(group: LoadPlan["groups"][number], phase: string, role: strin
   return group.behaviour !== "none" && group.phase === phase && group.role === role;
 }
 
-function judgePhase(name: string, own: readonly Fact[], all: readonly Fact[], limits: Limits): LoadFinding[] {
+function judgePhase(
+  name: string,
+  own: readonly Observation[],
+  all: readonly Observation[],
+  limits: Limits,
+): LoadFinding[] {
   if (own.length === 0) return [];
   if (name === "at-concurrency-limit") return judgeConcurrencyLimit(own, { all, slots: limits.inFlight, still: [] });
   if (name === "concurrency-release") return judgeConcurrencyRelease(own, { all, slots: limits.inFlight });
@@ -149,7 +155,7 @@ function judgePhase(name: string, own: readonly Fact[], all: readonly Fact[], li
   return name === OVER_THE_LIMIT ? judgeOverTheLimit(own, limits.rpm) : [];
 }
 
-const waitsJudged = (facts: readonly Fact[]) => ({
+const waitsJudged = (facts: readonly Observation[]) => ({
   name: "retry-after.sufficient",
   title: "A request after the Retry-After wait of a rate denial is admitted",
   requirement: "LIMIT-RATE-6",

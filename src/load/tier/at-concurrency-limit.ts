@@ -1,7 +1,8 @@
+import type { Observation } from "../../judging/index.ts";
 import type { LoadFinding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { claim, undecided } from "../phase-record.ts";
-import { type Fact, isAdmitted, isRateDenial, isSlotDenial, LEFT, samplesOf } from "./facts.ts";
+import { isAdmitted, isRateDenial, isSlotDenial, LEFT, samplesOf } from "./facts.ts";
 import { admittedBeside, mostPossibly, mostSurely } from "./overlap.ts";
 import type { Stretch } from "./own-stalls.ts";
 import { GRACE_MS, type RetryAfterWait } from "./retry-after-waits.ts";
@@ -62,7 +63,7 @@ export async function fillConcurrency(bench: TierBench, waits: RetryAfterWait[])
 }
 
 /** Denied requests wait as told and are sent again, a few at a time: by then nothing else runs. */
-async function comeBack(bench: TierBench, denied: readonly Fact[]): Promise<RetryAfterWait[]> {
+async function comeBack(bench: TierBench, denied: readonly Observation[]): Promise<RetryAfterWait[]> {
   const atOnce = Math.max(1, Math.min(RETURN_AT_ONCE, Math.floor(bench.limits.inFlight / 2)));
   const waits: RetryAfterWait[] = [];
   const told = [...denied].sort((a, b) => dueUs(a) - dueUs(b));
@@ -83,11 +84,11 @@ async function comeBack(bench: TierBench, denied: readonly Fact[]): Promise<Retr
 }
 
 /** When a denied request may come back, µs. */
-function dueUs({ endUs, retryAfterWaitMs }: Fact): number {
+function dueUs({ endUs, retryAfterWaitMs }: Observation): number {
   return endUs + Math.min(retryAfterWaitMs ?? 0, LONGEST_WAIT_MS * 2) * 1_000;
 }
 
-async function retry(bench: TierBench, denial: Fact): Promise<RetryAfterWait> {
+async function retry(bench: TierBench, denial: Observation): Promise<RetryAfterWait> {
   const { dialect, stream } = denial;
   const again = await bench.send({ dialect, stream, kind: "echo" }, "return");
   if (again === undefined) return { denial, outcome: "untested", actualMs: undefined };
@@ -133,13 +134,13 @@ async function leaveSome(bench: TierBench): Promise<void> {
   await bench.wait(LEFT_SETTLE_MS);
 }
 
-export function wave(bench: TierBench, count: number, role: string): Promise<Fact | undefined>[] {
+export function wave(bench: TierBench, count: number, role: string): Promise<Observation | undefined>[] {
   const asks = bench.longStreams();
   return Array.from({ length: count }, (_, index) => bench.send(asks[index % asks.length] as Ask, role));
 }
 
 /** Waits until most of the wave can be expected to have been decided upon: refusals come at once, heads soon. */
-async function settledHeads(bench: TierBench, streams: readonly Promise<Fact | undefined>[]): Promise<void> {
+async function settledHeads(bench: TierBench, streams: readonly Promise<Observation | undefined>[]): Promise<void> {
   const first = Promise.race(streams);
   await Promise.race([first.then(() => bench.wait(100)), bench.wait(Math.max(200, bench.long.durationMs * 0.35))]);
 }
@@ -155,13 +156,16 @@ async function sendExtra(bench: TierBench, rounds: number): Promise<void> {
 
 export interface ConcurrencyJudged {
   /** Every fact of the run so far: what came before may still have held a slot. */
-  readonly all: readonly Fact[];
+  readonly all: readonly Observation[];
   readonly slots: number;
   /** When this process stood still. */
   readonly still: readonly Stretch[];
 }
 
-export function judgeConcurrencyLimit(facts: readonly Fact[], { all, slots, still }: ConcurrencyJudged): LoadFinding[] {
+export function judgeConcurrencyLimit(
+  facts: readonly Observation[],
+  { all, slots, still }: ConcurrencyJudged,
+): LoadFinding[] {
   const streams = facts.filter(({ role }) => role === "wave");
   const extras = facts.filter(({ role }) => role === "extra");
   const admitted = streams.filter(isAdmitted);
@@ -214,7 +218,7 @@ export function judgeConcurrencyLimit(facts: readonly Fact[], { all, slots, stil
 }
 
 export function judgeConcurrencyRelease(
-  facts: readonly Fact[],
+  facts: readonly Observation[],
   { all, slots }: Omit<ConcurrencyJudged, "still">,
 ): LoadFinding[] {
   const leaked = facts.filter((one) => isSlotDenial(one) && mostPossibly(one, all, SETTLE_MS) < slots);

@@ -1,9 +1,10 @@
+import type { Observation } from "../../judging/index.ts";
 import type { LoadFinding } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { claim, undecided } from "../phase-record.ts";
 import { SETTLE_MS } from "./at-concurrency-limit.ts";
-import { type Fact, isAdmitted, isRateDenial, isSlotDenial, samplesOf } from "./facts.ts";
+import { isAdmitted, isRateDenial, isSlotDenial, samplesOf } from "./facts.ts";
 import { latestCountUs } from "./moments.ts";
 import { mostPossibly } from "./overlap.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
@@ -39,7 +40,7 @@ export async function atTheLimit(bench: TierBench, count: number): Promise<void>
 }
 
 /** From when on nothing but a run's own traffic can count. @param all every fact of the run so far. */
-function knownFromUs(all: readonly Fact[]): number {
+function knownFromUs(all: readonly Observation[]): number {
   return all.reduce((first, { sentUs }) => Math.min(first, sentUs), Number.POSITIVE_INFINITY) + UNKNOWN_MS * 1_000;
 }
 
@@ -57,8 +58,8 @@ async function evenly(bench: TierBench, count: number, ratePerS: number, send: (
 
 /** @param all every fact of the run so far, for what was sent before. */
 export function judgeAtTheLimit(
-  facts: readonly Fact[],
-  all: readonly Fact[],
+  facts: readonly Observation[],
+  all: readonly Observation[],
   { rpm, inFlight }: Pick<Limits, "rpm" | "inFlight">,
 ): LoadFinding[] {
   const countedUs = latestCountUs(all);

@@ -1,15 +1,16 @@
+import type { Observation } from "../../judging/index.ts";
 import type { LoadFinding } from "../../record/index.ts";
 import type { Target } from "../../target/index.ts";
 import { isLimitReason } from "../outcome.ts";
 import { claim } from "../phase-record.ts";
 import { isStatusOf } from "../read-reason.ts";
-import { type Fact, isRateDenial, isSlotDenial, samplesOf, tellWhats } from "./facts.ts";
+import { isRateDenial, isSlotDenial, samplesOf, tellWhats } from "./facts.ts";
 
 /** Longest wait that a one-minute rate can ask for, and that a slot may, ms. */
 const LONGEST_MS = { rate: 61_000, slot: 600_000 };
 
 /** Judges every denial of a phase: the right status and reason, a hint where one must be, and one that can be used. */
-export function judgeDenials(facts: readonly Fact[], target: Target): LoadFinding[] {
+export function judgeDenials(facts: readonly Observation[], target: Target): LoadFinding[] {
   const denied = facts.filter(({ outcome }) => outcome === "denied");
   if (denied.length === 0) return [];
   const known = denied.filter((one) => isRateDenial(one) || isSlotDenial(one));
@@ -20,7 +21,7 @@ export function judgeDenials(facts: readonly Fact[], target: Target): LoadFindin
   const rate = known.filter(isRateDenial);
   const slot = known.filter(isSlotDenial);
   const without = rate.filter(({ retryAfter }) => retryAfter === undefined);
-  const unusable = (all: readonly Fact[], longest: number) =>
+  const unusable = (all: readonly Observation[], longest: number) =>
     all.filter(
       ({ retryAfter, retryAfterWaitMs }) =>
         retryAfter !== undefined &&

@@ -1,8 +1,9 @@
 import { median, rankCorrelation } from "../../core/index.ts";
 import { DIALECTS } from "../../dialects/index.ts";
+import type { Observation } from "../../judging/index.ts";
 import type { LoadFinding } from "../../record/index.ts";
 import { claim, undecided } from "../phase-record.ts";
-import { type Fact, isAdmitted, isFailure, isLong, samplesOf, tellWhats } from "./facts.ts";
+import { isAdmitted, isFailure, isLong, samplesOf, tellWhats } from "./facts.ts";
 import { type HeldUp, overlapUs, type Stretch } from "./own-stalls.ts";
 import { stallsIn } from "./stalls.ts";
 import type { LongModel } from "./tier-bench.ts";
@@ -16,7 +17,7 @@ const GROWTH = { correlation: 0.7, share: 0.2, ms: 15, least: 16 };
 const STALLS = 3;
 
 /** What must hold of the answers of any phase: served to the end, the right text, no worse for being many. */
-export function judgeService(facts: readonly Fact[], long: LongModel, heldUp: HeldUp): LoadFinding[] {
+export function judgeService(facts: readonly Observation[], long: LongModel, heldUp: HeldUp): LoadFinding[] {
   const served = facts.filter((one) => one.outcome !== "denied");
   const failed = served.filter(isFailure);
   const cut = failed.filter(({ what }) => what.startsWith("cut") || what === "error in the stream");
@@ -69,7 +70,7 @@ export function judgeService(facts: readonly Fact[], long: LongModel, heldUp: He
   ];
 }
 
-function stalls(facts: readonly Fact[], heldUp: HeldUp): LoadFinding[] {
+function stalls(facts: readonly Observation[], heldUp: HeldUp): LoadFinding[] {
   const found = stallsIn(facts, heldUp);
   const longest = Math.max(0, ...found.map(({ ms }) => ms));
   return [
@@ -89,7 +90,7 @@ function stalls(facts: readonly Fact[], heldUp: HeldUp): LoadFinding[] {
 const MOST_BUSY_MS = 3_000;
 
 /** Time of a request that was not the gateway's: what we stood still, and what a busy machine may have added. */
-function heldUpMs({ sentUs, endUs }: Fact, { still, busy }: HeldUp): number {
+function heldUpMs({ sentUs, endUs }: Observation, { still, busy }: HeldUp): number {
   return overlapUs(sentUs, endUs, still) / 1_000 + Math.min(MOST_BUSY_MS, overlapUs(sentUs, endUs, busy) / 1_000);
 }
 
@@ -105,12 +106,12 @@ const AS_LONG = 1.5;
 const STILL_SHARE = 0.6;
 
 /** Share of a stream's time, from its sending to its end, in which its tokens arrive. */
-export function spreadOf({ firstTokenUs, endUs, sentUs }: Fact): number {
+export function spreadOf({ firstTokenUs, endUs, sentUs }: Observation): number {
   return firstTokenUs === 0 ? 0 : (endUs - firstTokenUs) / Math.max(1, endUs - sentUs);
 }
 
 /** Streams in company must come as they come alone. */
-function streamsUnderLoad(facts: readonly Fact[], long: LongModel, heldUp: HeldUp): LoadFinding[] {
+function streamsUnderLoad(facts: readonly Observation[], long: LongModel, heldUp: HeldUp): LoadFinding[] {
   const streams = facts
     .filter(
       ({ role, stream, tokens }) => (role === "wave" || role === "again" || role === "beside") && stream && tokens > 4,
@@ -158,12 +159,12 @@ function streamsUnderLoad(facts: readonly Fact[], long: LongModel, heldUp: HeldU
   ];
 }
 
-function stillShare({ sentUs, endUs }: Fact, still: readonly Stretch[]): number {
+function stillShare({ sentUs, endUs }: Observation, still: readonly Stretch[]): number {
   return overlapUs(sentUs, endUs, still) / Math.max(1, endUs - sentUs);
 }
 
 /** Latency that grows with the number of requests, kind by kind; the phase must send evenly. */
-export function judgeGrowth(facts: readonly Fact[]): LoadFinding[] {
+export function judgeGrowth(facts: readonly Observation[]): LoadFinding[] {
   const growing: string[] = [];
   for (const dialect of ["chat", "messages"] as const) {
     for (const stream of [false, true]) {
@@ -200,7 +201,7 @@ const OUTLIER_SHARE = 0.003;
 /**
  * Requests far slower than others of their kind. A tail like that is its providers' at some gateways, so it is a warning.
  */
-export function judgeOutliers(all: readonly Fact[], heldUp: HeldUp): LoadFinding[] {
+export function judgeOutliers(all: readonly Observation[], heldUp: HeldUp): LoadFinding[] {
   const facts = all.filter((one) => !isLong(one));
   const slow = DIALECTS.flatMap((dialect) =>
     [false, true].flatMap((stream) => {
@@ -226,6 +227,6 @@ export function judgeOutliers(all: readonly Fact[], heldUp: HeldUp): LoadFinding
   ];
 }
 
-function serviceMs({ sentUs, endUs }: Fact): number {
+function serviceMs({ sentUs, endUs }: Observation): number {
   return (endUs - sentUs) / 1_000;
 }

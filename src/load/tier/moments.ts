@@ -1,4 +1,4 @@
-import type { Fact } from "./facts.ts";
+import type { Observation } from "../../judging/index.ts";
 import type { Stretch } from "./own-stalls.ts";
 
 /*
@@ -24,7 +24,7 @@ export function arrivedFromUs(us: number, still: readonly Stretch[]): number {
 }
 
 /** Until when a request surely ran, µs. */
-export function surelyUntilUs({ endUs }: Pick<Fact, "endUs">, still: readonly Stretch[]): number {
+export function surelyUntilUs({ endUs }: Pick<Observation, "endUs">, still: readonly Stretch[]): number {
   return arrivedFromUs(endUs, still) - END_MARGIN_US;
 }
 
@@ -32,7 +32,7 @@ export function surelyUntilUs({ endUs }: Pick<Fact, "endUs">, still: readonly St
  * Tells for a request the latest moment at which a limiter may have counted it: when it was sent, or when it was answered
  * if that took much longer than others of the run.
  */
-export function latestCountUs(all: readonly Fact[]): (one: Fact) => number {
+export function latestCountUs(all: readonly Observation[]): (one: Observation) => number {
   const latencies = all
     .filter(({ headUs }) => headUs > 0)
     .map(({ headUs, sentUs }) => headUs - sentUs)

@@ -1,7 +1,8 @@
+import type { Observation } from "../../judging/index.ts";
 import type { LoadFinding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { claim, fact, undecided } from "../phase-record.ts";
-import { type Fact, isAdmitted, isRateDenial, samplesOf } from "./facts.ts";
+import { isAdmitted, isRateDenial, samplesOf } from "./facts.ts";
 import { type Denied, type RetryAfterWait, waitAlone } from "./retry-after-waits.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
 
@@ -116,7 +117,7 @@ class Reached {
     this.#rpm = rpm;
   }
 
-  note(one: Fact): void {
+  note(one: Observation): void {
     this.#lastAdmitted = isAdmitted(one);
     if (this.#lastAdmitted) this.#admittedUs.push(one.sentUs);
     if (isRateDenial(one)) this.#deniedUs.push(one.sentUs);
@@ -144,12 +145,12 @@ class Reached {
   }
 }
 
-export function judgeOverTheLimit(facts: readonly Fact[], rpm: number): LoadFinding[] {
+export function judgeOverTheLimit(facts: readonly Observation[], rpm: number): LoadFinding[] {
   const denied = facts.filter(isRateDenial);
   return [judgeEnforced(facts, denied, rpm), ...judgeExceeded(facts, denied, rpm)];
 }
 
-function judgeEnforced(facts: readonly Fact[], denied: readonly Fact[], rpm: number): LoadFinding {
+function judgeEnforced(facts: readonly Observation[], denied: readonly Observation[], rpm: number): LoadFinding {
   const title = "Sending faster than the limit is denied";
   // Any window lets less through than this.
   if (denied.length === 0 && facts.length < rpm * 2)
@@ -160,19 +161,19 @@ function judgeEnforced(facts: readonly Fact[], denied: readonly Fact[], rpm: num
 
 /** A denial, and what was surely admitted after it within the span. */
 interface Span {
-  readonly denial: Fact;
-  readonly admitted: readonly Fact[];
+  readonly denial: Observation;
+  readonly admitted: readonly Observation[];
 }
 
 /**
  * The denial after which the most was admitted: sent after its answer, and answered within the span from its sending.
  * Thousands of denials meet thousands of admissions, in the process that goes on sending: numbers are compared, not records.
  */
-function fullestSpan(facts: readonly Fact[], denied: readonly Fact[]): Span | undefined {
+function fullestSpan(facts: readonly Observation[], denied: readonly Observation[]): Span | undefined {
   const admitted = facts.filter(isAdmitted).sort((a, b) => a.sentUs - b.sentUs);
   const sentUs = Float64Array.from(admitted, (one) => one.sentUs);
   const headUs = Float64Array.from(admitted, (one) => one.headUs);
-  let fullest: Fact | undefined;
+  let fullest: Observation | undefined;
   let most = -1;
   for (const denial of denied) {
     const untilUs = denial.sentUs + SPAN_US;
@@ -185,11 +186,11 @@ function fullestSpan(facts: readonly Fact[], denied: readonly Fact[]): Span | un
   }
   if (fullest === undefined) return undefined;
   const denial = fullest;
-  const isWithin = (one: Fact) => one.sentUs > denial.headUs && one.headUs <= denial.sentUs + SPAN_US;
+  const isWithin = (one: Observation) => one.sentUs > denial.headUs && one.headUs <= denial.sentUs + SPAN_US;
   return { denial, admitted: admitted.filter(isWithin) };
 }
 
-function judgeExceeded(facts: readonly Fact[], denied: readonly Fact[], rpm: number): LoadFinding[] {
+function judgeExceeded(facts: readonly Observation[], denied: readonly Observation[], rpm: number): LoadFinding[] {
   const title = "Once the limit was reached, no more than the limit is admitted in the minute that follows";
   const lastUs = Math.max(0, ...facts.map(({ sentUs }) => sentUs));
   const whole = denied.filter(({ sentUs }) => sentUs + SPAN_US <= lastUs);
@@ -223,7 +224,7 @@ function isShort(count: number, rpm: number): boolean {
 }
 
 /** Whether denied requests may count toward the rate at this gateway, as far as an overload shows it. */
-export function mayCountDenied(facts: readonly Fact[], rpm: number): boolean {
+export function mayCountDenied(facts: readonly Observation[], rpm: number): boolean {
   const most = fullestSpan(facts, facts.filter(isRateDenial));
   return isShort(most?.admitted.length ?? 0, rpm);
 }

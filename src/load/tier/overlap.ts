@@ -1,4 +1,5 @@
-import { type Fact, isAdmitted, isSlotDenial, LEFT } from "./facts.ts";
+import type { Observation } from "../../judging/index.ts";
+import { isAdmitted, isSlotDenial, LEFT } from "./facts.ts";
 import { surelyUntilUs } from "./moments.ts";
 import type { Stretch } from "./own-stalls.ts";
 
@@ -11,7 +12,7 @@ const NOTICE_MS = 10_000;
  *
  * @param still stretches in which this process stood still.
  */
-export function mostSurely(facts: readonly Fact[], still: readonly Stretch[]): number {
+export function mostSurely(facts: readonly Observation[], still: readonly Stretch[]): number {
   const edges = facts
     .filter((one) => isAdmitted(one) && one.headUs > 0 && surelyUntilUs(one, still) > one.headUs)
     .flatMap((one) => [
@@ -32,7 +33,7 @@ export function mostSurely(facts: readonly Fact[], still: readonly Stretch[]): n
  * Requests that were admitted although so many others surely ran from before their sending until after their answer
  * began: however short they are, each was one too many.
  */
-export function admittedBeside(facts: readonly Fact[], slots: number, still: readonly Stretch[]): Fact[] {
+export function admittedBeside(facts: readonly Observation[], slots: number, still: readonly Stretch[]): Observation[] {
   const long = facts
     .filter((one) => isAdmitted(one) && one.headUs > 0)
     .map((one) => ({ one, headUs: one.headUs, untilUs: surelyUntilUs(one, still) }))
@@ -50,7 +51,7 @@ export function admittedBeside(facts: readonly Fact[], slots: number, still: rea
  * Most requests that can have held a slot when a denial was decided: everything that was not refused, from its sending to
  * a while after its end. Fewer than the limit: the denial cannot be explained by those that ran.
  */
-export function mostPossibly(denial: Fact, facts: readonly Fact[], settleMs: number): number {
+export function mostPossibly(denial: Observation, facts: readonly Observation[], settleMs: number): number {
   const { sentUs, headUs } = denial;
   return facts.filter(
     (other) =>

@@ -1,11 +1,12 @@
 import { seededRandom } from "../../core/index.ts";
+import type { Observation } from "../../judging/index.ts";
 import type { LoadFinding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { type Attempt, type ClientsOutcome, runClients } from "../obeying-clients.ts";
 import { claim, undecided } from "../phase-record.ts";
 import { DEFAULT_RETRY } from "../retry-rules.ts";
 import { SETTLE_MS, wave } from "./at-concurrency-limit.ts";
-import { type Fact, isAdmitted, isRateDenial, isSlotDenial, samplesOf } from "./facts.ts";
+import { isAdmitted, isRateDenial, isSlotDenial, samplesOf } from "./facts.ts";
 import { mostPossibly } from "./overlap.ts";
 import { GRACE_MS, type RetryAfterWait } from "./retry-after-waits.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
@@ -26,7 +27,7 @@ const WINDOW_MS = 61_000;
 /** Of the last wave, beyond the limit: denying these must not harm the others either. */
 const BEYOND = 4;
 
-export type Attempted = Attempt & { readonly fact: Fact };
+export type Attempted = Attempt & { readonly fact: Observation };
 
 export interface RecoveryScript {
   fleet: ClientsOutcome<Attempted> | undefined;
@@ -66,7 +67,7 @@ export async function recover(bench: TierBench, script: RecoveryScript, seed: nu
     await bench.wait(roomMs(bench, slots + BEYOND));
     if (bench.stopped) return;
     const sent = await Promise.all(wave(bench, slots + BEYOND, "again"));
-    const denied = sent.filter((one) => one !== undefined && isRateDenial(one)).map((one) => one as Fact);
+    const denied = sent.filter((one) => one !== undefined && isRateDenial(one)).map((one) => one as Observation);
     if (denied.length === 0 || attempt === WAVES - 1) return;
     const waitMs = Math.max(...denied.map(({ retryAfterWaitMs }) => retryAfterWaitMs ?? WINDOW_MS));
     await bench.wait(Math.min(WINDOW_MS, waitMs + GRACE_MS));
@@ -85,7 +86,7 @@ function roomMs(bench: TierBench, count: number): number {
   return Math.max(1_000, last === undefined ? 0 : (last - nowAtUs) / 1_000 + WINDOW_MS);
 }
 
-export function attemptOf(one: Fact | undefined): Attempted | undefined {
+export function attemptOf(one: Observation | undefined): Attempted | undefined {
   if (one === undefined) return undefined;
   return {
     fact: one,
@@ -107,7 +108,7 @@ export function attemptOf(one: Fact | undefined): Attempted | undefined {
  */
 export function fleetWaits(
   fleet: ClientsOutcome<Attempted>,
-  all: readonly Fact[],
+  all: readonly Observation[],
   deniedCount: boolean,
 ): RetryAfterWait[] {
   const others = all.filter((one) => deniedCount || isAdmitted(one)).map(({ sentUs }) => sentUs);
@@ -138,15 +139,15 @@ export function herdShare(fleet: ClientsOutcome<Attempted>): number {
 }
 
 export function judgeRecovery(
-  facts: readonly Fact[],
-  all: readonly Fact[],
+  facts: readonly Observation[],
+  all: readonly Observation[],
   script: RecoveryScript,
   slots: number,
 ): LoadFinding[] {
   return [...judgeFleet(facts, script), judgeLastWave(facts, all, slots)];
 }
 
-function judgeFleet(facts: readonly Fact[], { fleet }: RecoveryScript): LoadFinding[] {
+function judgeFleet(facts: readonly Observation[], { fleet }: RecoveryScript): LoadFinding[] {
   const title = "Clients that honour Retry-After are served after an overload";
   if (fleet === undefined) return [undecided("recovery.served", title, ["LIMIT-RATE-6"], "no client was started")];
   const denied = facts.filter(({ role }) => role === "fleet").filter(isRateDenial).length;
@@ -173,7 +174,7 @@ export function judgeOwnClients({
 }
 
 /** The wave that decides is the last one: an earlier one may have met the rate limit. */
-function judgeLastWave(facts: readonly Fact[], all: readonly Fact[], slots: number): LoadFinding {
+function judgeLastWave(facts: readonly Observation[], all: readonly Observation[], slots: number): LoadFinding {
   const again = facts.filter(({ role }) => role === "again");
   const leaked = again.filter((one) => isSlotDenial(one) && mostPossibly(one, all, SETTLE_MS) < slots);
   const title = "Nothing was leaked by all that went before";

@@ -1,12 +1,13 @@
+import type { Observation } from "../../judging/index.ts";
 import type { LoadFinding, RetryOutcome } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { claim, fact, undecided } from "../phase-record.ts";
-import { type Fact, isAdmitted, isRateDenial } from "./facts.ts";
+import { isAdmitted, isRateDenial } from "./facts.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
 
 /** A denial with a Retry-After, and what became of the request that came back. */
 export interface RetryAfterWait {
-  readonly denial: Fact;
+  readonly denial: Observation;
   readonly outcome: RetryOutcome;
   /** From the denial to the attempt that was admitted, ms. */
   readonly actualMs: number | undefined;
@@ -22,7 +23,7 @@ export const GRACE_MS = 30;
 /** A request that was denied for the rate. */
 export interface Denied {
   readonly ask: Ask;
-  readonly denial: Fact;
+  readonly denial: Observation;
 }
 
 /**
@@ -56,7 +57,7 @@ export async function waitAlone(
 }
 
 /** When a denied request may come back, µs. */
-function dueUs({ endUs, retryAfterWaitMs }: Fact): number {
+function dueUs({ endUs, retryAfterWaitMs }: Observation): number {
   return endUs + (retryAfterWaitMs ?? 0) * 1_000;
 }
 
@@ -78,7 +79,7 @@ export interface WaitsJudged {
   readonly title: string;
   readonly requirement: string;
   /** Denials of the kind that is asked about. */
-  readonly denials: readonly Fact[];
+  readonly denials: readonly Observation[];
 }
 
 /** Whether waiting as told was enough. Nothing is undecided where no denial told a wait: that has a finding of its own. */

@@ -1,7 +1,8 @@
+import type { Observation } from "../../judging/index.ts";
 import { Histogram } from "../../metrics/index.ts";
 import type { RetryAfterFigures } from "../../record/index.ts";
 import type { ClientsOutcome } from "../obeying-clients.ts";
-import { type Fact, isRateDenial } from "./facts.ts";
+import { isRateDenial } from "./facts.ts";
 import { type Attempted, herdShare, type RecoveryScript } from "./recovery.ts";
 import { FEWEST_FOR_A_SHARE, type RetryAfterWait, tallyWaits } from "./retry-after-waits.ts";
 
@@ -10,7 +11,7 @@ const MOST_SAMPLES = 400;
 
 /** What the gateway's hints were worth, and how our own clients behaved. */
 export function retryFigures(
-  facts: readonly Fact[],
+  facts: readonly Observation[],
   waits: readonly RetryAfterWait[],
   script: RecoveryScript,
   originUs: number,
@@ -44,11 +45,11 @@ export function retryFigures(
 }
 
 function groupOf(
-  own: readonly Fact[],
-  facts: readonly Fact[],
+  own: readonly Observation[],
+  facts: readonly Observation[],
   waits: readonly RetryAfterWait[],
 ): RetryAfterFigures["groups"][number] {
-  const [first] = own as [Fact, ...Fact[]];
+  const [first] = own as [Observation, ...Observation[]];
   const tested = waits.filter(({ denial }) => own.includes(denial));
   const of = (outcome: RetryAfterWait["outcome"]) => tested.filter((one) => one.outcome === outcome).length;
   const promised = new Histogram();
@@ -77,8 +78,8 @@ function groupOf(
  * them were admitted. Each of these shows a moment that would have worked sooner.
  */
 export function probesOf(
-  denied: readonly Pick<Fact, "endUs" | "retryAfterWaitMs">[],
-  facts: readonly Pick<Fact, "sentUs" | "outcome">[],
+  denied: readonly Pick<Observation, "endUs" | "retryAfterWaitMs">[],
+  facts: readonly Pick<Observation, "sentUs" | "outcome">[],
 ): { earlyProbes: number; earlyAdmitted: number } {
   const told = denied
     .filter(({ retryAfterWaitMs }) => retryAfterWaitMs !== undefined)
@@ -101,7 +102,7 @@ export function probesOf(
 
 /** Every tested promise, and untested denials evenly among the rest. */
 function samplesOf(
-  denied: readonly Fact[],
+  denied: readonly Observation[],
   waits: readonly RetryAfterWait[],
   originUs: number,
 ): RetryAfterFigures["samples"] {

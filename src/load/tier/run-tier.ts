@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { median, UnreachableError } from "../../core/index.ts";
+import type { Observation } from "../../judging/index.ts";
 import type { LoadFinding, LoadPhase, LoadRun, LoadVerdict } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
 import { GeneratorHealth, TIER_BOUNDS } from "../generator-health.ts";
@@ -16,7 +17,7 @@ import {
   SETTLE_MS,
 } from "./at-concurrency-limit.ts";
 import { atTheLimit, evenMinute, judgeAtTheLimit, SHARE } from "./at-rate-limit.ts";
-import { type Fact, isAdmitted, isRateDenial, isSlotDenial } from "./facts.ts";
+import { isAdmitted, isRateDenial, isSlotDenial } from "./facts.ts";
 import { judgeDenials } from "./judge-denials.ts";
 import { judgeGrowth, judgeOutliers, judgeService, spreadOf } from "./judge-service.ts";
 import {
@@ -291,12 +292,12 @@ async function warmUp(bench: TierBench): Promise<void> {
 }
 
 /** Streams of /messages are not promised: a gateway may refuse them as a mistake of the caller. */
-function isRefusal({ dialect, stream, status }: Fact): boolean {
+function isRefusal({ dialect, stream, status }: Observation): boolean {
   return dialect === "messages" && stream && (status === 400 || status === 422 || status === 501);
 }
 
 /** Says which kinds the run does without. */
-function refusedKinds(bench: TierBench, facts: readonly Fact[]): LoadFinding[] {
+function refusedKinds(bench: TierBench, facts: readonly Observation[]): LoadFinding[] {
   const refused = facts.filter((one) => bench.refuses(one));
   if (refused.length === 0) return [];
   const why = `streams of /messages are refused with ${refused[0]?.status}: the run does without them`;

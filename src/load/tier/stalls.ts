@@ -1,5 +1,6 @@
 import { median } from "../../core/index.ts";
-import { type Fact, isLong } from "./facts.ts";
+import type { Observation } from "../../judging/index.ts";
+import { isLong } from "./facts.ts";
 import { type HeldUp, overlapUs } from "./own-stalls.ts";
 
 export interface Stall {
@@ -26,14 +27,14 @@ const BUSY_WEIGHT = 0.6;
  *
  * @param heldUp stretches in which this process itself stood still, or the whole machine was busy.
  */
-export function stallsIn(facts: readonly Fact[], { still, busy }: HeldUp): Stall[] {
+export function stallsIn(facts: readonly Observation[], { still, busy }: HeldUp): Stall[] {
   // The head is where an answer begins; long streams are then known to be alive.
   const answered = facts.filter(({ headUs }) => headUs > 0).sort((a, b) => a.headUs - b.headUs);
   const leastOf = leastSilenceUs(answered);
   const stalls: Stall[] = [];
   for (let index = 1; index < answered.length; index++) {
-    const before = answered[index - 1] as Fact;
-    const first = answered[index] as Fact;
+    const before = answered[index - 1] as Observation;
+    const first = answered[index] as Observation;
     const silenceUs = first.headUs - before.headUs;
     if (silenceUs < LEAST_MS * 1_000) continue;
     const fromUs = before.headUs;
@@ -59,8 +60,8 @@ export function stallsIn(facts: readonly Fact[], { still, busy }: HeldUp): Stall
 }
 
 /** How long a silence must be to count for a request: its kind may be slow by nature, as denials are at some gateways. */
-function leastSilenceUs(answered: readonly Fact[]): (one: Fact) => number {
-  const kindOf = (one: Fact) => `${one.outcome} ${one.dialect} ${one.stream} ${isLong(one)}`;
+function leastSilenceUs(answered: readonly Observation[]): (one: Observation) => number {
+  const kindOf = (one: Observation) => `${one.outcome} ${one.dialect} ${one.stream} ${isLong(one)}`;
   const latenciesMs = new Map<string, number[]>();
   for (const one of answered) {
     const kind = kindOf(one);

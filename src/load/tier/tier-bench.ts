@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { sleep } from "../../core/index.ts";
 import { DIALECTS, type Dialect, endpointUrl, readRetryAfter } from "../../dialects/index.ts";
+import type { Observation } from "../../judging/index.ts";
 import type { TaggedHistogram } from "../../metrics/index.ts";
 import { Histogram } from "../../metrics/index.ts";
 import type { LoadFinding, LoadPhase } from "../../record/index.ts";
@@ -18,7 +19,7 @@ import { Sampler } from "../sampler.ts";
 import { buildShot, modelFor } from "../shots.ts";
 import { Tally } from "../tally.ts";
 import { echoFlaw, echoPrompt } from "./echo.ts";
-import { type Fact, factOf, isAdmitted, tellWhats } from "./facts.ts";
+import { factOf, isAdmitted, tellWhats } from "./facts.ts";
 
 export interface Ask {
   readonly dialect: Dialect;
@@ -34,7 +35,7 @@ export interface Ask {
  * Judges what a phase sent, in pieces: tiers beside it go on sending, and what one of them judges at a stretch is a standstill of
  * all of them.
  */
-export type PhaseJudge = (facts: readonly Fact[]) => Iterable<readonly LoadFinding[]>;
+export type PhaseJudge = (facts: readonly Observation[]) => Iterable<readonly LoadFinding[]>;
 
 export interface PhaseSpec {
   readonly name: string;
@@ -72,7 +73,7 @@ export class TierBench implements AsyncDisposable {
   /** Ends the run, too. */
   readonly guard: LoadGuard;
   readonly stop: AbortSignal;
-  readonly facts: Fact[] = [];
+  readonly facts: Observation[] = [];
   readonly phases: LoadPhase[] = [];
   readonly histograms: TaggedHistogram[] = [];
   readonly lag = new Histogram();
@@ -85,7 +86,7 @@ export class TierBench implements AsyncDisposable {
   readonly #context: LoadContext;
   readonly #read: ReadReason;
   readonly #tag: string;
-  readonly #refused: Fact[] = [];
+  readonly #refused: Observation[] = [];
   #turns = 0;
   #nonces = 0;
   #phase: Phase | undefined;
@@ -152,7 +153,7 @@ export class TierBench implements AsyncDisposable {
   }
 
   /** Takes note that the gateway serves no such requests at all: they would say nothing of its limits. */
-  leaveOut(refused: Fact): void {
+  leaveOut(refused: Observation): void {
     this.#refused.push(refused);
   }
 
@@ -190,7 +191,7 @@ export class TierBench implements AsyncDisposable {
   }
 
   /** Sends now. Resolves with what came of it; `undefined` when every connection is in use, or nothing more may be sent. */
-  send(ask: Ask, role: string, dueUs = nowUs()): Promise<Fact | undefined> {
+  send(ask: Ask, role: string, dueUs = nowUs()): Promise<Observation | undefined> {
     const phase = this.#phase;
     if (phase === undefined) throw new Error("nothing is sent outside a phase");
     if (!this.guard.take()) return Promise.resolve(undefined);
@@ -204,7 +205,7 @@ export class TierBench implements AsyncDisposable {
     });
   }
 
-  #ended(exchange: LoadExchange, phase: Phase, role: string): Fact {
+  #ended(exchange: LoadExchange, phase: Phase, role: string): Observation {
     const came = outcomeOf(exchange, this.#read);
     const sentUs = exchange.sentUs === 0 ? exchange.endUs : exchange.sentUs;
     phase.tally.sent(exchange.dueUs, sentUs, exchange.inFlight);
@@ -299,7 +300,7 @@ export class TierBench implements AsyncDisposable {
 }
 
 /** Whether anything was served at all: without it a phase says little of a gateway, and never that it is sound. */
-export function judgeAdmission(facts: readonly Fact[]): LoadFinding[] {
+export function judgeAdmission(facts: readonly Observation[]): LoadFinding[] {
   const title = "Requests are admitted";
   const admitted = facts.filter(isAdmitted).length;
   const told = `${admitted} of ${facts.length} admitted`;

@@ -1,7 +1,7 @@
-import type { Fact } from "../../../src/load/tier/facts.ts";
+import type { Observation } from "../../../src/judging/index.ts";
 
 /** A request of a run so many seconds after its first. */
-export function sent(atS: number, more: Partial<Fact> = {}): Fact {
+export function sent(atS: number, more: Partial<Observation> = {}): Observation {
   const sentUs = 1_000_000_000 + atS * 1_000_000;
   return {
     phase: "at-rate-limit",

@@ -56,7 +56,7 @@ const MANY_EVENTS = 4_000;
 const isSmall = (): boolean => false;
 
 /** An exchange with the means to read it. Readings are made on demand and kept. */
-export class Answer {
+export class Response {
   readonly exchange: Exchange;
   readonly asked: Asked;
   readonly #rules: ReadingRules;

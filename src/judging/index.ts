@@ -1,0 +1,1 @@
+export type { Observation, Outcome } from "./observation.ts";
