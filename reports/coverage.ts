@@ -39,7 +39,7 @@ export function coverageOf(record: RunRecord): CoveredRequirement[] {
   for (const check of record.checks) {
     for (const requirement of new Set([
       ...check.requirements,
-      ...check.findings.map((finding) => finding.requirement),
+      ...check.findings.flatMap((finding) => finding.requirements),
     ])) {
       byRequirement.set(requirement, [...(byRequirement.get(requirement) ?? []), check]);
     }
@@ -56,7 +56,8 @@ export function coverageOf(record: RunRecord): CoveredRequirement[] {
       const column = columnOf(check);
       gathered.set(column, [...(gathered.get(column) ?? []), status]);
       for (const finding of check.findings) {
-        if (finding.requirement === requirement.id && finding.outcome === "observed") observed.add(finding.observed);
+        if (finding.requirements.includes(requirement.id) && finding.outcome === "observed")
+          observed.add(finding.observed);
       }
     }
     const cells = Object.fromEntries(
@@ -75,7 +76,7 @@ export function coverageOf(record: RunRecord): CoveredRequirement[] {
 
 /** What an instance says about one of its requirements. A failure of another requirement says nothing about this one. */
 function statusFor(check: CheckResult, requirement: string): Status | undefined {
-  const said = check.findings.filter((finding) => finding.requirement === requirement);
+  const said = check.findings.filter(({ requirements }) => requirements.includes(requirement));
   const broken = said.filter(({ outcome }) => outcome === "broken");
   if (broken.some(({ weight }) => weight === "fail")) return check.status === "flaky" ? "flaky" : "fail";
   if (broken.length > 0) return "warn";

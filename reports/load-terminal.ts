@@ -58,7 +58,7 @@ function renderRun(run: LoadRun, colors: Colors): string {
       lines.push(`  ${colors.yellow("?")} ${name} ${finding.name}: not decided: ${oneLine(finding.observed)}`);
     for (const finding of findings.filter(({ outcome }) => outcome === "broken"))
       lines.push(
-        `  ${finding.weight === "fail" ? colors.red("✗") : colors.yellow("▲")} ${name} ${finding.name}: expected ${oneLine(finding.expected)}, got ${oneLine(finding.observed)}`,
+        `  ${finding.weight === "fail" ? colors.red("✗") : colors.yellow("▲")} ${name} ${finding.name}: expected ${oneLine(finding.expected ?? "")}, got ${oneLine(finding.observed)}`,
       );
     for (const judge of judges.filter(({ status }) => status === "fail" || status === "warn"))
       lines.push(

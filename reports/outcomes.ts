@@ -1,3 +1,4 @@
+import type { Finding } from "../src/record/index.ts";
 import {
   type CheckResult,
   type Gate,
@@ -8,6 +9,7 @@ import {
   type Status,
   statusOfFinding,
 } from "../src/record/index.ts";
+import { requirementWithLevel } from "./level.ts";
 
 /** One line of any list-like report: a check, a finding under load, a gate. */
 export interface Outcome {
@@ -30,7 +32,7 @@ export interface Outcome {
 /** Everything that was decided, in the order of the record. The verdict of the run itself is not among it. */
 export function outcomesOf(record: RunRecord): Outcome[] {
   return [
-    ...record.checks.map(ofCheck),
+    ...record.checks.map((check) => ofCheck(record, check)),
     ...(record.load?.runs ?? []).flatMap(ofLoadRun),
     ...(record.policy?.gates ?? []).map(ofGate),
   ];
@@ -61,7 +63,7 @@ function ofGate({ gate, level, outcome, message }: Gate): Outcome {
   };
 }
 
-function ofCheck(check: CheckResult): Outcome {
+function ofCheck(record: RunRecord, check: CheckResult): Outcome {
   return {
     id: check.id,
     suite: check.suite,
@@ -69,7 +71,11 @@ function ofCheck(check: CheckResult): Outcome {
     status: check.status,
     message: check.message,
     // The same thing seen in ten answers is said once.
-    detail: [...new Set(check.findings.filter(({ outcome }) => outcome === "broken").map(describe))],
+    detail: [
+      ...new Set(
+        check.findings.filter(({ outcome }) => outcome === "broken").map((finding) => describe(record, finding)),
+      ),
+    ],
     requirements: check.requirements,
     violated: check.violated,
     layer: check.layer,
@@ -78,19 +84,11 @@ function ofCheck(check: CheckResult): Outcome {
   };
 }
 
-interface Described {
-  readonly requirement: string;
-  readonly level: string;
-  readonly pointer?: string | undefined;
-  readonly expected?: string | undefined;
-  readonly observed: string;
-  readonly note?: string | undefined;
-}
-
-function describe({ requirement, level, pointer, expected, observed, note }: Described): string {
+function describe(record: RunRecord, finding: Finding): string {
+  const { pointer, expected, observed, note } = finding;
   const place = pointer === undefined ? "" : ` at ${pointer}`;
   const why = note === undefined ? "" : `${note}: `;
-  return `${requirement} (${level})${place}: ${why}expected ${expected ?? "otherwise"}, observed ${observed}`;
+  return `${requirementWithLevel(record, finding)}${place}: ${why}expected ${expected ?? "otherwise"}, observed ${observed}`;
 }
 
 function ofLoadRun(run: LoadRun): Outcome[] {
@@ -130,7 +128,7 @@ function ofPhase(run: LoadRun, phase: LoadPhase): Outcome[] {
     return {
       ...common,
       id: `${prefix}.${finding.name}`,
-      title: finding.title,
+      title: finding.title ?? finding.name,
       status: statusOfFinding(finding),
       message: `expected ${finding.expected}, observed ${finding.observed}`,
       detail: [],

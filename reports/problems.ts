@@ -39,7 +39,7 @@ export function brokenOf(check: CheckResult): Broken[] {
   for (const finding of check.findings) {
     if (finding.outcome !== "broken") continue;
     const key = JSON.stringify([
-      finding.requirement,
+      finding.requirements,
       finding.pointer,
       finding.expected,
       finding.observed,
@@ -77,7 +77,7 @@ export function wantedExchanges(record: RunRecord): ReadonlySet<string> {
   const wanted = new Set<string>();
   for (const check of groups.flatMap(({ instances }) => instances)) {
     if (!shown.has(check.id)) continue;
-    for (const { finding } of brokenOf(check)) if (finding.exchange !== undefined) wanted.add(finding.exchange);
+    for (const { finding } of brokenOf(check)) for (const id of finding.exchanges) wanted.add(id);
     for (const id of check.exchanges.slice(0, MOST_CANDIDATES)) wanted.add(id);
   }
   return wanted;

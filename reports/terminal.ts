@@ -3,6 +3,7 @@ import type pc from "picocolors";
 import { type CheckResult, countStatuses, type RunRecord, STATUSES, type Status } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
 import { curlLine, keyVariables, type Reproducible } from "./curl.ts";
+import { requirementWithLevel } from "./level.ts";
 import { SIGNS } from "./status-style.ts";
 
 type Colors = ReturnType<typeof pc.createColors>;
@@ -83,12 +84,12 @@ function renderCheck(check: CheckResult, record: RunRecord, options: TerminalOpt
   for (const finding of broken.slice(0, 5)) {
     const place = finding.pointer === undefined ? "" : ` at ${oneLine(finding.pointer)}`;
     if (finding.note !== undefined) lines.push(`    ${oneLine(finding.note)}`);
-    lines.push(`    ${finding.requirement} (${finding.level})${place}`);
+    lines.push(`    ${requirementWithLevel(record, finding)}${place}`);
     lines.push(`      expected ${colors.green(oneLine(finding.expected ?? ""))}`);
     lines.push(`      observed ${colors.red(oneLine(finding.observed))}`);
   }
   if (broken.length > 5) lines.push(`    and ${broken.length - 5} more findings`);
-  const id = broken.find(({ exchange }) => exchange !== undefined)?.exchange;
+  const [id] = broken.flatMap(({ exchanges }) => exchanges);
   const exchange = id === undefined ? undefined : options.exchange(id);
   if (exchange !== undefined) {
     lines.push(`    exchange ${id}: ${colors.dim(curlLine(exchange, keyVariables(record.configuration.value)))}`);

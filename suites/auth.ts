@@ -2,13 +2,12 @@ import {
   type Check,
   defineCheck,
   defineInvariant,
-  oneOf,
   type RequestSpec,
   type Response,
   type Session,
-  success,
 } from "../src/checks/index.ts";
 import type { Endpoint } from "../src/dialects/index.ts";
+import { oneOf, success } from "../src/judging/index.ts";
 import { expectedDenial } from "./shared/expected-denial.ts";
 import { fabricatedKey, swappedCase } from "./shared/fabricated-key.ts";
 import { isGoodKey } from "./shared/good-keys.ts";

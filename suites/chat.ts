@@ -1,13 +1,6 @@
-import {
-  type Check,
-  callerError,
-  defineCheck,
-  isTimedOut,
-  type RequestSpec,
-  success,
-  that,
-} from "../src/checks/index.ts";
+import { type Check, defineCheck, isTimedOut, type RequestSpec } from "../src/checks/index.ts";
 import { MODES } from "../src/dialects/index.ts";
+import { callerError, success, that } from "../src/judging/index.ts";
 import { everyText } from "./shared/every-text.ts";
 import { everyUsage } from "./shared/every-usage.ts";
 import { everyWhole } from "./shared/every-whole.ts";

@@ -1,15 +1,6 @@
-import {
-  type Check,
-  callerError,
-  defineCheck,
-  type RequestSpec,
-  type Response,
-  type Session,
-  serverError,
-  success,
-  that,
-} from "../src/checks/index.ts";
+import { type Check, defineCheck, type RequestSpec, type Response, type Session } from "../src/checks/index.ts";
 import { DIALECTS, type Dialect } from "../src/dialects/index.ts";
+import { callerError, serverError, success, that } from "../src/judging/index.ts";
 import { denial, type Reason } from "../src/requirements/index.ts";
 import { expectedDenial } from "./shared/expected-denial.ts";
 import { fabricatedKey } from "./shared/fabricated-key.ts";

@@ -1,19 +1,14 @@
 import {
-  absent,
   type Check,
   defineCheck,
   defineInvariant,
   type Need,
-  oneOf,
   type RequestSpec,
   type Response,
-  serverError,
-  success,
-  that,
-  type Verdict,
 } from "../src/checks/index.ts";
 import { member } from "../src/core/index.ts";
 import { DIALECTS, type Dialect, MODES, parseJson } from "../src/dialects/index.ts";
+import { absent, oneOf, serverError, success, that, type Verdict } from "../src/judging/index.ts";
 import { DENIALS, type Reason } from "../src/requirements/index.ts";
 import { askPastRate } from "./shared/ask-past-rate.ts";
 import { assumeControl, sendControl } from "./shared/control-request.ts";

@@ -1,18 +1,7 @@
-import {
-  atLeast,
-  atMost,
-  type Check,
-  callerError,
-  defineCheck,
-  isTimedOut,
-  type RequestSpec,
-  type Response,
-  serverError,
-  success,
-  that,
-} from "../src/checks/index.ts";
+import { type Check, defineCheck, isTimedOut, type RequestSpec, type Response } from "../src/checks/index.ts";
 import { isObject } from "../src/core/index.ts";
 import { MODES } from "../src/dialects/index.ts";
+import { atLeast, atMost, callerError, serverError, success, that } from "../src/judging/index.ts";
 import { assumeControl, sendControl } from "./shared/control-request.ts";
 import { everyText } from "./shared/every-text.ts";
 import { everyUsage } from "./shared/every-usage.ts";

@@ -1,17 +1,13 @@
 import {
-  anArray,
-  anObject,
   type Check,
   defineCheck,
   defineInvariant,
   type RequestSpec,
   type Response,
   type Session,
-  success,
-  that,
-  type Verdict,
 } from "../src/checks/index.ts";
 import { isObject, member } from "../src/core/index.ts";
+import { anArray, anObject, success, that, type Verdict } from "../src/judging/index.ts";
 
 /** The entries of a list answer; empty when it is none. */
 function entriesOf(list: Response): readonly unknown[] {

@@ -1,13 +1,6 @@
-import {
-  type Check,
-  defineCheck,
-  filledString,
-  type RequestSpec,
-  type Response,
-  success,
-  that,
-} from "../src/checks/index.ts";
+import { type Check, defineCheck, type RequestSpec, type Response } from "../src/checks/index.ts";
 import { DIALECTS, type Endpoint, MODES } from "../src/dialects/index.ts";
+import { filledString, success, that } from "../src/judging/index.ts";
 import { isServed } from "./limits/burst.ts";
 import { assumeControl, sendControl } from "./shared/control-request.ts";
 

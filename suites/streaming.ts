@@ -1,14 +1,13 @@
 import {
-  atMost,
   type Check,
   defineCheck,
   defineInvariant,
   isTimedOut,
   type RequestSpec,
   type Response,
-  type Verdict,
 } from "../src/checks/index.ts";
 import { DIALECTS } from "../src/dialects/index.ts";
+import { atMost, type Verdict } from "../src/judging/index.ts";
 import { arrivalOf } from "./shared/arrival.ts";
 import { askPastRate } from "./shared/ask-past-rate.ts";
 import { assumeControl } from "./shared/control-request.ts";

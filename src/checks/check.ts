@@ -1,4 +1,5 @@
 import type { Dialect, Mode } from "../dialects/index.ts";
+import type { Verdict } from "../judging/index.ts";
 import type { Layer, RequirementId } from "../requirements/index.ts";
 import { requirementOf } from "../requirements/index.ts";
 import type { Target } from "../target/index.ts";
@@ -8,7 +9,6 @@ import type { Recordable } from "./recording.ts";
 import type { Response } from "./response.ts";
 import type { Schedule } from "./schedule.ts";
 import type { Session } from "./session.ts";
-import type { Verdict } from "./verdict.ts";
 
 /** What an instance will send, for `--dry-run` and budgets. */
 export interface Cost {

@@ -12,7 +12,6 @@ export {
   suiteOf,
 } from "./check.ts";
 export { contractInWords, readAs } from "./contract.ts";
-export * from "./expectation.ts";
 export { type Explanation, explanationOf } from "./explanation.ts";
 export { resultOf } from "./judge.ts";
 export { leftoversOf } from "./leftovers.ts";
@@ -32,7 +31,6 @@ export type { Session } from "./session.ts";
 export { unblockLines } from "./states.ts";
 export { isTimedOut } from "./timeout-policy.ts";
 export { type Held, isStale, readingRules, Traffic } from "./traffic.ts";
-export type { Verdict } from "./verdict.ts";
 export { applyWaivers, type WaiverBreach } from "./waivers/apply-waivers.ts";
 export { fingerprintOf } from "./waivers/fingerprint.ts";
 export { suggestWaivers } from "./waivers/suggest-waivers.ts";

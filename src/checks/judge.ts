@@ -1,10 +1,10 @@
 import { messageOf } from "../core/index.ts";
+import { Undecided, Verdict } from "../judging/index.ts";
 import type { Attestation, CheckResult, Finding, Status } from "../record/index.ts";
 import type { Axes } from "./axes.ts";
 import type { Instance } from "./check.ts";
 import { suiteOf } from "./check.ts";
 import { answersIn, type Recordable } from "./recording.ts";
-import { Undecided, Verdict } from "./verdict.ts";
 
 /** A judgement before it is put beside the facts of the run. */
 interface Judgement {
@@ -14,38 +14,24 @@ interface Judgement {
   readonly unblock?: readonly string[];
 }
 
-/** Judges a recording. Pure: the same recording gives the same result, now or years later. */
+/**
+ * Judges a recording. Pure: the same recording gives the same result, now or years later. A condition that does not hold
+ * decides over everything that was compared before: without it nothing true can be said.
+ */
 export function judge(instance: Instance, recording: Recordable): Judgement {
   const verdict = new Verdict();
+  const { findings } = verdict;
   try {
     if (instance.check.kind === "invariant") instance.check.judge(answersIn(recording), verdict);
     else instance.check.judge(recording, verdict, instance.axes);
   } catch (error) {
-    if (error instanceof Undecided) {
-      const { status, message, unblock } = error;
-      return { status, message, unblock, findings: verdict.findings };
-    }
-    return { status: "harness-error", message: `the judge failed: ${messageOf(error)}`, findings: verdict.findings };
+    if (!(error instanceof Undecided))
+      return { status: "harness-error", message: `the judge failed: ${messageOf(error)}`, findings };
+    const { status, message, unblock } = error;
+    return { status, message, unblock, findings };
   }
-  if (verdict.findings.length === 0) {
-    return { status: "harness-error", message: "the judge said nothing", findings: [] };
-  }
-  return { status: verdict.status, message: sentence(verdict.findings), findings: verdict.findings };
-}
-
-/** The first thing that is broken, or what was found in order. */
-function sentence(findings: readonly Finding[]): string {
-  const broken = findings.filter(({ outcome }) => outcome === "broken");
-  const [worst] = [...broken].sort((a, b) => Number(b.weight === "fail") - Number(a.weight === "fail"));
-  if (worst === undefined) {
-    const [observed] = findings.filter(({ outcome }) => outcome === "observed");
-    const met = findings.length - findings.filter(({ outcome }) => outcome === "observed").length;
-    return met > 0 ? `${met} expectations met` : `specification silent; observed: ${observed?.observed ?? "nothing"}`;
-  }
-  const place = worst.pointer === undefined ? "" : ` at ${worst.pointer}`;
-  const more = broken.length === 1 ? "" : ` (and ${broken.length - 1} more)`;
-  const note = worst.note === undefined ? "" : `${worst.note}: `;
-  return `${note}expected ${worst.expected ?? "otherwise"}${place}, got ${worst.observed}${more}`;
+  if (findings.length === 0) return { status: "harness-error", message: "the judge compared nothing", findings };
+  return { ...verdict.conclude(), findings };
 }
 
 interface Circumstances {
@@ -67,7 +53,7 @@ export function resultOf(
     findings: [...findings],
     unblock: [...unblock],
     violated: [
-      ...new Set(findings.filter(({ outcome }) => outcome === "broken").map(({ requirement }) => requirement)),
+      ...new Set(findings.filter(({ outcome }) => outcome === "broken").flatMap(({ requirements }) => requirements)),
     ],
     attestations: [...attestations],
     exchanges: instance.check.kind === "invariant" ? [] : [...new Set(answersIn(recording).map(({ id }) => id))],

@@ -1,4 +1,5 @@
-import type { CheckResult, Finding, Status } from "../record/index.ts";
+import { conclusionOf } from "../judging/index.ts";
+import type { CheckResult, Finding } from "../record/index.ts";
 
 const NOTE = "not yet scored: this requirement is newer than the requirement set of the target";
 
@@ -8,15 +9,16 @@ const NOTE = "not yet scored: this requirement is newer than the requirement set
  */
 export function scoreBySet(results: readonly CheckResult[], unscored: readonly string[]): CheckResult[] {
   if (unscored.length === 0) return [...results];
+  const isUnscored = ({ requirements: [main = ""] }: Finding) => unscored.includes(main);
   return results.map((result) => {
-    if (!result.findings.some(({ requirement }) => unscored.includes(requirement))) return result;
+    if (!result.findings.some(isUnscored)) return result;
     const findings = result.findings.map((finding): Finding => {
-      if (!unscored.includes(finding.requirement)) return finding;
+      if (!isUnscored(finding)) return finding;
       const note = finding.note === undefined ? NOTE : `${finding.note}; ${NOTE}`;
       return { ...finding, outcome: "observed", weight: "none", note };
     });
     const judged = result.status === "fail" || result.status === "warn" || result.status === "pass";
-    const status = judged ? statusOf(findings) : result.status;
+    const status = judged ? conclusionOf(findings).status : result.status;
     return {
       ...result,
       findings,
@@ -25,11 +27,4 @@ export function scoreBySet(results: readonly CheckResult[], unscored: readonly s
       violated: result.violated.filter((requirement) => !unscored.includes(requirement)),
     };
   });
-}
-
-function statusOf(findings: readonly Finding[]): Status {
-  const broken = findings.filter(({ outcome }) => outcome === "broken");
-  if (broken.some(({ weight }) => weight === "fail")) return "fail";
-  if (broken.length > 0) return "warn";
-  return findings.some(({ outcome }) => outcome === "met") ? "pass" : "observed";
 }

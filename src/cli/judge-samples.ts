@@ -48,11 +48,7 @@ function judgePhase(phase: LoadPhase, answers: readonly Response[]): LoadPhase {
       message,
       requirements: violated,
       exchanges: [
-        ...new Set(
-          findings
-            .filter(({ outcome, exchange }) => outcome === "broken" && exchange !== undefined)
-            .map(({ exchange }) => exchange as string),
-        ),
+        ...new Set(findings.filter(({ outcome }) => outcome === "broken").flatMap(({ exchanges: seenIn }) => seenIn)),
       ].slice(0, 5),
     }));
   const worst = judges.find(({ status }) => status === "fail") ?? judges.find(({ status }) => status === "warn");

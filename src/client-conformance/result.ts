@@ -1,5 +1,5 @@
+import { type Conclusion, Verdict } from "../judging/index.ts";
 import type { CheckResult } from "../record/index.ts";
-import { Claims } from "./claims.ts";
 import { lastWords } from "./judges/served.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, seconds } from "./observation.ts";
 import type { Bounds, Scenario } from "./scenario.ts";
@@ -9,22 +9,30 @@ const TOLD_CALLS = 3;
 
 /** Judges the runs of a command in one scenario. Pure: the same runs give the same result. */
 export function judgeScenario(scenario: Scenario, runs: readonly ClientRun[], bounds: Bounds): CheckResult {
-  const claims = new Claims();
+  const verdict = new Verdict();
   const empty = runs.find(({ attempts }) => attempts.length === 0);
-  if (empty === undefined) scenario.judge(runs, claims, bounds);
-  else claims.open("blocked", nothingCame(empty));
+  if (empty === undefined) scenario.judge(runs, verdict, bounds);
+  else verdict.leaveOpen("blocked", nothingCame(empty));
   const flood = runs.find(({ ending }) => ending.by === "flood");
-  if (flood !== undefined) claims.open("inconclusive", flooded(flood, scenario));
+  if (flood !== undefined) verdict.leaveOpen("inconclusive", flooded(flood, scenario));
   return {
     ...scenarioNotRun(scenario),
-    layer: claims.findings[0]?.layer ?? "specification",
     axes: axesOf(runs),
-    ...claims.conclude(scenario.toldBy === "findings" ? claims.met.join("; ") : timelineOf(runs)),
-    violated: [...new Set(claims.broken.map(({ requirement }) => requirement))],
-    findings: claims.findings,
+    ...conclude(verdict, scenario, runs),
+    violated: [...new Set(verdict.broken.flatMap(({ requirements }) => requirements))],
+    findings: verdict.findings,
     exchanges: runs.flatMap(({ attempts, others }) => [...attempts, ...others]).map(({ id: exchange }) => exchange),
     durationMs: Math.max(...runs.map(({ ending }) => ending.durationMs)),
   };
+}
+
+/** What the findings come to; when nothing is wrong, what was found right or how the calls went. */
+function conclude(verdict: Verdict, { toldBy }: Scenario, runs: readonly ClientRun[]): Conclusion {
+  const { status, message } = verdict.conclude();
+  if (status !== "pass" && status !== "observed") return { status, message };
+  const described = verdict.findings.filter(({ outcome }) => outcome === (status === "pass" ? "met" : "observed"));
+  const texts = [...new Set(described.map(({ observed }) => observed))].join("; ");
+  return { status, message: texts === "" || (status === "pass" && toldBy !== "findings") ? timelineOf(runs) : texts };
 }
 
 /** The result of a scenario that the run did not come to. */

@@ -1,6 +1,6 @@
+import type { Verdict } from "../judging/index.ts";
 import type { ScriptedRequest, Turn } from "../reference-gateway/index.ts";
 import type { RequirementId } from "../requirements/index.ts";
-import type { Claims } from "./claims.ts";
 import type { ClientRun } from "./observation.ts";
 
 /** What a scripted gateway knows when it decides about an attempt. */
@@ -40,7 +40,7 @@ export interface Scenario {
   readonly toldBy?: "findings";
   turn(request: ScriptedRequest, scene: Scene): Turn;
   /** Every run holds at least one attempt. */
-  judge(runs: readonly ClientRun[], claims: Claims, bounds: Bounds): void;
+  judge(runs: readonly ClientRun[], verdict: Verdict, bounds: Bounds): void;
 }
 
 /** A reply without anything special about it. */

@@ -29,7 +29,7 @@ function forbidden(name: string, requirement: RequirementId, title: string, refu
     title,
     requirements: [requirement],
     turn: () => refuse(refused),
-    judge: (runs, claims) => judgeOnce(requirement, runs, claims),
+    judge: (runs, verdict) => judgeOnce(requirement, runs, verdict),
   };
 }
 
@@ -43,10 +43,10 @@ function hinted(name: string, title: string, denials: readonly (() => Refused)[]
       const denial = denials[before];
       return denial === undefined ? SERVE : refuse(denial());
     },
-    judge: (runs, claims, { mostAttempts }) => {
-      if (judgeWaits("RETRY-1", runs, claims) === 0)
-        claims.observe("RETRY-1", "no automatic retry, so that there was no wait to judge");
-      else judgeBounded("RETRY-1", runs, claims, mostAttempts);
+    judge: (runs, verdict, { mostAttempts }) => {
+      if (judgeWaits("RETRY-1", runs, verdict) === 0)
+        verdict.note("RETRY-1", "no automatic retry, so that there was no wait to judge");
+      else judgeBounded("RETRY-1", runs, verdict, mostAttempts);
     },
   };
 }
@@ -58,9 +58,9 @@ function unusable(name: string, title: string, hint: (before: number) => string)
     title,
     requirements: ["RETRY-2"],
     turn: (_request, { before }) => refuse({ reason: "rate_limit_exceeded", retryAfter: hint(before) }),
-    judge: (runs, claims, { mostAttempts }) => {
-      judgeBounded("RETRY-2", runs, claims, mostAttempts);
-      judgeNoLoop("RETRY-2", runs, claims);
+    judge: (runs, verdict, { mostAttempts }) => {
+      judgeBounded("RETRY-2", runs, verdict, mostAttempts);
+      judgeNoLoop("RETRY-2", runs, verdict);
     },
   };
 }
@@ -72,8 +72,8 @@ export const SCENARIOS: readonly Scenario[] = [
     title: "A sound request is sent, with the bearer credential and what its dialect needs",
     requirements: ["CLIENT-2", "CLIENT-3", "CLIENT-4"],
     turn: () => SERVE,
-    judge: (runs, claims) => {
-      for (const run of runs) judgeServed(run, claims);
+    judge: (runs, verdict) => {
+      for (const run of runs) judgeServed(run, verdict);
     },
   },
   hinted("rate-seconds", "After a denial for rate it waits the seconds that `Retry-After` says", [
@@ -94,11 +94,11 @@ export const SCENARIOS: readonly Scenario[] = [
     watchMs: 8_000,
     toldBy: "findings",
     turn: () => refuse({ reason: "rate_limit_exceeded", retryAfter: "600" }),
-    judge: (runs, claims) => {
-      if (judgeWaits("RETRY-1", runs, claims) > 0) return;
+    judge: (runs, verdict) => {
+      if (judgeWaits("RETRY-1", runs, verdict) > 0) return;
       const waiting = runs.some(({ ending }) => ending.by === "watch");
       const observed = waiting ? "still waiting when the watch ended" : "no further attempt";
-      claims.demand("RETRY-1", true, "no retry before the 600 s of Retry-After are over", observed);
+      verdict.mustHold("RETRY-1", true, "no retry before the 600 s of Retry-After are over", observed);
     },
   },
   {
@@ -108,11 +108,11 @@ export const SCENARIOS: readonly Scenario[] = [
     copies: COPIES,
     toldBy: "findings",
     turn: () => refuse({ reason: "rate_limit_exceeded" }),
-    judge: (runs, claims, { mostAttempts }) => {
-      judgeBounded("RETRY-2", runs, claims, mostAttempts);
-      judgeNoLoop("RETRY-2", runs, claims);
-      judgeGrowth("RETRY-2", runs, claims);
-      judgeJitter("RETRY-2", runs, claims);
+    judge: (runs, verdict, { mostAttempts }) => {
+      judgeBounded("RETRY-2", runs, verdict, mostAttempts);
+      judgeNoLoop("RETRY-2", runs, verdict);
+      judgeGrowth("RETRY-2", runs, verdict);
+      judgeJitter("RETRY-2", runs, verdict);
     },
   },
   unusable(
@@ -130,7 +130,7 @@ export const SCENARIOS: readonly Scenario[] = [
     title: "A `Retry-After` whose date has passed asks for no wait: attempts stay bounded",
     requirements: ["RETRY-2"],
     turn: () => refuse({ reason: "rate_limit_exceeded", retryAfter: dateIn(-30_000) }),
-    judge: (runs, claims, { mostAttempts }) => judgeBounded("RETRY-2", runs, claims, mostAttempts),
+    judge: (runs, verdict, { mostAttempts }) => judgeBounded("RETRY-2", runs, verdict, mostAttempts),
   },
   {
     name: "parallelism",
@@ -143,12 +143,12 @@ export const SCENARIOS: readonly Scenario[] = [
         ? { do: "serve", text: "Served by the scripted gateway, slowly.", lastsMs: 3_000 }
         : // Told late enough that all that was sent together is in flight together.
           refuse({ reason: "concurrency_limit_exceeded", retryAfter: "1", afterMs: 500 }),
-    judge: (runs, claims, { mostAttempts }) => {
+    judge: (runs, verdict, { mostAttempts }) => {
       for (const run of runs) {
-        judgeParallelism("RETRY-6", run, claims);
-        if (callsApart(run)) judgeWaits("RETRY-1", [run], claims);
+        judgeParallelism("RETRY-6", run, verdict);
+        if (callsApart(run)) judgeWaits("RETRY-1", [run], verdict);
       }
-      judgeBounded("RETRY-6", runs, claims, mostAttempts);
+      judgeBounded("RETRY-6", runs, verdict, mostAttempts);
     },
   },
   forbidden("key-invalid", "RETRY-3", "No retry when the key is not valid", { reason: "invalid_api_key" }),
@@ -178,10 +178,10 @@ export const SCENARIOS: readonly Scenario[] = [
     copies: COPIES,
     toldBy: "findings",
     turn: () => refuse({ reason: "upstream_error", status: 503 }),
-    judge: (runs, claims, { mostAttempts }) => {
-      judgeBounded("RETRY-9", runs, claims, mostAttempts);
-      judgeNoLoop("RETRY-9", runs, claims);
-      judgeGrowth("RETRY-9", runs, claims);
+    judge: (runs, verdict, { mostAttempts }) => {
+      judgeBounded("RETRY-9", runs, verdict, mostAttempts);
+      judgeNoLoop("RETRY-9", runs, verdict);
+      judgeGrowth("RETRY-9", runs, verdict);
     },
   },
   {
@@ -192,8 +192,8 @@ export const SCENARIOS: readonly Scenario[] = [
     watchMs: 20_000,
     toldBy: "findings",
     turn: () => ({ do: "silence" }),
-    judge: (runs, claims, { mostAttempts }) => {
-      for (const run of runs) judgeUncertain("RETRY-7", run, claims, mostAttempts);
+    judge: (runs, verdict, { mostAttempts }) => {
+      for (const run of runs) judgeUncertain("RETRY-7", run, verdict, mostAttempts);
     },
   },
   {
@@ -205,8 +205,8 @@ export const SCENARIOS: readonly Scenario[] = [
       before === 0
         ? { do: "serve", text: generation(0, 20), lastsMs: 1_000, cutAfter: 8 }
         : { do: "serve", text: generation(before, 12), lastsMs: 300 },
-    judge: (runs, claims) => {
-      for (const run of runs) judgeGenerations("RETRY-8", run, claims);
+    judge: (runs, verdict) => {
+      for (const run of runs) judgeGenerations("RETRY-8", run, verdict);
     },
   },
   {
@@ -215,8 +215,8 @@ export const SCENARIOS: readonly Scenario[] = [
     requirements: ["KEY-ONE-HOST"],
     toldBy: "findings",
     turn: (request, { elsewhere }) => ({ do: "redirect", to: elsewhere + request.url }),
-    judge: (runs, claims) => {
-      for (const run of runs) judgeOtherHosts("KEY-ONE-HOST", run, claims);
+    judge: (runs, verdict) => {
+      for (const run of runs) judgeOtherHosts("KEY-ONE-HOST", run, verdict);
     },
   },
 ];

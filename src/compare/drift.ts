@@ -61,7 +61,7 @@ function byCheck(a: Behaviour, b: Behaviour): Difference[] {
     const requirements = new Set(
       [...check.findings, ...now.findings]
         .filter(({ outcome }) => outcome === "observed")
-        .map(({ requirement }) => requirement),
+        .flatMap(({ requirements }) => requirements),
     );
     for (const requirement of requirements)
       add("observed", requirement, observedOf(check, requirement), observedOf(now, requirement));
@@ -84,7 +84,7 @@ function reasonsOf(check: CheckResult, side: Behaviour): Set<string> {
 function observedOf({ findings }: CheckResult, requirement: string): Set<string> {
   return new Set(
     findings
-      .filter((finding) => finding.requirement === requirement && finding.outcome === "observed")
+      .filter((finding) => finding.requirements.includes(requirement) && finding.outcome === "observed")
       .map(({ observed }) => withoutMoments(observed)),
   );
 }

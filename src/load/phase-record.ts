@@ -1,5 +1,6 @@
 import type { Dialect } from "../dialects/index.ts";
-import type { LoadFinding, LoadPhase, LoadVerdict } from "../record/index.ts";
+import { conclusionOf } from "../judging/index.ts";
+import type { Finding, LoadPhase, LoadVerdict } from "../record/index.ts";
 import type { Shot } from "./http/load-exchange.ts";
 import type { Came } from "./outcome.ts";
 import type { Tally } from "./tally.ts";
@@ -58,7 +59,7 @@ export interface PhaseFacts {
   readonly durationS: number;
   readonly peakInFlight: number;
   readonly connections: number;
-  readonly findings: readonly LoadFinding[];
+  readonly findings: readonly Finding[];
   /** Names of the findings that the phase must decide; one that is not among them, met or broken, is undecided. */
   readonly questions: readonly string[];
 }
@@ -97,35 +98,22 @@ export function phaseRecord(facts: PhaseFacts): LoadPhase {
 }
 
 /** Adds each question that no finding decides. */
-function withUnanswered(findings: readonly LoadFinding[], questions: readonly string[]): LoadFinding[] {
+function withUnanswered(findings: readonly Finding[], questions: readonly string[]): Finding[] {
   const missing = questions.filter((question) => !findings.some(({ name }) => name === question));
   return [...findings, ...missing.map((name) => undecided(name, name, [], "nothing that the phase sent shows it"))];
 }
 
-/**
- * Verdict of findings: a broken requirement first, then a question that is not decided, then a warning. Nothing judged is
- * not a pass.
- */
-export function verdictOf(findings: readonly LoadFinding[]): { verdict: LoadVerdict; message: string } {
-  const broken = findings.filter(({ outcome }) => outcome === "broken");
-  const failing = broken.find(({ weight }) => weight === "fail");
-  const open = findings.filter(({ outcome }) => outcome === "undecided");
-  const [first] = open;
-  if (failing === undefined && first !== undefined) {
-    const more = open.length === 1 ? "" : ` (and ${open.length - 1} more)`;
-    return { verdict: "inconclusive", message: `not decided: ${first.name}: ${first.observed}${more}` };
+/** What the findings of a phase add up to. Nothing compared is not a pass. */
+export function verdictOf(findings: readonly Finding[]): { verdict: LoadVerdict; message: string } {
+  const { status, message } = conclusionOf(findings);
+  switch (status) {
+    case "pass":
+    case "warn":
+    case "fail":
+      return { verdict: status, message };
+    default:
+      return { verdict: "inconclusive", message: status === "observed" ? "nothing was judged" : message };
   }
-  const worst = failing ?? broken[0];
-  if (worst !== undefined) {
-    const more = broken.length === 1 ? "" : ` (and ${broken.length - 1} more)`;
-    return {
-      verdict: worst.weight === "fail" ? "fail" : "warn",
-      message: `${worst.name}: expected ${worst.expected}, got ${worst.observed}${more}`,
-    };
-  }
-  const met = findings.filter(({ outcome }) => outcome === "met");
-  if (met.length > 0) return { verdict: "pass", message: `${met.length} expectations met` };
-  return { verdict: "inconclusive", message: findings[0]?.observed ?? "nothing was judged" };
 }
 
 /**
@@ -134,7 +122,7 @@ export function verdictOf(findings: readonly LoadFinding[]): { verdict: LoadVerd
  */
 export function withoutTiming(phase: LoadPhase): LoadPhase {
   const wrong = phase.findings.filter(
-    ({ outcome, basis, weight }) => outcome === "broken" && basis === "content" && weight === "fail",
+    ({ outcome, basis, weight }) => outcome === "broken" && basis !== "timing" && weight === "fail",
   );
   return wrong.length === 0 ? { ...phase, verdict: "inconclusive" } : { ...phase, ...verdictOf(wrong) };
 }
@@ -153,10 +141,10 @@ export function claim(
     exchanges = [],
   }: {
     weight?: "fail" | "warn";
-    basis?: LoadFinding["basis"];
+    basis?: Finding["basis"];
     exchanges?: readonly string[];
   } = {},
-): LoadFinding {
+): Finding {
   return {
     name,
     title,
@@ -171,7 +159,7 @@ export function claim(
 }
 
 /** A fact that decides nothing. */
-export function fact(name: string, title: string, requirements: readonly string[], observed: string): LoadFinding {
+export function fact(name: string, title: string, requirements: readonly string[], observed: string): Finding {
   return {
     ...{ name, title, requirements: [...requirements], outcome: "observed", basis: "timing", weight: "none" },
     ...{ expected: "", observed, exchanges: [] },
@@ -179,6 +167,6 @@ export function fact(name: string, title: string, requirements: readonly string[
 }
 
 /** A question that the phase had to decide and could not. @param why what was in the way. */
-export function undecided(name: string, title: string, requirements: readonly string[], why: string): LoadFinding {
+export function undecided(name: string, title: string, requirements: readonly string[], why: string): Finding {
   return { ...fact(name, title, requirements, why), outcome: "undecided" };
 }

@@ -1,6 +1,6 @@
 import type { Redactor } from "../http-recorder/index.ts";
 import type { TaggedHistogram } from "../metrics/index.ts";
-import type { LoadFinding, LoadGenerator, LoadPhase, LoadRun } from "../record/index.ts";
+import type { Finding, LoadGenerator, LoadPhase, LoadRun } from "../record/index.ts";
 import { allKeys, type Key, type Target } from "../target/index.ts";
 import { nowUs } from "./http/load-exchange.ts";
 import type { LoadStop } from "./load-guard.ts";
@@ -118,7 +118,7 @@ export function settleWorkload(
 }
 
 /** What it says of a run that it was stopped before its end. */
-export function judgeStop(stop: LoadStop | undefined): LoadFinding[] {
+export function judgeStop(stop: LoadStop | undefined): Finding[] {
   if (stop === undefined) return [];
   if (stop.kind === "requests") return [fact("load.bound", "The number of requests is bounded", [], stop.why)];
   const why = `${stop.why}; the rest was not sent`;
@@ -192,7 +192,7 @@ export interface LoadTotals
  * What a workload demands of its totals, whichever engine sent it: something is admitted, denials are by a limit and no
  * more than it allows, nothing beyond what it allows fails, nothing is dropped.
  */
-export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTotals): LoadFinding[] {
+export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTotals): Finding[] {
   const { sent, admitted, denied, failed, dropped, denials, lastFailure } = totals;
   if (sent === 0 || admitted + denied === 0) {
     const why = `${sent === 0 ? "nothing was sent" : `none of ${sent} requests was answered`}${lastFailure === undefined ? "" : `: ${lastFailure}`}`;

@@ -140,7 +140,7 @@ function rowGate(record: RunRecord, requirement: string, level: GateLevel): Gate
   const frame = { ...NOTHING, gate: `requirement ${requirement} met`, kind: "requirement" as const, level };
   if (level === "off") return { ...frame, outcome: "off", message: "switched off" };
   const findings = record.checks.flatMap((check) =>
-    check.findings.filter((finding) => finding.requirement === requirement),
+    check.findings.filter(({ requirements }) => requirements.includes(requirement)),
   );
   const broken = findings.filter(({ outcome }) => outcome === "broken").length;
   const met = findings.filter(({ outcome }) => outcome === "met").length;

@@ -1,24 +1,31 @@
 import { z } from "zod";
 import { STATUSES } from "./status.ts";
 
-const level = z.enum(["MUST", "SHOULD", "MAY", "OPEN"]);
 export const layer = z.enum(["specification", "protocol", "compat"]);
 
-/** One thing a judge said: what a requirement asks for, what was seen, and where. */
+/** One comparison of expected and observed. */
 export const findingSchema = z.strictObject({
-  requirement: z.string(),
-  level,
-  layer,
-  /** `met` and `broken` are judgements; `observed` is a fact under a requirement that decides nothing. */
-  outcome: z.enum(["met", "broken", "observed"]),
-  /** What a miss is worth: a claim about a MUST requirement may still be a warning, when only part of the requirement is meant. */
+  /** Stable name of the comparison: the id of its requirement, or a name such as `concurrency.exceeded`. */
+  name: z.string(),
+  /** What must hold, as a sentence, where the title of the result does not say it. */
+  title: z.string().optional(),
+  /** Requirements that it is about, the main one first. */
+  requirements: z.array(z.string()),
+  /**
+   * `met` and `broken` are judgements; `observed` decides nothing; `undecided` is a question that had to be answered and could
+   * not be: the verdict is then inconclusive at best.
+   */
+  outcome: z.enum(["met", "broken", "observed", "undecided"]),
+  /** What a miss is worth: one about a MUST may still be a warning, when only part of the requirement is meant. */
   weight: z.enum(["fail", "warn", "none"]),
+  /** `timing`: it rests on moments and counts, so that it says nothing where the generator was not valid. Absent: content. */
+  basis: z.enum(["content", "timing"]).optional(),
   expected: z.string().optional(),
   observed: z.string(),
   /** JSON pointer into the body, or the name of a header, or `status`. */
   pointer: z.string().optional(),
-  /** Exchange in which it was seen. */
-  exchange: z.string().optional(),
+  /** Exchanges in which it was seen, where they were kept. */
+  exchanges: z.array(z.string()),
   note: z.string().optional(),
 });
 

@@ -4,7 +4,6 @@ export type { CheckChange, ComparedMetric, Comparison } from "./comparison-secti
 export { type JournalLine, readJournal } from "./journal.ts";
 export {
   type LoadClass,
-  type LoadFinding,
   type LoadGenerator,
   type LoadHeat,
   type LoadInstance,

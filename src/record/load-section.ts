@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { findingSchema } from "./check-result.ts";
 
 const count = z.int().nonnegative();
 const dialect = z.enum(["chat", "messages"]);
@@ -74,27 +75,6 @@ const heatSchema = z.strictObject({
   columns: z.array(z.string().regex(/^(?:\d{1,3}:\d{1,12}(?: |$))*$/)),
 });
 
-/** What a judge of the run said. `name` is stable: it names the kind of defect. */
-const loadFindingSchema = z.strictObject({
-  name: z.string(),
-  title: z.string(),
-  /** Requirements that it is about. */
-  requirements: z.array(z.string()),
-  /** `undecided`: a question that the phase had to answer and could not; its verdict is then inconclusive at best. */
-  outcome: z.enum(["met", "broken", "observed", "undecided"]),
-  /**
-   * `content`: what was answered shows it, whenever it was; `timing`: it rests on moments and counts, so that it says nothing
-   * where the generator was not valid.
-   */
-  basis: z.enum(["content", "timing"]),
-  /** What a miss is worth. */
-  weight: z.enum(["fail", "warn", "none"]),
-  expected: z.string(),
-  observed: z.string(),
-  /** Exchanges in which it was seen, where they were kept. */
-  exchanges: z.array(z.string()),
-});
-
 const loadVerdict = z.enum(["pass", "warn", "fail", "inconclusive", "not-applicable"]);
 
 /** One phase of a run. */
@@ -132,7 +112,7 @@ export const loadPhaseSchema = z.strictObject({
   denials: z.array(z.strictObject({ reason: z.string(), dialect, stream: z.boolean(), count })),
   /** How requests failed: `500`, `reset`, `deadline`, `cut stream`, … */
   failures: z.array(z.strictObject({ what: z.string(), count, exchange: z.string().optional() })),
-  findings: z.array(loadFindingSchema),
+  findings: z.array(findingSchema),
   /** Judges of the conformance suites, over sampled exchanges of the phase. */
   judges: z.array(
     z.strictObject({
@@ -307,7 +287,6 @@ export type LoadPhase = z.infer<typeof loadPhaseSchema>;
 export type LoadClass = z.infer<typeof classSchema>;
 export type LoadSecond = z.infer<typeof secondSchema>;
 export type LoadHeat = z.infer<typeof heatSchema>;
-export type LoadFinding = z.infer<typeof loadFindingSchema>;
 export type LoadVerdict = z.infer<typeof loadVerdict>;
 export type LoadInstance = z.infer<typeof instanceSchema>;
 export type LoadGenerator = z.infer<typeof generatorSchema>;

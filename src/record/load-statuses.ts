@@ -1,4 +1,5 @@
-import type { LoadFinding, LoadSection } from "./load-section.ts";
+import type { Finding } from "./check-result.ts";
+import type { LoadSection } from "./load-section.ts";
 import type { Status } from "./status.ts";
 
 /** A part of a load run as a check is told: its id, what came of it, and why. */
@@ -25,7 +26,7 @@ export function loadStatuses(section: LoadSection | undefined): LoadStatus[] {
 }
 
 /** What a finding of a load is worth as the status of a check. */
-export function statusOfFinding({ outcome, weight }: Pick<LoadFinding, "outcome" | "weight">): Status {
+export function statusOfFinding({ outcome, weight }: Pick<Finding, "outcome" | "weight">): Status {
   if (outcome === "broken") return weight === "fail" ? "fail" : "warn";
   if (outcome === "met") return "pass";
   return outcome === "undecided" ? "inconclusive" : "observed";

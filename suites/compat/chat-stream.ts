@@ -1,15 +1,7 @@
-import {
-  anArray,
-  anObject,
-  type Check,
-  filledString,
-  oneOf,
-  type Response,
-  that,
-  type Verdict,
-} from "../../src/checks/index.ts";
+import type { Check, Response } from "../../src/checks/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
 import { isEndMarker, mediaType, type StreamEvent } from "../../src/dialects/index.ts";
+import { anArray, anObject, filledString, oneOf, that, type Verdict } from "../../src/judging/index.ts";
 import { aJsonType, defineCompat } from "./define-compat.ts";
 
 export const FINISH_REASONS = ["stop", "length", "tool_calls", "content_filter", "function_call"];

@@ -1,4 +1,5 @@
-import { type Check, type CheckSpec, defineCheck, type Need, type Recordable, that } from "../../src/checks/index.ts";
+import { type Check, type CheckSpec, defineCheck, type Need, type Recordable } from "../../src/checks/index.ts";
+import { that } from "../../src/judging/index.ts";
 
 /** A compat check applies only where the target wants the dialect's real clients to be able to use it. */
 export function defineCompat<P extends Recordable>(dialect: "chat" | "messages", spec: CheckSpec<P>): Check {

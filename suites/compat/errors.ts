@@ -1,15 +1,7 @@
-import {
-  aString,
-  type Check,
-  defineInvariant,
-  filledString,
-  oneOf,
-  type Response,
-  that,
-  type Verdict,
-} from "../../src/checks/index.ts";
+import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
 import { DIALECTS, mediaType, requestId } from "../../src/dialects/index.ts";
+import { aString, filledString, oneOf, that, type Verdict } from "../../src/judging/index.ts";
 import { askPastRate } from "../shared/ask-past-rate.ts";
 import { inSeconds } from "./chat-stream.ts";
 import { aJsonType, defineCompat } from "./define-compat.ts";
@@ -162,7 +154,7 @@ const modelList = defineCompat("chat", {
     const at = (pointer: string) => ({ in: list, at: pointer });
     verdict.compat("COMPAT-CONTENT-TYPE", mediaType(list.headers), aJsonType, at("Content-Type"));
     const there = (value: unknown, expected: unknown, pointer: string) => {
-      if (value !== undefined) verdict.compat("COMPAT-MODELS", value, expected, at(pointer));
+      if (value !== undefined) verdict.compat<unknown>("COMPAT-MODELS", value, expected, at(pointer));
     };
     there(member(list.json, "object"), "list", "/object");
     const data = member(list.json, "data");

@@ -1,6 +1,7 @@
-import { anArray, type Check, filledString, oneOf, type Response, that, type Verdict } from "../../src/checks/index.ts";
+import type { Check, Response } from "../../src/checks/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
 import { mediaType } from "../../src/dialects/index.ts";
+import { anArray, filledString, oneOf, that, type Verdict } from "../../src/judging/index.ts";
 import { arrivalOf, isFairlySeen, isOneBurst } from "../shared/arrival.ts";
 import { aJsonType, defineCompat } from "./define-compat.ts";
 
@@ -30,7 +31,7 @@ function judgeNames(answer: Response, verdict: Verdict): void {
       })
     )
       continue;
-    verdict.compat("COMPAT-MSG-EVENTS", name, type, {
+    verdict.compat<unknown>("COMPAT-MSG-EVENTS", name, type, {
       in: answer,
       at: "event",
       because: "events are named like their type",

@@ -1,15 +1,7 @@
-import {
-  aString,
-  type Check,
-  filledString,
-  type RequestSpec,
-  type Response,
-  type Session,
-  that,
-  type Verdict,
-} from "../../src/checks/index.ts";
+import type { Check, RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
 import { type Dialect, parseJson } from "../../src/dialects/index.ts";
+import { aString, filledString, that, type Verdict } from "../../src/judging/index.ts";
 import { ONE_TOOL, TWO_TOOLS, toolsOf } from "../shared/tools.ts";
 import { defineCompat } from "./define-compat.ts";
 import { judgeOrder } from "./messages-stream.ts";

@@ -1,4 +1,5 @@
-import { type Check, defineInvariant, type Response, that } from "../../src/checks/index.ts";
+import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
+import { that } from "../../src/judging/index.ts";
 import { isServed } from "./burst.ts";
 import { retryAfterWaitMs } from "./retry-after-wait.ts";
 

@@ -6,8 +6,8 @@ import {
   type Need,
   type Session,
   scheduleOn,
-  type Verdict,
 } from "../../src/checks/index.ts";
+import type { Verdict } from "../../src/judging/index.ts";
 import type { Target } from "../../src/target/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import type { ExpectedDenial } from "../shared/judge-denial.ts";

@@ -1,5 +1,6 @@
-import { type Check, defineInvariant, type Response, that, type Verdict } from "../../src/checks/index.ts";
+import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
 import { httpDateMs, readRetryAfter } from "../../src/dialects/index.ts";
+import { that, type Verdict } from "../../src/judging/index.ts";
 import type { ShouldRequirement } from "../../src/requirements/index.ts";
 import { isRateDenial, isSlotDenial } from "./burst.ts";
 

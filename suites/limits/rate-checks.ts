@@ -1,6 +1,4 @@
 import {
-  atLeast,
-  atMost,
   type Check,
   type CheckSpec,
   defineCheck,
@@ -9,9 +7,8 @@ import {
   type Response,
   type Session,
   scheduleOn,
-  that,
-  type Verdict,
 } from "../../src/checks/index.ts";
+import { atLeast, atMost, that, type Verdict } from "../../src/judging/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { denialRequirements, type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
 import { admittedIn, type Burst, isRateDenial, isRefused, isServed, isSlotDenial, loneSlotDenials } from "./burst.ts";

@@ -1,4 +1,5 @@
-import { atLeast, atMost, type Check, type Verdict } from "../../src/checks/index.ts";
+import type { Check } from "../../src/checks/index.ts";
+import { atLeast, atMost, type Verdict } from "../../src/judging/index.ts";
 import { mostAtOnce } from "./at-once.ts";
 import { admittedIn, isServed, limitDenials, type Unnamed } from "./burst.ts";
 import { defineSlotsCheck } from "./define-slots-check.ts";

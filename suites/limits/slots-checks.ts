@@ -1,6 +1,7 @@
-import { atLeast, atMost, type Check, type Response, serverError, success, that } from "../../src/checks/index.ts";
+import type { Check, Response } from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
+import { atLeast, atMost, serverError, success, that } from "../../src/judging/index.ts";
 import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
 import { mostAtOnce } from "./at-once.ts";
 import { admittedIn, isServed, isSlotDenial, limitDenials } from "./burst.ts";

@@ -1,13 +1,6 @@
-import {
-  accountOfKey,
-  atLeast,
-  atMost,
-  type Check,
-  defineCheck,
-  type Response,
-  type Session,
-  type Verdict,
-} from "../../src/checks/index.ts";
+import { accountOfKey, type Check, defineCheck, type Response, type Session } from "../../src/checks/index.ts";
+import type { Expectation } from "../../src/judging/index.ts";
+import { atLeast, atMost, type Verdict } from "../../src/judging/index.ts";
 import type { Target } from "../../src/target/index.ts";
 import { isRateDenial, isServed } from "./burst.ts";
 import { QUIET_MS } from "./paced.ts";
@@ -182,7 +175,12 @@ function judgeRate(one: Tried, verdict: Verdict): void {
   const denied = answers.find(isRateDenial);
   const many = served(answers);
   /** What says something of the rate says it of the tier, too. */
-  const must = (requirement: "LIMIT-RATE-1" | "LIMIT-RATE-3", observed: number, expected: unknown, seen: object) => {
+  const must = (
+    requirement: "LIMIT-RATE-1" | "LIMIT-RATE-3",
+    observed: number,
+    expected: number | Expectation<number>,
+    seen: object,
+  ) => {
     for (const each of ["LIMIT-2", requirement] as const) verdict.must(each, observed, expected, seen);
   };
   if (denied === undefined) {

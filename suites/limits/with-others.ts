@@ -1,4 +1,5 @@
-import { type Check, defineCheck, type Response, that } from "../../src/checks/index.ts";
+import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
+import { that } from "../../src/judging/index.ts";
 import { isRateDenial, isServed } from "./burst.ts";
 import { longStream } from "./long-stream.ts";
 import { retryAfterWaitMs } from "./retry-after-wait.ts";

@@ -1,5 +1,6 @@
-import { type Check, callerError, defineCheck, type RequestSpec, serverError, that } from "../../src/checks/index.ts";
+import { type Check, defineCheck, type RequestSpec } from "../../src/checks/index.ts";
 import { DIALECTS, MODES } from "../../src/dialects/index.ts";
+import { callerError, serverError, that } from "../../src/judging/index.ts";
 import { assumeControl, sendControl } from "../shared/control-request.ts";
 import { inTurns } from "../shared/texts.ts";
 

@@ -1,5 +1,6 @@
-import { type Check, defineCheck, type RequestSpec, success } from "../../src/checks/index.ts";
+import { type Check, defineCheck, type RequestSpec } from "../../src/checks/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
+import { success } from "../../src/judging/index.ts";
 
 /** Places in which a key must not be honoured. */
 const PLACES: Readonly<Record<string, (key: string) => RequestSpec>> = {

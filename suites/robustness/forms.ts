@@ -6,11 +6,9 @@ import {
   type RequestSpec,
   type Response,
   type Session,
-  success,
-  that,
-  type Verdict,
 } from "../../src/checks/index.ts";
 import { DIALECTS, MODES } from "../../src/dialects/index.ts";
+import { success, that, type Verdict } from "../../src/judging/index.ts";
 import { inTurns, LONG_TEXT } from "../shared/texts.ts";
 
 /** Longer than what gateways peek at to find the model, or whether a stream is wanted. */

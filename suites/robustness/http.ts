@@ -1,15 +1,6 @@
-import {
-  atMost,
-  type Check,
-  callerError,
-  defineCheck,
-  filledString,
-  type RequestSpec,
-  type Response,
-  serverError,
-  that,
-} from "../../src/checks/index.ts";
+import { type Check, defineCheck, type RequestSpec, type Response } from "../../src/checks/index.ts";
 import { DIALECTS, headerValues } from "../../src/dialects/index.ts";
+import { atMost, callerError, filledString, serverError, that } from "../../src/judging/index.ts";
 import { AMPLE_TOKENS, LONG_TEXT } from "../shared/texts.ts";
 
 const answeredWithoutServerError = that(

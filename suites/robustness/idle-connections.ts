@@ -1,4 +1,5 @@
-import { type Check, defineInvariant, isStale, type Response, that } from "../../src/checks/index.ts";
+import { type Check, defineInvariant, isStale, type Response } from "../../src/checks/index.ts";
+import { that } from "../../src/judging/index.ts";
 
 /** A pause after which gateways and what stands before them begin to forget connections, µs. */
 const IDLE_US = 2_500_000;

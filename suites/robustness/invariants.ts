@@ -1,6 +1,7 @@
-import { atMost, type Check, defineInvariant, isStale, type Response, type Verdict } from "../../src/checks/index.ts";
+import { type Check, defineInvariant, isStale, type Response } from "../../src/checks/index.ts";
 import { isObject } from "../../src/core/index.ts";
 import { mediaType } from "../../src/dialects/index.ts";
+import { atMost, type Verdict } from "../../src/judging/index.ts";
 
 /** Answers that nobody cut on purpose, neither we nor the provider. */
 function untouched(answers: readonly Response[]): Response[] {

@@ -7,10 +7,10 @@ import {
   type RequestSpec,
   type Response,
   type Session,
-  type Verdict,
 } from "../../src/checks/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
 import { DIALECTS, parseJson } from "../../src/dialects/index.ts";
+import type { Verdict } from "../../src/judging/index.ts";
 import { AMPLE_TOKENS, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
 
 /** More than some models take, and more than many may answer. */

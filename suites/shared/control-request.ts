@@ -1,4 +1,5 @@
-import type { RequestSpec, Response, Session, Verdict } from "../../src/checks/index.ts";
+import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
+import type { Verdict } from "../../src/judging/index.ts";
 
 /** The good request that a negative probe is a copy of, and its non-streaming form where streaming itself is in doubt. */
 export type ControlRequest = {

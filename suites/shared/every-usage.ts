@@ -1,5 +1,6 @@
-import { type Check, defineInvariant, tokenCounts } from "../../src/checks/index.ts";
+import { type Check, defineInvariant } from "../../src/checks/index.ts";
 import type { Dialect } from "../../src/dialects/index.ts";
+import { tokenCounts } from "../../src/judging/index.ts";
 
 const ROW = { chat: "CHAT-3", messages: "MSG-3" } as const;
 

@@ -1,5 +1,6 @@
-import { filledString, type Response, that, type Verdict } from "../../src/checks/index.ts";
+import type { Response } from "../../src/checks/index.ts";
 import { member } from "../../src/core/index.ts";
+import { filledString, that, type Verdict } from "../../src/judging/index.ts";
 import {
   type DenialEntry,
   denial,

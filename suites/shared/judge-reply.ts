@@ -1,13 +1,5 @@
-import {
-  absent,
-  anObject,
-  filledString,
-  type Response,
-  success,
-  that,
-  tokenCounts,
-  type Verdict,
-} from "../../src/checks/index.ts";
+import type { Response } from "../../src/checks/index.ts";
+import { absent, anObject, filledString, success, that, tokenCounts, type Verdict } from "../../src/judging/index.ts";
 import type { MustRequirement } from "../../src/requirements/index.ts";
 
 /** Requirements under which a non-streaming reply is judged, by dialect. */

@@ -1,12 +1,6 @@
-import {
-  type Check,
-  defineCheck,
-  defineInvariant,
-  type Response,
-  type Session,
-  success,
-} from "../../src/checks/index.ts";
+import { type Check, defineCheck, defineInvariant, type Response, type Session } from "../../src/checks/index.ts";
 import { retryAfterMs } from "../../src/dialects/index.ts";
+import { success } from "../../src/judging/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { isGoodKey } from "../shared/good-keys.ts";
 import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";

@@ -1,14 +1,12 @@
 import {
-  atMost,
   type Check,
   type CheckSpec,
   defineCheck,
   type Response,
   type Session,
-  success,
   unblockLines,
-  type Verdict,
 } from "../../src/checks/index.ts";
+import { atMost, success, type Verdict } from "../../src/judging/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { denialRequirements, type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
 import { describeKind, isSpendingDenial } from "./drive.ts";

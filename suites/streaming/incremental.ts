@@ -1,4 +1,5 @@
-import { atMost, type Check, defineCheck, type RequestSpec, type Response } from "../../src/checks/index.ts";
+import { type Check, defineCheck, type RequestSpec, type Response } from "../../src/checks/index.ts";
+import { atMost } from "../../src/judging/index.ts";
 import {
   type Arrival,
   arrivalOf,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Response } from "../../src/checks/index.ts";
-import { isAmbient, Undecided, Verdict } from "../../src/checks/verdict.ts";
 import { Recorder } from "../../src/http-recorder/index.ts";
+import { isAmbient, Undecided, Verdict } from "../../src/judging/index.ts";
 import { httpServer } from "../support/judge.ts";
 
 const RULES = { reasonHeader: "X-Service-Error-Code", actionHeader: "X-Service-Action" };
@@ -75,17 +75,17 @@ test("a finding holds what was seen, where, and in which exchange, and nothing t
     outcome: "met",
     weight: "fail",
     pointer: "/choices",
-    exchange: answer.id,
+    exchanges: [answer.id],
     note: "it is so",
   });
   expect(should).toMatchObject({ outcome: "broken", weight: "warn", expected: "2", observed: "1" });
   expect([compat?.weight, compat?.outcome]).toEqual(["warn", "broken"]);
   expect(Object.keys(observed ?? {}).sort()).toEqual([
-    "layer",
-    "level",
+    "exchanges",
+    "name",
     "observed",
     "outcome",
-    "requirement",
+    "requirements",
     "weight",
   ]);
   expect([observed?.outcome, observed?.weight]).toEqual(["observed", "none"]);

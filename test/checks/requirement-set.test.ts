@@ -4,9 +4,9 @@ import type { CheckResult, Finding } from "../../src/record/index.ts";
 import { REQUIREMENT_SET, REQUIREMENTS, requirementsAfter } from "../../src/requirements/index.ts";
 
 const finding = (requirement: string, outcome: Finding["outcome"], weight: Finding["weight"]): Finding => ({
-  requirement,
-  level: "MUST",
-  layer: "specification",
+  name: requirement,
+  requirements: [requirement],
+  exchanges: [],
   outcome,
   weight,
   observed: "200",
@@ -20,7 +20,7 @@ const result = (status: CheckResult["status"], findings: Finding[]): CheckResult
   axes: {},
   status,
   requirements: ["AUTH-1", "AUTH-2"],
-  violated: findings.filter(({ outcome }) => outcome === "broken").map(({ requirement }) => requirement),
+  violated: findings.filter(({ outcome }) => outcome === "broken").flatMap(({ requirements }) => requirements),
   message: "said",
   findings,
   attestations: [],

@@ -7,9 +7,9 @@ import type { CheckResult, Finding, Waiver } from "../../src/record/index.ts";
 import { temporaryFolder } from "../support/gauntlet.ts";
 
 const broken = (more: Partial<Finding> = {}): Finding => ({
-  requirement: "AUTH-3",
-  level: "MUST",
-  layer: "specification",
+  name: "AUTH-3",
+  requirements: ["AUTH-3"],
+  exchanges: [],
   outcome: "broken",
   weight: "fail",
   expected: "401",
@@ -29,7 +29,7 @@ function result(id: string, status: CheckResult["status"], findings: Finding[] =
     axes: {},
     status,
     requirements: ["AUTH-3"],
-    violated: findings.map(({ requirement }) => requirement),
+    violated: findings.flatMap(({ requirements }) => requirements),
     message: "expected 401 at status, got 200",
     findings,
     attestations: [],
@@ -82,7 +82,7 @@ describe("a waiver", () => {
     [
       "of other requirements",
       "differently-failing",
-      [result(failing.id, "fail", [broken(), broken({ requirement: "STREAM-2" })])],
+      [result(failing.id, "fail", [broken(), broken({ name: "STREAM-2", requirements: ["STREAM-2"] })])],
       waiver,
       context.today,
     ],
@@ -112,20 +112,20 @@ describe("a fingerprint", () => {
       broken({ pointer: "/m", observed: '"id gx2, Nov 4"' }),
     ],
     ["notes", broken({ note: "200 after 3 ms" }), broken({ note: "200 after 9 ms" })],
-    ["exchanges", broken({ exchange: "x00001" }), broken({ exchange: "x00777" })],
+    ["exchanges", broken({ exchanges: ["x00001"] }), broken({ exchanges: ["x00777"] })],
   ])("is the same for other %s", (_what, one, other) => expect(of(one)).toBe(of(other)));
 
   test.each<[what: string, one: Finding, other: Finding]>([
     ["status", broken(), broken({ observed: "403" })],
     ["named reason", broken({ observed: '"key_revoked"' }), broken({ observed: '"quota_exceeded"' })],
-    ["requirement", broken(), broken({ requirement: "AUTH-2" })],
+    ["requirement", broken(), broken({ name: "AUTH-2", requirements: ["AUTH-2"] })],
     ["place", broken({ pointer: "/a" }), broken({ pointer: "/b" })],
     ["absence", broken({ pointer: "reason", observed: "absent" }), broken({ pointer: "reason", observed: '"x"' })],
   ])("is another one for another %s", (_what, one, other) => expect(of(one)).not.toBe(of(other)));
 
   test("does not count how often or in which order something was seen, or what only warned", () => {
-    const second = broken({ requirement: "AUTH-2" });
-    const warning = broken({ requirement: "AUTH-5", weight: "warn" });
+    const second = broken({ name: "AUTH-2", requirements: ["AUTH-2"] });
+    const warning = broken({ name: "AUTH-5", requirements: ["AUTH-5"], weight: "warn" });
     expect(of(broken(), second, warning, broken())).toBe(of(second, broken()));
   });
 });

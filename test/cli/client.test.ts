@@ -84,7 +84,7 @@ describe("gauntlet client", () => {
     for (const [name, [requirement, says]] of Object.entries(found)) {
       const { status, violated, message, findings } = of(name);
       expect([status, violated, message], name).toEqual(["fail", [requirement], expect.stringMatching(says)]);
-      expect(findings.find(({ outcome }) => outcome === "broken")?.exchange).toMatch(`${name}-`);
+      expect(findings.find(({ outcome }) => outcome === "broken")?.exchanges[0]).toMatch(`${name}-`);
       expect(html).toContain(`gauntlet client --scenario ${name} -- `);
     }
     expect(record.checks).toHaveLength(Object.keys(found).length);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { Claims } from "../../src/client-conformance/claims.ts";
 import { judgeGrowth, judgeJitter } from "../../src/client-conformance/judges/backoff.ts";
 import type { Attempt, ClientRun } from "../../src/client-conformance/observation.ts";
 import { type Random, seededRandom } from "../../src/core/index.ts";
+import { Verdict } from "../../src/judging/index.ts";
 
 /** Waits of one call of a client, milliseconds. */
 type Policy = (random: Random) => number[];
@@ -42,9 +42,9 @@ function shares(policy: Policy, judge: typeof judgeGrowth): Record<string, numbe
   const counts: Record<string, number> = { met: 0, broken: 0, observed: 0 };
   const random = seededRandom(7);
   for (let round = 0; round < ROUNDS; round += 1) {
-    const claims = new Claims();
-    judge("RETRY-2", observe(policy, random), claims);
-    const outcome = claims.findings[0]?.outcome ?? "none";
+    const verdict = new Verdict();
+    judge("RETRY-2", observe(policy, random), verdict);
+    const outcome = verdict.findings[0]?.outcome ?? "none";
     counts[outcome] = (counts[outcome] ?? 0) + 1;
   }
   return Object.fromEntries(Object.entries(counts).map(([outcome, count]) => [outcome, (100 * count) / ROUNDS]));

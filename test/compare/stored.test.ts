@@ -98,7 +98,7 @@ describe("two stored runs", () => {
       ...result("robustness.large-body", "observed"),
       findings: [
         {
-          ...{ requirement: "SPEND-14", level: "OPEN", layer: "specification", outcome: "observed", weight: "none" },
+          ...{ name: "SPEND-14", requirements: ["SPEND-14"], exchanges: [], outcome: "observed", weight: "none" },
           observed: text,
         } as RunRecord["checks"][number]["findings"][number],
       ],

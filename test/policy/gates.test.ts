@@ -134,7 +134,7 @@ describe("required suites and requirements, the compatibility layer, load", () =
   const compat = (status: "pass" | "warn") =>
     result("compat.shape", status, {
       layer: "compat",
-      findings: [status === "pass" ? met({ layer: "compat" }) : broken({ layer: "compat", weight: "warn" })],
+      findings: [status === "pass" ? met() : broken({ weight: "warn" })],
     });
   test.each<[what: string, written: object, record: RunRecord, gate: string, outcome: string]>([
     ["a suite that was judged", { require: { suites: ["auth"] } }, RECORD, "suite auth judged", "pass"],

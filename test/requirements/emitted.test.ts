@@ -13,7 +13,7 @@ test("a real run states every requirement, and each check those that it covers",
   const { checks } = readRun(out).record;
 
   // By requirement: a check or a reason why there is none.
-  const stated = new Set(checks.flatMap(({ findings }) => findings.map(({ requirement }) => requirement)));
+  const stated = new Set(checks.flatMap(({ findings }) => findings.flatMap(({ requirements }) => requirements)));
   const excluded = new Set<string>(EXCLUSIONS.map(({ requirement }) => requirement));
   expect(REQUIREMENTS.map(({ id }) => id).filter((id) => !stated.has(id) && !excluded.has(id))).toEqual([]);
 
@@ -26,7 +26,7 @@ test("a real run states every requirement, and each check those that it covers",
   const uncovered: string[] = [];
   for (const check of new Set(checks.map((result) => result.check))) {
     const own = checks.filter((result) => result.check === check);
-    const said = new Set(own.flatMap(({ findings }) => findings.map(({ requirement }) => requirement)));
+    const said = new Set(own.flatMap(({ findings }) => findings.flatMap(({ requirements }) => requirements)));
     const covers = new Set(own.flatMap(({ requirements }) => requirements));
     const known = new Set([...said, ...(broken.get(check) ?? [])]);
     const isJudged = own.some(({ status }) => status !== "not-applicable");

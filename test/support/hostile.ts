@@ -30,9 +30,9 @@ export function hostileSource(): ReportSource {
     expected: HOSTILE,
     note: HOSTILE,
     pointer: `/${HOSTILE}`,
-    exchange: "x00001",
+    exchanges: ["x00001"],
   });
-  const giant = broken({ observed: GIANT, expected: GIANT, note: GIANT, exchange: "x00002" });
+  const giant = broken({ observed: GIANT, expected: GIANT, note: GIANT, exchanges: ["x00002"] });
   const checks = [
     result(id, "fail", { title: HOSTILE, message: HOSTILE, findings: [finding], exchanges: ["x00001", "x00003"] }),
     result("auth.giant", "fail", { title: GIANT, message: GIANT, findings: [giant], exchanges: ["x00002"] }),
@@ -44,7 +44,7 @@ export function hostileSource(): ReportSource {
       requirements: ["BASE-5"],
       message: HOSTILE,
       findings: [
-        broken({ requirement: "BASE-5", level: "OPEN", outcome: "observed", weight: "none", observed: HOSTILE }),
+        broken({ name: "BASE-5", requirements: ["BASE-5"], outcome: "observed", weight: "none", observed: HOSTILE }),
       ],
     }),
     result("auth.fine", "pass", { message: HOSTILE }),

@@ -13,7 +13,7 @@ function ofPhase(run: LoadRun, phase: LoadPhase): string[] {
   const { name, sent, admitted, denied, failed, offered, dropped, classes, denials, failures, durationS, rates } =
     phase;
   const sum = (some: readonly { readonly count: number }[]) => some.reduce((all, { count }) => all + count, 0);
-  const claims: [what: string, holds: boolean][] = [
+  const verdict: [what: string, holds: boolean][] = [
     [`${admitted} + ${denied} + ${failed} ended of ${sent} sent`, admitted + denied + failed === sent],
     [`${sent} + ${dropped} sent or dropped of ${offered} offered`, sent + dropped === offered],
     [`classes hold ${sum(classes)} of ${sent}`, classes.length === 0 || sum(classes) === sent],
@@ -29,7 +29,7 @@ function ofPhase(run: LoadRun, phase: LoadPhase): string[] {
       [responseMs, ttftMs, serviceMs].map((one): [string, boolean] => ["quantiles out of order", isOrdered(one)]),
     ),
   ];
-  return claims.filter(([, holds]) => !holds).map(([what]) => `${run.name} ${name}: ${what}`);
+  return verdict.filter(([, holds]) => !holds).map(([what]) => `${run.name} ${name}: ${what}`);
 }
 
 function isOrdered(quantiles: Quantiles | null): boolean {
@@ -43,7 +43,7 @@ function ofWaits({ name, retryAfter, phases }: LoadRun): string[] {
   if (retryAfter === null) return [];
   const sent = phases.reduce((sum, phase) => sum + phase.sent, 0);
   const { tested, sufficient, keptShare, groups } = retryAfter;
-  const claims: [what: string, holds: boolean][] = [
+  const verdict: [what: string, holds: boolean][] = [
     [`${sufficient} sufficient of ${tested} tested waits`, sufficient <= tested],
     [`a share of ${tested} tested waits`, keptShare === null || tested >= 30],
     ...groups.flatMap((group): [string, boolean][] => [
@@ -59,5 +59,5 @@ function ofWaits({ name, retryAfter, phases }: LoadRun): string[] {
       ],
     ]),
   ];
-  return claims.filter(([, holds]) => !holds).map(([what]) => `${name}: ${what}`);
+  return verdict.filter(([, holds]) => !holds).map(([what]) => `${name}: ${what}`);
 }

@@ -11,15 +11,14 @@ import { REQUIREMENTS } from "../../src/requirements/index.ts";
 /** A finding that was broken, by default of a requirement that every version knows. */
 export function broken(overrides: Partial<Finding> = {}): Finding {
   return {
-    requirement: "AUTH-3",
-    level: "MUST",
-    layer: "specification",
+    name: "AUTH-3",
+    requirements: ["AUTH-3"],
     outcome: "broken",
     weight: "fail",
     expected: "401",
     observed: "403",
     pointer: "status",
-    exchange: "x00001",
+    exchanges: ["x00001"],
     ...overrides,
   };
 }

@@ -192,7 +192,7 @@ const MIXED = [
   result("limits.unclear", "inconclusive"),
   result("limits.advice", "warn", { findings: [broken({ weight: "warn" })] }),
   result("limits.seen", "observed", {
-    findings: [met({ requirement: "BASE-5", level: "OPEN", outcome: "observed", weight: "none", observed: "405" })],
+    findings: [met({ name: "BASE-5", requirements: ["BASE-5"], outcome: "observed", weight: "none", observed: "405" })],
   }),
   result("limits.none", "not-applicable"),
   result("limits.crash", "harness-error"),

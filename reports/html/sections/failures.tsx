@@ -3,6 +3,7 @@ import { oneLine, shorten, visible } from "../../clean-text.ts";
 import { sideOf } from "../../coverage.ts";
 import { curlLine, keyVariables } from "../../curl.ts";
 import { type Evidence, outcomeOf, requestIdOf } from "../../evidence.ts";
+import { levelOf } from "../../level.ts";
 import { type Broken, brokenOf, type ProblemGroup, problemsOf, shownInstances } from "../../problems.ts";
 import { rerunOf } from "../../reproduce.ts";
 import type { ReportSource } from "../../source.ts";
@@ -119,7 +120,7 @@ function Instance({
 }) {
   const { record } = source;
   const broken = brokenOf(check);
-  const seenIn = broken.map(({ finding }) => finding.exchange).find((id) => id !== undefined) ?? check.exchanges.at(-1);
+  const seenIn = broken.flatMap(({ finding }) => finding.exchanges)[0] ?? check.exchanges.at(-1);
   const evidence = seenIn === undefined ? undefined : source.evidence(seenIn);
   const control = evidence === undefined ? undefined : controlOf(check, evidence, source);
   const pointers = broken.flatMap(({ finding }) => (finding.pointer === undefined ? [] : [finding.pointer]));
@@ -144,7 +145,7 @@ function Instance({
             <Foreign text={shorten(check.message, 1_000)} />
           </p>
         ) : (
-          <Findings broken={broken} />
+          <Findings broken={broken} record={record} />
         )}
         {evidence === undefined ? (
           <p class="note">
@@ -161,7 +162,11 @@ function Instance({
   );
 }
 
-function Findings({ broken }: { readonly broken: readonly Broken[] }) {
+function Level({ level = "" }: { readonly level: string | undefined }) {
+  return <span class={`level ${level.toLowerCase()}`}>{level}</span>;
+}
+
+function Findings({ broken, record }: { readonly broken: readonly Broken[]; readonly record: RunRecord }) {
   return (
     <>
       <DataTable
@@ -170,8 +175,7 @@ function Findings({ broken }: { readonly broken: readonly Broken[] }) {
         head={["Requirement", "Where", "Expected", "Observed"]}
         rows={broken.slice(0, MOST_FINDINGS).map(({ finding, times }) => [
           <span key="requirement" class="nowrap">
-            <span class="rowid">{finding.requirement}</span>{" "}
-            <span class={`level ${finding.level.toLowerCase()}`}>{finding.level}</span>
+            <span class="rowid">{finding.requirements[0]}</span> <Level level={levelOf(record, finding)} />
           </span>,
           <span key="where">
             {finding.pointer === undefined ? null : <code>{visible(finding.pointer)}</code>}

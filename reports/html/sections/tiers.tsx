@@ -194,14 +194,14 @@ function Findings({ run }: { readonly run: LoadRun }) {
         head={["Finding", "Status", "Phase", "Expected", "Observed"]}
         rows={findings.map(({ phase, finding }) => [
           <span key="title">
-            {oneLine(finding.title, 120)}
+            {oneLine(finding.title ?? finding.name, 120)}
             <span class="because">
               <code>{oneLine(finding.name, 60)}</code> {finding.requirements.join(" ")}
             </span>
           </span>,
           <StatusMark key="status" status={statusOf(finding)} />,
           oneLine(phase.name, 40),
-          <Foreign key="expected" text={oneLine(finding.expected, 200)} />,
+          <Foreign key="expected" text={oneLine(finding.expected ?? "", 200)} />,
           <Foreign key="observed" text={oneLine(finding.observed, 200)} />,
         ])}
       />

@@ -16,8 +16,8 @@ export function fingerprintOf({ check, findings }: Pick<CheckResult, "check" | "
     .slice(0, DIGITS);
 }
 
-function signOf({ requirement, pointer = "", expected = "", observed }: Finding): string {
-  return [requirement, pointer, stable(expected, pointer), stable(observed, pointer)].join(" ");
+function signOf({ name, pointer = "", expected = "", observed }: Finding): string {
+  return [name, pointer, stable(expected, pointer), stable(observed, pointer)].join(" ");
 }
 
 /** A value without what changes by itself. */

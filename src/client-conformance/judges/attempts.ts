@@ -1,15 +1,15 @@
+import type { Verdict } from "../../judging/index.ts";
 import type { RequirementId } from "../../requirements/index.ts";
-import type { Claims } from "../claims.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, seconds, toldHeader } from "../observation.ts";
 
 /** Where a retry is forbidden: every call was attempted once. */
-export function judgeOnce(requirement: RequirementId, runs: readonly ClientRun[], claims: Claims): void {
+export function judgeOnce(requirement: RequirementId, runs: readonly ClientRun[], verdict: Verdict): void {
   for (const [first, ...repeats] of runs.flatMap(callsOf)) {
     const [again] = repeats;
     const hint = first === undefined ? undefined : toldHeader(first, "retry-after");
     const despite = hint === undefined ? "" : `, whatever \`Retry-After: ${hint}\` says`;
     const what = `${first?.answer?.status ?? "no answer"} ${first?.answer?.reason ?? ""}`.trim();
-    claims.demand(
+    verdict.mustHold(
       requirement,
       first === undefined || again === undefined,
       `no retry after ${what}${despite}`,
@@ -25,7 +25,7 @@ export function judgeOnce(requirement: RequirementId, runs: readonly ClientRun[]
 export function judgeBounded(
   requirement: RequirementId,
   runs: readonly ClientRun[],
-  claims: Claims,
+  verdict: Verdict,
   most: number,
 ): void {
   for (const run of runs) {
@@ -33,13 +33,13 @@ export function judgeBounded(
     const longest = calls.reduce<Attempt[]>((known, call) => (call.length > known.length ? call : known), []);
     const over = longest.length > most;
     if (!over && run.ending.by === "limit" && longest.length > 1) {
-      claims.open(
+      verdict.leaveOpen(
         "inconclusive",
         `${longest.length} attempts so far when it was stopped after ${seconds(run.ending.durationMs)}: give it longer with --timeout`,
       );
       continue;
     }
-    claims.demand(
+    verdict.mustHold(
       requirement,
       !over,
       `at most ${most} attempts`,

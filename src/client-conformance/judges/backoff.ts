@@ -1,5 +1,5 @@
+import type { Verdict } from "../../judging/index.ts";
 import type { RequirementId } from "../../requirements/index.ts";
-import type { Claims } from "../claims.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, seconds } from "../observation.ts";
 
 /** Waits between attempts that are shorter than this are none, milliseconds: a client takes ten or so to send again. */
@@ -23,13 +23,13 @@ interface Sequence {
 }
 
 /** No loop of attempts without a wait between them. */
-export function judgeNoLoop(requirement: RequirementId, runs: readonly ClientRun[], claims: Claims): void {
+export function judgeNoLoop(requirement: RequirementId, runs: readonly ClientRun[], verdict: Verdict): void {
   const sequences = sequencesOf(runs);
   const retried = sequences.filter(({ gaps }) => gaps.length >= 2);
   if (retried.length === 0) return;
   // The middle one: the first is longer by the start of a program, and later ones by a busy machine.
   const loop = retried.find(({ gaps }) => middleOf([...gaps].sort((a, b) => a - b)) < AT_ONCE_MS);
-  claims.demand(
+  verdict.mustHold(
     requirement,
     loop === undefined,
     "a wait between attempts",
@@ -41,31 +41,33 @@ export function judgeNoLoop(requirement: RequirementId, runs: readonly ClientRun
 }
 
 /** Waits grow from attempt to attempt. Said only where all calls agree: with wide jitter single waits may shrink. */
-export function judgeGrowth(requirement: RequirementId, runs: readonly ClientRun[], claims: Claims): void {
+export function judgeGrowth(requirement: RequirementId, runs: readonly ClientRun[], verdict: Verdict): void {
   const sequences = sequencesOf(runs);
   const long = sequences.filter(({ gaps }) => gaps.length >= 2);
   if (long.length < LEAST_CALLS) {
-    claims.observe(requirement, `${described(sequences)}: too few waits to see them grow`);
+    verdict.note(requirement, `${described(sequences)}: too few waits to see them grow`);
     return;
   }
   const factors = long.map(({ gaps }) => (gaps.at(-1) ?? 0) / Math.max(1, gaps[0] ?? 1)).sort((a, b) => a - b);
   const shown = described(sequences);
   if ((factors.at(-1) ?? 0) < GROWTH) {
-    claims.demand(requirement, false, "waits that grow from attempt to attempt", shown, { in: long[0]?.call.at(-1) });
+    verdict.mustHold(requirement, false, "waits that grow from attempt to attempt", shown, {
+      in: long[0]?.call.at(-1),
+    });
   } else if ((factors[0] ?? 0) >= 1 && middleOf(factors) >= GROWTH) {
-    claims.demand(requirement, true, "waits that grow from attempt to attempt", shown);
-  } else claims.observe(requirement, `${shown}: too uneven to say whether they grow`);
+    verdict.mustHold(requirement, true, "waits that grow from attempt to attempt", shown);
+  } else verdict.note(requirement, `${shown}: too uneven to say whether they grow`);
 }
 
 /** Calls that were denied together do not come back together. */
-export function judgeJitter(requirement: RequirementId, runs: readonly ClientRun[], claims: Claims): void {
+export function judgeJitter(requirement: RequirementId, runs: readonly ClientRun[], verdict: Verdict): void {
   const sequences = sequencesOf(runs);
   const longest = Math.max(0, ...sequences.map(({ gaps }) => gaps.length));
   const waits = Array.from({ length: longest }, (_, index) =>
     sequences.flatMap(({ gaps }) => gaps[index] ?? []).sort((a, b) => a - b),
   ).filter((gaps) => gaps.length >= LEAST_CALLS);
   if (waits.length === 0) {
-    claims.observe(requirement, `${described(sequences)}: too few waits to see jitter`);
+    verdict.note(requirement, `${described(sequences)}: too few waits to see jitter`);
     return;
   }
   const least = LONG_ENOUGH * Math.max(...waits.map(middleOf));
@@ -78,13 +80,13 @@ export function judgeJitter(requirement: RequirementId, runs: readonly ClientRun
   const shown = described(sequences);
   const expected = "waits that differ from call to call, so that clients do not come back together";
   if (!long.some(widerThan(STILL))) {
-    claims.demand(requirement, false, expected, shown, { in: sequences[0]?.call[1] });
+    verdict.mustHold(requirement, false, expected, shown, { in: sequences[0]?.call[1] });
   } else if (long.some(widerThan({ ...SPREAD, ms: Math.max(SPREAD.ms, TIMES_LAG * lagMs) }))) {
-    claims.demand(requirement, true, expected, shown);
+    verdict.mustHold(requirement, true, expected, shown);
   } else if (lagMs < STILL.ms) {
-    claims.observe(requirement, `${shown}: hardly any jitter`);
+    verdict.note(requirement, `${shown}: hardly any jitter`);
   } else {
-    claims.open("inconclusive", `${shown}, on a machine that was ${Math.round(lagMs)} ms late itself: try again`);
+    verdict.leaveOpen("inconclusive", `${shown}, on a machine that was ${Math.round(lagMs)} ms late itself: try again`);
   }
 }
 

@@ -1,5 +1,5 @@
+import type { Verdict } from "../../judging/index.ts";
 import type { RequirementId } from "../../requirements/index.ts";
-import type { Claims } from "../claims.ts";
 import { type ClientRun, callsOf } from "../observation.ts";
 
 /** Words of a generation: the first attempt at a call says `one-1 one-2 …`, the second `two-1 two-2 …`. */
@@ -17,20 +17,23 @@ export function generation(attempt: number, words: number): string {
 const nameOf = (attempt: number) => NAMES[attempt] ?? "later";
 
 /** The text of a stream that broke off is kept apart from that of the stream that followed. */
-export function judgeGenerations(requirement: RequirementId, run: ClientRun, claims: Claims): void {
+export function judgeGenerations(requirement: RequirementId, run: ClientRun, verdict: Verdict): void {
   const streamed = run.attempts.filter(({ request }) => request.stream);
   const [first] = streamed;
   if (first === undefined) {
-    claims.open("not-applicable", "it asked for no stream: to be judged, a command streams where GAUNTLET_STREAM is 1");
+    verdict.leaveOpen(
+      "not-applicable",
+      "it asked for no stream: to be judged, a command streams where GAUNTLET_STREAM is 1",
+    );
     return;
   }
   const carrying = run.attempts.slice(1).find(({ request }) => PARTIAL.test(request.body));
   const retried = callsOf(run).some((call) => call.length > 1) || carrying !== undefined;
   if (!retried) {
-    claims.observe(requirement, `the stream broke off and was not asked for again; ${endingInWords(run)}`);
+    verdict.note(requirement, `the stream broke off and was not asked for again; ${endingInWords(run)}`);
     return;
   }
-  claims.demand(
+  verdict.mustHold(
     requirement,
     carrying === undefined,
     "another generation that begins anew",
@@ -40,9 +43,9 @@ export function judgeGenerations(requirement: RequirementId, run: ClientRun, cla
   const { stdout } = run.ending;
   const joined = /\bone-\d+ *(two|three|four|five|six|seven|eight|nine|ten)-1\b/.exec(stdout);
   if (!PARTIAL.test(stdout) && !/\btwo-\d+/.test(stdout))
-    claims.observe(requirement, "its output does not show the text, so that only the requests were judged");
+    verdict.note(requirement, "its output does not show the text, so that only the requests were judged");
   else
-    claims.demand(
+    verdict.mustHold(
       requirement,
       joined === null,
       "the two texts apart in the output",

@@ -1,16 +1,20 @@
+import type { Verdict } from "../../judging/index.ts";
 import type { RequirementId } from "../../requirements/index.ts";
-import type { Claims } from "../claims.ts";
 import type { ClientRun } from "../observation.ts";
 
 /** A redirect to another host gets no key. Whether it is followed at all is the client's choice. */
-export function judgeOtherHosts(requirement: RequirementId, { elsewhere, attempts }: ClientRun, claims: Claims): void {
+export function judgeOtherHosts(
+  requirement: RequirementId,
+  { elsewhere, attempts }: ClientRun,
+  verdict: Verdict,
+): void {
   const leaked = elsewhere.find(({ keyIn }) => keyIn !== undefined);
   const [first] = elsewhere;
   const followed =
     first === undefined
       ? "the redirect was not followed"
       : `followed without the key, by ${first.method} with ${first.bodyBytes === 0 ? "no" : `${first.bodyBytes} bytes of`} body`;
-  claims.demand(
+  verdict.mustHold(
     requirement,
     leaked === undefined,
     "no key at the host of a redirect",

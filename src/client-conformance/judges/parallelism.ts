@@ -1,18 +1,18 @@
+import type { Verdict } from "../../judging/index.ts";
 import type { RequirementId } from "../../requirements/index.ts";
-import type { Claims } from "../claims.ts";
 import { type Attempt, type ClientRun, callsOf } from "../observation.ts";
 
 /** What was on its way when a client learned of a denial still counts as sent before it, milliseconds. */
 const ON_ITS_WAY_MS = 300;
 
 /** After a denial for concurrency, fewer requests are in flight than before, and those that run may end. */
-export function judgeParallelism(requirement: RequirementId, run: ClientRun, claims: Claims): void {
+export function judgeParallelism(requirement: RequirementId, run: ClientRun, verdict: Verdict): void {
   const { attempts } = run;
   const denied = attempts.find(({ answer }) => answer?.reason === "concurrency_limit_exceeded");
   const toldMs = denied?.answer?.beganMs;
   if (toldMs === undefined) {
     const peak = Math.max(0, ...attempts.map((attempt) => inFlightAt(attempts, attempt.request.atMs)));
-    claims.open(
+    verdict.leaveOpen(
       "not-applicable",
       `never more than ${peak} in flight: to be judged, a command makes GAUNTLET_CALLS calls at the same time`,
     );
@@ -25,10 +25,10 @@ export function judgeParallelism(requirement: RequirementId, run: ClientRun, cla
   const peakOf = (group: readonly Attempt[]) =>
     Math.max(0, ...group.map(({ request }) => inFlightAt(attempts, request.atMs)));
   const most = peakOf(before);
-  if (after.length === 0) claims.observe(requirement, `${most} in flight, then no further request`);
+  if (after.length === 0) verdict.note(requirement, `${most} in flight, then no further request`);
   else {
     const worst = after.find(({ request }) => inFlightAt(attempts, request.atMs) >= most);
-    claims.demand(
+    verdict.mustHold(
       requirement,
       peakOf(after) < most,
       `fewer in flight than the ${most} of which some were denied`,
@@ -40,7 +40,7 @@ export function judgeParallelism(requirement: RequirementId, run: ClientRun, cla
     ({ answer }) => answer?.outcome === "interrupted" && answer.status === 200 && answer.endedMs > toldMs,
   );
   if (run.ending.by === "itself" || run.ending.by === "watch")
-    claims.demand(
+    verdict.mustHold(
       requirement,
       left === undefined,
       "requests that are served may end",

@@ -1,21 +1,23 @@
-import type { Claims } from "../claims.ts";
+import type { Verdict } from "../../judging/index.ts";
 import { type Attempt, type ClientRun, headerOf } from "../observation.ts";
 import { endingInWords } from "./generations.ts";
 
 /** The sound case: what every request has to carry, and that the command was content with its answer. */
-export function judgeServed(run: ClientRun, claims: Claims): void {
+export function judgeServed(run: ClientRun, verdict: Verdict): void {
   for (const attempt of run.attempts) {
     const type = headerOf(attempt, "content-type") ?? "none";
-    claims.demand("CLIENT-2", /^application\/json\b/i.test(type), "`Content-Type: application/json`", type, {
+    verdict.mustHold("CLIENT-2", /^application\/json\b/i.test(type), "`Content-Type: application/json`", type, {
       in: attempt,
     });
     const credentials = attempt.request.headers.filter(([name]) => name.toLowerCase() === "authorization");
     const bearer = credentials.length === 1 && /^bearer /i.test(credentials[0]?.[1] ?? "");
-    claims.demand("CLIENT-3", bearer, "one header `Authorization: Bearer …`", credentialOf(attempt), { in: attempt });
+    verdict.mustHold("CLIENT-3", bearer, "one header `Authorization: Bearer …`", credentialOf(attempt), {
+      in: attempt,
+    });
     if (attempt.request.endpoint !== "messages") continue;
     // Clients also tell their own version under such names.
     const versions = attempt.request.headers.filter(([name]) => /-version$/i.test(name));
-    claims.demand(
+    verdict.mustHold(
       "CLIENT-4",
       versions.some(([, value]) => /^\d{4}-\d{2}-\d{2}$/.test(value)),
       "a version header with a date",
@@ -24,7 +26,7 @@ export function judgeServed(run: ClientRun, claims: Claims): void {
     );
   }
   if (run.ending.by === "itself" && run.ending.exitCode !== 0)
-    claims.open("inconclusive", `it was served, but ${endingInWords(run)}${lastWords(run)}`);
+    verdict.leaveOpen("inconclusive", `it was served, but ${endingInWords(run)}${lastWords(run)}`);
 }
 
 function credentialOf(attempt: Attempt): string {

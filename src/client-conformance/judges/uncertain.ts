@@ -1,9 +1,9 @@
+import type { Verdict } from "../../judging/index.ts";
 import type { RequirementId } from "../../requirements/index.ts";
-import type { Claims } from "../claims.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, headerOf, seconds } from "../observation.ts";
 
 /** A request that was given up without an answer may have been served: it is not repeated blindly. */
-export function judgeUncertain(requirement: RequirementId, run: ClientRun, claims: Claims, most: number): void {
+export function judgeUncertain(requirement: RequirementId, run: ClientRun, verdict: Verdict, most: number): void {
   for (const call of callsOf(run)) {
     const [first, ...repeats] = call;
     const [again] = repeats;
@@ -12,14 +12,14 @@ export function judgeUncertain(requirement: RequirementId, run: ClientRun, claim
       // The harness itself ends what is left open when the command was stopped.
       const gaveUp = run.ending.by === "itself";
       if (gaveUp)
-        claims.demand(
+        verdict.mustHold(
           requirement,
           true,
           "no blind repeat of a request without an answer",
           "given up, and not repeated",
         );
       else
-        claims.open(
+        verdict.leaveOpen(
           "not-applicable",
           `still waiting after ${seconds(run.ending.durationMs)}: to be judged, a command gives up after GAUNTLET_TIMEOUT_S seconds`,
         );
@@ -28,10 +28,11 @@ export function judgeUncertain(requirement: RequirementId, run: ClientRun, claim
     const expected = "no blind repeat of a request without an answer";
     const observed = `${call.length} attempts, the second ${seconds(gapMs(first, again))} after the first was given up`;
     if (sameIdempotencyKey(call))
-      claims.demand(requirement, true, expected, `${observed}, all with one idempotency key`);
-    else if (call.length > most) claims.demand(requirement, false, expected, `${observed}, and no end`, { in: again });
+      verdict.mustHold(requirement, true, expected, `${observed}, all with one idempotency key`);
+    else if (call.length > most)
+      verdict.mustHold(requirement, false, expected, `${observed}, and no end`, { in: again });
     else
-      claims.advise(requirement, false, expected, observed, {
+      verdict.shouldHold(requirement, false, expected, observed, {
         in: again,
         because:
           "forbidden for requests with effects elsewhere; this one may have been served and charged more than once",

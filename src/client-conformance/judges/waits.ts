@@ -1,6 +1,6 @@
 import { retryAfterMs } from "../../dialects/index.ts";
+import type { Verdict } from "../../judging/index.ts";
 import type { RequirementId } from "../../requirements/index.ts";
-import type { Claims } from "../claims.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, seconds, toldHeader } from "../observation.ts";
 
 /**
@@ -17,7 +17,7 @@ const lateAfterMs = (toldMs: number) => 2 * toldMs + 10_000;
  *
  * @returns retries that were judged.
  */
-export function judgeWaits(requirement: RequirementId, runs: readonly ClientRun[], claims: Claims): number {
+export function judgeWaits(requirement: RequirementId, runs: readonly ClientRun[], verdict: Verdict): number {
   let retries = 0;
   for (const call of runs.flatMap(callsOf)) {
     for (const [index, denied] of call.entries()) {
@@ -27,7 +27,7 @@ export function judgeWaits(requirement: RequirementId, runs: readonly ClientRun[
       retries += 1;
       const waited = gapMs(denied, next);
       const header = `\`Retry-After: ${toldHeader(denied, "retry-after")}\``;
-      claims.demand(
+      verdict.mustHold(
         requirement,
         waited >= told - EARLY_MS,
         `a wait of ${seconds(told)} after ${header}`,
@@ -35,7 +35,7 @@ export function judgeWaits(requirement: RequirementId, runs: readonly ClientRun[
         { in: next },
       );
       if (waited > lateAfterMs(told))
-        claims.advise(
+        verdict.shouldHold(
           requirement,
           false,
           `a retry soon after the told ${seconds(told)}`,

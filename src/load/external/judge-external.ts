@@ -1,5 +1,5 @@
 import type { Observation } from "../../judging/index.ts";
-import type { LoadFinding, LoadGenerator, LoadInstance, LoadPhase, LoadRun, LoadVerdict } from "../../record/index.ts";
+import type { Finding, LoadGenerator, LoadInstance, LoadPhase, LoadRun, LoadVerdict } from "../../record/index.ts";
 import type { Limits, Target } from "../../target/index.ts";
 import type { LoadStop } from "../load-guard.ts";
 import { phaseRecord, withoutTiming } from "../phase-record.ts";
@@ -129,7 +129,7 @@ export function judgeExternal(run: ExternalRun): RanLoad {
 }
 
 /** What is rare in each phase is judged by the last one, over the whole run. */
-function serviceOf(own: readonly Observation[], all: readonly Observation[], isLast: boolean): LoadFinding[] {
+function serviceOf(own: readonly Observation[], all: readonly Observation[], isLast: boolean): Finding[] {
   const judge = (facts: readonly Observation[]) =>
     judgeService(facts, { durationMs: 0, longestGapMs: 0, spread: {} }, NOT_HELD_UP).filter(
       ({ name }) => !NOT_TOLD.includes(name),
@@ -142,12 +142,7 @@ function isRetried(group: LoadPlan["groups"][number], phase: string, role: strin
   return group.behaviour !== "none" && group.phase === phase && group.role === role;
 }
 
-function judgePhase(
-  name: string,
-  own: readonly Observation[],
-  all: readonly Observation[],
-  limits: Limits,
-): LoadFinding[] {
+function judgePhase(name: string, own: readonly Observation[], all: readonly Observation[], limits: Limits): Finding[] {
   if (own.length === 0) return [];
   if (name === "at-concurrency-limit") return judgeConcurrencyLimit(own, { all, slots: limits.inFlight, still: [] });
   if (name === "concurrency-release") return judgeConcurrencyRelease(own, { all, slots: limits.inFlight });

@@ -1,5 +1,5 @@
 import type { Observation } from "../../judging/index.ts";
-import type { LoadFinding } from "../../record/index.ts";
+import type { Finding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { claim, undecided } from "../phase-record.ts";
 import { isAdmitted, isRateDenial, isSlotDenial, LEFT, samplesOf } from "./facts.ts";
@@ -165,7 +165,7 @@ export interface ConcurrencyJudged {
 export function judgeConcurrencyLimit(
   facts: readonly Observation[],
   { all, slots, still }: ConcurrencyJudged,
-): LoadFinding[] {
+): Finding[] {
   const streams = facts.filter(({ role }) => role === "wave");
   const extras = facts.filter(({ role }) => role === "extra");
   const admitted = streams.filter(isAdmitted);
@@ -220,7 +220,7 @@ export function judgeConcurrencyLimit(
 export function judgeConcurrencyRelease(
   facts: readonly Observation[],
   { all, slots }: Omit<ConcurrencyJudged, "still">,
-): LoadFinding[] {
+): Finding[] {
   const leaked = facts.filter((one) => isSlotDenial(one) && mostPossibly(one, all, SETTLE_MS) < slots);
   const rate = facts.filter(isRateDenial);
   const admitted = facts.filter((one) => one.role === "again" && isAdmitted(one)).length;

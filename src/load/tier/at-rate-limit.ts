@@ -1,5 +1,5 @@
 import type { Observation } from "../../judging/index.ts";
-import type { LoadFinding } from "../../record/index.ts";
+import type { Finding } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { claim, undecided } from "../phase-record.ts";
@@ -61,7 +61,7 @@ export function judgeAtTheLimit(
   facts: readonly Observation[],
   all: readonly Observation[],
   { rpm, inFlight }: Pick<Limits, "rpm" | "inFlight">,
-): LoadFinding[] {
+): Finding[] {
   const countedUs = latestCountUs(all);
   const own = facts.map(countedUs).sort((x, y) => x - y);
   const denied = facts.filter(isRateDenial);

@@ -1,5 +1,5 @@
 import type { Observation } from "../../judging/index.ts";
-import type { LoadFinding } from "../../record/index.ts";
+import type { Finding } from "../../record/index.ts";
 import type { Target } from "../../target/index.ts";
 import { isLimitReason } from "../outcome.ts";
 import { claim } from "../phase-record.ts";
@@ -10,7 +10,7 @@ import { isRateDenial, isSlotDenial, samplesOf, tellWhats } from "./facts.ts";
 const LONGEST_MS = { rate: 61_000, slot: 600_000 };
 
 /** Judges every denial of a phase: the right status and reason, a hint where one must be, and one that can be used. */
-export function judgeDenials(facts: readonly Observation[], target: Target): LoadFinding[] {
+export function judgeDenials(facts: readonly Observation[], target: Target): Finding[] {
   const denied = facts.filter(({ outcome }) => outcome === "denied");
   if (denied.length === 0) return [];
   const known = denied.filter((one) => isRateDenial(one) || isSlotDenial(one));

@@ -1,7 +1,7 @@
 import { median, rankCorrelation } from "../../core/index.ts";
 import { DIALECTS } from "../../dialects/index.ts";
 import type { Observation } from "../../judging/index.ts";
-import type { LoadFinding } from "../../record/index.ts";
+import type { Finding } from "../../record/index.ts";
 import { claim, undecided } from "../phase-record.ts";
 import { isAdmitted, isFailure, isLong, samplesOf, tellWhats } from "./facts.ts";
 import { type HeldUp, overlapUs, type Stretch } from "./own-stalls.ts";
@@ -17,7 +17,7 @@ const GROWTH = { correlation: 0.7, share: 0.2, ms: 15, least: 16 };
 const STALLS = 3;
 
 /** What must hold of the answers of any phase: served to the end, the right text, no worse for being many. */
-export function judgeService(facts: readonly Observation[], long: LongModel, heldUp: HeldUp): LoadFinding[] {
+export function judgeService(facts: readonly Observation[], long: LongModel, heldUp: HeldUp): Finding[] {
   const served = facts.filter((one) => one.outcome !== "denied");
   const failed = served.filter(isFailure);
   const cut = failed.filter(({ what }) => what.startsWith("cut") || what === "error in the stream");
@@ -70,7 +70,7 @@ export function judgeService(facts: readonly Observation[], long: LongModel, hel
   ];
 }
 
-function stalls(facts: readonly Observation[], heldUp: HeldUp): LoadFinding[] {
+function stalls(facts: readonly Observation[], heldUp: HeldUp): Finding[] {
   const found = stallsIn(facts, heldUp);
   const longest = Math.max(0, ...found.map(({ ms }) => ms));
   return [
@@ -111,7 +111,7 @@ export function spreadOf({ firstTokenUs, endUs, sentUs }: Observation): number {
 }
 
 /** Streams in company must come as they come alone. */
-function streamsUnderLoad(facts: readonly Observation[], long: LongModel, heldUp: HeldUp): LoadFinding[] {
+function streamsUnderLoad(facts: readonly Observation[], long: LongModel, heldUp: HeldUp): Finding[] {
   const streams = facts
     .filter(
       ({ role, stream, tokens }) => (role === "wave" || role === "again" || role === "beside") && stream && tokens > 4,
@@ -164,7 +164,7 @@ function stillShare({ sentUs, endUs }: Observation, still: readonly Stretch[]): 
 }
 
 /** Latency that grows with the number of requests, kind by kind; the phase must send evenly. */
-export function judgeGrowth(facts: readonly Observation[]): LoadFinding[] {
+export function judgeGrowth(facts: readonly Observation[]): Finding[] {
   const growing: string[] = [];
   for (const dialect of ["chat", "messages"] as const) {
     for (const stream of [false, true]) {
@@ -201,7 +201,7 @@ const OUTLIER_SHARE = 0.003;
 /**
  * Requests far slower than others of their kind. A tail like that is its providers' at some gateways, so it is a warning.
  */
-export function judgeOutliers(all: readonly Observation[], heldUp: HeldUp): LoadFinding[] {
+export function judgeOutliers(all: readonly Observation[], heldUp: HeldUp): Finding[] {
   const facts = all.filter((one) => !isLong(one));
   const slow = DIALECTS.flatMap((dialect) =>
     [false, true].flatMap((stream) => {

@@ -1,5 +1,5 @@
 import type { Observation } from "../../judging/index.ts";
-import type { LoadFinding } from "../../record/index.ts";
+import type { Finding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { claim, fact, undecided } from "../phase-record.ts";
 import { isAdmitted, isRateDenial, samplesOf } from "./facts.ts";
@@ -145,12 +145,12 @@ class Reached {
   }
 }
 
-export function judgeOverTheLimit(facts: readonly Observation[], rpm: number): LoadFinding[] {
+export function judgeOverTheLimit(facts: readonly Observation[], rpm: number): Finding[] {
   const denied = facts.filter(isRateDenial);
   return [judgeEnforced(facts, denied, rpm), ...judgeExceeded(facts, denied, rpm)];
 }
 
-function judgeEnforced(facts: readonly Observation[], denied: readonly Observation[], rpm: number): LoadFinding {
+function judgeEnforced(facts: readonly Observation[], denied: readonly Observation[], rpm: number): Finding {
   const title = "Sending faster than the limit is denied";
   // Any window lets less through than this.
   if (denied.length === 0 && facts.length < rpm * 2)
@@ -190,7 +190,7 @@ function fullestSpan(facts: readonly Observation[], denied: readonly Observation
   return { denial, admitted: admitted.filter(isWithin) };
 }
 
-function judgeExceeded(facts: readonly Observation[], denied: readonly Observation[], rpm: number): LoadFinding[] {
+function judgeExceeded(facts: readonly Observation[], denied: readonly Observation[], rpm: number): Finding[] {
   const title = "Once the limit was reached, no more than the limit is admitted in the minute that follows";
   const lastUs = Math.max(0, ...facts.map(({ sentUs }) => sentUs));
   const whole = denied.filter(({ sentUs }) => sentUs + SPAN_US <= lastUs);

@@ -1,6 +1,6 @@
 import { seededRandom } from "../../core/index.ts";
 import type { Observation } from "../../judging/index.ts";
-import type { LoadFinding } from "../../record/index.ts";
+import type { Finding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { type Attempt, type ClientsOutcome, runClients } from "../obeying-clients.ts";
 import { claim, undecided } from "../phase-record.ts";
@@ -143,11 +143,11 @@ export function judgeRecovery(
   all: readonly Observation[],
   script: RecoveryScript,
   slots: number,
-): LoadFinding[] {
+): Finding[] {
   return [...judgeFleet(facts, script), judgeLastWave(facts, all, slots)];
 }
 
-function judgeFleet(facts: readonly Observation[], { fleet }: RecoveryScript): LoadFinding[] {
+function judgeFleet(facts: readonly Observation[], { fleet }: RecoveryScript): Finding[] {
   const title = "Clients that honour Retry-After are served after an overload";
   if (fleet === undefined) return [undecided("recovery.served", title, ["LIMIT-RATE-6"], "no client was started")];
   const denied = facts.filter(({ role }) => role === "fleet").filter(isRateDenial).length;
@@ -165,7 +165,7 @@ export function judgeOwnClients({
   earlySends,
   forbiddenRetries,
   retries,
-}: Pick<ClientsOutcome<Attempted>, "earlySends" | "forbiddenRetries" | "retries">): LoadFinding {
+}: Pick<ClientsOutcome<Attempted>, "earlySends" | "forbiddenRetries" | "retries">): Finding {
   const title = "The harness's own clients keep the retry rules";
   const told = `${earlySends} early, ${forbiddenRetries} forbidden of ${retries} retries`;
   return earlySends + forbiddenRetries === 0
@@ -174,7 +174,7 @@ export function judgeOwnClients({
 }
 
 /** The wave that decides is the last one: an earlier one may have met the rate limit. */
-function judgeLastWave(facts: readonly Observation[], all: readonly Observation[], slots: number): LoadFinding {
+function judgeLastWave(facts: readonly Observation[], all: readonly Observation[], slots: number): Finding {
   const again = facts.filter(({ role }) => role === "again");
   const leaked = again.filter((one) => isSlotDenial(one) && mostPossibly(one, all, SETTLE_MS) < slots);
   const title = "Nothing was leaked by all that went before";

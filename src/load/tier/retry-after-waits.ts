@@ -1,5 +1,5 @@
 import type { Observation } from "../../judging/index.ts";
-import type { LoadFinding, RetryOutcome } from "../../record/index.ts";
+import type { Finding, RetryOutcome } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { claim, fact, undecided } from "../phase-record.ts";
 import { isAdmitted, isRateDenial } from "./facts.ts";
@@ -86,7 +86,7 @@ export interface WaitsJudged {
 export function judgeWaits(
   waits: readonly RetryAfterWait[],
   { name, title, requirement, denials }: WaitsJudged,
-): LoadFinding[] {
+): Finding[] {
   const broken = waits.filter(({ outcome }) => outcome === "broken");
   const { tested, sufficient } = tallyWaits(waits);
   if (tested === 0) {

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { median, UnreachableError } from "../../core/index.ts";
 import type { Observation } from "../../judging/index.ts";
-import type { LoadFinding, LoadPhase, LoadRun, LoadVerdict } from "../../record/index.ts";
+import type { Finding, LoadPhase, LoadRun, LoadVerdict } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
 import { GeneratorHealth, TIER_BOUNDS } from "../generator-health.ts";
 import { nowUs } from "../http/load-exchange.ts";
@@ -297,7 +297,7 @@ function isRefusal({ dialect, stream, status }: Observation): boolean {
 }
 
 /** Says which kinds the run does without. */
-function refusedKinds(bench: TierBench, facts: readonly Observation[]): LoadFinding[] {
+function refusedKinds(bench: TierBench, facts: readonly Observation[]): Finding[] {
   const refused = facts.filter((one) => bench.refuses(one));
   if (refused.length === 0) return [];
   const why = `streams of /messages are refused with ${refused[0]?.status}: the run does without them`;

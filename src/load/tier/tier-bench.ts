@@ -4,7 +4,7 @@ import { DIALECTS, type Dialect, endpointUrl, readRetryAfter } from "../../diale
 import type { Observation } from "../../judging/index.ts";
 import type { TaggedHistogram } from "../../metrics/index.ts";
 import { Histogram } from "../../metrics/index.ts";
-import type { LoadFinding, LoadPhase } from "../../record/index.ts";
+import type { Finding, LoadPhase } from "../../record/index.ts";
 import type { Key, Limits, Target } from "../../target/index.ts";
 import { type LoadExchange, nowUs, type Shot } from "../http/load-exchange.ts";
 import { Sender } from "../http/sender.ts";
@@ -35,7 +35,7 @@ export interface Ask {
  * Judges what a phase sent, in pieces: tiers beside it go on sending, and what one of them judges at a stretch is a standstill of
  * all of them.
  */
-export type PhaseJudge = (facts: readonly Observation[]) => Iterable<readonly LoadFinding[]>;
+export type PhaseJudge = (facts: readonly Observation[]) => Iterable<readonly Finding[]>;
 
 export interface PhaseSpec {
   readonly name: string;
@@ -300,7 +300,7 @@ export class TierBench implements AsyncDisposable {
 }
 
 /** Whether anything was served at all: without it a phase says little of a gateway, and never that it is sound. */
-export function judgeAdmission(facts: readonly Observation[]): LoadFinding[] {
+export function judgeAdmission(facts: readonly Observation[]): Finding[] {
   const title = "Requests are admitted";
   const admitted = facts.filter(isAdmitted).length;
   const told = `${admitted} of ${facts.length} admitted`;

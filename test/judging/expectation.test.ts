@@ -16,7 +16,7 @@ import {
   that,
   toExpectation,
   tokenCounts,
-} from "../../src/checks/expectation.ts";
+} from "../../src/judging/index.ts";
 
 describe("what is met, and what is not", () => {
   test.each<[Expectation, met: readonly unknown[], broken: readonly unknown[]]>([
@@ -42,10 +42,10 @@ describe("what is met, and what is not", () => {
   });
 
   test("a plain value is to be equal to", () => {
-    const { test: meets, description } = toExpectation("x");
+    const { test: meets, description } = toExpectation<unknown>("x");
     expect([meets("x"), meets("y"), meets(undefined), description]).toEqual([true, false, false, '"x"']);
     expect(toExpectation(Number.NaN).test(Number.NaN)).toBe(true);
-    expect(toExpectation({ test: "no function", description: "x" }).test({})).toBe(false);
+    expect(toExpectation<unknown>({ test: "no function", description: "x" }).test({})).toBe(false);
     expect(toExpectation({ test: () => true }).description).toContain("{");
     const own = that("anything", () => true);
     expect(toExpectation(own)).toBe(own);

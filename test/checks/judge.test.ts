@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { defineCheck, instancesOf, oneOf, select, success, type Verdict } from "../../src/checks/index.ts";
+import { defineCheck, instancesOf, select } from "../../src/checks/index.ts";
 import { judge } from "../../src/checks/judge.ts";
+import { oneOf, success, type Verdict } from "../../src/judging/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 
 /** Judges an empty recording by a function under test. */
@@ -66,9 +67,8 @@ describe("what a judge says becomes a status", () => {
     );
     expect(message).toBe("the plainest request: expected 2xx at status, got 500");
     expect(findings[0]).toMatchObject({
-      requirement: "CHAT-1",
-      level: "MUST",
-      layer: "specification",
+      name: "CHAT-1",
+      requirements: ["CHAT-1"],
       outcome: "broken",
       expected: "2xx",
       observed: "500",

@@ -1,23 +1,23 @@
 import { isObject } from "../core/index.ts";
 
 /** What a value should be: a test, and words for it. */
-export interface Expectation {
+export interface Expectation<T = unknown> {
   readonly description: string;
-  readonly test: (value: unknown) => boolean;
+  readonly test: (value: T) => boolean;
 }
 
 /** Makes an expectation of a plain value: equality. */
-export function toExpectation(expected: unknown): Expectation {
-  return isExpectation(expected)
+export function toExpectation<T>(expected: T | Expectation<T>): Expectation<T> {
+  return isExpectation<T>(expected)
     ? expected
     : { description: show(expected), test: (value) => Object.is(value, expected) };
 }
 
-function isExpectation(value: unknown): value is Expectation {
+function isExpectation<T>(value: unknown): value is Expectation<T> {
   return isObject(value) && typeof value["test"] === "function" && typeof value["description"] === "string";
 }
 
-export function that(description: string, test: (value: unknown) => boolean): Expectation {
+export function that<T = unknown>(description: string, test: (value: T) => boolean): Expectation<T> {
   return { description, test };
 }
 

@@ -1,0 +1,40 @@
+import type { Finding, Status } from "../record/index.ts";
+
+/** What findings add up to, and the sentence that says it. */
+export interface Conclusion {
+  readonly status: Status;
+  readonly message: string;
+}
+
+/**
+ * What findings add up to: a broken MUST first, it is true whatever else went wrong; then what could not be decided; then a
+ * warning. Nothing compared is not a pass.
+ *
+ * @param open what kept the judge from deciding more.
+ */
+export function conclusionOf(findings: readonly Finding[], open?: Conclusion): Conclusion {
+  const broken = findings.filter(({ outcome }) => outcome === "broken");
+  const failing = broken.find(({ weight }) => weight === "fail");
+  if (failing !== undefined) return { status: "fail", message: sentence(failing, broken.length - 1) };
+  if (open !== undefined) return open;
+  const undecided = findings.filter(({ outcome }) => outcome === "undecided");
+  const [first] = undecided;
+  if (first !== undefined) {
+    const message = `not decided: ${first.name}: ${first.observed}${others(undecided.length - 1)}`;
+    return { status: "inconclusive", message };
+  }
+  const [warning] = broken;
+  if (warning !== undefined) return { status: "warn", message: sentence(warning, broken.length - 1) };
+  const met = findings.filter(({ outcome }) => outcome === "met").length;
+  if (met > 0) return { status: "pass", message: `${met} expectations met` };
+  return { status: "observed", message: `specification silent; observed: ${findings[0]?.observed ?? "nothing"}` };
+}
+
+/** `LIMIT of 64: expected at most 64, got 65 (and 2 more)`. */
+function sentence({ name, requirements, note, expected, pointer, observed }: Finding, more: number): string {
+  const about = note ?? (requirements.includes(name) ? undefined : name);
+  const place = pointer === undefined ? "" : ` at ${pointer}`;
+  return `${about === undefined ? "" : `${about}: `}expected ${expected ?? "otherwise"}${place}, got ${observed}${others(more)}`;
+}
+
+const others = (count: number): string => (count === 0 ? "" : ` (and ${count} more)`);

@@ -1,0 +1,173 @@
+import type { Finding } from "../record/index.ts";
+import type { CompatRequirement, MustRequirement, RequirementId, ShouldRequirement } from "../requirements/index.ts";
+import { type Conclusion, conclusionOf } from "./conclusion.ts";
+import { type Expectation, show, toExpectation } from "./expectation.ts";
+
+/** Where something was seen, for the evidence. */
+export interface Seen {
+  /** The exchange. */
+  readonly in?: { readonly id: string } | undefined;
+  /** `status`, a header name, or a JSON pointer. */
+  readonly at?: string | undefined;
+  readonly because?: string | undefined;
+}
+
+/** A response as far as a control request needs it. */
+interface ControlResponse {
+  readonly admitted: boolean;
+  readonly summary: string;
+  readonly status: number | undefined;
+  readonly reason: string | undefined;
+  readonly complete: boolean;
+}
+
+/** Ends a judgement that cannot go on; caught by whoever called the judge. */
+export class Undecided extends Error {
+  readonly status: "blocked" | "inconclusive" | "not-applicable";
+  /** Lines of the target file that would let it go on. */
+  readonly unblock: readonly string[];
+
+  constructor(status: Undecided["status"], message: string, unblock: readonly string[] = []) {
+    super(message);
+    this.status = status;
+    this.unblock = unblock;
+  }
+}
+
+/**
+ * Collects what a judge finds. Which method is open to a requirement follows from its level: `must` takes MUST requirements,
+ * `should` anything stated, `compat` the requirements of real clients, and an OPEN requirement compiles with `observe` alone.
+ */
+export class Verdict {
+  readonly findings: Finding[] = [];
+  #open: Pick<Undecided, "status" | "message"> | undefined;
+
+  /** Breaking it fails the check. `expected` is a value to be equal to, or an expectation. */
+  must<T>(requirement: MustRequirement, observed: T, expected: NoInfer<T> | Expectation<T>, seen: Seen = {}): boolean {
+    return this.#compare(requirement, "fail", observed, expected, seen);
+  }
+
+  /** Breaking it warns. */
+  should<T>(
+    requirement: ShouldRequirement,
+    observed: T,
+    expected: NoInfer<T> | Expectation<T>,
+    seen: Seen = {},
+  ): boolean {
+    return this.#compare(requirement, "warn", observed, expected, seen);
+  }
+
+  /** What real clients need beyond the specification: a miss warns, and gates only by policy. */
+  compat<T>(
+    requirement: CompatRequirement,
+    observed: T,
+    expected: NoInfer<T> | Expectation<T>,
+    seen: Seen = {},
+  ): boolean {
+    return this.#compare(requirement, "warn", observed, expected, seen);
+  }
+
+  /** A comparison that the judge made itself, told in words: breaking it fails. */
+  mustHold(requirement: RequirementId, met: boolean, expected: string, observed: string, seen: Seen = {}): void {
+    this.#add(requirement, met ? "met" : "broken", "fail", expected, observed, seen);
+  }
+
+  /** A comparison that the judge made itself, told in words: breaking it warns. */
+  shouldHold(requirement: RequirementId, met: boolean, expected: string, observed: string, seen: Seen = {}): void {
+    this.#add(requirement, met ? "met" : "broken", "warn", expected, observed, seen);
+  }
+
+  /** An observation in words. Decides nothing. */
+  note(requirement: RequirementId, observed: string, seen: Seen = {}): void {
+    this.#add(requirement, "observed", "none", undefined, observed, seen);
+  }
+
+  /** Decides nothing. */
+  observe(requirement: RequirementId, observed: unknown, seen: Seen = {}): void {
+    this.#add(requirement, "observed", "none", undefined, show(observed), seen);
+  }
+
+  /** A condition without which the check would say nothing true: its absence blocks the check and never passes it. */
+  assume(condition: boolean, what: string): void {
+    if (!condition) throw new Undecided("blocked", `not so: ${what}`);
+  }
+
+  /** What the check was given does not do, and something else in the target file would. */
+  notSupplied(why: string, unblock: readonly string[]): never {
+    throw new Undecided("blocked", why, unblock);
+  }
+
+  /** The control request of a negative probe: the same request with nothing wrong about it must have been served. */
+  assumeGood(control: ControlResponse, what = "the same request with nothing wrong"): void {
+    if (control.admitted) return;
+    const ambient = isAmbient(control);
+    throw new Undecided(ambient ? "inconclusive" : "blocked", `${what} was not served: ${control.summary}`);
+  }
+
+  inconclusive(why: string): never {
+    throw new Undecided("inconclusive", why);
+  }
+
+  notApplicable(why: string): never {
+    throw new Undecided("not-applicable", why);
+  }
+
+  /** Notes that something could not be decided, and goes on; the first note counts, unless something is broken. */
+  leaveOpen(status: Undecided["status"], message: string): void {
+    this.#open ??= { status, message };
+  }
+
+  /** Broken findings, failures first. */
+  get broken(): readonly Finding[] {
+    const found = this.findings.filter(({ outcome }) => outcome === "broken");
+    return found.sort((a, b) => Number(b.weight === "fail") - Number(a.weight === "fail"));
+  }
+
+  conclude(): Conclusion {
+    return conclusionOf(this.findings, this.#open);
+  }
+
+  #compare<T>(
+    requirement: RequirementId,
+    weight: "fail" | "warn",
+    observed: T,
+    expected: NoInfer<T> | Expectation<T>,
+    seen: Seen,
+  ): boolean {
+    const { description, test } = toExpectation<T>(expected);
+    const met = test(observed);
+    this.#add(requirement, met ? "met" : "broken", weight, description, show(observed), seen);
+    return met;
+  }
+
+  #add(
+    requirement: RequirementId,
+    outcome: Finding["outcome"],
+    weight: Finding["weight"],
+    expected: string | undefined,
+    observed: string,
+    { in: response, at, because }: Seen,
+  ): void {
+    this.findings.push({
+      name: requirement,
+      requirements: [requirement],
+      outcome,
+      weight,
+      ...(expected === undefined ? {} : { expected }),
+      observed,
+      ...(at === undefined ? {} : { pointer: at }),
+      exchanges: response === undefined ? [] : [response.id],
+      ...(because === undefined ? {} : { note: because }),
+    });
+  }
+}
+
+/** Trouble that is not about the request: another client's traffic, an upstream failure, the network. */
+export function isAmbient({
+  status,
+  complete,
+  reason,
+}: Pick<ControlResponse, "status" | "complete" | "reason">): boolean {
+  if (status === undefined || !complete) return true;
+  return status >= 500 || reason === "rate_limit_exceeded" || reason === "concurrency_limit_exceeded";
+}
