@@ -1,6 +1,14 @@
 import Table from "cli-table3";
 import type pc from "picocolors";
-import type { LoadPhase, LoadRun, RunRecord } from "../src/record/index.ts";
+import {
+  type CheckResult,
+  checkOfPhase,
+  checksOfRun,
+  type LoadPhase,
+  type LoadRun,
+  type RunRecord,
+  type Status,
+} from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
 
 type Colors = ReturnType<typeof pc.createColors>;
@@ -13,11 +21,10 @@ export interface LoadTerminalOptions {
 
 /** The load half of a run for a person at a terminal: phases in a table, what is broken under it, the verdict last. */
 export function renderLoad(record: RunRecord, { colors, folder }: LoadTerminalOptions): string {
-  const runs = record.load?.runs ?? [];
   const { verdict } = record;
   const paint = verdict.word === "pass" ? colors.green : verdict.word === "fail" ? colors.red : colors.yellow;
   return [
-    renderLoadRuns(runs, colors),
+    renderLoadRuns(record, colors),
     paint(colors.bold(oneLine(verdict.headline))),
     `${(record.durationMs / 1_000).toFixed(1)} s, ${record.traffic.requests} requests`,
     `exit code ${verdict.exitCode}; everything is in ${folder}`,
@@ -26,11 +33,11 @@ export function renderLoad(record: RunRecord, { colors, folder }: LoadTerminalOp
     .concat("\n");
 }
 
-export function renderLoadRuns(runs: readonly LoadRun[], colors: Colors): string {
-  return runs.map((run) => renderRun(run, colors)).join("\n");
+export function renderLoadRuns({ checks, load }: RunRecord, colors: Colors): string {
+  return (load?.runs ?? []).map((run) => renderRun(run, checksOfRun(checks, run), colors)).join("\n");
 }
 
-function renderRun(run: LoadRun, colors: Colors): string {
+function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors): string {
   const limits = run.limits === null ? "" : `, ${run.limits.rpm}/min and ${run.limits.inFlight} in flight`;
   const table = new Table({
     head: [
@@ -50,21 +57,11 @@ function renderRun(run: LoadRun, colors: Colors): string {
     style: { head: [], border: [], compact: true },
     colAligns: ["left", "left", ...Array.from({ length: 10 }, () => "right" as const)],
   });
-  for (const phase of run.phases) table.push(rowOf(phase, colors));
+  for (const phase of run.phases)
+    table.push(rowOf(phase, checkOfPhase(checks, run, phase)?.status ?? "not-applicable", colors));
   const { generator, retryAfter } = run;
   const lines = [colors.bold(`${oneLine(run.name)} (${run.engine}${limits})`), table.toString()];
-  for (const { name, findings, judges } of run.phases) {
-    for (const finding of findings.filter(({ outcome }) => outcome === "undecided"))
-      lines.push(`  ${colors.yellow("?")} ${name} ${finding.name}: not decided: ${oneLine(finding.observed)}`);
-    for (const finding of findings.filter(({ outcome }) => outcome === "broken"))
-      lines.push(
-        `  ${finding.weight === "fail" ? colors.red("✗") : colors.yellow("▲")} ${name} ${finding.name}: expected ${oneLine(finding.expected ?? "")}, got ${oneLine(finding.observed)}`,
-      );
-    for (const judge of judges.filter(({ status }) => status === "fail" || status === "warn"))
-      lines.push(
-        `  ${judge.status === "fail" ? colors.red("✗") : colors.yellow("▲")} ${name} ${judge.check}: ${oneLine(judge.message)}`,
-      );
-  }
+  for (const check of checks) lines.push(...problemsOf(run, check, colors));
   if (retryAfter !== null && retryAfter.tested > 0) lines.push(`  Retry-After: ${tellWaits(retryAfter)}`);
   const { scheduleLagMs: lag, loopDelayMs: loop } = generator;
   lines.push(
@@ -74,6 +71,21 @@ function renderRun(run: LoadRun, colors: Colors): string {
   return lines.join("\n");
 }
 
+/** A line for each finding of a check that is broken or not decided. */
+function problemsOf(run: LoadRun, { id, findings }: CheckResult, colors: Colors): string[] {
+  const place = id.slice(`load.${run.name}.`.length);
+  const marks = { fail: colors.red("✗"), warn: colors.yellow("▲"), none: "" };
+  const open = findings.filter(({ outcome }) => outcome === "undecided");
+  const broken = findings.filter(({ outcome }) => outcome === "broken");
+  return [
+    ...open.map(({ name, observed }) => `  ${colors.yellow("?")} ${place} ${name}: not decided: ${oneLine(observed)}`),
+    ...broken.map(
+      ({ name, weight, expected = "", observed }) =>
+        `  ${marks[weight]} ${place} ${name}: expected ${oneLine(expected)}, got ${oneLine(observed)}`,
+    ),
+  ];
+}
+
 /** `2 of 2 tested waits were sufficient, 712 denials`: a share of few is no percentage. */
 function tellWaits({ tested, sufficient, keptShare, groups }: NonNullable<LoadRun["retryAfter"]>): string {
   const denials = groups.reduce((sum, group) => sum + group.denials, 0);
@@ -81,8 +93,7 @@ function tellWaits({ tested, sufficient, keptShare, groups }: NonNullable<LoadRu
   return `${share} tested waits were sufficient, ${denials} denials`;
 }
 
-function rowOf(phase: LoadPhase, colors: Colors): (string | number)[] {
-  const { verdict } = phase;
+function rowOf(phase: LoadPhase, verdict: Status, colors: Colors): (string | number)[] {
   const paint = verdict === "pass" ? colors.green : verdict === "fail" ? colors.red : colors.yellow;
   const admitted = phase.classes.filter(({ outcome }) => outcome === "admitted");
   // Several classes: the worst of them, named by no single number; the record has each.

@@ -1,4 +1,4 @@
-import { type Comparison, type LoadRun, type RunRecord, STATUSES } from "../src/record/index.ts";
+import { type Comparison, checkOfPhase, type LoadRun, type RunRecord, STATUSES } from "../src/record/index.ts";
 import { oneLine, visible } from "./clean-text.ts";
 import { type Outcome, outcomesOf } from "./outcomes.ts";
 import { rerunOf } from "./reproduce.ts";
@@ -28,7 +28,7 @@ export function renderMarkdown(record: RunRecord): string {
     `${countsLine(record)}${(record.durationMs / 1_000).toFixed(1)} s, ${record.traffic.requests} requests, run ${code(record.runId)}, exit code ${record.verdict.exitCode}.`,
     ...record.verdict.qualifiers.map((qualifier) => `> ${inline(qualifier)}`),
     ...(record.complete ? [] : ["> The run was cut short: this is what there was."]),
-    ...(record.load === undefined ? [] : [loadPart(record.load.runs)]),
+    ...(record.load === undefined ? [] : [loadPart(record, record.load.runs)]),
     ...(record.comparison === undefined ? [] : [comparisonPart(record.comparison)]),
     ...problems.slice(0, MOST_FAILURES).map((outcome) => problem(record, outcome)),
     ...(problems.length > MOST_FAILURES ? [`and ${problems.length - MOST_FAILURES} more, in the full report.`] : []),
@@ -68,11 +68,11 @@ function problem(record: RunRecord, outcome: Outcome): string {
 }
 
 /** A line per phase: what was asked and what became of it. */
-function loadPart(runs: readonly LoadRun[]): string {
+function loadPart(record: RunRecord, runs: readonly LoadRun[]): string {
   const requirements = runs.flatMap((run) =>
     run.phases.map(
       (phase) =>
-        `| ${inline(run.name)} | ${inline(phase.name)} | ${phase.verdict} | ${phase.sent} | ${phase.admitted} | ${phase.denied} | ${phase.failed} | ${phase.rates.admitted.toFixed(1)} | ${worstTtft(phase)} |`,
+        `| ${inline(run.name)} | ${inline(phase.name)} | ${checkOfPhase(record.checks, run, phase)?.status ?? ""} | ${phase.sent} | ${phase.admitted} | ${phase.denied} | ${phase.failed} | ${phase.rates.admitted.toFixed(1)} | ${worstTtft(phase)} |`,
     ),
   );
   const head = "| run | phase | verdict | sent | admitted | denied | failed | admitted/s | TTFT p99, ms |";

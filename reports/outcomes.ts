@@ -1,17 +1,7 @@
-import type { Finding } from "../src/record/index.ts";
-import {
-  type CheckResult,
-  type Gate,
-  type LoadPhase,
-  type LoadRun,
-  type RunRecord,
-  STATUSES,
-  type Status,
-  statusOfFinding,
-} from "../src/record/index.ts";
+import type { CheckResult, Finding, Gate, RunRecord, Status } from "../src/record/index.ts";
 import { requirementWithLevel } from "./level.ts";
 
-/** One line of any list-like report: a check, a finding under load, a gate. */
+/** One line of any list-like report: a check or a gate. */
 export interface Outcome {
   readonly id: string;
   readonly suite: string;
@@ -31,11 +21,7 @@ export interface Outcome {
 
 /** Everything that was decided, in the order of the record. The verdict of the run itself is not among it. */
 export function outcomesOf(record: RunRecord): Outcome[] {
-  return [
-    ...record.checks.map((check) => ofCheck(record, check)),
-    ...(record.load?.runs ?? []).flatMap(ofLoadRun),
-    ...(record.policy?.gates ?? []).map(ofGate),
-  ];
+  return [...record.checks.map((check) => ofCheck(record, check)), ...(record.policy?.gates ?? []).map(ofGate)];
 }
 
 /** A gate that only warns is no failure; one that is not decided stays that. */
@@ -89,69 +75,4 @@ function describe(record: RunRecord, finding: Finding): string {
   const place = pointer === undefined ? "" : ` at ${pointer}`;
   const why = note === undefined ? "" : `${note}: `;
   return `${requirementWithLevel(record, finding)}${place}: ${why}expected ${expected ?? "otherwise"}, observed ${observed}`;
-}
-
-function ofLoadRun(run: LoadRun): Outcome[] {
-  const suite = `load.${run.name}`;
-  const generator: Outcome = {
-    id: `${suite}.generator`,
-    suite,
-    title: "The generator kept its schedule",
-    status: run.generator.valid ? "pass" : "inconclusive",
-    message: run.generator.valid ? "the load generator kept its schedule" : run.generator.problems.join("; "),
-    detail: [],
-    requirements: [],
-    violated: [],
-    layer: "load",
-    durationMs: 0,
-  };
-  return [generator, ...run.phases.flatMap((phase) => ofPhase(run, phase))];
-}
-
-function ofPhase(run: LoadRun, phase: LoadPhase): Outcome[] {
-  const suite = `load.${run.name}`;
-  const prefix = `${suite}.${phase.name}`;
-  const common = { suite, layer: "load", durationMs: 0 };
-  const whole: Outcome = {
-    ...common,
-    id: prefix,
-    title: phase.title,
-    status: phase.verdict,
-    message: phase.message,
-    detail: [],
-    requirements: [],
-    violated: [],
-    durationMs: phase.durationS * 1_000,
-  };
-  const findings = phase.findings.map((finding): Outcome => {
-    const broken = finding.outcome === "broken";
-    return {
-      ...common,
-      id: `${prefix}.${finding.name}`,
-      title: finding.title ?? finding.name,
-      status: statusOfFinding(finding),
-      message: `expected ${finding.expected}, observed ${finding.observed}`,
-      detail: [],
-      requirements: finding.requirements,
-      violated: broken ? finding.requirements : [],
-    };
-  });
-  const judges = phase.judges.map(
-    (judge): Outcome => ({
-      ...common,
-      id: `${prefix}.${judge.check}`,
-      title: judge.title,
-      status: statusOf(judge.status),
-      message: judge.message,
-      detail: [],
-      requirements: judge.requirements,
-      violated: [],
-    }),
-  );
-  return [whole, ...findings, ...judges];
-}
-
-/** A judge's word; one that this version does not know is no pass. */
-function statusOf(word: string): Status {
-  return STATUSES.find((status) => status === word) ?? "inconclusive";
 }

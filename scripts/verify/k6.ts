@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { Ajv } from "ajv";
 import { parse, parseAllDocuments } from "yaml";
 import { isObject, member } from "../../src/core/index.ts";
-import type { LoadPhase, LoadRun } from "../../src/record/index.ts";
+import type { JudgedPhase, JudgedRun } from "../../src/record/index.ts";
 import { gauntlet, startGauntlet } from "../../test/support/gauntlet.ts";
 
 const TIERS = ["starter", "growth"] as const;
@@ -72,16 +72,16 @@ async function tiersWith(engine: string, more: readonly string[]) {
       return member(await ask(`/traffic?account=${String(account)}`), "counts") as Counts;
     }),
   );
-  const runs = JSON.parse(readFileSync(join(out, "run.json"), "utf8")).load.runs as LoadRun[];
+  const runs = JSON.parse(readFileSync(join(out, "run.json"), "utf8")).load.runs as JudgedRun[];
   return { code: done.code, runs, counts };
 }
 
-const phaseOf = (run: LoadRun, name: string) => run.phases.find((phase) => phase.name === name) as LoadPhase;
-const sum = (run: LoadRun, field: "sent" | "admitted" | "denied" | "failed") =>
+const phaseOf = (run: JudgedRun, name: string) => run.phases.find((phase) => phase.name === name) as JudgedPhase;
+const sum = (run: JudgedRun, field: "sent" | "admitted" | "denied" | "failed") =>
   run.phases.reduce((all, phase) => all + phase[field], 0);
 
 /** What both engines must agree upon exactly; latencies are printed, because they are samples. */
-function agreed(run: LoadRun): object {
+function agreed(run: JudgedRun): object {
   const groups = run.retryAfter?.groups.filter(({ reason }) => reason === "rate_limit_exceeded") ?? [];
   return {
     admittedAtTheLimit: phaseOf(run, "at-rate-limit").admitted,
@@ -150,8 +150,8 @@ try {
     undecided += open.length;
   }
   for (const [index, tier] of TIERS.entries()) {
-    const own = k6.runs.find(({ name }) => name === tier) as LoadRun;
-    const other = native.runs.find(({ name }) => name === tier) as LoadRun;
+    const own = k6.runs.find(({ name }) => name === tier) as JudgedRun;
+    const other = native.runs.find(({ name }) => name === tier) as JudgedRun;
     const { total, admitted, refused } = k6.counts[index] as Counts;
     const denied = Object.values(refused).reduce((all, count) => all + count, 0);
     expectSame(
@@ -176,7 +176,7 @@ try {
       Object.fromEntries(Object.entries(refused).sort(([a], [b]) => (a < b ? -1 : 1))),
     );
     expectSame(`${tier}: k6 and native agree`, agreed(own), agreed(other));
-    const p50 = (run: LoadRun) =>
+    const p50 = (run: JudgedRun) =>
       phaseOf(run, "at-rate-limit").classes.map(
         ({ dialect, stream, responseMs }) =>
           `${dialect} ${stream ? "streaming" : "non-streaming"} ${responseMs?.p50} ms`,

@@ -1,6 +1,6 @@
 import { Redactor } from "../../src/http-recorder/index.ts";
 import { runTier } from "../../src/load/index.ts";
-import type { LoadRun } from "../../src/record/index.ts";
+import type { JudgedRun } from "../../src/record/index.ts";
 import { startGateway } from "../../src/reference-gateway/index.ts";
 import { describeEmbedded, type ReadyLine } from "../../src/target/index.ts";
 import { http2Front } from "../../test/support/http2-front.ts";
@@ -22,7 +22,7 @@ export async function loadGateway({
   limits = { rpm: 300, inFlight: 24 },
   length = "thorough",
   http2 = false,
-}: LoadGatewayOptions): Promise<LoadRun> {
+}: LoadGatewayOptions): Promise<JudgedRun> {
   await using gateway = await startGateway({ mutations, variants, limits });
   const { target: own } = describeEmbedded(gateway.ready as unknown as ReadyLine);
   await using front = http2 ? await http2Front(own.baseUrl) : undefined;
@@ -46,7 +46,7 @@ export async function loadGateway({
 }
 
 /** Names of what a run found broken, each once; those that only warn have a question mark. */
-export function brokenIn(run: LoadRun): string[] {
+export function brokenIn(run: JudgedRun): string[] {
   const broken = run.phases.flatMap(({ findings }) => findings.filter(({ outcome }) => outcome === "broken"));
   return [...new Set(broken.map(({ name, weight }) => (weight === "fail" ? name : `${name}?`)))];
 }

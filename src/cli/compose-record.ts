@@ -1,7 +1,14 @@
 import type { WaiverBreach } from "../checks/index.ts";
 import type { Redactor } from "../http-recorder/index.ts";
 import { decide } from "../policy/index.ts";
-import { type CheckResult, countStatuses, type LoadSection, type RunRecord, type Waiver } from "../record/index.ts";
+import {
+  type CheckResult,
+  countStatuses,
+  figuresOfLoad,
+  type JudgedLoad,
+  type RunRecord,
+  type Waiver,
+} from "../record/index.ts";
 import { REQUIREMENTS } from "../requirements/index.ts";
 import type { Target } from "../target/index.ts";
 import { recordHead, targetQualifiers } from "./record-head.ts";
@@ -11,8 +18,9 @@ interface Facts {
   readonly target: Target;
   readonly seed: number;
   readonly startedAt: Date;
+  /** What was found under load among them. */
   readonly results: readonly CheckResult[];
-  readonly load?: LoadSection | undefined;
+  readonly load?: JudgedLoad | undefined;
   readonly requests: number;
   readonly outputTokens?: number;
   readonly build: string | undefined;
@@ -50,7 +58,6 @@ export function composeRecord(facts: Facts): RunRecord {
       breaches: facts.breaches.map(({ kind, check, text }) => ({ text: `waiver ${kind}: ${text}`, check })),
       interruptedBy: facts.interruptedBy,
       cutOff: facts.cutOff,
-      load: facts.load,
     }),
     counts: countStatuses(results.map(({ status }) => status)),
     requirements: REQUIREMENTS.filter(({ binds }) => facts.binds === undefined || facts.binds === binds).map(
@@ -69,7 +76,7 @@ export function composeRecord(facts: Facts): RunRecord {
           ? "These are requests of the client, at gateways that followed a script."
           : "Attempts that were refused or lost in the network may have no requirement in the gateway's history.",
     },
-    ...(facts.load === undefined ? {} : { load: facts.load }),
+    ...(facts.load === undefined ? {} : { load: figuresOfLoad(facts.load) }),
   };
   // Answers were redacted one by one; what is left is text of ours and of the operator, such as a path or a name.
   return facts.redactor.redactValue(record);

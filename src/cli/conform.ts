@@ -11,7 +11,7 @@ import {
   Traffic,
 } from "../checks/index.ts";
 import { UsageError } from "../core/index.ts";
-import type { CheckResult, LoadSection } from "../record/index.ts";
+import { type CheckResult, checksOfLoad, type JudgedLoad } from "../record/index.ts";
 import { adviceLine } from "./advice.ts";
 import { colorsFor } from "./colors.ts";
 import { composeRecord } from "./compose-record.ts";
@@ -141,9 +141,10 @@ export async function conform(options: ConformOptions): Promise<number> {
           lastUseMs: (account) => traffic.lastUseMs(account),
         })
       : undefined;
-  const settled = settle(mergeRuns(runs), { unscored, waivers, checks, today: startedAt });
   const step = { target, seed, redactor, folder, interruption, quiet: options.json };
   const load = await driveFurther(tiers, workloads, step);
+  const results = [...mergeRuns(runs), ...checksOfLoad(load)];
+  const settled = settle(results, { unscored, waivers, checks, today: startedAt });
   const found = composeRecord({
     command: options.command,
     target,
@@ -183,7 +184,7 @@ export async function conform(options: ConformOptions): Promise<number> {
   if (options.json) process.stdout.write(`${JSON.stringify(jsonDocument(record, folder.path))}\n`);
   else {
     const colors = colorsFor(process.stdout);
-    if (load !== undefined) process.stdout.write(`${renderLoadRuns(record.load?.runs ?? [], colors)}\n`);
+    if (load !== undefined) process.stdout.write(`${renderLoadRuns(record, colors)}\n`);
     const text = renderTerminal(record, {
       colors,
       exchange: evidenceOf(folder.path, record),
@@ -206,7 +207,7 @@ function isQuick({ check }: Instance): boolean {
   return check.kind === "invariant" || (check.cost.waitS ?? 0) <= QUICK_WAIT_S;
 }
 
-function sentBy(load: LoadSection | undefined): number {
+function sentBy(load: JudgedLoad | undefined): number {
   return (load?.runs ?? []).flatMap(({ phases }) => phases).reduce((sum, { sent }) => sum + sent, 0);
 }
 

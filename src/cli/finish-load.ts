@@ -1,7 +1,7 @@
 import { renderLoad } from "../../reports/index.ts";
 import type { Redactor } from "../http-recorder/index.ts";
 import type { Sample } from "../load/index.ts";
-import type { LoadSection, RunFolder } from "../record/index.ts";
+import { checksOfLoad, type JudgedLoad, type RunFolder } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import { colorsFor } from "./colors.ts";
 import { composeRecord } from "./compose-record.ts";
@@ -11,7 +11,7 @@ import { loadDocument } from "./load-document.ts";
 import { HLOG } from "./run-loads.ts";
 
 interface Ended {
-  readonly section: LoadSection;
+  readonly section: JudgedLoad;
   readonly hlog: string;
   readonly samples: readonly Sample[];
   readonly folder: RunFolder;
@@ -34,7 +34,7 @@ export function finishLoad(ended: Ended): number {
     target,
     seed: ended.seed,
     startedAt: ended.startedAt,
-    results: [],
+    results: checksOfLoad(section),
     waivers: [],
     breaches: [],
     unscored: [],

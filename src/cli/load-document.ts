@@ -1,4 +1,4 @@
-import type { LoadRun, RunRecord } from "../record/index.ts";
+import { checkOfPhase, checksOfRun, type LoadRun, type RunRecord, worstStatus } from "../record/index.ts";
 
 /** What `gauntlet load --json` prints. Of one run its phases stand at the top; of several each has its own. */
 export function loadDocument(record: RunRecord, folder: string): object {
@@ -10,20 +10,25 @@ export function loadDocument(record: RunRecord, folder: string): object {
     headline: record.verdict.headline,
     reasons: record.verdict.reasons,
     folder,
-    ...(only !== undefined && runs.length === 1 ? describe(only) : { runs: runs.map(describe) }),
+    ...(only !== undefined && runs.length === 1
+      ? describe(record, only)
+      : { runs: runs.map((run) => describe(record, run)) }),
   };
 }
 
-function describe(run: LoadRun): object {
+function describe({ checks }: RunRecord, run: LoadRun): object {
   const { name, kind, engine, limits, phases, generator, retryAfter, durationS } = run;
   return {
     name,
     kind,
     engine,
-    runVerdict: run.verdict,
+    runVerdict: worstStatus(checksOfRun(checks, run).map(({ status }) => status)),
     limits,
     durationS,
-    phases: phases.map(({ series: _series, heat: _heat, ...phase }) => phase),
+    phases: phases.map(({ series: _series, heat: _heat, ...phase }) => {
+      const check = checkOfPhase(checks, run, phase);
+      return { ...phase, verdict: check?.status, message: check?.message, findings: check?.findings ?? [] };
+    }),
     generator,
     retryAfter: retryAfter === null ? null : { ...retryAfter, samples: retryAfter.samples.length },
   };

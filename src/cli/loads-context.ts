@@ -1,6 +1,6 @@
 import type { Redactor } from "../http-recorder/index.ts";
 import type { LoadProgress, Sample, TierLength } from "../load/index.ts";
-import type { LoadPhase } from "../record/index.ts";
+import type { JudgedPhase } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 
 /** k6 on this machine. */
@@ -24,7 +24,7 @@ export interface LoadsContext {
   readonly abort: AbortSignal;
   readonly onProgress: (progress: LoadProgress) => void;
   readonly onSample: (sample: Sample) => void;
-  readonly onPhase: (run: string, phase: LoadPhase) => void;
+  readonly onPhase: (run: string, phase: JudgedPhase) => void;
   /** For workloads that k6 plays. */
   readonly k6?: K6Options | undefined;
 }

@@ -1,6 +1,6 @@
 import type { Redactor } from "../http-recorder/index.ts";
 import type { Sample, Workload } from "../load/index.ts";
-import type { LoadSection, RunFolder } from "../record/index.ts";
+import type { JudgedLoad, RunFolder } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";
 import type { Interruption } from "./interruption.ts";
@@ -39,13 +39,13 @@ export interface LoadStep {
 }
 
 /** Drives workloads one after another, so that none is measured beside another; judges what was kept of them. */
-export async function driveLoads(workloads: readonly Workload[], step: LoadStep): Promise<LoadSection> {
+export async function driveLoads(workloads: readonly Workload[], step: LoadStep): Promise<JudgedLoad> {
   const { seed, redactor, folder, interruption, quiet } = step;
   const target = await loadTargetOf(step.target, workloads);
   if (!quiet) printPlan(target, workloads, process.stderr, "brief");
   using bar = loadProgress(process.stderr, quiet);
   const samples: Sample[] = [];
-  const runs: LoadSection["runs"] = [];
+  const runs: JudgedLoad["runs"] = [];
   for (const workload of workloads) {
     if (interruption.signal.aborted) break;
     const { section, hlog } = await runLoads([workload], {
@@ -68,10 +68,10 @@ export async function driveLoads(workloads: readonly Workload[], step: LoadStep)
 
 /** The tiers that were run, and what the policy asks for beyond them. */
 export async function driveFurther(
-  tiers: LoadSection | undefined,
+  tiers: JudgedLoad | undefined,
   workloads: readonly Workload[],
   step: LoadStep,
-): Promise<LoadSection | undefined> {
+): Promise<JudgedLoad | undefined> {
   const further = workloads.filter(({ name }) => !(tiers?.runs ?? []).some((run) => run.name === name));
   if (further.length === 0) return tiers;
   const { runs } = await driveLoads(further, step);

@@ -2,20 +2,20 @@ import { isObject, member } from "../core/index.ts";
 import { NO_QUANTILES } from "../metrics/index.ts";
 import {
   type JournalLine,
-  type LoadPhase,
-  type LoadRun,
+  type JudgedLoad,
+  type JudgedPhase,
+  type JudgedRun,
+  judgedPhaseSchema,
   type LoadSecond,
-  type LoadSection,
-  loadPhaseSchema,
 } from "../record/index.ts";
 
-type Counts = Pick<LoadPhase, "offered" | "sent" | "admitted" | "denied" | "failed" | "dropped">;
+type Counts = Pick<JudgedPhase, "offered" | "sent" | "admitted" | "denied" | "failed" | "dropped">;
 
 const NAMES = ["offered", "sent", "admitted", "denied", "failed", "dropped"] as const;
 const CUT = "cut off before its end";
 
 /** The load of a run that was killed: its phases as they were noted, the last one from the counters of each second. */
-export function recoverLoad(lines: readonly JournalLine[]): LoadSection | undefined {
+export function recoverLoad(lines: readonly JournalLine[]): JudgedLoad | undefined {
   const runs = lines
     .filter(({ event }) => event === "load-started")
     .flatMap((line) => (Array.isArray(line["runs"]) ? line["runs"].map((run: unknown) => ({ run, at: line.at })) : []));
@@ -23,7 +23,7 @@ export function recoverLoad(lines: readonly JournalLine[]): LoadSection | undefi
   return recovered.length === 0 ? undefined : { runs: recovered };
 }
 
-function recoverRun(run: unknown, at: string, lines: readonly JournalLine[]): LoadRun | undefined {
+function recoverRun(run: unknown, at: string, lines: readonly JournalLine[]): JudgedRun | undefined {
   const name = member(run, "name");
   const engine = member(run, "engine");
   const kind = member(run, "kind");
@@ -31,7 +31,7 @@ function recoverRun(run: unknown, at: string, lines: readonly JournalLine[]): Lo
   if (engine !== "native" && engine !== "autocannon" && engine !== "k6") return undefined;
   const own = lines.filter((line) => line["run"] === name);
   const finished = own.flatMap((line) => {
-    const parsed = loadPhaseSchema.safeParse(line.event === "phase-finished" ? line["record"] : undefined);
+    const parsed = judgedPhaseSchema.safeParse(line.event === "phase-finished" ? line["record"] : undefined);
     return parsed.success ? [parsed.data] : [];
   });
   const open = openPhase(own, new Set(finished.map((phase) => phase.name)));
@@ -68,7 +68,7 @@ function recoverRun(run: unknown, at: string, lines: readonly JournalLine[]): Lo
 }
 
 /** The phase under way, as far as its counters were noted. */
-function openPhase(own: readonly JournalLine[], finished: ReadonlySet<string>): LoadPhase | undefined {
+function openPhase(own: readonly JournalLine[], finished: ReadonlySet<string>): JudgedPhase | undefined {
   const told = own.filter(({ event, phase }) => event === "load-progress" && !finished.has(String(phase)));
   const last = told.at(-1);
   if (last === undefined) return undefined;
@@ -100,7 +100,7 @@ function openPhase(own: readonly JournalLine[], finished: ReadonlySet<string>): 
     denials: [],
     failures: [],
     findings: [],
-    judges: [],
+    invariants: [],
     sampled: 0,
   };
 }

@@ -6,9 +6,12 @@ import { decide } from "../policy/index.ts";
 import {
   type CheckResult,
   checkResultSchema,
+  checksOfLoad,
   countExchanges,
   countStatuses,
+  figuresOfLoad,
   type JournalLine,
+  type JudgedLoad,
   type RunRecord,
   readJournal,
   readRecord,
@@ -38,10 +41,11 @@ function recoverRecord(folder: string): RunRecord | undefined {
   const target = isObject(head["target"]) ? head["target"] : {};
   const targetName = typeof target["name"] === "string" ? target["name"] : "unknown";
   const baseUrl = head["command"] === "client" ? undefined : target["baseUrl"];
-  const { results, judged } = resultsOf(lines, started);
+  const { results: ofChecks, judged } = resultsOf(lines, started);
   const load = recoverLoad(lines);
+  const results = [...ofChecks, ...checksOfLoad(load)];
   const atMs = (line: JournalLine) => Date.parse(line.at);
-  const cutOff = `the run was cut off at ${last.at}: ${whatThereIs(results.length, judged, load)}`;
+  const cutOff = `the run was cut off at ${last.at}: ${whatThereIs(ofChecks.length, judged, load)}`;
   const found = runRecordSchema.safeParse({
     ...head,
     endedAt: last.at,
@@ -52,7 +56,6 @@ function recoverRecord(folder: string): RunRecord | undefined {
       baseUrl: typeof baseUrl === "string" ? baseUrl : undefined,
       qualifiers: listOf(started["qualifiers"]),
       cutOff,
-      load,
     }),
     counts: countStatuses(results.map(({ status }) => status)),
     requirements: REQUIREMENTS.filter(({ binds }) => head["command"] !== "client" || binds === "client").map(
@@ -66,7 +69,7 @@ function recoverRecord(folder: string): RunRecord | undefined {
         countExchanges(folder) + (load?.runs ?? []).flatMap(({ phases }) => phases).reduce((n, p) => n + p.sent, 0),
       note: "Counted from what was kept: the run was cut off, and more may have been sent.",
     },
-    ...(load === undefined ? {} : { load }),
+    ...(load === undefined ? {} : { load: figuresOfLoad(load) }),
   });
   if (found.success) return found.data;
   const [issue] = found.error.issues;
@@ -93,7 +96,7 @@ function resultsOf(lines: readonly JournalLine[], started: JournalLine): { resul
   return { results: scoreBySet(results, listOf(started["unscored"])), judged: rounds.size };
 }
 
-function whatThereIs(planned: number, judged: number, load: RunRecord["load"]): string {
+function whatThereIs(planned: number, judged: number, load: JudgedLoad | undefined): string {
   const checks = planned === 0 ? [] : [`${judged} of ${planned} checks were judged`];
   const loads = (load?.runs ?? []).map(({ name, phases }) => {
     const sent = phases.reduce((sum, phase) => sum + phase.sent, 0);

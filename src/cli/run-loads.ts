@@ -9,7 +9,7 @@ import {
   type Workload,
 } from "../load/index.ts";
 import { histogramLog } from "../metrics/index.ts";
-import type { LoadGenerator, LoadSection } from "../record/index.ts";
+import type { JudgedLoad, LoadGenerator } from "../record/index.ts";
 import { tokensFor } from "./load-plan.ts";
 import type { LoadsContext } from "./loads-context.ts";
 
@@ -20,7 +20,7 @@ export const HLOG = "load.hlog";
 export async function runLoads(
   workloads: readonly Workload[],
   context: LoadsContext,
-): Promise<{ readonly section: LoadSection; readonly hlog: string }> {
+): Promise<{ readonly section: JudgedLoad; readonly hlog: string }> {
   // Tier runs judge latencies: the machine is measured first. Plain load begins at once.
   const judges = workloads.some(({ tier, engine }) => tier !== undefined && engine === "native");
   const calibration = judges ? await calibrate({ signal: context.stop }) : null;

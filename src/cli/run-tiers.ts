@@ -2,7 +2,7 @@ import { accountOfKey } from "../checks/index.ts";
 import { ConfigError, sleep } from "../core/index.ts";
 import type { Redactor } from "../http-recorder/index.ts";
 import { accountOf, type Sample, UNKNOWN_MS, type Workload } from "../load/index.ts";
-import type { LoadSection, RunFolder } from "../record/index.ts";
+import type { JudgedLoad, RunFolder } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";
 import { judgeSamples } from "./judge-samples.ts";
@@ -54,7 +54,7 @@ export function planTiers(target: Target, quick: boolean): TierPlan {
  *
  * @returns `undefined` when it has none, or may not be loaded: a run then says what conformance alone shows.
  */
-export async function runTiers(options: TiersOptions): Promise<LoadSection | undefined> {
+export async function runTiers(options: TiersOptions): Promise<JudgedLoad | undefined> {
   const { target, folder, quick, quiet } = options;
   const { workloads, refused } = options.plan;
   if (refused !== undefined && !quiet) process.stderr.write(`gauntlet: no load is generated: ${refused}\n`);

@@ -19,7 +19,7 @@ export function settle(
   results: readonly CheckResult[],
   { unscored, waivers, checks, today }: Terms,
 ): { readonly results: CheckResult[]; readonly breaches: readonly WaiverBreach[] } {
-  const known = checks.flatMap(instancesOf).map(({ id }) => id);
+  const known = [...checks.flatMap(instancesOf), ...results].map(({ id }) => id);
   return applyWaivers(scoreBySet(results, unscored), waivers, { today: today.toISOString().slice(0, 10), known });
 }
 

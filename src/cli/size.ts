@@ -8,7 +8,7 @@ import {
   sizeWorkload,
   type Workload,
 } from "../load/index.ts";
-import type { LoadPhase } from "../record/index.ts";
+import type { JudgedPhase } from "../record/index.ts";
 import { allKeys } from "../target/index.ts";
 import { accountByName } from "./account-by-name.ts";
 import { findWorkload } from "./find-workload.ts";
@@ -47,7 +47,7 @@ function exitOf({ undecided, agrees }: Verified): number {
 }
 
 /** What keeps a run from saying anything of a limiter: nothing got through, or much ended otherwise than by a limit. */
-function undecidedBy({ sent, admitted, denials, failed }: LoadPhase, generatorValid: boolean): string | null {
+function undecidedBy({ sent, admitted, denials, failed }: JudgedPhase, generatorValid: boolean): string | null {
   if (!generatorValid) return "the generator was too busy to judge";
   if (admitted === 0) return `none of ${sent} requests was admitted`;
   const others = denials.filter(({ reason }) => !isLimitReason(reason)).reduce((sum, { count }) => sum + count, failed);
@@ -84,7 +84,7 @@ async function verify(
     onSample: () => undefined,
     calibration: null,
   });
-  const [phase] = run.phases as [LoadPhase];
+  const [phase] = run.phases as [JudgedPhase];
   const again: Sizing = sizeWorkload(workload, measuredDurations(phase, assumed), {
     seed: options.seed,
     more: { own: limits },
@@ -104,7 +104,7 @@ async function verify(
 }
 
 /** How long admitted requests of a class really took, in the middle; what was never admitted keeps the assumption. */
-function measuredDurations({ classes }: LoadPhase, assumed: DurationOf): DurationOf {
+function measuredDurations({ classes }: JudgedPhase, assumed: DurationOf): DurationOf {
   return (request) => {
     const found = classes.find(
       ({ dialect, stream, outcome }) =>

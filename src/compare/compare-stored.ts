@@ -2,9 +2,9 @@ import {
   type ComparedMetric,
   type Comparison,
   checkChanges,
+  type Finding,
   type LoadClass,
   type LoadRun,
-  loadStatuses,
   onceAgainstOnce,
   type Quantiles,
   type RunRecord,
@@ -21,7 +21,7 @@ export interface StoredSide {
 type Result = Pick<RunRecord["checks"][number], "id" | "status" | "message">;
 
 /**
- * Two stored runs side by side. Verdicts, checks, load findings and behaviour are compared as in a session; of the figures only
+ * Two stored runs side by side. Verdicts, checks and behaviour are compared as in a session; of the figures only
  * what lies beyond the noise between two days decides, and it is weaker evidence.
  */
 export function compareStored(a: StoredSide, b: StoredSide): Comparison {
@@ -53,9 +53,24 @@ function sideOf({ target, runId, startedAt }: RunRecord): Comparison["a"] {
   };
 }
 
-/** Everything that a run judged, load included. */
-function resultsOf({ checks, load }: RunRecord): Result[] {
-  return [...checks, ...loadStatuses(load)];
+/** Everything that a run judged: its checks, and each comparison in them that has a name of its own. */
+function resultsOf({ checks }: RunRecord): Result[] {
+  return checks.flatMap((check) => [
+    check,
+    ...check.findings
+      .filter(({ name, requirements }) => !requirements.includes(name))
+      .map((finding) => ({
+        id: `${check.id}.${finding.name}`,
+        status: statusOf(finding),
+        message: finding.observed,
+      })),
+  ]);
+}
+
+function statusOf({ outcome, weight }: Finding): Result["status"] {
+  if (outcome === "broken") return weight === "fail" ? "fail" : "warn";
+  if (outcome === "met") return "pass";
+  return outcome === "undecided" ? "inconclusive" : "observed";
 }
 
 const DECIDED: readonly Result["status"][] = ["pass", "warn", "fail", "flaky"];

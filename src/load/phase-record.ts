@@ -1,6 +1,6 @@
 import type { Dialect } from "../dialects/index.ts";
 import { conclusionOf } from "../judging/index.ts";
-import type { Finding, LoadPhase, LoadVerdict } from "../record/index.ts";
+import type { Finding, JudgedPhase, LoadVerdict } from "../record/index.ts";
 import type { Shot } from "./http/load-exchange.ts";
 import type { Came } from "./outcome.ts";
 import type { Tally } from "./tally.ts";
@@ -30,7 +30,7 @@ export class Ledger {
   }
 
   /** Adds what another worker counted. */
-  merge({ denials, failures }: Pick<LoadPhase, "denials" | "failures">): void {
+  merge({ denials, failures }: Pick<JudgedPhase, "denials" | "failures">): void {
     for (const denial of denials) {
       const name = `${denial.reason} ${denial.dialect} ${denial.stream}`;
       const known = this.#denials.get(name);
@@ -44,7 +44,7 @@ export class Ledger {
     }
   }
 
-  close(): Pick<LoadPhase, "denials" | "failures"> {
+  close(): Pick<JudgedPhase, "denials" | "failures"> {
     return { denials: [...this.#denials.values()], failures: [...this.#failures.values()] };
   }
 }
@@ -65,7 +65,7 @@ export interface PhaseFacts {
 }
 
 /** Puts a phase into its record; the judges' findings over samples are added by whoever has judges. */
-export function phaseRecord(facts: PhaseFacts): LoadPhase {
+export function phaseRecord(facts: PhaseFacts): JudgedPhase {
   const { tally, startS, durationS } = facts;
   const findings = withUnanswered(facts.findings, facts.questions);
   const { total } = tally;
@@ -92,7 +92,7 @@ export function phaseRecord(facts: PhaseFacts): LoadPhase {
     ...(heat === undefined ? {} : { heat }),
     ...facts.ledger.close(),
     findings,
-    judges: [],
+    invariants: [],
     sampled: 0,
   };
 }
@@ -120,7 +120,7 @@ export function verdictOf(findings: readonly Finding[]): { verdict: LoadVerdict;
  * A phase as it stands where the generator was not valid: what was answered wrongly is wrong all the same, and nothing else is
  * decided.
  */
-export function withoutTiming(phase: LoadPhase): LoadPhase {
+export function withoutTiming(phase: JudgedPhase): JudgedPhase {
   const wrong = phase.findings.filter(
     ({ outcome, basis, weight }) => outcome === "broken" && basis !== "timing" && weight === "fail",
   );

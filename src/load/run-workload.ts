@@ -1,6 +1,6 @@
 import type { Redactor } from "../http-recorder/index.ts";
 import type { TaggedHistogram } from "../metrics/index.ts";
-import type { Finding, LoadGenerator, LoadPhase, LoadRun } from "../record/index.ts";
+import type { Finding, JudgedPhase, JudgedRun, LoadGenerator } from "../record/index.ts";
 import { allKeys, type Key, type Target } from "../target/index.ts";
 import { nowUs } from "./http/load-exchange.ts";
 import type { LoadStop } from "./load-guard.ts";
@@ -24,7 +24,7 @@ export interface LoadContext {
   readonly redactor: Redactor;
   readonly onSample: (sample: Sample) => void;
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
-  readonly onPhase?: ((run: string, phase: LoadPhase) => void) | undefined;
+  readonly onPhase?: ((run: string, phase: JudgedPhase) => void) | undefined;
   readonly calibration: LoadGenerator["calibration"];
   /** Most output tokens of a run, where the target names a budget. */
   readonly outputTokens?: number | undefined;
@@ -33,7 +33,7 @@ export interface LoadContext {
 }
 
 export interface RanLoad {
-  readonly run: LoadRun;
+  readonly run: JudgedRun;
   readonly histograms: readonly TaggedHistogram[];
 }
 
@@ -101,9 +101,9 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
 
 /** The verdict of a load of one phase: a generator that was not valid shows nothing about the gateway. */
 export function settleWorkload(
-  phase: LoadPhase,
+  phase: JudgedPhase,
   { valid, problems }: LoadGenerator,
-): Pick<LoadRun, "verdict" | "reasons" | "phases"> {
+): Pick<JudgedRun, "verdict" | "reasons" | "phases"> {
   if (valid)
     return { verdict: phase.verdict, reasons: phase.verdict === "pass" ? [] : [phase.message], phases: [phase] };
   const judged = withoutTiming(phase);
@@ -183,7 +183,7 @@ export const TOTALS_QUESTIONS: readonly string[] = ["load.admitted", "load.denie
 
 export interface LoadTotals
   extends Readonly<Record<"sent" | "admitted" | "denied" | "failed" | "dropped", number>>,
-    Pick<LoadPhase, "denials"> {
+    Pick<JudgedPhase, "denials"> {
   /** Why the last connection did not come about. */
   readonly lastFailure?: string | undefined;
 }
@@ -256,7 +256,7 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
 }
 
 /** `40 401 invalid_api_key, 2 429 without a reason`. */
-function tellDenials(denials: LoadPhase["denials"]): string {
+function tellDenials(denials: JudgedPhase["denials"]): string {
   const counts = new Map<string, number>();
   for (const { reason, count } of denials) counts.set(reason, (counts.get(reason) ?? 0) + count);
   return [...counts]

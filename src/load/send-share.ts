@@ -1,6 +1,6 @@
 import { endpointUrl } from "../dialects/index.ts";
 import type { Redactor } from "../http-recorder/index.ts";
-import type { LoadGenerator, LoadRun } from "../record/index.ts";
+import type { JudgedRun, LoadGenerator } from "../record/index.ts";
 import { drive, shareOf } from "./drive.ts";
 import { GeneratorHealth } from "./generator-health.ts";
 import type { InFlightGauge } from "./http/in-flight-gauge.ts";
@@ -59,7 +59,7 @@ export interface Share {
   readonly endUs: number;
   readonly peakInFlight: number;
   readonly connections: number;
-  readonly protocol: LoadRun["protocol"];
+  readonly protocol: JudgedRun["protocol"];
   readonly lastFailure: string | undefined;
   /** Why nothing more was sent, if something other than the schedule ended it. */
   readonly stop: LoadStop | undefined;

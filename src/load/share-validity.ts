@@ -1,11 +1,11 @@
-import type { LoadRun } from "../record/index.ts";
+import type { JudgedRun } from "../record/index.ts";
 import { withoutTiming } from "./phase-record.ts";
 
 /**
  * Runs that were sent side by side from one process share its event loop and processor: where one of them shows that the
  * generator was not on time, it was not on time for the others either. What an external process sent is judged by itself.
  */
-export function shareValidity(runs: readonly LoadRun[]): LoadRun[] {
+export function shareValidity(runs: readonly JudgedRun[]): JudgedRun[] {
   const late = runs.filter(({ engine, generator }) => engine !== "k6" && !generator.valid);
   if (late.length === 0) return [...runs];
   return runs.map((run) => {

@@ -1,7 +1,7 @@
 import type { Dialect } from "../dialects/index.ts";
 import type { Outcome } from "../judging/index.ts";
 import { Histogram, type StoredHistogram, type TaggedHistogram } from "../metrics/index.ts";
-import type { LoadClass, LoadPhase, LoadSecond } from "../record/index.ts";
+import type { JudgedPhase, LoadClass, LoadSecond } from "../record/index.ts";
 import { ClassTally, type Counted, type StoredClass } from "./class-tally.ts";
 import { type Counts, noCounts, SecondSeries, type StoredSeries } from "./second-series.ts";
 
@@ -81,7 +81,7 @@ export class Tally {
   close(offsetS: number): {
     readonly classes: LoadClass[];
     readonly series: LoadSecond[];
-    readonly heat: LoadPhase["heat"];
+    readonly heat: JudgedPhase["heat"];
   } {
     const { response, ttft } = this.#series.heat;
     return {

@@ -1,4 +1,11 @@
-import type { CheckResult, Gate, GateLevel, PolicySection, RunRecord } from "../record/index.ts";
+import {
+  type CheckResult,
+  checksOfRun,
+  type Gate,
+  type GateLevel,
+  type PolicySection,
+  type RunRecord,
+} from "../record/index.ts";
 import { type BaselineFile, baselineFigure, machineOf } from "./baseline.ts";
 import { figureOf } from "./figure.ts";
 import { isPerformance } from "./metrics.ts";
@@ -157,10 +164,13 @@ function loadGate(record: RunRecord, named: string): Gate {
   const run = (record.load?.runs ?? []).find((entry) => entry.name === name);
   if (run === undefined) return { ...frame, outcome: "inconclusive", message: "it was not run" };
   const samples = run.phases.reduce((sum, { sent }) => sum + sent, 0);
-  if (run.verdict === "fail") return { ...frame, samples, outcome: "fail", message: run.reasons.join("; ") };
-  if (run.verdict === "inconclusive" || samples === 0) {
-    return { ...frame, samples, outcome: "inconclusive", message: run.reasons.join("; ") || "nothing was sent" };
-  }
+  const checks = checksOfRun(record.checks, run);
+  const messages = (some: readonly CheckResult[]) => some.map(({ message }) => message).join("; ");
+  const failed = checks.filter(hasFailed);
+  if (failed.length > 0) return { ...frame, samples, outcome: "fail", message: messages(failed) };
+  const open = checks.filter(({ status }) => status === "inconclusive");
+  if (open.length > 0 || samples === 0)
+    return { ...frame, samples, outcome: "inconclusive", message: messages(open) || "nothing was sent" };
   return { ...frame, samples, outcome: "pass", message: `${samples} requests` };
 }
 

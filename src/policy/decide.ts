@@ -1,5 +1,5 @@
 import { EXIT, type ExitCode } from "../core/index.ts";
-import type { CheckResult, LoadSection, RunVerdict, Status } from "../record/index.ts";
+import type { CheckResult, RunVerdict, Status } from "../record/index.ts";
 
 export interface Circumstances {
   readonly targetName: string;
@@ -13,8 +13,6 @@ export interface Circumstances {
   readonly interruptedBy?: "SIGINT" | "SIGTERM" | undefined;
   /** Why the run ended before its end, other than by a signal: what is missing may have been anything. */
   readonly cutOff?: string | undefined;
-  /** What load came to, where it was generated. */
-  readonly load?: LoadSection | undefined;
 }
 
 type Word = RunVerdict["word"];
@@ -27,25 +25,16 @@ const WORDS: Readonly<Partial<Record<Status, Word>>> = {
   inconclusive: "inconclusive",
 };
 
-/** A broken demand decides before anything else: it is true whatever else went wrong. */
-const WORST_FIRST: readonly Word[] = ["fail", "error", "inconclusive", "pass"];
-
-/** What a load run says. One in which nothing applied has shown nothing. */
-function wordOf({ verdict }: LoadSection["runs"][number]): Word {
-  if (verdict === "warn") return "pass";
-  return verdict === "not-applicable" ? "inconclusive" : verdict;
-}
-
 /** Most reasons that a verdict lists; the rest is counted. */
 const MOST_REASONS = 20;
 
 /**
- * The verdict of a conformance run. A broken demand decides before anything else: it is true whatever else went wrong.
+ * The verdict of a run. A broken MUST decides before anything else: it is true whatever else went wrong.
  * Green is earned: a run in which nothing was judged is inconclusive.
  */
 export function decide(
   results: readonly CheckResult[],
-  { targetName, baseUrl, qualifiers, breaches = [], interruptedBy, cutOff, load }: Circumstances,
+  { targetName, baseUrl, qualifiers, breaches = [], interruptedBy, cutOff }: Circumstances,
 ): RunVerdict {
   // A waived failure stays a failure in the report and decides nothing.
   const deciders = results.filter(({ waived }) => waived === undefined);
@@ -56,12 +45,9 @@ export function decide(
   // A failure that is waived was judged, too.
   const judged = of("pass", "warn").length > 0 || deciders.length < results.length;
   const judgedWord = first === undefined ? (judged ? "pass" : "inconclusive") : (WORDS[first.status] ?? "error");
-  const runs = load?.runs ?? [];
-  // Where no check was run, load alone decides.
-  const words = [...(results.length === 0 && runs.length > 0 ? [] : [judgedWord]), ...runs.map(wordOf)];
-  const found = breaches.length > 0 ? "fail" : (WORST_FIRST.find((one) => words.includes(one)) ?? "inconclusive");
+  const found = breaches.length > 0 ? "fail" : judgedWord;
   const isCut = interruptedBy !== undefined || cutOff !== undefined;
-  // A broken demand is true however the run ended; anything else may have been spoilt by its end.
+  // A broken MUST is true however the run ended; anything else may have been spoilt by its end.
   const word = isCut && found !== "fail" ? "inconclusive" : found;
   const reasons = [
     ...(cutOff === undefined ? [] : [{ text: cutOff, check: "" }]),
@@ -69,8 +55,6 @@ export function decide(
     ...deciding.slice(0, MOST_REASONS).map(({ id, status, message }) => ({ text: `${status}: ${message}`, check: id })),
   ];
   if (deciding.length > MOST_REASONS) reasons.push({ text: `and ${deciding.length - MOST_REASONS} more`, check: "" });
-  for (const run of runs.filter((candidate) => wordOf(candidate) !== "pass"))
-    reasons.push(...run.reasons.map((text) => ({ text: `${run.verdict}: ${text}`, check: `load.${run.name}` })));
   if (reasons.length === 0 && word === "inconclusive") reasons.push({ text: "nothing was judged", check: "" });
   const tail = qualifiers.length === 0 ? "" : ` (${qualifiers.join("; ")})`;
   return {

@@ -1,8 +1,13 @@
 export { checkChanges } from "./check-changes.ts";
 export { type Attestation, type CheckResult, checkResultSchema, type Finding, type Waiver } from "./check-result.ts";
+export { checkOfPhase, checksOfLoad, checksOfRun, figuresOfLoad } from "./checks-of-load.ts";
 export type { CheckChange, ComparedMetric, Comparison } from "./comparison-section.ts";
 export { type JournalLine, readJournal } from "./journal.ts";
 export {
+  type JudgedLoad,
+  type JudgedPhase,
+  type JudgedRun,
+  judgedPhaseSchema,
   type LoadClass,
   type LoadGenerator,
   type LoadHeat,
@@ -12,15 +17,13 @@ export {
   type LoadSecond,
   type LoadSection,
   type LoadVerdict,
-  loadPhaseSchema,
   type Quantiles,
   type RetryAfterFigures,
   type RetryOutcome,
 } from "./load-section.ts";
-export { loadStatuses, statusOfFinding } from "./load-statuses.ts";
 export { onceAgainstOnce } from "./once-against-once.ts";
 export { GATE_LEVELS, type Gate, type GateLevel, type PolicySection } from "./policy-section.ts";
 export { countExchanges, readExchanges } from "./read-exchanges.ts";
 export { RunFolder, readRecord, readRun, type StoredRun, writeAtomically } from "./run-folder.ts";
 export { RECORD_VERSION, type RunRecord, type RunVerdict, runRecordJsonSchema, runRecordSchema } from "./run-record.ts";
-export { countStatuses, STATUSES, type Status } from "./status.ts";
+export { countStatuses, STATUSES, type Status, worstStatus } from "./status.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { findingSchema } from "./check-result.ts";
+import { checkResultSchema, findingSchema } from "./check-result.ts";
 
 const count = z.int().nonnegative();
 const dialect = z.enum(["chat", "messages"]);
@@ -82,9 +82,6 @@ export const loadPhaseSchema = z.strictObject({
   /** `at-concurrency-limit`, `at-rate-limit`, `over-rate-limit`, `recovery`; for a workload file its name. */
   name: z.string(),
   title: z.string(),
-  verdict: loadVerdict,
-  /** One sentence that says what came out. */
-  message: z.string(),
   /** Seconds from the beginning of the run. */
   startS: z.number(),
   durationS: z.number(),
@@ -112,20 +109,18 @@ export const loadPhaseSchema = z.strictObject({
   denials: z.array(z.strictObject({ reason: z.string(), dialect, stream: z.boolean(), count })),
   /** How requests failed: `500`, `reset`, `deadline`, `cut stream`, … */
   failures: z.array(z.strictObject({ what: z.string(), count, exchange: z.string().optional() })),
-  findings: z.array(findingSchema),
-  /** Judges of the conformance suites, over sampled exchanges of the phase. */
-  judges: z.array(
-    z.strictObject({
-      check: z.string(),
-      title: z.string(),
-      status: z.string(),
-      message: z.string(),
-      requirements: z.array(z.string()),
-      exchanges: z.array(z.string()),
-    }),
-  ),
   /** Exchanges that were kept and judged. */
   sampled: count,
+});
+
+/** A phase with what was found in it, as the journal notes it. In the record the findings stand among the checks. */
+export const judgedPhaseSchema = loadPhaseSchema.extend({
+  verdict: loadVerdict,
+  /** One sentence that says what came out. */
+  message: z.string(),
+  findings: z.array(findingSchema),
+  /** Invariants of the suites, over sampled exchanges of the phase. */
+  invariants: z.array(checkResultSchema),
 });
 
 const retryOutcome = z.enum([
@@ -260,8 +255,6 @@ const loadRunSchema = z.strictObject({
   engine: z.enum(["native", "autocannon", "k6"]),
   /** What the native engine spoke; absent where nothing was agreed on, and for the others. */
   protocol: z.enum(["HTTP/1.1", "HTTP/2"]).optional(),
-  verdict: loadVerdict,
-  reasons: z.array(z.string()),
   /** Limits that it was judged by. */
   limits: z.strictObject({ rpm: count, inFlight: count }).nullable(),
   /** Names of the keys in use. */
@@ -284,6 +277,16 @@ export const loadSectionSchema = z.strictObject({ runs: z.array(loadRunSchema) }
 export type LoadSection = z.infer<typeof loadSectionSchema>;
 export type LoadRun = z.infer<typeof loadRunSchema>;
 export type LoadPhase = z.infer<typeof loadPhaseSchema>;
+export type JudgedPhase = z.infer<typeof judgedPhaseSchema>;
+/** A run of load before its verdicts are put among the checks. */
+export interface JudgedRun extends Omit<LoadRun, "phases"> {
+  readonly phases: JudgedPhase[];
+  readonly verdict: LoadVerdict;
+  readonly reasons: string[];
+}
+export interface JudgedLoad {
+  readonly runs: JudgedRun[];
+}
 export type LoadClass = z.infer<typeof classSchema>;
 export type LoadSecond = z.infer<typeof secondSchema>;
 export type LoadHeat = z.infer<typeof heatSchema>;

@@ -35,3 +35,8 @@ export function countStatuses(statuses: readonly Status[]): Record<Status, numbe
   for (const status of statuses) counts[status]++;
   return counts;
 }
+
+/** The worst of some statuses; `not-applicable` of none. */
+export function worstStatus(statuses: readonly Status[]): Status {
+  return STATUSES.find((status) => statuses.includes(status)) ?? "not-applicable";
+}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compareStored } from "../../src/compare/index.ts";
-import type { Comparison, LoadRun, RunRecord } from "../../src/record/index.ts";
+import type { Comparison, JudgedRun, RunRecord } from "../../src/record/index.ts";
 import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
 import { recordOf, result } from "../support/records.ts";
 
@@ -9,8 +9,8 @@ function compared(a: RunRecord, b: RunRecord): Comparison {
   return compareStored(side(a), side(b));
 }
 
-function withLoad(run: LoadRun, overrides: Partial<RunRecord> = {}): RunRecord {
-  return { ...recordOf([]), load: { runs: [run] }, ...overrides };
+function withLoad(run: JudgedRun, overrides: Partial<RunRecord> = {}): RunRecord {
+  return { ...recordOf([], { load: { runs: [run] } }), ...overrides };
 }
 
 const finding = (outcome: "met" | "broken" | "undecided") => ({
@@ -29,7 +29,7 @@ const phaseWith = (latencyMs: number, overrides = {}) =>
     findings: [finding("met")],
     ...overrides,
   });
-const tier = (latencyMs: number, overrides = {}, run: Partial<LoadRun> = {}) =>
+const tier = (latencyMs: number, overrides = {}, run: Partial<JudgedRun> = {}) =>
   loadRun("starter", { phases: [phaseWith(latencyMs, overrides)], ...run });
 
 const verdictOf = (word: RunRecord["verdict"]["word"], exitCode: number): RunRecord["verdict"] => ({
@@ -57,7 +57,7 @@ describe("two stored runs", () => {
     expect(found.reasons).not.toEqual([]);
   });
 
-  test.each<[what: string, now: LoadRun, verdict: Comparison["verdict"]]>([
+  test.each<[what: string, now: JudgedRun, verdict: Comparison["verdict"]]>([
     ["a load finding that is broken now", tier(40, { findings: [finding("broken")] }), "regressed"],
     ["one that is not decided any more", tier(40, { findings: [finding("undecided")] }), "inconclusive"],
     ["one that is gone", tier(40, { findings: [] }), "regressed"],

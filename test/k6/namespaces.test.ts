@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { readOutput } from "../../src/engines/index.ts";
 import { segmentsOf } from "../../src/engines/k6/segments.ts";
-import type { LoadRun } from "../../src/record/index.ts";
+import type { JudgedRun } from "../../src/record/index.ts";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { K6, WITHOUT } from "./support/k6.ts";
 import { loggedGateway } from "./support/log-of.ts";
@@ -92,7 +92,7 @@ test.skipIf(K6 === undefined)(
     const files = running.map(({ output }) => output);
     const plan = ["--plan", join(out, "plan.json")];
     const done = await gauntlet(["k6", "import", ...files, ...plan, "--target", target, "--out", record], key);
-    const run: LoadRun = JSON.parse(readFileSync(join(record, "run.json"), "utf8")).load.runs[0];
+    const run: JudgedRun = JSON.parse(readFileSync(join(record, "run.json"), "utf8")).load.runs[0];
     expect([run.phases[0]?.sent, run.instances?.map(({ complete }) => complete)], done.stderr).toEqual([
       RATE_PER_S * DURATION_S,
       [true, true, true],

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readOutput } from "../../src/engines/index.ts";
-import type { LoadRun } from "../../src/record/index.ts";
+import type { JudgedRun } from "../../src/record/index.ts";
 import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { K6, WITHOUT } from "./support/k6.ts";
 import { type LoggedGateway, loggedGateway } from "./support/log-of.ts";
@@ -45,12 +45,12 @@ mix: [{ dialect: chat }, { dialect: messages }]
 ${more}`;
 const ENVIRONMENT = { BENCH_KEY: CANARY };
 
-const runOf = (folder: string): LoadRun => JSON.parse(readFileSync(join(folder, "run.json"), "utf8")).load.runs[0];
-const sumOf = (run: LoadRun, field: "sent" | "admitted" | "denied" | "failed") =>
+const runOf = (folder: string): JudgedRun => JSON.parse(readFileSync(join(folder, "run.json"), "utf8")).load.runs[0];
+const sumOf = (run: JudgedRun, field: "sent" | "admitted" | "denied" | "failed") =>
   run.phases.reduce((sum, phase) => sum + phase[field], 0);
 
 /** Totals and hints of a run are those of the gateway's own log. */
-async function expectAgreement(run: LoadRun, outputs: readonly string[], gateway: LoggedGateway) {
+async function expectAgreement(run: JudgedRun, outputs: readonly string[], gateway: LoggedGateway) {
   const log = await gateway.log();
   const refused = Object.values(log.refused).reduce((sum, count) => sum + count, 0);
   expect([sumOf(run, "sent"), sumOf(run, "admitted"), sumOf(run, "denied"), sumOf(run, "failed")]).toEqual([
@@ -68,7 +68,7 @@ async function expectAgreement(run: LoadRun, outputs: readonly string[], gateway
 }
 
 /** A machine that is busy elsewhere makes a late generator, which is no verdict; the counts must be right all the same. */
-function expectJudged({ verdict, generator }: LoadRun, code: number | null, stdout: string) {
+function expectJudged({ verdict, generator }: JudgedRun, code: number | null, stdout: string) {
   expect([verdict, code], stdout).toEqual(generator.valid ? ["pass", 0] : ["inconclusive", 4]);
 }
 

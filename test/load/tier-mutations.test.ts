@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { brokenIn, loadGateway } from "../../scripts/verify/load-gateway.ts";
-import type { LoadRun } from "../../src/record/index.ts";
+import type { JudgedRun } from "../../src/record/index.ts";
 
 /**
  * What only load shows, and the name under which a tier run must find it, within the phases that need no minute's
@@ -35,7 +35,7 @@ const VARIANTS = [
 ];
 
 /** Tries until the generator was on time: on a busy machine nothing is said about the gateway. */
-async function quickRun(options: Parameters<typeof loadGateway>[0], skip: (why: string) => void): Promise<LoadRun> {
+async function quickRun(options: Parameters<typeof loadGateway>[0], skip: (why: string) => void): Promise<JudgedRun> {
   for (let attempt = 1; ; attempt++) {
     const run = await loadGateway({ ...options, length: "quick" });
     if (run.generator.valid) return run;

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { LoadClass, LoadPhase, RunRecord } from "../../src/record/index.ts";
+import type { JudgedPhase, LoadClass, RunRecord } from "../../src/record/index.ts";
 import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
 
 const KEY = "sk-workers-0123456789abcdef";
@@ -73,19 +73,19 @@ function argumentsFor(folder: string, { url, workload, workers }: Plan, out: str
   return ["load", path, "--json", "--workers", String(workers), ...folders];
 }
 
-async function run(plan: Plan): Promise<{ phase: LoadPhase; record: RunRecord; files: string }> {
+async function run(plan: Plan): Promise<{ phase: JudgedPhase; record: RunRecord; files: string }> {
   using folder = temporaryFolder();
   const done = await gauntlet(argumentsFor(folder.path, plan, "run"), { WORKERS_KEY: KEY });
   const read = (name: string) => readFileSync(join(folder.path, "run", name), "utf8");
   if (done.code !== 0 && done.code !== 1 && done.code !== 4) throw new Error(done.stderr);
   const record = JSON.parse(read("run.json")) as RunRecord;
-  const phase = record.load?.runs[0]?.phases[0] as LoadPhase;
+  const phase = record.load?.runs[0]?.phases[0] as JudgedPhase;
   return { phase, record, files: read("run.json") + read("exchanges/exchanges.ndjson") };
 }
 
-const countsOf = ({ classes }: LoadPhase) =>
+const countsOf = ({ classes }: JudgedPhase) =>
   Object.fromEntries(classes.map(({ dialect, outcome, count }: LoadClass) => [`${dialect} ${outcome}`, count]));
-const sumOf = (phase: LoadPhase, field: "offered" | "sent" | "admitted" | "denied") =>
+const sumOf = (phase: JudgedPhase, field: "offered" | "sent" | "admitted" | "denied") =>
   phase.series.reduce((sum, second) => sum + second[field], 0);
 
 describe.concurrent("worker threads", () => {

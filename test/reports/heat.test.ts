@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { FORMATS } from "../../reports/index.ts";
-import type { LoadPhase } from "../../src/record/index.ts";
+import type { JudgedPhase } from "../../src/record/index.ts";
 import { loadHeat, loadPhase, loadRun } from "../support/load-records.ts";
 import { attribute, elementsOf, textOf } from "../support/readers.ts";
 import { recordOf, result } from "../support/records.ts";
@@ -8,7 +8,7 @@ import { recordOf, result } from "../support/records.ts";
 type Found = ReturnType<typeof elementsOf>[number];
 
 /** All that stands inside the figure of that title; empty when there is none. */
-function figureOf(phases: LoadPhase[], title: string): Found[] {
+function figureOf(phases: JudgedPhase[], title: string): Found[] {
   const run = loadRun("growth", { durationS: 120, phases });
   const record = recordOf([result("auth.good", "pass")], { load: { runs: [run] } });
   const html = [...FORMATS.html({ record, evidence: () => undefined }, "single").values()].join("");

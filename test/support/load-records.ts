@@ -1,4 +1,4 @@
-import type { LoadClass, LoadHeat, LoadPhase, LoadRun, LoadSecond, Quantiles } from "../../src/record/index.ts";
+import type { JudgedPhase, JudgedRun, LoadClass, LoadHeat, LoadSecond, Quantiles } from "../../src/record/index.ts";
 
 export function quantiles(p50: number): Quantiles {
   return { p50, p90: p50 * 1.5, p99: p50 * 2, p999: p50 * 3, max: p50 * 4 };
@@ -26,7 +26,7 @@ export function loadClass(overrides: Partial<LoadClass> = {}): LoadClass {
   };
 }
 
-export function loadPhase(name: string, overrides: Partial<LoadPhase> = {}): LoadPhase {
+export function loadPhase(name: string, overrides: Partial<JudgedPhase> = {}): JudgedPhase {
   return {
     name,
     title: `Phase ${name}`,
@@ -48,13 +48,13 @@ export function loadPhase(name: string, overrides: Partial<LoadPhase> = {}): Loa
     denials: [],
     failures: [],
     findings: [],
-    judges: [],
+    invariants: [],
     sampled: 200,
     ...overrides,
   };
 }
 
-export function loadRun(name: string, overrides: Partial<LoadRun> = {}): LoadRun {
+export function loadRun(name: string, overrides: Partial<JudgedRun> = {}): JudgedRun {
   return {
     name,
     kind: "tier",

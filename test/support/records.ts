@@ -1,7 +1,10 @@
 import {
   type CheckResult,
+  checksOfLoad,
   countStatuses,
   type Finding,
+  figuresOfLoad,
+  type JudgedLoad,
   type RunRecord,
   runRecordSchema,
   type Status,
@@ -51,7 +54,11 @@ export function result(id: string, status: Status, overrides: Partial<CheckResul
 }
 
 /** A whole record around some results; it fits the schema or the test that made it is wrong. */
-export function recordOf(checks: readonly CheckResult[], overrides: Partial<RunRecord> = {}): RunRecord {
+export function recordOf(
+  ownChecks: readonly CheckResult[],
+  { load, ...overrides }: Omit<Partial<RunRecord>, "load"> & { readonly load?: JudgedLoad | undefined } = {},
+): RunRecord {
+  const checks = [...ownChecks, ...checksOfLoad(load)];
   const counts = countStatuses(checks.map(({ status }) => status));
   const word =
     counts.fail + counts.flaky > 0
@@ -93,6 +100,7 @@ export function recordOf(checks: readonly CheckResult[], overrides: Partial<RunR
     requirements: REQUIREMENTS.map((requirement) => ({ ...requirement })),
     checks,
     traffic: { requests: 1_234, note: "Attempts may have no requirement." },
+    ...(load === undefined ? {} : { load: figuresOfLoad(load) }),
     ...overrides,
   });
 }

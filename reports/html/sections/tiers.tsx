@@ -1,4 +1,14 @@
-import type { LoadPhase, LoadRun, RunRecord, Status } from "../../../src/record/index.ts";
+import {
+  type CheckResult,
+  checkOfPhase,
+  checksOfRun,
+  type Finding,
+  type LoadPhase,
+  type LoadRun,
+  type RunRecord,
+  type Status,
+  worstStatus,
+} from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
 import type { Anchors } from "../anchors.ts";
 import { TimeChart } from "../charts/time-chart.tsx";
@@ -10,18 +20,23 @@ import { type Point, thin } from "../thin-series.ts";
 export function TiersSection({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
   const runs = record.load?.runs ?? [];
   return (
-    <Section id="tiers" title="Under load" finding={sentence(runs)}>
+    <Section id="tiers" title="Under load" finding={sentence(record, runs)}>
       {runs.map((run) => (
-        <Tier key={run.name} run={run} id={anchors.of("tier", run.name)} />
+        <Tier key={run.name} record={record} run={run} id={anchors.of("tier", run.name)} />
       ))}
     </Section>
   );
 }
 
-function sentence(runs: readonly LoadRun[]): string {
+/** What came of a run: the worst of its checks. */
+function statusOfRun({ checks }: RunRecord, run: LoadRun): Status {
+  return worstStatus(checksOfRun(checks, run).map(({ status }) => status));
+}
+
+function sentence(record: RunRecord, runs: readonly LoadRun[]): string {
   if (runs.length === 0) return "No load was part of this run.";
-  const by = (verdict: LoadRun["verdict"]) =>
-    runs.filter((run) => run.verdict === verdict).map(({ name }) => oneLine(name, 40));
+  const by = (status: Status) =>
+    runs.filter((run) => statusOfRun(record, run) === status).map(({ name }) => oneLine(name, 40));
   const parts = [
     by("pass").length === 0 ? "" : `${enumerate(by("pass"))} held`,
     by("warn").length === 0 ? "" : `${enumerate(by("warn"))} held with warnings`,
@@ -33,14 +48,16 @@ function sentence(runs: readonly LoadRun[]): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
-function Tier({ run, id }: { readonly run: LoadRun; readonly id: string }) {
+function Tier({ record, run, id }: { readonly record: RunRecord; readonly run: LoadRun; readonly id: string }) {
+  const checks = checksOfRun(record.checks, run);
+  const reasons = checks.filter(({ status }) => status !== "pass" && status !== "observed");
   const phases = run.phases.map(({ name, startS, durationS }) => ({ name: oneLine(name, 24), startS, durationS }));
   const { points, bucketS } = thin(run.phases.flatMap(({ series }) => series).sort((a, b) => a.atS - b.atS));
   const limitPerS = run.limits === null ? undefined : run.limits.rpm / 60;
   return (
     <>
       <h3 id={id}>
-        <StatusMark status={run.verdict as Status} /> {oneLine(run.name, 60)}
+        <StatusMark status={statusOfRun(record, run)} /> {oneLine(run.name, 60)}
         <Permalink id={id} what={run.name} />
       </h3>
       <p>
@@ -50,16 +67,16 @@ function Tier({ run, id }: { readonly run: LoadRun; readonly id: string }) {
         {duration(run.durationS * 1_000)}, engine {run.engine}
         {run.protocol === undefined ? "" : ` over ${run.protocol}`}, {plural(run.keys.length, "key")}.
       </p>
-      {run.reasons.length === 0 ? null : (
+      {reasons.length === 0 ? null : (
         <ul>
-          {run.reasons.map((reason) => (
-            <li key={reason}>
-              <Foreign text={oneLine(reason, 300)} />
+          {reasons.map(({ id: check, message }) => (
+            <li key={check}>
+              <Foreign text={oneLine(`${check.slice("load.".length)}: ${message}`, 300)} />
             </li>
           ))}
         </ul>
       )}
-      <PlanTable run={run} />
+      <PlanTable checks={checks} run={run} />
       {points.length < 2 ? null : (
         <>
           <Figure
@@ -106,13 +123,19 @@ function Tier({ run, id }: { readonly run: LoadRun; readonly id: string }) {
           </Figure>
         </>
       )}
-      <Findings run={run} />
+      <Findings checks={checks} run={run} />
       <Denials run={run} />
     </>
   );
 }
 
-function PlanTable({ run }: { readonly run: LoadRun }) {
+interface Judged {
+  /** Of the run. */
+  readonly checks: readonly CheckResult[];
+  readonly run: LoadRun;
+}
+
+function PlanTable({ checks, run }: Judged) {
   return (
     <DataTable
       caption={`Plan and outcome of ${oneLine(run.name, 40)}`}
@@ -133,10 +156,10 @@ function PlanTable({ run }: { readonly run: LoadRun }) {
         <span key="phase">
           {oneLine(phase.title, 60)}
           <span class="because">
-            <Foreign text={oneLine(phase.message, 200)} />
+            <Foreign text={oneLine(checkOfPhase(checks, run, phase)?.message ?? "", 200)} />
           </span>
         </span>,
-        <StatusMark key="verdict" status={phase.verdict as Status} />,
+        <StatusMark key="verdict" status={checkOfPhase(checks, run, phase)?.status ?? "not-applicable"} />,
         decimal(phase.offered),
         decimal(phase.sent),
         decimal(phase.admitted),
@@ -180,8 +203,10 @@ function SeriesTable({ points }: { readonly points: readonly Point[] }) {
 }
 
 /** What judges of load said: limiter analysis and fairness are among it, as findings that are observed. */
-function Findings({ run }: { readonly run: LoadRun }) {
-  const findings = run.phases.flatMap((phase) => phase.findings.map((finding) => ({ phase, finding })));
+function Findings({ checks, run }: Judged) {
+  const findings = run.phases.flatMap((phase) =>
+    (checkOfPhase(checks, run, phase)?.findings ?? []).map((finding) => ({ phase, finding })),
+  );
   if (findings.length === 0) return null;
   const order = { broken: 0, undecided: 1, observed: 2, met: 3 };
   findings.sort((a, b) => order[a.finding.outcome] - order[b.finding.outcome]);
@@ -209,7 +234,7 @@ function Findings({ run }: { readonly run: LoadRun }) {
   );
 }
 
-function statusOf({ outcome, weight }: LoadPhase["findings"][number]): Status {
+function statusOf({ outcome, weight }: Finding): Status {
   if (outcome === "met") return "pass";
   if (outcome === "observed") return "observed";
   if (outcome === "undecided") return "inconclusive";

@@ -1,5 +1,5 @@
 import type { Observation } from "../../judging/index.ts";
-import type { Finding, LoadGenerator, LoadInstance, LoadPhase, LoadRun, LoadVerdict } from "../../record/index.ts";
+import type { Finding, JudgedPhase, JudgedRun, LoadGenerator, LoadInstance, LoadVerdict } from "../../record/index.ts";
 import type { Limits, Target } from "../../target/index.ts";
 import type { LoadStop } from "../load-guard.ts";
 import { phaseRecord, withoutTiming } from "../phase-record.ts";
@@ -32,7 +32,7 @@ export interface ExternalRun {
   readonly requests: readonly ExternalRequest[];
   /** Arrivals that the engine dropped, by phase. */
   readonly dropped: ReadonlyMap<string, number>;
-  readonly engine: LoadRun["engine"];
+  readonly engine: JudgedRun["engine"];
   readonly instances: readonly LoadInstance[];
   readonly generator: LoadGenerator;
   readonly keys: readonly string[];
@@ -65,7 +65,7 @@ export function judgeExternal(run: ExternalRun): RanLoad {
   const missing = run.stop === undefined ? missingOf(run) : [];
   const played = plan.phases.filter(({ name }) => requests.some(({ phase }) => phase === name) || missing.length > 0);
   const last = played.at(-1)?.name;
-  const phases = played.map(({ name, title, startMs, endMs }): LoadPhase => {
+  const phases = played.map(({ name, title, startMs, endMs }): JudgedPhase => {
     const own = requests.filter(({ phase }) => phase === name);
     const dropped = run.dropped.get(name) ?? 0;
     const { tally, ledger, peakInFlight } = fillTally(own, startMs * 1_000, dropped);
@@ -168,7 +168,7 @@ function missingOf({ instances, interrupted }: ExternalRun): string[] {
 }
 
 function settle(
-  phases: readonly LoadPhase[],
+  phases: readonly JudgedPhase[],
   generator: LoadGenerator,
   missing: readonly string[],
 ): { verdict: LoadVerdict; reasons: string[] } {

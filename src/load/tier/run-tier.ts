@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { median, UnreachableError } from "../../core/index.ts";
 import type { Observation } from "../../judging/index.ts";
-import type { Finding, LoadPhase, LoadRun, LoadVerdict } from "../../record/index.ts";
+import type { Finding, JudgedPhase, JudgedRun, LoadVerdict } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
 import { GeneratorHealth, TIER_BOUNDS } from "../generator-health.ts";
 import { nowUs } from "../http/load-exchange.ts";
@@ -112,7 +112,7 @@ export async function runTier({ name, limits, written, length }: TierOptions, co
     { connectionWaits: bench.sender.waits, workers: 0, calibration: context.calibration },
     TIER_BOUNDS,
   );
-  const run: LoadRun = {
+  const run: JudgedRun = {
     name,
     kind: "tier",
     length,
@@ -306,13 +306,13 @@ function refusedKinds(bench: TierBench, facts: readonly Observation[]): Finding[
 
 /** Verdict of a tier run. Where the generator was not valid only what was answered wrongly decides. */
 export function settleTier(
-  all: readonly LoadPhase[],
-  { valid, problems }: Pick<LoadRun["generator"], "valid" | "problems">,
+  all: readonly JudgedPhase[],
+  { valid, problems }: Pick<JudgedRun["generator"], "valid" | "problems">,
   { stopped, guard }: Pick<TierBench, "stopped" | "guard">,
-): Pick<LoadRun, "verdict" | "reasons" | "phases"> {
+): Pick<JudgedRun, "verdict" | "reasons" | "phases"> {
   const phases = valid ? [...all] : all.map(withoutTiming);
   const of = (verdict: LoadVerdict) => phases.filter((phase) => phase.verdict === verdict);
-  const tell = (some: readonly LoadPhase[]) => some.map(({ name, message }) => `${name}: ${message}`);
+  const tell = (some: readonly JudgedPhase[]) => some.map(({ name, message }) => `${name}: ${message}`);
   const early = guard.stop === undefined ? [] : [`stopped early: ${guard.stop.why}`];
   const late = problems.map((problem) => `generator: ${problem}`);
   if (of("fail").length > 0) return { verdict: "fail", reasons: [...early, ...tell(of("fail")), ...late], phases };

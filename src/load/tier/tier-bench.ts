@@ -4,7 +4,7 @@ import { DIALECTS, type Dialect, endpointUrl, readRetryAfter } from "../../diale
 import type { Observation } from "../../judging/index.ts";
 import type { TaggedHistogram } from "../../metrics/index.ts";
 import { Histogram } from "../../metrics/index.ts";
-import type { Finding, LoadPhase } from "../../record/index.ts";
+import type { Finding, JudgedPhase } from "../../record/index.ts";
 import type { Key, Limits, Target } from "../../target/index.ts";
 import { type LoadExchange, nowUs, type Shot } from "../http/load-exchange.ts";
 import { Sender } from "../http/sender.ts";
@@ -74,7 +74,7 @@ export class TierBench implements AsyncDisposable {
   readonly guard: LoadGuard;
   readonly stop: AbortSignal;
   readonly facts: Observation[] = [];
-  readonly phases: LoadPhase[] = [];
+  readonly phases: JudgedPhase[] = [];
   readonly histograms: TaggedHistogram[] = [];
   readonly lag = new Histogram();
   readonly originUs = nowUs();

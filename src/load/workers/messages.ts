@@ -1,5 +1,5 @@
 import type { StoredHistogram } from "../../metrics/index.ts";
-import type { LoadPhase } from "../../record/index.ts";
+import type { JudgedPhase } from "../../record/index.ts";
 import type { StoredRetries } from "../retry-tally.ts";
 import type { Sample } from "../sampler.ts";
 import type { Share } from "../send-share.ts";
@@ -49,7 +49,7 @@ export interface WorkerProgress {
 /** What a worker has counted. Moments are on the clock that threads share, µs. */
 export interface StoredShare extends Omit<Share, "tally" | "ledger" | "retries"> {
   readonly tally: StoredTally;
-  readonly ledger: Pick<LoadPhase, "denials" | "failures">;
+  readonly ledger: Pick<JudgedPhase, "denials" | "failures">;
   readonly retries: StoredRetries;
 }
 

@@ -1,5 +1,5 @@
 import { sleep } from "../../../core/index.ts";
-import type { LoadPhase } from "../../../record/index.ts";
+import type { JudgedPhase } from "../../../record/index.ts";
 import type { Limits } from "../../../target/index.ts";
 import { type LoadContext, runWorkload } from "../../run-workload.ts";
 import type { Arrivals } from "../../schedule.ts";
@@ -149,7 +149,7 @@ async function runLevel(
       if (progress.denied > HOPELESS) hopeless.abort();
     },
   });
-  const [phase] = run.phases as [LoadPhase];
+  const [phase] = run.phases as [JudgedPhase];
   const outcomes = judgeLevel(plan.clauses, phase, histograms);
   const { binds, why } = run.generator.valid
     ? reasonOf(outcomes, phase)
@@ -168,7 +168,7 @@ async function runLevel(
 /** What is in the way: a limit that denies comes before what else is missed. */
 function reasonOf(
   outcomes: readonly ClauseOutcome[],
-  phase: LoadPhase,
+  phase: JudgedPhase,
 ): { readonly binds: Binds; readonly why: string } {
   const missed = outcomes.filter(({ met }) => !met);
   const why = missed.map(({ clause, observed }) => `${clause}: ${observed}`).join("; ");

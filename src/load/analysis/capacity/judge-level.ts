@@ -1,5 +1,5 @@
 import type { Histogram, TaggedHistogram } from "../../../metrics/index.ts";
-import type { LoadPhase } from "../../../record/index.ts";
+import type { JudgedPhase } from "../../../record/index.ts";
 import type { Clause } from "./objective.ts";
 
 /** A demand at one level of load. */
@@ -17,7 +17,7 @@ const Z = 1.96;
 /** Holds a phase against an objective. A quantile is met when every class of admitted requests meets it. */
 export function judgeLevel(
   clauses: readonly Clause[],
-  phase: Pick<LoadPhase, "offered" | "failed" | "denied" | "dropped">,
+  phase: Pick<JudgedPhase, "offered" | "failed" | "denied" | "dropped">,
   histograms: readonly TaggedHistogram[],
 ): ClauseOutcome[] {
   return clauses.map((clause) => {

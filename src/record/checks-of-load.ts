@@ -1,0 +1,93 @@
+import type { CheckResult } from "./check-result.ts";
+import type { JudgedLoad, JudgedPhase, JudgedRun, LoadRun, LoadSection } from "./load-section.ts";
+
+type Named = Pick<LoadRun, "name">;
+
+/** `load.starter`: whether a run of load as a whole can be relied on. */
+const runCheckId = ({ name }: Named): string => `load.${name}`;
+
+/** `load.starter.over-rate-limit`. */
+const phaseCheckId = (run: Named, { name }: Named): string => `${runCheckId(run)}.${name}`;
+
+/** What was found under load, as checks: one for each run, for each phase, and for each invariant over samples of a phase. */
+export function checksOfLoad(load: JudgedLoad | undefined): CheckResult[] {
+  return (load?.runs ?? []).flatMap((run) => [
+    judgedRun(run),
+    ...run.phases.flatMap((phase) => [
+      judgedPhase(run, phase),
+      ...phase.invariants.map((result) => ({ ...result, id: `${phaseCheckId(run, phase)}.${result.id}` })),
+    ]),
+  ]);
+}
+
+/** The figures of a load; what was found stands among the checks. */
+export function figuresOfLoad(load: JudgedLoad): LoadSection {
+  return {
+    runs: load.runs.map(({ verdict: _verdict, reasons: _reasons, phases, ...run }) => ({
+      ...run,
+      phases: phases.map(
+        ({ verdict: _of, message: _message, findings: _findings, invariants: _invariants, ...phase }) => phase,
+      ),
+    })),
+  };
+}
+
+/** Checks of a run of load: of the run, of its phases, of the invariants over samples. */
+export function checksOfRun(checks: readonly CheckResult[], run: Named): CheckResult[] {
+  const id = runCheckId(run);
+  return checks.filter((check) => check.id === id || check.id.startsWith(`${id}.`));
+}
+
+/** The check of a phase; `undefined` when the record lacks it. */
+export function checkOfPhase(checks: readonly CheckResult[], run: Named, phase: Named): CheckResult | undefined {
+  const id = phaseCheckId(run, phase);
+  return checks.find((check) => check.id === id);
+}
+
+const FRAME = {
+  suite: "load",
+  layer: "specification",
+  axes: {},
+  requirements: [],
+  violated: [],
+  findings: [],
+  attestations: [],
+  unblock: [],
+  exchanges: [],
+} satisfies Partial<CheckResult>;
+
+/** What no phase says: that the generator was not valid, that the run was stopped, that nothing was sent. */
+function judgedRun(run: JudgedRun): CheckResult {
+  const ofPhases = new Set(run.phases.flatMap(({ name, message }) => [message, `${name}: ${message}`]));
+  const open = run.reasons.filter((reason) => !ofPhases.has(reason));
+  const undecided = run.verdict === "inconclusive" && run.phases.every(({ verdict }) => verdict !== "inconclusive");
+  const isOpen = open.length > 0 || undecided || run.phases.length === 0;
+  return {
+    ...FRAME,
+    id: runCheckId(run),
+    check: "load.run",
+    title: "The load was sent as planned",
+    status: isOpen ? "inconclusive" : "pass",
+    message: isOpen ? open.join("; ") || "nothing was sent" : "the generator kept its schedule to the end",
+    durationMs: run.durationS * 1_000,
+  };
+}
+
+function judgedPhase(run: JudgedRun, phase: JudgedPhase): CheckResult {
+  const { findings } = phase;
+  const broken = findings.filter(({ outcome }) => outcome === "broken");
+  return {
+    ...FRAME,
+    id: phaseCheckId(run, phase),
+    check: `load.${phase.name}`,
+    title: phase.title,
+    axes: { run: run.name },
+    status: phase.verdict,
+    message: phase.message,
+    requirements: [...new Set(findings.flatMap(({ requirements }) => requirements))],
+    violated: [...new Set(broken.flatMap(({ requirements }) => requirements))],
+    findings,
+    exchanges: [...new Set(findings.flatMap(({ exchanges }) => exchanges))],
+    durationMs: phase.durationS * 1_000,
+  };
+}
