@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { JudgedRun } from "../src/record/index.ts";
+import type { LoadRun } from "../src/record/index.ts";
 import { gauntlet, startGauntlet } from "../test/support/gauntlet.ts";
 
 const RATE_PER_S = 200;
@@ -26,7 +26,7 @@ try {
     target,
     `name: bench\nbaseUrl: ${baseUrl}\nkeys: { valid: env:BENCH_KEY }\nmodels: { chat: echo-fast, stream: echo-stream }\n`,
   );
-  const measure = async (engine: string, name: keyof typeof WORKLOADS): Promise<JudgedRun> => {
+  const measure = async (engine: string, name: keyof typeof WORKLOADS): Promise<LoadRun> => {
     const { arrivals, stream } = WORKLOADS[name];
     const file = join(folder, `${name}.json`);
     // As many clients as are needed: k6 makes each before the start, whether or not it is used.
@@ -34,7 +34,7 @@ try {
     writeFileSync(file, JSON.stringify({ name, arrivals, mix: [{ dialect: "chat", stream }], maxInFlight: bound }));
     const out = join(folder, `${engine}-${name}`);
     await gauntlet(["load", file, "--engine", engine, "--target", target, "--out", out], { BENCH_KEY: keys.valid });
-    return JSON.parse(readFileSync(join(out, "run.json"), "utf8")).load.runs[0] as JudgedRun;
+    return JSON.parse(readFileSync(join(out, "run.json"), "utf8")).load.runs[0] as LoadRun;
   };
   const rows = [];
   for (const engine of ["native", "k6"]) {

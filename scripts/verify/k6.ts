@@ -2,6 +2,7 @@
 // exported manifests against the operator's published definition, where that file is at hand.
 //
 //   npm run build && K6_PATH=$(node scripts/k6.mjs) npm run verify:k6 [-- CRD]
+
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +11,7 @@ import { parse, parseAllDocuments } from "yaml";
 import { isObject, member } from "../../src/core/index.ts";
 import type { JudgedPhase, JudgedRun } from "../../src/record/index.ts";
 import { gauntlet, startGauntlet } from "../../test/support/gauntlet.ts";
+import { judgedRuns } from "../../test/support/judged-runs.ts";
 
 const TIERS = ["starter", "growth"] as const;
 const [crd = "../../test/shared/k6-operator/testruns-crd.yaml"] = process.argv.slice(2);
@@ -72,7 +74,7 @@ async function tiersWith(engine: string, more: readonly string[]) {
       return member(await ask(`/traffic?account=${String(account)}`), "counts") as Counts;
     }),
   );
-  const runs = JSON.parse(readFileSync(join(out, "run.json"), "utf8")).load.runs as JudgedRun[];
+  const runs = judgedRuns(out);
   return { code: done.code, runs, counts };
 }
 

@@ -261,11 +261,11 @@ const dayBoundary = defineCheck({
   async run(t) {
     const { clock } = t;
     if (clock === undefined) return null;
-    const now = await clock.readClock();
-    const nextDay = (Math.floor(now / (24 * HOUR_MS)) + 1) * 24 * HOUR_MS;
+    const nextDay = (Math.floor((await clock.readClock()) / (24 * HOUR_MS)) + 1) * 24 * HOUR_MS;
     let shifted = 0;
+    // The clock goes on meanwhile, and on a busy machine a check takes minutes.
     const at = async (ms: number) => {
-      const shift = Math.round(ms - now - shifted);
+      const shift = Math.round(ms - (await clock.readClock()));
       shifted += shift;
       await clock.shiftClock(shift);
     };
@@ -286,10 +286,11 @@ const dayBoundary = defineCheck({
       }
       await at(nextDay + 24 * HOUR_MS - 30_000);
       const before = await t.send({ ...request, key });
+      const wasBefore = (await clock.readClock()) < nextDay + 24 * HOUR_MS;
       await at(nextDay + 24 * HOUR_MS + 120_000);
       const after = await t.send({ ...request, key });
       const child = await t.send({ ...request, key: "childExhausted" });
-      return { isCapped, elsewhere, before, after, child };
+      return { isCapped, elsewhere, before, wasBefore, after, child };
     } finally {
       await clock.shiftClock(-shifted);
     }
@@ -297,17 +298,18 @@ const dayBoundary = defineCheck({
   judge(recording, verdict) {
     if (recording === null)
       return verdict.notApplicable("the clock cannot be shifted, or no key can be made for another day");
-    const { isCapped, elsewhere, before, after, child } = recording;
+    const { isCapped, elsewhere, before, wasBefore, after, child } = recording;
     verdict.assume(isCapped, "the key reached its daily cap");
     for (const { hour, answer } of elsewhere)
       verdict.must("SPEND-7", success.test(answer.status), false, {
         in: answer,
         because: `five minutes past ${hour}:00 UTC, the midnight of another zone`,
       });
-    verdict.must("SPEND-7", success.test(before.status), false, {
-      in: before,
-      because: "half a minute before 00:00 UTC",
-    });
+    if (wasBefore)
+      verdict.must("SPEND-7", success.test(before.status), false, {
+        in: before,
+        because: "half a minute before 00:00 UTC",
+      });
     verdict.must("SPEND-7", after.status, success, {
       in: after,
       at: "status",

@@ -34,7 +34,7 @@ test("a limit that is enforced without a reason code is enforced, and its reason
       status: string;
       violated: string[];
       message: string;
-      findings: { requirement: string; outcome: string }[];
+      findings: { name: string; outcome: string }[];
     }[];
   };
   const [enforced, ...others] = checks;
@@ -42,9 +42,9 @@ test("a limit that is enforced without a reason code is enforced, and its reason
   expect(enforced?.message).toMatch(
     /^sent \d+ concurrent requests with a limit of 4: 4 admitted, \d+ answered 429 without a reason code: expected 429 concurrency_limit_exceeded, got "429"$/,
   );
-  expect(
-    enforced?.findings.filter(({ requirement }) => requirement === "LIMIT-CONC-1").map(({ outcome }) => outcome),
-  ).toEqual(["met"]);
+  expect(enforced?.findings.filter(({ name }) => name === "LIMIT-CONC-1").map(({ outcome }) => outcome)).toEqual([
+    "met",
+  ]);
   expect(others.map(({ id, status, message }) => `${id} ${status}${status === "pass" ? "" : `: ${message}`}`)).toEqual([
     "limits.slots-exact pass",
     "limits.slots-held pass",
