@@ -1,4 +1,4 @@
-export { renderConduct } from "./conduct-terminal.ts";
+export { renderClientRun } from "./client-terminal.ts";
 export { curlLine, keyVariables } from "./curl.ts";
 export { type Evidence, readEvidence } from "./evidence.ts";
 export { ALL_FORMATS, DEFAULT_FORMATS, FORMATS, type Format } from "./formats.ts";

@@ -95,7 +95,7 @@ const KNOWN: Readonly<Record<string, string>> = {
   "rate-seconds": "pass",
   "rate-date": "pass",
   "rate-long": "pass",
-  "rate-no-hint": "pass",
+  "rate-without-retry-after": "pass",
   "key-invalid": "pass",
   "key-revoked": "pass",
   "credits-exhausted": "pass",
@@ -111,7 +111,7 @@ const KNOWN: Readonly<Record<string, string>> = {
 
 const known = (sdk: string, scenario: string) =>
   // It sleeps for the difference of a date that is none, which is not a number, and so not at all.
-  scenario === "rate-bad-hint" ? (sdk.startsWith("openai 6") ? "fail" : "pass") : KNOWN[scenario];
+  scenario === "rate-unusable-retry-after" ? (sdk.startsWith("openai 6") ? "fail" : "pass") : KNOWN[scenario];
 
 /**
  * Runs of a scenario that came out otherwise than is known, the first included: a machine that is busy elsewhere hides

@@ -1,6 +1,6 @@
 import type { ScriptedAnswer, ScriptedRequest } from "../reference-gateway/index.ts";
 
-/** One request of a client for a generation, as it arrived, and what it was told. */
+/** One request of a client for a generation, as it arrived, and the response it got. */
 export interface Attempt {
   /** Unique in a run of the harness; evidence is kept under it. */
   readonly id: string;
@@ -12,7 +12,7 @@ export interface Attempt {
 }
 
 /** What came to the host that answers redirect to, and no key may come to. */
-export interface Elsewhere {
+export interface ForeignRequest {
   readonly method: string;
   readonly url: string;
   /** Where the key stood: `header authorization`, `body`, …; `undefined` when it was nowhere. */
@@ -47,7 +47,7 @@ export interface ClientRun {
   readonly attempts: readonly Attempt[];
   /** All other requests: for the list of models, to unknown paths, or wrong in themselves. */
   readonly others: readonly Attempt[];
-  readonly elsewhere: readonly Elsewhere[];
+  readonly otherHost: readonly ForeignRequest[];
   /** Longest time by which the machine held up a timer of the harness meanwhile, milliseconds: it did so to the client, too. */
   readonly lagMs: number;
   readonly ending: CommandEnding;
@@ -68,8 +68,8 @@ export function headerOf({ request }: Pick<Attempt, "request">, name: string): s
   return request.headers.find(([given]) => given.toLowerCase() === name)?.[1];
 }
 
-/** A header of what an attempt was told. */
-export function toldHeader({ answer }: Pick<Attempt, "answer">, name: string): string | undefined {
+/** A header of the response to an attempt. */
+export function responseHeader({ answer }: Pick<Attempt, "answer">, name: string): string | undefined {
   return answer?.headers.find(([given]) => given.toLowerCase() === name)?.[1];
 }
 

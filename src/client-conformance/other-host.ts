@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Elsewhere } from "./observation.ts";
+import type { ForeignRequest } from "./observation.ts";
 
 export interface OtherHost extends AsyncDisposable {
   /** Scheme, host and port: another host name and another port than the gateway's. */
   readonly origin: string;
-  readonly came: readonly Elsewhere[];
+  readonly came: readonly ForeignRequest[];
 }
 
 /** Most of a body that is searched for the key, characters. */
@@ -14,7 +14,7 @@ const MOST_BODY = 1 << 20;
 
 /** A host that the client was never given a key for. It notes who comes, and answers 404. */
 export async function startOtherHost(key: string): Promise<OtherHost> {
-  const came: Elsewhere[] = [];
+  const came: ForeignRequest[] = [];
   const server = createServer((request, response) => {
     let body = "";
     request.setEncoding("latin1").on("data", (text: string) => {

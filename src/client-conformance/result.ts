@@ -4,8 +4,8 @@ import { lastWords } from "./judges/served.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, seconds } from "./observation.ts";
 import type { Bounds, Scenario } from "./scenario.ts";
 
-/** Calls whose attempts are told one by one; the others are counted. */
-const TOLD_CALLS = 3;
+/** Calls whose attempts are listed one by one; the others are counted. */
+const LISTED_CALLS = 3;
 
 /** Judges the runs of a command in one scenario. Pure: the same runs give the same result. */
 export function judgeScenario(scenario: Scenario, runs: readonly ClientRun[], bounds: Bounds): CheckResult {
@@ -27,12 +27,15 @@ export function judgeScenario(scenario: Scenario, runs: readonly ClientRun[], bo
 }
 
 /** What the findings come to; when nothing is wrong, what was found right or how the calls went. */
-function conclude(verdict: Verdict, { toldBy }: Scenario, runs: readonly ClientRun[]): Conclusion {
+function conclude(verdict: Verdict, { passMessage }: Scenario, runs: readonly ClientRun[]): Conclusion {
   const { status, message } = verdict.conclude();
   if (status !== "pass" && status !== "observed") return { status, message };
   const described = verdict.findings.filter(({ outcome }) => outcome === (status === "pass" ? "met" : "observed"));
   const texts = [...new Set(described.map(({ observed }) => observed))].join("; ");
-  return { status, message: texts === "" || (status === "pass" && toldBy !== "findings") ? timelineOf(runs) : texts };
+  return {
+    status,
+    message: texts === "" || (status === "pass" && passMessage !== "findings") ? timelineOf(runs) : texts,
+  };
 }
 
 /** The result of a scenario that the run did not come to. */
@@ -68,7 +71,7 @@ function axesOf(runs: readonly ClientRun[]): CheckResult["axes"] {
 /** `429, 2.01 s, 429, 1.00 s, 200` for each call, those with most attempts first. */
 function timelineOf(runs: readonly ClientRun[]): string {
   const calls = runs.flatMap(callsOf).sort((a, b) => b.length - a.length);
-  const told = calls.slice(0, TOLD_CALLS).map((call) =>
+  const listed = calls.slice(0, LISTED_CALLS).map((call) =>
     call
       .map((attempt, index) => {
         const next = call[index + 1];
@@ -76,8 +79,8 @@ function timelineOf(runs: readonly ClientRun[]): string {
       })
       .join(", "),
   );
-  const more = calls.length - told.length;
-  return told.join("; ") + (more > 0 ? `; and ${more} more call${more === 1 ? "" : "s"}` : "");
+  const more = calls.length - listed.length;
+  return listed.join("; ") + (more > 0 ? `; and ${more} more call${more === 1 ? "" : "s"}` : "");
 }
 
 function outcomeOf({ answer }: Attempt): string {
@@ -90,7 +93,7 @@ function flooded({ attempts, others, ending }: ClientRun, { calls = 1 }: Scenari
   return `it was stopped after ${sent} requests in ${seconds(ending.durationMs)}; ${calls === 1 ? "one call was" : `${calls} calls were`} asked for`;
 }
 
-/** Why a command that sent nothing that could be judged did so, as far as it can be told. */
+/** Why a command that sent nothing that could be judged did so, as far as the traffic shows. */
 function nothingCame(run: ClientRun): string {
   const { ending, others } = run;
   const refused = others.filter(({ request, answer }) => request.endpoint !== "models" && (answer?.status ?? 0) >= 400);

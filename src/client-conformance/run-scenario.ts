@@ -14,7 +14,7 @@ export interface RunOptions extends Bounds {
   /** Longest time of one run of the command, milliseconds. */
   readonly limitMs: number;
   readonly signal: AbortSignal;
-  /** Told the key of every gateway that is started, before the command is: it must never be shown. */
+  /** Called with the key of every gateway that is started, before the command is: it must never be shown. */
   readonly onKey: (key: string) => void;
 }
 
@@ -29,12 +29,12 @@ const SAMPLED_MS = 10;
 /** Runs the command once in a scenario, with a gateway and another host of its own. */
 export async function runScenario(scenario: Scenario, copy: number, options: RunOptions): Promise<ClientRun> {
   const watch = new Watch(`${scenario.name}-${copy + 1}`, options.mostAttempts);
-  let elsewhere = "";
-  await using gateway = await startGateway({ script: watch.script(scenario, () => elsewhere) });
+  let otherHost = "";
+  await using gateway = await startGateway({ script: watch.script(scenario, () => otherHost) });
   const key = gateway.ready.keys.valid;
   options.onKey(key);
   await using other = await startOtherHost(key);
-  elsewhere = other.origin;
+  otherHost = other.origin;
   const limit = setTimeout(() => watch.stop.abort("limit"), options.limitMs);
   const interrupt = () => watch.stop.abort("interrupted");
   options.signal.addEventListener("abort", interrupt, { once: true });
@@ -52,7 +52,7 @@ export async function runScenario(scenario: Scenario, copy: number, options: Run
     options.signal.removeEventListener("abort", interrupt);
   }
   for (let waited = 0; watch.open > 0 && waited < SETTLE_MS; waited += POLL_MS) await sleep(POLL_MS);
-  return { ...watch.seen(), elsewhere: [...other.came], ending };
+  return { ...watch.seen(), otherHost: [...other.came], ending };
 }
 
 /** Notes what comes to one scripted gateway. */
@@ -85,7 +85,7 @@ class Watch {
     return this.#requests.length - this.#answers.size;
   }
 
-  script(scenario: Scenario, elsewhere: () => string): Script {
+  script(scenario: Scenario, otherHost: () => string): Script {
     return {
       arrived: (request) => {
         this.#requests.push(request);
@@ -104,7 +104,7 @@ class Watch {
           this.#enough ??= setTimeout(() => this.stop.abort("watch"), scenario.watchMs);
         }
         if (before >= this.#most) this.stop.abort("attempts");
-        const turn = scenario.turn(request, { before, serving: this.#serving.size, elsewhere: elsewhere() });
+        const turn = scenario.turn(request, { before, serving: this.#serving.size, otherHost: otherHost() });
         if (turn.do === "serve") this.#serving.add(request.id);
         return turn;
       },

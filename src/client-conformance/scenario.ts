@@ -10,7 +10,7 @@ export interface Scene {
   /** Attempts that are being served at the moment. */
   readonly serving: number;
   /** Address at another host, to redirect to. */
-  readonly elsewhere: string;
+  readonly otherHost: string;
 }
 
 /** Bounds of the judgement; the specification leaves them open (RETRY-11). */
@@ -19,7 +19,7 @@ export interface Bounds {
   readonly mostAttempts: number;
 }
 
-/** A situation that a client is put into, and what its conduct there is judged by. */
+/** A situation that a client is put into, and how its behaviour there is judged. */
 export interface Scenario {
   /** Stable: `rate-seconds`. */
   readonly name: string;
@@ -36,8 +36,8 @@ export interface Scenario {
   readonly copies?: number;
   /** The command is stopped so long after its first attempt, milliseconds: all has been seen. Default: it is not. */
   readonly watchMs?: number;
-  /** A pass is told by what was found rather than by what was sent when. Default: by what was sent when. */
-  readonly toldBy?: "findings";
+  /** What the message of a pass says: what was found, or (default) when each attempt was sent. */
+  readonly passMessage?: "findings";
   turn(request: ScriptedRequest, scene: Scene): Turn;
   /** Every run holds at least one attempt. */
   judge(runs: readonly ClientRun[], verdict: Verdict, bounds: Bounds): void;

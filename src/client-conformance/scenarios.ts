@@ -33,8 +33,8 @@ function forbidden(name: string, requirement: RequirementId, title: string, refu
   };
 }
 
-/** A denial with a hint: the first `denials` of a call, then it is served. */
-function hinted(name: string, title: string, denials: readonly (() => Refused)[]): Scenario {
+/** A denial with Retry-After: the first `denials` of a call, then it is served. */
+function withRetryAfter(name: string, title: string, denials: readonly (() => Refused)[]): Scenario {
   return {
     name,
     title,
@@ -51,13 +51,13 @@ function hinted(name: string, title: string, denials: readonly (() => Refused)[]
   };
 }
 
-/** A denial whose hint tells no wait, again and again: what is left is the client's own backoff. */
-function unusable(name: string, title: string, hint: (before: number) => string): Scenario {
+/** A denial whose Retry-After is unusable, again and again: what is left is the client's own backoff. */
+function unusable(name: string, title: string, retryAfter: (before: number) => string): Scenario {
   return {
     name,
     title,
     requirements: ["RETRY-2"],
-    turn: (_request, { before }) => refuse({ reason: "rate_limit_exceeded", retryAfter: hint(before) }),
+    turn: (_request, { before }) => refuse({ reason: "rate_limit_exceeded", retryAfter: retryAfter(before) }),
     judge: (runs, verdict, { mostAttempts }) => {
       judgeBounded("RETRY-2", runs, verdict, mostAttempts);
       judgeNoLoop("RETRY-2", runs, verdict);
@@ -76,14 +76,14 @@ export const SCENARIOS: readonly Scenario[] = [
       for (const run of runs) judgeServed(run, verdict);
     },
   },
-  hinted("rate-seconds", "After a denial for rate it waits the seconds that `Retry-After` says", [
+  withRetryAfter("rate-seconds", "After a denial for rate it waits the seconds that `Retry-After` says", [
     () => ({ reason: "rate_limit_exceeded", retryAfter: "2" }),
     () => ({ reason: "rate_limit_exceeded", retryAfter: "1" }),
   ]),
-  hinted("rate-date", "After a denial for rate it waits until the date that `Retry-After` says", [
+  withRetryAfter("rate-date", "After a denial for rate it waits until the date that `Retry-After` says", [
     () => ({ reason: "rate_limit_exceeded", retryAfter: dateIn(2_000) }),
   ]),
-  hinted("concurrency-seconds", "After a concurrency denial it honours Retry-After", [
+  withRetryAfter("concurrency-seconds", "After a concurrency denial it honours Retry-After", [
     () => ({ reason: "concurrency_limit_exceeded", retryAfter: "1" }),
   ]),
   {
@@ -92,7 +92,7 @@ export const SCENARIOS: readonly Scenario[] = [
     requirements: ["RETRY-1"],
     // Ten minutes: what comes within the watch came in spite of them.
     watchMs: 8_000,
-    toldBy: "findings",
+    passMessage: "findings",
     turn: () => refuse({ reason: "rate_limit_exceeded", retryAfter: "600" }),
     judge: (runs, verdict) => {
       if (judgeWaits("RETRY-1", runs, verdict) > 0) return;
@@ -102,11 +102,11 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "rate-no-hint",
+    name: "rate-without-retry-after",
     title: "Without `Retry-After` it backs off: waits that grow, with jitter, and a bound on attempts",
     requirements: ["RETRY-2"],
     copies: COPIES,
-    toldBy: "findings",
+    passMessage: "findings",
     turn: () => refuse({ reason: "rate_limit_exceeded" }),
     judge: (runs, verdict, { mostAttempts }) => {
       judgeBounded("RETRY-2", runs, verdict, mostAttempts);
@@ -116,7 +116,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   unusable(
-    "rate-bad-hint",
+    "rate-unusable-retry-after",
     "A `Retry-After` that cannot be used is like none: no loop, and a bound on attempts",
     (before) => (before % 2 === 0 ? "soon" : "-1"),
   ),
@@ -137,11 +137,11 @@ export const SCENARIOS: readonly Scenario[] = [
     title: "After a denial for concurrency fewer requests are in flight, and those that run may end",
     requirements: ["RETRY-6", "RETRY-1"],
     calls: PARALLEL.calls,
-    toldBy: "findings",
+    passMessage: "findings",
     turn: (_request, { serving }) =>
       serving < PARALLEL.served
         ? { do: "serve", text: "Served by the scripted gateway, slowly.", lastsMs: 3_000 }
-        : // Told late enough that all that was sent together is in flight together.
+        : // Late enough that all that was sent together is in flight together.
           refuse({ reason: "concurrency_limit_exceeded", retryAfter: "1", afterMs: 500 }),
     judge: (runs, verdict, { mostAttempts }) => {
       for (const run of runs) {
@@ -176,7 +176,7 @@ export const SCENARIOS: readonly Scenario[] = [
     title: "A failing gateway is tried again a few times, with waits that grow",
     requirements: ["RETRY-9"],
     copies: COPIES,
-    toldBy: "findings",
+    passMessage: "findings",
     turn: () => refuse({ reason: "upstream_error", status: 503 }),
     judge: (runs, verdict, { mostAttempts }) => {
       judgeBounded("RETRY-9", runs, verdict, mostAttempts);
@@ -190,7 +190,7 @@ export const SCENARIOS: readonly Scenario[] = [
     requirements: ["RETRY-7"],
     giveUpS: 2,
     watchMs: 20_000,
-    toldBy: "findings",
+    passMessage: "findings",
     turn: () => ({ do: "silence" }),
     judge: (runs, verdict, { mostAttempts }) => {
       for (const run of runs) judgeUncertain("RETRY-7", run, verdict, mostAttempts);
@@ -213,8 +213,8 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "redirect",
     title: "The key goes to no other host, also when an answer redirects there",
     requirements: ["KEY-ONE-HOST"],
-    toldBy: "findings",
-    turn: (request, { elsewhere }) => ({ do: "redirect", to: elsewhere + request.url }),
+    passMessage: "findings",
+    turn: (request, { otherHost }) => ({ do: "redirect", to: otherHost + request.url }),
     judge: (runs, verdict) => {
       for (const run of runs) judgeOtherHosts("KEY-ONE-HOST", run, verdict);
     },

@@ -56,7 +56,7 @@ describe("gauntlet client", () => {
       {
         "rate-date": ["RETRY-1", /`Retry-After: \w{3}, .* GMT`/],
         "rate-long": ["RETRY-1", /a wait of 600\.00 s/],
-        "rate-bad-hint": ["RETRY-2", /a wait between attempts/],
+        "rate-unusable-retry-after": ["RETRY-2", /a wait between attempts/],
         parallelism: ["RETRY-6", /fewer in flight than the 8 .*, got \d+ in flight/],
         "key-invalid": ["RETRY-3", /no retry after 401 invalid_api_key, got 4 attempts/],
         "key-revoked": ["RETRY-3", /no retry after 401 key_revoked/],
@@ -68,7 +68,10 @@ describe("gauntlet client", () => {
         redirect: ["KEY-ONE-HOST", /POST \/v1\/chat\/completions with the key in header x-api-key/],
       },
     ],
-    ["constant", { "rate-no-hint": ["RETRY-2", /waits that grow/], "server-error": ["RETRY-9", /waits that grow/] }],
+    [
+      "constant",
+      { "rate-without-retry-after": ["RETRY-2", /waits that grow/], "server-error": ["RETRY-9", /waits that grow/] },
+    ],
     [
       "endless,goes-on",
       {
@@ -97,8 +100,8 @@ describe("gauntlet client", () => {
   });
 
   test("waits without jitter are found, or left open on a machine that is late itself; they never pass", async () => {
-    const { code, of } = await judge("no-jitter", ["rate-no-hint"]);
-    const { status, message } = of("rate-no-hint");
+    const { code, of } = await judge("no-jitter", ["rate-without-retry-after"]);
+    const { status, message } = of("rate-without-retry-after");
     if (status === "inconclusive") expect(message).toMatch(LATE);
     else expect([status, message]).toEqual(["fail", expect.stringMatching(/differ from call to call/)]);
     expect(code).toBe(status === "inconclusive" ? 4 : 1);

@@ -18,7 +18,7 @@ function observe(policy: Policy, random: Random): ClientRun[] {
       return { id: `x.${index}`, call: "x", request, answer: { beganMs: atMs } as Attempt["answer"] };
     });
     const ending = { by: "itself" } as ClientRun["ending"];
-    return { attempts, others: [], elsewhere: [], lagMs: 5, ending };
+    return { attempts, others: [], otherHost: [], lagMs: 5, ending };
   });
 }
 

@@ -1,5 +1,5 @@
 import { closest } from "fastest-levenshtein";
-import { jsonDocument, renderConduct, renderTerminal } from "../../../reports/index.ts";
+import { jsonDocument, renderClientRun, renderTerminal } from "../../../reports/index.ts";
 import { type ClientRun, runClient, SCENARIOS, type Scenario, scenarioNotRun } from "../../client-conformance/index.ts";
 import { EXIT, UsageError } from "../../core/index.ts";
 import { Redactor } from "../../http-recorder/index.ts";
@@ -102,7 +102,7 @@ function print(record: RunRecord, folder: string, json: boolean): void {
     return;
   }
   const colors = colorsFor(process.stdout);
-  process.stdout.write(renderConduct(record, colors));
+  process.stdout.write(renderClientRun(record, colors));
   // No curl lines: the gateway that followed the script is gone.
   process.stdout.write(renderTerminal(record, { colors, exchange: () => undefined, folder }));
 }

@@ -1,13 +1,13 @@
 import type { Verdict } from "../../judging/index.ts";
 import type { RequirementId } from "../../requirements/index.ts";
-import { type Attempt, type ClientRun, callsOf, gapMs, seconds, toldHeader } from "../observation.ts";
+import { type Attempt, type ClientRun, callsOf, gapMs, responseHeader, seconds } from "../observation.ts";
 
 /** Where a retry is forbidden: every call was attempted once. */
 export function judgeOnce(requirement: RequirementId, runs: readonly ClientRun[], verdict: Verdict): void {
   for (const [first, ...repeats] of runs.flatMap(callsOf)) {
     const [again] = repeats;
-    const hint = first === undefined ? undefined : toldHeader(first, "retry-after");
-    const despite = hint === undefined ? "" : `, whatever \`Retry-After: ${hint}\` says`;
+    const retryAfter = first === undefined ? undefined : responseHeader(first, "retry-after");
+    const despite = retryAfter === undefined ? "" : `, whatever \`Retry-After: ${retryAfter}\` says`;
     const what = `${first?.answer?.status ?? "no answer"} ${first?.answer?.reason ?? ""}`.trim();
     verdict.mustHold(
       requirement,

@@ -5,11 +5,11 @@ import type { ClientRun } from "../observation.ts";
 /** A redirect to another host gets no key. Whether it is followed at all is the client's choice. */
 export function judgeOtherHosts(
   requirement: RequirementId,
-  { elsewhere, attempts }: ClientRun,
+  { otherHost, attempts }: ClientRun,
   verdict: Verdict,
 ): void {
-  const leaked = elsewhere.find(({ keyIn }) => keyIn !== undefined);
-  const [first] = elsewhere;
+  const leaked = otherHost.find(({ keyIn }) => keyIn !== undefined);
+  const [first] = otherHost;
   const followed =
     first === undefined
       ? "the redirect was not followed"

@@ -9,8 +9,8 @@ const ON_ITS_WAY_MS = 300;
 export function judgeParallelism(requirement: RequirementId, run: ClientRun, verdict: Verdict): void {
   const { attempts } = run;
   const denied = attempts.find(({ answer }) => answer?.reason === "concurrency_limit_exceeded");
-  const toldMs = denied?.answer?.beganMs;
-  if (toldMs === undefined) {
+  const deniedMs = denied?.answer?.beganMs;
+  if (deniedMs === undefined) {
     const peak = Math.max(0, ...attempts.map((attempt) => inFlightAt(attempts, attempt.request.atMs)));
     verdict.leaveOpen(
       "not-applicable",
@@ -19,8 +19,8 @@ export function judgeParallelism(requirement: RequirementId, run: ClientRun, ver
     return;
   }
   const [before, after] = [
-    attempts.filter(({ request }) => request.atMs <= toldMs + ON_ITS_WAY_MS),
-    attempts.filter(({ request }) => request.atMs > toldMs + ON_ITS_WAY_MS),
+    attempts.filter(({ request }) => request.atMs <= deniedMs + ON_ITS_WAY_MS),
+    attempts.filter(({ request }) => request.atMs > deniedMs + ON_ITS_WAY_MS),
   ];
   const peakOf = (group: readonly Attempt[]) =>
     Math.max(0, ...group.map(({ request }) => inFlightAt(attempts, request.atMs)));
@@ -37,7 +37,7 @@ export function judgeParallelism(requirement: RequirementId, run: ClientRun, ver
     );
   }
   const left = attempts.find(
-    ({ answer }) => answer?.outcome === "interrupted" && answer.status === 200 && answer.endedMs > toldMs,
+    ({ answer }) => answer?.outcome === "interrupted" && answer.status === 200 && answer.endedMs > deniedMs,
   );
   if (run.ending.by === "itself" || run.ending.by === "watch")
     verdict.mustHold(
@@ -49,7 +49,7 @@ export function judgeParallelism(requirement: RequirementId, run: ClientRun, ver
     );
 }
 
-/** Whether each call can be told from the others: then waits can be judged, too. */
+/** Whether the requests of each call can be told from those of the others: then waits can be judged, too. */
 export function callsApart(run: ClientRun): boolean {
   return callsOf(run).every((call) =>
     call.every((attempt, index) => {

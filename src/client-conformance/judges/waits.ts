@@ -1,19 +1,19 @@
 import { retryAfterMs } from "../../dialects/index.ts";
 import type { Verdict } from "../../judging/index.ts";
 import type { RequirementId } from "../../requirements/index.ts";
-import { type Attempt, type ClientRun, callsOf, gapMs, seconds, toldHeader } from "../observation.ts";
+import { type Attempt, type ClientRun, callsOf, gapMs, responseHeader, seconds } from "../observation.ts";
 
 /**
- * A retry may come this much before the told moment, milliseconds: timers fire up to one early, and the wall clock, which
+ * A retry may come this much before its Retry-After wait is over, milliseconds: timers fire up to one early, and the wall clock, which
  * dates are about, is corrected now and then.
  */
 const EARLY_MS = 20;
 
-/** A retry this late is worth a warning: more than twice the told wait and ten seconds. */
-const lateAfterMs = (toldMs: number) => 2 * toldMs + 10_000;
+/** A retry this late is worth a warning: more than twice the Retry-After wait and ten seconds. */
+const lateAfterMs = (waitMs: number) => 2 * waitMs + 10_000;
 
 /**
- * After a denial with a usable hint, no retry comes before the told moment.
+ * After a denial with a usable Retry-After, no retry comes before the wait is over.
  *
  * @returns retries that were judged.
  */
@@ -22,23 +22,23 @@ export function judgeWaits(requirement: RequirementId, runs: readonly ClientRun[
   for (const call of runs.flatMap(callsOf)) {
     for (const [index, denied] of call.entries()) {
       const next = call[index + 1];
-      const told = toldMs(denied);
-      if (next === undefined || told === undefined) continue;
+      const askedMs = retryAfterWaitMs(denied);
+      if (next === undefined || askedMs === undefined) continue;
       retries += 1;
       const waited = gapMs(denied, next);
-      const header = `\`Retry-After: ${toldHeader(denied, "retry-after")}\``;
+      const header = `\`Retry-After: ${responseHeader(denied, "retry-after")}\``;
       verdict.mustHold(
         requirement,
-        waited >= told - EARLY_MS,
-        `a wait of ${seconds(told)} after ${header}`,
+        waited >= askedMs - EARLY_MS,
+        `a wait of ${seconds(askedMs)} after ${header}`,
         `a retry after ${seconds(waited)}`,
         { in: next },
       );
-      if (waited > lateAfterMs(told))
+      if (waited > lateAfterMs(askedMs))
         verdict.shouldHold(
           requirement,
           false,
-          `a retry soon after the told ${seconds(told)}`,
+          `a retry soon after the ${seconds(askedMs)} of Retry-After`,
           `a retry after ${seconds(waited)}`,
           {
             in: next,
@@ -50,8 +50,8 @@ export function judgeWaits(requirement: RequirementId, runs: readonly ClientRun[
 }
 
 /** The wait that a denial asks for, milliseconds. */
-export function toldMs(denied: Attempt): number | undefined {
-  const header = toldHeader(denied, "retry-after");
+export function retryAfterWaitMs(denied: Attempt): number | undefined {
+  const header = responseHeader(denied, "retry-after");
   const { answer, request } = denied;
   if (header === undefined || answer === undefined) return undefined;
   const wallMs = request.atWallMs + ((answer.beganMs ?? answer.endedMs) - request.atMs);

@@ -11,7 +11,7 @@ const {
 const defects = (process.argv[2] ?? "none").split(",");
 const is = (name) => defects.includes(name);
 
-const MOST_ATTEMPTS = defects.includes("loops") && env.GAUNTLET_SCENARIO === "rate-bad-hint" ? 9 : 4;
+const MOST_ATTEMPTS = defects.includes("loops") && env.GAUNTLET_SCENARIO === "rate-unusable-retry-after" ? 9 : 4;
 const LONGEST_WAIT_MS = 60_000;
 const FINAL = ["insufficient_credits", "quota_exceeded", "budget_exhausted", "invalid_api_key", "key_revoked"];
 

@@ -6,7 +6,7 @@ import { SIGNS, TONES } from "./status-style.ts";
 type Colors = ReturnType<typeof pc.createColors>;
 
 /** What a client did in each scenario, one line each. */
-export function renderConduct(record: RunRecord, colors: Colors): string {
+export function renderClientRun(record: RunRecord, colors: Colors): string {
   const width = Math.max(0, ...record.checks.map(({ id }) => nameOf(id).length));
   const lines = record.checks.map(({ id, status, message }) => {
     const tone = TONES[status];
