@@ -1,18 +1,18 @@
-// A suite of one's own: what this team's gateway promises beyond the specification.
+// A custom suite: what this team's gateway guarantees beyond the specification.
 import { defineCheck, defineInvariant } from "gateway-gauntlet";
 
 const temperatureIsTaken = defineCheck({
   id: "acme.temperature",
-  title: "A temperature is taken in both dialects",
+  title: "A temperature is accepted in both dialects",
   covers: ["CHAT-1", "MSG-1"],
-  explains: "Sends a good request with `temperature: 0.2` beside one without. Our clients always send it.",
+  explains: "Sends a request with `temperature: 0.2` and a control request without it. Our clients always send it.",
   across: { dialect: ["chat", "messages"] },
   cost: { requests: 2 },
-  // Sends and records. Nothing is decided here.
+  // Sends and records. Decides nothing.
   async run(t) {
     return { plain: await t.send(), warm: await t.send({ fields: { temperature: 0.2 } }) };
   },
-  // Decides, from the recording alone: `gauntlet rejudge` calls it again without traffic.
+  // Decides from the recording only. `gauntlet rejudge` calls it again without sending anything.
   judge({ plain, warm }, verdict, { dialect }) {
     verdict.assumeGood(plain);
     verdict.must(dialect === "messages" ? "MSG-1" : "CHAT-1", warm.status, 200, { in: warm, at: "status" });
@@ -21,9 +21,9 @@ const temperatureIsTaken = defineCheck({
 
 const answersNameTheRegion = defineInvariant({
   id: "acme.region",
-  title: "Which region answered is noted",
+  title: "The region of every response is recorded",
   covers: ["HIST-2"],
-  explains: "Looks at every answer of the run. An observation: it never counts.",
+  explains: "Reads a header of every response of the run. An observation never fails a run.",
   judge(answers, verdict) {
     const regions = new Set(answers.map((answer) => answer.header("x-region") ?? "none"));
     verdict.observe("HIST-2", [...regions].sort());

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// A provisioning hook for the reference gateway. Gets one JSON document on stdin and answers on stdout:
+// A provisioning hook for the reference gateway. Reads one JSON document from stdin and writes to stdout:
 //   {"state":"key.cappable","runId":"…"}  →  {"key":"…"}, exit 0; exit 3 for a state that it does not know
-//   {"release":true,"runId":"…"}          →  exit 0 when everything made for that run is gone again
-// Anything else is a failure: the run stops with exit code 2. READY names the file with the gateway's first line.
+//   {"release":true,"runId":"…"}          →  exit 0 when everything created for that run is deleted
+// Anything else is a failure: the run stops with exit code 2. READY is the path of a file with the first line that the gateway printed.
 import { readFileSync } from "node:fs";
 
 const { adminUrl, adminToken, keys } = JSON.parse(readFileSync(process.env.READY, "utf8"));
@@ -33,7 +33,7 @@ const MAKERS = {
 };
 
 if (release) {
-  // This gateway keeps its keys until it ends; a real one would delete those that it made for runId.
+  // The reference gateway forgets its keys when it stops. A real hook would delete the keys that it created for runId.
   console.error(`nothing is deleted for ${runId}`);
   process.exit(3);
 }

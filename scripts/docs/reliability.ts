@@ -52,11 +52,11 @@ export function reliabilityFigures(): string {
   const { adversary, canaries, kills, fuzz } = keptReliability();
   const phases = Object.entries(kills.phases).map(([phase, count]) => `${count} ${phase}`);
   return [
-    "| proof | cases | survived | |",
+    "| test | cases | passed | |",
     "|---|---|---|---|",
     `| hostile gateways | ${adversary.cases} | ${adversary.survived} | ${adversary.behaviours} behaviours, ${adversary.commands} commands; longest run ${adversary.longestS} s (bound ${adversary.boundS} s), largest ${adversary.largestMib} MiB (bound ${adversary.boundMib} MiB) |`,
-    `| keys that must show nowhere | ${canaries.cases} | ${canaries.survived} | ${canaries.commands} commands that work, fail or are ended; ${canaries.files} files, ${canaries.searchedKib} KiB searched |`,
-    `| runs killed at random moments | ${kills.cases} | ${kills.survived} | by how far they were: ${phases.join(", ")} |`,
+    `| keys that must not leak | ${canaries.cases} | ${canaries.survived} | ${canaries.commands} commands that succeed, fail or are killed; ${canaries.files} files, ${canaries.searchedKib} KiB searched |`,
+    `| runs killed at random moments | ${kills.cases} | ${kills.survived} | by progress: ${phases.join(", ")} |`,
     `| random inputs | ${fuzz.inputs} | ${fuzz.broken === 0 ? fuzz.inputs : `all but ${fuzz.broken} readers`} | ${fuzz.readers} readers |`,
   ].join("\n");
 }
