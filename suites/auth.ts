@@ -41,7 +41,7 @@ const bearerAuthenticates = defineCheck({
   },
   judge({ others, ...own }, verdict) {
     const answers = [...Object.values(own), ...others];
-    // A failing provider or a lost connection says nothing about the key; robustness.steady-service counts those.
+    // A failing provider or a lost connection says nothing about the key; robustness.stable-service counts those.
     const told = answers.filter(({ status = 500 }) => status < 500);
     const [first] = told;
     if (first === undefined) return verdict.inconclusive(`no answer tells about the key: ${own.fresh.summary}`);
@@ -268,7 +268,7 @@ const precedence = defineCheck({
 });
 
 const goodKeysAreAlwaysGood = defineInvariant({
-  id: "auth.good-key-always",
+  id: "auth.valid-key-always",
   title: "No request with a good key is ever told that its key is bad",
   covers: ["AUTH-1", "ERR-401-INVALID"],
   explains:

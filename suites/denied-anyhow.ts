@@ -60,7 +60,7 @@ const LIST_WAYS: readonly RequestSpec[] = [
 ];
 
 const noListAnyhow = defineCheck({
-  id: "models.denied-anyhow",
+  id: "models.denied-in-every-form",
   title: "Who must be denied gets no list however it is asked for",
   covers: ["MODELS-5", "AUTH-4"],
   explains:
@@ -91,7 +91,7 @@ const noListAnyhow = defineCheck({
 });
 
 const deniedAnyhow = defineCheck({
-  id: "errors.denied-anyhow",
+  id: "errors.denied-in-every-form",
   title: "Who must be denied is denied however the request is written",
   covers: [
     "ERR-401-INVALID",

@@ -308,7 +308,7 @@ function inputCount(answer: Response): number | undefined {
 }
 
 const systemElsewhere = defineCheck({
-  id: "messages.system-elsewhere",
+  id: "messages.system-placement",
   title: "A system item inside messages, and a system prompt in parts",
   covers: ["MSG-8"],
   explains: "No other place is offered for the system prompt. Whether it is refused, ignored or applied is noted.",

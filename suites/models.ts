@@ -189,7 +189,7 @@ function spread<T>(list: readonly T[], most: number): T[] {
 }
 
 const listIsSteady = defineCheck({
-  id: "models.steady",
+  id: "models.stable",
   title: "Lists fetched shortly after each other agree",
   covers: ["MODELS-4"],
   explains:
@@ -208,7 +208,7 @@ const listIsSteady = defineCheck({
 });
 
 const allListsAgree = defineInvariant({
-  id: "models.steady-throughout",
+  id: "models.stable-throughout",
   title: "The lists of a run agree",
   covers: ["MODELS-4"],
   explains:

@@ -236,7 +236,7 @@ function restarts(pieces: readonly string[]): boolean {
 }
 
 const goodStreamsAreWhole = defineInvariant({
-  id: "streaming.always-whole",
+  id: "streaming.always-complete",
   title: "No good stream of the run breaks off",
   covers: ["STREAM-3", "STREAM-4"],
   explains:

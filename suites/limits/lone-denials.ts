@@ -8,7 +8,7 @@ const NOTICED_US = 13_000_000;
 const FEWEST = 2;
 
 const loneDenials = defineInvariant({
-  id: "limits.slots-lone-denial",
+  id: "limits.concurrency-denied-when-idle",
   title: "A request that is alone on its account is not denied for its number",
   covers: ["LIMIT-CONC-4"],
   explains:

@@ -22,7 +22,7 @@ function judgeWave({ what, expected, answers, later }: Wave, unnamed: Unnamed, v
 }
 
 const slotsComeBack = defineSlotsCheck({
-  id: "limits.slots-come-back",
+  id: "limits.concurrency-released",
   title: "Finished requests free their slots, however they finished",
   covers: ["LIMIT-CONC-4", "LIMIT-CONC-2"],
   explains:
@@ -36,7 +36,7 @@ const slotsComeBack = defineSlotsCheck({
 });
 
 const givenBackOnce = defineSlotsCheck({
-  id: "limits.slots-given-back-once",
+  id: "limits.concurrency-released-once",
   title: "A request that ends gives back one slot, its own",
   covers: ["LIMIT-CONC-2"],
   explains:
@@ -53,7 +53,7 @@ const givenBackOnce = defineSlotsCheck({
 });
 
 const abandonedSlotsComeBack = defineSlotsCheck({
-  id: "limits.slots-abandoned",
+  id: "limits.concurrency-abandoned",
   title: "A request that its client gave up on stops counting",
   covers: ["LIMIT-CONC-5", "LIMIT-CONC-2"],
   explains:

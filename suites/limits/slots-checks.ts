@@ -10,7 +10,7 @@ import type { SlotsRecording } from "./slots-scenario.ts";
 import { queuedWhileHeld, servedWhileHeld, whileFull } from "./while-full.ts";
 
 const enforced = defineSlotsCheck({
-  id: "limits.slots-enforced",
+  id: "limits.concurrency-enforced",
   title: "More requests in flight than the limit are denied",
   covers: ["LIMIT-CONC-1", "ERR-429-CONC", "LIMIT-2"],
   explains:
@@ -48,14 +48,14 @@ function outcomesOf(answers: readonly Response[]): string {
 }
 
 const exact = defineSlotsCheck({
-  id: "limits.slots-exact",
+  id: "limits.concurrency-exact",
   title: "Exactly the limit's number of simultaneous requests is admitted",
   covers: ["LIMIT-CONC-2", "LIMIT-2"],
   explains:
     "Of a burst far over the limit, over as many connections, exactly the number of slots is served, and never more run at one moment. Fewer means an off-by-one or leaked slots; more means counters per connection, worker or dialect, or a check that does not count at once.",
   judge({ burst, limits, unnamed }, verdict) {
     const denied = burst.find(limitDenials(unnamed).isSlots);
-    if (denied === undefined) return verdict.inconclusive("nothing was denied; see limits.slots-enforced");
+    if (denied === undefined) return verdict.inconclusive("nothing was denied; see limits.concurrency-enforced");
     const served = admittedIn(burst);
     const running = mostAtOnce(burst);
     const why = `${burst.length} at once, ${limits.inFlight} slots`;
@@ -72,7 +72,7 @@ const exact = defineSlotsCheck({
 });
 
 const heldSlots = defineSlotsCheck({
-  id: "limits.slots-held",
+  id: "limits.concurrency-held",
   title: "A stream holds its slot to the end, and then gives it back",
   covers: ["LIMIT-CONC-3", "LIMIT-CONC-1"],
   explains:
@@ -119,7 +119,7 @@ const heldSlots = defineSlotsCheck({
 });
 
 const wholeRequests = defineSlotsCheck({
-  id: "limits.slots-whole",
+  id: "limits.concurrency-non-streaming",
   title: "Whole requests hold slots, too",
   covers: ["LIMIT-CONC-1", "LIMIT-CONC-2"],
   explains:
@@ -153,7 +153,7 @@ const servedBefore = (answer: Response, us: number): boolean =>
   isServed(answer) && (answer.exchange.timeline.headersUs ?? Number.POSITIVE_INFINITY) < us;
 
 const silentStreams = defineSlotsCheck({
-  id: "limits.slots-silent",
+  id: "limits.concurrency-silent-streams",
   title: "Streams of a slow model hold their slots, also while they are silent",
   covers: ["LIMIT-CONC-3"],
   explains:
@@ -178,7 +178,7 @@ function servedWhileFull({ extras, held }: SlotsRecording, kind: string): Respon
 }
 
 const sharedByKeys = defineSlotsCheck({
-  id: "limits.slots-shared-by-keys",
+  id: "limits.concurrency-shared-by-keys",
   title: "The keys of an account share its slots",
   covers: ["LIMIT-1"],
   explains: "While one key's streams hold every slot, the account's other key must be denied too.",
@@ -194,7 +194,7 @@ const sharedByKeys = defineSlotsCheck({
 });
 
 const sharedByKinds = defineSlotsCheck({
-  id: "limits.slots-shared-by-kinds",
+  id: "limits.concurrency-shared-by-kinds",
   title: "Both dialects, streaming and non-streaming requests and all models share the slots",
   covers: ["LIMIT-5", "LIMIT-1", "LIMIT-CONC-2", "LIMIT-CONC-8", "ERR-404-MODEL"],
   explains:
@@ -223,7 +223,7 @@ const sharedByKinds = defineSlotsCheck({
 });
 
 const otherAccounts = defineSlotsCheck({
-  id: "limits.slots-other-account",
+  id: "limits.concurrency-other-account",
   title: "Another account is not denied for this one's slots",
   covers: ["LIMIT-1"],
   explains: "While one account's slots are all held, keys of other accounts must be served.",
@@ -241,7 +241,7 @@ const otherAccounts = defineSlotsCheck({
 });
 
 const runningUntouched = defineSlotsCheck({
-  id: "limits.slots-running-untouched",
+  id: "limits.concurrency-running-unaffected",
   title: "Denying one request leaves running ones alone",
   covers: ["LIMIT-CONC-7"],
   explains:
@@ -267,7 +267,7 @@ const runningUntouched = defineSlotsCheck({
 });
 
 const denialFormat = defineSlotsCheck({
-  id: "limits.slots-denial",
+  id: "limits.concurrency-denial",
   title:
     "A denial for the number in flight is a 429 concurrency_limit_exceeded in both dialects, streaming and non-streaming",
   covers: denialRequirements("concurrency_limit_exceeded"),
@@ -289,7 +289,7 @@ const denialFormat = defineSlotsCheck({
 const PROMPT_MS = 1_500;
 
 const promptDenial = defineSlotsCheck({
-  id: "limits.slots-prompt",
+  id: "limits.concurrency-not-queued",
   title: "Requests over the limit are denied at once, not queued",
   covers: ["LIMIT-CONC-1"],
   explains:
@@ -299,7 +299,7 @@ const promptDenial = defineSlotsCheck({
     const denied = [...extraBurst, ...extras.flatMap(({ answers }) => answers)].filter(
       limitDenials(unnamedLater).isSlots,
     );
-    if (denied.length === 0) return verdict.inconclusive("nothing was denied; see limits.slots-enforced");
+    if (denied.length === 0) return verdict.inconclusive("nothing was denied; see limits.concurrency-enforced");
     const slow = denied.filter((answer) => answer.durationMs > PROMPT_MS && !whileFull(answer, held));
     const most = that("fewer than half of them", (count) => (count as number) < denied.length / 2);
     verdict.should("LIMIT-CONC-1", slow.length, most, {

@@ -12,7 +12,7 @@ const BRISK_MS = 1_500;
 const EXTRA = 6;
 
 const tierSlots = defineCheck({
-  id: "limits.tier-slots",
+  id: "limits.tier-concurrency",
   title: "The account of a tier has as many slots as its tier",
   covers: ["LIMIT-2", "LIMIT-CONC-2", "LIMIT-1"],
   explains:
@@ -72,7 +72,7 @@ const NOTHING: Filled = { slots: 0, held: [], extras: [], unrelated: [], filledM
 
 /** Fills the slots of a tier's account, once in a run. */
 export function fillOnce(t: Session, tier: Tier): Promise<Filled> {
-  return t.once(`limits.tier-slots.${tier}`, () => fill(t, tier));
+  return t.once(`limits.tier-concurrency.${tier}`, () => fill(t, tier));
 }
 
 async function fill(t: Session, tier: Tier): Promise<Filled> {

@@ -14,7 +14,7 @@ const LONGEST_WAIT_MS = 15_000;
 const REST_MS = 1_000;
 
 const withOthers = defineCheck({
-  id: "limits.rate-with-others",
+  id: "limits.rate-with-streams-in-flight",
   title: "A request is not denied for the rate because others are running",
   covers: ["LIMIT-RATE-3"],
   explains:

@@ -208,7 +208,7 @@ const WORN_MS = 20_000;
 const LONGEST_REST_MS = 900;
 
 const wornConnection = defineCheck({
-  id: "robustness.worn-connection",
+  id: "robustness.long-lived-connection",
   title: "A connection in steady use is not cut off under a request",
   covers: ["STEADY-SERVICE"],
   explains:

@@ -227,7 +227,7 @@ const inTime = defineInvariant({
 const TOLERATED = 1;
 
 const steady = defineInvariant({
-  id: "robustness.steady-service",
+  id: "robustness.stable-service",
   title: "Good requests are served every time",
   covers: ["STEADY-SERVICE"],
   explains:

@@ -122,7 +122,7 @@ const REUSE_MS = 20;
 const REUSE_FACTOR = 3;
 
 const reusedLatency = defineCheck({
-  id: "robustness.reused-connection",
+  id: "robustness.connection-reuse",
   title: "A request on a connection in use is not slower than one on a new connection",
   covers: ["STEADY-LATENCY"],
   explains:

@@ -7,7 +7,7 @@ const ROW = { chat: "CHAT-7", messages: "MSG-2" } as const;
 /** Nothing of a run comes as a stream that did not ask for one: slow models and long replies, too. */
 export function everyWhole(dialect: Dialect): Check {
   return defineInvariant({
-    id: `${dialect}.every-whole`,
+    id: `${dialect}.every-non-streaming`,
     title: "No reply of the run is streamed that was not asked to be",
     covers: [ROW[dialect]],
     explains:

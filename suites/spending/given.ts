@@ -75,7 +75,7 @@ async function beside(t: Session, stopped: "capped" | "childExhausted") {
 }
 
 const cappedKeyAlone = defineCheck({
-  id: "spending.capped-key-alone",
+  id: "spending.capped-key-isolated",
   title: "A capped key is stopped, and no other key of its account",
   covers: ["SPEND-3", "SPEND-4", ...denialRequirements("quota_exceeded")],
   explains:
@@ -94,7 +94,7 @@ const cappedKeyAlone = defineCheck({
 });
 
 const exhaustedChildAlone = defineCheck({
-  id: "spending.child-alone",
+  id: "spending.child-isolated",
   title: "An exhausted child key is stopped, and no other key of its account",
   covers: ["SPEND-9", ...denialRequirements("budget_exhausted")],
   explains:
@@ -117,7 +117,7 @@ const exhaustedChildAlone = defineCheck({
 const LONGEST_WAIT_MS = 10_000;
 
 const budgetIsForLife = defineCheck({
-  id: "spending.budget-for-life",
+  id: "spending.lifetime-budget",
   title: "A used-up lifetime budget does not come back",
   covers: ["SPEND-8", "ERR-429-BUDGET"],
   explains:
@@ -160,7 +160,7 @@ const EXTRA_HEADERS: readonly (readonly [string, string])[] = [
 ];
 
 const noWayAround = defineCheck({
-  id: "spending.no-way-around",
+  id: "spending.no-bypass",
   title: "Optional headers and fields, tools and other models do not get past a spending denial",
   covers: ["ERR-402-CREDITS", "ERR-402-QUOTA", "ERR-429-BUDGET"],
   explains:
@@ -203,7 +203,7 @@ const noWayAround = defineCheck({
 });
 
 const listStaysOpen = defineCheck({
-  id: "spending.list-stays-open",
+  id: "spending.list-allowed",
   title: "A key that may not spend may still list the models",
   covers: ["AUTH-1"],
   explains:
@@ -227,7 +227,7 @@ const listStaysOpen = defineCheck({
 });
 
 const noPhantomDenial = defineInvariant({
-  id: "spending.no-phantom-denial",
+  id: "spending.no-false-denial",
   title: "Spending denials appear only when their condition holds",
   covers: ["SPEND-13"],
   explains:

@@ -18,7 +18,7 @@ const NEW_DAY_MS = 600_000;
 type Late = { readonly key: Stopped; readonly answer: Response; readonly status: number };
 
 const stillStopped = defineCheck({
-  id: "spending.still-stopped",
+  id: "spending.still-denied",
   title: "A key that is stopped is still stopped at the end of the run",
   covers: ["SPEND-7", "SPEND-8", "SPEND-2", "AUTH-4"],
   explains:
