@@ -4,16 +4,16 @@ import { CHAT } from "./chat.ts";
 import { COMPAT } from "./compat/index.ts";
 import { DENIED_ANYHOW } from "./denied-anyhow.ts";
 import { ERRORS } from "./errors.ts";
-import { AMBIENT_CHECKS } from "./limits/ambient-checks.ts";
-import { HINT_CHECKS } from "./limits/hint-checks.ts";
-import { LONE_DENIALS } from "./limits/lone-denials.ts";
+import { CONCURRENCY_CHECKS } from "./limits/concurrency-checks.ts";
+import { DENIED_WHEN_IDLE } from "./limits/concurrency-denied-when-idle.ts";
 import { RATE_CHECKS } from "./limits/rate-checks.ts";
-import { SLOT_CHECKS } from "./limits/slots-checks.ts";
+import { RATE_OVER_THE_RUN } from "./limits/rate-over-the-run.ts";
+import { RATE_WITH_STREAMS_IN_FLIGHT } from "./limits/rate-with-streams-in-flight.ts";
+import { TIER_CONCURRENCY } from "./limits/tier-concurrency.ts";
 import { TIER_RATES } from "./limits/tier-rates.ts";
-import { TIER_SLOTS } from "./limits/tier-slots.ts";
-import { WITH_OTHERS_CHECKS } from "./limits/with-others.ts";
 import { MESSAGES } from "./messages.ts";
 import { MODELS } from "./models.ts";
+import { RETRY_AFTER_HEADER } from "./retry-after/header.ts";
 import { ROBUSTNESS } from "./robustness/index.ts";
 import { SECURITY } from "./security.ts";
 import { SERVICE } from "./service.ts";
@@ -31,13 +31,13 @@ export const CHECKS: readonly Check[] = [
   ...ERRORS,
   ...DENIED_ANYHOW,
   ...RATE_CHECKS,
-  ...SLOT_CHECKS,
-  ...TIER_SLOTS,
-  ...WITH_OTHERS_CHECKS,
+  ...CONCURRENCY_CHECKS,
+  ...TIER_CONCURRENCY,
+  ...RATE_WITH_STREAMS_IN_FLIGHT,
   ...TIER_RATES,
-  ...LONE_DENIALS,
-  ...AMBIENT_CHECKS,
-  ...HINT_CHECKS,
+  ...DENIED_WHEN_IDLE,
+  ...RATE_OVER_THE_RUN,
+  ...RETRY_AFTER_HEADER,
   ...SPENDING,
   ...SECURITY,
   ...onAnyAccount(ROBUSTNESS),

@@ -10,7 +10,7 @@ export type Burst = {
 };
 
 /** Whose a 429 is that names no limit: of the rate, until a burst showed that it is of the slots. */
-export type Unnamed = "rate" | "slots";
+export type Unnamed = "rate" | "concurrency";
 
 /** What says by its name which limit, or which spending rule, it is about. */
 const NAMED: readonly (string | undefined)[] = [
@@ -21,19 +21,20 @@ const NAMED: readonly (string | undefined)[] = [
 ];
 
 /** A denial for the number in flight, by its name, whatever its status. */
-export function isSlotDenial(answer: Response): boolean {
+export function isConcurrencyDenial(answer: Response): boolean {
   return isDeniedAs(answer, "concurrency_limit_exceeded");
 }
 
 /** A denial for the rate, whatever its status; a 429 that names no limit is taken for one. */
 export function isRateDenial(answer: Response): boolean {
-  return !isSlotDenial(answer) && (answer.status === 429 || isDeniedAs(answer, "rate_limit_exceeded"));
+  return !isConcurrencyDenial(answer) && (answer.status === 429 || isDeniedAs(answer, "rate_limit_exceeded"));
 }
 
 /** Tells the denials of the two limits apart where 429s without a name are of one of them. */
 export function limitDenials(unnamed: Unnamed) {
-  const isSlots = (answer: Response) => isSlotDenial(answer) || (unnamed === "slots" && isUnnamed(answer));
-  return { isSlots, isRate: (answer: Response) => isRateDenial(answer) && !isSlots(answer) };
+  const isConcurrency = (answer: Response) =>
+    isConcurrencyDenial(answer) || (unnamed === "concurrency" && isUnnamed(answer));
+  return { isConcurrency, isRate: (answer: Response) => isRateDenial(answer) && !isConcurrency(answer) };
 }
 
 function isDeniedAs({ status = 0, reason }: Response, limit: string): boolean {
@@ -55,12 +56,12 @@ export function unnamedIn(answers: readonly Response[], slots: number): Unnamed 
     const atUs = timeline.headersUs ?? timeline.endUs;
     return served.filter(({ sentUs = 0, endUs }) => sentUs < atUs && endUs > atUs).length >= slots;
   };
-  return unnamed.length > 0 && unnamed.every(isFull) ? "slots" : "rate";
+  return unnamed.length > 0 && unnamed.every(isFull) ? "concurrency" : "rate";
 }
 
 /** Whatever was not served, and not for want of a slot: a denial for the rate by whatever status a gateway gives it. */
 export function isRefused(answer: Response): boolean {
-  return answer.status !== undefined && !isServed(answer) && !isSlotDenial(answer);
+  return answer.status !== undefined && !isServed(answer) && !isConcurrencyDenial(answer);
 }
 
 export function isServed({ status = 0 }: Response): boolean {
@@ -81,9 +82,9 @@ export interface BurstPlan {
 const PERSISTENT = 4;
 
 /** A slot may come free a moment after the last byte: so long is waited for one, ms, again and again. */
-const SLOT_PAUSES_MS = [50, 150, 500, 1_000, 1_000, 1_000, 1_000];
+const RELEASE_PAUSES_MS = [50, 150, 500, 1_000, 1_000, 1_000, 1_000];
 /** After such a silence of ours a denial for slots is no late release, µs. */
-const LONE_US = 1_500_000;
+const IDLE_US = 1_500_000;
 
 /** Sends until one request is denied for the rate; those already under way are waited for. */
 export async function burst(t: Session, { what, asks, most, parallel }: BurstPlan): Promise<Burst> {
@@ -99,8 +100,8 @@ export async function burst(t: Session, { what, asks, most, parallel }: BurstPla
       sent++;
       const answer = await t.start({ ...request, intent: "either" }).done;
       answers.push(answer);
-      if (isSlotDenial(answer)) {
-        const pauseMs = SLOT_PAUSES_MS[pauses++];
+      if (isConcurrencyDenial(answer)) {
+        const pauseMs = RELEASE_PAUSES_MS[pauses++];
         if (pauseMs === undefined) return;
         sent--;
         await t.wait(pauseMs);
@@ -121,11 +122,11 @@ export function atOnce(t: Session, asks: readonly RequestSpec[], count: number):
 }
 
 /** Denials for slots when nothing of ours was under way, nor had been for a while: they mean something else. */
-export function loneSlotDenials({ answers }: Burst): readonly Response[] {
+export function concurrencyDenialsWhenIdle({ answers }: Burst): readonly Response[] {
   const served = answers.filter(isServed).map(({ exchange }) => exchange.timeline);
   return answers.filter((answer) => {
     const { dueUs } = answer.exchange.timeline;
-    return isSlotDenial(answer) && served.every((other) => other.dueUs > dueUs || other.endUs < dueUs - LONE_US);
+    return isConcurrencyDenial(answer) && served.every((other) => other.dueUs > dueUs || other.endUs < dueUs - IDLE_US);
   });
 }
 

@@ -14,7 +14,15 @@ import {
 } from "../../src/checks/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { denialRequirements, type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
-import { admittedIn, type Burst, isRateDenial, isRefused, isServed, isSlotDenial, loneSlotDenials } from "./burst.ts";
+import {
+  admittedIn,
+  type Burst,
+  concurrencyDenialsWhenIdle,
+  isConcurrencyDenial,
+  isRateDenial,
+  isRefused,
+  isServed,
+} from "./burst.ts";
 import { type RateRecording, rateScenario, refilledEarly, tooMany } from "./rate-scenario.ts";
 import { isBracketed } from "./while-denied.ts";
 
@@ -57,7 +65,7 @@ const enforced = defineRateCheck({
   judge(recording, verdict) {
     for (const run of bursts(recording)) {
       assumeNoTrouble(run, verdict);
-      assumeSlots(run, recording.limits, verdict);
+      assumeConcurrencyAllows(run, recording.limits, verdict);
       const denied = run.answers.filter(isRateDenial);
       const seen = {
         in: denied[0] ?? run.answers.at(-1),
@@ -78,16 +86,19 @@ const enforced = defineRateCheck({
 
 /** A burst of which next to nothing was served ran into something else than the rate. */
 function assumeNoTrouble({ answers, what }: Burst, verdict: Verdict): void {
-  const trouble = answers.filter((answer) => !isServed(answer) && !isRateDenial(answer) && !isSlotDenial(answer));
+  const trouble = answers.filter(
+    (answer) => !isServed(answer) && !isRateDenial(answer) && !isConcurrencyDenial(answer),
+  );
   if (trouble.length === 0 || admittedIn(answers) > 0) return;
   verdict.inconclusive(`${what}: no request was served (${trouble[0]?.summary})`);
 }
 
 /** Too few were let in to say anything of the rate, when slots ran out first. */
-function assumeSlots(run: Burst, { rpm }: RateRecording["limits"], verdict: Verdict): void {
+function assumeConcurrencyAllows(run: Burst, { rpm }: RateRecording["limits"], verdict: Verdict): void {
   const { answers, what } = run;
-  if (answers.some(isRateDenial) || !answers.some(isSlotDenial) || admittedIn(answers) >= rpm * MOST_OF_RATE) return;
-  if (loneSlotDenials(run).length < FEWEST_LONE)
+  if (answers.some(isRateDenial) || !answers.some(isConcurrencyDenial) || admittedIn(answers) >= rpm * MOST_OF_RATE)
+    return;
+  if (concurrencyDenialsWhenIdle(run).length < FEWEST_LONE)
     verdict.inconclusive(`${what}: slots ran out before the rate; ${admittedIn(answers)} requests were admitted`);
 }
 
@@ -294,12 +305,12 @@ const whatCounts = defineRateCheck({
   covers: ["LIMIT-RATE-8"],
   explains:
     "How many requests a quiet account may send at once, how the wait develops, and whether the list is limited: not shown, noted.",
-  judge({ first, second, promised, whileDenied }, verdict) {
+  judge({ first, second, firstWait, whileDenied }, verdict) {
     const list = whileDenied.find(({ kind }) => kind === "model list");
     verdict.observe("LIMIT-RATE-8", {
       admittedFromQuiet: admittedIn(first.answers),
       admittedAfterTheWait: second === null ? null : admittedIn(second.answers),
-      waitMs: promised?.waitMs ?? null,
+      waitMs: firstWait?.waitMs ?? null,
       listWhileDenied: list?.tries.map(({ status }) => status) ?? [],
     });
   },
@@ -311,20 +322,20 @@ const kept = defineRateCheck({
   covers: ["LIMIT-RATE-6"],
   explains:
     "After a denial for the rate nothing is sent on the account for as long as Retry-After says; one request is then sent and should be admitted; so once more after the denial that the other key and the other dialect met. A warning means that the wait is too short, or that each further request extends it.",
-  judge({ promised, promisedAgain, shorter }, verdict) {
-    if (shorter !== null)
-      verdict.should("LIMIT-RATE-6", isRateDenial(shorter.retried), false, {
-        in: shorter.retried,
-        because: `Retry-After asked for ${shorter.waitMs} ms, then ${shorter.retried.summary}; other denials asked for longer`,
+  judge({ firstWait, secondWait, shortestWait }, verdict) {
+    if (shortestWait !== null)
+      verdict.should("LIMIT-RATE-6", isRateDenial(shortestWait.retried), false, {
+        in: shortestWait.retried,
+        because: `Retry-After asked for ${shortestWait.waitMs} ms, then ${shortestWait.retried.summary}; other denials asked for longer`,
       });
-    if (promised === null) return verdict.inconclusive("no denial for the rate was met");
-    if (promised.waitMs === null)
+    if (firstWait === null) return verdict.inconclusive("no denial for the rate was met");
+    if (firstWait.waitMs === null)
       return verdict.inconclusive(
-        promised.denial.header("retry-after") === undefined
+        firstWait.denial.header("retry-after") === undefined
           ? "no Retry-After header on the 429, so the wait could not be tested"
-          : `Retry-After: ${promised.denial.header("retry-after")} on the 429 cannot be waited for, so the wait could not be tested`,
+          : `Retry-After: ${firstWait.denial.header("retry-after")} on the 429 cannot be waited for, so the wait could not be tested`,
       );
-    for (const kept of [promised, promisedAgain]) {
+    for (const kept of [firstWait, secondWait]) {
       if (kept === null || kept.waitMs === null) continue;
       const why = `Retry-After asked for ${kept.waitMs} ms, then ${kept.retried.summary}`;
       verdict.should("LIMIT-RATE-6", isRateDenial(kept.retried), false, { in: kept.retried, because: why });

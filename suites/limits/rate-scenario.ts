@@ -1,9 +1,9 @@
 import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import type { Limits } from "../../src/target/index.ts";
+import { retryAfterWaitMs } from "../shared/retry-after-wait.ts";
 import { admittedIn, type Burst, burst, isRateDenial, isRefused } from "./burst.ts";
-import { type OtherAccount, othersMeanwhile } from "./others-meanwhile.ts";
+import { type OtherAccount, sendToOtherAccounts } from "./other-accounts.ts";
 import { paced, QUIET_MS } from "./paced.ts";
-import { retryAfterWaitMs } from "./retry-after-wait.ts";
 import {
   kindsOf,
   ROUNDS,
@@ -16,7 +16,7 @@ import {
 } from "./while-denied.ts";
 
 /** One promise of a denial and what became of it. */
-export type Promised = {
+export type TestedWait = {
   readonly denial: Response;
   /** Wait that the denial asked for, ms; `null` when it gave no usable one, or one that was too long to wait for. */
   readonly waitMs: number | null;
@@ -32,11 +32,11 @@ export type RateRecording = {
   /** Denied many times at once. */
   readonly extraBurst: readonly Response[];
   readonly others: readonly OtherAccount[];
-  readonly promised: Promised | null;
+  readonly firstWait: TestedWait | null;
   /** The promise that ended the second burst, of the other key and dialect. */
-  readonly promisedAgain: Promised | null;
+  readonly secondWait: TestedWait | null;
   /** The promise of another kind of request, where it was much shorter. */
-  readonly shorter: Promised | null;
+  readonly shortestWait: TestedWait | null;
   readonly second: Burst | null;
   /** Bursts of one kind of request that were to reach the limit again, and met no denial. */
   readonly undenied: readonly Burst[];
@@ -47,7 +47,7 @@ export type RateRecording = {
 };
 
 /** A wait that leaves room for requests later in it, ms. */
-const LONG_HINT_MS = 25_000;
+const LONG_WAIT_MS = 25_000;
 
 /** A wait beyond this is longer than any one-minute rate can ask for. */
 const LONGEST_WAIT_MS = 65_000;
@@ -84,9 +84,9 @@ export async function rateScenario(t: Session): Promise<RateRecording> {
     laterDenied: [],
     extraBurst: [],
     others: [],
-    promised: null,
-    promisedAgain: null,
-    shorter: null,
+    firstWait: null,
+    secondWait: null,
+    shortestWait: null,
     second: null,
     undenied: [],
     third: null,
@@ -104,11 +104,11 @@ export async function rateScenario(t: Session): Promise<RateRecording> {
   const whileDenied = await triesWhileDenied(t, key, kinds, toTheLimit);
   const [extraBurst, others] = await Promise.all([
     sendPlainAtOnce(t, key, Math.max(1, Math.min(6, limits.inFlight))),
-    othersMeanwhile(t, account, { tries: 3, again: { key, endpoint: "chat" } }),
+    sendToOtherAccounts(t, account, { tries: 3, again: { key, endpoint: "chat" } }),
   ]);
   const latest = [...first.answers, ...extraBurst].findLast(isRateDenial);
-  const told = latest === undefined ? undefined : retryAfterWaitMs(latest);
-  const laterDenied = (told ?? 0) < LONG_HINT_MS ? [] : await tryLater(t, account, plan.parallel);
+  const waitMs = latest === undefined ? undefined : retryAfterWaitMs(latest);
+  const laterDenied = (waitMs ?? 0) < LONG_WAIT_MS ? [] : await tryLater(t, account, plan.parallel);
   const denial = await denialNow(t, key, toTheLimit);
   const isEarly = admittedIn(first.answers) < limits.rpm * SAFE_SHARE;
   if (denial === null)
@@ -122,12 +122,12 @@ export async function rateScenario(t: Session): Promise<RateRecording> {
       paced: isEarly ? await paced(t, chat, limits.rpm * SAFE_SHARE) : [],
     };
 
-  const shorter = await keepShorter(t, denial, whileDenied, kinds);
+  const shortestWait = await testShortestWait(t, denial, whileDenied, kinds);
   if (laterDenied.length > 0) await sendPlainUpTo(t, account, plan.parallel);
-  const asItStands = shorter === null && laterDenied.length === 0;
+  const asItStands = shortestWait === null && laterDenied.length === 0;
   const last = asItStands ? denial : await sendPlain(t, key);
-  const promised = await waitAndRetry(t, isRateDenial(last) ? last : denial, { key, endpoint: "chat" });
-  if (isRateDenial(promised.retried)) await t.wait(QUIET_MS);
+  const firstWait = await waitAndRetry(t, isRateDenial(last) ? last : denial, { key, endpoint: "chat" });
+  if (isRateDenial(firstWait.retried)) await t.wait(QUIET_MS);
   // A window that is nearly over is waited for to its end, so that the second burst meets an empty one.
   const restMs = endedMs(first) + QUIET_MS - t.nowUs() / 1_000;
   if (restMs > 0 && restMs < SHORT_REST_MS) await t.wait(restMs);
@@ -139,12 +139,12 @@ export async function rateScenario(t: Session): Promise<RateRecording> {
   // A hint of nearly a minute cannot be much too short.
   const isTelling =
     lastDenial !== undefined && (retryAfterWaitMs(lastDenial) ?? Number.POSITIVE_INFINITY) <= TELLING_WAIT_MS;
-  const promisedAgain = isTelling ? await waitAndRetry(t, lastDenial, onMessages) : null;
+  const secondWait = isTelling ? await waitAndRetry(t, lastDenial, onMessages) : null;
   const suspicious = [first, next].filter((run) => tooMany(run, limits));
   const [once] = refilledEarly(first, next, limits) ? [first] : suspicious;
   let third: Burst | null = null;
   if (once !== undefined && suspicious.length < 2) {
-    if (promisedAgain === null)
+    if (secondWait === null)
       await waitAndRetry(t, lastDenial ?? denial, once === first ? { key, endpoint: "chat" } : onMessages);
     third = await burst(t, { ...plan, what: once.what, asks: once === first ? chat : mixed });
   }
@@ -160,9 +160,9 @@ export async function rateScenario(t: Session): Promise<RateRecording> {
     laterDenied,
     extraBurst,
     others,
-    promised,
-    promisedAgain,
-    shorter,
+    firstWait,
+    secondWait,
+    shortestWait,
     second: next,
     undenied,
     third,
@@ -227,13 +227,13 @@ async function streamsMessages(t: Session, whileDenied: readonly WhileDenied[]):
 }
 
 /** Waits as the denial says, counted from its arrival, and sends one request. */
-async function waitAndRetry(t: Session, denial: Response, request: RequestSpec): Promise<Promised> {
+async function waitAndRetry(t: Session, denial: Response, request: RequestSpec): Promise<TestedWait> {
   const { timeline } = denial.exchange;
-  const told = retryAfterWaitMs(denial);
-  const usable = told !== undefined && told <= LONGEST_WAIT_MS;
+  const waitMs = retryAfterWaitMs(denial);
+  const usable = waitMs !== undefined && waitMs <= LONGEST_WAIT_MS;
   const elapsedMs = (t.nowUs() - timeline.endUs) / 1_000;
-  await t.wait(Math.max(0, (usable ? told : QUIET_MS) - elapsedMs));
-  return { denial, waitMs: usable ? told : null, retried: await t.start({ ...request, intent: "either" }).done };
+  await t.wait(Math.max(0, (usable ? waitMs : QUIET_MS) - elapsedMs));
+  return { denial, waitMs: usable ? waitMs : null, retried: await t.start({ ...request, intent: "either" }).done };
 }
 
 /** A hint that is less than this share of the first key's hint at about the same time is put to the test by itself. */
@@ -241,19 +241,19 @@ const MUCH_SHORTER = 0.5;
 const TESTED_WAIT_MS = 6_000;
 
 /** Keeps the promise of a kind of request that is told to come back much sooner than the first key's plain request. */
-async function keepShorter(
+async function testShortestWait(
   t: Session,
   denial: Response,
   whileDenied: readonly WhileDenied[],
   kinds: Readonly<Record<string, RequestSpec>>,
-): Promise<Promised | null> {
+): Promise<TestedWait | null> {
   const usual = retryAfterWaitMs(denial) ?? Number.POSITIVE_INFINITY;
   const found = whileDenied
     .flatMap(({ kind, tries }) =>
-      tries.filter(isRateDenial).map((answer) => ({ kind, toldMs: retryAfterWaitMs(answer) })),
+      tries.filter(isRateDenial).map((answer) => ({ kind, waitMs: retryAfterWaitMs(answer) })),
     )
-    .filter(({ toldMs: told }) => told !== undefined && told < usual * MUCH_SHORTER && told <= TESTED_WAIT_MS)
-    .sort((a, b) => (a.toldMs ?? 0) - (b.toldMs ?? 0))[0];
+    .filter(({ waitMs }) => waitMs !== undefined && waitMs < usual * MUCH_SHORTER && waitMs <= TESTED_WAIT_MS)
+    .sort((a, b) => (a.waitMs ?? 0) - (b.waitMs ?? 0))[0];
   const request = found === undefined ? undefined : kinds[found.kind];
   if (request === undefined) return null;
   const fresh = await t.start({ ...request, intent: "either" }).done;

@@ -33,7 +33,7 @@ const ROUNDS = {
 /** Rounds that take longer than a minute say nothing about one. */
 const MOST_MS = 50_000;
 /** After a denial one request a second until one is admitted, and until nearly a minute after the first request. */
-const KNOCK_MS = 1_000;
+const RETRY_EVERY_MS = 1_000;
 const NEARLY_A_MINUTE_MS = 57_000;
 const LONG_SILENCE_S = 50;
 /** "A safe share of the limit" (LIMIT-RATE-3), and how many of such a series may be denied because they came unevenly. */
@@ -136,7 +136,7 @@ async function tryRate(t: Session, tier: Tier, left: number): Promise<Tried | un
   let silentS = 0;
   if (isDoubtful(burst) && served(answers) >= rpm * LARGE_BURST) {
     while (!tries.some(isServed) && sinceMs() < NEARLY_A_MINUTE_MS) {
-      await t.wait(KNOCK_MS);
+      await t.wait(RETRY_EVERY_MS);
       const answer = await sendPlain(t, key);
       tries.push(answer);
       if (isRateDenial(answer)) silentS = sinceMs() / 1_000;

@@ -17,7 +17,7 @@ export type Meanwhile = {
  * Tries accounts that have nothing to do with the denied one. The account of `other` is idle and is asked at once; that of
  * `valid` has its own traffic and is asked at its own pace.
  */
-export async function othersMeanwhile(
+export async function sendToOtherAccounts(
   t: Session,
   { shared }: LimitedAccount,
   { tries, again }: Meanwhile,

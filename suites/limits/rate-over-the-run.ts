@@ -1,6 +1,6 @@
 import { type Check, defineInvariant, type Response, that } from "../../src/checks/index.ts";
+import { retryAfterWaitMs } from "../shared/retry-after-wait.ts";
 import { isServed } from "./burst.ts";
-import { retryAfterWaitMs } from "./retry-after-wait.ts";
 
 const MINUTE_US = 60_000_000;
 /** Hints are whole seconds, rounded up. */
@@ -131,4 +131,4 @@ function cameByUs({ exchange }: Response): number {
   return exchange.timeline.headersUs ?? exchange.timeline.endUs;
 }
 
-export const AMBIENT_CHECKS: readonly Check[] = [farBelow, anyMinute];
+export const RATE_OVER_THE_RUN: readonly Check[] = [farBelow, anyMinute];

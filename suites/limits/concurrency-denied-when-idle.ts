@@ -1,5 +1,5 @@
 import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
-import { isSlotDenial } from "./burst.ts";
+import { isConcurrencyDenial } from "./burst.ts";
 
 /** A slot may come free a moment after the last byte, and a while after its client left: so long, µs. */
 const FREED_US = 3_000_000;
@@ -7,7 +7,7 @@ const NOTICED_US = 13_000_000;
 /** One may be an accident. */
 const FEWEST = 2;
 
-const loneDenials = defineInvariant({
+const deniedWhenIdle = defineInvariant({
   id: "limits.concurrency-denied-when-idle",
   title: "A request that is alone on its account is not denied for its number",
   covers: ["LIMIT-CONC-4"],
@@ -16,8 +16,8 @@ const loneDenials = defineInvariant({
   judge(answers, verdict) {
     const own = answers.filter(({ asked }) => asked.account.startsWith("limited."));
     if (own.length === 0) return verdict.notApplicable("the target sets no account aside for limits");
-    const taking = own.filter((answer) => !isSlotDenial(answer) && answer.asked.endpoint !== "models");
-    const lone = own.filter((answer) => isSlotDenial(answer) && !taking.some((other) => mayHold(other, answer)));
+    const taking = own.filter((answer) => !isConcurrencyDenial(answer) && answer.asked.endpoint !== "models");
+    const lone = own.filter((answer) => isConcurrencyDenial(answer) && !taking.some((other) => mayHold(other, answer)));
     verdict.must("LIMIT-CONC-4", lone.length < FEWEST, true, {
       in: lone[0] ?? own[0],
       because: `${lone.length} denials for the number of requests, with none under way`,
@@ -34,4 +34,4 @@ function mayHold({ asked, exchange }: Response, denied: Response): boolean {
   return dueUs <= at.endUs && endUs + lingersUs >= at.dueUs;
 }
 
-export const LONE_DENIALS: readonly Check[] = [loneDenials];
+export const DENIED_WHEN_IDLE: readonly Check[] = [deniedWhenIdle];

@@ -2,21 +2,20 @@ import { atLeast, atMost, type Check, type Response, serverError, success, that 
 import { median } from "../../src/core/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
-import { mostAtOnce } from "./at-once.ts";
-import { admittedIn, isServed, isSlotDenial, limitDenials } from "./burst.ts";
-import { defineSlotsCheck } from "./define-slots-check.ts";
-import { SLOTS_AFTERWARDS } from "./slots-afterwards.ts";
-import type { SlotsRecording } from "./slots-scenario.ts";
-import { queuedWhileHeld, servedWhileHeld, whileFull } from "./while-full.ts";
+import { admittedIn, isConcurrencyDenial, isServed, limitDenials } from "./burst.ts";
+import { RELEASE_CHECKS } from "./concurrency-release.ts";
+import type { ConcurrencyRecording } from "./concurrency-scenario.ts";
+import { defineConcurrencyCheck } from "./define-concurrency-check.ts";
+import { mostInFlight, queuedAtLimit, servedAtLimit, wasAtLimit } from "./in-flight.ts";
 
-const enforced = defineSlotsCheck({
+const enforced = defineConcurrencyCheck({
   id: "limits.concurrency-enforced",
   title: "More requests in flight than the limit are denied",
   covers: ["LIMIT-CONC-1", "ERR-429-CONC", "LIMIT-2"],
   explains:
     "Sends several times as many long streams at once as there are slots. At least one must be refused: a gateway that silently queues the rest, or serves it, does not have the limit. How it is refused is a demand of its own: 429 concurrency_limit_exceeded.",
   judge({ burst, limits, unnamed, expected }, verdict) {
-    const refused = burst.filter((answer) => limitDenials(unnamed).isSlots(answer) || isTurnedAway(answer));
+    const refused = burst.filter((answer) => limitDenials(unnamed).isConcurrency(answer) || isTurnedAway(answer));
     const because = `sent ${burst.length} concurrent requests with a limit of ${limits.inFlight}: ${outcomesOf(burst)}`;
     const seen = { in: refused[0] ?? burst.at(-1), because };
     verdict.must("LIMIT-CONC-1", refused.length, atLeast(1), seen);
@@ -47,17 +46,17 @@ function outcomesOf(answers: readonly Response[]): string {
   return [...counts].map(([what, count]) => `${count} ${what}`).join(", ");
 }
 
-const exact = defineSlotsCheck({
+const exact = defineConcurrencyCheck({
   id: "limits.concurrency-exact",
   title: "Exactly the limit's number of simultaneous requests is admitted",
   covers: ["LIMIT-CONC-2", "LIMIT-2"],
   explains:
     "Of a burst far over the limit, over as many connections, exactly the number of slots is served, and never more run at one moment. Fewer means an off-by-one or leaked slots; more means counters per connection, worker or dialect, or a check that does not count at once.",
   judge({ burst, limits, unnamed }, verdict) {
-    const denied = burst.find(limitDenials(unnamed).isSlots);
+    const denied = burst.find(limitDenials(unnamed).isConcurrency);
     if (denied === undefined) return verdict.inconclusive("nothing was denied; see limits.concurrency-enforced");
     const served = admittedIn(burst);
-    const running = mostAtOnce(burst);
+    const running = mostInFlight(burst);
     const why = `${burst.length} at once, ${limits.inFlight} slots`;
     verdict.must("LIMIT-CONC-2", served, atLeast(limits.inFlight), {
       in: denied,
@@ -71,14 +70,14 @@ const exact = defineSlotsCheck({
   },
 });
 
-const heldSlots = defineSlotsCheck({
+const heldToTheEnd = defineConcurrencyCheck({
   id: "limits.concurrency-held",
   title: "A stream holds its slot to the end, and then gives it back",
   covers: ["LIMIT-CONC-3", "LIMIT-CONC-1"],
   explains:
     "Streams take every slot. A request is tried right away, after many denials, and late in the life of the streams: always denied, and not kept waiting until a slot comes free. When a stream has ended a request is admitted. A slot that is freed when the stream begins, or after a while, shows here.",
   judge({ held, extras, extraBurst, late, freed, unnamedLater }, verdict) {
-    const missed = held.filter(limitDenials(unnamedLater).isSlots);
+    const missed = held.filter(limitDenials(unnamedLater).isConcurrency);
     if (!held.some(limitDenials(unnamedLater).isRate))
       verdict.must("LIMIT-CONC-3", missed.length, 0, {
         in: missed[0],
@@ -86,7 +85,7 @@ const heldSlots = defineSlotsCheck({
       });
     if (missed.length > 0) return;
     verdict.assume(held.every(isServed), "as many streams as there are slots were admitted");
-    const queued = queuedWhileHeld(
+    const queued = queuedAtLimit(
       [...extras.filter(({ kind }) => kind !== "model list").flatMap(({ answers }) => answers), ...extraBurst],
       held,
     );
@@ -100,17 +99,17 @@ const heldSlots = defineSlotsCheck({
       ["after denials while every slot was held", extraBurst],
       ["late in the life of the streams", late],
     ];
-    if (![...early, ...extraBurst].some((answer) => whileFull(answer, held))) {
+    if (![...early, ...extraBurst].some((answer) => wasAtLimit(answer, held))) {
       return verdict.inconclusive(
         "the streams were over before a request could be tried; name a longer model as models.stream",
       );
     }
     for (const [when, answers] of moments) {
-      const served = servedWhileHeld(answers, held);
+      const served = servedAtLimit(answers, held);
       verdict.must("LIMIT-CONC-3", served !== undefined, false, { in: served, because: `served ${when}` });
     }
     if (freed !== null) {
-      verdict.must("LIMIT-CONC-3", limitDenials(unnamedLater).isSlots(freed), false, {
+      verdict.must("LIMIT-CONC-3", limitDenials(unnamedLater).isConcurrency(freed), false, {
         in: freed,
         because: "one stream had ended",
       });
@@ -118,17 +117,17 @@ const heldSlots = defineSlotsCheck({
   },
 });
 
-const wholeRequests = defineSlotsCheck({
+const nonStreaming = defineConcurrencyCheck({
   id: "limits.concurrency-non-streaming",
   title: "Whole requests hold slots, too",
   covers: ["LIMIT-CONC-1", "LIMIT-CONC-2"],
   explains:
     "Sends more non-streaming requests at once than there are slots, to a slow model. Where all of them were under way at one moment, no more than the limit may be served, and the others must be denied. Then as many as there are slots, and one more late in their life: it must be denied, too.",
   needs: ["model.slow"],
-  judge({ wholes, lateWhole, limits }, verdict) {
-    if (wholes.length === 0)
+  judge({ nonStreaming, lateNonStreaming, limits }, verdict) {
+    if (nonStreaming.length === 0)
       return verdict.notApplicable("the account's rate has no room for so many non-streaming requests at once");
-    const served = wholes.filter(isServed);
+    const served = nonStreaming.filter(isServed);
     const lastSentUs = Math.max(...served.map(({ exchange }) => exchange.timeline.sentUs ?? Number.POSITIVE_INFINITY));
     const firstEndUs = Math.min(...served.map(({ exchange }) => exchange.timeline.headersUs ?? 0));
     if (served.length === 0) return verdict.inconclusive("no whole request was served");
@@ -136,14 +135,14 @@ const wholeRequests = defineSlotsCheck({
       return verdict.notApplicable("the non-streaming replies were over before all had been sent");
     const seen = {
       in: served.at(-1),
-      because: `${wholes.length} non-streaming requests at once, ${limits.inFlight} slots, ${served.length} served`,
+      because: `${nonStreaming.length} non-streaming requests at once, ${limits.inFlight} slots, ${served.length} served`,
     };
     verdict.must("LIMIT-CONC-2", served.length, atMost(limits.inFlight), seen);
-    verdict.must("LIMIT-CONC-1", served.length < wholes.length, true, seen);
-    if (lateWhole?.held.every(isServed) !== true) return;
-    const firstDoneUs = Math.min(...lateWhole.held.map(({ exchange }) => exchange.timeline.headersUs ?? 0));
-    verdict.must("LIMIT-CONC-2", servedBefore(lateWhole.extra, firstDoneUs), false, {
-      in: lateWhole.extra,
+    verdict.must("LIMIT-CONC-1", served.length < nonStreaming.length, true, seen);
+    if (lateNonStreaming?.held.every(isServed) !== true) return;
+    const firstDoneUs = Math.min(...lateNonStreaming.held.map(({ exchange }) => exchange.timeline.headersUs ?? 0));
+    verdict.must("LIMIT-CONC-2", servedBefore(lateNonStreaming.extra, firstDoneUs), false, {
+      in: lateNonStreaming.extra,
       because: "served late in the life of non-streaming requests that held every slot",
     });
   },
@@ -152,7 +151,7 @@ const wholeRequests = defineSlotsCheck({
 const servedBefore = (answer: Response, us: number): boolean =>
   isServed(answer) && (answer.exchange.timeline.headersUs ?? Number.POSITIVE_INFINITY) < us;
 
-const silentStreams = defineSlotsCheck({
+const silentStreams = defineConcurrencyCheck({
   id: "limits.concurrency-silent-streams",
   title: "Streams of a slow model hold their slots, also while they are silent",
   covers: ["LIMIT-CONC-3"],
@@ -173,11 +172,11 @@ const silentStreams = defineSlotsCheck({
 });
 
 /** Kinds that did not go by the account's slots while all of them were held. */
-function servedWhileFull({ extras, held }: SlotsRecording, kind: string): Response | undefined {
-  return servedWhileHeld(extras.find((extra) => extra.kind === kind)?.answers ?? [], held);
+function servedKindAtLimit({ extras, held }: ConcurrencyRecording, kind: string): Response | undefined {
+  return servedAtLimit(extras.find((extra) => extra.kind === kind)?.answers ?? [], held);
 }
 
-const sharedByKeys = defineSlotsCheck({
+const sharedByKeys = defineConcurrencyCheck({
   id: "limits.concurrency-shared-by-keys",
   title: "The keys of an account share its slots",
   covers: ["LIMIT-1"],
@@ -185,7 +184,7 @@ const sharedByKeys = defineSlotsCheck({
   needs: ["limited.slots.second"],
   judge(recording, verdict) {
     verdict.assume(recording.held.every(isServed), "as many streams as there are slots were admitted");
-    const served = servedWhileFull(recording, "other key");
+    const served = servedKindAtLimit(recording, "other key");
     verdict.must("LIMIT-1", served !== undefined, false, {
       in: served,
       because: "the other key was served while every slot was held",
@@ -193,7 +192,7 @@ const sharedByKeys = defineSlotsCheck({
   },
 });
 
-const sharedByKinds = defineSlotsCheck({
+const sharedByKinds = defineConcurrencyCheck({
   id: "limits.concurrency-shared-by-kinds",
   title: "Both dialects, streaming and non-streaming requests and all models share the slots",
   covers: ["LIMIT-5", "LIMIT-1", "LIMIT-CONC-2", "LIMIT-CONC-8", "ERR-404-MODEL"],
@@ -202,10 +201,10 @@ const sharedByKinds = defineSlotsCheck({
   judge(recording, verdict) {
     verdict.assume(recording.held.every(isServed), "as many streams as there are slots were admitted");
     const say = (kind: string) => ({
-      in: servedWhileFull(recording, kind),
+      in: servedKindAtLimit(recording, kind),
       because: `${kind} served while every slot was held`,
     });
-    const served = (kind: string) => servedWhileFull(recording, kind) !== undefined;
+    const served = (kind: string) => servedKindAtLimit(recording, kind) !== undefined;
     verdict.must("LIMIT-CONC-2", served("chat streams"), false, say("chat streams"));
     verdict.must("LIMIT-1", served("other model"), false, say("other model"));
     verdict.should("LIMIT-5", served("messages"), false, say("messages"));
@@ -222,7 +221,7 @@ const sharedByKinds = defineSlotsCheck({
   },
 });
 
-const otherAccounts = defineSlotsCheck({
+const otherAccounts = defineConcurrencyCheck({
   id: "limits.concurrency-other-account",
   title: "Another account is not denied for this one's slots",
   covers: ["LIMIT-1"],
@@ -231,7 +230,7 @@ const otherAccounts = defineSlotsCheck({
     verdict.assume(held.every(isServed), "as many streams as there are slots were admitted");
     if (others.length === 0) return verdict.notApplicable("the target has no key of another account");
     for (const { account, answers } of others) {
-      const denied = answers.filter(isSlotDenial);
+      const denied = answers.filter(isConcurrencyDenial);
       verdict.must("LIMIT-1", denied.length, 0, {
         in: denied[0],
         because: `requests of another account (${account}) were denied for their number`,
@@ -240,7 +239,7 @@ const otherAccounts = defineSlotsCheck({
   },
 });
 
-const runningUntouched = defineSlotsCheck({
+const runningUntouched = defineConcurrencyCheck({
   id: "limits.concurrency-running-unaffected",
   title: "Denying one request leaves running ones alone",
   covers: ["LIMIT-CONC-7"],
@@ -261,12 +260,12 @@ const runningUntouched = defineSlotsCheck({
     });
     verdict.should("LIMIT-CONC-7", cut.length, 0, {
       in: cut[0],
-      because: `of ${held.length} held streams were much shorter than the others`,
+      because: `of ${held.length} held streams were much shortestWait than the others`,
     });
   },
 });
 
-const denialFormat = defineSlotsCheck({
+const denialFormat = defineConcurrencyCheck({
   id: "limits.concurrency-denial",
   title:
     "A denial for the number in flight is a 429 concurrency_limit_exceeded in both dialects, streaming and non-streaming",
@@ -288,7 +287,7 @@ const denialFormat = defineSlotsCheck({
 /** A denial that took this long was not a denial but a queue, ms. */
 const PROMPT_MS = 1_500;
 
-const promptDenial = defineSlotsCheck({
+const promptDenial = defineConcurrencyCheck({
   id: "limits.concurrency-not-queued",
   title: "Requests over the limit are denied at once, not queued",
   covers: ["LIMIT-CONC-1"],
@@ -297,10 +296,10 @@ const promptDenial = defineSlotsCheck({
   judge({ extras, extraBurst, held, unnamedLater }, verdict) {
     verdict.assume(held.every(isServed), "as many streams as there are slots were admitted");
     const denied = [...extraBurst, ...extras.flatMap(({ answers }) => answers)].filter(
-      limitDenials(unnamedLater).isSlots,
+      limitDenials(unnamedLater).isConcurrency,
     );
     if (denied.length === 0) return verdict.inconclusive("nothing was denied; see limits.concurrency-enforced");
-    const slow = denied.filter((answer) => answer.durationMs > PROMPT_MS && !whileFull(answer, held));
+    const slow = denied.filter((answer) => answer.durationMs > PROMPT_MS && !wasAtLimit(answer, held));
     const most = that("fewer than half of them", (count) => (count as number) < denied.length / 2);
     verdict.should("LIMIT-CONC-1", slow.length, most, {
       in: slow[0],
@@ -309,17 +308,17 @@ const promptDenial = defineSlotsCheck({
   },
 });
 
-export const SLOT_CHECKS: readonly Check[] = [
+export const CONCURRENCY_CHECKS: readonly Check[] = [
   enforced,
   exact,
-  wholeRequests,
+  nonStreaming,
   silentStreams,
-  heldSlots,
+  heldToTheEnd,
   sharedByKeys,
   sharedByKinds,
   otherAccounts,
   runningUntouched,
   denialFormat,
   promptDenial,
-  ...SLOTS_AFTERWARDS,
+  ...RELEASE_CHECKS,
 ];

@@ -1,8 +1,8 @@
 import { atLeast, atMost, type Check, type Verdict } from "../../src/checks/index.ts";
-import { mostAtOnce } from "./at-once.ts";
 import { admittedIn, isServed, limitDenials, type Unnamed } from "./burst.ts";
-import { defineSlotsCheck } from "./define-slots-check.ts";
-import type { Wave } from "./slots-waves.ts";
+import { defineConcurrencyCheck } from "./define-concurrency-check.ts";
+import { mostInFlight } from "./in-flight.ts";
+import type { Wave } from "./release-waves.ts";
 
 /** Waves whose missing slots break the MUST requirement: the requests before them had ended by themselves. */
 function judgeWave({ what, expected, answers, later }: Wave, unnamed: Unnamed, verdict: Verdict): void {
@@ -11,17 +11,17 @@ function judgeWave({ what, expected, answers, later }: Wave, unnamed: Unnamed, v
   const served = admittedIn(last);
   // What the rate denied says nothing about slots.
   if (served < expected && last.some(limitDenials(unnamed).isRate)) return;
-  const seen = { in: last.find(limitDenials(unnamed).isSlots), because: `slots free after ${what}` };
+  const seen = { in: last.find(limitDenials(unnamed).isConcurrency), because: `slots free after ${what}` };
   if (left) verdict.should("LIMIT-CONC-5", served, atLeast(expected), seen);
   else verdict.must("LIMIT-CONC-4", served, atLeast(expected), seen);
-  const running = mostAtOnce(last);
+  const running = mostInFlight(last);
   verdict.must("LIMIT-CONC-2", running, atMost(expected), {
     in: last.findLast(isServed),
     because: `running at one moment after ${what}`,
   });
 }
 
-const slotsComeBack = defineSlotsCheck({
+const released = defineConcurrencyCheck({
   id: "limits.concurrency-released",
   title: "Finished requests free their slots, however they finished",
   covers: ["LIMIT-CONC-4", "LIMIT-CONC-2"],
@@ -35,16 +35,17 @@ const slotsComeBack = defineSlotsCheck({
   },
 });
 
-const givenBackOnce = defineSlotsCheck({
+const releasedOnce = defineConcurrencyCheck({
   id: "limits.concurrency-released-once",
   title: "A request that ends gives back one slot, its own",
   covers: ["LIMIT-CONC-2"],
   explains:
     "Streams take all slots but one. In the one that is left requests finish, are denied, fail and break off; in a second attempt the client leaves one of the streams. Then several streams are tried at once: no more may be running than there are slots. A failure means that some endings free a slot that another request still holds.",
-  judge({ partlyEnded, limits }, verdict) {
-    if (partlyEnded.length === 0) return verdict.notApplicable("the account's rate is too low for repeated full waves");
-    for (const { what, held, extras } of partlyEnded) {
-      verdict.must("LIMIT-CONC-2", mostAtOnce([...held, ...extras]), atMost(limits.inFlight), {
+  judge({ partialReleases, limits }, verdict) {
+    if (partialReleases.length === 0)
+      return verdict.notApplicable("the account's rate is too low for repeated full waves");
+    for (const { what, held, extras } of partialReleases) {
+      verdict.must("LIMIT-CONC-2", mostInFlight([...held, ...extras]), atMost(limits.inFlight), {
         in: extras.findLast(isServed),
         because: `running at one moment after ${what}`,
       });
@@ -52,7 +53,7 @@ const givenBackOnce = defineSlotsCheck({
   },
 });
 
-const abandonedSlotsComeBack = defineSlotsCheck({
+const abandoned = defineConcurrencyCheck({
   id: "limits.concurrency-abandoned",
   title: "A request that its client gave up on stops counting",
   covers: ["LIMIT-CONC-5", "LIMIT-CONC-2"],
@@ -67,4 +68,4 @@ const abandonedSlotsComeBack = defineSlotsCheck({
 });
 
 /** What becomes of slots when requests have ended. */
-export const SLOTS_AFTERWARDS: readonly Check[] = [slotsComeBack, givenBackOnce, abandonedSlotsComeBack];
+export const RELEASE_CHECKS: readonly Check[] = [released, releasedOnce, abandoned];

@@ -1,8 +1,8 @@
 import { type Check, defineCheck, type Held, limitedFor, type Response, type Session } from "../../src/checks/index.ts";
-import { atOnce, isRateDenial, isServed, isSlotDenial } from "./burst.ts";
+import { atOnce, isConcurrencyDenial, isRateDenial, isServed } from "./burst.ts";
+import { servedAtLimit } from "./in-flight.ts";
 import { longStream } from "./long-stream.ts";
 import { sendPlain } from "./while-denied.ts";
-import { servedWhileHeld } from "./while-full.ts";
 
 const TIERS = ["starter", "growth", "scale"] as const;
 type Tier = (typeof TIERS)[number];
@@ -11,7 +11,7 @@ const BRISK_MS = 1_500;
 /** Requests beyond the limit. */
 const EXTRA = 6;
 
-const tierSlots = defineCheck({
+const tierConcurrency = defineCheck({
   id: "limits.tier-concurrency",
   title: "The account of a tier has as many slots as its tier",
   covers: ["LIMIT-2", "LIMIT-CONC-2", "LIMIT-1"],
@@ -33,16 +33,16 @@ const tierSlots = defineCheck({
     const rate = held.find(isRateDenial);
     if (rate !== undefined)
       return verdict.notApplicable(`the rate limit has no room for ${slots} requests at once (${rate.summary})`);
-    const denied = held.filter(isSlotDenial);
+    const denied = held.filter(isConcurrencyDenial);
     const seen = { in: denied[0] ?? held[0], because: `of ${slots} streams at once denied for their number` };
     verdict.must("LIMIT-2", denied.length, 0, seen);
     verdict.must("LIMIT-CONC-2", denied.length, 0, seen);
     if (!held.every(isServed)) return;
-    const served = servedWhileHeld(extras, held);
+    const served = servedAtLimit(extras, held);
     verdict.must("LIMIT-2", served !== undefined, false, { in: served, because: `served while ${slots} streams ran` });
     if (unrelated.length === 0) return;
     // One that is denied every time: a slot of its own would be free sooner or later.
-    verdict.must("LIMIT-1", unrelated.every(isSlotDenial), false, {
+    verdict.must("LIMIT-1", unrelated.every(isConcurrencyDenial), false, {
       in: unrelated[0],
       because: `another account was denied for its number while ${slots} streams ran on this one`,
     });
@@ -84,29 +84,29 @@ async function fill(t: Session, tier: Tier): Promise<Filled> {
   const streams: Held[] = Array.from({ length: slots }, () => t.start(long));
   await Promise.all(streams.map(({ live }) => live.started));
   const filledMs = (t.nowUs() - startUs) / 1_000;
-  const [extras, unrelated] = await Promise.all([atOnce(t, [long], EXTRA), askUnrelated(t)]);
+  const [extras, unrelated] = await Promise.all([atOnce(t, [long], EXTRA), sendUnrelated(t)]);
   // The texts of large partlyEnded would cost as much as the rest of the run.
   if (tier !== "starter") for (const { live } of streams) live.abort();
   return { slots, held: await Promise.all(streams.map(({ done }) => done)), extras, unrelated, filledMs };
 }
 
 /** How often, and how far apart, ms: other checks may be filling the slots of that account themselves. */
-const ELSEWHERE_TRIES = 3;
-const ELSEWHERE_MS = 100;
+const UNRELATED_TRIES = 3;
+const UNRELATED_SPACING_MS = 100;
 
 /** Asks on the account with the fewest slots, while those of a tier are held. */
-async function askUnrelated(t: Session): Promise<Response[]> {
+async function sendUnrelated(t: Session): Promise<Response[]> {
   const aside = limitedFor(t.target, "slots");
   // What the rate of an account is measured on is left alone.
   if (aside === undefined || aside.shared || aside.key === limitedFor(t.target, "rate")?.key) return [];
   const answers: Response[] = [];
-  for (let tried = 0; tried < ELSEWHERE_TRIES; tried++) {
-    if (tried > 0) await t.wait(ELSEWHERE_MS);
+  for (let tried = 0; tried < UNRELATED_TRIES; tried++) {
+    if (tried > 0) await t.wait(UNRELATED_SPACING_MS);
     const answer = await sendPlain(t, aside.key);
     answers.push(answer);
-    if (!isSlotDenial(answer)) break;
+    if (!isConcurrencyDenial(answer)) break;
   }
   return answers;
 }
 
-export const TIER_SLOTS: readonly Check[] = [tierSlots];
+export const TIER_CONCURRENCY: readonly Check[] = [tierConcurrency];

@@ -2,7 +2,7 @@ import type { Held, LimitedAccount, RequestSpec, Response, Session } from "../..
 import { servable } from "../shared/servable.ts";
 
 /** Streams that ran on while something else of the account ended, and what was tried then. */
-export type PartlyEnded = {
+export type PartialRelease = {
   readonly what: string;
   readonly held: readonly Response[];
   readonly extras: readonly Response[];
@@ -17,11 +17,11 @@ const NOTICED_MS = 300;
  * Two partlyEnded: one with a slot left, in which requests end in every way that is quick; and once fully, where the client
  * leaves one stream.
  */
-export async function fillAndEndSome(
+export async function releaseSome(
   t: Session,
   { key, limits }: LimitedAccount,
   long: RequestSpec,
-): Promise<PartlyEnded[]> {
+): Promise<PartialRelease[]> {
   const endings = await servable(t, [
     { endpoint: "chat" },
     { endpoint: "messages" },
@@ -47,7 +47,7 @@ async function fill(
   streams: number,
   what: string,
   end: (held: readonly Held[]) => Promise<void>,
-): Promise<PartlyEnded> {
+): Promise<PartialRelease> {
   const held = Array.from({ length: streams }, () => t.start(long));
   await Promise.all(held.map(({ live }) => live.started));
   await end(held);

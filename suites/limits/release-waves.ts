@@ -43,7 +43,7 @@ function withTool(request: RequestSpec): RequestSpec {
 const LONG_AFTER_MS = 1_300;
 const LONG_CONVERSATION = inTurns("hello", LONG_TEXT, "Noted.");
 
-export interface WaveRhythm {
+export interface WavePacing {
   /** Pause between requests, ms; 0 where the limiter has burst enough. */
   readonly spacingMs: number;
   /** Whose a 429 is that names no limit. */
@@ -51,11 +51,11 @@ export interface WaveRhythm {
 }
 
 /** Full waves, each after another thing that ends requests. */
-export async function wavesAfterEverything(
+export async function wavesAfterRelease(
   t: Session,
   account: LimitedAccount,
   long: RequestSpec,
-  { spacingMs, unnamed }: WaveRhythm,
+  { spacingMs, unnamed }: WavePacing,
 ): Promise<Wave[]> {
   const { key, limits } = account;
   const wave = async (request: RequestSpec): Promise<Response[]> => {
@@ -174,7 +174,7 @@ export async function wavesAfterEverything(
     const request = left ? long : { ...long, freshConnection: false };
     const answers = await wave(request);
     let later: Response[] | null = null;
-    if (admittedIn(answers) < slots && answers.some(limitDenials(unnamed).isSlots)) {
+    if (admittedIn(answers) < slots && answers.some(limitDenials(unnamed).isConcurrency)) {
       await t.wait(left ? NOTICE_MS[1] : LATE_MS);
       later = await wave(request);
     }

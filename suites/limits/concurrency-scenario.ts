@@ -4,15 +4,15 @@ import type { Limits } from "../../src/target/index.ts";
 import { servable } from "../shared/servable.ts";
 import { atOnce, isServed, limitDenials, type Unnamed, unnamedIn } from "./burst.ts";
 import { longStream } from "./long-stream.ts";
-import { type OtherAccount, othersMeanwhile } from "./others-meanwhile.ts";
-import { fillAndEndSome, type PartlyEnded } from "./partly-ended.ts";
-import { evenly, LATE_MS, SETTLE_MS, type Wave, type WaveRhythm, wavesAfterEverything } from "./slots-waves.ts";
+import { type OtherAccount, sendToOtherAccounts } from "./other-accounts.ts";
+import { type PartialRelease, releaseSome } from "./partial-release.ts";
+import { evenly, LATE_MS, SETTLE_MS, type Wave, type WavePacing, wavesAfterRelease } from "./release-waves.ts";
 import { sendPlainAtOnce } from "./while-denied.ts";
 
 /** Requests sent while every slot was held. */
 export type Extra = { readonly kind: string; readonly answers: readonly Response[] };
 
-export type SlotsRecording = {
+export type ConcurrencyRecording = {
   readonly limits: { readonly rpm: number; readonly inFlight: number };
   /** Three times as many streams as there are slots, at once, each on a connection of its own. */
   readonly burst: readonly Response[];
@@ -32,24 +32,24 @@ export type SlotsRecording = {
   readonly freed: Response | null;
   readonly others: readonly OtherAccount[];
   /** Whole requests, far over the limit at once; none where the target has no slow model. */
-  readonly wholes: readonly Response[];
+  readonly nonStreaming: readonly Response[];
   /** Whole requests that held every slot, and one that came late in their life. */
-  readonly lateWhole: LateOne | null;
+  readonly lateNonStreaming: LateRequest | null;
   /** The same with streams that are silent at first. */
-  readonly lateStream: LateOne | null;
+  readonly lateStream: LateRequest | null;
   readonly waves: readonly Wave[];
   /** Attempts in which some streams ended while the rest went on. */
-  readonly partlyEnded: readonly PartlyEnded[];
+  readonly partialReleases: readonly PartialRelease[];
 };
 
 /** Requests that held every slot, and one that came late in their life. */
-export type LateOne = { readonly held: readonly Response[]; readonly extra: Response };
+export type LateRequest = { readonly held: readonly Response[]; readonly extra: Response };
 
 /** A denial is recorded within this time after its first byte. */
 const AT_ONCE_MS = 60;
 
 /** Whether the rate has room for a full wave after everything that frees slots; else only one attempt is affordable. */
-export function isRich({ rpm, inFlight }: Limits): boolean {
+export function hasRoomForWaves({ rpm, inFlight }: Limits): boolean {
   return rpm >= 30 * inFlight + 100;
 }
 
@@ -57,13 +57,13 @@ export function isRich({ rpm, inFlight }: Limits): boolean {
  * What slots do: a burst far over the limit, every slot in use with extra requests early and late, and full waves after
  * everything that frees slots. Uses the account with the fewest slots.
  */
-export async function slotsScenario(t: Session): Promise<SlotsRecording> {
+export async function runConcurrencyScenario(t: Session): Promise<ConcurrencyRecording> {
   const account = t.limited("slots");
   const { limits, key } = account;
   const slots = limits.inFlight;
   const long = longStream(key);
-  const rich = isRich(limits);
-  const over = rich ? slots * 2 : Math.min(8, slots);
+  const roomy = hasRoomForWaves(limits);
+  const over = roomy ? slots * 2 : Math.min(8, slots);
   // Keys take turns: one whose requests take no slot lets in too many.
   const both = account.second === undefined ? [long] : [long, { ...long, key: account.second }];
   let burst = await atOnce(t, both, slots + over);
@@ -76,7 +76,7 @@ export async function slotsScenario(t: Session): Promise<SlotsRecording> {
     await t.wait(SETTLE_MS);
   }
   const unnamed = unnamedIn(burst, slots);
-  const unnamedLater = rich ? unnamed : "rate";
+  const unnamedLater = roomy ? unnamed : "rate";
   // Dialects take turns: one whose streams take no slot leaves room.
   const onMessages: RequestSpec = { ...long, endpoint: "messages" };
   const [tried] = await servable(t, [onMessages]);
@@ -89,9 +89,9 @@ export async function slotsScenario(t: Session): Promise<SlotsRecording> {
       ? [long, { ...onMessages, ...other }, { ...long, ...other }, onMessages]
       : [long, { ...long, ...other }];
   await t.wait(spaced ? spacingMs : SETTLE_MS);
-  const rhythm = { typical: typicalMs(burst), spacingMs: spaced ? spacingMs : 0, unnamed: unnamedLater };
-  const atLimit = await atConcurrencyLimit(t, account, dialects, rhythm);
-  const slow = rich && !spaced && (await t.hasModel("slow"));
+  const pacing = { typical: typicalMs(burst), spacingMs: spaced ? spacingMs : 0, unnamed: unnamedLater };
+  const atLimit = await atConcurrencyLimit(t, account, dialects, pacing);
+  const slow = roomy && !spaced && (await t.hasModel("slow"));
   const whole: RequestSpec = {
     key,
     endpoint: "chat",
@@ -100,12 +100,12 @@ export async function slotsScenario(t: Session): Promise<SlotsRecording> {
     intent: "either",
     freshConnection: true,
   };
-  const wholes = slow ? await atOnce(t, [whole], slots + over) : [];
-  const lateWhole = slow ? await lateIn(t, whole, slots, typicalMs(wholes)) : null;
-  const lateStream = slow ? await lateIn(t, { ...whole, mode: "streaming" }, slots, typicalMs(wholes)) : null;
+  const nonStreaming = slow ? await atOnce(t, [whole], slots + over) : [];
+  const lateNonStreaming = slow ? await lateIn(t, whole, slots, typicalMs(nonStreaming)) : null;
+  const lateStream = slow ? await lateIn(t, { ...whole, mode: "streaming" }, slots, typicalMs(nonStreaming)) : null;
   await t.wait(SETTLE_MS);
-  const partlyEnded = rich && !spaced ? await fillAndEndSome(t, account, long) : [];
-  const waves = rich ? await wavesAfterEverything(t, account, long, rhythm) : [];
+  const partialReleases = roomy && !spaced ? await releaseSome(t, account, long) : [];
+  const waves = roomy ? await wavesAfterRelease(t, account, long, pacing) : [];
   return {
     limits,
     burst,
@@ -113,19 +113,19 @@ export async function slotsScenario(t: Session): Promise<SlotsRecording> {
     unnamedLater,
     spaced,
     ...atLimit,
-    wholes,
-    lateWhole,
+    nonStreaming,
+    lateNonStreaming,
     lateStream,
     waves,
-    partlyEnded,
+    partialReleases,
   };
 }
 
 /** Replies that take less are over before it can be called late in their life, ms. */
-const LONG_WHOLE_MS = 1_200;
+const SLOW_REPLY_MS = 1_200;
 
-async function lateIn(t: Session, request: RequestSpec, slots: number, typical: number): Promise<LateOne | null> {
-  if (!(typical >= LONG_WHOLE_MS)) return null;
+async function lateIn(t: Session, request: RequestSpec, slots: number, typical: number): Promise<LateRequest | null> {
+  if (!(typical >= SLOW_REPLY_MS)) return null;
   await t.wait(SETTLE_MS);
   const held = Array.from({ length: slots }, () => t.start(request).done);
   await t.wait(typical * 0.75);
@@ -138,23 +138,23 @@ function typicalMs(answers: readonly Response[]): number {
   return median(answers.filter(({ status }) => status === 200).map(({ durationMs }) => durationMs));
 }
 
-interface Rhythm extends WaveRhythm {
+interface Pacing extends WavePacing {
   /** Middle duration of a held stream, ms. */
   readonly typical: number;
 }
 
-async function atConcurrencyLimit(t: Session, account: LimitedAccount, long: readonly RequestSpec[], rhythm: Rhythm) {
+async function atConcurrencyLimit(t: Session, account: LimitedAccount, long: readonly RequestSpec[], pacing: Pacing) {
   const { limits, key } = account;
-  const { typical, spacingMs, unnamed } = rhythm;
+  const { typical, spacingMs, unnamed } = pacing;
   const slots = limits.inFlight;
   let startUs = t.nowUs();
-  let streams = await takeEverySlot(t, long, slots, spacingMs);
-  if (await metSlotDenial(t, streams, unnamed)) {
+  let streams = await reachConcurrencyLimit(t, long, slots, spacingMs);
+  if (await metConcurrencyDenial(t, streams, unnamed)) {
     // One slot may not have come free yet; a second time it is the gateway's word.
     await Promise.all(streams.map(({ done }) => done));
     await t.wait(LATE_MS);
     startUs = t.nowUs();
-    streams = await takeEverySlot(t, long, slots, spacingMs);
+    streams = await reachConcurrencyLimit(t, long, slots, spacingMs);
   }
   const sendExtra = async (request: RequestSpec) => {
     if (spacingMs > 0) await t.wait(spacingMs);
@@ -177,7 +177,7 @@ async function atConcurrencyLimit(t: Session, account: LimitedAccount, long: rea
   const extraBurst = await (spacingMs > 0
     ? evenly(t, { key, endpoint: "chat", intent: "either" }, 8, spacingMs)
     : sendPlainAtOnce(t, key, 8));
-  const others = await othersMeanwhile(t, account, { tries: 1 });
+  const others = await sendToOtherAccounts(t, account, { tries: 1 });
   const elapsedMs = () => (t.nowUs() - startUs) / 1_000;
   await t.wait(Math.max(0, typical * 0.75 - elapsedMs()));
   const late = [
@@ -187,7 +187,7 @@ async function atConcurrencyLimit(t: Session, account: LimitedAccount, long: rea
   await Promise.race(streams.map(({ done }) => done));
   await t.wait(SETTLE_MS);
   let freed = await sendExtra({ key, endpoint: "chat" });
-  if (limitDenials(unnamed).isSlots(freed)) {
+  if (limitDenials(unnamed).isConcurrency(freed)) {
     await t.wait(LATE_MS);
     freed = await sendExtra({ key, endpoint: "chat" });
   }
@@ -195,7 +195,7 @@ async function atConcurrencyLimit(t: Session, account: LimitedAccount, long: rea
   return { held, extras, extraBurst, late, freed, others };
 }
 
-async function takeEverySlot(
+async function reachConcurrencyLimit(
   t: Session,
   long: readonly RequestSpec[],
   slots: number,
@@ -214,11 +214,11 @@ async function takeEverySlot(
 }
 
 /** Whether one of them was over at once, denied for its number; the others go on. */
-async function metSlotDenial(t: Session, streams: readonly Held[], unnamed: Unnamed): Promise<boolean> {
+async function metConcurrencyDenial(t: Session, streams: readonly Held[], unnamed: Unnamed): Promise<boolean> {
   const ended: Response[] = [];
   for (const { done } of streams) void done.then((answer) => ended.push(answer));
   await t.wait(AT_ONCE_MS);
-  return ended.some(limitDenials(unnamed).isSlots);
+  return ended.some(limitDenials(unnamed).isConcurrency);
 }
 
 /** One request of every kind that must go by the same count. */

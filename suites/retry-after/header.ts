@@ -1,15 +1,15 @@
 import { type Check, defineInvariant, type Response, that, type Verdict } from "../../src/checks/index.ts";
 import { httpDateMs, readRetryAfter } from "../../src/dialects/index.ts";
 import type { ShouldRequirement } from "../../src/requirements/index.ts";
-import { isRateDenial, isSlotDenial } from "./burst.ts";
+import { isConcurrencyDenial, isRateDenial } from "../limits/burst.ts";
 
 /** A one-minute rate needs no longer wait; half as much again for gateways that would rather be safe, seconds. */
 const LONGEST_RATE_WAIT_S = 90;
 /** A slot that is not expected to come free within ten minutes is no hint, seconds. */
-const LONGEST_SLOT_WAIT_S = 600;
+const LONGEST_CONCURRENCY_WAIT_S = 600;
 
 /** Judges the form of a hint: one value, whole seconds above zero or a date in the future, plausible in length. */
-function judgeHint(verdict: Verdict, denial: Response, requirement: ShouldRequirement, longestS: number): void {
+function judgeRetryAfter(verdict: Verdict, denial: Response, requirement: ShouldRequirement, longestS: number): void {
   const values = [...new Set(denial.headerValues("retry-after"))];
   const seen = { in: denial, at: "Retry-After", because: denial.summary };
   if (
@@ -74,10 +74,10 @@ const wellFormed = defineInvariant({
   explains:
     "Looks at every answer of the run that carries the header, whatever it refuses. The standard allows digits alone or an HTTP date, once: a fraction, a sign, a unit, a word, an ISO date, an empty value or two different values are read by no client, or by each in its own way.",
   judge(answers, verdict) {
-    const hinted = answers.filter((answer) => answer.header("retry-after") !== undefined);
-    if (hinted.length === 0)
+    const withHeader = answers.filter((answer) => answer.header("retry-after") !== undefined);
+    if (withHeader.length === 0)
       return verdict.notApplicable("no answer carried the header; retry-after.present asks for it");
-    for (const answer of hinted) {
+    for (const answer of withHeader) {
       const values = [...new Set(answer.headerValues("retry-after"))];
       const form = readRetryAfter(values[0] ?? "", answer.arrivedAtMs);
       const well = that("digits or an HTTP date, once", () => values.length === 1 && form.kind !== "unusable");
@@ -102,18 +102,18 @@ const usable = defineInvariant({
         isRateDenial(answer) && answer.reason === "rate_limit_exceeded" && answer.header("retry-after") !== undefined,
     );
     if (denials.length === 0) return verdict.inconclusive("no rate denial carried Retry-After");
-    for (const denial of denials) judgeHint(verdict, denial, "LIMIT-RATE-5", LONGEST_RATE_WAIT_S);
+    for (const denial of denials) judgeRetryAfter(verdict, denial, "LIMIT-RATE-5", LONGEST_RATE_WAIT_S);
   },
 });
 
-const onSlots = defineInvariant({
+const onConcurrencyDenial = defineInvariant({
   id: "retry-after.concurrency",
   title: "Concurrency denials carry a usable Retry-After",
   covers: ["LIMIT-CONC-6"],
   explains:
     'The client\'s rule is to respect Retry-After on a concurrency denial. Its absence is a warning, because the retry rule says "when present"; a hint that cannot be used is one too.',
   judge(answers, verdict) {
-    const denials = answers.filter(isSlotDenial);
+    const denials = answers.filter(isConcurrencyDenial);
     if (denials.length === 0) return verdict.inconclusive("nothing was denied for its number in flight");
     const without = denials.filter((denial) => denial.header("retry-after") === undefined);
     verdict.should("LIMIT-CONC-6", without.length, 0, {
@@ -122,7 +122,7 @@ const onSlots = defineInvariant({
       because: `of ${denials.length} denials had no Retry-After`,
     });
     for (const denial of denials.filter((candidate) => !without.includes(candidate)))
-      judgeHint(verdict, denial, "LIMIT-CONC-6", LONGEST_SLOT_WAIT_S);
+      judgeRetryAfter(verdict, denial, "LIMIT-CONC-6", LONGEST_CONCURRENCY_WAIT_S);
   },
 });
 
@@ -134,9 +134,9 @@ const notOnSuccess = defineInvariant({
   judge(answers, verdict) {
     const served = answers.filter(({ status = 0 }) => status >= 200 && status < 300);
     if (served.length === 0) return verdict.inconclusive("nothing was served");
-    const hinted = served.filter((answer) => answer.header("retry-after") !== undefined);
-    verdict.should("HTTP-RETRY-AFTER", hinted.length, 0, {
-      in: hinted[0],
+    const withHeader = served.filter((answer) => answer.header("retry-after") !== undefined);
+    verdict.should("HTTP-RETRY-AFTER", withHeader.length, 0, {
+      in: withHeader[0],
       at: "Retry-After",
       because: `of ${served.length} served answers`,
     });
@@ -175,7 +175,7 @@ function judgeCounters(answer: Response, verdict: Verdict): void {
   const limit = answer.header("x-ratelimit-limit")?.trim();
   const remaining = answer.header("x-ratelimit-remaining")?.trim();
   // A denial for slots may count those by the same names.
-  const configured = isSlotDenial(answer) ? undefined : answer.asked.rpm;
+  const configured = isConcurrencyDenial(answer) ? undefined : answer.asked.rpm;
   const seen = { in: answer, because: answer.summary };
   if (
     limit !== undefined &&
@@ -208,4 +208,11 @@ function judgeCounters(answer: Response, verdict: Verdict): void {
     });
 }
 
-export const HINT_CHECKS: readonly Check[] = [present, wellFormed, usable, onSlots, notOnSuccess, counters];
+export const RETRY_AFTER_HEADER: readonly Check[] = [
+  present,
+  wellFormed,
+  usable,
+  onConcurrencyDenial,
+  notOnSuccess,
+  counters,
+];

@@ -1,8 +1,8 @@
 import { type Check, defineCheck, type Response, that } from "../../src/checks/index.ts";
+import { retryAfterWaitMs } from "../shared/retry-after-wait.ts";
 import { isRateDenial, isServed } from "./burst.ts";
 import { longStream } from "./long-stream.ts";
-import { retryAfterWaitMs } from "./retry-after-wait.ts";
-import { fillOnce } from "./tier-slots.ts";
+import { fillOnce } from "./tier-concurrency.ts";
 
 /** Streams that begin one after another, each while those before it are running. */
 const STREAMS = 16;
@@ -54,4 +54,4 @@ const withOthers = defineCheck({
   },
 });
 
-export const WITH_OTHERS_CHECKS: readonly Check[] = [withOthers];
+export const RATE_WITH_STREAMS_IN_FLIGHT: readonly Check[] = [withOthers];
