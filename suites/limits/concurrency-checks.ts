@@ -260,7 +260,7 @@ const runningUntouched = defineConcurrencyCheck({
     });
     verdict.should("LIMIT-CONC-7", cut.length, 0, {
       in: cut[0],
-      because: `of ${held.length} held streams were much shortestWait than the others`,
+      because: `of ${held.length} held streams were much shorter than the others`,
     });
   },
 });
