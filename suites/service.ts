@@ -8,7 +8,7 @@ import {
   that,
 } from "../src/checks/index.ts";
 import { DIALECTS, type Endpoint, MODES } from "../src/dialects/index.ts";
-import { isServed } from "./limits/burst.ts";
+import { isServed } from "./limits/limit-denials.ts";
 import { assumeControl, sendControl } from "./shared/control-request.ts";
 
 const ENDPOINTS = ["models", "chat", "messages"] as const;

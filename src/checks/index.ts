@@ -6,6 +6,7 @@ export {
   type CheckSpec,
   defineCheck,
   defineInvariant,
+  defineScenario,
   type Instance,
   instancesOf,
   onAnyAccount,

@@ -1,4 +1,6 @@
 import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
+import type { Limits } from "../../src/target/index.ts";
+import { admittedIn, isConcurrencyDenial, isRateDenial, isRefused, isServed } from "./limit-denials.ts";
 
 /** Requests sent as fast as they are answered, until the first denial for the rate or a bound. */
 export type Burst = {
@@ -8,65 +10,6 @@ export type Burst = {
   /** From the first sending to the last answer, seconds. */
   readonly seconds: number;
 };
-
-/** Whose a 429 is that names no limit: of the rate, until a burst showed that it is of the slots. */
-export type Unnamed = "rate" | "concurrency";
-
-/** What says by its name which limit, or which spending rule, it is about. */
-const NAMED: readonly (string | undefined)[] = [
-  "rate_limit_exceeded",
-  "concurrency_limit_exceeded",
-  "budget_exhausted",
-  "quota_exceeded",
-];
-
-/** A denial for the number in flight, by its name, whatever its status. */
-export function isConcurrencyDenial(answer: Response): boolean {
-  return isDeniedAs(answer, "concurrency_limit_exceeded");
-}
-
-/** A denial for the rate, whatever its status; a 429 that names no limit is taken for one. */
-export function isRateDenial(answer: Response): boolean {
-  return !isConcurrencyDenial(answer) && (answer.status === 429 || isDeniedAs(answer, "rate_limit_exceeded"));
-}
-
-/** Tells the denials of the two limits apart where 429s without a name are of one of them. */
-export function limitDenials(unnamed: Unnamed) {
-  const isConcurrency = (answer: Response) =>
-    isConcurrencyDenial(answer) || (unnamed === "concurrency" && isUnnamed(answer));
-  return { isConcurrency, isRate: (answer: Response) => isRateDenial(answer) && !isConcurrency(answer) };
-}
-
-function isDeniedAs({ status = 0, reason }: Response, limit: string): boolean {
-  return status >= 400 && reason === limit;
-}
-
-function isUnnamed({ status, reason }: Response): boolean {
-  return status === 429 && !NAMED.includes(reason);
-}
-
-/**
- * Whose the 429s of a burst are that name no limit: of the slots, when each came while as many others were under way as
- * there are slots.
- */
-export function unnamedIn(answers: readonly Response[], slots: number): Unnamed {
-  const unnamed = answers.filter(isUnnamed);
-  const served = answers.filter(isServed).map(({ exchange }) => exchange.timeline);
-  const isFull = ({ exchange: { timeline } }: Response) => {
-    const atUs = timeline.headersUs ?? timeline.endUs;
-    return served.filter(({ sentUs = 0, endUs }) => sentUs < atUs && endUs > atUs).length >= slots;
-  };
-  return unnamed.length > 0 && unnamed.every(isFull) ? "concurrency" : "rate";
-}
-
-/** Whatever was not served, and not for want of a slot: a denial for the rate by whatever status a gateway gives it. */
-export function isRefused(answer: Response): boolean {
-  return answer.status !== undefined && !isServed(answer) && !isConcurrencyDenial(answer);
-}
-
-export function isServed({ status = 0 }: Response): boolean {
-  return status >= 200 && status < 300;
-}
 
 export interface BurstPlan {
   readonly what: string;
@@ -130,6 +73,33 @@ export function concurrencyDenialsWhenIdle({ answers }: Burst): readonly Respons
   });
 }
 
-export function admittedIn(answers: readonly Response[]): number {
-  return answers.filter(isServed).length;
+/** Bursts closer together than this cannot both find a minute's limit, ms, give or take this share of it. */
+const EARLY_MS = 55_000;
+const EARLY_SLACK = 0.15;
+/** Share of the limit that the first of two bursts must have used up. */
+const USED_SHARE = 0.8;
+
+/** More than any window lets through from quiet, save the one fixed window whose edge lies inside the burst. */
+export function exceedsLimit({ answers, seconds }: Burst, { rpm }: Limits): boolean {
+  return admittedIn(answers) > rpm + 1 + Math.ceil((seconds * rpm) / 60);
+}
+
+/**
+ * Whether the second burst was let through before a minute could have refilled what the first used up. The edge of one
+ * fixed window between them explains it once, not twice in a row.
+ */
+export function refilledEarly(first: Burst, second: Burst, { rpm }: Limits): boolean {
+  const betweenMs = startedMs(second) - startedMs(first);
+  if (betweenMs > EARLY_MS || admittedIn(first.answers) < rpm * USED_SHARE) return false;
+  return admittedIn(second.answers) > (rpm * (betweenMs / 1_000 + second.seconds)) / 60 + rpm * EARLY_SLACK + 2;
+}
+
+/** When the first request of a burst was due, ms on the time base of the exchanges. */
+export function startedMs({ answers }: Burst): number {
+  return Math.min(...answers.map(({ exchange }) => exchange.timeline.dueUs)) / 1_000;
+}
+
+/** When the last answer of a burst ended, ms. */
+export function endedMs({ answers }: Burst): number {
+  return Math.max(...answers.map(({ exchange }) => exchange.timeline.endUs)) / 1_000;
 }

@@ -1,15 +1,24 @@
-import { atLeast, atMost, type Check, type Response, serverError, success, that } from "../../src/checks/index.ts";
+import {
+  atLeast,
+  atMost,
+  type Check,
+  defineCheck,
+  type Response,
+  serverError,
+  success,
+  that,
+} from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
-import { admittedIn, isConcurrencyDenial, isServed, limitDenials } from "./burst.ts";
 import { RELEASE_CHECKS } from "./concurrency-release.ts";
-import type { ConcurrencyRecording } from "./concurrency-scenario.ts";
-import { defineConcurrencyCheck } from "./define-concurrency-check.ts";
+import { type ConcurrencyRecording, concurrencyScenario } from "./concurrency-scenario.ts";
 import { mostInFlight, queuedAtLimit, servedAtLimit, wasAtLimit } from "./in-flight.ts";
+import { admittedIn, isConcurrencyDenial, isServed, limitDenials } from "./limit-denials.ts";
 
-const enforced = defineConcurrencyCheck({
+const enforced = defineCheck({
   id: "limits.concurrency-enforced",
+  scenario: concurrencyScenario,
   title: "More requests in flight than the limit are denied",
   covers: ["LIMIT-CONC-1", "ERR-429-CONC", "LIMIT-2"],
   explains:
@@ -46,8 +55,9 @@ function outcomesOf(answers: readonly Response[]): string {
   return [...counts].map(([what, count]) => `${count} ${what}`).join(", ");
 }
 
-const exact = defineConcurrencyCheck({
+const exact = defineCheck({
   id: "limits.concurrency-exact",
+  scenario: concurrencyScenario,
   title: "Exactly the limit's number of simultaneous requests is admitted",
   covers: ["LIMIT-CONC-2", "LIMIT-2"],
   explains:
@@ -70,8 +80,9 @@ const exact = defineConcurrencyCheck({
   },
 });
 
-const heldToTheEnd = defineConcurrencyCheck({
+const heldToTheEnd = defineCheck({
   id: "limits.concurrency-held",
+  scenario: concurrencyScenario,
   title: "A stream holds its slot to the end, and then gives it back",
   covers: ["LIMIT-CONC-3", "LIMIT-CONC-1"],
   explains:
@@ -117,8 +128,9 @@ const heldToTheEnd = defineConcurrencyCheck({
   },
 });
 
-const nonStreaming = defineConcurrencyCheck({
+const nonStreaming = defineCheck({
   id: "limits.concurrency-non-streaming",
+  scenario: concurrencyScenario,
   title: "Whole requests hold slots, too",
   covers: ["LIMIT-CONC-1", "LIMIT-CONC-2"],
   explains:
@@ -151,8 +163,9 @@ const nonStreaming = defineConcurrencyCheck({
 const servedBefore = (answer: Response, us: number): boolean =>
   isServed(answer) && (answer.exchange.timeline.headersUs ?? Number.POSITIVE_INFINITY) < us;
 
-const silentStreams = defineConcurrencyCheck({
+const silentStreams = defineCheck({
   id: "limits.concurrency-silent-streams",
+  scenario: concurrencyScenario,
   title: "Streams of a slow model hold their slots, also while they are silent",
   covers: ["LIMIT-CONC-3"],
   explains:
@@ -176,8 +189,9 @@ function servedKindAtLimit({ extras, held }: ConcurrencyRecording, kind: string)
   return servedAtLimit(extras.find((extra) => extra.kind === kind)?.answers ?? [], held);
 }
 
-const sharedByKeys = defineConcurrencyCheck({
+const sharedByKeys = defineCheck({
   id: "limits.concurrency-shared-by-keys",
+  scenario: concurrencyScenario,
   title: "The keys of an account share its slots",
   covers: ["LIMIT-1"],
   explains: "While one key's streams hold every slot, the account's other key must be denied too.",
@@ -192,8 +206,9 @@ const sharedByKeys = defineConcurrencyCheck({
   },
 });
 
-const sharedByKinds = defineConcurrencyCheck({
+const sharedByKinds = defineCheck({
   id: "limits.concurrency-shared-by-kinds",
+  scenario: concurrencyScenario,
   title: "Both dialects, streaming and non-streaming requests and all models share the slots",
   covers: ["LIMIT-5", "LIMIT-1", "LIMIT-CONC-2", "LIMIT-CONC-8", "ERR-404-MODEL"],
   explains:
@@ -221,8 +236,9 @@ const sharedByKinds = defineConcurrencyCheck({
   },
 });
 
-const otherAccounts = defineConcurrencyCheck({
+const otherAccounts = defineCheck({
   id: "limits.concurrency-other-account",
+  scenario: concurrencyScenario,
   title: "Another account is not denied for this one's slots",
   covers: ["LIMIT-1"],
   explains: "While one account's slots are all held, keys of other accounts must be served.",
@@ -239,8 +255,9 @@ const otherAccounts = defineConcurrencyCheck({
   },
 });
 
-const runningUntouched = defineConcurrencyCheck({
+const runningUntouched = defineCheck({
   id: "limits.concurrency-running-unaffected",
+  scenario: concurrencyScenario,
   title: "Denying one request leaves running ones alone",
   covers: ["LIMIT-CONC-7"],
   explains:
@@ -265,8 +282,9 @@ const runningUntouched = defineConcurrencyCheck({
   },
 });
 
-const denialFormat = defineConcurrencyCheck({
+const denialFormat = defineCheck({
   id: "limits.concurrency-denial",
+  scenario: concurrencyScenario,
   title:
     "A denial for the number in flight is a 429 concurrency_limit_exceeded in both dialects, streaming and non-streaming",
   covers: denialRequirements("concurrency_limit_exceeded"),
@@ -287,8 +305,9 @@ const denialFormat = defineConcurrencyCheck({
 /** A denial that took this long was not a denial but a queue, ms. */
 const PROMPT_MS = 1_500;
 
-const promptDenial = defineConcurrencyCheck({
+const promptDenial = defineCheck({
   id: "limits.concurrency-not-queued",
+  scenario: concurrencyScenario,
   title: "Requests over the limit are denied at once, not queued",
   covers: ["LIMIT-CONC-1"],
   explains:

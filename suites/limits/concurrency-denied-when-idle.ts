@@ -1,5 +1,5 @@
 import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
-import { isConcurrencyDenial } from "./burst.ts";
+import { isConcurrencyDenial } from "./limit-denials.ts";
 
 /** A slot may come free a moment after the last byte, and a while after its client left: so long, µs. */
 const FREED_US = 3_000_000;

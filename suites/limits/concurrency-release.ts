@@ -1,7 +1,7 @@
-import { atLeast, atMost, type Check, type Verdict } from "../../src/checks/index.ts";
-import { admittedIn, isServed, limitDenials, type Unnamed } from "./burst.ts";
-import { defineConcurrencyCheck } from "./define-concurrency-check.ts";
+import { atLeast, atMost, type Check, defineCheck, type Verdict } from "../../src/checks/index.ts";
+import { concurrencyScenario } from "./concurrency-scenario.ts";
 import { mostInFlight } from "./in-flight.ts";
+import { admittedIn, isServed, limitDenials, type Unnamed } from "./limit-denials.ts";
 import type { Wave } from "./release-waves.ts";
 
 /** Waves whose missing slots break the MUST requirement: the requests before them had ended by themselves. */
@@ -21,8 +21,9 @@ function judgeWave({ what, expected, answers, later }: Wave, unnamed: Unnamed, v
   });
 }
 
-const released = defineConcurrencyCheck({
+const released = defineCheck({
   id: "limits.concurrency-released",
+  scenario: concurrencyScenario,
   title: "Finished requests free their slots, however they finished",
   covers: ["LIMIT-CONC-4", "LIMIT-CONC-2"],
   explains:
@@ -35,8 +36,9 @@ const released = defineConcurrencyCheck({
   },
 });
 
-const releasedOnce = defineConcurrencyCheck({
+const releasedOnce = defineCheck({
   id: "limits.concurrency-released-once",
+  scenario: concurrencyScenario,
   title: "A request that ends gives back one slot, its own",
   covers: ["LIMIT-CONC-2"],
   explains:
@@ -53,8 +55,9 @@ const releasedOnce = defineConcurrencyCheck({
   },
 });
 
-const abandoned = defineConcurrencyCheck({
+const abandoned = defineCheck({
   id: "limits.concurrency-abandoned",
+  scenario: concurrencyScenario,
   title: "A request that its client gave up on stops counting",
   covers: ["LIMIT-CONC-5", "LIMIT-CONC-2"],
   explains:

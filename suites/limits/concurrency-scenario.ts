@@ -1,8 +1,20 @@
-import type { Held, LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
+import {
+  defineScenario,
+  type Held,
+  type LimitedAccount,
+  limitedFor,
+  type RequestSpec,
+  type Response,
+  type Session,
+  scheduleOn,
+} from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
-import type { Limits } from "../../src/target/index.ts";
+import type { Limits, Target } from "../../src/target/index.ts";
+import { expectedDenial } from "../shared/expected-denial.ts";
+import type { ExpectedDenial } from "../shared/judge-denial.ts";
 import { servable } from "../shared/servable.ts";
-import { atOnce, isServed, limitDenials, type Unnamed, unnamedIn } from "./burst.ts";
+import { atOnce } from "./burst.ts";
+import { isServed, limitDenials, type Unnamed, unnamedIn } from "./limit-denials.ts";
 import { longStream } from "./long-stream.ts";
 import { type OtherAccount, sendToOtherAccounts } from "./other-accounts.ts";
 import { type PartialRelease, releaseSome } from "./partial-release.ts";
@@ -40,6 +52,7 @@ export type ConcurrencyRecording = {
   readonly waves: readonly Wave[];
   /** Attempts in which some streams ended while the rest went on. */
   readonly partialReleases: readonly PartialRelease[];
+  readonly expected: ExpectedDenial;
 };
 
 /** Requests that held every slot, and one that came late in their life. */
@@ -57,7 +70,7 @@ export function hasRoomForWaves({ rpm, inFlight }: Limits): boolean {
  * What slots do: a burst far over the limit, every slot in use with extra requests early and late, and full waves after
  * everything that frees slots. Uses the account with the fewest slots.
  */
-export async function runConcurrencyScenario(t: Session): Promise<ConcurrencyRecording> {
+async function runScenario(t: Session): Promise<ConcurrencyRecording> {
   const account = t.limited("slots");
   const { limits, key } = account;
   const slots = limits.inFlight;
@@ -118,8 +131,32 @@ export async function runConcurrencyScenario(t: Session): Promise<ConcurrencyRec
     lateStream,
     waves,
     partialReleases,
+    expected: expectedDenial(t, "concurrency_limit_exceeded"),
   };
 }
+
+/** What it sends, about. */
+function requestsOfScenario(target: Target): number {
+  const limits = limitedFor(target, "slots")?.limits;
+  if (limits === undefined) return 0;
+  return hasRoomForWaves(limits) ? 40 * limits.inFlight + 320 : 2 * limits.inFlight + 60;
+}
+
+/** Requests up to and over the concurrency limit, on the account with the lowest one. */
+export const concurrencyScenario = defineScenario({
+  id: "limits.concurrency",
+  needs: ["limited.slots", "model.stream"],
+  schedule: (target) => scheduleOn(limitedFor(target, "slots")),
+  cost: { requests: requestsOfScenario, waitS: 30 },
+  run: runScenario,
+  assume({ burst, unnamed, spaced }, verdict) {
+    const { isRate, isConcurrency } = limitDenials(unnamed);
+    const rate = burst.find(isRate);
+    // A limiter without burst denies concurrent requests for their rate; then the burst says nothing about concurrency.
+    if (rate !== undefined && !burst.some(isConcurrency) && !spaced)
+      verdict.inconclusive(`the rate limit was reached before the concurrency limit (${rate.summary})`);
+  },
+});
 
 /** Replies that take less are over before it can be called late in their life, ms. */
 const SLOW_REPLY_MS = 1_200;

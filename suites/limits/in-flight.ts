@@ -1,5 +1,5 @@
 import type { Response } from "../../src/checks/index.ts";
-import { isServed } from "./burst.ts";
+import { isServed } from "./limit-denials.ts";
 
 /**
  * Whether an answer's fate was decided while every held stream was surely running: sent when the last of them had

@@ -1,29 +1,8 @@
-import {
-  atLeast,
-  atMost,
-  type Check,
-  type CheckSpec,
-  defineCheck,
-  limitedFor,
-  type Need,
-  type Response,
-  type Session,
-  scheduleOn,
-  that,
-  type Verdict,
-} from "../../src/checks/index.ts";
-import { expectedDenial } from "../shared/expected-denial.ts";
-import { denialRequirements, type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
-import {
-  admittedIn,
-  type Burst,
-  concurrencyDenialsWhenIdle,
-  isConcurrencyDenial,
-  isRateDenial,
-  isRefused,
-  isServed,
-} from "./burst.ts";
-import { type RateRecording, rateScenario, refilledEarly, tooMany } from "./rate-scenario.ts";
+import { atLeast, atMost, type Check, defineCheck, type Response, that, type Verdict } from "../../src/checks/index.ts";
+import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
+import { type Burst, concurrencyDenialsWhenIdle, exceedsLimit, refilledEarly } from "./burst.ts";
+import { admittedIn, isConcurrencyDenial, isRateDenial, isRefused, isServed } from "./limit-denials.ts";
+import { type RateRecording, rateScenario } from "./rate-scenario.ts";
 import { isBracketed } from "./while-denied.ts";
 
 /** Share of the limit that must have been let in before a denial for the rate is missed. */
@@ -31,33 +10,13 @@ const MOST_OF_RATE = 0.8;
 /** Denials for slots with nothing under way that are no accident. */
 const FEWEST_LONE = 2;
 
-type RateCheckSpec = Pick<CheckSpec<never>, "id" | "title" | "covers" | "explains"> & {
-  readonly needs?: readonly Need[];
-  readonly judge: (recording: RateRecording & { readonly expected: ExpectedDenial }, verdict: Verdict) => void;
-};
-
-/** All rate checks judge one scenario: overload costs a minute, and one minute of it tells a lot. */
-function defineRateCheck({ judge, needs = [], ...spec }: RateCheckSpec): Check {
-  return defineCheck({
-    ...spec,
-    needs: ["limited.rate", ...needs],
-    schedule: (target) => scheduleOn(limitedFor(target, "rate")),
-    // Two bursts to the limit, a third where one let too much through, and what is tried while the account is denied.
-    cost: { requests: (target) => Math.ceil(2.5 * (limitedFor(target, "rate")?.limits.rpm ?? 0)) + 100, waitS: 62 },
-    async run(t: Session) {
-      const recording = await t.once("limits.rate", () => rateScenario(t));
-      return { ...recording, expected: expectedDenial(t, "rate_limit_exceeded") };
-    },
-    judge,
-  });
-}
-
 function bursts({ first, second, third }: RateRecording): Burst[] {
   return [first, second, third].filter((run) => run !== null);
 }
 
-const enforced = defineRateCheck({
+const enforced = defineCheck({
   id: "limits.rate-enforced",
+  scenario: rateScenario,
   title: "Sending faster than the limit is denied",
   covers: ["LIMIT-RATE-1", "ERR-429-RATE", "LIMIT-2"],
   explains:
@@ -75,7 +34,7 @@ const enforced = defineRateCheck({
       verdict.must("ERR-429-RATE", denied.length, atLeast(1), seen);
       verdict.must("LIMIT-2", denied.length, atLeast(1), seen);
     }
-    const [free] = recording.undenied.filter((run) => tooMany(run, recording.limits));
+    const [free] = recording.undenied.filter((run) => exceedsLimit(run, recording.limits));
     if (free === undefined) return;
     verdict.must("LIMIT-RATE-1", free.answers.filter(isRefused).length, atLeast(1), {
       in: free.answers.at(-1),
@@ -102,8 +61,9 @@ function assumeConcurrencyAllows(run: Burst, { rpm }: RateRecording["limits"], v
     verdict.inconclusive(`${what}: slots ran out before the rate; ${admittedIn(answers)} requests were admitted`);
 }
 
-const holds = defineRateCheck({
+const holds = defineCheck({
   id: "limits.rate-holds",
+  scenario: rateScenario,
   title: "The limit holds over time",
   covers: ["LIMIT-RATE-2", "LIMIT-2"],
   explains:
@@ -111,7 +71,7 @@ const holds = defineRateCheck({
   judge(recording, verdict) {
     const { limits, first, second, third } = recording;
     if (second === null) return verdict.inconclusive("the first burst was never denied; see limits.rate-enforced");
-    const over = bursts(recording).filter((run) => tooMany(run, limits));
+    const over = bursts(recording).filter((run) => exceedsLimit(run, limits));
     const counts = bursts(recording).map(
       (run) => `${run.what}: ${admittedIn(run.answers)} in ${run.seconds.toFixed(1)} s`,
     );
@@ -138,8 +98,9 @@ const holds = defineRateCheck({
   },
 });
 
-const notEarly = defineRateCheck({
+const notEarly = defineCheck({
   id: "limits.rate-not-early",
+  scenario: rateScenario,
   title: "Traffic below the limit is not denied for its rate",
   covers: ["LIMIT-RATE-3", "LIMIT-2"],
   explains:
@@ -191,8 +152,9 @@ function judgeKind(
   }
 }
 
-const sharedByKeys = defineRateCheck({
+const sharedByKeys = defineCheck({
   id: "limits.rate-shared-by-keys",
+  scenario: rateScenario,
   title: "The keys of an account share its rate",
   covers: ["LIMIT-1"],
   explains:
@@ -218,8 +180,9 @@ const sharedByKeys = defineRateCheck({
   },
 });
 
-const sharedByKinds = defineRateCheck({
+const sharedByKinds = defineCheck({
   id: "limits.rate-shared-by-kinds",
+  scenario: rateScenario,
   title: "Both dialects, streaming and non-streaming requests, all models and clients share the account's rate",
   covers: ["LIMIT-5", "LIMIT-1", "LIMIT-RATE-1"],
   explains:
@@ -253,8 +216,9 @@ const sharedByKinds = defineRateCheck({
   },
 });
 
-const otherAccounts = defineRateCheck({
+const otherAccounts = defineCheck({
   id: "limits.rate-other-account",
+  scenario: rateScenario,
   title: "Another account is not denied for this one's rate",
   covers: ["LIMIT-1", "LIMIT-RATE-3"],
   explains:
@@ -274,8 +238,9 @@ const otherAccounts = defineRateCheck({
   },
 });
 
-const denialFormat = defineRateCheck({
+const denialFormat = defineCheck({
   id: "limits.rate-denial",
+  scenario: rateScenario,
   title: "A denial for the rate is a 429 rate_limit_exceeded in both dialects, streaming and non-streaming",
   covers: denialRequirements("rate_limit_exceeded"),
   explains:
@@ -299,8 +264,9 @@ const denialFormat = defineRateCheck({
   },
 });
 
-const whatCounts = defineRateCheck({
+const whatCounts = defineCheck({
   id: "limits.rate-what-counts",
+  scenario: rateScenario,
   title: "Window, bursts, and what counts toward the rate",
   covers: ["LIMIT-RATE-8"],
   explains:
@@ -316,8 +282,9 @@ const whatCounts = defineRateCheck({
   },
 });
 
-const kept = defineRateCheck({
+const kept = defineCheck({
   id: "retry-after.sufficient",
+  scenario: rateScenario,
   title: "The Retry-After wait of a rate denial is sufficient",
   covers: ["LIMIT-RATE-6"],
   explains:

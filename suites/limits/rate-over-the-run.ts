@@ -1,6 +1,6 @@
 import { type Check, defineInvariant, type Response, that } from "../../src/checks/index.ts";
 import { retryAfterWaitMs } from "../shared/retry-after-wait.ts";
-import { isServed } from "./burst.ts";
+import { isServed } from "./limit-denials.ts";
 
 const MINUTE_US = 60_000_000;
 /** Hints are whole seconds, rounded up. */
@@ -110,12 +110,12 @@ const anyMinute = defineInvariant({
         .sort((a, b) => sentUs(a) - sentUs(b));
       const most = MOST_OF_LIMIT * (own[0]?.asked.rpm ?? 0) + ACCIDENTS;
       // So many and one more, all of which surely came to the gateway within a minute.
-      const tooMany = served.findIndex((first, at) => {
+      const exceedsLimit = served.findIndex((first, at) => {
         const run = served.slice(at, at + most + 1);
         return run.length > most && Math.max(...run.map(cameByUs)) - sentUs(first) < MINUTE_US;
       });
-      verdict.must("LIMIT-RATE-2", tooMany < 0, true, {
-        in: served[tooMany < 0 ? 0 : tooMany + most],
+      verdict.must("LIMIT-RATE-2", exceedsLimit < 0, true, {
+        in: served[exceedsLimit < 0 ? 0 : exceedsLimit + most],
         because: `more than ${most} served within a minute on account ${account}`,
       });
     }

@@ -1,6 +1,6 @@
 import { type Check, defineCheck, type Response, that } from "../../src/checks/index.ts";
 import { retryAfterWaitMs } from "../shared/retry-after-wait.ts";
-import { isRateDenial, isServed } from "./burst.ts";
+import { isRateDenial, isServed } from "./limit-denials.ts";
 import { longStream } from "./long-stream.ts";
 import { fillOnce } from "./tier-concurrency.ts";
 

@@ -2,7 +2,8 @@ import { isStale, type LimitedAccount, type RequestSpec, type Response, type Ses
 import { servable } from "../shared/servable.ts";
 import { inTurns, LONG_STORY, LONG_TEXT } from "../shared/texts.ts";
 import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
-import { admittedIn, atOnce, limitDenials, type Unnamed } from "./burst.ts";
+import { atOnce } from "./burst.ts";
+import { admittedIn, limitDenials, type Unnamed } from "./limit-denials.ts";
 
 /** Requests sent all at once. `what` says what had happened to the slots before. */
 export type Wave = {

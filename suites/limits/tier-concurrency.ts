@@ -1,6 +1,7 @@
 import { type Check, defineCheck, type Held, limitedFor, type Response, type Session } from "../../src/checks/index.ts";
-import { atOnce, isConcurrencyDenial, isRateDenial, isServed } from "./burst.ts";
+import { atOnce } from "./burst.ts";
 import { servedAtLimit } from "./in-flight.ts";
+import { isConcurrencyDenial, isRateDenial, isServed } from "./limit-denials.ts";
 import { longStream } from "./long-stream.ts";
 import { sendPlain } from "./while-denied.ts";
 

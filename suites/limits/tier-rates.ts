@@ -9,7 +9,7 @@ import {
   type Verdict,
 } from "../../src/checks/index.ts";
 import type { Target } from "../../src/target/index.ts";
-import { isRateDenial, isServed } from "./burst.ts";
+import { isRateDenial, isServed } from "./limit-denials.ts";
 import { QUIET_MS } from "./paced.ts";
 import { sendPlain, sendPlainAtOnce } from "./while-denied.ts";
 

@@ -1,7 +1,8 @@
 import type { LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import { servable } from "../shared/servable.ts";
 import { inTurns, LONG_TEXT } from "../shared/texts.ts";
-import { atOnce, type Burst, isRateDenial, isRefused } from "./burst.ts";
+import { atOnce, type Burst } from "./burst.ts";
+import { isRateDenial, isRefused } from "./limit-denials.ts";
 
 type AskKey = RequestSpec["key"] & {};
 

@@ -1,7 +1,7 @@
 import { type Check, defineInvariant, type Response, that, type Verdict } from "../../src/checks/index.ts";
 import { httpDateMs, readRetryAfter } from "../../src/dialects/index.ts";
 import type { ShouldRequirement } from "../../src/requirements/index.ts";
-import { isConcurrencyDenial, isRateDenial } from "../limits/burst.ts";
+import { isConcurrencyDenial, isRateDenial } from "../limits/limit-denials.ts";
 
 /** A one-minute rate needs no longer wait; half as much again for gateways that would rather be safe, seconds. */
 const LONGEST_RATE_WAIT_S = 90;
