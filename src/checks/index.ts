@@ -10,6 +10,7 @@ export {
   type Instance,
   instancesOf,
   onAnyAccount,
+  type Scenario,
   suiteOf,
 } from "./check.ts";
 export { contractInWords, readAs } from "./contract.ts";

@@ -17,7 +17,7 @@ const NEW_DAY_MS = 600_000;
 /** A key at the end of the run. */
 type Late = { readonly key: Stopped; readonly answer: Response; readonly status: number };
 
-const stillStopped = defineCheck({
+const stillDenied = defineCheck({
   id: "spending.still-denied",
   title: "A key that is stopped is still stopped at the end of the run",
   covers: ["SPEND-7", "SPEND-8", "SPEND-2", "AUTH-4"],
@@ -48,4 +48,4 @@ const stillStopped = defineCheck({
   },
 });
 
-export const STILL_STOPPED: readonly Check[] = [stillStopped];
+export const STILL_DENIED: readonly Check[] = [stillDenied];

@@ -3,8 +3,9 @@ import {
   type Check,
   type CheckSpec,
   defineCheck,
+  defineScenario,
   type Response,
-  type Session,
+  type Scenario,
   success,
   unblockLines,
   type Verdict,
@@ -12,18 +13,10 @@ import {
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { denialRequirements, type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
 import { describeKind, isSpendingDenial } from "./drive.ts";
-import { type KeyRecording, keyScenario, passedTheLimit } from "./key-scenario.ts";
-
-type Spender = "cappable" | "childSmall";
-type Recording = KeyRecording & { readonly expected: ExpectedDenial; readonly state: Spender };
-
-const WORDS = {
-  cappable: { reason: "quota_exceeded" },
-  childSmall: { reason: "budget_exhausted" },
-} as const;
+import { type KeyRecording, passedTheLimit, type UsedUpState, useUpKey } from "./key-scenario.ts";
 
 /** Lines of the target file that give a check a key that nothing has been spent of. */
-function freshKey(state: Spender): string[] {
+function freshKey(state: UsedUpState): string[] {
   const [key = "", line = ""] = unblockLines(`key.${state}`);
   return [
     key,
@@ -33,36 +26,40 @@ function freshKey(state: Spender): string[] {
   ];
 }
 
-type InducedSpec = Pick<CheckSpec<never>, "title" | "explains"> & {
-  readonly covers: Readonly<Record<Spender, CheckSpec<never>["covers"]>>;
-  readonly judge: (recording: Recording, verdict: Verdict) => void;
-};
+type Recording = KeyRecording & { readonly expected: ExpectedDenial; readonly state: UsedUpState };
 
-/** Checks over a key that the run uses up itself. All of a state judge one scenario. */
-function defineInduced(state: Spender, id: CheckSpec<never>["id"], { judge, covers, ...spec }: InducedSpec): Check {
-  return defineCheck({
-    ...spec,
-    id,
-    covers: covers[state],
+/** A key that starts with room is used up by the run; all checks of a state judge one scenario. */
+function usedUpScenario(state: UsedUpState): Scenario<Recording> {
+  const reason = state === "cappable" ? "quota_exceeded" : "budget_exhausted";
+  return defineScenario({
+    id: `spending.${state}`,
     needs: [`key.${state}`],
     schedule: { resource: `key ${state}` },
     cost: { requests: state === "cappable" ? 320 : 720, waitS: 10 },
-    async run(t: Session) {
-      const recording = await t.once(`spending.${state}`, () => keyScenario(t, state));
-      return { ...recording, expected: expectedDenial(t, WORDS[state].reason), state };
-    },
-    judge(recording, verdict) {
-      if (isSpendingDenial(recording.before)) {
-        const { summary } = recording.before;
-        verdict.notSupplied(`the key ${state} is used up already: its first request met ${summary}`, freshKey(state));
-      }
-      verdict.assumeGood(recording.before, `the first request with the key ${state}`);
-      judge(recording, verdict);
+    run: async (t) => ({ ...(await useUpKey(t, state)), expected: expectedDenial(t, reason), state }),
+    assume({ before }, verdict) {
+      if (isSpendingDenial(before))
+        verdict.notSupplied(
+          `the key ${state} is used up already: its first request met ${before.summary}`,
+          freshKey(state),
+        );
+      verdict.assumeGood(before, `the first request with the key ${state}`);
     },
   });
 }
 
-const setsIn: InducedSpec = {
+const SCENARIOS = { cappable: usedUpScenario("cappable"), childSmall: usedUpScenario("childSmall") } as const;
+
+/** A check that exists for the daily cap and for the lifetime budget. */
+type UsedUpSpec = Pick<CheckSpec<Recording>, "title" | "explains" | "judge"> & {
+  readonly covers: Readonly<Record<UsedUpState, CheckSpec<Recording>["covers"]>>;
+};
+
+function defineUsedUp(state: UsedUpState, id: CheckSpec<Recording>["id"], { covers, ...spec }: UsedUpSpec): Check {
+  return defineCheck({ ...spec, id, scenario: SCENARIOS[state], covers: covers[state] });
+}
+
+const setsIn: UsedUpSpec = {
   title: "A small limit is reached, whatever kind of traffic reaches it",
   covers: { cappable: ["SPEND-12", "SPEND-5"], childSmall: ["SPEND-12"] },
   explains:
@@ -79,7 +76,7 @@ const setsIn: InducedSpec = {
   },
 };
 
-const denialFormat: InducedSpec = {
+const denialFormat: UsedUpSpec = {
   title: "A used-up key is denied with its own status and reason in every kind of traffic, and stays denied",
   covers: { cappable: denialRequirements("quota_exceeded"), childSmall: denialRequirements("budget_exhausted") },
   explains:
@@ -97,7 +94,7 @@ const denialFormat: InducedSpec = {
   },
 };
 
-const failuresAreFree: InducedSpec = {
+const failuresAreFree: UsedUpSpec = {
   title: "Failed and refused requests cost nothing",
   covers: { cappable: ["SPEND-10"], childSmall: ["SPEND-10"] },
   explains:
@@ -136,7 +133,7 @@ const failuresAreFree: InducedSpec = {
   },
 };
 
-const siblings: InducedSpec = {
+const siblings: UsedUpSpec = {
   title: "A key that is used up does not stop the other keys of its account",
   covers: { cappable: ["SPEND-4", "SPEND-3", "SPEND-13"], childSmall: ["SPEND-9", "SPEND-13"] },
   explains:
@@ -153,7 +150,7 @@ const siblings: InducedSpec = {
   },
 };
 
-function judgeSibling(answer: Response, state: Spender, verdict: Verdict): void {
+function judgeSibling(answer: Response, state: UsedUpState, verdict: Verdict): void {
   const seen = { in: answer, at: "status", because: answer.summary };
   if (state === "cappable") {
     verdict.must("SPEND-4", answer.status, success, seen);
@@ -163,7 +160,7 @@ function judgeSibling(answer: Response, state: Spender, verdict: Verdict): void 
   }
 }
 
-const parallelOvershoot: InducedSpec = {
+const parallelOvershoot: UsedUpSpec = {
   title: "Parallel requests do not get far past the limit",
   covers: { cappable: ["SPEND-6"], childSmall: ["SPEND-6"] },
   explains:
@@ -190,15 +187,15 @@ const parallelOvershoot: InducedSpec = {
   },
 };
 
-export const INDUCED: readonly Check[] = [
-  defineInduced("cappable", "spending.cap-sets-in", setsIn),
-  defineInduced("cappable", "spending.cap-denied", denialFormat),
-  defineInduced("cappable", "spending.cap-failures-are-free", failuresAreFree),
-  defineInduced("cappable", "spending.cap-siblings", siblings),
-  defineInduced("cappable", "spending.cap-overshoot", parallelOvershoot),
-  defineInduced("childSmall", "spending.budget-sets-in", setsIn),
-  defineInduced("childSmall", "spending.budget-denied", denialFormat),
-  defineInduced("childSmall", "spending.budget-failures-are-free", failuresAreFree),
-  defineInduced("childSmall", "spending.budget-siblings", siblings),
-  defineInduced("childSmall", "spending.budget-overshoot", parallelOvershoot),
+export const KEYS_USED_UP: readonly Check[] = [
+  defineUsedUp("cappable", "spending.cap-sets-in", setsIn),
+  defineUsedUp("cappable", "spending.cap-denied", denialFormat),
+  defineUsedUp("cappable", "spending.cap-failures-are-free", failuresAreFree),
+  defineUsedUp("cappable", "spending.cap-siblings", siblings),
+  defineUsedUp("cappable", "spending.cap-overshoot", parallelOvershoot),
+  defineUsedUp("childSmall", "spending.budget-sets-in", setsIn),
+  defineUsedUp("childSmall", "spending.budget-denied", denialFormat),
+  defineUsedUp("childSmall", "spending.budget-failures-are-free", failuresAreFree),
+  defineUsedUp("childSmall", "spending.budget-siblings", siblings),
+  defineUsedUp("childSmall", "spending.budget-overshoot", parallelOvershoot),
 ];

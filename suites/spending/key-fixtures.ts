@@ -59,7 +59,7 @@ const emptyAccount = defineCheck({
 });
 
 /** A key of the account before, between and after denials of the stopped one. */
-async function beside(t: Session, stopped: "capped" | "childExhausted") {
+async function sendOnSiblings(t: Session, stopped: "capped" | "childExhausted") {
   const expected = expectedDenial(t, stopped === "capped" ? "quota_exceeded" : "budget_exhausted");
   const served: Response[] = [];
   const denied: Response[] = [];
@@ -74,7 +74,7 @@ async function beside(t: Session, stopped: "capped" | "childExhausted") {
   return { served, denied, expected };
 }
 
-const cappedKeyAlone = defineCheck({
+const cappedKeyIsolated = defineCheck({
   id: "spending.capped-key-isolated",
   title: "A capped key is stopped, and no other key of its account",
   covers: ["SPEND-3", "SPEND-4", ...denialRequirements("quota_exceeded")],
@@ -82,7 +82,7 @@ const cappedKeyAlone = defineCheck({
     "The key at its cap is denied, other keys of the account are served, the capped key is denied again: caps belong to keys.",
   needs: ["key.capped"],
   cost: { requests: 12 },
-  run: (t) => beside(t, "capped"),
+  run: (t) => sendOnSiblings(t, "capped"),
   judge({ served, denied, expected }, verdict) {
     for (const answer of denied) judgeDenial(verdict, answer, expected);
     for (const answer of served) {
@@ -93,7 +93,7 @@ const cappedKeyAlone = defineCheck({
   },
 });
 
-const exhaustedChildAlone = defineCheck({
+const exhaustedChildIsolated = defineCheck({
   id: "spending.child-isolated",
   title: "An exhausted child key is stopped, and no other key of its account",
   covers: ["SPEND-9", ...denialRequirements("budget_exhausted")],
@@ -101,7 +101,7 @@ const exhaustedChildAlone = defineCheck({
     "The child key without budget is denied, other keys of the account are served, the child is denied again: budgets belong to child keys.",
   needs: ["key.childExhausted"],
   cost: { requests: 12 },
-  run: (t) => beside(t, "childExhausted"),
+  run: (t) => sendOnSiblings(t, "childExhausted"),
   judge({ served, denied, expected }, verdict) {
     for (const answer of denied) judgeDenial(verdict, answer, expected);
     for (const answer of served)
@@ -116,34 +116,34 @@ const exhaustedChildAlone = defineCheck({
 /** A hint is waited out up to this, ms: the requirement says that waiting does not help, and a minute of it says no more. */
 const LONGEST_WAIT_MS = 10_000;
 
-const budgetIsForLife = defineCheck({
+const lifetimeBudget = defineCheck({
   id: "spending.lifetime-budget",
   title: "A used-up lifetime budget does not come back",
   covers: ["SPEND-8", "ERR-429-BUDGET"],
   explains:
     "The exhausted child key is tried many times, on fresh connections, and after any Retry-After that it was given (up to 10 s). It stays denied: a lifetime budget is not a rate.",
   needs: ["key.childExhausted"],
-  // Denials that other checks provoke meanwhile would make the wait that was told begin anew.
+  // Denials that other checks provoke meanwhile would make the Retry-After wait begin anew.
   schedule: { order: "exclusive" },
   cost: { requests: 10, waitS: 2 },
   async run(t) {
     const request = { key: "childExhausted", endpoint: "chat", intent: "denied", repeats: false } as const;
     const first = await t.send(request);
-    const told = retryAfterMs(first.header("retry-after") ?? "", first.arrivedAtMs);
-    await t.wait(Math.min(told ?? 1_000, LONGEST_WAIT_MS) + 100);
+    const waitMs = retryAfterMs(first.header("retry-after") ?? "", first.arrivedAtMs);
+    await t.wait(Math.min(waitMs ?? 1_000, LONGEST_WAIT_MS) + 100);
     const later: Response[] = [];
     for (let round = 0; round < 8; round++)
       later.push(
         await t.send({ ...request, freshConnection: round % 2 === 0, endpoint: round % 4 < 2 ? "chat" : "messages" }),
       );
-    return { first, later, expected: expectedDenial(t, "budget_exhausted"), told: told ?? null };
+    return { first, later, expected: expectedDenial(t, "budget_exhausted"), waitMs: waitMs ?? null };
   },
-  judge({ first, later, expected, told }, verdict) {
+  judge({ first, later, expected, waitMs }, verdict) {
     for (const answer of [first, ...later]) {
       const why =
         answer === first
           ? answer.summary
-          : `${told === null ? "later" : `after the Retry-After of ${told} ms, or 10 s of it`}: ${answer.summary}`;
+          : `${waitMs === null ? "later" : `after the Retry-After of ${waitMs} ms, or 10 s of it`}: ${answer.summary}`;
       verdict.must("SPEND-8", answer.status, expected.status, { in: answer, at: "status", because: why });
       verdict.must("ERR-429-BUDGET", answer.reason, expected.word, { in: answer, at: "reason", because: why });
     }
@@ -159,7 +159,7 @@ const EXTRA_HEADERS: readonly (readonly [string, string])[] = [
   ["Anthropic-Beta", "tools-2024"],
 ];
 
-const noWayAround = defineCheck({
+const noBypass = defineCheck({
   id: "spending.no-bypass",
   title: "Optional headers and fields, tools and other models do not get past a spending denial",
   covers: ["ERR-402-CREDITS", "ERR-402-QUOTA", "ERR-429-BUDGET"],
@@ -202,7 +202,7 @@ const noWayAround = defineCheck({
   },
 });
 
-const listStaysOpen = defineCheck({
+const listAllowed = defineCheck({
   id: "spending.list-allowed",
   title: "A key that may not spend may still list the models",
   covers: ["AUTH-1"],
@@ -226,7 +226,7 @@ const listStaysOpen = defineCheck({
   },
 });
 
-const noPhantomDenial = defineInvariant({
+const noFalseDenial = defineInvariant({
   id: "spending.no-false-denial",
   title: "Spending denials appear only when their condition holds",
   covers: ["SPEND-13"],
@@ -249,90 +249,12 @@ const noPhantomDenial = defineInvariant({
   },
 });
 
-/** A moment before midnight at which a cap must still hold, and the offsets of other midnights that must not free it. */
-const HOUR_MS = 3_600_000;
-
-/** Requests that use up the smallest cap. */
-const UNTIL_CAPPED = 90;
-
-const dayBoundary = defineCheck({
-  id: "spending.day-boundary",
-  title: "A daily cap starts afresh at 00:00 UTC, and a lifetime budget does not",
-  covers: ["SPEND-7", "SPEND-8"],
-  explains:
-    "On a gateway whose clock can be shifted, a key is driven to its cap on a new day. It is still denied at midnights of other time zones, served after 00:00 UTC, and a child key without budget is not.",
-  needs: ["clock", "key.childExhausted"],
-  schedule: { order: "exclusive" },
-  cost: { requests: 60 },
-  async run(t) {
-    const { clock } = t;
-    if (clock === undefined) return null;
-    const now = await clock.readClock();
-    const nextDay = (Math.floor(now / (24 * HOUR_MS)) + 1) * 24 * HOUR_MS;
-    let shifted = 0;
-    const at = async (ms: number) => {
-      const shift = Math.round(ms - now - shifted);
-      shifted += shift;
-      await clock.shiftClock(shift);
-    };
-    const request = { endpoint: "chat", mode: "non-streaming", repeats: false, intent: "either" } as const;
-    const elsewhere: { hour: number; answer: Response }[] = [];
-    try {
-      // A day that begins now: what is judged must not depend on the time of the run.
-      await at(nextDay + 300_000);
-      const key = await t.freshKey("key.cappable");
-      if (key === undefined) return null;
-      let last = await t.send({ ...request, key });
-      for (let sent = 1; sent < UNTIL_CAPPED && !isSpendingDenial(last); sent++)
-        last = await t.send({ ...request, key });
-      const isCapped = isSpendingDenial(last);
-      for (const hour of [4, 5, 8, 15, 16, 19, 22, 23]) {
-        await at(nextDay + hour * HOUR_MS + 300_000);
-        elsewhere.push({ hour, answer: await t.send({ ...request, key }) });
-      }
-      await at(nextDay + 24 * HOUR_MS - 30_000);
-      const before = await t.send({ ...request, key });
-      await at(nextDay + 24 * HOUR_MS + 120_000);
-      const after = await t.send({ ...request, key });
-      const child = await t.send({ ...request, key: "childExhausted" });
-      return { isCapped, elsewhere, before, after, child };
-    } finally {
-      await clock.shiftClock(-shifted);
-    }
-  },
-  judge(recording, verdict) {
-    if (recording === null)
-      return verdict.notApplicable("the clock cannot be shifted, or no key can be made for another day");
-    const { isCapped, elsewhere, before, after, child } = recording;
-    verdict.assume(isCapped, "the key reached its daily cap");
-    for (const { hour, answer } of elsewhere)
-      verdict.must("SPEND-7", success.test(answer.status), false, {
-        in: answer,
-        because: `five minutes past ${hour}:00 UTC, the midnight of another zone`,
-      });
-    verdict.must("SPEND-7", success.test(before.status), false, {
-      in: before,
-      because: "half a minute before 00:00 UTC",
-    });
-    verdict.must("SPEND-7", after.status, success, {
-      in: after,
-      at: "status",
-      because: `two minutes after 00:00 UTC: ${after.summary}`,
-    });
-    verdict.must("SPEND-8", success.test(child.status), false, {
-      in: child,
-      because: "a lifetime budget after 00:00 UTC",
-    });
-  },
-});
-
-export const GIVEN: readonly Check[] = [
+export const KEY_FIXTURES: readonly Check[] = [
   emptyAccount,
-  cappedKeyAlone,
-  exhaustedChildAlone,
-  budgetIsForLife,
-  noWayAround,
-  listStaysOpen,
-  noPhantomDenial,
-  dayBoundary,
+  cappedKeyIsolated,
+  exhaustedChildIsolated,
+  lifetimeBudget,
+  noBypass,
+  listAllowed,
+  noFalseDenial,
 ];
