@@ -1,12 +1,12 @@
-import { atLeast, atMost, type Check, defineCheck, type Response, that, type Verdict } from "../../src/checks/index.ts";
+import { atLeast, atMost, type Check, defineCheck, type Response, type Verdict } from "../../src/checks/index.ts";
 import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
 import { type Burst, concurrencyDenialsWhenIdle, exceedsLimit, refilledEarly } from "./burst.ts";
 import { admittedIn, isConcurrencyDenial, isRateDenial, isRefused, isServed } from "./limit-denials.ts";
 import { type RateRecording, rateScenario } from "./rate-scenario.ts";
-import { isBracketed } from "./while-denied.ts";
 
 /** Share of the limit that must have been let in before a denial for the rate is missed. */
 const MOST_OF_RATE = 0.8;
+
 /** Denials for slots with nothing under way that are no accident. */
 const FEWEST_LONE = 2;
 
@@ -132,112 +132,6 @@ function cameEvenly({ exchange }: Response, before: Response | undefined, rpm: n
   return sentUs(exchange) - sentUs(before.exchange) >= 60_000_000 / rpm;
 }
 
-/** Judges that a kind of request was not let past while the account was denied. */
-function judgeKind(
-  { whileDenied, laterDenied, limits }: RateRecording,
-  kind: string,
-  say: (admitted: number, allowed: number, first: Response | undefined, why: string) => void,
-  verdict: Verdict,
-): void {
-  const entry = whileDenied.find((candidate) => candidate.kind === kind);
-  if (entry === undefined) return;
-  if (!isBracketed(entry)) verdict.inconclusive(`the window turned over while ${kind} were tried`);
-  const later = laterDenied.filter((candidate) => candidate.kind === kind);
-  for (const { tries, seconds } of [entry, ...later]) {
-    const admitted = tries.filter(isServed);
-    // A place that became free in between may go to any request.
-    const allowed = 1 + Math.floor((seconds * limits.rpm) / 60);
-    const why = `${kind}: ${admitted.length} of ${tries.length} served while the account was denied`;
-    say(admitted.length, allowed, admitted[0] ?? tries[0], why);
-  }
-}
-
-const sharedByKeys = defineCheck({
-  id: "limits.rate-shared-by-keys",
-  scenario: rateScenario,
-  title: "The keys of an account share its rate",
-  covers: ["LIMIT-1"],
-  explains:
-    "While one key of the account is denied for the rate, its other key is tried, with the first key still denied afterwards. The other key must be denied too: the limit belongs to the account.",
-  needs: ["limited.rate.second"],
-  judge(recording, verdict) {
-    verdict.assume(recording.whileDenied.length > 0, "the account could be brought to its limit");
-    judgeKind(
-      recording,
-      "other key",
-      (admitted, allowed, first, why) =>
-        verdict.must("LIMIT-1", admitted, atMost(allowed), { in: first, because: why }),
-      verdict,
-    );
-    // Dialects should be counted together: what is let past here and is not let past above is a warning.
-    judgeKind(
-      recording,
-      "other key, messages",
-      (admitted, allowed, first, why) =>
-        verdict.should("LIMIT-1", admitted, atMost(allowed), { in: first, because: why }),
-      verdict,
-    );
-  },
-});
-
-const sharedByKinds = defineCheck({
-  id: "limits.rate-shared-by-kinds",
-  scenario: rateScenario,
-  title: "Both dialects, streaming and non-streaming requests, all models and clients share the account's rate",
-  covers: ["LIMIT-5", "LIMIT-1", "LIMIT-RATE-1"],
-  explains:
-    "While chat requests of the account are denied for the rate, streams, conversations, the other dialect, another model and what looks like another client are tried. Streams, conversations and other models must be denied too, the other dialect should be. Something that is let past is counted apart or not limited at all.",
-  judge(recording, verdict) {
-    verdict.assume(recording.whileDenied.length > 0, "the account could be brought to its limit");
-    const requirements = {
-      "chat streams": "LIMIT-RATE-1",
-      conversations: "LIMIT-RATE-1",
-      "another client": "LIMIT-1",
-      "other model": "LIMIT-1",
-    } as const;
-    for (const [kind, requirement] of Object.entries(requirements)) {
-      judgeKind(
-        recording,
-        kind,
-        (admitted, allowed, first, why) =>
-          verdict.must(requirement, admitted, atMost(allowed), { in: first, because: why }),
-        verdict,
-      );
-    }
-    for (const kind of ["messages", "messages streams"]) {
-      judgeKind(
-        recording,
-        kind,
-        (admitted, allowed, first, why) =>
-          verdict.should("LIMIT-5", admitted, atMost(allowed), { in: first, because: why }),
-        verdict,
-      );
-    }
-  },
-});
-
-const otherAccounts = defineCheck({
-  id: "limits.rate-other-account",
-  scenario: rateScenario,
-  title: "Another account is not denied for this one's rate",
-  covers: ["LIMIT-1", "LIMIT-RATE-3"],
-  explains:
-    "While one account is denied for its rate, keys of unrelated accounts are tried. They must be served: limits are kept per account.",
-  judge({ others, whileDenied }, verdict) {
-    verdict.assume(whileDenied.length > 0, "the account could be brought to its limit");
-    if (others.length === 0) return verdict.notApplicable("the target has no key of another account");
-    for (const { account, answers } of others) {
-      const denied = answers.filter(isRateDenial);
-      const all = that("not all of them", (count) => (count as number) < answers.length);
-      verdict.must("LIMIT-1", denied.length, all, {
-        in: denied[0],
-        because: `of ${answers.length} requests of another account (${account}) were denied`,
-      });
-      verdict.must("LIMIT-RATE-3", denied.length, all, { in: denied[0] });
-    }
-  },
-});
-
 const denialFormat = defineCheck({
   id: "limits.rate-denial",
   scenario: rateScenario,
@@ -282,42 +176,4 @@ const whatCounts = defineCheck({
   },
 });
 
-const kept = defineCheck({
-  id: "retry-after.sufficient",
-  scenario: rateScenario,
-  title: "The Retry-After wait of a rate denial is sufficient",
-  covers: ["LIMIT-RATE-6"],
-  explains:
-    "After a denial for the rate nothing is sent on the account for as long as Retry-After says; one request is then sent and should be admitted; so once more after the denial that the other key and the other dialect met. A warning means that the wait is too short, or that each further request extends it.",
-  judge({ firstWait, secondWait, shortestWait }, verdict) {
-    if (shortestWait !== null)
-      verdict.should("LIMIT-RATE-6", isRateDenial(shortestWait.retried), false, {
-        in: shortestWait.retried,
-        because: `Retry-After asked for ${shortestWait.waitMs} ms, then ${shortestWait.retried.summary}; other denials asked for longer`,
-      });
-    if (firstWait === null) return verdict.inconclusive("no denial for the rate was met");
-    if (firstWait.waitMs === null)
-      return verdict.inconclusive(
-        firstWait.denial.header("retry-after") === undefined
-          ? "no Retry-After header on the 429, so the wait could not be tested"
-          : `Retry-After: ${firstWait.denial.header("retry-after")} on the 429 cannot be waited for, so the wait could not be tested`,
-      );
-    for (const kept of [firstWait, secondWait]) {
-      if (kept === null || kept.waitMs === null) continue;
-      const why = `Retry-After asked for ${kept.waitMs} ms, then ${kept.retried.summary}`;
-      verdict.should("LIMIT-RATE-6", isRateDenial(kept.retried), false, { in: kept.retried, because: why });
-    }
-  },
-});
-
-export const RATE_CHECKS: readonly Check[] = [
-  enforced,
-  holds,
-  notEarly,
-  sharedByKeys,
-  sharedByKinds,
-  otherAccounts,
-  denialFormat,
-  whatCounts,
-  kept,
-];
+export const RATE_LIMIT: readonly Check[] = [enforced, holds, notEarly, denialFormat, whatCounts];
