@@ -8,10 +8,10 @@ import {
   that,
 } from "../src/checks/index.ts";
 import { MODES } from "../src/dialects/index.ts";
+import { everyNonStreaming } from "./shared/every-non-streaming.ts";
 import { everyText } from "./shared/every-text.ts";
 import { everyUsage } from "./shared/every-usage.ts";
-import { everyWhole } from "./shared/every-whole.ts";
-import { judgeWholeReply } from "./shared/judge-reply.ts";
+import { judgeNonStreamingReply } from "./shared/judge-reply.ts";
 import { inTurns, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
 
 const minimal = defineCheck({
@@ -37,7 +37,7 @@ const minimal = defineCheck({
     if (replies.length === 0) return verdict.notApplicable("the target has no slow model");
     if (axes.case === "slow-model" && replies.some(({ exchange }) => isTimedOut(exchange)))
       return verdict.inconclusive("the slow model is slower than the target's time-outs");
-    for (const reply of replies) judgeWholeReply(verdict, reply);
+    for (const reply of replies) judgeNonStreamingReply(verdict, reply);
   },
 });
 
@@ -104,7 +104,7 @@ const notStreamed = defineCheck({
       const framing = that("one JSON document", (value) => value === "single-json");
       verdict.must("CHAT-7", answer.stream.framing, framing, { in: answer, because: answer.text.slice(0, 80) });
       verdict.must("CHAT-7", answer.reply.parts !== undefined, true, { in: answer, at: "/choices" });
-      judgeWholeReply(verdict, answer);
+      judgeNonStreamingReply(verdict, answer);
     }
   },
 });
@@ -233,7 +233,7 @@ const optionalParameters = defineCheck({
 export const CHAT: readonly Check[] = [
   everyUsage("chat"),
   everyText("chat"),
-  everyWhole("chat"),
+  everyNonStreaming("chat"),
   minimal,
   conversations,
   notStreamed,

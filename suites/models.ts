@@ -83,7 +83,7 @@ const listShape = defineCheck({
   },
 });
 
-/** Most ids that are tried: listed models may be slow, dear or broken for reasons of their own. */
+/** Most ids that are tried: listed models may be slow, expensive or broken for reasons of their own. */
 const SAMPLE = 12;
 /** Of those that only another key is shown. */
 const OWN_SAMPLE = 4;

@@ -38,7 +38,7 @@ const endpointsExist = defineCheck({
 
 const generatesReplies = defineCheck({
   id: "service.replies",
-  title: "A model and a conversation give a reply, whole or as it is produced",
+  title: "A model and a conversation give a reply, streaming or non-streaming",
   covers: ["BASE-3", "BASE-2", "MSG-14"],
   explains:
     "The plainest request of each dialect, streaming and non-streaming, several times. A reply must have text. On /messages streaming is not documented: a refusal there is noted.",

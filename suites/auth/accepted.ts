@@ -14,7 +14,7 @@ const bearerAuthenticates = defineCheck({
   title: "A bearer key authenticates every endpoint",
   covers: ["AUTH-1", "BASE-2"],
   explains:
-    "Sends the same good key to each endpoint, on a connection of its own and on one that is used again, and the target's other good keys, and expects 2xx. A failure means that this endpoint does not take the key that the others take.",
+    "Sends the same valid key to each endpoint, on a new and on a reused connection, and the target's other valid keys, and expects 2xx. A failure means that this endpoint does not take the key that the others take.",
   across: { case: ENDPOINTS },
   cost: { requests: 5 },
   async run(t) {
@@ -32,17 +32,17 @@ const bearerAuthenticates = defineCheck({
   judge({ others, ...own }, verdict) {
     const answers = [...Object.values(own), ...others];
     // A failing provider or a lost connection says nothing about the key; robustness.stable-service counts those.
-    const told = answers.filter(({ status = 500 }) => status < 500);
-    const [first] = told;
+    const answered = answers.filter(({ status = 500 }) => status < 500);
+    const [first] = answered;
     if (first === undefined) return verdict.inconclusive(`no answer tells about the key: ${own.fresh.summary}`);
-    for (const answer of told) {
+    for (const answer of answered) {
       verdict.must("AUTH-1", answer.status, success, { in: answer, at: "status", because: answer.summary });
     }
     verdict.must("BASE-2", first.admitted, true, { in: first, because: first.summary });
   },
 });
 
-/** Other ways to send a good key. What becomes of them is not shown. */
+/** Other ways to send a good key. The specification does not say what becomes of them. */
 const OTHER_WAYS: Readonly<Record<string, (key: string) => RequestSpec>> = {
   "vendor-header": (key) => ({ key: null, headers: [["x-api-key", key]] }),
   "query-parameter": (key) => ({ key: null, query: `?api_key=${encodeURIComponent(key)}` }),
@@ -54,8 +54,7 @@ const otherWays = defineCheck({
   id: "auth.other-ways",
   title: "Other ways to pass a key",
   covers: ["AUTH-6"],
-  explains:
-    "The specification shows the bearer header alone. What else the gateway takes is noted and decides nothing.",
+  explains: "The specification shows only the bearer header. What else the gateway takes is noted and decides nothing.",
   across: { dialect: ["chat", "messages"], case: Object.keys(OTHER_WAYS) },
   cost: { requests: 1 },
   async run(t) {
@@ -69,13 +68,13 @@ const otherWays = defineCheck({
 
 const validKeysAlwaysAccepted = defineInvariant({
   id: "auth.valid-key-always",
-  title: "No request with a good key is ever told that its key is bad",
+  title: "No request with a valid key is denied for its key",
   covers: ["AUTH-1", "ERR-401-INVALID"],
   explains:
-    "Looks at every request of the run that carried a good key and asked for something proper: none may come back as 401 or 403. A failure means that keys flap, for instance because a cache and a database disagree.",
+    "Looks at every request of the run that carried a valid key and was otherwise valid: none may come back as 401 or 403. A failure means that keys are accepted only some of the time, for instance because a cache and a database disagree.",
   judge(answers, verdict) {
     const good = answers.filter(({ asked, exchange }) => asked.intent === "good" && isGoodKey(exchange.key));
-    if (good.length === 0) verdict.inconclusive("no request with a good key was sent");
+    if (good.length === 0) verdict.inconclusive("no request with a valid key was sent");
     const refused = good.filter(({ status }) => status === 401 || status === 403);
     const named = `${refused.length} of ${good.length} refused`;
     verdict.must("AUTH-1", refused.length, 0, { in: refused[0], because: named });

@@ -27,7 +27,7 @@ const missingKeyIsDenied = defineCheck({
   title: "A request without a key is denied as invalid_api_key",
   covers: ["AUTH-2", "MODELS-5", ...denialRequirements("invalid_api_key")],
   explains:
-    "A good request is sent twice: with its key, which must be served, and without any Authorization header, which must come back as 401 with the reason invalid_api_key. A failure means that the endpoint is open, or names the denial differently.",
+    "A valid request is sent twice: with its key, which must be served, and without any Authorization header, which must come back as 401 with the reason invalid_api_key. A failure means that the endpoint is open, or names the denial differently.",
   across: { case: ENDPOINTS },
   cost: { requests: 3 },
   run: (t) => onEndpoint(t, { key: null }),
@@ -85,10 +85,10 @@ function changedAt(key: string, at: number): string {
 
 const nearKeyIsDenied = defineCheck({
   id: "auth.near-key",
-  title: "A key that only resembles a good one is denied",
+  title: "A key that only resembles a valid one is denied",
   covers: ["AUTH-3", "ERR-401-INVALID"],
   explains:
-    "Keys are compared whole: the good key with a character more, less or changed, its first half, and the same letters in the other case were never issued and must be denied. A failure means that keys are compared by prefix or without regard to letter case.",
+    "Keys are compared in full: the valid key with a character more, less or changed, its first half, and the same letters in the other case were never issued and must be denied. A failure means that keys are compared by prefix or without regard to letter case.",
   across: { dialect: ["chat", "messages"], case: Object.keys(NEAR_KEYS) },
   cost: { requests: 2 },
   async run(t) {
@@ -102,7 +102,7 @@ const nearKeyIsDenied = defineCheck({
     };
   },
   judge({ control, denied, expected }, verdict) {
-    if (control === null || denied === null) return verdict.notApplicable("the good key has no letters to change");
+    if (control === null || denied === null) return verdict.notApplicable("the valid key has no letters to change");
     verdict.assumeGood(control);
     verdict.must("AUTH-3", denied.status, expected.status, { in: denied, at: "status", because: denied.summary });
     verdict.must("ERR-401-INVALID", denied.reason, expected.word, {

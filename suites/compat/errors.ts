@@ -97,7 +97,7 @@ const streamErrors = DIALECTS.map((dialect) =>
   }),
 );
 
-/** Finish reasons beyond those of either dialect, by which some gateways tell that a reply is not whole. */
+/** Finish reasons beyond those of either dialect, by which some gateways say that a reply is not complete. */
 const SAYS_FAILURE = /error|fail|abort|interrupt|incomplete/i;
 
 function judgeCut(answer: Response, dialect: "chat" | "messages", verdict: Verdict): void {
@@ -114,11 +114,11 @@ function judgeCut(answer: Response, dialect: "chat" | "messages", verdict: Verdi
   const done = errors.length + failed.length === 0 && endMarkers > 0;
   verdict.compat("COMPAT-STREAM-ERROR", done || finishReasons.length > failed.length, false, {
     ...seen,
-    because: "a broken stream with the ending of a whole one",
+    because: "a broken stream with the ending of a complete one",
   });
-  const told =
+  const signalled =
     errors.length > 0 || answer.exchange.ending.kind === "reset" || answer.exchange.ending.kind === "protocol-error";
-  verdict.compat("COMPAT-STREAM-ERROR", told || done || finishReasons.length > 0, true, {
+  verdict.compat("COMPAT-STREAM-ERROR", signalled || done || finishReasons.length > 0, true, {
     ...seen,
     because: "neither an error event nor an abnormal close",
   });

@@ -169,15 +169,15 @@ const streamShape = defineCompat("messages", {
     const prompt = `Say something short: ${t.nonce()}`;
     const request = t.case === "long" && (await t.hasModel("stream")) ? ({ model: "stream" } as const) : {};
     return {
-      whole: await t.send({ ...request, endpoint: "messages", prompt }),
+      nonStreaming: await t.send({ ...request, endpoint: "messages", prompt }),
       streams: [
         await t.send({ ...request, endpoint: "messages", mode: "streaming", prompt }),
         await t.send({ ...request, endpoint: "messages", mode: "streaming", prompt }),
       ],
     };
   },
-  judge({ whole, streams }, verdict, { case: length }) {
-    verdict.assumeGood(whole, "the non-streaming form");
+  judge({ nonStreaming, streams }, verdict, { case: length }) {
+    verdict.assumeGood(nonStreaming, "the non-streaming form");
     for (const answer of streams) {
       const seen = { in: answer, because: answer.summary };
       if (!verdict.compat("COMPAT-MSG-STREAM", answer.admitted && answer.streamed, true, seen)) continue;
@@ -198,7 +198,7 @@ const streamShape = defineCompat("messages", {
       judgeNames(answer, verdict);
       judgeOrder(answer, verdict);
       judgeStartAndDelta(answer, verdict);
-      judgeCounts(whole, answer, verdict);
+      judgeCounts(nonStreaming, answer, verdict);
     }
     const held = streams.filter((answer) => {
       const arrival = arrivalOf(answer);
@@ -220,19 +220,19 @@ const streamShape = defineCompat("messages", {
 });
 
 /** Counts of a stream, the last of each name, against those of the non-streaming reply with the same text. */
-function judgeCounts(whole: Response, stream: Response, verdict: Verdict): void {
-  if (whole.replyText !== stream.replyText) return;
+function judgeCounts(nonStreaming: Response, stream: Response, verdict: Verdict): void {
+  if (nonStreaming.replyText !== stream.replyText) return;
   for (const name of ["input_tokens", "output_tokens"]) {
     const counts = stream.stream.events.flatMap(({ json }) => {
       const count = member(member(json, "usage"), name) ?? member(member(member(json, "message"), "usage"), name);
       return typeof count === "number" ? [count] : [];
     });
-    const expected = whole.reply.usage?.[name];
+    const expected = nonStreaming.reply.usage?.[name];
     if (expected === undefined || counts.length === 0) continue;
     verdict.compat("COMPAT-USAGE", counts.at(-1), expected, {
       in: stream,
       at: `/usage/${name}`,
-      because: "the same reply, whole",
+      because: "the same reply, non-streaming",
     });
   }
 }

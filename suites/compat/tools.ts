@@ -17,26 +17,26 @@ const PROMPT = "What is the weather in Paris? Use the tool.";
 
 async function askForTools(t: Session, dialect: Dialect) {
   const request = askWithTools(dialect, PROMPT, ONE_TOOL);
-  const { whole, streams } = await twiceEach(t, dialect, request);
-  const [first] = whole;
+  const { nonStreaming, streams } = await twiceEach(t, dialect, request);
+  const [first] = nonStreaming;
   const result = first === undefined ? null : await answerCall(t, dialect, first, request);
-  return { whole, streams, result };
+  return { nonStreaming, streams, result };
 }
 
 function askWithTools(dialect: Dialect, prompt: string, tools: Readonly<Record<string, string>>): RequestSpec {
   return { endpoint: dialect, model: "tools", prompt, fields: { tools: toolsOf(dialect, tools) }, intent: "odd" };
 }
 
-/** Two non-streaming replies and two streams. Whether the dialect streams at all is judged elsewhere: no streams where not. */
+/** Two non-streaming replies and two streams. Whether the dialect streams at all is judged by other checks: no streams where not. */
 async function twiceEach(t: Session, dialect: Dialect, request: RequestSpec) {
   const plain = await t.send({ endpoint: dialect, mode: "streaming", intent: "odd" });
-  const whole = [
+  const nonStreaming = [
     await t.send({ ...request, mode: "non-streaming" }),
     await t.send({ ...request, mode: "non-streaming" }),
   ];
-  if (!plain.streamed) return { whole, streams: [] };
+  if (!plain.streamed) return { nonStreaming, streams: [] };
   return {
-    whole,
+    nonStreaming,
     streams: [await t.send({ ...request, mode: "streaming" }), await t.send({ ...request, mode: "streaming" })],
   };
 }
@@ -89,9 +89,9 @@ const chatTools = defineCompat("chat", {
   needs: ["model.tools"],
   cost: { requests: 6 },
   run: (t) => askForTools(t, "chat"),
-  judge({ whole, streams, result }, verdict) {
-    const [first] = whole;
-    for (const answer of whole) {
+  judge({ nonStreaming, streams, result }, verdict) {
+    const [first] = nonStreaming;
+    for (const answer of nonStreaming) {
       if (!verdict.compat("COMPAT-TOOLS", answer.admitted, true, { in: answer, because: answer.summary })) continue;
       judgeCalls(chatCalls(answer), answer, verdict, "non-streaming reply");
       verdict.compat("COMPAT-TOOLS", answer.reply.finishReason, "tool_calls", {
@@ -117,9 +117,9 @@ const messagesTools = defineCompat("messages", {
   needs: ["model.tools"],
   cost: { requests: 6 },
   run: (t) => askForTools(t, "messages"),
-  judge({ whole, streams, result }, verdict) {
-    const [first] = whole;
-    for (const answer of whole) {
+  judge({ nonStreaming, streams, result }, verdict) {
+    const [first] = nonStreaming;
+    for (const answer of nonStreaming) {
       if (!verdict.compat("COMPAT-TOOLS", answer.admitted, true, { in: answer, because: answer.summary })) continue;
       judgeCalls(messagesCalls(answer), answer, verdict, "non-streaming reply");
       verdict.compat("COMPAT-TOOLS", answer.reply.finishReason, "tool_use", { in: answer, at: "/stop_reason" });
@@ -153,18 +153,18 @@ function parallelTools(dialect: Dialect): Check {
     needs: ["model.tools"],
     cost: { requests: 5 },
     run: (t) => twiceEach(t, dialect, askWithTools(dialect, PARALLEL_PROMPT, TWO_TOOLS)),
-    judge({ whole, streams }, verdict) {
+    judge({ nonStreaming, streams }, verdict) {
       const callsOf = dialect === "chat" ? chatCalls : messagesCalls;
       const judgeStream = dialect === "chat" ? judgeChatStream : judgeMessagesStream;
-      for (const answer of [...whole, ...streams])
+      for (const answer of [...nonStreaming, ...streams])
         verdict.compat("COMPAT-TOOLS", answer.admitted, true, { in: answer, because: answer.summary });
-      const inWhole = whole.filter(({ admitted }) => admitted).map((answer) => callsOf(answer).length);
-      for (const answer of whole)
+      const inReplies = nonStreaming.filter(({ admitted }) => admitted).map((answer) => callsOf(answer).length);
+      for (const answer of nonStreaming)
         if (answer.admitted) judgeCalls(callsOf(answer), answer, verdict, "non-streaming reply");
       const inStreams = streams
         .filter(({ admitted, streamed }) => admitted && streamed)
         .map((answer) => judgeStream(answer, verdict, 0));
-      const [some, ...others] = [new Set(inWhole), new Set(inStreams)].map((counts) =>
+      const [some, ...others] = [new Set(inReplies), new Set(inStreams)].map((counts) =>
         counts.size === 1 ? [...counts][0] : undefined,
       );
       const [other] = others;

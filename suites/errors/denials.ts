@@ -10,7 +10,7 @@ interface DenialCase {
   readonly id: `errors.${string}`;
   readonly reason: Reason;
   readonly title: string;
-  /** The one thing that is wrong about the good request. */
+  /** The one thing that is changed against the control request. */
   readonly wrong: RequestSpec;
   readonly needs: readonly Need[];
   readonly advice: string;
@@ -76,7 +76,7 @@ const denialChecks = CASES.map((entry) =>
     id: entry.id,
     title: entry.title,
     covers: denialRequirements(entry.reason),
-    explains: `${entry.advice} A good request is sent, then the same with this one thing wrong: on a connection in use and a fresh one, in a conversation, with a short and with a long text, and where the key may be any with the account's other one. Status and reason header are demands in both dialects, streaming and non-streaming; the body's shape is one in the chat dialect only.`,
+    explains: `${entry.advice} A valid request is sent, then the same with this one thing wrong: on a connection in use and a fresh one, in a conversation, with a short and with a long text, and where the key may be any with the account's other one. Status and reason header are required in both dialects, streaming and non-streaming; the body's shape in the chat dialect only.`,
     needs: entry.needs,
     across: { dialect: DIALECTS, mode: MODES },
     cost: { requests: 6 },

@@ -19,7 +19,7 @@ const NO_LENGTH = 411;
 /** Reasons that have to do with what else the account is doing. */
 const BUSY: readonly string[] = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
 
-/** Ways to ask that leave no other reason for a denial. */
+/** Forms of a request that leave no other reason for a denial. */
 const WAYS: Readonly<Record<string, RequestSpec>> = {
   "in-chunks": { form: "in-chunks" },
   "with-spaces": { form: "with-spaces" },
@@ -27,7 +27,7 @@ const WAYS: Readonly<Record<string, RequestSpec>> = {
   "events-accepted": { mode: "streaming", headers: [["Accept", "text/event-stream"]] },
 };
 
-/** What would be denied for a reason of its own, too: which one wins is open. */
+/** Requests with a second mistake: which denial wins is open. */
 const TWICE_WRONG: Readonly<Record<string, RequestSpec>> = {
   "unknown-model": { model: "unknown" },
   "bad-body": { rawBody: '{"messages": [' },
@@ -35,7 +35,7 @@ const TWICE_WRONG: Readonly<Record<string, RequestSpec>> = {
 
 const deniedInEveryForm = defineCheck({
   id: "errors.denied-in-every-form",
-  title: "Who must be denied is denied however the request is written",
+  title: "A key that must be denied is denied in every form of request",
   covers: [
     "ERR-401-INVALID",
     "ERR-401-REVOKED",
@@ -46,7 +46,7 @@ const deniedInEveryForm = defineCheck({
     "BAD-BODY",
   ],
   explains:
-    "Requests without a key, with an unknown and a revoked one, and with keys that may not spend: in chunks, with white space, as a conversation, for a client that accepts event streams, several at the same moment, after Expect: 100-continue, with an unknown model, and with a body that cannot be read. None may be served; where nothing else is wrong with them, status and reason are those of the requirement; and none is a server error.",
+    "Requests without a key, with an unknown and a revoked one, and with keys that may not spend: in chunks, with white space, as a conversation, for a client that accepts event streams, several at the same moment, after Expect: 100-continue, with an unknown model, and with a body that cannot be read. None may be served or answered with a server error; where nothing else is wrong with them, status and reason are those of the requirement.",
   across: { case: Object.keys(CALLERS) },
   cost: { requests: 20 },
   async run(t) {

@@ -20,7 +20,7 @@ const notACallersReason = that("no reason that blames the caller", (value) => !N
 
 const upstreamFailure = defineCheck({
   id: "errors.upstream-failure",
-  title: "A provider's failure is a 5xx",
+  title: "An upstream failure is a 5xx",
   covers: ["ERR-5XX-1", "ERR-5XX-2"],
   explains:
     "Calls a model whose provider fails. The gateway could not complete the request, so the status is 5xx: not an empty success, not a denial that blames the caller, not a dropped connection. Which 5xx, and its body, are noted only.",
@@ -43,7 +43,7 @@ const upstreamFailure = defineCheck({
 
 const cutReply = defineCheck({
   id: "errors.upstream-cut",
-  title: "Half a reply of a provider is not passed on as a whole one",
+  title: "A reply that the provider cut off is not passed on as a complete one",
   covers: ["ERR-5XX-1"],
   explains:
     "The model whose provider breaks off is called streaming and non-streaming. Where the stream broke off, the non-streaming form must not be a success with just the text that came before the break: the gateway could not complete the request.",
@@ -55,22 +55,22 @@ const cutReply = defineCheck({
     const cut = await askPastRate(t, { ...request, mode: "streaming", bounds: { idleMs: 12_000 } });
     return {
       cut,
-      wholes: [
+      replies: [
         await askPastRate(t, { ...request, mode: "non-streaming" }),
         await askPastRate(t, { ...request, mode: "non-streaming" }),
       ],
     };
   },
-  judge({ cut, wholes }, verdict) {
+  judge({ cut, replies }, verdict) {
     const broke = cut.stream.errors.length > 0 || !cut.complete;
     const before = cut.stream.text ?? "";
     if (!broke || before === "")
       return verdict.notApplicable(`the stream did not break off after some text (${cut.summary})`);
-    for (const whole of wholes) {
-      const half = success.test(whole.status) && whole.replyText === before;
+    for (const nonStreaming of replies) {
+      const half = success.test(nonStreaming.status) && nonStreaming.replyText === before;
       verdict.must("ERR-5XX-1", half, false, {
-        in: whole,
-        because: `the non-streaming form ends where the stream broke off: ${whole.summary}`,
+        in: nonStreaming,
+        because: `the non-streaming reply ends where the stream broke off: ${nonStreaming.summary}`,
       });
     }
   },
@@ -78,7 +78,7 @@ const cutReply = defineCheck({
 
 const upstreamTimeout = defineCheck({
   id: "errors.upstream-timeout",
-  title: "A provider that does not answer in time is a 5xx",
+  title: "An upstream timeout is a 5xx",
   covers: ["ERR-5XX-1", "ERR-5XX-2"],
   explains:
     "Calls a model whose provider does not answer. The gateway has to give up by itself and say so with a 5xx. No answer within the harness's own bound (timeouts.answerS) is a warning: the specification names no time.",

@@ -24,9 +24,9 @@ export interface BurstPlan {
 /** Refusals in a row by another status than 429, after which they are taken for the denial that they should have been. */
 const PERSISTENT = 4;
 
-/** A slot may come free a moment after the last byte: so long is waited for one, ms, again and again. */
+/** A request may be counted for a moment after its last byte: pauses after a concurrency denial, ms. */
 const RELEASE_PAUSES_MS = [50, 150, 500, 1_000, 1_000, 1_000, 1_000];
-/** After such a silence of ours a denial for slots is no late release, µs. */
+/** After so long without traffic a concurrency denial is no late release, µs. */
 const IDLE_US = 1_500_000;
 
 /** Sends until one request is denied for the rate; those already under way are waited for. */
@@ -64,7 +64,7 @@ export function atOnce(t: Session, asks: readonly RequestSpec[], count: number):
   return Promise.all(Array.from({ length: count }, (_, at) => t.start(asks[at % asks.length] ?? {}).done));
 }
 
-/** Denials for slots when nothing of ours was under way, nor had been for a while: they mean something else. */
+/** Concurrency denials while nothing was in flight, nor had been for a while: they mean something else. */
 export function concurrencyDenialsWhenIdle({ answers }: Burst): readonly Response[] {
   const served = answers.filter(isServed).map(({ exchange }) => exchange.timeline);
   return answers.filter((answer) => {

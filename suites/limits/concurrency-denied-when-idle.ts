@@ -1,7 +1,7 @@
 import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
 import { isConcurrencyDenial } from "./limit-denials.ts";
 
-/** A slot may come free a moment after the last byte, and a while after its client left: so long, µs. */
+/** A request may be counted for a moment after its last byte, and longer after its client disconnected, µs. */
 const FREED_US = 3_000_000;
 const NOTICED_US = 13_000_000;
 /** One may be an accident. */
@@ -9,10 +9,10 @@ const FEWEST = 2;
 
 const deniedWhenIdle = defineInvariant({
   id: "limits.concurrency-denied-when-idle",
-  title: "A request that is alone on its account is not denied for its number",
+  title: "A request is not denied for concurrency while nothing else is in flight",
   covers: ["LIMIT-CONC-4"],
   explains:
-    "Looks at every denial concurrency_limit_exceeded on the accounts that the target sets aside for limits. When nothing else of ours was under way there, nor had ended or left in the seconds before, some slot is held by nobody: requests that ended in one way or another, denials for the rate among them, keep theirs.",
+    "Looks at every denial concurrency_limit_exceeded on the accounts that the target sets aside for limits. Where nothing else of the run was in flight on the account, nor had ended or been aborted in the seconds before, the gateway counts requests that are over: ended in some way that it does not count down, or denied for the rate.",
   judge(answers, verdict) {
     const own = answers.filter(({ asked }) => asked.account.startsWith("limited."));
     if (own.length === 0) return verdict.notApplicable("the target sets no account aside for limits");
@@ -20,12 +20,12 @@ const deniedWhenIdle = defineInvariant({
     const lone = own.filter((answer) => isConcurrencyDenial(answer) && !taking.some((other) => mayHold(other, answer)));
     verdict.must("LIMIT-CONC-4", lone.length < FEWEST, true, {
       in: lone[0] ?? own[0],
-      because: `${lone.length} denials for the number of requests, with none under way`,
+      because: `${lone.length} concurrency denials with no request in flight`,
     });
   },
 });
 
-/** Whether a request may still hold a slot of its account when another is denied. */
+/** Whether a request may still have counted on its account when another was denied. */
 function mayHold({ asked, exchange }: Response, denied: Response): boolean {
   if (asked.account !== denied.asked.account) return false;
   const { dueUs, endUs } = exchange.timeline;

@@ -12,7 +12,7 @@ const enforced = defineCheck({
   title: "More requests in flight than the limit are denied",
   covers: ["LIMIT-CONC-1", "ERR-429-CONC", "LIMIT-2"],
   explains:
-    "Sends several times as many long streams at once as there are slots. At least one must be refused: a gateway that silently queues the rest, or serves it, does not have the limit. How it is refused is a demand of its own: 429 concurrency_limit_exceeded.",
+    "Sends several times the limit of long streams at once. At least one must be refused: a gateway that silently queues the rest, or serves it, does not enforce the limit. How it is refused is a separate requirement: 429 concurrency_limit_exceeded.",
   judge({ burst, limits, unnamed, expected }, verdict) {
     const refused = burst.filter((answer) => limitDenials(unnamed).isConcurrency(answer) || isTurnedAway(answer));
     const because = `sent ${burst.length} concurrent requests with a limit of ${limits.inFlight}: ${outcomesOf(burst)}`;
@@ -33,7 +33,7 @@ function isTurnedAway({ status = 0 }: Response): boolean {
   return status === 503;
 }
 
-/** How many were admitted, and what the others were told, in words. */
+/** How many were admitted, and how the others were answered, in words. */
 function outcomesOf(answers: readonly Response[]): string {
   const counts = new Map<string, number>();
   for (const answer of answers) {
@@ -51,20 +51,20 @@ const exact = defineCheck({
   title: "Exactly the limit's number of simultaneous requests is admitted",
   covers: ["LIMIT-CONC-2", "LIMIT-2"],
   explains:
-    "Of a burst far over the limit, over as many connections, exactly the number of slots is served, and never more run at one moment. Fewer means an off-by-one or leaked slots; more means counters per connection, worker or dialect, or a check that does not count at once.",
+    "Of a burst far over the limit, each request on its own connection, exactly the limit is served, and never more are in flight at one moment. Fewer means an off-by-one error or requests that are still counted after they ended; more means a counter per connection, worker or dialect, or a race between checking and counting.",
   judge({ burst, limits, unnamed }, verdict) {
     const denied = burst.find(limitDenials(unnamed).isConcurrency);
     if (denied === undefined) return verdict.inconclusive("nothing was denied; see limits.concurrency-enforced");
     const served = admittedIn(burst);
     const running = mostInFlight(burst);
-    const why = `${burst.length} at once, ${limits.inFlight} slots`;
+    const why = `${burst.length} concurrent requests with a limit of ${limits.inFlight}`;
     verdict.must("LIMIT-CONC-2", served, atLeast(limits.inFlight), {
       in: denied,
       because: `served of ${why}`,
     });
     verdict.must("LIMIT-CONC-2", running, atMost(limits.inFlight), {
       in: burst.findLast(isServed),
-      because: `running at one moment of ${why}`,
+      because: `in flight at one moment of ${why}`,
     });
     verdict.must("LIMIT-2", running, atMost(limits.inFlight), { because: why });
   },
@@ -73,32 +73,32 @@ const exact = defineCheck({
 const heldToTheEnd = defineCheck({
   id: "limits.concurrency-held",
   scenario: concurrencyScenario,
-  title: "A stream holds its slot to the end, and then gives it back",
+  title: "A stream counts as in flight until it ends, and no longer",
   covers: ["LIMIT-CONC-3", "LIMIT-CONC-1"],
   explains:
-    "Streams take every slot. A request is tried right away, after many denials, and late in the life of the streams: always denied, and not kept waiting until a slot comes free. When a stream has ended a request is admitted. A slot that is freed when the stream begins, or after a while, shows here.",
+    "Streams fill the concurrency limit. Another request is sent at once, after many denials, and shortly before the streams end: each must be denied, not queued until a stream ends. When a stream has ended, a request must be admitted. A failure means that streams stop counting when they begin, or after a while.",
   judge({ held, extras, extraBurst, late, freed, unnamedLater }, verdict) {
     const missed = held.filter(limitDenials(unnamedLater).isConcurrency);
     if (!held.some(limitDenials(unnamedLater).isRate))
       verdict.must("LIMIT-CONC-3", missed.length, 0, {
         in: missed[0],
-        because: `of ${held.length} streams, as many as there are slots, denied for their number, twice in a row`,
+        because: `of ${held.length} concurrent streams, exactly the limit, were denied for concurrency, twice in a row`,
       });
     if (missed.length > 0) return;
-    verdict.assume(held.every(isServed), "as many streams as there are slots were admitted");
+    verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted");
     const queued = queuedAtLimit(
       [...extras.filter(({ kind }) => kind !== "model list").flatMap(({ answers }) => answers), ...extraBurst],
       held,
     );
     verdict.must("LIMIT-CONC-1", queued !== undefined, false, {
       in: queued,
-      because: "kept waiting for a slot, and served when one came free",
+      because: "queued, and served when another request had ended",
     });
     const early = extras.find(({ kind }) => kind === "chat")?.answers ?? [];
     const moments: readonly (readonly [string, readonly Response[]])[] = [
-      ["while every slot was held", early],
-      ["after denials while every slot was held", extraBurst],
-      ["late in the life of the streams", late],
+      ["at the concurrency limit", early],
+      ["at the concurrency limit, after denials", extraBurst],
+      ["shortly before the streams ended", late],
     ];
     if (![...early, ...extraBurst].some((answer) => wasAtLimit(answer, held))) {
       return verdict.inconclusive(
@@ -121,10 +121,10 @@ const heldToTheEnd = defineCheck({
 const nonStreaming = defineCheck({
   id: "limits.concurrency-non-streaming",
   scenario: concurrencyScenario,
-  title: "Whole requests hold slots, too",
+  title: "Non-streaming requests count toward the concurrency limit",
   covers: ["LIMIT-CONC-1", "LIMIT-CONC-2"],
   explains:
-    "Sends more non-streaming requests at once than there are slots, to a slow model. Where all of them were under way at one moment, no more than the limit may be served, and the others must be denied. Then as many as there are slots, and one more late in their life: it must be denied, too.",
+    "Sends more concurrent non-streaming requests than the limit allows, to a slow model. Where all of them were in flight at one moment, no more than the limit may be served, and the others must be denied. Then exactly the limit, and one more shortly before the replies: it must be denied, too.",
   needs: ["model.slow"],
   judge({ nonStreaming, lateNonStreaming, limits }, verdict) {
     if (nonStreaming.length === 0)
@@ -132,12 +132,12 @@ const nonStreaming = defineCheck({
     const served = nonStreaming.filter(isServed);
     const lastSentUs = Math.max(...served.map(({ exchange }) => exchange.timeline.sentUs ?? Number.POSITIVE_INFINITY));
     const firstEndUs = Math.min(...served.map(({ exchange }) => exchange.timeline.headersUs ?? 0));
-    if (served.length === 0) return verdict.inconclusive("no whole request was served");
+    if (served.length === 0) return verdict.inconclusive("no non-streaming request was served");
     if (served.length > limits.inFlight && lastSentUs > firstEndUs)
       return verdict.notApplicable("the non-streaming replies were over before all had been sent");
     const seen = {
       in: served.at(-1),
-      because: `${nonStreaming.length} non-streaming requests at once, ${limits.inFlight} slots, ${served.length} served`,
+      because: `${nonStreaming.length} concurrent non-streaming requests with a limit of ${limits.inFlight}: ${served.length} served`,
     };
     verdict.must("LIMIT-CONC-2", served.length, atMost(limits.inFlight), seen);
     verdict.must("LIMIT-CONC-1", served.length < nonStreaming.length, true, seen);
@@ -145,7 +145,7 @@ const nonStreaming = defineCheck({
     const firstDoneUs = Math.min(...lateNonStreaming.held.map(({ exchange }) => exchange.timeline.headersUs ?? 0));
     verdict.must("LIMIT-CONC-2", servedBefore(lateNonStreaming.extra, firstDoneUs), false, {
       in: lateNonStreaming.extra,
-      because: "served late in the life of non-streaming requests that held every slot",
+      because: "served while non-streaming requests filled the concurrency limit",
     });
   },
 });
@@ -156,10 +156,10 @@ const servedBefore = (answer: Response, us: number): boolean =>
 const silentStreams = defineCheck({
   id: "limits.concurrency-silent-streams",
   scenario: concurrencyScenario,
-  title: "Streams of a slow model hold their slots, also while they are silent",
+  title: "Streams of a slow model count as in flight before their first token",
   covers: ["LIMIT-CONC-3"],
   explains:
-    "As many streams of a slow model as there are slots, and one more request late in their life: it must be denied, although the streams may have said nothing yet.",
+    "Streams of a slow model fill the concurrency limit, and one more request is sent while they run: it must be denied, although the streams may not have sent a token yet.",
   needs: ["model.slow"],
   judge({ lateStream }, verdict) {
     if (lateStream === null)
@@ -169,7 +169,7 @@ const silentStreams = defineCheck({
     const firstDoneUs = Math.min(...held.map(({ exchange }) => exchange.timeline.endUs));
     verdict.must("LIMIT-CONC-3", servedBefore(extra, firstDoneUs), false, {
       in: extra,
-      because: "served while streams of a slow model held every slot",
+      because: "served while streams of a slow model filled the concurrency limit",
     });
   },
 });
@@ -177,12 +177,12 @@ const silentStreams = defineCheck({
 const runningUnaffected = defineCheck({
   id: "limits.concurrency-running-unaffected",
   scenario: concurrencyScenario,
-  title: "Denying one request leaves running ones alone",
+  title: "Denying a request does not affect those in flight",
   covers: ["LIMIT-CONC-7"],
   explains:
-    "The streams that held every slot while many others were denied should all end normally, with the same text.",
+    "The streams that filled the concurrency limit while other requests were denied should all end normally and at full length.",
   judge({ held }, verdict) {
-    verdict.assume(held.every(isServed), "as many streams as there are slots were admitted");
+    verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted");
     const broken = held.filter(({ admitted }) => !admitted);
     verdict.should("LIMIT-CONC-7", broken.length, 0, {
       in: broken[0],
@@ -204,11 +204,10 @@ const runningUnaffected = defineCheck({
 const denialFormat = defineCheck({
   id: "limits.concurrency-denial",
   scenario: concurrencyScenario,
-  title:
-    "A denial for the number in flight is a 429 concurrency_limit_exceeded in both dialects, streaming and non-streaming",
+  title: "A concurrency denial is a 429 concurrency_limit_exceeded in both dialects, streaming and non-streaming",
   covers: denialRequirements("concurrency_limit_exceeded"),
   explains:
-    "Every denial for the number in flight that the scenario met: status, reason header, action hint, and the body's shape in the chat dialect.",
+    "Every concurrency denial of the scenario: status, reason header, action hint, and the body's shape in the chat dialect.",
   judge({ extras, extraBurst, late, burst, expected }, verdict) {
     const refused = [
       ...burst,
@@ -216,7 +215,7 @@ const denialFormat = defineCheck({
       ...late,
       ...extras.filter(({ kind }) => kind !== "model list").flatMap(({ answers }) => answers),
     ].filter((answer) => answer.status === 429 || (answer.status ?? 500) >= 500);
-    verdict.assume(refused.length > 0, "something was denied while every slot was held");
+    verdict.assume(refused.length > 0, "something was denied at the concurrency limit");
     for (const answer of refused) judgeDenial(verdict, answer, expected);
   },
 });
@@ -230,9 +229,9 @@ const notQueued = defineCheck({
   title: "Requests over the limit are denied at once, not queued",
   covers: ["LIMIT-CONC-1"],
   explains:
-    "A request over the limit is answered while the slots are still held. One that waits until a slot is free was queued: the caller cannot reduce its parallelism by what it is not told.",
+    "A request over the limit is denied while the others are still in flight. One that is answered only when another has ended was queued: a caller that is never denied does not know that it should send less in parallel.",
   judge({ extras, extraBurst, held, unnamedLater }, verdict) {
-    verdict.assume(held.every(isServed), "as many streams as there are slots were admitted");
+    verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted");
     const denied = [...extraBurst, ...extras.flatMap(({ answers }) => answers)].filter(
       limitDenials(unnamedLater).isConcurrency,
     );

@@ -4,32 +4,31 @@ import { mostInFlight } from "./in-flight.ts";
 import { admittedIn, isServed, limitDenials, type Unnamed } from "./limit-denials.ts";
 import type { Wave } from "./release-waves.ts";
 
-/** Waves whose missing slots break the MUST requirement: the requests before them had ended by themselves. */
-function judgeWave({ what, expected, answers, later }: Wave, unnamed: Unnamed, verdict: Verdict): void {
-  const left = what.includes("client left");
+/** Judges that a wave was admitted up to the limit; a MUST where the requests before it had ended by themselves. */
+function judgeWave({ what, disconnected, expected, answers, later }: Wave, unnamed: Unnamed, verdict: Verdict): void {
   const last = later ?? answers;
   const served = admittedIn(last);
-  // What the rate denied says nothing about slots.
+  // What the rate denied says nothing about concurrency.
   if (served < expected && last.some(limitDenials(unnamed).isRate)) return;
-  const seen = { in: last.find(limitDenials(unnamed).isConcurrency), because: `slots free after ${what}` };
-  if (left) verdict.should("LIMIT-CONC-5", served, atLeast(expected), seen);
+  const seen = { in: last.find(limitDenials(unnamed).isConcurrency), because: `admitted after ${what}` };
+  if (disconnected) verdict.should("LIMIT-CONC-5", served, atLeast(expected), seen);
   else verdict.must("LIMIT-CONC-4", served, atLeast(expected), seen);
   const running = mostInFlight(last);
   verdict.must("LIMIT-CONC-2", running, atMost(expected), {
     in: last.findLast(isServed),
-    because: `running at one moment after ${what}`,
+    because: `in flight at one moment after ${what}`,
   });
 }
 
 const released = defineCheck({
   id: "limits.concurrency-released",
   scenario: concurrencyScenario,
-  title: "Finished requests free their slots, however they finished",
+  title: "Requests that have ended stop counting, however they ended",
   covers: ["LIMIT-CONC-4", "LIMIT-CONC-2"],
   explains:
-    "After finished, denied, refused and failed requests and broken streams, twice as many as there are slots, a full wave of simultaneous streams must be admitted, and one more denied; a wave that was not is sent once more 1.5 s later, because no moment is stated. A failure names what leaks slots, or gives back more than it took.",
+    "After finished, denied, refused and failed requests and broken streams, twice the limit of each, concurrent streams up to the limit must be admitted, and one more denied. A wave that was denied earlier is sent again 1.5 s later, because the specification names no time. A failure names the requests that are still counted, or counted down twice.",
   judge({ waves, unnamedLater }, verdict) {
-    const own = waves.filter(({ what }) => !what.includes("client left"));
+    const own = waves.filter(({ disconnected }) => !disconnected);
     if (own.length === 0) return verdict.notApplicable("the account's rate is too low for repeated full waves");
     for (const wave of own) judgeWave(wave, unnamedLater, verdict);
     if (verdict.findings.length === 0) verdict.inconclusive("the rate denied a part of every wave");
@@ -39,17 +38,17 @@ const released = defineCheck({
 const releasedOnce = defineCheck({
   id: "limits.concurrency-released-once",
   scenario: concurrencyScenario,
-  title: "A request that ends gives back one slot, its own",
+  title: "A request that ends makes room for exactly one",
   covers: ["LIMIT-CONC-2"],
   explains:
-    "Streams take all slots but one. In the one that is left requests finish, are denied, fail and break off; in a second attempt the client leaves one of the streams. Then several streams are tried at once: no more may be running than there are slots. A failure means that some endings free a slot that another request still holds.",
+    "Streams fill the limit but for one place, in which requests finish, are denied, fail and break off; in a second attempt the client disconnects from one stream. Then several streams are sent at once: no more may be in flight than the limit. A failure means that some endings are counted down twice.",
   judge({ partialReleases, limits }, verdict) {
     if (partialReleases.length === 0)
       return verdict.notApplicable("the account's rate is too low for repeated full waves");
     for (const { what, held, extras } of partialReleases) {
       verdict.must("LIMIT-CONC-2", mostInFlight([...held, ...extras]), atMost(limits.inFlight), {
         in: extras.findLast(isServed),
-        because: `running at one moment after ${what}`,
+        because: `in flight at one moment after ${what}`,
       });
     }
   },
@@ -58,17 +57,17 @@ const releasedOnce = defineCheck({
 const abandoned = defineCheck({
   id: "limits.concurrency-abandoned",
   scenario: concurrencyScenario,
-  title: "A request that its client gave up on stops counting",
+  title: "A request whose client disconnected stops counting",
   covers: ["LIMIT-CONC-5", "LIMIT-CONC-2"],
   explains:
-    "Clients leave in the middle of streams and before non-streaming replies. A while later (2 s, once more after 10 s; how soon is not shown) a full wave should be admitted. A warning means that every client that leaves costs a slot.",
+    "Clients disconnect in mid-stream and before non-streaming replies. After 2 s, and once more after 10 s (the specification names no time), streams up to the limit should be admitted. A warning means that requests of disconnected clients are counted for too long, or for ever.",
   judge({ waves, unnamedLater }, verdict) {
-    const left = waves.filter(({ what }) => what.includes("client left"));
+    const left = waves.filter(({ disconnected }) => disconnected);
     if (left.length === 0) return verdict.notApplicable("the account's rate is too low for repeated full waves");
     for (const wave of left) judgeWave(wave, unnamedLater, verdict);
     if (verdict.findings.length === 0) verdict.inconclusive("the rate denied a part of every wave");
   },
 });
 
-/** What becomes of slots when requests have ended. */
+/** What counts as in flight after requests have ended. */
 export const RELEASE_CHECKS: readonly Check[] = [released, releasedOnce, abandoned];

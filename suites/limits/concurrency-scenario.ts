@@ -21,20 +21,20 @@ import { type PartialRelease, releaseSome } from "./partial-release.ts";
 import { evenly, LATE_MS, SETTLE_MS, type Wave, type WavePacing, wavesAfterRelease } from "./release-waves.ts";
 import { sendPlainAtOnce } from "./while-denied.ts";
 
-/** Requests sent while every slot was held. */
+/** Requests sent at the concurrency limit. */
 export type Extra = { readonly kind: string; readonly answers: readonly Response[] };
 
 export type ConcurrencyRecording = {
   readonly limits: { readonly rpm: number; readonly inFlight: number };
-  /** Three times as many streams as there are slots, at once, each on a connection of its own. */
+  /** Streams up to three times the limit, at once, each on a connection of its own. */
   readonly burst: readonly Response[];
-  /** Whose its 429s are that name no limit. */
+  /** What its 429s that name no limit are about. */
   readonly unnamed: Unnamed;
   /** The same of what came after it: where the account has rate enough that nothing else can be meant. */
   readonly unnamedLater: Unnamed;
   /** Whether they were sent evenly, well below the rate, because the rate had denied some of them at once. */
   readonly spaced: boolean;
-  /** The streams that held every slot. */
+  /** The streams that filled the limit. */
   readonly held: readonly Response[];
   readonly extras: readonly Extra[];
   readonly extraBurst: readonly Response[];
@@ -43,9 +43,9 @@ export type ConcurrencyRecording = {
   /** Sent when the first held stream had ended. */
   readonly freed: Response | null;
   readonly others: readonly OtherAccount[];
-  /** Whole requests, far over the limit at once; none where the target has no slow model. */
+  /** Non-streaming requests, far over the limit at once; none where the target has no slow model. */
   readonly nonStreaming: readonly Response[];
-  /** Whole requests that held every slot, and one that came late in their life. */
+  /** Non-streaming requests that filled the limit, and one that came late. */
   readonly lateNonStreaming: LateRequest | null;
   /** The same with streams that are silent at first. */
   readonly lateStream: LateRequest | null;
@@ -55,47 +55,47 @@ export type ConcurrencyRecording = {
   readonly expected: ExpectedDenial;
 };
 
-/** Requests that held every slot, and one that came late in their life. */
+/** Requests that filled the limit, and one that came shortly before they ended. */
 export type LateRequest = { readonly held: readonly Response[]; readonly extra: Response };
 
 /** A denial is recorded within this time after its first byte. */
 const AT_ONCE_MS = 60;
 
-/** Whether the rate has room for a full wave after everything that frees slots; else only one attempt is affordable. */
+/** Whether the rate has room for a wave after every cause of release; else only one attempt is affordable. */
 export function hasRoomForWaves({ rpm, inFlight }: Limits): boolean {
   return rpm >= 30 * inFlight + 100;
 }
 
 /**
- * What slots do: a burst far over the limit, every slot in use with extra requests early and late, and full waves after
- * everything that frees slots. Uses the account with the fewest slots.
+ * A burst far over the limit; the limit in flight, with extra requests early and late; and waves up to the limit after every
+ * cause of release. Uses the account with the lowest limit.
  */
 async function runScenario(t: Session): Promise<ConcurrencyRecording> {
   const account = t.limited("slots");
   const { limits, key } = account;
-  const slots = limits.inFlight;
+  const limit = limits.inFlight;
   const long = longStream(key);
   const roomy = hasRoomForWaves(limits);
-  const over = roomy ? slots * 2 : Math.min(8, slots);
-  // Keys take turns: one whose requests take no slot lets in too many.
+  const over = roomy ? limit * 2 : Math.min(8, limit);
+  // Keys take turns: one whose requests are not counted lets in too many.
   const both = account.second === undefined ? [long] : [long, { ...long, key: account.second }];
-  let burst = await atOnce(t, both, slots + over);
+  let burst = await atOnce(t, both, limit + over);
   const spacingMs = 120_000 / limits.rpm;
-  const first = unnamedIn(burst, slots);
-  const spaced = burst.some(limitDenials(first).isRate) && spacingMs * (slots + over) < typicalMs(burst) * 0.7;
+  const first = unnamedIn(burst, limit);
+  const spaced = burst.some(limitDenials(first).isRate) && spacingMs * (limit + over) < typicalMs(burst) * 0.7;
   await t.wait(SETTLE_MS);
   if (spaced) {
-    burst = await evenly(t, long, slots + over, spacingMs);
+    burst = await evenly(t, long, limit + over, spacingMs);
     await t.wait(SETTLE_MS);
   }
-  const unnamed = unnamedIn(burst, slots);
+  const unnamed = unnamedIn(burst, limit);
   const unnamedLater = roomy ? unnamed : "rate";
-  // Dialects take turns: one whose streams take no slot leaves room.
+  // Dialects take turns: one whose streams are not counted leaves room.
   const onMessages: RequestSpec = { ...long, endpoint: "messages" };
   const [tried] = await servable(t, [onMessages]);
   const trial = tried === undefined ? undefined : await t.start(tried).done;
   const isAsLong = trial !== undefined && isServed(trial) && typicalMs([trial]) > typicalMs(burst) * 0.8;
-  // So do keys: one whose streams lose their slots early leaves room, too.
+  // So do keys: one whose streams stop counting early leaves room, too.
   const other: RequestSpec = account.second === undefined ? {} : { key: account.second };
   const dialects =
     isAsLong && trial.streamed
@@ -105,7 +105,7 @@ async function runScenario(t: Session): Promise<ConcurrencyRecording> {
   const pacing = { typical: typicalMs(burst), spacingMs: spaced ? spacingMs : 0, unnamed: unnamedLater };
   const atLimit = await atConcurrencyLimit(t, account, dialects, pacing);
   const slow = roomy && !spaced && (await t.hasModel("slow"));
-  const whole: RequestSpec = {
+  const slowRequest: RequestSpec = {
     key,
     endpoint: "chat",
     mode: "non-streaming",
@@ -113,9 +113,11 @@ async function runScenario(t: Session): Promise<ConcurrencyRecording> {
     intent: "either",
     freshConnection: true,
   };
-  const nonStreaming = slow ? await atOnce(t, [whole], slots + over) : [];
-  const lateNonStreaming = slow ? await lateIn(t, whole, slots, typicalMs(nonStreaming)) : null;
-  const lateStream = slow ? await lateIn(t, { ...whole, mode: "streaming" }, slots, typicalMs(nonStreaming)) : null;
+  const nonStreaming = slow ? await atOnce(t, [slowRequest], limit + over) : [];
+  const lateNonStreaming = slow ? await lateIn(t, slowRequest, limit, typicalMs(nonStreaming)) : null;
+  const lateStream = slow
+    ? await lateIn(t, { ...slowRequest, mode: "streaming" }, limit, typicalMs(nonStreaming))
+    : null;
   await t.wait(SETTLE_MS);
   const partialReleases = roomy && !spaced ? await releaseSome(t, account, long) : [];
   const waves = roomy ? await wavesAfterRelease(t, account, long, pacing) : [];
@@ -161,10 +163,10 @@ export const concurrencyScenario = defineScenario({
 /** Replies that take less are over before it can be called late in their life, ms. */
 const SLOW_REPLY_MS = 1_200;
 
-async function lateIn(t: Session, request: RequestSpec, slots: number, typical: number): Promise<LateRequest | null> {
+async function lateIn(t: Session, request: RequestSpec, limit: number, typical: number): Promise<LateRequest | null> {
   if (!(typical >= SLOW_REPLY_MS)) return null;
   await t.wait(SETTLE_MS);
-  const held = Array.from({ length: slots }, () => t.start(request).done);
+  const held = Array.from({ length: limit }, () => t.start(request).done);
   await t.wait(typical * 0.75);
   const extra = await t.start({ ...request, mode: "non-streaming", model: "plain" }).done;
   return { held: await Promise.all(held), extra };
@@ -183,15 +185,15 @@ interface Pacing extends WavePacing {
 async function atConcurrencyLimit(t: Session, account: LimitedAccount, long: readonly RequestSpec[], pacing: Pacing) {
   const { limits, key } = account;
   const { typical, spacingMs, unnamed } = pacing;
-  const slots = limits.inFlight;
+  const limit = limits.inFlight;
   let startUs = t.nowUs();
-  let streams = await reachConcurrencyLimit(t, long, slots, spacingMs);
+  let streams = await reachConcurrencyLimit(t, long, limit, spacingMs);
   if (await metConcurrencyDenial(t, streams, unnamed)) {
-    // One slot may not have come free yet; a second time it is the gateway's word.
+    // One request may still be counted; the second time the denial stands.
     await Promise.all(streams.map(({ done }) => done));
     await t.wait(LATE_MS);
     startUs = t.nowUs();
-    streams = await reachConcurrencyLimit(t, long, slots, spacingMs);
+    streams = await reachConcurrencyLimit(t, long, limit, spacingMs);
   }
   const sendExtra = async (request: RequestSpec) => {
     if (spacingMs > 0) await t.wait(spacingMs);
@@ -235,13 +237,13 @@ async function atConcurrencyLimit(t: Session, account: LimitedAccount, long: rea
 async function reachConcurrencyLimit(
   t: Session,
   long: readonly RequestSpec[],
-  slots: number,
+  limit: number,
   spacingMs: number,
 ): Promise<Held[]> {
   const streams: Held[] = [];
-  for (let index = 0; index < slots; index++) {
-    // The last one comes last for sure, in the last dialect: it takes the slot that an off-by-one would refuse.
-    const isLast = index === slots - 1;
+  for (let index = 0; index < limit; index++) {
+    // The last one comes last for sure, in the last dialect: an off-by-one error would refuse it.
+    const isLast = index === limit - 1;
     if (isLast) await Promise.all(streams.map(({ live }) => live.started));
     streams.push(t.start(long[isLast ? long.length - 1 : index % long.length] ?? {}));
     if (spacingMs > 0) await t.wait(spacingMs);

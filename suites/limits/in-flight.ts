@@ -3,7 +3,7 @@ import { isServed } from "./limit-denials.ts";
 
 /**
  * Whether an answer's fate was decided while every held stream was surely running: sent when the last of them had
- * begun, and answered before the first of them ended. Anything else may have found a free slot.
+ * begun, and answered before the first of them ended. Anything else may have been rightly admitted.
  */
 export function wasAtLimit(answer: Response, held: readonly Response[]): boolean {
   const { sentUs = 0, headersUs, endUs } = answer.exchange.timeline;
@@ -19,15 +19,15 @@ function spanAtLimit(held: readonly Response[]): { readonly fromUs: number; read
   };
 }
 
-/** Served although every slot was surely held. */
+/** Served although the limit was surely in flight. */
 export function servedAtLimit(answers: readonly Response[], held: readonly Response[]): Response | undefined {
   return answers.find((answer) => isServed(answer) && wasAtLimit(answer, held));
 }
 
-/** A gateway may take so long to deny, µs; who is kept waiting longer stands in a queue. */
+/** A gateway may take so long to deny, µs; a request that waits longer was queued. */
 const DENIAL_US = 1_000_000;
 
-/** Sent while every slot was surely held, long before the first came free, and served when it had. */
+/** Sent at the concurrency limit, long before the first request ended, and served when it had. */
 export function queuedAtLimit(answers: readonly Response[], held: readonly Response[]): Response | undefined {
   const { fromUs, toUs } = spanAtLimit(held);
   return answers.find((answer) => {

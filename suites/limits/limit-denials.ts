@@ -1,6 +1,6 @@
 import type { Response } from "../../src/checks/index.ts";
 
-/** Whose a 429 is that names no limit: of the rate, until a burst showed that it is of the slots. */
+/** What a 429 without a limit's name is taken for: the rate, until a burst showed that it is about concurrency. */
 export type Unnamed = "rate" | "concurrency";
 
 /** What says by its name which limit, or which spending rule, it is about. */
@@ -37,20 +37,19 @@ function isUnnamed({ status, reason }: Response): boolean {
 }
 
 /**
- * Whose the 429s of a burst are that name no limit: of the slots, when each came while as many others were under way as
- * there are slots.
+ * What the 429s of a burst that name no limit are about: concurrency, when each came while the limit was in flight.
  */
-export function unnamedIn(answers: readonly Response[], slots: number): Unnamed {
+export function unnamedIn(answers: readonly Response[], limit: number): Unnamed {
   const unnamed = answers.filter(isUnnamed);
   const served = answers.filter(isServed).map(({ exchange }) => exchange.timeline);
   const isFull = ({ exchange: { timeline } }: Response) => {
     const atUs = timeline.headersUs ?? timeline.endUs;
-    return served.filter(({ sentUs = 0, endUs }) => sentUs < atUs && endUs > atUs).length >= slots;
+    return served.filter(({ sentUs = 0, endUs }) => sentUs < atUs && endUs > atUs).length >= limit;
   };
   return unnamed.length > 0 && unnamed.every(isFull) ? "concurrency" : "rate";
 }
 
-/** Whatever was not served, and not for want of a slot: a denial for the rate by whatever status a gateway gives it. */
+/** Whatever was not served and is no concurrency denial: a rate denial by whatever status a gateway gives it. */
 export function isRefused(answer: Response): boolean {
   return answer.status !== undefined && !isServed(answer) && !isConcurrencyDenial(answer);
 }

@@ -1,20 +1,20 @@
 import type { Held, LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import { servable } from "../shared/servable.ts";
 
-/** Streams that ran on while something else of the account ended, and what was tried then. */
+/** Streams that ran on while other requests of the account ended, and the streams that were sent then. */
 export type PartialRelease = {
   readonly what: string;
   readonly held: readonly Response[];
   readonly extras: readonly Response[];
 };
 
-/** More than the slots that any one ending could free. */
+/** More than any one ending could make room for. */
 const EXTRAS = 4;
 /** A gateway may take a moment to notice that a client left, ms; the streams must still be running by then. */
 const NOTICED_MS = 300;
 
 /**
- * Two partlyEnded: one with a slot left, in which requests end in every way that is quick; and once fully, where the client
+ * Two attempts: one below the limit, so that requests can end in every way that is quick; and one at the limit, where the client
  * leaves one stream.
  */
 export async function releaseSome(
@@ -31,13 +31,19 @@ export async function releaseSome(
     { endpoint: "messages", model: "upstreamError" },
     { endpoint: "chat", mode: "streaming", model: "cutStream" },
   ]);
-  const oneLeft = await fill(t, long, limits.inFlight - 1, "others had ended beside them", async () => {
+  const oneLeft = await fill(t, long, limits.inFlight - 1, "others had ended meanwhile", async () => {
     for (const request of endings) await t.start({ mode: "non-streaming", ...request, key, intent: "odd" }).done;
   });
-  const abandoned = await fill(t, long, limits.inFlight, "the client had left one of them", async ([first]) => {
-    first?.live.abort();
-    await t.wait(NOTICED_MS);
-  });
+  const abandoned = await fill(
+    t,
+    long,
+    limits.inFlight,
+    "the client had disconnected from one of them",
+    async ([first]) => {
+      first?.live.abort();
+      await t.wait(NOTICED_MS);
+    },
+  );
   return [oneLeft, abandoned];
 }
 

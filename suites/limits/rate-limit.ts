@@ -7,7 +7,7 @@ import { type RateRecording, rateScenario } from "./rate-scenario.ts";
 /** Share of the limit that must have been let in before a denial for the rate is missed. */
 const MOST_OF_RATE = 0.8;
 
-/** Denials for slots with nothing under way that are no accident. */
+/** Concurrency denials with nothing in flight that are no accident. */
 const FEWEST_LONE = 2;
 
 function bursts({ first, second, third }: RateRecording): Burst[] {
@@ -52,13 +52,15 @@ function assumeNoTrouble({ answers, what }: Burst, verdict: Verdict): void {
   verdict.inconclusive(`${what}: no request was served (${trouble[0]?.summary})`);
 }
 
-/** Too few were let in to say anything of the rate, when slots ran out first. */
+/** Too few were let in to say anything of the rate, when the concurrency limit was reached first. */
 function assumeConcurrencyAllows(run: Burst, { rpm }: RateRecording["limits"], verdict: Verdict): void {
   const { answers, what } = run;
   if (answers.some(isRateDenial) || !answers.some(isConcurrencyDenial) || admittedIn(answers) >= rpm * MOST_OF_RATE)
     return;
   if (concurrencyDenialsWhenIdle(run).length < FEWEST_LONE)
-    verdict.inconclusive(`${what}: slots ran out before the rate; ${admittedIn(answers)} requests were admitted`);
+    verdict.inconclusive(
+      `${what}: the concurrency limit was reached before the rate limit; ${admittedIn(answers)} requests were admitted`,
+    );
 }
 
 const holds = defineCheck({
@@ -138,7 +140,7 @@ const denialFormat = defineCheck({
   title: "A denial for the rate is a 429 rate_limit_exceeded in both dialects, streaming and non-streaming",
   covers: denialRequirements("rate_limit_exceeded"),
   explains:
-    "Every denial for the rate that the scenario met: status, reason header, action hint, and the body's shape in the chat dialect.",
+    "Every rate denial of the scenario: status, reason header, action hint, and the body's shape in the chat dialect.",
   judge({ whileDenied, extraBurst, expected, first, second }, verdict) {
     const own = whileDenied.filter(({ kind }) => kind !== "model list");
     // Requests that were served a moment ago and now are not: whatever their status, it is the denial.

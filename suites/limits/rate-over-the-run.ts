@@ -3,7 +3,7 @@ import { retryAfterWaitMs } from "../shared/retry-after-wait.ts";
 import { isServed } from "./limit-denials.ts";
 
 const MINUTE_US = 60_000_000;
-/** Hints are whole seconds, rounded up. */
+/** Retry-After has whole seconds, rounded up. */
 const SLACK_US = 1_500_000;
 /** Share of the limit below which a denial with a long wait is not about the limit that the target names. */
 const FAR_BELOW = 0.6;
@@ -15,7 +15,7 @@ const LONG_WAIT_MS = 10_000;
 
 const farBelow = defineInvariant({
   id: "limits.rate-far-below",
-  title: "Traffic far below an account's limit is not told to wait long",
+  title: "Traffic far below an account's limit is not given a long Retry-After",
   covers: ["LIMIT-RATE-3"],
   explains:
     "The run keeps its own accounts below the limits that the target file names. A denial for the rate that asks for ten seconds or more, or that meets an account after a rest, when less than 60 % of the limit was used in the minute before it, means that another, smaller limit is enforced, or that somebody else uses the account: a warning. What traffic before the run may explain does not count, nor what a check sends in a burst.",
@@ -99,7 +99,7 @@ const anyMinute = defineInvariant({
   title: "No minute of the run lets in more than twice an account's limit",
   covers: ["LIMIT-RATE-2"],
   explains:
-    "Counts what was served in each span of sixty seconds on the accounts that the target sets aside for limits. Whatever the window, twice the limit is the most: once around the edge of a fixed one, or a full bucket and what flows in. More means that counts are forgotten: emptied, kept apart by something, or not kept at times.",
+    "Counts what was served in each span of sixty seconds on the accounts that the target sets aside for limits. Whatever the window, twice the limit is the most: once around the edge of a fixed one, or a full bucket and what flows in. More means that counts are forgotten: emptied, split by something, or sometimes not kept.",
   judge(answers, verdict) {
     const limited = answers.filter(({ asked }) => asked.account.startsWith("limited.") && asked.rpm !== undefined);
     if (limited.length === 0) return verdict.notApplicable("the target sets no account aside for limits");

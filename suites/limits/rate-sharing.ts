@@ -57,7 +57,7 @@ const sharedByKinds = defineCheck({
   title: "Both dialects, streaming and non-streaming requests, all models and clients share the account's rate",
   covers: ["LIMIT-5", "LIMIT-1", "LIMIT-RATE-1"],
   explains:
-    "While chat requests of the account are denied for the rate, streams, conversations, the other dialect, another model and what looks like another client are tried. Streams, conversations and other models must be denied too, the other dialect should be. Something that is let past is counted apart or not limited at all.",
+    "While chat requests of the account are denied for the rate, streams, conversations, the other dialect, another model and what looks like another client are tried. Streams, conversations and other models must be denied too, the other dialect should be. Something that is let past is counted separately or not limited at all.",
   judge(recording, verdict) {
     verdict.assume(recording.whileDenied.length > 0, "the account could be brought to its limit");
     const requirements = {
@@ -93,7 +93,7 @@ const otherAccounts = defineCheck({
   title: "Another account is not denied for this one's rate",
   covers: ["LIMIT-1", "LIMIT-RATE-3"],
   explains:
-    "While one account is denied for its rate, keys of unrelated accounts are tried. They must be served: limits are kept per account.",
+    "While one account is denied for its rate, keys of unrelated accounts are tried. They must be served: limits belong to accounts.",
   judge({ others, whileDenied }, verdict) {
     verdict.assume(whileDenied.length > 0, "the account could be brought to its limit");
     if (others.length === 0) return verdict.notApplicable("the target has no key of another account");

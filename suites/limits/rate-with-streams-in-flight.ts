@@ -15,7 +15,7 @@ const REST_MS = 1_000;
 
 const withOthers = defineCheck({
   id: "limits.rate-with-streams-in-flight",
-  title: "A request is not denied for the rate because others are running",
+  title: "A request is not denied for the rate because others are in flight",
   covers: ["LIMIT-RATE-3"],
   explains:
     "Sixteen long streams on the account of a large tier, 120 ms apart: well below its rate, but several are running at a time. None should be denied for the rate. A warning means that the number in flight is taken for the rate.",

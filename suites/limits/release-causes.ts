@@ -6,7 +6,7 @@ import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
 /** How long a gateway may take to notice that a client left; how soon is not shown, so a miss is a warning. */
 export const NOTICE_MS = [2_000, 10_000] as const;
 
-/** Requests in a row that look for a slot lost now and then, and how long they may take, ms. */
+/** Requests in a row that show an occasional leak, and how long they may take, ms. */
 const MANY = 240;
 const MANY_MS = 10_000;
 /** A request that a tool would answer. */
@@ -79,13 +79,13 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
     },
     { what: "broken streams", disconnects: false, possible: cut.length > 0, run: () => each(cut) },
     {
-      what: "streams whose client left",
+      what: "streams whose client disconnected",
       disconnects: true,
       possible: true,
       run: () => abortStreams(t, account, long),
     },
     {
-      what: "non-streaming requests whose client left",
+      what: "non-streaming requests whose client disconnected",
       disconnects: true,
       possible: await t.hasModel("slow", "chat"),
       run: () => abort(t, { key, endpoint: "chat", model: "slow" }, { afterMs: 300, count: account.limits.inFlight }),

@@ -6,6 +6,8 @@ import { NOTICE_MS, releaseCauses } from "./release-causes.ts";
 /** Requests over the concurrency limit, sent at once after others had ended. `what` says which. */
 export type Wave = {
   readonly what: string;
+  /** Whether the clients of those had disconnected. */
+  readonly disconnected: boolean;
   /** Requests that must be admitted: the concurrency limit. */
   readonly expected: number;
   readonly answers: readonly Response[];
@@ -55,7 +57,7 @@ export async function wavesAfterRelease(
       await t.wait(disconnects ? NOTICE_MS[1] : LATE_MS);
       later = await send(request);
     }
-    waves.push({ what, expected: limit, answers, later });
+    waves.push({ what, disconnected: disconnects, expected: limit, answers, later });
     await t.wait(SETTLE_MS);
   }
   return waves;

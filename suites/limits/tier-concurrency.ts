@@ -14,10 +14,10 @@ const EXTRA = 6;
 
 const tierConcurrency = defineCheck({
   id: "limits.tier-concurrency",
-  title: "The account of a tier has as many slots as its tier",
+  title: "The account of a tier has its tier's concurrency limit",
   covers: ["LIMIT-2", "LIMIT-CONC-2", "LIMIT-1"],
   explains:
-    "On the account of a tier, as many long streams at once as the tier has slots: none may be denied for their number. While all of them run, a few more: none may be served, and accounts that were set aside for limits, which have far fewer slots, may not be denied for this one's streams. Shows accounts that are kept by another tier's limits, or by one another's. The largest tier is tried where the one before it was filled within 1.5 s; streams of both are left when the answer is known.",
+    "On the account of a tier, concurrent long streams up to the tier's limit: none may be denied for concurrency. While all of them run, a few more: none may be served, and accounts that are set aside for limits, whose limits are far lower, may not be denied for this one's streams. A failure means that an account has another tier's limit, or that accounts share one. The largest tier is tested where the one before it was filled within 1.5 s; streams of both are aborted when the answer is known.",
   needs: ["model.stream"],
   across: { case: TIERS },
   // Other checks may use the account of a tier because of its room; and a load run that follows wants it rested.
@@ -29,49 +29,49 @@ const tierConcurrency = defineCheck({
     const leftOut = tier === "scale" ? await whyNotScale(t) : null;
     return leftOut === null ? { ...(await fillOnce(t, tier)), leftOut } : { ...NOTHING, leftOut };
   },
-  judge({ slots, held, extras, unrelated, leftOut }, verdict) {
+  judge({ limit, held, extras, unrelated, leftOut }, verdict) {
     if (leftOut !== null) return verdict.notApplicable(leftOut);
     const rate = held.find(isRateDenial);
     if (rate !== undefined)
-      return verdict.notApplicable(`the rate limit has no room for ${slots} requests at once (${rate.summary})`);
+      return verdict.notApplicable(`the rate limit has no room for ${limit} requests at once (${rate.summary})`);
     const denied = held.filter(isConcurrencyDenial);
-    const seen = { in: denied[0] ?? held[0], because: `of ${slots} streams at once denied for their number` };
+    const seen = { in: denied[0] ?? held[0], because: `of ${limit} concurrent streams denied for concurrency` };
     verdict.must("LIMIT-2", denied.length, 0, seen);
     verdict.must("LIMIT-CONC-2", denied.length, 0, seen);
     if (!held.every(isServed)) return;
     const served = servedAtLimit(extras, held);
-    verdict.must("LIMIT-2", served !== undefined, false, { in: served, because: `served while ${slots} streams ran` });
+    verdict.must("LIMIT-2", served !== undefined, false, { in: served, because: `served while ${limit} streams ran` });
     if (unrelated.length === 0) return;
-    // One that is denied every time: a slot of its own would be free sooner or later.
+    // Only where it was denied every time: requests of its own would have ended sooner or later.
     verdict.must("LIMIT-1", unrelated.every(isConcurrencyDenial), false, {
       in: unrelated[0],
-      because: `another account was denied for its number while ${slots} streams ran on this one`,
+      because: `another account was denied for concurrency while ${limit} streams ran on this one`,
     });
   },
 });
 
 /** Whether a smaller limit shows that the largest one is affordable; or why not. */
 async function whyNotScale(t: Session): Promise<string | null> {
-  const { slots, filledMs, held } = await fillOnce(t, "growth");
-  if (slots === 0) return "the target has no account of the growth tier to try before: gauntlet load scale shows it";
+  const { limit, filledMs, held } = await fillOnce(t, "growth");
+  if (limit === 0) return "the target has no account of the growth tier to try before: gauntlet load scale shows it";
   return filledMs > BRISK_MS || !held.every(isServed)
     ? "the growth tier was not filled within 1.5 s: gauntlet load scale shows it"
     : null;
 }
 
 type Filled = {
-  readonly slots: number;
+  readonly limit: number;
   readonly held: readonly Response[];
   readonly extras: readonly Response[];
-  /** Requests of an account with few slots meanwhile. */
+  /** Requests of an account with a low limit meanwhile. */
   readonly unrelated: readonly Response[];
   /** Until the last of the streams had begun. */
   readonly filledMs: number;
 };
 
-const NOTHING: Filled = { slots: 0, held: [], extras: [], unrelated: [], filledMs: 0 };
+const NOTHING: Filled = { limit: 0, held: [], extras: [], unrelated: [], filledMs: 0 };
 
-/** Fills the slots of a tier's account, once in a run. */
+/** Fills the concurrency limit of a tier's account, once in a run. */
 export function fillOnce(t: Session, tier: Tier): Promise<Filled> {
   return t.once(`limits.tier-concurrency.${tier}`, () => fill(t, tier));
 }
@@ -79,23 +79,23 @@ export function fillOnce(t: Session, tier: Tier): Promise<Filled> {
 async function fill(t: Session, tier: Tier): Promise<Filled> {
   const account = t.target.tiers[tier];
   if (account === undefined) return NOTHING;
-  const slots = account.limits.inFlight;
+  const limit = account.limits.inFlight;
   const long = longStream(account.key);
   const startUs = t.nowUs();
-  const streams: Held[] = Array.from({ length: slots }, () => t.start(long));
+  const streams: Held[] = Array.from({ length: limit }, () => t.start(long));
   await Promise.all(streams.map(({ live }) => live.started));
   const filledMs = (t.nowUs() - startUs) / 1_000;
   const [extras, unrelated] = await Promise.all([atOnce(t, [long], EXTRA), sendUnrelated(t)]);
-  // The texts of large partlyEnded would cost as much as the rest of the run.
+  // The texts of so many streams would cost as much as the rest of the run.
   if (tier !== "starter") for (const { live } of streams) live.abort();
-  return { slots, held: await Promise.all(streams.map(({ done }) => done)), extras, unrelated, filledMs };
+  return { limit, held: await Promise.all(streams.map(({ done }) => done)), extras, unrelated, filledMs };
 }
 
-/** How often, and how far apart, ms: other checks may be filling the slots of that account themselves. */
+/** How often, and how far apart, ms: other checks may be filling the limit of that account themselves. */
 const UNRELATED_TRIES = 3;
 const UNRELATED_SPACING_MS = 100;
 
-/** Asks on the account with the fewest slots, while those of a tier are held. */
+/** Sends on the account with the lowest limit, while a tier's limit is filled. */
 async function sendUnrelated(t: Session): Promise<Response[]> {
   const aside = limitedFor(t.target, "slots");
   // What the rate of an account is measured on is left alone.

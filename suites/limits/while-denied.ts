@@ -112,7 +112,7 @@ const MOST_DENIED = 64;
 
 /**
  * Denied requests some seconds after the limit was reached: as many as the limit allows, so that a limiter that counts
- * them without saying so breaks the promise that its next denial makes.
+ * them without saying so makes the next Retry-After too short.
  *
  * @returns every kind of request once more, later still: one that goes by a shorter window is let in by then.
  */
@@ -123,7 +123,7 @@ export async function tryLater(t: Session, account: LimitedAccount, parallel: nu
     const answers = await sendPlainAtOnce(t, key, parallel);
     if (!answers.some(isRateDenial)) return [];
   }
-  // Refused for their body, or denied for the rate like the others, and then with the same hint.
+  // Refused for their body, or denied for the rate like the others, and then with the same Retry-After.
   for (const endpoint of ["chat", "messages"] as const)
     await t.start({ key, endpoint, rawBody: "{", intent: "either" }).done;
   await t.wait(STILL_LATER_MS);
@@ -137,12 +137,12 @@ export async function tryLater(t: Session, account: LimitedAccount, parallel: nu
   return later;
 }
 
-/** Long enough that a promise which leaves it out is seen to be too short, ms. */
+/** Long enough that a Retry-After which leaves it out is seen to be too short, ms. */
 const APART_MS = 2_500;
 
 /**
  * After a pause, one request less than the limit: a limiter that counts denied requests goes on from before the pause for
- * the next one, and from after it for the one that keeps its promise.
+ * the next one, and from after it for the one whose Retry-After is sufficient.
  */
 export async function sendPlainUpTo(t: Session, { key, limits }: LimitedAccount, parallel: number): Promise<void> {
   if (limits.rpm > MOST_DENIED) return;

@@ -2,10 +2,10 @@ import { type Check, callerError, defineCheck, isTimedOut, type RequestSpec } fr
 import { isObject } from "../../src/core/index.ts";
 import { MODES } from "../../src/dialects/index.ts";
 import { assumeControl, sendControl } from "../shared/control-request.ts";
+import { everyNonStreaming } from "../shared/every-non-streaming.ts";
 import { everyText } from "../shared/every-text.ts";
 import { everyUsage } from "../shared/every-usage.ts";
-import { everyWhole } from "../shared/every-whole.ts";
-import { judgeWholeReply } from "../shared/judge-reply.ts";
+import { judgeNonStreamingReply } from "../shared/judge-reply.ts";
 import { AMPLE_TOKENS, inTurns, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
 
 const minimal = defineCheck({
@@ -35,7 +35,7 @@ const minimal = defineCheck({
     if (replies.length === 0) return verdict.notApplicable("the target has no slow model");
     if (axes.case === "slow-model" && replies.some(({ exchange }) => isTimedOut(exchange)))
       return verdict.inconclusive("the slow model is slower than the target's time-outs");
-    for (const reply of replies) judgeWholeReply(verdict, reply);
+    for (const reply of replies) judgeNonStreamingReply(verdict, reply);
     const [first] = replies;
     if (first !== undefined && isObject(first.json)) verdict.observe("MSG-15", Object.keys(first.json), { in: first });
   },
@@ -60,7 +60,7 @@ const anyText = defineCheck({
     };
   },
   judge({ reply }, verdict) {
-    judgeWholeReply(verdict, reply);
+    judgeNonStreamingReply(verdict, reply);
   },
 });
 
@@ -84,7 +84,7 @@ const requiredFields = defineCheck({
 export const MESSAGE_REQUESTS: readonly Check[] = [
   everyUsage("messages"),
   everyText("messages"),
-  everyWhole("messages"),
+  everyNonStreaming("messages"),
   minimal,
   anyText,
   requiredFields,

@@ -9,7 +9,7 @@ import {
 } from "../../src/checks/index.ts";
 import { MODES } from "../../src/dialects/index.ts";
 import { assumeControl, sendControl } from "../shared/control-request.ts";
-import { judgeWholeReply } from "../shared/judge-reply.ts";
+import { judgeNonStreamingReply } from "../shared/judge-reply.ts";
 import { inTurns, LONG_TEXT } from "../shared/texts.ts";
 
 export const SYSTEM = "You are a careful assistant. Answer in one short sentence.";
@@ -100,7 +100,7 @@ const systemPrompt = defineCheck({
     });
     for (const answer of [short, lines, ...one, ...renamed, ...several, long, longSystem]) {
       verdict.must("MSG-7", answer.status, success, { in: answer, at: "status", because: answer.summary });
-      if (answer.admitted && !answer.streamed) judgeWholeReply(verdict, answer);
+      if (answer.admitted && !answer.streamed) judgeNonStreamingReply(verdict, answer);
     }
     const [base, byPrompt, bySystem] = [plain, longPrompt, longSystem].map(inputCount);
     if (base === undefined || byPrompt === undefined || bySystem === undefined) return;

@@ -5,10 +5,10 @@ import { isConcurrencyDenial, isRateDenial } from "../limits/limit-denials.ts";
 
 /** A one-minute rate needs no longer wait; half as much again for gateways that would rather be safe, seconds. */
 const LONGEST_RATE_WAIT_S = 90;
-/** A slot that is not expected to come free within ten minutes is no hint, seconds. */
+/** A longer wait for a request in flight to end is of no use to a client, seconds. */
 const LONGEST_CONCURRENCY_WAIT_S = 600;
 
-/** Judges the form of a hint: one value, whole seconds above zero or a date in the future, plausible in length. */
+/** Judges the form of a Retry-After: one value, whole seconds above zero or a date in the future, plausible in length. */
 function judgeRetryAfter(verdict: Verdict, denial: Response, requirement: ShouldRequirement, longestS: number): void {
   const values = [...new Set(denial.headerValues("retry-after"))];
   const seen = { in: denial, at: "Retry-After", because: denial.summary };
@@ -72,7 +72,7 @@ const wellFormed = defineInvariant({
   title: "A Retry-After is a number of seconds in digits, or an HTTP date",
   covers: ["HTTP-RETRY-AFTER-FORM"],
   explains:
-    "Looks at every answer of the run that carries the header, whatever it refuses. The standard allows digits alone or an HTTP date, once: a fraction, a sign, a unit, a word, an ISO date, an empty value or two different values are read by no client, or by each in its own way.",
+    "Looks at every answer of the run that carries the header, whatever it refuses. The standard allows only digits or an HTTP date, once: a fraction, a sign, a unit, a word, an ISO date, an empty value or two different values are read by no client, or by each in its own way.",
   judge(answers, verdict) {
     const withHeader = answers.filter((answer) => answer.header("retry-after") !== undefined);
     if (withHeader.length === 0)
@@ -111,10 +111,10 @@ const onConcurrencyDenial = defineInvariant({
   title: "Concurrency denials carry a usable Retry-After",
   covers: ["LIMIT-CONC-6"],
   explains:
-    'The client\'s rule is to respect Retry-After on a concurrency denial. Its absence is a warning, because the retry rule says "when present"; a hint that cannot be used is one too.',
+    'The client\'s rule is to respect Retry-After on a concurrency denial. Its absence is a warning, because the retry rule says "when present"; so is a value that cannot be used.',
   judge(answers, verdict) {
     const denials = answers.filter(isConcurrencyDenial);
-    if (denials.length === 0) return verdict.inconclusive("nothing was denied for its number in flight");
+    if (denials.length === 0) return verdict.inconclusive("nothing was denied for concurrency");
     const without = denials.filter((denial) => denial.header("retry-after") === undefined);
     verdict.should("LIMIT-CONC-6", without.length, 0, {
       in: without[0],
@@ -130,7 +130,7 @@ const notOnSuccess = defineInvariant({
   id: "retry-after.not-on-success",
   title: "An answer that was served asks for no wait",
   covers: ["HTTP-RETRY-AFTER"],
-  explains: "Retry-After belongs to refusals. On a success it makes obeying clients wait for nothing.",
+  explains: "Retry-After belongs to refusals. On a success it makes compliant clients wait for nothing.",
   judge(answers, verdict) {
     const served = answers.filter(({ status = 0 }) => status >= 200 && status < 300);
     if (served.length === 0) return verdict.inconclusive("nothing was served");
@@ -148,7 +148,7 @@ const counters = defineInvariant({
   title: "X-RateLimit-Limit and X-RateLimit-Remaining make sense where they are sent",
   covers: ["LIMIT-RATE-7"],
   explains:
-    "Both are optional. Where one is sent on a denial for the rate it is a whole number of zero or more, nothing remains, and the limit is the account's. On other answers they are whole numbers, too; a denial for slots may count those.",
+    "Both are optional. Where one is sent on a denial for the rate it is a whole number of zero or more, nothing remains, and the limit is the account's. On other answers they are whole numbers, too; a concurrency denial may count requests in flight.",
   judge(answers, verdict) {
     const counted = answers.filter(
       (answer) =>
@@ -174,7 +174,7 @@ const wholeNumber = that("a whole number of zero or more", (value) => /^\d+$/.te
 function judgeCounters(answer: Response, verdict: Verdict): void {
   const limit = answer.header("x-ratelimit-limit")?.trim();
   const remaining = answer.header("x-ratelimit-remaining")?.trim();
-  // A denial for slots may count those by the same names.
+  // A concurrency denial may count requests in flight by the same names.
   const configured = isConcurrencyDenial(answer) ? undefined : answer.asked.rpm;
   const seen = { in: answer, because: answer.summary };
   if (

@@ -20,7 +20,7 @@ const afterIdle = defineCheck({
   },
   judge({ pairs }, verdict) {
     const [pair] = pairs;
-    if (!pairs.some(({ next }) => next.admitted)) return verdict.inconclusive("good requests are not served");
+    if (!pairs.some(({ next }) => next.admitted)) return verdict.inconclusive("valid requests are not served");
     verdict.should("STEADY-SERVICE", pairs.length === ROUNDS && pairs.every(isLost), false, {
       in: pair?.first,
       because: `the first request after twelve quiet seconds: ${pair?.first.summary}, the next: ${pair?.next.summary}`,

@@ -57,7 +57,7 @@ const LONGEST_REST_MS = 900;
 
 const longLivedConnection = defineCheck({
   id: "robustness.long-lived-connection",
-  title: "A connection in steady use is not cut off under a request",
+  title: "A connection in constant use is not closed during a request",
   covers: ["STEADY-SERVICE"],
   explains:
     "Eighty requests one after the other on one connection with short pauses. A gateway may close a connection between two requests at any time; cutting it after a request went out, with no rest that an idle timeout could explain, fails the caller. One such cut may be chance, two are a warning.",

@@ -69,7 +69,7 @@ const AT_ONCE = 4;
 
 const samePrompts = defineCheck({
   id: "robustness.same-prompt",
-  title: "Equal prompts get whole answers of their own",
+  title: "Equal prompts get complete answers of their own",
   covers: ["OWN-ANSWER", "TEXT-INTACT"],
   explains:
     "A model that repeats its prompt is given the same prompt several times at once, streaming and non-streaming; then one after the other in both dialects, and in capitals. Each answer should be one of its dialect, and repeat its own prompt. A failure shows answers that are shared between requests that look alike.",

@@ -115,7 +115,7 @@ const unknownHeaders = defineCheck({
   title: "Header fields that are not known are ignored",
   covers: ["HTTP-UNKNOWN-HEADER", "BASE-5"],
   explains:
-    "Proxies and tracing add headers of their own. A good request with such headers, and with odd letter case in the known ones, should be served.",
+    "Proxies and tracing add headers of their own. A valid request with such headers, and with odd letter case in the known ones, should be served.",
   across: { dialect: DIALECTS, case: ["unknown", "odd-case", "tracing"] },
   cost: { requests: 2 },
   async run(t) {

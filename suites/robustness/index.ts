@@ -13,7 +13,7 @@ import { LATENCY } from "./latency.ts";
 import { STALLS } from "./stalls.ts";
 import { TEXT } from "./texts.ts";
 
-/** The protocol layer: what the standards under the interface demand, and what common sense does. */
+/** The protocol layer: what the standards under the interface require, and what common sense does. */
 export const ROBUSTNESS: readonly Check[] = [
   ...BODIES,
   ...FORMS,

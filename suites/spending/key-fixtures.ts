@@ -76,7 +76,7 @@ async function sendOnSiblings(t: Session, stopped: "capped" | "childExhausted") 
 
 const cappedKeyIsolated = defineCheck({
   id: "spending.capped-key-isolated",
-  title: "A capped key is stopped, and no other key of its account",
+  title: "A capped key is denied, and no other key of its account",
   covers: ["SPEND-3", "SPEND-4", ...denialRequirements("quota_exceeded")],
   explains:
     "The key at its cap is denied, other keys of the account are served, the capped key is denied again: caps belong to keys.",
@@ -95,7 +95,7 @@ const cappedKeyIsolated = defineCheck({
 
 const exhaustedChildIsolated = defineCheck({
   id: "spending.child-isolated",
-  title: "An exhausted child key is stopped, and no other key of its account",
+  title: "An exhausted child key is denied, and no other key of its account",
   covers: ["SPEND-9", ...denialRequirements("budget_exhausted")],
   explains:
     "The child key without budget is denied, other keys of the account are served, the child is denied again: budgets belong to child keys.",
@@ -113,7 +113,7 @@ const exhaustedChildIsolated = defineCheck({
   },
 });
 
-/** A hint is waited out up to this, ms: the requirement says that waiting does not help, and a minute of it says no more. */
+/** A Retry-After is waited for up to this, ms: the requirement says that waiting does not help, and a longer wait shows no more. */
 const LONGEST_WAIT_MS = 10_000;
 
 const lifetimeBudget = defineCheck({
@@ -164,7 +164,7 @@ const noBypass = defineCheck({
   title: "Optional headers and fields, tools and other models do not get past a spending denial",
   covers: ["ERR-402-CREDITS", "ERR-402-QUOTA", "ERR-429-BUDGET"],
   explains:
-    "Stopped keys with headers and a user field that gateways are known to look at, with the usual parameters, with a tool, and with each model of the target file. Each must be denied as without them.",
+    "Denied keys with headers and a user field that gateways are known to look at, with the usual parameters, with a tool, and with each model of the target file. Each must be denied as without them.",
   across: { dialect: ["chat", "messages"], case: ["empty", "capped", "childExhausted"] },
   cost: { requests: 8 },
   async run(t) {
@@ -234,7 +234,7 @@ const noFalseDenial = defineInvariant({
     "Looks at every request of the run with a key that has ample balance and no cap: none may be denied for spending. A warning means that tallies drift, or that somebody else's lack of funds is blamed on the caller.",
   judge(answers, verdict) {
     const own = answers.filter(({ exchange, status }) => isGoodKey(exchange.key) && status !== undefined);
-    if (own.length === 0) return verdict.inconclusive("no request with a good key was answered");
+    if (own.length === 0) return verdict.inconclusive("no request with a funded key was answered");
     const denied = own.filter(
       ({ status, reason }) =>
         status === 402 ||

@@ -240,8 +240,8 @@ async function goodAlone(t: Session, state: UsedUpState, count: number): Promise
  * Long ones, because short ones are over before the next is looked at.
  */
 async function overshoot(t: Session, state: UsedUpState, sequential: number): Promise<Overshoot | null> {
-  const slots = Math.floor((t.target.limits?.inFlight ?? 64) * 0.7);
-  const atOnce = Math.min(slots, sequential * 3 + 12);
+  const concurrency = Math.floor((t.target.limits?.inFlight ?? 64) * 0.7);
+  const atOnce = Math.min(concurrency, sequential * 3 + 12);
   if (sequential === 0 || atOnce < sequential * 2) return null;
   const key = await t.freshKey(`key.${state}`);
   if (key === undefined) return null;
@@ -274,9 +274,9 @@ async function burst(t: Session, state: UsedUpState, drives: readonly Drive[]): 
   const model = drives.find(({ kind, denial, served }) => kind.long !== true && denial !== null && served > 0);
   if (model === undefined) return null;
   const { kind, served: sequential } = model;
-  const slots = Math.floor((t.target.limits?.inFlight ?? 64) * 0.7);
+  const concurrency = Math.floor((t.target.limits?.inFlight ?? 64) * 0.7);
   const atOnce = sequential * TIMES_OVER + 4;
-  const key = atOnce > slots ? undefined : await t.freshKey(`key.${state}`);
+  const key = atOnce > concurrency ? undefined : await t.freshKey(`key.${state}`);
   if (key === undefined) return null;
   const request: RequestSpec = { key, endpoint: kind.endpoint, mode: kind.mode, intent: "either", repeats: false };
   const answers = await Promise.all(Array.from({ length: atOnce }, () => t.start(request).done));

@@ -60,7 +60,7 @@ function defineUsedUp(state: UsedUpState, id: CheckSpec<Recording>["id"], { cove
 }
 
 const setsIn: UsedUpSpec = {
-  title: "A small limit is reached, whatever kind of traffic reaches it",
+  title: "A small limit takes effect for every kind of traffic",
   covers: { cappable: ["SPEND-12", "SPEND-5"], childSmall: ["SPEND-12"] },
   explains:
     "Uses a key with a small cap or budget until it is denied, by one kind of traffic at a time: streams only, one dialect only. A tally may lag by about a minute for a daily cap; a kind that never leads to a denial is not charged.",
@@ -134,7 +134,7 @@ const failuresAreFree: UsedUpSpec = {
 };
 
 const siblings: UsedUpSpec = {
-  title: "A key that is used up does not stop the other keys of its account",
+  title: "A used-up key does not affect the other keys of its account",
   covers: { cappable: ["SPEND-4", "SPEND-3", "SPEND-13"], childSmall: ["SPEND-9", "SPEND-13"] },
   explains:
     "While the used-up key is denied, another key of the account is served in both dialects, streaming and non-streaming. A fresh key of its kind, where one can be made, is not denied at its first request.",
@@ -182,7 +182,7 @@ const parallelOvershoot: UsedUpSpec = {
       return;
     }
     verdict.should("SPEND-6", served, atMost(Math.max(sequential * 2, sequential + 8)), {
-      because: `long streams served of ${atOnce} at once; a few at a time, ${sequential} were`,
+      because: `long streams served of ${atOnce} sent at once; ${sequential} were served a few at a time`,
     });
   },
 };

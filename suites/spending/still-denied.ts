@@ -19,10 +19,10 @@ type Late = { readonly key: Stopped; readonly answer: Response; readonly status:
 
 const stillDenied = defineCheck({
   id: "spending.still-denied",
-  title: "A key that is stopped is still stopped at the end of the run",
+  title: "A key that is denied is still denied at the end of the run",
   covers: ["SPEND-7", "SPEND-8", "SPEND-2", "AUTH-4"],
   explains:
-    "When all else is done, a minute or more after the first denials, each key that is stopped is tried once more in both dialects: at its daily cap (until the UTC day ends), at its lifetime budget, without balance, revoked. None may be served. Shows states that are forgotten after a while.",
+    "When all else is done, a minute or more after the first denials, each denied key is tried once more in both dialects: at its daily cap (until the UTC day ends), at its lifetime budget, without balance, revoked. None may be served. Shows states that are forgotten after a while.",
   schedule: { order: "exclusive" },
   cost: { requests: 8 },
   async run(t) {
@@ -44,7 +44,7 @@ const stillDenied = defineCheck({
       else if (key === "empty") verdict.must("SPEND-2", answer.status, status, seen);
       else verdict.must("AUTH-4", answer.status, status, seen);
     }
-    if (verdict.findings.length === 0) verdict.notApplicable("the target has no key that is stopped");
+    if (verdict.findings.length === 0) verdict.notApplicable("the target has no key that must be denied");
   },
 });
 

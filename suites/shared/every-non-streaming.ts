@@ -5,7 +5,7 @@ import { type Dialect, parseJson } from "../../src/dialects/index.ts";
 const ROW = { chat: "CHAT-7", messages: "MSG-2" } as const;
 
 /** Nothing of a run comes as a stream that did not ask for one: slow models and long replies, too. */
-export function everyWhole(dialect: Dialect): Check {
+export function everyNonStreaming(dialect: Dialect): Check {
   return defineInvariant({
     id: `${dialect}.every-non-streaming`,
     title: "No reply of the run is streamed that was not asked to be",
@@ -18,7 +18,7 @@ export function everyWhole(dialect: Dialect): Check {
         const sent = parseJson(exchange.request.body ?? "");
         return member(sent, "messages") !== undefined && (member(sent, "stream") ?? false) === false;
       });
-      if (served.length === 0) return verdict.inconclusive("no whole request was served");
+      if (served.length === 0) return verdict.inconclusive("no non-streaming request was served");
       const streamed = served.filter((answer) => answer.streamed);
       verdict.must(ROW[dialect], streamed.length, 0, {
         in: streamed[0] ?? served[0],
