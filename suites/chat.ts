@@ -163,7 +163,7 @@ const unreadableBody = defineCheck({
   title: "A body that cannot be read is the caller's error",
   covers: ["CHAT-10"],
   explains:
-    "Bodies that are cut off, no JSON, no object, or of the wrong types should be refused with 4xx (which one is noted), not served, not answered with 5xx and not dropped: a 5xx makes callers retry what can never work.",
+    "Bodies that are truncated, not JSON, not an object or of the wrong types should be refused with a 4xx (which one is noted), not served, not answered with a 5xx and not dropped: a 5xx makes callers retry a request that can never work.",
   across: { mode: MODES, case: Object.keys(UNREADABLE) },
   cost: { requests: 1 },
   async run(t) {
@@ -216,7 +216,8 @@ const optionalParameters = defineCheck({
   id: "chat.optional",
   title: "Optional parameters and other forms of content",
   covers: ["CHAT-9"],
-  explains: "Whether these are accepted is not shown; it is noted, a 5xx with emphasis, and decides nothing.",
+  explains:
+    "The specification does not say whether these are accepted. The answer is noted, a 5xx with emphasis, and decides nothing.",
   across: { case: Object.keys(OPTIONAL) },
   cost: { requests: 1 },
   async run(t) {

@@ -76,7 +76,7 @@ const UNKNOWN_PATHS: Readonly<Record<string, RequestSpec>> = {
 
 const unknownPath = defineCheck({
   id: "service.unknown-path",
-  title: "A path that does not exist is a 404 of its own kind",
+  title: "An unknown path is a 404 that does not name the model",
   covers: ["BASE-4"],
   explains:
     "An invented path should be a 404 that is not labelled model_not_found: the caller has to check the address, not the model.",
@@ -108,9 +108,9 @@ const OUTSIDE: Readonly<Record<string, RequestSpec>> = {
 
 const outsideTheDocument = defineCheck({
   id: "service.outside",
-  title: "Methods, paths and headers outside the document",
+  title: "Methods, paths and headers that the specification does not mention",
   covers: ["BASE-5"],
-  explains: "What is not in the document is noted and decides nothing.",
+  explains: "What the specification does not mention is noted and decides nothing.",
   across: { case: Object.keys(OUTSIDE) },
   cost: { requests: 1 },
   async run(t) {
@@ -126,7 +126,7 @@ const versionHeader = defineCheck({
   title: "The dated version header versions the messages dialect",
   covers: ["MSG-10", "VER-2", "MSG-11", "VER-3"],
   explains:
-    "With the header of the target file the request must be served, and so must a stream that is served without it. Without it, and with a future date, what happens is noted: whether it is mandatory is not shown.",
+    "With the header of the target file the request must be served, and so must a stream that is served without it. Without it, and with a future date, what happens is noted: the specification does not say whether it is mandatory.",
   cost: { requests: 5 },
   async run(t) {
     const { version } = t.target.headers;
@@ -156,7 +156,7 @@ const toolsDependOnModel = defineCheck({
   id: "service.tools",
   title: "A tool request to a model that is said to support tools",
   covers: ["CAP-1"],
-  explains: "Tools depend on the model. What comes back is noted; a refusal is no failure.",
+  explains: "Tool support depends on the model. The answer is noted; a refusal is no failure.",
   needs: ["model.tools"],
   across: { dialect: DIALECTS },
   cost: { requests: 1 },

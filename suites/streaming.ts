@@ -31,7 +31,7 @@ const ends = defineCheck({
   title: "A stream ends",
   covers: ["STREAM-3", "STREAM-5", "MSG-14"],
   explains:
-    "After the last output the body should end soon, without hanging and without an abnormal close, also for a client that says `Connection: close`. Framing, markers and content type are noted: none of them is shown.",
+    "After the last output the body should end soon, without hanging and without an abnormal close, also for a client that says `Connection: close`. Framing, end markers and content type are noted: the specification names none of them.",
   across: { dialect: DIALECTS, case: ["short", "long", "slow"] },
   cost: { requests: 6, waitS: 3 },
   async run(t) {
@@ -158,7 +158,7 @@ const longTextIsIntact = defineCheck({
   title: "A long streamed reply equals the non-streaming one",
   covers: ["STREAM-4"],
   explains:
-    "Where the long model is predictable (two non-streaming replies are the same), its streams should have the same text. Shows pieces that are lost late in a stream. A model that varies cannot be judged so.",
+    "Where the long model is predictable (two non-streaming replies are the same), its streams should have the same text. A difference means that pieces are lost late in a stream. A model whose replies vary cannot be judged this way.",
   needs: ["model.stream"],
   across: { dialect: DIALECTS },
   cost: { requests: 5, waitS: 3 },
@@ -190,7 +190,7 @@ const cutStream = defineCheck({
   title: "How a failure in the middle of a stream is signalled",
   covers: ["STREAM-6", "STREAM-4"],
   explains:
-    "The provider breaks off in the middle. How that shows is noted, an ending that looks complete with emphasis. What arrived before should not be repeated in the same answer: a retry is another generation.",
+    "The upstream cuts the stream. How the gateway signals it is noted, an ending that looks complete with emphasis. The text that was already sent should not be repeated in the same answer: a retry generates another text.",
   needs: ["model.cutStream"],
   across: { dialect: DIALECTS },
   cost: { requests: 2 },
@@ -237,10 +237,10 @@ function restarts(pieces: readonly string[]): boolean {
 
 const goodStreamsAreComplete = defineInvariant({
   id: "streaming.always-complete",
-  title: "No good stream of the run breaks off",
+  title: "No stream of the run is cut off",
   covers: ["STREAM-3", "STREAM-4"],
   explains:
-    "Looks at every good stream of the run. Each should end by itself, and when nearly all of them close with an end marker or a finish reason, one that lacks it was cut off.",
+    "Looks at every stream of the run that was served. Each should end by itself, and when nearly all of them close with an end marker or a finish reason, one that lacks it was cut off.",
   judge(answers, verdict) {
     const streams = answers.filter(
       ({ asked, status = 0, streamed }) =>

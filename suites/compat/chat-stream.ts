@@ -221,7 +221,7 @@ const streamUsage = defineCompat("chat", {
 
 const wholeShape = defineCompat("chat", {
   id: "compat.chat-reply",
-  title: "Whole chat replies are what OpenAI clients read",
+  title: "Non-streaming chat replies are what OpenAI clients read",
   covers: ["COMPAT-CHAT-REPLY", "COMPAT-REPLY-ID", "COMPAT-CONTENT-TYPE", "COMPAT-USAGE"],
   explains:
     "id, object, created in seconds, model, and a choice with index 0, role assistant and a known finish reason; counts by their usual names; ids that differ.",

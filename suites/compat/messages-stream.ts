@@ -54,6 +54,12 @@ export function judgeOrder(answer: Response, verdict: Verdict): void {
     ...seen,
     because: "a message_delta before the end",
   });
+  judgeBlocks(answer, verdict);
+}
+
+/** Judges each event by the state that the events before it left. */
+function judgeBlocks(answer: Response, verdict: Verdict): void {
+  const seen = { in: answer };
   let open: number | undefined;
   let blocks = 0;
   let closing = false;
@@ -239,7 +245,7 @@ function judgeCounts(nonStreaming: Response, stream: Response, verdict: Verdict)
 
 const wholeShape = defineCompat("messages", {
   id: "compat.messages-reply",
-  title: "Whole messages are what Anthropic clients read",
+  title: "Non-streaming messages are what Anthropic clients read",
   covers: ["COMPAT-MSG-REPLY", "COMPAT-REPLY-ID", "COMPAT-CONTENT-TYPE", "COMPAT-USAGE"],
   explains:
     "id, type message, role assistant, model, blocks with a type, a known stop reason, input and output counts; ids that differ.",

@@ -110,7 +110,7 @@ const modelIsNotListed = defineCheck({
   title: "A model id that is denied as unknown is not in the list",
   covers: ["ERR-404-1"],
   explains:
-    "The advice for model_not_found is to check the id against GET /models; an id that is listed and yet unknown leads callers in circles.",
+    "The advice for model_not_found is to check the id against GET /models; an id that is both listed and unknown leaves callers without a way out.",
   cost: { requests: 2 },
   async run(t) {
     return {

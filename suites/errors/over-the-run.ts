@@ -8,7 +8,7 @@ const successIsAReply = defineInvariant({
   title: "A 2xx holds a reply and no error",
   covers: ["ERR-200-1"],
   explains:
-    "Looks at every inference answer of the run with a 2xx. A non-streaming reply must be JSON with the fields of its dialect; nowhere may an error object stand in place of the reply, also not as the only item of a stream. Status alone must tell success from failure.",
+    "Looks at every inference answer of the run with a 2xx. A non-streaming reply must be JSON with the fields of its dialect; an error object may never take the place of the reply, not even as the only item of a stream. Status alone must tell success from failure.",
   judge(answers, verdict) {
     const replies = answers.filter((answer) => {
       const { status = 0, asked, complete } = answer;

@@ -23,7 +23,7 @@ const upstreamFailure = defineCheck({
   title: "An upstream failure is a 5xx",
   covers: ["ERR-5XX-1", "ERR-5XX-2"],
   explains:
-    "Calls a model whose provider fails. The gateway could not complete the request, so the status is 5xx: not an empty success, not a denial that blames the caller, not a dropped connection. Which 5xx, and its body, are noted only.",
+    "Calls a model whose upstream fails. The gateway could not complete the request, so the status is 5xx: not an empty success, not a denial that blames the caller, not a dropped connection. Which 5xx, and its body, are noted only.",
   needs: ["model.upstreamError"],
   across: { dialect: DIALECTS, mode: MODES },
   cost: { requests: 4 },
@@ -46,7 +46,7 @@ const cutReply = defineCheck({
   title: "A reply that the provider cut off is not passed on as a complete one",
   covers: ["ERR-5XX-1"],
   explains:
-    "The model whose provider breaks off is called streaming and non-streaming. Where the stream broke off, the non-streaming form must not be a success with just the text that came before the break: the gateway could not complete the request.",
+    "The model whose upstream cuts its replies is called streaming and non-streaming. Where the stream broke off, the non-streaming form must not be a success with just the text that came before the break: the gateway could not complete the request.",
   needs: ["model.cutStream"],
   across: { dialect: DIALECTS },
   cost: { requests: 4 },
@@ -81,7 +81,7 @@ const upstreamTimeout = defineCheck({
   title: "An upstream timeout is a 5xx",
   covers: ["ERR-5XX-1", "ERR-5XX-2"],
   explains:
-    "Calls a model whose provider does not answer. The gateway has to give up by itself and say so with a 5xx. No answer within the harness's own bound (timeouts.answerS) is a warning: the specification names no time.",
+    "Calls a model whose upstream does not answer. The gateway has to give up by itself and answer with a 5xx. No answer within the harness's own bound (timeouts.answerS) is a warning: the specification names no time.",
   needs: ["model.upstreamTimeout"],
   across: { dialect: DIALECTS, mode: MODES },
   cost: { requests: 2, waitS: 2 },

@@ -19,7 +19,7 @@ const maxTokensIsMandatory = defineCheck({
   title: "A body without max_tokens is refused",
   covers: ["MSG-4", "MSG-5"],
   explains:
-    "max_tokens is mandatory: without it there must be no generated reply, streaming or not, with a system text or without, and the refusal should be a 4xx. A silent default bills callers for lengths that they did not ask for.",
+    "max_tokens is mandatory: without it there must be no generated reply, streaming or not, with a system text or without, and the refusal should be a 4xx. With a silent default callers pay for lengths that they did not ask for.",
   across: { mode: MODES },
   cost: { requests: 4 },
   async run(t) {

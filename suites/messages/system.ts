@@ -96,7 +96,7 @@ const systemPrompt = defineCheck({
     const old = renamed.find((answer) => says(answer));
     verdict.should("MSG-7", old === undefined, true, {
       in: old ?? renamed[0],
-      because: "only the system text of the request itself has a say",
+      because: "only the system prompt of the request itself may affect the reply",
     });
     for (const answer of [short, lines, ...one, ...renamed, ...several, long, longSystem]) {
       verdict.must("MSG-7", answer.status, success, { in: answer, at: "status", because: answer.summary });
@@ -123,7 +123,8 @@ const systemElsewhere = defineCheck({
   id: "messages.system-placement",
   title: "A system item inside messages, and a system prompt in parts",
   covers: ["MSG-8"],
-  explains: "No other place is offered for the system prompt. Whether it is refused, ignored or applied is noted.",
+  explains:
+    "The specification offers no other place for the system prompt. Whether it is refused, ignored or applied is noted.",
   across: { case: ["system-item", "array-system"] },
   cost: { requests: 1 },
   async run(t) {

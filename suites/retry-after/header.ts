@@ -53,7 +53,7 @@ const present = defineInvariant({
   title: "Every denial for the rate has a Retry-After",
   covers: ["LIMIT-RATE-4"],
   explains:
-    "Looks at every denial rate_limit_exceeded of the run, whatever provoked it: both dialects, streaming and non-streaming, the model list. Without the header callers guess, and come back together.",
+    "Looks at every denial rate_limit_exceeded of the run, whatever provoked it: both dialects, streaming and non-streaming, the model list. Without the header callers guess, and retry at the same time.",
   judge(answers, verdict) {
     const denials = answers.filter(({ status, reason }) => status === 429 && reason === "rate_limit_exceeded");
     if (denials.length === 0) return verdict.inconclusive("nothing was denied for its rate");
@@ -72,7 +72,7 @@ const wellFormed = defineInvariant({
   title: "A Retry-After is a number of seconds in digits, or an HTTP date",
   covers: ["HTTP-RETRY-AFTER-FORM"],
   explains:
-    "Looks at every answer of the run that carries the header, whatever it refuses. The standard allows only digits or an HTTP date, once: a fraction, a sign, a unit, a word, an ISO date, an empty value or two different values are read by no client, or by each in its own way.",
+    "Looks at every answer of the run that carries the header, whatever it refuses. The standard allows only digits or an HTTP date, once: a fraction, a sign, a unit, a word, an ISO date, an empty value or two different values cannot be read, or are read differently by each client.",
   judge(answers, verdict) {
     const withHeader = answers.filter((answer) => answer.header("retry-after") !== undefined);
     if (withHeader.length === 0)
@@ -128,7 +128,7 @@ const onConcurrencyDenial = defineInvariant({
 
 const notOnSuccess = defineInvariant({
   id: "retry-after.not-on-success",
-  title: "An answer that was served asks for no wait",
+  title: "A success has no Retry-After",
   covers: ["HTTP-RETRY-AFTER"],
   explains: "Retry-After belongs to refusals. On a success it makes compliant clients wait for nothing.",
   judge(answers, verdict) {

@@ -8,7 +8,7 @@ export const sufficient = defineCheck({
   title: "The Retry-After wait of a rate denial is sufficient",
   covers: ["LIMIT-RATE-6"],
   explains:
-    "After a denial for the rate nothing is sent on the account for as long as Retry-After says; one request is then sent and should be admitted; so once more after the denial that the other key and the other dialect met. A warning means that the wait is too short, or that each further request extends it.",
+    "After a rate denial nothing is sent on the account for as long as Retry-After says; then one request is sent and should be admitted. The same is done after a denial of the other key and dialect. A warning means that the wait is too short, or that each further request extends it.",
   judge({ firstWait, secondWait, shortestWait }, verdict) {
     if (shortestWait !== null)
       verdict.should("LIMIT-RATE-6", isRateDenial(shortestWait.retried), false, {
@@ -20,7 +20,7 @@ export const sufficient = defineCheck({
       return verdict.inconclusive(
         firstWait.denial.header("retry-after") === undefined
           ? "no Retry-After header on the 429, so the wait could not be tested"
-          : `Retry-After: ${firstWait.denial.header("retry-after")} on the 429 cannot be waited for, so the wait could not be tested`,
+          : `Retry-After: ${firstWait.denial.header("retry-after")} on the 429 is not a usable wait, so it could not be tested`,
       );
     for (const tested of [firstWait, secondWait]) {
       if (tested === null || tested.waitMs === null) continue;

@@ -11,10 +11,10 @@ const FEWEST = 3;
 
 const busyStreams = defineInvariant({
   id: "robustness.busy-streams",
-  title: "Streams do not stall because others are under way",
+  title: "Streams do not stall because others are in flight",
   covers: ["STEADY-LATENCY"],
   explains:
-    "Compares the streams of the run that ran while others were in flight with those that ran alone. When streams stall in the middle for seconds, only or mostly while others are in flight, the gateway lets requests wait for each other.",
+    "Compares the streams of the run that ran while others were in flight with those that ran alone. When streams stall in the middle for seconds, only or mostly while others are in flight, requests wait for each other in the gateway.",
   judge(answers, verdict) {
     const streams = answers.filter(
       ({ asked, admitted, exchange }) =>

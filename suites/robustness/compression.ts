@@ -16,7 +16,7 @@ const compression = defineCheck({
   title: "Answers decode as they are labelled, whatever was accepted",
   covers: ["HTTP-CODING", "JSON-TEXT"],
   explains:
-    "Replies, streams, lists, denials and refusals with several values of Accept-Encoding. Each body must decode by its Content-Encoding and hold what it holds otherwise: no label without coding, no coding without label, nothing coded twice, and nothing coded for who accepts the identity alone (RFC 9110, 12.5.3).",
+    "Replies, streams, lists, denials and refusals with several values of Accept-Encoding. Each body must decode by its Content-Encoding and hold what it holds otherwise: no label without coding, no coding without label, nothing coded twice, and nothing coded for a client that accepts only identity (RFC 9110, 12.5.3).",
   across: { dialect: DIALECTS, case: Object.keys(CODINGS) },
   cost: { requests: 5 },
   async run(t) {

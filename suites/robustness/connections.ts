@@ -7,7 +7,7 @@ const keepAlive = defineCheck({
   title: "A connection stays usable after an answer that does not announce its end",
   covers: ["HTTP-KEEP-ALIVE"],
   explains:
-    "Requests one after the other after successes, streams, denials and refusals. HTTP/1.1 keeps a connection open unless `Connection: close` says otherwise; one that is closed without a word costs clients a handshake each time, and now and then a failed request.",
+    "Requests one after the other after successes, streams, denials and refusals. HTTP/1.1 keeps a connection open unless `Connection: close` says otherwise; one that is closed without notice costs clients a handshake each time, and sometimes a failed request.",
   across: { case: ["success", "stream", "denial", "refusal"] },
   cost: { requests: 12 },
   schedule: { order: "exclusive" },
@@ -39,7 +39,7 @@ const keepAlive = defineCheck({
     const most = that("fewer than half of them", (count) => (count as number) < silent.length / 2);
     verdict.should("HTTP-KEEP-ALIVE", lost.length, most, {
       in: lost[0]?.first,
-      because: `of ${silent.length} connections were closed without a word after the answer`,
+      because: `of ${silent.length} connections were closed without notice after the answer`,
     });
   },
 });
@@ -60,7 +60,7 @@ const longLivedConnection = defineCheck({
   title: "A connection in constant use is not closed during a request",
   covers: ["STEADY-SERVICE"],
   explains:
-    "Eighty requests one after the other on one connection with short pauses. A gateway may close a connection between two requests at any time; cutting it after a request went out, with no rest that an idle timeout could explain, fails the caller. One such cut may be chance, two are a warning.",
+    "Eighty requests one after the other on one connection with short pauses. A gateway may close a connection between two requests at any time; cutting it after a request went out, without an idle period that a timeout could explain, fails the caller's request. One may be chance, two are a warning.",
   cost: { requests: REQUESTS },
   schedule: { order: "exclusive" },
   async run(t) {

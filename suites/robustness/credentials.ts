@@ -72,7 +72,7 @@ const schemeCase = defineCheck({
   id: "robustness.scheme-case",
   title: "The scheme's name is matched without regard to letter case",
   covers: ["BEARER-SCHEME"],
-  explains: "`bearer` and `BEARER` are the same scheme by HTTP's rules, and clients write all three.",
+  explains: "`bearer`, `Bearer` and `BEARER` are the same scheme in HTTP, and clients send all three.",
   across: { dialect: [...DIALECTS], case: ["bearer", "BEARER"] },
   cost: { requests: 2 },
   async run(t) {

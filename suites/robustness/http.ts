@@ -29,7 +29,7 @@ const wrongMethods = defineCheck({
   title: "A method that a path does not know is refused as the caller's error",
   covers: ["HTTP-METHOD", "HTTP-ALLOW", "BASE-5"],
   explains:
-    "405 is usual, 404 is as good. A success or a server error is a warning; a 405 has to say in Allow which methods there are.",
+    "405 is usual, 404 is acceptable. A success or a server error is a warning; a 405 has to say in Allow which methods there are.",
   across: { case: Object.keys(METHODS) },
   cost: { requests: 1 },
   async run(t) {
@@ -49,7 +49,7 @@ const headAndOptions = defineCheck({
   title: "HEAD has no body, and neither HEAD nor OPTIONS is a server error",
   covers: ["HTTP-HEAD", "HTTP-METHOD", "HTTP-ALLOW", "BASE-5"],
   explains:
-    "Whether HEAD and OPTIONS are known is open. A body after HEAD breaks the connection for whatever comes next on it.",
+    "The specification does not mention HEAD and OPTIONS. A body after HEAD breaks the connection for whatever comes next on it.",
   across: { case: ["head-models", "head-chat", "options-models", "options-chat", "options-messages"] },
   cost: { requests: 2 },
   async run(t) {
@@ -112,7 +112,7 @@ const addresses = defineCheck({
 
 const unknownHeaders = defineCheck({
   id: "robustness.unknown-header",
-  title: "Header fields that are not known are ignored",
+  title: "Unknown header fields are ignored",
   covers: ["HTTP-UNKNOWN-HEADER", "BASE-5"],
   explains:
     "Proxies and tracing add headers of their own. A valid request with such headers, and with odd letter case in the known ones, should be served.",
@@ -157,7 +157,7 @@ const expectation = defineCheck({
   title: "A request that expects 100-continue is answered like any other",
   covers: ["HTTP-EXPECT"],
   explains:
-    "Clients and proxies announce larger bodies with Expect: 100-continue. The request should be served (417 is a fair refusal), not answered with a server error and not left waiting.",
+    "Clients and proxies announce larger bodies with Expect: 100-continue. The request should be served (417 is an acceptable refusal), not answered with a server error and not left waiting.",
   across: { dialect: DIALECTS },
   cost: { requests: 2 },
   async run(t) {

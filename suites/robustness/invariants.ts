@@ -137,7 +137,7 @@ const secrets = defineInvariant({
   title: "No answer shows stack traces or the operator's credentials",
   covers: ["NO-SECRETS", "ERR-5XX-2"],
   explains:
-    "Looks through headers and bodies of all answers for stack traces, for what keys of providers look like, and for connection strings. Provider errors that are passed on word for word are where they come from.",
+    "Looks through headers and bodies of all answers for stack traces, for what keys of providers look like, and for connection strings. Upstream errors that are passed on word for word are the usual source.",
   judge(answers, verdict) {
     const answered = answers.filter(({ status }) => status !== undefined);
     if (answered.length === 0) return verdict.inconclusive("nothing was answered");
@@ -172,7 +172,7 @@ const counts = defineInvariant({
   title: "Token counts are whole numbers that add up",
   covers: ["COUNTS-ADD-UP"],
   explains:
-    "Looks at the usage of every non-streaming reply: counts are whole numbers of zero or more, and a total is the sum of its parts. Bills are made of these.",
+    "Looks at the usage of every non-streaming reply: counts are whole numbers of zero or more, and a total is the sum of its parts. Bills are computed from these.",
   judge(answers, verdict) {
     const replies = answers.filter(
       ({ admitted, streamed, asked, reply }) =>
@@ -202,7 +202,7 @@ function judgeUsage(answer: Response, verdict: Verdict): void {
 
 const inTime = defineInvariant({
   id: "robustness.answer-in-time",
-  title: "What needs no provider is answered soon",
+  title: "Answers that need no upstream come in time",
   covers: ["ANSWER-IN-TIME"],
   explains:
     "Denials and refusals of the run should all be answered, and to the end. One that hangs holds a connection of the caller, and a place in the gateway's concurrency limit, for nothing.",
@@ -228,7 +228,7 @@ const TOLERATED = 1;
 
 const stable = defineInvariant({
   id: "robustness.stable-service",
-  title: "Good requests are served every time",
+  title: "Valid requests are served every time",
   covers: ["STEADY-SERVICE"],
   explains:
     "Of all valid requests of the run at most one may fail with a server error, a reset or no answer. More is a warning even when every repetition succeeds: callers see each of them.",
@@ -245,10 +245,9 @@ const stable = defineInvariant({
 
 const reasonOnSuccess = defineInvariant({
   id: "robustness.reason-on-success",
-  title: "What was served names no reason for a denial",
+  title: "A success carries no denial reason",
   covers: ["REASON-ON-SUCCESS"],
-  explains:
-    "Clients that look at the reason header, as the specification tells them, would take a served request for a denied one.",
+  explains: "Clients that look at the reason header, as the specification asks, would take a success for a denial.",
   judge(answers, verdict) {
     const served = answers.filter(({ admitted }) => admitted);
     if (served.length === 0) return verdict.inconclusive("nothing was served");

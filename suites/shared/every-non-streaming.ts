@@ -8,7 +8,7 @@ const ROW = { chat: "CHAT-7", messages: "MSG-2" } as const;
 export function everyNonStreaming(dialect: Dialect): Check {
   return defineInvariant({
     id: `${dialect}.every-non-streaming`,
-    title: "No reply of the run is streamed that was not asked to be",
+    title: "No reply is a stream unless the request asked for one",
     covers: [ROW[dialect]],
     explains:
       "Looks at every served request of the run in this dialect that does not ask for a stream (`stream` absent or false), whichever check sent it and to whichever model. Its reply must be a document, not a stream of events.",

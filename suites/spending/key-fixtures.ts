@@ -228,7 +228,7 @@ const listAllowed = defineCheck({
 
 const noFalseDenial = defineInvariant({
   id: "spending.no-false-denial",
-  title: "Spending denials appear only when their condition holds",
+  title: "No funded key is denied for spending",
   covers: ["SPEND-13"],
   explains:
     "Looks at every request of the run with a key that has ample balance and no cap: none may be denied for spending. A warning means that tallies drift, or that somebody else's lack of funds is blamed on the caller.",

@@ -95,7 +95,7 @@ const denialFormat: UsedUpSpec = {
 };
 
 const failuresAreFree: UsedUpSpec = {
-  title: "Failed and refused requests cost nothing",
+  title: "Failed and refused requests are free",
   covers: { cappable: ["SPEND-10"], childSmall: ["SPEND-10"] },
   explains:
     "Before the key is used up, batches of large requests that fail are sent with it: a failing provider, an unknown model, a refused body. Charged, they would use the small limit up; the good request after them must still be served, unless as many good ones alone use up a fresh key. Where no fresh key can be made, a denial says nothing: the key's own good requests may have used it up.",
