@@ -252,7 +252,7 @@ async function reachConcurrencyLimit(
   return streams;
 }
 
-/** Whether one of them was over at once, denied for its number; the others go on. */
+/** Whether one of them was over at once, denied for concurrency; the others go on. */
 async function metConcurrencyDenial(t: Session, streams: readonly Held[], unnamed: Unnamed): Promise<boolean> {
   const ended: Response[] = [];
   for (const { done } of streams) void done.then((answer) => ended.push(answer));

@@ -11,7 +11,7 @@ const NAMED: readonly (string | undefined)[] = [
   "quota_exceeded",
 ];
 
-/** A denial for the number in flight, by its name, whatever its status. */
+/** A concurrency denial, by its reason, whatever its status. */
 export function isConcurrencyDenial(answer: Response): boolean {
   return isDeniedAs(answer, "concurrency_limit_exceeded");
 }

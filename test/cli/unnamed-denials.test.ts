@@ -26,7 +26,12 @@ const EVEN_REFILL: RateFindings = {
 test("a limit that is enforced without a reason code is enforced, and its reason is missing", {
   timeout: 120_000,
 }, async () => {
-  const only = ["limits.concurrency-enforced", "limits.concurrency-exact", "limits.concurrency-held", "limits.concurrency-released"];
+  const only = [
+    "limits.concurrency-enforced",
+    "limits.concurrency-exact",
+    "limits.concurrency-held",
+    "limits.concurrency-released",
+  ];
   const { stdout } = await gauntlet(["conform", ...MUTATION, ...only.flatMap((id) => ["--only", id]), "--json"]);
   const { checks } = JSON.parse(stdout) as {
     checks: {
