@@ -1,10 +1,10 @@
 import { type Check, defineCheck, isTimedOut, type RequestSpec } from "../src/checks/index.ts";
 import { MODES } from "../src/dialects/index.ts";
 import { callerError, success, that } from "../src/judging/index.ts";
+import { everyNonStreaming } from "./shared/every-non-streaming.ts";
 import { everyText } from "./shared/every-text.ts";
 import { everyUsage } from "./shared/every-usage.ts";
-import { everyWhole } from "./shared/every-whole.ts";
-import { judgeWholeReply } from "./shared/judge-reply.ts";
+import { judgeNonStreamingReply } from "./shared/judge-reply.ts";
 import { inTurns, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
 
 const minimal = defineCheck({
@@ -30,7 +30,7 @@ const minimal = defineCheck({
     if (replies.length === 0) return verdict.notApplicable("the target has no slow model");
     if (axes.case === "slow-model" && replies.some(({ exchange }) => isTimedOut(exchange)))
       return verdict.inconclusive("the slow model is slower than the target's time-outs");
-    for (const reply of replies) judgeWholeReply(verdict, reply);
+    for (const reply of replies) judgeNonStreamingReply(verdict, reply);
   },
 });
 
@@ -97,7 +97,7 @@ const notStreamed = defineCheck({
       const framing = that("one JSON document", (value) => value === "single-json");
       verdict.must("CHAT-7", answer.stream.framing, framing, { in: answer, because: answer.text.slice(0, 80) });
       verdict.must("CHAT-7", answer.reply.parts !== undefined, true, { in: answer, at: "/choices" });
-      judgeWholeReply(verdict, answer);
+      judgeNonStreamingReply(verdict, answer);
     }
   },
 });
@@ -156,7 +156,7 @@ const unreadableBody = defineCheck({
   title: "A body that cannot be read is the caller's error",
   covers: ["CHAT-10"],
   explains:
-    "Bodies that are cut off, no JSON, no object, or of the wrong types should be refused with 4xx (which one is noted), not served, not answered with 5xx and not dropped: a 5xx makes callers retry what can never work.",
+    "Bodies that are truncated, not JSON, not an object or of the wrong types should be refused with a 4xx (which one is noted), not served, not answered with a 5xx and not dropped: a 5xx makes callers retry a request that can never work.",
   across: { mode: MODES, case: Object.keys(UNREADABLE) },
   cost: { requests: 1 },
   async run(t) {
@@ -209,7 +209,8 @@ const optionalParameters = defineCheck({
   id: "chat.optional",
   title: "Optional parameters and other forms of content",
   covers: ["CHAT-9"],
-  explains: "Whether these are accepted is not shown; it is noted, a 5xx with emphasis, and decides nothing.",
+  explains:
+    "The specification does not say whether these are accepted. The answer is noted, a 5xx with emphasis, and decides nothing.",
   across: { case: Object.keys(OPTIONAL) },
   cost: { requests: 1 },
   async run(t) {
@@ -226,7 +227,7 @@ const optionalParameters = defineCheck({
 export const CHAT: readonly Check[] = [
   everyUsage("chat"),
   everyText("chat"),
-  everyWhole("chat"),
+  everyNonStreaming("chat"),
   minimal,
   conversations,
   notStreamed,

@@ -53,7 +53,7 @@ const listShape = defineCheck({
   title: "The list is a JSON object with an array of entries that have ids",
   covers: ["MODELS-1", "MODELS-2", "MODELS-6"],
   explains:
-    "Fetches the list on several connections and with every good key. `data` must be an array whose entries each have a non-empty string `id`; further fields, order and duplicates are noted.",
+    "Fetches the list on several connections and with every valid key. `data` must be an array whose entries each have a non-empty string `id`; further fields, order and duplicates are noted.",
   cost: { requests: 6 },
   async run(t) {
     const lists: Response[] = [];
@@ -79,7 +79,7 @@ const listShape = defineCheck({
   },
 });
 
-/** Most ids that are tried: listed models may be slow, dear or broken for reasons of their own. */
+/** Most ids that are tried: listed models may be slow, expensive or broken for reasons of their own. */
 const SAMPLE = 12;
 /** Of those that only another key is shown. */
 const OWN_SAMPLE = 4;
@@ -119,7 +119,7 @@ const listedIdsWork = defineCheck({
   title: "A listed id is a valid model",
   covers: ["MODELS-3", "MODELS-4"],
   explains:
-    "Takes ids verbatim from the list and asks for a reply; of the lists that other good keys are given, the ids that the first list lacks, with those keys. A listed id that is answered with 404 model_not_found, twice and with the list fetched again in between, is a warning, as is a configured model that the list lacks, or that is served to another key whose list lacks it. Other failures of a model are its own affair.",
+    "Takes ids verbatim from the list and asks for a reply; and, with the other valid keys, the ids of their lists that the first list lacks. A listed id that is answered with 404 model_not_found, twice and with the list fetched again in between, is a warning, as is a configured model that the list lacks, or that is served to another key whose list lacks it. Other failures of a model are not judged here.",
   cost: { requests: SAMPLE + 8 },
   async run(t) {
     const list = await t.send({ endpoint: "models" });
@@ -185,7 +185,7 @@ function spread<T>(list: readonly T[], most: number): T[] {
 }
 
 const listIsSteady = defineCheck({
-  id: "models.steady",
+  id: "models.stable",
   title: "Lists fetched shortly after each other agree",
   covers: ["MODELS-4"],
   explains:
@@ -204,11 +204,11 @@ const listIsSteady = defineCheck({
 });
 
 const allListsAgree = defineInvariant({
-  id: "models.steady-throughout",
+  id: "models.stable-throughout",
   title: "The lists of a run agree",
   covers: ["MODELS-4"],
   explains:
-    "Looks at every list that a good key was given during the run, between requests of all kinds: an id that comes and goes within one run is a warning.",
+    "Looks at every list that a valid key was given during the run, between requests of all kinds: an id that comes and goes within one run is a warning.",
   judge(answers, verdict) {
     const lists = answers.filter(isPlainList).sort((a, b) => a.exchange.timeline.dueUs - b.exchange.timeline.dueUs);
     // Which models a key may use can be its own affair.

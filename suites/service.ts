@@ -1,7 +1,7 @@
 import { type Check, defineCheck, type RequestSpec, type Response } from "../src/checks/index.ts";
 import { DIALECTS, type Endpoint, MODES } from "../src/dialects/index.ts";
 import { filledString, success, that } from "../src/judging/index.ts";
-import { isServed } from "./limits/burst.ts";
+import { isServed } from "./limits/limit-denials.ts";
 import { assumeControl, sendControl } from "./shared/control-request.ts";
 
 const ENDPOINTS = ["models", "chat", "messages"] as const;
@@ -31,7 +31,7 @@ const endpointsExist = defineCheck({
 
 const generatesReplies = defineCheck({
   id: "service.replies",
-  title: "A model and a conversation give a reply, whole or as it is produced",
+  title: "A model and a conversation give a reply, streaming or non-streaming",
   covers: ["BASE-3", "BASE-2", "MSG-14"],
   explains:
     "The plainest request of each dialect, streaming and non-streaming, several times. A reply must have text. On /messages streaming is not documented: a refusal there is noted.",
@@ -69,7 +69,7 @@ const UNKNOWN_PATHS: Readonly<Record<string, RequestSpec>> = {
 
 const unknownPath = defineCheck({
   id: "service.unknown-path",
-  title: "A path that does not exist is a 404 of its own kind",
+  title: "An unknown path is a 404 that does not name the model",
   covers: ["BASE-4"],
   explains:
     "An invented path should be a 404 that is not labelled model_not_found: the caller has to check the address, not the model.",
@@ -101,9 +101,9 @@ const OUTSIDE: Readonly<Record<string, RequestSpec>> = {
 
 const outsideTheDocument = defineCheck({
   id: "service.outside",
-  title: "Methods, paths and headers outside the document",
+  title: "Methods, paths and headers that the specification does not mention",
   covers: ["BASE-5"],
-  explains: "What is not in the document is noted and decides nothing.",
+  explains: "What the specification does not mention is noted and decides nothing.",
   across: { case: Object.keys(OUTSIDE) },
   cost: { requests: 1 },
   async run(t) {
@@ -119,7 +119,7 @@ const versionHeader = defineCheck({
   title: "The dated version header versions the messages dialect",
   covers: ["MSG-10", "VER-2", "MSG-11", "VER-3"],
   explains:
-    "With the header of the target file the request must be served, and so must a stream that is served without it. Without it, and with a future date, what happens is noted: whether it is mandatory is not shown.",
+    "With the header of the target file the request must be served, and so must a stream that is served without it. Without it, and with a future date, what happens is noted: the specification does not say whether it is mandatory.",
   cost: { requests: 5 },
   async run(t) {
     const { version } = t.target.headers;
@@ -149,7 +149,7 @@ const toolsDependOnModel = defineCheck({
   id: "service.tools",
   title: "A tool request to a model that is said to support tools",
   covers: ["CAP-1"],
-  explains: "Tools depend on the model. What comes back is noted; a refusal is no failure.",
+  explains: "Tool support depends on the model. The answer is noted; a refusal is no failure.",
   needs: ["model.tools"],
   across: { dialect: DIALECTS },
   cost: { requests: 1 },

@@ -30,7 +30,7 @@ const ends = defineCheck({
   title: "A stream ends",
   covers: ["STREAM-3", "STREAM-5", "MSG-14"],
   explains:
-    "After the last output the body should end soon, without hanging and without an abnormal close, also for a client that says `Connection: close`. Framing, markers and content type are noted: none of them is shown.",
+    "After the last output the body should end soon, without hanging and without an abnormal close, also for a client that says `Connection: close`. Framing, end markers and content type are noted: the specification names none of them.",
   across: { dialect: DIALECTS, case: ["short", "long", "slow"] },
   cost: { requests: 6, waitS: 3 },
   async run(t) {
@@ -43,20 +43,20 @@ const ends = defineCheck({
       ...(long ? { model: "stream" } : slow ? { model: "slow" } : {}),
     };
     const control = await t.send(request);
-    const whole =
+    const nonStreaming =
       t.dialect === "messages" && !control.admitted ? await t.send({ ...request, mode: "non-streaming" }) : null;
     const leaving: RequestSpec = { ...request, freshConnection: true, headers: [["Connection", "close"]] };
     const more =
       t.case !== "short"
         ? []
         : await Promise.all([request, request, request, request, leaving].map((one) => t.send(one)));
-    return { control: { control, whole }, more };
+    return { control: { control, nonStreaming }, more };
   },
   judge({ control, more }, verdict, axes) {
     const { status = 0 } = control.control;
     if (axes.case === "slow" && isTimedOut(control.control.exchange))
       return verdict.inconclusive("the slow model is slower than the target's time-outs");
-    if (control.whole !== null && status >= 400) assumeControl(verdict, control);
+    if (control.nonStreaming !== null && status >= 400) assumeControl(verdict, control);
     for (const answer of [control.control, ...more]) {
       if (answer.status === undefined || answer.status >= 300) verdict.assumeGood(answer, "a plain stream");
       judgeEnd(answer, verdict);
@@ -99,7 +99,7 @@ const textIsIntact = defineCheck({
   title: "Streamed text is the reply text, complete and uncorrupted",
   covers: ["STREAM-4"],
   explains:
-    "A model that repeats its prompt is asked for the same text whole and several times streamed. The streamed text should be the whole text, character for character, without replacement characters. A difference shows lost, doubled or broken pieces.",
+    "A model that repeats its prompt is asked for the same text once non-streaming and several times streaming. The streamed text should be the same, character for character, without replacement characters. A difference shows lost, doubled or broken pieces.",
   needs: ["model.echo"],
   across: { dialect: DIALECTS, case: Object.keys(TEXTS) },
   cost: { requests: 7 },
@@ -107,15 +107,15 @@ const textIsIntact = defineCheck({
     const request: RequestSpec = { model: "echo", prompt: TEXTS[t.case] ?? "", maxTokens: AMPLE_TOKENS };
     const chat: RequestSpec = { ...request };
     const own = t.dialect === "chat" ? withoutLimit(chat) : chat;
-    const whole = await t.send({ ...own, mode: "non-streaming" });
+    const nonStreaming = await t.send({ ...own, mode: "non-streaming" });
     const streams: Response[] = [];
     for (let run = 0; run < 3; run++)
       streams.push(...(await Promise.all([1, 2].map(() => t.send({ ...own, mode: "streaming" })))));
-    return { whole, streams };
+    return { nonStreaming, streams };
   },
-  judge({ whole, streams }, verdict) {
-    verdict.assumeGood(whole, "the non-streaming form");
-    judgeSameText(whole, streams, verdict);
+  judge({ nonStreaming, streams }, verdict) {
+    verdict.assumeGood(nonStreaming, "the non-streaming form");
+    judgeSameText(nonStreaming, streams, verdict);
   },
 });
 
@@ -123,7 +123,7 @@ function withoutLimit({ maxTokens: _, ...request }: RequestSpec): RequestSpec {
   return request;
 }
 
-function judgeSameText(whole: Response, streams: readonly Response[], verdict: Verdict): void {
+function judgeSameText(nonStreaming: Response, streams: readonly Response[], verdict: Verdict): void {
   const served = streams.filter(({ status = 0 }) => status >= 200 && status < 300);
   if (served.length === 0) {
     const [first] = streams;
@@ -131,7 +131,7 @@ function judgeSameText(whole: Response, streams: readonly Response[], verdict: V
       verdict.notApplicable(`no streaming on /messages (${first.summary})`);
     if (first !== undefined) verdict.assumeGood(first, "a plain stream");
   }
-  const expected = whole.replyText ?? "";
+  const expected = nonStreaming.replyText ?? "";
   for (const answer of served) {
     const text = answer.replyText;
     if (text === undefined) continue;
@@ -149,15 +149,15 @@ function difference(expected: string, actual: string): string | undefined {
   let at = 0;
   while (at < expected.length && expected[at] === actual[at]) at++;
   const around = (text: string) => JSON.stringify(text.slice(Math.max(0, at - 10), at + 20));
-  return `texts part at character ${at} of ${expected.length}: whole ${around(expected)}, streamed ${around(actual)}`;
+  return `texts part at character ${at} of ${expected.length}: non-streaming ${around(expected)}, streaming ${around(actual)}`;
 }
 
 const longTextIsIntact = defineCheck({
   id: "streaming.long-intact",
-  title: "A long streamed reply equals the whole one",
+  title: "A long streamed reply equals the non-streaming one",
   covers: ["STREAM-4"],
   explains:
-    "Where the long model is predictable (two non-streaming replies are the same), its streams should have the same text. Shows pieces that are lost late in a stream. A model that varies cannot be judged so.",
+    "Where the long model is predictable (two non-streaming replies are the same), its streams should have the same text. A difference means that pieces are lost late in a stream. A model whose replies vary cannot be judged this way.",
   needs: ["model.stream"],
   across: { dialect: DIALECTS },
   cost: { requests: 5, waitS: 3 },
@@ -189,7 +189,7 @@ const cutStream = defineCheck({
   title: "How a failure in the middle of a stream is signalled",
   covers: ["STREAM-6", "STREAM-4"],
   explains:
-    "The provider breaks off in the middle. How that shows is noted, an ending that looks complete with emphasis. What arrived before should not be repeated in the same answer: a retry is another generation.",
+    "The upstream cuts the stream. How the gateway signals it is noted, an ending that looks complete with emphasis. The text that was already sent should not be repeated in the same answer: a retry generates another text.",
   needs: ["model.cutStream"],
   across: { dialect: DIALECTS },
   cost: { requests: 2 },
@@ -234,12 +234,12 @@ function restarts(pieces: readonly string[]): boolean {
   return opening.length >= 24 && text.indexOf(opening, opening.length) !== -1;
 }
 
-const goodStreamsAreWhole = defineInvariant({
-  id: "streaming.always-whole",
-  title: "No good stream of the run breaks off",
+const goodStreamsAreComplete = defineInvariant({
+  id: "streaming.always-complete",
+  title: "No stream of the run is cut off",
   covers: ["STREAM-3", "STREAM-4"],
   explains:
-    "Looks at every good stream of the run. Each should end by itself, and when nearly all of them close with an end marker or a finish reason, one that lacks it was cut off.",
+    "Looks at every stream of the run that was served. Each should end by itself, and when nearly all of them close with an end marker or a finish reason, one that lacks it was cut off.",
   judge(answers, verdict) {
     const streams = answers.filter(
       ({ asked, status = 0, streamed }) =>
@@ -259,15 +259,15 @@ const goodStreamsAreWhole = defineInvariant({
       because: `${broken.length} of ${streams.length} broke off`,
     });
     for (const endpoint of DIALECTS) {
-      const whole = streams.filter(({ asked, complete }) => asked.endpoint === endpoint && complete);
+      const complete = streams.filter(({ asked, complete }) => asked.endpoint === endpoint && complete);
       for (const [what, has] of CLOSINGS) {
-        const closed = whole.filter(has);
+        const closed = complete.filter(has);
         // A gateway without the marker is legal; one that usually sends it and sometimes does not has lost an ending.
-        if (closed.length < whole.length * 0.7) continue;
-        const cut = whole.filter((answer) => !has(answer));
+        if (closed.length < complete.length * 0.7) continue;
+        const cut = complete.filter((answer) => !has(answer));
         verdict.should("STREAM-4", cut.length, 0, {
           in: cut[0],
-          because: `${cut.length} of ${whole.length} ${endpoint} streams without ${what}`,
+          because: `${cut.length} of ${complete.length} ${endpoint} streams without ${what}`,
         });
       }
     }
@@ -286,5 +286,5 @@ export const STREAMING: readonly Check[] = [
   textIsIntact,
   longTextIsIntact,
   cutStream,
-  goodStreamsAreWhole,
+  goodStreamsAreComplete,
 ];

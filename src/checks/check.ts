@@ -46,6 +46,25 @@ export interface CheckSpec<P extends Recordable> extends Declaration {
   judge(recording: P, verdict: Verdict, axes: Axes): void;
 }
 
+/** Traffic that several checks judge: sent once per run. */
+export interface Scenario<R extends Recordable> {
+  /** Suite and name, as for a check; no two scenarios have the same. */
+  readonly id: `${string}.${string}`;
+  readonly needs?: readonly Need[];
+  readonly schedule?: Schedule | ((target: Target) => Schedule);
+  readonly cost: Cost;
+  run(t: Session): Promise<R>;
+  /** States the preconditions that all its checks share. */
+  assume?(recording: R, verdict: Verdict): void;
+}
+
+export interface ScenarioCheckSpec<R extends Recordable> extends Declaration {
+  readonly scenario: Scenario<R>;
+  /** What it needs beyond the scenario's needs. */
+  readonly needs?: readonly Need[];
+  judge(recording: R, verdict: Verdict, axes: Axes): void;
+}
+
 export interface InvariantSpec extends Declaration {
   /** Decides over the answers to everything that the run sent. Pure. */
   judge(answers: readonly Response[], verdict: Verdict): void;
@@ -55,6 +74,8 @@ export interface InvariantSpec extends Declaration {
 export interface SendingCheck extends Omit<CheckSpec<Recordable>, "judge"> {
   readonly kind: "sending";
   readonly layer: Layer;
+  /** Id of the scenario that it judges together with other checks. */
+  readonly scenario?: string;
   judge(recording: Recordable, verdict: Verdict, axes: Axes): void;
 }
 
@@ -66,13 +87,40 @@ export interface Invariant extends InvariantSpec {
 
 export type Check = SendingCheck | Invariant;
 
-/** Declares a check. The recording's type ties probe and judge together and is forgotten afterwards. */
-export function defineCheck<P extends Recordable>(spec: CheckSpec<P>): SendingCheck {
+/** Declares a scenario that checks name. */
+export function defineScenario<R extends Recordable>(scenario: Scenario<R>): Scenario<R> {
+  return scenario;
+}
+
+/** Declares a check. The recording's type ties run and judge together and is forgotten afterwards. */
+export function defineCheck<R extends Recordable>(spec: CheckSpec<R> | ScenarioCheckSpec<R>): SendingCheck {
+  const sending = "scenario" in spec ? onScenario(spec) : spec;
   return {
-    ...spec,
+    ...sending,
     kind: "sending",
     layer: layerOf(spec),
-    judge: (recording, verdict, axes) => spec.judge(recording as P, verdict, axes),
+    judge: (recording, verdict, axes) => sending.judge(recording as R, verdict, axes),
+  };
+}
+
+/** A check that runs a scenario unless another check of the run has already run it. */
+function onScenario<R extends Recordable>({
+  scenario,
+  needs = [],
+  judge,
+  ...declaration
+}: ScenarioCheckSpec<R>): CheckSpec<R> & { readonly scenario: string } {
+  return {
+    ...declaration,
+    scenario: scenario.id,
+    needs: [...(scenario.needs ?? []), ...needs],
+    schedule: scenario.schedule ?? {},
+    cost: scenario.cost,
+    run: (t) => t.once(scenario.id, () => scenario.run(t)),
+    judge(recording, verdict, axes) {
+      scenario.assume?.(recording, verdict);
+      judge(recording, verdict, axes);
+    },
   };
 }
 

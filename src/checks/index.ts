@@ -6,9 +6,11 @@ export {
   type CheckSpec,
   defineCheck,
   defineInvariant,
+  defineScenario,
   type Instance,
   instancesOf,
   onAnyAccount,
+  type Scenario,
   suiteOf,
 } from "./check.ts";
 export { contractInWords, readAs } from "./contract.ts";

@@ -1,6 +1,6 @@
 import type { Target } from "../target/index.ts";
 import type { Axes } from "./axes.ts";
-import { type Instance, type SendingCheck, scheduleOf } from "./check.ts";
+import type { Instance, SendingCheck } from "./check.ts";
 
 /** What is kept back of a budget: requests that nothing plans, such as repetitions. */
 const KEPT_BACK = 0.05;
@@ -58,18 +58,12 @@ function scenariosOf(instances: readonly Instance[], target: Target): Scenario[]
     const { check } = instance;
     if (check.kind === "invariant") continue;
     const requests = ownRequests(check, target, instance.axes);
-    const name = scenarioOf(instance, check, target, requests);
+    const name = check.scenario ?? instance.id;
     const known = scenarios.get(name);
     if (known === undefined) scenarios.set(name, { requests, instances: [instance] });
     else known.instances.push(instance);
   }
   return [...scenarios.values()];
-}
-
-/** Checks of one resource and one cost judge one scenario. */
-function scenarioOf({ id }: Instance, check: SendingCheck, target: Target, requests: number): string {
-  const { resource } = scheduleOf(check, target);
-  return resource === undefined ? id : `${resource} ${requests}`;
 }
 
 function ownRequests({ cost }: SendingCheck, target: Target, axes: Axes): number {

@@ -7,7 +7,7 @@ import type { Target } from "../target/index.ts";
 /** Judges that count all the traffic of an account: over samples they would count too little. */
 const NEED_ALL: readonly string[] = ["limits.rate-far-below", "limits.rate-any-minute", "robustness.busy-streams"];
 /** Judges of moments: the load's own findings know when this process stood still, samples do not. */
-const TIMED: readonly string[] = ["robustness.answer-in-time", "limits.slots-lone-denial"];
+const TIMED: readonly string[] = ["robustness.answer-in-time", "limits.concurrency-denied-when-idle"];
 
 const INVARIANTS = CHECKS.filter(
   ({ kind, id }) => kind === "invariant" && ![...NEED_ALL, ...TIMED].includes(id),

@@ -155,7 +155,7 @@ const streamUsage = defineCompat("chat", {
     const prompt = `Count these words: one two three ${t.nonce()}`;
     return {
       prompt,
-      whole: await t.send({ endpoint: "chat", prompt }),
+      nonStreaming: await t.send({ endpoint: "chat", prompt }),
       stream: await t.send({
         endpoint: "chat",
         mode: "streaming",
@@ -165,14 +165,14 @@ const streamUsage = defineCompat("chat", {
       }),
     };
   },
-  judge({ whole, stream, prompt }, verdict) {
-    verdict.assumeGood(whole);
+  judge({ nonStreaming, stream, prompt }, verdict) {
+    verdict.assumeGood(nonStreaming);
     if (!verdict.compat("COMPAT-CHAT-USAGE", stream.admitted, true, { in: stream, because: stream.summary })) return;
     const seen = { in: stream };
-    if (whole.replyText !== undefined && stream.replyText !== undefined) {
+    if (nonStreaming.replyText !== undefined && stream.replyText !== undefined) {
       verdict.compat(
         "COMPAT-CHAT-USAGE",
-        stream.replyText.includes(prompt) || !whole.replyText.includes(prompt),
+        stream.replyText.includes(prompt) || !nonStreaming.replyText.includes(prompt),
         true,
         { ...seen, because: "without the option the model repeats its prompt" },
       );
@@ -190,12 +190,12 @@ const streamUsage = defineCompat("chat", {
     for (const name of ["prompt_tokens", "completion_tokens", "total_tokens"]) {
       const count = member(member(last?.json, "usage"), name);
       verdict.compat("COMPAT-CHAT-USAGE", count, wholeNumber, { ...seen, at: `/usage/${name}` });
-      const expected = whole.reply.usage?.[name];
-      if (expected !== undefined && whole.replyText === stream.replyText) {
+      const expected = nonStreaming.reply.usage?.[name];
+      if (expected !== undefined && nonStreaming.replyText === stream.replyText) {
         verdict.compat("COMPAT-USAGE", count, expected, {
           ...seen,
           at: `/usage/${name}`,
-          because: "the same reply, whole",
+          because: "the same reply, non-streaming",
         });
       }
     }
@@ -213,7 +213,7 @@ const streamUsage = defineCompat("chat", {
 
 const wholeShape = defineCompat("chat", {
   id: "compat.chat-reply",
-  title: "Whole chat replies are what OpenAI clients read",
+  title: "Non-streaming chat replies are what OpenAI clients read",
   covers: ["COMPAT-CHAT-REPLY", "COMPAT-REPLY-ID", "COMPAT-CONTENT-TYPE", "COMPAT-USAGE"],
   explains:
     "id, object, created in seconds, model, and a choice with index 0, role assistant and a known finish reason; counts by their usual names; ids that differ.",

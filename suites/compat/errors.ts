@@ -12,7 +12,7 @@ const envelopes = DIALECTS.map((dialect) =>
     title: `Errors on /${dialect === "chat" ? "chat/completions" : "messages"} are what the dialect's clients read`,
     covers: ["COMPAT-ERROR-BODY", "COMPAT-CONTENT-TYPE"],
     explains:
-      "Denials and refusals of several kinds, streaming and non-streaming, and a provider's failure. Clients look for JSON with error.message; on /messages also for the type `error` around it. Anything else shows as an error without a text.",
+      "Denials and refusals of several kinds, streaming and non-streaming, and an upstream failure. Clients look for JSON with error.message; on /messages also for the type `error` around it. Anything else reaches the user as an error without a message.",
     cost: { requests: 8 },
     async run(t) {
       const request = { endpoint: dialect, intent: "denied" as const };
@@ -66,7 +66,7 @@ const streamErrors = DIALECTS.map((dialect) =>
     title: "A failure in mid-stream is never passed off as completion",
     covers: ["COMPAT-STREAM-ERROR"],
     explains:
-      "The provider breaks off in the middle. Clients must be able to tell: by an error event in the shape of the dialect, or by an abnormal close. A clean ending with an end marker or a finish reason makes half an answer look whole.",
+      "The upstream cuts the stream. Clients must be able to notice: by an error event in the shape of the dialect, or by an abnormal close. A clean ending with an end marker or a finish reason makes half a reply look complete.",
     needs: ["model.cutStream"],
     cost: { requests: 3 },
     async run(t) {
@@ -89,7 +89,7 @@ const streamErrors = DIALECTS.map((dialect) =>
   }),
 );
 
-/** Finish reasons beyond those of either dialect, by which some gateways tell that a reply is not whole. */
+/** Finish reasons beyond those of either dialect, by which some gateways say that a reply is not complete. */
 const SAYS_FAILURE = /error|fail|abort|interrupt|incomplete/i;
 
 function judgeCut(answer: Response, dialect: "chat" | "messages", verdict: Verdict): void {
@@ -106,11 +106,11 @@ function judgeCut(answer: Response, dialect: "chat" | "messages", verdict: Verdi
   const done = errors.length + failed.length === 0 && endMarkers > 0;
   verdict.compat("COMPAT-STREAM-ERROR", done || finishReasons.length > failed.length, false, {
     ...seen,
-    because: "a broken stream with the ending of a whole one",
+    because: "a broken stream with the ending of a complete one",
   });
-  const told =
+  const signalled =
     errors.length > 0 || answer.exchange.ending.kind === "reset" || answer.exchange.ending.kind === "protocol-error";
-  verdict.compat("COMPAT-STREAM-ERROR", told || done || finishReasons.length > 0, true, {
+  verdict.compat("COMPAT-STREAM-ERROR", signalled || done || finishReasons.length > 0, true, {
     ...seen,
     because: "neither an error event nor an abnormal close",
   });
@@ -144,7 +144,7 @@ const modelList = defineCompat("chat", {
   title: "The model list is what OpenAI clients read",
   covers: ["COMPAT-MODELS", "COMPAT-CONTENT-TYPE"],
   explains:
-    "Where the list and its entries say what they are, it is an object `list` with entries of object `model`; where entries have `created` and `owned_by`, these are seconds and a text. Pickers and SDKs sort and filter by them, and do without.",
+    "Where the list and its entries say what they are, it is an object `list` with entries of object `model`; where entries have `created` and `owned_by`, these are seconds and a string. Pickers and SDKs sort and filter by them where they exist.",
   cost: { requests: 1 },
   async run(t) {
     return { list: await t.send({ endpoint: "models" }) };

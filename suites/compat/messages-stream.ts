@@ -55,6 +55,12 @@ export function judgeOrder(answer: Response, verdict: Verdict): void {
     ...seen,
     because: "a message_delta before the end",
   });
+  judgeBlocks(answer, verdict);
+}
+
+/** Judges each event by the state that the events before it left. */
+function judgeBlocks(answer: Response, verdict: Verdict): void {
+  const seen = { in: answer };
   let open: number | undefined;
   let blocks = 0;
   let closing = false;
@@ -170,15 +176,15 @@ const streamShape = defineCompat("messages", {
     const prompt = `Say something short: ${t.nonce()}`;
     const request = t.case === "long" && (await t.hasModel("stream")) ? ({ model: "stream" } as const) : {};
     return {
-      whole: await t.send({ ...request, endpoint: "messages", prompt }),
+      nonStreaming: await t.send({ ...request, endpoint: "messages", prompt }),
       streams: [
         await t.send({ ...request, endpoint: "messages", mode: "streaming", prompt }),
         await t.send({ ...request, endpoint: "messages", mode: "streaming", prompt }),
       ],
     };
   },
-  judge({ whole, streams }, verdict, { case: length }) {
-    verdict.assumeGood(whole, "the non-streaming form");
+  judge({ nonStreaming, streams }, verdict, { case: length }) {
+    verdict.assumeGood(nonStreaming, "the non-streaming form");
     for (const answer of streams) {
       const seen = { in: answer, because: answer.summary };
       if (!verdict.compat("COMPAT-MSG-STREAM", answer.admitted && answer.streamed, true, seen)) continue;
@@ -199,7 +205,7 @@ const streamShape = defineCompat("messages", {
       judgeNames(answer, verdict);
       judgeOrder(answer, verdict);
       judgeStartAndDelta(answer, verdict);
-      judgeCounts(whole, answer, verdict);
+      judgeCounts(nonStreaming, answer, verdict);
     }
     const held = streams.filter((answer) => {
       const arrival = arrivalOf(answer);
@@ -221,26 +227,26 @@ const streamShape = defineCompat("messages", {
 });
 
 /** Counts of a stream, the last of each name, against those of the non-streaming reply with the same text. */
-function judgeCounts(whole: Response, stream: Response, verdict: Verdict): void {
-  if (whole.replyText !== stream.replyText) return;
+function judgeCounts(nonStreaming: Response, stream: Response, verdict: Verdict): void {
+  if (nonStreaming.replyText !== stream.replyText) return;
   for (const name of ["input_tokens", "output_tokens"]) {
     const counts = stream.stream.events.flatMap(({ json }) => {
       const count = member(member(json, "usage"), name) ?? member(member(member(json, "message"), "usage"), name);
       return typeof count === "number" ? [count] : [];
     });
-    const expected = whole.reply.usage?.[name];
+    const expected = nonStreaming.reply.usage?.[name];
     if (expected === undefined || counts.length === 0) continue;
     verdict.compat("COMPAT-USAGE", counts.at(-1), expected, {
       in: stream,
       at: `/usage/${name}`,
-      because: "the same reply, whole",
+      because: "the same reply, non-streaming",
     });
   }
 }
 
 const wholeShape = defineCompat("messages", {
   id: "compat.messages-reply",
-  title: "Whole messages are what Anthropic clients read",
+  title: "Non-streaming messages are what Anthropic clients read",
   covers: ["COMPAT-MSG-REPLY", "COMPAT-REPLY-ID", "COMPAT-CONTENT-TYPE", "COMPAT-USAGE"],
   explains:
     "id, type message, role assistant, model, blocks with a type, a known stop reason, input and output counts; ids that differ.",

@@ -1,45 +1,42 @@
 import type { Check, RequestSpec, Response, Session } from "../../src/checks/index.ts";
-import { isObject, member } from "../../src/core/index.ts";
-import { type Dialect, parseJson } from "../../src/dialects/index.ts";
-import { aString, filledString, that, type Verdict } from "../../src/judging/index.ts";
+import { member } from "../../src/core/index.ts";
+import type { Dialect } from "../../src/dialects/index.ts";
 import { ONE_TOOL, TWO_TOOLS, toolsOf } from "../shared/tools.ts";
 import { defineCompat } from "./define-compat.ts";
-import { judgeOrder } from "./messages-stream.ts";
-
-/** A tool call as it comes out of a non-streaming reply or of a stream's fragments. */
-interface Call {
-  readonly id: unknown;
-  readonly name: unknown;
-  /** What the arguments parse to; `undefined` when they are not JSON. */
-  readonly input: unknown;
-}
+import {
+  chatCalls,
+  chatChoice,
+  judgeCalls,
+  judgeChatStream,
+  judgeMessagesStream,
+  listOf,
+  messagesCalls,
+} from "./tool-calls.ts";
 
 const PROMPT = "What is the weather in Paris? Use the tool.";
 
-const anObjectOfArguments = that("a JSON object", isObject);
-
 async function askForTools(t: Session, dialect: Dialect) {
   const request = askWithTools(dialect, PROMPT, ONE_TOOL);
-  const { whole, streams } = await twiceEach(t, dialect, request);
-  const [first] = whole;
+  const { nonStreaming, streams } = await twiceEach(t, dialect, request);
+  const [first] = nonStreaming;
   const result = first === undefined ? null : await answerCall(t, dialect, first, request);
-  return { whole, streams, result };
+  return { nonStreaming, streams, result };
 }
 
 function askWithTools(dialect: Dialect, prompt: string, tools: Readonly<Record<string, string>>): RequestSpec {
   return { endpoint: dialect, model: "tools", prompt, fields: { tools: toolsOf(dialect, tools) }, intent: "odd" };
 }
 
-/** Two non-streaming replies and two streams. Whether the dialect streams at all is judged elsewhere: no streams where not. */
+/** Two non-streaming replies and two streams. Whether the dialect streams at all is judged by other checks: no streams where not. */
 async function twiceEach(t: Session, dialect: Dialect, request: RequestSpec) {
   const plain = await t.send({ endpoint: dialect, mode: "streaming", intent: "odd" });
-  const whole = [
+  const nonStreaming = [
     await t.send({ ...request, mode: "non-streaming" }),
     await t.send({ ...request, mode: "non-streaming" }),
   ];
-  if (!plain.streamed) return { whole, streams: [] };
+  if (!plain.streamed) return { nonStreaming, streams: [] };
   return {
-    whole,
+    nonStreaming,
     streams: [await t.send({ ...request, mode: "streaming" }), await t.send({ ...request, mode: "streaming" })],
   };
 }
@@ -79,136 +76,6 @@ function knownBlocks(first: Response): readonly unknown[] {
   );
 }
 
-function chatChoice(json: unknown): unknown {
-  const choices = member(json, "choices");
-  return Array.isArray(choices) ? choices[0] : undefined;
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function chatCalls(answer: Response): Call[] {
-  return listOf(member(member(chatChoice(answer.json), "message"), "tool_calls")).map((call) => {
-    const text = member(member(call, "function"), "arguments");
-    return {
-      id: member(call, "id"),
-      name: member(member(call, "function"), "name"),
-      input: typeof text === "string" ? parseJson(text) : undefined,
-    };
-  });
-}
-
-function messagesCalls(answer: Response): Call[] {
-  return listOf(member(answer.json, "content"))
-    .filter((block) => member(block, "type") === "tool_use")
-    .map((block) => ({ id: member(block, "id"), name: member(block, "name"), input: member(block, "input") }));
-}
-
-function judgeCalls(calls: readonly Call[], answer: Response, verdict: Verdict, where: string): void {
-  const seen = { in: answer };
-  if (!verdict.compat("COMPAT-TOOLS", calls.length > 0, true, { ...seen, because: `a tool call in the ${where}` }))
-    return;
-  for (const { id, name, input } of calls) {
-    verdict.compat("COMPAT-TOOLS", id, filledString, { ...seen, because: `${where}: id of the call` });
-    verdict.compat("COMPAT-TOOLS", name, filledString, { ...seen, because: `${where}: name of the tool` });
-    verdict.compat("COMPAT-TOOLS", input, anObjectOfArguments, { ...seen, because: `${where}: arguments` });
-  }
-  verdict.compat("COMPAT-TOOLS", new Set(calls.map(({ id }) => id)).size, calls.length, {
-    ...seen,
-    because: `${where}: calls have different ids`,
-  });
-}
-
-/** Joins the fragments of a chat stream by their index. */
-function judgeChatStream(answer: Response, verdict: Verdict, expected: number): number {
-  const seen = { in: answer };
-  const parts = new Map<number, { ids: unknown[]; names: unknown[]; text: string }>();
-  const finishes: unknown[] = [];
-  for (const { json } of answer.stream.events) {
-    const choice = chatChoice(json);
-    const finish = member(choice, "finish_reason");
-    if (finish !== null && finish !== undefined) finishes.push(finish);
-    for (const fragment of listOf(member(member(choice, "delta"), "tool_calls"))) {
-      const index = member(fragment, "index");
-      if (
-        !verdict.compat("COMPAT-TOOLS", index, that("a whole number", Number.isSafeInteger), {
-          ...seen,
-          at: "/choices/0/delta/tool_calls/0/index",
-        })
-      )
-        continue;
-      const part = parts.get(index as number) ?? { ids: [], names: [], text: "" };
-      parts.set(index as number, part);
-      const id = member(fragment, "id");
-      if (id !== undefined && id !== null && id !== "") part.ids.push(id);
-      const name = member(member(fragment, "function"), "name");
-      if (name !== undefined && name !== null && name !== "") part.names.push(name);
-      const text = member(member(fragment, "function"), "arguments");
-      if (
-        text !== undefined &&
-        verdict.compat("COMPAT-TOOLS", text, aString, { ...seen, because: "argument fragments are text" })
-      )
-        part.text += text;
-    }
-  }
-  for (const { ids, names } of parts.values()) {
-    verdict.compat("COMPAT-TOOLS", new Set(ids).size, 1, { ...seen, because: "one id per call in the stream" });
-    // Clients join what they are sent: a name that is repeated becomes get_weatherget_weather.
-    verdict.compat("COMPAT-TOOLS", names.length, 1, { ...seen, because: "the name comes once per call in the stream" });
-  }
-  const calls = [...parts.values()].map(({ ids, names, text }) => ({
-    id: ids[0],
-    name: names[0],
-    input: parseJson(text),
-  }));
-  judgeCalls(calls, answer, verdict, "streaming");
-  if (expected > 0)
-    verdict.compat("COMPAT-TOOLS", calls.length, expected, {
-      ...seen,
-      because: "as many calls as in the non-streaming reply",
-    });
-  verdict.compat("COMPAT-TOOLS", finishes.at(-1), "tool_calls", { ...seen, at: "/choices/0/finish_reason" });
-  return calls.length;
-}
-
-/** Joins the fragments of a message stream by their block. */
-function judgeMessagesStream(answer: Response, verdict: Verdict, expected: number): number {
-  judgeOrder(answer, verdict);
-  const seen = { in: answer };
-  const blocks = new Map<unknown, { block: unknown; text: string }>();
-  let stopReason: unknown;
-  for (const { json } of answer.stream.events) {
-    const type = member(json, "type");
-    const index = member(json, "index");
-    if (type === "content_block_start") blocks.set(index, { block: member(json, "content_block"), text: "" });
-    if (type === "message_delta") stopReason = member(member(json, "delta"), "stop_reason");
-    const block = blocks.get(index);
-    if (type !== "content_block_delta" || block === undefined) continue;
-    const kind = member(member(json, "delta"), "type");
-    const wanted = member(block.block, "type") === "tool_use" ? "input_json_delta" : "text_delta";
-    if (wanted === "input_json_delta" || kind === "input_json_delta")
-      verdict.compat("COMPAT-TOOLS", kind, wanted, { ...seen, at: "/delta/type", because: "deltas fit their block" });
-    const fragment = member(member(json, "delta"), "partial_json");
-    if (typeof fragment === "string") block.text += fragment;
-  }
-  const calls = [...blocks.values()]
-    .filter(({ block }) => member(block, "type") === "tool_use")
-    .map(({ block, text }) => ({
-      id: member(block, "id"),
-      name: member(block, "name"),
-      input: text === "" ? member(block, "input") : parseJson(text),
-    }));
-  judgeCalls(calls, answer, verdict, "streaming");
-  if (expected > 0)
-    verdict.compat("COMPAT-TOOLS", calls.length, expected, {
-      ...seen,
-      because: "as many calls as in the non-streaming reply",
-    });
-  verdict.compat("COMPAT-TOOLS", stopReason, "tool_use", { ...seen, at: "/delta/stop_reason" });
-  return calls.length;
-}
-
 const EXPLAINS =
   "A model that answers with a tool call, streaming and non-streaming, and the conversation that goes on with the tool's result. Calls need an id, a name once, and arguments that join to a JSON object; the finish reason says that a call is wanted. Agents stop at the first of these that is wrong.";
 
@@ -222,9 +89,9 @@ const chatTools = defineCompat("chat", {
   needs: ["model.tools"],
   cost: { requests: 6 },
   run: (t) => askForTools(t, "chat"),
-  judge({ whole, streams, result }, verdict) {
-    const [first] = whole;
-    for (const answer of whole) {
+  judge({ nonStreaming, streams, result }, verdict) {
+    const [first] = nonStreaming;
+    for (const answer of nonStreaming) {
       if (!verdict.compat("COMPAT-TOOLS", answer.admitted, true, { in: answer, because: answer.summary })) continue;
       judgeCalls(chatCalls(answer), answer, verdict, "non-streaming reply");
       verdict.compat("COMPAT-TOOLS", answer.reply.finishReason, "tool_calls", {
@@ -250,9 +117,9 @@ const messagesTools = defineCompat("messages", {
   needs: ["model.tools"],
   cost: { requests: 6 },
   run: (t) => askForTools(t, "messages"),
-  judge({ whole, streams, result }, verdict) {
-    const [first] = whole;
-    for (const answer of whole) {
+  judge({ nonStreaming, streams, result }, verdict) {
+    const [first] = nonStreaming;
+    for (const answer of nonStreaming) {
       if (!verdict.compat("COMPAT-TOOLS", answer.admitted, true, { in: answer, because: answer.summary })) continue;
       judgeCalls(messagesCalls(answer), answer, verdict, "non-streaming reply");
       verdict.compat("COMPAT-TOOLS", answer.reply.finishReason, "tool_use", { in: answer, at: "/stop_reason" });
@@ -286,18 +153,18 @@ function parallelTools(dialect: Dialect): Check {
     needs: ["model.tools"],
     cost: { requests: 5 },
     run: (t) => twiceEach(t, dialect, askWithTools(dialect, PARALLEL_PROMPT, TWO_TOOLS)),
-    judge({ whole, streams }, verdict) {
+    judge({ nonStreaming, streams }, verdict) {
       const callsOf = dialect === "chat" ? chatCalls : messagesCalls;
       const judgeStream = dialect === "chat" ? judgeChatStream : judgeMessagesStream;
-      for (const answer of [...whole, ...streams])
+      for (const answer of [...nonStreaming, ...streams])
         verdict.compat("COMPAT-TOOLS", answer.admitted, true, { in: answer, because: answer.summary });
-      const inWhole = whole.filter(({ admitted }) => admitted).map((answer) => callsOf(answer).length);
-      for (const answer of whole)
+      const inReplies = nonStreaming.filter(({ admitted }) => admitted).map((answer) => callsOf(answer).length);
+      for (const answer of nonStreaming)
         if (answer.admitted) judgeCalls(callsOf(answer), answer, verdict, "non-streaming reply");
       const inStreams = streams
         .filter(({ admitted, streamed }) => admitted && streamed)
         .map((answer) => judgeStream(answer, verdict, 0));
-      const [some, ...others] = [new Set(inWhole), new Set(inStreams)].map((counts) =>
+      const [some, ...others] = [new Set(inReplies), new Set(inStreams)].map((counts) =>
         counts.size === 1 ? [...counts][0] : undefined,
       );
       const [other] = others;

@@ -1,4 +1,6 @@
 import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
+import type { Limits } from "../../src/target/index.ts";
+import { admittedIn, isConcurrencyDenial, isRateDenial, isRefused, isServed } from "./limit-denials.ts";
 
 /** Requests sent as fast as they are answered, until the first denial for the rate or a bound. */
 export type Burst = {
@@ -8,64 +10,6 @@ export type Burst = {
   /** From the first sending to the last answer, seconds. */
   readonly seconds: number;
 };
-
-/** Whose a 429 is that names no limit: of the rate, until a burst showed that it is of the slots. */
-export type Unnamed = "rate" | "slots";
-
-/** What says by its name which limit, or which spending rule, it is about. */
-const NAMED: readonly (string | undefined)[] = [
-  "rate_limit_exceeded",
-  "concurrency_limit_exceeded",
-  "budget_exhausted",
-  "quota_exceeded",
-];
-
-/** A denial for the number in flight, by its name, whatever its status. */
-export function isSlotDenial(answer: Response): boolean {
-  return isDeniedAs(answer, "concurrency_limit_exceeded");
-}
-
-/** A denial for the rate, whatever its status; a 429 that names no limit is taken for one. */
-export function isRateDenial(answer: Response): boolean {
-  return !isSlotDenial(answer) && (answer.status === 429 || isDeniedAs(answer, "rate_limit_exceeded"));
-}
-
-/** Tells the denials of the two limits apart where 429s without a name are of one of them. */
-export function limitDenials(unnamed: Unnamed) {
-  const isSlots = (answer: Response) => isSlotDenial(answer) || (unnamed === "slots" && isUnnamed(answer));
-  return { isSlots, isRate: (answer: Response) => isRateDenial(answer) && !isSlots(answer) };
-}
-
-function isDeniedAs({ status = 0, reason }: Response, limit: string): boolean {
-  return status >= 400 && reason === limit;
-}
-
-function isUnnamed({ status, reason }: Response): boolean {
-  return status === 429 && !NAMED.includes(reason);
-}
-
-/**
- * Whose the 429s of a burst are that name no limit: of the slots, when each came while as many others were under way as
- * there are slots.
- */
-export function unnamedIn(answers: readonly Response[], slots: number): Unnamed {
-  const unnamed = answers.filter(isUnnamed);
-  const served = answers.filter(isServed).map(({ exchange }) => exchange.timeline);
-  const isFull = ({ exchange: { timeline } }: Response) => {
-    const atUs = timeline.headersUs ?? timeline.endUs;
-    return served.filter(({ sentUs = 0, endUs }) => sentUs < atUs && endUs > atUs).length >= slots;
-  };
-  return unnamed.length > 0 && unnamed.every(isFull) ? "slots" : "rate";
-}
-
-/** Whatever was not served, and not for want of a slot: a denial for the rate by whatever status a gateway gives it. */
-export function isRefused(answer: Response): boolean {
-  return answer.status !== undefined && !isServed(answer) && !isSlotDenial(answer);
-}
-
-export function isServed({ status = 0 }: Response): boolean {
-  return status >= 200 && status < 300;
-}
 
 export interface BurstPlan {
   readonly what: string;
@@ -80,10 +24,10 @@ export interface BurstPlan {
 /** Refusals in a row by another status than 429, after which they are taken for the denial that they should have been. */
 const PERSISTENT = 4;
 
-/** A slot may come free a moment after the last byte: so long is waited for one, ms, again and again. */
-const SLOT_PAUSES_MS = [50, 150, 500, 1_000, 1_000, 1_000, 1_000];
-/** After such a silence of ours a denial for slots is no late release, µs. */
-const LONE_US = 1_500_000;
+/** A request may be counted for a moment after its last byte: pauses after a concurrency denial, ms. */
+const RELEASE_PAUSES_MS = [50, 150, 500, 1_000, 1_000, 1_000, 1_000];
+/** After so long without traffic a concurrency denial is no late release, µs. */
+const IDLE_US = 1_500_000;
 
 /** Sends until one request is denied for the rate; those already under way are waited for. */
 export async function burst(t: Session, { what, asks, most, parallel }: BurstPlan): Promise<Burst> {
@@ -99,8 +43,8 @@ export async function burst(t: Session, { what, asks, most, parallel }: BurstPla
       sent++;
       const answer = await t.start({ ...request, intent: "either" }).done;
       answers.push(answer);
-      if (isSlotDenial(answer)) {
-        const pauseMs = SLOT_PAUSES_MS[pauses++];
+      if (isConcurrencyDenial(answer)) {
+        const pauseMs = RELEASE_PAUSES_MS[pauses++];
         if (pauseMs === undefined) return;
         sent--;
         await t.wait(pauseMs);
@@ -120,15 +64,42 @@ export function atOnce(t: Session, asks: readonly RequestSpec[], count: number):
   return Promise.all(Array.from({ length: count }, (_, at) => t.start(asks[at % asks.length] ?? {}).done));
 }
 
-/** Denials for slots when nothing of ours was under way, nor had been for a while: they mean something else. */
-export function loneSlotDenials({ answers }: Burst): readonly Response[] {
+/** Concurrency denials while nothing was in flight, nor had been for a while: they mean something else. */
+export function concurrencyDenialsWhenIdle({ answers }: Burst): readonly Response[] {
   const served = answers.filter(isServed).map(({ exchange }) => exchange.timeline);
   return answers.filter((answer) => {
     const { dueUs } = answer.exchange.timeline;
-    return isSlotDenial(answer) && served.every((other) => other.dueUs > dueUs || other.endUs < dueUs - LONE_US);
+    return isConcurrencyDenial(answer) && served.every((other) => other.dueUs > dueUs || other.endUs < dueUs - IDLE_US);
   });
 }
 
-export function admittedIn(answers: readonly Response[]): number {
-  return answers.filter(isServed).length;
+/** Bursts closer together than this cannot both find a minute's limit, ms, give or take this share of it. */
+const EARLY_MS = 55_000;
+const EARLY_SLACK = 0.15;
+/** Share of the limit that the first of two bursts must have used up. */
+const USED_SHARE = 0.8;
+
+/** More than any window lets through from quiet, save the one fixed window whose edge lies inside the burst. */
+export function exceedsLimit({ answers, seconds }: Burst, { rpm }: Limits): boolean {
+  return admittedIn(answers) > rpm + 1 + Math.ceil((seconds * rpm) / 60);
+}
+
+/**
+ * Whether the second burst was let through before a minute could have refilled what the first used up. The edge of one
+ * fixed window between them explains it once, not twice in a row.
+ */
+export function refilledEarly(first: Burst, second: Burst, { rpm }: Limits): boolean {
+  const betweenMs = startedMs(second) - startedMs(first);
+  if (betweenMs > EARLY_MS || admittedIn(first.answers) < rpm * USED_SHARE) return false;
+  return admittedIn(second.answers) > (rpm * (betweenMs / 1_000 + second.seconds)) / 60 + rpm * EARLY_SLACK + 2;
+}
+
+/** When the first request of a burst was due, ms on the time base of the exchanges. */
+export function startedMs({ answers }: Burst): number {
+  return Math.min(...answers.map(({ exchange }) => exchange.timeline.dueUs)) / 1_000;
+}
+
+/** When the last answer of a burst ended, ms. */
+export function endedMs({ answers }: Burst): number {
+  return Math.max(...answers.map(({ exchange }) => exchange.timeline.endUs)) / 1_000;
 }

@@ -1,9 +1,20 @@
-import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
-import type { Limits } from "../../src/target/index.ts";
-import { admittedIn, type Burst, burst, isRateDenial, isRefused } from "./burst.ts";
-import { type OtherAccount, othersMeanwhile } from "./others-meanwhile.ts";
+import {
+  defineScenario,
+  type LimitedAccount,
+  limitedFor,
+  type RequestSpec,
+  type Response,
+  type Session,
+  scheduleOn,
+} from "../../src/checks/index.ts";
+import { type TestedWait, testShortestWait, waitAndRetry } from "../retry-after/tested-wait.ts";
+import { expectedDenial } from "../shared/expected-denial.ts";
+import type { ExpectedDenial } from "../shared/judge-denial.ts";
+import { retryAfterWaitMs } from "../shared/retry-after-wait.ts";
+import { type Burst, burst, endedMs, exceedsLimit, refilledEarly, startedMs } from "./burst.ts";
+import { admittedIn, isRateDenial, isRefused } from "./limit-denials.ts";
+import { type OtherAccount, sendToOtherAccounts } from "./other-accounts.ts";
 import { paced, QUIET_MS } from "./paced.ts";
-import { retryAfterWaitMs } from "./retry-after-wait.ts";
 import {
   kindsOf,
   ROUNDS,
@@ -15,61 +26,100 @@ import {
   type WhileDenied,
 } from "./while-denied.ts";
 
-/** One promise of a denial and what became of it. */
-export type Promised = {
-  readonly denial: Response;
-  /** Wait that the denial asked for, ms; `null` when it gave no usable one, or one that was too long to wait for. */
-  readonly waitMs: number | null;
-  readonly retried: Response;
-};
-
 export type RateRecording = {
   readonly limits: { readonly rpm: number; readonly inFlight: number };
+  readonly expected: ExpectedDenial;
+  /** One key, chat, up to the first denial. */
   readonly first: Burst;
+  /** Every other kind of request, while the account was denied. */
   readonly whileDenied: readonly WhileDenied[];
-  /** The same again a quarter of a minute later, where the denials said that the account stays denied so long. */
+  /** The same a quarter of a minute later, where the denials asked for a wait that long. */
   readonly laterDenied: readonly WhileDenied[];
-  /** Denied many times at once. */
+  /** Many requests at once, while the account was denied. */
   readonly extraBurst: readonly Response[];
   readonly others: readonly OtherAccount[];
-  readonly promised: Promised | null;
-  /** The promise that ended the second burst, of the other key and dialect. */
-  readonly promisedAgain: Promised | null;
-  /** The promise of another kind of request, where it was much shorter. */
-  readonly shorter: Promised | null;
+  readonly firstWait: TestedWait | null;
+  /** The wait that ended the second burst, of the other key and dialect. */
+  readonly secondWait: TestedWait | null;
+  /** The wait of another kind of request, where it was much shorter. */
+  readonly shortestWait: TestedWait | null;
+  /** The other key, messages, as soon as the first wait was over. */
   readonly second: Burst | null;
-  /** Bursts of one kind of request that were to reach the limit again, and met no denial. */
+  /** Bursts of one kind of request that were to reach the limit again and met no denial. */
   readonly undenied: readonly Burst[];
   /** A repetition of the burst that let too much through, when only one did. */
   readonly third: Burst | null;
-  /** Evenly paced requests below the limit, when the first burst was denied early. */
+  /** Evenly paced requests below the limit, when a burst was denied early. */
   readonly paced: readonly Response[];
 };
 
 /** A wait that leaves room for requests later in it, ms. */
-const LONG_HINT_MS = 25_000;
-
-/** A wait beyond this is longer than any one-minute rate can ask for. */
-const LONGEST_WAIT_MS = 65_000;
-/** A hint that is longer is right, or as good as, wherever a rate is one of a minute, ms. */
+const LONG_WAIT_MS = 25_000;
+/** A longer wait is sufficient, or nearly so, wherever the window is one minute, ms. */
 const TELLING_WAIT_MS = 45_000;
 /** A rest of the minute that is worth waiting for, ms. */
 const SHORT_REST_MS = 12_000;
-/** Bursts closer together than this cannot both find a minute's limit, ms, give or take this share of it. */
-const EARLY_MS = 55_000;
-const EARLY_SLACK = 0.15;
 /** Share of the limit at which evenly paced traffic must pass. */
 const SAFE_SHARE = 0.8;
 
 /**
- * One minute of overload on an account, arranged so that it decides as much as possible: a burst of one key and dialect
- * up to the first denial; then, while denied, every other kind of request; the promise of the last denial; a second burst
- * of the other dialect and key.
+ * One minute of overload on the account with the lowest rate. One scenario for all checks of the rate: it costs a minute,
+ * and its bursts, waits and denials answer many questions.
  */
-export async function rateScenario(t: Session): Promise<RateRecording> {
+export const rateScenario = defineScenario({
+  id: "limits.rate",
+  needs: ["limited.rate"],
+  schedule: (target) => scheduleOn(limitedFor(target, "rate")),
+  // Two bursts to the limit, a third where one let too much through, and what is sent while the account is denied.
+  cost: { requests: (target) => Math.ceil(2.5 * (limitedFor(target, "rate")?.limits.rpm ?? 0)) + 100, waitS: 62 },
+  async run(t): Promise<RateRecording> {
+    const run = await reachLimit(t);
+    const { limits, first, undenied } = run;
+    const recording = { ...NOTHING_ELSE, limits, first, undenied, expected: expectedDenial(t, "rate_limit_exceeded") };
+    if (!first.answers.some(isRefused)) return recording;
+    const { kinds, ...denied } = await sendWhileDenied(run);
+    const denial = await denialNow(run);
+    if (denial === null)
+      return { ...recording, ...denied, paced: await paceWhereEarly(run, [first], limits.rpm * SAFE_SHARE) };
+    const waits = await testWaits(run, denial, denied, kinds);
+    const again = await reachLimitAgain(run, denied.whileDenied);
+    const third = await repeatExcess(run, again, denial);
+    const { second, secondWait } = again;
+    const fromQuiet = startedMs(second) - endedMs(first) >= QUIET_MS - 1_000 ? [first, second] : [first];
+    const evenly = await paceWhereEarly({ ...run, messages: again.messages }, fromQuiet, limits.rpm * SAFE_SHARE - 1);
+    return { ...recording, ...denied, ...waits, second, secondWait, third, paced: evenly };
+  },
+});
+
+const NOTHING_ELSE = {
+  whileDenied: [],
+  laterDenied: [],
+  extraBurst: [],
+  others: [],
+  firstWait: null,
+  secondWait: null,
+  shortestWait: null,
+  second: null,
+  third: null,
+  paced: [],
+} as const;
+
+/** What the steps share. */
+interface RateRun {
+  readonly t: Session;
+  readonly account: LimitedAccount;
+  readonly limits: LimitedAccount["limits"];
+  readonly plan: { readonly most: number; readonly parallel: number };
+  readonly chat: readonly RequestSpec[];
+  /** Requests of the second burst. */
+  readonly messages: readonly RequestSpec[];
+  readonly first: Burst;
+  readonly undenied: Burst[];
+}
+
+async function reachLimit(t: Session): Promise<RateRun> {
   const account = t.limited("rate");
   const { limits, key } = account;
-  const second = account.second ?? key;
   if (account.shared) await t.wait(QUIET_MS);
   const plan = { most: limits.rpm * 2 + 2, parallel: Math.max(1, Math.min(8, limits.inFlight - 1)) };
   const chat: RequestSpec[] = [
@@ -77,117 +127,39 @@ export async function rateScenario(t: Session): Promise<RateRecording> {
     { key, endpoint: "chat", mode: "streaming" },
   ];
   const first = await burst(t, { ...plan, what: "chat, one key", asks: chat });
-  const nothing = {
-    limits,
-    first,
-    whileDenied: [],
-    laterDenied: [],
-    extraBurst: [],
-    others: [],
-    promised: null,
-    promisedAgain: null,
-    shorter: null,
-    second: null,
-    undenied: [],
-    third: null,
-    paced: [],
-  };
-  if (!first.answers.some(isRefused)) return nothing;
+  return { t, account, limits, plan, chat, messages: [], first, undenied: [] };
+}
 
-  const undenied: Burst[] = [];
-  const toTheLimit = async (): Promise<Burst> => {
-    const again = await burst(t, { ...plan, what: "to the limit again, chat, one key", asks: chat.slice(0, 1) });
-    if (!again.answers.some(isRefused)) undenied.push(again);
-    return again;
-  };
+/** Brings an account that was denied to its limit again; a burst that met no denial is recorded. */
+async function toTheLimit({ t, plan, chat, undenied }: RateRun): Promise<Burst> {
+  const again = await burst(t, { ...plan, what: "to the limit again, chat, one key", asks: chat.slice(0, 1) });
+  if (!again.answers.some(isRefused)) undenied.push(again);
+  return again;
+}
+
+type DeniedPart = Pick<RateRecording, "whileDenied" | "laterDenied" | "extraBurst" | "others">;
+
+async function sendWhileDenied(run: RateRun): Promise<DeniedPart & { kinds: Record<string, RequestSpec> }> {
+  const { t, account, limits, plan, first } = run;
+  const { key } = account;
   const kinds = await kindsOf(t, account);
-  const whileDenied = await triesWhileDenied(t, key, kinds, toTheLimit);
+  const whileDenied = await triesWhileDenied(t, key, kinds, () => toTheLimit(run));
   const [extraBurst, others] = await Promise.all([
     sendPlainAtOnce(t, key, Math.max(1, Math.min(6, limits.inFlight))),
-    othersMeanwhile(t, account, { tries: 3, again: { key, endpoint: "chat" } }),
+    sendToOtherAccounts(t, account, { tries: 3, again: { key, endpoint: "chat" } }),
   ]);
   const latest = [...first.answers, ...extraBurst].findLast(isRateDenial);
-  const told = latest === undefined ? undefined : retryAfterWaitMs(latest);
-  const laterDenied = (told ?? 0) < LONG_HINT_MS ? [] : await tryLater(t, account, plan.parallel);
-  const denial = await denialNow(t, key, toTheLimit);
-  const isEarly = admittedIn(first.answers) < limits.rpm * SAFE_SHARE;
-  if (denial === null)
-    return {
-      ...nothing,
-      whileDenied,
-      laterDenied,
-      extraBurst,
-      others,
-      undenied,
-      paced: isEarly ? await paced(t, chat, limits.rpm * SAFE_SHARE) : [],
-    };
-
-  const shorter = await keepShorter(t, denial, whileDenied, kinds);
-  if (laterDenied.length > 0) await sendPlainUpTo(t, account, plan.parallel);
-  const asItStands = shorter === null && laterDenied.length === 0;
-  const last = asItStands ? denial : await sendPlain(t, key);
-  const promised = await waitAndRetry(t, isRateDenial(last) ? last : denial, { key, endpoint: "chat" });
-  if (isRateDenial(promised.retried)) await t.wait(QUIET_MS);
-  // A window that is nearly over is waited for to its end, so that the second burst meets an empty one.
-  const restMs = endedMs(first) + QUIET_MS - t.nowUs() / 1_000;
-  if (restMs > 0 && restMs < SHORT_REST_MS) await t.wait(restMs);
-  const onMessages: RequestSpec = { key: second, endpoint: "messages" };
-  const messages: RequestSpec[] = [onMessages, { ...onMessages, mode: "streaming" }];
-  const mixed = (await streamsMessages(t, whileDenied)) ? messages : messages.slice(0, 1);
-  const next = await burst(t, { ...plan, what: "messages, other key", asks: mixed });
-  const lastDenial = await afterwards(t, next, onMessages);
-  // A hint of nearly a minute cannot be much too short.
-  const isTelling =
-    lastDenial !== undefined && (retryAfterWaitMs(lastDenial) ?? Number.POSITIVE_INFINITY) <= TELLING_WAIT_MS;
-  const promisedAgain = isTelling ? await waitAndRetry(t, lastDenial, onMessages) : null;
-  const suspicious = [first, next].filter((run) => tooMany(run, limits));
-  const [once] = refilledEarly(first, next, limits) ? [first] : suspicious;
-  let third: Burst | null = null;
-  if (once !== undefined && suspicious.length < 2) {
-    if (promisedAgain === null)
-      await waitAndRetry(t, lastDenial ?? denial, once === first ? { key, endpoint: "chat" } : onMessages);
-    third = await burst(t, { ...plan, what: once.what, asks: once === first ? chat : mixed });
-  }
-  const early = [first, ...(startedMs(next) - endedMs(first) >= QUIET_MS - 1_000 ? [next] : [])].filter(
-    ({ answers }) => admittedIn(answers) < limits.rpm * SAFE_SHARE - 1,
-  );
-  const mix = early.flatMap((run) => (run === first ? chat : mixed));
-  const evenly = early.length > 0 ? await paced(t, mix, limits.rpm * SAFE_SHARE) : [];
-  return {
-    limits,
-    first,
-    whileDenied,
-    laterDenied,
-    extraBurst,
-    others,
-    promised,
-    promisedAgain,
-    shorter,
-    second: next,
-    undenied,
-    third,
-    paced: evenly,
-  };
+  const waitMs = latest === undefined ? undefined : retryAfterWaitMs(latest);
+  const laterDenied = (waitMs ?? 0) < LONG_WAIT_MS ? [] : await tryLater(t, account, plan.parallel);
+  return { kinds, whileDenied, laterDenied, extraBurst, others };
 }
 
-/** A denial that nothing of the burst followed any more; of the burst itself where it is over already. */
-async function afterwards(t: Session, { answers }: Burst, request: RequestSpec): Promise<Response | undefined> {
-  const denial = answers.findLast(isRateDenial);
-  if (denial === undefined) return undefined;
-  const next = await t.start({ ...request, intent: "either" }).done;
-  return isRateDenial(next) ? next : denial;
-}
-
-/** A denial for the rate of this moment; the account is brought to its limit again if need be. */
-async function denialNow(
-  t: Session,
-  key: RequestSpec["key"] & {},
-  toTheLimit: () => Promise<Burst>,
-): Promise<Response | null> {
+/** A denial for the rate at this moment; the account is brought to its limit again if need be. */
+async function denialNow(run: RateRun): Promise<Response | null> {
   for (let round = 0; round < ROUNDS; round++) {
-    const answer = await sendPlain(t, key);
+    const answer = await sendPlain(run.t, run.account.key);
     if (isRateDenial(answer)) return answer;
-    const { answers } = await toTheLimit();
+    const { answers } = await toTheLimit(run);
     const denied = answers.findLast(isRateDenial);
     if (denied !== undefined) return denied;
     if (!answers.some(isRefused)) return null;
@@ -195,69 +167,80 @@ async function denialNow(
   return null;
 }
 
-/** More than any window lets through from quiet, save the one fixed window whose edge lies inside the burst. */
-export function tooMany({ answers, seconds }: Burst, { rpm }: Limits): boolean {
-  return admittedIn(answers) > rpm + 1 + Math.ceil((seconds * rpm) / 60);
+async function testWaits(
+  { t, account, plan }: RateRun,
+  denial: Response,
+  { whileDenied, laterDenied }: DeniedPart,
+  kinds: Readonly<Record<string, RequestSpec>>,
+): Promise<{ firstWait: TestedWait; shortestWait: TestedWait | null }> {
+  const { key } = account;
+  const shortestWait = await testShortestWait(t, denial, whileDenied, kinds);
+  if (laterDenied.length > 0) await sendPlainUpTo(t, account, plan.parallel);
+  const isLatest = shortestWait === null && laterDenied.length === 0;
+  const last = isLatest ? denial : await sendPlain(t, key);
+  const firstWait = await waitAndRetry(t, isRateDenial(last) ? last : denial, { key, endpoint: "chat" });
+  if (isRateDenial(firstWait.retried)) await t.wait(QUIET_MS);
+  return { firstWait, shortestWait };
 }
 
-/**
- * Whether the second burst was let through before a minute could have refilled what the first used up. The edge of one
- * fixed window between them explains it once, not twice in a row.
- */
-export function refilledEarly(first: Burst, second: Burst, { rpm }: Limits): boolean {
-  const betweenMs = startedMs(second) - startedMs(first);
-  if (betweenMs > EARLY_MS || admittedIn(first.answers) < rpm * SAFE_SHARE) return false;
-  return admittedIn(second.answers) > (rpm * (betweenMs / 1_000 + second.seconds)) / 60 + rpm * EARLY_SLACK + 2;
+interface SecondBurst {
+  readonly second: Burst;
+  readonly secondWait: TestedWait | null;
+  readonly messages: readonly RequestSpec[];
+  readonly lastDenial: Response | undefined;
 }
 
-function startedMs({ answers }: Burst): number {
-  return Math.min(...answers.map(({ exchange }) => exchange.timeline.dueUs)) / 1_000;
+/** The burst of the other key and dialect, and the wait that its denial asks for. */
+async function reachLimitAgain(run: RateRun, whileDenied: readonly WhileDenied[]): Promise<SecondBurst> {
+  const { t, account, plan, first } = run;
+  // A window that is nearly over is waited out, so that the second burst meets an empty one.
+  const restMs = endedMs(first) + QUIET_MS - t.nowUs() / 1_000;
+  if (restMs > 0 && restMs < SHORT_REST_MS) await t.wait(restMs);
+  const onMessages: RequestSpec = { key: account.second ?? account.key, endpoint: "messages" };
+  const both: RequestSpec[] = [onMessages, { ...onMessages, mode: "streaming" }];
+  const messages = (await streamsMessages(t, whileDenied)) ? both : both.slice(0, 1);
+  const second = await burst(t, { ...plan, what: "messages, other key", asks: messages });
+  const lastDenial = await lastDenialOf(t, second, onMessages);
+  // A wait of nearly a minute cannot be much too short.
+  const isTelling =
+    lastDenial !== undefined && (retryAfterWaitMs(lastDenial) ?? Number.POSITIVE_INFINITY) <= TELLING_WAIT_MS;
+  const secondWait = isTelling ? await waitAndRetry(t, lastDenial, onMessages) : null;
+  return { second, secondWait, messages, lastDenial };
 }
 
-function endedMs({ answers }: Burst): number {
-  return Math.max(...answers.map(({ exchange }) => exchange.timeline.endUs)) / 1_000;
+/** Repeats the burst that let too much through, when only one did: the edge of a fixed window explains one. */
+async function repeatExcess(run: RateRun, again: SecondBurst, denial: Response): Promise<Burst | null> {
+  const { t, limits, plan, first, chat, account } = run;
+  const { second, secondWait, messages, lastDenial } = again;
+  const excessive = [first, second].filter((one) => exceedsLimit(one, limits));
+  const [once] = refilledEarly(first, second, limits) ? [first] : excessive;
+  if (once === undefined || excessive.length === 2) return null;
+  const isFirst = once === first;
+  const [onMessages = {}] = messages;
+  if (secondWait === null)
+    await waitAndRetry(t, lastDenial ?? denial, isFirst ? { key: account.key, endpoint: "chat" } : onMessages);
+  return burst(t, { ...plan, what: once.what, asks: isFirst ? chat : messages });
 }
 
-/** Whether the other dialect streams at all, which is not promised: a refusal may stand behind every denial. */
+/** Paces requests of the bursts that were denied early: a limiter with little burst must admit these. */
+async function paceWhereEarly(run: RateRun, bursts: readonly Burst[], least: number): Promise<Response[]> {
+  const early = bursts.filter(({ answers }) => admittedIn(answers) < least);
+  const asks = early.flatMap((one) => (one === run.first ? run.chat : run.messages));
+  return early.length > 0 ? paced(run.t, asks, run.limits.rpm * SAFE_SHARE) : [];
+}
+
+/** A denial that no request of the burst followed; one of the burst itself where the limit is over already. */
+async function lastDenialOf(t: Session, { answers }: Burst, request: RequestSpec): Promise<Response | undefined> {
+  const denial = answers.findLast(isRateDenial);
+  if (denial === undefined) return undefined;
+  const next = await t.start({ ...request, intent: "either" }).done;
+  return isRateDenial(next) ? next : denial;
+}
+
+/** Whether the other dialect streams at all, which the specification leaves open: any denial may hide a refusal. */
 async function streamsMessages(t: Session, whileDenied: readonly WhileDenied[]): Promise<boolean> {
   const tries = whileDenied.find(({ kind }) => kind === "messages streams")?.tries ?? [];
   const unlimited = await t.start({ endpoint: "messages", mode: "streaming", intent: "either" }).done;
   const isCallersError = ({ status = 0 }: Response) => status >= 400 && status < 500 && status !== 429;
   return ![...tries, unlimited].some(isCallersError);
-}
-
-/** Waits as the denial says, counted from its arrival, and sends one request. */
-async function waitAndRetry(t: Session, denial: Response, request: RequestSpec): Promise<Promised> {
-  const { timeline } = denial.exchange;
-  const told = retryAfterWaitMs(denial);
-  const usable = told !== undefined && told <= LONGEST_WAIT_MS;
-  const elapsedMs = (t.nowUs() - timeline.endUs) / 1_000;
-  await t.wait(Math.max(0, (usable ? told : QUIET_MS) - elapsedMs));
-  return { denial, waitMs: usable ? told : null, retried: await t.start({ ...request, intent: "either" }).done };
-}
-
-/** A hint that is less than this share of the first key's hint at about the same time is put to the test by itself. */
-const MUCH_SHORTER = 0.5;
-const TESTED_WAIT_MS = 6_000;
-
-/** Keeps the promise of a kind of request that is told to come back much sooner than the first key's plain request. */
-async function keepShorter(
-  t: Session,
-  denial: Response,
-  whileDenied: readonly WhileDenied[],
-  kinds: Readonly<Record<string, RequestSpec>>,
-): Promise<Promised | null> {
-  const usual = retryAfterWaitMs(denial) ?? Number.POSITIVE_INFINITY;
-  const found = whileDenied
-    .flatMap(({ kind, tries }) =>
-      tries.filter(isRateDenial).map((answer) => ({ kind, toldMs: retryAfterWaitMs(answer) })),
-    )
-    .filter(({ toldMs: told }) => told !== undefined && told < usual * MUCH_SHORTER && told <= TESTED_WAIT_MS)
-    .sort((a, b) => (a.toldMs ?? 0) - (b.toldMs ?? 0))[0];
-  const request = found === undefined ? undefined : kinds[found.kind];
-  if (request === undefined) return null;
-  const fresh = await t.start({ ...request, intent: "either" }).done;
-  return isRateDenial(fresh) && (retryAfterWaitMs(fresh) ?? TESTED_WAIT_MS + 1) <= TESTED_WAIT_MS
-    ? waitAndRetry(t, fresh, request)
-    : null;
 }

@@ -2,7 +2,7 @@ import { accountOfKey, type Check, defineCheck, type Response, type Session } fr
 import type { Expectation } from "../../src/judging/index.ts";
 import { atLeast, atMost, type Verdict } from "../../src/judging/index.ts";
 import type { Target } from "../../src/target/index.ts";
-import { isRateDenial, isServed } from "./burst.ts";
+import { isRateDenial, isServed } from "./limit-denials.ts";
 import { QUIET_MS } from "./paced.ts";
 import { sendPlain, sendPlainAtOnce } from "./while-denied.ts";
 
@@ -26,7 +26,7 @@ const ROUNDS = {
 /** Rounds that take longer than a minute say nothing about one. */
 const MOST_MS = 50_000;
 /** After a denial one request a second until one is admitted, and until nearly a minute after the first request. */
-const KNOCK_MS = 1_000;
+const RETRY_EVERY_MS = 1_000;
 const NEARLY_A_MINUTE_MS = 57_000;
 const LONG_SILENCE_S = 50;
 /** "A safe share of the limit" (LIMIT-RATE-3), and how many of such a series may be denied because they came unevenly. */
@@ -66,7 +66,7 @@ const tierRates = defineCheck({
   title: "The account of a tier has the rate of its tier",
   covers: ["LIMIT-2", "LIMIT-RATE-1", "LIMIT-RATE-3"],
   explains:
-    "At the end of the run, on the quiet account of each tier, short requests for some seconds: of starter until one is denied, of growth 90 % and of scale 40 % of a minute's rate, as far as the budget has room. No denial after more than two minutes' worth within one minute is no limit, or that of another tier. A denial after less than 85 % is looked into: where nothing more is admitted for the rest of the minute, the account is kept by another rate; else 80 % of the rate are sent evenly after a quiet minute, of which one in ten may be denied. In a run with load over the tiers this is left to the load.",
+    "At the end of the run, on the quiet account of each tier, short requests for some seconds: of starter until one is denied, of growth 90 % and of scale 40 % of a minute's rate, as far as the budget has room. No denial after more than two minutes' worth within one minute is no limit, or that of another tier. A denial after less than 85 % is looked into: where nothing more is admitted for the rest of the minute, the account has another rate; else 80 % of the rate are sent evenly after a quiet minute, of which one in ten may be denied. In a run with load over the tiers this is left to the load.",
   needs: ["tiers"],
   schedule: { order: "exclusive-last" },
   cost: { requests: requestsOfTiers, waitS: 60 },
@@ -129,7 +129,7 @@ async function tryRate(t: Session, tier: Tier, left: number): Promise<Tried | un
   let silentS = 0;
   if (isDoubtful(burst) && served(answers) >= rpm * LARGE_BURST) {
     while (!tries.some(isServed) && sinceMs() < NEARLY_A_MINUTE_MS) {
-      await t.wait(KNOCK_MS);
+      await t.wait(RETRY_EVERY_MS);
       const answer = await sendPlain(t, key);
       tries.push(answer);
       if (isRateDenial(answer)) silentS = sinceMs() / 1_000;

@@ -1,7 +1,8 @@
 import type { LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import { servable } from "../shared/servable.ts";
 import { inTurns, LONG_TEXT } from "../shared/texts.ts";
-import { atOnce, type Burst, isRateDenial, isRefused } from "./burst.ts";
+import { atOnce, type Burst } from "./burst.ts";
+import { isRateDenial, isRefused } from "./limit-denials.ts";
 
 type AskKey = RequestSpec["key"] & {};
 
@@ -107,22 +108,22 @@ export function isBracketed({ before, after }: WhileDenied): boolean {
 /** How much later they come, ms; and how many are affordable. */
 const LATER_MS = 8_000;
 const STILL_LATER_MS = 9_000;
-const MOST_KNOCKS = 64;
+const MOST_DENIED = 64;
 
 /**
  * Denied requests some seconds after the limit was reached: as many as the limit allows, so that a limiter that counts
- * them without saying so breaks the promise that its next denial makes.
+ * them without saying so makes the next Retry-After too short.
  *
  * @returns every kind of request once more, later still: one that goes by a shorter window is let in by then.
  */
 export async function tryLater(t: Session, account: LimitedAccount, parallel: number): Promise<WhileDenied[]> {
   const { key, limits } = account;
   await t.wait(LATER_MS);
-  for (let sent = 0; sent <= limits.rpm && limits.rpm <= MOST_KNOCKS; sent += parallel) {
+  for (let sent = 0; sent <= limits.rpm && limits.rpm <= MOST_DENIED; sent += parallel) {
     const answers = await sendPlainAtOnce(t, key, parallel);
     if (!answers.some(isRateDenial)) return [];
   }
-  // Refused for their body, or denied for the rate like the others, and then with the same hint.
+  // Refused for their body, or denied for the rate like the others, and then with the same Retry-After.
   for (const endpoint of ["chat", "messages"] as const)
     await t.start({ key, endpoint, rawBody: "{", intent: "either" }).done;
   await t.wait(STILL_LATER_MS);
@@ -136,15 +137,15 @@ export async function tryLater(t: Session, account: LimitedAccount, parallel: nu
   return later;
 }
 
-/** Long enough that a promise which leaves it out is seen to be too short, ms. */
+/** Long enough that a Retry-After which leaves it out is seen to be too short, ms. */
 const APART_MS = 2_500;
 
 /**
  * After a pause, one request less than the limit: a limiter that counts denied requests goes on from before the pause for
- * the next one, and from after it for the one that keeps its promise.
+ * the next one, and from after it for the one whose Retry-After is sufficient.
  */
 export async function sendPlainUpTo(t: Session, { key, limits }: LimitedAccount, parallel: number): Promise<void> {
-  if (limits.rpm > MOST_KNOCKS) return;
+  if (limits.rpm > MOST_DENIED) return;
   await t.wait(APART_MS);
   for (let left = limits.rpm - 1; left > 0; left -= parallel) {
     await sendPlainAtOnce(t, key, Math.min(parallel, left));

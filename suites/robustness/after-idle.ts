@@ -7,10 +7,10 @@ const ROUNDS = 3;
 
 const afterIdle = defineCheck({
   id: "robustness.after-idle",
-  title: "The first request after a quiet while is served",
+  title: "The first request after an idle period is served",
   covers: ["STEADY-SERVICE"],
   explains:
-    "Nothing is sent for twelve seconds, then one request, and another right behind it. Where the first fails and the second is served, it is tried twice more: failing each time shows that something behind the gateway is forgotten meanwhile, such as its connections to a provider.",
+    "Nothing is sent for twelve seconds, then one request, and another right after it. Where the first fails and the second is served, this is repeated twice: failing each time shows that something behind the gateway does not survive idle periods, such as its connections to the upstream.",
   schedule: { order: "exclusive-last" },
   cost: { requests: 2, waitS: 13 },
   async run(t) {
@@ -20,7 +20,7 @@ const afterIdle = defineCheck({
   },
   judge({ pairs }, verdict) {
     const [pair] = pairs;
-    if (!pairs.some(({ next }) => next.admitted)) return verdict.inconclusive("good requests are not served");
+    if (!pairs.some(({ next }) => next.admitted)) return verdict.inconclusive("valid requests are not served");
     verdict.should("STEADY-SERVICE", pairs.length === ROUNDS && pairs.every(isLost), false, {
       in: pair?.first,
       because: `the first request after twelve quiet seconds: ${pair?.first.summary}, the next: ${pair?.next.summary}`,

@@ -98,7 +98,7 @@ const largeBodies = defineCheck({
   title: "A large body is served or refused, and no server error",
   covers: ["BAD-BODY", "SPEND-14"],
   explains:
-    "Limits on size are not shown. A long text may be served or refused (413 by rule); a 5xx for it is a warning, and what happens is noted.",
+    "The specification names no size limit. A long text may be served or refused (normally with 413); a 5xx for it is a warning, and what happens is noted.",
   across: { dialect: DIALECTS, case: Object.keys(SIZES) },
   cost: { requests: 2 },
   async run(t) {

@@ -1,7 +1,7 @@
 import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
 
-/** Requests of the run in flight, on all accounts, from which on a stream counts as one beside others. */
+/** Requests of the run in flight, on all accounts, from which on a stream counts as one with others in flight. */
 const BUSY = 6;
 /** Silence in the middle of a stream that stands out, ms, and how many times the usual silence it must be. */
 const STALL_MS = 2_500;
@@ -11,27 +11,27 @@ const FEWEST = 3;
 
 const busyStreams = defineInvariant({
   id: "robustness.busy-streams",
-  title: "Streams do not stall because others are under way",
+  title: "Streams do not stall because others are in flight",
   covers: ["STEADY-LATENCY"],
   explains:
-    "Compares the streams of the run that ran beside others with those that ran alone. When streams stall in the middle for seconds, only or mostly while others are in flight, the gateway lets requests wait for each other.",
+    "Compares the streams of the run that ran while others were in flight with those that ran alone. When streams stall in the middle for seconds, only or mostly while others are in flight, requests wait for each other in the gateway.",
   judge(answers, verdict) {
     const streams = answers.filter(
       ({ asked, admitted, exchange }) =>
         asked.mode === "streaming" && asked.endpoint !== "models" && admitted && exchange.ending.kind === "complete",
     );
     const othersInFlight = othersInFlightOf(answers);
-    const besideOthers = streams.filter((answer) => othersInFlight(answer) >= BUSY);
+    const withOthers = streams.filter((answer) => othersInFlight(answer) >= BUSY);
     const alone = streams.filter((answer) => othersInFlight(answer) < BUSY);
-    if (besideOthers.length < FEWEST || alone.length < FEWEST)
-      return verdict.notApplicable("too few streams that ran beside others, or too few that ran alone");
-    const stalled = besideOthers.filter(hasStalled);
+    if (withOthers.length < FEWEST || alone.length < FEWEST)
+      return verdict.notApplicable("too few streams that ran while others were in flight, or too few that ran alone");
+    const stalled = withOthers.filter(hasStalled);
     const usual = alone.filter(hasStalled).length / alone.length;
-    const share = stalled.length / besideOthers.length;
+    const share = stalled.length / withOthers.length;
     const worse = stalled.length >= FEWEST && share > 3 * usual + 0.02;
     verdict.should("STEADY-LATENCY", worse, false, {
       in: stalled[0],
-      because: `${stalled.length} of ${besideOthers.length} streams that ran beside others stalled for over ${STALL_MS / 1_000} s, ${Math.round(usual * 100)} % of those without`,
+      because: `${stalled.length} of ${withOthers.length} streams that ran while others were in flight stalled for over ${STALL_MS / 1_000} s, ${Math.round(usual * 100)} % of those without`,
     });
   },
 });
@@ -40,9 +40,9 @@ const busyStreams = defineInvariant({
 function othersInFlightOf(answers: readonly Response[]): (answer: Response) => number {
   const spans = answers.map(({ exchange: { timeline } }) => [timeline.dueUs, timeline.endUs] as const);
   return ({ exchange: { timeline } }) => {
-    const beside = spans.filter(([from, to]) => from < timeline.endUs && to > timeline.dueUs);
-    const moments = [timeline.dueUs, ...beside.map(([from]) => from).filter((from) => from > timeline.dueUs)];
-    return Math.max(...moments.map((at) => beside.filter(([from, to]) => from <= at && to > at).length));
+    const overlapping = spans.filter(([from, to]) => from < timeline.endUs && to > timeline.dueUs);
+    const moments = [timeline.dueUs, ...overlapping.map(([from]) => from).filter((from) => from > timeline.dueUs)];
+    return Math.max(...moments.map((at) => overlapping.filter(([from, to]) => from <= at && to > at).length));
   };
 }
 

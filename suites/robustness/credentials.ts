@@ -20,7 +20,7 @@ const keyPlace = defineCheck({
   title: "A key is honoured where a bearer key belongs and nowhere else",
   covers: ["BEARER-PLACE"],
   explains:
-    "The good key in the URL, a cookie or the body, without an Authorization header. URLs and bodies end up in logs and histories; a request that is served by such a key is a warning.",
+    "The valid key in the URL, a cookie or the body, without an Authorization header. URLs and bodies end up in logs and histories; a request that is served by such a key is a warning.",
   across: { dialect: [...DIALECTS], case: Object.keys(PLACES) },
   cost: { requests: 2 },
   async run(t) {
@@ -47,7 +47,7 @@ const listKeyPlace = defineCheck({
   title: "The model list does not take a key from the URL or a cookie",
   covers: ["BEARER-PLACE"],
   explains:
-    "The good key in the URL or a cookie of GET /models, without an Authorization header. A list that is served by such a key is a warning.",
+    "The valid key in the URL or a cookie of GET /models, without an Authorization header. A list that is served by such a key is a warning.",
   across: { case: Object.keys(PLACES).filter((place) => place !== "body") },
   cost: { requests: 2 },
   async run(t) {
@@ -73,7 +73,7 @@ const schemeCase = defineCheck({
   id: "robustness.scheme-case",
   title: "The scheme's name is matched without regard to letter case",
   covers: ["BEARER-SCHEME"],
-  explains: "`bearer` and `BEARER` are the same scheme by HTTP's rules, and clients write all three.",
+  explains: "`bearer`, `Bearer` and `BEARER` are the same scheme in HTTP, and clients send all three.",
   across: { dialect: [...DIALECTS], case: ["bearer", "BEARER"] },
   cost: { requests: 2 },
   async run(t) {

@@ -8,10 +8,10 @@ const FEWEST = 3;
 
 const idleConnections = defineInvariant({
   id: "robustness.idle-connections",
-  title: "A connection that rested is closed in the open, or works",
+  title: "An idle connection is either closed in time or still works",
   covers: ["HTTP-KEEP-ALIVE"],
   explains:
-    "Looks at every request of the run on a connection that had rested for 2.5 s or more. A gateway may close such a connection, and then says so by closing it. One that resets it when the next request comes makes clients repeat requests of which they cannot know whether they were served.",
+    "Looks at every request of the run on a connection that had been idle for 2.5 s or more. A gateway may close such a connection. If it resets the connection only when the next request arrives, the client has to repeat a request without knowing whether it was served.",
   judge(answers, verdict) {
     const rested = restedOnes(answers);
     const reset = rested.filter(({ exchange }) => isStale(exchange));

@@ -2,6 +2,8 @@ import type { Check } from "../../src/checks/index.ts";
 import { AFTER_IDLE } from "./after-idle.ts";
 import { BODIES } from "./bodies.ts";
 import { BUSY_STREAMS } from "./busy-streams.ts";
+import { COMPRESSION } from "./compression.ts";
+import { CONNECTIONS } from "./connections.ts";
 import { CREDENTIALS } from "./credentials.ts";
 import { FORMS } from "./forms.ts";
 import { HTTP } from "./http.ts";
@@ -11,11 +13,13 @@ import { LATENCY } from "./latency.ts";
 import { STALLS } from "./stalls.ts";
 import { TEXT } from "./texts.ts";
 
-/** The protocol layer: what the standards under the interface demand, and what common sense does. */
+/** The protocol layer: what the standards under the interface require, and what common sense does. */
 export const ROBUSTNESS: readonly Check[] = [
   ...BODIES,
   ...FORMS,
   ...HTTP,
+  ...CONNECTIONS,
+  ...COMPRESSION,
   ...CREDENTIALS,
   ...TEXT,
   ...LATENCY,

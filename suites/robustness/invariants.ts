@@ -49,7 +49,7 @@ const framing = defineInvariant({
       ({ exchange, status, asked }) =>
         exchange.ending.kind === "reset" && status !== undefined && asked.intent !== "odd",
     );
-    none(verdict, "HTTP-FRAMING", cut, seen.length, "ended before the message was whole");
+    none(verdict, "HTTP-FRAMING", cut, seen.length, "ended before the message was complete");
     const stuck = seen.filter(
       ({ exchange, status, asked }) =>
         exchange.ending.kind === "idle-timeout" &&
@@ -73,16 +73,16 @@ const bodies = defineInvariant({
   explains:
     "Looks at every complete answer of the run. A declared content coding must be there, JSON and event streams must be UTF-8, and what is labelled JSON must parse.",
   judge(answers, verdict) {
-    const whole = answers.filter(({ complete }) => complete);
-    if (whole.length === 0) return verdict.inconclusive("nothing was answered");
+    const complete = answers.filter(({ complete }) => complete);
+    if (complete.length === 0) return verdict.inconclusive("nothing was answered");
     none(
       verdict,
       "HTTP-CODING",
-      whole.filter(({ exchange }) => exchange.response?.body.decodeError !== undefined),
-      whole.length,
+      complete.filter(({ exchange }) => exchange.response?.body.decodeError !== undefined),
+      complete.length,
       "do not decode",
     );
-    const text = whole.filter(
+    const text = complete.filter(
       ({ headers }) => /json|event-stream/.test(mediaType(headers)) || mediaType(headers) === "",
     );
     none(
@@ -92,7 +92,7 @@ const bodies = defineInvariant({
       text.length,
       "malformed UTF-8",
     );
-    const json = whole.filter(
+    const json = complete.filter(
       (answer) => /^application\/(?:.*\+)?json$/.test(mediaType(answer.headers)) && mayBeJson(answer),
     );
     none(
@@ -138,7 +138,7 @@ const secrets = defineInvariant({
   title: "No answer shows stack traces or the operator's credentials",
   covers: ["NO-SECRETS", "ERR-5XX-2"],
   explains:
-    "Looks through headers and bodies of all answers for stack traces, for what keys of providers look like, and for connection strings. Provider errors that are passed on word for word are where they come from.",
+    "Looks through headers and bodies of all answers for stack traces, for what keys of providers look like, and for connection strings. Upstream errors that are passed on word for word are the usual source.",
   judge(answers, verdict) {
     const answered = answers.filter(({ status }) => status !== undefined);
     if (answered.length === 0) return verdict.inconclusive("nothing was answered");
@@ -160,7 +160,7 @@ const secrets = defineInvariant({
   },
 });
 
-/** An answer without what we sent: an echo of our own prompt, or of a key that we made up, is judged elsewhere. */
+/** An answer without what we sent: an echo of our own prompt, or of a key that we made up, is judged by other checks. */
 function textWithoutOurs({ headers, text, exchange }: Response): string {
   const sent = exchange.request.headers
     .map(([, value]) => value.replace(/^\w+ /, ""))
@@ -173,7 +173,7 @@ const counts = defineInvariant({
   title: "Token counts are whole numbers that add up",
   covers: ["COUNTS-ADD-UP"],
   explains:
-    "Looks at the usage of every non-streaming reply: counts are whole numbers of zero or more, and a total is the sum of its parts. Bills are made of these.",
+    "Looks at the usage of every non-streaming reply: counts are whole numbers of zero or more, and a total is the sum of its parts. Bills are computed from these.",
   judge(answers, verdict) {
     const replies = answers.filter(
       ({ admitted, streamed, asked, reply }) =>
@@ -203,10 +203,10 @@ function judgeUsage(answer: Response, verdict: Verdict): void {
 
 const inTime = defineInvariant({
   id: "robustness.answer-in-time",
-  title: "What needs no provider is answered soon",
+  title: "Answers that need no upstream come in time",
   covers: ["ANSWER-IN-TIME"],
   explains:
-    "Denials and refusals of the run should all be answered, and to the end. One that hangs holds a connection of the caller, and a slot of the gateway, for nothing.",
+    "Denials and refusals of the run should all be answered, and to the end. One that hangs holds a connection of the caller, and a place in the gateway's concurrency limit, for nothing.",
   judge(answers, verdict) {
     const quick = untouched(answers).filter(
       ({ asked, exchange }) =>
@@ -227,29 +227,28 @@ const inTime = defineInvariant({
 /** One failure may be the network's; a second one is the gateway's. */
 const TOLERATED = 1;
 
-const steady = defineInvariant({
-  id: "robustness.steady-service",
-  title: "Good requests are served every time",
+const stable = defineInvariant({
+  id: "robustness.stable-service",
+  title: "Valid requests are served every time",
   covers: ["STEADY-SERVICE"],
   explains:
-    "Of all good requests of the run at most one may fail with a server error, a reset or no answer. More is a warning even when every repetition succeeds: callers see each of them.",
+    "Of all valid requests of the run at most one may fail with a server error, a reset or no answer. More is a warning even when every repetition succeeds: callers see each of them.",
   judge(answers, verdict) {
     const good = untouched(answers).filter(({ asked }) => asked.intent === "good");
-    if (good.length === 0) return verdict.inconclusive("no good request was sent");
+    if (good.length === 0) return verdict.inconclusive("no valid request was sent");
     const failed = good.filter(({ status, complete }) => status === undefined || status >= 500 || !complete);
     verdict.should("STEADY-SERVICE", failed.length, atMost(TOLERATED), {
       in: failed[0],
-      because: `of ${good.length} good requests failed${failed[0] === undefined ? "" : `, the first with ${failed[0].summary}`}`,
+      because: `of ${good.length} valid requests failed${failed[0] === undefined ? "" : `, the first with ${failed[0].summary}`}`,
     });
   },
 });
 
 const reasonOnSuccess = defineInvariant({
   id: "robustness.reason-on-success",
-  title: "What was served names no reason for a denial",
+  title: "A success carries no denial reason",
   covers: ["REASON-ON-SUCCESS"],
-  explains:
-    "Clients that look at the reason header, as the specification tells them, would take a served request for a denied one.",
+  explains: "Clients that look at the reason header, as the specification asks, would take a success for a denial.",
   judge(answers, verdict) {
     const served = answers.filter(({ admitted }) => admitted);
     if (served.length === 0) return verdict.inconclusive("nothing was served");
@@ -262,4 +261,4 @@ const reasonOnSuccess = defineInvariant({
   },
 });
 
-export const INVARIANTS: readonly Check[] = [framing, bodies, secrets, counts, inTime, steady, reasonOnSuccess];
+export const INVARIANTS: readonly Check[] = [framing, bodies, secrets, counts, inTime, stable, reasonOnSuccess];

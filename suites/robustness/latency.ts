@@ -27,10 +27,10 @@ const KINDS: readonly Kind[] = DIALECTS.flatMap((dialect) => MODES.map((mode) =>
 
 const steadyLatency = defineCheck({
   id: "robustness.latency",
-  title: "Latency neither grows with the requests served nor jumps now and then",
+  title: "Latency neither grows with the number of requests nor spikes",
   covers: ["STEADY-LATENCY"],
   explains:
-    "Short requests of every kind, one after the other with nothing else under way. The medians of the first and last quarter should be alike, or at least follow no trend, and no request should take many times the median, in two series. Growth means that something is kept per request; jumps mean that requests wait for something that is not theirs.",
+    "Short requests of every kind, one after the other with nothing else under way. The medians of the first and last quarter should be alike, or at least follow no trend, and no request should take many times the median, in two series. Growth means that something is kept per request; spikes mean that requests wait for something unrelated.",
   schedule: { order: "exclusive" },
   cost: { requests: KINDS.length * EACH },
   async run(t) {
@@ -122,7 +122,7 @@ const REUSE_MS = 20;
 const REUSE_FACTOR = 3;
 
 const reusedLatency = defineCheck({
-  id: "robustness.reused-connection",
+  id: "robustness.connection-reuse",
   title: "A request on a connection in use is not slower than one on a new connection",
   covers: ["STEADY-LATENCY"],
   explains:

@@ -21,10 +21,10 @@ const APART_MS = 1_000;
 
 const stalls = defineCheck({
   id: "robustness.stalls",
-  title: "The gateway does not stand still now and then",
+  title: "The gateway does not stall",
   covers: ["STEADY-LATENCY"],
   explains:
-    "A light request (the model list) several times a second beside everything else of the run. Judged are the ones that met a quiet moment: few other requests under way, and no delay of our own. A stall takes over 250 ms and twenty times the median; three of them, or two of over a second, are a warning: something stops everybody, be it garbage collection, a lock or a blocking call.",
+    "A light request (the model list) several times a second during the rest of the run. Only those at quiet moments are judged: few other requests in flight, and no delay in this process. A stall takes over 250 ms and twenty times the median; three of them, or two of over a second, are a warning: something blocks every request, such as garbage collection, a lock or a blocking call.",
   schedule: { order: "background" },
   cost: { requests: 210 },
   async run(t) {

@@ -48,7 +48,7 @@ const textPassesThrough = defineCheck({
   title: "Text passes through unchanged",
   covers: ["TEXT-INTACT"],
   explains:
-    "A model that repeats its prompt is given text beyond ASCII, text full of escapes, long text, text that reads like JSON or a number, streaming and non-streaming, and a conversation. What it repeats should be there character for character, and be the last turn. A difference shows encodings that are broken on the way, cut replies, or mixed-up prompts.",
+    "A model that repeats its prompt is given text beyond ASCII, text full of escapes, long text, text that reads like JSON or a number, streaming and non-streaming, and a conversation. What it repeats should be there character for character, and be the last turn. A difference means broken encodings, cut replies or mixed-up prompts.",
   needs: ["model.echo"],
   across: { dialect: DIALECTS, case: Object.keys(TEXTS) },
   cost: { requests: 4 },
@@ -130,7 +130,7 @@ const ownAnswers = defineCheck({
   title: "Requests at the same time get their own answers",
   covers: ["OWN-ANSWER", "TEXT-INTACT"],
   explains:
-    "Many requests at once in both dialects, streaming and non-streaming, some of whose clients leave, each with a text of its own. No answer may hold another request's text. A failure means that buffers or contexts are shared between callers.",
+    "Many concurrent requests in both dialects, streaming and non-streaming, each with a text of its own; some clients disconnect. No answer may hold another request's text. A failure means that buffers or contexts are shared between callers.",
   needs: ["model.echo"],
   cost: { requests: AT_ONCE * ROUNDS },
   async run(t) {
@@ -279,7 +279,7 @@ const noForeignText = defineInvariant({
   title: "No answer of the run holds the text of another request",
   covers: ["OWN-ANSWER"],
   explains:
-    "Looks for the unique texts of all prompts in all answers, also in denials and lists. One caller's text in another's answer is the worst that a gateway can do.",
+    "Looks for the unique texts of all prompts in all answers, also in denials and lists. One caller's text in another's answer is the worst failure a gateway can have.",
   judge(answers, verdict) {
     const answered = answers.filter(({ status }) => status !== undefined);
     if (answered.length === 0) return verdict.inconclusive("nothing was answered");

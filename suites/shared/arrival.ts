@@ -16,7 +16,7 @@ export interface Arrival {
   readonly burstShare: number;
 }
 
-/** Output that arrives within this time is one burst, ms: a scheduler's hiccup must not join two paced pieces of 50 ms. */
+/** Output that arrives within this time is one burst, ms: a delay of the scheduler must not join two paced pieces of 50 ms. */
 const BURST_MS = 30;
 
 /** A reply that is generated faster than this says nothing about buffering, ms. */

@@ -4,23 +4,23 @@ import type { Verdict } from "../../src/judging/index.ts";
 /** The good request that a negative probe is a copy of, and its non-streaming form where streaming itself is in doubt. */
 export type ControlRequest = {
   readonly control: Response;
-  readonly whole: Response | null;
+  readonly nonStreaming: Response | null;
 };
 
 /** Sends the control request. `stream` is no documented field of `/messages`, so there the non-streaming form is sent as well. */
 export async function sendControl(t: Session, request: RequestSpec = {}): Promise<ControlRequest> {
   const control = await t.control(request);
   const doubtful = control.asked.endpoint === "messages" && t.mode === "streaming" && !control.admitted;
-  return { control, whole: doubtful ? await t.send({ ...request, mode: "non-streaming" }) : null };
+  return { control, nonStreaming: doubtful ? await t.send({ ...request, mode: "non-streaming" }) : null };
 }
 
 /**
  * Goes on only when the control request was served. A gateway that refuses `stream` on `/messages` but serves the non-streaming form
  * takes the specification at its word (MSG-14): the streamed instance does not apply to it.
  */
-export function assumeControl(verdict: Verdict, { control, whole }: ControlRequest): void {
+export function assumeControl(verdict: Verdict, { control, nonStreaming }: ControlRequest): void {
   const { status = 0 } = control;
-  if (whole?.admitted === true && status >= 400 && status < 500) {
+  if (nonStreaming?.admitted === true && status >= 400 && status < 500) {
     verdict.notApplicable(`this gateway does not stream on /messages (${control.summary})`);
   }
   verdict.assumeGood(control);

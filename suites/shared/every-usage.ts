@@ -11,7 +11,7 @@ export function everyUsage(dialect: Dialect): Check {
     title: "Every non-streaming reply of the run carries token counts",
     covers: [ROW[dialect]],
     explains:
-      "Looks at every non-streaming reply in this dialect, whichever check provoked it, also to requests with parameters that need not be accepted. Each must have a `usage` with at least one count: what is missing from long replies, or from one model's, is missing from the caller's books.",
+      "Looks at every non-streaming reply in this dialect, whichever check provoked it, also to requests with parameters that need not be accepted. Each must have a `usage` with at least one count: where counts are missing, the caller cannot account for the cost.",
     judge(answers, verdict) {
       const replies = answers.filter(
         ({ asked, admitted, json, streamed, reply }) =>

@@ -60,11 +60,11 @@ export function judgeDenial(verdict: Verdict, denied: Response, expected: Expect
   verdict.should("STREAM-3", denied.exchange.ending.kind, "complete", { ...seen, at: "ending" });
 }
 
-function judgeAction(verdict: Verdict, denied: Response, requirement: DenialEntry, hinted: boolean): void {
+function judgeAction(verdict: Verdict, denied: Response, requirement: DenialEntry, hasAction: boolean): void {
   const { action } = denied;
   if (action !== undefined)
     verdict.observe("ERR-HDR-4", `${requirement.reason}: ${action}`, { in: denied, at: "action" });
-  if (!hinted) return;
+  if (!hasAction) return;
   // Only the requirement that the specification shows in its example is certain to carry the hint (7.P3, 7.E).
   if (requirement.reason === "quota_exceeded")
     verdict.must("ERR-HDR-2", action, shortHint, { in: denied, at: "action" });
@@ -77,7 +77,7 @@ function judgeBody(verdict: Verdict, denied: Response, requirement: DenialEntry)
     verdict.observe("ERR-BODY-3", { envelope, message, type, code }, { in: denied });
     return;
   }
-  // The shape is a demand here, so the fields count in their place only.
+  // The shape is required here, so the fields count in their place only.
   const error = member(denied.json, "error");
   const [message, type, code] = ["message", "type", "code"].map((name) => member(error, name));
   const aText = that("a string", (value) => typeof value === "string");

@@ -9,7 +9,7 @@ const REQUIREMENTS_OF = {
 } as const satisfies Record<string, Record<string, MustRequirement>>;
 
 /** Judges a non-streaming reply to a good request: accepted, JSON, text in its place, token counts. */
-export function judgeWholeReply(verdict: Verdict, answer: Response): void {
+export function judgeNonStreamingReply(verdict: Verdict, answer: Response): void {
   const dialect = answer.asked.endpoint === "messages" ? "messages" : "chat";
   const requirements = REQUIREMENTS_OF[dialect];
   const seen = { in: answer, because: answer.summary };

@@ -26,7 +26,7 @@ export const IN_TURNS: Kind = { endpoint: "chat", mode: "non-streaming", inTurns
 
 /** What some gateways take for a failure. */
 export const CUT: Kind = { endpoint: "messages", mode: "non-streaming", cut: true };
-/** Tokens of a reply that is cut: fewer than it would have, and dearer than a small one. */
+/** Tokens of a reply that is cut: fewer than it would have, and more expensive than a small one. */
 const CUT_TOKENS = 300;
 
 const turns = (last: string) => inTurns(last, "Let us talk.", "Yes.");

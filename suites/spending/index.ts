@@ -1,7 +1,8 @@
 import type { Check } from "../../src/checks/index.ts";
-import { GIVEN } from "./given.ts";
-import { INDUCED } from "./induced.ts";
-import { STILL_STOPPED } from "./still-stopped.ts";
+import { DAY_BOUNDARY } from "./day-boundary.ts";
+import { KEY_FIXTURES } from "./key-fixtures.ts";
+import { KEYS_USED_UP } from "./keys-used-up.ts";
+import { STILL_DENIED } from "./still-denied.ts";
 
 /** Balance, caps and budgets, as far as they can be seen from outside. */
-export const SPENDING: readonly Check[] = [...GIVEN, ...INDUCED, ...STILL_STOPPED];
+export const SPENDING: readonly Check[] = [...KEY_FIXTURES, ...DAY_BOUNDARY, ...KEYS_USED_UP, ...STILL_DENIED];

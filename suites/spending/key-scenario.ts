@@ -16,6 +16,9 @@ import {
   type Kind,
 } from "./drive.ts";
 
+/** Keys that start with room and that a run may use up: a daily cap, and a lifetime budget. */
+export type UsedUpState = "cappable" | "childSmall";
+
 /** A batch of requests that end in failure, and a good request after it. */
 export type FreeBatch = {
   readonly what: string;
@@ -58,7 +61,7 @@ const SHORT_LAG_S = 5;
 /** A key that is denied after so few requests, without waiting, is denied by a tally that does not lag. */
 const PROMPT = 30;
 
-/** Dear requests reach what so few cheap ones reached. */
+/** Expensive requests reach the limit where so few cheap ones did. */
 const FEW_ENOUGH = 60;
 
 /** After so long a used-up key is tried once more, ms. */
@@ -66,8 +69,8 @@ const REFILL_MS = 12_000;
 
 /** Failing requests per batch: so large, and so many, that they would use up a small limit, were they charged. */
 const FAILURES = 48;
-/** Until what was set aside for a request that failed is surely given back, ms. */
-const GIVEN_BACK_MS = 3_000;
+/** After so long the amount reserved for a failed request is surely refunded, ms. */
+const REFUND_MS = 3_000;
 /** The failures that gateways most often charge for. */
 const PROVIDER = "a failing provider";
 /** Requests per minute of an account that has room for as many failures of each kind. */
@@ -79,7 +82,7 @@ const SHORT_TIMEOUT_MS = 4_000;
  * What a small cap or budget does: failures are free, each kind of traffic counts, others of the account are unharmed.
  * With a supplier of fresh keys each kind gets a key of its own; otherwise the one key is used up by one kind.
  */
-export async function keyScenario(t: Session, state: "cappable" | "childSmall"): Promise<KeyRecording> {
+export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecording> {
   const made = await t.freshKey(`key.${state}`);
   // What an earlier run left of a key that the target file names is not known.
   const key = made ?? t.target.keys[state];
@@ -160,19 +163,14 @@ async function deniedKinds(t: Session, key: Key): Promise<Response[]> {
   return [...(await all()), ...(await all())];
 }
 
-async function kindFor(t: Session, state: "cappable" | "childSmall"): Promise<Kind> {
+async function kindFor(t: Session, state: UsedUpState): Promise<Kind> {
   if (state === "childSmall") return { endpoint: "chat", mode: "streaming" };
   const streamed = await t.send({ endpoint: "messages", mode: "streaming", intent: "odd" });
   return { endpoint: "messages", mode: streamed.admitted ? "streaming" : "non-streaming" };
 }
 
 /** Requests that fail for different reasons; a failed request costs nothing. Ends with the first good one that is denied. */
-async function freeBatches(
-  t: Session,
-  key: Key,
-  state: "cappable" | "childSmall",
-  renewable: boolean,
-): Promise<FreeBatch[]> {
+async function freeBatches(t: Session, key: Key, state: UsedUpState, renewable: boolean): Promise<FreeBatch[]> {
   const large: RequestSpec = { key, prompt: LONG_TEXT, intent: "odd", repeats: false };
   const kinds: { what: string; request: RequestSpec }[] = [
     { what: PROVIDER, request: { ...large, model: "upstreamError" } },
@@ -219,17 +217,17 @@ async function freeBatches(
   return batches;
 }
 
-/** A good request; one that is denied comes once more: what was set aside for the failures may be given back a moment later. */
+/** A good request; one that is denied comes once more: what was reserved for the failures may be refunded a moment later. */
 async function goodAfter(t: Session, key: Key): Promise<Response> {
   const request: RequestSpec = { key, endpoint: "chat", intent: "either" };
   const first = await t.send(request);
   if (!isSpendingDenial(first)) return first;
-  await t.wait(GIVEN_BACK_MS);
+  await t.wait(REFUND_MS);
   return t.send(request);
 }
 
 /** The last of so many good requests on a fresh key. */
-async function goodAlone(t: Session, state: "cappable" | "childSmall", count: number): Promise<Response | null> {
+async function goodAlone(t: Session, state: UsedUpState, count: number): Promise<Response | null> {
   const key = await t.freshKey(`key.${state}`);
   if (key === undefined) return null;
   let answer: Response | null = null;
@@ -241,9 +239,9 @@ async function goodAlone(t: Session, state: "cappable" | "childSmall", count: nu
  * A burst of long streams on a fresh key, several times what the limit pays for: what parallel requests get past it.
  * Long ones, because short ones are over before the next is looked at.
  */
-async function overshoot(t: Session, state: "cappable" | "childSmall", sequential: number): Promise<Overshoot | null> {
-  const slots = Math.floor((t.target.limits?.inFlight ?? 64) * 0.7);
-  const atOnce = Math.min(slots, sequential * 3 + 12);
+async function overshoot(t: Session, state: UsedUpState, sequential: number): Promise<Overshoot | null> {
+  const concurrency = Math.floor((t.target.limits?.inFlight ?? 64) * 0.7);
+  const atOnce = Math.min(concurrency, sequential * 3 + 12);
   if (sequential === 0 || atOnce < sequential * 2) return null;
   const key = await t.freshKey(`key.${state}`);
   if (key === undefined) return null;
@@ -272,13 +270,13 @@ export function passedTheLimit({ served, sequential }: Pick<Burst, "served" | "s
  * Short requests at once on a fresh key, several times what the limit pays for. How many of them are served is the tally's
  * lag; that they count in the end is not.
  */
-async function burst(t: Session, state: "cappable" | "childSmall", drives: readonly Drive[]): Promise<Burst | null> {
+async function burst(t: Session, state: UsedUpState, drives: readonly Drive[]): Promise<Burst | null> {
   const model = drives.find(({ kind, denial, served }) => kind.long !== true && denial !== null && served > 0);
   if (model === undefined) return null;
   const { kind, served: sequential } = model;
-  const slots = Math.floor((t.target.limits?.inFlight ?? 64) * 0.7);
+  const concurrency = Math.floor((t.target.limits?.inFlight ?? 64) * 0.7);
   const atOnce = sequential * TIMES_OVER + 4;
-  const key = atOnce > slots ? undefined : await t.freshKey(`key.${state}`);
+  const key = atOnce > concurrency ? undefined : await t.freshKey(`key.${state}`);
   if (key === undefined) return null;
   const request: RequestSpec = { key, endpoint: kind.endpoint, mode: kind.mode, intent: "either", repeats: false };
   const answers = await Promise.all(Array.from({ length: atOnce }, () => t.start(request).done));

@@ -103,8 +103,8 @@ const incremental = defineCheck({
     const arrivals = runs.map((answer) => ({ answer, arrival: arrivalOf(answer) }));
     const telling = arrivals.filter(({ answer }) => tellsArrival(answer));
     const held = telling.filter(({ arrival }) => isHeldBack(arrival));
-    const told = telling.length;
-    if (told < (held.length === 0 ? 1 : FEWEST_RUNS))
+    const judged = telling.length;
+    if (judged < (held.length === 0 ? 1 : FEWEST_RUNS))
       return verdict.inconclusive("this machine is too busy to tell when pieces arrive");
     const short = arrivals.filter(({ arrival }) => !arrival.document && arrival.totalMs < LONG_ENOUGH_MS);
     const stalled = short.length > 0 && held.length > 0 && !held.some(({ arrival }) => arrival.document);
@@ -117,10 +117,10 @@ const incremental = defineCheck({
       );
     }
     const [worst] = held;
-    verdict.must("STREAM-1", held.length, atMost(Math.max(1, Math.floor(told / 2))), {
+    verdict.must("STREAM-1", held.length, atMost(Math.max(1, Math.floor(judged / 2))), {
       in: worst?.answer,
       because:
-        worst === undefined ? `${told} streams` : `of ${told} streams held back: ${describeArrival(worst.arrival)}`,
+        worst === undefined ? `${judged} streams` : `of ${judged} streams held back: ${describeArrival(worst.arrival)}`,
     });
   },
 });

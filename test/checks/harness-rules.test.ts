@@ -90,7 +90,7 @@ describe("rules for the harness itself", () => {
     const target = parseTarget(`baseUrl: ${server.baseUrl}\nkeys: { valid: env:K }\n`, "t.yaml", {
       K: "sk-test-0123456789",
     });
-    const results = await conformTo(target, { only: ["limits.rate-enforced", "limits.slots-exact"] });
+    const results = await conformTo(target, { only: ["limits.rate-enforced", "limits.concurrency-exact"] });
     expect(results.map(({ status }) => status)).toEqual(["blocked", "blocked"]);
     expect(results[0]?.unblock.join("\n")).toContain("limited:");
   });

@@ -29,7 +29,7 @@ test("a budget without room for the dear checks: they are left out, each once wi
   const { code, stdout } = await gauntlet(run, { GW_KEY: ready.keys.valid }, folder.path);
   const { checks, exitCode } = JSON.parse(stdout) as Document;
   const leftOut = checks.filter(({ message }) => message.startsWith("left out:"));
-  const slots = leftOut.filter(({ id }) => id.startsWith("limits.slots-"));
+  const slots = leftOut.filter(({ id }) => id.startsWith("limits.concurrency-"));
   expect(slots.length).toBeGreaterThan(5);
   for (const { status, message, unblock } of leftOut) {
     expect(status).toBe("blocked");
@@ -54,11 +54,11 @@ test("a limit that is declared as none is no failure and no block, and the verdi
   await using gateway = startGauntlet(["gateway", "--limits", "100000:100000"]);
   const ready = JSON.parse(await gateway.printed("\n"));
   writeTarget(folder.path, ready.baseUrl, "limits: { rpm: 100000, inFlight: none }");
-  const run = ["conform", "--only", "limits.slots-enforced", "--only", "models.list", "--target", "t.yaml"];
+  const run = ["conform", "--only", "limits.concurrency-enforced", "--only", "models.list", "--target", "t.yaml"];
   const { stdout } = await gauntlet([...run, "--json"], { GW_KEY: ready.keys.valid }, folder.path);
   const { checks } = JSON.parse(stdout) as Document;
   expect(checks.map(({ id, status }) => `${id} ${status}`).sort()).toEqual([
-    "limits.slots-enforced not-applicable",
+    "limits.concurrency-enforced not-applicable",
     "models.list pass",
   ]);
   const text = await gauntlet(run, { GW_KEY: ready.keys.valid }, folder.path);

@@ -26,7 +26,12 @@ const EVEN_REFILL: RateFindings = {
 test("a limit that is enforced without a reason code is enforced, and its reason is missing", {
   timeout: 120_000,
 }, async () => {
-  const only = ["limits.slots-enforced", "limits.slots-exact", "limits.slots-held", "limits.slots-come-back"];
+  const only = [
+    "limits.concurrency-enforced",
+    "limits.concurrency-exact",
+    "limits.concurrency-held",
+    "limits.concurrency-released",
+  ];
   const { stdout } = await gauntlet(["conform", ...MUTATION, ...only.flatMap((id) => ["--only", id]), "--json"]);
   const { checks } = JSON.parse(stdout) as {
     checks: {
@@ -38,7 +43,7 @@ test("a limit that is enforced without a reason code is enforced, and its reason
     }[];
   };
   const [enforced, ...others] = checks;
-  expect(enforced).toMatchObject({ id: "limits.slots-enforced", status: "fail", violated: ["ERR-429-CONC"] });
+  expect(enforced).toMatchObject({ id: "limits.concurrency-enforced", status: "fail", violated: ["ERR-429-CONC"] });
   expect(enforced?.message).toMatch(
     /^sent \d+ concurrent requests with a limit of 4: 4 admitted, \d+ answered 429 without a reason code: expected 429 concurrency_limit_exceeded, got "429"$/,
   );
@@ -46,9 +51,9 @@ test("a limit that is enforced without a reason code is enforced, and its reason
     "met",
   ]);
   expect(others.map(({ id, status, message }) => `${id} ${status}${status === "pass" ? "" : `: ${message}`}`)).toEqual([
-    "limits.slots-exact pass",
-    "limits.slots-held pass",
-    "limits.slots-come-back pass",
+    "limits.concurrency-exact pass",
+    "limits.concurrency-held pass",
+    "limits.concurrency-released pass",
   ]);
 });
 

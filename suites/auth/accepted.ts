@@ -1,0 +1,88 @@
+import { type Check, defineCheck, defineInvariant, type RequestSpec, type Response } from "../../src/checks/index.ts";
+import { success } from "../../src/judging/index.ts";
+import { isGoodKey } from "../shared/good-keys.ts";
+import { ENDPOINTS, endpointOf } from "./endpoints.ts";
+
+const bearerAuthenticates = defineCheck({
+  id: "auth.bearer",
+  title: "A bearer key authenticates every endpoint",
+  covers: ["AUTH-1", "BASE-2"],
+  explains:
+    "Sends the same valid key to each endpoint, on a new and on a reused connection, and the target's other valid keys, and expects 2xx. A failure means that this endpoint does not take the key that the others take.",
+  across: { case: ENDPOINTS },
+  cost: { requests: 5 },
+  async run(t) {
+    const endpoint = endpointOf(t);
+    const others: Response[] = [];
+    for (const key of [t.target.keys.second, t.target.keys.other])
+      if (key !== undefined) others.push(await t.send({ key, endpoint }));
+    return {
+      fresh: await t.send({ endpoint, freshConnection: true }),
+      reused: await t.send({ endpoint }),
+      again: await t.send({ endpoint }),
+      others,
+    };
+  },
+  judge({ others, ...own }, verdict) {
+    const answers = [...Object.values(own), ...others];
+    // A failing provider or a lost connection says nothing about the key; robustness.stable-service counts those.
+    const answered = answers.filter(({ status = 500 }) => status < 500);
+    const [first] = answered;
+    if (first === undefined) return verdict.inconclusive(`no answer tells about the key: ${own.fresh.summary}`);
+    for (const answer of answered) {
+      verdict.must("AUTH-1", answer.status, success, { in: answer, at: "status", because: answer.summary });
+    }
+    verdict.must("BASE-2", first.admitted, true, { in: first, because: first.summary });
+  },
+});
+
+/** Other ways to send a good key. The specification does not say what becomes of them. */
+const OTHER_WAYS: Readonly<Record<string, (key: string) => RequestSpec>> = {
+  "vendor-header": (key) => ({ key: null, headers: [["x-api-key", key]] }),
+  "query-parameter": (key) => ({ key: null, query: `?api_key=${encodeURIComponent(key)}` }),
+  "lower-case-scheme": (key) => ({ authorization: `bearer ${key}` }),
+  "two-spaces": (key) => ({ authorization: `Bearer  ${key}` }),
+};
+
+const otherWays = defineCheck({
+  id: "auth.other-ways",
+  title: "Other ways to pass a key",
+  covers: ["AUTH-6"],
+  explains: "The specification shows only the bearer header. What else the gateway takes is noted and decides nothing.",
+  across: { dialect: ["chat", "messages"], case: Object.keys(OTHER_WAYS) },
+  cost: { requests: 1 },
+  async run(t) {
+    const way = OTHER_WAYS[t.case]?.(t.target.keys.valid.reveal()) ?? {};
+    return { answer: await t.send({ ...way, intent: "odd" }) };
+  },
+  judge({ answer }, verdict) {
+    verdict.observe("AUTH-6", answer.summary, { in: answer });
+  },
+});
+
+const validKeysAlwaysAccepted = defineInvariant({
+  id: "auth.valid-key-always",
+  title: "No request with a valid key is denied for its key",
+  covers: ["AUTH-1", "ERR-401-INVALID"],
+  explains:
+    "Looks at every request of the run that carried a valid key and was otherwise valid: none may come back as 401 or 403. A failure means that keys are accepted only some of the time, for instance because a cache and a database disagree.",
+  judge(answers, verdict) {
+    const good = answers.filter(({ asked, exchange }) => asked.intent === "good" && isGoodKey(exchange.key));
+    if (good.length === 0) verdict.inconclusive("no request with a valid key was sent");
+    const refused = good.filter(({ status }) => status === 401 || status === 403);
+    const named = `${refused.length} of ${good.length} refused`;
+    verdict.must("AUTH-1", refused.length, 0, { in: refused[0], because: named });
+    // What an address outside the interface answers is the gateway's own affair (BASE-5).
+    const ours = /\/(models|chat\/completions|messages)$/;
+    const invalid = answers.filter(
+      ({ exchange, status }) =>
+        status === 401 && isGoodKey(exchange.key) && ours.test(new URL(exchange.request.url).pathname),
+    );
+    verdict.must("ERR-401-INVALID", invalid.length, 0, {
+      in: invalid[0],
+      because: "401 for a key that is neither missing nor invalid",
+    });
+  },
+});
+
+export const ACCEPTED_KEYS: readonly Check[] = [bearerAuthenticates, otherWays, validKeysAlwaysAccepted];

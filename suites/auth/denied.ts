@@ -1,0 +1,205 @@
+import { type Check, defineCheck, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
+import { oneOf } from "../../src/judging/index.ts";
+import { expectedDenial } from "../shared/expected-denial.ts";
+import { fabricatedKey, swappedCase } from "../shared/fabricated-key.ts";
+import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
+import { ENDPOINTS, endpointOf } from "./endpoints.ts";
+
+/** A denied control on the list endpoint, which has no streamed form. */
+async function onEndpoint(t: Session, wrong: RequestSpec) {
+  const endpoint = endpointOf(t);
+  const expected = expectedDenial(t, "invalid_api_key");
+  const control = await t.control({ endpoint });
+  const denied = await t.send({ endpoint, intent: "denied", ...wrong });
+  const streamed =
+    endpoint === "models" ? [] : [await t.send({ endpoint, intent: "denied", mode: "streaming", ...wrong })];
+  return { control, denied: [denied, ...streamed], expected };
+}
+
+const missingKeyIsDenied = defineCheck({
+  id: "auth.missing-key",
+  title: "A request without a key is denied as invalid_api_key",
+  covers: ["AUTH-2", "MODELS-5", ...denialRequirements("invalid_api_key")],
+  explains:
+    "A valid request is sent twice: with its key, which must be served, and without any Authorization header, which must come back as 401 with the reason invalid_api_key. A failure means that the endpoint is open, or names the denial differently.",
+  across: { case: ENDPOINTS },
+  cost: { requests: 3 },
+  run: (t) => onEndpoint(t, { key: null }),
+  judge({ control, denied, expected }, verdict) {
+    verdict.assumeGood(control);
+    for (const answer of denied) {
+      verdict.must("AUTH-2", answer.status, expected.status, { in: answer, at: "status", because: answer.summary });
+      if (answer.asked.endpoint === "models") {
+        verdict.must("MODELS-5", answer.status, expected.status, { in: answer, at: "status", because: answer.summary });
+        verdict.must("MODELS-5", answer.reason, expected.word, { in: answer, at: "reason" });
+      }
+      judgeDenial(verdict, answer, expected);
+    }
+  },
+});
+
+const unknownKeyIsDenied = defineCheck({
+  id: "auth.unknown-key",
+  title: "A key that was never issued is denied as invalid_api_key",
+  covers: ["AUTH-3", "SEC-3", ...denialRequirements("invalid_api_key")],
+  explains:
+    "Uses an invented key of the same form as the good one. It must be denied with 401 invalid_api_key on every endpoint, streaming and non-streaming, and the answer should not repeat it. A failure means that unknown keys are let in, or that their denial cannot be told from others.",
+  across: { case: ENDPOINTS },
+  cost: { requests: 3 },
+  async run(t) {
+    const invented = fabricatedKey(t.target.keys.valid.reveal(), () => t.random());
+    return { ...(await onEndpoint(t, { authorization: `Bearer ${invented}` })), invented };
+  },
+  judge({ control, denied, expected, invented }, verdict) {
+    verdict.assumeGood(control);
+    for (const answer of denied) {
+      verdict.must("AUTH-3", answer.status, expected.status, { in: answer, at: "status", because: answer.summary });
+      judgeDenial(verdict, answer, expected);
+      const repeated = JSON.stringify(answer.headers).includes(invented) || answer.text.includes(invented);
+      verdict.should("SEC-3", repeated, false, { in: answer, because: "the answer repeats the key that it refuses" });
+    }
+  },
+});
+
+/** Keys that differ from a good one as little as possible. None was ever issued. */
+const NEAR_KEYS: Readonly<Record<string, (key: string) => string>> = {
+  "one-character-less": (key) => key.slice(0, -1),
+  "one-character-more": (key) => `${key}x`,
+  "last-character-changed": (key) => changedAt(key, key.length - 1),
+  "middle-character-changed": (key) => changedAt(key, Math.floor(key.length / 2)),
+  "first-half": (key) => key.slice(0, Math.ceil(key.length / 2)),
+  "other-letter-case": swappedCase,
+};
+
+/** The key with one character replaced by another of its kind. */
+function changedAt(key: string, at: number): string {
+  const replacement = /[a-y0-8A-Y]/.test(key[at] ?? "") ? String.fromCharCode(key.charCodeAt(at) + 1) : "a";
+  return key.slice(0, at) + replacement + key.slice(at + 1);
+}
+
+const nearKeyIsDenied = defineCheck({
+  id: "auth.near-key",
+  title: "A key that only resembles a valid one is denied",
+  covers: ["AUTH-3", "ERR-401-INVALID"],
+  explains:
+    "Keys are compared in full: the valid key with a character more, less or changed, its first half, and the same letters in the other case were never issued and must be denied. A failure means that keys are compared by prefix or without regard to letter case.",
+  across: { dialect: ["chat", "messages"], case: Object.keys(NEAR_KEYS) },
+  cost: { requests: 2 },
+  async run(t) {
+    const good = t.target.keys.valid.reveal();
+    const near = NEAR_KEYS[t.case]?.(good) ?? good;
+    if (near === good) return { control: null, denied: null, expected: expectedDenial(t, "invalid_api_key") };
+    return {
+      control: await t.control(),
+      denied: await t.send({ authorization: `Bearer ${near}`, intent: "denied" }),
+      expected: expectedDenial(t, "invalid_api_key"),
+    };
+  },
+  judge({ control, denied, expected }, verdict) {
+    if (control === null || denied === null) return verdict.notApplicable("the valid key has no letters to change");
+    verdict.assumeGood(control);
+    verdict.must("AUTH-3", denied.status, expected.status, { in: denied, at: "status", because: denied.summary });
+    verdict.must("ERR-401-INVALID", denied.reason, expected.word, {
+      in: denied,
+      at: "reason",
+      because: denied.summary,
+    });
+  },
+});
+
+/** Authorization values that are no bearer credential, with the statuses that are as good as 401. */
+const MALFORMED: Readonly<Record<string, { value: (key: string) => string; also?: readonly number[] }>> = {
+  "empty-bearer": { value: () => "Bearer " },
+  "scheme-only": { value: () => "Bearer" },
+  "other-scheme": { value: (key) => `Basic ${Buffer.from(`:${key}`).toString("base64")}` },
+  "other-scheme-with-key": { value: (key) => `Basic ${key}` },
+  "invented-scheme": { value: (key) => `Token ${key}` },
+  "no-scheme": { value: (key) => key },
+  // Looks like no key of any gateway, and is one that was never issued all the same.
+  short: { value: () => "Bearer abc" },
+  // An HTTP server may refuse these two before any credential is looked at.
+  "non-ascii": { value: () => "Bearer sk-\u00e4\u00f6\u00fc\u00df", also: [400] },
+  "very-long": { value: () => `Bearer ${"k".repeat(6_000)}`, also: [400, 413, 431] },
+};
+
+const malformedCredentialIsDenied = defineCheck({
+  id: "auth.malformed",
+  title: "A malformed credential counts as missing or invalid",
+  covers: ["AUTH-5"],
+  explains:
+    "Values of Authorization that are no bearer credential are the caller's mistake: 401 with invalid_api_key is expected, never a server error and never a served request. A warning for 5xx means that a caller can crash the key check.",
+  across: { dialect: ["chat", "messages"], case: Object.keys(MALFORMED) },
+  cost: { requests: 2 },
+  async run(t) {
+    const { value, also = [] } = MALFORMED[t.case] ?? { value: () => "" };
+    return {
+      control: await t.control(),
+      denied: await t.send({ authorization: value(t.target.keys.valid.reveal()), intent: "denied" }),
+      allowed: [expectedDenial(t, "invalid_api_key").status, ...also],
+      word: expectedDenial(t, "invalid_api_key").word,
+    };
+  },
+  judge({ control, denied, allowed, word }, verdict) {
+    verdict.assumeGood(control);
+    verdict.should("AUTH-5", denied.status, oneOf(...allowed), { in: denied, at: "status", because: denied.summary });
+    if (denied.status === 401) verdict.should("AUTH-5", denied.reason, word, { in: denied, at: "reason" });
+  },
+});
+
+const revokedKeyStaysRevoked = defineCheck({
+  id: "auth.revoked",
+  title: "A revoked key is denied as key_revoked on every endpoint and connection",
+  covers: ["AUTH-4", ...denialRequirements("key_revoked")],
+  explains:
+    "Gateways of several instances tend to learn of a revocation at different times, so the revoked key is tried over many fresh connections and after good traffic. It must always come back as 401 key_revoked and never be served.",
+  needs: ["key.revoked"],
+  across: { case: ENDPOINTS },
+  cost: { requests: 8 },
+  async run(t) {
+    const endpoint = endpointOf(t);
+    const expected = expectedDenial(t, "key_revoked");
+    const control = await t.control({ endpoint });
+    const denied: Response[] = [await t.send({ endpoint, key: "revoked", intent: "denied" })];
+    const fresh = Array.from({ length: 5 }, () =>
+      t.send({ endpoint, key: "revoked", intent: "denied", freshConnection: true }),
+    );
+    denied.push(...(await Promise.all(fresh)));
+    if (endpoint !== "models")
+      denied.push(await t.send({ endpoint, key: "revoked", intent: "denied", mode: "streaming" }));
+    return { control, denied, expected };
+  },
+  judge({ control, denied, expected }, verdict) {
+    verdict.assumeGood(control);
+    for (const answer of denied) {
+      verdict.must("AUTH-4", answer.status, expected.status, { in: answer, at: "status", because: answer.summary });
+      verdict.must("AUTH-4", answer.reason, expected.word, { in: answer, at: "reason", because: answer.summary });
+      judgeDenial(verdict, answer, expected);
+    }
+  },
+});
+
+const precedence = defineCheck({
+  id: "auth.precedence",
+  title: "Which denial wins when several apply",
+  covers: ["AUTH-8"],
+  explains:
+    "An invented key with an unknown model meets two requirements. Either is right; which one was sent is noted.",
+  across: { dialect: ["chat", "messages"] },
+  cost: { requests: 1 },
+  async run(t) {
+    const invented = fabricatedKey(t.target.keys.valid.reveal(), () => t.random());
+    return { answer: await t.send({ authorization: `Bearer ${invented}`, model: "unknown", intent: "denied" }) };
+  },
+  judge({ answer }, verdict) {
+    verdict.observe("AUTH-8", answer.summary, { in: answer });
+  },
+});
+
+export const DENIED_KEYS: readonly Check[] = [
+  missingKeyIsDenied,
+  unknownKeyIsDenied,
+  nearKeyIsDenied,
+  malformedCredentialIsDenied,
+  revokedKeyStaysRevoked,
+  precedence,
+];

@@ -1,0 +1,107 @@
+import { type Check, defineCheck, type RequestSpec, type Response } from "../../src/checks/index.ts";
+import { DIALECTS, type Dialect } from "../../src/dialects/index.ts";
+import { serverError, success, that } from "../../src/judging/index.ts";
+import { denial } from "../../src/requirements/index.ts";
+import { AT_ONCE, CALLERS, type Caller, credentialsOf } from "../shared/callers.ts";
+import { expectedDenial } from "../shared/expected-denial.ts";
+import { inTurns, LONG_TEXT } from "../shared/texts.ts";
+
+/** The answer to a body of unknown length that is a fair one (RFC 9110, 15.5.12). */
+const NO_LENGTH = 411;
+
+/** Reasons that have to do with what else the account is doing. */
+const BUSY: readonly string[] = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
+
+/** Forms of a request that leave no other reason for a denial. */
+const WAYS: Readonly<Record<string, RequestSpec>> = {
+  "in-chunks": { form: "in-chunks" },
+  "with-spaces": { form: "with-spaces" },
+  conversation: { prompt: inTurns(LONG_TEXT) },
+  "events-accepted": { mode: "streaming", headers: [["Accept", "text/event-stream"]] },
+};
+
+/** Requests with a second mistake: which denial wins is open. */
+const TWICE_WRONG: Readonly<Record<string, RequestSpec>> = {
+  "unknown-model": { model: "unknown" },
+  "bad-body": { rawBody: '{"messages": [' },
+};
+
+const deniedInEveryForm = defineCheck({
+  id: "errors.denied-in-every-form",
+  title: "A key that must be denied is denied in every form of request",
+  covers: [
+    "ERR-401-INVALID",
+    "ERR-401-REVOKED",
+    "ERR-402-CREDITS",
+    "ERR-402-QUOTA",
+    "ERR-429-BUDGET",
+    "ERR-BODY-2",
+    "BAD-BODY",
+  ],
+  explains:
+    "Requests without a key, with an unknown and a revoked one, and with keys that may not spend: in chunks, with white space, as a conversation, for a client that accepts event streams, several at the same moment, after Expect: 100-continue, with an unknown model, and with a body that cannot be read. None may be served or answered with a server error; where nothing else is wrong with them, status and reason are those of the requirement.",
+  across: { case: Object.keys(CALLERS) },
+  cost: { requests: 20 },
+  async run(t) {
+    const caller = t.case as Caller;
+    const who = credentialsOf(t, caller);
+    if (who === null) return null;
+    const request: RequestSpec = { ...who, intent: "denied", repeats: false };
+    const both = async (way: RequestSpec) => {
+      const answers: Response[] = [];
+      for (const endpoint of DIALECTS) {
+        // A stream may be refused on /messages before anything else is looked at.
+        if (endpoint === "chat" || way.mode !== "streaming")
+          answers.push(await t.send({ ...request, ...way, endpoint }));
+      }
+      return answers;
+    };
+    const single: Response[] = [];
+    for (const way of Object.values(WAYS)) single.push(...(await both(way)));
+    const dialectOf = (index: number): Dialect => (index % 2 === 0 ? "chat" : "messages");
+    const together = await Promise.all(
+      Array.from({ length: AT_ONCE }, (_, index) => t.start({ ...request, endpoint: dialectOf(index) }).done),
+    );
+    const twice: Response[] = [];
+    for (const way of Object.values(TWICE_WRONG)) twice.push(...(await both(way)));
+    const { status } = await t.expectContinue({ ...who, endpoint: "chat" });
+    return {
+      plain: await both({}),
+      single,
+      together,
+      twice,
+      afterExpect: status ?? null,
+      expected: expectedDenial(t, CALLERS[caller]),
+    };
+  },
+  judge(recording, verdict, { case: caller }) {
+    if (recording === null) return verdict.notApplicable(`the target has no key ${caller}`);
+    const { plain, single, together, twice, afterExpect, expected } = recording;
+    verdict.assume(
+      plain.every(({ status }) => status === expected.status),
+      `a plain request of ${caller} is denied`,
+    );
+    const { requirement } = denial(expected.reason);
+    for (const answer of [...single, ...together]) {
+      const seen = { in: answer, because: answer.summary };
+      // Whoever takes no body without its length says so before anything else; so does one whose account is busy.
+      if (answer.status === NO_LENGTH || BUSY.includes(answer.reason ?? "")) continue;
+      if (!verdict.must(requirement, answer.status, expected.status, { ...seen, at: "status" })) continue;
+      verdict.must(requirement, answer.reason, expected.word, { ...seen, at: "reason" });
+      if (answer.asked.endpoint === "chat" && plain[0]?.json !== undefined)
+        verdict.should("ERR-BODY-2", answer.json !== undefined, true, {
+          ...seen,
+          because: "the denial has a JSON body",
+        });
+    }
+    const notServed = that("no reply", (status) => !success.test(status));
+    for (const answer of twice) {
+      const seen = { in: answer, at: "status", because: answer.summary };
+      if (!verdict.must(requirement, answer.status, notServed, seen)) continue;
+      verdict.should("BAD-BODY", serverError.test(answer.status), false, seen);
+    }
+    verdict.must(requirement, afterExpect, notServed, { at: "status", because: "after Expect: 100-continue" });
+  },
+});
+
+export const DENIED_IN_EVERY_FORM: readonly Check[] = [deniedInEveryForm];

@@ -1,0 +1,44 @@
+import { type Check, defineCheck, type RequestSpec, type Response } from "../../src/checks/index.ts";
+import { DIALECTS } from "../../src/dialects/index.ts";
+import { callerError, that } from "../../src/judging/index.ts";
+import { expectedDenial } from "../shared/expected-denial.ts";
+
+/** Ids that no gateway has, in the forms that ids have. */
+const NO_MODELS = (nonce: string): readonly string[] => [nonce, `gauntlet/${nonce}`, `${nonce}:latest`, `${nonce}-1.5`];
+
+/** A form that ids do not have: a gateway may call it malformed. */
+const NO_ID = (nonce: string): string => `modèle-${nonce}-模型`;
+
+const noSuchModel = defineCheck({
+  id: "errors.no-such-model",
+  title: "A model that does not exist is denied as model_not_found whatever its id looks like",
+  covers: ["ERR-404-MODEL"],
+  explains:
+    "Ids that nobody has, without a provider and with one, with a tag and with a version, and beyond ASCII, in both dialects. Each must come back as 404 model_not_found, as the target's own unknown model does; the last may be refused as malformed.",
+  across: { dialect: DIALECTS },
+  cost: { requests: 6 },
+  async run(t) {
+    const request: RequestSpec = { intent: "denied" };
+    const answers: Response[] = [];
+    for (const id of NO_MODELS(t.nonce())) answers.push(await t.send({ ...request, model: { id } }));
+    return {
+      beyondAscii: await t.send({ ...request, model: { id: NO_ID(t.nonce()) } }),
+      plain: await t.send({ ...request, model: "unknown" }),
+      answers,
+      expected: expectedDenial(t, "model_not_found"),
+    };
+  },
+  judge({ plain, answers, beyondAscii, expected }, verdict) {
+    verdict.assume(plain.status === expected.status, "the unknown model of the target is denied");
+    for (const answer of answers) {
+      const seen = { in: answer, because: answer.summary };
+      verdict.must("ERR-404-MODEL", answer.status, expected.status, { ...seen, at: "status" });
+      verdict.must("ERR-404-MODEL", answer.reason, expected.word, { ...seen, at: "reason" });
+    }
+    const refused = that(`${expected.status}, or another refusal`, (status) => callerError.test(status));
+    const seen = { in: beyondAscii, at: "status", because: `an id beyond ASCII: ${beyondAscii.summary}` };
+    verdict.must("ERR-404-MODEL", beyondAscii.status, refused, seen);
+  },
+});
+
+export const NO_SUCH_MODEL: readonly Check[] = [noSuchModel];

@@ -1,0 +1,71 @@
+import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
+import { member } from "../../src/core/index.ts";
+import { parseJson } from "../../src/dialects/index.ts";
+import { absent, oneOf, type Verdict } from "../../src/judging/index.ts";
+import { DENIALS } from "../../src/requirements/index.ts";
+
+const successIsAReply = defineInvariant({
+  id: "errors.success-is-a-reply",
+  title: "A 2xx holds a reply and no error",
+  covers: ["ERR-200-1"],
+  explains:
+    "Looks at every inference answer of the run with a 2xx. A non-streaming reply must be JSON with the fields of its dialect; an error object may never take the place of the reply, not even as the only item of a stream. Status alone must tell success from failure.",
+  judge(answers, verdict) {
+    const replies = answers.filter((answer) => {
+      const { status = 0, asked, complete } = answer;
+      return asked.endpoint !== "models" && asked.intent === "good" && complete && status >= 200 && status < 300;
+    });
+    if (replies.length === 0) return verdict.inconclusive("no inference request was served");
+    for (const answer of replies) judgeSuccess(answer, verdict);
+  },
+});
+
+function judgeSuccess(answer: Response, verdict: Verdict): void {
+  const seen = { in: answer, because: answer.summary };
+  if (answer.streamed) {
+    const [error] = answer.stream.outputs === 0 ? answer.stream.errors : [];
+    verdict.must("ERR-200-1", error, absent, { ...seen, because: "an error in place of the streamed reply" });
+    return;
+  }
+  if (answer.asked.mode === "streaming" && answer.stream.framing === "empty") return;
+  if (!verdict.must("ERR-200-1", answer.json !== undefined, true, { ...seen, because: "the body is not JSON" })) return;
+  verdict.must("ERR-200-1", answer.reply.error, absent, { ...seen, at: "/error" });
+  const place = answer.asked.endpoint === "messages" ? "content" : "choices";
+  verdict.must("ERR-200-1", answer.reply.parts !== undefined, true, {
+    ...seen,
+    because: `no list "${place}" in the reply`,
+  });
+}
+
+const everyDenialIsNamed = defineInvariant({
+  id: "errors.denials-are-named",
+  title: "Every 401, 402 and 429 of the run names a reason that belongs to its status",
+  covers: ["ERR-HDR-1"],
+  explains:
+    "Whichever check provoked it: an answer with 401, 402 or 429, for a model that serves others, is a denial of the gateway and must carry one of the reasons that the table has for that status.",
+  judge(answers, verdict) {
+    // A model that never served anything may have a provider that denies; whose denial it is cannot be told then.
+    const serving = new Set(answers.filter(({ admitted }) => admitted).map(modelOf));
+    const denials = answers.filter(
+      (answer) =>
+        (answer.status === 401 || answer.status === 402 || answer.status === 429) &&
+        (answer.asked.endpoint === "models" || answer.reason !== undefined || serving.has(modelOf(answer))),
+    );
+    if (denials.length === 0) return verdict.inconclusive("nothing was denied");
+    for (const answer of denials) {
+      const allowed = DENIALS.filter((requirement) => requirement.status === answer.status).map(({ reason }) => reason);
+      verdict.must("ERR-HDR-1", answer.reason, oneOf(...allowed), {
+        in: answer,
+        at: "reason",
+        because: answer.summary,
+      });
+    }
+  },
+});
+
+/** The model that was asked for, as the request says it. */
+function modelOf({ exchange }: Response): unknown {
+  return member(parseJson(exchange.request.body ?? ""), "model");
+}
+
+export const ERRORS_OVER_THE_RUN: readonly Check[] = [successIsAReply, everyDenialIsNamed];

@@ -1,0 +1,106 @@
+import { type Check, defineCheck, type RequestSpec, type Response } from "../../src/checks/index.ts";
+import { DIALECTS, MODES } from "../../src/dialects/index.ts";
+import { serverError, success, that, type Verdict } from "../../src/judging/index.ts";
+import { DENIALS } from "../../src/requirements/index.ts";
+import { askPastRate } from "../shared/ask-past-rate.ts";
+import { assumeControl, sendControl } from "../shared/control-request.ts";
+import { LONG_STORY } from "../shared/texts.ts";
+
+const NAMED: readonly string[] = DENIALS.map(({ reason }) => reason);
+
+const notACallersReason = that("no reason that blames the caller", (value) => !NAMED.includes(String(value)));
+
+const upstreamFailure = defineCheck({
+  id: "errors.upstream-failure",
+  title: "An upstream failure is a 5xx",
+  covers: ["ERR-5XX-1", "ERR-5XX-2"],
+  explains:
+    "Calls a model whose upstream fails. The gateway could not complete the request, so the status is 5xx: not an empty success, not a denial that blames the caller, not a dropped connection. Which 5xx, and its body, are noted only.",
+  needs: ["model.upstreamError"],
+  across: { dialect: DIALECTS, mode: MODES },
+  cost: { requests: 4 },
+  async run(t) {
+    const control = await sendControl(t);
+    const failed: Response[] = [];
+    for (let attempt = 0; attempt < 3; attempt++) {
+      failed.push(await askPastRate(t, { model: "upstreamError", intent: "denied" }));
+    }
+    return { control, failed };
+  },
+  judge({ control, failed }, verdict) {
+    assumeControl(verdict, control);
+    for (const answer of failed) judgeUpstream(answer, verdict);
+  },
+});
+
+const cutReply = defineCheck({
+  id: "errors.upstream-cut",
+  title: "A reply that the provider cut off is not passed on as a complete one",
+  covers: ["ERR-5XX-1"],
+  explains:
+    "The model whose upstream cuts its replies is called streaming and non-streaming. Where the stream broke off, the non-streaming form must not be a success with just the text that came before the break: the gateway could not complete the request.",
+  needs: ["model.cutStream"],
+  across: { dialect: DIALECTS },
+  cost: { requests: 4 },
+  async run(t) {
+    const request: RequestSpec = { model: "cutStream", prompt: LONG_STORY, intent: "odd" };
+    const cut = await askPastRate(t, { ...request, mode: "streaming", bounds: { idleMs: 12_000 } });
+    return {
+      cut,
+      replies: [
+        await askPastRate(t, { ...request, mode: "non-streaming" }),
+        await askPastRate(t, { ...request, mode: "non-streaming" }),
+      ],
+    };
+  },
+  judge({ cut, replies }, verdict) {
+    const broke = cut.stream.errors.length > 0 || !cut.complete;
+    const before = cut.stream.text ?? "";
+    if (!broke || before === "")
+      return verdict.notApplicable(`the stream did not break off after some text (${cut.summary})`);
+    for (const nonStreaming of replies) {
+      const half = success.test(nonStreaming.status) && nonStreaming.replyText === before;
+      verdict.must("ERR-5XX-1", half, false, {
+        in: nonStreaming,
+        because: `the non-streaming reply ends where the stream broke off: ${nonStreaming.summary}`,
+      });
+    }
+  },
+});
+
+const upstreamTimeout = defineCheck({
+  id: "errors.upstream-timeout",
+  title: "An upstream timeout is a 5xx",
+  covers: ["ERR-5XX-1", "ERR-5XX-2"],
+  explains:
+    "Calls a model whose upstream does not answer. The gateway has to give up by itself and answer with a 5xx. No answer within the harness's own bound (timeouts.answerS) is a warning: the specification names no time.",
+  needs: ["model.upstreamTimeout"],
+  across: { dialect: DIALECTS, mode: MODES },
+  cost: { requests: 2, waitS: 2 },
+  async run(t) {
+    const control = await sendControl(t);
+    const bounds = { deadlineMs: t.target.timeouts.answerMs, idleMs: t.target.timeouts.answerMs };
+    return { control, failed: await askPastRate(t, { model: "upstreamTimeout", intent: "denied", bounds }) };
+  },
+  judge({ control, failed }, verdict) {
+    assumeControl(verdict, control);
+    if (failed.exchange.ending.kind === "deadline" && failed.status === undefined) {
+      verdict.should("ERR-5XX-1", failed.summary, serverError, {
+        in: failed,
+        at: "status",
+        because: `the gateway had not given up after ${Math.round(failed.durationMs / 1_000)} s`,
+      });
+      return;
+    }
+    judgeUpstream(failed, verdict);
+  },
+});
+
+function judgeUpstream(answer: Response, verdict: Verdict): void {
+  verdict.must("ERR-5XX-1", answer.status, serverError, { in: answer, at: "status", because: answer.summary });
+  verdict.must("ERR-5XX-1", answer.reason, notACallersReason, { in: answer, at: "reason", because: answer.summary });
+  const { envelope, type, code } = answer.error;
+  verdict.observe("ERR-5XX-2", { status: answer.status, reason: answer.reason, envelope, type, code }, { in: answer });
+}
+
+export const UPSTREAM_FAILURES: readonly Check[] = [upstreamFailure, cutReply, upstreamTimeout];

@@ -1,0 +1,37 @@
+import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
+import { isConcurrencyDenial } from "./limit-denials.ts";
+
+/** A request may be counted for a moment after its last byte, and longer after its client disconnected, µs. */
+const FREED_US = 3_000_000;
+const NOTICED_US = 13_000_000;
+/** One may be an accident. */
+const FEWEST = 2;
+
+const deniedWhenIdle = defineInvariant({
+  id: "limits.concurrency-denied-when-idle",
+  title: "A request is not denied for concurrency while nothing else is in flight",
+  covers: ["LIMIT-CONC-4"],
+  explains:
+    "Looks at every denial concurrency_limit_exceeded on the accounts that the target sets aside for limits. Where nothing else of the run was in flight on the account, nor had ended or been aborted in the seconds before, the gateway counts requests that are over: ended in some way that it does not count down, or denied for the rate.",
+  judge(answers, verdict) {
+    const own = answers.filter(({ asked }) => asked.account.startsWith("limited."));
+    if (own.length === 0) return verdict.notApplicable("the target sets no account aside for limits");
+    const taking = own.filter((answer) => !isConcurrencyDenial(answer) && answer.asked.endpoint !== "models");
+    const lone = own.filter((answer) => isConcurrencyDenial(answer) && !taking.some((other) => mayHold(other, answer)));
+    verdict.must("LIMIT-CONC-4", lone.length < FEWEST, true, {
+      in: lone[0] ?? own[0],
+      because: `${lone.length} concurrency denials with no request in flight`,
+    });
+  },
+});
+
+/** Whether a request may still have counted on its account when another was denied. */
+function mayHold({ asked, exchange }: Response, denied: Response): boolean {
+  if (asked.account !== denied.asked.account) return false;
+  const { dueUs, endUs } = exchange.timeline;
+  const at = denied.exchange.timeline;
+  const lingersUs = exchange.ending.kind === "complete" ? FREED_US : NOTICED_US;
+  return dueUs <= at.endUs && endUs + lingersUs >= at.dueUs;
+}
+
+export const DENIED_WHEN_IDLE: readonly Check[] = [deniedWhenIdle];

@@ -1,0 +1,258 @@
+import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
+import { median } from "../../src/core/index.ts";
+import { DIALECTS } from "../../src/dialects/index.ts";
+import { atLeast, atMost, that } from "../../src/judging/index.ts";
+import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
+import { concurrencyScenario } from "./concurrency-scenario.ts";
+import { mostInFlight, queuedAtLimit, servedAtLimit, wasAtLimit } from "./in-flight.ts";
+import { admittedIn, isServed, limitDenials } from "./limit-denials.ts";
+
+const enforced = defineCheck({
+  id: "limits.concurrency-enforced",
+  scenario: concurrencyScenario,
+  title: "More requests in flight than the limit are denied",
+  covers: ["LIMIT-CONC-1", "ERR-429-CONC", "LIMIT-2"],
+  explains:
+    "Sends several times the limit of long streams at once. At least one must be refused: a gateway that silently queues the rest, or serves it, does not enforce the limit. How it is refused is a separate requirement: 429 concurrency_limit_exceeded.",
+  judge({ burst, limits, unnamed, expected }, verdict) {
+    const refused = burst.filter((answer) => limitDenials(unnamed).isConcurrency(answer) || isTurnedAway(answer));
+    const because = `sent ${burst.length} concurrent requests with a limit of ${limits.inFlight}: ${outcomesOf(burst)}`;
+    const seen = { in: refused[0] ?? burst.at(-1), because };
+    verdict.must("LIMIT-CONC-1", refused.length, atLeast(1), seen);
+    verdict.must("LIMIT-2", refused.length, atLeast(1), seen);
+    const [first] = refused;
+    if (first === undefined) return;
+    const isNamed = (answer: Response) => answer.status === expected.status && answer.reason === expected.word;
+    const other = refused.find((answer) => !isNamed(answer));
+    const named = that(`${expected.status} ${expected.word}`, () => other === undefined);
+    verdict.must("ERR-429-CONC", (other ?? first).summary, named, { in: other ?? first, because });
+  },
+});
+
+/** Refused by an error that blames the gateway, or the moment, and nothing that the request has in it. */
+function isTurnedAway({ status = 0 }: Response): boolean {
+  return status === 503;
+}
+
+/** How many were admitted, and how the others were answered, in words. */
+function outcomesOf(answers: readonly Response[]): string {
+  const counts = new Map<string, number>();
+  for (const answer of answers) {
+    const { status, reason } = answer;
+    const named = status !== undefined && status >= 400 && reason === undefined ? " without a reason code" : "";
+    const what = isServed(answer) ? "admitted" : `answered ${answer.summary}${named}`;
+    counts.set(what, (counts.get(what) ?? 0) + 1);
+  }
+  return [...counts].map(([what, count]) => `${count} ${what}`).join(", ");
+}
+
+const exact = defineCheck({
+  id: "limits.concurrency-exact",
+  scenario: concurrencyScenario,
+  title: "Exactly the limit's number of simultaneous requests is admitted",
+  covers: ["LIMIT-CONC-2", "LIMIT-2"],
+  explains:
+    "Of a burst far over the limit, each request on its own connection, exactly the limit is served, and never more are in flight at one moment. Fewer means an off-by-one error or requests that are still counted after they ended; more means a counter per connection, worker or dialect, or a race between checking and counting.",
+  judge({ burst, limits, unnamed }, verdict) {
+    const denied = burst.find(limitDenials(unnamed).isConcurrency);
+    if (denied === undefined) return verdict.inconclusive("nothing was denied; see limits.concurrency-enforced");
+    const served = admittedIn(burst);
+    const running = mostInFlight(burst);
+    const why = `${burst.length} concurrent requests with a limit of ${limits.inFlight}`;
+    verdict.must("LIMIT-CONC-2", served, atLeast(limits.inFlight), {
+      in: denied,
+      because: `served of ${why}`,
+    });
+    verdict.must("LIMIT-CONC-2", running, atMost(limits.inFlight), {
+      in: burst.findLast(isServed),
+      because: `in flight at one moment of ${why}`,
+    });
+    verdict.must("LIMIT-2", running, atMost(limits.inFlight), { because: why });
+  },
+});
+
+const heldToTheEnd = defineCheck({
+  id: "limits.concurrency-held",
+  scenario: concurrencyScenario,
+  title: "A stream counts as in flight until it ends, and no longer",
+  covers: ["LIMIT-CONC-3", "LIMIT-CONC-1"],
+  explains:
+    "Streams fill the concurrency limit. Another request is sent at once, after many denials, and shortly before the streams end: each must be denied, not queued until a stream ends. When a stream has ended, a request must be admitted. A failure means that streams stop counting when they begin, or after a while.",
+  judge({ held, extras, extraBurst, late, freed, unnamedLater }, verdict) {
+    const missed = held.filter(limitDenials(unnamedLater).isConcurrency);
+    if (!held.some(limitDenials(unnamedLater).isRate))
+      verdict.must("LIMIT-CONC-3", missed.length, 0, {
+        in: missed[0],
+        because: `of ${held.length} concurrent streams, exactly the limit, were denied for concurrency, twice in a row`,
+      });
+    if (missed.length > 0) return;
+    verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted");
+    const queued = queuedAtLimit(
+      [...extras.filter(({ kind }) => kind !== "model list").flatMap(({ answers }) => answers), ...extraBurst],
+      held,
+    );
+    verdict.must("LIMIT-CONC-1", queued !== undefined, false, {
+      in: queued,
+      because: "queued, and served when another request had ended",
+    });
+    const early = extras.find(({ kind }) => kind === "chat")?.answers ?? [];
+    const moments: readonly (readonly [string, readonly Response[]])[] = [
+      ["at the concurrency limit", early],
+      ["at the concurrency limit, after denials", extraBurst],
+      ["shortly before the streams ended", late],
+    ];
+    if (![...early, ...extraBurst].some((answer) => wasAtLimit(answer, held))) {
+      return verdict.inconclusive(
+        "the streams were over before a request could be tried; name a longer model as models.stream",
+      );
+    }
+    for (const [when, answers] of moments) {
+      const served = servedAtLimit(answers, held);
+      verdict.must("LIMIT-CONC-3", served !== undefined, false, { in: served, because: `served ${when}` });
+    }
+    if (freed !== null) {
+      verdict.must("LIMIT-CONC-3", limitDenials(unnamedLater).isConcurrency(freed), false, {
+        in: freed,
+        because: "one stream had ended",
+      });
+    }
+  },
+});
+
+const nonStreaming = defineCheck({
+  id: "limits.concurrency-non-streaming",
+  scenario: concurrencyScenario,
+  title: "Non-streaming requests count toward the concurrency limit",
+  covers: ["LIMIT-CONC-1", "LIMIT-CONC-2"],
+  explains:
+    "Sends more concurrent non-streaming requests than the limit allows, to a slow model. Where all of them were in flight at one moment, no more than the limit may be served, and the others must be denied. Then exactly the limit, and one more shortly before the replies: it must be denied, too.",
+  needs: ["model.slow"],
+  judge({ nonStreaming, lateNonStreaming, limits }, verdict) {
+    if (nonStreaming.length === 0)
+      return verdict.notApplicable("the account's rate has no room for so many non-streaming requests at once");
+    const served = nonStreaming.filter(isServed);
+    const lastSentUs = Math.max(...served.map(({ exchange }) => exchange.timeline.sentUs ?? Number.POSITIVE_INFINITY));
+    const firstEndUs = Math.min(...served.map(({ exchange }) => exchange.timeline.headersUs ?? 0));
+    if (served.length === 0) return verdict.inconclusive("no non-streaming request was served");
+    if (served.length > limits.inFlight && lastSentUs > firstEndUs)
+      return verdict.notApplicable("the non-streaming replies were over before all had been sent");
+    const seen = {
+      in: served.at(-1),
+      because: `${nonStreaming.length} concurrent non-streaming requests with a limit of ${limits.inFlight}: ${served.length} served`,
+    };
+    verdict.must("LIMIT-CONC-2", served.length, atMost(limits.inFlight), seen);
+    verdict.must("LIMIT-CONC-1", served.length < nonStreaming.length, true, seen);
+    if (lateNonStreaming?.held.every(isServed) !== true) return;
+    const firstDoneUs = Math.min(...lateNonStreaming.held.map(({ exchange }) => exchange.timeline.headersUs ?? 0));
+    verdict.must("LIMIT-CONC-2", servedBefore(lateNonStreaming.extra, firstDoneUs), false, {
+      in: lateNonStreaming.extra,
+      because: "served while non-streaming requests filled the concurrency limit",
+    });
+  },
+});
+
+const servedBefore = (answer: Response, us: number): boolean =>
+  isServed(answer) && (answer.exchange.timeline.headersUs ?? Number.POSITIVE_INFINITY) < us;
+
+const silentStreams = defineCheck({
+  id: "limits.concurrency-silent-streams",
+  scenario: concurrencyScenario,
+  title: "Streams of a slow model count as in flight before their first token",
+  covers: ["LIMIT-CONC-3"],
+  explains:
+    "Streams of a slow model fill the concurrency limit, and one more request is sent while they run: it must be denied, although the streams may not have sent a token yet.",
+  needs: ["model.slow"],
+  judge({ lateStream }, verdict) {
+    if (lateStream === null)
+      return verdict.notApplicable("the slow model is not slow, or the account's rate has no room for more streams");
+    const { held, extra } = lateStream;
+    if (!held.every(isServed)) return verdict.notApplicable("the slow model did not serve as many streams");
+    const firstDoneUs = Math.min(...held.map(({ exchange }) => exchange.timeline.endUs));
+    verdict.must("LIMIT-CONC-3", servedBefore(extra, firstDoneUs), false, {
+      in: extra,
+      because: "served while streams of a slow model filled the concurrency limit",
+    });
+  },
+});
+
+const runningUnaffected = defineCheck({
+  id: "limits.concurrency-running-unaffected",
+  scenario: concurrencyScenario,
+  title: "Denying a request does not affect those in flight",
+  covers: ["LIMIT-CONC-7"],
+  explains:
+    "The streams that filled the concurrency limit while other requests were denied should all end normally and at full length.",
+  judge({ held }, verdict) {
+    verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted");
+    const broken = held.filter(({ admitted }) => !admitted);
+    verdict.should("LIMIT-CONC-7", broken.length, 0, {
+      in: broken[0],
+      because: `of ${held.length} held streams did not end normally${broken[0] === undefined ? "" : `: ${broken[0].summary}`}`,
+    });
+    // Dialects say the same with more or fewer bytes.
+    const cut = DIALECTS.flatMap((dialect) => {
+      const alike = held.filter(({ asked }) => asked.endpoint === dialect);
+      const middle = median(alike.map(({ bytes }) => bytes.length));
+      return alike.filter(({ bytes }) => bytes.length < middle * 0.7);
+    });
+    verdict.should("LIMIT-CONC-7", cut.length, 0, {
+      in: cut[0],
+      because: `of ${held.length} held streams were much shorter than the others`,
+    });
+  },
+});
+
+const denialFormat = defineCheck({
+  id: "limits.concurrency-denial",
+  scenario: concurrencyScenario,
+  title: "A concurrency denial is a 429 concurrency_limit_exceeded in both dialects, streaming and non-streaming",
+  covers: denialRequirements("concurrency_limit_exceeded"),
+  explains:
+    "Every concurrency denial of the scenario: status, reason header, action hint, and the body's shape in the chat dialect.",
+  judge({ extras, extraBurst, late, burst, expected }, verdict) {
+    const refused = [
+      ...burst,
+      ...extraBurst,
+      ...late,
+      ...extras.filter(({ kind }) => kind !== "model list").flatMap(({ answers }) => answers),
+    ].filter((answer) => answer.status === 429 || (answer.status ?? 500) >= 500);
+    verdict.assume(refused.length > 0, "something was denied at the concurrency limit");
+    for (const answer of refused) judgeDenial(verdict, answer, expected);
+  },
+});
+
+/** A denial that took this long was not a denial but a queue, ms. */
+const PROMPT_MS = 1_500;
+
+const notQueued = defineCheck({
+  id: "limits.concurrency-not-queued",
+  scenario: concurrencyScenario,
+  title: "Requests over the limit are denied at once, not queued",
+  covers: ["LIMIT-CONC-1"],
+  explains:
+    "A request over the limit is denied while the others are still in flight. One that is answered only when another has ended was queued: a caller that is never denied does not know that it should send less in parallel.",
+  judge({ extras, extraBurst, held, unnamedLater }, verdict) {
+    verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted");
+    const denied = [...extraBurst, ...extras.flatMap(({ answers }) => answers)].filter(
+      limitDenials(unnamedLater).isConcurrency,
+    );
+    if (denied.length === 0) return verdict.inconclusive("nothing was denied; see limits.concurrency-enforced");
+    const slow = denied.filter((answer) => answer.durationMs > PROMPT_MS && !wasAtLimit(answer, held));
+    const most = that("fewer than half of them", (count) => (count as number) < denied.length / 2);
+    verdict.should("LIMIT-CONC-1", slow.length, most, {
+      in: slow[0],
+      because: `of ${denied.length} denials took longer than ${PROMPT_MS} ms`,
+    });
+  },
+});
+
+export const CONCURRENCY_LIMIT: readonly Check[] = [
+  enforced,
+  exact,
+  nonStreaming,
+  silentStreams,
+  heldToTheEnd,
+  runningUnaffected,
+  denialFormat,
+  notQueued,
+];

@@ -1,0 +1,74 @@
+import { type Check, defineCheck } from "../../src/checks/index.ts";
+import { atLeast, atMost, type Verdict } from "../../src/judging/index.ts";
+import { concurrencyScenario } from "./concurrency-scenario.ts";
+import { mostInFlight } from "./in-flight.ts";
+import { admittedIn, isServed, limitDenials, type Unnamed } from "./limit-denials.ts";
+import type { Wave } from "./release-waves.ts";
+
+/** Judges that a wave was admitted up to the limit; a MUST where the requests before it had ended by themselves. */
+function judgeWave({ what, disconnected, expected, answers, later }: Wave, unnamed: Unnamed, verdict: Verdict): void {
+  const last = later ?? answers;
+  const served = admittedIn(last);
+  // What the rate denied says nothing about concurrency.
+  if (served < expected && last.some(limitDenials(unnamed).isRate)) return;
+  const seen = { in: last.find(limitDenials(unnamed).isConcurrency), because: `admitted after ${what}` };
+  if (disconnected) verdict.should("LIMIT-CONC-5", served, atLeast(expected), seen);
+  else verdict.must("LIMIT-CONC-4", served, atLeast(expected), seen);
+  const running = mostInFlight(last);
+  verdict.must("LIMIT-CONC-2", running, atMost(expected), {
+    in: last.findLast(isServed),
+    because: `in flight at one moment after ${what}`,
+  });
+}
+
+const released = defineCheck({
+  id: "limits.concurrency-released",
+  scenario: concurrencyScenario,
+  title: "Requests that have ended stop counting, however they ended",
+  covers: ["LIMIT-CONC-4", "LIMIT-CONC-2"],
+  explains:
+    "After finished, denied, refused and failed requests and broken streams, twice the limit of each, concurrent streams up to the limit must be admitted, and one more denied. A wave that was denied earlier is sent again 1.5 s later, because the specification names no time. A failure names the requests that are still counted, or counted down twice.",
+  judge({ waves, unnamedLater }, verdict) {
+    const own = waves.filter(({ disconnected }) => !disconnected);
+    if (own.length === 0) return verdict.notApplicable("the account's rate is too low for repeated full waves");
+    for (const wave of own) judgeWave(wave, unnamedLater, verdict);
+    if (verdict.findings.length === 0) verdict.inconclusive("the rate denied a part of every wave");
+  },
+});
+
+const releasedOnce = defineCheck({
+  id: "limits.concurrency-released-once",
+  scenario: concurrencyScenario,
+  title: "A request that ends makes room for exactly one",
+  covers: ["LIMIT-CONC-2"],
+  explains:
+    "Streams fill the limit but for one place, in which requests finish, are denied, fail and break off; in a second attempt the client disconnects from one stream. Then several streams are sent at once: no more may be in flight than the limit. A failure means that some endings are counted down twice.",
+  judge({ partialReleases, limits }, verdict) {
+    if (partialReleases.length === 0)
+      return verdict.notApplicable("the account's rate is too low for repeated full waves");
+    for (const { what, held, extras } of partialReleases) {
+      verdict.must("LIMIT-CONC-2", mostInFlight([...held, ...extras]), atMost(limits.inFlight), {
+        in: extras.findLast(isServed),
+        because: `in flight at one moment after ${what}`,
+      });
+    }
+  },
+});
+
+const abandoned = defineCheck({
+  id: "limits.concurrency-abandoned",
+  scenario: concurrencyScenario,
+  title: "A request whose client disconnected stops counting",
+  covers: ["LIMIT-CONC-5", "LIMIT-CONC-2"],
+  explains:
+    "Clients disconnect in mid-stream and before non-streaming replies. After 2 s, and once more after 10 s (the specification names no time), streams up to the limit should be admitted. A warning means that requests of disconnected clients are counted for too long, or for ever.",
+  judge({ waves, unnamedLater }, verdict) {
+    const left = waves.filter(({ disconnected }) => disconnected);
+    if (left.length === 0) return verdict.notApplicable("the account's rate is too low for repeated full waves");
+    for (const wave of left) judgeWave(wave, unnamedLater, verdict);
+    if (verdict.findings.length === 0) verdict.inconclusive("the rate denied a part of every wave");
+  },
+});
+
+/** What counts as in flight after requests have ended. */
+export const RELEASE_CHECKS: readonly Check[] = [released, releasedOnce, abandoned];

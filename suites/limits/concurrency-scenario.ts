@@ -1,0 +1,276 @@
+import {
+  defineScenario,
+  type Held,
+  type LimitedAccount,
+  limitedFor,
+  type RequestSpec,
+  type Response,
+  type Session,
+  scheduleOn,
+} from "../../src/checks/index.ts";
+import { median } from "../../src/core/index.ts";
+import type { Limits, Target } from "../../src/target/index.ts";
+import { expectedDenial } from "../shared/expected-denial.ts";
+import type { ExpectedDenial } from "../shared/judge-denial.ts";
+import { servable } from "../shared/servable.ts";
+import { atOnce } from "./burst.ts";
+import { isServed, limitDenials, type Unnamed, unnamedIn } from "./limit-denials.ts";
+import { longStream } from "./long-stream.ts";
+import { type OtherAccount, sendToOtherAccounts } from "./other-accounts.ts";
+import { type PartialRelease, releaseSome } from "./partial-release.ts";
+import { evenly, LATE_MS, SETTLE_MS, type Wave, type WavePacing, wavesAfterRelease } from "./release-waves.ts";
+import { sendPlainAtOnce } from "./while-denied.ts";
+
+/** Requests sent at the concurrency limit. */
+export type Extra = { readonly kind: string; readonly answers: readonly Response[] };
+
+export type ConcurrencyRecording = {
+  readonly limits: { readonly rpm: number; readonly inFlight: number };
+  /** Streams up to three times the limit, at once, each on a connection of its own. */
+  readonly burst: readonly Response[];
+  /** What its 429s that name no limit are about. */
+  readonly unnamed: Unnamed;
+  /** The same of what came after it: where the account has rate enough that nothing else can be meant. */
+  readonly unnamedLater: Unnamed;
+  /** Whether they were sent evenly, well below the rate, because the rate had denied some of them at once. */
+  readonly spaced: boolean;
+  /** The streams that filled the limit. */
+  readonly held: readonly Response[];
+  readonly extras: readonly Extra[];
+  readonly extraBurst: readonly Response[];
+  /** Requests late in the life of the held streams. */
+  readonly late: readonly Response[];
+  /** Sent when the first held stream had ended. */
+  readonly freed: Response | null;
+  readonly others: readonly OtherAccount[];
+  /** Non-streaming requests, far over the limit at once; none where the target has no slow model. */
+  readonly nonStreaming: readonly Response[];
+  /** Non-streaming requests that filled the limit, and one that came late. */
+  readonly lateNonStreaming: LateRequest | null;
+  /** The same with streams that are silent at first. */
+  readonly lateStream: LateRequest | null;
+  readonly waves: readonly Wave[];
+  /** Attempts in which some streams ended while the rest went on. */
+  readonly partialReleases: readonly PartialRelease[];
+  readonly expected: ExpectedDenial;
+};
+
+/** Requests that filled the limit, and one that came shortly before they ended. */
+export type LateRequest = { readonly held: readonly Response[]; readonly extra: Response };
+
+/** A denial is recorded within this time after its first byte. */
+const AT_ONCE_MS = 60;
+
+/** Whether the rate has room for a wave after every cause of release; else only one attempt is affordable. */
+export function hasRoomForWaves({ rpm, inFlight }: Limits): boolean {
+  return rpm >= 30 * inFlight + 100;
+}
+
+/**
+ * A burst far over the limit; the limit in flight, with extra requests early and late; and waves up to the limit after every
+ * cause of release. Uses the account with the lowest limit.
+ */
+async function runScenario(t: Session): Promise<ConcurrencyRecording> {
+  const account = t.limited("slots");
+  const { limits, key } = account;
+  const limit = limits.inFlight;
+  const long = longStream(key);
+  const roomy = hasRoomForWaves(limits);
+  const over = roomy ? limit * 2 : Math.min(8, limit);
+  // Keys take turns: one whose requests are not counted lets in too many.
+  const both = account.second === undefined ? [long] : [long, { ...long, key: account.second }];
+  let burst = await atOnce(t, both, limit + over);
+  const spacingMs = 120_000 / limits.rpm;
+  const first = unnamedIn(burst, limit);
+  const spaced = burst.some(limitDenials(first).isRate) && spacingMs * (limit + over) < typicalMs(burst) * 0.7;
+  await t.wait(SETTLE_MS);
+  if (spaced) {
+    burst = await evenly(t, long, limit + over, spacingMs);
+    await t.wait(SETTLE_MS);
+  }
+  const unnamed = unnamedIn(burst, limit);
+  const unnamedLater = roomy ? unnamed : "rate";
+  // Dialects take turns: one whose streams are not counted leaves room.
+  const onMessages: RequestSpec = { ...long, endpoint: "messages" };
+  const [tried] = await servable(t, [onMessages]);
+  const trial = tried === undefined ? undefined : await t.start(tried).done;
+  const isAsLong = trial !== undefined && isServed(trial) && typicalMs([trial]) > typicalMs(burst) * 0.8;
+  // So do keys: one whose streams stop counting early leaves room, too.
+  const other: RequestSpec = account.second === undefined ? {} : { key: account.second };
+  const dialects =
+    isAsLong && trial.streamed
+      ? [long, { ...onMessages, ...other }, { ...long, ...other }, onMessages]
+      : [long, { ...long, ...other }];
+  await t.wait(spaced ? spacingMs : SETTLE_MS);
+  const pacing = { typical: typicalMs(burst), spacingMs: spaced ? spacingMs : 0, unnamed: unnamedLater };
+  const atLimit = await atConcurrencyLimit(t, account, dialects, pacing);
+  const slow = roomy && !spaced && (await t.hasModel("slow"));
+  const slowRequest: RequestSpec = {
+    key,
+    endpoint: "chat",
+    mode: "non-streaming",
+    model: "slow",
+    intent: "either",
+    freshConnection: true,
+  };
+  const nonStreaming = slow ? await atOnce(t, [slowRequest], limit + over) : [];
+  const lateNonStreaming = slow ? await lateIn(t, slowRequest, limit, typicalMs(nonStreaming)) : null;
+  const lateStream = slow
+    ? await lateIn(t, { ...slowRequest, mode: "streaming" }, limit, typicalMs(nonStreaming))
+    : null;
+  await t.wait(SETTLE_MS);
+  const partialReleases = roomy && !spaced ? await releaseSome(t, account, long) : [];
+  const waves = roomy ? await wavesAfterRelease(t, account, long, pacing) : [];
+  return {
+    limits,
+    burst,
+    unnamed,
+    unnamedLater,
+    spaced,
+    ...atLimit,
+    nonStreaming,
+    lateNonStreaming,
+    lateStream,
+    waves,
+    partialReleases,
+    expected: expectedDenial(t, "concurrency_limit_exceeded"),
+  };
+}
+
+/** What it sends, about. */
+function requestsOfScenario(target: Target): number {
+  const limits = limitedFor(target, "slots")?.limits;
+  if (limits === undefined) return 0;
+  return hasRoomForWaves(limits) ? 40 * limits.inFlight + 320 : 2 * limits.inFlight + 60;
+}
+
+/** Requests up to and over the concurrency limit, on the account with the lowest one. */
+export const concurrencyScenario = defineScenario({
+  id: "limits.concurrency",
+  needs: ["limited.slots", "model.stream"],
+  schedule: (target) => scheduleOn(limitedFor(target, "slots")),
+  cost: { requests: requestsOfScenario, waitS: 30 },
+  run: runScenario,
+  assume({ burst, unnamed, spaced }, verdict) {
+    const { isRate, isConcurrency } = limitDenials(unnamed);
+    const rate = burst.find(isRate);
+    // A limiter without burst denies concurrent requests for their rate; then the burst says nothing about concurrency.
+    if (rate !== undefined && !burst.some(isConcurrency) && !spaced)
+      verdict.inconclusive(`the rate limit was reached before the concurrency limit (${rate.summary})`);
+  },
+});
+
+/** Replies that take less are over before it can be called late in their life, ms. */
+const SLOW_REPLY_MS = 1_200;
+
+async function lateIn(t: Session, request: RequestSpec, limit: number, typical: number): Promise<LateRequest | null> {
+  if (!(typical >= SLOW_REPLY_MS)) return null;
+  await t.wait(SETTLE_MS);
+  const held = Array.from({ length: limit }, () => t.start(request).done);
+  await t.wait(typical * 0.75);
+  const extra = await t.start({ ...request, mode: "non-streaming", model: "plain" }).done;
+  return { held: await Promise.all(held), extra };
+}
+
+/** Middle duration of the admitted ones, ms. */
+function typicalMs(answers: readonly Response[]): number {
+  return median(answers.filter(({ status }) => status === 200).map(({ durationMs }) => durationMs));
+}
+
+interface Pacing extends WavePacing {
+  /** Middle duration of a held stream, ms. */
+  readonly typical: number;
+}
+
+async function atConcurrencyLimit(t: Session, account: LimitedAccount, long: readonly RequestSpec[], pacing: Pacing) {
+  const { limits, key } = account;
+  const { typical, spacingMs, unnamed } = pacing;
+  const limit = limits.inFlight;
+  let startUs = t.nowUs();
+  let streams = await reachConcurrencyLimit(t, long, limit, spacingMs);
+  if (await metConcurrencyDenial(t, streams, unnamed)) {
+    // One request may still be counted; the second time the denial stands.
+    await Promise.all(streams.map(({ done }) => done));
+    await t.wait(LATE_MS);
+    startUs = t.nowUs();
+    streams = await reachConcurrencyLimit(t, long, limit, spacingMs);
+  }
+  const sendExtra = async (request: RequestSpec) => {
+    if (spacingMs > 0) await t.wait(spacingMs);
+    return t.start({ intent: "either", ...request }).done;
+  };
+  // All kinds together: a gateway whose denials are slow must be through before the streams are.
+  const kinds = Object.entries(await extraKindsOf(t, account));
+  const first = await Promise.all(
+    kinds.map(([, request], index) => t.wait(index * spacingMs).then(() => sendExtra(request))),
+  );
+  const again = await Promise.all(
+    kinds.map(([, request], index) => t.wait(index * spacingMs).then(() => sendExtra(request))),
+  );
+  const extras = kinds.map(
+    ([kind], index): Extra => ({
+      kind,
+      answers: [first[index], again[index]].filter((answer) => answer !== undefined),
+    }),
+  );
+  const extraBurst = await (spacingMs > 0
+    ? evenly(t, { key, endpoint: "chat", intent: "either" }, 8, spacingMs)
+    : sendPlainAtOnce(t, key, 8));
+  const others = await sendToOtherAccounts(t, account, { tries: 1 });
+  const elapsedMs = () => (t.nowUs() - startUs) / 1_000;
+  await t.wait(Math.max(0, typical * 0.75 - elapsedMs()));
+  const late = [
+    await sendExtra({ key, endpoint: "chat" }),
+    await sendExtra({ key, endpoint: "chat", mode: "streaming" }),
+  ];
+  await Promise.race(streams.map(({ done }) => done));
+  await t.wait(SETTLE_MS);
+  let freed = await sendExtra({ key, endpoint: "chat" });
+  if (limitDenials(unnamed).isConcurrency(freed)) {
+    await t.wait(LATE_MS);
+    freed = await sendExtra({ key, endpoint: "chat" });
+  }
+  const held = await Promise.all(streams.map(({ done }) => done));
+  return { held, extras, extraBurst, late, freed, others };
+}
+
+async function reachConcurrencyLimit(
+  t: Session,
+  long: readonly RequestSpec[],
+  limit: number,
+  spacingMs: number,
+): Promise<Held[]> {
+  const streams: Held[] = [];
+  for (let index = 0; index < limit; index++) {
+    // The last one comes last for sure, in the last dialect: an off-by-one error would refuse it.
+    const isLast = index === limit - 1;
+    if (isLast) await Promise.all(streams.map(({ live }) => live.started));
+    streams.push(t.start(long[isLast ? long.length - 1 : index % long.length] ?? {}));
+    if (spacingMs > 0) await t.wait(spacingMs);
+  }
+  await Promise.all(streams.map(({ live }) => live.started));
+  return streams;
+}
+
+/** Whether one of them was over at once, denied for concurrency; the others go on. */
+async function metConcurrencyDenial(t: Session, streams: readonly Held[], unnamed: Unnamed): Promise<boolean> {
+  const ended: Response[] = [];
+  for (const { done } of streams) void done.then((answer) => ended.push(answer));
+  await t.wait(AT_ONCE_MS);
+  return ended.some(limitDenials(unnamed).isConcurrency);
+}
+
+/** One request of every kind that must go by the same count. */
+async function extraKindsOf(t: Session, { key, second }: LimitedAccount): Promise<Record<string, RequestSpec>> {
+  return {
+    chat: { key, endpoint: "chat" },
+    "chat streams": { key, endpoint: "chat", mode: "streaming" },
+    messages: { key, endpoint: "messages" },
+    "messages streams": { key, endpoint: "messages", mode: "streaming" },
+    "short replies": { key, endpoint: "messages", maxTokens: 8 },
+    ...(second === undefined ? {} : { "other key": { key: second, endpoint: "chat" as const } }),
+    ...((await t.hasModel("tools")) ? { "other model": { key, endpoint: "chat", model: "tools" as const } } : {}),
+    "unknown model": { key, endpoint: "chat", model: "unknown" },
+    "model list": { key, endpoint: "models" },
+  };
+}

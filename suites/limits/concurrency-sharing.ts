@@ -1,0 +1,78 @@
+import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
+import { serverError, success } from "../../src/judging/index.ts";
+import { type ConcurrencyRecording, concurrencyScenario } from "./concurrency-scenario.ts";
+import { servedAtLimit } from "./in-flight.ts";
+import { isConcurrencyDenial, isServed } from "./limit-denials.ts";
+
+/** The answer of a kind of request that was served at the concurrency limit. */
+function servedKindAtLimit({ extras, held }: ConcurrencyRecording, kind: string): Response | undefined {
+  return servedAtLimit(extras.find((extra) => extra.kind === kind)?.answers ?? [], held);
+}
+
+const sharedByKeys = defineCheck({
+  id: "limits.concurrency-shared-by-keys",
+  scenario: concurrencyScenario,
+  title: "The keys of an account share its concurrency limit",
+  covers: ["LIMIT-1"],
+  explains: "While one key's streams fill the concurrency limit, the account's other key must be denied too.",
+  needs: ["limited.slots.second"],
+  judge(recording, verdict) {
+    verdict.assume(recording.held.every(isServed), "streams up to the concurrency limit were admitted");
+    const served = servedKindAtLimit(recording, "other key");
+    verdict.must("LIMIT-1", served !== undefined, false, {
+      in: served,
+      because: "the other key was served at the concurrency limit",
+    });
+  },
+});
+
+const sharedByKinds = defineCheck({
+  id: "limits.concurrency-shared-by-kinds",
+  scenario: concurrencyScenario,
+  title: "Both dialects, streaming and non-streaming requests and all models share the concurrency limit",
+  covers: ["LIMIT-5", "LIMIT-1", "LIMIT-CONC-2", "LIMIT-CONC-8", "ERR-404-MODEL"],
+  explains:
+    "While chat streams fill the concurrency limit, every other kind of request is sent. Streams and other models must be denied, the other dialect should be; an unknown model may be denied for either reason; whether the model list counts is noted.",
+  judge(recording, verdict) {
+    verdict.assume(recording.held.every(isServed), "streams up to the concurrency limit were admitted");
+    const say = (kind: string) => ({
+      in: servedKindAtLimit(recording, kind),
+      because: `${kind} served at the concurrency limit`,
+    });
+    const served = (kind: string) => servedKindAtLimit(recording, kind) !== undefined;
+    verdict.must("LIMIT-CONC-2", served("chat streams"), false, say("chat streams"));
+    verdict.must("LIMIT-1", served("other model"), false, say("other model"));
+    verdict.should("LIMIT-5", served("messages"), false, say("messages"));
+    verdict.should("LIMIT-5", served("messages streams"), false, say("messages streams"));
+    const unknown = recording.extras.find(({ kind }) => kind === "unknown model")?.answers ?? [];
+    const failed = unknown.find(({ status }) => serverError.test(status) || success.test(status));
+    if (unknown.length > 0)
+      verdict.must("ERR-404-MODEL", failed === undefined, true, {
+        in: failed ?? unknown[0],
+        because: "an unknown model is denied at the concurrency limit, for one reason or the other",
+      });
+    const list = recording.extras.find(({ kind }) => kind === "model list")?.answers.map(({ status }) => status);
+    verdict.observe("LIMIT-CONC-8", { listWhileFull: list ?? [] });
+  },
+});
+
+const otherAccounts = defineCheck({
+  id: "limits.concurrency-other-account",
+  scenario: concurrencyScenario,
+  title: "One account's requests in flight do not count against another",
+  covers: ["LIMIT-1"],
+  explains: "While one account is at its concurrency limit, keys of other accounts must be served.",
+  judge({ others, held }, verdict) {
+    verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted");
+    if (others.length === 0) return verdict.notApplicable("the target has no key of another account");
+    for (const { account, answers } of others) {
+      const denied = answers.filter(isConcurrencyDenial);
+      verdict.must("LIMIT-1", denied.length, 0, {
+        in: denied[0],
+        because: `requests of another account (${account}) were denied for concurrency`,
+      });
+    }
+  },
+});
+
+export const CONCURRENCY_SHARING: readonly Check[] = [sharedByKeys, sharedByKinds, otherAccounts];

@@ -1,0 +1,56 @@
+import type { Response } from "../../src/checks/index.ts";
+import { isServed } from "./limit-denials.ts";
+
+/**
+ * Whether an answer's fate was decided while every held stream was surely running: sent when the last of them had
+ * begun, and answered before the first of them ended. Anything else may have been rightly admitted.
+ */
+export function wasAtLimit(answer: Response, held: readonly Response[]): boolean {
+  const { sentUs = 0, headersUs, endUs } = answer.exchange.timeline;
+  const { fromUs, toUs } = spanAtLimit(held);
+  return sentUs >= fromUs && (headersUs ?? endUs) < toUs;
+}
+
+/** From the moment at which the last of the held streams had surely begun to that at which the first had ended. */
+function spanAtLimit(held: readonly Response[]): { readonly fromUs: number; readonly toUs: number } {
+  return {
+    fromUs: Math.max(...held.map(({ exchange }) => exchange.response?.body.pieces[0]?.[0] ?? 0)),
+    toUs: Math.min(...held.map(({ exchange }) => exchange.timeline.endUs)),
+  };
+}
+
+/** Served although the limit was surely in flight. */
+export function servedAtLimit(answers: readonly Response[], held: readonly Response[]): Response | undefined {
+  return answers.find((answer) => isServed(answer) && wasAtLimit(answer, held));
+}
+
+/** A gateway may take so long to deny, µs; a request that waits longer was queued. */
+const DENIAL_US = 1_000_000;
+
+/** Sent at the concurrency limit, long before the first request ended, and served when it had. */
+export function queuedAtLimit(answers: readonly Response[], held: readonly Response[]): Response | undefined {
+  const { fromUs, toUs } = spanAtLimit(held);
+  return answers.find((answer) => {
+    const { sentUs = 0, headersUs, endUs } = answer.exchange.timeline;
+    return isServed(answer) && sentUs >= fromUs && sentUs < toUs - DENIAL_US && (headersUs ?? endUs) >= toUs;
+  });
+}
+/** How many served requests were running at one moment, from their first byte to their last. */
+
+export function mostInFlight(answers: readonly Response[]): number {
+  const edges = answers.filter(isServed).flatMap(({ exchange }) => {
+    const startUs = exchange.response?.body.pieces[0]?.[0] ?? exchange.timeline.endUs;
+    return [
+      { atUs: startUs, change: 1 },
+      { atUs: exchange.timeline.endUs, change: -1 },
+    ];
+  });
+  let now = 0;
+  let most = 0;
+  // Where one ends and another begins at once, the end counts first.
+  for (const { change } of edges.sort((a, b) => a.atUs - b.atUs || a.change - b.change)) {
+    now += change;
+    most = Math.max(most, now);
+  }
+  return most;
+}

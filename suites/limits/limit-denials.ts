@@ -1,0 +1,63 @@
+import type { Response } from "../../src/checks/index.ts";
+
+/** What a 429 without a limit's name is taken for: the rate, until a burst showed that it is about concurrency. */
+export type Unnamed = "rate" | "concurrency";
+
+/** What says by its name which limit, or which spending rule, it is about. */
+const NAMED: readonly (string | undefined)[] = [
+  "rate_limit_exceeded",
+  "concurrency_limit_exceeded",
+  "budget_exhausted",
+  "quota_exceeded",
+];
+
+/** A concurrency denial, by its reason, whatever its status. */
+export function isConcurrencyDenial(answer: Response): boolean {
+  return isDeniedAs(answer, "concurrency_limit_exceeded");
+}
+
+/** A denial for the rate, whatever its status; a 429 that names no limit is taken for one. */
+export function isRateDenial(answer: Response): boolean {
+  return !isConcurrencyDenial(answer) && (answer.status === 429 || isDeniedAs(answer, "rate_limit_exceeded"));
+}
+
+/** Tells the denials of the two limits apart where 429s without a name are of one of them. */
+export function limitDenials(unnamed: Unnamed) {
+  const isConcurrency = (answer: Response) =>
+    isConcurrencyDenial(answer) || (unnamed === "concurrency" && isUnnamed(answer));
+  return { isConcurrency, isRate: (answer: Response) => isRateDenial(answer) && !isConcurrency(answer) };
+}
+
+function isDeniedAs({ status = 0, reason }: Response, limit: string): boolean {
+  return status >= 400 && reason === limit;
+}
+
+function isUnnamed({ status, reason }: Response): boolean {
+  return status === 429 && !NAMED.includes(reason);
+}
+
+/**
+ * What the 429s of a burst that name no limit are about: concurrency, when each came while the limit was in flight.
+ */
+export function unnamedIn(answers: readonly Response[], limit: number): Unnamed {
+  const unnamed = answers.filter(isUnnamed);
+  const served = answers.filter(isServed).map(({ exchange }) => exchange.timeline);
+  const isFull = ({ exchange: { timeline } }: Response) => {
+    const atUs = timeline.headersUs ?? timeline.endUs;
+    return served.filter(({ sentUs = 0, endUs }) => sentUs < atUs && endUs > atUs).length >= limit;
+  };
+  return unnamed.length > 0 && unnamed.every(isFull) ? "concurrency" : "rate";
+}
+
+/** Whatever was not served and is no concurrency denial: a rate denial by whatever status a gateway gives it. */
+export function isRefused(answer: Response): boolean {
+  return answer.status !== undefined && !isServed(answer) && !isConcurrencyDenial(answer);
+}
+
+export function isServed({ status = 0 }: Response): boolean {
+  return status >= 200 && status < 300;
+}
+
+export function admittedIn(answers: readonly Response[]): number {
+  return answers.filter(isServed).length;
+}

@@ -1,0 +1,63 @@
+import type { Held, LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
+import { servable } from "../shared/servable.ts";
+
+/** Streams that ran on while other requests of the account ended, and the streams that were sent then. */
+export type PartialRelease = {
+  readonly what: string;
+  readonly held: readonly Response[];
+  readonly extras: readonly Response[];
+};
+
+/** More than any one ending could make room for. */
+const EXTRAS = 4;
+/** A gateway may take a moment to notice that a client left, ms; the streams must still be running by then. */
+const NOTICED_MS = 300;
+
+/**
+ * Two attempts: one below the limit, so that requests can end in every way that is quick; and one at the limit, where the client
+ * leaves one stream.
+ */
+export async function releaseSome(
+  t: Session,
+  { key, limits }: LimitedAccount,
+  long: RequestSpec,
+): Promise<PartialRelease[]> {
+  const endings = await servable(t, [
+    { endpoint: "chat" },
+    { endpoint: "messages" },
+    { endpoint: "chat", mode: "streaming" },
+    { endpoint: "chat", model: "unknown" },
+    { endpoint: "chat", model: "upstreamError" },
+    { endpoint: "messages", model: "upstreamError" },
+    { endpoint: "chat", mode: "streaming", model: "cutStream" },
+  ]);
+  const oneLeft = await fill(t, long, limits.inFlight - 1, "others had ended meanwhile", async () => {
+    for (const request of endings) await t.start({ mode: "non-streaming", ...request, key, intent: "odd" }).done;
+  });
+  const abandoned = await fill(
+    t,
+    long,
+    limits.inFlight,
+    "the client had disconnected from one of them",
+    async ([first]) => {
+      first?.live.abort();
+      await t.wait(NOTICED_MS);
+    },
+  );
+  return [oneLeft, abandoned];
+}
+
+async function fill(
+  t: Session,
+  long: RequestSpec,
+  streams: number,
+  what: string,
+  end: (held: readonly Held[]) => Promise<void>,
+): Promise<PartialRelease> {
+  const held = Array.from({ length: streams }, () => t.start(long));
+  await Promise.all(held.map(({ live }) => live.started));
+  await end(held);
+  const extras = Array.from({ length: EXTRAS }, () => t.start(long).done);
+  const [ran, tried] = await Promise.all([Promise.all(held.map(({ done }) => done)), Promise.all(extras)]);
+  return { what, held: ran, extras: tried };
+}

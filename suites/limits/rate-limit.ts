@@ -1,0 +1,182 @@
+import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
+import { atLeast, atMost, type Verdict } from "../../src/judging/index.ts";
+import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
+import { type Burst, concurrencyDenialsWhenIdle, exceedsLimit, refilledEarly } from "./burst.ts";
+import { admittedIn, isConcurrencyDenial, isRateDenial, isRefused, isServed } from "./limit-denials.ts";
+import { type RateRecording, rateScenario } from "./rate-scenario.ts";
+
+/** Share of the limit that must have been let in before a denial for the rate is missed. */
+const MOST_OF_RATE = 0.8;
+
+/** Concurrency denials with nothing in flight that are no accident. */
+const FEWEST_LONE = 2;
+
+function bursts({ first, second, third }: RateRecording): Burst[] {
+  return [first, second, third].filter((run) => run !== null);
+}
+
+const enforced = defineCheck({
+  id: "limits.rate-enforced",
+  scenario: rateScenario,
+  title: "Sending faster than the limit is denied",
+  covers: ["LIMIT-RATE-1", "ERR-429-RATE", "LIMIT-2"],
+  explains:
+    "Sends requests as fast as they are answered, up to twice the minute's limit: more than any window lets through. A denial for the rate must appear, in each dialect. If none does, the limit is not enforced for that kind of request.",
+  judge(recording, verdict) {
+    for (const run of bursts(recording)) {
+      assumeNoTrouble(run, verdict);
+      assumeConcurrencyAllows(run, recording.limits, verdict);
+      const denied = run.answers.filter(isRateDenial);
+      const seen = {
+        in: denied[0] ?? run.answers.at(-1),
+        because: `${run.what}: ${admittedIn(run.answers)} of ${run.answers.length} admitted in ${run.seconds.toFixed(1)} s at ${recording.limits.rpm} per minute`,
+      };
+      verdict.must("LIMIT-RATE-1", denied.length, atLeast(1), seen);
+      verdict.must("ERR-429-RATE", denied.length, atLeast(1), seen);
+      verdict.must("LIMIT-2", denied.length, atLeast(1), seen);
+    }
+    const [free] = recording.undenied.filter((run) => exceedsLimit(run, recording.limits));
+    if (free === undefined) return;
+    verdict.must("LIMIT-RATE-1", free.answers.filter(isRefused).length, atLeast(1), {
+      in: free.answers.at(-1),
+      because: `${free.what}: ${admittedIn(free.answers)} admitted in ${free.seconds.toFixed(1)} s at ${recording.limits.rpm} per minute, after the limit had been reached`,
+    });
+  },
+});
+
+/** A burst of which next to nothing was served ran into something else than the rate. */
+function assumeNoTrouble({ answers, what }: Burst, verdict: Verdict): void {
+  const trouble = answers.filter(
+    (answer) => !isServed(answer) && !isRateDenial(answer) && !isConcurrencyDenial(answer),
+  );
+  if (trouble.length === 0 || admittedIn(answers) > 0) return;
+  verdict.inconclusive(`${what}: no request was served (${trouble[0]?.summary})`);
+}
+
+/** Too few were let in to say anything of the rate, when the concurrency limit was reached first. */
+function assumeConcurrencyAllows(run: Burst, { rpm }: RateRecording["limits"], verdict: Verdict): void {
+  const { answers, what } = run;
+  if (answers.some(isRateDenial) || !answers.some(isConcurrencyDenial) || admittedIn(answers) >= rpm * MOST_OF_RATE)
+    return;
+  if (concurrencyDenialsWhenIdle(run).length < FEWEST_LONE)
+    verdict.inconclusive(
+      `${what}: the concurrency limit was reached before the rate limit; ${admittedIn(answers)} requests were admitted`,
+    );
+}
+
+const holds = defineCheck({
+  id: "limits.rate-holds",
+  scenario: rateScenario,
+  title: "The limit holds over time",
+  covers: ["LIMIT-RATE-2", "LIMIT-2"],
+  explains:
+    "Two bursts up to the limit, the second as soon as the first denial allows. One burst may exceed the limit when the edge of a fixed window lies inside it; two cannot, and together they stay within the limit times the minutes begun plus one. A failure means that more is let through than the account's rate: counters per key, dialect or worker, or requests that are not counted.",
+  judge(recording, verdict) {
+    const { limits, first, second, third } = recording;
+    if (second === null) return verdict.inconclusive("the first burst was never denied; see limits.rate-enforced");
+    const over = bursts(recording).filter((run) => exceedsLimit(run, limits));
+    const counts = bursts(recording).map(
+      (run) => `${run.what}: ${admittedIn(run.answers)} in ${run.seconds.toFixed(1)} s`,
+    );
+    const seen = { in: over[0]?.answers.at(-1), because: `${counts.join("; ")}; limit ${limits.rpm} per minute` };
+    verdict.must("LIMIT-RATE-2", over.length, atMost(1), {
+      ...seen,
+      because: `bursts beyond the limit: ${seen.because}`,
+    });
+    verdict.must("LIMIT-2", over.length, atMost(1), seen);
+    const early = [refilledEarly(first, second, limits), third !== null && refilledEarly(second, third, limits)];
+    verdict.must("LIMIT-RATE-2", early.every(Boolean), false, {
+      ...seen,
+      because: `two bursts in a row that came before a minute could refill the limit: ${seen.because}`,
+    });
+    const runs = third === null ? [first, second] : [first, second, third];
+    const begun = runs[0]?.answers[0]?.exchange.timeline.dueUs ?? 0;
+    const ended = Math.max(...runs.flatMap((run) => run.answers.map(({ exchange }) => exchange.timeline.endUs)));
+    const minutes = Math.ceil((ended - begun) / 60_000_000);
+    const total = runs.reduce((sum, run) => sum + admittedIn(run.answers), 0);
+    verdict.must("LIMIT-RATE-2", total, atMost(limits.rpm * (minutes + 1)), {
+      ...seen,
+      because: `admitted in ${minutes} minutes begun`,
+    });
+  },
+});
+
+const notEarly = defineCheck({
+  id: "limits.rate-not-early",
+  scenario: rateScenario,
+  title: "Traffic below the limit is not denied for its rate",
+  covers: ["LIMIT-RATE-3", "LIMIT-2"],
+  explains:
+    "A burst that reaches four fifths of the limit before its first denial has shown it. If it is denied earlier, as a bucket with little burst may do, evenly paced traffic at 80 % of the limit is sent for a minute after a quiet one: none of it may be denied.",
+  judge({ first, paced, limits }, verdict) {
+    assumeNoTrouble(first, verdict);
+    if (paced.length === 0) {
+      const admitted = admittedIn(first.answers);
+      const least = Math.floor(limits.rpm * 0.8);
+      if (!first.answers.some(isRateDenial) && admitted < least)
+        return verdict.inconclusive(`only ${admitted} requests were served`);
+      verdict.must("LIMIT-RATE-3", admitted, atLeast(least), { because: "requests in a row before the first denial" });
+      verdict.must("LIMIT-2", admitted, atLeast(least));
+      return;
+    }
+    const denied = paced.filter((answer, at) => isRateDenial(answer) && cameEvenly(answer, paced[at - 1], limits.rpm));
+    verdict.must("LIMIT-RATE-3", denied.length, 0, {
+      in: denied[0],
+      because: `${paced.length} evenly paced requests in a minute, limit ${limits.rpm}`,
+    });
+    verdict.must("LIMIT-2", denied.length, 0, { in: denied[0] });
+  },
+});
+
+/** Whether it really came a full interval after the one before: on a busy machine a late one is followed by an early one. */
+function cameEvenly({ exchange }: Response, before: Response | undefined, rpm: number): boolean {
+  if (before === undefined) return true;
+  const sentUs = (answer: Response["exchange"]) => answer.timeline.sentUs ?? answer.timeline.dueUs;
+  return sentUs(exchange) - sentUs(before.exchange) >= 60_000_000 / rpm;
+}
+
+const denialFormat = defineCheck({
+  id: "limits.rate-denial",
+  scenario: rateScenario,
+  title: "A denial for the rate is a 429 rate_limit_exceeded in both dialects, streaming and non-streaming",
+  covers: denialRequirements("rate_limit_exceeded"),
+  explains:
+    "Every rate denial of the scenario: status, reason header, action hint, and the body's shape in the chat dialect.",
+  judge({ whileDenied, extraBurst, expected, first, second }, verdict) {
+    const own = whileDenied.filter(({ kind }) => kind !== "model list");
+    // Requests that were served a moment ago and now are not: whatever their status, it is the denial.
+    const surely = [
+      ...first.answers,
+      ...extraBurst,
+      ...(second?.answers ?? []),
+      ...own.flatMap(({ before, after }) => [before, after]),
+    ];
+    const tries = own.flatMap((entry) => entry.tries);
+    const denials = [
+      ...surely.filter(isRefused),
+      ...tries.filter((answer) => isRateDenial(answer) || answer.reason === expected.word),
+    ];
+    verdict.assume(denials.length > 0, "the account could be brought to its limit");
+    for (const answer of denials) judgeDenial(verdict, answer, expected);
+  },
+});
+
+const whatCounts = defineCheck({
+  id: "limits.rate-what-counts",
+  scenario: rateScenario,
+  title: "Window, bursts, and what counts toward the rate",
+  covers: ["LIMIT-RATE-8"],
+  explains:
+    "How many requests a quiet account may send at once, how the wait develops, and whether the list is limited: not shown, noted.",
+  judge({ first, second, firstWait, whileDenied }, verdict) {
+    const list = whileDenied.find(({ kind }) => kind === "model list");
+    verdict.observe("LIMIT-RATE-8", {
+      admittedFromQuiet: admittedIn(first.answers),
+      admittedAfterTheWait: second === null ? null : admittedIn(second.answers),
+      waitMs: firstWait?.waitMs ?? null,
+      listWhileDenied: list?.tries.map(({ status }) => status) ?? [],
+    });
+  },
+});
+
+export const RATE_LIMIT: readonly Check[] = [enforced, holds, notEarly, denialFormat, whatCounts];

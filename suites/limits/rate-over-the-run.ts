@@ -1,0 +1,135 @@
+import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
+import { that } from "../../src/judging/index.ts";
+import { retryAfterWaitMs } from "../shared/retry-after-wait.ts";
+import { isServed } from "./limit-denials.ts";
+
+const MINUTE_US = 60_000_000;
+/** Retry-After has whole seconds, rounded up. */
+const SLACK_US = 1_500_000;
+/** Share of the limit below which a denial with a long wait is not about the limit that the target names. */
+const FAR_BELOW = 0.6;
+/** After a rest of so many of the limit's intervals, and of so long, even a limiter without burst admits a request. */
+const REST_INTERVALS = 4;
+const REST_MS = 300;
+/** A limiter that wants requests evenly spaced asks for waits of seconds at most, ms. */
+const LONG_WAIT_MS = 10_000;
+
+const farBelow = defineInvariant({
+  id: "limits.rate-far-below",
+  title: "Traffic far below an account's limit is not given a long Retry-After",
+  covers: ["LIMIT-RATE-3"],
+  explains:
+    "The run keeps its own accounts below the limits that the target file names. A denial for the rate that asks for ten seconds or more, or that meets an account after a rest, when less than 60 % of the limit was used in the minute before it, means that another, smaller limit is enforced, or that somebody else uses the account: a warning. What traffic before the run may explain does not count, nor what a check sends in a burst.",
+  judge(answers, verdict) {
+    const known = answers.filter(({ asked }) => asked.rpm !== undefined);
+    if (known.length === 0) return verdict.notApplicable("the target names no limits");
+    const startUs = answers.reduce(
+      (first, { exchange }) => Math.min(first, exchange.timeline.dueUs),
+      Number.POSITIVE_INFINITY,
+    );
+    const odd = known.filter(
+      (answer) =>
+        saysRate(answer) &&
+        answer.asked.intent === "good" &&
+        !mayBeOlder(answer, startUs) &&
+        (longWait(answer) || hadRested(answer, known)) &&
+        usedBefore(answer, known) < FAR_BELOW,
+    );
+    const [first] = odd;
+    verdict.should(
+      "LIMIT-RATE-3",
+      odd.length,
+      that("at most one", (count) => (count as number) <= 1),
+      {
+        in: first,
+        because:
+          first === undefined
+            ? "denials far below the limit"
+            : `denied with ${Math.round(usedBefore(first, known) * 100)} % of ${first.asked.rpm} per minute used on account ${first.asked.account}`,
+      },
+    );
+  },
+});
+
+/** By its name: other denials share its status. */
+function saysRate({ status, reason }: Response): boolean {
+  return status === 429 && reason === "rate_limit_exceeded";
+}
+
+/** Whether traffic before the run explains a denial: what was sent then leaves every window within a minute. */
+function mayBeOlder(answer: Response, startUs: number): boolean {
+  return answer.exchange.timeline.endUs + 1_000 * (retryAfterWaitMs(answer) ?? 0) <= startUs + MINUTE_US + SLACK_US;
+}
+
+/** Whether nothing else was sent on the account for a while. */
+function hadRested({ asked, exchange }: Response, answers: readonly Response[]): boolean {
+  const restUs = 1_000 * Math.max(REST_MS, (REST_INTERVALS * 60_000) / (asked.rpm ?? 1));
+  const { dueUs } = exchange.timeline;
+  return !answers.some(
+    (other) =>
+      other.asked.account === asked.account &&
+      other.exchange.id !== exchange.id &&
+      other.exchange.timeline.dueUs <= dueUs &&
+      other.exchange.timeline.dueUs > dueUs - restUs,
+  );
+}
+
+function longWait(answer: Response): boolean {
+  return (retryAfterWaitMs(answer) ?? 0) >= LONG_WAIT_MS;
+}
+
+/** Share of the account's limit that our own requests of the minute before had taken. Denied ones may count, too. */
+function usedBefore({ asked, exchange }: Response, answers: readonly Response[]): number {
+  const endUs = exchange.timeline.endUs;
+  const used = answers.filter(
+    (other) =>
+      other.asked.account === asked.account &&
+      (isServed(other) || saysRate(other) || other.asked.intent !== "good") &&
+      other.exchange.timeline.dueUs > endUs - MINUTE_US &&
+      other.exchange.timeline.dueUs <= endUs,
+  );
+  return used.length / (asked.rpm ?? Number.POSITIVE_INFINITY);
+}
+
+/** Of any minute: a window whose edge lies in it, or a bucket that was full when it began, lets twice the limit in. */
+const MOST_OF_LIMIT = 2;
+const ACCIDENTS = 2;
+
+const anyMinute = defineInvariant({
+  id: "limits.rate-any-minute",
+  title: "No minute of the run lets in more than twice an account's limit",
+  covers: ["LIMIT-RATE-2"],
+  explains:
+    "Counts what was served in each span of sixty seconds on the accounts that the target sets aside for limits. Whatever the window, twice the limit is the most: once around the edge of a fixed one, or a full bucket and what flows in. More means that counts are forgotten: emptied, split by something, or sometimes not kept.",
+  judge(answers, verdict) {
+    const limited = answers.filter(({ asked }) => asked.account.startsWith("limited.") && asked.rpm !== undefined);
+    if (limited.length === 0) return verdict.notApplicable("the target sets no account aside for limits");
+    for (const account of new Set(limited.map(({ asked }) => asked.account))) {
+      const own = limited.filter(({ asked }) => asked.account === account);
+      const served = own
+        .filter((answer) => isServed(answer) && answer.asked.endpoint !== "models")
+        .sort((a, b) => sentUs(a) - sentUs(b));
+      const most = MOST_OF_LIMIT * (own[0]?.asked.rpm ?? 0) + ACCIDENTS;
+      // So many and one more, all of which surely came to the gateway within a minute.
+      const exceedsLimit = served.findIndex((first, at) => {
+        const run = served.slice(at, at + most + 1);
+        return run.length > most && Math.max(...run.map(cameByUs)) - sentUs(first) < MINUTE_US;
+      });
+      verdict.must("LIMIT-RATE-2", exceedsLimit < 0, true, {
+        in: served[exceedsLimit < 0 ? 0 : exceedsLimit + most],
+        because: `more than ${most} served within a minute on account ${account}`,
+      });
+    }
+  },
+});
+
+function sentUs({ exchange }: Response): number {
+  return exchange.timeline.sentUs ?? exchange.timeline.dueUs;
+}
+
+/** When it had come to the gateway at the latest. */
+function cameByUs({ exchange }: Response): number {
+  return exchange.timeline.headersUs ?? exchange.timeline.endUs;
+}
+
+export const RATE_OVER_THE_RUN: readonly Check[] = [farBelow, anyMinute];

@@ -1,0 +1,113 @@
+import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
+import { atMost, that, type Verdict } from "../../src/judging/index.ts";
+import { isRateDenial, isServed } from "./limit-denials.ts";
+import { type RateRecording, rateScenario } from "./rate-scenario.ts";
+import { isBracketed } from "./while-denied.ts";
+
+/** Judges that a kind of request was not let past while the account was denied. */
+function judgeKind(
+  { whileDenied, laterDenied, limits }: RateRecording,
+  kind: string,
+  say: (admitted: number, allowed: number, first: Response | undefined, why: string) => void,
+  verdict: Verdict,
+): void {
+  const entry = whileDenied.find((candidate) => candidate.kind === kind);
+  if (entry === undefined) return;
+  if (!isBracketed(entry)) verdict.inconclusive(`the window turned over while ${kind} were tried`);
+  const later = laterDenied.filter((candidate) => candidate.kind === kind);
+  for (const { tries, seconds } of [entry, ...later]) {
+    const admitted = tries.filter(isServed);
+    // A place that became free in between may go to any request.
+    const allowed = 1 + Math.floor((seconds * limits.rpm) / 60);
+    const why = `${kind}: ${admitted.length} of ${tries.length} served while the account was denied`;
+    say(admitted.length, allowed, admitted[0] ?? tries[0], why);
+  }
+}
+
+const sharedByKeys = defineCheck({
+  id: "limits.rate-shared-by-keys",
+  scenario: rateScenario,
+  title: "The keys of an account share its rate",
+  covers: ["LIMIT-1"],
+  explains:
+    "While one key of the account is denied for the rate, its other key is tried, with the first key still denied afterwards. The other key must be denied too: the limit belongs to the account.",
+  needs: ["limited.rate.second"],
+  judge(recording, verdict) {
+    verdict.assume(recording.whileDenied.length > 0, "the account could be brought to its limit");
+    judgeKind(
+      recording,
+      "other key",
+      (admitted, allowed, first, why) =>
+        verdict.must("LIMIT-1", admitted, atMost(allowed), { in: first, because: why }),
+      verdict,
+    );
+    // Dialects should be counted together: what is let past here and is not let past above is a warning.
+    judgeKind(
+      recording,
+      "other key, messages",
+      (admitted, allowed, first, why) =>
+        verdict.should("LIMIT-1", admitted, atMost(allowed), { in: first, because: why }),
+      verdict,
+    );
+  },
+});
+
+const sharedByKinds = defineCheck({
+  id: "limits.rate-shared-by-kinds",
+  scenario: rateScenario,
+  title: "Both dialects, streaming and non-streaming requests, all models and clients share the account's rate",
+  covers: ["LIMIT-5", "LIMIT-1", "LIMIT-RATE-1"],
+  explains:
+    "While chat requests of the account are denied for the rate, streams, conversations, the other dialect, another model and what looks like another client are tried. Streams, conversations and other models must be denied too, the other dialect should be. Something that is let past is counted separately or not limited at all.",
+  judge(recording, verdict) {
+    verdict.assume(recording.whileDenied.length > 0, "the account could be brought to its limit");
+    const requirements = {
+      "chat streams": "LIMIT-RATE-1",
+      conversations: "LIMIT-RATE-1",
+      "another client": "LIMIT-1",
+      "other model": "LIMIT-1",
+    } as const;
+    for (const [kind, requirement] of Object.entries(requirements)) {
+      judgeKind(
+        recording,
+        kind,
+        (admitted, allowed, first, why) =>
+          verdict.must(requirement, admitted, atMost(allowed), { in: first, because: why }),
+        verdict,
+      );
+    }
+    for (const kind of ["messages", "messages streams"]) {
+      judgeKind(
+        recording,
+        kind,
+        (admitted, allowed, first, why) =>
+          verdict.should("LIMIT-5", admitted, atMost(allowed), { in: first, because: why }),
+        verdict,
+      );
+    }
+  },
+});
+
+const otherAccounts = defineCheck({
+  id: "limits.rate-other-account",
+  scenario: rateScenario,
+  title: "Another account is not denied for this one's rate",
+  covers: ["LIMIT-1", "LIMIT-RATE-3"],
+  explains:
+    "While one account is denied for its rate, keys of unrelated accounts are tried. They must be served: limits belong to accounts.",
+  judge({ others, whileDenied }, verdict) {
+    verdict.assume(whileDenied.length > 0, "the account could be brought to its limit");
+    if (others.length === 0) return verdict.notApplicable("the target has no key of another account");
+    for (const { account, answers } of others) {
+      const denied = answers.filter(isRateDenial);
+      const all = that("not all of them", (count) => (count as number) < answers.length);
+      verdict.must("LIMIT-1", denied.length, all, {
+        in: denied[0],
+        because: `of ${answers.length} requests of another account (${account}) were denied`,
+      });
+      verdict.must("LIMIT-RATE-3", denied.length, all, { in: denied[0] });
+    }
+  },
+});
+
+export const RATE_SHARING: readonly Check[] = [sharedByKeys, sharedByKinds, otherAccounts];

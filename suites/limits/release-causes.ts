@@ -1,0 +1,179 @@
+import type { LimitedAccount, RequestSpec, Session } from "../../src/checks/index.ts";
+import { servable } from "../shared/servable.ts";
+import { inTurns, LONG_STORY, LONG_TEXT } from "../shared/texts.ts";
+import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
+
+/** How long a gateway may take to notice that a client left; how soon is not shown, so a miss is a warning. */
+export const NOTICE_MS = [2_000, 10_000] as const;
+
+/** Requests in a row that show an occasional leak, and how long they may take, ms. */
+const MANY = 240;
+const MANY_MS = 10_000;
+/** A request that a tool would answer. */
+function withTool(request: RequestSpec): RequestSpec {
+  const dialect = request.endpoint === "messages" ? "messages" : "chat";
+  return { ...request, prompt: "What is the weather in Oslo?", fields: { tools: toolsOf(dialect, ONE_TOOL) } };
+}
+
+/** Into a stream, ms: clients that leave late. */
+const LONG_AFTER_MS = 1_300;
+const LONG_CONVERSATION = inTurns("hello", LONG_TEXT, "Noted.");
+
+/** Something that ends requests, after which none of them may count as in flight. */
+export interface ReleaseCause {
+  /** What has ended by then. */
+  readonly what: string;
+  /** Whether clients disconnected: a gateway takes a while to notice. */
+  readonly disconnects: boolean;
+  run(): Promise<unknown>;
+}
+
+export interface CauseOptions {
+  readonly account: LimitedAccount;
+  /** A stream that stays in flight for seconds. */
+  readonly long: RequestSpec;
+  /** Pause between requests, ms; 0 where the limiter allows bursts. */
+  readonly spacingMs: number;
+}
+
+/** What ends requests, as far as the target has models for it. Causes that end alike share a wave: each takes seconds. */
+export async function releaseCauses(t: Session, options: CauseOptions): Promise<ReleaseCause[]> {
+  const { account, long, spacingMs } = options;
+  const { key } = account;
+  const each = (requests: readonly RequestSpec[]) => sendInTurn(t, options, requests);
+  const calling = (await servable(t, inEveryForm({ model: "tools" }))).map(withTool);
+  const failing = await servable(t, inEveryForm({ model: "upstreamError" }));
+  // An upstream timeout takes its time, so these are sent at once.
+  const hanging = spacingMs > 0 ? [] : await servable(t, inEveryForm({ model: "upstreamTimeout" }));
+  const cut = (await servable(t, inEveryForm({ model: "cutStream" }))).filter(({ mode }) => mode === "streaming");
+  const causes: readonly (ReleaseCause & { readonly possible: boolean })[] = [
+    {
+      what: "finished requests",
+      disconnects: false,
+      possible: true,
+      async run() {
+        await each(inEveryForm({ intent: "either" }));
+        await each(CONVERSATIONS);
+        // Ended by their output limit.
+        await each(inEveryForm({ intent: "either", prompt: LONG_STORY, maxTokens: 2 }));
+        await each(calling);
+      },
+    },
+    {
+      what: "denied requests and refused bodies",
+      disconnects: false,
+      possible: true,
+      async run() {
+        await each(inEveryForm({ model: "unknown" }));
+        await each(inEveryForm({ omit: ["messages"] }));
+      },
+    },
+    {
+      what: "failed requests",
+      disconnects: false,
+      possible: failing.length + hanging.length > 0,
+      async run() {
+        await each(failing);
+        await sendTogether(t, account, hanging);
+      },
+    },
+    { what: "broken streams", disconnects: false, possible: cut.length > 0, run: () => each(cut) },
+    {
+      what: "streams whose client disconnected",
+      disconnects: true,
+      possible: true,
+      run: () => abortStreams(t, account, long),
+    },
+    {
+      what: "non-streaming requests whose client disconnected",
+      disconnects: true,
+      possible: await t.hasModel("slow", "chat"),
+      run: () => abort(t, { key, endpoint: "chat", model: "slow" }, { afterMs: 300, count: account.limits.inFlight }),
+    },
+    {
+      what: "many finished requests",
+      disconnects: false,
+      possible: spacingMs === 0,
+      run: () => sendMany(t, options),
+    },
+  ];
+  return causes.filter(({ possible }) => possible);
+}
+
+/** Requests with more in them than the plainest. */
+const CONVERSATIONS: readonly RequestSpec[] = [
+  { endpoint: "chat", prompt: LONG_CONVERSATION },
+  { endpoint: "messages", system: "Be brief." },
+  { endpoint: "chat", mode: "streaming", prompt: LONG_CONVERSATION },
+  { endpoint: "messages", mode: "streaming", system: "Be brief." },
+];
+
+function inEveryForm(request: RequestSpec): RequestSpec[] {
+  return [
+    { ...request, endpoint: "chat", mode: "non-streaming" },
+    { ...request, endpoint: "chat", mode: "streaming" },
+    { ...request, endpoint: "messages", mode: "non-streaming" },
+    { ...request, endpoint: "messages", mode: "streaming" },
+  ];
+}
+
+/** Twice the concurrency limit, one after the other: a request that is denied here would make the wave test something else. */
+async function sendInTurn(t: Session, { account, spacingMs }: CauseOptions, requests: readonly RequestSpec[]) {
+  for (let round = 0; round < 2 * account.limits.inFlight && requests.length > 0; round++) {
+    if (spacingMs > 0) await t.wait(spacingMs);
+    await t.start({ key: account.key, intent: "odd", ...requests[round % requests.length] }).done;
+  }
+}
+
+/** As many as the concurrency limit, at once. */
+async function sendTogether(t: Session, { key, limits }: LimitedAccount, requests: readonly RequestSpec[]) {
+  const count = requests.length === 0 ? 0 : limits.inFlight;
+  await Promise.all(
+    Array.from({ length: count }, (_, at) => t.start({ key, intent: "odd", ...requests[at % requests.length] }).done),
+  );
+}
+
+/** Many requests: one leak in a hundred needs hundreds of them to show. */
+async function sendMany(t: Session, { account, spacingMs }: CauseOptions) {
+  const { key, limits } = account;
+  const requests = inEveryForm({ intent: "either" });
+  const most = spacingMs > 0 ? 0 : Math.min(MANY, Math.floor(limits.rpm / 10));
+  const endUs = t.nowUs() + MANY_MS * 1_000;
+  let sent = 0;
+  const worker = async () => {
+    while (sent < most && t.nowUs() < endUs)
+      await t.start({ key, intent: "odd", ...requests[sent++ % requests.length] }).done;
+  };
+  await Promise.all(Array.from({ length: Math.max(1, limits.inFlight - 1) }, worker));
+}
+
+/** Starts `count` requests and disconnects `afterMs` later; 0: as soon as all of them have begun to answer. */
+async function abort(
+  t: Session,
+  request: RequestSpec,
+  { afterMs, count }: { readonly afterMs: number; readonly count: number },
+) {
+  const leaving = Array.from({ length: count }, () => t.start({ ...request, intent: "odd", freshConnection: true }));
+  if (afterMs === 0) await Promise.all(leaving.map(({ live }) => live.started));
+  else await t.wait(afterMs);
+  for (const { live } of leaving) live.abort();
+  await Promise.all(leaving.map(({ done }) => done));
+}
+
+async function abortStreams(t: Session, { key, second, limits }: LimitedAccount, long: RequestSpec) {
+  const limit = limits.inFlight;
+  const half = Math.max(1, Math.floor(limit / 2));
+  const own: RequestSpec = { key, ...long };
+  // Both dialects together: while the gateway has not noticed that the first clients left, it would deny the second.
+  await Promise.all([
+    abort(t, own, { afterMs: 0, count: Math.max(1, limit - half) }),
+    abort(t, { ...own, endpoint: "messages" }, { afterMs: 300, count: half }),
+  ]);
+  await t.wait(NOTICE_MS[0]);
+  // Before anything was sent, and long after the first text; with the account's other key, too.
+  await Promise.all([
+    abort(t, own, { afterMs: 20, count: 1 }),
+    ...(limit > 1 ? [abort(t, own, { afterMs: LONG_AFTER_MS, count: 1 })] : []),
+    ...(limit > 2 ? [abort(t, second === undefined ? own : { ...own, key: second }, { afterMs: 300, count: 1 })] : []),
+  ]);
+}

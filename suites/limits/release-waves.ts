@@ -1,0 +1,83 @@
+import { isStale, type LimitedAccount, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
+import { atOnce } from "./burst.ts";
+import { admittedIn, limitDenials, type Unnamed } from "./limit-denials.ts";
+import { NOTICE_MS, releaseCauses } from "./release-causes.ts";
+
+/** Requests over the concurrency limit, sent at once after others had ended. `what` says which. */
+export type Wave = {
+  readonly what: string;
+  /** Whether the clients of those had disconnected. */
+  readonly disconnected: boolean;
+  /** Requests that must be admitted: the concurrency limit. */
+  readonly expected: number;
+  readonly answers: readonly Response[];
+  /** Sent again later, when fewer than the limit had been admitted. */
+  readonly later: readonly Response[] | null;
+};
+
+/** A request may count as in flight until a moment after its last byte; a wave that met a denial is sent once more later. */
+export const SETTLE_MS = 250;
+export const LATE_MS = 1_500;
+/** Sends at half the account's rate: no limiter has a reason to deny these for it. */
+export async function evenly(t: Session, request: RequestSpec, count: number, spacingMs: number): Promise<Response[]> {
+  const sent: Promise<Response>[] = [];
+  for (let index = 0; index < count; index++) {
+    sent.push(t.start(request).done);
+    await t.wait(spacingMs);
+  }
+  return Promise.all(sent);
+}
+
+export interface WavePacing {
+  /** Pause between requests, ms; 0 where the limiter has burst enough. */
+  readonly spacingMs: number;
+  /** Whose a 429 is that names no limit. */
+  readonly unnamed: Unnamed;
+}
+
+/** A wave after each cause of release. */
+export async function wavesAfterRelease(
+  t: Session,
+  account: LimitedAccount,
+  long: RequestSpec,
+  { spacingMs, unnamed }: WavePacing,
+): Promise<Wave[]> {
+  const limit = account.limits.inFlight;
+  const { isConcurrency } = limitDenials(unnamed);
+  const send = (request: RequestSpec) => sendWave(t, account, { request, long, spacingMs, unnamed });
+  const waves: Wave[] = [];
+  for (const { what, disconnects, run } of await releaseCauses(t, { account, long, spacingMs })) {
+    await run();
+    await t.wait(disconnects ? NOTICE_MS[0] : SETTLE_MS);
+    // Connections that carried other requests before: a request on one of these counts once, too.
+    const request = disconnects ? long : { ...long, freshConnection: false };
+    const answers = await send(request);
+    let later: Response[] | null = null;
+    if (admittedIn(answers) < limit && answers.some(isConcurrency)) {
+      await t.wait(disconnects ? NOTICE_MS[1] : LATE_MS);
+      later = await send(request);
+    }
+    waves.push({ what, disconnected: disconnects, expected: limit, answers, later });
+    await t.wait(SETTLE_MS);
+  }
+  return waves;
+}
+
+/** Two requests more than the limit. */
+async function sendWave(
+  t: Session,
+  account: LimitedAccount,
+  { request, long, spacingMs, unnamed }: WavePacing & { readonly request: RequestSpec; readonly long: RequestSpec },
+): Promise<Response[]> {
+  const count = account.limits.inFlight + 2;
+  if (spacingMs > 0) return evenly(t, long, count, spacingMs);
+  const answers = await atOnce(t, [request], count);
+  // A connection that was closed while idle says nothing about the limit; new connections are not closed.
+  if (answers.some(({ exchange }) => isStale(exchange)))
+    return sendWave(t, account, { request: long, long, spacingMs, unnamed });
+  if (!answers.some(limitDenials(unnamed).isRate)) return answers;
+  // A limiter with little burst denied our speed: at half the account's rate it has no reason to.
+  const slowMs = 120_000 / account.limits.rpm;
+  await t.wait(slowMs * count);
+  return evenly(t, long, count, slowMs);
+}

@@ -1,0 +1,113 @@
+import { type Check, defineCheck, type Held, limitedFor, type Response, type Session } from "../../src/checks/index.ts";
+import { atOnce } from "./burst.ts";
+import { servedAtLimit } from "./in-flight.ts";
+import { isConcurrencyDenial, isRateDenial, isServed } from "./limit-denials.ts";
+import { longStream } from "./long-stream.ts";
+import { sendPlain } from "./while-denied.ts";
+
+const TIERS = ["starter", "growth", "scale"] as const;
+type Tier = (typeof TIERS)[number];
+/** The largest limit is tried where a smaller one was filled in so long, ms: others are for `gauntlet load`. */
+const BRISK_MS = 1_500;
+/** Requests beyond the limit. */
+const EXTRA = 6;
+
+const tierConcurrency = defineCheck({
+  id: "limits.tier-concurrency",
+  title: "The account of a tier has its tier's concurrency limit",
+  covers: ["LIMIT-2", "LIMIT-CONC-2", "LIMIT-1"],
+  explains:
+    "On the account of a tier, concurrent long streams up to the tier's limit: none may be denied for concurrency. While all of them run, a few more: none may be served, and accounts that are set aside for limits, whose limits are far lower, may not be denied for this one's streams. A failure means that an account has another tier's limit, or that accounts share one. The largest tier is tested where the one before it was filled within 1.5 s; streams of both are aborted when the answer is known.",
+  needs: ["model.stream"],
+  across: { case: TIERS },
+  // Other checks may use the account of a tier because of its room; and a load run that follows wants it rested.
+  schedule: { order: "exclusive-first" },
+  cost: { requests: ({ tiers }, axes) => (tiers[axes.case as Tier]?.limits.inFlight ?? 0) + 10, waitS: 3 },
+  async run(t) {
+    const tier = t.case as Tier;
+    if (t.target.tiers[tier] === undefined) return { ...NOTHING, leftOut: "the target has no account of this tier" };
+    const leftOut = tier === "scale" ? await whyNotScale(t) : null;
+    return leftOut === null ? { ...(await fillOnce(t, tier)), leftOut } : { ...NOTHING, leftOut };
+  },
+  judge({ limit, held, extras, unrelated, leftOut }, verdict) {
+    if (leftOut !== null) return verdict.notApplicable(leftOut);
+    const rate = held.find(isRateDenial);
+    if (rate !== undefined)
+      return verdict.notApplicable(`the rate limit has no room for ${limit} requests at once (${rate.summary})`);
+    const denied = held.filter(isConcurrencyDenial);
+    const seen = { in: denied[0] ?? held[0], because: `of ${limit} concurrent streams denied for concurrency` };
+    verdict.must("LIMIT-2", denied.length, 0, seen);
+    verdict.must("LIMIT-CONC-2", denied.length, 0, seen);
+    if (!held.every(isServed)) return;
+    const served = servedAtLimit(extras, held);
+    verdict.must("LIMIT-2", served !== undefined, false, { in: served, because: `served while ${limit} streams ran` });
+    if (unrelated.length === 0) return;
+    // Only where it was denied every time: requests of its own would have ended sooner or later.
+    verdict.must("LIMIT-1", unrelated.every(isConcurrencyDenial), false, {
+      in: unrelated[0],
+      because: `another account was denied for concurrency while ${limit} streams ran on this one`,
+    });
+  },
+});
+
+/** Whether a smaller limit shows that the largest one is affordable; or why not. */
+async function whyNotScale(t: Session): Promise<string | null> {
+  const { limit, filledMs, held } = await fillOnce(t, "growth");
+  if (limit === 0) return "the target has no account of the growth tier to try before: gauntlet load scale shows it";
+  return filledMs > BRISK_MS || !held.every(isServed)
+    ? "the growth tier was not filled within 1.5 s: gauntlet load scale shows it"
+    : null;
+}
+
+type Filled = {
+  readonly limit: number;
+  readonly held: readonly Response[];
+  readonly extras: readonly Response[];
+  /** Requests of an account with a low limit meanwhile. */
+  readonly unrelated: readonly Response[];
+  /** Until the last of the streams had begun. */
+  readonly filledMs: number;
+};
+
+const NOTHING: Filled = { limit: 0, held: [], extras: [], unrelated: [], filledMs: 0 };
+
+/** Fills the concurrency limit of a tier's account, once in a run. */
+export function fillOnce(t: Session, tier: Tier): Promise<Filled> {
+  return t.once(`limits.tier-concurrency.${tier}`, () => fill(t, tier));
+}
+
+async function fill(t: Session, tier: Tier): Promise<Filled> {
+  const account = t.target.tiers[tier];
+  if (account === undefined) return NOTHING;
+  const limit = account.limits.inFlight;
+  const long = longStream(account.key);
+  const startUs = t.nowUs();
+  const streams: Held[] = Array.from({ length: limit }, () => t.start(long));
+  await Promise.all(streams.map(({ live }) => live.started));
+  const filledMs = (t.nowUs() - startUs) / 1_000;
+  const [extras, unrelated] = await Promise.all([atOnce(t, [long], EXTRA), sendUnrelated(t)]);
+  // The texts of so many streams would cost as much as the rest of the run.
+  if (tier !== "starter") for (const { live } of streams) live.abort();
+  return { limit, held: await Promise.all(streams.map(({ done }) => done)), extras, unrelated, filledMs };
+}
+
+/** How often, and how far apart, ms: other checks may be filling the limit of that account themselves. */
+const UNRELATED_TRIES = 3;
+const UNRELATED_SPACING_MS = 100;
+
+/** Sends on the account with the lowest limit, while a tier's limit is filled. */
+async function sendUnrelated(t: Session): Promise<Response[]> {
+  const aside = limitedFor(t.target, "slots");
+  // What the rate of an account is measured on is left alone.
+  if (aside === undefined || aside.shared || aside.key === limitedFor(t.target, "rate")?.key) return [];
+  const answers: Response[] = [];
+  for (let tried = 0; tried < UNRELATED_TRIES; tried++) {
+    if (tried > 0) await t.wait(UNRELATED_SPACING_MS);
+    const answer = await sendPlain(t, aside.key);
+    answers.push(answer);
+    if (!isConcurrencyDenial(answer)) break;
+  }
+  return answers;
+}
+
+export const TIER_CONCURRENCY: readonly Check[] = [tierConcurrency];

@@ -1,0 +1,7 @@
+import type { Check } from "../../src/checks/index.ts";
+import { MAX_TOKENS } from "./max-tokens.ts";
+import { MESSAGE_REQUESTS } from "./requests.ts";
+import { SYSTEM_PROMPT } from "./system.ts";
+
+/** The messages dialect. */
+export const MESSAGES: readonly Check[] = [...MESSAGE_REQUESTS, ...MAX_TOKENS, ...SYSTEM_PROMPT];

@@ -1,0 +1,49 @@
+import { type Check, defineCheck, type RequestSpec, type Response } from "../../src/checks/index.ts";
+import { success } from "../../src/judging/index.ts";
+import { AT_ONCE, type Caller, credentialsOf } from "../shared/callers.ts";
+
+/** Who gets no list either, and by which requirement. The others may not spend, and may list. */
+const NO_LIST = { missing: "MODELS-5", unknown: "MODELS-5", revoked: "AUTH-4" } as const;
+
+type Listless = keyof typeof NO_LIST;
+
+/** Ways to ask for the list that change nothing about who asks. */
+const LIST_WAYS: readonly RequestSpec[] = [
+  { query: "?limit=1" },
+  { headers: [["Accept", "text/html"]] },
+  { headers: [["Accept-Encoding", "gzip, br"]] },
+  { freshConnection: true },
+];
+
+const listDeniedInEveryForm = defineCheck({
+  id: "models.denied-in-every-form",
+  title: "A key that must be denied gets no model list in any form of request",
+  covers: ["MODELS-5", "AUTH-4"],
+  explains:
+    "The list is asked for without a key, with an unknown and with a revoked one: with a query, for a client that accepts web pages or compression, on a new connection, and several times at the same moment. None may be served.",
+  across: { case: Object.keys(NO_LIST) },
+  cost: { requests: LIST_WAYS.length + AT_ONCE + 1 },
+  async run(t) {
+    const who = credentialsOf(t, t.case as Caller);
+    if (who === null) return null;
+    const request: RequestSpec = { ...who, endpoint: "models", intent: "denied", repeats: false };
+    const plain = await t.send(request);
+    const single: Response[] = [];
+    for (const way of LIST_WAYS) single.push(await t.send({ ...request, ...way }));
+    const together = await Promise.all(Array.from({ length: AT_ONCE }, () => t.start(request).done));
+    return { plain, answers: [...single, ...together] };
+  },
+  judge(recording, verdict, { case: caller }) {
+    if (recording === null) return verdict.notApplicable(`the target has no key ${caller}`);
+    const { plain, answers } = recording;
+    verdict.assume((plain.status ?? 0) >= 400, `a plain request for the list of ${caller} is denied`);
+    // A page for people in place of the list gives nothing away.
+    for (const answer of answers)
+      verdict.must(NO_LIST[caller as Listless], success.test(answer.status) && answer.json !== undefined, false, {
+        in: answer,
+        because: `the list is given: ${answer.summary}`,
+      });
+  },
+});
+
+export const LIST_DENIED_IN_EVERY_FORM: readonly Check[] = [listDeniedInEveryForm];

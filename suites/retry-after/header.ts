@@ -1,0 +1,219 @@
+import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
+import { httpDateMs, readRetryAfter } from "../../src/dialects/index.ts";
+import { that, type Verdict } from "../../src/judging/index.ts";
+import type { ShouldRequirement } from "../../src/requirements/index.ts";
+import { isConcurrencyDenial, isRateDenial } from "../limits/limit-denials.ts";
+
+/** A one-minute rate needs no longer wait; half as much again for gateways that would rather be safe, seconds. */
+const LONGEST_RATE_WAIT_S = 90;
+/** A longer wait for a request in flight to end is of no use to a client, seconds. */
+const LONGEST_CONCURRENCY_WAIT_S = 600;
+
+/** Judges the form of a Retry-After: one value, whole seconds above zero or a date in the future, plausible in length. */
+function judgeRetryAfter(verdict: Verdict, denial: Response, requirement: ShouldRequirement, longestS: number): void {
+  const values = [...new Set(denial.headerValues("retry-after"))];
+  const seen = { in: denial, at: "Retry-After", because: denial.summary };
+  if (
+    !verdict.should(
+      requirement,
+      values.length,
+      that("one value", (count) => count === 1),
+      { ...seen, because: `values: ${values.join(" and ")}` },
+    )
+  )
+    return;
+  const [value = ""] = values;
+  const nowMs = gatewayTimeMs(denial);
+  const form = readRetryAfter(value, nowMs);
+  const usable = that("whole seconds above zero or an HTTP date in the future", () => {
+    if (form.kind === "unusable") return false;
+    // Dates have whole seconds: one of the second in which it was sent is not past yet.
+    return form.kind === "seconds" ? form.seconds > 0 : form.atMs >= Math.floor(nowMs / 1_000) * 1_000;
+  });
+  if (
+    !verdict.should(requirement, value, usable, { ...seen, ...(form.kind === "unusable" ? { because: form.why } : {}) })
+  )
+    return;
+  const waitS =
+    form.kind === "seconds" ? form.seconds : form.kind === "date" ? Math.ceil((form.atMs - nowMs) / 1_000) : 0;
+  verdict.should(
+    requirement,
+    waitS,
+    that(`a plausible wait, up to ${longestS} s`, (seconds) => (seconds as number) <= longestS),
+    seen,
+  );
+}
+
+/** The gateway's own clock, where it tells it: a date must be read by the clock that wrote it. */
+function gatewayTimeMs(answer: Response): number {
+  return httpDateMs(answer.header("date") ?? "", answer.arrivedAtMs) ?? answer.arrivedAtMs;
+}
+
+const present = defineInvariant({
+  id: "retry-after.present",
+  title: "Every denial for the rate has a Retry-After",
+  covers: ["LIMIT-RATE-4"],
+  explains:
+    "Looks at every denial rate_limit_exceeded of the run, whatever provoked it: both dialects, streaming and non-streaming, the model list. Without the header callers guess, and retry at the same time.",
+  judge(answers, verdict) {
+    const denials = answers.filter(({ status, reason }) => status === 429 && reason === "rate_limit_exceeded");
+    if (denials.length === 0) return verdict.inconclusive("nothing was denied for its rate");
+    for (const denial of denials) {
+      verdict.must("LIMIT-RATE-4", denial.header("retry-after") !== undefined, true, {
+        in: denial,
+        at: "Retry-After",
+        because: `${denial.asked.endpoint}, ${denial.asked.mode}`,
+      });
+    }
+  },
+});
+
+const wellFormed = defineInvariant({
+  id: "retry-after.form",
+  title: "A Retry-After is a number of seconds in digits, or an HTTP date",
+  covers: ["HTTP-RETRY-AFTER-FORM"],
+  explains:
+    "Looks at every answer of the run that carries the header, whatever it refuses. The standard allows only digits or an HTTP date, once: a fraction, a sign, a unit, a word, an ISO date, an empty value or two different values cannot be read, or are read differently by each client.",
+  judge(answers, verdict) {
+    const withHeader = answers.filter((answer) => answer.header("retry-after") !== undefined);
+    if (withHeader.length === 0)
+      return verdict.notApplicable("no answer carried the header; retry-after.present asks for it");
+    for (const answer of withHeader) {
+      const values = [...new Set(answer.headerValues("retry-after"))];
+      const form = readRetryAfter(values[0] ?? "", answer.arrivedAtMs);
+      const well = that("digits or an HTTP date, once", () => values.length === 1 && form.kind !== "unusable");
+      verdict.must("HTTP-RETRY-AFTER-FORM", values.join(" and "), well, {
+        in: answer,
+        at: "Retry-After",
+        because: form.kind === "unusable" ? `${answer.summary}: ${form.why}` : answer.summary,
+      });
+    }
+  },
+});
+
+const usable = defineInvariant({
+  id: "retry-after.usable",
+  title: "Rate denials carry a usable Retry-After",
+  covers: ["LIMIT-RATE-5"],
+  explains:
+    "One value: whole seconds above zero, or an HTTP date in the future, and no longer than a one-minute rate can ask for. Milliseconds, fractions, negative numbers, words, ISO dates and two values at once make clients wait for hours or not at all.",
+  judge(answers, verdict) {
+    const denials = answers.filter(
+      (answer) =>
+        isRateDenial(answer) && answer.reason === "rate_limit_exceeded" && answer.header("retry-after") !== undefined,
+    );
+    if (denials.length === 0) return verdict.inconclusive("no rate denial carried Retry-After");
+    for (const denial of denials) judgeRetryAfter(verdict, denial, "LIMIT-RATE-5", LONGEST_RATE_WAIT_S);
+  },
+});
+
+const onConcurrencyDenial = defineInvariant({
+  id: "retry-after.concurrency",
+  title: "Concurrency denials carry a usable Retry-After",
+  covers: ["LIMIT-CONC-6"],
+  explains:
+    'The client\'s rule is to respect Retry-After on a concurrency denial. Its absence is a warning, because the retry rule says "when present"; so is a value that cannot be used.',
+  judge(answers, verdict) {
+    const denials = answers.filter(isConcurrencyDenial);
+    if (denials.length === 0) return verdict.inconclusive("nothing was denied for concurrency");
+    const without = denials.filter((denial) => denial.header("retry-after") === undefined);
+    verdict.should("LIMIT-CONC-6", without.length, 0, {
+      in: without[0],
+      at: "Retry-After",
+      because: `of ${denials.length} denials had no Retry-After`,
+    });
+    for (const denial of denials.filter((candidate) => !without.includes(candidate)))
+      judgeRetryAfter(verdict, denial, "LIMIT-CONC-6", LONGEST_CONCURRENCY_WAIT_S);
+  },
+});
+
+const notOnSuccess = defineInvariant({
+  id: "retry-after.not-on-success",
+  title: "A success has no Retry-After",
+  covers: ["HTTP-RETRY-AFTER"],
+  explains: "Retry-After belongs to refusals. On a success it makes compliant clients wait for nothing.",
+  judge(answers, verdict) {
+    const served = answers.filter(({ status = 0 }) => status >= 200 && status < 300);
+    if (served.length === 0) return verdict.inconclusive("nothing was served");
+    const withHeader = served.filter((answer) => answer.header("retry-after") !== undefined);
+    verdict.should("HTTP-RETRY-AFTER", withHeader.length, 0, {
+      in: withHeader[0],
+      at: "Retry-After",
+      because: `of ${served.length} served answers`,
+    });
+  },
+});
+
+const counters = defineInvariant({
+  id: "retry-after.rate-headers",
+  title: "X-RateLimit-Limit and X-RateLimit-Remaining make sense where they are sent",
+  covers: ["LIMIT-RATE-7"],
+  explains:
+    "Both are optional. Where one is sent on a denial for the rate it is a whole number of zero or more, nothing remains, and the limit is the account's. On other answers they are whole numbers, too; a concurrency denial may count requests in flight.",
+  judge(answers, verdict) {
+    const counted = answers.filter(
+      (answer) =>
+        answer.header("x-ratelimit-limit") !== undefined || answer.header("x-ratelimit-remaining") !== undefined,
+    );
+    const others = new Set(
+      answers.flatMap(({ headers }) => headers.map(([name]) => name.toLowerCase()).filter(isOther)),
+    );
+    if (others.size > 0) verdict.observe("LIMIT-RATE-7", `counters by other names: ${[...others].sort().join(", ")}`);
+    if (counted.length === 0 && others.size > 0) return;
+    if (counted.length === 0) return verdict.notApplicable("no answer carried these headers, which are optional");
+    for (const answer of counted) judgeCounters(answer, verdict);
+  },
+});
+
+/** Counters that the interface does not know, a provider's own among them. */
+function isOther(name: string): boolean {
+  return name.startsWith("x-ratelimit-") && name !== "x-ratelimit-limit" && name !== "x-ratelimit-remaining";
+}
+
+const wholeNumber = that("a whole number of zero or more", (value) => /^\d+$/.test(String(value)));
+
+function judgeCounters(answer: Response, verdict: Verdict): void {
+  const limit = answer.header("x-ratelimit-limit")?.trim();
+  const remaining = answer.header("x-ratelimit-remaining")?.trim();
+  // A concurrency denial may count requests in flight by the same names.
+  const configured = isConcurrencyDenial(answer) ? undefined : answer.asked.rpm;
+  const seen = { in: answer, because: answer.summary };
+  if (
+    limit !== undefined &&
+    verdict.should("LIMIT-RATE-7", limit, wholeNumber, { ...seen, at: "X-RateLimit-Limit" }) &&
+    configured !== undefined
+  ) {
+    verdict.should("LIMIT-RATE-7", Number(limit), configured, {
+      ...seen,
+      at: "X-RateLimit-Limit",
+      because: "the account's configured rate",
+    });
+  }
+  if (
+    remaining === undefined ||
+    !verdict.should("LIMIT-RATE-7", remaining, wholeNumber, { ...seen, at: "X-RateLimit-Remaining" })
+  )
+    return;
+  if (answer.reason === "rate_limit_exceeded")
+    verdict.should("LIMIT-RATE-7", Number(remaining), 0, {
+      ...seen,
+      at: "X-RateLimit-Remaining",
+      because: "nothing remains when the rate is denied",
+    });
+  const most = limit !== undefined && wholeNumber.test(limit) ? Number(limit) : undefined;
+  if (most !== undefined)
+    verdict.should("LIMIT-RATE-7", Number(remaining) <= most, true, {
+      ...seen,
+      at: "X-RateLimit-Remaining",
+      because: `remaining ${remaining} of ${most}`,
+    });
+}
+
+export const RETRY_AFTER_HEADER: readonly Check[] = [
+  present,
+  wellFormed,
+  usable,
+  onConcurrencyDenial,
+  notOnSuccess,
+  counters,
+];

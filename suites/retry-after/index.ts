@@ -1,0 +1,6 @@
+import type { Check } from "../../src/checks/index.ts";
+import { RETRY_AFTER_HEADER } from "./header.ts";
+import { RETRY_AFTER_SUFFICIENT } from "./sufficient.ts";
+
+/** What the Retry-After header says, and whether it holds. */
+export const RETRY_AFTER: readonly Check[] = [...RETRY_AFTER_SUFFICIENT, ...RETRY_AFTER_HEADER];

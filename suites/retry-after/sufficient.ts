@@ -1,0 +1,33 @@
+import { type Check, defineCheck } from "../../src/checks/index.ts";
+import { isRateDenial } from "../limits/limit-denials.ts";
+import { rateScenario } from "../limits/rate-scenario.ts";
+
+export const sufficient = defineCheck({
+  id: "retry-after.sufficient",
+  scenario: rateScenario,
+  title: "The Retry-After wait of a rate denial is sufficient",
+  covers: ["LIMIT-RATE-6"],
+  explains:
+    "After a rate denial nothing is sent on the account for as long as Retry-After says; then one request is sent and should be admitted. The same is done after a denial of the other key and dialect. A warning means that the wait is too short, or that each further request extends it.",
+  judge({ firstWait, secondWait, shortestWait }, verdict) {
+    if (shortestWait !== null)
+      verdict.should("LIMIT-RATE-6", isRateDenial(shortestWait.retried), false, {
+        in: shortestWait.retried,
+        because: `Retry-After asked for ${shortestWait.waitMs} ms, then ${shortestWait.retried.summary}; other denials asked for longer`,
+      });
+    if (firstWait === null) return verdict.inconclusive("no denial for the rate was met");
+    if (firstWait.waitMs === null)
+      return verdict.inconclusive(
+        firstWait.denial.header("retry-after") === undefined
+          ? "no Retry-After header on the 429, so the wait could not be tested"
+          : `Retry-After: ${firstWait.denial.header("retry-after")} on the 429 is not a usable wait, so it could not be tested`,
+      );
+    for (const tested of [firstWait, secondWait]) {
+      if (tested === null || tested.waitMs === null) continue;
+      const why = `Retry-After asked for ${tested.waitMs} ms, then ${tested.retried.summary}`;
+      verdict.should("LIMIT-RATE-6", isRateDenial(tested.retried), false, { in: tested.retried, because: why });
+    }
+  },
+});
+
+export const RETRY_AFTER_SUFFICIENT: readonly Check[] = [sufficient];

@@ -1,0 +1,57 @@
+import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
+import { isRateDenial } from "../limits/limit-denials.ts";
+import { QUIET_MS } from "../limits/paced.ts";
+import type { WhileDenied } from "../limits/while-denied.ts";
+import { retryAfterWaitMs } from "../shared/retry-after-wait.ts";
+
+/** The wait that a denial asked for, and the request that was sent after it. */
+export type TestedWait = {
+  readonly denial: Response;
+  /** Wait that the denial asked for, ms; `null` when it named no usable one, or one that was too long to test. */
+  readonly waitMs: number | null;
+  readonly retried: Response;
+};
+
+/** Longer than any one-minute rate can ask for, ms. */
+const LONGEST_WAIT_MS = 65_000;
+
+/** Waits as long as the denial asks, counted from its arrival, and sends one request. */
+export async function waitAndRetry(t: Session, denial: Response, request: RequestSpec): Promise<TestedWait> {
+  const { timeline } = denial.exchange;
+  const waitMs = retryAfterWaitMs(denial);
+  const usable = waitMs !== undefined && waitMs <= LONGEST_WAIT_MS;
+  const elapsedMs = (t.nowUs() - timeline.endUs) / 1_000;
+  await t.wait(Math.max(0, (usable ? waitMs : QUIET_MS) - elapsedMs));
+  return { denial, waitMs: usable ? waitMs : null, retried: await t.start({ ...request, intent: "either" }).done };
+}
+
+/** A wait below this share of the one that the first key was given at about the same time is tested by itself. */
+const MUCH_SHORTER = 0.5;
+/** The longest wait that is tested by itself, ms. */
+const TESTED_WAIT_MS = 6_000;
+
+/**
+ * Tests the wait of a kind of request that was given a much shorter one than the first key's plain request.
+ *
+ * @returns `null` where no kind was.
+ */
+export async function testShortestWait(
+  t: Session,
+  denial: Response,
+  whileDenied: readonly WhileDenied[],
+  kinds: Readonly<Record<string, RequestSpec>>,
+): Promise<TestedWait | null> {
+  const usual = retryAfterWaitMs(denial) ?? Number.POSITIVE_INFINITY;
+  const found = whileDenied
+    .flatMap(({ kind, tries }) =>
+      tries.filter(isRateDenial).map((answer) => ({ kind, waitMs: retryAfterWaitMs(answer) })),
+    )
+    .filter(({ waitMs }) => waitMs !== undefined && waitMs < usual * MUCH_SHORTER && waitMs <= TESTED_WAIT_MS)
+    .sort((a, b) => (a.waitMs ?? 0) - (b.waitMs ?? 0))[0];
+  const request = found === undefined ? undefined : kinds[found.kind];
+  if (request === undefined) return null;
+  const fresh = await t.start({ ...request, intent: "either" }).done;
+  return isRateDenial(fresh) && (retryAfterWaitMs(fresh) ?? TESTED_WAIT_MS + 1) <= TESTED_WAIT_MS
+    ? waitAndRetry(t, fresh, request)
+    : null;
+}

@@ -1,0 +1,69 @@
+import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
+import { DIALECTS } from "../../src/dialects/index.ts";
+import { that } from "../../src/judging/index.ts";
+import { AMPLE_TOKENS, LONG_TEXT } from "../shared/texts.ts";
+
+const CODINGS: Readonly<Record<string, string>> = {
+  gzip: "gzip",
+  br: "br",
+  both: "gzip, deflate, br",
+  identity: "identity",
+};
+
+const NOT_CODED = that("absent or identity", (value) => value === undefined || value === "identity");
+
+const compression = defineCheck({
+  id: "robustness.compression",
+  title: "Answers decode as they are labelled, whatever was accepted",
+  covers: ["HTTP-CODING", "JSON-TEXT"],
+  explains:
+    "Replies, streams, lists, denials and refusals with several values of Accept-Encoding. Each body must decode by its Content-Encoding and hold what it holds otherwise: no label without coding, no coding without label, nothing coded twice, and nothing coded for a client that accepts only identity (RFC 9110, 12.5.3).",
+  across: { dialect: DIALECTS, case: Object.keys(CODINGS) },
+  cost: { requests: 5 },
+  async run(t) {
+    const headers = [["Accept-Encoding", CODINGS[t.case] ?? ""]] as const;
+    return {
+      reply: await t.send({ headers }),
+      long: await t.send({
+        headers,
+        prompt: LONG_TEXT,
+        ...(t.dialect === "messages" ? { maxTokens: AMPLE_TOKENS } : {}),
+      }),
+      stream: await t.send({ headers, mode: "streaming", intent: "odd" }),
+      list: await t.send({ headers, endpoint: "models" }),
+      denied: await t.send({ headers, model: "unknown", intent: "denied" }),
+      refused: await t.send({ headers, rawBody: "{", intent: "odd" }),
+    };
+  },
+  judge(answers, verdict, axes) {
+    for (const [what, answer] of Object.entries(answers)) {
+      const seen = {
+        in: answer,
+        at: "Content-Encoding",
+        because: `${what}: ${answer.header("content-encoding") ?? "no label"}`,
+      };
+      if (axes.case === "identity") verdict.should("HTTP-CODING", answer.header("content-encoding"), NOT_CODED, seen);
+      verdict.must("HTTP-CODING", answer.exchange.response?.body.decodeError, undefined, seen);
+      verdict.must("HTTP-CODING", isCompressed(answer.bytes), false, {
+        ...seen,
+        because: `${what}: the decoded body is still compressed`,
+      });
+      if (what !== "stream" && isLabelledJson(answer))
+        verdict.must("JSON-TEXT", answer.json !== undefined, true, { in: answer, because: `${what} is JSON` });
+    }
+    verdict.must("HTTP-CODING", answers.reply.admitted || answers.reply.asked.mode === "streaming", true, {
+      in: answers.reply,
+      because: answers.reply.summary,
+    });
+  },
+});
+
+function isCompressed(bytes: Uint8Array): boolean {
+  return bytes.length > 2 && bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
+
+function isLabelledJson(answer: Response): boolean {
+  return /json/i.test(answer.header("content-type") ?? "") && answer.bytes.length > 0;
+}
+
+export const COMPRESSION: readonly Check[] = [compression];

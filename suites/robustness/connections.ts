@@ -1,0 +1,96 @@
+import { type Check, defineCheck, type RequestSpec, type Response } from "../../src/checks/index.ts";
+import { headerValues } from "../../src/dialects/index.ts";
+import { atMost, that } from "../../src/judging/index.ts";
+
+/** Requests one after the other on a connection, and whether the gateway kept it. */
+const keepAlive = defineCheck({
+  id: "robustness.keep-alive",
+  title: "A connection stays usable after an answer that does not announce its end",
+  covers: ["HTTP-KEEP-ALIVE"],
+  explains:
+    "Requests one after the other after successes, streams, denials and refusals. HTTP/1.1 keeps a connection open unless `Connection: close` says otherwise; one that is closed without notice costs clients a handshake each time, and sometimes a failed request.",
+  across: { case: ["success", "stream", "denial", "refusal"] },
+  cost: { requests: 12 },
+  schedule: { order: "exclusive" },
+  async run(t) {
+    const asks: Readonly<Record<string, RequestSpec>> = {
+      success: {},
+      stream: { mode: "streaming" },
+      denial: { model: "unknown", intent: "denied" },
+      refusal: { rawBody: '{"model":', intent: "odd" },
+    };
+    const pairs: { first: Response; second: Response }[] = [];
+    for (let round = 0; round < 6; round++)
+      pairs.push({ first: await t.send({ ...asks[t.case] }), second: await t.send({ endpoint: "models" }) });
+    return { pairs };
+  },
+  judge({ pairs }, verdict) {
+    const announced = ({ headers, exchange }: Response) =>
+      headerValues(headers, "connection").some((value) => /\bclose\b/i.test(value)) ||
+      exchange.ending.kind !== "complete" ||
+      isDelimitedByClose(exchange.response);
+    const silent = pairs.filter(({ first }) => !announced(first));
+    if (silent.length < 3) return verdict.notApplicable("the gateway announces that it closes its connections");
+    // Nothing else is under way: the next request takes the connection that the first one left, if it is still there.
+    // What met a connection that was closed under it was repeated on a new one.
+    const lost = silent.filter(
+      ({ first, second }) =>
+        second.exchange.connection.id !== first.exchange.connection.id || first.asked.repeats !== undefined,
+    );
+    const most = that("fewer than half of them", (count) => (count as number) < silent.length / 2);
+    verdict.should("HTTP-KEEP-ALIVE", lost.length, most, {
+      in: lost[0]?.first,
+      because: `of ${silent.length} connections were closed without notice after the answer`,
+    });
+  },
+});
+
+/** Requests on one connection, and the pause after each: long enough that a close on the way has arrived. */
+const REQUESTS = 84;
+
+const PAUSE_MS = 30;
+
+/** A slow gateway is asked less often, ms in all. */
+const MOST_MS = 20_000;
+
+/** A connection that rested longer may have met the gateway's idle timeout at the moment of the next request. */
+const LONGEST_REST_MS = 900;
+
+const longLivedConnection = defineCheck({
+  id: "robustness.long-lived-connection",
+  title: "A connection in constant use is not closed during a request",
+  covers: ["STEADY-SERVICE"],
+  explains:
+    "Eighty requests one after the other on one connection with short pauses. A gateway may close a connection between two requests at any time; cutting it after a request went out, without an idle period that a timeout could explain, fails the caller's request. One may be chance, two are a warning.",
+  cost: { requests: REQUESTS },
+  schedule: { order: "exclusive" },
+  async run(t) {
+    const answers: Response[] = [];
+    const endUs = t.nowUs() + MOST_MS * 1_000;
+    for (let count = 0; count < REQUESTS && t.nowUs() < endUs; count++) {
+      answers.push(await t.send());
+      await t.wait(PAUSE_MS);
+    }
+    return { answers };
+  },
+  judge({ answers }, verdict) {
+    // What met a cut connection was repeated once on a new one.
+    const cut = answers.filter(({ asked, exchange }, at) => {
+      const restMs = exchange.startedAtMs - (answers[at - 1]?.exchange.startedAtMs ?? 0);
+      return asked.repeats !== undefined && exchange.connection.earlier === 0 && restMs < LONGEST_REST_MS;
+    });
+    verdict.should("STEADY-SERVICE", cut.length, atMost(1), {
+      in: cut[0],
+      because: `of ${answers.length} requests met a connection that was cut after they went out`,
+    });
+  },
+});
+
+/** A body without length and without chunks ends with its connection, which says all there is to say. */
+function isDelimitedByClose(response: Response["exchange"]["response"]): boolean {
+  if (response === undefined) return true;
+  const names = response.headers.map(([name]) => name.toLowerCase());
+  return !names.includes("content-length") && !names.includes("transfer-encoding");
+}
+
+export const CONNECTIONS: readonly Check[] = [keepAlive, longLivedConnection];

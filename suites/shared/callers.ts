@@ -1,0 +1,26 @@
+import type { RequestSpec, Session } from "../../src/checks/index.ts";
+import type { Reason } from "../../src/requirements/index.ts";
+import { fabricatedKey } from "./fabricated-key.ts";
+
+/** Callers that must be denied whatever they send, and the reason. */
+export const CALLERS = {
+  missing: "invalid_api_key",
+  unknown: "invalid_api_key",
+  revoked: "key_revoked",
+  empty: "insufficient_credits",
+  capped: "quota_exceeded",
+  childExhausted: "budget_exhausted",
+} as const satisfies Readonly<Record<string, Reason>>;
+
+export type Caller = keyof typeof CALLERS;
+
+/** Requests at the same moment. */
+export const AT_ONCE = 6;
+
+/** @returns `null` where the target has no such key. */
+export function credentialsOf(t: Session, caller: Caller): Pick<RequestSpec, "key" | "authorization"> | null {
+  if (caller === "missing") return { key: null };
+  if (caller === "unknown")
+    return { authorization: `Bearer ${fabricatedKey(t.target.keys.valid.reveal(), () => t.random())}` };
+  return t.target.keys[caller] === undefined ? null : { key: caller };
+}

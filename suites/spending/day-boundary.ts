@@ -1,0 +1,83 @@
+import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
+import { success } from "../../src/judging/index.ts";
+import { isSpendingDenial } from "./drive.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** Requests that use up the smallest cap. */
+const UNTIL_CAPPED = 90;
+
+const dayBoundary = defineCheck({
+  id: "spending.day-boundary",
+  title: "A daily cap starts afresh at 00:00 UTC, and a lifetime budget does not",
+  covers: ["SPEND-7", "SPEND-8"],
+  explains:
+    "On a gateway whose clock can be shifted, a key is driven to its cap on a new day. It is still denied at midnights of other time zones, served after 00:00 UTC, and a child key without budget is not.",
+  needs: ["clock", "key.childExhausted"],
+  schedule: { order: "exclusive" },
+  cost: { requests: 60 },
+  async run(t) {
+    const { clock } = t;
+    if (clock === undefined) return null;
+    const nextDay = (Math.floor((await clock.readClock()) / (24 * HOUR_MS)) + 1) * 24 * HOUR_MS;
+    let shifted = 0;
+    // The clock goes on meanwhile, and on a busy machine a check takes minutes.
+    const at = async (ms: number) => {
+      const shift = Math.round(ms - (await clock.readClock()));
+      shifted += shift;
+      await clock.shiftClock(shift);
+    };
+    const request = { endpoint: "chat", mode: "non-streaming", repeats: false, intent: "either" } as const;
+    const otherMidnights: { hour: number; answer: Response }[] = [];
+    try {
+      // A day that begins now: what is judged must not depend on the time of the run.
+      await at(nextDay + 300_000);
+      const key = await t.freshKey("key.cappable");
+      if (key === undefined) return null;
+      let last = await t.send({ ...request, key });
+      for (let sent = 1; sent < UNTIL_CAPPED && !isSpendingDenial(last); sent++)
+        last = await t.send({ ...request, key });
+      const isCapped = isSpendingDenial(last);
+      for (const hour of [4, 5, 8, 15, 16, 19, 22, 23]) {
+        await at(nextDay + hour * HOUR_MS + 300_000);
+        otherMidnights.push({ hour, answer: await t.send({ ...request, key }) });
+      }
+      await at(nextDay + 24 * HOUR_MS - 30_000);
+      const before = await t.send({ ...request, key });
+      const wasBefore = (await clock.readClock()) < nextDay + 24 * HOUR_MS;
+      await at(nextDay + 24 * HOUR_MS + 120_000);
+      const after = await t.send({ ...request, key });
+      const child = await t.send({ ...request, key: "childExhausted" });
+      return { isCapped, otherMidnights, before, wasBefore, after, child };
+    } finally {
+      await clock.shiftClock(-shifted);
+    }
+  },
+  judge(recording, verdict) {
+    if (recording === null)
+      return verdict.notApplicable("the clock cannot be shifted, or no key can be made for another day");
+    const { isCapped, otherMidnights, before, wasBefore, after, child } = recording;
+    verdict.assume(isCapped, "the key reached its daily cap");
+    for (const { hour, answer } of otherMidnights)
+      verdict.must("SPEND-7", success.test(answer.status), false, {
+        in: answer,
+        because: `five minutes past ${hour}:00 UTC, the midnight of another zone`,
+      });
+    if (wasBefore)
+      verdict.must("SPEND-7", success.test(before.status), false, {
+        in: before,
+        because: "half a minute before 00:00 UTC",
+      });
+    verdict.must("SPEND-7", after.status, success, {
+      in: after,
+      at: "status",
+      because: `two minutes after 00:00 UTC: ${after.summary}`,
+    });
+    verdict.must("SPEND-8", success.test(child.status), false, {
+      in: child,
+      because: "a lifetime budget after 00:00 UTC",
+    });
+  },
+});
+
+export const DAY_BOUNDARY: readonly Check[] = [dayBoundary];

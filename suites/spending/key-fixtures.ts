@@ -1,0 +1,254 @@
+import { type Check, defineCheck, defineInvariant, type Response, type Session } from "../../src/checks/index.ts";
+import { retryAfterMs } from "../../src/dialects/index.ts";
+import { success } from "../../src/judging/index.ts";
+import { expectedDenial } from "../shared/expected-denial.ts";
+import { isGoodKey } from "../shared/good-keys.ts";
+import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
+import { servable } from "../shared/servable.ts";
+import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
+import { isSpendingDenial, KINDS } from "./drive.ts";
+
+/** Every kind of traffic with a key that must be denied. */
+async function everyKind(t: Session, key: "empty" | "emptySecond" | "capped" | "childExhausted"): Promise<Response[]> {
+  const answers: Response[] = [];
+  for (const kind of KINDS) {
+    if (
+      kind.endpoint === "messages" &&
+      kind.mode === "streaming" &&
+      !(await t.send({ ...kind, intent: "odd" })).admitted
+    )
+      continue;
+    answers.push(await t.send({ ...kind, key, intent: "denied", repeats: false }));
+  }
+  return answers;
+}
+
+const emptyAccount = defineCheck({
+  id: "spending.empty-account",
+  title: "An empty balance blocks every key of the account, again and again",
+  covers: ["SPEND-2", "SPEND-1", ...denialRequirements("insufficient_credits")],
+  explains:
+    "Each key of the account without balance is tried with every kind of traffic, several times. Prepaid means that nothing more is served; a second key must not get past it, and trying again must not either.",
+  needs: ["key.empty"],
+  cost: { requests: 20 },
+  async run(t) {
+    const keys = ["empty", ...(t.target.keys.emptySecond === undefined ? [] : ["emptySecond"])] as const;
+    const denied: Response[] = [];
+    for (let round = 0; round < 2; round++)
+      for (const key of keys) denied.push(...(await everyKind(t, key as "empty" | "emptySecond")));
+    return { control: await t.control(), denied, expected: expectedDenial(t, "insufficient_credits") };
+  },
+  judge({ control, denied, expected }, verdict) {
+    verdict.assumeGood(control, "a request of another account");
+    for (const answer of denied) {
+      verdict.must("SPEND-2", answer.status, expected.status, {
+        in: answer,
+        at: "status",
+        because: `${answer.exchange.key}: ${answer.summary}`,
+      });
+      judgeDenial(verdict, answer, expected);
+    }
+    verdict.observe("SPEND-1", "charging shows here only by the block at an empty balance");
+  },
+});
+
+/** A key of the account before, between and after denials of the stopped one. */
+async function sendOnSiblings(t: Session, stopped: "capped" | "childExhausted") {
+  const expected = expectedDenial(t, stopped === "capped" ? "quota_exceeded" : "budget_exhausted");
+  const served: Response[] = [];
+  const denied: Response[] = [];
+  const others = ["valid", ...(t.target.keys.second === undefined ? [] : ["second"])] as ("valid" | "second")[];
+  for (const kind of KINDS.slice(0, 3)) {
+    denied.push(await t.send({ ...kind, key: stopped, intent: "denied", repeats: false }));
+    for (const key of others) served.push(await t.send({ ...kind, key }));
+  }
+  denied.push(
+    await t.send({ endpoint: "chat", mode: "non-streaming", key: stopped, intent: "denied", repeats: false }),
+  );
+  return { served, denied, expected };
+}
+
+const cappedKeyIsolated = defineCheck({
+  id: "spending.capped-key-isolated",
+  title: "A capped key is denied, and no other key of its account",
+  covers: ["SPEND-3", "SPEND-4", ...denialRequirements("quota_exceeded")],
+  explains:
+    "The key at its cap is denied, other keys of the account are served, the capped key is denied again: caps belong to keys.",
+  needs: ["key.capped"],
+  cost: { requests: 12 },
+  run: (t) => sendOnSiblings(t, "capped"),
+  judge({ served, denied, expected }, verdict) {
+    for (const answer of denied) judgeDenial(verdict, answer, expected);
+    for (const answer of served) {
+      const seen = { in: answer, at: "status", because: `${answer.exchange.key}: ${answer.summary}` };
+      verdict.must("SPEND-3", answer.status, success, seen);
+      verdict.must("SPEND-4", answer.status, success, seen);
+    }
+  },
+});
+
+const exhaustedChildIsolated = defineCheck({
+  id: "spending.child-isolated",
+  title: "An exhausted child key is denied, and no other key of its account",
+  covers: ["SPEND-9", ...denialRequirements("budget_exhausted")],
+  explains:
+    "The child key without budget is denied, other keys of the account are served, the child is denied again: budgets belong to child keys.",
+  needs: ["key.childExhausted"],
+  cost: { requests: 12 },
+  run: (t) => sendOnSiblings(t, "childExhausted"),
+  judge({ served, denied, expected }, verdict) {
+    for (const answer of denied) judgeDenial(verdict, answer, expected);
+    for (const answer of served)
+      verdict.should("SPEND-9", answer.status, success, {
+        in: answer,
+        at: "status",
+        because: `${answer.exchange.key}: ${answer.summary}`,
+      });
+  },
+});
+
+/** A Retry-After is waited for up to this, ms: the requirement says that waiting does not help, and a longer wait shows no more. */
+const LONGEST_WAIT_MS = 10_000;
+
+const lifetimeBudget = defineCheck({
+  id: "spending.lifetime-budget",
+  title: "A used-up lifetime budget does not come back",
+  covers: ["SPEND-8", "ERR-429-BUDGET"],
+  explains:
+    "The exhausted child key is tried many times, on fresh connections, and after any Retry-After that it was given (up to 10 s). It stays denied: a lifetime budget is not a rate.",
+  needs: ["key.childExhausted"],
+  // Denials that other checks provoke meanwhile would make the Retry-After wait begin anew.
+  schedule: { order: "exclusive" },
+  cost: { requests: 10, waitS: 2 },
+  async run(t) {
+    const request = { key: "childExhausted", endpoint: "chat", intent: "denied", repeats: false } as const;
+    const first = await t.send(request);
+    const waitMs = retryAfterMs(first.header("retry-after") ?? "", first.arrivedAtMs);
+    await t.wait(Math.min(waitMs ?? 1_000, LONGEST_WAIT_MS) + 100);
+    const later: Response[] = [];
+    for (let round = 0; round < 8; round++)
+      later.push(
+        await t.send({ ...request, freshConnection: round % 2 === 0, endpoint: round % 4 < 2 ? "chat" : "messages" }),
+      );
+    return { first, later, expected: expectedDenial(t, "budget_exhausted"), waitMs: waitMs ?? null };
+  },
+  judge({ first, later, expected, waitMs }, verdict) {
+    for (const answer of [first, ...later]) {
+      const why =
+        answer === first
+          ? answer.summary
+          : `${waitMs === null ? "later" : `after the Retry-After of ${waitMs} ms, or 10 s of it`}: ${answer.summary}`;
+      verdict.must("SPEND-8", answer.status, expected.status, { in: answer, at: "status", because: why });
+      verdict.must("ERR-429-BUDGET", answer.reason, expected.word, { in: answer, at: "reason", because: why });
+    }
+  },
+});
+
+/** Headers that gateways look at; none of them may open a closed account. */
+const EXTRA_HEADERS: readonly (readonly [string, string])[] = [
+  ["X-Request-Id", "gauntlet-1"],
+  ["X-End-User-Id", "someone"],
+  ["X-Title", "gauntlet"],
+  ["OpenAI-Organization", "org-gauntlet"],
+  ["Anthropic-Beta", "tools-2024"],
+];
+
+const noBypass = defineCheck({
+  id: "spending.no-bypass",
+  title: "Optional headers and fields, tools and other models do not get past a spending denial",
+  covers: ["ERR-402-CREDITS", "ERR-402-QUOTA", "ERR-429-BUDGET"],
+  explains:
+    "Denied keys with headers and a user field that gateways are known to look at, with the usual parameters, with a tool, and with each model of the target file. Each must be denied as without them.",
+  across: { dialect: ["chat", "messages"], case: ["empty", "capped", "childExhausted"] },
+  cost: { requests: 8 },
+  async run(t) {
+    const key = t.case as "empty" | "capped" | "childExhausted";
+    if (t.target.keys[key] === undefined) return null;
+    const request = { key, intent: "denied", repeats: false } as const;
+    return {
+      without: await t.send(request),
+      withHeaders: await t.send({ ...request, headers: EXTRA_HEADERS }),
+      withUser: await t.send({
+        ...request,
+        fields: t.dialect === "chat" ? { user: "someone" } : { metadata: { user_id: "someone" } },
+      }),
+      withParameters: await t.send({ ...request, fields: { max_tokens: 64, temperature: 0.5 } }),
+      withTools: await t.send({ ...request, fields: { tools: toolsOf(t.dialect, ONE_TOOL) } }),
+      // The models of the target file, each of which somebody pays for.
+      withModels: await Promise.all(
+        (await servable(t, [{ model: "stream" }, { model: "slow" }, { model: "tools" }])).map((own) =>
+          t.send({ ...request, ...own }),
+        ),
+      ),
+    };
+  },
+  judge(recording, verdict, { case: key }) {
+    if (recording === null) return verdict.notApplicable(`the target has no key ${key}`);
+    const { without, withHeaders, withUser, withParameters, withTools, withModels } = recording;
+    verdict.assume(isSpendingDenial(without), `the key ${key} is denied without them`);
+    const requirement = key === "empty" ? "ERR-402-CREDITS" : key === "capped" ? "ERR-402-QUOTA" : "ERR-429-BUDGET";
+    for (const answer of [withHeaders, withUser, withParameters, withTools, ...withModels])
+      verdict.must(requirement, success.test(answer.status), false, {
+        in: answer,
+        at: "status",
+        because: answer.summary,
+      });
+  },
+});
+
+const listAllowed = defineCheck({
+  id: "spending.list-allowed",
+  title: "A key that may not spend may still list the models",
+  covers: ["AUTH-1"],
+  explains:
+    "Exhausted balances, caps and budgets block paid requests. Keys that have one list the models before and after it is used up. Listing is none: its callers need it to find out what there is. A denial of the list for an empty balance is a warning; that a key at its cap or budget may not list is noted.",
+  across: { case: ["empty", "capped", "childExhausted", "childSmall", "cappable"] },
+  cost: { requests: 1 },
+  async run(t) {
+    const key = t.case as "empty" | "capped" | "childExhausted" | "childSmall" | "cappable";
+    return {
+      list: t.target.keys[key] === undefined ? null : await t.send({ endpoint: "models", key, intent: "either" }),
+      stopped: expectedDenial(t, key.startsWith("child") ? "budget_exhausted" : "quota_exceeded"),
+    };
+  },
+  judge({ list, stopped }, verdict, { case: key }) {
+    if (list === null) return verdict.notApplicable(`the target has no key ${key}`);
+    const seen = { in: list, at: "status", because: list.summary };
+    // Only the balance is said to stop paid requests; a cap or a budget may stop the key altogether, by its own requirement.
+    if (key !== "empty" && list.status === stopped.status) return verdict.observe("AUTH-1", list.summary, { in: list });
+    verdict.should("AUTH-1", list.status, success, seen);
+  },
+});
+
+const noFalseDenial = defineInvariant({
+  id: "spending.no-false-denial",
+  title: "No funded key is denied for spending",
+  covers: ["SPEND-13"],
+  explains:
+    "Looks at every request of the run with a key that has ample balance and no cap: none may be denied for spending. A warning means that tallies drift, or that somebody else's lack of funds is blamed on the caller.",
+  judge(answers, verdict) {
+    const own = answers.filter(({ exchange, status }) => isGoodKey(exchange.key) && status !== undefined);
+    if (own.length === 0) return verdict.inconclusive("no request with a funded key was answered");
+    const denied = own.filter(
+      ({ status, reason }) =>
+        status === 402 ||
+        reason === "budget_exhausted" ||
+        reason === "quota_exceeded" ||
+        reason === "insufficient_credits",
+    );
+    verdict.should("SPEND-13", denied.length, 0, {
+      in: denied[0],
+      because: `of ${own.length} requests with funded keys were denied for spending${denied[0] === undefined ? "" : `: ${denied[0].summary}`}`,
+    });
+  },
+});
+
+export const KEY_FIXTURES: readonly Check[] = [
+  emptyAccount,
+  cappedKeyIsolated,
+  exhaustedChildIsolated,
+  lifetimeBudget,
+  noBypass,
+  listAllowed,
+  noFalseDenial,
+];

@@ -1,0 +1,199 @@
+import {
+  type Check,
+  type CheckSpec,
+  defineCheck,
+  defineScenario,
+  type Response,
+  type Scenario,
+  unblockLines,
+} from "../../src/checks/index.ts";
+import { atMost, success, type Verdict } from "../../src/judging/index.ts";
+import { expectedDenial } from "../shared/expected-denial.ts";
+import { denialRequirements, type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
+import { describeKind, isSpendingDenial } from "./drive.ts";
+import { type KeyRecording, passedTheLimit, type UsedUpState, useUpKey } from "./key-scenario.ts";
+
+/** Lines of the target file that give a check a key that nothing has been spent of. */
+function freshKey(state: UsedUpState): string[] {
+  const [key = "", line = ""] = unblockLines(`key.${state}`);
+  return [
+    key,
+    `${line}   # a new key, with room for several small requests`,
+    "provision:",
+    "  command: <makes a key for a state>   # or a fresh key for each check that uses one up",
+  ];
+}
+
+type Recording = KeyRecording & { readonly expected: ExpectedDenial; readonly state: UsedUpState };
+
+/** A key that starts with room is used up by the run; all checks of a state judge one scenario. */
+function usedUpScenario(state: UsedUpState): Scenario<Recording> {
+  const reason = state === "cappable" ? "quota_exceeded" : "budget_exhausted";
+  return defineScenario({
+    id: `spending.${state}`,
+    needs: [`key.${state}`],
+    schedule: { resource: `key ${state}` },
+    cost: { requests: state === "cappable" ? 320 : 720, waitS: 10 },
+    run: async (t) => ({ ...(await useUpKey(t, state)), expected: expectedDenial(t, reason), state }),
+    assume({ before }, verdict) {
+      if (isSpendingDenial(before))
+        verdict.notSupplied(
+          `the key ${state} is used up already: its first request met ${before.summary}`,
+          freshKey(state),
+        );
+      verdict.assumeGood(before, `the first request with the key ${state}`);
+    },
+  });
+}
+
+const SCENARIOS = { cappable: usedUpScenario("cappable"), childSmall: usedUpScenario("childSmall") } as const;
+
+/** A check that exists for the daily cap and for the lifetime budget. */
+type UsedUpSpec = Pick<CheckSpec<Recording>, "title" | "explains" | "judge"> & {
+  readonly covers: Readonly<Record<UsedUpState, CheckSpec<Recording>["covers"]>>;
+};
+
+function defineUsedUp(state: UsedUpState, id: CheckSpec<Recording>["id"], { covers, ...spec }: UsedUpSpec): Check {
+  return defineCheck({ ...spec, id, scenario: SCENARIOS[state], covers: covers[state] });
+}
+
+const setsIn: UsedUpSpec = {
+  title: "A small limit takes effect for every kind of traffic",
+  covers: { cappable: ["SPEND-12", "SPEND-5"], childSmall: ["SPEND-12"] },
+  explains:
+    "Uses a key with a small cap or budget until it is denied, by one kind of traffic at a time: streams only, one dialect only. A tally may lag by about a minute for a daily cap; a kind that never leads to a denial is not charged.",
+  judge({ drives, state }, verdict) {
+    for (const { kind, served, denial, waitedS, first } of drives) {
+      if (served === 0 && denial === null) continue;
+      const why = `${describeKind(kind)}: ${served} served, ${denial === null ? `no denial after another ${waitedS.toFixed(0)} s` : `then ${denial.summary}`}`;
+      verdict.should("SPEND-12", denial !== null, true, { in: denial ?? first ?? undefined, because: why });
+      if (state === "cappable")
+        verdict.should("SPEND-5", denial !== null, true, { in: denial ?? first ?? undefined, because: why });
+    }
+    if (verdict.findings.length === 0) verdict.inconclusive("the key served nothing");
+  },
+};
+
+const denialFormat: UsedUpSpec = {
+  title: "A used-up key is denied with its own status and reason in every kind of traffic, and stays denied",
+  covers: { cappable: denialRequirements("quota_exceeded"), childSmall: denialRequirements("budget_exhausted") },
+  explains:
+    "Once the limit has set in, the key is denied in both dialects, streaming and non-streaming, with the status and reason that the specification gives it. The daily cap is 402 quota_exceeded, the lifetime budget 429 budget_exhausted.",
+  judge({ denied, again, drives, expected }, verdict) {
+    const [own] = drives;
+    if (own?.denial == null) return verdict.inconclusive("the limit never set in");
+    judgeDenial(verdict, own.denial, expected);
+    for (const answer of denied) {
+      // A gateway that does not stream on /messages may say so first.
+      if (answer.asked.endpoint === "messages" && answer.asked.mode === "streaming" && answer.status === 400) continue;
+      judgeDenial(verdict, answer, expected);
+    }
+    if (again !== null) judgeDenial(verdict, again, expected);
+  },
+};
+
+const failuresAreFree: UsedUpSpec = {
+  title: "Failed and refused requests are free",
+  covers: { cappable: ["SPEND-10"], childSmall: ["SPEND-10"] },
+  explains:
+    "Before the key is used up, batches of large requests that fail are sent with it: a failing provider, an unknown model, a refused body. Charged, they would use the small limit up; the good request after them must still be served, unless as many good ones alone use up a fresh key. Where no fresh key can be made, a denial says nothing: the key's own good requests may have used it up.",
+  judge({ batches, state }, verdict) {
+    let free = 0;
+    let served = 0;
+    const whats: string[] = [];
+    for (const { what, failures, after, control } of batches) {
+      served += failures.filter(({ status = 500 }) => status < 400).length;
+      // A failure that was denied for the budget did not come so far.
+      free += failures.filter((answer) => (answer.status ?? 500) >= 400 && !isSpendingDenial(answer)).length;
+      whats.push(what);
+      if (after === null) continue;
+      const denied = isSpendingDenial(after);
+      // One that was served is charged rightly, and may be what used the key up, now or after a later batch.
+      if (denied && (served > 0 || (control !== null && isSpendingDenial(control)))) break;
+      if (denied && control === null)
+        verdict.notSupplied(
+          `the key ${state} had room for one request at least, and none was left after those that failed: a fresh key is needed to tell them apart`,
+          freshKey(state),
+        );
+      // A denial that no failure came before is not theirs.
+      if (denied && free === 0) break;
+      verdict.must("SPEND-10", denied, false, {
+        in: after,
+        because: `after ${free} requests that ended in ${whats.splice(0).join(", ")}: ${after.summary}`,
+      });
+      free = 0;
+    }
+    if (batches.length === 0) return verdict.notApplicable("failures are tried on the key with a small budget");
+    if (verdict.findings.length > 0) return;
+    if (batches.some(({ control }) => control !== null))
+      return verdict.notApplicable("the good requests in between use the key up by themselves");
+    verdict.inconclusive("no batch of requests failed");
+  },
+};
+
+const siblings: UsedUpSpec = {
+  title: "A used-up key does not affect the other keys of its account",
+  covers: { cappable: ["SPEND-4", "SPEND-3", "SPEND-13"], childSmall: ["SPEND-9", "SPEND-13"] },
+  explains:
+    "While the used-up key is denied, another key of the account is served in both dialects, streaming and non-streaming. A fresh key of its kind, where one can be made, is not denied at its first request.",
+  judge({ sibling, fresh, again, drives, state }, verdict) {
+    if (drives[0]?.denial == null || again === null) return verdict.inconclusive("the limit never set in");
+    verdict.assume(isSpendingDenial(again), "the key was still denied");
+    for (const answer of sibling) judgeSibling(answer, state, verdict);
+    if (fresh !== null && drives[0].served > 0)
+      verdict.should("SPEND-13", isSpendingDenial(fresh), false, {
+        in: fresh,
+        because: `the first request of a fresh key of the same kind: ${fresh.summary}`,
+      });
+  },
+};
+
+function judgeSibling(answer: Response, state: UsedUpState, verdict: Verdict): void {
+  const seen = { in: answer, at: "status", because: answer.summary };
+  if (state === "cappable") {
+    verdict.must("SPEND-4", answer.status, success, seen);
+    verdict.must("SPEND-3", answer.status, success, seen);
+  } else {
+    verdict.should("SPEND-9", answer.status, success, seen);
+  }
+}
+
+const parallelOvershoot: UsedUpSpec = {
+  title: "Parallel requests do not get far past the limit",
+  covers: { cappable: ["SPEND-6"], childSmall: ["SPEND-6"] },
+  explains:
+    "On fresh keys: how many of a burst, three times what the limit pays for, are served, against one request after the other. For a lifetime budget a burst should not get twice the limit. The tally of a daily cap may lag by about a minute, so there the overshoot is noted. After a burst of short requests that were served beyond the limit the key must be denied once the tally had its time: charges that are made at the same time must not get lost.",
+  judge({ parallel, burst, state }, verdict) {
+    if (burst !== null)
+      verdict.should("SPEND-6", burst.after !== null || !passedTheLimit(burst), true, {
+        in: burst.after ?? undefined,
+        because: `${burst.served} short requests at once were served, where ${burst.sequential} one after the other used the key up; no more than that, or denied afterwards`,
+      });
+    if (parallel === null) {
+      if (burst !== null) return;
+      return verdict.notApplicable("fresh keys can only be had from a provisioning hook or the embedded gateway");
+    }
+    const { served, atOnce, sequential } = parallel;
+    // A daily cap's tally may lag by a minute, and a burst is over in less: what it gets past the cap is noted only.
+    if (state === "cappable") {
+      verdict.observe("SPEND-6", { served, atOnce, aFewAtATime: sequential });
+      return;
+    }
+    verdict.should("SPEND-6", served, atMost(Math.max(sequential * 2, sequential + 8)), {
+      because: `long streams served of ${atOnce} sent at once; ${sequential} were served a few at a time`,
+    });
+  },
+};
+
+export const KEYS_USED_UP: readonly Check[] = [
+  defineUsedUp("cappable", "spending.cap-sets-in", setsIn),
+  defineUsedUp("cappable", "spending.cap-denied", denialFormat),
+  defineUsedUp("cappable", "spending.cap-failures-are-free", failuresAreFree),
+  defineUsedUp("cappable", "spending.cap-siblings", siblings),
+  defineUsedUp("cappable", "spending.cap-overshoot", parallelOvershoot),
+  defineUsedUp("childSmall", "spending.budget-sets-in", setsIn),
+  defineUsedUp("childSmall", "spending.budget-denied", denialFormat),
+  defineUsedUp("childSmall", "spending.budget-failures-are-free", failuresAreFree),
+  defineUsedUp("childSmall", "spending.budget-siblings", siblings),
+  defineUsedUp("childSmall", "spending.budget-overshoot", parallelOvershoot),
+];

@@ -1,0 +1,51 @@
+import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
+import { expectedDenial } from "../shared/expected-denial.ts";
+
+/** Keys that are stopped for good, and by which denial. */
+const STOPPED = {
+  capped: "quota_exceeded",
+  childExhausted: "budget_exhausted",
+  empty: "insufficient_credits",
+  revoked: "key_revoked",
+} as const;
+type Stopped = keyof typeof STOPPED;
+
+const DAY_MS = 86_400_000;
+/** A cap that ended with the UTC day so long ago may have been met before in this run, ms. */
+const NEW_DAY_MS = 600_000;
+
+/** A key at the end of the run. */
+type Late = { readonly key: Stopped; readonly answer: Response; readonly status: number };
+
+const stillDenied = defineCheck({
+  id: "spending.still-denied",
+  title: "A key that is denied is still denied at the end of the run",
+  covers: ["SPEND-7", "SPEND-8", "SPEND-2", "AUTH-4"],
+  explains:
+    "When all else is done, a minute or more after the first denials, each denied key is tried once more in both dialects: at its daily cap (until the UTC day ends), at its lifetime budget, without balance, revoked. None may be served. Shows states that are forgotten after a while.",
+  schedule: { order: "exclusive" },
+  cost: { requests: 8 },
+  async run(t) {
+    const late: Late[] = [];
+    for (const key of Object.keys(STOPPED) as Stopped[]) {
+      if (t.target.keys[key] === undefined) continue;
+      const { status } = expectedDenial(t, STOPPED[key]);
+      for (const endpoint of ["chat", "messages"] as const)
+        late.push({ key, status, answer: await t.send({ key, endpoint, intent: "denied", repeats: false }) });
+    }
+    return { late };
+  },
+  judge({ late }, verdict) {
+    for (const { key, answer, status } of late) {
+      if (key === "capped" && answer.arrivedAtMs % DAY_MS < NEW_DAY_MS) continue;
+      const seen = { in: answer, at: "status", because: `${key}, at the end of the run: ${answer.summary}` };
+      if (key === "capped") verdict.must("SPEND-7", answer.status, status, seen);
+      else if (key === "childExhausted") verdict.must("SPEND-8", answer.status, status, seen);
+      else if (key === "empty") verdict.must("SPEND-2", answer.status, status, seen);
+      else verdict.must("AUTH-4", answer.status, status, seen);
+    }
+    if (verdict.findings.length === 0) verdict.notApplicable("the target has no key that must be denied");
+  },
+});
+
+export const STILL_DENIED: readonly Check[] = [stillDenied];
