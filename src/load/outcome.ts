@@ -18,7 +18,7 @@ export const isLimitReason = (reason: string): boolean => LIMIT_REASONS.includes
 const NAMES_OF_429: readonly string[] = [...LIMIT_REASONS, "budget_exhausted", "quota_exceeded"];
 
 /** Whether a denial is a 429 that does not say which limit was reached. */
-export function isUnnamedLimit({ outcome, what }: Came, status: number): boolean {
+export function isUnnamedLimit({ outcome, what }: Came, status: number | undefined): boolean {
   return outcome === "denied" && status === 429 && !NAMES_OF_429.includes(what);
 }
 

@@ -49,7 +49,11 @@ export function reasonReader({ headers, contract }: Pick<Target, "headers" | "co
 }
 
 /** Whether the status is the one that the target gives this denial. */
-export function isStatusOf({ contract }: Pick<Target, "contract">, reason: string, status: number): boolean {
+export function isStatusOf(
+  { contract }: Pick<Target, "contract">,
+  reason: string,
+  status: number | undefined,
+): boolean {
   const denial = Object.entries(contract.denials ?? {}).find(([name]) => name === reason)?.[1];
   return status === (denial?.status ?? LIMIT_STATUS);
 }

@@ -47,7 +47,7 @@ export interface Retrying {
   readonly attempts: number;
   /** From now, ms. */
   readonly waitMs: number;
-  readonly denied: { readonly endUs: number; readonly hintMs: number | undefined; readonly open: Open };
+  readonly denied: { readonly endUs: number; readonly retryAfterWaitMs: number | undefined; readonly open: Open };
 }
 
 /**
@@ -77,34 +77,34 @@ export class RetryTally {
   ): Retrying | undefined {
     if (before !== undefined) this.#settle(exchange, came, before);
     if (came.outcome !== "denied") return undefined;
-    const hintMs = retryAfterMs(exchange.retryAfter ?? "", Date.now());
+    const retryAfterWaitMs = retryAfterMs(exchange.retryAfter ?? "", Date.now());
     const open = this.#groupOf(exchange.shot, came.what);
     open.group.denials++;
     if (exchange.retryAfter !== undefined) open.group.present++;
-    if (hintMs !== undefined) {
+    if (retryAfterWaitMs !== undefined) {
       open.group.usable++;
-      open.promised.record(hintMs * 1_000);
+      open.promised.record(retryAfterWaitMs * 1_000);
     }
-    this.#sample(exchange, came.what, hintMs, phase, originUs);
+    this.#sample(exchange, came.what, retryAfterWaitMs, phase, originUs);
     const attempts = before?.attempts ?? 1;
     const { retry } = classify({ status: exchange.status, reason: came.what, complete: true }) as {
       retry: "never" | "as-told";
     };
-    const waitMs = this.#waitMs(retry, came.what, hintMs, attempts);
+    const waitMs = this.#waitMs(retry, came.what, retryAfterWaitMs, attempts);
     return waitMs === undefined
       ? undefined
-      : { attempts: attempts + 1, waitMs, denied: { endUs: exchange.endUs, hintMs, open } };
+      : { attempts: attempts + 1, waitMs, denied: { endUs: exchange.endUs, retryAfterWaitMs, open } };
   }
 
   #waitMs(
     retry: "never" | "as-told",
     reason: string,
-    hintMs: number | undefined,
+    retryAfterWaitMs: number | undefined,
     attempts: number,
   ): number | undefined {
     if (this.behaviour === "none") return undefined;
     if (this.behaviour === "hammer") return attempts < DEFAULT_RETRY.maxAttempts ? HAMMER_MS : undefined;
-    const decision = decideRetry({ retry, reason, hintMs, attempts }, this.#random);
+    const decision = decideRetry({ retry, reason, retryAfterMs: retryAfterWaitMs, attempts }, this.#random);
     if (decision.kind === "wait") return decision.ms + GRACE_MS;
     this.#client.gaveUp++;
     return undefined;
@@ -112,13 +112,13 @@ export class RetryTally {
 
   /** What came of a retry, audited from what was sent. */
   #settle(exchange: LoadExchange, came: Came, { denied }: Retrying): void {
-    const { endUs, hintMs, open } = denied;
+    const { endUs, retryAfterWaitMs, open } = denied;
     this.#client.retries++;
-    if (hintMs !== undefined && exchange.sentUs < endUs + hintMs * 1_000) this.#client.earlySends++;
+    if (retryAfterWaitMs !== undefined && exchange.sentUs < endUs + retryAfterWaitMs * 1_000) this.#client.earlySends++;
     if (came.outcome === "admitted") {
       open.actual.record(exchange.sentUs - endUs);
-      if (hintMs !== undefined) open.group.kept++;
-    } else if (came.outcome === "denied" && hintMs !== undefined) open.group.contended++;
+      if (retryAfterWaitMs !== undefined) open.group.kept++;
+    } else if (came.outcome === "denied" && retryAfterWaitMs !== undefined) open.group.contended++;
   }
 
   #groupOf({ dialect, stream }: Pick<Group, "dialect" | "stream">, reason: string): Open {
@@ -132,7 +132,13 @@ export class RetryTally {
     return made;
   }
 
-  #sample(exchange: LoadExchange, reason: string, hintMs: number | undefined, phase: string, originUs: number): void {
+  #sample(
+    exchange: LoadExchange,
+    reason: string,
+    retryAfterWaitMs: number | undefined,
+    phase: string,
+    originUs: number,
+  ): void {
     if (this.#samples.length >= MOST_SAMPLES) return;
     const { retryAfter, shot, endUs } = exchange;
     this.#samples.push({
@@ -142,7 +148,7 @@ export class RetryTally {
       dialect: shot.dialect,
       stream: shot.stream,
       ...(retryAfter === undefined ? {} : { header: retryAfter }),
-      retryAfterWaitMs: hintMs ?? null,
+      retryAfterWaitMs: retryAfterWaitMs ?? null,
       actualMs: null,
       outcome: "untested",
       kept: null,

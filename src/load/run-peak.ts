@@ -1,4 +1,5 @@
 import { UsageError } from "../core/index.ts";
+import type { ReceivedReply } from "../judging/index.ts";
 import { GeneratorHealth, PEAK_BOUNDS } from "./generator-health.ts";
 import { LoadExchange, nowUs } from "./http/load-exchange.ts";
 import { LoadGuard } from "./load-guard.ts";
@@ -21,18 +22,6 @@ import { buildShot, modelFor, plainRequest, promptOf, type ShotSpec } from "./sh
 import { Tally } from "./tally.ts";
 import type { Workload } from "./workload.ts";
 
-/** A request as an external closed-loop engine tells it; moments are µs on the clock of `nowUs`, 0 where there was none. */
-export interface PeakAnswer {
-  readonly connection: number;
-  readonly sentUs: number;
-  readonly headUs: number;
-  readonly endUs: number;
-  readonly status: number;
-  readonly head: string;
-  readonly body: string;
-  readonly ending: "complete" | "reset" | "unreachable" | "deadline";
-}
-
 /** An engine that keeps so many requests in flight. */
 export type ClosedLoopEngine = (options: {
   readonly url: string;
@@ -41,8 +30,8 @@ export type ClosedLoopEngine = (options: {
   readonly connections: number;
   readonly durationS: number;
   readonly answerS: number;
-  readonly mayBegin: () => boolean;
-  readonly onRequest: (request: PeakAnswer) => void;
+  readonly maySend: () => boolean;
+  readonly onReply: (reply: ReceivedReply) => void;
   readonly stop: AbortSignal;
 }) => Promise<void>;
 
@@ -112,13 +101,13 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
       durationS: arrivals.durationS,
       answerS: target.timeouts.answerMs / 1_000,
       stop: AbortSignal.any([stop, guard.signal]),
-      mayBegin: () => {
+      maySend: () => {
         if (!guard.take()) return false;
         peakInFlight = Math.max(peakInFlight, ++inFlight);
         return true;
       },
-      onRequest: (answer) => {
-        const exchange = exchangeOf(shot, answer, inFlight--);
+      onReply: (reply) => {
+        const exchange = exchangeOf(shot, reply, inFlight--);
         const came = outcomeOf(exchange, reason);
         tally.offered(exchange.dueUs);
         tally.sent(exchange.dueUs, exchange.sentUs, exchange.inFlight);
@@ -169,19 +158,19 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
 }
 
 /** There is no due moment in a closed loop: a request is due when it is sent. */
-function exchangeOf(shot: LoadExchange["shot"], answer: PeakAnswer, inFlight: number): LoadExchange {
-  const exchange = new LoadExchange(shot, answer.sentUs, CAPTURE_BYTES);
-  exchange.sentUs = answer.sentUs;
-  exchange.headUs = answer.headUs;
-  exchange.endUs = answer.endUs;
-  exchange.status = answer.status;
-  exchange.head = answer.head;
-  exchange.ending = answer.ending;
-  exchange.connection = answer.connection;
+function exchangeOf(shot: LoadExchange["shot"], reply: ReceivedReply, inFlight: number): LoadExchange {
+  const exchange = new LoadExchange(shot, reply.sentUs, CAPTURE_BYTES);
+  exchange.sentUs = reply.sentUs;
+  exchange.headUs = reply.headUs ?? 0;
+  exchange.endUs = reply.endUs;
+  exchange.status = reply.status ?? 0;
+  exchange.head = reply.head;
+  exchange.ending = reply.ending;
+  exchange.connection = reply.connection;
   exchange.inFlight = inFlight;
-  if (answer.body !== "") {
-    exchange.bodyBytes = Buffer.byteLength(answer.body);
-    exchange.pieces.push({ atUs: answer.endUs, bytes: Buffer.from(answer.body) });
+  if (reply.body !== "") {
+    exchange.bodyBytes = Buffer.byteLength(reply.body);
+    exchange.pieces.push({ atUs: reply.endUs, bytes: Buffer.from(reply.body) });
   }
   return exchange;
 }

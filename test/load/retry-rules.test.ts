@@ -1,12 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../src/core/index.ts";
 import { retryAfterMs } from "../../src/dialects/index.ts";
+import type { Observation } from "../../src/judging/index.ts";
 import type { LoadExchange, Shot } from "../../src/load/http/load-exchange.ts";
 import { Sender } from "../../src/load/http/sender.ts";
-import { type Attempt, type ClientsOptions, runClients } from "../../src/load/obeying-clients.ts";
+import { type ClientsOptions, runClients } from "../../src/load/obeying-clients.ts";
 import { outcomeOf } from "../../src/load/outcome.ts";
 import { reasonReader } from "../../src/load/read-reason.ts";
 import { DEFAULT_RETRY, decideRetry } from "../../src/load/retry-rules.ts";
+import { observationOf } from "../../src/load/tier/facts.ts";
 import { rawServer, response } from "../support/raw-server.ts";
 
 const read = reasonReader({
@@ -20,7 +22,7 @@ function denial(status: string, reason: string, headers = ""): string {
   return response("{}", { status, headers: `X-Service-Error-Code: ${reason}\r\n${headers}` });
 }
 
-type Seen = Attempt & { readonly exchange: LoadExchange; readonly text: string };
+type Seen = Observation & { readonly received: LoadExchange; readonly text: string };
 
 /** Clients of the harness against a server that answers each request with the next of the given texts. */
 async function clientsAgainst(
@@ -57,18 +59,14 @@ async function clientsAgainst(
     attempt: () =>
       new Promise((resolve) => {
         sender.send(shot, performance.now() * 1_000, (exchange) => {
-          const came = outcomeOf(exchange, read);
-          resolve({
-            exchange,
-            text: Buffer.concat(exchange.pieces.map(({ bytes }) => bytes)).toString(),
-            status: exchange.status === 0 ? undefined : exchange.status,
-            reason: came.outcome === "denied" ? came.what : undefined,
-            complete: exchange.ending === "complete",
-            timedOut: exchange.ending === "deadline",
-            hintMs: retryAfterMs(exchange.retryAfter ?? "", Date.now()),
-            sentUs: exchange.sentUs,
-            endUs: exchange.endUs,
+          const { retryAfter } = exchange;
+          const observation = observationOf(exchange, outcomeOf(exchange, read), {
+            ...{ phase: "clients", role: "fleet", exchange: undefined, flaw: undefined },
+            retryAfter,
+            retryAfterWaitMs: retryAfterMs(retryAfter ?? "", Date.now()),
           });
+          const text = Buffer.concat(exchange.pieces.map(({ bytes }) => bytes)).toString();
+          resolve({ ...observation, received: exchange, text });
         });
       }),
     ...options,
@@ -93,7 +91,7 @@ describe("the harness's own clients obey the retry rules", () => {
     ]);
     expect(outcome).toMatchObject({ served: 0, gaveUp: 1, retries: 3, earlySends: 0, forbiddenRetries: 0 });
     expect(requests).toBe(4);
-    const asked = { retry: "as-told", reason: undefined, hintMs: undefined } as const;
+    const asked = { retry: "as-told", reason: undefined, retryAfterMs: undefined } as const;
     const waits = (seed: number) =>
       [1, 2, 3].map((attempts) => {
         const decision = decideRetry({ ...asked, attempts }, seededRandom(seed));
@@ -145,7 +143,7 @@ describe("the harness's own clients obey the retry rules", () => {
     });
     const attempts = outcome.attempts[0] ?? [];
     expect(outcome).toMatchObject({ served: 1, retries: 1 });
-    expect(attempts.map(({ exchange }) => exchange.scanner?.contentEvents)).toEqual([1, 1]);
+    expect(attempts.map(({ received }) => received.scanner?.contentEvents)).toEqual([1, 1]);
     expect(attempts[1]?.text).toContain("second");
     expect(attempts[1]?.text).not.toContain("first");
   });
@@ -157,13 +155,13 @@ describe("the harness's own clients obey the retry rules", () => {
   });
 
   test("RETRY-11: the numbers are options with documented defaults", () => {
-    expect(DEFAULT_RETRY).toEqual({ maxAttempts: 6, baseMs: 500, maxBackoffMs: 30_000, longestHintMs: 120_000 });
-    const answered = { retry: "as-told", reason: "rate_limit_exceeded", hintMs: 5_000, attempts: 2 } as const;
+    expect(DEFAULT_RETRY).toEqual({ maxAttempts: 6, baseMs: 500, maxBackoffMs: 30_000, longestRetryAfterMs: 120_000 });
+    const answered = { retry: "as-told", reason: "rate_limit_exceeded", retryAfterMs: 5_000, attempts: 2 } as const;
     const decide = (options: Partial<typeof DEFAULT_RETRY>) =>
       decideRetry(answered, seededRandom(1), { ...DEFAULT_RETRY, ...options }).kind;
     expect(decide({})).toBe("wait");
     expect(decide({ maxAttempts: 2 })).toBe("stop");
-    expect(decide({ longestHintMs: 4_000 })).toBe("stop");
+    expect(decide({ longestRetryAfterMs: 4_000 })).toBe("stop");
   });
 
   test("clients that hammer are seen by the audit", async () => {

@@ -19,13 +19,13 @@ export function judgeMerged(
   merged: Merged,
   more: { readonly ran: readonly RanInstance[]; readonly interrupted: boolean; readonly stop?: LoadStop | undefined },
 ): RanLoad {
-  const durationS = merged.requests.reduce((last, { endUs }) => Math.max(last, endUs), 0) / 1_000_000;
+  const durationS = merged.observations.reduce((last, { endUs }) => Math.max(last, endUs), 0) / 1_000_000;
   return judgeExternal({
     workload,
     limits,
     target,
     plan,
-    requests: merged.requests,
+    observations: merged.observations,
     dropped: merged.dropped,
     engine: "k6",
     instances: merged.instances,

@@ -19,7 +19,6 @@ import { RARE } from "../tier/run-tier.ts";
 import { judgeAdmission } from "../tier/tier-bench.ts";
 import type { Workload } from "../workload.ts";
 import { clientsOf } from "./clients-of.ts";
-import { type ExternalRequest, factOf } from "./external-request.ts";
 import { fillTally, lastEndUs } from "./fill-tally.ts";
 import type { LoadPlan } from "./phase-plan.ts";
 
@@ -29,7 +28,8 @@ export interface ExternalRun {
   readonly limits: Limits | null;
   readonly target: Pick<Target, "headers" | "contract">;
   readonly plan: LoadPlan;
-  readonly requests: readonly ExternalRequest[];
+  /** Moments from the start of the run. */
+  readonly observations: readonly Observation[];
   /** Arrivals that the engine dropped, by phase. */
   readonly dropped: ReadonlyMap<string, number>;
   readonly engine: JudgedRun["engine"];
@@ -42,45 +42,47 @@ export interface ExternalRun {
   readonly stop?: LoadStop | undefined;
 }
 
-/** What no other engine can tell: gaps and first tokens of streams, the whole text, its own standstills. */
-const NOT_TOLD = ["answers.incomplete", "latency.stalls", "streams.stall", "streams.buffered"];
+/** What no other engine measures: gaps and first tokens of streams, the whole text, its own standstills. */
+const NOT_MEASURED = ["answers.incomplete", "latency.stalls", "streams.stall", "streams.buffered"];
 
 /** Makes the record of a run that another program sent, by the same judges as for one of our own. */
 export function judgeExternal(run: ExternalRun): RanLoad {
-  const { workload, limits, plan, requests, generator, startedAtMs } = run;
-  const sent = requests.map((one) => [one, factOf(one)] as const);
-  const facts = sent.map(([, fact]) => fact);
-  const retried = sent.filter(([{ phase, role }]) => plan.groups.some((group) => isRetried(group, phase, role)));
+  const { workload, limits, plan, observations, generator, startedAtMs } = run;
+  const retried = observations.filter(({ phase, role }) => plan.groups.some((group) => isRetried(group, phase, role)));
   const fleet = retried.length === 0 ? undefined : clientsOf(retried);
-  const times = retried.map(([{ sentUs }]) => sentUs);
+  const times = retried.map(({ sentUs }) => sentUs);
   const script: RecoveryScript = {
     fleet,
     fleetStartUs: times.reduce((first, atUs) => Math.min(first, atUs), times[0] ?? 0),
-    fleetEndUs: lastEndUs(retried.map(([one]) => one)),
+    fleetEndUs: lastEndUs(retried),
   };
   // A schedule measures no steady overload before the fleet: any attempt may be contention.
-  const waits = fleet === undefined ? [] : fleetWaits(fleet, facts, true);
+  const waits = fleet === undefined ? [] : fleetWaits(fleet, observations, true);
   const histograms: RanLoad["histograms"][number][] = [];
   // What we stopped ourselves is not missing.
   const missing = run.stop === undefined ? missingOf(run) : [];
-  const played = plan.phases.filter(({ name }) => requests.some(({ phase }) => phase === name) || missing.length > 0);
+  const played = plan.phases.filter(
+    ({ name }) => observations.some(({ phase }) => phase === name) || missing.length > 0,
+  );
   const last = played.at(-1)?.name;
   const phases = played.map(({ name, title, startMs, endMs }): JudgedPhase => {
-    const own = requests.filter(({ phase }) => phase === name);
+    const own = observations.filter(({ phase }) => phase === name);
     const dropped = run.dropped.get(name) ?? 0;
     const { tally, ledger, peakInFlight } = fillTally(own, startMs * 1_000, dropped);
-    const of = facts.filter(({ phase }) => phase === name);
     const findings =
       limits === null
         ? judgeTotals(workload, { ...tally.total, denials: ledger.close().denials })
         : [
-            ...judgeAdmission(of),
-            ...judgePhase(name, of, facts, limits),
+            ...judgeAdmission(own),
+            ...judgePhase(name, own, observations, limits),
             ...(name === "recovery"
-              ? [...judgeRecovery(of, facts, script, limits.inFlight), ...judgeWaits(waits, waitsJudged(facts))]
+              ? [
+                  ...judgeRecovery(own, observations, script, limits.inFlight),
+                  ...judgeWaits(waits, waitsJudged(observations)),
+                ]
               : []),
-            ...judgeDenials(of, run.target as Target),
-            ...serviceOf(of, facts, name === plan.phases.at(-1)?.name),
+            ...judgeDenials(own, run.target as Target),
+            ...serviceOf(own, observations, name === plan.phases.at(-1)?.name),
           ];
     // Where nothing was answered, that clients kept the rules says nothing, least of all of the gateway.
     const answered = tally.total.admitted + tally.total.denied > 0;
@@ -111,13 +113,13 @@ export function judgeExternal(run: ExternalRun): RanLoad {
       keys: [...run.keys],
       workload: workload.written,
       startedAt: new Date(startedAtMs).toISOString(),
-      durationS: Math.max(lastEndUs(requests) / 1_000_000, 0),
+      durationS: Math.max(lastEndUs(observations) / 1_000_000, 0),
       phases,
       retryAfter:
         fleet === undefined
           ? null
           : {
-              ...retryFigures(facts, waits, script, 0),
+              ...retryFigures(observations, waits, script, 0),
               behaviour: limits === null ? workload.behaviour : "obey",
               ...(limits === null ? { fleet: null } : {}),
             },
@@ -130,9 +132,9 @@ export function judgeExternal(run: ExternalRun): RanLoad {
 
 /** What is rare in each phase is judged by the last one, over the whole run. */
 function serviceOf(own: readonly Observation[], all: readonly Observation[], isLast: boolean): Finding[] {
-  const judge = (facts: readonly Observation[]) =>
-    judgeService(facts, { durationMs: 0, longestGapMs: 0, spread: {} }, NOT_HELD_UP).filter(
-      ({ name }) => !NOT_TOLD.includes(name),
+  const judge = (observations: readonly Observation[]) =>
+    judgeService(observations, { durationMs: 0, longestGapMs: 0, spread: {} }, NOT_HELD_UP).filter(
+      ({ name }) => !NOT_MEASURED.includes(name),
     );
   const common = judge(own).filter(({ name }) => !RARE.includes(name));
   return isLast ? [...common, ...judge(all).filter(({ name }) => RARE.includes(name))] : common;
@@ -150,11 +152,11 @@ function judgePhase(name: string, own: readonly Observation[], all: readonly Obs
   return name === OVER_THE_LIMIT ? judgeOverTheLimit(own, limits.rpm) : [];
 }
 
-const waitsJudged = (facts: readonly Observation[]) => ({
+const waitsJudged = (observations: readonly Observation[]) => ({
   name: "retry-after.sufficient",
   title: "A request after the Retry-After wait of a rate denial is admitted",
   requirement: "LIMIT-RATE-6",
-  denials: facts.filter(isRateDenial),
+  denials: observations.filter(isRateDenial),
 });
 
 /** What is missing of the run, in words. */

@@ -41,7 +41,10 @@ const CODED = headPattern("content-encoding");
 /** Gaps that a stream keeps one by one until it is known what becomes of it; more are counted in a histogram. */
 const MOST_GAPS = 4_096;
 
-/** One request of a load run: marks, counters, and no bytes unless it is to be kept. */
+/**
+ * One request on its connection: marks, counters, and no bytes unless it is to be kept. It is the mutable state of a socket, and
+ * hundreds of thousands of them are counted without another object; judges get an `Observation` made of it. 0 is "not yet".
+ */
 export class LoadExchange implements ResponseListener {
   readonly shot: Shot;
   readonly dueUs: number;

@@ -2,7 +2,7 @@ import type { Observation } from "../../judging/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { claim, undecided } from "../phase-record.ts";
-import { isAdmitted, isRateDenial, isSlotDenial, LEFT, samplesOf } from "./facts.ts";
+import { exchangesOf, isAdmitted, isRateDenial, isSlotDenial, LEFT } from "./facts.ts";
 import { admittedBeside, mostPossibly, mostSurely } from "./overlap.ts";
 import type { Stretch } from "./own-stalls.ts";
 import { GRACE_MS, type RetryAfterWait } from "./retry-after-waits.ts";
@@ -183,7 +183,7 @@ export function judgeConcurrencyLimit(
     surely <= slots && beside.length === 0,
     `at most ${slots}`,
     `${counted}, ${beside.length} were let in while every slot was in use`,
-    { exchanges: samplesOf([...beside, ...admitted]) },
+    { exchanges: exchangesOf([...beside, ...admitted]) },
   );
   const title = "More requests in flight than the limit are denied";
   if (held < slots && denied.length === 0) {
@@ -204,7 +204,7 @@ export function judgeConcurrencyLimit(
       early.length === 0,
       "0 denied",
       `${early.length} denied with fewer than ${slots} possibly running; ${counted}`,
-      { exchanges: samplesOf(early) },
+      { exchanges: exchangesOf(early) },
     ),
     claim(
       "concurrency.not-enforced",
@@ -238,7 +238,7 @@ export function judgeConcurrencyRelease(
       leaked.length === 0,
       "0 denied",
       told,
-      { exchanges: samplesOf(leaked) },
+      { exchanges: exchangesOf(leaked) },
     ),
   ];
 }

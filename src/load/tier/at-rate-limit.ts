@@ -4,7 +4,7 @@ import type { Limits } from "../../target/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { claim, undecided } from "../phase-record.ts";
 import { SETTLE_MS } from "./at-concurrency-limit.ts";
-import { isAdmitted, isRateDenial, isSlotDenial, samplesOf } from "./facts.ts";
+import { exchangesOf, isAdmitted, isRateDenial, isSlotDenial } from "./facts.ts";
 import { latestCountUs } from "./moments.ts";
 import { mostPossibly } from "./overlap.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
@@ -92,7 +92,7 @@ export function judgeAtTheLimit(
           `${early.length} of ${facts.length} denied in the run's first minute, in which traffic before it may count`,
         )
       : claim("rate.denied-below-limit", title, ["LIMIT-RATE-3"], late === 0, "0 denied", told, {
-          exchanges: samplesOf(unexplained),
+          exchanges: exchangesOf(unexplained),
         }),
     claim(
       "concurrency.denied-below-limit",
@@ -101,7 +101,7 @@ export function judgeAtTheLimit(
       slots.length === 0,
       "0 denied",
       `${slots.length} of ${facts.length} denied for concurrency with fewer than ${inFlight} possibly running`,
-      { exchanges: samplesOf(slots) },
+      { exchanges: exchangesOf(slots) },
     ),
   ];
 }

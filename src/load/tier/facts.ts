@@ -29,10 +29,11 @@ export const LEFT = "left";
 const LONG_ROLES: readonly string[] = ["alone", "wave", "again", "beside", LEFT];
 export const isLong = ({ role }: Observation): boolean => LONG_ROLES.includes(role);
 
-export function factOf(
+/** What did not happen is 0 in the compact record of an exchange and `undefined` from here on. */
+export function observationOf(
   exchange: LoadExchange,
   came: Came,
-  more: Pick<Observation, "phase" | "role" | "retryAfter" | "retryAfterWaitMs" | "sample" | "flaw">,
+  more: Pick<Observation, "phase" | "role" | "retryAfter" | "retryAfterWaitMs" | "exchange" | "flaw">,
 ): Observation {
   const { shot, scanner } = exchange;
   return {
@@ -42,20 +43,23 @@ export function factOf(
     key: shot.key,
     outcome: came.outcome,
     what: came.what,
-    status: exchange.status,
+    status: happened(exchange.status),
     dueUs: exchange.dueUs,
     sentUs: exchange.sentUs === 0 ? exchange.endUs : exchange.sentUs,
-    headUs: exchange.headUs,
-    firstTokenUs: exchange.firstTokenUs,
+    connectUs: happened(exchange.connectUs),
+    headUs: happened(exchange.headUs),
+    firstTokenUs: happened(exchange.firstTokenUs),
     endUs: exchange.endUs,
-    longestGapUs: exchange.longestGapUs,
-    tokens: scanner?.contentEvents ?? 0,
+    longestGapUs: shot.stream ? exchange.longestGapUs : undefined,
+    tokens: scanner?.contentEvents,
   };
 }
 
-/** Ids of the evidence of some facts, a few of them. */
-export function samplesOf(facts: readonly Observation[]): string[] {
-  return facts.flatMap(({ sample }) => (sample === undefined ? [] : [sample])).slice(0, 5);
+const happened = (value: number): number | undefined => (value === 0 ? undefined : value);
+
+/** Ids of the recorded exchanges of some observations, a few of them. */
+export function exchangesOf(facts: readonly Observation[]): string[] {
+  return facts.flatMap(({ exchange }) => exchange ?? []).slice(0, 5);
 }
 
 /** `3 500, 1 reset`. */

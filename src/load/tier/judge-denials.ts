@@ -4,7 +4,7 @@ import type { Target } from "../../target/index.ts";
 import { isLimitReason } from "../outcome.ts";
 import { claim } from "../phase-record.ts";
 import { isStatusOf } from "../read-reason.ts";
-import { isRateDenial, isSlotDenial, samplesOf, tellWhats } from "./facts.ts";
+import { exchangesOf, isRateDenial, isSlotDenial, tellWhats } from "./facts.ts";
 
 /** Longest wait that a one-minute rate can ask for, and that a slot may, ms. */
 const LONGEST_MS = { rate: 61_000, slot: 600_000 };
@@ -38,7 +38,7 @@ export function judgeDenials(facts: readonly Observation[], target: Target): Fin
       wrong.length === 0,
       "429 rate_limit_exceeded or concurrency_limit_exceeded",
       wrong.length === 0 ? `${denied.length} judged` : `${wrong.length} of ${denied.length}: ${tellWhats(wrong)}`,
-      { basis: "content", exchanges: samplesOf(wrong) },
+      { basis: "content", exchanges: exchangesOf(wrong) },
     ),
     ...(rate.length === 0
       ? []
@@ -50,7 +50,7 @@ export function judgeDenials(facts: readonly Observation[], target: Target): Fin
             without.length === 0,
             "0 without",
             `${without.length} of ${rate.length} without`,
-            { basis: "content", exchanges: samplesOf(without) },
+            { basis: "content", exchanges: exchangesOf(without) },
           ),
           claim(
             "retry-after.unusable",
@@ -59,7 +59,7 @@ export function judgeDenials(facts: readonly Observation[], target: Target): Fin
             badRate.length === 0,
             "whole seconds or a date, at most a minute",
             `${badRate.length} of ${rate.length}${badRate[0] === undefined ? "" : `, e.g. "${badRate[0].retryAfter}"`}`,
-            { weight: "warn", basis: "content", exchanges: samplesOf(badRate) },
+            { weight: "warn", basis: "content", exchanges: exchangesOf(badRate) },
           ),
         ]),
     ...(slot.length === 0
@@ -72,7 +72,7 @@ export function judgeDenials(facts: readonly Observation[], target: Target): Fin
             slotWithout.length + badSlot.length === 0,
             "0 without a usable one",
             `${slotWithout.length} without, ${badSlot.length} unusable of ${slot.length}`,
-            { weight: "warn", basis: "content", exchanges: samplesOf([...slotWithout, ...badSlot]) },
+            { weight: "warn", basis: "content", exchanges: exchangesOf([...slotWithout, ...badSlot]) },
           ),
         ]),
   ];

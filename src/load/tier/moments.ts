@@ -15,6 +15,13 @@ const CATCH_UP_US = 125_000;
 const LATE_US = 150_000;
 const LATE_FACTOR = 4;
 
+/** An observation of which the head of the response was seen. */
+export type WithHead = Observation & { readonly headUs: number };
+export const hasHead = (one: Observation): one is WithHead => one.headUs !== undefined;
+
+/** When the gateway had decided at the latest: the head of its answer, or the end of a request without one, µs. */
+export const answeredUs = ({ headUs, endUs }: Observation): number => headUs ?? endUs;
+
 /** Earliest moment at which what was read at `us` may have arrived: our process may have stood still before it read. */
 export function arrivedFromUs(us: number, still: readonly Stretch[]): number {
   return still.reduce(
@@ -34,13 +41,10 @@ export function surelyUntilUs({ endUs }: Pick<Observation, "endUs">, still: read
  */
 export function latestCountUs(all: readonly Observation[]): (one: Observation) => number {
   const latencies = all
-    .filter(({ headUs }) => headUs > 0)
+    .filter(hasHead)
     .map(({ headUs, sentUs }) => headUs - sentUs)
     .sort((a, b) => a - b);
   const usualUs = latencies[Math.floor(latencies.length / 2)] ?? 0;
   const lateUs = Math.max(LATE_US, usualUs * LATE_FACTOR);
-  return ({ sentUs, headUs, endUs }) => {
-    const answeredUs = headUs > 0 ? headUs : endUs;
-    return answeredUs - sentUs > lateUs ? answeredUs : sentUs;
-  };
+  return (one) => (answeredUs(one) - one.sentUs > lateUs ? answeredUs(one) : one.sentUs);
 }

@@ -2,7 +2,8 @@ import type { Observation } from "../../judging/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { claim, fact, undecided } from "../phase-record.ts";
-import { isAdmitted, isRateDenial, samplesOf } from "./facts.ts";
+import { exchangesOf, isAdmitted, isRateDenial } from "./facts.ts";
+import { answeredUs } from "./moments.ts";
 import { type Denied, type RetryAfterWait, waitAlone } from "./retry-after-waits.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
 
@@ -172,21 +173,22 @@ interface Span {
 function fullestSpan(facts: readonly Observation[], denied: readonly Observation[]): Span | undefined {
   const admitted = facts.filter(isAdmitted).sort((a, b) => a.sentUs - b.sentUs);
   const sentUs = Float64Array.from(admitted, (one) => one.sentUs);
-  const headUs = Float64Array.from(admitted, (one) => one.headUs);
+  const answersUs = Float64Array.from(admitted, answeredUs);
   let fullest: Observation | undefined;
   let most = -1;
   for (const denial of denied) {
+    const fromUs = answeredUs(denial);
     const untilUs = denial.sentUs + SPAN_US;
     let count = 0;
     for (let at = 0; at < sentUs.length; at++)
-      if ((sentUs[at] as number) > denial.headUs && (headUs[at] as number) <= untilUs) count++;
+      if ((sentUs[at] as number) > fromUs && (answersUs[at] as number) <= untilUs) count++;
     if (count <= most) continue;
     most = count;
     fullest = denial;
   }
   if (fullest === undefined) return undefined;
   const denial = fullest;
-  const isWithin = (one: Observation) => one.sentUs > denial.headUs && one.headUs <= denial.sentUs + SPAN_US;
+  const isWithin = (one: Observation) => one.sentUs > answeredUs(denial) && answeredUs(one) <= denial.sentUs + SPAN_US;
   return { denial, admitted: admitted.filter(isWithin) };
 }
 
@@ -205,7 +207,7 @@ function judgeExceeded(facts: readonly Observation[], denied: readonly Observati
   const told = `${count} admitted after a denial`;
   return [
     claim("rate.exceeded", title, ["LIMIT-RATE-2"], count <= bound, `at most ${bound}`, told, {
-      exchanges: samplesOf([most.denial, ...most.admitted.slice(-4)]),
+      exchanges: exchangesOf([most.denial, ...most.admitted.slice(-4)]),
     }),
     // A gateway may count denied requests (LIMIT-RATE-8 is open): what it lets through under overload is then less.
     fact(

@@ -1,6 +1,6 @@
 import type { Observation } from "../../judging/index.ts";
 import { isAdmitted, isSlotDenial, LEFT } from "./facts.ts";
-import { surelyUntilUs } from "./moments.ts";
+import { answeredUs, hasHead, surelyUntilUs } from "./moments.ts";
 import type { Stretch } from "./own-stalls.ts";
 
 /** How soon a gateway notices that a client left is not shown. */
@@ -14,7 +14,9 @@ const NOTICE_MS = 10_000;
  */
 export function mostSurely(facts: readonly Observation[], still: readonly Stretch[]): number {
   const edges = facts
-    .filter((one) => isAdmitted(one) && one.headUs > 0 && surelyUntilUs(one, still) > one.headUs)
+    .filter(isAdmitted)
+    .filter(hasHead)
+    .filter((one) => surelyUntilUs(one, still) > one.headUs)
     .flatMap((one) => [
       { atUs: one.headUs, change: 1 },
       { atUs: surelyUntilUs(one, still), change: -1 },
@@ -35,13 +37,14 @@ export function mostSurely(facts: readonly Observation[], still: readonly Stretc
  */
 export function admittedBeside(facts: readonly Observation[], slots: number, still: readonly Stretch[]): Observation[] {
   const long = facts
-    .filter((one) => isAdmitted(one) && one.headUs > 0)
+    .filter(isAdmitted)
+    .filter(hasHead)
     .map((one) => ({ one, headUs: one.headUs, untilUs: surelyUntilUs(one, still) }))
     .filter(({ headUs, untilUs }) => untilUs > headUs);
   return facts.filter(
     (one) =>
       isAdmitted(one) &&
-      one.headUs > 0 &&
+      hasHead(one) &&
       long.filter((other) => other.one !== one && other.headUs <= one.sentUs && other.untilUs >= one.headUs).length >=
         slots,
   );
@@ -52,13 +55,14 @@ export function admittedBeside(facts: readonly Observation[], slots: number, sti
  * a while after its end. Fewer than the limit: the denial cannot be explained by those that ran.
  */
 export function mostPossibly(denial: Observation, facts: readonly Observation[], settleMs: number): number {
-  const { sentUs, headUs } = denial;
+  const { sentUs } = denial;
+  const decidedUs = answeredUs(denial);
   return facts.filter(
     (other) =>
       other !== denial &&
       !isSlotDenial(other) &&
       other.outcome !== "denied" &&
-      other.sentUs <= headUs &&
+      other.sentUs <= decidedUs &&
       other.endUs + (other.role === LEFT ? NOTICE_MS : settleMs) * 1_000 >= sentUs,
   ).length;
 }

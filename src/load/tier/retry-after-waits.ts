@@ -2,7 +2,7 @@ import type { Observation } from "../../judging/index.ts";
 import type { Finding, RetryOutcome } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { claim, fact, undecided } from "../phase-record.ts";
-import { isAdmitted, isRateDenial } from "./facts.ts";
+import { exchangesOf, isAdmitted, isRateDenial } from "./facts.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
 
 /** A denial with a Retry-After, and what became of the request that came back. */
@@ -98,7 +98,7 @@ export function judgeWaits(
     return [undecided(name, title, [requirement], why)];
   }
   const again = broken.slice(0, 3).map(({ denial }) => denial.retryAfter ?? "");
-  const ids = broken.flatMap(({ denial }) => (denial.sample === undefined ? [] : [denial.sample]));
+  const ids = exchangesOf(broken.map(({ denial }) => denial));
   return [
     claim(
       name,
@@ -107,7 +107,7 @@ export function judgeWaits(
       sufficient >= tested * SUFFICIENT_SHARE,
       `at least ${SUFFICIENT_SHARE * 100} % of them`,
       `${tellShare(sufficient, tested)} were sufficient (${denials.length} denials)${again.length === 0 ? "" : `; denied again after waiting ${again.join(", ")} as told`}`,
-      { weight: "warn", exchanges: ids.slice(0, 5) },
+      { weight: "warn", exchanges: ids },
     ),
   ];
 }

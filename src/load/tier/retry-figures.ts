@@ -3,7 +3,7 @@ import { Histogram } from "../../metrics/index.ts";
 import type { RetryAfterFigures } from "../../record/index.ts";
 import type { ClientsOutcome } from "../obeying-clients.ts";
 import { isRateDenial } from "./facts.ts";
-import { type Attempted, herdShare, type RecoveryScript } from "./recovery.ts";
+import { herdShare, type RecoveryScript } from "./recovery.ts";
 import { FEWEST_FOR_A_SHARE, type RetryAfterWait, tallyWaits } from "./retry-after-waits.ts";
 
 /** Points of the scatter that are kept. */
@@ -129,7 +129,7 @@ function samplesOf(
 }
 
 function fleetFigures(
-  fleet: ClientsOutcome<Attempted>,
+  fleet: ClientsOutcome<Observation>,
   { fleetStartUs, fleetEndUs }: RecoveryScript,
 ): RetryAfterFigures["fleet"] {
   const attempts = fleet.attempts.reduce((sum, own) => sum + own.length, 0);

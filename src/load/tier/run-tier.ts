@@ -272,7 +272,7 @@ async function warmUp(bench: TierBench): Promise<void> {
   for (let index = 0; index < WARM_UPS - 2; index++) {
     const one = await bench.send(kinds[index % kinds.length] as Ask, "warm-up");
     if (one !== undefined && isRefusal(one) && !bench.refuses(one)) bench.leaveOut(one);
-    if (index === 0 && one !== undefined && one.status === 0) {
+    if (index === 0 && one !== undefined && one.status === undefined) {
       throw new UnreachableError(`no answer from ${bench.target.baseUrl}: ${bench.sender.lastFailure ?? one.what}`, {
         hint: "Check baseUrl in the target file, and that the gateway is running.",
       });
@@ -286,7 +286,7 @@ async function warmUp(bench: TierBench): Promise<void> {
   bench.long = {
     ...bench.long,
     durationMs: median(streams.map(({ endUs, sentUs }) => (endUs - sentUs) / 1_000)),
-    longestGapMs: Math.max(0, ...streams.map(({ longestGapUs }) => longestGapUs / 1_000)),
+    longestGapMs: Math.max(0, ...streams.map(({ longestGapUs }) => (longestGapUs ?? 0) / 1_000)),
     spread: Object.fromEntries(streams.map((one) => [one.dialect, spreadOf(one)])),
   };
 }

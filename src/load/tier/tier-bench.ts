@@ -19,7 +19,7 @@ import { Sampler } from "../sampler.ts";
 import { buildShot, modelFor } from "../shots.ts";
 import { Tally } from "../tally.ts";
 import { echoFlaw, echoPrompt } from "./echo.ts";
-import { factOf, isAdmitted, tellWhats } from "./facts.ts";
+import { isAdmitted, observationOf, tellWhats } from "./facts.ts";
 
 export interface Ask {
   readonly dialect: Dialect;
@@ -212,15 +212,15 @@ export class TierBench implements AsyncDisposable {
     this.guard.note(exchange, came);
     this.lag.record(sentUs - exchange.dueUs);
     phase.tally.ended(exchange, came.outcome);
-    const sample = this.sampler.offer(`${this.run}/${phase.name}`, exchange, came);
-    phase.ledger.add(exchange, came, sample);
+    const recorded = this.sampler.offer(`${this.run}/${phase.name}`, exchange, came);
+    phase.ledger.add(exchange, came, recorded);
     const { retryAfter } = exchange;
-    const fact = factOf(exchange, came, {
+    const fact = observationOf(exchange, came, {
       phase: phase.name,
       role,
       retryAfter,
       retryAfterWaitMs: retryAfter === undefined ? undefined : retryAfterWaitMs(retryAfter, exchange),
-      sample,
+      exchange: recorded,
       flaw: echoFlaw(exchange, this.isEcho),
     });
     this.facts.push(fact);
