@@ -18,13 +18,17 @@ export const MODULES: Readonly<Record<string, Module>> = {
     holds: "observations, expectations, findings, verdicts; pure",
     imports: ["core", "dialects", "record", "requirements"],
   },
+  limits: {
+    holds: "what rate and concurrency limits do: folds and inference over observations; pure",
+    imports: ["core", "dialects", "judging", "metrics"],
+  },
   checks: {
     holds: "declaring, planning and running conformance checks",
-    imports: ["core", "dialects", "http-recorder", "judging", "record", "requirements", "target"],
+    imports: ["core", "dialects", "http-recorder", "judging", "limits", "record", "requirements", "target"],
   },
   load: {
     holds: "schedules, senders, measurement, tier phases, capacity, sizing",
-    imports: ["core", "dialects", "http-recorder", "judging", "metrics", "record", "target"],
+    imports: ["core", "dialects", "http-recorder", "judging", "limits", "metrics", "record", "target"],
   },
   engines: {
     holds: "adapters to k6 and autocannon",
@@ -48,6 +52,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       "target",
       "record",
       "judging",
+      "limits",
       "checks",
       "load",
       "engines",
@@ -63,7 +68,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
 export const BESIDE: Readonly<Record<string, Module>> = {
   suites: {
     holds: "the checks, one idea per file",
-    imports: ["core", "dialects", "requirements", "target", "record", "judging", "checks"],
+    imports: ["core", "dialects", "requirements", "target", "record", "judging", "limits", "checks"],
   },
   reports: { holds: "HTML, JUnit, SARIF, terminal and others", imports: ["core", "metrics", "record", "requirements"] },
 };

@@ -1,3 +1,4 @@
+export { isLimitReason } from "../limits/index.ts";
 export { type Capacity, type CapacityStep, findCapacity } from "./analysis/capacity/find-capacity.ts";
 export { parseObjective } from "./analysis/capacity/objective.ts";
 export { analyseLimits, defaultLimitsBudget, type LimitsAnalysis } from "./analysis/limits/analyse-limits.ts";
@@ -10,7 +11,6 @@ export { planTier } from "./external/plan-tier.ts";
 export { planWorkload } from "./external/plan-workload.ts";
 export { CALIBRATED_BOUNDS, DEFAULT_BOUNDS, TIER_BOUNDS } from "./generator-health.ts";
 export { LoadGuard, type LoadStop } from "./load-guard.ts";
-export { isLimitReason } from "./outcome.ts";
 export type { LoadProgress } from "./progress.ts";
 export { DEFAULT_RETRY } from "./retry-rules.ts";
 export { runPeak } from "./run-peak.ts";

@@ -1,10 +1,10 @@
 import type { Redactor } from "../http-recorder/index.ts";
+import { isLimitReason } from "../limits/index.ts";
 import type { TaggedHistogram } from "../metrics/index.ts";
 import type { Finding, JudgedPhase, JudgedRun, LoadGenerator } from "../record/index.ts";
 import { allKeys, type Key, type Target } from "../target/index.ts";
 import { nowUs } from "./http/load-exchange.ts";
 import type { LoadStop } from "./load-guard.ts";
-import { isLimitReason } from "./outcome.ts";
 import { claim, fact, phaseRecord, undecided, withoutTiming } from "./phase-record.ts";
 import { type LoadProgress, ProgressMeter } from "./progress.ts";
 import type { Sample } from "./sampler.ts";

@@ -8,7 +8,7 @@ import { type ClientsOptions, runClients } from "../../src/load/obeying-clients.
 import { outcomeOf } from "../../src/load/outcome.ts";
 import { reasonReader } from "../../src/load/read-reason.ts";
 import { DEFAULT_RETRY, decideRetry } from "../../src/load/retry-rules.ts";
-import { observationOf } from "../../src/load/tier/facts.ts";
+import { observationOf } from "../../src/load/tier/observations.ts";
 import { rawServer, response } from "../support/raw-server.ts";
 
 const read = reasonReader({

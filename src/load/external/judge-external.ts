@@ -1,4 +1,5 @@
 import type { Observation } from "../../judging/index.ts";
+import { isRateDenial, waitsOf } from "../../limits/index.ts";
 import type { Finding, JudgedPhase, JudgedRun, LoadGenerator, LoadInstance, LoadVerdict } from "../../record/index.ts";
 import type { Limits, Target } from "../../target/index.ts";
 import type { LoadStop } from "../load-guard.ts";
@@ -6,13 +7,12 @@ import { phaseRecord, withoutTiming } from "../phase-record.ts";
 import { judgeStop, judgeTotals, type RanLoad, TOTALS_QUESTIONS } from "../run-workload.ts";
 import { judgeConcurrencyLimit, judgeConcurrencyRelease } from "../tier/at-concurrency-limit.ts";
 import { judgeAtTheLimit } from "../tier/at-rate-limit.ts";
-import { isRateDenial } from "../tier/facts.ts";
 import { judgeDenials } from "../tier/judge-denials.ts";
 import { judgeGrowth, judgeService } from "../tier/judge-service.ts";
 import { judgeOverTheLimit, OVER_THE_LIMIT } from "../tier/over-rate-limit.ts";
 import { NOT_HELD_UP } from "../tier/own-stalls.ts";
 import { questionsOf } from "../tier/questions.ts";
-import { fleetWaits, judgeOwnClients, judgeRecovery, type RecoveryScript } from "../tier/recovery.ts";
+import { judgeOwnClients, judgeRecovery, type RecoveryScript } from "../tier/recovery.ts";
 import { judgeWaits } from "../tier/retry-after-waits.ts";
 import { retryFigures } from "../tier/retry-figures.ts";
 import { RARE } from "../tier/run-tier.ts";
@@ -57,7 +57,7 @@ export function judgeExternal(run: ExternalRun): RanLoad {
     fleetEndUs: lastEndUs(retried),
   };
   // A schedule measures no steady overload before the fleet: any attempt may be contention.
-  const waits = fleet === undefined ? [] : fleetWaits(fleet, observations, true);
+  const waits = fleet === undefined ? [] : waitsOf(fleet.attempts, observations, { deniedCount: true });
   const histograms: RanLoad["histograms"][number][] = [];
   // What we stopped ourselves is not missing.
   const missing = run.stop === undefined ? missingOf(run) : [];

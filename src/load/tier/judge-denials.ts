@@ -1,10 +1,11 @@
 import type { Observation } from "../../judging/index.ts";
+import { isConcurrencyDenial, isLimitReason, isRateDenial } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import type { Target } from "../../target/index.ts";
-import { isLimitReason } from "../outcome.ts";
+
 import { claim } from "../phase-record.ts";
 import { isStatusOf } from "../read-reason.ts";
-import { exchangesOf, isRateDenial, isSlotDenial, tellWhats } from "./facts.ts";
+import { exchangesOf, tellWhats } from "./observations.ts";
 
 /** Longest wait that a one-minute rate can ask for, and that a slot may, ms. */
 const LONGEST_MS = { rate: 61_000, slot: 600_000 };
@@ -13,13 +14,13 @@ const LONGEST_MS = { rate: 61_000, slot: 600_000 };
 export function judgeDenials(facts: readonly Observation[], target: Target): Finding[] {
   const denied = facts.filter(({ outcome }) => outcome === "denied");
   if (denied.length === 0) return [];
-  const known = denied.filter((one) => isRateDenial(one) || isSlotDenial(one));
+  const known = denied.filter((one) => isRateDenial(one) || isConcurrencyDenial(one));
   const wrong = [
     ...denied.filter((one) => !known.includes(one)),
     ...known.filter(({ what, status }) => !isLimitReason(what) || !isStatusOf(target, what, status)),
   ];
   const rate = known.filter(isRateDenial);
-  const slot = known.filter(isSlotDenial);
+  const slot = known.filter(isConcurrencyDenial);
   const without = rate.filter(({ retryAfter }) => retryAfter === undefined);
   const unusable = (all: readonly Observation[], longest: number) =>
     all.filter(

@@ -1,10 +1,11 @@
 import { median, rankCorrelation } from "../../core/index.ts";
 import { DIALECTS } from "../../dialects/index.ts";
 import type { Observation } from "../../judging/index.ts";
+import { isAdmitted, type Stretch } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { claim, undecided } from "../phase-record.ts";
-import { exchangesOf, isAdmitted, isFailure, isLong, tellWhats } from "./facts.ts";
-import { type HeldUp, overlapUs, type Stretch } from "./own-stalls.ts";
+import { exchangesOf, isFailure, isLong, tellWhats } from "./observations.ts";
+import { type HeldUp, overlapUs } from "./own-stalls.ts";
 import { stallsIn } from "./stalls.ts";
 import type { LongModel } from "./tier-bench.ts";
 
@@ -115,7 +116,7 @@ function streamsUnderLoad(facts: readonly Observation[], long: LongModel, heldUp
   const streams = facts
     .filter(
       ({ role, stream, tokens }) =>
-        (role === "wave" || role === "again" || role === "beside") && stream && (tokens ?? 0) > 4,
+        (role === "wave" || role === "again" || role === "background") && stream && (tokens ?? 0) > 4,
     )
     .filter(isAdmitted);
   if (streams.length < 2 * LEAST_STREAMS || long.durationMs < 500) return [];

@@ -1,14 +1,14 @@
 import { seededRandom } from "../../core/index.ts";
 import type { Observation } from "../../judging/index.ts";
+import { isAdmitted, isConcurrencyDenial, isRateDenial, mostPossibly } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { type ClientsOutcome, runClients } from "../obeying-clients.ts";
 import { claim, undecided } from "../phase-record.ts";
 import { DEFAULT_RETRY } from "../retry-rules.ts";
 import { SETTLE_MS, wave } from "./at-concurrency-limit.ts";
-import { exchangesOf, isAdmitted, isRateDenial, isSlotDenial } from "./facts.ts";
-import { mostPossibly } from "./overlap.ts";
-import { GRACE_MS, type RetryAfterWait } from "./retry-after-waits.ts";
+import { exchangesOf } from "./observations.ts";
+import { GRACE_MS } from "./retry-after-waits.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
 
 /** Clients of the fleet: enough to see a herd, few enough that the limit has room for each within seconds. */
@@ -84,31 +84,6 @@ function roomMs(bench: TierBench, count: number): number {
   return Math.max(1_000, last === undefined ? 0 : (last - nowAtUs) / 1_000 + WINDOW_MS);
 }
 
-/**
- * What became of the waits of a fleet. A client that came back as told and was denied again was contended when somebody else
- * had been admitted meanwhile: what became free went to another. When nobody had, the wait was not sufficient.
- *
- * @param deniedCount denied requests may count toward the rate as well, so that anybody's attempt is contention.
- */
-export function fleetWaits(
-  fleet: ClientsOutcome<Observation>,
-  all: readonly Observation[],
-  deniedCount: boolean,
-): RetryAfterWait[] {
-  const others = all.filter((one) => deniedCount || isAdmitted(one)).map(({ sentUs }) => sentUs);
-  return fleet.attempts.flatMap((attempts) =>
-    attempts.flatMap((denial, index): RetryAfterWait[] => {
-      const next = attempts[index + 1];
-      if (!isRateDenial(denial)) return [];
-      if (next === undefined || denial.retryAfterWaitMs === undefined)
-        return [{ denial, outcome: "untested", actualMs: undefined }];
-      if (isAdmitted(next)) return [{ denial, outcome: "kept", actualMs: (next.sentUs - denial.endUs) / 1_000 }];
-      const contended = others.some((atUs) => atUs > denial.sentUs && atUs < next.endUs && atUs !== next.sentUs);
-      return [{ denial, outcome: contended || !isRateDenial(next) ? "contended" : "broken", actualMs: undefined }];
-    }),
-  );
-}
-
 /** Most attempts within 100 ms after the first ones, as a share of the clients. */
 export function herdShare(fleet: ClientsOutcome<Observation>): number {
   const returns = fleet.attempts
@@ -160,7 +135,7 @@ export function judgeOwnClients({
 /** The wave that decides is the last one: an earlier one may have met the rate limit. */
 function judgeLastWave(facts: readonly Observation[], all: readonly Observation[], slots: number): Finding {
   const again = facts.filter(({ role }) => role === "again");
-  const leaked = again.filter((one) => isSlotDenial(one) && mostPossibly(one, all, SETTLE_MS) < slots);
+  const leaked = again.filter((one) => isConcurrencyDenial(one) && mostPossibly(one, all, SETTLE_MS) < slots);
   const title = "Nothing was leaked by all that went before";
   const admitted = again.slice(-(slots + BEYOND)).filter(isAdmitted).length;
   if (leaked.length === 0 && admitted < slots) {

@@ -1,10 +1,9 @@
 import type { Observation } from "../../judging/index.ts";
+import { earlyRetries, FEWEST_FOR_A_SHARE, isRateDenial, type RetryAfterWait, tallyWaits } from "../../limits/index.ts";
 import { Histogram } from "../../metrics/index.ts";
 import type { RetryAfterFigures } from "../../record/index.ts";
 import type { ClientsOutcome } from "../obeying-clients.ts";
-import { isRateDenial } from "./facts.ts";
 import { herdShare, type RecoveryScript } from "./recovery.ts";
-import { FEWEST_FOR_A_SHARE, type RetryAfterWait, tallyWaits } from "./retry-after-waits.ts";
 
 /** Points of the scatter that are kept. */
 const MOST_SAMPLES = 400;
@@ -56,7 +55,7 @@ function groupOf(
   const actual = new Histogram();
   for (const { retryAfterWaitMs } of own) if (retryAfterWaitMs !== undefined) promised.record(retryAfterWaitMs * 1_000);
   for (const { actualMs } of tested) if (actualMs !== undefined) actual.record(actualMs * 1_000);
-  const probes = isRateDenial(first) ? probesOf(own, facts) : { earlyProbes: 0, earlyAdmitted: 0 };
+  const probes = isRateDenial(first) ? earlyRetries(own, facts) : { earlyProbes: 0, earlyAdmitted: 0 };
   return {
     reason: first.what,
     dialect: first.dialect,
@@ -73,34 +72,7 @@ function groupOf(
   };
 }
 
-/**
- * Pessimism: requests that others of us sent between a denial and the moment that it told, each counted once, and how many of
- * them were admitted. Each of these shows a moment that would have worked sooner.
- */
-export function probesOf(
-  denied: readonly Pick<Observation, "endUs" | "retryAfterWaitMs">[],
-  facts: readonly Pick<Observation, "sentUs" | "outcome">[],
-): { earlyProbes: number; earlyAdmitted: number } {
-  const told = denied
-    .filter(({ retryAfterWaitMs }) => retryAfterWaitMs !== undefined)
-    .sort((a, b) => a.endUs - b.endUs);
-  let next = 0;
-  let untilUs = 0;
-  let earlyProbes = 0;
-  let earlyAdmitted = 0;
-  for (const one of [...facts].sort((a, b) => a.sentUs - b.sentUs)) {
-    for (; next < told.length && (told[next]?.endUs ?? 0) < one.sentUs; next++) {
-      const { endUs, retryAfterWaitMs = 0 } = told[next] as (typeof told)[number];
-      untilUs = Math.max(untilUs, endUs + retryAfterWaitMs * 1_000);
-    }
-    if (one.sentUs >= untilUs) continue;
-    earlyProbes++;
-    if (one.outcome === "admitted" || one.outcome === "unfinished") earlyAdmitted++;
-  }
-  return { earlyProbes, earlyAdmitted };
-}
-
-/** Every tested promise, and untested denials evenly among the rest. */
+/** Every tested wait, and untested denials evenly among the rest. */
 function samplesOf(
   denied: readonly Observation[],
   waits: readonly RetryAfterWait[],
@@ -111,8 +83,8 @@ function samplesOf(
   const step = Math.max(1, Math.ceil(others.length / (MOST_SAMPLES / 2)));
   const chosen = [...[...tested.keys()].slice(0, MOST_SAMPLES / 2), ...others.filter((_, index) => index % step === 0)];
   return chosen.map((denial) => {
-    const promise = tested.get(denial);
-    const outcome = promise?.outcome ?? "untested";
+    const wait = tested.get(denial);
+    const outcome = wait?.outcome ?? "untested";
     return {
       phase: denial.phase,
       atS: (denial.endUs - originUs) / 1_000_000,
@@ -121,7 +93,7 @@ function samplesOf(
       stream: denial.stream,
       ...(denial.retryAfter === undefined ? {} : { header: denial.retryAfter }),
       retryAfterWaitMs: denial.retryAfterWaitMs ?? null,
-      actualMs: promise?.actualMs ?? null,
+      actualMs: wait?.actualMs ?? null,
       outcome,
       kept: outcome === "kept" ? true : outcome === "broken" ? false : null,
     };

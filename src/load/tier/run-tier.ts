@@ -1,6 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 import { median, UnreachableError } from "../../core/index.ts";
 import type { Observation } from "../../judging/index.ts";
+import {
+  isAdmitted,
+  isConcurrencyDenial,
+  isRateDenial,
+  mayCountDenied,
+  type RetryAfterWait,
+  waitsOf,
+} from "../../limits/index.ts";
 import type { Finding, JudgedPhase, JudgedRun, LoadVerdict } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
 import { GeneratorHealth, TIER_BOUNDS } from "../generator-health.ts";
@@ -17,28 +25,13 @@ import {
   SETTLE_MS,
 } from "./at-concurrency-limit.ts";
 import { atTheLimit, evenMinute, judgeAtTheLimit, SHARE } from "./at-rate-limit.ts";
-import { isAdmitted, isRateDenial, isSlotDenial } from "./facts.ts";
 import { judgeDenials } from "./judge-denials.ts";
 import { judgeGrowth, judgeOutliers, judgeService, spreadOf } from "./judge-service.ts";
-import {
-  judgeOverTheLimit,
-  mayCountDenied,
-  OVER_SECONDS,
-  OVER_THE_LIMIT,
-  overRequests,
-  overTheLimit,
-} from "./over-rate-limit.ts";
+import { judgeOverTheLimit, OVER_SECONDS, OVER_THE_LIMIT, overRequests, overTheLimit } from "./over-rate-limit.ts";
 import { OwnStalls } from "./own-stalls.ts";
 import { questionsOf } from "./questions.ts";
-import {
-  fleetWaits,
-  judgeRecovery,
-  type RecoveryScript,
-  recover,
-  recoveryRequests,
-  recoverySeconds,
-} from "./recovery.ts";
-import { judgeWaits, type RetryAfterWait } from "./retry-after-waits.ts";
+import { judgeRecovery, type RecoveryScript, recover, recoveryRequests, recoverySeconds } from "./recovery.ts";
+import { judgeWaits } from "./retry-after-waits.ts";
 import { retryFigures } from "./retry-figures.ts";
 import { type Ask, type PhaseJudge, TierBench } from "./tier-bench.ts";
 
@@ -181,7 +174,7 @@ function phasesOf(parts: TierParts): TierPhase[] {
           name: "retry-after.concurrency-sufficient",
           title: "A request after the Retry-After wait of a concurrency denial is admitted",
           requirement: "LIMIT-CONC-6",
-          denials: facts.filter(isSlotDenial),
+          denials: facts.filter(isConcurrencyDenial),
         });
         yield* common(facts);
       },
@@ -236,7 +229,9 @@ function overloadPhases({ bench, own, waits, recovery, seed, length }: TierParts
       *judge(facts) {
         const loaded = bench.facts.filter(({ phase }) => phase === OVER_THE_LIMIT);
         if (recovery.fleet !== undefined)
-          waits.rate.push(...fleetWaits(recovery.fleet, bench.facts, mayCountDenied(loaded, limits.rpm)));
+          waits.rate.push(
+            ...waitsOf(recovery.fleet.attempts, bench.facts, { deniedCount: mayCountDenied(loaded, limits.rpm) }),
+          );
         yield [];
         yield judgeRecovery(facts, bench.facts, recovery, limits.inFlight);
         yield judgeWaits(waits.rate, {
@@ -278,7 +273,7 @@ async function warmUp(bench: TierBench): Promise<void> {
       });
     }
   }
-  const alone = await Promise.all(bench.longStreams().map((ask) => bench.send(ask, "alone")));
+  const alone = await Promise.all(bench.longStreams().map((ask) => bench.send(ask, "lone")));
   const streams = alone
     .filter((one) => one !== undefined && isAdmitted(one))
     .map((one) => one as NonNullable<typeof one>);

@@ -1,7 +1,7 @@
 import { median } from "../../core/index.ts";
 import type { Observation } from "../../judging/index.ts";
-import { isLong } from "./facts.ts";
-import { hasHead, type WithHead } from "./moments.ts";
+import { hasHead, type WithHead } from "../../limits/index.ts";
+import { isLong } from "./observations.ts";
 import { type HeldUp, overlapUs } from "./own-stalls.ts";
 
 export interface Stall {

@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { sleep } from "../../core/index.ts";
 import { DIALECTS, type Dialect, endpointUrl, readRetryAfter } from "../../dialects/index.ts";
 import type { Observation } from "../../judging/index.ts";
+import { isAdmitted } from "../../limits/index.ts";
 import type { TaggedHistogram } from "../../metrics/index.ts";
 import { Histogram } from "../../metrics/index.ts";
 import type { Finding, JudgedPhase } from "../../record/index.ts";
@@ -19,7 +20,7 @@ import { Sampler } from "../sampler.ts";
 import { buildShot, modelFor } from "../shots.ts";
 import { Tally } from "../tally.ts";
 import { echoFlaw, echoPrompt } from "./echo.ts";
-import { isAdmitted, observationOf, tellWhats } from "./facts.ts";
+import { observationOf, tellWhats } from "./observations.ts";
 
 export interface Ask {
   readonly dialect: Dialect;

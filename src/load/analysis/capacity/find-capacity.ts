@@ -8,7 +8,7 @@ import { type ClauseOutcome, judgeLevel } from "./judge-level.ts";
 import type { Clause } from "./objective.ts";
 import { type Measured, type Searched, search } from "./search.ts";
 
-export type Binds = "rate limit" | "slots" | "latency" | "failures" | "generator" | "nothing" | "denials";
+export type Binds = "rate limit" | "concurrency limit" | "latency" | "failures" | "generator" | "nothing" | "denials";
 
 /** One step of the search. */
 export interface CapacityStep extends Measured {
@@ -176,7 +176,7 @@ function reasonOf(
   if (missed.some(({ clause }) => clause.startsWith("denied"))) {
     const most = [...phase.denials].sort((a, b) => b.count - a.count)[0];
     const named = most?.reason === "rate_limit_exceeded" ? "rate limit" : undefined;
-    const binds = named ?? (most?.reason === "concurrency_limit_exceeded" ? "slots" : "denials");
+    const binds = named ?? (most?.reason === "concurrency_limit_exceeded" ? "concurrency limit" : "denials");
     return { binds, why: `${why} (${most?.reason ?? "no reason"})` };
   }
   if (missed.some(({ clause }) => clause.startsWith("dropped"))) return { binds: "latency", why };

@@ -1,5 +1,7 @@
-import type { Observation } from "../../judging/index.ts";
-import type { Stretch } from "./own-stalls.ts";
+import type { Observation } from "../judging/index.ts";
+
+/** From one moment to another, µs, in which this process stood still or the machine was busy. */
+export type Stretch = readonly [fromUs: number, toUs: number];
 
 /*
  * When a gateway worked on a request is not seen from outside: it was sent at one moment and its answer was read at another.
