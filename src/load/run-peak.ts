@@ -8,14 +8,8 @@ import { outcomeOf } from "./outcome.ts";
 import { Ledger, phaseRecord } from "./phase-record.ts";
 import { ProgressMeter } from "./progress.ts";
 import { reasonReader } from "./read-reason.ts";
-import {
-  judgeStop,
-  judgeTotals,
-  type LoadContext,
-  type RanLoad,
-  settleWorkload,
-  TOTALS_QUESTIONS,
-} from "./run-workload.ts";
+import { runRecord } from "./run-record.ts";
+import { judgeStop, judgeTotals, type LoadContext, type RanLoad, TOTALS_QUESTIONS } from "./run-workload.ts";
 import { Sampler } from "./sampler.ts";
 import { circuitRule } from "./send-share.ts";
 import { buildShot, modelFor, plainRequest, promptOf, type ShotSpec } from "./shots.ts";
@@ -140,19 +134,19 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
     questions: TOTALS_QUESTIONS,
   });
   return {
-    run: {
+    run: runRecord({
       name,
       kind: "workload",
       engine: "autocannon",
-      ...settleWorkload(phase, generator),
+      phases: [phase],
       limits: null,
       keys: [key.name],
       workload: workload.written,
-      startedAt: startedAt.toISOString(),
+      startedAtMs: startedAt.getTime(),
       durationS: phase.durationS,
       retryAfter: null,
       generator,
-    },
+    }),
     histograms: tally.histograms(name, startedAt.getTime(), Date.now()),
   };
 }

@@ -5,8 +5,9 @@ import type { Finding, JudgedPhase, JudgedRun, LoadGenerator } from "../record/i
 import { allKeys, type Key, type Target } from "../target/index.ts";
 import { nowUs } from "./http/load-exchange.ts";
 import type { LoadStop } from "./load-guard.ts";
-import { claim, fact, phaseRecord, undecided, withoutTiming } from "./phase-record.ts";
+import { claim, fact, phaseRecord, undecided } from "./phase-record.ts";
 import { type LoadProgress, ProgressMeter } from "./progress.ts";
+import { runRecord } from "./run-record.ts";
 import type { Sample } from "./sampler.ts";
 import { type Arrivals, planOf } from "./schedule.ts";
 import { boundOf, type Share, sendShare } from "./send-share.ts";
@@ -81,39 +82,21 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
   });
   const endMs = startedAt.getTime() + (endUs - originUs) / 1_000;
   return {
-    run: {
+    run: runRecord({
       name: workload.name,
       kind: "workload",
       engine: "native",
       protocol: share.protocol,
-      ...settleWorkload(phase, generator),
+      phases: [phase],
       limits: null,
       keys: keys.map(({ name }) => name),
       workload: workload.written,
-      startedAt: startedAt.toISOString(),
+      startedAtMs: startedAt.getTime(),
       durationS: (endUs - originUs) / 1_000_000,
       retryAfter: share.retries.close(),
       generator,
-    },
+    }),
     histograms: tally.histograms(workload.name, startedAt.getTime(), endMs),
-  };
-}
-
-/** The verdict of a load of one phase: a generator that was not valid shows nothing about the gateway. */
-export function settleWorkload(
-  phase: JudgedPhase,
-  { valid, problems }: LoadGenerator,
-): Pick<JudgedRun, "verdict" | "reasons" | "phases"> {
-  if (valid)
-    return { verdict: phase.verdict, reasons: phase.verdict === "pass" ? [] : [phase.message], phases: [phase] };
-  const judged = withoutTiming(phase);
-  return {
-    verdict: judged.verdict,
-    reasons: [
-      ...(judged.verdict === "fail" ? [judged.message] : []),
-      ...problems.map((problem) => `inconclusive: generator: ${problem}`),
-    ],
-    phases: [judged],
   };
 }
 

@@ -1,9 +1,10 @@
 import type { Observation } from "../../judging/index.ts";
 import { isRateDenial, waitsOf } from "../../limits/index.ts";
-import type { Finding, JudgedPhase, JudgedRun, LoadGenerator, LoadInstance, LoadVerdict } from "../../record/index.ts";
+import type { Finding, JudgedPhase, JudgedRun, LoadGenerator, LoadInstance } from "../../record/index.ts";
 import type { Limits, Target } from "../../target/index.ts";
 import type { LoadStop } from "../load-guard.ts";
-import { phaseRecord, withoutTiming } from "../phase-record.ts";
+import { phaseRecord } from "../phase-record.ts";
+import { runRecord } from "../run-record.ts";
 import { judgeStop, judgeTotals, type RanLoad, TOTALS_QUESTIONS } from "../run-workload.ts";
 import { judgeConcurrencyLimit, judgeConcurrencyRelease } from "../tier/at-concurrency-limit.ts";
 import { judgeAtTheLimit } from "../tier/at-rate-limit.ts";
@@ -89,7 +90,7 @@ export function judgeExternal(run: ExternalRun): RanLoad {
     const rules = limits === null && answered && fleet !== undefined ? [judgeOwnClients(fleet)] : [];
     const durationS = Math.max(endMs * 1_000, lastEndUs(own)) / 1_000_000 - startMs / 1_000;
     histograms.push(...tally.histograms(`${workload.name}.${name}`, startedAtMs + startMs, startedAtMs + endMs));
-    const phase = phaseRecord({
+    return phaseRecord({
       name,
       title,
       tally,
@@ -101,20 +102,19 @@ export function judgeExternal(run: ExternalRun): RanLoad {
       findings: [...(name === last ? judgeStop(run.stop) : []), ...findings, ...rules],
       questions: limits === null ? TOTALS_QUESTIONS : questionsOf(name, false),
     });
-    return generator.valid && missing.length === 0 ? phase : withoutTiming(phase);
   });
   return {
-    run: {
+    run: runRecord({
       name: workload.name,
       kind: limits === null ? "workload" : "tier",
       engine: run.engine,
-      ...settle(phases, generator, missing),
-      limits: limits === null ? null : { ...limits },
-      keys: [...run.keys],
-      workload: workload.written,
-      startedAt: new Date(startedAtMs).toISOString(),
-      durationS: Math.max(lastEndUs(observations) / 1_000_000, 0),
       phases,
+      missing,
+      limits,
+      keys: run.keys,
+      workload: workload.written,
+      startedAtMs,
+      durationS: Math.max(lastEndUs(observations) / 1_000_000, 0),
       retryAfter:
         fleet === undefined
           ? null
@@ -125,7 +125,7 @@ export function judgeExternal(run: ExternalRun): RanLoad {
             },
       generator,
       instances: [...run.instances],
-    },
+    }),
     histograms,
   };
 }
@@ -167,22 +167,4 @@ function missingOf({ instances, interrupted }: ExternalRun): string[] {
       `${name}${segment === "" ? "" : ` (segment ${segment})`} ${ended}: what it did not send or report after ${requests} requests is missing`,
   );
   return interrupted ? ["interrupted", ...told] : told;
-}
-
-function settle(
-  phases: readonly JudgedPhase[],
-  generator: LoadGenerator,
-  missing: readonly string[],
-): { verdict: LoadVerdict; reasons: string[] } {
-  const problems = [...missing, ...generator.problems.map((problem) => `generator: ${problem}`)];
-  if (problems.length > 0) {
-    const wrong = phases.filter(({ verdict }) => verdict === "fail").map(({ name, message }) => `${name}: ${message}`);
-    return { verdict: wrong.length > 0 ? "fail" : "inconclusive", reasons: [...wrong, ...problems] };
-  }
-  if (phases.length === 0) return { verdict: "inconclusive", reasons: ["nothing was sent"] };
-  for (const verdict of ["fail", "inconclusive", "warn"] as const) {
-    const some = phases.filter((phase) => phase.verdict === verdict);
-    if (some.length > 0) return { verdict, reasons: some.map(({ name, message }) => `${name}: ${message}`) };
-  }
-  return { verdict: "pass", reasons: [] };
 }

@@ -9,11 +9,12 @@ import {
   type RetryAfterWait,
   waitsOf,
 } from "../../limits/index.ts";
-import type { Finding, JudgedPhase, JudgedRun, LoadVerdict } from "../../record/index.ts";
+import type { Finding } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
 import { GeneratorHealth, TIER_BOUNDS } from "../generator-health.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { fact, withoutTiming } from "../phase-record.ts";
+import { fact } from "../phase-record.ts";
+import { runRecord } from "../run-record.ts";
 import type { LoadContext, RanLoad } from "../run-workload.ts";
 import {
   AT_CONCURRENCY_LIMIT,
@@ -105,21 +106,23 @@ export async function runTier({ name, limits, written, length }: TierOptions, co
     { connectionWaits: bench.sender.waits, workers: 0, calibration: context.calibration },
     TIER_BOUNDS,
   );
-  const run: JudgedRun = {
+  const { stop } = bench.guard;
+  const run = runRecord({
     name,
     kind: "tier",
     length,
     engine: "native",
     protocol: bench.sender.protocol,
-    ...settleTier(bench.phases, generator, bench),
-    limits: { ...limits },
+    phases: bench.phases,
+    stopped: stop !== undefined ? [`stopped early: ${stop.why}`] : bench.stopped ? ["interrupted"] : [],
+    limits,
     keys: context.keys.map((key) => key.name),
     workload: written,
-    startedAt: bench.startedAt.toISOString(),
+    startedAtMs: bench.startedAt.getTime(),
     durationS: (nowUs() - bench.originUs) / 1_000_000,
     retryAfter,
     generator,
-  };
+  });
   return { run, histograms: bench.histograms };
 }
 
@@ -297,24 +300,4 @@ function refusedKinds(bench: TierBench, facts: readonly Observation[]): Finding[
   if (refused.length === 0) return [];
   const why = `streams of /messages are refused with ${refused[0]?.status}: the run does without them`;
   return [fact("streams.refused", "Both dialects stream", ["STREAM-1"], why)];
-}
-
-/** Verdict of a tier run. Where the generator was not valid only what was answered wrongly decides. */
-export function settleTier(
-  all: readonly JudgedPhase[],
-  { valid, problems }: Pick<JudgedRun["generator"], "valid" | "problems">,
-  { stopped, guard }: Pick<TierBench, "stopped" | "guard">,
-): Pick<JudgedRun, "verdict" | "reasons" | "phases"> {
-  const phases = valid ? [...all] : all.map(withoutTiming);
-  const of = (verdict: LoadVerdict) => phases.filter((phase) => phase.verdict === verdict);
-  const tell = (some: readonly JudgedPhase[]) => some.map(({ name, message }) => `${name}: ${message}`);
-  const early = guard.stop === undefined ? [] : [`stopped early: ${guard.stop.why}`];
-  const late = problems.map((problem) => `generator: ${problem}`);
-  if (of("fail").length > 0) return { verdict: "fail", reasons: [...early, ...tell(of("fail")), ...late], phases };
-  if (!valid) return { verdict: "inconclusive", reasons: late, phases };
-  if (early.length > 0) return { verdict: "inconclusive", reasons: early, phases };
-  if (stopped) return { verdict: "inconclusive", reasons: ["interrupted"], phases };
-  if (of("inconclusive").length > 0) return { verdict: "inconclusive", reasons: tell(of("inconclusive")), phases };
-  if (of("warn").length > 0) return { verdict: "warn", reasons: tell(of("warn")), phases };
-  return { verdict: "pass", reasons: [], phases };
 }
