@@ -3,6 +3,8 @@ export interface Module {
   readonly holds: string;
   /** Modules whose public API (`index.ts`) it may import. */
   readonly imports: readonly string[];
+  /** Folders of its own that have the name of another module. */
+  readonly sameNames?: readonly string[];
 }
 
 /** Modules of `src`, the lowest first. */
@@ -36,7 +38,11 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   compare: { holds: "two builds to a judgement: paired statistics, drift", imports: ["core", "metrics", "record"] },
   policy: { holds: "thresholds, baselines, verdict, exit code", imports: ["core", "record"] },
-  "reference-gateway": { holds: "a gateway in its own right, its mutations and valid variants", imports: ["core"] },
+  "reference-gateway": {
+    holds: "a gateway in its own right, its mutations and valid variants",
+    imports: ["core"],
+    sameNames: ["limits"],
+  },
   "client-conformance": {
     holds: "scripted gateways, and judging the client program that meets them",
     imports: ["core", "dialects", "judging", "record", "reference-gateway", "requirements"],
@@ -78,10 +84,14 @@ const IMPORT_BESIDE: readonly string[] = ["cli"];
 
 /** The linter's rules: what no module may import. */
 export function lintRules(): object {
-  const ofModules = Object.entries(MODULES).map(([name, { imports }]) => {
+  const ofModules = Object.entries(MODULES).map(([name, { imports, sameNames = [] }]) => {
     const forbidden = Object.keys(MODULES).filter((other) => other !== name && !imports.includes(other));
     const group = [
-      ...forbidden.flatMap((other) => [`../${other}/**`, `../../${other}/**`, `../../../${other}/**`]),
+      ...forbidden.flatMap((other) => [
+        `../${other}/${sameNames.includes(other) ? "index.ts" : "**"}`,
+        `../../${other}/**`,
+        `../../../${other}/**`,
+      ]),
       ...(IMPORT_BESIDE.includes(name) ? [] : Object.keys(BESIDE).map((folder) => `**/${folder}/**`)),
     ];
     const inside = imports.flatMap((other) =>
