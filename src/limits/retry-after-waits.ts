@@ -4,7 +4,7 @@ import { isAdmitted, isRateDenial } from "./denials.ts";
 /** A denial with a Retry-After, and what became of the request that came back. */
 export interface RetryAfterWait {
   readonly denial: Observation;
-  readonly outcome: "kept" | "broken" | "contended" | "untested";
+  readonly outcome: "sufficient" | "insufficient" | "contended" | "untested";
   /** From the denial to the attempt that was admitted, ms. */
   readonly actualMs: number | undefined;
 }
@@ -13,8 +13,8 @@ export interface RetryAfterWait {
 export const FEWEST_FOR_A_SHARE = 30;
 /** How many waits were tested, and how many of them were sufficient. */
 export function tallyWaits(waits: readonly RetryAfterWait[]): { readonly tested: number; readonly sufficient: number } {
-  const sufficient = waits.filter(({ outcome }) => outcome === "kept").length;
-  return { sufficient, tested: sufficient + waits.filter(({ outcome }) => outcome === "broken").length };
+  const sufficient = waits.filter(({ outcome }) => outcome === "sufficient").length;
+  return { sufficient, tested: sufficient + waits.filter(({ outcome }) => outcome === "insufficient").length };
 }
 
 /** `2 of 2 tested waits`, `99.1 % of 340 tested waits`. */
@@ -43,9 +43,11 @@ export function waitsOf(
       if (!isRateDenial(denial)) return [];
       if (next === undefined || denial.retryAfterWaitMs === undefined)
         return [{ denial, outcome: "untested", actualMs: undefined }];
-      if (isAdmitted(next)) return [{ denial, outcome: "kept", actualMs: (next.sentUs - denial.endUs) / 1_000 }];
+      if (isAdmitted(next)) return [{ denial, outcome: "sufficient", actualMs: (next.sentUs - denial.endUs) / 1_000 }];
       const contended = others.some((atUs) => atUs > denial.sentUs && atUs < next.endUs && atUs !== next.sentUs);
-      return [{ denial, outcome: contended || !isRateDenial(next) ? "contended" : "broken", actualMs: undefined }];
+      return [
+        { denial, outcome: contended || !isRateDenial(next) ? "contended" : "insufficient", actualMs: undefined },
+      ];
     }),
   );
 }

@@ -9,15 +9,15 @@ export interface ClientsOptions<O extends Observation> {
   readonly clients: number;
   /** Most requests in flight at first; falls with concurrency denials, never below 1. Default: all clients. */
   readonly parallel?: number;
-  readonly behaviour: "obey" | "hammer";
+  readonly retryAfter: "compliant" | "ignoring";
   /** Sends one attempt of one client; `undefined` when it could not be sent. A repeated one is a new request. */
   readonly attempt: (client: number, attempts: number) => Promise<O | undefined>;
   readonly random: Random;
   readonly signal: AbortSignal;
   readonly retry?: RetryOptions;
-  /** Nothing is begun after this, ms from the start. */
+  /** Nothing is sent after this, ms from the start. */
   readonly untilMs?: number;
-  /** Added to every told wait, ms: timers must not fire early. */
+  /** Added to every Retry-After wait, ms: timers must not fire early. */
   readonly graceMs?: number;
 }
 
@@ -26,7 +26,7 @@ export interface ClientsOutcome<O extends Observation> {
   readonly gaveUp: number;
   readonly uncertain: number;
   readonly retries: number;
-  /** Attempts sent before the hint of the one before had passed: an error of ours. */
+  /** Attempts sent before the Retry-After of the one before had passed: an error of ours. */
   readonly earlySends: number;
   /** Attempts after an answer that forbids them: an error of ours. */
   readonly forbiddenRetries: number;
@@ -36,15 +36,15 @@ export interface ClientsOutcome<O extends Observation> {
   readonly attempts: readonly (readonly O[])[];
 }
 
-/** A client that ignores denials tries again after this, ms: at once would only measure our own loop. */
-const HAMMER_MS = 20;
+/** A client that ignores Retry-After tries again after this, ms: at once would only measure our own loop. */
+const IGNORING_MS = 20;
 
 /**
  * Clients that follow the retry rules, or ignore them, until each is served or gives up. What they do is audited from
  * what was sent, not from what was decided.
  */
 export async function runClients<O extends Observation>(options: ClientsOptions<O>): Promise<ClientsOutcome<O>> {
-  const { clients, attempt, random, signal, behaviour, retry = DEFAULT_RETRY, graceMs = 5 } = options;
+  const { clients, attempt, random, signal, retryAfter, retry = DEFAULT_RETRY, graceMs = 5 } = options;
   const startMs = performance.now();
   const attempts: O[][] = Array.from({ length: clients }, () => []);
   let allowed = options.parallel ?? clients;
@@ -72,8 +72,8 @@ export async function runClients<O extends Observation>(options: ClientsOptions<
       }
       own.push(answered);
       const may = retryOf(answered);
-      if (behaviour === "hammer" && may !== "served") {
-        if (own.length >= retry.maxAttempts || !(await sleep(HAMMER_MS, signal))) {
+      if (retryAfter === "ignoring" && may !== "served") {
+        if (own.length >= retry.maxAttempts || !(await sleep(IGNORING_MS, signal))) {
           counts.gaveUp++;
           return;
         }

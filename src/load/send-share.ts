@@ -124,7 +124,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
     },
     circuit: circuitRule(workload, target),
   });
-  const retries = new RetryTally(workload.behaviour, seed + part.index);
+  const retries = new RetryTally(workload.retryAfter, seed + part.index);
   const running: Running = {
     tally,
     get inFlight() {

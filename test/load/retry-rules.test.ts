@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../src/core/index.ts";
 import { retryAfterMs } from "../../src/dialects/index.ts";
 import type { Observation } from "../../src/judging/index.ts";
+import { type ClientsOptions, runClients } from "../../src/load/compliant-clients.ts";
 import type { LoadExchange, Shot } from "../../src/load/http/load-exchange.ts";
 import { Sender } from "../../src/load/http/sender.ts";
-import { type ClientsOptions, runClients } from "../../src/load/obeying-clients.ts";
 import { outcomeOf } from "../../src/load/outcome.ts";
 import { reasonReader } from "../../src/load/read-reason.ts";
 import { DEFAULT_RETRY, decideRetry } from "../../src/load/retry-rules.ts";
@@ -52,7 +52,7 @@ async function clientsAgainst(
   };
   const outcome = await runClients<Seen>({
     clients: 1,
-    behaviour: "obey",
+    retryAfter: "compliant",
     random: seededRandom(1),
     signal: new AbortController().signal,
     retry: { ...DEFAULT_RETRY, baseMs: 20, maxBackoffMs: 100, maxAttempts: 4 },
@@ -74,9 +74,9 @@ async function clientsAgainst(
   return { outcome, requests: server.requests.length };
 }
 
-describe("the harness's own clients obey the retry rules", () => {
+describe("the harness's own clients follow the retry rules", () => {
   test.each(["rate_limit_exceeded", "concurrency_limit_exceeded"])(
-    "RETRY-1: after %s it waits as long as it was told, and not less",
+    "RETRY-1: after %s it waits as long as Retry-After asks, and not less",
     async (reason) => {
       const { outcome } = await clientsAgainst([denial("429 x", reason, "Retry-After: 1\r\n"), REPLY]);
       expect(outcome).toMatchObject({ served: 1, retries: 1, earlySends: 0, forbiddenRetries: 0 });
@@ -85,7 +85,7 @@ describe("the harness's own clients obey the retry rules", () => {
     },
   );
 
-  test("RETRY-2: without a usable hint it backs off, and gives up after its attempts", async () => {
+  test("RETRY-2: without a usable Retry-After it backs off, and gives up after its attempts", async () => {
     const { outcome, requests } = await clientsAgainst([
       denial("429 x", "rate_limit_exceeded", "Retry-After: soon\r\n"),
     ]);
@@ -113,15 +113,15 @@ describe("the harness's own clients obey the retry rules", () => {
     ["RETRY-4", "402 x", "quota_exceeded"],
     ["RETRY-5", "429 x", "budget_exhausted"],
     ["RETRY-10", "404 x", "model_not_found"],
-  ])("%s: one attempt on %s %s, whatever the hint", async (_row, status, reason) => {
+  ])("%s: one attempt on %s %s, whatever its Retry-After", async (_row, status, reason) => {
     const { outcome, requests } = await clientsAgainst([denial(status, reason, "Retry-After: 0\r\n"), REPLY]);
     expect(requests).toBe(1);
     expect(outcome).toMatchObject({ served: 0, gaveUp: 1, retries: 0, forbiddenRetries: 0 });
   });
 
   test("RETRY-6: each concurrency denial lowers the number in flight", async () => {
-    const hint = "Retry-After: 0\r\n";
-    const denied = denial("429 x", "concurrency_limit_exceeded", hint);
+    const retryAfter = "Retry-After: 0\r\n";
+    const denied = denial("429 x", "concurrency_limit_exceeded", retryAfter);
     const { outcome } = await clientsAgainst([denied, denied, denied, REPLY], { clients: 4, parallel: 4 });
     expect(outcome).toMatchObject({ served: 4, parallel: 1, earlySends: 0 });
   });
@@ -164,9 +164,9 @@ describe("the harness's own clients obey the retry rules", () => {
     expect(decide({ longestRetryAfterMs: 4_000 })).toBe("stop");
   });
 
-  test("clients that hammer are seen by the audit", async () => {
+  test("clients that ignore Retry-After are seen by the audit", async () => {
     const denied = denial("429 x", "rate_limit_exceeded", "Retry-After: 5\r\n");
-    const { outcome } = await clientsAgainst([denied, denied, REPLY], { behaviour: "hammer" });
+    const { outcome } = await clientsAgainst([denied, denied, REPLY], { retryAfter: "ignoring" });
     expect(outcome.retries).toBe(2);
     expect(outcome.earlySends).toBe(2);
   });

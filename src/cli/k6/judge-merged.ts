@@ -13,7 +13,7 @@ interface Played {
 
 /** The record of what k6 sent. */
 export function judgeMerged(
-  workload: Pick<Workload, "name" | "written" | "behaviour" | "allow">,
+  workload: Pick<Workload, "name" | "written" | "retryAfter" | "allow">,
   { plan, limits, keys }: Played,
   target: Target,
   merged: Merged,

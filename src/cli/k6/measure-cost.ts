@@ -56,7 +56,7 @@ async function usageOf(
     maxInFlight: stream ? undefined : USERS,
     warmupS: 0,
     engine: "k6",
-    behaviour: "none",
+    retryAfter: "none",
     allow: { deniedShare: 0, failedShare: 0 },
     written: {},
   };

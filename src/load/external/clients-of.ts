@@ -1,5 +1,5 @@
 import type { Observation } from "../../judging/index.ts";
-import { audit, type ClientsOutcome, isTimedOut } from "../obeying-clients.ts";
+import { audit, type ClientsOutcome, isTimedOut } from "../compliant-clients.ts";
 
 /** Clients as their attempts show them: who was served, who gave up, who came too early. */
 export function clientsOf(observations: readonly Observation[]): ClientsOutcome<Observation> {

@@ -24,7 +24,7 @@ import { fillTally, lastEndUs } from "./fill-tally.ts";
 import type { LoadPlan } from "./phase-plan.ts";
 
 export interface ExternalRun {
-  readonly workload: Pick<Workload, "name" | "written" | "behaviour" | "allow">;
+  readonly workload: Pick<Workload, "name" | "written" | "retryAfter" | "allow">;
   /** Of a tier run; `null` for plain load. */
   readonly limits: Limits | null;
   readonly target: Pick<Target, "headers" | "contract">;
@@ -120,7 +120,7 @@ export function judgeExternal(run: ExternalRun): RanLoad {
           ? null
           : {
               ...retryFigures(observations, waits, script, 0),
-              behaviour: limits === null ? workload.behaviour : "obey",
+              clients: limits === null ? workload.retryAfter : "compliant",
               ...(limits === null ? { fleet: null } : {}),
             },
       generator,
@@ -141,7 +141,7 @@ function serviceOf(own: readonly Observation[], all: readonly Observation[], isL
 }
 
 function isRetried(group: LoadPlan["groups"][number], phase: string, role: string): boolean {
-  return group.behaviour !== "none" && group.phase === phase && group.role === role;
+  return group.retryAfter !== "none" && group.phase === phase && group.role === role;
 }
 
 function judgePhase(name: string, own: readonly Observation[], all: readonly Observation[], limits: Limits): Finding[] {

@@ -44,7 +44,7 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
       role,
       startMs,
       draw: "turns",
-      behaviour: "none",
+      retryAfter: "none",
       vus: slots + 32,
       untilMs: 120_000,
       ...more,
@@ -95,7 +95,7 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
     add("recovery", "fleet", startMs, {
       arrivals: { kind: "at-once", count: fleetOf(slots) },
       asks: short,
-      behaviour: "obey",
+      retryAfter: "compliant",
       untilMs: FLEET_MS,
     });
     add("recovery", "again", startMs + FLEET_MS + quietMs, { arrivals: { kind: "at-once", count: slots }, asks: long });

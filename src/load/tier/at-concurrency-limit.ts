@@ -101,9 +101,9 @@ async function retry(bench: TierBench, denial: Observation): Promise<RetryAfterW
   const { dialect, stream } = denial;
   const again = await bench.send({ dialect, stream, kind: "echo" }, "return");
   if (again === undefined) return { denial, outcome: "untested", actualMs: undefined };
-  if (isAdmitted(again)) return { denial, outcome: "kept", actualMs: (again.sentUs - denial.endUs) / 1_000 };
+  if (isAdmitted(again)) return { denial, outcome: "sufficient", actualMs: (again.sentUs - denial.endUs) / 1_000 };
   // Denied for another limit: that says nothing of the wait for this one.
-  return { denial, outcome: isConcurrencyDenial(again) ? "broken" : "contended", actualMs: undefined };
+  return { denial, outcome: isConcurrencyDenial(again) ? "insufficient" : "contended", actualMs: undefined };
 }
 
 function evenlyPicked<T>(all: readonly T[], most: number): T[] {

@@ -2,8 +2,8 @@ import { seededRandom } from "../../core/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import { isAdmitted, isConcurrencyDenial, isRateDenial, mostPossibly } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
+import { type ClientsOutcome, runClients } from "../compliant-clients.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { type ClientsOutcome, runClients } from "../obeying-clients.ts";
 import { claim, undecided } from "../phase-record.ts";
 import { DEFAULT_RETRY } from "../retry-rules.ts";
 import { SETTLE_MS, wave } from "./at-concurrency-limit.ts";
@@ -43,7 +43,7 @@ export function recoveryRequests(slots: number): number {
 }
 
 /**
- * A fleet of clients that wait as told comes back from the overload; then a wave of exactly the limit shows what was leaked. It is
+ * A fleet of compliant clients comes back from the overload; then a wave of exactly the limit shows what was leaked. It is
  * sent when the rate has room for it, and once more where that was not so.
  */
 export async function recover(bench: TierBench, script: RecoveryScript, seed: number): Promise<void> {
@@ -52,7 +52,7 @@ export async function recover(bench: TierBench, script: RecoveryScript, seed: nu
   script.fleetStartUs = nowUs();
   script.fleet = await runClients<Observation>({
     clients: fleetOf(slots),
-    behaviour: "obey",
+    retryAfter: "compliant",
     random: seededRandom(seed),
     signal: bench.stop,
     retry: { ...DEFAULT_RETRY, maxAttempts: FLEET_ATTEMPTS, longestRetryAfterMs: LONGEST_WAIT_MS },

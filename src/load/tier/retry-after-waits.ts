@@ -40,9 +40,13 @@ export async function waitAlone(
     if (retried === undefined) waits.push({ denial, outcome: "untested", actualMs: undefined });
     else if (isAdmitted(retried)) {
       admitted = true;
-      waits.push({ denial, outcome: "kept", actualMs: (retried.sentUs - endUs) / 1_000 });
+      waits.push({ denial, outcome: "sufficient", actualMs: (retried.sentUs - endUs) / 1_000 });
     } else
-      waits.push({ denial, outcome: isRateDenial(retried) && !admitted ? "broken" : "contended", actualMs: undefined });
+      waits.push({
+        denial,
+        outcome: isRateDenial(retried) && !admitted ? "insufficient" : "contended",
+        actualMs: undefined,
+      });
   }
   return waits;
 }
@@ -65,7 +69,7 @@ export function judgeWaits(
   waits: readonly RetryAfterWait[],
   { name, title, requirement, denials }: WaitsJudged,
 ): Finding[] {
-  const broken = waits.filter(({ outcome }) => outcome === "broken");
+  const broken = waits.filter(({ outcome }) => outcome === "insufficient");
   const { tested, sufficient } = tallyWaits(waits);
   if (tested === 0) {
     const told = denials.filter(({ retryAfterWaitMs }) => retryAfterWaitMs !== undefined);

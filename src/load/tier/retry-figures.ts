@@ -2,13 +2,13 @@ import type { Observation } from "../../judging/index.ts";
 import { earlyRetries, FEWEST_FOR_A_SHARE, isRateDenial, type RetryAfterWait, tallyWaits } from "../../limits/index.ts";
 import { Histogram } from "../../metrics/index.ts";
 import type { RetryAfterFigures } from "../../record/index.ts";
-import type { ClientsOutcome } from "../obeying-clients.ts";
+import type { ClientsOutcome } from "../compliant-clients.ts";
 import { herdShare, type RecoveryScript } from "./recovery.ts";
 
 /** Points of the scatter that are kept. */
 const MOST_SAMPLES = 400;
 
-/** What the gateway's hints were worth, and how our own clients behaved. */
+/** What Retry-After was worth, and how our own clients behaved. */
 export function retryFigures(
   facts: readonly Observation[],
   waits: readonly RetryAfterWait[],
@@ -20,7 +20,7 @@ export function retryFigures(
   const names = [...new Set(denied.map((one) => `${one.what} ${one.dialect} ${one.stream}`))];
   const { fleet } = script;
   return {
-    behaviour: "obey",
+    clients: "compliant",
     groups: names.map((name) =>
       groupOf(
         denied.filter((one) => `${one.what} ${one.dialect} ${one.stream}` === name),
@@ -30,7 +30,7 @@ export function retryFigures(
     ),
     tested,
     sufficient,
-    keptShare: tested < FEWEST_FOR_A_SHARE ? null : sufficient / tested,
+    sufficientShare: tested < FEWEST_FOR_A_SHARE ? null : sufficient / tested,
     samples: samplesOf(denied, waits, originUs),
     client: {
       earlySends: fleet?.earlySends ?? 0,
@@ -51,9 +51,9 @@ function groupOf(
   const [first] = own as [Observation, ...Observation[]];
   const tested = waits.filter(({ denial }) => own.includes(denial));
   const of = (outcome: RetryAfterWait["outcome"]) => tested.filter((one) => one.outcome === outcome).length;
-  const promised = new Histogram();
+  const asked = new Histogram();
   const actual = new Histogram();
-  for (const { retryAfterWaitMs } of own) if (retryAfterWaitMs !== undefined) promised.record(retryAfterWaitMs * 1_000);
+  for (const { retryAfterWaitMs } of own) if (retryAfterWaitMs !== undefined) asked.record(retryAfterWaitMs * 1_000);
   for (const { actualMs } of tested) if (actualMs !== undefined) actual.record(actualMs * 1_000);
   const probes = isRateDenial(first) ? earlyRetries(own, facts) : { earlyProbes: 0, earlyAdmitted: 0 };
   return {
@@ -63,11 +63,11 @@ function groupOf(
     denials: own.length,
     present: own.filter(({ retryAfter }) => retryAfter !== undefined).length,
     usable: own.filter(({ retryAfterWaitMs }) => retryAfterWaitMs !== undefined).length,
-    kept: of("kept"),
-    broken: of("broken"),
+    sufficient: of("sufficient"),
+    insufficient: of("insufficient"),
     contended: of("contended"),
     ...probes,
-    retryAfterWaitMs: promised.quantilesMs(),
+    retryAfterWaitMs: asked.quantilesMs(),
     actualMs: actual.quantilesMs(),
   };
 }
@@ -95,7 +95,6 @@ function samplesOf(
       retryAfterWaitMs: denial.retryAfterWaitMs ?? null,
       actualMs: wait?.actualMs ?? null,
       outcome,
-      kept: outcome === "kept" ? true : outcome === "broken" ? false : null,
     };
   });
 }

@@ -135,7 +135,7 @@ function mergeShares(
   const startUs = Math.min(...shares.map((share) => share.startUs));
   const tally = new Tally(fromShared(startUs));
   const ledger = new Ledger();
-  const retries = new RetryTally(workload.behaviour, seed);
+  const retries = new RetryTally(workload.retryAfter, seed);
   for (const share of shares) {
     tally.merge(share.tally);
     ledger.merge(share.ledger);

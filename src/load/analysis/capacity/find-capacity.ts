@@ -46,7 +46,7 @@ const HOLD_S = 75;
 /** After denials for the rate nothing of the past counts any more, ms. */
 const QUIET_MS = 61_000;
 const WITHIN = 0.05;
-/** Denials after which a step is decided: going on would only hammer. */
+/** Denials after which a step is decided: going on would only add denials. */
 const HOPELESS = 50;
 /** Of a rate that was let through beyond the limit, what is tried next. */
 const BELOW = 0.97;
@@ -136,7 +136,7 @@ async function runLevel(
     maxInFlight: undefined,
     warmupS: 0,
     engine: "native",
-    behaviour: "none",
+    retryAfter: "none",
     allow: { deniedShare: 1, failedShare: 1 },
     written: null,
   };
