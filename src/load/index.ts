@@ -21,5 +21,6 @@ export { shareValidity } from "./share-validity.ts";
 export { modelFor } from "./shots.ts";
 export { accountOf } from "./tier/account-of.ts";
 export { UNKNOWN_MS } from "./tier/at-rate-limit.ts";
-export { runTier, type TierLength } from "./tier/run-tier.ts";
+export { runTier } from "./tier/run-tier.ts";
+export type { TierLength } from "./tier/tier-cost.ts";
 export { loadWorkload, type Workload, workloadJsonSchema } from "./workload.ts";

@@ -1,8 +1,8 @@
 import { member } from "../core/index.ts";
 import { parseJson } from "../dialects/index.ts";
 import type { Target } from "../target/index.ts";
+import { headPattern } from "./http/head-fields.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
-import { headPattern } from "./http/response-parser.ts";
 
 /** What a reason is read from, whichever engine sent the request. */
 export type Answered = Pick<LoadExchange, "status" | "headerOf" | "pieces">;

@@ -5,7 +5,7 @@ import { LoadExchange, nowUs } from "./http/load-exchange.ts";
 import { LoadGuard } from "./load-guard.ts";
 import { mostRequests } from "./most-requests.ts";
 import { outcomeOf } from "./outcome.ts";
-import { Ledger, phaseRecord } from "./phase-record.ts";
+import { OutcomeCounts, phaseRecord } from "./phase-record.ts";
 import { ProgressMeter } from "./progress.ts";
 import { reasonReader } from "./read-reason.ts";
 import { runRecord } from "./run-record.ts";
@@ -61,7 +61,7 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
   const startedAt = new Date();
   const startUs = nowUs();
   const tally = new Tally(startUs);
-  const ledger = new Ledger();
+  const outcomes = new OutcomeCounts();
   const requests = mostRequests(workload);
   const guard = new LoadGuard({
     budget: { requests, outputTokens: context.outputTokens },
@@ -107,7 +107,7 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
         tally.sent(exchange.dueUs, exchange.sentUs, exchange.inFlight);
         tally.ended(exchange, came.outcome);
         guard.note(exchange, came);
-        ledger.add(exchange, came, sampler.offer(`${name}/${name}`, exchange, came));
+        outcomes.add(exchange, came, sampler.offer(`${name}/${name}`, exchange, came));
       },
     });
   } finally {
@@ -120,12 +120,12 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
     { connectionWaits: 0, workers: 0, calibration: context.calibration },
     PEAK_BOUNDS,
   );
-  const { denials } = ledger.close();
+  const { denials } = outcomes.close();
   const phase = phaseRecord({
     name,
     title: `closed loop, ${arrivals.inFlight} in flight`,
     tally,
-    ledger,
+    outcomes,
     startS: 0,
     durationS: (endUs - startUs) / 1_000_000,
     peakInFlight,

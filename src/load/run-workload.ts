@@ -63,7 +63,7 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
   const share = await send(workload, arrivals, context, { originUs, originMs: startedAt.getTime() }, tell);
   const { tally, generator, startUs, endUs } = share;
   const durationS = (endUs - startUs) / 1_000_000;
-  const { denials } = share.ledger.close();
+  const { denials } = share.outcomes.close();
   const findings = [
     ...judgeStop(share.stop),
     ...judgeTotals(workload, { ...tally.total, denials, lastFailure: share.lastFailure }),
@@ -72,7 +72,7 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
     name: workload.name,
     title: workload.name,
     tally,
-    ledger: share.ledger,
+    outcomes: share.outcomes,
     startS: (startUs - originUs) / 1_000_000,
     durationS,
     peakInFlight: share.peakInFlight,

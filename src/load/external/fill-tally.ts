@@ -1,17 +1,17 @@
 import type { Observation } from "../../judging/index.ts";
-import { Ledger } from "../phase-record.ts";
+import { OutcomeCounts } from "../phase-record.ts";
 import { Tally } from "../tally.ts";
 
 export interface Filled {
   readonly tally: Tally;
-  readonly ledger: Ledger;
+  readonly outcomes: OutcomeCounts;
   readonly peakInFlight: number;
 }
 
 /** Counts the requests of a phase as if they happened now: moment by moment, because the series of a phase is a clock. */
 export function fillTally(observations: readonly Observation[], startUs: number, dropped: number): Filled {
   const tally = new Tally(startUs);
-  const ledger = new Ledger();
+  const outcomes = new OutcomeCounts();
   let inFlight = 0;
   let peakInFlight = 0;
   const moments = observations.flatMap((sent) => [
@@ -28,7 +28,7 @@ export function fillTally(observations: readonly Observation[], startUs: number,
       act: () => {
         inFlight--;
         tally.observed(sent);
-        ledger.add({ shot: sent }, sent, sent.exchange);
+        outcomes.add({ shot: sent }, sent, sent.exchange);
       },
     },
   ]);
@@ -38,7 +38,7 @@ export function fillTally(observations: readonly Observation[], startUs: number,
     tally.offered(startUs);
     tally.dropped(startUs);
   }
-  return { tally, ledger, peakInFlight };
+  return { tally, outcomes, peakInFlight };
 }
 
 /** The end of the last answer, µs; 0 of none. */

@@ -9,7 +9,7 @@ import { judgeStop, judgeTotals, type RanLoad, TOTALS_QUESTIONS } from "../run-w
 import { judgeConcurrencyLimit, judgeConcurrencyRelease } from "../tier/at-concurrency-limit.ts";
 import { judgeAtTheLimit } from "../tier/at-rate-limit.ts";
 import { judgeDenials } from "../tier/judge-denials.ts";
-import { judgeGrowth, judgeService } from "../tier/judge-service.ts";
+import { judgeAdmission, judgeGrowth, judgeService } from "../tier/judge-service.ts";
 import { judgeOverTheLimit, OVER_THE_LIMIT } from "../tier/over-rate-limit.ts";
 import { NOT_HELD_UP } from "../tier/own-stalls.ts";
 import { questionsOf } from "../tier/questions.ts";
@@ -17,7 +17,6 @@ import { judgeOwnClients, judgeRecovery, type RecoveryScript } from "../tier/rec
 import { judgeWaits } from "../tier/retry-after-waits.ts";
 import { retryFigures } from "../tier/retry-figures.ts";
 import { RARE } from "../tier/run-tier.ts";
-import { judgeAdmission } from "../tier/tier-bench.ts";
 import type { Workload } from "../workload.ts";
 import { clientsOf } from "./clients-of.ts";
 import { fillTally, lastEndUs } from "./fill-tally.ts";
@@ -69,10 +68,10 @@ export function judgeExternal(run: ExternalRun): RanLoad {
   const phases = played.map(({ name, title, startMs, endMs }): JudgedPhase => {
     const own = observations.filter(({ phase }) => phase === name);
     const dropped = run.dropped.get(name) ?? 0;
-    const { tally, ledger, peakInFlight } = fillTally(own, startMs * 1_000, dropped);
+    const { tally, outcomes, peakInFlight } = fillTally(own, startMs * 1_000, dropped);
     const findings =
       limits === null
-        ? judgeTotals(workload, { ...tally.total, denials: ledger.close().denials })
+        ? judgeTotals(workload, { ...tally.total, denials: outcomes.close().denials })
         : [
             ...judgeAdmission(own),
             ...judgePhase(name, own, observations, limits),
@@ -94,7 +93,7 @@ export function judgeExternal(run: ExternalRun): RanLoad {
       name,
       title,
       tally,
-      ledger,
+      outcomes,
       startS: startMs / 1_000,
       durationS,
       peakInFlight,

@@ -5,11 +5,9 @@ import { extraOf } from "../tier/at-concurrency-limit.ts";
 import { SHARE, UNKNOWN_MS } from "../tier/at-rate-limit.ts";
 import { echoPrompt } from "../tier/echo.ts";
 import { fleetOf } from "../tier/recovery.ts";
-import { atTheLimitRequests } from "../tier/run-tier.ts";
+import { atTheLimitRequests, WARM_UPS } from "../tier/tier-cost.ts";
 import type { LoadPlan, PlannedAsk, PlannedGroup, PlannedPhase } from "./phase-plan.ts";
 
-/** Lone requests at the beginning. */
-const WARM_UPS = 8;
 const WARM_UP_MS = 400;
 /** After the wave: every head has come, and streams of two seconds still run. */
 const EXTRA_AFTER_MS = 900;

@@ -2,7 +2,8 @@ import { performance } from "node:perf_hooks";
 import type { Dialect } from "../../dialects/index.ts";
 import { Histogram } from "../../metrics/index.ts";
 import { EventScanner } from "./event-scanner.ts";
-import { headPattern, headValue, type ResponseListener } from "./response-parser.ts";
+import { headPattern, headValue } from "./head-fields.ts";
+import type { ResponseListener } from "./response-parser.ts";
 
 /** Monotonic, microseconds with fractions; the time base of every mark. */
 export const nowUs = (): number => performance.now() * 1_000;

@@ -1,5 +1,5 @@
 import { median, rankCorrelation } from "../../core/index.ts";
-import { DIALECTS } from "../../dialects/index.ts";
+import { DIALECTS, type Dialect } from "../../dialects/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import { isAdmitted, type Stretch } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
@@ -7,7 +7,15 @@ import { claim, undecided } from "../phase-record.ts";
 import { exchangesOf, isFailure, isLong, tellWhats } from "./observations.ts";
 import { type HeldUp, overlapUs } from "./own-stalls.ts";
 import { stallsIn } from "./stalls.ts";
-import type { LongModel } from "./tier-bench.ts";
+
+/** Streams of several seconds decide more than short ones; the model is found out by trying. */
+export interface LongModel {
+  /** How long a lone stream takes, and its longest gap. */
+  readonly durationMs: number;
+  readonly longestGapMs: number;
+  /** Share of its time in which its tokens arrive, where it was admitted. */
+  readonly spread: Readonly<Partial<Record<Dialect, number>>>;
+}
 
 /** One failure may be the network's, and so may very few of many. */
 const TOLERATED = 1;
@@ -231,4 +239,20 @@ export function judgeOutliers(all: readonly Observation[], heldUp: HeldUp): Find
 
 function serviceMs({ sentUs, endUs }: Observation): number {
   return (endUs - sentUs) / 1_000;
+}
+
+/** Whether anything was served at all: without it a phase says little of a gateway, and never that it is sound. */
+export function judgeAdmission(facts: readonly Observation[]): Finding[] {
+  const title = "Requests are admitted";
+  const admitted = facts.filter(isAdmitted).length;
+  const told = `${admitted} of ${facts.length} admitted`;
+  if (admitted > 0) return [claim("service.admitted", title, ["BASE-3"], true, "at least 1", told)];
+  return [
+    undecided(
+      "service.admitted",
+      title,
+      ["BASE-3"],
+      facts.length === 0 ? "nothing was sent" : `${told}: ${tellWhats(facts)}`,
+    ),
+  ];
 }

@@ -18,29 +18,23 @@ import { runRecord } from "../run-record.ts";
 import type { LoadContext, RanLoad } from "../run-workload.ts";
 import {
   AT_CONCURRENCY_LIMIT,
-  concurrencyRequests,
   fillConcurrency,
   judgeConcurrencyLimit,
   judgeConcurrencyRelease,
   releaseConcurrency,
   SETTLE_MS,
 } from "./at-concurrency-limit.ts";
-import { atTheLimit, evenMinute, judgeAtTheLimit, SHARE } from "./at-rate-limit.ts";
+import { atTheLimit, judgeAtTheLimit, SHARE } from "./at-rate-limit.ts";
 import { judgeDenials } from "./judge-denials.ts";
 import { judgeGrowth, judgeOutliers, judgeService, spreadOf } from "./judge-service.ts";
-import { judgeOverTheLimit, OVER_SECONDS, OVER_THE_LIMIT, overRequests, overTheLimit } from "./over-rate-limit.ts";
+import { judgeOverTheLimit, OVER_SECONDS, OVER_THE_LIMIT, overTheLimit } from "./over-rate-limit.ts";
 import { OwnStalls } from "./own-stalls.ts";
 import { questionsOf } from "./questions.ts";
-import { judgeRecovery, type RecoveryScript, recover, recoveryRequests, recoverySeconds } from "./recovery.ts";
+import { judgeRecovery, type RecoveryScript, recover, recoverySeconds } from "./recovery.ts";
 import { judgeWaits } from "./retry-after-waits.ts";
 import { retryFigures } from "./retry-figures.ts";
 import { type Ask, type PhaseJudge, TierBench } from "./tier-bench.ts";
-
-/**
- * `thorough`: a Retry-After of a whole minute is waited for with nothing else under way. `brief`: a shorter one. `quick`: no
- * overload at all.
- */
-export type TierLength = "thorough" | "brief" | "quick";
+import { atTheLimitRequests, QUICK_EVEN, type TierLength, tierCost, WARM_UPS } from "./tier-cost.ts";
 
 export interface TierOptions {
   readonly name: string;
@@ -50,42 +44,10 @@ export interface TierOptions {
   readonly length: TierLength;
 }
 
-/** Lone requests at the beginning: connections and code become warm, and a lone stream is known. */
-const WARM_UPS = 8;
 /** Findings that need the whole run. */
 export const RARE: readonly string[] = ["latency.stalls", "service.failed", "service.cut"];
-/** Even requests of a quick run. */
-const QUICK_EVEN = 32;
 /** A Retry-After that is waited for at the beginning of the overload, ms. */
 const LONGEST_WAIT_MS = { thorough: 61_000, brief: 40_000 };
-
-/** Requests of the phase at the limit: what the concurrency phases left of a minute's limit. */
-export function atTheLimitRequests({ rpm, inFlight }: Limits): number {
-  return Math.max(20, evenMinute(rpm) - concurrencyRequests(inFlight) - WARM_UPS);
-}
-
-/** What a tier run may send at most, and how long it takes. */
-export function tierCost(
-  limits: Limits,
-  length: TierLength,
-): { requests: number; durationS: number; peakPerS: number } {
-  const { rpm, inFlight } = limits;
-  const even = atTheLimitRequests(limits);
-  if (length === "quick") {
-    const requests = WARM_UPS + concurrencyRequests(inFlight) + QUICK_EVEN;
-    return { requests, durationS: 14 + QUICK_EVEN / ((rpm / 60) * SHARE), peakPerS: inFlight + 25 };
-  }
-  const requests =
-    WARM_UPS +
-    concurrencyRequests(inFlight) +
-    // Denials of its first minute are waited out, and a whole minute is sent then.
-    even +
-    evenMinute(rpm) +
-    overRequests(rpm, inFlight) +
-    recoveryRequests(inFlight);
-  const durationS = 12 + Math.max(50, even / ((rpm / 60) * SHARE)) + OVER_SECONDS + recoverySeconds(limits);
-  return { requests, durationS, peakPerS: inFlight + 25 };
-}
 
 /** Judges an account by its limits, phase by phase. */
 export async function runTier({ name, limits, written, length }: TierOptions, context: LoadContext): Promise<RanLoad> {
