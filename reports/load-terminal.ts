@@ -87,9 +87,10 @@ function problemsOf(run: LoadRun, { id, findings }: CheckResult, colors: Colors)
 }
 
 /** `2 of 2 tested waits were sufficient, 712 denials`: a share of few is no percentage. */
-function tellWaits({ tested, sufficient, keptShare, groups }: NonNullable<LoadRun["retryAfter"]>): string {
+function tellWaits({ tested, sufficient, sufficientShare, groups }: NonNullable<LoadRun["retryAfter"]>): string {
   const denials = groups.reduce((sum, group) => sum + group.denials, 0);
-  const share = keptShare === null ? `${sufficient} of ${tested}` : `${(keptShare * 100).toFixed(1)} % of ${tested}`;
+  const share =
+    sufficientShare === null ? `${sufficient} of ${tested}` : `${(sufficientShare * 100).toFixed(1)} % of ${tested}`;
   return `${share} tested waits were sufficient, ${denials} denials`;
 }
 

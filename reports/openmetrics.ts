@@ -126,10 +126,10 @@ function loadFamilies(runs: readonly LoadRun[]): Family[] {
     perPhase("gauntlet_dropped_requests", "Arrivals that could not be sent.", ({ dropped }) => dropped),
     perPhase("gauntlet_peak_in_flight", "Most requests in flight at once.", ({ peakInFlight }) => peakInFlight),
     {
-      name: "gauntlet_retry_after_kept_ratio",
-      help: "Share of tested Retry-After promises that were kept.",
+      name: "gauntlet_retry_after_sufficient_ratio",
+      help: "Share of tested Retry-After waits that were sufficient.",
       samples: runs.flatMap((run) => {
-        const share = run.retryAfter?.keptShare ?? null;
+        const share = run.retryAfter?.sufficientShare ?? null;
         return share === null ? [] : [{ labels: { run: run.name }, value: share }];
       }),
     },

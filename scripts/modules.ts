@@ -3,6 +3,8 @@ export interface Module {
   readonly holds: string;
   /** Modules whose public API (`index.ts`) it may import. */
   readonly imports: readonly string[];
+  /** Folders of its own that have the name of another module. */
+  readonly sameNames?: readonly string[];
 }
 
 /** Modules of `src`, the lowest first. */
@@ -18,13 +20,17 @@ export const MODULES: Readonly<Record<string, Module>> = {
     holds: "observations, expectations, findings, verdicts; pure",
     imports: ["core", "dialects", "record", "requirements"],
   },
+  limits: {
+    holds: "what rate and concurrency limits do: folds and inference over observations; pure",
+    imports: ["core", "dialects", "judging", "metrics"],
+  },
   checks: {
     holds: "declaring, planning and running conformance checks",
-    imports: ["core", "dialects", "http-recorder", "judging", "record", "requirements", "target"],
+    imports: ["core", "dialects", "http-recorder", "judging", "limits", "record", "requirements", "target"],
   },
   load: {
     holds: "schedules, senders, measurement, tier phases, capacity, sizing",
-    imports: ["core", "dialects", "http-recorder", "judging", "metrics", "record", "target"],
+    imports: ["core", "dialects", "http-recorder", "judging", "limits", "metrics", "record", "target"],
   },
   engines: {
     holds: "adapters to k6 and autocannon",
@@ -32,7 +38,11 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   compare: { holds: "two builds to a judgement: paired statistics, drift", imports: ["core", "metrics", "record"] },
   policy: { holds: "thresholds, baselines, verdict, exit code", imports: ["core", "record"] },
-  "reference-gateway": { holds: "a gateway in its own right, its mutations and valid variants", imports: ["core"] },
+  "reference-gateway": {
+    holds: "a gateway in its own right, its mutations and valid variants",
+    imports: ["core"],
+    sameNames: ["limits"],
+  },
   "client-conformance": {
     holds: "scripted gateways, and judging the client program that meets them",
     imports: ["core", "dialects", "judging", "record", "reference-gateway", "requirements"],
@@ -48,6 +58,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       "target",
       "record",
       "judging",
+      "limits",
       "checks",
       "load",
       "engines",
@@ -63,7 +74,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
 export const BESIDE: Readonly<Record<string, Module>> = {
   suites: {
     holds: "the checks, one idea per file",
-    imports: ["core", "dialects", "requirements", "target", "record", "judging", "checks"],
+    imports: ["core", "dialects", "requirements", "target", "record", "judging", "limits", "checks"],
   },
   reports: { holds: "HTML, JUnit, SARIF, terminal and others", imports: ["core", "metrics", "record", "requirements"] },
 };
@@ -73,10 +84,14 @@ const IMPORT_BESIDE: readonly string[] = ["cli"];
 
 /** The linter's rules: what no module may import. */
 export function lintRules(): object {
-  const ofModules = Object.entries(MODULES).map(([name, { imports }]) => {
+  const ofModules = Object.entries(MODULES).map(([name, { imports, sameNames = [] }]) => {
     const forbidden = Object.keys(MODULES).filter((other) => other !== name && !imports.includes(other));
     const group = [
-      ...forbidden.flatMap((other) => [`../${other}/**`, `../../${other}/**`, `../../../${other}/**`]),
+      ...forbidden.flatMap((other) => [
+        `../${other}/${sameNames.includes(other) ? "index.ts" : "**"}`,
+        `../../${other}/**`,
+        `../../../${other}/**`,
+      ]),
       ...(IMPORT_BESIDE.includes(name) ? [] : Object.keys(BESIDE).map((folder) => `**/${folder}/**`)),
     ];
     const inside = imports.flatMap((other) =>

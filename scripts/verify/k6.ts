@@ -94,7 +94,7 @@ function agreed(run: JudgedRun): object {
         .classes.filter(({ stream, outcome }) => stream && outcome === "admitted")
         .reduce((all, { count }) => all + count, 0) >= (run.limits?.inFlight ?? Number.POSITIVE_INFINITY),
     hints: groups.every(({ denials, present, usable }) => denials === present && present === usable),
-    brokenPromises: groups.reduce((all, { broken }) => all + broken, 0),
+    insufficientWaits: groups.reduce((all, { insufficient }) => all + insufficient, 0),
     // A run whose own clients came early is inconclusive, and counted as such.
     forbiddenRetries: run.retryAfter?.client.forbiddenRetries,
   };

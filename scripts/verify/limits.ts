@@ -1,6 +1,6 @@
 /**
  * The proof of `gauntlet limits`: every limiter of the reference gateway, at starter and growth size, in real time. It
- * must name the kind, the rate within 3 %, the burst and the slots.
+ * must name the kind, the rate within 3 %, the burst and the concurrency.
  *
  *     npm run build && npm run verify:limits                           about ten minutes, four gateways side by side
  *     npm run verify:limits -- --only limits.paced --sizes starter
@@ -49,7 +49,7 @@ process.exit(wrong === 0 ? 0 : 1);
 
 async function prove(variant: string, size: "starter" | "growth"): Promise<void> {
   const limits = SIZES[size];
-  // Long streams: a limiter without burst takes twelve seconds to fill all slots.
+  // Long streams: a limiter without burst takes twelve seconds to fill all concurrency.
   const switches = [
     "--variant",
     variant,
@@ -67,19 +67,19 @@ async function prove(variant: string, size: "starter" | "growth"): Promise<void>
     key: target.keys.valid,
     second: target.keys.second,
     other: target.keys.other,
-    hint: limits,
+    declared: limits,
     budget: { requests: 20_000, minutes: 10 },
     stop: new AbortController().signal,
   });
   const problems = problemsOf(analysis, EXPECTED[variant] as Expected, limits);
   if (problems.length > 0) wrong++;
-  const { rate, slots, spent } = analysis;
+  const { rate, concurrency, spent } = analysis;
   console.log(
-    `${problems.length === 0 ? "ok   " : "WRONG"} ${variant} ${size}: ${rate.kind.answer} (${rate.kind.confidence}), ${rate.perMinute.answer}/min, burst ${rate.burst.answer}, ${slots.inFlight.answer} in flight, ${spent.requests} requests, ${spent.minutes.toFixed(1)} min${problems.map((problem) => `\n      ${problem}`).join("")}`,
+    `${problems.length === 0 ? "ok   " : "WRONG"} ${variant} ${size}: ${rate.kind.answer} (${rate.kind.confidence}), ${rate.perMinute.answer}/min, burst ${rate.burst.answer}, ${concurrency.inFlight.answer} in flight, ${spent.requests} requests, ${spent.minutes.toFixed(1)} min${problems.map((problem) => `\n      ${problem}`).join("")}`,
   );
 }
 
-function problemsOf({ rate, slots }: LimitsAnalysis, expected: Expected, limits: Limits): string[] {
+function problemsOf({ rate, concurrency }: LimitsAnalysis, expected: Expected, limits: Limits): string[] {
   const near = (value: number | null, wanted: number, share: number, least = 0.5) =>
     value !== null && Math.abs(value - wanted) <= Math.max(wanted * share, least);
   const burst = expected.burst(limits.rpm);
@@ -87,13 +87,16 @@ function problemsOf({ rate, slots }: LimitsAnalysis, expected: Expected, limits:
     [rate.kind.answer === expected.kind, `kind, expected ${expected.kind}: ${rate.kind.evidence}`],
     [near(rate.perMinute.answer, limits.rpm, 0.03), `rate, expected ${limits.rpm}: ${rate.perMinute.evidence}`],
     [near(rate.burst.answer, burst, 0.03, 1), `burst, expected ${burst}: ${rate.burst.evidence}`],
-    [slots.inFlight.answer === limits.inFlight, `in flight, expected ${limits.inFlight}: ${slots.inFlight.evidence}`],
+    [
+      concurrency.inFlight.answer === limits.inFlight,
+      `in flight, expected ${limits.inFlight}: ${concurrency.inFlight.evidence}`,
+    ],
     [rate.deniedCount.answer !== "yes" && rate.deniedCount.answer !== null, `denied: ${rate.deniedCount.evidence}`],
     [rate.listingCounts.answer === "no", `listing: ${rate.listingCounts.evidence}`],
     [rate.scopes.key.answer === "shared", `key: ${rate.scopes.key.evidence}`],
     [rate.scopes.account.answer === "separate", `account: ${rate.scopes.account.evidence}`],
-    [slots.freedAtEnd.answer === "at once", `after the end: ${slots.freedAtEnd.evidence}`],
-    [slots.freedOnDisconnect.answer === "at once", `after leaving: ${slots.freedOnDisconnect.evidence}`],
+    [concurrency.freedAtEnd.answer === "at once", `after the end: ${concurrency.freedAtEnd.evidence}`],
+    [concurrency.freedOnDisconnect.answer === "at once", `after leaving: ${concurrency.freedOnDisconnect.evidence}`],
   ];
   return checks.filter(([met]) => !met).map(([, what]) => what);
 }

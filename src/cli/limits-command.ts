@@ -15,7 +15,7 @@ interface Arguments {
 /** `gauntlet limits`: finds out how an account is limited. */
 export const limitsCommand: CommandModule<object, Arguments> = {
   command: "limits",
-  describe: "Find out how an account is limited: rate, burst, kind of window, slots; uses the account up",
+  describe: "Find out how an account is limited: rate, burst, kind of window, concurrency limit; uses the account up",
   builder: {
     target,
     account: {

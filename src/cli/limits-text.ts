@@ -1,16 +1,16 @@
 import type { LimitsAnalysis } from "../load/index.ts";
 import type { Limits } from "../target/index.ts";
 
-type Told = { readonly answer: unknown; readonly confidence: string; readonly evidence: string };
+type Inferred = { readonly answer: unknown; readonly confidence: string; readonly evidence: string };
 
 /** What the analysis found, one answer a line, each with its confidence and its evidence. */
 export function renderLimits(analysis: LimitsAnalysis, declared: Limits | undefined): string {
-  const { rate, slots, spent, cut } = analysis;
+  const { rate, concurrency, spent, cut } = analysis;
   const per = (what: string) => (value: unknown) =>
     what === "account"
       ? `${value === "separate" ? "other accounts are not affected" : "shared with other accounts"}`
       : `${value}`;
-  const lines: [string, Told, (value: unknown) => string][] = [
+  const lines: [string, Inferred, (value: unknown) => string][] = [
     ["kind", rate.kind, String],
     ["rate", rate.perMinute, (value) => `${value} per minute${said(declared?.rpm, value)}`],
     ["burst", rate.burst, (value) => `${value} at once`],
@@ -20,9 +20,9 @@ export function renderLimits(analysis: LimitsAnalysis, declared: Limits | undefi
     ["other dialect", rate.scopes.dialect, per("dialect")],
     ["other model", rate.scopes.model, per("model")],
     ["other account", rate.scopes.account, per("account")],
-    ["in flight", slots.inFlight, (value) => `${value}${said(declared?.inFlight, value)}`],
-    ["slot after end", slots.freedAtEnd, (value) => `freed ${value}`],
-    ["slot after leaving", slots.freedOnDisconnect, (value) => `freed ${value}`],
+    ["in flight", concurrency.inFlight, (value) => `${value}${said(declared?.inFlight, value)}`],
+    ["after the end", concurrency.freedAtEnd, (value) => `room again ${value}`],
+    ["after disconnect", concurrency.freedOnDisconnect, (value) => `room again ${value}`],
   ];
   const rendered = lines.flatMap(([name, { answer, confidence, evidence }, tell]) => [
     `${name.padEnd(18)} ${answer === null ? "cannot tell" : `${tell(answer)}  (confidence ${confidence})`}`,

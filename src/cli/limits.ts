@@ -24,8 +24,8 @@ export async function limits(options: LimitsOptions): Promise<number> {
   await using supplied: SuppliedTarget = await supplyTarget(options, interruption.signal);
   assertLoadAllowed(supplied.target);
   const target = await fillModels(supplied.target);
-  const { key, second, limits: hint } = accountByName(target, options.account);
-  const budget = budgetOf(options, hint);
+  const { key, second, limits: declared } = accountByName(target, options.account);
+  const budget = budgetOf(options, declared);
   process.stderr.write(
     `gauntlet: limits of ${options.account} at ${target.name}: ${budget.requests} requests and ${budget.minutes} minutes at most; nobody else may use the account meanwhile\n`,
   );
@@ -34,22 +34,22 @@ export async function limits(options: LimitsOptions): Promise<number> {
     key,
     second,
     other: otherThan(key, [target.keys.other, target.keys.valid]),
-    hint,
+    declared,
     budget,
     stop: interruption.signal,
     onStep: (what) => process.stderr.write(`gauntlet: ${what}\n`),
   });
   const exitCode = exitOf(analysis);
   if (options.json) {
-    const document = { exitCode, target: target.name, account: options.account, declared: hint ?? null, budget };
+    const document = { exitCode, target: target.name, account: options.account, declared: declared ?? null, budget };
     process.stdout.write(`${JSON.stringify({ ...document, ...analysis })}\n`);
-  } else process.stdout.write(renderLimits(analysis, hint));
+  } else process.stdout.write(renderLimits(analysis, declared));
   const by = interruption.by();
   return by === undefined ? exitCode : by === "SIGINT" ? EXIT.interrupted : EXIT.terminated;
 }
 
-function budgetOf({ requests, minutes }: LimitsOptions, hint: Limits | undefined) {
-  const usual = defaultLimitsBudget(hint);
+function budgetOf({ requests, minutes }: LimitsOptions, declared: Limits | undefined) {
+  const usual = defaultLimitsBudget(declared);
   for (const [name, value] of Object.entries({ "--budget-requests": requests, "--minutes": minutes })) {
     if (value !== undefined && !(value > 0)) throw new UsageError(`${name}: ${value} is not a number above 0.`);
   }

@@ -1,6 +1,7 @@
 import type { EventEmitter } from "node:events";
 import { performance } from "node:perf_hooks";
 import autocannon from "autocannon";
+import type { ReceivedReply } from "../judging/index.ts";
 
 export interface PeakOptions {
   readonly url: string;
@@ -11,26 +12,12 @@ export interface PeakOptions {
   readonly durationS: number;
   /** Longest wait for an answer, seconds. */
   readonly answerS: number;
-  /** Asked before each request: false ends the connection that would have sent it. */
-  readonly mayBegin: () => boolean;
-  readonly onRequest: (request: PeakRequest) => void;
+  /** Called before each request: false ends the connection that would have sent it. */
+  readonly maySend: () => boolean;
+  /** Moments are µs on the clock of `performance.now()`. */
+  readonly onReply: (reply: ReceivedReply) => void;
   /** Sends nothing more; what is in flight is waited for. */
   readonly stop: AbortSignal;
-}
-
-/** One request as autocannon shows it. Moments are µs on the clock of `performance.now()`. */
-export interface PeakRequest {
-  readonly connection: number;
-  readonly sentUs: number;
-  /** 0 when no head came. */
-  readonly headUs: number;
-  readonly endUs: number;
-  /** 0 when there was none. */
-  readonly status: number;
-  /** Status line and fields of an answer that is no 2xx, as text; empty otherwise. */
-  readonly head: string;
-  readonly body: string;
-  readonly ending: "complete" | "reset" | "unreachable" | "deadline";
 }
 
 /** What of an autocannon client is used here; its types name none of it. */
@@ -46,7 +33,7 @@ interface Head {
 }
 
 const nowUs = (): number => performance.now() * 1_000;
-/** Characters of a refusal's body that are handed on. */
+/** Characters of a denial's body that are handed on. */
 const MOST_BODY = 64 * 1024;
 /** How often autocannon looks whether it has come to its end, ms. */
 const LOOK_MS = 100;
@@ -54,7 +41,7 @@ const LOOK_MS = 100;
 const NET_S = 10;
 
 /**
- * Keeps so many requests in flight until the duration is over or no more may begin, and tells what came of each. Closed loop
+ * Keeps so many requests in flight until the duration is over or no more may be sent, and reports every reply. Closed loop
  * only: autocannon's rate mode sends in bursts and corrects latencies by invented values (p50 of 52 ms for a true
  * 100 ms), so it is never used. Its own counters are not used either: it does not count connections that the server closes
  * without an answer.
@@ -63,7 +50,7 @@ export async function closedLoopPeak(options: PeakOptions): Promise<void> {
   const { url, headers, body, connections, durationS, answerS, stop } = options;
   if (stop.aborted) return;
   let over = false;
-  let refusal = "";
+  let denial = "";
   const end = () => {
     over = true;
   };
@@ -83,17 +70,17 @@ export async function closedLoopPeak(options: PeakOptions): Promise<void> {
             method: "POST" as const,
             headers: { ...headers },
             body,
-            // Called just before the response is told.
+            // Called just before the event `response`.
             onResponse: (status: number, text: string) => {
-              refusal = status < 300 ? "" : text.slice(0, MOST_BODY);
+              denial = status < 300 ? "" : text.slice(0, MOST_BODY);
             },
           },
         ],
         setupClient: (client: unknown) =>
           follow(client as Client, clients++, {
-            mayBegin: () => !over && options.mayBegin(),
-            onRequest: options.onRequest,
-            refusal: () => refusal,
+            maySend: () => !over && options.maySend(),
+            onReply: options.onReply,
+            denial: () => denial,
             answerUs: answerS * 1_000_000,
           }),
       };
@@ -105,38 +92,38 @@ export async function closedLoopPeak(options: PeakOptions): Promise<void> {
   }
 }
 
-interface Following extends Pick<PeakOptions, "mayBegin" | "onRequest"> {
-  /** Body of the refusal that is being told. */
-  readonly refusal: () => string;
+interface Following extends Pick<PeakOptions, "maySend" | "onReply"> {
+  /** Body of the denial that just arrived. */
+  readonly denial: () => string;
   readonly answerUs: number;
 }
 
-/** Listens to one connection: each request that it begins ends in exactly one call of `onRequest`. */
-function follow(client: Client, connection: number, { mayBegin, onRequest, refusal, answerUs }: Following): void {
+/** Listens to one connection: each request that it starts ends in exactly one call of `onReply`. */
+function follow(client: Client, connection: number, { maySend, onReply, denial, answerUs }: Following): void {
   let sentUs: number | undefined;
-  let headUs = 0;
+  let headUs: number | undefined;
   let head: Head | undefined;
-  const ended = (ending: PeakRequest["ending"], body = "") => {
+  const ended = (ending: ReceivedReply["ending"], body = "") => {
     if (sentUs === undefined) return;
-    const status = head?.statusCode ?? 0;
-    onRequest({
+    const status = head?.statusCode;
+    onReply({
       connection,
       sentUs,
       headUs,
       endUs: nowUs(),
       status,
-      head: status < 300 ? "" : headText(head),
+      head: head === undefined || head.statusCode < 300 ? "" : headText(head),
       body,
       ending,
     });
     sentUs = undefined;
   };
   client.on("request", () => {
-    // Begun again without a word about the one before: the server closed the connection, or it took too long.
+    // Started again without an event for the one before: the server closed the connection, or it took too long.
     ended(sentUs !== undefined && nowUs() - sentUs >= answerUs * 0.99 ? "deadline" : "reset");
-    if (mayBegin()) {
+    if (maySend()) {
       sentUs = nowUs();
-      headUs = 0;
+      headUs = undefined;
       head = undefined;
       return;
     }
@@ -148,12 +135,11 @@ function follow(client: Client, connection: number, { mayBegin, onRequest, refus
     head = parsed;
     headUs = nowUs();
   });
-  client.on("response", () => ended("complete", refusal()));
+  client.on("response", () => ended("complete", denial()));
   client.on("connError", ({ code }: NodeJS.ErrnoException) => ended(code === "ECONNRESET" ? "reset" : "unreachable"));
 }
 
-function headText(head: Head | undefined): string {
-  const { statusCode, headers } = head ?? { statusCode: 0, headers: [] };
+function headText({ statusCode, headers }: Head): string {
   const fields = headers.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${headers[index + 1] ?? ""}`] : []));
   return [`HTTP/1.1 ${statusCode}`, ...fields, ""].join("\r\n");
 }

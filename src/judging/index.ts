@@ -1,4 +1,4 @@
 export { type Conclusion, conclusionOf } from "./conclusion.ts";
 export * from "./expectation.ts";
-export type { Observation, Outcome } from "./observation.ts";
+export type { Observation, Outcome, ReceivedReply } from "./observation.ts";
 export { isAmbient, Undecided, Verdict } from "./verdict.ts";

@@ -3,31 +3,54 @@ import type { Dialect } from "../dialects/index.ts";
 /** What a request came to. Outcomes are never mixed in one figure. `unfinished`: an admitted stream that broke off. */
 export type Outcome = "admitted" | "denied" | "failed" | "unfinished";
 
-/** One request and what came of it, whichever engine sent it. Moments are µs on one monotonic clock. */
+/**
+ * One request and everything recorded about it, whichever engine sent it. Moments are µs on one monotonic clock. What an engine does
+ * not measure, or what did not happen, is `undefined`, never 0.
+ */
 export interface Observation {
   readonly phase: string;
   /** What the request was for inside its phase: `wave`, `extra`, `again`, … */
   readonly role: string;
+  /** Ordinal of the arrival inside its phase and role, over all instances of the engine; its retries share it. */
+  readonly index?: number;
+  /** 1 for the first request of an arrival, 2 for its first retry, … */
+  readonly attempt?: number;
   readonly dialect: Dialect;
   readonly stream: boolean;
   readonly key: string;
   readonly outcome: Outcome;
   /** Named reason of a denial, or how it failed: `500`, `reset`, `deadline`, `cut stream`. */
   readonly what: string;
-  readonly status: number;
+  readonly status: number | undefined;
   readonly dueUs: number;
   readonly sentUs: number;
-  /** Head of the response; 0 when there was none. */
-  readonly headUs: number;
-  readonly firstTokenUs: number;
+  /** Time that the request waited for a connection of its own to open, µs. */
+  readonly connectUs: number | undefined;
+  /** Head of the response. */
+  readonly headUs: number | undefined;
+  readonly firstTokenUs: number | undefined;
   readonly endUs: number;
-  readonly longestGapUs: number;
-  readonly tokens: number;
+  readonly longestGapUs: number | undefined;
+  readonly tokens: number | undefined;
   /** Retry-After as sent, and the wait that it asks for, ms; `undefined` when absent or unusable. */
   readonly retryAfter: string | undefined;
   readonly retryAfterWaitMs: number | undefined;
-  /** Exchange in the evidence, where it was kept. */
-  readonly sample: string | undefined;
+  /** Id of the recorded exchange in the evidence, where it was kept. */
+  readonly exchange: string | undefined;
   /** What is wrong with the text of an echo. */
   readonly flaw: "crossed" | "incomplete" | undefined;
+}
+
+/** A reply as an external engine received it: it becomes an observation when the reason of its denial is read. Moments as above. */
+export interface ReceivedReply {
+  /** Ordinal of the connection. */
+  readonly connection: number;
+  readonly sentUs: number;
+  readonly headUs: number | undefined;
+  readonly endUs: number;
+  readonly status: number | undefined;
+  /** Status line and fields of a reply that is no 2xx, as text; empty otherwise. */
+  readonly head: string;
+  readonly body: string;
+  readonly ending: "complete" | "reset" | "unreachable" | "deadline";
 }

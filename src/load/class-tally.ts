@@ -1,30 +1,8 @@
 import type { Dialect } from "../dialects/index.ts";
-import type { Outcome } from "../judging/index.ts";
+import type { Observation, Outcome } from "../judging/index.ts";
 import { Histogram, type StoredHistogram } from "../metrics/index.ts";
 import type { LoadClass } from "../record/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
-
-/** What is counted of an exchange: other engines know no more than this. */
-export type Counted = Pick<
-  LoadExchange,
-  | "dueUs"
-  | "sentUs"
-  | "connectUs"
-  | "headUs"
-  | "firstByteUs"
-  | "firstEventUs"
-  | "firstTokenUs"
-  | "lastTokenUs"
-  | "endUs"
-  | "gapsUs"
-  | "earlierGaps"
-  | "longestGapUs"
-  | "outputTokens"
-  | "reads"
-> & {
-  readonly shot: Pick<LoadExchange["shot"], "dialect" | "stream">;
-  readonly scanner?: { readonly events: number } | undefined;
-};
 
 type Figure =
   | "response"
@@ -67,7 +45,7 @@ export class ClassTally {
     this.outcome = outcome;
   }
 
-  ended(exchange: Counted): void {
+  ended(exchange: LoadExchange): void {
     const { dueUs, sentUs, endUs } = exchange;
     this.#count++;
     this.#record("response", endUs - dueUs);
@@ -78,7 +56,19 @@ export class ClassTally {
     if (this.stream) this.#streamed(exchange);
   }
 
-  #streamed(exchange: Counted): void {
+  /** Counts what another engine measured. */
+  observed({ dueUs, sentUs, endUs, connectUs, headUs, firstTokenUs, tokens }: Observation): void {
+    this.#count++;
+    this.#record("response", endUs - dueUs);
+    this.#record("service", endUs - sentUs);
+    if (connectUs !== undefined) this.#record("connect", connectUs);
+    if (headUs !== undefined) this.#record("headers", headUs - sentUs);
+    if (!this.stream) return;
+    if (firstTokenUs !== undefined) this.#record("ttft", firstTokenUs - sentUs);
+    this.#outputTokens += tokens ?? 0;
+  }
+
+  #streamed(exchange: LoadExchange): void {
     const { sentUs, firstEventUs, firstTokenUs, lastTokenUs, scanner, gapsUs, longestGapUs, outputTokens } = exchange;
     if (firstEventUs > 0) this.#record("firstEvent", firstEventUs - sentUs);
     if (firstTokenUs > 0) this.#record("ttft", firstTokenUs - sentUs);

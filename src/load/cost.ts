@@ -4,7 +4,7 @@ import { mostRequests } from "./most-requests.ts";
 import { planOf } from "./schedule.ts";
 import { boundOf } from "./send-share.ts";
 import { accountOf } from "./tier/account-of.ts";
-import { type TierLength, tierCost } from "./tier/run-tier.ts";
+import { type TierLength, tierCost } from "./tier/tier-cost.ts";
 import type { Workload } from "./workload.ts";
 
 /** What a workload may send at most, told before anything is sent. */

@@ -1,6 +1,7 @@
+import { isLimitReason } from "../limits/index.ts";
 import type { Target } from "../target/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
-import { type Came, isLimitReason } from "./outcome.ts";
+import type { Came } from "./outcome.ts";
 
 /** Refusals from the start without a single admission, after which the key, model or account cannot be used. */
 const REFUSALS = 20;

@@ -13,15 +13,15 @@ const POISSON_SIGMAS = 6;
  */
 export function mostRequests({
   arrivals,
-  behaviour,
+  retryAfter,
   warmupS,
-}: Pick<Workload, "arrivals" | "behaviour" | "warmupS">): number {
+}: Pick<Workload, "arrivals" | "retryAfter" | "warmupS">): number {
   if (arrivals === undefined) throw new Error("a workload without arrivals is a tier run");
   const { requests, durationS = 1 } = planOf(arrivals);
   if (requests === undefined) return Math.ceil((durationS + warmupS) * inFlightOf(arrivals) * CLOSED_PER_S);
   const planned =
     arrivals.kind === "poisson" ? Math.ceil(requests + POISSON_SIGMAS * Math.sqrt(requests) + 1) : requests;
-  return behaviour === "none" ? planned : planned * DEFAULT_RETRY.maxAttempts;
+  return retryAfter === "none" ? planned : planned * DEFAULT_RETRY.maxAttempts;
 }
 
 /** Only a closed loop can be without a number of requests. */

@@ -1,5 +1,6 @@
 import { classify } from "../dialects/index.ts";
 import type { Outcome } from "../judging/index.ts";
+import { isLimitReason } from "../limits/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 import type { Answered, ReadReason } from "./read-reason.ts";
 
@@ -7,19 +8,6 @@ export interface Came {
   readonly outcome: Outcome;
   /** Named reason of a denial, or how it failed: `500`, `reset`, `deadline`, `cut stream`. */
   readonly what: string;
-}
-
-/** Denials by a limit: they pass by waiting, and load is expected to meet them. */
-export const LIMIT_REASONS: readonly string[] = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
-
-export const isLimitReason = (reason: string): boolean => LIMIT_REASONS.includes(reason);
-
-/** What a 429 may be named by: everything else names no limit. */
-const NAMES_OF_429: readonly string[] = [...LIMIT_REASONS, "budget_exhausted", "quota_exceeded"];
-
-/** Whether a denial is a 429 that does not say which limit was reached. */
-export function isUnnamedLimit({ outcome, what }: Came, status: number): boolean {
-  return outcome === "denied" && status === 429 && !NAMES_OF_429.includes(what);
 }
 
 const REQUEST_TIMEOUT = 408;

@@ -6,7 +6,7 @@ import type { Came } from "./outcome.ts";
 import type { Tally } from "./tally.ts";
 
 /** Denials by reason and kind, and failures by what happened: counted as they come. */
-export class Ledger {
+export class OutcomeCounts {
   readonly #denials = new Map<string, { reason: string; dialect: Dialect; stream: boolean; count: number }>();
   readonly #failures = new Map<string, { what: string; count: number; exchange?: string | undefined }>();
 
@@ -53,7 +53,7 @@ export interface PhaseFacts {
   readonly name: string;
   readonly title: string;
   readonly tally: Tally;
-  readonly ledger: Ledger;
+  readonly outcomes: OutcomeCounts;
   /** Seconds from the beginning of the run. */
   readonly startS: number;
   readonly durationS: number;
@@ -90,7 +90,7 @@ export function phaseRecord(facts: PhaseFacts): JudgedPhase {
     classes,
     series,
     ...(heat === undefined ? {} : { heat }),
-    ...facts.ledger.close(),
+    ...facts.outcomes.close(),
     findings,
     invariants: [],
     sampled: 0,

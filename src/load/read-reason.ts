@@ -1,8 +1,8 @@
 import { member } from "../core/index.ts";
 import { parseJson } from "../dialects/index.ts";
 import type { Target } from "../target/index.ts";
+import { headPattern } from "./http/head-fields.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
-import { headPattern } from "./http/response-parser.ts";
 
 /** What a reason is read from, whichever engine sent the request. */
 export type Answered = Pick<LoadExchange, "status" | "headerOf" | "pieces">;
@@ -49,7 +49,11 @@ export function reasonReader({ headers, contract }: Pick<Target, "headers" | "co
 }
 
 /** Whether the status is the one that the target gives this denial. */
-export function isStatusOf({ contract }: Pick<Target, "contract">, reason: string, status: number): boolean {
+export function isStatusOf(
+  { contract }: Pick<Target, "contract">,
+  reason: string,
+  status: number | undefined,
+): boolean {
   const denial = Object.entries(contract.denials ?? {}).find(([name]) => name === reason)?.[1];
   return status === (denial?.status ?? LIMIT_STATUS);
 }

@@ -6,11 +6,11 @@ import type { LoadExchange } from "./http/load-exchange.ts";
 import type { Came } from "./outcome.ts";
 import { DEFAULT_RETRY, decideRetry } from "./retry-rules.ts";
 
-type Behaviour = RetryAfterFigures["behaviour"];
+type Clients = RetryAfterFigures["clients"];
 type Group = RetryAfterFigures["groups"][number];
 
-/** A client that ignores denials tries again after this, ms. */
-const HAMMER_MS = 20;
+/** A client that ignores Retry-After tries again after this, ms. */
+const IGNORING_MS = 20;
 /** Timers may fire a moment early, ms. */
 const GRACE_MS = 5;
 const MOST_SAMPLES = 400;
@@ -18,8 +18,8 @@ const COUNTS = [
   "denials",
   "present",
   "usable",
-  "kept",
-  "broken",
+  "sufficient",
+  "insufficient",
   "contended",
   "earlyProbes",
   "earlyAdmitted",
@@ -29,7 +29,7 @@ const COUNTS = [
 export interface StoredRetries {
   readonly groups: readonly {
     readonly group: Group;
-    readonly promised: StoredHistogram;
+    readonly asked: StoredHistogram;
     readonly actual: StoredHistogram;
   }[];
   readonly client: RetryAfterFigures["client"];
@@ -38,7 +38,7 @@ export interface StoredRetries {
 
 interface Open {
   readonly group: Group;
-  readonly promised: Histogram;
+  readonly asked: Histogram;
   readonly actual: Histogram;
 }
 
@@ -47,27 +47,27 @@ export interface Retrying {
   readonly attempts: number;
   /** From now, ms. */
   readonly waitMs: number;
-  readonly denied: { readonly endUs: number; readonly hintMs: number | undefined; readonly open: Open };
+  readonly denied: { readonly endUs: number; readonly retryAfterWaitMs: number | undefined; readonly open: Open };
 }
 
 /**
  * What becomes of the denied requests of a workload: nothing, retries by the rules, or retries at once. Counts in a size
  * that does not depend on their number. Others of the workload are under way meanwhile, so that a second denial proves
- * nothing against a promise: it is contended, never broken.
+ * nothing against a wait: it is contended, never insufficient.
  */
 export class RetryTally {
-  readonly behaviour: Behaviour;
+  readonly clients: Clients;
   readonly #random: Random;
   readonly #groups = new Map<string, Open>();
   readonly #client = { earlySends: 0, forbiddenRetries: 0, retries: 0, gaveUp: 0, uncertain: 0 };
   readonly #samples: RetryAfterFigures["samples"] = [];
 
-  constructor(behaviour: Behaviour, seed: number) {
-    this.behaviour = behaviour;
+  constructor(clients: Clients, seed: number) {
+    this.clients = clients;
     this.#random = seededRandom(seed);
   }
 
-  /** Notes how an attempt ended. @returns when to try again, or `undefined` when this was the last word. */
+  /** Notes how an attempt ended. @returns when to try again, or `undefined` when this was the last attempt. */
   ended(
     exchange: LoadExchange,
     came: Came,
@@ -75,50 +75,50 @@ export class RetryTally {
     phase: string,
     originUs: number,
   ): Retrying | undefined {
-    if (before !== undefined) this.#settle(exchange, came, before);
+    if (before !== undefined) this.#retried(exchange, came, before);
     if (came.outcome !== "denied") return undefined;
-    const hintMs = retryAfterMs(exchange.retryAfter ?? "", Date.now());
+    const retryAfterWaitMs = retryAfterMs(exchange.retryAfter ?? "", Date.now());
     const open = this.#groupOf(exchange.shot, came.what);
     open.group.denials++;
     if (exchange.retryAfter !== undefined) open.group.present++;
-    if (hintMs !== undefined) {
+    if (retryAfterWaitMs !== undefined) {
       open.group.usable++;
-      open.promised.record(hintMs * 1_000);
+      open.asked.record(retryAfterWaitMs * 1_000);
     }
-    this.#sample(exchange, came.what, hintMs, phase, originUs);
+    this.#sample(exchange, came.what, retryAfterWaitMs, phase, originUs);
     const attempts = before?.attempts ?? 1;
     const { retry } = classify({ status: exchange.status, reason: came.what, complete: true }) as {
       retry: "never" | "as-told";
     };
-    const waitMs = this.#waitMs(retry, came.what, hintMs, attempts);
+    const waitMs = this.#waitMs(retry, came.what, retryAfterWaitMs, attempts);
     return waitMs === undefined
       ? undefined
-      : { attempts: attempts + 1, waitMs, denied: { endUs: exchange.endUs, hintMs, open } };
+      : { attempts: attempts + 1, waitMs, denied: { endUs: exchange.endUs, retryAfterWaitMs, open } };
   }
 
   #waitMs(
     retry: "never" | "as-told",
     reason: string,
-    hintMs: number | undefined,
+    retryAfterWaitMs: number | undefined,
     attempts: number,
   ): number | undefined {
-    if (this.behaviour === "none") return undefined;
-    if (this.behaviour === "hammer") return attempts < DEFAULT_RETRY.maxAttempts ? HAMMER_MS : undefined;
-    const decision = decideRetry({ retry, reason, hintMs, attempts }, this.#random);
+    if (this.clients === "none") return undefined;
+    if (this.clients === "ignoring") return attempts < DEFAULT_RETRY.maxAttempts ? IGNORING_MS : undefined;
+    const decision = decideRetry({ retry, reason, retryAfterMs: retryAfterWaitMs, attempts }, this.#random);
     if (decision.kind === "wait") return decision.ms + GRACE_MS;
     this.#client.gaveUp++;
     return undefined;
   }
 
   /** What came of a retry, audited from what was sent. */
-  #settle(exchange: LoadExchange, came: Came, { denied }: Retrying): void {
-    const { endUs, hintMs, open } = denied;
+  #retried(exchange: LoadExchange, came: Came, { denied }: Retrying): void {
+    const { endUs, retryAfterWaitMs, open } = denied;
     this.#client.retries++;
-    if (hintMs !== undefined && exchange.sentUs < endUs + hintMs * 1_000) this.#client.earlySends++;
+    if (retryAfterWaitMs !== undefined && exchange.sentUs < endUs + retryAfterWaitMs * 1_000) this.#client.earlySends++;
     if (came.outcome === "admitted") {
       open.actual.record(exchange.sentUs - endUs);
-      if (hintMs !== undefined) open.group.kept++;
-    } else if (came.outcome === "denied" && hintMs !== undefined) open.group.contended++;
+      if (retryAfterWaitMs !== undefined) open.group.sufficient++;
+    } else if (came.outcome === "denied" && retryAfterWaitMs !== undefined) open.group.contended++;
   }
 
   #groupOf({ dialect, stream }: Pick<Group, "dialect" | "stream">, reason: string): Open {
@@ -127,12 +127,18 @@ export class RetryTally {
     if (known !== undefined) return known;
     const counts = Object.fromEntries(COUNTS.map((count) => [count, 0])) as Record<(typeof COUNTS)[number], number>;
     const group: Group = { reason, dialect, stream, ...counts, retryAfterWaitMs: null, actualMs: null };
-    const made = { group, promised: new Histogram(), actual: new Histogram() };
+    const made = { group, asked: new Histogram(), actual: new Histogram() };
     this.#groups.set(name, made);
     return made;
   }
 
-  #sample(exchange: LoadExchange, reason: string, hintMs: number | undefined, phase: string, originUs: number): void {
+  #sample(
+    exchange: LoadExchange,
+    reason: string,
+    retryAfterWaitMs: number | undefined,
+    phase: string,
+    originUs: number,
+  ): void {
     if (this.#samples.length >= MOST_SAMPLES) return;
     const { retryAfter, shot, endUs } = exchange;
     this.#samples.push({
@@ -142,17 +148,16 @@ export class RetryTally {
       dialect: shot.dialect,
       stream: shot.stream,
       ...(retryAfter === undefined ? {} : { header: retryAfter }),
-      retryAfterWaitMs: hintMs ?? null,
+      retryAfterWaitMs: retryAfterWaitMs ?? null,
       actualMs: null,
       outcome: "untested",
-      kept: null,
     });
   }
 
   store(): StoredRetries {
-    const groups = [...this.#groups.values()].map(({ group, promised, actual }) => ({
+    const groups = [...this.#groups.values()].map(({ group, asked, actual }) => ({
       group,
-      promised: promised.store(),
+      asked: asked.store(),
       actual: actual.store(),
     }));
     return { groups, client: this.#client, samples: this.#samples };
@@ -160,10 +165,10 @@ export class RetryTally {
 
   /** Adds what another worker counted. */
   merge({ groups, client, samples }: StoredRetries): void {
-    for (const { group, promised, actual } of groups) {
+    for (const { group, asked, actual } of groups) {
       const own = this.#groupOf(group, group.reason);
       for (const name of COUNTS) own.group[name] += group[name];
-      own.promised.merge(Histogram.restore(promised));
+      own.asked.merge(Histogram.restore(asked));
       own.actual.merge(Histogram.restore(actual));
     }
     for (const name of Object.keys(this.#client) as (keyof typeof client)[]) this.#client[name] += client[name];
@@ -173,17 +178,17 @@ export class RetryTally {
   /** @returns `null` when nothing was denied. */
   close(): RetryAfterFigures | null {
     if (this.#groups.size === 0) return null;
-    const groups = [...this.#groups.values()].map(({ group, promised, actual }) => ({
+    const groups = [...this.#groups.values()].map(({ group, asked, actual }) => ({
       ...group,
-      retryAfterWaitMs: promised.quantilesMs(),
+      retryAfterWaitMs: asked.quantilesMs(),
       actualMs: actual.quantilesMs(),
     }));
     return {
-      behaviour: this.behaviour,
+      clients: this.clients,
       groups,
       tested: 0,
       sufficient: 0,
-      keptShare: null,
+      sufficientShare: null,
       samples: this.#samples,
       client: this.#client,
       fleet: null,

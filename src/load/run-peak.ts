@@ -1,37 +1,20 @@
 import { UsageError } from "../core/index.ts";
+import type { ReceivedReply } from "../judging/index.ts";
 import { GeneratorHealth, PEAK_BOUNDS } from "./generator-health.ts";
 import { LoadExchange, nowUs } from "./http/load-exchange.ts";
 import { LoadGuard } from "./load-guard.ts";
 import { mostRequests } from "./most-requests.ts";
 import { outcomeOf } from "./outcome.ts";
-import { Ledger, phaseRecord } from "./phase-record.ts";
+import { OutcomeCounts, phaseRecord } from "./phase-record.ts";
 import { ProgressMeter } from "./progress.ts";
 import { reasonReader } from "./read-reason.ts";
-import {
-  judgeStop,
-  judgeTotals,
-  type LoadContext,
-  type RanLoad,
-  settleWorkload,
-  TOTALS_QUESTIONS,
-} from "./run-workload.ts";
+import { runRecord } from "./run-record.ts";
+import { judgeStop, judgeTotals, type LoadContext, type RanLoad, TOTALS_QUESTIONS } from "./run-workload.ts";
 import { Sampler } from "./sampler.ts";
 import { circuitRule } from "./send-share.ts";
 import { buildShot, modelFor, plainRequest, promptOf, type ShotSpec } from "./shots.ts";
 import { Tally } from "./tally.ts";
 import type { Workload } from "./workload.ts";
-
-/** A request as an external closed-loop engine tells it; moments are µs on the clock of `nowUs`, 0 where there was none. */
-export interface PeakAnswer {
-  readonly connection: number;
-  readonly sentUs: number;
-  readonly headUs: number;
-  readonly endUs: number;
-  readonly status: number;
-  readonly head: string;
-  readonly body: string;
-  readonly ending: "complete" | "reset" | "unreachable" | "deadline";
-}
 
 /** An engine that keeps so many requests in flight. */
 export type ClosedLoopEngine = (options: {
@@ -41,8 +24,8 @@ export type ClosedLoopEngine = (options: {
   readonly connections: number;
   readonly durationS: number;
   readonly answerS: number;
-  readonly mayBegin: () => boolean;
-  readonly onRequest: (request: PeakAnswer) => void;
+  readonly maySend: () => boolean;
+  readonly onReply: (reply: ReceivedReply) => void;
   readonly stop: AbortSignal;
 }) => Promise<void>;
 
@@ -78,7 +61,7 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
   const startedAt = new Date();
   const startUs = nowUs();
   const tally = new Tally(startUs);
-  const ledger = new Ledger();
+  const outcomes = new OutcomeCounts();
   const requests = mostRequests(workload);
   const guard = new LoadGuard({
     budget: { requests, outputTokens: context.outputTokens },
@@ -112,19 +95,19 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
       durationS: arrivals.durationS,
       answerS: target.timeouts.answerMs / 1_000,
       stop: AbortSignal.any([stop, guard.signal]),
-      mayBegin: () => {
+      maySend: () => {
         if (!guard.take()) return false;
         peakInFlight = Math.max(peakInFlight, ++inFlight);
         return true;
       },
-      onRequest: (answer) => {
-        const exchange = exchangeOf(shot, answer, inFlight--);
+      onReply: (reply) => {
+        const exchange = exchangeOf(shot, reply, inFlight--);
         const came = outcomeOf(exchange, reason);
         tally.offered(exchange.dueUs);
         tally.sent(exchange.dueUs, exchange.sentUs, exchange.inFlight);
         tally.ended(exchange, came.outcome);
         guard.note(exchange, came);
-        ledger.add(exchange, came, sampler.offer(`${name}/${name}`, exchange, came));
+        outcomes.add(exchange, came, sampler.offer(`${name}/${name}`, exchange, came));
       },
     });
   } finally {
@@ -137,12 +120,12 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
     { connectionWaits: 0, workers: 0, calibration: context.calibration },
     PEAK_BOUNDS,
   );
-  const { denials } = ledger.close();
+  const { denials } = outcomes.close();
   const phase = phaseRecord({
     name,
     title: `closed loop, ${arrivals.inFlight} in flight`,
     tally,
-    ledger,
+    outcomes,
     startS: 0,
     durationS: (endUs - startUs) / 1_000_000,
     peakInFlight,
@@ -151,37 +134,37 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
     questions: TOTALS_QUESTIONS,
   });
   return {
-    run: {
+    run: runRecord({
       name,
       kind: "workload",
       engine: "autocannon",
-      ...settleWorkload(phase, generator),
+      phases: [phase],
       limits: null,
       keys: [key.name],
       workload: workload.written,
-      startedAt: startedAt.toISOString(),
+      startedAtMs: startedAt.getTime(),
       durationS: phase.durationS,
       retryAfter: null,
       generator,
-    },
+    }),
     histograms: tally.histograms(name, startedAt.getTime(), Date.now()),
   };
 }
 
 /** There is no due moment in a closed loop: a request is due when it is sent. */
-function exchangeOf(shot: LoadExchange["shot"], answer: PeakAnswer, inFlight: number): LoadExchange {
-  const exchange = new LoadExchange(shot, answer.sentUs, CAPTURE_BYTES);
-  exchange.sentUs = answer.sentUs;
-  exchange.headUs = answer.headUs;
-  exchange.endUs = answer.endUs;
-  exchange.status = answer.status;
-  exchange.head = answer.head;
-  exchange.ending = answer.ending;
-  exchange.connection = answer.connection;
+function exchangeOf(shot: LoadExchange["shot"], reply: ReceivedReply, inFlight: number): LoadExchange {
+  const exchange = new LoadExchange(shot, reply.sentUs, CAPTURE_BYTES);
+  exchange.sentUs = reply.sentUs;
+  exchange.headUs = reply.headUs ?? 0;
+  exchange.endUs = reply.endUs;
+  exchange.status = reply.status ?? 0;
+  exchange.head = reply.head;
+  exchange.ending = reply.ending;
+  exchange.connection = reply.connection;
   exchange.inFlight = inFlight;
-  if (answer.body !== "") {
-    exchange.bodyBytes = Buffer.byteLength(answer.body);
-    exchange.pieces.push({ atUs: answer.endUs, bytes: Buffer.from(answer.body) });
+  if (reply.body !== "") {
+    exchange.bodyBytes = Buffer.byteLength(reply.body);
+    exchange.pieces.push({ atUs: reply.endUs, bytes: Buffer.from(reply.body) });
   }
   return exchange;
 }

@@ -1,12 +1,13 @@
 import type { Redactor } from "../http-recorder/index.ts";
+import { isLimitReason } from "../limits/index.ts";
 import type { TaggedHistogram } from "../metrics/index.ts";
 import type { Finding, JudgedPhase, JudgedRun, LoadGenerator } from "../record/index.ts";
 import { allKeys, type Key, type Target } from "../target/index.ts";
 import { nowUs } from "./http/load-exchange.ts";
 import type { LoadStop } from "./load-guard.ts";
-import { isLimitReason } from "./outcome.ts";
-import { claim, fact, phaseRecord, undecided, withoutTiming } from "./phase-record.ts";
+import { claim, fact, phaseRecord, undecided } from "./phase-record.ts";
 import { type LoadProgress, ProgressMeter } from "./progress.ts";
+import { runRecord } from "./run-record.ts";
 import type { Sample } from "./sampler.ts";
 import { type Arrivals, planOf } from "./schedule.ts";
 import { boundOf, type Share, sendShare } from "./send-share.ts";
@@ -62,7 +63,7 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
   const share = await send(workload, arrivals, context, { originUs, originMs: startedAt.getTime() }, tell);
   const { tally, generator, startUs, endUs } = share;
   const durationS = (endUs - startUs) / 1_000_000;
-  const { denials } = share.ledger.close();
+  const { denials } = share.outcomes.close();
   const findings = [
     ...judgeStop(share.stop),
     ...judgeTotals(workload, { ...tally.total, denials, lastFailure: share.lastFailure }),
@@ -71,7 +72,7 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
     name: workload.name,
     title: workload.name,
     tally,
-    ledger: share.ledger,
+    outcomes: share.outcomes,
     startS: (startUs - originUs) / 1_000_000,
     durationS,
     peakInFlight: share.peakInFlight,
@@ -81,39 +82,21 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
   });
   const endMs = startedAt.getTime() + (endUs - originUs) / 1_000;
   return {
-    run: {
+    run: runRecord({
       name: workload.name,
       kind: "workload",
       engine: "native",
       protocol: share.protocol,
-      ...settleWorkload(phase, generator),
+      phases: [phase],
       limits: null,
       keys: keys.map(({ name }) => name),
       workload: workload.written,
-      startedAt: startedAt.toISOString(),
+      startedAtMs: startedAt.getTime(),
       durationS: (endUs - originUs) / 1_000_000,
       retryAfter: share.retries.close(),
       generator,
-    },
+    }),
     histograms: tally.histograms(workload.name, startedAt.getTime(), endMs),
-  };
-}
-
-/** The verdict of a load of one phase: a generator that was not valid shows nothing about the gateway. */
-export function settleWorkload(
-  phase: JudgedPhase,
-  { valid, problems }: LoadGenerator,
-): Pick<JudgedRun, "verdict" | "reasons" | "phases"> {
-  if (valid)
-    return { verdict: phase.verdict, reasons: phase.verdict === "pass" ? [] : [phase.message], phases: [phase] };
-  const judged = withoutTiming(phase);
-  return {
-    verdict: judged.verdict,
-    reasons: [
-      ...(judged.verdict === "fail" ? [judged.message] : []),
-      ...problems.map((problem) => `inconclusive: generator: ${problem}`),
-    ],
-    phases: [judged],
   };
 }
 

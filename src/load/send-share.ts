@@ -7,7 +7,7 @@ import type { InFlightGauge } from "./http/in-flight-gauge.ts";
 import { Sender } from "./http/sender.ts";
 import { LoadGuard, type LoadStop } from "./load-guard.ts";
 import { mostRequests } from "./most-requests.ts";
-import { Ledger } from "./phase-record.ts";
+import { OutcomeCounts } from "./phase-record.ts";
 import { reasonReader } from "./read-reason.ts";
 import { RetryTally } from "./retry-tally.ts";
 import { type Sample, Sampler } from "./sampler.ts";
@@ -51,7 +51,7 @@ export interface Running {
 /** What came of one part of a workload. */
 export interface Share {
   readonly tally: Tally;
-  readonly ledger: Ledger;
+  readonly outcomes: OutcomeCounts;
   readonly retries: RetryTally;
   readonly generator: LoadGenerator;
   /** Beginning and end of what was measured, on the clock of `nowUs`. */
@@ -116,7 +116,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
       ? tracedShots(target, keys, arrivals.entries)
       : mixedShots({ target, keys, mix: workload.mix, seed, sampleEvery });
   const tally = new Tally(originUs, { keep: part.of > 1 });
-  const ledger = new Ledger();
+  const outcomes = new OutcomeCounts();
   const guard = new LoadGuard({
     budget: {
       requests: shareOf(mostRequests(workload), part),
@@ -124,7 +124,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
     },
     circuit: circuitRule(workload, target),
   });
-  const retries = new RetryTally(workload.behaviour, seed + part.index);
+  const retries = new RetryTally(workload.retryAfter, seed + part.index);
   const running: Running = {
     tally,
     get inFlight() {
@@ -146,12 +146,12 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
     guard,
     signal: AbortSignal.any([stop, guard.signal]),
     onRequest: (exchange, came) =>
-      ledger.add(exchange, came, sampler.offer(`${workload.name}/${workload.name}`, exchange, came)),
+      outcomes.add(exchange, came, sampler.offer(`${workload.name}/${workload.name}`, exchange, came)),
   });
   await sampler.settle();
   return {
     tally,
-    ledger,
+    outcomes,
     retries,
     generator: health.close(tally.lag, { connectionWaits: sender.waits, workers: 0, calibration }),
     startUs,

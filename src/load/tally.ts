@@ -1,8 +1,9 @@
 import type { Dialect } from "../dialects/index.ts";
-import type { Outcome } from "../judging/index.ts";
+import type { Observation, Outcome } from "../judging/index.ts";
 import { Histogram, type StoredHistogram, type TaggedHistogram } from "../metrics/index.ts";
 import type { JudgedPhase, LoadClass, LoadSecond } from "../record/index.ts";
-import { ClassTally, type Counted, type StoredClass } from "./class-tally.ts";
+import { ClassTally, type StoredClass } from "./class-tally.ts";
+import type { LoadExchange } from "./http/load-exchange.ts";
 import { type Counts, noCounts, SecondSeries, type StoredSeries } from "./second-series.ts";
 
 /** What a worker hands over: whole histograms, so that quantiles are never averaged. */
@@ -54,13 +55,25 @@ export class Tally {
     this.#series.sent(sentUs, inFlight);
   }
 
-  ended(exchange: Counted, outcome: Outcome): void {
+  ended(exchange: LoadExchange, outcome: Outcome): void {
     const { shot, dueUs, sentUs, firstTokenUs, endUs } = exchange;
     this.#class(shot.dialect, shot.stream, outcome).ended(exchange);
+    this.#count(outcome, endUs);
+    if (outcome === "admitted") this.#series.admitted(dueUs, sentUs, firstTokenUs, endUs);
+  }
+
+  /** Like `ended`, for a request of another engine. */
+  observed(one: Observation): void {
+    const { dialect, stream, outcome, dueUs, sentUs, firstTokenUs = 0, endUs } = one;
+    this.#class(dialect, stream, outcome).observed(one);
+    this.#count(outcome, endUs);
+    if (outcome === "admitted") this.#series.admitted(dueUs, sentUs, firstTokenUs, endUs);
+  }
+
+  #count(outcome: Outcome, endUs: number): void {
     const counted = outcome === "unfinished" ? "failed" : outcome;
     this.total[counted]++;
     this.#series.count(counted, endUs);
-    if (outcome === "admitted") this.#series.admitted(dueUs, sentUs, firstTokenUs, endUs);
   }
 
   /** Response times of the running second, for progress. */

@@ -63,8 +63,8 @@ export const workloadSchema = z
       .meta({ description: "Most requests in flight; arrivals beyond it are dropped and counted." }),
     warmupS: z.number().nonnegative().optional().meta({ description: "Seconds that are sent and not measured." }),
     engine: z.enum(["native", "autocannon", "k6"]).optional(),
-    behaviour: z
-      .enum(["none", "obey", "hammer"])
+    retryAfter: z
+      .enum(["none", "compliant", "ignoring"])
       .optional()
       .meta({ description: "What becomes of denied requests: nothing, retried by the rules, retried at once." }),
     allow: z
@@ -110,7 +110,7 @@ export interface Workload {
   readonly maxInFlight: number | undefined;
   readonly warmupS: number;
   readonly engine: "native" | "autocannon" | "k6";
-  readonly behaviour: "none" | "obey" | "hammer";
+  readonly retryAfter: "none" | "compliant" | "ignoring";
   readonly allow: { readonly deniedShare: number; readonly failedShare: number };
   /** The file as written, for the record. */
   readonly written: unknown;
@@ -152,7 +152,7 @@ function resolveWorkload(file: WorkloadFile, written: unknown, path: string): Wo
     maxInFlight: file.maxInFlight,
     warmupS: file.warmupS ?? 0,
     engine: file.engine ?? "native",
-    behaviour: file.behaviour ?? "none",
+    retryAfter: file.retryAfter ?? "none",
     allow: { deniedShare: file.allow?.deniedShare ?? 0, failedShare: file.allow?.failedShare ?? 0 },
     written,
   };

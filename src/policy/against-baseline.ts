@@ -62,8 +62,8 @@ export function againstBaseline(record: RunRecord, baseline: BaselineFile, whole
 }
 
 function metric(name: string, a: number, now: { value: number; samples: number } | undefined): ComparedMetric {
-  const share = /share|kept/.test(name);
-  const lower = /admitted|kept/.test(name);
+  const share = /share|sufficient/.test(name);
+  const lower = /admitted|sufficient/.test(name);
   return onceAgainstOnce({
     name,
     unit: share ? "share" : /per_s/.test(name) ? "per s" : "ms",

@@ -62,7 +62,7 @@ export function workloadKey(run: LoadRun): string {
 
 const STATS = ["p50", "p90", "p99"] as const;
 const DISTRIBUTIONS = ["response_ms", "service_ms", "ttft_ms", "gap_ms", "per_token_ms"] as const;
-const SINGLES = ["admitted_share", "denied_share", "failed_share", "admitted_per_s", "retry_after_kept"] as const;
+const SINGLES = ["admitted_share", "denied_share", "failed_share", "admitted_per_s", "retry_after_sufficient"] as const;
 
 /** Figures of one load run by their names, such as `ttft_ms{dialect=chat,phase=at-rate-limit,stream=true} p99`. */
 export function figuresOf(record: RunRecord, run: LoadRun): Record<string, { value: number; samples: number }> {
@@ -80,7 +80,7 @@ export function figuresOf(record: RunRecord, run: LoadRun): Record<string, { val
       }
     }
     for (const metric of SINGLES) {
-      note(threshold(metric === "retry_after_kept" ? `${metric} < 0` : `${metric}{phase=${phase.name}} < 0`));
+      note(threshold(metric === "retry_after_sufficient" ? `${metric} < 0` : `${metric}{phase=${phase.name}} < 0`));
     }
   }
   return Object.fromEntries(Object.entries(figures).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -171,9 +171,9 @@ const METRICS = {
     ({ usable }) => usable,
     ({ denials }) => denials,
   ),
-  retry_after_kept: retryAfter(
-    ({ kept }) => kept,
-    ({ kept, broken }) => kept + broken,
+  retry_after_sufficient: retryAfter(
+    ({ sufficient }) => sufficient,
+    ({ sufficient, insufficient }) => sufficient + insufficient,
   ),
   early_sends: conduct(({ earlySends }) => earlySends),
   forbidden_retries: conduct(({ forbiddenRetries }) => forbiddenRetries),

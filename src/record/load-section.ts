@@ -124,18 +124,19 @@ export const judgedPhaseSchema = loadPhaseSchema.extend({
 });
 
 const retryOutcome = z.enum([
-  /** Admitted when it came back as told. */
-  "kept",
+  /** Admitted when it came back after its Retry-After. */
+  "sufficient",
   /** Denied again although nobody else had been admitted meanwhile. */
-  "broken",
+  "insufficient",
   /** Denied again because others took what became free. */
   "contended",
-  /** No usable hint, or the run ended first. */
+  /** No usable Retry-After, or the run ended first. */
   "untested",
 ]);
 
 const retryAfterSchema = z.strictObject({
-  behaviour: z.enum(["obey", "hammer", "none"]),
+  /** What the clients of the run do with a denial: wait for its Retry-After, ignore it, or send nothing again. */
+  clients: z.enum(["compliant", "ignoring", "none"]),
   /** Per reason, dialect and mode. */
   groups: z.array(
     z.strictObject({
@@ -145,10 +146,10 @@ const retryAfterSchema = z.strictObject({
       denials: count,
       present: count,
       usable: count,
-      kept: count,
-      broken: count,
+      sufficient: count,
+      insufficient: count,
       contended: count,
-      /** Probes that were sent before the promised moment, and those of them that were admitted. */
+      /** Requests that were sent during the wait that a denial asked for, and those of them that were admitted. */
       earlyProbes: count,
       earlyAdmitted: count,
       retryAfterWaitMs: quantiles,
@@ -160,8 +161,8 @@ const retryAfterSchema = z.strictObject({
   tested: count,
   sufficient: count,
   /** sufficient / tested; `null` when fewer than 30 were tested: that is no share. */
-  keptShare: z.number().nullable(),
-  /** A bounded sample of denials, for the scatter of promised against actual waits. */
+  sufficientShare: z.number().nullable(),
+  /** A bounded sample of denials, for the scatter of asked against actual waits. */
   samples: z.array(
     z.strictObject({
       phase: z.string(),
@@ -176,10 +177,9 @@ const retryAfterSchema = z.strictObject({
       /** From the denial to the attempt that was admitted; `null` when none was. */
       actualMs: z.number().nullable(),
       outcome: retryOutcome,
-      kept: z.boolean().nullable(),
     }),
   ),
-  /** The harness's own conduct. Under `obey` the first two must be 0. */
+  /** The harness's own clients. Where they are `compliant` the first two must be 0. */
   client: z.strictObject({
     earlySends: count,
     forbiddenRetries: count,
@@ -187,7 +187,7 @@ const retryAfterSchema = z.strictObject({
     gaveUp: count,
     uncertain: count,
   }),
-  /** Many obeying clients at once: whether they recover or come back as a herd. */
+  /** Many compliant clients at once: whether they recover or come back as a herd. */
   fleet: z
     .strictObject({
       clients: count,

@@ -3,7 +3,7 @@ import exec from "k6/execution";
 import http from "k6/http";
 import { askOf, chance } from "./draw.ts";
 import { countOf, dueMs } from "./due.ts";
-import { auditRetry, countPromise, markInstance, measure } from "./measure.ts";
+import { auditRetry, countWait, markInstance, measure } from "./measure.ts";
 import { optionsOf } from "./options.ts";
 import type { Ask, Group, Plan } from "./plan.ts";
 import { type Answer, readAnswer } from "./read-answer.ts";
@@ -21,7 +21,7 @@ const secrets = [
 const clean = (text: string): string =>
   secrets.reduce((cleaned, secret) => (secret === "" ? cleaned : cleaned.split(secret).join("[key]")), text);
 /** A client that ignores denials tries again after this. */
-const HAMMER_MS = 20;
+const IGNORING_MS = 20;
 
 export const options = optionsOf(plan);
 
@@ -48,7 +48,7 @@ function segmentOf(): string {
   return typeof executionSegment === "string" ? executionSegment : "0:1";
 }
 
-/** One arrival: a request, and by the group's behaviour its retries. Each retry is a new request (retry rule 4). */
+/** One arrival: a request, and its retries, as the group has them. Each retry is a new request (retry rule 4). */
 export default function arrive({ originMs }: { readonly originMs: number }): void {
   const group = groups.get(exec.scenario.name) as Group;
   const index = exec.scenario.iterationInTest;
@@ -56,16 +56,16 @@ export default function arrive({ originMs }: { readonly originMs: number }): voi
   const ask = askOf(group, index, plan.seed);
   const beganMs = exec.instance.currentTestRunDuration;
   let due = originMs + group.startMs + dueMs(group.arrivals, index);
-  let before: { answer: Answer; endMs: number; told: boolean } | undefined;
+  let before: { answer: Answer; endMs: number; fromRetryAfter: boolean } | undefined;
   for (let attempt = 1; ; attempt++) {
     const { answer, sentMs, endMs } = send(group, ask, index, attempt, due);
     if (before !== undefined) {
       auditRetry(before.answer, before.endMs, sentMs);
-      if (before.told) countPromise(answer.outcome === "admitted");
+      if (before.fromRetryAfter) countWait(answer.outcome === "admitted");
     }
     const waitMs = waitOf(group, answer, attempt, index);
     if (waitMs === undefined || endMs + waitMs.ms - beganMs > group.untilMs) return;
-    before = { answer, endMs, told: waitMs.told };
+    before = { answer, endMs, fromRetryAfter: waitMs.fromRetryAfter };
     due = endMs + waitMs.ms;
     sleep((due + plan.retry.graceMs - exec.instance.currentTestRunDuration) / 1_000);
   }
@@ -76,13 +76,13 @@ function waitOf(
   answer: Answer,
   attempts: number,
   index: number,
-): { ms: number; told: boolean } | undefined {
-  if (group.behaviour === "none" || answer.retry === "served") return undefined;
-  if (group.behaviour === "hammer")
-    return attempts < plan.retry.maxAttempts ? { ms: HAMMER_MS, told: false } : undefined;
-  const { retry, reason, hintMs } = answer;
+): { ms: number; fromRetryAfter: boolean } | undefined {
+  if (group.retryAfter === "none" || answer.retry === "served") return undefined;
+  if (group.retryAfter === "ignoring")
+    return attempts < plan.retry.maxAttempts ? { ms: IGNORING_MS, fromRetryAfter: false } : undefined;
+  const { retry, reason, retryAfterMs } = answer;
   const random = chance(plan.seed + attempts, index);
-  const decision = decideRetry({ retry, reason, hintMs, attempts }, random, plan.retry);
+  const decision = decideRetry({ retry, reason, retryAfterMs, attempts }, random, plan.retry);
   return decision.kind === "wait" ? decision : undefined;
 }
 
@@ -103,7 +103,7 @@ function send(group: Group, ask: Ask, index: number, attempt: number, due: numbe
     redirects: 0,
     responseType: "text",
   });
-  // The wait of a hint begins when the answer has been read.
+  // The wait of a Retry-After begins when the answer has been read.
   const endMs = exec.instance.currentTestRunDuration;
   // Where a dial that was begun for this request lost to a connection that became free, k6's parts overlap: their sum may
   // be longer than what passed. A whole millisecond is added for the one that both stamps cut off.

@@ -14,8 +14,8 @@ const refusals = new Counter("gauntlet_refusals");
 const served = new Rate("gauntlet_served");
 /** Denials that load is expected to meet. */
 const LIMITS = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
-const promisesKept = new Counter("gauntlet_promises_kept");
-const promisesMissed = new Counter("gauntlet_promises_missed");
+const sufficientWaits = new Counter("gauntlet_waits_sufficient");
+const insufficientWaits = new Counter("gauntlet_waits_insufficient");
 const earlySends = new Counter("gauntlet_early_sends");
 const forbiddenRetries = new Counter("gauntlet_forbidden_retries");
 const instance = new Counter("gauntlet_instance");
@@ -69,7 +69,7 @@ export function measure(ask: Ask, marks: Marks, answer: Answer, clean: (text: st
     at(marks.firstByteMs),
     at(marks.totalMs),
     answer.retryAfter,
-    answer.hintMs === undefined ? "" : answer.hintMs,
+    answer.retryAfterMs === undefined ? "" : answer.retryAfterMs,
     answer.date,
     answer.tokens,
     answer.flaw,
@@ -90,13 +90,14 @@ export function measure(ask: Ask, marks: Marks, answer: Answer, clean: (text: st
 /** Audits a retry against the answer before it: from what was sent, not from what was decided. */
 export function auditRetry(before: Answer, endMs: number, sentMs: number): void {
   if (before.retry === "never" || before.retry === "uncertain" || before.retry === "served") forbiddenRetries.add(1);
-  if (before.retry === "as-told" && before.hintMs !== undefined && sentMs < endMs + before.hintMs) earlySends.add(1);
+  if (before.retry === "as-told" && before.retryAfterMs !== undefined && sentMs < endMs + before.retryAfterMs)
+    earlySends.add(1);
 }
 
-/** Whether waiting as told was enough. Denied again may still be fair: others can have taken what became free. */
-export function countPromise(kept: boolean): void {
-  if (kept) promisesKept.add(1);
-  else promisesMissed.add(1);
+/** Whether the Retry-After wait was sufficient. Denied again may still be fair: others can have taken what became free. */
+export function countWait(sufficient: boolean): void {
+  if (sufficient) sufficientWaits.add(1);
+  else insufficientWaits.add(1);
 }
 
 /** The beginning and the end of an instance: one without an end was cut off. */

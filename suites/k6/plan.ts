@@ -37,8 +37,8 @@ export interface RetryOptions {
   readonly maxAttempts: number;
   readonly baseMs: number;
   readonly maxBackoffMs: number;
-  readonly longestHintMs: number;
-  /** Added to every told wait: timers must not fire early. */
+  readonly longestRetryAfterMs: number;
+  /** Added to every Retry-After wait: timers must not fire early. */
   readonly graceMs: number;
 }
 
@@ -65,7 +65,7 @@ export interface Group {
   readonly asks: readonly Ask[];
   /** Asks take turns, or are drawn by weight with the seed. */
   readonly draw: "turns" | "weights";
-  readonly behaviour: "none" | "obey" | "hammer";
+  readonly retryAfter: "none" | "compliant" | "ignoring";
   /** Most requests in flight of an open loop: k6 drops arrivals beyond it and counts them. */
   readonly vus: number;
   /** Clients give up after this, ms from the start of the group. */

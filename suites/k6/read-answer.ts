@@ -1,6 +1,6 @@
 import type { RefinedResponse } from "k6/http";
 import type { Ask, Plan } from "./plan.ts";
-import { hintOf, type Retry, retryOf } from "./retry-rules.ts";
+import { type Retry, retryAfterOf, retryOf } from "./retry-rules.ts";
 
 export interface Answer {
   readonly outcome: "admitted" | "denied" | "failed" | "unfinished";
@@ -9,7 +9,7 @@ export interface Answer {
   readonly reason: string;
   readonly retry: Retry;
   readonly retryAfter: string;
-  readonly hintMs: number | undefined;
+  readonly retryAfterMs: number | undefined;
   readonly date: string;
   readonly requestId: string;
   /** From `usage`; 0 where there is none. */
@@ -41,7 +41,7 @@ export function readAnswer(response: Response, ask: Ask, plan: Plan, nonce: stri
     reason,
     retry: retryOf(status, reason, complete, timedOut),
     retryAfter,
-    hintMs: retryAfter === "" ? undefined : hintOf(retryAfter, date, Date.now()),
+    retryAfterMs: retryAfter === "" ? undefined : retryAfterOf(retryAfter, date, Date.now()),
     date,
     requestId: headerOf(response, "x-request-id"),
     tokens: tokensOf(body),

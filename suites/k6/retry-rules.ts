@@ -6,15 +6,15 @@ export type Retry = "served" | "as-told" | "backoff" | "uncertain" | "never";
 export interface Answered {
   readonly retry: Retry;
   readonly reason: string;
-  /** Usable hint, ms; `undefined` when absent or unusable. */
-  readonly hintMs: number | undefined;
+  /** Usable Retry-After, ms; `undefined` when absent or unusable. */
+  readonly retryAfterMs: number | undefined;
   /** Attempts so far, this one included. */
   readonly attempts: number;
 }
 
 export type Decision =
   | { readonly kind: "done" | "stop" | "uncertain" }
-  | { readonly kind: "wait"; readonly ms: number; readonly told: boolean };
+  | { readonly kind: "wait"; readonly ms: number; readonly fromRetryAfter: boolean };
 
 /** Denials that pass by waiting. A 429 without a reason is a rate limit, as everywhere else in HTTP. */
 const TEMPORARY = ["", "rate_limit_exceeded", "concurrency_limit_exceeded"];
@@ -29,23 +29,28 @@ export function retryOf(status: number, reason: string, complete: boolean, timed
 }
 
 /**
- * Retry rules 1 to 4. A hint is obeyed to the millisecond; without one the wait grows with jitter in its upper half. k6
+ * Retry rules 1 to 4. A Retry-After is followed to the millisecond; without one the wait grows with jitter in its upper half. k6
  * clients share no memory, so that they cannot lower a common number in flight: after a denial for concurrency each waits
- * its backoff on top of the hint, which lowers it.
+ * its backoff on top of it, which lowers it.
  *
  * @param random from 0 to below 1.
  */
 export function decideRetry(answered: Answered, random: number, options: RetryOptions): Decision {
-  const { retry, reason, hintMs, attempts } = answered;
+  const { retry, reason, retryAfterMs, attempts } = answered;
   if (retry === "served") return { kind: "done" };
   if (retry === "uncertain") return { kind: "uncertain" };
   if (retry === "never" || attempts >= options.maxAttempts) return { kind: "stop" };
   const growing = Math.min(options.maxBackoffMs, options.baseMs * 2 ** (attempts - 1));
   const backoffMs = growing / 2 + (random * growing) / 2;
   // A wait of nothing is none: taken at its word it would be a tight loop.
-  if (retry !== "as-told" || hintMs === undefined || hintMs === 0) return { kind: "wait", ms: backoffMs, told: false };
-  if (hintMs > options.longestHintMs) return { kind: "stop" };
-  return { kind: "wait", ms: hintMs + (reason === "concurrency_limit_exceeded" ? backoffMs : 0), told: true };
+  if (retry !== "as-told" || retryAfterMs === undefined || retryAfterMs === 0)
+    return { kind: "wait", ms: backoffMs, fromRetryAfter: false };
+  if (retryAfterMs > options.longestRetryAfterMs) return { kind: "stop" };
+  return {
+    kind: "wait",
+    ms: retryAfterMs + (reason === "concurrency_limit_exceeded" ? backoffMs : 0),
+    fromRetryAfter: true,
+  };
 }
 
 const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
@@ -55,7 +60,7 @@ const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{
  *
  * @returns ms to wait, 0 or more; `undefined` if the value is unusable.
  */
-export function hintOf(value: string, date: string, nowMs: number): number | undefined {
+export function retryAfterOf(value: string, date: string, nowMs: number): number | undefined {
   const text = value.trim();
   if (/^\d+$/.test(text)) return Number(text) * 1_000;
   if (!HTTP_DATE.test(text)) return undefined;

@@ -37,7 +37,7 @@ mix:
   - { dialect: chat }
   - { dialect: messages }
   - { dialect: chat, stream: true }
-behaviour: obey
+retryAfter: compliant
 maxInFlight: 16
 `;
 const TARGET = ["--target", "gauntlet.yaml"] as const;

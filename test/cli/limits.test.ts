@@ -22,7 +22,7 @@ test("limits: the budget is told first and kept, and what it does not suffice fo
   const found = JSON.parse(stdout);
   expect(found).toMatchObject({ exitCode: 4, declared: { rpm: 20, inFlight: 4 }, cut: "minutes" });
   expect(found.spent.requests).toBeLessThanOrEqual(300);
-  expect(found.slots.freedOnDisconnect.answer).toBeNull();
+  expect(found.concurrency.freedOnDisconnect.answer).toBeNull();
 });
 
 test("limits: an account that is not there, and hosts that may not be loaded", async () => {
@@ -45,8 +45,8 @@ test("capacity: what binds is named", async () => {
   const { stdout } = await gauntlet([...args, "--from", "2", "--to", "8", "--step-s", "3", "--minutes", "1", "--json"]);
   const found = JSON.parse(stdout);
   const denied = found.steps.find((step: { level: number }) => step.level === 8);
-  // On a busy machine the generator may be what binds; a level above the slots never passes.
-  expect(["slots", "generator"]).toContain(denied?.binds ?? found.binds);
+  // On a busy machine the generator may be what binds; a level above the concurrency limit never passes.
+  expect(["concurrency limit", "generator"]).toContain(denied?.binds ?? found.binds);
   expect(found.best?.level ?? 0).toBeLessThanOrEqual(4);
 });
 

@@ -35,8 +35,8 @@ const WORKLOADS: Readonly<Record<string, string>> = {
     "name: w\narrivals: { kind: closed, inFlight: 16, durationS: 3 }\nallow: { deniedShare: 1, failedShare: 1 }\n",
   "open loop":
     "name: w\narrivals: { kind: constant, ratePerS: 200, durationS: 3 }\nallow: { deniedShare: 1, failedShare: 1 }\n",
-  obeying:
-    "name: w\nbehaviour: obey\narrivals: { kind: constant, ratePerS: 50, durationS: 2 }\nallow: { deniedShare: 1, failedShare: 1 }\n",
+  compliant:
+    "name: w\nretryAfter: compliant\narrivals: { kind: constant, ratePerS: 50, durationS: 2 }\nallow: { deniedShare: 1, failedShare: 1 }\n",
 };
 
 async function load(answer: (socket: Socket) => void, workload: string, more = "") {

@@ -1,17 +1,16 @@
 import { expect, test } from "vitest";
-import type { RateFindings } from "../../src/load/analysis/limits/infer-rate.ts";
-import { longShots } from "../../src/load/analysis/limits/limit-shots.ts";
-import { LiveInstrument } from "../../src/load/analysis/limits/live-instrument.ts";
-import { readScopes } from "../../src/load/analysis/limits/scopes.ts";
-import { slotsExperiment } from "../../src/load/analysis/limits/slots-experiment.ts";
+import { type RateInference, readScopes } from "../../src/limits/index.ts";
+import { concurrencyExperiment } from "../../src/load/analysis/limits/concurrency-experiment.ts";
+import { LiveGateway } from "../../src/load/analysis/limits/live-gateway.ts";
+import { longRequests } from "../../src/load/analysis/limits/request-kinds.ts";
 import { startEmbedded } from "../../src/target/index.ts";
 import { gauntlet, MAIN } from "../support/gauntlet.ts";
 
 const MUTATION = ["--mutation", "denial.concurrency-limit-exceeded-unnamed"];
 
-const known = <T>(answer: T) => ({ answer, confidence: "high", evidence: "told" }) as const;
+const known = <T>(answer: T) => ({ answer, confidence: "high", evidence: "given" }) as const;
 /** What is known of the rate: ample. */
-const EVEN_REFILL: RateFindings = {
+const EVEN_REFILL: RateInference = {
   kind: known("token bucket"),
   perMinute: known(6_000),
   perMinuteRange: [6_000, 6_000],
@@ -58,21 +57,21 @@ test("a limit that is enforced without a reason code is enforced, and its reason
 });
 
 test("limits: the number in flight is found by denials without a reason code", { timeout: 60_000 }, async () => {
-  await using gateway = await startEmbedded({ command: [process.execPath, MAIN, "gateway", ...MUTATION] });
-  const { target } = gateway;
+  await using embedded = await startEmbedded({ command: [process.execPath, MAIN, "gateway", ...MUTATION] });
+  const { target } = embedded;
   const account = target.limited.find(({ limits }) => limits.rpm > 1_000);
   if (account === undefined) throw new Error("the embedded gateway has no account with few slots");
   const own = { target, key: account.key, second: account.second, other: undefined };
-  await using instrument = new LiveInstrument({
+  await using gateway = new LiveGateway({
     ...own,
     maxConnections: 64,
     budget: { requests: 500, ms: 40_000 },
     stop: new AbortController().signal,
   });
-  const { inFlight, freedAtEnd } = await slotsExperiment(instrument, {
+  const { inFlight, freedAtEnd } = await concurrencyExperiment(gateway, {
     rate: EVEN_REFILL,
-    shots: longShots(own),
-    hint: account.limits.inFlight,
+    shots: longRequests(own),
+    declared: account.limits.inFlight,
     minuteMs: 60_000,
     most: 32,
   });

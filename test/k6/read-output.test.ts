@@ -26,7 +26,7 @@ const REQUEST: RawRequest = {
   firstByteMs: 12,
   totalMs: 12.5,
   retryAfter: "7",
-  hintMs: 7_000,
+  retryAfterWaitMs: 7_000,
   dateMs: Date.UTC(2026, 10, 21, 15, 47, 29),
   tokens: 0,
   crossed: false,
@@ -124,7 +124,7 @@ describe("clocks of different machines", () => {
       keys: ["valid"],
       sameClock: false,
     });
-    expect(merged.requests).toHaveLength(120);
+    expect(merged.observations).toHaveLength(120);
     // Both began at the same moment of the gateway's clock, though their own clocks are five seconds apart.
     expect(merged.skewMs).toBeLessThan(120);
     expect(

@@ -134,7 +134,7 @@ describe.skipIf(K6 === undefined)(`the real k6${WITHOUT}`, () => {
     const limits = ["--limits", "600:64", "--limiter", "token-bucket", "--burst", "4"];
     const workload = `name: bench
 arrivals: { kind: burst, size: 12, everyS: 1, durationS: 1 }
-behaviour: obey
+retryAfter: compliant
 allow: { deniedShare: 1 }
 `;
     await using b = await bench(limits, workload);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { type Answered, decideRetry, hintOf, retryOf } from "../../suites/k6/retry-rules.ts";
+import { type Answered, decideRetry, retryAfterOf, retryOf } from "../../suites/k6/retry-rules.ts";
 
-const OPTIONS = { maxAttempts: 6, baseMs: 500, maxBackoffMs: 30_000, longestHintMs: 120_000, graceMs: 30 };
+const OPTIONS = { maxAttempts: 6, baseMs: 500, maxBackoffMs: 30_000, longestRetryAfterMs: 120_000, graceMs: 30 };
 const denied = (more: Partial<Answered>): Answered => ({
   retry: "as-told",
   reason: "rate_limit_exceeded",
-  hintMs: 2_000,
+  retryAfterMs: 2_000,
   attempts: 1,
   ...more,
 });
@@ -41,22 +41,24 @@ describe("how an answer may be retried (specification, section 7)", () => {
 describe("how long a client waits", () => {
   test("a hint is obeyed to the millisecond, whatever the jitter", () => {
     for (const random of [0, 0.5, 0.999])
-      expect(decideRetry(denied({}), random, OPTIONS)).toEqual({ kind: "wait", ms: 2_000, told: true });
+      expect(decideRetry(denied({}), random, OPTIONS)).toEqual({ kind: "wait", ms: 2_000, fromRetryAfter: true });
   });
 
   test("without a usable hint the wait doubles, with jitter in its upper half, up to a bound", () => {
-    const waits = [1, 2, 3, 5].map((attempts) => decideRetry(denied({ hintMs: undefined, attempts }), 0, OPTIONS));
+    const waits = [1, 2, 3, 5].map((attempts) =>
+      decideRetry(denied({ retryAfterMs: undefined, attempts }), 0, OPTIONS),
+    );
     expect(waits.map((wait) => (wait.kind === "wait" ? wait.ms : 0))).toEqual([250, 500, 1_000, 4_000]);
   });
 
-  test("after a denial for concurrency it waits longer than told, and never shorter: fewer are then in flight", () => {
+  test("after a denial for concurrency it waits longer than asked, and never shorter: fewer are then in flight", () => {
     const wait = decideRetry(denied({ reason: "concurrency_limit_exceeded" }), 0, OPTIONS);
-    expect(wait).toEqual({ kind: "wait", ms: 2_250, told: true });
+    expect(wait).toEqual({ kind: "wait", ms: 2_250, fromRetryAfter: true });
   });
 
   test("attempts and hints have bounds", () => {
     expect(decideRetry(denied({ attempts: 6 }), 0, OPTIONS)).toEqual({ kind: "stop" });
-    expect(decideRetry(denied({ hintMs: 120_001 }), 0, OPTIONS)).toEqual({ kind: "stop" });
+    expect(decideRetry(denied({ retryAfterMs: 120_001 }), 0, OPTIONS)).toEqual({ kind: "stop" });
   });
 
   const DATE = "Sat, 21 Nov 2026 12:00:00 GMT";
@@ -68,6 +70,6 @@ describe("how long a client waits", () => {
     ["a fraction", "1.5", "", undefined],
     ["words", "soon", "", undefined],
   ])("hint: %s", (_, value, date, ms) => {
-    expect(hintOf(value, date, 0)).toBe(ms);
+    expect(retryAfterOf(value, date, 0)).toBe(ms);
   });
 });

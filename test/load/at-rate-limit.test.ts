@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Observation } from "../../src/judging/index.ts";
 import { judgeAtTheLimit } from "../../src/load/tier/at-rate-limit.ts";
-import { sent } from "./support/facts.ts";
+import { sent } from "./support/observations.ts";
 
 const RPM = 60;
 

@@ -9,7 +9,7 @@ import { fixedWindow } from "../../src/reference-gateway/limits/fixed-window.ts"
 import type { RateLimiter } from "../../src/reference-gateway/limits/rate-limiter.ts";
 import { slidingLog } from "../../src/reference-gateway/limits/sliding-log.ts";
 import { tokenBucket } from "../../src/reference-gateway/limits/token-bucket.ts";
-import { sent } from "./support/facts.ts";
+import { sent } from "./support/observations.ts";
 
 const RPM = 300;
 const ORIGIN_US = 1_000_000_000;

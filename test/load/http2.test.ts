@@ -80,7 +80,7 @@ async function run(url: string, workload: Partial<Workload>, idleS = 20) {
       maxInFlight: undefined,
       warmupS: 0,
       engine: "native",
-      behaviour: "none",
+      retryAfter: "none",
       allow: { deniedShare: 1, failedShare: 1 },
       written: null,
       ...workload,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { EventScanner } from "../../src/load/http/event-scanner.ts";
-import { headPattern, headValue, ResponseParser } from "../../src/load/http/response-parser.ts";
+import { headPattern, headValue } from "../../src/load/http/head-fields.ts";
+import { ResponseParser } from "../../src/load/http/response-parser.ts";
 
 interface Parsed {
   readonly status: number;

@@ -1,12 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../src/core/index.ts";
 import { retryAfterMs } from "../../src/dialects/index.ts";
+import type { Observation } from "../../src/judging/index.ts";
+import { type ClientsOptions, runClients } from "../../src/load/compliant-clients.ts";
 import type { LoadExchange, Shot } from "../../src/load/http/load-exchange.ts";
 import { Sender } from "../../src/load/http/sender.ts";
-import { type Attempt, type ClientsOptions, runClients } from "../../src/load/obeying-clients.ts";
 import { outcomeOf } from "../../src/load/outcome.ts";
 import { reasonReader } from "../../src/load/read-reason.ts";
 import { DEFAULT_RETRY, decideRetry } from "../../src/load/retry-rules.ts";
+import { observationOf } from "../../src/load/tier/observations.ts";
 import { rawServer, response } from "../support/raw-server.ts";
 
 const read = reasonReader({
@@ -20,7 +22,7 @@ function denial(status: string, reason: string, headers = ""): string {
   return response("{}", { status, headers: `X-Service-Error-Code: ${reason}\r\n${headers}` });
 }
 
-type Seen = Attempt & { readonly exchange: LoadExchange; readonly text: string };
+type Seen = Observation & { readonly received: LoadExchange; readonly text: string };
 
 /** Clients of the harness against a server that answers each request with the next of the given texts. */
 async function clientsAgainst(
@@ -50,25 +52,21 @@ async function clientsAgainst(
   };
   const outcome = await runClients<Seen>({
     clients: 1,
-    behaviour: "obey",
+    retryAfter: "compliant",
     random: seededRandom(1),
     signal: new AbortController().signal,
     retry: { ...DEFAULT_RETRY, baseMs: 20, maxBackoffMs: 100, maxAttempts: 4 },
     attempt: () =>
       new Promise((resolve) => {
         sender.send(shot, performance.now() * 1_000, (exchange) => {
-          const came = outcomeOf(exchange, read);
-          resolve({
-            exchange,
-            text: Buffer.concat(exchange.pieces.map(({ bytes }) => bytes)).toString(),
-            status: exchange.status === 0 ? undefined : exchange.status,
-            reason: came.outcome === "denied" ? came.what : undefined,
-            complete: exchange.ending === "complete",
-            timedOut: exchange.ending === "deadline",
-            hintMs: retryAfterMs(exchange.retryAfter ?? "", Date.now()),
-            sentUs: exchange.sentUs,
-            endUs: exchange.endUs,
+          const { retryAfter } = exchange;
+          const observation = observationOf(exchange, outcomeOf(exchange, read), {
+            ...{ phase: "clients", role: "fleet", exchange: undefined, flaw: undefined },
+            retryAfter,
+            retryAfterWaitMs: retryAfterMs(retryAfter ?? "", Date.now()),
           });
+          const text = Buffer.concat(exchange.pieces.map(({ bytes }) => bytes)).toString();
+          resolve({ ...observation, received: exchange, text });
         });
       }),
     ...options,
@@ -76,9 +74,9 @@ async function clientsAgainst(
   return { outcome, requests: server.requests.length };
 }
 
-describe("the harness's own clients obey the retry rules", () => {
+describe("the harness's own clients follow the retry rules", () => {
   test.each(["rate_limit_exceeded", "concurrency_limit_exceeded"])(
-    "RETRY-1: after %s it waits as long as it was told, and not less",
+    "RETRY-1: after %s it waits as long as Retry-After asks, and not less",
     async (reason) => {
       const { outcome } = await clientsAgainst([denial("429 x", reason, "Retry-After: 1\r\n"), REPLY]);
       expect(outcome).toMatchObject({ served: 1, retries: 1, earlySends: 0, forbiddenRetries: 0 });
@@ -87,13 +85,13 @@ describe("the harness's own clients obey the retry rules", () => {
     },
   );
 
-  test("RETRY-2: without a usable hint it backs off, and gives up after its attempts", async () => {
+  test("RETRY-2: without a usable Retry-After it backs off, and gives up after its attempts", async () => {
     const { outcome, requests } = await clientsAgainst([
       denial("429 x", "rate_limit_exceeded", "Retry-After: soon\r\n"),
     ]);
     expect(outcome).toMatchObject({ served: 0, gaveUp: 1, retries: 3, earlySends: 0, forbiddenRetries: 0 });
     expect(requests).toBe(4);
-    const asked = { retry: "as-told", reason: undefined, hintMs: undefined } as const;
+    const asked = { retry: "as-told", reason: undefined, retryAfterMs: undefined } as const;
     const waits = (seed: number) =>
       [1, 2, 3].map((attempts) => {
         const decision = decideRetry({ ...asked, attempts }, seededRandom(seed));
@@ -115,15 +113,15 @@ describe("the harness's own clients obey the retry rules", () => {
     ["RETRY-4", "402 x", "quota_exceeded"],
     ["RETRY-5", "429 x", "budget_exhausted"],
     ["RETRY-10", "404 x", "model_not_found"],
-  ])("%s: one attempt on %s %s, whatever the hint", async (_row, status, reason) => {
+  ])("%s: one attempt on %s %s, whatever its Retry-After", async (_row, status, reason) => {
     const { outcome, requests } = await clientsAgainst([denial(status, reason, "Retry-After: 0\r\n"), REPLY]);
     expect(requests).toBe(1);
     expect(outcome).toMatchObject({ served: 0, gaveUp: 1, retries: 0, forbiddenRetries: 0 });
   });
 
   test("RETRY-6: each concurrency denial lowers the number in flight", async () => {
-    const hint = "Retry-After: 0\r\n";
-    const denied = denial("429 x", "concurrency_limit_exceeded", hint);
+    const retryAfter = "Retry-After: 0\r\n";
+    const denied = denial("429 x", "concurrency_limit_exceeded", retryAfter);
     const { outcome } = await clientsAgainst([denied, denied, denied, REPLY], { clients: 4, parallel: 4 });
     expect(outcome).toMatchObject({ served: 4, parallel: 1, earlySends: 0 });
   });
@@ -145,7 +143,7 @@ describe("the harness's own clients obey the retry rules", () => {
     });
     const attempts = outcome.attempts[0] ?? [];
     expect(outcome).toMatchObject({ served: 1, retries: 1 });
-    expect(attempts.map(({ exchange }) => exchange.scanner?.contentEvents)).toEqual([1, 1]);
+    expect(attempts.map(({ received }) => received.scanner?.contentEvents)).toEqual([1, 1]);
     expect(attempts[1]?.text).toContain("second");
     expect(attempts[1]?.text).not.toContain("first");
   });
@@ -157,18 +155,18 @@ describe("the harness's own clients obey the retry rules", () => {
   });
 
   test("RETRY-11: the numbers are options with documented defaults", () => {
-    expect(DEFAULT_RETRY).toEqual({ maxAttempts: 6, baseMs: 500, maxBackoffMs: 30_000, longestHintMs: 120_000 });
-    const answered = { retry: "as-told", reason: "rate_limit_exceeded", hintMs: 5_000, attempts: 2 } as const;
+    expect(DEFAULT_RETRY).toEqual({ maxAttempts: 6, baseMs: 500, maxBackoffMs: 30_000, longestRetryAfterMs: 120_000 });
+    const answered = { retry: "as-told", reason: "rate_limit_exceeded", retryAfterMs: 5_000, attempts: 2 } as const;
     const decide = (options: Partial<typeof DEFAULT_RETRY>) =>
       decideRetry(answered, seededRandom(1), { ...DEFAULT_RETRY, ...options }).kind;
     expect(decide({})).toBe("wait");
     expect(decide({ maxAttempts: 2 })).toBe("stop");
-    expect(decide({ longestHintMs: 4_000 })).toBe("stop");
+    expect(decide({ longestRetryAfterMs: 4_000 })).toBe("stop");
   });
 
-  test("clients that hammer are seen by the audit", async () => {
+  test("clients that ignore Retry-After are seen by the audit", async () => {
     const denied = denial("429 x", "rate_limit_exceeded", "Retry-After: 5\r\n");
-    const { outcome } = await clientsAgainst([denied, denied, REPLY], { behaviour: "hammer" });
+    const { outcome } = await clientsAgainst([denied, denied, REPLY], { retryAfter: "ignoring" });
     expect(outcome.retries).toBe(2);
     expect(outcome.earlySends).toBe(2);
   });

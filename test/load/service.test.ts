@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Observation } from "../../src/judging/index.ts";
 import { judgeOutliers, judgeService } from "../../src/load/tier/judge-service.ts";
-import { sent } from "./support/facts.ts";
+import { sent } from "./support/observations.ts";
 
 const NOT_HELD_UP = { still: [], busy: [] };
 /** A lone stream of both dialects: two seconds, its tokens over nine tenths of it. */

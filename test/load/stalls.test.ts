@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Observation } from "../../src/judging/index.ts";
 import { stallsIn } from "../../src/load/tier/stalls.ts";
-import { sent } from "./support/facts.ts";
+import { sent } from "./support/observations.ts";
 
 const NOT_HELD_UP = { still: [], busy: [] };
 

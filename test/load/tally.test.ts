@@ -1,32 +1,25 @@
 import { describe, expect, test } from "vitest";
-import type { Counted } from "../../src/load/class-tally.ts";
+import { LoadExchange, type Shot } from "../../src/load/http/load-exchange.ts";
 import { Tally } from "../../src/load/tally.ts";
 import { readHeatColumn } from "../../src/metrics/index.ts";
 
+const SHOT: Shot = { dialect: "chat", stream: false, bytes: Buffer.alloc(0), key: "valid", capture: false };
+
 /** A non-streaming reply that was due and sent at one moment, seconds from the start. */
-function reply(fromS: number, toS: number): Counted {
+function reply(fromS: number, toS: number): LoadExchange {
   const fromUs = fromS * 1_000_000;
-  return {
-    shot: { dialect: "chat", stream: false },
-    dueUs: fromUs,
+  const exchange = new LoadExchange(SHOT, fromUs, 0);
+  return Object.assign(exchange, {
     sentUs: fromUs,
-    connectUs: 0,
     headUs: fromUs + 1,
     firstByteUs: fromUs + 1,
-    firstEventUs: 0,
-    firstTokenUs: 0,
-    lastTokenUs: 0,
     endUs: toS * 1_000_000,
-    gapsUs: [],
-    earlierGaps: undefined,
-    longestGapUs: 0,
-    outputTokens: 0,
     reads: 1,
-  };
+  });
 }
 
 /** Counts as a driver does: a request is counted when it has ended, because only then its send is known. */
-function count(tally: Tally, entry: Counted, inFlight: number): void {
+function count(tally: Tally, entry: LoadExchange, inFlight: number): void {
   tally.offered(entry.dueUs);
   tally.sent(entry.dueUs, entry.sentUs, inFlight);
   tally.ended(entry, "admitted");

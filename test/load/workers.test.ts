@@ -150,7 +150,7 @@ describe.concurrent("worker threads", () => {
     });
     const workload = {
       arrivals: { kind: "constant", ratePerS: 100, durationS: 1 },
-      behaviour: "obey",
+      retryAfter: "compliant",
       allow: { deniedShare: 1 },
     };
     const { phase, record } = await run({ url: server.url, workload, workers: 2 });

@@ -21,7 +21,7 @@ async function run(workload: Partial<Workload>, gatewayOptions: Parameters<typeo
       maxInFlight: undefined,
       warmupS: 0,
       engine: "native",
-      behaviour: "none",
+      retryAfter: "none",
       allow: { deniedShare: 0, failedShare: 0 },
       written: null,
       ...workload,
@@ -102,14 +102,14 @@ describe("a workload", () => {
     expect(done.phases[0]).toMatchObject({ offered: 20, sent: 5, dropped: 15, peakInFlight: 5 });
   });
 
-  test("obeying clients wait as told; hammering ones are counted as early", async () => {
+  test("compliant clients wait; ignoring ones are counted as early", async () => {
     const crowd = { arrivals: { kind: "closed", inFlight: 4, requests: 6, rampS: 0 }, mix: [stream] } as const;
     const small = { limits: { rpm: 6_000, inFlight: 2 }, pieces: 6, paceMs: 50 };
-    const obey = await run({ ...crowd, behaviour: "obey" }, small);
-    expect(obey.run.retryAfter?.client).toMatchObject({ earlySends: 0, forbiddenRetries: 0 });
-    expect(obey.run.retryAfter?.client.retries).toBeGreaterThan(0);
-    const hammer = await run({ ...crowd, behaviour: "hammer" }, small);
-    expect(hammer.run.retryAfter?.client.earlySends).toBeGreaterThan(0);
+    const compliant = await run({ ...crowd, retryAfter: "compliant" }, small);
+    expect(compliant.run.retryAfter?.client).toMatchObject({ earlySends: 0, forbiddenRetries: 0 });
+    expect(compliant.run.retryAfter?.client.retries).toBeGreaterThan(0);
+    const ignoring = await run({ ...crowd, retryAfter: "ignoring" }, small);
+    expect(ignoring.run.retryAfter?.client.earlySends).toBeGreaterThan(0);
   });
 
   test("histograms come out as a log that can be read back", async () => {

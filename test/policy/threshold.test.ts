@@ -14,8 +14,8 @@ test.each<[text: string, read: object]>([
     },
   ],
   [
-    "retry_after_kept{reason=rate_limit_exceeded} >= 0.99",
-    { metric: "retry_after_kept", stat: undefined, operator: ">=" },
+    "retry_after_sufficient{reason=rate_limit_exceeded} >= 0.99",
+    { metric: "retry_after_sufficient", stat: undefined, operator: ">=" },
   ],
   ["denied{phase=at-limit} == 0", { operator: "==", bound: { kind: "number", value: 0 } }],
   [

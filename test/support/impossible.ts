@@ -46,10 +46,10 @@ function isOrdered(quantiles: Quantiles | null): boolean {
 function ofWaits({ name, retryAfter, phases }: LoadRun): string[] {
   if (retryAfter === null) return [];
   const sent = phases.reduce((sum, phase) => sum + phase.sent, 0);
-  const { tested, sufficient, keptShare, groups } = retryAfter;
+  const { tested, sufficient, sufficientShare, groups } = retryAfter;
   const verdict: [what: string, holds: boolean][] = [
     [`${sufficient} sufficient of ${tested} tested waits`, sufficient <= tested],
-    [`a share of ${tested} tested waits`, keptShare === null || tested >= 30],
+    [`a share of ${tested} tested waits`, sufficientShare === null || tested >= 30],
     ...groups.flatMap((group): [string, boolean][] => [
       [`${group.earlyProbes} early requests of ${sent}`, group.earlyProbes <= sent],
       [
@@ -58,8 +58,8 @@ function ofWaits({ name, retryAfter, phases }: LoadRun): string[] {
       ],
       [`${group.present} Retry-After on ${group.denials} denials`, group.present <= group.denials],
       [
-        `${group.kept + group.broken + group.contended} waits of ${group.denials} denials`,
-        group.kept + group.broken + group.contended <= group.denials,
+        `${group.sufficient + group.insufficient + group.contended} waits of ${group.denials} denials`,
+        group.sufficient + group.insufficient + group.contended <= group.denials,
       ],
     ]),
   ];

@@ -79,7 +79,7 @@ export function loadRun(name: string, overrides: Partial<JudgedRun> = {}): Judge
       }),
     ],
     retryAfter: {
-      behaviour: "obey",
+      clients: "compliant",
       groups: [
         {
           reason: "rate_limit_exceeded",
@@ -88,8 +88,8 @@ export function loadRun(name: string, overrides: Partial<JudgedRun> = {}): Judge
           denials: 1_400,
           present: 1_400,
           usable: 1_399,
-          kept: 198,
-          broken: 2,
+          sufficient: 198,
+          insufficient: 2,
           contended: 10,
           earlyProbes: 20,
           earlyAdmitted: 1,
@@ -99,7 +99,7 @@ export function loadRun(name: string, overrides: Partial<JudgedRun> = {}): Judge
       ],
       tested: 100,
       sufficient: 99,
-      keptShare: 0.99,
+      sufficientShare: 0.99,
       samples: [],
       client: { earlySends: 0, forbiddenRetries: 0, retries: 200, gaveUp: 0, uncertain: 0 },
       fleet: null,

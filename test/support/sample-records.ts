@@ -161,8 +161,11 @@ const LOAD = {
           retryAfterWaitMs: 1_000 * (1 + (index % 4)),
           actualMs: 1_000 * (1 + (index % 4)) + 30 + ((index * 37) % 200) + (index % 31 === 30 ? 2_500 : 0),
           outcome:
-            index % 31 === 30 ? ("broken" as const) : index % 11 === 10 ? ("contended" as const) : ("kept" as const),
-          kept: index % 31 !== 30,
+            index % 31 === 30
+              ? ("insufficient" as const)
+              : index % 11 === 10
+                ? ("contended" as const)
+                : ("sufficient" as const),
         })),
       },
     }),

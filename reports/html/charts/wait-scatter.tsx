@@ -3,12 +3,12 @@ import type { RetryAfterFigures, RetryOutcome } from "../../../src/record/index.
 import { oneLine } from "../../clean-text.ts";
 import { AxisBelow, AxisLeft, BOX, Legend, linearTicks, Mark, n, Sheet, styleOf } from "./frame.tsx";
 
-const ORDER: readonly RetryOutcome[] = ["kept", "contended", "untested", "broken"];
+const ORDER: readonly RetryOutcome[] = ["sufficient", "contended", "untested", "insufficient"];
 const NAMES: Readonly<Record<RetryOutcome, string>> = {
-  kept: "sufficient: admitted after the wait",
+  sufficient: "sufficient: admitted after the wait",
   contended: "contended: other requests took the free capacity",
   untested: "not tested",
-  broken: "insufficient: denied again",
+  insufficient: "insufficient: denied again",
 };
 
 /** Retry-After against the actual wait, with the line on which both are equal. */
@@ -16,10 +16,10 @@ export function WaitScatter({ samples }: { readonly samples: RetryAfterFigures["
   const points = samples.flatMap(({ retryAfterWaitMs, actualMs, outcome, reason }) =>
     retryAfterWaitMs === null || actualMs === null
       ? []
-      : [{ promisedS: retryAfterWaitMs / 1_000, actualS: actualMs / 1_000, outcome, reason }],
+      : [{ askedS: retryAfterWaitMs / 1_000, actualS: actualMs / 1_000, outcome, reason }],
   );
   if (points.length === 0) return null;
-  const most = Math.max(1, ...points.flatMap(({ promisedS, actualS }) => [promisedS, actualS])) * 1.05;
+  const most = Math.max(1, ...points.flatMap(({ askedS, actualS }) => [askedS, actualS])) * 1.05;
   const box = { ...BOX, height: 320 };
   const x = scaleLinear([0, most], [box.left, box.width - box.right]);
   const y = scaleLinear([0, most], [box.height - box.bottom, box.top]);
@@ -34,13 +34,13 @@ export function WaitScatter({ samples }: { readonly samples: RetryAfterFigures["
         <AxisLeft box={box} scale={y} ticks={linearTicks(y, 6)} title="waited until admitted, s" />
         <AxisBelow box={box} scale={x} ticks={linearTicks(x, 8)} title="Retry-After, s" />
         <line class="limit" x1={n(x(0))} x2={n(x(most))} y1={n(y(0))} y2={n(y(most))} />
-        {points.map(({ promisedS, actualS, outcome, reason }, index) => (
+        {points.map(({ askedS, actualS, outcome, reason }, index) => (
           <Mark
             key={index}
             style={styleOf(ORDER.indexOf(outcome))}
-            x={x(promisedS)}
+            x={x(askedS)}
             y={y(actualS)}
-            title={`${oneLine(reason, 60)}: Retry-After ${promisedS} s, waited ${Number(actualS.toPrecision(4))} s`}
+            title={`${oneLine(reason, 60)}: Retry-After ${askedS} s, waited ${Number(actualS.toPrecision(4))} s`}
           />
         ))}
       </Sheet>

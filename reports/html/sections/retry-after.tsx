@@ -4,7 +4,7 @@ import { WaitScatter } from "../charts/wait-scatter.tsx";
 import { decimal, duration, percent, plural } from "../format.ts";
 import { DataTable, Figure, Section } from "../parts.tsx";
 
-/** Whether the gateway keeps what it promises, and whether we waited as told. */
+/** Whether Retry-After was sufficient, and whether our own clients waited for it. */
 export function RetryAfterSection({ record }: { readonly record: RunRecord }) {
   const runs = (record.load?.runs ?? []).flatMap((run) =>
     run.retryAfter === null ? [] : [{ run, figures: run.retryAfter }],
@@ -12,7 +12,7 @@ export function RetryAfterSection({ record }: { readonly record: RunRecord }) {
   return (
     <Section id="retry-after" title="Retry-After" finding={sentence(runs.map(({ figures }) => figures))}>
       {runs.map(({ run, figures }) => (
-        <Promises key={run.name} run={run} figures={figures} />
+        <Waits key={run.name} run={run} figures={figures} />
       ))}
     </Section>
   );
@@ -24,25 +24,25 @@ function sentence(all: readonly RetryAfterFigures[]): string {
   const groups = all.flatMap(({ groups: entries }) => entries);
   const sum = (read: (group: RetryAfterFigures["groups"][number]) => number) =>
     groups.reduce((total, group) => total + read(group), 0);
-  const [kept, broken, denials, present] = [
-    sum((group) => group.kept),
-    sum((group) => group.broken),
+  const [sufficient, insufficient, denials, present] = [
+    sum((group) => group.sufficient),
+    sum((group) => group.insufficient),
     sum((group) => group.denials),
     sum((group) => group.present),
   ];
   const conduct = all.reduce((total, { client }) => total + client.earlySends + client.forbiddenRetries, 0);
-  const tested = kept + broken;
+  const tested = sufficient + insufficient;
   return [
     tested === 0
       ? "No Retry-After wait could be tested"
-      : `${decimal(kept)} of ${decimal(tested)} tested Retry-After waits were sufficient (${percent(kept / tested)})`,
+      : `${decimal(sufficient)} of ${decimal(tested)} tested Retry-After waits were sufficient (${percent(sufficient / tested)})`,
     denials === present ? "" : `; ${decimal(denials - present)} of ${decimal(denials)} denials had no Retry-After`,
     conduct === 0 ? "" : `; the harness itself broke its rules ${plural(conduct, "time")}`,
     ".",
   ].join("");
 }
 
-function Promises({ run, figures }: { readonly run: LoadRun; readonly figures: RetryAfterFigures }) {
+function Waits({ run, figures }: { readonly run: LoadRun; readonly figures: RetryAfterFigures }) {
   const { groups, samples, client, fleet } = figures;
   const table = (
     <DataTable
@@ -70,8 +70,8 @@ function Promises({ run, figures }: { readonly run: LoadRun; readonly figures: R
         decimal(group.denials),
         decimal(group.present),
         decimal(group.usable),
-        decimal(group.kept),
-        decimal(group.broken),
+        decimal(group.sufficient),
+        decimal(group.insufficient),
         decimal(group.contended),
         `${decimal(group.earlyAdmitted)} of ${decimal(group.earlyProbes)}`,
         group.retryAfterWaitMs === null ? "–" : duration(group.retryAfterWaitMs.p50),
@@ -85,7 +85,7 @@ function Promises({ run, figures }: { readonly run: LoadRun; readonly figures: R
     <>
       <h3>{oneLine(run.name, 60)}</h3>
       <p>
-        {BEHAVIOUR[figures.behaviour]} Sent too early: {decimal(client.earlySends)}; retried what must not be:{" "}
+        {CLIENTS[figures.clients]} Sent too early: {decimal(client.earlySends)}; retried what must not be:{" "}
         {decimal(client.forbiddenRetries)}; retries in all: {decimal(client.retries)}.
         {fleet === null
           ? ""
@@ -106,8 +106,8 @@ function Promises({ run, figures }: { readonly run: LoadRun; readonly figures: R
   );
 }
 
-const BEHAVIOUR: Readonly<Record<RetryAfterFigures["behaviour"], string>> = {
-  obey: "The clients honoured Retry-After.",
-  hammer: "The clients ignored Retry-After, on purpose.",
+const CLIENTS: Readonly<Record<RetryAfterFigures["clients"], string>> = {
+  compliant: "The clients honoured Retry-After.",
+  ignoring: "The clients ignored Retry-After, on purpose.",
   none: "Nothing was retried.",
 };

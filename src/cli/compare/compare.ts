@@ -152,7 +152,7 @@ function workloadOf({ workload, rate, blockS }: CompareOptions, { limits }: Targ
     maxInFlight: undefined,
     warmupS,
     engine: "native",
-    behaviour: "none",
+    retryAfter: "none",
     allow: { deniedShare: 1, failedShare: 1 },
     written: { ratePerS, blockS },
   };

@@ -13,19 +13,19 @@ interface Played {
 
 /** The record of what k6 sent. */
 export function judgeMerged(
-  workload: Pick<Workload, "name" | "written" | "behaviour" | "allow">,
+  workload: Pick<Workload, "name" | "written" | "retryAfter" | "allow">,
   { plan, limits, keys }: Played,
   target: Target,
   merged: Merged,
   more: { readonly ran: readonly RanInstance[]; readonly interrupted: boolean; readonly stop?: LoadStop | undefined },
 ): RanLoad {
-  const durationS = merged.requests.reduce((last, { endUs }) => Math.max(last, endUs), 0) / 1_000_000;
+  const durationS = merged.observations.reduce((last, { endUs }) => Math.max(last, endUs), 0) / 1_000_000;
   return judgeExternal({
     workload,
     limits,
     target,
     plan,
-    requests: merged.requests,
+    observations: merged.observations,
     dropped: merged.dropped,
     engine: "k6",
     instances: merged.instances,

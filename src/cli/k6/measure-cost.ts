@@ -56,7 +56,7 @@ async function usageOf(
     maxInFlight: stream ? undefined : USERS,
     warmupS: 0,
     engine: "k6",
-    behaviour: "none",
+    retryAfter: "none",
     allow: { deniedShare: 0, failedShare: 0 },
     written: {},
   };
@@ -86,8 +86,8 @@ async function usageOf(
       keys: [],
       sameClock: true,
     });
-    const busyS = merged.requests.reduce((sum, { sentUs, endUs }) => sum + (endUs - sentUs), 0) / 1_000_000;
-    return { ...ran.usage, requests: Math.max(1, merged.requests.length), busyS };
+    const busyS = merged.observations.reduce((sum, { sentUs, endUs }) => sum + (endUs - sentUs), 0) / 1_000_000;
+    return { ...ran.usage, requests: Math.max(1, merged.observations.length), busyS };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

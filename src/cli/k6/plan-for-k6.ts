@@ -42,7 +42,7 @@ export function planForK6(workload: Workload, target: Target, thorough: boolean,
       limits: account === undefined ? null : account.limits,
       keys: keys.map((key) => key.name),
       workload: workload.written,
-      behaviour: workload.behaviour,
+      retryAfter: workload.retryAfter,
       allow: workload.allow,
     },
   });

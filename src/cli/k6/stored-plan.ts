@@ -17,7 +17,7 @@ const storedPlan = z.looseObject({
         scenario: z.string(),
         phase: z.string(),
         role: z.string(),
-        behaviour: z.enum(["none", "obey", "hammer"]),
+        retryAfter: z.enum(["none", "compliant", "ignoring"]),
       }),
     )
     .min(1),
@@ -26,7 +26,7 @@ const storedPlan = z.looseObject({
     limits: z.strictObject({ rpm: z.int().positive(), inFlight: z.int().positive() }).nullable(),
     keys: z.array(z.string()),
     workload: z.unknown(),
-    behaviour: z.enum(["none", "obey", "hammer"]),
+    retryAfter: z.enum(["none", "compliant", "ignoring"]),
     allow: z.strictObject({ deniedShare: z.number(), failedShare: z.number() }),
   }),
 });

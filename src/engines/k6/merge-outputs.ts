@@ -1,3 +1,4 @@
+import type { Observation } from "../../judging/index.ts";
 import { Histogram, NO_QUANTILES, type Quantiles } from "../../metrics/index.ts";
 import type { LoadInstance } from "../../record/index.ts";
 import { beganMs, clockOffset } from "./clock-offset.ts";
@@ -20,31 +21,9 @@ export interface MergeOptions {
   readonly sameClock: boolean;
 }
 
-/** A request in the time of the whole run, µs. */
-export interface MergedRequest {
-  readonly phase: string;
-  readonly role: string;
-  readonly index: number;
-  readonly attempt: number;
-  readonly dialect: RawRequest["dialect"];
-  readonly stream: boolean;
-  readonly key: string;
-  readonly outcome: RawRequest["outcome"];
-  readonly what: string;
-  readonly status: number;
-  readonly dueUs: number;
-  readonly sentUs: number;
-  readonly connectUs: number;
-  readonly headUs: number;
-  readonly endUs: number;
-  readonly tokens: number;
-  readonly retryAfter: string | undefined;
-  readonly retryAfterWaitMs: number | undefined;
-  readonly flaw: "crossed" | undefined;
-}
-
 export interface Merged {
-  readonly requests: readonly MergedRequest[];
+  /** Moments from the start of the whole run. */
+  readonly observations: readonly Observation[];
   readonly instances: readonly LoadInstance[];
   /** Dropped arrivals by phase. */
   readonly dropped: ReadonlyMap<string, number>;
@@ -67,14 +46,14 @@ export function mergeOutputs({ outputs, groups, keys, sameClock }: MergeOptions)
   const startedAtMs = begins.length === 0 ? Date.now() : Math.min(...begins);
   const phaseOf = new Map(groups.map((group) => [group.scenario, group]));
   const lag = new Histogram();
-  const requests: MergedRequest[] = [];
+  const observations: Observation[] = [];
   const dropped = new Map<string, number>();
   for (const { output, beganMs: began } of placed) {
     for (const raw of output.requests) {
       const group = phaseOf.get(raw.scenario);
       if (group === undefined) continue;
       if (raw.attempt === 1) lag.record((raw.sentMs - raw.dueMs) * 1_000);
-      requests.push(mergedOf(raw, group, keys, (began ?? startedAtMs) - startedAtMs));
+      observations.push(observationOf(raw, group, keys, (began ?? startedAtMs) - startedAtMs));
     }
     for (const [scenario, count] of output.dropped) {
       const phase = phaseOf.get(scenario)?.phase ?? scenario;
@@ -82,7 +61,7 @@ export function mergeOutputs({ outputs, groups, keys, sameClock }: MergeOptions)
     }
   }
   return {
-    requests,
+    observations,
     dropped,
     startedAtMs,
     skewMs: begins.length === 0 ? 0 : Math.max(...begins) - startedAtMs,
@@ -99,12 +78,12 @@ export function mergeOutputs({ outputs, groups, keys, sameClock }: MergeOptions)
   };
 }
 
-function mergedOf(
+function observationOf(
   raw: RawRequest,
   { phase, role }: { readonly phase: string; readonly role: string },
   keys: readonly string[],
   shiftMs: number,
-): MergedRequest {
+): Observation {
   const us = (ms: number) => (ms + shiftMs) * 1_000;
   return {
     phase,
@@ -116,16 +95,19 @@ function mergedOf(
     key: keys[raw.key] ?? "",
     outcome: raw.outcome,
     what: raw.what,
-    status: raw.status,
+    status: raw.status === 0 ? undefined : raw.status,
     dueUs: us(raw.dueMs),
     sentUs: us(raw.sentMs),
-    connectUs: raw.connectMs * 1_000,
+    connectUs: raw.connectMs === 0 ? undefined : raw.connectMs * 1_000,
     // A stream that broke off has lost its status in k6, and not its first byte.
-    headUs: raw.status === 0 && raw.outcome !== "unfinished" ? 0 : us(raw.sentMs + raw.firstByteMs),
+    headUs: raw.status === 0 && raw.outcome !== "unfinished" ? undefined : us(raw.sentMs + raw.firstByteMs),
+    firstTokenUs: undefined,
     endUs: us(raw.sentMs + raw.totalMs),
+    longestGapUs: undefined,
     tokens: raw.tokens,
     retryAfter: raw.retryAfter,
-    retryAfterWaitMs: raw.hintMs,
+    retryAfterWaitMs: raw.retryAfterWaitMs,
+    exchange: undefined,
     flaw: raw.crossed ? "crossed" : undefined,
   };
 }

@@ -6,7 +6,7 @@ interface Groups {
     readonly scenario: string;
     readonly phase: string;
     readonly role: string;
-    readonly behaviour: string;
+    readonly retryAfter: string;
   }[];
 }
 

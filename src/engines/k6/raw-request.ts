@@ -1,4 +1,4 @@
-/** One request as the scripts write it into the metadata of a sample. Milliseconds. */
+/** One line of the scripts: a request as they write it into the metadata of a metric sample, in milliseconds of their instance. */
 export interface RawRequest {
   readonly scenario: string;
   readonly dialect: "chat" | "messages";
@@ -18,7 +18,7 @@ export interface RawRequest {
   readonly firstByteMs: number;
   readonly totalMs: number;
   readonly retryAfter: string | undefined;
-  readonly hintMs: number | undefined;
+  readonly retryAfterWaitMs: number | undefined;
   /** `Date` of the answer, Unix epoch milliseconds. */
   readonly dateMs: number | undefined;
   readonly tokens: number;
@@ -56,7 +56,7 @@ export function parseRequest(text: string): RawRequest | undefined {
     firstByteMs: number(14),
     totalMs: number(15),
     retryAfter: word(16) === "" ? undefined : word(16),
-    hintMs: word(17) === "" ? undefined : number(17),
+    retryAfterWaitMs: word(17) === "" ? undefined : number(17),
     dateMs: Number.isNaN(date) ? undefined : date,
     tokens: number(19),
     crossed: word(20) === "crossed",

@@ -1,21 +1,19 @@
 import type { Observation } from "../../judging/index.ts";
-import { audit, type ClientsOutcome } from "../obeying-clients.ts";
-import { type Attempted, attemptOf } from "../tier/recovery.ts";
-import type { ExternalRequest } from "./external-request.ts";
+import { audit, type ClientsOutcome, isTimedOut } from "../compliant-clients.ts";
 
 /** Clients as their attempts show them: who was served, who gave up, who came too early. */
-export function clientsOf(sent: readonly (readonly [ExternalRequest, Observation])[]): ClientsOutcome<Attempted> {
-  const clients = new Map<string, (readonly [number, Attempted])[]>();
-  for (const [{ role, index, attempt, phase }, fact] of sent) {
-    const name = `${phase} ${role} ${index}`;
-    const own = clients.get(name) ?? [];
-    own.push([attempt, attemptOf(fact) as Attempted]);
-    clients.set(name, own);
+export function clientsOf(observations: readonly Observation[]): ClientsOutcome<Observation> {
+  const clients = new Map<string, Observation[]>();
+  for (const one of observations) {
+    const name = `${one.phase} ${one.role} ${one.index}`;
+    const own = clients.get(name);
+    if (own === undefined) clients.set(name, [one]);
+    else own.push(one);
   }
-  const attempts = [...clients.values()].map((own) => own.sort(([a], [b]) => a - b).map(([, one]) => one));
-  const lasts = attempts.map((own) => own.at(-1) as Attempted);
-  const served = lasts.filter(({ fact }) => fact.outcome === "admitted").length;
-  const uncertain = lasts.filter(({ timedOut }) => timedOut).length;
+  const attempts = [...clients.values()].map((own) => own.sort((a, b) => (a.attempt ?? 1) - (b.attempt ?? 1)));
+  const lasts = attempts.map((own) => own.at(-1) as Observation);
+  const served = lasts.filter(({ outcome }) => outcome === "admitted").length;
+  const uncertain = lasts.filter(isTimedOut).length;
   return {
     served,
     uncertain,

@@ -1,35 +1,35 @@
 import type { Observation } from "../../judging/index.ts";
-import type { Finding, JudgedPhase, JudgedRun, LoadGenerator, LoadInstance, LoadVerdict } from "../../record/index.ts";
+import { isRateDenial, waitsOf } from "../../limits/index.ts";
+import type { Finding, JudgedPhase, JudgedRun, LoadGenerator, LoadInstance } from "../../record/index.ts";
 import type { Limits, Target } from "../../target/index.ts";
 import type { LoadStop } from "../load-guard.ts";
-import { phaseRecord, withoutTiming } from "../phase-record.ts";
+import { phaseRecord } from "../phase-record.ts";
+import { runRecord } from "../run-record.ts";
 import { judgeStop, judgeTotals, type RanLoad, TOTALS_QUESTIONS } from "../run-workload.ts";
 import { judgeConcurrencyLimit, judgeConcurrencyRelease } from "../tier/at-concurrency-limit.ts";
 import { judgeAtTheLimit } from "../tier/at-rate-limit.ts";
-import { isRateDenial } from "../tier/facts.ts";
 import { judgeDenials } from "../tier/judge-denials.ts";
-import { judgeGrowth, judgeService } from "../tier/judge-service.ts";
+import { judgeAdmission, judgeGrowth, judgeService } from "../tier/judge-service.ts";
 import { judgeOverTheLimit, OVER_THE_LIMIT } from "../tier/over-rate-limit.ts";
 import { NOT_HELD_UP } from "../tier/own-stalls.ts";
 import { questionsOf } from "../tier/questions.ts";
-import { fleetWaits, judgeOwnClients, judgeRecovery, type RecoveryScript } from "../tier/recovery.ts";
+import { judgeOwnClients, judgeRecovery, type RecoveryScript } from "../tier/recovery.ts";
 import { judgeWaits } from "../tier/retry-after-waits.ts";
 import { retryFigures } from "../tier/retry-figures.ts";
 import { RARE } from "../tier/run-tier.ts";
-import { judgeAdmission } from "../tier/tier-bench.ts";
 import type { Workload } from "../workload.ts";
 import { clientsOf } from "./clients-of.ts";
-import { type ExternalRequest, factOf } from "./external-request.ts";
 import { fillTally, lastEndUs } from "./fill-tally.ts";
 import type { LoadPlan } from "./phase-plan.ts";
 
 export interface ExternalRun {
-  readonly workload: Pick<Workload, "name" | "written" | "behaviour" | "allow">;
+  readonly workload: Pick<Workload, "name" | "written" | "retryAfter" | "allow">;
   /** Of a tier run; `null` for plain load. */
   readonly limits: Limits | null;
   readonly target: Pick<Target, "headers" | "contract">;
   readonly plan: LoadPlan;
-  readonly requests: readonly ExternalRequest[];
+  /** Moments from the start of the run. */
+  readonly observations: readonly Observation[];
   /** Arrivals that the engine dropped, by phase. */
   readonly dropped: ReadonlyMap<string, number>;
   readonly engine: JudgedRun["engine"];
@@ -42,56 +42,58 @@ export interface ExternalRun {
   readonly stop?: LoadStop | undefined;
 }
 
-/** What no other engine can tell: gaps and first tokens of streams, the whole text, its own standstills. */
-const NOT_TOLD = ["answers.incomplete", "latency.stalls", "streams.stall", "streams.buffered"];
+/** What no other engine measures: gaps and first tokens of streams, the whole text, its own standstills. */
+const NOT_MEASURED = ["answers.incomplete", "latency.stalls", "streams.stall", "streams.buffered"];
 
 /** Makes the record of a run that another program sent, by the same judges as for one of our own. */
 export function judgeExternal(run: ExternalRun): RanLoad {
-  const { workload, limits, plan, requests, generator, startedAtMs } = run;
-  const sent = requests.map((one) => [one, factOf(one)] as const);
-  const facts = sent.map(([, fact]) => fact);
-  const retried = sent.filter(([{ phase, role }]) => plan.groups.some((group) => isRetried(group, phase, role)));
+  const { workload, limits, plan, observations, generator, startedAtMs } = run;
+  const retried = observations.filter(({ phase, role }) => plan.groups.some((group) => isRetried(group, phase, role)));
   const fleet = retried.length === 0 ? undefined : clientsOf(retried);
-  const times = retried.map(([{ sentUs }]) => sentUs);
+  const times = retried.map(({ sentUs }) => sentUs);
   const script: RecoveryScript = {
     fleet,
     fleetStartUs: times.reduce((first, atUs) => Math.min(first, atUs), times[0] ?? 0),
-    fleetEndUs: lastEndUs(retried.map(([one]) => one)),
+    fleetEndUs: lastEndUs(retried),
   };
   // A schedule measures no steady overload before the fleet: any attempt may be contention.
-  const waits = fleet === undefined ? [] : fleetWaits(fleet, facts, true);
+  const waits = fleet === undefined ? [] : waitsOf(fleet.attempts, observations, { deniedCount: true });
   const histograms: RanLoad["histograms"][number][] = [];
   // What we stopped ourselves is not missing.
   const missing = run.stop === undefined ? missingOf(run) : [];
-  const played = plan.phases.filter(({ name }) => requests.some(({ phase }) => phase === name) || missing.length > 0);
+  const played = plan.phases.filter(
+    ({ name }) => observations.some(({ phase }) => phase === name) || missing.length > 0,
+  );
   const last = played.at(-1)?.name;
   const phases = played.map(({ name, title, startMs, endMs }): JudgedPhase => {
-    const own = requests.filter(({ phase }) => phase === name);
+    const own = observations.filter(({ phase }) => phase === name);
     const dropped = run.dropped.get(name) ?? 0;
-    const { tally, ledger, peakInFlight } = fillTally(own, startMs * 1_000, dropped);
-    const of = facts.filter(({ phase }) => phase === name);
+    const { tally, outcomes, peakInFlight } = fillTally(own, startMs * 1_000, dropped);
     const findings =
       limits === null
-        ? judgeTotals(workload, { ...tally.total, denials: ledger.close().denials })
+        ? judgeTotals(workload, { ...tally.total, denials: outcomes.close().denials })
         : [
-            ...judgeAdmission(of),
-            ...judgePhase(name, of, facts, limits),
+            ...judgeAdmission(own),
+            ...judgePhase(name, own, observations, limits),
             ...(name === "recovery"
-              ? [...judgeRecovery(of, facts, script, limits.inFlight), ...judgeWaits(waits, waitsJudged(facts))]
+              ? [
+                  ...judgeRecovery(own, observations, script, limits.inFlight),
+                  ...judgeWaits(waits, waitsJudged(observations)),
+                ]
               : []),
-            ...judgeDenials(of, run.target as Target),
-            ...serviceOf(of, facts, name === plan.phases.at(-1)?.name),
+            ...judgeDenials(own, run.target as Target),
+            ...serviceOf(own, observations, name === plan.phases.at(-1)?.name),
           ];
     // Where nothing was answered, that clients kept the rules says nothing, least of all of the gateway.
     const answered = tally.total.admitted + tally.total.denied > 0;
     const rules = limits === null && answered && fleet !== undefined ? [judgeOwnClients(fleet)] : [];
     const durationS = Math.max(endMs * 1_000, lastEndUs(own)) / 1_000_000 - startMs / 1_000;
     histograms.push(...tally.histograms(`${workload.name}.${name}`, startedAtMs + startMs, startedAtMs + endMs));
-    const phase = phaseRecord({
+    return phaseRecord({
       name,
       title,
       tally,
-      ledger,
+      outcomes,
       startS: startMs / 1_000,
       durationS,
       peakInFlight,
@@ -99,47 +101,46 @@ export function judgeExternal(run: ExternalRun): RanLoad {
       findings: [...(name === last ? judgeStop(run.stop) : []), ...findings, ...rules],
       questions: limits === null ? TOTALS_QUESTIONS : questionsOf(name, false),
     });
-    return generator.valid && missing.length === 0 ? phase : withoutTiming(phase);
   });
   return {
-    run: {
+    run: runRecord({
       name: workload.name,
       kind: limits === null ? "workload" : "tier",
       engine: run.engine,
-      ...settle(phases, generator, missing),
-      limits: limits === null ? null : { ...limits },
-      keys: [...run.keys],
-      workload: workload.written,
-      startedAt: new Date(startedAtMs).toISOString(),
-      durationS: Math.max(lastEndUs(requests) / 1_000_000, 0),
       phases,
+      missing,
+      limits,
+      keys: run.keys,
+      workload: workload.written,
+      startedAtMs,
+      durationS: Math.max(lastEndUs(observations) / 1_000_000, 0),
       retryAfter:
         fleet === undefined
           ? null
           : {
-              ...retryFigures(facts, waits, script, 0),
-              behaviour: limits === null ? workload.behaviour : "obey",
+              ...retryFigures(observations, waits, script, 0),
+              clients: limits === null ? workload.retryAfter : "compliant",
               ...(limits === null ? { fleet: null } : {}),
             },
       generator,
       instances: [...run.instances],
-    },
+    }),
     histograms,
   };
 }
 
 /** What is rare in each phase is judged by the last one, over the whole run. */
 function serviceOf(own: readonly Observation[], all: readonly Observation[], isLast: boolean): Finding[] {
-  const judge = (facts: readonly Observation[]) =>
-    judgeService(facts, { durationMs: 0, longestGapMs: 0, spread: {} }, NOT_HELD_UP).filter(
-      ({ name }) => !NOT_TOLD.includes(name),
+  const judge = (observations: readonly Observation[]) =>
+    judgeService(observations, { durationMs: 0, longestGapMs: 0, spread: {} }, NOT_HELD_UP).filter(
+      ({ name }) => !NOT_MEASURED.includes(name),
     );
   const common = judge(own).filter(({ name }) => !RARE.includes(name));
   return isLast ? [...common, ...judge(all).filter(({ name }) => RARE.includes(name))] : common;
 }
 
 function isRetried(group: LoadPlan["groups"][number], phase: string, role: string): boolean {
-  return group.behaviour !== "none" && group.phase === phase && group.role === role;
+  return group.retryAfter !== "none" && group.phase === phase && group.role === role;
 }
 
 function judgePhase(name: string, own: readonly Observation[], all: readonly Observation[], limits: Limits): Finding[] {
@@ -150,11 +151,11 @@ function judgePhase(name: string, own: readonly Observation[], all: readonly Obs
   return name === OVER_THE_LIMIT ? judgeOverTheLimit(own, limits.rpm) : [];
 }
 
-const waitsJudged = (facts: readonly Observation[]) => ({
+const waitsJudged = (observations: readonly Observation[]) => ({
   name: "retry-after.sufficient",
   title: "A request after the Retry-After wait of a rate denial is admitted",
   requirement: "LIMIT-RATE-6",
-  denials: facts.filter(isRateDenial),
+  denials: observations.filter(isRateDenial),
 });
 
 /** What is missing of the run, in words. */
@@ -165,22 +166,4 @@ function missingOf({ instances, interrupted }: ExternalRun): string[] {
       `${name}${segment === "" ? "" : ` (segment ${segment})`} ${ended}: what it did not send or report after ${requests} requests is missing`,
   );
   return interrupted ? ["interrupted", ...told] : told;
-}
-
-function settle(
-  phases: readonly JudgedPhase[],
-  generator: LoadGenerator,
-  missing: readonly string[],
-): { verdict: LoadVerdict; reasons: string[] } {
-  const problems = [...missing, ...generator.problems.map((problem) => `generator: ${problem}`)];
-  if (problems.length > 0) {
-    const wrong = phases.filter(({ verdict }) => verdict === "fail").map(({ name, message }) => `${name}: ${message}`);
-    return { verdict: wrong.length > 0 ? "fail" : "inconclusive", reasons: [...wrong, ...problems] };
-  }
-  if (phases.length === 0) return { verdict: "inconclusive", reasons: ["nothing was sent"] };
-  for (const verdict of ["fail", "inconclusive", "warn"] as const) {
-    const some = phases.filter((phase) => phase.verdict === verdict);
-    if (some.length > 0) return { verdict, reasons: some.map(({ name, message }) => `${name}: ${message}`) };
-  }
-  return { verdict: "pass", reasons: [] };
 }

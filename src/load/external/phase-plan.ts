@@ -22,7 +22,7 @@ export interface PlannedGroup {
   readonly arrivals: PlannedArrivals;
   readonly asks: readonly PlannedAsk[];
   readonly draw: "turns" | "weights";
-  readonly behaviour: "none" | "obey" | "hammer";
+  readonly retryAfter: "none" | "compliant" | "ignoring";
   /** Most in flight of an open loop. */
   readonly vus: number;
   readonly untilMs: number;

@@ -5,11 +5,9 @@ import { extraOf } from "../tier/at-concurrency-limit.ts";
 import { SHARE, UNKNOWN_MS } from "../tier/at-rate-limit.ts";
 import { echoPrompt } from "../tier/echo.ts";
 import { fleetOf } from "../tier/recovery.ts";
-import { atTheLimitRequests } from "../tier/run-tier.ts";
+import { atTheLimitRequests, WARM_UPS } from "../tier/tier-cost.ts";
 import type { LoadPlan, PlannedAsk, PlannedGroup, PlannedPhase } from "./phase-plan.ts";
 
-/** Lone requests at the beginning. */
-const WARM_UPS = 8;
 const WARM_UP_MS = 400;
 /** After the wave: every head has come, and streams of two seconds still run. */
 const EXTRA_AFTER_MS = 900;
@@ -44,7 +42,7 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
       role,
       startMs,
       draw: "turns",
-      behaviour: "none",
+      retryAfter: "none",
       vus: slots + 32,
       untilMs: 120_000,
       ...more,
@@ -95,7 +93,7 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
     add("recovery", "fleet", startMs, {
       arrivals: { kind: "at-once", count: fleetOf(slots) },
       asks: short,
-      behaviour: "obey",
+      retryAfter: "compliant",
       untilMs: FLEET_MS,
     });
     add("recovery", "again", startMs + FLEET_MS + quietMs, { arrivals: { kind: "at-once", count: slots }, asks: long });

@@ -15,7 +15,7 @@ const UNTIL_MS = 130_000;
  * @throws UsageError for a closed loop or a trace: an open schedule cannot hold the one, and k6 has no arrivals for the other.
  */
 export function planWorkload(workload: Workload, target: Target): LoadPlan {
-  const { name, mix, behaviour, warmupS } = workload;
+  const { name, mix, retryAfter, warmupS } = workload;
   const remarks: string[] = [];
   const bound = boundOf(workload);
   const asks = mix.map(({ dialect, stream, model, promptTokens, maxTokens, weight }): PlannedAsk => {
@@ -39,9 +39,9 @@ export function planWorkload(workload: Workload, target: Target): LoadPlan {
       arrivals,
       asks,
       draw: "weights" as const,
-      behaviour,
+      retryAfter,
       vus: Math.min(bound, Math.max(1, countOf(arrivals))),
-      untilMs: behaviour === "none" ? 120_000 : UNTIL_MS,
+      untilMs: retryAfter === "none" ? 120_000 : UNTIL_MS,
     };
   });
   if (warmupS > 0) remarks.push("the warm-up is left out: the scripts measure from the first request");

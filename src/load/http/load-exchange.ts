@@ -2,7 +2,8 @@ import { performance } from "node:perf_hooks";
 import type { Dialect } from "../../dialects/index.ts";
 import { Histogram } from "../../metrics/index.ts";
 import { EventScanner } from "./event-scanner.ts";
-import { headPattern, headValue, type ResponseListener } from "./response-parser.ts";
+import { headPattern, headValue } from "./head-fields.ts";
+import type { ResponseListener } from "./response-parser.ts";
 
 /** Monotonic, microseconds with fractions; the time base of every mark. */
 export const nowUs = (): number => performance.now() * 1_000;
@@ -41,7 +42,10 @@ const CODED = headPattern("content-encoding");
 /** Gaps that a stream keeps one by one until it is known what becomes of it; more are counted in a histogram. */
 const MOST_GAPS = 4_096;
 
-/** One request of a load run: marks, counters, and no bytes unless it is to be kept. */
+/**
+ * One request on its connection: marks, counters, and no bytes unless it is to be kept. It is the mutable state of a socket, and
+ * hundreds of thousands of them are counted without another object; judges get an `Observation` made of it. 0 is "not yet".
+ */
 export class LoadExchange implements ResponseListener {
   readonly shot: Shot;
   readonly dueUs: number;

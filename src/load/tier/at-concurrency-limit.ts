@@ -1,11 +1,20 @@
 import type { Observation } from "../../judging/index.ts";
+import {
+  admittedBeyond,
+  isAdmitted,
+  isConcurrencyDenial,
+  isRateDenial,
+  LEFT,
+  mostPossibly,
+  mostSurely,
+  type RetryAfterWait,
+  type Stretch,
+} from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { claim, undecided } from "../phase-record.ts";
-import { isAdmitted, isRateDenial, isSlotDenial, LEFT, samplesOf } from "./facts.ts";
-import { admittedBeside, mostPossibly, mostSurely } from "./overlap.ts";
-import type { Stretch } from "./own-stalls.ts";
-import { GRACE_MS, type RetryAfterWait } from "./retry-after-waits.ts";
+import { exchangesOf } from "./observations.ts";
+import { GRACE_MS } from "./retry-after-waits.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
 
 /** A slot may be freed a moment after the last byte was read, ms. */
@@ -58,7 +67,7 @@ export async function fillConcurrency(bench: TierBench, waits: RetryAfterWait[])
     .then(() => sendExtra(bench, 1));
   await Promise.all([...streams, extras, late]);
   await bench.wait(SETTLE_MS);
-  const denied = bench.facts.filter((one) => one.phase === AT_CONCURRENCY_LIMIT && isSlotDenial(one));
+  const denied = bench.facts.filter((one) => one.phase === AT_CONCURRENCY_LIMIT && isConcurrencyDenial(one));
   waits.push(...(await comeBack(bench, evenlyPicked(denied, WAITS))));
 }
 
@@ -92,9 +101,9 @@ async function retry(bench: TierBench, denial: Observation): Promise<RetryAfterW
   const { dialect, stream } = denial;
   const again = await bench.send({ dialect, stream, kind: "echo" }, "return");
   if (again === undefined) return { denial, outcome: "untested", actualMs: undefined };
-  if (isAdmitted(again)) return { denial, outcome: "kept", actualMs: (again.sentUs - denial.endUs) / 1_000 };
+  if (isAdmitted(again)) return { denial, outcome: "sufficient", actualMs: (again.sentUs - denial.endUs) / 1_000 };
   // Denied for another limit: that says nothing of the wait for this one.
-  return { denial, outcome: isSlotDenial(again) ? "broken" : "contended", actualMs: undefined };
+  return { denial, outcome: isConcurrencyDenial(again) ? "insufficient" : "contended", actualMs: undefined };
 }
 
 function evenlyPicked<T>(all: readonly T[], most: number): T[] {
@@ -105,7 +114,7 @@ function evenlyPicked<T>(all: readonly T[], most: number): T[] {
 /** Short requests run beside streams; then a wave of exactly the limit, which a leaked slot would not let in. */
 export async function releaseConcurrency(bench: TierBench): Promise<void> {
   const slots = bench.limits.inFlight;
-  const beside = wave(bench, besideOf(slots), "beside");
+  const beside = wave(bench, besideOf(slots), "background");
   await bench.wait(Math.min(400, bench.long.durationMs / 4));
   for (let round = 0; round < BUSY_ROUNDS; round++) {
     const kinds = bench.kinds("echo");
@@ -170,9 +179,9 @@ export function judgeConcurrencyLimit(
   const extras = facts.filter(({ role }) => role === "extra");
   const admitted = streams.filter(isAdmitted);
   const rate = facts.filter(isRateDenial);
-  const denied = facts.filter(isSlotDenial);
+  const denied = facts.filter(isConcurrencyDenial);
   const surely = mostSurely(facts, still);
-  const beside = admittedBeside(facts, slots, still);
+  const beside = admittedBeyond(facts, slots, still);
   const held = mostSurely(streams, still);
   const counted = `${admitted.length} of ${streams.length} at once and ${extras.filter(isAdmitted).length} of ${extras.length} extra requests were admitted, ${surely} surely ran together`;
   // Running together is measured: that more than the limit did cannot be explained otherwise.
@@ -183,7 +192,7 @@ export function judgeConcurrencyLimit(
     surely <= slots && beside.length === 0,
     `at most ${slots}`,
     `${counted}, ${beside.length} were let in while every slot was in use`,
-    { exchanges: samplesOf([...beside, ...admitted]) },
+    { exchanges: exchangesOf([...beside, ...admitted]) },
   );
   const title = "More requests in flight than the limit are denied";
   if (held < slots && denied.length === 0) {
@@ -204,7 +213,7 @@ export function judgeConcurrencyLimit(
       early.length === 0,
       "0 denied",
       `${early.length} denied with fewer than ${slots} possibly running; ${counted}`,
-      { exchanges: samplesOf(early) },
+      { exchanges: exchangesOf(early) },
     ),
     claim(
       "concurrency.not-enforced",
@@ -221,7 +230,7 @@ export function judgeConcurrencyRelease(
   facts: readonly Observation[],
   { all, slots }: Omit<ConcurrencyJudged, "still">,
 ): Finding[] {
-  const leaked = facts.filter((one) => isSlotDenial(one) && mostPossibly(one, all, SETTLE_MS) < slots);
+  const leaked = facts.filter((one) => isConcurrencyDenial(one) && mostPossibly(one, all, SETTLE_MS) < slots);
   const rate = facts.filter(isRateDenial);
   const admitted = facts.filter((one) => one.role === "again" && isAdmitted(one)).length;
   // Those that left may hold their slots a little longer.
@@ -238,7 +247,7 @@ export function judgeConcurrencyRelease(
       leaked.length === 0,
       "0 denied",
       told,
-      { exchanges: samplesOf(leaked) },
+      { exchanges: exchangesOf(leaked) },
     ),
   ];
 }

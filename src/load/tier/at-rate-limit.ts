@@ -1,18 +1,22 @@
 import type { Observation } from "../../judging/index.ts";
+import {
+  isAdmitted,
+  isConcurrencyDenial,
+  isRateDenial,
+  isTooClose,
+  latestCountUs,
+  mostPossibly,
+} from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { claim, undecided } from "../phase-record.ts";
 import { SETTLE_MS } from "./at-concurrency-limit.ts";
-import { isAdmitted, isRateDenial, isSlotDenial, samplesOf } from "./facts.ts";
-import { latestCountUs } from "./moments.ts";
-import { mostPossibly } from "./overlap.ts";
+import { exchangesOf } from "./observations.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
 
 /** Share of the rate that is sent: what is left is for the jitter of networks, which even a strict limiter must bear. */
 export const SHARE = 0.94;
-/** Closer arrivals than the rate's interval by more than this may be denied by a limiter that wants them even, µs. */
-const JITTER_US = 1_000;
 /** What was sent before the run, by others or by us, may count against its first minute, and a little longer. */
 export const UNKNOWN_MS = 61_000;
 /** Role of what is sent once more, when nothing but this run's own traffic can count any longer. */
@@ -70,12 +74,12 @@ export function judgeAtTheLimit(
     const { sentUs } = denial;
     const untilUs = countedUs(denial);
     const lastMinute = all.filter((other) => other.sentUs <= untilUs && countedUs(other) > sentUs - 60_000_000).length;
-    return lastMinute <= rpm && !tooClose(own, { sentUs, untilUs }, rpm);
+    return lastMinute <= rpm && !isTooClose(own, { sentUs, untilUs }, rpm);
   });
   const knownUs = knownFromUs(all);
   const early = unexplained.filter(({ sentUs }) => sentUs < knownUs);
   const late = unexplained.length - early.length;
-  const slots = facts.filter((one) => isSlotDenial(one) && mostPossibly(one, all, SETTLE_MS) < inFlight);
+  const slots = facts.filter((one) => isConcurrencyDenial(one) && mostPossibly(one, all, SETTLE_MS) < inFlight);
   const title = "Traffic below the limit is not denied for its rate";
   const told = `${denied.length} of ${facts.length} denied for the rate, ${late} of them below it`;
   const open = early.length > 0 && late === 0 && !facts.some(({ role }) => role === AGAIN);
@@ -92,7 +96,7 @@ export function judgeAtTheLimit(
           `${early.length} of ${facts.length} denied in the run's first minute, in which traffic before it may count`,
         )
       : claim("rate.denied-below-limit", title, ["LIMIT-RATE-3"], late === 0, "0 denied", told, {
-          exchanges: samplesOf(unexplained),
+          exchanges: exchangesOf(unexplained),
         }),
     claim(
       "concurrency.denied-below-limit",
@@ -101,38 +105,7 @@ export function judgeAtTheLimit(
       slots.length === 0,
       "0 denied",
       `${slots.length} of ${facts.length} denied for concurrency with fewer than ${inFlight} possibly running`,
-      { exchanges: samplesOf(slots) },
+      { exchanges: exchangesOf(slots) },
     ),
   ];
-}
-
-/**
- * Whether a limiter that wants requests evenly may deny this one: with some of those before it, it came closer than the
- * rate's interval. What was sent before the phase does not count: who let it in had room for it.
- *
- * @param sends when each may have been counted at the latest, in order.
- * @param denial when it was sent, and when it may have been decided upon at the latest.
- */
-function tooClose(
-  sends: readonly number[],
-  { sentUs, untilUs }: { readonly sentUs: number; readonly untilUs: number },
-  rpm: number,
-): boolean {
-  const intervalUs = 60_000_000 / rpm;
-  let back = 1;
-  for (let index = lastBefore(sends, untilUs); index >= 0; index--, back++) {
-    if (sentUs - (sends[index] as number) < back * intervalUs - JITTER_US) return true;
-  }
-  return false;
-}
-
-function lastBefore(sends: readonly number[], atUs: number): number {
-  let low = 0;
-  let high = sends.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sends[middle] as number) < atUs) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
 }

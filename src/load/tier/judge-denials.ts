@@ -1,10 +1,11 @@
 import type { Observation } from "../../judging/index.ts";
+import { isConcurrencyDenial, isLimitReason, isRateDenial } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import type { Target } from "../../target/index.ts";
-import { isLimitReason } from "../outcome.ts";
+
 import { claim } from "../phase-record.ts";
 import { isStatusOf } from "../read-reason.ts";
-import { isRateDenial, isSlotDenial, samplesOf, tellWhats } from "./facts.ts";
+import { exchangesOf, tellWhats } from "./observations.ts";
 
 /** Longest wait that a one-minute rate can ask for, and that a slot may, ms. */
 const LONGEST_MS = { rate: 61_000, slot: 600_000 };
@@ -13,13 +14,13 @@ const LONGEST_MS = { rate: 61_000, slot: 600_000 };
 export function judgeDenials(facts: readonly Observation[], target: Target): Finding[] {
   const denied = facts.filter(({ outcome }) => outcome === "denied");
   if (denied.length === 0) return [];
-  const known = denied.filter((one) => isRateDenial(one) || isSlotDenial(one));
+  const known = denied.filter((one) => isRateDenial(one) || isConcurrencyDenial(one));
   const wrong = [
     ...denied.filter((one) => !known.includes(one)),
     ...known.filter(({ what, status }) => !isLimitReason(what) || !isStatusOf(target, what, status)),
   ];
   const rate = known.filter(isRateDenial);
-  const slot = known.filter(isSlotDenial);
+  const slot = known.filter(isConcurrencyDenial);
   const without = rate.filter(({ retryAfter }) => retryAfter === undefined);
   const unusable = (all: readonly Observation[], longest: number) =>
     all.filter(
@@ -38,7 +39,7 @@ export function judgeDenials(facts: readonly Observation[], target: Target): Fin
       wrong.length === 0,
       "429 rate_limit_exceeded or concurrency_limit_exceeded",
       wrong.length === 0 ? `${denied.length} judged` : `${wrong.length} of ${denied.length}: ${tellWhats(wrong)}`,
-      { basis: "content", exchanges: samplesOf(wrong) },
+      { basis: "content", exchanges: exchangesOf(wrong) },
     ),
     ...(rate.length === 0
       ? []
@@ -50,7 +51,7 @@ export function judgeDenials(facts: readonly Observation[], target: Target): Fin
             without.length === 0,
             "0 without",
             `${without.length} of ${rate.length} without`,
-            { basis: "content", exchanges: samplesOf(without) },
+            { basis: "content", exchanges: exchangesOf(without) },
           ),
           claim(
             "retry-after.unusable",
@@ -59,7 +60,7 @@ export function judgeDenials(facts: readonly Observation[], target: Target): Fin
             badRate.length === 0,
             "whole seconds or a date, at most a minute",
             `${badRate.length} of ${rate.length}${badRate[0] === undefined ? "" : `, e.g. "${badRate[0].retryAfter}"`}`,
-            { weight: "warn", basis: "content", exchanges: samplesOf(badRate) },
+            { weight: "warn", basis: "content", exchanges: exchangesOf(badRate) },
           ),
         ]),
     ...(slot.length === 0
@@ -72,7 +73,7 @@ export function judgeDenials(facts: readonly Observation[], target: Target): Fin
             slotWithout.length + badSlot.length === 0,
             "0 without a usable one",
             `${slotWithout.length} without, ${badSlot.length} unusable of ${slot.length}`,
-            { weight: "warn", basis: "content", exchanges: samplesOf([...slotWithout, ...badSlot]) },
+            { weight: "warn", basis: "content", exchanges: exchangesOf([...slotWithout, ...badSlot]) },
           ),
         ]),
   ];

@@ -1,12 +1,21 @@
 import { median, rankCorrelation } from "../../core/index.ts";
-import { DIALECTS } from "../../dialects/index.ts";
+import { DIALECTS, type Dialect } from "../../dialects/index.ts";
 import type { Observation } from "../../judging/index.ts";
+import { isAdmitted, type Stretch } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { claim, undecided } from "../phase-record.ts";
-import { isAdmitted, isFailure, isLong, samplesOf, tellWhats } from "./facts.ts";
-import { type HeldUp, overlapUs, type Stretch } from "./own-stalls.ts";
+import { exchangesOf, isFailure, isLong, tellWhats } from "./observations.ts";
+import { type HeldUp, overlapUs } from "./own-stalls.ts";
 import { stallsIn } from "./stalls.ts";
-import type { LongModel } from "./tier-bench.ts";
+
+/** Streams of several seconds decide more than short ones; the model is found out by trying. */
+export interface LongModel {
+  /** How long a lone stream takes, and its longest gap. */
+  readonly durationMs: number;
+  readonly longestGapMs: number;
+  /** Share of its time in which its tokens arrive, where it was admitted. */
+  readonly spread: Readonly<Partial<Record<Dialect, number>>>;
+}
 
 /** One failure may be the network's, and so may very few of many. */
 const TOLERATED = 1;
@@ -36,7 +45,7 @@ export function judgeService(facts: readonly Observation[], long: LongModel, hel
       few(errors.length),
       `at most ${TOLERATED}`,
       `${errors.length} of ${served.length}: ${tellWhats(errors)}`,
-      { exchanges: samplesOf(errors) },
+      { exchanges: exchangesOf(errors) },
     ),
     claim(
       "service.cut",
@@ -45,7 +54,7 @@ export function judgeService(facts: readonly Observation[], long: LongModel, hel
       few(cut.length),
       `at most ${TOLERATED}`,
       `${cut.length} of ${served.length}: ${tellWhats(cut)}`,
-      { exchanges: samplesOf(cut) },
+      { exchanges: exchangesOf(cut) },
     ),
     claim(
       "answers.crossed",
@@ -54,7 +63,7 @@ export function judgeService(facts: readonly Observation[], long: LongModel, hel
       crossed.length === 0,
       "0",
       `${crossed.length} of ${echoes.length}`,
-      { basis: "content", exchanges: samplesOf(crossed) },
+      { basis: "content", exchanges: exchangesOf(crossed) },
     ),
     claim(
       "answers.incomplete",
@@ -63,7 +72,7 @@ export function judgeService(facts: readonly Observation[], long: LongModel, hel
       !repeats || incomplete.length <= TOLERATED,
       `at most ${TOLERATED}`,
       `${incomplete.length} of ${echoes.length} lack some of it`,
-      { exchanges: samplesOf(incomplete) },
+      { exchanges: exchangesOf(incomplete) },
     ),
     ...streamsUnderLoad(facts, long, heldUp),
     ...stalls(facts, heldUp),
@@ -107,14 +116,15 @@ const STILL_SHARE = 0.6;
 
 /** Share of a stream's time, from its sending to its end, in which its tokens arrive. */
 export function spreadOf({ firstTokenUs, endUs, sentUs }: Observation): number {
-  return firstTokenUs === 0 ? 0 : (endUs - firstTokenUs) / Math.max(1, endUs - sentUs);
+  return firstTokenUs === undefined ? 0 : (endUs - firstTokenUs) / Math.max(1, endUs - sentUs);
 }
 
 /** Streams in company must come as they come alone. */
 function streamsUnderLoad(facts: readonly Observation[], long: LongModel, heldUp: HeldUp): Finding[] {
   const streams = facts
     .filter(
-      ({ role, stream, tokens }) => (role === "wave" || role === "again" || role === "beside") && stream && tokens > 4,
+      ({ role, stream, tokens }) =>
+        (role === "wave" || role === "again" || role === "background") && stream && (tokens ?? 0) > 4,
     )
     .filter(isAdmitted);
   if (streams.length < 2 * LEAST_STREAMS || long.durationMs < 500) return [];
@@ -122,7 +132,7 @@ function streamsUnderLoad(facts: readonly Observation[], long: LongModel, heldUp
     (one) => serviceMs(one) <= long.durationMs * AS_LONG && stillShare(one, heldUp.still) <= STILL_SHARE,
   );
   const leastMs = Math.max(1_500, long.longestGapMs * 10);
-  const stalled = streams.filter((one) => one.longestGapUs / 1_000 > leastMs + heldUpMs(one, heldUp));
+  const stalled = streams.filter((one) => (one.longestGapUs ?? 0) / 1_000 > leastMs + heldUpMs(one, heldUp));
   // Dialects have encoders of their own; one whose lone stream came at once has nothing to lose.
   const heldBack = DIALECTS.flatMap((dialect) => {
     const own = measured.filter((one) => one.dialect === dialect).map(spreadOf);
@@ -139,7 +149,7 @@ function streamsUnderLoad(facts: readonly Observation[], long: LongModel, heldUp
       stalled.length < streams.length * 0.1,
       "fewer than 10 %",
       `${stalled.length} of ${streams.length} had a gap far longer than a lone stream`,
-      { weight: "warn", exchanges: samplesOf(stalled) },
+      { weight: "warn", exchanges: exchangesOf(stalled) },
     ),
     measured.length < LEAST_STREAMS
       ? undecided(
@@ -222,11 +232,27 @@ export function judgeOutliers(all: readonly Observation[], heldUp: HeldUp): Find
       slow.length <= most,
       `at most ${most}`,
       `${slow.length} of ${facts.length} took over ${OUTLIER_MS} ms and ${OUTLIER_FACTOR} times the middle of their kind, the slowest ${Math.round(slowest)} ms`,
-      { weight: "warn", exchanges: samplesOf(slow) },
+      { weight: "warn", exchanges: exchangesOf(slow) },
     ),
   ];
 }
 
 function serviceMs({ sentUs, endUs }: Observation): number {
   return (endUs - sentUs) / 1_000;
+}
+
+/** Whether anything was served at all: without it a phase says little of a gateway, and never that it is sound. */
+export function judgeAdmission(facts: readonly Observation[]): Finding[] {
+  const title = "Requests are admitted";
+  const admitted = facts.filter(isAdmitted).length;
+  const told = `${admitted} of ${facts.length} admitted`;
+  if (admitted > 0) return [claim("service.admitted", title, ["BASE-3"], true, "at least 1", told)];
+  return [
+    undecided(
+      "service.admitted",
+      title,
+      ["BASE-3"],
+      facts.length === 0 ? "nothing was sent" : `${told}: ${tellWhats(facts)}`,
+    ),
+  ];
 }

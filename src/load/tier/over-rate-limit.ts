@@ -1,9 +1,18 @@
 import type { Observation } from "../../judging/index.ts";
+import {
+  fullestWindow,
+  isAdmitted,
+  isLessThanLimit,
+  isRateDenial,
+  type RetryAfterWait,
+  TOLERANCE,
+  WINDOW_US,
+} from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { claim, fact, undecided } from "../phase-record.ts";
-import { isAdmitted, isRateDenial, samplesOf } from "./facts.ts";
-import { type Denied, type RetryAfterWait, waitAlone } from "./retry-after-waits.ts";
+import { exchangesOf } from "./observations.ts";
+import { type Denied, waitAlone } from "./retry-after-waits.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
 
 /** Name of the phase. */
@@ -17,16 +26,9 @@ const NEAR = 3;
 /** Least time between two of them, ms, and how many there are at most. */
 const PULSE_EVERY_MS = 3_000;
 const MOST_PULSES = 8;
-/**
- * From a moment at which the limit was reached, so much later no sound window has let in more than the limit: a fixed one has
- * passed one edge, a sliding one holds no more, a bucket was empty. A second less than the minute, for clocks.
- */
-const SPAN_US = 59_000_000;
 /** Overload goes on for a minute from the first denial, and then until the limit was met once more; s. */
 const LEAST_S = 61;
 const MOST_S = 95;
-/** What counting by the minute may be off: clocks and networks are not exact. */
-const TOLERANCE = 0.01;
 /** Exhausting at once: share of the requests in flight, and of the limit in all. */
 const EXHAUST_AT_ONCE = 0.5;
 const EXHAUST_SHARE = 1.2;
@@ -126,7 +128,7 @@ class Reached {
   /** Whether next to nothing is left of the limit. Asked before every request, with times that never go back. */
   isNear(atUs: number): boolean {
     if (!this.#lastAdmitted) return false;
-    while ((this.#deniedUs[this.#firstDenied] ?? Number.POSITIVE_INFINITY) <= atUs - SPAN_US) this.#firstDenied++;
+    while ((this.#deniedUs[this.#firstDenied] ?? Number.POSITIVE_INFINITY) <= atUs - WINDOW_US) this.#firstDenied++;
     const fromUs = this.#deniedUs[this.#firstDenied];
     return fromUs !== undefined && this.#admittedSince(fromUs) >= this.#rpm - NEAR;
   }
@@ -141,7 +143,7 @@ class Reached {
 
   /** Whether there was a whole span from a denial on. */
   wholeUs(atUs: number): boolean {
-    return (this.#deniedUs[0] ?? Number.POSITIVE_INFINITY) < atUs - SPAN_US;
+    return (this.#deniedUs[0] ?? Number.POSITIVE_INFINITY) < atUs - WINDOW_US;
   }
 }
 
@@ -159,42 +161,11 @@ function judgeEnforced(facts: readonly Observation[], denied: readonly Observati
   return claim("rate.not-enforced", title, ["LIMIT-RATE-1"], denied.length > 0, "at least one denial", told);
 }
 
-/** A denial, and what was surely admitted after it within the span. */
-interface Span {
-  readonly denial: Observation;
-  readonly admitted: readonly Observation[];
-}
-
-/**
- * The denial after which the most was admitted: sent after its answer, and answered within the span from its sending.
- * Thousands of denials meet thousands of admissions, in the process that goes on sending: numbers are compared, not records.
- */
-function fullestSpan(facts: readonly Observation[], denied: readonly Observation[]): Span | undefined {
-  const admitted = facts.filter(isAdmitted).sort((a, b) => a.sentUs - b.sentUs);
-  const sentUs = Float64Array.from(admitted, (one) => one.sentUs);
-  const headUs = Float64Array.from(admitted, (one) => one.headUs);
-  let fullest: Observation | undefined;
-  let most = -1;
-  for (const denial of denied) {
-    const untilUs = denial.sentUs + SPAN_US;
-    let count = 0;
-    for (let at = 0; at < sentUs.length; at++)
-      if ((sentUs[at] as number) > denial.headUs && (headUs[at] as number) <= untilUs) count++;
-    if (count <= most) continue;
-    most = count;
-    fullest = denial;
-  }
-  if (fullest === undefined) return undefined;
-  const denial = fullest;
-  const isWithin = (one: Observation) => one.sentUs > denial.headUs && one.headUs <= denial.sentUs + SPAN_US;
-  return { denial, admitted: admitted.filter(isWithin) };
-}
-
 function judgeExceeded(facts: readonly Observation[], denied: readonly Observation[], rpm: number): Finding[] {
   const title = "Once the limit was reached, no more than the limit is admitted in the minute that follows";
   const lastUs = Math.max(0, ...facts.map(({ sentUs }) => sentUs));
-  const whole = denied.filter(({ sentUs }) => sentUs + SPAN_US <= lastUs);
-  const most = fullestSpan(facts, denied);
+  const whole = denied.filter(({ sentUs }) => sentUs + WINDOW_US <= lastUs);
+  const most = fullestWindow(facts, denied);
   const bound = Math.ceil(rpm * (1 + TOLERANCE)) + 2;
   const count = most?.admitted.length ?? 0;
   if (most === undefined || (count <= bound && whole.length === 0)) {
@@ -205,26 +176,16 @@ function judgeExceeded(facts: readonly Observation[], denied: readonly Observati
   const told = `${count} admitted after a denial`;
   return [
     claim("rate.exceeded", title, ["LIMIT-RATE-2"], count <= bound, `at most ${bound}`, told, {
-      exchanges: samplesOf([most.denial, ...most.admitted.slice(-4)]),
+      exchanges: exchangesOf([most.denial, ...most.admitted.slice(-4)]),
     }),
     // A gateway may count denied requests (LIMIT-RATE-8 is open): what it lets through under overload is then less.
     fact(
       "rate.measured",
       "Admitted in a minute of overload",
       ["LIMIT-RATE-8"],
-      isShort(count, rpm)
+      isLessThanLimit(count, rpm)
         ? `${count}, less than the limit of ${rpm}: denied requests may count`
         : `${count}, limit ${rpm}`,
     ),
   ];
-}
-
-function isShort(count: number, rpm: number): boolean {
-  return count < Math.floor(rpm * (SPAN_US / 60_000_000) * (1 - TOLERANCE)) - 2;
-}
-
-/** Whether denied requests may count toward the rate at this gateway, as far as an overload shows it. */
-export function mayCountDenied(facts: readonly Observation[], rpm: number): boolean {
-  const most = fullestSpan(facts, facts.filter(isRateDenial));
-  return isShort(most?.admitted.length ?? 0, rpm);
 }

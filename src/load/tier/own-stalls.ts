@@ -1,4 +1,5 @@
 import { cpus } from "node:os";
+import type { Stretch } from "../../limits/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 
 /** How often we look at ourselves, ms, and what counts as having stood still. */
@@ -8,9 +9,6 @@ const STALL_MS = 75;
 /** How often we look at the machine, ms, and from which share of its processors in use on it counts as busy. */
 const LOOK_EVERY_MS = 250;
 const BUSY_SHARE = 0.92;
-
-/** From one moment to another, µs on the clock of `nowUs`. */
-export type Stretch = readonly [fromUs: number, toUs: number];
 
 /**
  * Notes the stretches in which this process stood still, or the whole machine was busy: what seems to stall then need not

@@ -1,14 +1,14 @@
 import { seededRandom } from "../../core/index.ts";
 import type { Observation } from "../../judging/index.ts";
+import { isAdmitted, isConcurrencyDenial, isRateDenial, mostPossibly } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
+import { type ClientsOutcome, runClients } from "../compliant-clients.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { type Attempt, type ClientsOutcome, runClients } from "../obeying-clients.ts";
 import { claim, undecided } from "../phase-record.ts";
 import { DEFAULT_RETRY } from "../retry-rules.ts";
 import { SETTLE_MS, wave } from "./at-concurrency-limit.ts";
-import { isAdmitted, isRateDenial, isSlotDenial, samplesOf } from "./facts.ts";
-import { mostPossibly } from "./overlap.ts";
-import { GRACE_MS, type RetryAfterWait } from "./retry-after-waits.ts";
+import { exchangesOf } from "./observations.ts";
+import { GRACE_MS } from "./retry-after-waits.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
 
 /** Clients of the fleet: enough to see a herd, few enough that the limit has room for each within seconds. */
@@ -16,7 +16,7 @@ export const fleetOf = (slots: number): number => Math.max(4, Math.min(40, Math.
 /** A client of the fleet gives up after this long, ms: every window of a minute has passed by then. */
 const FLEET_MS = 75_000;
 /** A Retry-After beyond this is not waited for, ms: a rate per minute asks for no more than a minute. */
-const FLEET_HINT_MS = 61_000;
+const LONGEST_WAIT_MS = 61_000;
 const FLEET_ATTEMPTS = 12;
 /** What a recovery takes where each denial tells how little there is to wait for, s. */
 const USUAL_S = 15;
@@ -27,10 +27,8 @@ const WINDOW_MS = 61_000;
 /** Of the last wave, beyond the limit: denying these must not harm the others either. */
 const BEYOND = 4;
 
-export type Attempted = Attempt & { readonly fact: Observation };
-
 export interface RecoveryScript {
-  fleet: ClientsOutcome<Attempted> | undefined;
+  fleet: ClientsOutcome<Observation> | undefined;
   fleetStartUs: number;
   fleetEndUs: number;
 }
@@ -45,22 +43,22 @@ export function recoveryRequests(slots: number): number {
 }
 
 /**
- * A fleet of clients that wait as told comes back from the overload; then a wave of exactly the limit shows what was leaked. It is
+ * A fleet of compliant clients comes back from the overload; then a wave of exactly the limit shows what was leaked. It is
  * sent when the rate has room for it, and once more where that was not so.
  */
 export async function recover(bench: TierBench, script: RecoveryScript, seed: number): Promise<void> {
   const kinds = bench.kinds("echo");
   const { inFlight: slots } = bench.limits;
   script.fleetStartUs = nowUs();
-  script.fleet = await runClients<Attempted>({
+  script.fleet = await runClients<Observation>({
     clients: fleetOf(slots),
-    behaviour: "obey",
+    retryAfter: "compliant",
     random: seededRandom(seed),
     signal: bench.stop,
-    retry: { ...DEFAULT_RETRY, maxAttempts: FLEET_ATTEMPTS, longestHintMs: FLEET_HINT_MS },
+    retry: { ...DEFAULT_RETRY, maxAttempts: FLEET_ATTEMPTS, longestRetryAfterMs: LONGEST_WAIT_MS },
     untilMs: FLEET_MS,
     graceMs: GRACE_MS,
-    attempt: async (client) => attemptOf(await bench.send(kinds[client % kinds.length] as Ask, "fleet")),
+    attempt: (client) => bench.send(kinds[client % kinds.length] as Ask, "fleet"),
   });
   script.fleetEndUs = nowUs();
   for (let attempt = 0; attempt < WAVES; attempt++) {
@@ -86,47 +84,8 @@ function roomMs(bench: TierBench, count: number): number {
   return Math.max(1_000, last === undefined ? 0 : (last - nowAtUs) / 1_000 + WINDOW_MS);
 }
 
-export function attemptOf(one: Observation | undefined): Attempted | undefined {
-  if (one === undefined) return undefined;
-  return {
-    fact: one,
-    status: one.status === 0 ? undefined : one.status,
-    reason: one.outcome === "denied" ? one.what : undefined,
-    complete: one.outcome === "admitted" || one.outcome === "denied" || one.status >= 500,
-    timedOut: one.what === "deadline" || one.what === "idle-timeout",
-    hintMs: one.retryAfterWaitMs,
-    sentUs: one.sentUs,
-    endUs: one.endUs,
-  };
-}
-
-/**
- * What became of the waits of a fleet. A client that came back as told and was denied again was contended when somebody else
- * had been admitted meanwhile: what became free went to another. When nobody had, the wait was not sufficient.
- *
- * @param deniedCount denied requests may count toward the rate as well, so that anybody's attempt is contention.
- */
-export function fleetWaits(
-  fleet: ClientsOutcome<Attempted>,
-  all: readonly Observation[],
-  deniedCount: boolean,
-): RetryAfterWait[] {
-  const others = all.filter((one) => deniedCount || isAdmitted(one)).map(({ sentUs }) => sentUs);
-  return fleet.attempts.flatMap((attempts) =>
-    attempts.flatMap(({ fact: denial }, index): RetryAfterWait[] => {
-      const next = attempts[index + 1]?.fact;
-      if (!isRateDenial(denial)) return [];
-      if (next === undefined || denial.retryAfterWaitMs === undefined)
-        return [{ denial, outcome: "untested", actualMs: undefined }];
-      if (isAdmitted(next)) return [{ denial, outcome: "kept", actualMs: (next.sentUs - denial.endUs) / 1_000 }];
-      const contended = others.some((atUs) => atUs > denial.sentUs && atUs < next.endUs && atUs !== next.sentUs);
-      return [{ denial, outcome: contended || !isRateDenial(next) ? "contended" : "broken", actualMs: undefined }];
-    }),
-  );
-}
-
 /** Most attempts within 100 ms after the first ones, as a share of the clients. */
-export function herdShare(fleet: ClientsOutcome<Attempted>): number {
+export function herdShare(fleet: ClientsOutcome<Observation>): number {
   const returns = fleet.attempts
     .flatMap((attempts) => attempts.slice(1).map(({ sentUs }) => sentUs))
     .sort((a, b) => a - b);
@@ -165,7 +124,7 @@ export function judgeOwnClients({
   earlySends,
   forbiddenRetries,
   retries,
-}: Pick<ClientsOutcome<Attempted>, "earlySends" | "forbiddenRetries" | "retries">): Finding {
+}: Pick<ClientsOutcome<Observation>, "earlySends" | "forbiddenRetries" | "retries">): Finding {
   const title = "The harness's own clients keep the retry rules";
   const told = `${earlySends} early, ${forbiddenRetries} forbidden of ${retries} retries`;
   return earlySends + forbiddenRetries === 0
@@ -176,7 +135,7 @@ export function judgeOwnClients({
 /** The wave that decides is the last one: an earlier one may have met the rate limit. */
 function judgeLastWave(facts: readonly Observation[], all: readonly Observation[], slots: number): Finding {
   const again = facts.filter(({ role }) => role === "again");
-  const leaked = again.filter((one) => isSlotDenial(one) && mostPossibly(one, all, SETTLE_MS) < slots);
+  const leaked = again.filter((one) => isConcurrencyDenial(one) && mostPossibly(one, all, SETTLE_MS) < slots);
   const title = "Nothing was leaked by all that went before";
   const admitted = again.slice(-(slots + BEYOND)).filter(isAdmitted).length;
   if (leaked.length === 0 && admitted < slots) {
@@ -191,6 +150,6 @@ function judgeLastWave(facts: readonly Observation[], all: readonly Observation[
     leaked.length === 0,
     "0 denied",
     `${leaked.length} of ${again.length} denied with fewer than ${slots} possibly running`,
-    { exchanges: samplesOf(leaked) },
+    { exchanges: exchangesOf(leaked) },
   );
 }

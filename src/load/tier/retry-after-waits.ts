@@ -1,22 +1,13 @@
 import type { Observation } from "../../judging/index.ts";
-import type { Finding, RetryOutcome } from "../../record/index.ts";
+import { isAdmitted, isRateDenial, type RetryAfterWait, tallyWaits, tellShare } from "../../limits/index.ts";
+import type { Finding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { claim, fact, undecided } from "../phase-record.ts";
-import { isAdmitted, isRateDenial } from "./facts.ts";
+import { exchangesOf } from "./observations.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
-
-/** A denial with a Retry-After, and what became of the request that came back. */
-export interface RetryAfterWait {
-  readonly denial: Observation;
-  readonly outcome: RetryOutcome;
-  /** From the denial to the attempt that was admitted, ms. */
-  readonly actualMs: number | undefined;
-}
 
 /** Share of the tested waits that must be sufficient. */
 const SUFFICIENT_SHARE = 0.99;
-/** Fewer tested waits than this are counted and not called a percentage. */
-export const FEWEST_FOR_A_SHARE = 30;
 /** A wait is tested this much after its moment, so that no clock decides, ms. */
 export const GRACE_MS = 30;
 
@@ -44,14 +35,18 @@ export async function waitAlone(
     const isTested = retryAfterWaitMs !== undefined && retryAfterWaitMs <= longestWaitMs;
     const retried =
       isTested && (await bench.wait((dueUs(denial) - nowUs()) / 1_000 + GRACE_MS))
-        ? await bench.send(ask, "told")
+        ? await bench.send(ask, "retry")
         : undefined;
     if (retried === undefined) waits.push({ denial, outcome: "untested", actualMs: undefined });
     else if (isAdmitted(retried)) {
       admitted = true;
-      waits.push({ denial, outcome: "kept", actualMs: (retried.sentUs - endUs) / 1_000 });
+      waits.push({ denial, outcome: "sufficient", actualMs: (retried.sentUs - endUs) / 1_000 });
     } else
-      waits.push({ denial, outcome: isRateDenial(retried) && !admitted ? "broken" : "contended", actualMs: undefined });
+      waits.push({
+        denial,
+        outcome: isRateDenial(retried) && !admitted ? "insufficient" : "contended",
+        actualMs: undefined,
+      });
   }
   return waits;
 }
@@ -59,19 +54,6 @@ export async function waitAlone(
 /** When a denied request may come back, µs. */
 function dueUs({ endUs, retryAfterWaitMs }: Observation): number {
   return endUs + (retryAfterWaitMs ?? 0) * 1_000;
-}
-
-/** How many waits were tested, and how many of them were sufficient. */
-export function tallyWaits(waits: readonly RetryAfterWait[]): { readonly tested: number; readonly sufficient: number } {
-  const sufficient = waits.filter(({ outcome }) => outcome === "kept").length;
-  return { sufficient, tested: sufficient + waits.filter(({ outcome }) => outcome === "broken").length };
-}
-
-/** `2 of 2 tested waits`, `99.1 % of 340 tested waits`. */
-export function tellShare(sufficient: number, tested: number): string {
-  return tested < FEWEST_FOR_A_SHARE
-    ? `${sufficient} of ${tested} tested waits`
-    : `${((sufficient / tested) * 100).toFixed(1)} % of ${tested} tested waits`;
 }
 
 export interface WaitsJudged {
@@ -87,7 +69,7 @@ export function judgeWaits(
   waits: readonly RetryAfterWait[],
   { name, title, requirement, denials }: WaitsJudged,
 ): Finding[] {
-  const broken = waits.filter(({ outcome }) => outcome === "broken");
+  const broken = waits.filter(({ outcome }) => outcome === "insufficient");
   const { tested, sufficient } = tallyWaits(waits);
   if (tested === 0) {
     const told = denials.filter(({ retryAfterWaitMs }) => retryAfterWaitMs !== undefined);
@@ -98,7 +80,7 @@ export function judgeWaits(
     return [undecided(name, title, [requirement], why)];
   }
   const again = broken.slice(0, 3).map(({ denial }) => denial.retryAfter ?? "");
-  const ids = broken.flatMap(({ denial }) => (denial.sample === undefined ? [] : [denial.sample]));
+  const ids = exchangesOf(broken.map(({ denial }) => denial));
   return [
     claim(
       name,
@@ -107,7 +89,7 @@ export function judgeWaits(
       sufficient >= tested * SUFFICIENT_SHARE,
       `at least ${SUFFICIENT_SHARE * 100} % of them`,
       `${tellShare(sufficient, tested)} were sufficient (${denials.length} denials)${again.length === 0 ? "" : `; denied again after waiting ${again.join(", ")} as told`}`,
-      { weight: "warn", exchanges: ids.slice(0, 5) },
+      { weight: "warn", exchanges: ids },
     ),
   ];
 }

@@ -1,15 +1,14 @@
 import type { Observation } from "../../judging/index.ts";
+import { earlyRetries, FEWEST_FOR_A_SHARE, isRateDenial, type RetryAfterWait, tallyWaits } from "../../limits/index.ts";
 import { Histogram } from "../../metrics/index.ts";
 import type { RetryAfterFigures } from "../../record/index.ts";
-import type { ClientsOutcome } from "../obeying-clients.ts";
-import { isRateDenial } from "./facts.ts";
-import { type Attempted, herdShare, type RecoveryScript } from "./recovery.ts";
-import { FEWEST_FOR_A_SHARE, type RetryAfterWait, tallyWaits } from "./retry-after-waits.ts";
+import type { ClientsOutcome } from "../compliant-clients.ts";
+import { herdShare, type RecoveryScript } from "./recovery.ts";
 
 /** Points of the scatter that are kept. */
 const MOST_SAMPLES = 400;
 
-/** What the gateway's hints were worth, and how our own clients behaved. */
+/** What Retry-After was worth, and how our own clients behaved. */
 export function retryFigures(
   facts: readonly Observation[],
   waits: readonly RetryAfterWait[],
@@ -21,7 +20,7 @@ export function retryFigures(
   const names = [...new Set(denied.map((one) => `${one.what} ${one.dialect} ${one.stream}`))];
   const { fleet } = script;
   return {
-    behaviour: "obey",
+    clients: "compliant",
     groups: names.map((name) =>
       groupOf(
         denied.filter((one) => `${one.what} ${one.dialect} ${one.stream}` === name),
@@ -31,7 +30,7 @@ export function retryFigures(
     ),
     tested,
     sufficient,
-    keptShare: tested < FEWEST_FOR_A_SHARE ? null : sufficient / tested,
+    sufficientShare: tested < FEWEST_FOR_A_SHARE ? null : sufficient / tested,
     samples: samplesOf(denied, waits, originUs),
     client: {
       earlySends: fleet?.earlySends ?? 0,
@@ -52,11 +51,11 @@ function groupOf(
   const [first] = own as [Observation, ...Observation[]];
   const tested = waits.filter(({ denial }) => own.includes(denial));
   const of = (outcome: RetryAfterWait["outcome"]) => tested.filter((one) => one.outcome === outcome).length;
-  const promised = new Histogram();
+  const asked = new Histogram();
   const actual = new Histogram();
-  for (const { retryAfterWaitMs } of own) if (retryAfterWaitMs !== undefined) promised.record(retryAfterWaitMs * 1_000);
+  for (const { retryAfterWaitMs } of own) if (retryAfterWaitMs !== undefined) asked.record(retryAfterWaitMs * 1_000);
   for (const { actualMs } of tested) if (actualMs !== undefined) actual.record(actualMs * 1_000);
-  const probes = isRateDenial(first) ? probesOf(own, facts) : { earlyProbes: 0, earlyAdmitted: 0 };
+  const probes = isRateDenial(first) ? earlyRetries(own, facts) : { earlyProbes: 0, earlyAdmitted: 0 };
   return {
     reason: first.what,
     dialect: first.dialect,
@@ -64,43 +63,16 @@ function groupOf(
     denials: own.length,
     present: own.filter(({ retryAfter }) => retryAfter !== undefined).length,
     usable: own.filter(({ retryAfterWaitMs }) => retryAfterWaitMs !== undefined).length,
-    kept: of("kept"),
-    broken: of("broken"),
+    sufficient: of("sufficient"),
+    insufficient: of("insufficient"),
     contended: of("contended"),
     ...probes,
-    retryAfterWaitMs: promised.quantilesMs(),
+    retryAfterWaitMs: asked.quantilesMs(),
     actualMs: actual.quantilesMs(),
   };
 }
 
-/**
- * Pessimism: requests that others of us sent between a denial and the moment that it told, each counted once, and how many of
- * them were admitted. Each of these shows a moment that would have worked sooner.
- */
-export function probesOf(
-  denied: readonly Pick<Observation, "endUs" | "retryAfterWaitMs">[],
-  facts: readonly Pick<Observation, "sentUs" | "outcome">[],
-): { earlyProbes: number; earlyAdmitted: number } {
-  const told = denied
-    .filter(({ retryAfterWaitMs }) => retryAfterWaitMs !== undefined)
-    .sort((a, b) => a.endUs - b.endUs);
-  let next = 0;
-  let untilUs = 0;
-  let earlyProbes = 0;
-  let earlyAdmitted = 0;
-  for (const one of [...facts].sort((a, b) => a.sentUs - b.sentUs)) {
-    for (; next < told.length && (told[next]?.endUs ?? 0) < one.sentUs; next++) {
-      const { endUs, retryAfterWaitMs = 0 } = told[next] as (typeof told)[number];
-      untilUs = Math.max(untilUs, endUs + retryAfterWaitMs * 1_000);
-    }
-    if (one.sentUs >= untilUs) continue;
-    earlyProbes++;
-    if (one.outcome === "admitted" || one.outcome === "unfinished") earlyAdmitted++;
-  }
-  return { earlyProbes, earlyAdmitted };
-}
-
-/** Every tested promise, and untested denials evenly among the rest. */
+/** Every tested wait, and untested denials evenly among the rest. */
 function samplesOf(
   denied: readonly Observation[],
   waits: readonly RetryAfterWait[],
@@ -111,8 +83,8 @@ function samplesOf(
   const step = Math.max(1, Math.ceil(others.length / (MOST_SAMPLES / 2)));
   const chosen = [...[...tested.keys()].slice(0, MOST_SAMPLES / 2), ...others.filter((_, index) => index % step === 0)];
   return chosen.map((denial) => {
-    const promise = tested.get(denial);
-    const outcome = promise?.outcome ?? "untested";
+    const wait = tested.get(denial);
+    const outcome = wait?.outcome ?? "untested";
     return {
       phase: denial.phase,
       atS: (denial.endUs - originUs) / 1_000_000,
@@ -121,15 +93,14 @@ function samplesOf(
       stream: denial.stream,
       ...(denial.retryAfter === undefined ? {} : { header: denial.retryAfter }),
       retryAfterWaitMs: denial.retryAfterWaitMs ?? null,
-      actualMs: promise?.actualMs ?? null,
+      actualMs: wait?.actualMs ?? null,
       outcome,
-      kept: outcome === "kept" ? true : outcome === "broken" ? false : null,
     };
   });
 }
 
 function fleetFigures(
-  fleet: ClientsOutcome<Attempted>,
+  fleet: ClientsOutcome<Observation>,
   { fleetStartUs, fleetEndUs }: RecoveryScript,
 ): RetryAfterFigures["fleet"] {
   const attempts = fleet.attempts.reduce((sum, own) => sum + own.length, 0);

@@ -1,52 +1,40 @@
 import { setImmediate } from "node:timers/promises";
 import { median, UnreachableError } from "../../core/index.ts";
 import type { Observation } from "../../judging/index.ts";
-import type { Finding, JudgedPhase, JudgedRun, LoadVerdict } from "../../record/index.ts";
+import {
+  isAdmitted,
+  isConcurrencyDenial,
+  isRateDenial,
+  mayCountDenied,
+  type RetryAfterWait,
+  waitsOf,
+} from "../../limits/index.ts";
+import type { Finding } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
 import { GeneratorHealth, TIER_BOUNDS } from "../generator-health.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { fact, withoutTiming } from "../phase-record.ts";
+import { fact } from "../phase-record.ts";
+import { runRecord } from "../run-record.ts";
 import type { LoadContext, RanLoad } from "../run-workload.ts";
 import {
   AT_CONCURRENCY_LIMIT,
-  concurrencyRequests,
   fillConcurrency,
   judgeConcurrencyLimit,
   judgeConcurrencyRelease,
   releaseConcurrency,
   SETTLE_MS,
 } from "./at-concurrency-limit.ts";
-import { atTheLimit, evenMinute, judgeAtTheLimit, SHARE } from "./at-rate-limit.ts";
-import { isAdmitted, isRateDenial, isSlotDenial } from "./facts.ts";
+import { atTheLimit, judgeAtTheLimit, SHARE } from "./at-rate-limit.ts";
 import { judgeDenials } from "./judge-denials.ts";
 import { judgeGrowth, judgeOutliers, judgeService, spreadOf } from "./judge-service.ts";
-import {
-  judgeOverTheLimit,
-  mayCountDenied,
-  OVER_SECONDS,
-  OVER_THE_LIMIT,
-  overRequests,
-  overTheLimit,
-} from "./over-rate-limit.ts";
+import { judgeOverTheLimit, OVER_SECONDS, OVER_THE_LIMIT, overTheLimit } from "./over-rate-limit.ts";
 import { OwnStalls } from "./own-stalls.ts";
 import { questionsOf } from "./questions.ts";
-import {
-  fleetWaits,
-  judgeRecovery,
-  type RecoveryScript,
-  recover,
-  recoveryRequests,
-  recoverySeconds,
-} from "./recovery.ts";
-import { judgeWaits, type RetryAfterWait } from "./retry-after-waits.ts";
+import { judgeRecovery, type RecoveryScript, recover, recoverySeconds } from "./recovery.ts";
+import { judgeWaits } from "./retry-after-waits.ts";
 import { retryFigures } from "./retry-figures.ts";
 import { type Ask, type PhaseJudge, TierBench } from "./tier-bench.ts";
-
-/**
- * `thorough`: a Retry-After of a whole minute is waited for with nothing else under way. `brief`: a shorter one. `quick`: no
- * overload at all.
- */
-export type TierLength = "thorough" | "brief" | "quick";
+import { atTheLimitRequests, QUICK_EVEN, type TierLength, tierCost, WARM_UPS } from "./tier-cost.ts";
 
 export interface TierOptions {
   readonly name: string;
@@ -56,42 +44,10 @@ export interface TierOptions {
   readonly length: TierLength;
 }
 
-/** Lone requests at the beginning: connections and code become warm, and a lone stream is known. */
-const WARM_UPS = 8;
 /** Findings that need the whole run. */
 export const RARE: readonly string[] = ["latency.stalls", "service.failed", "service.cut"];
-/** Even requests of a quick run. */
-const QUICK_EVEN = 32;
 /** A Retry-After that is waited for at the beginning of the overload, ms. */
 const LONGEST_WAIT_MS = { thorough: 61_000, brief: 40_000 };
-
-/** Requests of the phase at the limit: what the concurrency phases left of a minute's limit. */
-export function atTheLimitRequests({ rpm, inFlight }: Limits): number {
-  return Math.max(20, evenMinute(rpm) - concurrencyRequests(inFlight) - WARM_UPS);
-}
-
-/** What a tier run may send at most, and how long it takes. */
-export function tierCost(
-  limits: Limits,
-  length: TierLength,
-): { requests: number; durationS: number; peakPerS: number } {
-  const { rpm, inFlight } = limits;
-  const even = atTheLimitRequests(limits);
-  if (length === "quick") {
-    const requests = WARM_UPS + concurrencyRequests(inFlight) + QUICK_EVEN;
-    return { requests, durationS: 14 + QUICK_EVEN / ((rpm / 60) * SHARE), peakPerS: inFlight + 25 };
-  }
-  const requests =
-    WARM_UPS +
-    concurrencyRequests(inFlight) +
-    // Denials of its first minute are waited out, and a whole minute is sent then.
-    even +
-    evenMinute(rpm) +
-    overRequests(rpm, inFlight) +
-    recoveryRequests(inFlight);
-  const durationS = 12 + Math.max(50, even / ((rpm / 60) * SHARE)) + OVER_SECONDS + recoverySeconds(limits);
-  return { requests, durationS, peakPerS: inFlight + 25 };
-}
 
 /** Judges an account by its limits, phase by phase. */
 export async function runTier({ name, limits, written, length }: TierOptions, context: LoadContext): Promise<RanLoad> {
@@ -112,21 +68,23 @@ export async function runTier({ name, limits, written, length }: TierOptions, co
     { connectionWaits: bench.sender.waits, workers: 0, calibration: context.calibration },
     TIER_BOUNDS,
   );
-  const run: JudgedRun = {
+  const { stop } = bench.guard;
+  const run = runRecord({
     name,
     kind: "tier",
     length,
     engine: "native",
     protocol: bench.sender.protocol,
-    ...settleTier(bench.phases, generator, bench),
-    limits: { ...limits },
+    phases: bench.phases,
+    stopped: stop !== undefined ? [`stopped early: ${stop.why}`] : bench.stopped ? ["interrupted"] : [],
+    limits,
     keys: context.keys.map((key) => key.name),
     workload: written,
-    startedAt: bench.startedAt.toISOString(),
+    startedAtMs: bench.startedAt.getTime(),
     durationS: (nowUs() - bench.originUs) / 1_000_000,
     retryAfter,
     generator,
-  };
+  });
   return { run, histograms: bench.histograms };
 }
 
@@ -181,7 +139,7 @@ function phasesOf(parts: TierParts): TierPhase[] {
           name: "retry-after.concurrency-sufficient",
           title: "A request after the Retry-After wait of a concurrency denial is admitted",
           requirement: "LIMIT-CONC-6",
-          denials: facts.filter(isSlotDenial),
+          denials: facts.filter(isConcurrencyDenial),
         });
         yield* common(facts);
       },
@@ -236,7 +194,9 @@ function overloadPhases({ bench, own, waits, recovery, seed, length }: TierParts
       *judge(facts) {
         const loaded = bench.facts.filter(({ phase }) => phase === OVER_THE_LIMIT);
         if (recovery.fleet !== undefined)
-          waits.rate.push(...fleetWaits(recovery.fleet, bench.facts, mayCountDenied(loaded, limits.rpm)));
+          waits.rate.push(
+            ...waitsOf(recovery.fleet.attempts, bench.facts, { deniedCount: mayCountDenied(loaded, limits.rpm) }),
+          );
         yield [];
         yield judgeRecovery(facts, bench.facts, recovery, limits.inFlight);
         yield judgeWaits(waits.rate, {
@@ -272,13 +232,13 @@ async function warmUp(bench: TierBench): Promise<void> {
   for (let index = 0; index < WARM_UPS - 2; index++) {
     const one = await bench.send(kinds[index % kinds.length] as Ask, "warm-up");
     if (one !== undefined && isRefusal(one) && !bench.refuses(one)) bench.leaveOut(one);
-    if (index === 0 && one !== undefined && one.status === 0) {
+    if (index === 0 && one !== undefined && one.status === undefined) {
       throw new UnreachableError(`no answer from ${bench.target.baseUrl}: ${bench.sender.lastFailure ?? one.what}`, {
         hint: "Check baseUrl in the target file, and that the gateway is running.",
       });
     }
   }
-  const alone = await Promise.all(bench.longStreams().map((ask) => bench.send(ask, "alone")));
+  const alone = await Promise.all(bench.longStreams().map((ask) => bench.send(ask, "lone")));
   const streams = alone
     .filter((one) => one !== undefined && isAdmitted(one))
     .map((one) => one as NonNullable<typeof one>);
@@ -286,7 +246,7 @@ async function warmUp(bench: TierBench): Promise<void> {
   bench.long = {
     ...bench.long,
     durationMs: median(streams.map(({ endUs, sentUs }) => (endUs - sentUs) / 1_000)),
-    longestGapMs: Math.max(0, ...streams.map(({ longestGapUs }) => longestGapUs / 1_000)),
+    longestGapMs: Math.max(0, ...streams.map(({ longestGapUs }) => (longestGapUs ?? 0) / 1_000)),
     spread: Object.fromEntries(streams.map((one) => [one.dialect, spreadOf(one)])),
   };
 }
@@ -302,24 +262,4 @@ function refusedKinds(bench: TierBench, facts: readonly Observation[]): Finding[
   if (refused.length === 0) return [];
   const why = `streams of /messages are refused with ${refused[0]?.status}: the run does without them`;
   return [fact("streams.refused", "Both dialects stream", ["STREAM-1"], why)];
-}
-
-/** Verdict of a tier run. Where the generator was not valid only what was answered wrongly decides. */
-export function settleTier(
-  all: readonly JudgedPhase[],
-  { valid, problems }: Pick<JudgedRun["generator"], "valid" | "problems">,
-  { stopped, guard }: Pick<TierBench, "stopped" | "guard">,
-): Pick<JudgedRun, "verdict" | "reasons" | "phases"> {
-  const phases = valid ? [...all] : all.map(withoutTiming);
-  const of = (verdict: LoadVerdict) => phases.filter((phase) => phase.verdict === verdict);
-  const tell = (some: readonly JudgedPhase[]) => some.map(({ name, message }) => `${name}: ${message}`);
-  const early = guard.stop === undefined ? [] : [`stopped early: ${guard.stop.why}`];
-  const late = problems.map((problem) => `generator: ${problem}`);
-  if (of("fail").length > 0) return { verdict: "fail", reasons: [...early, ...tell(of("fail")), ...late], phases };
-  if (!valid) return { verdict: "inconclusive", reasons: late, phases };
-  if (early.length > 0) return { verdict: "inconclusive", reasons: early, phases };
-  if (stopped) return { verdict: "inconclusive", reasons: ["interrupted"], phases };
-  if (of("inconclusive").length > 0) return { verdict: "inconclusive", reasons: tell(of("inconclusive")), phases };
-  if (of("warn").length > 0) return { verdict: "warn", reasons: tell(of("warn")), phases };
-  return { verdict: "pass", reasons: [], phases };
 }

@@ -1,6 +1,7 @@
 import { median } from "../../core/index.ts";
 import type { Observation } from "../../judging/index.ts";
-import { isLong } from "./facts.ts";
+import { hasHead, type WithHead } from "../../limits/index.ts";
+import { isLong } from "./observations.ts";
 import { type HeldUp, overlapUs } from "./own-stalls.ts";
 
 export interface Stall {
@@ -29,12 +30,12 @@ const BUSY_WEIGHT = 0.6;
  */
 export function stallsIn(facts: readonly Observation[], { still, busy }: HeldUp): Stall[] {
   // The head is where an answer begins; long streams are then known to be alive.
-  const answered = facts.filter(({ headUs }) => headUs > 0).sort((a, b) => a.headUs - b.headUs);
+  const answered = facts.filter(hasHead).sort((a, b) => a.headUs - b.headUs);
   const leastOf = leastSilenceUs(answered);
   const stalls: Stall[] = [];
   for (let index = 1; index < answered.length; index++) {
-    const before = answered[index - 1] as Observation;
-    const first = answered[index] as Observation;
+    const before = answered[index - 1] as WithHead;
+    const first = answered[index] as WithHead;
     const silenceUs = first.headUs - before.headUs;
     if (silenceUs < LEAST_MS * 1_000) continue;
     const fromUs = before.headUs;
@@ -60,7 +61,7 @@ export function stallsIn(facts: readonly Observation[], { still, busy }: HeldUp)
 }
 
 /** How long a silence must be to count for a request: its kind may be slow by nature, as denials are at some gateways. */
-function leastSilenceUs(answered: readonly Observation[]): (one: Observation) => number {
+function leastSilenceUs(answered: readonly WithHead[]): (one: Observation) => number {
   const kindOf = (one: Observation) => `${one.outcome} ${one.dialect} ${one.stream} ${isLong(one)}`;
   const latenciesMs = new Map<string, number[]>();
   for (const one of answered) {

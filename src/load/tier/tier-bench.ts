@@ -1,25 +1,24 @@
 import { setImmediate } from "node:timers/promises";
 import { sleep } from "../../core/index.ts";
-import { DIALECTS, type Dialect, endpointUrl, readRetryAfter } from "../../dialects/index.ts";
+import { DIALECTS, type Dialect, endpointUrl } from "../../dialects/index.ts";
 import type { Observation } from "../../judging/index.ts";
-import type { TaggedHistogram } from "../../metrics/index.ts";
-import { Histogram } from "../../metrics/index.ts";
+import { Histogram, type TaggedHistogram } from "../../metrics/index.ts";
 import type { Finding, JudgedPhase } from "../../record/index.ts";
 import type { Key, Limits, Target } from "../../target/index.ts";
 import { type LoadExchange, nowUs, type Shot } from "../http/load-exchange.ts";
 import { Sender } from "../http/sender.ts";
 import { LoadGuard } from "../load-guard.ts";
 import { outcomeOf } from "../outcome.ts";
-import { claim, Ledger, phaseRecord, undecided } from "../phase-record.ts";
-import type { LoadProgress } from "../progress.ts";
-import { ProgressMeter } from "../progress.ts";
+import { OutcomeCounts, phaseRecord } from "../phase-record.ts";
+import { type LoadProgress, ProgressMeter } from "../progress.ts";
 import { type ReadReason, reasonReader } from "../read-reason.ts";
 import type { LoadContext } from "../run-workload.ts";
 import { Sampler } from "../sampler.ts";
 import { buildShot, modelFor } from "../shots.ts";
 import { Tally } from "../tally.ts";
 import { echoFlaw, echoPrompt } from "./echo.ts";
-import { factOf, isAdmitted, tellWhats } from "./facts.ts";
+import { judgeAdmission, type LongModel } from "./judge-service.ts";
+import { observationOf, retryAfterWaitMs } from "./observations.ts";
 
 export interface Ask {
   readonly dialect: Dialect;
@@ -30,13 +29,13 @@ export interface Ask {
   readonly key?: number;
 }
 
-/** A phase before it is run. */
 /**
  * Judges what a phase sent, in pieces: tiers beside it go on sending, and what one of them judges at a stretch is a standstill of
  * all of them.
  */
 export type PhaseJudge = (facts: readonly Observation[]) => Iterable<readonly Finding[]>;
 
+/** A phase before it is run. */
 export interface PhaseSpec {
   readonly name: string;
   readonly title: string;
@@ -49,20 +48,11 @@ interface Phase {
   readonly name: string;
   readonly title: string;
   readonly tally: Tally;
-  readonly ledger: Ledger;
+  readonly outcomes: OutcomeCounts;
   readonly startUs: number;
   readonly meter: ProgressMeter;
   readonly totalS: number;
   peak: number;
-}
-
-/** Streams of several seconds decide more than short ones; the model is found out by trying. */
-export interface LongModel {
-  /** How long a lone stream takes, and its longest gap. */
-  readonly durationMs: number;
-  readonly longestGapMs: number;
-  /** Share of its time in which its tokens arrive, where it was admitted. */
-  readonly spread: Readonly<Partial<Record<Dialect, number>>>;
 }
 
 /** What the phases of a tier run share: one account, its connections, and everything that was seen. */
@@ -212,15 +202,15 @@ export class TierBench implements AsyncDisposable {
     this.guard.note(exchange, came);
     this.lag.record(sentUs - exchange.dueUs);
     phase.tally.ended(exchange, came.outcome);
-    const sample = this.sampler.offer(`${this.run}/${phase.name}`, exchange, came);
-    phase.ledger.add(exchange, came, sample);
+    const recorded = this.sampler.offer(`${this.run}/${phase.name}`, exchange, came);
+    phase.outcomes.add(exchange, came, recorded);
     const { retryAfter } = exchange;
-    const fact = factOf(exchange, came, {
+    const fact = observationOf(exchange, came, {
       phase: phase.name,
       role,
       retryAfter,
       retryAfterWaitMs: retryAfter === undefined ? undefined : retryAfterWaitMs(retryAfter, exchange),
-      sample,
+      exchange: recorded,
       flaw: echoFlaw(exchange, this.isEcho),
     });
     this.facts.push(fact);
@@ -245,7 +235,7 @@ export class TierBench implements AsyncDisposable {
       totalS,
       startUs,
       tally: new Tally(startUs),
-      ledger: new Ledger(),
+      outcomes: new OutcomeCounts(),
       meter: new ProgressMeter(),
       peak: 0,
     };
@@ -265,7 +255,7 @@ export class TierBench implements AsyncDisposable {
       name,
       title,
       tally: phase.tally,
-      ledger: phase.ledger,
+      outcomes: phase.outcomes,
       startS: (startUs - this.originUs) / 1_000_000,
       durationS: (endUs - startUs) / 1_000_000,
       peakInFlight: phase.peak,
@@ -297,31 +287,4 @@ export class TierBench implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.sender[Symbol.asyncDispose]();
   }
-}
-
-/** Whether anything was served at all: without it a phase says little of a gateway, and never that it is sound. */
-export function judgeAdmission(facts: readonly Observation[]): Finding[] {
-  const title = "Requests are admitted";
-  const admitted = facts.filter(isAdmitted).length;
-  const told = `${admitted} of ${facts.length} admitted`;
-  if (admitted > 0) return [claim("service.admitted", title, ["BASE-3"], true, "at least 1", told)];
-  return [
-    undecided(
-      "service.admitted",
-      title,
-      ["BASE-3"],
-      facts.length === 0 ? "nothing was sent" : `${told}: ${tellWhats(facts)}`,
-    ),
-  ];
-}
-
-/** The wait that a hint asks for, from the moment of its arrival; a date is read by the gateway's own clock if it tells it. */
-function retryAfterWaitMs(retryAfter: string, exchange: LoadExchange): number | undefined {
-  const form = readRetryAfter(retryAfter, Date.now());
-  if (form.kind === "seconds") return form.seconds * 1_000;
-  if (form.kind === "unusable") return undefined;
-  const date = /\r\ndate:[ \t]*([^\r\n]*)/i.exec(exchange.head)?.[1];
-  const told = date === undefined ? undefined : readRetryAfter(date, Date.now());
-  const nowMs = told?.kind === "date" ? told.atMs : Date.now();
-  return Math.max(0, form.atMs - nowMs);
 }

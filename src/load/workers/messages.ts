@@ -47,9 +47,9 @@ export interface WorkerProgress {
 }
 
 /** What a worker has counted. Moments are on the clock that threads share, µs. */
-export interface StoredShare extends Omit<Share, "tally" | "ledger" | "retries"> {
+export interface StoredShare extends Omit<Share, "tally" | "outcomes" | "retries"> {
   readonly tally: StoredTally;
-  readonly ledger: Pick<JudgedPhase, "denials" | "failures">;
+  readonly outcomes: Pick<JudgedPhase, "denials" | "failures">;
   readonly retries: StoredRetries;
 }
 

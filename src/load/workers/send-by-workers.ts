@@ -5,7 +5,7 @@ import { Histogram } from "../../metrics/index.ts";
 import type { LoadGenerator } from "../../record/index.ts";
 import { GeneratorHealth, mergeGenerators } from "../generator-health.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { Ledger } from "../phase-record.ts";
+import { OutcomeCounts } from "../phase-record.ts";
 import { RetryTally } from "../retry-tally.ts";
 import type { Sample } from "../sampler.ts";
 import type { Share } from "../send-share.ts";
@@ -134,16 +134,16 @@ function mergeShares(
 ): Omit<Share, "generator"> {
   const startUs = Math.min(...shares.map((share) => share.startUs));
   const tally = new Tally(fromShared(startUs));
-  const ledger = new Ledger();
-  const retries = new RetryTally(workload.behaviour, seed);
+  const outcomes = new OutcomeCounts();
+  const retries = new RetryTally(workload.retryAfter, seed);
   for (const share of shares) {
     tally.merge(share.tally);
-    ledger.merge(share.ledger);
+    outcomes.merge(share.outcomes);
     retries.merge(share.retries);
   }
   return {
     tally,
-    ledger,
+    outcomes,
     retries,
     startUs: fromShared(startUs),
     endUs: fromShared(Math.max(...shares.map(({ endUs }) => endUs))),

@@ -36,7 +36,7 @@ async function work(port: MessagePort, start: WorkerStart): Promise<void> {
     }, TELL_MS);
     return begun;
   };
-  const { tally, ledger, retries, startUs, endUs, ...rest } = await sendShare(arrivals, {
+  const { tally, outcomes, retries, startUs, endUs, ...rest } = await sendShare(arrivals, {
     workload,
     target,
     seed,
@@ -57,7 +57,7 @@ async function work(port: MessagePort, start: WorkerStart): Promise<void> {
   const share = {
     ...rest,
     tally: tally.store(),
-    ledger: ledger.close(),
+    outcomes: outcomes.close(),
     retries: retries.store(),
     startUs: toShared(startUs),
     endUs: toShared(endUs),

@@ -15,7 +15,7 @@ function workload(arrivals: Arrivals): Workload {
     maxInFlight: undefined,
     warmupS: 0,
     engine: "native",
-    behaviour: "none",
+    retryAfter: "none",
     allow: { deniedShare: 0, failedShare: 0 },
     written: null,
   };

@@ -8,7 +8,7 @@ import { type ClauseOutcome, judgeLevel } from "./judge-level.ts";
 import type { Clause } from "./objective.ts";
 import { type Measured, type Searched, search } from "./search.ts";
 
-export type Binds = "rate limit" | "slots" | "latency" | "failures" | "generator" | "nothing" | "denials";
+export type Binds = "rate limit" | "concurrency limit" | "latency" | "failures" | "generator" | "nothing" | "denials";
 
 /** One step of the search. */
 export interface CapacityStep extends Measured {
@@ -46,7 +46,7 @@ const HOLD_S = 75;
 /** After denials for the rate nothing of the past counts any more, ms. */
 const QUIET_MS = 61_000;
 const WITHIN = 0.05;
-/** Denials after which a step is decided: going on would only hammer. */
+/** Denials after which a step is decided: going on would only add denials. */
 const HOPELESS = 50;
 /** Of a rate that was let through beyond the limit, what is tried next. */
 const BELOW = 0.97;
@@ -136,7 +136,7 @@ async function runLevel(
     maxInFlight: undefined,
     warmupS: 0,
     engine: "native",
-    behaviour: "none",
+    retryAfter: "none",
     allow: { deniedShare: 1, failedShare: 1 },
     written: null,
   };
@@ -176,7 +176,7 @@ function reasonOf(
   if (missed.some(({ clause }) => clause.startsWith("denied"))) {
     const most = [...phase.denials].sort((a, b) => b.count - a.count)[0];
     const named = most?.reason === "rate_limit_exceeded" ? "rate limit" : undefined;
-    const binds = named ?? (most?.reason === "concurrency_limit_exceeded" ? "slots" : "denials");
+    const binds = named ?? (most?.reason === "concurrency_limit_exceeded" ? "concurrency limit" : "denials");
     return { binds, why: `${why} (${most?.reason ?? "no reason"})` };
   }
   if (missed.some(({ clause }) => clause.startsWith("dropped"))) return { binds: "latency", why };

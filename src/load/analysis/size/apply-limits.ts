@@ -12,7 +12,7 @@ export type SimulatedKind = (typeof SIMULATED_KINDS)[number];
 export interface Applied {
   readonly requests: number;
   readonly deniedForRate: number;
-  readonly deniedForSlots: number;
+  readonly deniedForConcurrency: number;
   readonly peakInFlight: number;
 }
 
@@ -25,12 +25,12 @@ export function applyLimits(demands: readonly Demand[], limits: Limits, kind: Si
   const admits = rateOf(kind, limits.rpm);
   const running = new EndQueue();
   let deniedForRate = 0;
-  let deniedForSlots = 0;
+  let deniedForConcurrency = 0;
   let peakInFlight = 0;
   for (const { atUs, durationUs } of demands) {
     running.endBefore(atUs);
     if (running.size >= limits.inFlight) {
-      deniedForSlots++;
+      deniedForConcurrency++;
       continue;
     }
     if (!admits(atUs)) {
@@ -40,7 +40,7 @@ export function applyLimits(demands: readonly Demand[], limits: Limits, kind: Si
     running.add(atUs + durationUs);
     peakInFlight = Math.max(peakInFlight, running.size);
   }
-  return { requests: demands.length, deniedForRate, deniedForSlots, peakInFlight };
+  return { requests: demands.length, deniedForRate, deniedForConcurrency, peakInFlight };
 }
 
 /** Requests under way together without any limit. */

@@ -85,7 +85,10 @@ function byTheMinute(denied: TierFit["denied"]): number {
 function fitOf(tier: string, limits: Limits, demands: readonly Demand[], { allow }: Workload): TierFit {
   const entries = SIMULATED_KINDS.map((kind) => {
     const applied = applyLimits(demands, limits, kind);
-    return [kind, { ...applied, share: (applied.deniedForRate + applied.deniedForSlots) / applied.requests }] as const;
+    return [
+      kind,
+      { ...applied, share: (applied.deniedForRate + applied.deniedForConcurrency) / applied.requests },
+    ] as const;
   });
   const met = entries.filter(([, { share }]) => share <= allow.deniedShare).length;
   const fits = met === entries.length ? "yes" : met === 0 ? "no" : "depends";

@@ -1,10 +1,10 @@
-import type { Finding } from "./finding.ts";
-import type { Trial } from "./trial.ts";
+import type { Decision } from "./decision.ts";
+import type { Inference } from "./inference.ts";
 
 /** Whether another key, dialect, model or account is limited together with the main kind of request. */
 export type ScopeAnswer = "shared" | "separate";
 export type ScopeName = "key" | "dialect" | "model" | "account";
-export type ScopeAnswers = Readonly<Record<ScopeName, Finding<ScopeAnswer>>>;
+export type ScopeAnswers = Readonly<Record<ScopeName, Inference<ScopeAnswer>>>;
 
 const SCOPES: readonly ScopeName[] = ["key", "dialect", "model", "account"];
 
@@ -12,23 +12,23 @@ const SCOPES: readonly ScopeName[] = ["key", "dialect", "model", "account"];
  * Reads what happened to other requests between two denials of the main kind: a shared limiter denies them, too; one of
  * their own lets them through.
  *
- * @param trials in order of time.
+ * @param decisions in order of time.
  */
-export function readScopes(trials: readonly Trial[]): ScopeAnswers {
-  const decided = trials.filter(({ verdict }) => verdict === "admitted" || verdict === "rate");
-  const mains = decided.filter(({ ask }) => ask === "main");
+export function readScopes(decisions: readonly Decision[]): ScopeAnswers {
+  const decided = decisions.filter(({ verdict }) => verdict === "admitted" || verdict === "rate");
+  const mains = decided.filter(({ kind }) => kind === "main");
   const entries = SCOPES.map((scope) => {
-    const between = decided.filter(({ ask, atUs }) => {
-      if (ask !== scope) return false;
+    const between = decided.filter(({ kind, atUs }) => {
+      if (kind !== scope) return false;
       const at = mains.findIndex((main) => main.atUs > atUs);
       return at > 0 && mains[at]?.verdict === "rate" && mains[at - 1]?.verdict === "rate";
     });
-    return [scope, answerOf(between, decided.filter(({ ask }) => ask === scope).length)] as const;
+    return [scope, answerOf(between, decided.filter(({ kind }) => kind === scope).length)] as const;
   });
   return Object.fromEntries(entries) as unknown as ScopeAnswers;
 }
 
-function answerOf(between: readonly Trial[], sent: number): Finding<ScopeAnswer> {
+function answerOf(between: readonly Decision[], sent: number): Inference<ScopeAnswer> {
   if (sent === 0) return { answer: null, confidence: "none", evidence: "none was sent: the target names none" };
   const denied = between.filter(({ verdict }) => verdict === "rate");
   const admitted = between.length - denied.length;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { seededRandom } from "../../../src/core/index.ts";
-import { inferRate } from "../../../src/load/analysis/limits/infer-rate.ts";
-import { rateExperiment } from "../../../src/load/analysis/limits/rate-experiment.ts";
-import type { Trial } from "../../../src/load/analysis/limits/trial.ts";
-import { fixedWindow } from "../../../src/reference-gateway/limits/fixed-window.ts";
-import { slidingLog } from "../../../src/reference-gateway/limits/sliding-log.ts";
-import { LIMITERS, SimulatedGateway, type SimulationOptions, START_US } from "./simulated.ts";
+import { seededRandom } from "../../src/core/index.ts";
+import type { Decision } from "../../src/limits/index.ts";
+import { inferRate } from "../../src/limits/index.ts";
+import { rateExperiment } from "../../src/load/analysis/limits/rate-experiment.ts";
+import { fixedWindow } from "../../src/reference-gateway/limits/fixed-window.ts";
+import { slidingLog } from "../../src/reference-gateway/limits/sliding-log.ts";
+import { LIMITERS, SimulatedGateway, type SimulationOptions, START_US } from "./simulated-gateway.ts";
 
 type Name = keyof typeof LIMITERS;
 
@@ -22,10 +22,13 @@ const KINDS: Readonly<Record<Name, { readonly kind: string; readonly burst: (rpm
 };
 const NAMES = Object.keys(KINDS) as Name[];
 
-async function analyse(options: Partial<SimulationOptions> & Pick<SimulationOptions, "limiter" | "rpm">, hint = true) {
+async function analyse(
+  options: Partial<SimulationOptions> & Pick<SimulationOptions, "limiter" | "rpm">,
+  declared = true,
+) {
   const gateway = new SimulatedGateway({ seed: 1, jitterUs: 3_000, ...options });
-  const hintPerMinute = hint ? options.rpm : undefined;
-  const found = await rateExperiment(gateway, { hintPerMinute, parallel: 3, minuteMs: 60_000 });
+  const declaredPerMinute = declared ? options.rpm : undefined;
+  const found = await rateExperiment(gateway, { declaredPerMinute, parallel: 3, minuteMs: 60_000 });
   return { found, gateway };
 }
 
@@ -60,15 +63,15 @@ test.each(Array.from({ length: 20 }, (_, index) => index * 3))(
   },
 );
 
-test.each<Name>(["sliding log", "half a bucket", "paced"])("no hint is needed: %s", async (name) => {
+test.each<Name>(["sliding log", "half a bucket", "paced"])("no declared limit is needed: %s", async (name) => {
   const { found } = await analyse({ limiter: LIMITERS[name], rpm: 420 }, false);
   expect(found.kind.answer).toBe(KINDS[name].kind);
   expect(Math.abs((found.perMinute.answer ?? 0) - 420) / 420).toBeLessThan(0.03);
 });
 
-test("a hint that is wrong misleads nobody", async () => {
+test("a declared limit that is wrong changes nothing", async () => {
   const gateway = new SimulatedGateway({ limiter: LIMITERS["fixed window"], rpm: 300, seed: 5, jitterUs: 2_000 });
-  const found = await rateExperiment(gateway, { hintPerMinute: 1_000, parallel: 3, minuteMs: 60_000 });
+  const found = await rateExperiment(gateway, { declaredPerMinute: 1_000, parallel: 3, minuteMs: 60_000 });
   expect(found.kind.answer).toBe("fixed window");
   expect(found.perMinute.answer).toBe(300);
 });
@@ -117,17 +120,17 @@ describe("cannot tell", () => {
 
   test("when denials follow no rule", () => {
     const random = seededRandom(3);
-    const trials = Array.from({ length: 600 }, (_, index): Trial => {
+    const decisions = Array.from({ length: 600 }, (_, index): Decision => {
       const admitted = random() < 0.4;
       return {
         ordinal: index + 1,
-        ask: "main",
+        kind: "main",
         atUs: index * 150_000,
         slackUs: 1_000,
         verdict: admitted ? "admitted" : "rate",
       };
     });
-    const found = inferRate(trials, { slackUs: 2_000, wallOffsetUs: 0 });
+    const found = inferRate(decisions, { slackUs: 2_000, wallOffsetUs: 0 });
     expect(found.kind.answer).toBeNull();
     expect(found.kind.evidence).toMatch(/no model explains it/);
   });

@@ -1,5 +1,7 @@
-import type { Observation } from "../../judging/index.ts";
-import type { Stretch } from "./own-stalls.ts";
+import type { Observation } from "../judging/index.ts";
+
+/** From one moment to another, µs, in which this process stood still or the machine was busy. */
+export type Stretch = readonly [fromUs: number, toUs: number];
 
 /*
  * When a gateway worked on a request is not seen from outside: it was sent at one moment and its answer was read at another.
@@ -14,6 +16,13 @@ const CATCH_UP_US = 125_000;
 /** An answer that took so much longer than usual may have been decided upon at any moment in between, µs and in multiples. */
 const LATE_US = 150_000;
 const LATE_FACTOR = 4;
+
+/** An observation of which the head of the response was seen. */
+export type WithHead = Observation & { readonly headUs: number };
+export const hasHead = (one: Observation): one is WithHead => one.headUs !== undefined;
+
+/** When the gateway had decided at the latest: the head of its answer, or the end of a request without one, µs. */
+export const answeredUs = ({ headUs, endUs }: Observation): number => headUs ?? endUs;
 
 /** Earliest moment at which what was read at `us` may have arrived: our process may have stood still before it read. */
 export function arrivedFromUs(us: number, still: readonly Stretch[]): number {
@@ -34,13 +43,10 @@ export function surelyUntilUs({ endUs }: Pick<Observation, "endUs">, still: read
  */
 export function latestCountUs(all: readonly Observation[]): (one: Observation) => number {
   const latencies = all
-    .filter(({ headUs }) => headUs > 0)
+    .filter(hasHead)
     .map(({ headUs, sentUs }) => headUs - sentUs)
     .sort((a, b) => a - b);
   const usualUs = latencies[Math.floor(latencies.length / 2)] ?? 0;
   const lateUs = Math.max(LATE_US, usualUs * LATE_FACTOR);
-  return ({ sentUs, headUs, endUs }) => {
-    const answeredUs = headUs > 0 ? headUs : endUs;
-    return answeredUs - sentUs > lateUs ? answeredUs : sentUs;
-  };
+  return (one) => (answeredUs(one) - one.sentUs > lateUs ? answeredUs(one) : one.sentUs);
 }

@@ -1,7 +1,6 @@
-import type { Observation } from "../../judging/index.ts";
-import { isAdmitted, isSlotDenial, LEFT } from "./facts.ts";
-import { surelyUntilUs } from "./moments.ts";
-import type { Stretch } from "./own-stalls.ts";
+import type { Observation } from "../judging/index.ts";
+import { isAdmitted, isConcurrencyDenial, LEFT } from "./denials.ts";
+import { answeredUs, hasHead, type Stretch, surelyUntilUs } from "./moments.ts";
 
 /** How soon a gateway notices that a client left is not shown. */
 const NOTICE_MS = 10_000;
@@ -12,9 +11,11 @@ const NOTICE_MS = 10_000;
  *
  * @param still stretches in which this process stood still.
  */
-export function mostSurely(facts: readonly Observation[], still: readonly Stretch[]): number {
-  const edges = facts
-    .filter((one) => isAdmitted(one) && one.headUs > 0 && surelyUntilUs(one, still) > one.headUs)
+export function mostSurely(observations: readonly Observation[], still: readonly Stretch[]): number {
+  const edges = observations
+    .filter(isAdmitted)
+    .filter(hasHead)
+    .filter((one) => surelyUntilUs(one, still) > one.headUs)
     .flatMap((one) => [
       { atUs: one.headUs, change: 1 },
       { atUs: surelyUntilUs(one, still), change: -1 },
@@ -33,32 +34,38 @@ export function mostSurely(facts: readonly Observation[], still: readonly Stretc
  * Requests that were admitted although so many others surely ran from before their sending until after their answer
  * began: however short they are, each was one too many.
  */
-export function admittedBeside(facts: readonly Observation[], slots: number, still: readonly Stretch[]): Observation[] {
-  const long = facts
-    .filter((one) => isAdmitted(one) && one.headUs > 0)
+export function admittedBeyond(
+  observations: readonly Observation[],
+  limit: number,
+  still: readonly Stretch[],
+): Observation[] {
+  const long = observations
+    .filter(isAdmitted)
+    .filter(hasHead)
     .map((one) => ({ one, headUs: one.headUs, untilUs: surelyUntilUs(one, still) }))
     .filter(({ headUs, untilUs }) => untilUs > headUs);
-  return facts.filter(
+  return observations.filter(
     (one) =>
       isAdmitted(one) &&
-      one.headUs > 0 &&
+      hasHead(one) &&
       long.filter((other) => other.one !== one && other.headUs <= one.sentUs && other.untilUs >= one.headUs).length >=
-        slots,
+        limit,
   );
 }
 
 /**
- * Most requests that can have held a slot when a denial was decided: everything that was not refused, from its sending to
+ * Most requests that can have been in flight when a denial was decided: everything that was not denied, from its sending to
  * a while after its end. Fewer than the limit: the denial cannot be explained by those that ran.
  */
-export function mostPossibly(denial: Observation, facts: readonly Observation[], settleMs: number): number {
-  const { sentUs, headUs } = denial;
-  return facts.filter(
+export function mostPossibly(denial: Observation, observations: readonly Observation[], settleMs: number): number {
+  const { sentUs } = denial;
+  const decidedUs = answeredUs(denial);
+  return observations.filter(
     (other) =>
       other !== denial &&
-      !isSlotDenial(other) &&
+      !isConcurrencyDenial(other) &&
       other.outcome !== "denied" &&
-      other.sentUs <= headUs &&
+      other.sentUs <= decidedUs &&
       other.endUs + (other.role === LEFT ? NOTICE_MS : settleMs) * 1_000 >= sentUs,
   ).length;
 }

@@ -1,8 +1,8 @@
 import { endpointUrl } from "../../../dialects/index.ts";
+import type { RequestKind } from "../../../limits/index.ts";
 import type { Key, Target } from "../../../target/index.ts";
 import type { Shot } from "../../http/load-exchange.ts";
 import { buildShot, modelFor } from "../../shots.ts";
-import type { AskKind } from "./trial.ts";
 
 /** The account that is analysed, and what stands beside it. */
 export interface AnalysisAccount {
@@ -18,11 +18,11 @@ export interface AnalysisAccount {
 const SHORT = { prompt: "Hi", maxTokens: 4 } as const;
 
 /** One request of each kind that the target can send: the main one, and those with one thing changed. */
-export function shotsOf({ target, key, second, other }: AnalysisAccount): ReadonlyMap<AskKind, Shot> {
+export function requestsOf({ target, key, second, other }: AnalysisAccount): ReadonlyMap<RequestKind, Shot> {
   const { chat } = target.models;
   const model = modelFor(target, "chat", false);
   const main = { dialect: "chat", stream: false, model, key, ...SHORT } as const;
-  const shots = new Map<AskKind, Shot>([["main", buildShot(target, main)]]);
+  const shots = new Map<RequestKind, Shot>([["main", buildShot(target, main)]]);
   if (second !== undefined) shots.set("key", buildShot(target, { ...main, key: second }));
   // Another model in the other dialect would change two things at once.
   if (target.models.messages.plain === model) shots.set("dialect", buildShot(target, { ...main, dialect: "messages" }));
@@ -33,8 +33,8 @@ export function shotsOf({ target, key, second, other }: AnalysisAccount): Readon
   return shots;
 }
 
-/** Long streams that hold a slot each, the target's own one first. */
-export function longShots({ target, key }: AnalysisAccount): readonly Shot[] {
+/** Long streams that stay in flight, the target's own one first. */
+export function longRequests({ target, key }: AnalysisAccount): readonly Shot[] {
   const { chat } = target.models;
   const ids = [...new Set([chat.stream, chat.slow])].filter((id) => id !== undefined);
   const prompt = "Tell me a long story.";

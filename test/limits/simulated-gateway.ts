@@ -1,11 +1,11 @@
-import { seededRandom } from "../../../src/core/index.ts";
-import type { Instrument } from "../../../src/load/analysis/limits/instrument.ts";
-import type { AskKind, Trial } from "../../../src/load/analysis/limits/trial.ts";
-import { fixedWindow } from "../../../src/reference-gateway/limits/fixed-window.ts";
-import { paced } from "../../../src/reference-gateway/limits/paced.ts";
-import type { RateLimiter } from "../../../src/reference-gateway/limits/rate-limiter.ts";
-import { slidingLog } from "../../../src/reference-gateway/limits/sliding-log.ts";
-import { tokenBucket } from "../../../src/reference-gateway/limits/token-bucket.ts";
+import { seededRandom } from "../../src/core/index.ts";
+import type { Decision, RequestKind } from "../../src/limits/index.ts";
+import type { GatewayUnderTest } from "../../src/load/analysis/limits/gateway-under-test.ts";
+import { fixedWindow } from "../../src/reference-gateway/limits/fixed-window.ts";
+import { paced } from "../../src/reference-gateway/limits/paced.ts";
+import type { RateLimiter } from "../../src/reference-gateway/limits/rate-limiter.ts";
+import { slidingLog } from "../../src/reference-gateway/limits/sliding-log.ts";
+import { tokenBucket } from "../../src/reference-gateway/limits/token-bucket.ts";
 
 /** Limiters of the reference gateway, in simulated time. */
 export const LIMITERS = {
@@ -35,14 +35,14 @@ export interface SimulationOptions {
   readonly deniedCount?: boolean;
   readonly listingCounts?: boolean;
   /** Asks that have a limiter of their own. */
-  readonly separate?: readonly AskKind[];
+  readonly separate?: readonly RequestKind[];
   readonly requests?: number;
 }
 
-/** An instrument over a limiter: no sockets, no waiting. */
-export class SimulatedGateway implements Instrument {
-  readonly trials: Trial[] = [];
-  readonly kinds: readonly AskKind[] = ["key", "dialect", "model", "account", "listing"];
+/** An gateway over a limiter: no sockets, no waiting. */
+export class SimulatedGateway implements GatewayUnderTest {
+  readonly decisions: Decision[] = [];
+  readonly kinds: readonly RequestKind[] = ["key", "dialect", "model", "account", "listing"];
   readonly slackUs: number;
   readonly wallOffsetUs = WALL_OFFSET_US;
   readonly #options: SimulationOptions;
@@ -58,7 +58,7 @@ export class SimulatedGateway implements Instrument {
   }
 
   get left() {
-    return { requests: (this.#options.requests ?? 50_000) - this.trials.length, ms: 600_000 };
+    return { requests: (this.#options.requests ?? 50_000) - this.decisions.length, ms: 600_000 };
   }
 
   get elapsedS(): number {
@@ -74,7 +74,7 @@ export class SimulatedGateway implements Instrument {
     return true;
   }
 
-  async ask(kind: AskKind): Promise<Trial | undefined> {
+  async send(kind: RequestKind): Promise<Decision | undefined> {
     if (this.left.requests <= 0) return undefined;
     const {
       jitterUs,
@@ -97,15 +97,15 @@ export class SimulatedGateway implements Instrument {
     const free = kind === "listing" && listingCounts !== true;
     const admitted = free || found.waitUs(this.#decidedUs) <= 0;
     if (!free && (admitted || deniedCount === true)) found.count(this.#decidedUs);
-    const trial: Trial = {
-      ordinal: this.trials.length + 1,
-      ask: kind,
+    const decision: Decision = {
+      ordinal: this.decisions.length + 1,
+      kind: kind,
       // As the analysis sees it: somewhere between sending and answer.
       atUs: (sentUs + this.#nowUs) / 2,
       slackUs: (this.#nowUs - sentUs) / 2,
       verdict: admitted ? "admitted" : "rate",
     };
-    this.trials.push(trial);
-    return trial;
+    this.decisions.push(decision);
+    return decision;
   }
 }

@@ -1,6 +1,6 @@
-import { median } from "../../../core/index.ts";
+import { median } from "../core/index.ts";
 import { agree, nearlyAsGood } from "./agree.ts";
-import type { Attempt, Fit, FitOptions } from "./trial.ts";
+import type { Fit, FitOptions, TimedDecision } from "./decision.ts";
 
 /** Step of the search for the refill rate where nothing is known, as a factor. */
 const COARSE = 1.03;
@@ -28,7 +28,7 @@ interface At {
  * demands an even pace. For a given refill the fill of the bucket follows from the attempts, whatever its size; the size
  * is then what admissions and denials agree upon.
  */
-export function fitBucket(attempts: readonly Attempt[], options: FitOptions): Fit {
+export function fitBucket(attempts: readonly TimedDecision[], options: FitOptions): Fit {
   const first = attempts[0]?.atUs ?? 0;
   const spanUs = Math.max(options.minuteUs / 60, (attempts.at(-1)?.atUs ?? 0) - first);
   const admitted = Math.max(1, attempts.filter((attempt) => attempt.admitted).length);
@@ -64,11 +64,11 @@ export function fitBucket(attempts: readonly Attempt[], options: FitOptions): Fi
 }
 
 /** Under overload what comes back comes back at the refill rate: counted between the first and the last return. */
-function suggestedRates(attempts: readonly Attempt[], leastSpanUs: number): number[] {
+function suggestedRates(attempts: readonly TimedDecision[], leastSpanUs: number): number[] {
   const returns = attempts.flatMap(({ admitted }, index) =>
     admitted && attempts[index - 1]?.admitted === false ? [index] : [],
   );
-  const at = (index: number) => (attempts[index] as Attempt).atUs;
+  const at = (index: number) => (attempts[index] as TimedDecision).atUs;
   const gaps = returns.slice(1).map((index, before) => at(index) - at(returns[before] as number));
   const usual = median(gaps);
   const rates: number[] = [];
@@ -91,7 +91,13 @@ interface Scanned {
   readonly high: number;
 }
 
-function scan(attempts: readonly Attempt[], options: FitOptions, from: number, to: number, factor: number): Scanned {
+function scan(
+  attempts: readonly TimedDecision[],
+  options: FitOptions,
+  from: number,
+  to: number,
+  factor: number,
+): Scanned {
   let best: Scanned | undefined;
   for (let perUs = from; perUs <= to; perUs *= factor) {
     const at = measure(attempts, options, perUs);
@@ -101,7 +107,7 @@ function scan(attempts: readonly Attempt[], options: FitOptions, from: number, t
   return best ?? { at: measure(attempts, options, from), low: from, high: from };
 }
 
-function measure(attempts: readonly Attempt[], options: FitOptions, perUs: number): At {
+function measure(attempts: readonly TimedDecision[], options: FitOptions, perUs: number): At {
   // The first denial, and some attempts more, follow upon a rest: nothing can have gone astray yet.
   const until = attempts.findIndex(({ admitted }) => !admitted);
   const start = fill(attempts.slice(0, until + OPENING), options, perUs);
@@ -124,7 +130,7 @@ function measure(attempts: readonly Attempt[], options: FitOptions, perUs: numbe
  * @returns how often it was contradicted.
  */
 function replay(
-  attempts: readonly Attempt[],
+  attempts: readonly TimedDecision[],
   { slackUs, deniedCount }: FitOptions,
   perUs: number,
   size: number,
@@ -157,7 +163,7 @@ interface Sizes {
 }
 
 /** Lets the attempts fill a bucket that leaks at this rate: the sizes that admissions and denials agree upon. */
-function fill(attempts: readonly Attempt[], { slackUs }: FitOptions, perUs: number): Sizes {
+function fill(attempts: readonly TimedDecision[], { slackUs }: FitOptions, perUs: number): Sizes {
   const atLeast: number[] = [];
   const atMost: number[] = [];
   const leak = perUs * slackUs;
@@ -172,16 +178,16 @@ function fill(attempts: readonly Attempt[], { slackUs }: FitOptions, perUs: numb
     filled = Math.max(0, drained);
     seenUs = atUs;
     // Attempts within the slack of each other may have been decided in the other order.
-    while (near < index && (attempts[near] as Attempt).atUs < atUs - slackUs) {
-      if ((attempts[near] as Attempt).admitted) nearCount--;
+    while (near < index && (attempts[near] as TimedDecision).atUs < atUs - slackUs) {
+      if ((attempts[near] as TimedDecision).admitted) nearCount--;
       near++;
     }
     if (ahead <= index) {
       ahead = index + 1;
       aheadCount = 0;
     } else if (admitted) aheadCount--;
-    while (ahead < attempts.length && (attempts[ahead] as Attempt).atUs <= atUs + slackUs) {
-      if ((attempts[ahead] as Attempt).admitted) aheadCount++;
+    while (ahead < attempts.length && (attempts[ahead] as TimedDecision).atUs <= atUs + slackUs) {
+      if ((attempts[ahead] as TimedDecision).admitted) aheadCount++;
       ahead++;
     }
     if (admitted) {

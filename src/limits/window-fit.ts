@@ -1,5 +1,5 @@
 import { agree, missesOf, nearlyAsGood } from "./agree.ts";
-import type { Attempt, Fit, FitOptions } from "./trial.ts";
+import type { Fit, FitOptions, TimedDecision } from "./decision.ts";
 
 /** Lengths of window that are tried, in minutes: the interface says a minute, gateways have others. */
 const WINDOW_MINUTES = [1, 1 / 2, 1 / 4, 1 / 6, 1 / 12, 1 / 60];
@@ -8,7 +8,7 @@ const WINDOW_MINUTES = [1, 1 / 2, 1 / 4, 1 / 6, 1 / 12, 1 / 60];
 const WIDEST_EDGE = 0.01;
 
 /** A limiter that holds at most so many requests in the window that ends now. */
-export function fitSliding(attempts: readonly Attempt[], options: FitOptions): Fit {
+export function fitSliding(attempts: readonly TimedDecision[], options: FitOptions): Fit {
   const fits = WINDOW_MINUTES.map((minutes): Fit => {
     const windowUs = options.minuteUs * minutes;
     const demands = demandsOfWindow(attempts, options, (atUs) => atUs - windowUs);
@@ -18,7 +18,7 @@ export function fitSliding(attempts: readonly Attempt[], options: FitOptions): F
 }
 
 /** A limiter that counts afresh at the edges of windows of equal length. */
-export function fitFixed(attempts: readonly Attempt[], options: FitOptions, wallOffsetUs: number): Fit {
+export function fitFixed(attempts: readonly TimedDecision[], options: FitOptions, wallOffsetUs: number): Fit {
   const fits = WINDOW_MINUTES.flatMap((minutes) => {
     const windowUs = options.minuteUs * minutes;
     return edgesOf(attempts, options.slackUs, windowUs, wallOffsetUs).map(({ edgeUs, spreadUs }): Fit => {
@@ -48,7 +48,7 @@ function figuresOf(
 
 /** An edge shows where denials end: between a denial and the admission after it. */
 function edgesOf(
-  attempts: readonly Attempt[],
+  attempts: readonly TimedDecision[],
   slackUs: number,
   windowUs: number,
   wallOffsetUs: number,
@@ -81,7 +81,7 @@ function edgesOf(
  * @param nearUs fixed windows: closer than this to an edge nobody can tell which window an attempt fell into.
  */
 function demandsOfWindow(
-  attempts: readonly Attempt[],
+  attempts: readonly TimedDecision[],
   { slackUs, deniedCount }: FitOptions,
   begin: (atUs: number) => number,
   nearUs?: number,

@@ -1,24 +1,23 @@
-/** What was asked: the main kind of request, the same with one thing changed, or a listing. */
-export const ASKS = ["main", "key", "dialect", "model", "account", "listing"] as const;
-export type AskKind = (typeof ASKS)[number];
+/** What was sent: the main kind of request, the same with one thing changed, or a listing. */
+export type RequestKind = "main" | "key" | "dialect" | "model" | "account" | "listing";
 
-/** One request of the analysis and what the limiter said to it. */
-export interface Trial {
-  /** 1 is the first request of the analysis; evidence is told by these numbers. */
+/** One request of the analysis and how the limiter decided on it. */
+export interface Decision {
+  /** 1 is the first request of the analysis; evidence names requests by these numbers. */
   readonly ordinal: number;
-  readonly ask: AskKind;
+  readonly kind: RequestKind;
   /** Best guess of the moment at which the gateway decided, microseconds, monotonic. */
   readonly atUs: number;
   /** How far that may be off, from what the answer took, microseconds. */
   readonly slackUs: number;
-  /** `slot`: denied for concurrency. `failed`: neither served nor denied for a limit. */
-  readonly verdict: "admitted" | "rate" | "slot" | "failed";
-  /** Denied with a 429 that names no limit: taken for the rate's, because slots are hardly in use. */
+  /** `rate`, `concurrency`: denied for it. `failed`: neither served nor denied for a limit. */
+  readonly verdict: "admitted" | "rate" | "concurrency" | "failed";
+  /** Denied with a 429 that names no limit: taken for the rate's, because few requests are in flight. */
   readonly unnamed?: boolean;
 }
 
-/** A trial as the models see it. */
-export interface Attempt {
+/** A decision as the models see it. */
+export interface TimedDecision {
   readonly atUs: number;
   readonly slackUs: number;
   readonly admitted: boolean;
@@ -27,7 +26,7 @@ export interface Attempt {
 /** How a model of a limiter agrees with what was seen. */
 export interface Fit {
   readonly kind: "sliding" | "fixed" | "bucket";
-  /** Attempts that the model cannot explain, however the clocks are read within their slack. */
+  /** Decisions that the model cannot explain, however the clocks are read within their slack. */
   readonly misses: number;
   /** Requests per minute that the model lets through for long, with the range that explains as much. */
   readonly perMinute: number;

@@ -1,13 +1,14 @@
 import { median, sleep } from "../../../core/index.ts";
 import { endpointUrl } from "../../../dialects/index.ts";
+import type { Decision, RequestKind } from "../../../limits/index.ts";
+import { isUnnamedLimit } from "../../../limits/index.ts";
 import { type LoadExchange, nowUs, type Shot } from "../../http/load-exchange.ts";
 import { Sender } from "../../http/sender.ts";
-import { isUnnamedLimit, outcomeOf } from "../../outcome.ts";
+import { outcomeOf } from "../../outcome.ts";
 import { type ReadReason, reasonReader } from "../../read-reason.ts";
-import type { Instrument } from "./instrument.ts";
-import { type AnalysisAccount, shotsOf } from "./limit-shots.ts";
-import type { Hold } from "./slots-experiment.ts";
-import type { AskKind, Trial } from "./trial.ts";
+import type { Hold } from "./concurrency-experiment.ts";
+import type { GatewayUnderTest } from "./gateway-under-test.ts";
+import { type AnalysisAccount, requestsOf } from "./request-kinds.ts";
 
 export interface LiveOptions extends AnalysisAccount {
   readonly maxConnections: number;
@@ -27,21 +28,21 @@ const LONGEST_HOLD_MS = 120_000;
 /** What an admitted request took longer than others is the model's time rather than a stall beyond this, microseconds. */
 const MOST_STALL_US = 200_000;
 
-/** The gateway itself. One account, its keys, and everything that was asked of it. */
-export class LiveInstrument implements Instrument, AsyncDisposable {
-  readonly trials: Trial[] = [];
-  readonly kinds: readonly AskKind[];
+/** The gateway itself. One account, its keys, and everything that was sent to it. */
+export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
+  readonly decisions: Decision[] = [];
+  readonly kinds: readonly RequestKind[];
   readonly #options: LiveOptions;
   readonly #sender: Sender;
   readonly #read: ReadReason;
-  readonly #shots: ReadonlyMap<AskKind, Shot>;
+  readonly #shots: ReadonlyMap<RequestKind, Shot>;
   readonly #over: NodeJS.Timeout;
   readonly #startUs = nowUs();
   /** Of denials, and of what was admitted. */
   readonly #roundTripsUs: number[] = [];
   readonly #servedUs: number[] = [];
   readonly wallOffsetUs = Date.now() * 1_000 - nowUs();
-  /** Requests of every kind, those of the slot experiment included. */
+  /** Requests of every kind, those of the concurrency experiment included. */
   sent = 0;
 
   constructor(options: LiveOptions) {
@@ -51,7 +52,7 @@ export class LiveInstrument implements Instrument, AsyncDisposable {
     this.#sender = new Sender({
       url: endpointUrl(target.baseUrl, "chat"),
       maxConnections: options.maxConnections,
-      // Streams are held on purpose: as long as it takes to fill every slot.
+      // Streams are held on purpose: as long as it takes to reach the concurrency limit.
       deadlineMs: Math.max(LONGEST_HOLD_MS, target.timeouts.answerMs),
       headMs: target.timeouts.answerMs,
       idleMs: target.timeouts.idleMs,
@@ -59,7 +60,7 @@ export class LiveInstrument implements Instrument, AsyncDisposable {
     });
     // A gateway that does not answer must not cost more time than was given.
     this.#over = setTimeout(() => this.#sender.abortAll(), options.budget.ms);
-    this.#shots = shotsOf(options);
+    this.#shots = requestsOf(options);
     this.kinds = [...this.#shots.keys()].filter((kind) => kind !== "main");
   }
 
@@ -93,7 +94,7 @@ export class LiveInstrument implements Instrument, AsyncDisposable {
     return (await sleep(Math.max(0, bounded), this.#options.stop)) && bounded === ms;
   }
 
-  ask(kind: AskKind): Promise<Trial | undefined> {
+  send(kind: RequestKind): Promise<Decision | undefined> {
     const shot = this.#shots.get(kind);
     const { requests, ms } = this.left;
     if (shot === undefined || requests <= 0 || ms <= 0) return Promise.resolve(undefined);
@@ -102,9 +103,9 @@ export class LiveInstrument implements Instrument, AsyncDisposable {
       const dueUs = nowUs();
       const sent = this.#sender.send(shot, dueUs, (exchange) => {
         if (exchange.ending === "aborted") return resolve(undefined);
-        const trial = this.#trialOf(ordinal, kind, exchange);
-        this.trials.push(trial);
-        resolve(trial);
+        const decision = this.#trialOf(ordinal, kind, exchange);
+        this.decisions.push(decision);
+        resolve(decision);
       });
       if (!sent) resolve(undefined);
     });
@@ -123,10 +124,11 @@ export class LiveInstrument implements Instrument, AsyncDisposable {
     return {
       sentUs,
       get headUs() {
-        return now()?.headUs ?? 0;
+        const headUs = now()?.headUs ?? 0;
+        return headUs === 0 ? undefined : headUs;
       },
       get endUs() {
-        return ended?.endUs ?? 0;
+        return ended?.endUs;
       },
       verdict: () => {
         if (ended !== undefined) return this.verdictOf(ended);
@@ -134,7 +136,7 @@ export class LiveInstrument implements Instrument, AsyncDisposable {
         return status >= 200 && status < 300 ? "admitted" : undefined;
       },
       get unnamed() {
-        return ended !== undefined && isUnnamedLimit(outcomeOf(ended, read), ended.status);
+        return ended !== undefined && isUnnamedLimit({ ...outcomeOf(ended, read), status: ended.status });
       },
       leave: () => {
         const running = this.#sender.underWay(own);
@@ -143,28 +145,28 @@ export class LiveInstrument implements Instrument, AsyncDisposable {
     };
   }
 
-  verdictOf(exchange: LoadExchange): Trial["verdict"] {
+  verdictOf(exchange: LoadExchange): Decision["verdict"] {
     const { outcome, what } = outcomeOf(exchange, this.#read);
     if (outcome === "admitted" || outcome === "unfinished") return "admitted";
     if (what === "rate_limit_exceeded") return "rate";
-    if (what === "concurrency_limit_exceeded") return "slot";
-    // A limit that names no reason is taken for the rate's: slots are hardly in use here.
+    if (what === "concurrency_limit_exceeded") return "concurrency";
+    // A limit that names no reason is taken for the rate's: few requests are in flight here.
     return exchange.status === 429 ? "rate" : "failed";
   }
 
-  #trialOf(ordinal: number, ask: AskKind, exchange: LoadExchange): Trial {
+  #trialOf(ordinal: number, kind: RequestKind, exchange: LoadExchange): Decision {
     const verdict = this.verdictOf(exchange);
     const sentUs = exchange.sentUs === 0 ? exchange.dueUs : exchange.sentUs;
     const roundTripUs = (exchange.headUs === 0 ? exchange.endUs : exchange.headUs) - sentUs;
-    // Denials are answered at once; an admitted request tells of its way only when it took longer than others.
+    // Denials are answered at once; the round trip of an admitted request counts only when it took longer than others.
     const like = verdict === "rate" ? this.#roundTripsUs : this.#servedUs;
     like.push(roundTripUs);
     const usualUs = median(this.#roundTripsUs.slice(-RECENT)) || roundTripUs;
     const excessUs = verdict === "rate" ? 0 : Math.max(0, roundTripUs - median(like.slice(-RECENT)));
     const onTheWayUs =
       verdict === "rate" ? roundTripUs : Math.min(roundTripUs, usualUs + Math.min(excessUs, MOST_STALL_US));
-    const unnamed = isUnnamedLimit(outcomeOf(exchange, this.#read), exchange.status);
-    return { ordinal, ask, atUs: sentUs + onTheWayUs / 2, slackUs: onTheWayUs / 2, verdict, unnamed };
+    const unnamed = isUnnamedLimit({ ...outcomeOf(exchange, this.#read), status: exchange.status });
+    return { ordinal, kind, atUs: sentUs + onTheWayUs / 2, slackUs: onTheWayUs / 2, verdict, unnamed };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

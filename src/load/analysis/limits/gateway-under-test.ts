@@ -1,18 +1,18 @@
-import type { AskKind, Trial } from "./trial.ts";
+import type { Decision, RequestKind } from "../../../limits/index.ts";
 
 /** What an experiment acts through: the real gateway, or in tests a limiter in simulated time. */
-export interface Instrument {
+export interface GatewayUnderTest {
   /** Monotonic, microseconds. */
   nowUs(): number;
   /** @returns false when the analysis is to stop. */
   wait(ms: number): Promise<boolean>;
-  /** Sends one request; resolves with what the limiter said, `undefined` when the budget is used up. */
-  ask(kind: AskKind): Promise<Trial | undefined>;
+  /** Sends one request; resolves with its decision, `undefined` when the budget is used up. */
+  send(kind: RequestKind): Promise<Decision | undefined>;
   /** Kinds besides the main one that this target can send. */
-  readonly kinds: readonly AskKind[];
-  /** Everything that was asked so far. */
-  readonly trials: readonly Trial[];
-  /** How far the moment of a decision may lie from a trial's, microseconds. */
+  readonly kinds: readonly RequestKind[];
+  /** Every decision so far. */
+  readonly decisions: readonly Decision[];
+  /** How far the real moment of a decision may lie from `atUs`, microseconds. */
   readonly slackUs: number;
   /** Wall clock minus monotonic clock, microseconds. */
   readonly wallOffsetUs: number;

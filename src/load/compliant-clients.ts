@@ -1,63 +1,52 @@
 import { type Random, sleep } from "../core/index.ts";
-import { classify } from "../dialects/index.ts";
+import { classify, type Retry } from "../dialects/index.ts";
+import type { Observation } from "../judging/index.ts";
 import { nowUs } from "./http/load-exchange.ts";
 import { DEFAULT_RETRY, decideRetry, type RetryOptions } from "./retry-rules.ts";
 
-/** One attempt as the clients see it. */
-export interface Attempt {
-  readonly status: number | undefined;
-  readonly reason: string | undefined;
-  readonly complete: boolean;
-  readonly timedOut: boolean;
-  readonly hintMs: number | undefined;
-  /** On the clock of `nowUs`. */
-  readonly sentUs: number;
-  readonly endUs: number;
-}
-
-export interface ClientsOptions<A extends Attempt> {
+export interface ClientsOptions<O extends Observation> {
   /** Clients that want one request served each. */
   readonly clients: number;
   /** Most requests in flight at first; falls with concurrency denials, never below 1. Default: all clients. */
   readonly parallel?: number;
-  readonly behaviour: "obey" | "hammer";
+  readonly retryAfter: "compliant" | "ignoring";
   /** Sends one attempt of one client; `undefined` when it could not be sent. A repeated one is a new request. */
-  readonly attempt: (client: number, attempts: number) => Promise<A | undefined>;
+  readonly attempt: (client: number, attempts: number) => Promise<O | undefined>;
   readonly random: Random;
   readonly signal: AbortSignal;
   readonly retry?: RetryOptions;
-  /** Nothing is begun after this, ms from the start. */
+  /** Nothing is sent after this, ms from the start. */
   readonly untilMs?: number;
-  /** Added to every told wait, ms: timers must not fire early. */
+  /** Added to every Retry-After wait, ms: timers must not fire early. */
   readonly graceMs?: number;
 }
 
-export interface ClientsOutcome<A extends Attempt> {
+export interface ClientsOutcome<O extends Observation> {
   readonly served: number;
   readonly gaveUp: number;
   readonly uncertain: number;
   readonly retries: number;
-  /** Attempts sent before the hint of the one before had passed: an error of ours. */
+  /** Attempts sent before the Retry-After of the one before had passed: an error of ours. */
   readonly earlySends: number;
   /** Attempts after an answer that forbids them: an error of ours. */
   readonly forbiddenRetries: number;
   /** Lowest number in flight that was allowed in the end. */
   readonly parallel: number;
   /** Attempts of each client, in order. */
-  readonly attempts: readonly (readonly A[])[];
+  readonly attempts: readonly (readonly O[])[];
 }
 
-/** A client that ignores denials tries again after this, ms: at once would only measure our own loop. */
-const HAMMER_MS = 20;
+/** A client that ignores Retry-After tries again after this, ms: at once would only measure our own loop. */
+const IGNORING_MS = 20;
 
 /**
  * Clients that follow the retry rules, or ignore them, until each is served or gives up. What they do is audited from
  * what was sent, not from what was decided.
  */
-export async function runClients<A extends Attempt>(options: ClientsOptions<A>): Promise<ClientsOutcome<A>> {
-  const { clients, attempt, random, signal, behaviour, retry = DEFAULT_RETRY, graceMs = 5 } = options;
+export async function runClients<O extends Observation>(options: ClientsOptions<O>): Promise<ClientsOutcome<O>> {
+  const { clients, attempt, random, signal, retryAfter, retry = DEFAULT_RETRY, graceMs = 5 } = options;
   const startMs = performance.now();
-  const attempts: A[][] = Array.from({ length: clients }, () => []);
+  const attempts: O[][] = Array.from({ length: clients }, () => []);
   let allowed = options.parallel ?? clients;
   let running = 0;
   const waiting: (() => void)[] = [];
@@ -72,7 +61,7 @@ export async function runClients<A extends Attempt>(options: ClientsOptions<A>):
     waiting.shift()?.();
   };
   const client = async (index: number) => {
-    const own = attempts[index] as A[];
+    const own = attempts[index] as O[];
     for (;;) {
       await enter();
       const answered = isLate() ? undefined : await attempt(index, own.length);
@@ -82,16 +71,16 @@ export async function runClients<A extends Attempt>(options: ClientsOptions<A>):
         return;
       }
       own.push(answered);
-      const { retry: may } = asOutcome(answered);
-      if (behaviour === "hammer" && may !== "served") {
-        if (own.length >= retry.maxAttempts || !(await sleep(HAMMER_MS, signal))) {
+      const may = retryOf(answered);
+      if (retryAfter === "ignoring" && may !== "served") {
+        if (own.length >= retry.maxAttempts || !(await sleep(IGNORING_MS, signal))) {
           counts.gaveUp++;
           return;
         }
         continue;
       }
       const decision = decideRetry(
-        { retry: may, reason: answered.reason, hintMs: answered.hintMs, attempts: own.length },
+        { retry: may, reason: reasonOf(answered), retryAfterMs: answered.retryAfterWaitMs, attempts: own.length },
         random,
         retry,
       );
@@ -109,17 +98,27 @@ export async function runClients<A extends Attempt>(options: ClientsOptions<A>):
   return { ...counts, parallel: allowed, attempts, ...audit(attempts) };
 }
 
-function asOutcome({ status, reason, complete, timedOut }: Attempt): {
-  retry: Parameters<typeof decideRetry>[0]["retry"];
-} {
-  const outcome = classify({ status, reason, complete, timedOut });
-  return { retry: outcome.kind === "admitted" ? "served" : outcome.retry };
+/** Whether nothing came before a deadline of ours: the request may have been served. */
+export const isTimedOut = ({ what }: Observation): boolean => what === "deadline" || what === "idle-timeout";
+
+const reasonOf = ({ outcome, what }: Observation): string | undefined => (outcome === "denied" ? what : undefined);
+
+/** What an observation asks of a client that follows the retry rules. */
+function retryOf(one: Observation): Retry | "served" {
+  const { outcome, status } = one;
+  const answered = classify({
+    status,
+    reason: reasonOf(one),
+    complete: outcome === "admitted" || outcome === "denied" || (status ?? 0) >= 500,
+    timedOut: isTimedOut(one),
+  });
+  return answered.kind === "admitted" ? "served" : answered.retry;
 }
 
 /** Looks at what was sent: every attempt against the answer before it. */
 export function audit(
-  clients: readonly (readonly Attempt[])[],
-): Pick<ClientsOutcome<Attempt>, "retries" | "earlySends" | "forbiddenRetries"> {
+  clients: readonly (readonly Observation[])[],
+): Pick<ClientsOutcome<Observation>, "retries" | "earlySends" | "forbiddenRetries"> {
   let retries = 0;
   let earlySends = 0;
   let forbiddenRetries = 0;
@@ -128,9 +127,13 @@ export function audit(
       const before = attempts[index - 1];
       if (before === undefined) continue;
       retries++;
-      const { retry } = asOutcome(before);
+      const retry = retryOf(before);
       if (retry === "never" || retry === "uncertain" || retry === "served") forbiddenRetries++;
-      if (retry === "as-told" && before.hintMs !== undefined && next.sentUs < before.endUs + before.hintMs * 1_000)
+      if (
+        retry === "as-told" &&
+        before.retryAfterWaitMs !== undefined &&
+        next.sentUs < before.endUs + before.retryAfterWaitMs * 1_000
+      )
         earlySends++;
     }
   }

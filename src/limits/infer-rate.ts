@@ -1,21 +1,21 @@
 import { fitBucket } from "./bucket-fit.ts";
-import type { Confidence, Finding } from "./finding.ts";
+import type { Decision, Fit, FitOptions, TimedDecision } from "./decision.ts";
+import type { Confidence, Inference } from "./inference.ts";
 import { readScopes, type ScopeAnswers } from "./scopes.ts";
-import type { Attempt, Fit, FitOptions, Trial } from "./trial.ts";
 import { fitFixed, fitSliding } from "./window-fit.ts";
 
 export type WindowKind = "fixed window" | "clock-aligned window" | "sliding window" | "token bucket" | "paced";
 
-export interface RateFindings {
-  readonly kind: Finding<WindowKind>;
+export interface RateInference {
+  readonly kind: Inference<WindowKind>;
   /** Requests per minute that are let through for long. */
-  readonly perMinute: Finding<number>;
+  readonly perMinute: Inference<number>;
   readonly perMinuteRange: readonly [low: number, high: number] | null;
   /** Requests that are let through at once after a rest. */
-  readonly burst: Finding<number>;
+  readonly burst: Inference<number>;
   readonly windowS: number | null;
-  readonly deniedCount: Finding<"yes" | "no" | "makes no difference">;
-  readonly listingCounts: Finding<"yes" | "no">;
+  readonly deniedCount: Inference<"yes" | "no" | "makes no difference">;
+  readonly listingCounts: Inference<"yes" | "no">;
   readonly scopes: ScopeAnswers;
   /** Of every model that was tried: how many attempts it leaves unexplained. */
   readonly fits: readonly { readonly kind: string; readonly misses: number }[];
@@ -41,12 +41,12 @@ const PACED_S = 2;
 const ALIGNED_US = 250_000;
 
 /** Tells from timed admissions and denials what kind of limiter decided them. Pure; "cannot tell" is an answer. */
-export function inferRate(trials: readonly Trial[], options: InferOptions): RateFindings {
+export function inferRate(decisions: readonly Decision[], options: InferOptions): RateInference {
   const { slackUs, minuteUs = 60_000_000, wallOffsetUs } = options;
-  const sorted = [...trials].sort((a, b) => a.atUs - b.atUs);
+  const sorted = [...decisions].sort((a, b) => a.atUs - b.atUs);
   const scopes = readScopes(sorted);
   const counted = (listing: boolean) => attemptsOf(sorted, scopes, listing);
-  const fitAll = (attempts: readonly Attempt[], deniedCount: boolean): Fit[] => {
+  const fitAll = (attempts: readonly TimedDecision[], deniedCount: boolean): Fit[] => {
     const fitOptions: FitOptions = { slackUs, minuteUs, deniedCount };
     return [
       fitFixed(attempts, fitOptions, wallOffsetUs),
@@ -65,7 +65,7 @@ export function inferRate(trials: readonly Trial[], options: InferOptions): Rate
   const denials = attempts.filter(({ admitted }) => !admitted).length;
   const againAfter = admittedAfterDenial(attempts);
   const seen = `${attempts.length} requests, ${denials} denied`;
-  const unknown = (why: string): RateFindings => ({
+  const unknown = (why: string): RateInference => ({
     kind: none(why),
     perMinute: none(why),
     perMinuteRange: null,
@@ -79,19 +79,21 @@ export function inferRate(trials: readonly Trial[], options: InferOptions): Rate
   if (denials === 0)
     return unknown(`nothing was denied for the rate in ${seen}; the limit is higher, or there is none`);
   if (againAfter === 0) return unknown(`nothing was admitted after the first denial (${seen})`);
-  const told = chosen.fits.map(({ kind, misses }) => `${NAMES[kind]} leaves ${misses}`).join(", ");
+  const unexplained = chosen.fits.map(({ kind, misses }) => `${NAMES[kind]} leaves ${misses}`).join(", ");
   if (best.misses > attempts.length * BELIEVED_SHARE + 1) {
-    return unknown(`no model explains it: of ${seen}, ${told} unexplained; was there other traffic on the account?`);
+    return unknown(
+      `no model explains it: of ${seen}, ${unexplained} unexplained; was there other traffic on the account?`,
+    );
   }
   const lead = second.misses - best.misses;
   const kindConfidence = lead >= SURE ? "high" : lead >= DECISIVE ? "medium" : "none";
-  const kind: Finding<WindowKind> =
+  const kind: Inference<WindowKind> =
     kindConfidence === "none"
-      ? none(`two models explain it as well: of ${seen}, ${told} unexplained`)
+      ? none(`two models explain it as well: of ${seen}, ${unexplained} unexplained`)
       : {
           answer: nameOf(best, { minuteUs, wallOffsetUs, slackUs }),
           confidence: kindConfidence,
-          evidence: `of ${seen}, ${told} unexplained${edgeEvidence(best, attempts)}`,
+          evidence: `of ${seen}, ${unexplained} unexplained${edgeEvidence(best, attempts)}`,
         };
   const [low, high] = best.perMinuteRange;
   const width = (high - low) / Math.max(1, best.perMinute);
@@ -141,7 +143,7 @@ function compareFlag<T extends string>(
   without: number,
   including: number,
   same: T | undefined,
-): Finding<T | "yes" | "no"> {
+): Inference<T | "yes" | "no"> {
   const evidence = `with them counted ${including} requests are unexplained, without ${without}`;
   const confidence: Confidence = Math.abs(without - including) >= SURE ? "high" : "medium";
   if (including >= without + DECISIVE) return { answer: "no", confidence, evidence };
@@ -151,12 +153,12 @@ function compareFlag<T extends string>(
 
 /** A listing that is denied with the others is limited with them; otherwise it shows in what is left for the others. */
 function listingAnswer(
-  trials: readonly Trial[],
+  decisions: readonly Decision[],
   candidates: readonly Candidate[],
   kind: Fit["kind"],
   deniedCount: boolean,
-): RateFindings["listingCounts"] {
-  const listings = trials.filter(({ ask }) => ask === "listing");
+): RateInference["listingCounts"] {
+  const listings = decisions.filter(({ kind }) => kind === "listing");
   if (listings.length === 0) return none("no listing was sent");
   const denied = listings.filter(({ verdict }) => verdict === "rate");
   const without = bestOf(candidates, kind, { listing: false, deniedCount });
@@ -171,13 +173,13 @@ function listingAnswer(
 }
 
 /** Requests of one limiter in order; those for which there is another one are left out. */
-function attemptsOf(trials: readonly Trial[], scopes: ScopeAnswers, listing: boolean): Attempt[] {
-  return trials
-    .filter(({ ask, verdict }) => {
+function attemptsOf(decisions: readonly Decision[], scopes: ScopeAnswers, listing: boolean): TimedDecision[] {
+  return decisions
+    .filter(({ kind, verdict }) => {
       if (verdict !== "admitted" && verdict !== "rate") return false;
-      if (ask === "main") return true;
-      if (ask === "listing") return listing;
-      return scopes[ask].answer === "shared";
+      if (kind === "main") return true;
+      if (kind === "listing") return listing;
+      return scopes[kind].answer === "shared";
     })
     .map(({ atUs, slackUs, verdict }) => ({ atUs, slackUs, admitted: verdict === "admitted" }));
 }
@@ -194,7 +196,7 @@ function nameOf(
   return windowUs === minuteUs && offUs <= toleratedUs ? "clock-aligned window" : "fixed window";
 }
 
-function edgeEvidence({ kind, edgeUs, edgeSlackUs = 0 }: Fit, attempts: readonly Attempt[]): string {
+function edgeEvidence({ kind, edgeUs, edgeSlackUs = 0 }: Fit, attempts: readonly TimedDecision[]): string {
   if (kind !== "fixed" || edgeUs === undefined) return "";
   const atS = (edgeUs - (attempts[0]?.atUs ?? 0)) / 1_000_000;
   return `; a window began ${atS.toFixed(2)} s after the first request, give or take ${(edgeSlackUs / 1_000_000).toFixed(2)} s`;
@@ -207,11 +209,11 @@ function burstOf({ kind, burst, mostBurst }: Fit, named: WindowKind | null): num
 }
 
 const least = (fits: readonly Fit[]): number => Math.min(...fits.map(({ misses }) => misses));
-const burstSeen = (attempts: readonly Attempt[]): number => attempts.findIndex(({ admitted }) => !admitted);
+const burstSeen = (attempts: readonly TimedDecision[]): number => attempts.findIndex(({ admitted }) => !admitted);
 const none = (evidence: string) => ({ answer: null, confidence: "none" as const, evidence });
 const round = (value: number): number => (value >= 100 ? Math.round(value * 10) / 10 : Math.round(value * 100) / 100);
 
-function admittedAfterDenial(attempts: readonly Attempt[]): number {
+function admittedAfterDenial(attempts: readonly TimedDecision[]): number {
   const first = burstSeen(attempts);
   return first === -1 ? 0 : attempts.slice(first).filter(({ admitted }) => admitted).length;
 }

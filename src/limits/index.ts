@@ -1,0 +1,36 @@
+export {
+  fullestWindow,
+  isLessThanLimit,
+  isTooClose,
+  mayCountDenied,
+  TOLERANCE,
+  WINDOW_US,
+} from "./admitted-in-window.ts";
+export type { Decision, RequestKind } from "./decision.ts";
+export {
+  isAdmitted,
+  isConcurrencyDenial,
+  isLimitReason,
+  isRateDenial,
+  isUnnamedLimit,
+  LEFT,
+} from "./denials.ts";
+export {
+  type ConcurrencyInference,
+  type HeldRequest,
+  inferConcurrency,
+  inferRelease,
+  type Release,
+} from "./infer-concurrency.ts";
+export { inferRate, type RateInference } from "./infer-rate.ts";
+export { hasHead, latestCountUs, type Stretch, type WithHead } from "./moments.ts";
+export { admittedBeyond, mostPossibly, mostSurely } from "./overlap.ts";
+export {
+  earlyRetries,
+  FEWEST_FOR_A_SHARE,
+  type RetryAfterWait,
+  tallyWaits,
+  tellShare,
+  waitsOf,
+} from "./retry-after-waits.ts";
+export { readScopes } from "./scopes.ts";

@@ -1,0 +1,109 @@
+import type { Inference } from "./inference.ts";
+
+/** A long request that was admitted or denied. Microseconds; `undefined` for what has not happened. */
+export interface HeldRequest {
+  readonly sentUs: number;
+  readonly headUs: number | undefined;
+  readonly endUs: number | undefined;
+  readonly verdict: "admitted" | "rate" | "concurrency" | "failed" | undefined;
+}
+
+/** How long after a stream had ended, or was abandoned, another request was admitted. */
+export interface Release {
+  /** Milliseconds; `undefined` when nothing got in. */
+  readonly afterMs: number | undefined;
+  /** Concurrency denials meanwhile. */
+  readonly denied: number;
+  /** The last concurrency denial after there should have been room, ms; 0 for none. */
+  readonly deniedUntilMs: number;
+  /** How long it was tried. */
+  readonly triedMs: number;
+  /** Between two tries, ms. */
+  readonly spacingMs: number;
+}
+
+export interface ConcurrencyInference {
+  readonly inFlight: Inference<number>;
+  readonly inFlightRange: readonly [low: number, high: number] | null;
+  readonly freedAtEnd: Inference<"at once" | "late">;
+  readonly freedOnDisconnect: Inference<"at once" | "late" | "not before the natural end">;
+}
+
+/** Where the last denial came no later than this, room counts as made at once, ms. */
+const AT_ONCE_MS = 250;
+
+/**
+ * Tells the in-flight limit: as many as surely ran together were allowed; a denial says that no more were than possibly
+ * ran. Pure.
+ */
+export function inferConcurrency(
+  holds: readonly HeldRequest[],
+): Pick<ConcurrencyInference, "inFlight" | "inFlightRange"> {
+  const admitted = holds.filter(({ verdict }) => verdict === "admitted");
+  const denied = holds.filter(({ verdict }) => verdict === "concurrency");
+  const ends = ({ endUs }: HeldRequest) => endUs ?? Number.POSITIVE_INFINITY;
+  const heads = admitted.flatMap(({ headUs }) => headUs ?? []);
+  const low = Math.max(
+    0,
+    ...heads.map((headUs) => admitted.filter((one) => (one.headUs ?? 0) <= headUs && ends(one) > headUs).length),
+  );
+  if (denied.length === 0) {
+    const rate = holds.filter(({ verdict }) => verdict === "rate").length;
+    const why = rate > 0 ? `; the rate came first, ${rate} times: longer streams would show it` : "";
+    return {
+      inFlight: none(`${low} ran together and none was denied for concurrency${why}`),
+      inFlightRange: [low, Number.POSITIVE_INFINITY],
+    };
+  }
+  const high = Math.min(
+    ...denied.map((denial) => admitted.filter((one) => one.sentUs < ends(denial) && ends(one) > denial.sentUs).length),
+  );
+  const evidence = `${low} surely ran together; the first of ${denied.length} denials for concurrency came with ${high} at most running`;
+  if (low === high) return { inFlight: { answer: low, confidence: "high", evidence }, inFlightRange: [low, high] };
+  if (low < high) return { inFlight: { answer: high, confidence: "medium", evidence }, inFlightRange: [low, high] };
+  return {
+    inFlight: none(`${evidence}: denied with fewer running than were let in before`),
+    inFlightRange: [high, low],
+  };
+}
+
+/** When there is room again, from what was admitted after a stream ended and after one was left. Pure. */
+export function inferRelease(
+  end: Release | undefined,
+  leave: Release | undefined,
+): Pick<ConcurrencyInference, "freedAtEnd" | "freedOnDisconnect"> {
+  return {
+    freedAtEnd:
+      end?.afterMs === undefined || end.denied === 0
+        ? none(
+            end === undefined
+              ? "the concurrency limit was never reached"
+              : `nothing got in within ${Math.round(end.triedMs)} ms`,
+          )
+        : { answer: speedOf(end), confidence: "high", evidence: describe(end, "the first stream had ended") },
+    freedOnDisconnect: disconnect(leave),
+  };
+}
+
+function disconnect(leave: Release | undefined): ConcurrencyInference["freedOnDisconnect"] {
+  if (leave === undefined) return none("the concurrency limit was never reached");
+  if (leave.afterMs !== undefined)
+    return { answer: speedOf(leave), confidence: "high", evidence: describe(leave, "a client had left its stream") };
+  if (leave.denied === 0) return none("no try was denied for concurrency");
+  return {
+    answer: "not before the natural end",
+    confidence: leave.triedMs >= 1_000 ? "high" : "low",
+    evidence: `${leave.denied} tries in ${Math.round(leave.triedMs)} ms were all denied, until other streams ended`,
+  };
+}
+
+/** Late is what was denied late: that nothing was tried, or was denied for the rate, is no sign. */
+function speedOf({ deniedUntilMs }: Release): "at once" | "late" {
+  return deniedUntilMs <= AT_ONCE_MS ? "at once" : "late";
+}
+
+function describe({ afterMs = 0, denied, spacingMs }: Release, what: string): string {
+  return `a request got in ${Math.round(afterMs)} ms after ${what}, tried every ${Math.round(spacingMs)} ms; ${denied} were denied before`;
+}
+
+const none = (evidence: string) => ({ answer: null, confidence: "none" as const, evidence });

@@ -1,0 +1,206 @@
+import type { Decision, RateInference } from "../../../limits/index.ts";
+import {
+  type ConcurrencyInference,
+  type HeldRequest,
+  inferConcurrency,
+  inferRelease,
+  type Release,
+} from "../../../limits/index.ts";
+import type { Shot } from "../../http/load-exchange.ts";
+import type { GatewayUnderTest } from "./gateway-under-test.ts";
+
+/** A long request while it runs. Microseconds; `undefined` for what has not happened yet. */
+export interface Hold {
+  readonly sentUs: number;
+  readonly headUs: number | undefined;
+  readonly endUs: number | undefined;
+  /** `undefined` while nothing is known. */
+  verdict(): Decision["verdict"] | undefined;
+  /** Whether it was denied with a 429 that names no limit. */
+  readonly unnamed?: boolean;
+  leave(): void;
+}
+
+export interface StreamingGateway extends GatewayUnderTest {
+  /** Opens connections ahead: a handshake is no part of what is measured. */
+  open(count: number): Promise<string | undefined>;
+  hold(shot: Shot): Hold | undefined;
+}
+
+export interface ConcurrencyPlan {
+  readonly rate: RateInference;
+  /** Streams to try, shorter ones first. */
+  readonly shots: readonly Shot[];
+  /** In flight, as the operator says; only saves requests. */
+  readonly declared: number | undefined;
+  /** 60,000 outside tests. */
+  readonly minuteMs: number;
+  /** Connections there are. */
+  readonly most: number;
+}
+
+/** How long heads are waited for before more streams are added, ms: denials come at once. */
+const HEADS_MS = 60;
+const EXTRA_MS = 20;
+/** Failed attempts in a row from which it is no accident. */
+const MOST_FAILURES = 5;
+/** Streams that are left at once, so that one of them surely still runs. */
+const LEAVING = 3;
+/** Requests that are sent while the limit is reached. */
+const EXTRAS = 40;
+
+interface Filled {
+  readonly holds: readonly Hold[];
+  readonly full: boolean;
+  /** Whether a 429 that names no limit is about concurrency here. */
+  readonly unnamed: boolean;
+}
+
+/** Denials without a name in a row, each when the rate surely had room again, after which they are about concurrency. */
+const UNNAMED_IN_A_ROW = 3;
+/** Of the rate's interval: nothing is denied for the rate after so long. */
+const SURELY_ROOM = 1.3;
+
+/** Holds as many streams as the limit allows and sends extra requests: while all run, after one ended, after one was left. */
+export async function concurrencyExperiment(
+  gateway: StreamingGateway,
+  plan: ConcurrencyPlan,
+): Promise<ConcurrencyInference> {
+  const needed = (plan.declared ?? 64) + EXTRAS;
+  await room(gateway, plan, needed);
+  let best: Filled = { holds: [], full: false, unnamed: false };
+  let shot = plan.shots[0];
+  for (shot of plan.shots) {
+    const filled = await fill(gateway, plan, shot, plan.most);
+    if (filled.full || admittedOf(filled) > admittedOf(best)) best = filled;
+    if (filled.full) break;
+    await emptied(gateway, filled);
+    await room(gateway, plan, needed);
+  }
+  const found = inferConcurrency(heldOf(best));
+  if (!best.full || shot === undefined) return { ...found, ...inferRelease(undefined, undefined) };
+  const end = await tryUntilAdmitted(gateway, plan, best, "end");
+  await emptied(gateway, best);
+  await room(gateway, plan, best.holds.length + EXTRAS);
+  const again = await fill(gateway, plan, shot, best.holds.length);
+  const leave = again.full ? await tryUntilAdmitted(gateway, plan, again, "leave") : undefined;
+  for (const hold of again.holds) hold.leave();
+  return { ...inferConcurrency(heldOf(best)), ...inferRelease(end, leave) };
+}
+
+function heldOf({ holds, unnamed }: Filled): HeldRequest[] {
+  return holds.map((hold) => ({
+    sentUs: hold.sentUs,
+    headUs: hold.headUs,
+    endUs: hold.endUs,
+    verdict: unnamed && hold.unnamed === true ? "concurrency" : hold.verdict(),
+  }));
+}
+
+const admittedOf = ({ holds }: Filled): number => holds.filter((hold) => hold.verdict() === "admitted").length;
+
+/** Waits until the rate lets so many through, as far as it is known. */
+async function room(gateway: GatewayUnderTest, { rate, minuteMs }: ConcurrencyPlan, needed: number): Promise<void> {
+  const { answer } = rate.perMinute;
+  if (answer === null || rate.windowS !== null || rate.kind.answer === null) {
+    await gateway.wait(minuteMs * 1.02);
+    return;
+  }
+  // What comes back evenly: as much as is needed, or all that can be saved up.
+  await gateway.wait((Math.min(needed, rate.burst.answer ?? needed) / answer) * minuteMs);
+}
+
+/** Adds streams until one is denied for concurrency, as long as none has ended. */
+async function fill(gateway: StreamingGateway, plan: ConcurrencyPlan, shot: Shot, most: number): Promise<Filled> {
+  const holds: Hold[] = [];
+  // Opened now: a server may close what was opened long ago and never used.
+  await gateway.open(Math.min(most, (plan.declared ?? 32) + 8));
+  let failures = 0;
+  let unnamed = 0;
+  const { answer } = plan.rate.perMinute;
+  const intervalMs = answer === null ? 100 : plan.minuteMs / answer;
+  let atOnce = Math.max(2, Math.ceil((plan.declared ?? 32) / 8));
+  const running = () => holds.filter((hold) => hold.verdict() === "admitted" && hold.endUs === undefined).length;
+  const ended = () => holds.some((hold) => hold.endUs !== undefined && hold.verdict() === "admitted");
+  while (running() < most && !ended()) {
+    const added = Array.from({ length: Math.min(atOnce, most) }, () => gateway.hold(shot)).filter(
+      (hold) => hold !== undefined,
+    );
+    if (added.length === 0) break;
+    holds.push(...added);
+    const sinceUs = gateway.nowUs();
+    while (added.some((hold) => hold.verdict() === undefined) && gateway.nowUs() - sinceUs < HEADS_MS * 1_000) {
+      if (!(await gateway.wait(2))) return { holds, full: false, unnamed: false };
+    }
+    const verdicts = added.map((hold) => hold.verdict());
+    if (verdicts.includes("concurrency")) return { holds, full: !ended(), unnamed: false };
+    if (verdicts.includes("rate")) {
+      atOnce = 1;
+      const nameless = added.every((hold) => hold.unnamed === true);
+      unnamed = nameless ? unnamed + 1 : 0;
+      if (unnamed >= UNNAMED_IN_A_ROW) return { holds, full: !ended(), unnamed: true };
+      // Sent again soon: what an even pace has let pass by it does not give back.
+      if (!(await gateway.wait(nameless ? intervalMs * SURELY_ROOM : intervalMs / 4))) break;
+    }
+    failures = verdicts.every((verdict) => verdict === "failed") ? failures + 1 : 0;
+    if (failures > MOST_FAILURES) break;
+  }
+  return { holds, full: false, unnamed: false };
+}
+
+/** Sends while the limit is reached until one is admitted: after the first stream ended, or after one was left. */
+async function tryUntilAdmitted(
+  gateway: StreamingGateway,
+  { rate, minuteMs }: ConcurrencyPlan,
+  { holds, unnamed }: Filled,
+  on: "end" | "leave",
+): Promise<Release | undefined> {
+  const steady = rate.windowS === null && rate.perMinute.answer !== null;
+  const spacingMs = steady ? Math.max(EXTRA_MS, (minuteMs / (rate.perMinute.answer ?? 1)) * 1.05) : EXTRA_MS;
+  const admitted = holds.filter((hold) => hold.verdict() === "admitted");
+  let denied = 0;
+  let deniedUs = 0;
+  const isConcurrency = (decision: Decision) =>
+    decision.verdict === "concurrency" || (unnamed && decision.unnamed === true);
+  const first = await gateway.send("main");
+  if (first !== undefined && isConcurrency(first)) denied++;
+  if (first?.verdict === "admitted") return undefined;
+  const leftUs = gateway.nowUs();
+  const left = on === "leave" ? admitted.slice(-LEAVING) : [];
+  for (const hold of left) hold.leave();
+  const natural = () => admitted.filter((hold) => !left.includes(hold)).flatMap(({ endUs }) => endUs ?? []);
+  const startedUs = gateway.nowUs();
+  const triedMs = () => (gateway.nowUs() - startedUs) / 1_000;
+  for (;;) {
+    const ends = natural();
+    if (on === "leave" && ends.length > 0)
+      return { afterMs: undefined, denied, deniedUntilMs: triedMs(), triedMs: triedMs(), spacingMs };
+    const tried = await gateway.send("main");
+    if (tried === undefined) return undefined;
+    if (isConcurrency(tried)) {
+      denied++;
+      deniedUs = tried.atUs;
+    }
+    if (tried.verdict === "admitted") {
+      const now = natural();
+      if (on === "end" && now.length === 0) return undefined;
+      if (on === "leave" && now.some((endUs) => endUs <= tried.atUs)) {
+        return { afterMs: undefined, denied, deniedUntilMs: triedMs(), triedMs: triedMs(), spacingMs };
+      }
+      const freeUs = on === "leave" ? leftUs : Math.min(...now);
+      return {
+        afterMs: Math.max(0, (tried.atUs - freeUs) / 1_000),
+        denied,
+        deniedUntilMs: Math.max(0, (deniedUs - freeUs) / 1_000),
+        triedMs: triedMs(),
+        spacingMs,
+      };
+    }
+    if (!(await gateway.wait(spacingMs))) return undefined;
+  }
+}
+
+/** Waits for the end of every stream. */
+async function emptied(gateway: GatewayUnderTest, { holds }: Filled): Promise<void> {
+  while (holds.some((hold) => hold.endUs === undefined)) if (!(await gateway.wait(20))) return;
+}

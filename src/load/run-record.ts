@@ -1,0 +1,57 @@
+import type { JudgedPhase, JudgedRun } from "../record/index.ts";
+import type { Limits } from "../target/index.ts";
+import { withoutTiming } from "./phase-record.ts";
+
+export interface RunParts
+  extends Pick<JudgedRun, "name" | "kind" | "engine" | "durationS" | "retryAfter" | "generator">,
+    Partial<Pick<JudgedRun, "length" | "protocol" | "instances">> {
+  readonly phases: readonly JudgedPhase[];
+  /** Of a tier run; `null` for plain load. */
+  readonly limits: Limits | null;
+  /** Names of the keys. */
+  readonly keys: readonly string[];
+  /** The workload as written. */
+  readonly workload: unknown;
+  readonly startedAtMs: number;
+  /** Why the run ended before its plan did, in words: the phases so far count. */
+  readonly stopped?: readonly string[];
+  /** What is missing of the phases, in words: then only replies that are wrong in themselves count. */
+  readonly missing?: readonly string[];
+}
+
+/** Makes the record of a run, of every engine and kind, from its judged phases. */
+export function runRecord(parts: RunParts): JudgedRun {
+  const { phases: all, stopped = [], missing = [], startedAtMs, ...run } = parts;
+  const phases = run.generator.valid && missing.length === 0 ? [...all] : all.map(withoutTiming);
+  return {
+    ...run,
+    ...verdictOfRun(run, phases, { stopped, missing }),
+    phases,
+    limits: run.limits === null ? null : { ...run.limits },
+    keys: [...run.keys],
+    startedAt: new Date(startedAtMs).toISOString(),
+  };
+}
+
+/** The worst phase decides. A run that is not whole, or whose generator was not valid, passes nothing. */
+function verdictOfRun(
+  { name: run, generator }: Pick<RunParts, "name" | "generator">,
+  phases: readonly JudgedPhase[],
+  { stopped, missing }: Required<Pick<RunParts, "stopped" | "missing">>,
+): Pick<JudgedRun, "verdict" | "reasons"> {
+  const reasonsOf = (verdict: JudgedPhase["verdict"]) =>
+    phases
+      .filter((phase) => phase.verdict === verdict)
+      .map(({ name, message }) => (name === run ? message : `${name}: ${message}`));
+  const problems = [...missing, ...generator.problems.map((problem) => `generator: ${problem}`)];
+  const failed = reasonsOf("fail");
+  if (failed.length > 0) return { verdict: "fail", reasons: [...stopped, ...failed, ...problems] };
+  if (!generator.valid || stopped.length + missing.length > 0)
+    return { verdict: "inconclusive", reasons: [...stopped, ...problems] };
+  if (phases.length === 0) return { verdict: "inconclusive", reasons: ["nothing was sent"] };
+  for (const verdict of ["inconclusive", "warn"] as const) {
+    const reasons = reasonsOf(verdict);
+    if (reasons.length > 0) return { verdict, reasons };
+  }
+  return { verdict: "pass", reasons: [] };
+}

@@ -1,0 +1,64 @@
+import { readRetryAfter } from "../../dialects/index.ts";
+import type { Observation } from "../../judging/index.ts";
+import { LEFT } from "../../limits/index.ts";
+import type { LoadExchange } from "../http/load-exchange.ts";
+import type { Came } from "../outcome.ts";
+
+/** What we left on purpose is no failure. */
+export const isFailure = ({ outcome, what }: Observation): boolean =>
+  (outcome === "failed" || outcome === "unfinished") && what !== "aborted";
+
+/** Roles of requests to the long model: what runs for long is slow on purpose. */
+const LONG_ROLES: readonly string[] = ["lone", "wave", "again", "background", LEFT];
+export const isLong = ({ role }: Observation): boolean => LONG_ROLES.includes(role);
+
+/** What did not happen is 0 in the compact record of an exchange and `undefined` from here on. */
+export function observationOf(
+  exchange: LoadExchange,
+  came: Came,
+  more: Pick<Observation, "phase" | "role" | "retryAfter" | "retryAfterWaitMs" | "exchange" | "flaw">,
+): Observation {
+  const { shot, scanner } = exchange;
+  return {
+    ...more,
+    dialect: shot.dialect,
+    stream: shot.stream,
+    key: shot.key,
+    outcome: came.outcome,
+    what: came.what,
+    status: happened(exchange.status),
+    dueUs: exchange.dueUs,
+    sentUs: exchange.sentUs === 0 ? exchange.endUs : exchange.sentUs,
+    connectUs: happened(exchange.connectUs),
+    headUs: happened(exchange.headUs),
+    firstTokenUs: happened(exchange.firstTokenUs),
+    endUs: exchange.endUs,
+    longestGapUs: shot.stream ? exchange.longestGapUs : undefined,
+    tokens: scanner?.contentEvents,
+  };
+}
+
+const happened = (value: number): number | undefined => (value === 0 ? undefined : value);
+
+/** Ids of the recorded exchanges of some observations, a few of them. */
+export function exchangesOf(observations: readonly Observation[]): string[] {
+  return observations.flatMap(({ exchange }) => exchange ?? []).slice(0, 5);
+}
+
+/** `3 500, 1 reset`. */
+export function tellWhats(observations: readonly Observation[]): string {
+  const counts = new Map<string, number>();
+  for (const { what } of observations) counts.set(what, (counts.get(what) ?? 0) + 1);
+  return [...counts].map(([what, count]) => `${count} ${what}`).join(", ");
+}
+
+/** The wait that a Retry-After asks for, from the moment of its arrival; a date is read by the gateway's own clock if it tells it. */
+export function retryAfterWaitMs(retryAfter: string, exchange: LoadExchange): number | undefined {
+  const form = readRetryAfter(retryAfter, Date.now());
+  if (form.kind === "seconds") return form.seconds * 1_000;
+  if (form.kind === "unusable") return undefined;
+  const date = /\r\ndate:[ \t]*([^\r\n]*)/i.exec(exchange.head)?.[1];
+  const sentAt = date === undefined ? undefined : readRetryAfter(date, Date.now());
+  const nowMs = sentAt?.kind === "date" ? sentAt.atMs : Date.now();
+  return Math.max(0, form.atMs - nowMs);
+}

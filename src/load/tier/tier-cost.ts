@@ -1,0 +1,44 @@
+import type { Limits } from "../../target/index.ts";
+import { concurrencyRequests } from "./at-concurrency-limit.ts";
+import { evenMinute, SHARE } from "./at-rate-limit.ts";
+import { OVER_SECONDS, overRequests } from "./over-rate-limit.ts";
+import { recoveryRequests, recoverySeconds } from "./recovery.ts";
+
+/**
+ * `thorough`: a Retry-After of a whole minute is waited for with nothing else under way. `brief`: a shorter one. `quick`: no
+ * overload at all.
+ */
+export type TierLength = "thorough" | "brief" | "quick";
+
+/** Lone requests at the beginning: connections and code become warm, and a lone stream is known. */
+export const WARM_UPS = 8;
+/** Even requests of a quick run. */
+export const QUICK_EVEN = 32;
+
+/** Requests of the phase at the limit: what the concurrency phases left of a minute's limit. */
+export function atTheLimitRequests({ rpm, inFlight }: Limits): number {
+  return Math.max(20, evenMinute(rpm) - concurrencyRequests(inFlight) - WARM_UPS);
+}
+
+/** What a tier run may send at most, and how long it takes. */
+export function tierCost(
+  limits: Limits,
+  length: TierLength,
+): { requests: number; durationS: number; peakPerS: number } {
+  const { rpm, inFlight } = limits;
+  const even = atTheLimitRequests(limits);
+  if (length === "quick") {
+    const requests = WARM_UPS + concurrencyRequests(inFlight) + QUICK_EVEN;
+    return { requests, durationS: 14 + QUICK_EVEN / ((rpm / 60) * SHARE), peakPerS: inFlight + 25 };
+  }
+  const requests =
+    WARM_UPS +
+    concurrencyRequests(inFlight) +
+    // Denials of its first minute are waited out, and a whole minute is sent then.
+    even +
+    evenMinute(rpm) +
+    overRequests(rpm, inFlight) +
+    recoveryRequests(inFlight);
+  const durationS = 12 + Math.max(50, even / ((rpm / 60) * SHARE)) + OVER_SECONDS + recoverySeconds(limits);
+  return { requests, durationS, peakPerS: inFlight + 25 };
+}
