@@ -13,7 +13,6 @@ export {
   aString,
   atLeast,
   atMost,
-  atPointer,
   type Check,
   type CheckSpec,
   callerError,
@@ -41,7 +40,7 @@ export {
   tokenCounts,
   type Verdict,
 } from "./checks/index.ts";
-export { EXIT, type ExitCode, GauntletError, type JsonObject, type JsonValue } from "./core/index.ts";
+export { atPointer, EXIT, type ExitCode, GauntletError, type JsonObject, type JsonValue } from "./core/index.ts";
 export {
   classify,
   type Dialect,
