@@ -14,7 +14,7 @@ import { judgeGateway } from "./judge-gateway.ts";
 import { type Judgement, readJudgements } from "./judgement.ts";
 
 /** Areas whose mutations only the limits suites show; these wait for one-minute windows. */
-const LIMIT_AREAS = ["rate", "slots", "retry-after", "rate-headers"];
+const LIMIT_AREAS = ["rate", "concurrency", "retry-after", "rate-headers"];
 const LIMIT_SUITES = ["limits", "retry-after", "errors", "auth", "service"];
 const QUICK_SUITES = [...new Set(CHECKS.map(({ id }) => suiteOf(id)))].filter(
   (suite) => suite !== "limits" && suite !== "retry-after",

@@ -19,16 +19,16 @@ const EXPECTED: Readonly<Record<string, string>> = {
   "rate.tripled": "rate.exceeded",
   "rate.checked-before-counted": "rate.exceeded",
   "rate.halved": "rate.denied-below-limit",
-  "slots.one-too-many": "concurrency.exceeded",
-  "slots.one-too-few": "concurrency.denied-early",
-  "slots.leaked-by-streams": "concurrency.leaked",
+  "concurrency.one-too-many": "concurrency.exceeded",
+  "concurrency.one-too-few": "concurrency.denied-early",
+  "concurrency.leaked-by-streams": "concurrency.leaked",
   "retry-after.missing": "retry-after.missing",
   "retry-after.word": "retry-after.unusable?",
   "load.answers-crossed": "answers.crossed",
 };
 
 /** Sound gateways. */
-const SOUND = ["limits.fixed-window", "limits.token-bucket", "hints.http-date", "stream.crlf"];
+const SOUND = ["limits.fixed-window", "limits.token-bucket", "retry-after.http-date", "stream.crlf"];
 
 /** Share of the runs that may come to no verdict because the machine was busy. */
 const MOST_UNDECIDED = 0.25;

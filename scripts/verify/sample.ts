@@ -12,7 +12,7 @@ export function everything(): Sample {
 }
 
 /** Areas whose mutations cost a minute each. */
-const SLOW = ["rate", "slots", "retry-after", "rate-headers", "load"];
+const SLOW = ["rate", "concurrency", "retry-after", "rate-headers", "load"];
 
 /**
  * The part that fits into twenty minutes on two cores: every area in turn, so that each is there with its share.

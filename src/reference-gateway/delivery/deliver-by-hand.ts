@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
-import type { Header, Parcel } from "../pipeline/answer.ts";
-import { withoutHeader } from "../pipeline/answer.ts";
 import type { Call } from "../pipeline/behaviour.ts";
+import type { Header, Parcel } from "../pipeline/response.ts";
+import { withoutHeader } from "../pipeline/response.ts";
 import { plannedTokens } from "../providers/plan.ts";
 import type { Delivery } from "./delivery.ts";
 import { playSteps, type Sink } from "./play-steps.ts";
@@ -29,7 +29,7 @@ export const CHUNKED: Handwriting = {
 /** Plain bytes behind the headers that the parcel has. */
 export const PLAIN: Handwriting = { headers: ({ headers }) => headers, piece: (bytes) => bytes, last: "" };
 
-/** Writes a response past Node's HTTP, byte by byte as told, and closes the connection behind it. */
+/** Writes a response past Node's HTTP, byte by byte, and closes the connection behind it. */
 export function deliverByHand(parcel: Parcel, call: Call, { response, closed }: Delivery, hand: Handwriting): void {
   const { scheduler } = call.services;
   const { socket } = response;

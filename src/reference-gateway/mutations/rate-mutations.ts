@@ -73,16 +73,16 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.denials-prolong",
     ["LIMIT-RATE-6"],
-    "Denied requests count toward the rate, and the wait that is told does not know it.",
+    "Denied requests count toward the rate, and Retry-After does not include it.",
     wrap("check", (next) => {
-      const promises = remembered(() => new WeakMap<object, number>());
+      const retryAt = remembered(() => new WeakMap<object, number>());
       return (name, call) => {
         const refused = next(name, call);
         if (name !== "rate" || refused?.waitMs === undefined || call.key === undefined) return refused;
         const nowMs = performance.now();
-        const known = promises(call).get(call.key.account) ?? 0;
+        const known = retryAt(call).get(call.key.account) ?? 0;
         const untilMs = known > nowMs ? known : nowMs + refused.waitMs;
-        promises(call).set(call.key.account, untilMs);
+        retryAt(call).set(call.key.account, untilMs);
         call.behaviour.limiterOf(call.key, call).count(call.services.clock.monotonicUs());
         return { ...refused, waitMs: untilMs - nowMs };
       };
@@ -122,9 +122,9 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
     unlimited(() => true),
   ),
   loadMutation(
-    "rate.whole-chat-free",
+    "rate.non-streaming-chat-free",
     [...NEVER, "LIMIT-5"],
-    "Whole requests of the chat dialect are not counted.",
+    "Non-streaming requests of the chat dialect are not counted.",
     unlimited((call) => call.endpoint === "chat" && !call.wantsStream),
   ),
   loadMutation(
@@ -149,7 +149,7 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.tripled",
     [...NEVER, "LIMIT-2"],
-    "Three times as many requests as promised are let through.",
+    "Three times the rate limit is let through.",
     rateBy(undefined, (rpm) => rpm * 3),
   ),
   loadMutation(
@@ -161,7 +161,7 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.half-minute-window",
     [...OVER, "LIMIT-2"],
-    "The window is half as long as promised.",
+    "The window is half as long as specified.",
     limitersFrom(
       () => "",
       (_call, rpm) => slidingLog(rpm, WINDOW_US / 2),
@@ -170,7 +170,7 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.streams-by-quarter-minute",
     [...OVER, "LIMIT-RATE-1", "STREAM-2"],
-    "Streams are let in again a quarter of a minute after the last whole request that was.",
+    "Streams are let in again a quarter of a minute after the last non-streaming request.",
     (() => {
       const lastMs = remembered(() => new WeakMap<object, number>());
       return all(
@@ -201,10 +201,10 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
           kept(call).set(account, state);
           return state.limiter;
         }),
-        onDenial("rate_limit_exceeded", always, (answer, call) => {
+        onDenial("rate_limit_exceeded", always, (response, call) => {
           const state = call.key === undefined ? undefined : kept(call).get(call.key.account);
           if (state !== undefined) state.denied += 1;
-          return answer;
+          return response;
         }),
       );
     })(),
@@ -221,25 +221,25 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.halved",
     [...UNDER, "LIMIT-2"],
-    "Half as many requests as promised are let through.",
+    "Half of the rate limit is let through.",
     rateBy(undefined, (rpm) => rpm / 2),
   ),
   ...TIER_RATE_MUTATIONS,
   loadMutation(
     "rate.two-thirds",
     [...UNDER, "LIMIT-2"],
-    "Two thirds of the promised requests are let through.",
+    "Two thirds of the rate limit are let through.",
     rateBy(undefined, (rpm) => (rpm * 2) / 3),
   ),
   loadMutation(
-    "rate.denied-in-company",
+    "rate.denied-while-five-run",
     ["LIMIT-RATE-3"],
     "Whoever comes while five of the account's requests are running is denied for the rate.",
     wrap(
       "check",
       (next) => (name, call) =>
         next(name, call) ??
-        (name === "rate" && (call.key?.account.slots.held ?? 0) >= 5
+        (name === "rate" && (call.key?.account.concurrency.held ?? 0) >= 5
           ? refusal("rate_limit_exceeded", { waitMs: 1_000 })
           : undefined),
     ),
@@ -262,7 +262,7 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.checked-before-counted",
     [...OVER, "LIMIT-RATE-1", "ERR-429-RATE"],
-    "Requests are counted a moment after they were checked: a burst passes whole.",
+    "Requests are counted a moment after they were checked: all of a burst passes.",
     wrap("countRate", (next) => (limiter, call) => {
       setTimeout(() => next(limiter, call), 80).unref();
     }),
@@ -293,7 +293,7 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.penalty",
     ["LIMIT-RATE-6"],
-    "After a denial the account is denied for two minutes, whatever it was told.",
+    "After a denial the account is denied for two minutes, whatever Retry-After said.",
     wrap("check", (next) => {
       const punished = remembered(() => new Map<string, number>());
       return (name, call) => {
@@ -316,8 +316,8 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
     "Requests over the rate limit are served late instead of being denied.",
     all(
       overlook("rate_limit_exceeded"),
-      wrap("seal", (next) => (answer, call) => {
-        const parcel = next(answer, call);
+      wrap("seal", (next) => (response, call) => {
+        const parcel = next(response, call);
         if (call.key === undefined || !inference(call)) return parcel;
         const waiting = call.behaviour.limiterOf(call.key, call).waitUs(call.services.clock.monotonicUs()) > 0;
         return waiting ? { ...parcel, afterMs: parcel.afterMs + 1_500 } : parcel;
@@ -340,7 +340,7 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
     onDenial(
       "rate_limit_exceeded",
       () => true,
-      (answer) => ({ ...answer, afterMs: 3_600_000 }),
+      (response) => ({ ...response, afterMs: 3_600_000 }),
     ),
   ),
 ];

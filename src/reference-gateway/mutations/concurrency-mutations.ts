@@ -1,18 +1,18 @@
 import { sleep } from "../../core/index.ts";
 import { loadMutation, type Mutation } from "../change.ts";
 import { cutOff } from "../edits/connection-edits.ts";
-import { meetsFullHouse } from "../edits/limit-scopes.ts";
+import { isAtConcurrencyLimit } from "../edits/limit-scopes.ts";
 import {
   always,
   both,
   every,
   modelIs,
+  nonStreaming,
   remembered,
   reused,
   secondKey,
   streaming,
   type When,
-  whole,
 } from "../edits/when.ts";
 import { type Apply, all, onDenial, overlook, wrap } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";
@@ -20,10 +20,10 @@ import type { Closing } from "../pipeline/outcome.ts";
 import { refusal } from "../pipeline/refusal.ts";
 
 const TOO_MANY = ["LIMIT-CONC-2"];
-/** A leaked slot is missing from the next full wave. */
+/** What a leaked lease takes is missing when the limit is reached the next time. */
 const LEAK = ["LIMIT-CONC-4", "LIMIT-CONC-2"];
 
-/** Slots of some requests are never freed. */
+/** Some requests count as in flight for ever. */
 const leaks = (when: (call: Call, closing: Closing) => boolean): Apply =>
   wrap("release", (next) => (call, closing) => {
     if (!when(call, closing)) next(call, closing);
@@ -32,7 +32,7 @@ const leaks = (when: (call: Call, closing: Closing) => boolean): Apply =>
 const sinceArrivalMs = (call: Call): number => (call.services.clock.monotonicUs() - call.arrival.arrivedUs) / 1_000;
 const abandoned = (closing: Closing) => closing.outcome === "interrupted";
 
-/** Some requests give back a slot of another running request, too. */
+/** Some requests end the lease of another running request, too. */
 const freesTwo = (when: (call: Call, closing: Closing) => boolean): Apply => {
   const running = remembered(() => new Set<Call>());
   return all(
@@ -51,61 +51,61 @@ const freesTwo = (when: (call: Call, closing: Closing) => boolean): Apply => {
   );
 };
 
-/** Frees a slot before its time. */
+/** Ends a lease before the request ends. */
 const releasedAfter = (ms: number, when: When): Apply =>
   wrap("began", (next) => (call) => {
     if (when(call)) setTimeout(() => call.lease?.release(), ms).unref();
     next(call);
   });
 
-/** How slots are taken and given back. */
-export const SLOT_MUTATIONS: readonly Mutation[] = [
+/** When a request counts as in flight. */
+export const CONCURRENCY_MUTATIONS: readonly Mutation[] = [
   loadMutation(
-    "slots.freed-when-stream-begins",
+    "concurrency.freed-when-stream-begins",
     ["LIMIT-CONC-2", "LIMIT-CONC-3"],
-    "A stream gives its slot back with its first byte.",
+    "A stream stops counting as in flight with its first byte.",
     releasedAfter(0, streaming),
   ),
   loadMutation(
-    "slots.freed-during-stream",
+    "concurrency.freed-during-stream",
     ["LIMIT-CONC-2", "LIMIT-CONC-3"],
-    "A stream gives its slot back a second after it began.",
+    "A stream stops counting as in flight a second after it began.",
     releasedAfter(1_000, streaming),
   ),
   loadMutation(
-    "slots.freed-during-second-keys-streams",
+    "concurrency.freed-during-second-keys-streams",
     ["LIMIT-CONC-2", "LIMIT-CONC-3"],
-    "A stream of an account's second key gives its slot back a second after it began.",
+    "A stream of an account's second key stops counting as in flight a second after it began.",
     releasedAfter(1_000, both(streaming, secondKey)),
   ),
   loadMutation(
-    "slots.freed-during-slow-streams",
+    "concurrency.freed-during-slow-streams",
     ["LIMIT-CONC-2", "LIMIT-CONC-3"],
-    "A stream of a model that is slow to begin gives its slot back a second after it began.",
+    "A stream of a model that is slow to begin stops counting as in flight a second after it began.",
     releasedAfter(1_000, both(streaming, modelIs("slow"))),
   ),
   loadMutation(
-    "slots.freed-after-a-second",
+    "concurrency.freed-after-a-second",
     [...TOO_MANY, "LIMIT-CONC-3"],
-    "Every request gives its slot back a second after it came.",
+    "Every request stops counting as in flight a second after it came.",
     wrap("check", (next) => (name, call) => {
-      if (name === "slot") setTimeout(() => call.lease?.release(), 1_000).unref();
+      if (name === "concurrency") setTimeout(() => call.lease?.release(), 1_000).unref();
       return next(name, call);
     }),
   ),
   loadMutation(
-    "slots.whole-freed-after-a-second",
+    "concurrency.non-streaming-freed-after-a-second",
     ["LIMIT-CONC-2", "LIMIT-CONC-1"],
-    "A whole request gives its slot back a second after it came.",
+    "A non-streaming request stops counting as in flight a second after it came.",
     wrap("check", (next) => (name, call) => {
-      if (name === "slot" && whole(call)) setTimeout(() => call.lease?.release(), 1_000).unref();
+      if (name === "concurrency" && nonStreaming(call)) setTimeout(() => call.lease?.release(), 1_000).unref();
       return next(name, call);
     }),
   ),
   loadMutation(
-    "slots.leaked-by-streams",
+    "concurrency.leaked-by-streams",
     LEAK,
-    "Every tenth complete stream keeps its slot for ever.",
+    "Every tenth complete stream counts as in flight for ever.",
     leaks(
       (
         (unlucky) => (call: Call, closing: Closing) =>
@@ -114,30 +114,30 @@ export const SLOT_MUTATIONS: readonly Mutation[] = [
     ),
   ),
   loadMutation(
-    "slots.leaked-by-whole-replies",
+    "concurrency.leaked-by-non-streaming-replies",
     LEAK,
-    "Every fiftieth complete reply keeps its slot for ever.",
+    "Every fiftieth complete reply counts as in flight for ever.",
     leaks(
       (
         (unlucky) => (call: Call, closing: Closing) =>
           closing.outcome === "complete" && unlucky(call)
-      )(every(50, whole)),
+      )(every(50, nonStreaming)),
     ),
   ),
   loadMutation(
-    "slots.leaked-by-output-limit",
+    "concurrency.leaked-by-output-limit",
     LEAK,
-    "A reply that its output limit cut short keeps its slot for ever.",
-    leaks((call) => call.ask?.maxTokens !== undefined && call.ask.maxTokens < 8),
+    "A reply that its output limit cut short counts as in flight for ever.",
+    leaks((call) => call.request?.maxTokens !== undefined && call.request.maxTokens < 8),
   ),
   loadMutation(
-    "slots.reused-connections-take-two",
+    "concurrency.reused-connections-take-two",
     ["LIMIT-CONC-2", "LIMIT-CONC-4"],
-    "A stream on a connection that was used before takes two slots.",
+    "A stream on a connection that was used before counts as two in-flight requests.",
     wrap("began", (next) => (call) => {
       const { key, lease } = call;
       if (streaming(call) && reused(call) && key !== undefined && lease !== undefined) {
-        const more = call.behaviour.slotsOf(key, call).take(lease.expectedEndUs);
+        const more = call.behaviour.concurrencyOf(key, call).take(lease.expectedEndUs);
         const release = () => {
           lease.release();
           more.release();
@@ -148,60 +148,60 @@ export const SLOT_MUTATIONS: readonly Mutation[] = [
     }),
   ),
   loadMutation(
-    "slots.leaked-by-upstream-failures",
+    "concurrency.leaked-by-upstream-failures",
     LEAK,
-    "A request whose provider failed keeps its slot for ever.",
+    "A request whose provider failed counts as in flight for ever.",
     leaks((_call, closing) => closing.outcome === "failed"),
   ),
   loadMutation(
-    "slots.whole-give-back-at-once",
+    "concurrency.non-streaming-freed-at-once",
     ["LIMIT-CONC-1", "LIMIT-CONC-2"],
-    "Whole requests are denied when no slot is free, and give theirs back at once.",
+    "Non-streaming requests are denied at the limit, and stop counting as in flight at once.",
     wrap("check", (next) => (name, call) => {
-      if (name === "slot" && whole(call)) setTimeout(() => call.lease?.release(), 5).unref();
+      if (name === "concurrency" && nonStreaming(call)) setTimeout(() => call.lease?.release(), 5).unref();
       return next(name, call);
     }),
   ),
   loadMutation(
-    "slots.leaked-by-tool-calls",
+    "concurrency.leaked-by-tool-calls",
     LEAK,
-    "A reply with tool calls keeps its slot for ever.",
+    "A reply with tool calls counts as in flight for ever.",
     leaks((call, closing) => closing.outcome === "complete" && call.model?.id === "tool-caller"),
   ),
   loadMutation(
-    "slots.leaked-by-timeouts",
+    "concurrency.leaked-by-timeouts",
     LEAK,
-    "A request whose provider did not answer in time keeps its slot for ever.",
+    "A request whose provider did not answer in time counts as in flight for ever.",
     leaks((call, closing) => closing.outcome === "failed" && call.model?.id === "fail-timeout"),
   ),
   loadMutation(
-    "slots.leaked-by-broken-streams",
+    "concurrency.leaked-by-broken-streams",
     LEAK,
-    "A stream whose provider broke off keeps its slot for ever.",
+    "A stream whose provider broke off counts as in flight for ever.",
     leaks((_call, closing) => closing.outcome === "broken"),
   ),
   loadMutation(
-    "slots.leaked-by-abandoned-streams",
+    "concurrency.leaked-by-abandoned-streams",
     ["LIMIT-CONC-5", ...LEAK],
-    "A stream whose client left keeps its slot for ever.",
+    "A stream whose client left counts as in flight for ever.",
     leaks((call, closing) => abandoned(closing) && streaming(call)),
   ),
   loadMutation(
-    "slots.leaked-by-streams-left-late",
+    "concurrency.leaked-by-streams-left-late",
     ["LIMIT-CONC-5"],
-    "A stream whose client left after more than a second keeps its slot for ever.",
+    "A stream whose client left after more than a second counts as in flight for ever.",
     leaks((call, closing) => abandoned(closing) && streaming(call) && sinceArrivalMs(call) > 1_000),
   ),
   loadMutation(
-    "slots.leaked-by-abandoned-replies",
+    "concurrency.leaked-by-abandoned-replies",
     ["LIMIT-CONC-5", ...LEAK],
-    "A whole request whose client left keeps its slot for ever.",
-    leaks((call, closing) => abandoned(closing) && whole(call)),
+    "A non-streaming request whose client left counts as in flight for ever.",
+    leaks((call, closing) => abandoned(closing) && nonStreaming(call)),
   ),
   loadMutation(
-    "slots.leaked-by-some-abandoned-streams",
+    "concurrency.leaked-by-some-abandoned-streams",
     ["LIMIT-CONC-5", ...LEAK],
-    "Every third stream whose client left keeps its slot for ever.",
+    "Every third stream whose client left counts as in flight for ever.",
     leaks(
       (
         (unlucky) => (call: Call, closing: Closing) =>
@@ -210,7 +210,7 @@ export const SLOT_MUTATIONS: readonly Mutation[] = [
     ),
   ),
   loadMutation(
-    "slots.abandoned-run-on",
+    "concurrency.abandoned-run-on",
     ["LIMIT-CONC-5"],
     "A request whose client left runs on for a minute.",
     wrap("release", (next) => (call, closing) => {
@@ -219,18 +219,18 @@ export const SLOT_MUTATIONS: readonly Mutation[] = [
     }),
   ),
   loadMutation(
-    "slots.leaked-by-denials",
+    "concurrency.leaked-by-denials",
     LEAK,
-    "Every concurrency denial takes a slot and keeps it.",
-    onDenial("concurrency_limit_exceeded", always, (answer, call) => {
-      if (call.key !== undefined) call.behaviour.slotsOf(call.key, call).take(Number.POSITIVE_INFINITY);
-      return answer;
+    "Every concurrency denial counts as in flight for ever.",
+    onDenial("concurrency_limit_exceeded", always, (response, call) => {
+      if (call.key !== undefined) call.behaviour.concurrencyOf(call.key, call).take(Number.POSITIVE_INFINITY);
+      return response;
     }),
   ),
   loadMutation(
-    "slots.denials-free-a-slot",
+    "concurrency.denials-free-another",
     [...TOO_MANY, "LIMIT-CONC-1"],
-    "Every concurrency denial gives back a slot that it never had.",
+    "Every concurrency denial makes another request stop counting as in flight.",
     (() => {
       const running = remembered(() => new Set<Call>());
       return all(
@@ -242,49 +242,49 @@ export const SLOT_MUTATIONS: readonly Mutation[] = [
           running(call).delete(call);
           next(call, closing);
         }),
-        onDenial("concurrency_limit_exceeded", always, (answer, call) => {
+        onDenial("concurrency_limit_exceeded", always, (response, call) => {
           const [first] = [...running(call)].filter((other) => other.key?.account === call.key?.account);
           first?.lease?.release();
           if (first !== undefined) running(call).delete(first);
-          return answer;
+          return response;
         }),
       );
     })(),
   ),
   loadMutation(
-    "slots.abandoned-free-two",
+    "concurrency.abandoned-free-two",
     ["LIMIT-CONC-2", "LIMIT-CONC-5"],
-    "A request that its client left gives back another's slot as well.",
+    "A request that its client left makes another one stop counting as in flight as well.",
     freesTwo((_call, closing) => abandoned(closing)),
   ),
   loadMutation(
-    "slots.failed-free-two",
+    "concurrency.failed-free-two",
     ["LIMIT-CONC-2", "LIMIT-CONC-4"],
-    "A request whose provider failed gives back another's slot as well.",
+    "A request whose provider failed makes another one stop counting as in flight as well.",
     freesTwo((_call, closing) => closing.outcome === "failed" || closing.outcome === "broken"),
   ),
   loadMutation(
-    "slots.freed-late",
+    "concurrency.freed-late",
     LEAK,
-    "Slots are given back ten seconds after the end.",
+    "Requests count as in flight for ten seconds after their end.",
     wrap("release", (next) => (call, closing) => {
       setTimeout(() => next(call, closing), 10_000).unref();
     }),
   ),
   loadMutation(
-    "slots.queue-instead",
+    "concurrency.queue-instead",
     ["LIMIT-CONC-1", "ERR-429-CONC"],
-    "Requests over the concurrency limit wait for a slot instead of being denied.",
+    "Requests over the concurrency limit wait for their turn instead of being denied.",
     all(
       overlook("concurrency_limit_exceeded"),
-      wrap("answer", (next) => async (call) => {
-        while (meetsFullHouse(call)) await sleep(20);
+      wrap("respond", (next) => async (call) => {
+        while (isAtConcurrencyLimit(call)) await sleep(20);
         return next(call);
       }),
     ),
   ),
   loadMutation(
-    "slots.oldest-stream-dropped",
+    "concurrency.oldest-stream-dropped",
     ["LIMIT-CONC-7", "STREAM-3"],
     "A request over the concurrency limit is denied, and the oldest running stream is cut.",
     (() => {
@@ -298,19 +298,19 @@ export const SLOT_MUTATIONS: readonly Mutation[] = [
           running(call).delete(call);
           next(call, closing);
         }),
-        onDenial("concurrency_limit_exceeded", always, (answer, call) => {
+        onDenial("concurrency_limit_exceeded", always, (response, call) => {
           for (const [other, cut] of running(call)) {
             if (other.key?.account !== call.key?.account) continue;
             cut();
             break;
           }
-          return answer;
+          return response;
         }),
       );
     })(),
   ),
   loadMutation(
-    "slots.denial-drops-connection",
+    "concurrency.denial-drops-connection",
     ["LIMIT-CONC-1", "ERR-429-CONC", "LIMIT-CONC-6"],
     "Requests over the concurrency limit get no answer: the connection is dropped.",
     wrap("deliver", (next) => (parcel, call, delivery) => {
@@ -319,20 +319,20 @@ export const SLOT_MUTATIONS: readonly Mutation[] = [
     }),
   ),
   loadMutation(
-    "slots.denial-never-sent",
+    "concurrency.denial-never-sent",
     ["LIMIT-CONC-1", "ERR-429-CONC", "ANSWER-IN-TIME"],
     "Requests over the concurrency limit wait for an answer that never comes.",
-    onDenial("concurrency_limit_exceeded", always, (answer) => ({ ...answer, afterMs: 3_600_000 })),
+    onDenial("concurrency_limit_exceeded", always, (response) => ({ ...response, afterMs: 3_600_000 })),
   ),
   loadMutation(
-    "slots.locked-when-full",
+    "concurrency.locked-when-full",
     ["LIMIT-CONC-4"],
     "After a concurrency denial the account is locked for half a minute.",
     wrap("check", (next) => {
       const locked = remembered(() => new Map<string, number>());
       return (name, call) => {
         const refused = next(name, call);
-        if (name !== "slot" || call.key === undefined) return refused;
+        if (name !== "concurrency" || call.key === undefined) return refused;
         const nowUs = call.services.clock.monotonicUs();
         const { id } = call.key.account;
         if (refused !== undefined && !locked(call).has(id)) locked(call).set(id, nowUs);
