@@ -52,7 +52,7 @@ export function reliabilityFigures(): string {
   const { adversary, canaries, kills, fuzz } = keptReliability();
   const phases = Object.entries(kills.phases).map(([phase, count]) => `${count} ${phase}`);
   return [
-    "| proof | cases | survived | |",
+    "| verification | cases | survived | |",
     "|---|---|---|---|",
     `| hostile gateways | ${adversary.cases} | ${adversary.survived} | ${adversary.behaviours} behaviours, ${adversary.commands} commands; longest run ${adversary.longestS} s (bound ${adversary.boundS} s), largest ${adversary.largestMib} MiB (bound ${adversary.boundMib} MiB) |`,
     `| keys that must show nowhere | ${canaries.cases} | ${canaries.survived} | ${canaries.commands} commands that work, fail or are ended; ${canaries.files} files, ${canaries.searchedKib} KiB searched |`,

@@ -1,5 +1,5 @@
 /**
- * Judges the reference gateway once per mutation or variant and appends one JSON line each; a worker of `prove.ts`:
+ * Judges the reference gateway once per mutation or variant and appends one JSON line each; a worker of `mutations.ts`:
  *
  *     tsx scripts/verify/judge-many.ts mutations|variants OUT.jsonl [--names FILE] [--concurrency 5] [--suites a,b] [--until MS]
  *

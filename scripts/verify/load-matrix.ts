@@ -87,7 +87,7 @@ async function everyOne(kind: Kind, out: string): Promise<void> {
   );
 }
 
-async function proven(): Promise<number> {
+async function verifyTable(): Promise<number> {
   const wrong: string[] = [];
   let undecided = 0;
   let ran = 0;
@@ -99,7 +99,7 @@ async function proven(): Promise<number> {
     const came = await runOf(job, "brief");
     ran++;
     const { name, kind } = job;
-    const told = "error" in came ? came.error : `${came.verdict}: ${came.broken.join(", ") || "nothing broken"}`;
+    const outcome = "error" in came ? came.error : `${came.verdict}: ${came.broken.join(", ") || "nothing broken"}`;
     const wanted = EXPECTED[name];
     const holds =
       !("error" in came) &&
@@ -108,7 +108,7 @@ async function proven(): Promise<number> {
     if (isOpen) undecided++;
     else if (!holds) wrong.push(name);
     console.log(
-      `${isOpen ? "open" : holds ? "ok  " : "BAD "} ${name}: ${told}${"reasons" in came && isOpen ? ` (${came.reasons.join("; ")})` : ""}`,
+      `${isOpen ? "open" : holds ? "ok  " : "BAD "} ${name}: ${outcome}${"reasons" in came && isOpen ? ` (${came.reasons.join("; ")})` : ""}`,
     );
   });
   console.log(
@@ -118,5 +118,5 @@ async function proven(): Promise<number> {
   return undecided > ran * MOST_UNDECIDED ? 4 : 0;
 }
 
-if (args.all === undefined) process.exitCode = await proven();
+if (args.all === undefined) process.exitCode = await verifyTable();
 else await everyOne(args.all, args.out as string);

@@ -1,6 +1,6 @@
 /**
  * What a mutation may break beside its own requirements. One defect often shows in several: a reply without text is also no
- * reply in a stream, and one that is never charged never meets its cap. Anything else that breaks fails the proof, because
+ * reply in a stream, and one that is never charged never meets its cap. Anything else that breaks fails the verification, because
  * it is blamed on something that is in order.
  */
 

@@ -1,7 +1,7 @@
 import { MUTATIONS, VARIANTS } from "../../src/reference-gateway/index.ts";
 import { TIMING } from "./evaluate.ts";
 
-/** Names of what one proof judges. */
+/** Names of what one run verifies. */
 export interface Sample {
   readonly mutations: readonly string[];
   readonly variants: readonly string[];
@@ -20,7 +20,7 @@ const SLOW = ["rate", "concurrency", "retry-after", "rate-headers", "load"];
  * @param survivors known not to be seen by conformance runs (they need a load run): left out.
  */
 export function sample(survivors: readonly string[]): Sample {
-  // What shows in timing alone may hide behind a busy machine; the whole proof looks at it when there is time.
+  // What shows in timing alone may hide behind a busy machine; `--all` judges it when there is time.
   const seen = MUTATIONS.filter(
     ({ name, requirements }) =>
       !survivors.includes(name) && !requirements.every((requirement) => TIMING.includes(requirement)),

@@ -12,6 +12,8 @@ import { CODING_MUTATIONS } from "./coding-mutations.ts";
 import { COMPAT_CHAT_MUTATIONS } from "./compat-chat-mutations.ts";
 import { COMPAT_FRAMING_MUTATIONS } from "./compat-framing-mutations.ts";
 import { COMPAT_MESSAGES_MUTATIONS } from "./compat-messages-mutations.ts";
+import { CONCURRENCY_DENIAL_MUTATIONS } from "./concurrency-denial-mutations.ts";
+import { CONCURRENCY_LEAK_MUTATIONS } from "./concurrency-leak-mutations.ts";
 import { CONCURRENCY_MUTATIONS } from "./concurrency-mutations.ts";
 import { CONCURRENCY_SCOPE_MUTATIONS } from "./concurrency-scope-mutations.ts";
 import { CREDENTIAL_MUTATIONS } from "./credential-mutations.ts";
@@ -25,6 +27,7 @@ import { MESSAGES_MUTATIONS } from "./messages-mutations.ts";
 import { MESSAGES_REQUEST_MUTATIONS } from "./messages-request-mutations.ts";
 import { MODELS_MUTATIONS } from "./models-mutations.ts";
 import { PROTOCOL_MUTATIONS } from "./protocol-mutations.ts";
+import { RATE_DENIAL_MUTATIONS } from "./rate-denial-mutations.ts";
 import { RATE_HEADER_MUTATIONS } from "./rate-header-mutations.ts";
 import { RATE_MUTATIONS } from "./rate-mutations.ts";
 import { RETRY_AFTER_MUTATIONS } from "./retry-after-mutations.ts";
@@ -56,7 +59,10 @@ export const MUTATIONS: readonly Mutation[] = [
   ...UPSTREAM_MUTATIONS,
   ...BROKEN_STREAM_MUTATIONS,
   ...RATE_MUTATIONS,
+  ...RATE_DENIAL_MUTATIONS,
   ...CONCURRENCY_MUTATIONS,
+  ...CONCURRENCY_LEAK_MUTATIONS,
+  ...CONCURRENCY_DENIAL_MUTATIONS,
   ...CONCURRENCY_SCOPE_MUTATIONS,
   ...RETRY_AFTER_MUTATIONS,
   ...RATE_HEADER_MUTATIONS,
