@@ -63,7 +63,7 @@ async function runOf({ kind, name }: Job, length: "brief" | "thorough") {
   return { name, s: Math.round((Date.now() - startedMs) / 1_000), ...outcome };
 }
 
-/** Side by side, staggered: full houses that begin together would starve each other in one process. */
+/** Side by side, staggered: runs that reach the concurrency limit together would starve each other in one process. */
 async function each(jobs: readonly Job[], work: (job: Job) => Promise<void>): Promise<void> {
   const queue = jobs.filter(({ name }) => new RegExp(args.only).test(name));
   await Promise.all(

@@ -673,7 +673,7 @@ async function manyProbe(fixture: Fixture): Promise<Seen[]> {
       const turns = index === 9 ? HISTORY : says(`crowd-${index} end`);
       const model = index % 3 === 0 ? "echo-stream" : "slow";
       const slow = fixture.ask({ ...kind({ model, stream: index % 3 !== 1 }), key, idleMs: 8_000 });
-      // By then every slow one runs, and the others come into a full house.
+      // By then every slow one runs, and the others meet the concurrency limit.
       await new Promise((resolve) => setTimeout(resolve, 15));
       const startMs = performance.now();
       const quick = await fixture.ask({ ...kind({ ...turns, stream: index % 4 === 0 }), key, agent, idleMs: 8_000 });
