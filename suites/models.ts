@@ -67,7 +67,9 @@ const listShape = defineCheck({
     const [first] = lists;
     if (first === undefined) return;
     const ids = idsOf(first);
-    const fields = [...new Set(listEntries(first.json).flatMap((entry) => (isObject(entry) ? Object.keys(entry) : [])))];
+    const fields = [
+      ...new Set(listEntries(first.json).flatMap((entry) => (isObject(entry) ? Object.keys(entry) : []))),
+    ];
     const duplicates = ids.filter((id, index) => ids.indexOf(id) !== index);
     const odd = ids.filter((id) => /[/:]/.test(id));
     verdict.observe(
