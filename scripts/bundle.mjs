@@ -94,7 +94,7 @@ renameSync(join(folder, "cli.partial"), join(folder, "cli.cjs"));
 const compiled = spawnSync(process.execPath, [join(root, "scripts", "compile.mjs")], { encoding: "utf8" });
 if (compiled.status !== 0) process.stderr.write(`gauntlet: the program stays uncompiled. ${compiled.stderr}\n`);
 
-/** Errors are told by the names of their classes, and the bundler renames one of two that are called alike. */
+/** Errors are told apart by the names of their classes, and the bundler renames one of two that are called alike. */
 function assertErrorNames(text) {
   const own = Object.keys(program.metafile.inputs).filter((path) => path.startsWith("dist/"));
   const names = own.flatMap((path) => {

@@ -7,7 +7,6 @@
 export {
   type Asked,
   type Axes,
-  atPointer,
   type Check,
   type CheckSpec,
   defineCheck,
@@ -26,7 +25,7 @@ export {
   suiteOf,
   thaw,
 } from "./checks/index.ts";
-export { EXIT, type ExitCode, GauntletError, type JsonObject, type JsonValue } from "./core/index.ts";
+export { atPointer, EXIT, type ExitCode, GauntletError, type JsonObject, type JsonValue } from "./core/index.ts";
 export {
   classify,
   type Dialect,

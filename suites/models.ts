@@ -7,16 +7,11 @@ import {
   type Session,
 } from "../src/checks/index.ts";
 import { isObject, member } from "../src/core/index.ts";
+import { listEntries } from "../src/dialects/index.ts";
 import { anArray, anObject, success, that, type Verdict } from "../src/judging/index.ts";
 
-/** The entries of a list answer; empty when it is none. */
-function entriesOf(list: Response): readonly unknown[] {
-  const data = member(list.json, "data");
-  return Array.isArray(data) ? data : [];
-}
-
 function idsOf(list: Response): string[] {
-  return entriesOf(list).flatMap((entry) => {
+  return listEntries(list.json).flatMap((entry) => {
     const id = member(entry, "id");
     return typeof id === "string" && id !== "" ? [id] : [];
   });
@@ -24,7 +19,7 @@ function idsOf(list: Response): string[] {
 
 /** Indexes of entries without an id. */
 function withoutId(list: Response): number[] {
-  return entriesOf(list).flatMap((entry, index) => {
+  return listEntries(list.json).flatMap((entry, index) => {
     const id = isObject(entry) ? entry["id"] : undefined;
     return typeof id === "string" && id !== "" ? [] : [index];
   });
@@ -68,7 +63,9 @@ const listShape = defineCheck({
     const [first] = lists;
     if (first === undefined) return;
     const ids = idsOf(first);
-    const fields = [...new Set(entriesOf(first).flatMap((entry) => (isObject(entry) ? Object.keys(entry) : [])))];
+    const fields = [
+      ...new Set(listEntries(first.json).flatMap((entry) => (isObject(entry) ? Object.keys(entry) : []))),
+    ];
     const duplicates = ids.filter((id, index) => ids.indexOf(id) !== index);
     const odd = ids.filter((id) => /[/:]/.test(id));
     verdict.observe(

@@ -31,8 +31,8 @@ const args = await yargs(process.argv.slice(2))
   .strict()
   .parseAsync();
 
-/** What a worker says of a case: its output is not wanted any more. */
-type Told = Omit<CaseResult, "ran"> & {
+/** What a worker reports of a case, without its output. */
+type CaseSummary = Omit<CaseResult, "ran"> & {
   readonly seconds: number;
   readonly peakMib: number;
   readonly code: number | null;
@@ -43,19 +43,19 @@ const cases = chosenCases(args.all || args.command !== "").filter(
 );
 
 if (args.part !== undefined) await work(args.part);
-else await prove();
+else await verify();
 
 /** A process of its own: an adversary that floods one run must not be late for another. */
 async function work(part: number): Promise<void> {
   for (const [behaviour, command] of cases.filter((_case, index) => index % args.workers === part)) {
     const { ran, ...result } = await runCase(behaviour, command);
-    const told: Told = { ...result, seconds: ran.seconds, peakMib: ran.peakMib ?? 0, code: ran.code };
-    process.stdout.write(`${JSON.stringify(told)}\n`);
+    const summary: CaseSummary = { ...result, seconds: ran.seconds, peakMib: ran.peakMib ?? 0, code: ran.code };
+    process.stdout.write(`${JSON.stringify(summary)}\n`);
   }
 }
 
-async function hostile(): Promise<Told[]> {
-  const told: Told[] = [];
+async function hostile(): Promise<CaseSummary[]> {
+  const summaries: CaseSummary[] = [];
   await Promise.all(
     Array.from({ length: Math.min(args.workers, cases.length) }, async (_, part) => {
       const child = spawn(
@@ -65,8 +65,8 @@ async function hostile(): Promise<Told[]> {
       );
       const exited = once(child, "exit");
       for await (const line of createInterface({ input: child.stdout })) {
-        const one: Told = JSON.parse(line);
-        told.push(one);
+        const one: CaseSummary = JSON.parse(line);
+        summaries.push(one);
         const verdict = one.complaints.length === 0 ? "ok  " : "FAIL";
         console.log(
           `${verdict} ${one.command} ${one.behaviour}: ${one.seconds.toFixed(1)} s, ${Math.round(one.peakMib)} MiB, exit ${one.code}`,
@@ -76,7 +76,7 @@ async function hostile(): Promise<Told[]> {
       await exited;
     }),
   );
-  return told;
+  return summaries;
 }
 
 async function canaries(): Promise<CanaryResult[]> {
@@ -97,25 +97,51 @@ async function fuzz(): Promise<string[]> {
   return broken;
 }
 
-async function prove(): Promise<void> {
+async function verify(): Promise<void> {
   const startedMs = performance.now();
-  const told = await hostile();
+  const summaries = await hostile();
   const searched = args.canaries ? await canaries() : [];
   const killed: Killed[] = args.kills === 0 ? [] : await killMany(args.kills, args.workers);
   for (const { phase, complaints } of killed)
     for (const complaint of complaints) console.log(`FAIL killed (${phase}): ${complaint}`);
   const broken = args.inputs === 0 ? [] : await fuzz();
   for (const complaint of broken) console.log(`FAIL fuzz ${complaint}`);
+  const reliability = reliabilityOf({ summaries, searched, killed, broken });
+  if (args.write) writeFileSync(RELIABILITY_FILE, `${JSON.stringify(reliability, null, 2)}\n`);
+  for (const line of reliabilityLines(reliability)) console.log(line);
+  const seconds = Math.round((performance.now() - startedMs) / 1_000);
+  // All in one line, which is what the end of `.ci/run` shows.
+  const parts = (["adversary", "canaries", "kills"] as const).map(
+    (name) => `${name} ${reliability[name].survived} of ${reliability[name].cases}`,
+  );
+  const { inputs, broken: brokenReaders } = reliability.fuzz;
+  console.log(`survived: ${parts.join(", ")}, ${inputs} inputs with ${brokenReaders} readers broken, in ${seconds} s`);
+  const sound =
+    summaries.length === reliability.adversary.survived &&
+    searched.length === reliability.canaries.survived &&
+    killed.length === reliability.kills.survived &&
+    broken.length === 0;
+  process.exit(sound && summaries.length === cases.length ? 0 : 1);
+}
+
+interface Outcomes {
+  readonly summaries: readonly CaseSummary[];
+  readonly searched: readonly CanaryResult[];
+  readonly killed: readonly Killed[];
+  readonly broken: readonly string[];
+}
+
+function reliabilityOf({ summaries, searched, killed, broken }: Outcomes): Reliability {
   const phases = [...new Set(killed.map(({ phase }) => phase))];
-  const reliability: Reliability = {
+  return {
     adversary: {
-      behaviours: new Set(told.map(({ behaviour }) => behaviour)).size,
-      commands: new Set(told.map(({ command }) => command)).size,
-      cases: told.length,
-      survived: told.filter(({ complaints }) => complaints.length === 0).length,
-      longestS: Math.round(Math.max(0, ...told.map(({ seconds }) => seconds)) * 10) / 10,
+      behaviours: new Set(summaries.map(({ behaviour }) => behaviour)).size,
+      commands: new Set(summaries.map(({ command }) => command)).size,
+      cases: summaries.length,
+      survived: summaries.filter(({ complaints }) => complaints.length === 0).length,
+      longestS: Math.round(Math.max(0, ...summaries.map(({ seconds }) => seconds)) * 10) / 10,
       boundS: BOUNDS.seconds,
-      largestMib: Math.round(Math.max(0, ...told.map(({ peakMib }) => peakMib))),
+      largestMib: Math.round(Math.max(0, ...summaries.map(({ peakMib }) => peakMib))),
       boundMib: BOUNDS.peakMib,
     },
     canaries: {
@@ -139,19 +165,4 @@ async function prove(): Promise<void> {
       broken: broken.length,
     },
   };
-  if (args.write) writeFileSync(RELIABILITY_FILE, `${JSON.stringify(reliability, null, 2)}\n`);
-  for (const line of reliabilityLines(reliability)) console.log(line);
-  const seconds = Math.round((performance.now() - startedMs) / 1_000);
-  // All in one line, which is what the end of `.ci/run` shows.
-  const parts = (["adversary", "canaries", "kills"] as const).map(
-    (name) => `${name} ${reliability[name].survived} of ${reliability[name].cases}`,
-  );
-  const { inputs, broken: brokenReaders } = reliability.fuzz;
-  console.log(`survived: ${parts.join(", ")}, ${inputs} inputs with ${brokenReaders} readers broken, in ${seconds} s`);
-  const sound =
-    told.length === reliability.adversary.survived &&
-    searched.length === reliability.canaries.survived &&
-    killed.length === reliability.kills.survived &&
-    broken.length === 0;
-  process.exit(sound && told.length === cases.length ? 0 : 1);
 }

@@ -23,8 +23,8 @@ const NPM = ["openai@6.49.0", "@anthropic-ai/sdk@1.11.0"];
 const PYPI = ["openai==3.52.0", "anthropic==2.11.0"];
 
 const PAGE = fileURLToPath(new URL("../../docs/clients.md", import.meta.url));
-const [given] = process.argv.slice(2);
-const folder = given ?? mkdtempSync(join(tmpdir(), "gauntlet-verify-clients-"));
+const [folderOption] = process.argv.slice(2);
+const folder = folderOption ?? mkdtempSync(join(tmpdir(), "gauntlet-verify-clients-"));
 const problems: string[] = [];
 
 function run(program: string, ...args: string[]): void {
@@ -89,7 +89,7 @@ async function completions(): Promise<number> {
   return facts;
 }
 
-/** What is known of these versions beside this proof: from their sources, and from trials against another server. */
+/** What is known of these versions beside this verification: from their sources, and from trials against another server. */
 const KNOWN: Readonly<Record<string, string>> = {
   served: "pass",
   "rate-seconds": "pass",
@@ -114,7 +114,7 @@ const known = (sdk: string, scenario: string) =>
   scenario === "rate-unusable-retry-after" ? (sdk.startsWith("openai 6") ? "fail" : "pass") : KNOWN[scenario];
 
 /**
- * Runs of a scenario that came out otherwise than is known, the first included: a machine that is busy elsewhere hides
+ * Runs of a scenario that came out otherwise than is known, the first included: a busy machine hides
  * waits. All of them count: what it comes to otherwise must be rarer than what is known, and only so many may be in doubt at all.
  */
 const RUNS = 3;
@@ -138,10 +138,10 @@ async function settled(name: string, program: string, first: CheckResult, runs: 
   }
   const asKnown = checks.filter(({ status }) => status === wanted);
   const otherwise = checks.filter(({ status }) => status !== wanted && status !== "inconclusive");
-  const told = `${name}: ${scenario} was ${wanted} in ${asKnown.length} of ${RUNS} runs; at first ${first.status}: ${first.message}`;
-  console.log(told);
-  if (otherwise.length >= Math.max(1, asKnown.length)) problems.push(told);
-  else if (asKnown.length === 0) undecided.push(told);
+  const line = `${name}: ${scenario} was ${wanted} in ${asKnown.length} of ${RUNS} runs; at first ${first.status}: ${first.message}`;
+  console.log(line);
+  if (otherwise.length >= Math.max(1, asKnown.length)) problems.push(line);
+  else if (asKnown.length === 0) undecided.push(line);
   return asKnown[0] ?? first;
 }
 
@@ -197,7 +197,7 @@ const facts = await completions();
 const found = await conduct();
 writePage(found);
 if (inDoubt > MOST_IN_DOUBT) problems.push(`${inDoubt} scenarios were in doubt, and ${MOST_IN_DOUBT} may be`);
-if (given === undefined) rmSync(folder, { recursive: true });
+if (folderOption === undefined) rmSync(folder, { recursive: true });
 console.log(
   problems.length === 0
     ? `${SDKS.length} SDKs: ${facts} facts of calls, ${(SDKS.length * [...found.values()].flat().length) / SDKS.length} runs of scenarios judged, ${inDoubt} in doubt at first, ${undecided.length} without a verdict`

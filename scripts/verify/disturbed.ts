@@ -1,5 +1,5 @@
 /**
- * The proof that a busy machine does not turn a sound gateway red: the embedded gateway is judged beside processes that burn
+ * Verifies that a busy machine does not fail a conformant gateway: the embedded gateway is judged beside processes that burn
  * every processor, while Gauntlet or the gateway is stopped (SIGSTOP) at random moments. No run may fail; how many were
  * inconclusive is counted and printed. Every run counts: none is repeated.
  *

@@ -49,16 +49,16 @@ export function isUnderstated({ requirements, foundBy }: Kill): boolean {
 /** What is wrong with a judgement, in words; empty when it is as it should be. */
 export function complaints(judgement: Judgement): string[] {
   if (judgement.error !== undefined) return [`${judgement.name}: ${judgement.error}`];
-  return judgement.kind === "mutations" ? ofFault(judgement) : ofVariant(judgement);
+  return judgement.kind === "mutations" ? ofMutation(judgement) : ofVariant(judgement);
 }
 
-function ofFault(judgement: Judgement): string[] {
+function ofMutation(judgement: Judgement): string[] {
   const { mutation, foundBy, also, requirements } = killOf(judgement);
   const allowed = mayBreak(mutation, requirements, REQUIREMENT_IDS);
   const stray = also.filter((requirement) => !allowed.has(requirement) && !TIMING.includes(requirement));
-  const elsewhere = also.length === 0 ? "nothing failed" : `failed only in ${also.join(", ")}`;
+  const otherFailures = also.length === 0 ? "nothing failed" : `failed only in ${also.join(", ")}`;
   return [
-    ...(foundBy === null ? [`${mutation}: survived (${elsewhere}; belongs to ${requirements.join(", ")})`] : []),
+    ...(foundBy === null ? [`${mutation}: survived (${otherFailures}; belongs to ${requirements.join(", ")})`] : []),
     ...(stray.length > 0 ? [`${mutation}: broke ${stray.join(", ")}, which it must not (may-break.ts)`] : []),
   ];
 }

@@ -65,20 +65,20 @@ const chosen = GATEWAYS.filter(({ name }) => names.length === 0 || names.include
 const installed = chosen.filter(wasInstalled);
 await Promise.all(
   Array.from({ length: args.atOnce }, async () => {
-    for (let gateway = installed.shift(); gateway !== undefined; gateway = installed.shift()) await prove(gateway);
+    for (let gateway = installed.shift(); gateway !== undefined; gateway = installed.shift()) await verify(gateway);
   }),
 );
 
 if (args.write) writeReports(tried.map(({ name }) => name));
 if (args.folder === undefined) rmSync(folder, { recursive: true, force: true });
 const sum = (field: "failures" | "warnings") => tried.reduce((all, one) => all + one[field], 0);
-const told = [
+const parts = [
   `${tried.length} ${tried.length === 1 ? "gateway" : "gateways"}`,
   ...(leftOut.length === 0 ? [] : [`left out: ${leftOut.join(", ")}`]),
   `${sum("failures")} failures and ${sum("warnings")} warnings${problems.length === 0 ? " as expected" : ""}`,
   ...(problems.length === 0 ? [] : [`${problems.length} not as expected`]),
 ];
-console.log(`verify:gateways: ${told.join(", ")}, in ${minutes(startedMs)} min`);
+console.log(`verify:gateways: ${parts.join(", ")}, in ${minutes(startedMs)} min`);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
 function minutes(sinceMs: number): string {
@@ -106,7 +106,7 @@ function wasInstalled(gateway: Gateway): boolean {
   return true;
 }
 
-async function prove(gateway: Gateway): Promise<void> {
+async function verify(gateway: Gateway): Promise<void> {
   const { name } = gateway;
   try {
     const compared = await tryGateway(gateway);

@@ -1,5 +1,5 @@
 /**
- * Judges the reference gateway once per mutation or variant and appends one JSON line each; a worker of `prove.ts`:
+ * Judges the reference gateway once per mutation or variant and appends one JSON line each; a worker of `mutations.ts`:
  *
  *     tsx scripts/verify/judge-many.ts mutations|variants OUT.jsonl [--names FILE] [--concurrency 5] [--suites a,b] [--until MS]
  *
@@ -14,7 +14,7 @@ import { judgeGateway } from "./judge-gateway.ts";
 import { type Judgement, readJudgements } from "./judgement.ts";
 
 /** Areas whose mutations only the limits suites show; these wait for one-minute windows. */
-const LIMIT_AREAS = ["rate", "slots", "retry-after", "rate-headers"];
+const LIMIT_AREAS = ["rate", "concurrency", "retry-after", "rate-headers"];
 const LIMIT_SUITES = ["limits", "retry-after", "errors", "auth", "service"];
 const QUICK_SUITES = [...new Set(CHECKS.map(({ id }) => suiteOf(id)))].filter(
   (suite) => suite !== "limits" && suite !== "retry-after",

@@ -89,11 +89,11 @@ function agreed(run: JudgedRun): object {
     admittedAtTheLimit: phaseOf(run, "at-rate-limit").admitted,
     deniedAtTheLimit: phaseOf(run, "at-rate-limit").denied,
     // Who can look at answers fills it once more after the waits that denials asked for.
-    isHouseFull:
+    reachesConcurrencyLimit:
       phaseOf(run, "at-concurrency-limit")
         .classes.filter(({ stream, outcome }) => stream && outcome === "admitted")
         .reduce((all, { count }) => all + count, 0) >= (run.limits?.inFlight ?? Number.POSITIVE_INFINITY),
-    hints: groups.every(({ denials, present, usable }) => denials === present && present === usable),
+    retryAfterUsable: groups.every(({ denials, present, usable }) => denials === present && present === usable),
     insufficientWaits: groups.reduce((all, { insufficient }) => all + insufficient, 0),
     // A run whose own clients came early is inconclusive, and counted as such.
     forbiddenRetries: run.retryAfter?.client.forbiddenRetries,
@@ -141,7 +141,7 @@ try {
   // Side by side, each on a gateway of its own: both mostly wait, and what must agree are counts, not times.
   const [k6, native] = await Promise.all([tiersWith("k6", ["--instances", "3"]), tiersWith("native", [])]);
   for (const [engine, { code, runs }] of Object.entries({ k6, native })) {
-    // A machine that is busy elsewhere leaves questions open: no verdict, and the counts below must hold all the same.
+    // A busy machine leaves questions open: no verdict, and the counts below must hold all the same.
     const open = runs.filter(({ verdict }) => verdict === "inconclusive");
     for (const { name, reasons } of open) console.log(`open ${engine}, ${name}: ${reasons.join("; ")}`);
     expectSame(
@@ -189,5 +189,5 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 const without = undecided === 0 ? "" : `, without a verdict on ${undecided} of ${2 * TIERS.length} runs`;
-console.log(problems.length === 0 ? `k6: proven${without}` : `k6: ${problems.length} problems`);
+console.log(problems.length === 0 ? `k6: verified${without}` : `k6: ${problems.length} problems`);
 process.exitCode = problems.length === 0 ? 0 : 1;

@@ -1,6 +1,6 @@
 /**
- * The proof of `gauntlet limits`: every limiter of the reference gateway, at starter and growth size, in real time. It
- * must name the kind, the rate within 3 %, the burst and the concurrency.
+ * Verifies `gauntlet limits`: every limiter of the reference gateway, at starter and growth size, in real time. It
+ * must name the kind, the rate within 3 %, the burst and the concurrency limit.
  *
  *     npm run build && npm run verify:limits                           about ten minutes, four gateways side by side
  *     npm run verify:limits -- --only limits.paced --sizes starter
@@ -41,15 +41,15 @@ const jobs = args.sizes.flatMap((size) => args.only.map((variant) => ({ size, va
 let wrong = 0;
 await Promise.all(
   Array.from({ length: args.workers }, async () => {
-    for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) await prove(job.variant, job.size);
+    for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) await verify(job.variant, job.size);
   }),
 );
 console.log(wrong === 0 ? "limits: all as they should be" : `limits: ${wrong} wrong`);
 process.exit(wrong === 0 ? 0 : 1);
 
-async function prove(variant: string, size: "starter" | "growth"): Promise<void> {
+async function verify(variant: string, size: "starter" | "growth"): Promise<void> {
   const limits = SIZES[size];
-  // Long streams: a limiter without burst takes twelve seconds to fill all concurrency.
+  // Long streams: a limiter without burst takes twelve seconds to reach the limit.
   const switches = [
     "--variant",
     variant,

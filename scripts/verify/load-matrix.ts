@@ -19,16 +19,16 @@ const EXPECTED: Readonly<Record<string, string>> = {
   "rate.tripled": "rate.exceeded",
   "rate.checked-before-counted": "rate.exceeded",
   "rate.halved": "rate.denied-below-limit",
-  "slots.one-too-many": "concurrency.exceeded",
-  "slots.one-too-few": "concurrency.denied-early",
-  "slots.leaked-by-streams": "concurrency.leaked",
+  "concurrency.one-too-many": "concurrency.exceeded",
+  "concurrency.one-too-few": "concurrency.denied-early",
+  "concurrency.leaked-by-streams": "concurrency.leaked",
   "retry-after.missing": "retry-after.missing",
   "retry-after.word": "retry-after.unusable?",
   "load.answers-crossed": "answers.crossed",
 };
 
 /** Sound gateways. */
-const SOUND = ["limits.fixed-window", "limits.token-bucket", "hints.http-date", "stream.crlf"];
+const SOUND = ["limits.fixed-window", "limits.token-bucket", "retry-after.http-date", "stream.crlf"];
 
 /** Share of the runs that may come to no verdict because the machine was busy. */
 const MOST_UNDECIDED = 0.25;
@@ -63,7 +63,7 @@ async function runOf({ kind, name }: Job, length: "brief" | "thorough") {
   return { name, s: Math.round((Date.now() - startedMs) / 1_000), ...outcome };
 }
 
-/** Side by side, staggered: full houses that begin together would starve each other in one process. */
+/** Side by side, staggered: runs that reach the concurrency limit together would starve each other in one process. */
 async function each(jobs: readonly Job[], work: (job: Job) => Promise<void>): Promise<void> {
   const queue = jobs.filter(({ name }) => new RegExp(args.only).test(name));
   await Promise.all(
@@ -87,7 +87,7 @@ async function everyOne(kind: Kind, out: string): Promise<void> {
   );
 }
 
-async function proven(): Promise<number> {
+async function verifyTable(): Promise<number> {
   const wrong: string[] = [];
   let undecided = 0;
   let ran = 0;
@@ -99,7 +99,7 @@ async function proven(): Promise<number> {
     const came = await runOf(job, "brief");
     ran++;
     const { name, kind } = job;
-    const told = "error" in came ? came.error : `${came.verdict}: ${came.broken.join(", ") || "nothing broken"}`;
+    const outcome = "error" in came ? came.error : `${came.verdict}: ${came.broken.join(", ") || "nothing broken"}`;
     const wanted = EXPECTED[name];
     const holds =
       !("error" in came) &&
@@ -108,7 +108,7 @@ async function proven(): Promise<number> {
     if (isOpen) undecided++;
     else if (!holds) wrong.push(name);
     console.log(
-      `${isOpen ? "open" : holds ? "ok  " : "BAD "} ${name}: ${told}${"reasons" in came && isOpen ? ` (${came.reasons.join("; ")})` : ""}`,
+      `${isOpen ? "open" : holds ? "ok  " : "BAD "} ${name}: ${outcome}${"reasons" in came && isOpen ? ` (${came.reasons.join("; ")})` : ""}`,
     );
   });
   console.log(
@@ -118,5 +118,5 @@ async function proven(): Promise<number> {
   return undecided > ran * MOST_UNDECIDED ? 4 : 0;
 }
 
-if (args.all === undefined) process.exitCode = await proven();
+if (args.all === undefined) process.exitCode = await verifyTable();
 else await everyOne(args.all, args.out as string);

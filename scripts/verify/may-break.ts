@@ -1,6 +1,6 @@
 /**
  * What a mutation may break beside its own requirements. One defect often shows in several: a reply without text is also no
- * reply in a stream, and one that is never charged never meets its cap. Anything else that breaks fails the proof, because
+ * reply in a stream, and one that is never charged never meets its cap. Anything else that breaks fails the verification, because
  * it is blamed on something that is in order.
  */
 
@@ -162,11 +162,11 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
   "rate.phantom-denials": ["ERR-429-CONC"],
   "retry-after.concurrency-negative": ["HTTP-RETRY-AFTER-FORM"],
   "retry-after.concurrency-word": ["HTTP-RETRY-AFTER-FORM"],
-  "slots.freed-late": ["ERR-429-RATE", "LIMIT-RATE-1"],
-  "slots.leaked-by-denials": ["HTTP-RETRY-AFTER-FORM"],
-  "slots.locked-when-full": ["LIMIT-CONC-3"],
-  "slots.one-full-all-full": ["LIMIT-CONC-2"],
-  "slots.queue-instead": ["LIMIT-CONC-2"],
+  "concurrency.freed-late": ["ERR-429-RATE", "LIMIT-RATE-1"],
+  "concurrency.leaked-by-denials": ["HTTP-RETRY-AFTER-FORM"],
+  "concurrency.locked-when-full": ["LIMIT-CONC-3"],
+  "concurrency.one-full-all-full": ["LIMIT-CONC-2"],
+  "concurrency.queue-instead": ["LIMIT-CONC-2"],
   "spend.cap-ignored-on-messages": ["SPEND-7"],
   "spend.cap-ignored-on-reused-connections": ["SPEND-7"],
   "spend.empty-account-second-key": ["ERR-402-CREDITS", "STREAM-2"],

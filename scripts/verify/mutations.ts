@@ -1,10 +1,10 @@
 /**
- * The proof that verdicts are true: defects of the reference gateway must be seen in the requirement that they belong to, odd but
- * sound variants of it must not be blamed.
+ * Verifies the verdicts: mutations of the reference gateway must be found in the requirement that they belong to, valid variants
+ * of it must not be blamed.
  *
  *     npm run verify                       a sample over all areas, under twenty minutes on two cores
  *     npm run verify -- --all --write      everything; renews docs/kill-matrix.json and the pages made from it
- *     npm run verify -- --minutes 10       as much of the sample as can be judged by then; what is left out is told
+ *     npm run verify -- --minutes 10       as much of the sample as can be judged by then; what is left out is named
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -61,7 +61,7 @@ const RUNS = 3;
 /** Share of all that may be not as it should be at first. */
 const MOST_IN_DOUBT = 0.05;
 
-interface Proven {
+interface Verified {
   /** The first verdict on each. */
   readonly judgements: readonly Judgement[];
   /** What is wrong, with the rate at which it was seen. */
@@ -75,7 +75,7 @@ interface Proven {
  * Judges each as often as `runs` says, earlier runs included. Where one is not as it should be there are more runs, and the
  * rate decides: a variant that failed in any of them is wrong, and so is whatever was not as it should be in most of them.
  */
-async function prove(kind: SwitchKind, names: readonly string[], runs: number): Promise<Proven> {
+async function verify(kind: SwitchKind, names: readonly string[], runs: number): Promise<Verified> {
   const judged = new Map<string, Judgement[]>();
   const add = (judgements: readonly Judgement[]) => {
     for (const one of judgements)
@@ -99,9 +99,9 @@ async function prove(kind: SwitchKind, names: readonly string[], runs: number): 
   for (const own of [...judged.values()].filter(isDoubtful)) {
     const bad = own.filter((one) => complaints(one).length > 0);
     const hasFailed = kind === "variants" && own.some((one) => one.bad.some(({ status }) => status === "fail"));
-    const told = [...new Set(bad.flatMap(complaints))].map((line) => `${line} (${bad.length} of ${own.length} runs)`);
-    if (hasFailed || bad.length > own.length / 2) wrong.push(...told);
-    else for (const line of told) console.log(`  in doubt: ${line}`);
+    const lines = [...new Set(bad.flatMap(complaints))].map((line) => `${line} (${bad.length} of ${own.length} runs)`);
+    if (hasFailed || bad.length > own.length / 2) wrong.push(...lines);
+    else for (const line of lines) console.log(`  in doubt: ${line}`);
   }
   const most = Math.max(2, judged.size * MOST_IN_DOUBT);
   if (doubtful.length > most)
@@ -122,8 +122,8 @@ console.log(
 );
 // Whatever blames a sound gateway once in a while shows only when it is asked more than once.
 const variantRuns = args.all ? RUNS : 1;
-const ofMutations = await prove("mutations", chosen.mutations, 1);
-const ofVariants = await prove("variants", chosen.variants, variantRuns);
+const ofMutations = await verify("mutations", chosen.mutations, 1);
+const ofVariants = await verify("variants", chosen.variants, variantRuns);
 const [mutations, variants] = [ofMutations.judgements, ofVariants.judgements];
 const wrong = [...ofMutations.wrong, ...ofVariants.wrong];
 const unjudged = [...chosen.mutations, ...chosen.variants].filter(
@@ -141,7 +141,7 @@ const found = (by: Kill["foundBy"]) => kills.filter(({ foundBy }) => foundBy ===
 console.log(
   `verify: ${judged} judged: of ${mutations.length} mutations ${found("failure")} found by a failure, ${found("warning")} by a warning alone, ${kills.filter(isUnderstated).length} of these in a MUST; ${ofMutations.inDoubt} mutations and ${ofVariants.inDoubt} variants not as they should be at first, ${wrong.length} wrong over all runs, ${unjudged.length} left out, in ${minutes()} min`,
 );
-// A proof of nothing is none.
+// A run that judged nothing has verified nothing.
 process.exit(wrong.length === 0 && judged > 0 ? 0 : 1);
 
 /** When the last one of a kind may be begun, ms; `undefined`: there is no bound. */

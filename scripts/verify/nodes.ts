@@ -1,5 +1,5 @@
 /**
- * The tests on every Node that the package promises, through the npm package `node`:
+ * The tests on every Node that the package supports, through the npm package `node`:
  *
  *     npm run build && npm run verify:nodes [-- --nodes 22 24] [--share 4] [--folder DIR]
  *

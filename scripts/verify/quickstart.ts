@@ -24,8 +24,8 @@ const PORTS = [8786, 8787];
 /** The step that judges ends with 4, as the README says; every other one with 0. */
 const expectedExit = (step: string): number => (/ conform /.test(step) ? 4 : 0);
 
-const [given] = process.argv.slice(2);
-const base = given ?? mkdtempSync(join(tmpdir(), "gauntlet-verify-quickstart-"));
+const [folderOption] = process.argv.slice(2);
+const base = folderOption ?? mkdtempSync(join(tmpdir(), "gauntlet-verify-quickstart-"));
 const home = join(base, "empty-folder");
 const notes = join(base, "steps");
 const problems: string[] = [];
@@ -182,5 +182,5 @@ async function main(): Promise<void> {
 }
 
 await main();
-if (given === undefined) rmSync(base, { recursive: true, force: true });
+if (folderOption === undefined) rmSync(base, { recursive: true, force: true });
 process.exitCode = problems.length === 0 ? 0 : 1;

@@ -69,7 +69,7 @@ function killPage({ kills, survivors, variants, variantRuns }: Matrix): string {
 Written by \`npm run verify -- --all --write\`; the data is in [kill-matrix.json](kill-matrix.json). ${kills.length} of
 ${kills.length + survivors.length} defects of the reference gateway are seen by a conformance check in a requirement that they belong to:
 ${failed} by a failure, ${kills.length - failed} by a warning alone; ${kills.filter(isUnderstated).length} of the latter break a MUST. What else a defect may break stands in
-\`scripts/verify/may-break.ts\`; anything beyond that fails the proof. ${verdictOnVariants(variants, variantRuns)}
+\`scripts/verify/may-break.ts\`; anything beyond that fails the verification. ${verdictOnVariants(variants, variantRuns)}
 
 ## Defects and the checks that see them
 

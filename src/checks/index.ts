@@ -23,7 +23,7 @@ export { outputTokensOf } from "./output-tokens.ts";
 export { type Plan, planOf } from "./plan.ts";
 export { freeze, type Recordable, thaw } from "./recording.ts";
 export type { RequestSpec } from "./request-spec.ts";
-export { type Asked, atPointer, type ReadingRules, Response } from "./response.ts";
+export { type Asked, type ReadingRules, Response } from "./response.ts";
 export { mergeRounds, mergeRuns } from "./rounds.ts";
 export { notRun, runChecks } from "./runner.ts";
 export type { Schedule } from "./schedule.ts";

@@ -1,4 +1,4 @@
-import { member } from "../core/index.ts";
+import { atPointer, member } from "../core/index.ts";
 import {
   type Endpoint,
   type ErrorReading,
@@ -193,14 +193,4 @@ export class Response {
 function isChunk(json: unknown): boolean {
   const choices = member(json, "choices");
   return Array.isArray(choices) && member(choices[0], "delta") !== undefined;
-}
-
-/** The value at a JSON pointer (RFC 6901), or `undefined`. */
-export function atPointer(json: unknown, pointer: string): unknown {
-  let value = json;
-  for (const step of pointer.split("/").slice(1)) {
-    const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
-    value = Array.isArray(value) ? value[Number(name)] : member(value, name);
-  }
-  return value;
 }

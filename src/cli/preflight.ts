@@ -1,5 +1,6 @@
 import type { RequestSpec, Response, Traffic } from "../checks/index.ts";
 import { ConfigError, isObject, member, UnreachableError } from "../core/index.ts";
+import { listEntries } from "../dialects/index.ts";
 import { type Advice, connectionAdvice, listAdvice, modelAdvice } from "./advice.ts";
 import { toldBy } from "./own-words.ts";
 
@@ -109,8 +110,7 @@ export function isModelId(id: unknown): id is string {
 
 /** Ids of a model list; none when it is no such thing. */
 export function listedModels(list: Response): string[] {
-  const data = member(list.json, "data");
-  const ids = Array.isArray(data) ? data.filter(isObject).map((entry) => entry["id"]) : [];
+  const ids = listEntries(list.json).map((entry) => member(entry, "id"));
   return ids.filter(isModelId).slice(0, MOST_MODELS);
 }
 

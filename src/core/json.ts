@@ -17,3 +17,13 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 export function member(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
+
+/** The value at a JSON pointer (RFC 6901), or `undefined`. */
+export function atPointer(json: unknown, pointer: string): unknown {
+  let value = json;
+  for (const step of pointer.split("/").slice(1)) {
+    const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    value = Array.isArray(value) ? value[Number(name)] : member(value, name);
+  }
+  return value;
+}

@@ -12,6 +12,7 @@ export {
 export { decodeEventStream, EventStreamDecoder, type StreamItem } from "./event-stream.ts";
 export { type HeaderList, header, headerValues, mediaType, requestId } from "./headers.ts";
 export { parseJson } from "./json-values.ts";
+export { listEntries } from "./model-list.ts";
 export { outputOf } from "./output-text.ts";
 export { type ErrorReading, readError } from "./read-error.ts";
 export { type ReplyReading, readReply } from "./read-reply.ts";

@@ -1,4 +1,4 @@
-import { member } from "../core/index.ts";
+import { atPointer } from "../core/index.ts";
 import { parseJson } from "../dialects/index.ts";
 import type { Target } from "../target/index.ts";
 import { headPattern } from "./http/head-fields.ts";
@@ -33,8 +33,9 @@ export function reasonReader({ headers, contract }: Pick<Target, "headers" | "co
   };
   return (exchange) => {
     if (exchange.status < 300) return undefined;
-    const word = reasonFrom === "header" ? exchange.headerOf(pattern) : atPointer(bodyOf(exchange), reasonFrom);
-    if (word === undefined) return undefined;
+    const word =
+      reasonFrom === "header" ? exchange.headerOf(pattern) : atPointer(parseJson(bodyOf(exchange)), reasonFrom);
+    if (typeof word !== "string") return undefined;
     const known = own.find(([, denial]) => {
       const { status = LIMIT_STATUS, reason = [], message } = denial ?? {};
       const words = [reason].flat();
@@ -61,14 +62,4 @@ export function isStatusOf(
 /** Body of a refusal: these are always kept. Coded ones are not read here; the samples are. */
 function bodyOf({ pieces }: Answered): string {
   return Buffer.concat(pieces.map(({ bytes }) => bytes)).toString("utf8");
-}
-
-function atPointer(body: string, pointer: string): string | undefined {
-  const steps = pointer.split("/").slice(1);
-  const value = steps.reduce<unknown>(
-    (inner, step) =>
-      Array.isArray(inner) ? inner[Number(step)] : member(inner, step.replaceAll("~1", "/").replaceAll("~0", "~")),
-    parseJson(body),
-  );
-  return typeof value === "string" ? value : undefined;
 }

@@ -85,29 +85,29 @@ export function resolveOptions(options: GatewayOptions): GatewaySettings {
   const limits = options.limits ?? (tier === undefined ? { rpm: 6_000, inFlight: 256 } : TIERS[tier]);
   return {
     host: options.host ?? "127.0.0.1",
-    port: whole("port", options.port ?? 0, 0, 65_535),
-    adminPort: whole("admin-port", options.adminPort ?? 0, 0, 65_535),
+    port: nonStreaming("port", options.port ?? 0, 0, 65_535),
+    adminPort: nonStreaming("admin-port", options.adminPort ?? 0, 0, 65_535),
     limits: {
-      rpm: whole("limits (requests per minute)", limits.rpm, 1, 10_000_000),
-      inFlight: whole("limits (requests in flight)", limits.inFlight, 1, 1_000_000),
+      rpm: nonStreaming("limits (requests per minute)", limits.rpm, 1, 10_000_000),
+      inFlight: nonStreaming("limits (requests in flight)", limits.inFlight, 1, 1_000_000),
     },
-    seed: whole("seed", options.seed ?? 1, 0, 4_294_967_295),
+    seed: nonStreaming("seed", options.seed ?? 1, 0, 4_294_967_295),
     limiter,
-    burst: options.burst === undefined ? undefined : whole("burst", options.burst, 1, 10_000_000),
+    burst: options.burst === undefined ? undefined : nonStreaming("burst", options.burst, 1, 10_000_000),
     mutations: options.mutations ?? [],
     variants: options.variants ?? [],
-    settlingLagMs: whole("settling-lag", options.settlingLagMs ?? 0, 0, 86_400_000),
-    pieces: whole("pieces", options.pieces ?? 40, 1, 100_000),
-    paceMs: whole("pace", options.paceMs ?? 50, 0, 60_000),
-    slowMs: whole("slow", options.slowMs ?? 5_000, 0, 3_600_000),
-    upstreamTimeoutMs: whole("upstream-timeout", options.upstreamTimeoutMs ?? 1_500, 1, 3_600_000),
-    bodyLimitBytes: whole("body-limit", options.bodyLimitBytes ?? 8 * 1_024 * 1_024, 1_024, 1_073_741_824),
-    drainMs: whole("drain", options.drainMs ?? 10_000, 0, 3_600_000),
+    settlingLagMs: nonStreaming("settling-lag", options.settlingLagMs ?? 0, 0, 86_400_000),
+    pieces: nonStreaming("pieces", options.pieces ?? 40, 1, 100_000),
+    paceMs: nonStreaming("pace", options.paceMs ?? 50, 0, 60_000),
+    slowMs: nonStreaming("slow", options.slowMs ?? 5_000, 0, 3_600_000),
+    upstreamTimeoutMs: nonStreaming("upstream-timeout", options.upstreamTimeoutMs ?? 1_500, 1, 3_600_000),
+    bodyLimitBytes: nonStreaming("body-limit", options.bodyLimitBytes ?? 8 * 1_024 * 1_024, 1_024, 1_073_741_824),
+    drainMs: nonStreaming("drain", options.drainMs ?? 10_000, 0, 3_600_000),
     keys: options.keys ?? {},
   };
 }
 
-function whole(name: string, value: number, least: number, most: number): number {
+function nonStreaming(name: string, value: number, least: number, most: number): number {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
   throw new UsageError(`${name}: ${value} is not a whole number from ${least} to ${most}.`);
 }

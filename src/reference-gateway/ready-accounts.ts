@@ -57,18 +57,18 @@ const LIMITED: readonly Limits[] = [
 /**
  * Makes one account or key for every state that the interface knows.
  *
- * @param given texts of keys by name; `limited1`, `limited1Second`, `starter`, `starterSecond` and so on name the rest.
+ * @param keyTexts texts of keys by name; `limited1`, `limited1Second`, `starter`, `starterSecond` and so on name the rest.
  */
 export function makeReadyAccounts(
   store: AccountStore,
   clock: GatewayClock,
   limits: Limits,
-  given: Readonly<Record<string, string>>,
+  keyTexts: Readonly<Record<string, string>>,
 ): ReadyAccounts {
-  const unused = new Set(Object.keys(given));
+  const unused = new Set(Object.keys(keyTexts));
   const make = (account: Account, name: string, terms: KeyTerms = {}) => {
     unused.delete(name);
-    const key = store.createKey(account, terms, given[name]);
+    const key = store.createKey(account, terms, keyTexts[name]);
     if (key === undefined) throw new UsageError(`keys: "${name}" has the same text as another key.`);
     return key;
   };

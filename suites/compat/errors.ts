@@ -1,6 +1,6 @@
 import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
-import { DIALECTS, mediaType, requestId } from "../../src/dialects/index.ts";
+import { DIALECTS, listEntries, mediaType, requestId } from "../../src/dialects/index.ts";
 import { aString, filledString, oneOf, that, type Verdict } from "../../src/judging/index.ts";
 import { askPastRate } from "../shared/ask-past-rate.ts";
 import { inSeconds } from "./chat-stream.ts";
@@ -157,8 +157,7 @@ const modelList = defineCompat("chat", {
       if (value !== undefined) verdict.compat<unknown>("COMPAT-MODELS", value, expected, at(pointer));
     };
     there(member(list.json, "object"), "list", "/object");
-    const data = member(list.json, "data");
-    for (const [index, entry] of (Array.isArray(data) ? data : []).entries()) {
+    for (const [index, entry] of listEntries(list.json).entries()) {
       there(member(entry, "object"), "model", `/data/${index}/object`);
       there(member(entry, "created"), inSeconds, `/data/${index}/created`);
       there(member(entry, "owned_by"), aString, `/data/${index}/owned_by`);

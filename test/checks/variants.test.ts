@@ -26,7 +26,7 @@ const ODD = [
   "messages.more-fields",
   "errors.code-null",
   "models.many",
-  "models.odd-ids",
+  "models.unusual-ids",
   "http.slow-first-byte",
   "messages.unknown-block-last",
   "limits.paced-loosely",

@@ -60,7 +60,8 @@ describe("sound backoff is hardly ever blamed (RETRY-2, RETRY-9)", () => {
     ["five that reach their cap", capped(doubling(5, 500, quarter), 4_000)],
   ])("%s", (_what, policy) => {
     expect(shares(policy, judgeGrowth)["broken"]).toBeLessThan(0.5);
-    expect(shares(policy, judgeJitter)["broken"]).toBeLessThan(0.1);
+    // Over 40,000 rounds the worst policy has 0.06 %: of 2,000 rounds one or two.
+    expect(shares(policy, judgeJitter)["broken"]).toBeLessThan(0.2);
   });
 
   test("and usually it passes", () => {

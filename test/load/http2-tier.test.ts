@@ -14,8 +14,8 @@ describe.concurrent("a quick tier run over HTTP/2", () => {
   });
 
   test.each([
-    ["slots.one-too-many", "concurrency.exceeded"],
-    ["slots.leaked-by-streams", "concurrency.leaked"],
+    ["concurrency.one-too-many", "concurrency.exceeded"],
+    ["concurrency.leaked-by-streams", "concurrency.leaked"],
     ["load.streams-cut-when-busy", "service.cut"],
   ])("fails a gateway with %s for %s", { timeout: 120_000 }, async (mutation, finding) => {
     const run = await loadGateway({ length: "quick", mutations: [mutation], http2: true });

@@ -7,14 +7,14 @@ import type { JudgedRun } from "../../src/record/index.ts";
  * window. `scripts/verify/load-matrix.ts` runs all phases against every mutation.
  */
 const MUTATIONS: readonly (readonly [mutation: string, finding: string])[] = [
-  ["slots.one-too-many", "concurrency.exceeded"],
-  ["slots.one-too-few", "concurrency.denied-early"],
-  ["slots.per-key", "concurrency.exceeded"],
-  ["slots.never-enforced", "concurrency.not-enforced"],
-  ["slots.freed-when-stream-begins", "concurrency.exceeded"],
-  ["slots.freed-during-stream", "concurrency.exceeded"],
-  ["slots.checked-before-taken", "concurrency.exceeded"],
-  ["slots.leaked-by-streams", "concurrency.leaked"],
+  ["concurrency.one-too-many", "concurrency.exceeded"],
+  ["concurrency.one-too-few", "concurrency.denied-early"],
+  ["concurrency.per-key", "concurrency.exceeded"],
+  ["concurrency.never-enforced", "concurrency.not-enforced"],
+  ["concurrency.freed-when-stream-begins", "concurrency.exceeded"],
+  ["concurrency.freed-during-stream", "concurrency.exceeded"],
+  ["concurrency.checked-before-taken", "concurrency.exceeded"],
+  ["concurrency.leaked-by-streams", "concurrency.leaked"],
   ["load.answers-crossed", "answers.crossed"],
   ["load.pieces-lost-when-busy", "answers.incomplete"],
   ["load.streams-cut-when-busy", "service.cut"],
@@ -28,10 +28,10 @@ const MUTATIONS: readonly (readonly [mutation: string, finding: string])[] = [
 const VARIANTS = [
   "limits.fixed-window",
   "limits.token-bucket",
-  "hints.http-date",
+  "retry-after.http-date",
   "stream.crlf",
   "http.lower-case-headers",
-  "limits.slots-freed-late",
+  "limits.concurrency-freed-late",
 ];
 
 /** Tries until the generator was on time: on a busy machine nothing is said about the gateway. */

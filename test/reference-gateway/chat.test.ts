@@ -4,7 +4,7 @@ import { CHAT, startFixture } from "./support/gateway-fixture.ts";
 
 const NUMBERED = /^\d+-\S+( \d+-\S+)*$/;
 
-describe("a whole chat reply", () => {
+describe("a non-streaming chat reply", () => {
   test("has every field that clients read", async () => {
     await using fixture = await startFixture();
     const reply = await fixture.chat({ messages: [{ role: "user", content: "two words" }] });
@@ -113,8 +113,8 @@ describe("a streamed chat reply", () => {
 
   test("has the text of the non-streaming reply", async () => {
     await using fixture = await startFixture();
-    const whole = jsonOf(await fixture.chat({ model: "echo-stream" })).choices[0].message.content;
-    expect(streamText(await fixture.chat({ model: "echo-stream", stream: true }))).toBe(whole);
+    const nonStreaming = jsonOf(await fixture.chat({ model: "echo-stream" })).choices[0].message.content;
+    expect(streamText(await fixture.chat({ model: "echo-stream", stream: true }))).toBe(nonStreaming);
   });
 
   test("comes piece by piece, at the pace that was set", async () => {

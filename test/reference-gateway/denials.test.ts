@@ -50,7 +50,7 @@ function expectRow(reply: Reply, { name, status, action }: Row, dialect: "chat" 
 }
 
 describe.each(ROWS)("$status $name", (row) => {
-  test("is told alike in both dialects, streaming and non-streaming", async () => {
+  test("is the same in both dialects, streaming and non-streaming", async () => {
     await using fixture = await startFixture();
     const key = row.key(fixture);
     for (const stream of [false, true, false]) {

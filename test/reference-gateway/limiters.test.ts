@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { ConcurrencyLimiter } from "../../src/reference-gateway/limits/concurrency-limiter.ts";
 import { fixedWindow } from "../../src/reference-gateway/limits/fixed-window.ts";
 import { paced } from "../../src/reference-gateway/limits/paced.ts";
 import type { RateLimiter } from "../../src/reference-gateway/limits/rate-limiter.ts";
 import { slidingLog } from "../../src/reference-gateway/limits/sliding-log.ts";
-import { Slots } from "../../src/reference-gateway/limits/slots.ts";
 import { tokenBucket } from "../../src/reference-gateway/limits/token-bucket.ts";
 
 const S = 1_000_000;
@@ -91,7 +91,7 @@ describe.each([
   ["token bucket", () => tokenBucket(20, 5)],
   ["paced", () => paced(20)],
 ])("%s", (_name, make) => {
-  test("admits a request that waited exactly as long as it was told", () => {
+  test("admits a request that waited exactly as long as its timeout", () => {
     const limiter = make();
     let at = 0;
     for (let turn = 0; turn < 100; turn += 1) {
@@ -114,12 +114,12 @@ describe.each([
   });
 });
 
-test("slots are given back once, however often they are released", () => {
-  const slots = new Slots(2);
-  const first = slots.take(5 * S);
-  slots.take(3 * S);
-  expect([slots.full, slots.held, slots.earliestEndUs()]).toEqual([true, 2, 3 * S]);
+test("leases end once, however often they are released", () => {
+  const inFlight = new ConcurrencyLimiter(2);
+  const first = inFlight.take(5 * S);
+  inFlight.take(3 * S);
+  expect([inFlight.full, inFlight.held, inFlight.earliestEndUs()]).toEqual([true, 2, 3 * S]);
   first.release();
   first.release();
-  expect([slots.full, slots.held, slots.peak]).toEqual([false, 1, 2]);
+  expect([inFlight.full, inFlight.held, inFlight.peak]).toEqual([false, 1, 2]);
 });

@@ -9,7 +9,7 @@ const row = ({ status, headers }: Reply) => `${status} ${headers["x-service-erro
 /** The two keys of the account with 20 requests per minute. */
 const narrow = ({ ready }: Fixture) => ready.limited[0] ?? { key: "", second: "" };
 
-/** The two keys of the account with 4 slots. */
+/** The two keys of the account with a concurrency limit of 4. */
 const few = ({ ready }: Fixture) => ready.limited[1] ?? { key: "", second: "" };
 
 describe("the request rate", () => {
@@ -58,7 +58,7 @@ describe("the request rate", () => {
     ["token-bucket", { limiter: "token-bucket" }, 20],
     ["token-bucket with a burst of 5", { limiter: "token-bucket", burst: 5 }, 5],
     ["paced", { limiter: "paced" }, 1],
-  ])("by %s keeps what it promises", async (_name, options, burst) => {
+  ])("by %s keeps its limit", async (_name, options, burst) => {
     const clock = new TestClock();
     await using fixture = await startFixture({ clock, ...options });
     const { key } = narrow(fixture);
@@ -98,7 +98,7 @@ describe("the request rate", () => {
   });
 });
 
-describe("the slots of an account", () => {
+describe("the concurrency limit of an account", () => {
   /** Opens a stream and waits for its first byte. */
   async function open(fixture: Fixture, key: string, asked: Partial<Asked> = {}) {
     let opened = () => {};
@@ -120,7 +120,7 @@ describe("the slots of an account", () => {
     return held;
   };
 
-  test("are exactly as many as promised, and denied beyond", async () => {
+  test("are admitted up to the limit, and denied beyond", async () => {
     await using fixture = await startFixture({ slowMs: 400 });
     const { key } = few(fixture);
     const replies = await Promise.all(Array.from({ length: 9 }, () => fixture.chat({ model: "slow" }, { key })));
@@ -156,16 +156,16 @@ describe("the slots of an account", () => {
     const { key } = few(fixture);
     const left = new AbortController();
     const held = Array.from({ length: 4 }, () => fixture.chat({ model: "slow", stream }, { key, signal: left.signal }));
-    const slots = async () =>
+    const inFlight = async () =>
       (await fixture.admin("GET", "/accounts")).find(({ name }: { name: string }) => name === "limited2").inFlight;
-    while ((await slots()) < 4) await new Promise((resolve) => setTimeout(resolve, 5));
+    while ((await inFlight()) < 4) await new Promise((resolve) => setTimeout(resolve, 5));
     left.abort();
     await Promise.all(held);
-    while ((await slots()) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    while ((await inFlight()) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     expect((await fixture.chat({}, { key })).status).toBe(200);
   });
 
-  test("are given back after every kind of end, wave after wave", async () => {
+  test("are released after every kind of end, wave after wave", async () => {
     await using fixture = await startFixture({ slowMs: 30 });
     const { key } = few(fixture);
     const kinds = ["slow", "fail-500", "fail-timeout", "drop-midstream", "no-such-model", "echo-fast"];

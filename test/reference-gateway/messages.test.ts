@@ -96,8 +96,8 @@ describe("a streamed reply of the messages dialect", () => {
 
   test("has the text of the non-streaming reply", async () => {
     await using fixture = await startFixture();
-    const whole = jsonOf(await fixture.messages({ model: "echo-stream" })).content[0].text;
-    expect(streamText(await fixture.messages({ model: "echo-stream", stream: true }))).toBe(whole);
+    const nonStreaming = jsonOf(await fixture.messages({ model: "echo-stream" })).content[0].text;
+    expect(streamText(await fixture.messages({ model: "echo-stream", stream: true }))).toBe(nonStreaming);
   });
 
   test("gives a tool's input in fragments", async () => {

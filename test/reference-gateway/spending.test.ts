@@ -82,9 +82,9 @@ describe.each([
   ["a budget", "budgetMicroUsd", "429 budget_exhausted"],
 ])("%s", (_name, field, denial) => {
   test.each([
-    ["whole chat", "chat", false],
+    ["non-streaming chat", "chat", false],
     ["chat streams", "chat", true],
-    ["whole messages", "messages", false],
+    ["non-streaming messages", "messages", false],
     ["messages streams", "messages", true],
   ] as const)("is reached by %s alone", async (_kind, dialect, stream) => {
     await using fixture = await startFixture();

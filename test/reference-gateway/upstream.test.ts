@@ -28,7 +28,7 @@ describe("a provider's failure is a 5xx of the gateway", () => {
   });
 });
 
-test("the gateway waits for a silent provider as long as it was told", async () => {
+test("the gateway waits for a silent provider as long as its timeout", async () => {
   await using fixture = await startFixture({ upstreamTimeoutMs: 150 });
   const startMs = performance.now();
   await fixture.chat({ model: "fail-timeout" });
@@ -58,7 +58,7 @@ describe("a stream whose provider breaks off", () => {
     expect(JSON.parse(last?.data ?? "")).toMatchObject({ type: "error", error: { type: "api_error" } });
   });
 
-  test("is a failure when it was to be whole", async () => {
+  test("is a failure when it is not streamed", async () => {
     await using fixture = await startFixture();
     expect((await fixture.chat({ model: "drop-midstream" })).status).toBe(502);
   });

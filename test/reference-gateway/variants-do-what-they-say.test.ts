@@ -120,15 +120,15 @@ test("a compressed stream can be unpacked piece by piece", async () => {
   expect((reply.pieces.at(-1)?.atMs ?? 0) - (reply.pieces[0]?.atMs ?? 0)).toBeGreaterThan(100);
 });
 
-test("odd model ids can be called", async () => {
-  await using fixture = await startFixture({ variants: ["models.odd-ids"] });
+test("unusual model ids can be called", async () => {
+  await using fixture = await startFixture({ variants: ["models.unusual-ids"] });
   const ids = jsonOf(await fixture.ask({ path: "/models" })).data.map(({ id }: { id: string }) => id);
   expect(ids).toContain("vendor/model-1:free");
   for (const model of ids.slice(-4)) expect((await fixture.chat({ model })).status).toBe(200);
 });
 
-test("a wait that is told as a date is kept", async () => {
-  await using fixture = await startFixture({ variants: ["hints.http-date"] });
+test("a wait that is reported as a date is kept", async () => {
+  await using fixture = await startFixture({ variants: ["retry-after.http-date"] });
   const { key } = fixture.ready.limited[0] ?? { key: "" };
   for (let turn = 0; turn < 20; turn += 1) await fixture.chat({}, { key });
   const hint = (await fixture.chat({}, { key })).headers["retry-after"] ?? "";

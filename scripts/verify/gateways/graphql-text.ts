@@ -109,10 +109,10 @@ export function readGraphql(text: string): EngineQuery {
     take("{");
     while (!took("}")) {
       const field = name();
-      const given = argumentsHere();
+      const passed = argumentsHere();
       const inner = next() === "{" ? selection() : undefined;
-      const plain = inner === undefined && Object.keys(given).length === 0;
-      fields[field] = plain ? true : { arguments: given, selection: inner ?? {} };
+      const plain = inner === undefined && Object.keys(passed).length === 0;
+      fields[field] = plain ? true : { arguments: passed, selection: inner ?? {} };
     }
     return fields;
   };
@@ -128,8 +128,8 @@ export function readGraphql(text: string): EngineQuery {
   const operation = took(":") ? name() : alias;
   const action = ACTIONS.find((one) => operation.startsWith(one)) ?? fail(`an operation in place of ${operation}`);
   const modelName = operation.slice(action.length) || undefined;
-  const given = argumentsHere();
+  const passed = argumentsHere();
   const selected = next() === "{" ? selection() : {};
-  const query = { arguments: given, selection: modelName === undefined ? {} : selected };
+  const query = { arguments: passed, selection: modelName === undefined ? {} : selected };
   return { alias, body: { modelName, action, query } };
 }

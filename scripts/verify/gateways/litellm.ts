@@ -139,7 +139,7 @@ function generateClient(tools: string): void {
   const packages = sitePackages(tools);
   if (existsSync(join(packages, "prisma", "client.py"))) return;
   const schema = readFileSync(join(packages, "litellm/proxy/schema.prisma"), "utf8");
-  // Without the names of platforms nothing but the engine that is given is looked for.
+  // Without the names of platforms nothing but the engine named here is looked for.
   writeFileSync(join(tools, "engine", "schema.prisma"), schema.replaceAll(/^.*binaryTargets.*\n/gm, ""));
   const home = join(tools, "home");
   mkdirSync(home, { recursive: true });

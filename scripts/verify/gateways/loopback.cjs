@@ -1,4 +1,4 @@
-// node -r ./loopback.cjs SERVER: whatever a program listens on, it listens on loopback alone. Portkey cannot be told so.
+// node -r ./loopback.cjs SERVER: whatever a program listens on, it listens on loopback alone. Portkey has no option for it.
 const { Server } = require("node:net");
 
 const { listen } = Server.prototype;

@@ -73,8 +73,8 @@ function tagged(value: unknown): unknown {
   return typeof set === "string" ? { set: { $type: "Json", value: set } } : value;
 }
 
-function tagJson(given: Fields, fields: ReadonlySet<string> | undefined): void {
-  for (const written of [given["data"], given["create"], given["update"]].flat()) {
+function tagJson(input: Fields, fields: ReadonlySet<string> | undefined): void {
+  for (const written of [input["data"], input["create"], input["update"]].flat()) {
     if (!isObject(written)) continue;
     for (const field of Object.keys(written)) {
       if (fields?.has(field)) (written as Fields)[field] = tagged(written[field]);

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
 import { type LimiterChoice, makeLimiter } from "../limits/limiter-kinds.ts";
-import { Slots } from "../limits/slots.ts";
 import { Account, ApiKey, type KeyTerms } from "./account.ts";
 import type { Limits } from "./tiers.ts";
 
@@ -31,7 +31,7 @@ export class AccountStore {
   createAccount(name: string, limits: Limits, balanceMicroUsd: number): Account {
     const id = `acct_${this.#accounts.size + 1}`;
     const limiter = makeLimiter(this.limiter, limits.rpm);
-    const account = new Account(id, name, limits, limiter, new Slots(limits.inFlight), balanceMicroUsd);
+    const account = new Account(id, name, limits, limiter, new ConcurrencyLimiter(limits.inFlight), balanceMicroUsd);
     this.#accounts.set(id, account);
     return account;
   }

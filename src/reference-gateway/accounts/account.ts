@@ -1,5 +1,5 @@
+import type { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
 import type { RateLimiter } from "../limits/rate-limiter.ts";
-import type { Slots } from "../limits/slots.ts";
 import { KeySpend } from "./key-spend.ts";
 import type { Limits } from "./tiers.ts";
 
@@ -8,19 +8,26 @@ export class Account {
   readonly name: string;
   readonly limits: Limits;
   readonly limiter: RateLimiter;
-  readonly slots: Slots;
+  readonly concurrency: ConcurrencyLimiter;
   readonly keys: ApiKey[] = [];
   /** Prepaid credit, whole micro-dollars; may fall below zero by the charges of requests that were already running. */
   balanceMicroUsd: number;
   /** Charges of requests that still run. */
   reservedMicroUsd = 0;
 
-  constructor(id: string, name: string, limits: Limits, limiter: RateLimiter, slots: Slots, balanceMicroUsd: number) {
+  constructor(
+    id: string,
+    name: string,
+    limits: Limits,
+    limiter: RateLimiter,
+    concurrency: ConcurrencyLimiter,
+    balanceMicroUsd: number,
+  ) {
     this.id = id;
     this.name = name;
     this.limits = limits;
     this.limiter = limiter;
-    this.slots = slots;
+    this.concurrency = concurrency;
     this.balanceMicroUsd = balanceMicroUsd;
   }
 }

@@ -21,11 +21,6 @@ export function accountRoutes(app: FastifyInstance, services: Services): void {
     if (account === undefined) throw new AdminError(404, `there is no account ${id}`);
     return account;
   };
-  const keyOf = (id: string): ApiKey => {
-    const key = accounts.key(id);
-    if (key === undefined) throw new AdminError(404, `there is no key ${id}`);
-    return key;
-  };
 
   app.get("/accounts", () => [...accounts.accounts].map((account) => accountView(account, services)));
 
@@ -44,6 +39,17 @@ export function accountRoutes(app: FastifyInstance, services: Services): void {
     if (balance !== undefined) account.balanceMicroUsd = balance;
     return accountView(account, services);
   });
+
+  keyRoutes(app, services, accountOf);
+}
+
+function keyRoutes(app: FastifyInstance, services: Services, accountOf: (id: string) => Account): void {
+  const { accounts } = services;
+  const keyOf = (id: string): ApiKey => {
+    const key = accounts.key(id);
+    if (key === undefined) throw new AdminError(404, `there is no key ${id}`);
+    return key;
+  };
 
   app.get("/keys", () => [...accounts.keys].map((key) => keyView(key, services)));
 

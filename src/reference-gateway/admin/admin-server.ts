@@ -60,6 +60,11 @@ export function adminServer({ services, behaviours, token }: AdminSettings): Fas
     return clockView();
   });
 
+  switchRoutes(app, behaviours);
+  return app;
+}
+
+function switchRoutes(app: FastifyInstance, behaviours: AdminSettings["behaviours"]): void {
   app.get("/mutations", () =>
     MUTATIONS.map(({ apply: _apply, ...mutation }) => ({
       ...mutation,
@@ -80,7 +85,6 @@ export function adminServer({ services, behaviours, token }: AdminSettings): Fas
     behaviours.set({ variants: new Fields(request.body, ["enabled"]).texts("enabled") ?? [] });
     return { enabled: behaviours.variants };
   });
-  return app;
 }
 
 function digest(text: string): Buffer {

@@ -10,8 +10,8 @@ export function accountView(account: Account, { clock }: Services) {
     limits: account.limits,
     balanceMicroUsd: account.balanceMicroUsd,
     reservedMicroUsd: account.reservedMicroUsd,
-    inFlight: account.slots.held,
-    peakInFlight: account.slots.peak,
+    inFlight: account.concurrency.held,
+    peakInFlight: account.concurrency.peak,
     rateRemaining: account.limiter.remaining(clock.monotonicUs()),
     keys: account.keys.map((key) => key.id),
   };

@@ -1,7 +1,8 @@
 import { STATUS_CODES } from "node:http";
-import type { Header, Parcel } from "../pipeline/answer.ts";
-import { withoutHeader } from "../pipeline/answer.ts";
+import type { Socket } from "node:net";
 import type { Call } from "../pipeline/behaviour.ts";
+import type { Header, Parcel } from "../pipeline/response.ts";
+import { withoutHeader } from "../pipeline/response.ts";
 import { plannedTokens } from "../providers/plan.ts";
 import type { Delivery } from "./delivery.ts";
 import { playSteps, type Sink } from "./play-steps.ts";
@@ -29,7 +30,7 @@ export const CHUNKED: Handwriting = {
 /** Plain bytes behind the headers that the parcel has. */
 export const PLAIN: Handwriting = { headers: ({ headers }) => headers, piece: (bytes) => bytes, last: "" };
 
-/** Writes a response past Node's HTTP, byte by byte as told, and closes the connection behind it. */
+/** Writes a response past Node's HTTP, byte by byte, and closes the connection behind it. */
 export function deliverByHand(parcel: Parcel, call: Call, { response, closed }: Delivery, hand: Handwriting): void {
   const { scheduler } = call.services;
   const { socket } = response;
@@ -47,30 +48,18 @@ export function deliverByHand(parcel: Parcel, call: Call, { response, closed }: 
     ended = true;
     socket?.end(hand.last);
   };
-  const sink: Sink = {
-    socket,
-    get writableLength() {
-      return socket?.writableLength ?? 0;
-    },
-    flushHeaders: () => {},
-    write,
-    end,
-    once: (event, listener) => socket?.once(event, listener),
-    off: (event, listener) => socket?.off(event, listener),
-  };
+  const sink = sinkOf(socket, write, end);
   const send = () => {
     call.behaviour.began(call);
     socket?.write(headText(parcel, hand));
     if (parcel.body.kind === "steps") {
-      const listener = {
-        delivered: (tokens: number) => {
-          deliveredTokens += tokens;
-        },
-        ending: () => {
-          ended = true;
-        },
+      const delivered = (tokens: number) => {
+        deliveredTokens += tokens;
       };
-      stopPlaying = playSteps(parcel.body, sink, scheduler, listener);
+      const ending = () => {
+        ended = true;
+      };
+      stopPlaying = playSteps(parcel.body, sink, scheduler, { delivered, ending });
       return;
     }
     deliveredTokens = call.plan?.kind === "reply" && parcel.status < 300 ? plannedTokens(call.plan) : 0;
@@ -90,6 +79,21 @@ export function deliverByHand(parcel: Parcel, call: Call, { response, closed }: 
   response.once("close", finish);
   if (parcel.afterMs <= 0) send();
   else scheduler.schedule(task, performance.now() + parcel.afterMs);
+}
+
+/** What {@link playSteps} writes to, with the socket in place of Node's response. */
+function sinkOf(socket: Socket | null, write: Sink["write"], end: Sink["end"]): Sink {
+  return {
+    socket,
+    get writableLength() {
+      return socket?.writableLength ?? 0;
+    },
+    flushHeaders: () => {},
+    write,
+    end,
+    once: (event, listener) => socket?.once(event, listener),
+    off: (event, listener) => socket?.off(event, listener),
+  };
 }
 
 function headText(parcel: Parcel, hand: Handwriting): string {

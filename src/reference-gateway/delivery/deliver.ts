@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import type { Parcel } from "../pipeline/answer.ts";
 import type { Call } from "../pipeline/behaviour.ts";
+import type { Parcel } from "../pipeline/response.ts";
 import { plannedTokens } from "../providers/plan.ts";
 import type { Delivery } from "./delivery.ts";
 import { playSteps } from "./play-steps.ts";

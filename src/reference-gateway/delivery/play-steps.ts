@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { ParcelBody, Step } from "../pipeline/answer.ts";
+import type { ParcelBody, Step } from "../pipeline/response.ts";
 import type { Scheduler, Task } from "./scheduler.ts";
 
 /** Bytes that may wait in the process for one slow reader before the stream is held back. */

@@ -2,7 +2,7 @@ import { isObject } from "../../core/index.ts";
 import type { Call } from "../pipeline/behaviour.ts";
 import type { Refusal } from "../pipeline/refusal.ts";
 import { refusal } from "../pipeline/refusal.ts";
-import { insteadOf } from "./answer-edits.ts";
+import { insteadOf } from "./response-edits.ts";
 import type { When } from "./when.ts";
 import { type Apply, onDenial, wrap } from "./wrap.ts";
 
@@ -10,7 +10,7 @@ type Body = Record<string, unknown>;
 
 /** Reads the body as if it were another one, so that what should be refused is served. */
 export function readAs(when: When, mend: (body: Body, call: Call) => Body): Apply {
-  return wrap("readAsk", (next) => (call) => {
+  return wrap("readRequest", (next) => (call) => {
     if (call.bodyError === undefined && isObject(call.parsed) && when(call)) call.parsed = mend(call.parsed, call);
     return next(call);
   });
@@ -18,9 +18,9 @@ export function readAs(when: When, mend: (body: Body, call: Call) => Body): Appl
 
 /** Refuses a body that is sound. */
 export function refuseBody(when: When, refused: Partial<Omit<Refusal, "reason">> = {}): Apply {
-  return wrap("readAsk", (next) => (call) => {
-    const ask = next(call);
-    return "reason" in ask || !when(call) ? ask : refusal("invalid_request", refused);
+  return wrap("readRequest", (next) => (call) => {
+    const request = next(call);
+    return "reason" in request || !when(call) ? request : refusal("invalid_request", refused);
   });
 }
 

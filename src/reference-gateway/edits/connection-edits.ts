@@ -33,8 +33,8 @@ export function neverAnswers(when: When): Apply {
 
 /** Sends the answer later. */
 export function delays(when: When, byMs: () => number): Apply {
-  return wrap("seal", (next) => (answer, call) => {
-    const parcel = next(answer, call);
+  return wrap("seal", (next) => (response, call) => {
+    const parcel = next(response, call);
     return when(call) ? { ...parcel, afterMs: parcel.afterMs + byMs() } : parcel;
   });
 }

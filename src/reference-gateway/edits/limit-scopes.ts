@@ -1,6 +1,6 @@
+import { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
 import { makeLimiter } from "../limits/limiter-kinds.ts";
 import type { RateLimiter } from "../limits/rate-limiter.ts";
-import { Slots } from "../limits/slots.ts";
 import type { Call } from "../pipeline/behaviour.ts";
 import { inference, remembered } from "./when.ts";
 import { type Apply, wrap } from "./wrap.ts";
@@ -11,7 +11,7 @@ export type Scope = (call: Call) => string;
 export const byKey: Scope = (call) => call.key?.id ?? "";
 export const byDialect: Scope = (call) => call.endpoint;
 export const byModel: Scope = (call) => call.model?.id ?? "";
-export const byMode: Scope = (call) => (call.wantsStream ? "stream" : "whole");
+export const byMode: Scope = (call) => (call.wantsStream ? "streaming" : "non-streaming");
 export const byConnection: Scope = (call) => String(call.arrival.connection.id);
 const together: Scope = () => "";
 
@@ -19,7 +19,7 @@ const together: Scope = () => "";
  * Other limiters in place of the account's.
  *
  * @param scope one limiter per account and value of it.
- * @param change the limit that is enforced, from the one that is promised; headers go on telling the promised one.
+ * @param change the limit that is enforced, from the account's; headers keep the account's.
  */
 export function rateBy(scope: Scope = together, change: (rpm: number) => number = (rpm) => rpm): Apply {
   return limitersFrom(scope, (call, rpm) =>
@@ -40,24 +40,24 @@ export function limitersFrom(scope: Scope, make: (call: Call, rpm: number) => Ra
   });
 }
 
-/** Other slots in place of the account's. */
-export function slotsBy(scope: Scope = together, change: (limit: number) => number = (limit) => limit): Apply {
-  const slots = remembered(() => new Map<string, Slots>());
-  return wrap("slotsOf", () => ({ account }, call) => {
+/** Another concurrency limit in place of the account's. */
+export function concurrencyBy(scope: Scope = together, change: (limit: number) => number = (limit) => limit): Apply {
+  const limiters = remembered(() => new Map<string, ConcurrencyLimiter>());
+  return wrap("concurrencyOf", () => ({ account }, call) => {
     const name = `${account.id} ${scope(call)}`;
-    const known = slots(call).get(name);
+    const known = limiters(call).get(name);
     if (known !== undefined) return known;
-    const made = new Slots(Math.max(1, Math.round(change(account.limits.inFlight))));
-    slots(call).set(name, made);
+    const made = new ConcurrencyLimiter(Math.max(1, Math.round(change(account.limits.inFlight))));
+    limiters(call).set(name, made);
     return made;
   });
 }
 
-/** The request is one of inference, with a good key, and every slot is taken. */
-export function meetsFullHouse(call: Call): boolean {
+/** The request is one of inference, with a good key, and the account is at its concurrency limit. */
+export function isAtConcurrencyLimit(call: Call): boolean {
   if (!inference(call) || call.arrival.purpose !== "serve") return false;
   if (call.behaviour.check("credentials", call) !== undefined || call.key === undefined) return false;
-  return call.behaviour.slotsOf(call.key, call).full;
+  return call.behaviour.concurrencyOf(call.key, call).full;
 }
 
 /** Nothing is ever full. */

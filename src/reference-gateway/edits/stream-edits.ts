@@ -1,5 +1,5 @@
 import { member } from "../../core/index.ts";
-import type { Step, StreamEvent } from "../pipeline/answer.ts";
+import type { Step, StreamEvent } from "../pipeline/response.ts";
 import { put } from "./json-edits.ts";
 
 /** Where the text of an increment stands, in either dialect. */

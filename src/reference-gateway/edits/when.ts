@@ -6,7 +6,7 @@ export type When = (call: Call) => boolean;
 
 export const always: When = () => true;
 export const streaming: When = (call) => call.wantsStream;
-export const whole: When = (call) => !call.wantsStream;
+export const nonStreaming: When = (call) => !call.wantsStream;
 export const onChat: When = (call) => call.endpoint === "chat";
 export const onMessages: When = (call) => call.endpoint === "messages";
 export const onModels: When = (call) => call.endpoint === "models";
@@ -50,7 +50,7 @@ export const longBody: When = ({ bodyText }) => bodyText.length > 4_096;
 export const inChunks: When = ({ arrival }) => arrival.headers["transfer-encoding"] !== undefined;
 
 /** `"stream": false` is there, rather than nothing. */
-export const saysWhole: When = ({ parsed }) => member(parsed, "stream") === false;
+export const saysNonStreaming: When = ({ parsed }) => member(parsed, "stream") === false;
 
 /** The body has a field that the interface does not show. */
 export const extraField: When = ({ parsed }) =>
@@ -136,4 +136,4 @@ export function datedVersion({ arrival }: Call): string | undefined {
 export const crowded =
   (n: number): When =>
   (call) =>
-    (call.key?.account.slots.held ?? 0) >= n;
+    (call.key?.account.concurrency.held ?? 0) >= n;

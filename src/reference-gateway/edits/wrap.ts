@@ -1,6 +1,6 @@
-import type { Answer, Ending, EventKind, Parcel, Step, StreamEvent } from "../pipeline/answer.ts";
 import type { Behaviour, Call } from "../pipeline/behaviour.ts";
 import type { Reason, Refusal } from "../pipeline/refusal.ts";
+import type { Ending, EventKind, GatewayResponse, Parcel, Step, StreamEvent } from "../pipeline/response.ts";
 import { always, type When } from "./when.ts";
 
 export type Apply = (behaviour: Behaviour) => Behaviour;
@@ -41,11 +41,15 @@ export function onRefusal(reasons: Reasons, when: When, edit: (refused: Refusal,
   );
 }
 
-/** Changes the answer that tells a refusal. */
-export function onDenial(reasons: Reasons, when: When, edit: (answer: Answer, call: Call) => Answer): Apply {
+/** Changes the answer to a refused request. */
+export function onDenial(
+  reasons: Reasons,
+  when: When,
+  edit: (response: GatewayResponse, call: Call) => GatewayResponse,
+): Apply {
   return wrap("refuse", (next) => (refused, call) => {
-    const answer = next(refused, call);
-    return covers(reasons, refused.reason) && when(call) ? edit(answer, call) : answer;
+    const response = next(refused, call);
+    return covers(reasons, refused.reason) && when(call) ? edit(response, call) : response;
   });
 }
 
@@ -66,12 +70,12 @@ export function onReply(when: When, edit: (value: unknown, call: Call) => unknow
 }
 
 /** Changes the answer to a request that is served. */
-export function onServed(when: When, edit: (answer: Answer, call: Call) => Answer): Apply {
-  return wrap("answer", (next) => (call) => {
-    const answer = next(call);
-    const change = (decided: Answer) =>
+export function onServed(when: When, edit: (response: GatewayResponse, call: Call) => GatewayResponse): Apply {
+  return wrap("respond", (next) => (call) => {
+    const response = next(call);
+    const change = (decided: GatewayResponse) =>
       decided.status < 300 && decided.refusal === undefined && when(call) ? edit(decided, call) : decided;
-    return answer instanceof Promise ? answer.then(change) : change(answer);
+    return response instanceof Promise ? response.then(change) : change(response);
   });
 }
 
@@ -114,15 +118,15 @@ export function onSteps(when: When, edit: (steps: Step[], call: Call) => Iterabl
 
 /** Changes an answer's bytes and headers, just before they are delivered. */
 export function onParcel(when: When, edit: (parcel: Parcel, call: Call) => Parcel): Apply {
-  return wrap("seal", (next) => (answer, call) => {
-    const parcel = next(answer, call);
+  return wrap("seal", (next) => (response, call) => {
+    const parcel = next(response, call);
     return when(call) ? edit(parcel, call) : parcel;
   });
 }
 
 /** Changes how the response of a stream ends. */
 export function endingAs(ending: Ending, when: When = always): Apply {
-  return onServed(when, (answer) =>
-    answer.body.kind === "events" ? { ...answer, body: { ...answer.body, ending } } : answer,
+  return onServed(when, (response) =>
+    response.body.kind === "events" ? { ...response, body: { ...response.body, ending } } : response,
   );
 }

@@ -1,6 +1,6 @@
-import type { EventKind, StreamEvent } from "../pipeline/answer.ts";
 import type { Call } from "../pipeline/behaviour.ts";
 import { chatError } from "../pipeline/refuse.ts";
+import type { EventKind, StreamEvent } from "../pipeline/response.ts";
 import { durationMs, type ReplyPlan } from "../providers/plan.ts";
 import { chatHead, chatUsage, FINISH_REASON } from "./chat-reply.ts";
 
@@ -11,7 +11,7 @@ import { chatHead, chatUsage, FINISH_REASON } from "./chat-reply.ts";
 export function* chatEvents(plan: ReplyPlan, call: Call): Generator<StreamEvent> {
   const head = chatHead(call, "chat.completion.chunk");
   // Where usage is asked for, every chunk has the field, and only the last one has a value in it.
-  const usage = call.ask?.includeUsage === true ? { usage: null } : {};
+  const usage = call.request?.includeUsage === true ? { usage: null } : {};
   const chunk = (kind: EventKind, atMs: number, delta: unknown, finishReason: string | null, tokens = 0) => ({
     kind,
     atMs,
@@ -47,7 +47,7 @@ export function* chatEvents(plan: ReplyPlan, call: Call): Generator<StreamEvent>
   }
   const endMs = durationMs(plan);
   yield chunk("finish", endMs, {}, FINISH_REASON[plan.stop]);
-  if (call.ask?.includeUsage === true) {
+  if (call.request?.includeUsage === true) {
     yield { kind: "usage", atMs: endMs, tokens: 0, data: { ...head, choices: [], usage: chatUsage(plan) } };
   }
   yield { kind: "done", atMs: endMs, tokens: 0, data: "[DONE]" };

@@ -36,7 +36,7 @@ export function chatHead(call: Call, object: "chat.completion" | "chat.completio
     id: `chatcmpl-${call.id}`,
     object,
     created: Math.floor(call.arrival.arrivedMs / 1_000),
-    model: call.ask?.modelId ?? "",
+    model: call.request?.modelId ?? "",
   };
 }
 

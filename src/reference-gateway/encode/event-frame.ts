@@ -1,5 +1,5 @@
-import type { StreamEvent } from "../pipeline/answer.ts";
 import type { Call } from "../pipeline/behaviour.ts";
+import type { StreamEvent } from "../pipeline/response.ts";
 
 /** One event in the event-stream format: an optional name, one line of data, an empty line. */
 export function frame(event: StreamEvent, call: Call): string {

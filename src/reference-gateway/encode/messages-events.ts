@@ -1,6 +1,6 @@
-import type { EventKind, StreamEvent } from "../pipeline/answer.ts";
 import type { Call } from "../pipeline/behaviour.ts";
 import { messagesError } from "../pipeline/refuse.ts";
+import type { EventKind, StreamEvent } from "../pipeline/response.ts";
 import { durationMs, type Piece, plannedTokens, type ReplyPlan } from "../providers/plan.ts";
 import { BROKEN } from "./chat-events.ts";
 import { messageHead, STOP_REASON } from "./messages-reply.ts";

@@ -26,5 +26,5 @@ export function messagesReply(plan: ReplyPlan, call: Call): unknown {
 
 /** The fields that a non-streaming reply and the first event of a stream have in common. */
 export function messageHead(call: Call) {
-  return { id: `msg_${call.id}`, type: "message", role: "assistant", model: call.ask?.modelId ?? "" };
+  return { id: `msg_${call.id}`, type: "message", role: "assistant", model: call.request?.modelId ?? "" };
 }

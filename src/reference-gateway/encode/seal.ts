@@ -1,10 +1,10 @@
-import type { Answer, Header, Parcel, Step, StreamEvent } from "../pipeline/answer.ts";
 import type { Call } from "../pipeline/behaviour.ts";
+import type { GatewayResponse, Header, Parcel, Step, StreamEvent } from "../pipeline/response.ts";
 
 /** Puts an answer into bytes, with the headers that every response of its kind has. */
-export function seal(answer: Answer, call: Call): Parcel {
-  const { status, afterMs, body, outcome } = answer;
-  const headers: Header[] = [...answer.headers, ...requestIds(call)];
+export function seal(response: GatewayResponse, call: Call): Parcel {
+  const { status, afterMs, body, outcome } = response;
+  const headers: Header[] = [...response.headers, ...requestIds(call)];
   if (body.kind === "none") {
     return { status, headers, afterMs, outcome, body: { kind: "whole", bytes: Buffer.alloc(0) } };
   }

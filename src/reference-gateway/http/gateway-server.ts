@@ -48,21 +48,8 @@ export function gatewayServer(settings: ServerSettings) {
     },
     routerOptions: { ignoreTrailingSlash: true },
   });
-  let connections = 0;
   let calls = 0;
-  const facts = new WeakMap<Socket, { id: number; served: number }>();
-
-  const connectionOf = (socket: Socket): Connection => {
-    let known = facts.get(socket);
-    if (known === undefined) {
-      connections += 1;
-      known = { id: connections, served: 0 };
-      facts.set(socket, known);
-    }
-    const { id, served } = known;
-    known.served += 1;
-    return { id, served };
-  };
+  const connectionOf = connectionCounter();
 
   const take = (endpoint: Endpoint, purpose: Purpose, request: IncomingMessage, response: ServerResponse) => {
     const { services, idPrefix } = settings;
@@ -104,6 +91,24 @@ export function gatewayServer(settings: ServerSettings) {
   for (const { path } of ROUTES) app.all(path, unreachable);
   app.setNotFoundHandler(unreachable);
   return app;
+}
+
+/** Numbers connections in the order of their first requests, and counts the requests of each. */
+function connectionCounter(): (socket: Socket) => Connection {
+  let connections = 0;
+  const facts = new WeakMap<Socket, { id: number; served: number }>();
+
+  return (socket) => {
+    let known = facts.get(socket);
+    if (known === undefined) {
+      connections += 1;
+      known = { id: connections, served: 0 };
+      facts.set(socket, known);
+    }
+    const { id, served } = known;
+    known.served += 1;
+    return { id, served };
+  };
 }
 
 /** Every request was taken over before its handler. */

@@ -3,7 +3,7 @@
  * so asking and counting are apart. Times are monotonic microseconds; a limiter holds no clock and no timer.
  */
 export interface RateLimiter {
-  /** Requests per minute, as promised to the account. */
+  /** Requests per minute, of the account. */
   readonly limitPerMinute: number;
   /** @returns microseconds until a request would be admitted; 0 means now. Changes nothing. */
   waitUs(nowUs: number): number;

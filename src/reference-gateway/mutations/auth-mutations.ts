@@ -1,6 +1,6 @@
 import { loadMutation, type Mutation, mutation } from "../change.ts";
-import { insteadOf, status, text } from "../edits/answer-edits.ts";
 import { missingKey, unknownKey } from "../edits/credential-kinds.ts";
+import { insteadOf, status, text } from "../edits/response-edits.ts";
 import { both, every, fresh, onMessages, onModels, remembered, reused, streaming } from "../edits/when.ts";
 import { onDenial, overlook, wrap } from "../edits/wrap.ts";
 
@@ -8,7 +8,7 @@ const UNKNOWN = ["AUTH-3", "ERR-401-INVALID"];
 const MISSING = ["AUTH-2", "ERR-401-INVALID"];
 const REVOKED = ["AUTH-4", "ERR-401-REVOKED"];
 
-/** Who is let in, and what those are told who are not. */
+/** Who is let in, and what the others get. */
 export const AUTH_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.list-without-key",
@@ -19,7 +19,7 @@ export const AUTH_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.list-to-browsers-without-key",
     [...MISSING, "MODELS-5"],
-    "A client that accepts web pages is given the model list without a key.",
+    "A client that accepts web pages gets the model list without a key.",
     overlook(
       "invalid_api_key",
       both(onModels, missingKey, ({ arrival }) => String(arrival.headers["accept"]).includes("text/html")),
@@ -76,16 +76,16 @@ export const AUTH_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.missing-key-has-own-reason",
     [...MISSING, "MODELS-5", "ERR-HDR-1"],
-    "A request without a key is told a reason of its own, missing_api_key.",
-    onDenial("invalid_api_key", missingKey, (answer) => ({
-      ...answer,
-      headers: answer.headers.map(([name, value]) => [name, value === "invalid_api_key" ? "missing_api_key" : value]),
+    "A request without a key is denied with a reason of its own, missing_api_key.",
+    onDenial("invalid_api_key", missingKey, (response) => ({
+      ...response,
+      headers: response.headers.map(([name, value]) => [name, value === "invalid_api_key" ? "missing_api_key" : value]),
     })),
   ),
   mutation(
     "auth.missing-key-unknown-model-first",
     [...MISSING, "ERR-HDR-1"],
-    "A chat request without a key is told that its model does not exist.",
+    "A chat request without a key gets the answer that its model does not exist.",
     onDenial(
       "invalid_api_key",
       both(missingKey, (call) => call.endpoint === "chat"),
@@ -96,31 +96,31 @@ export const AUTH_MUTATIONS: readonly Mutation[] = [
     "auth.missing-key-302",
     [...MISSING, "MODELS-5"],
     "A request without a key is sent on to a login page.",
-    onDenial("invalid_api_key", missingKey, (answer) => ({
-      ...answer,
+    onDenial("invalid_api_key", missingKey, (response) => ({
+      ...response,
       status: 302,
-      headers: [...answer.headers, ["Location", "/login"]],
+      headers: [...response.headers, ["Location", "/login"]],
     })),
   ),
   mutation(
     "auth.list-401-plain",
     [...MISSING, "AUTH-3", "MODELS-5", "ERR-HDR-1", "ERR-BODY-2"],
     "On the model list a refused key gets a bare 401 without reason and envelope.",
-    onDenial("invalid_api_key", onModels, (answer, call) => ({
-      ...text("Unauthorized", "text/plain")(answer, call),
+    onDenial("invalid_api_key", onModels, (response, call) => ({
+      ...text("Unauthorized", "text/plain")(response, call),
       headers: [["WWW-Authenticate", "Bearer"]],
     })),
   ),
   mutation(
     "auth.revoked-as-invalid",
     [...REVOKED, "ERR-HDR-1"],
-    "A revoked key is told that it never existed.",
+    "A revoked key gets the answer that it never existed.",
     onDenial("key_revoked", () => true, insteadOf("invalid_api_key")),
   ),
   mutation(
     "auth.revoked-as-invalid-on-stream",
     [...REVOKED, "ERR-HDR-1", "STREAM-2"],
-    "A revoked key is told that it never existed, when it asks for a stream.",
+    "A revoked key gets the answer that it never existed, when it asks for a stream.",
     onDenial("key_revoked", streaming, insteadOf("invalid_api_key")),
   ),
   mutation(

@@ -15,7 +15,7 @@ import { refusal } from "../pipeline/refusal.ts";
 
 const CREDITS = ["ERR-402-CREDITS", "SPEND-2"];
 
-const smallLimit: When = (call) => (call.ask?.maxTokens ?? Number.POSITIVE_INFINITY) <= 16;
+const smallLimit: When = (call) => (call.request?.maxTokens ?? Number.POSITIVE_INFINITY) <= 16;
 
 /** Some requests are denied for money although there is enough. */
 const phantom = (reason: "quota_exceeded" | "insufficient_credits" | "budget_exhausted", when: When): Apply =>
@@ -86,7 +86,7 @@ export const BALANCE_MUTATIONS: readonly Mutation[] = [
     "With more than sixteen requests in flight, streams are denied for a used-up budget.",
     phantom(
       "budget_exhausted",
-      both(streaming, (call) => (call.key?.account.slots.held ?? 0) > 16),
+      both(streaming, (call) => (call.key?.account.concurrency.held ?? 0) > 16),
     ),
   ),
   mutation(

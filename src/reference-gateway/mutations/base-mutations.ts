@@ -1,10 +1,10 @@
 import { type Mutation, mutation } from "../change.ts";
 import { deliverByHand, PLAIN } from "../delivery/deliver-by-hand.ts";
-import { insteadOf, setHeader } from "../edits/answer-edits.ts";
 import { neverAnswers } from "../edits/connection-edits.ts";
+import { insteadOf, setHeader } from "../edits/response-edits.ts";
 import { always, onMessages, onModels, streaming, type When } from "../edits/when.ts";
 import { onDenial, onServed, wrap } from "../edits/wrap.ts";
-import type { Answer } from "../pipeline/answer.ts";
+import type { GatewayResponse } from "../pipeline/response.ts";
 
 const chatStream: When = (call) => call.endpoint === "chat" && streaming(call);
 
@@ -13,7 +13,7 @@ const purpose =
   ({ arrival }) =>
     arrival.purpose === wanted;
 
-const page: Answer = {
+const page: GatewayResponse = {
   status: 200,
   headers: [],
   body: {
@@ -55,25 +55,25 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
     "base.no-messages",
     ["BASE-1", "BASE-2", "VER-1", "VER-2", "MSG-1", "MSG-2", "MSG-3", "MSG-7", "MSG-10", "AUTH-1"],
     "The messages endpoint is not there.",
-    wrap("answer", (next) => (call) => (onMessages(call) ? insteadOf("not_found")(page, call) : next(call))),
+    wrap("respond", (next) => (call) => (onMessages(call) ? insteadOf("not_found")(page, call) : next(call))),
   ),
   mutation(
     "base.no-models",
     ["BASE-1", "VER-1", "MODELS-1", "MODELS-2", "MODELS-5", "AUTH-1", "AUTH-2", "AUTH-3", "AUTH-4", "ERR-401-INVALID"],
     "The model list is not there.",
-    wrap("answer", (next) => (call) => (onModels(call) ? insteadOf("not_found")(page, call) : next(call))),
+    wrap("respond", (next) => (call) => (onModels(call) ? insteadOf("not_found")(page, call) : next(call))),
   ),
   mutation(
     "base.stream-on-another-path",
     ["BASE-1", "BASE-3", "STREAM-1"],
     "Streams of the chat dialect are not found at its path.",
-    wrap("answer", (next) => (call) => (chatStream(call) ? insteadOf("not_found")(page, call) : next(call))),
+    wrap("respond", (next) => (call) => (chatStream(call) ? insteadOf("not_found")(page, call) : next(call))),
   ),
   mutation(
     "base.list-redirects",
     ["MODELS-1", "AUTH-1"],
     "The model list redirects to the same path with a slash.",
-    wrap("answer", (next) => (call) => {
+    wrap("respond", (next) => (call) => {
       const redirected = onModels(call) && !call.arrival.url.split("?")[0]?.endsWith("/");
       return redirected
         ? { ...page, status: 301, headers: [["Location", "/v1/models/"]], body: { kind: "none" } }
@@ -84,8 +84,8 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
     "base.chat-redirects-streams",
     ["BASE-3", "STREAM-1"],
     "Streams of the chat dialect are redirected to another path.",
-    onServed(chatStream, (answer) => ({
-      ...answer,
+    onServed(chatStream, (response) => ({
+      ...response,
       status: 307,
       headers: [["Location", "/v1/chat/completions/stream"]],
       body: { kind: "none" },
@@ -107,9 +107,9 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
     "base.405-without-allow",
     ["HTTP-ALLOW"],
     "405 does not say which methods are allowed.",
-    onDenial("method_not_allowed", always, (answer) => ({
-      ...answer,
-      headers: answer.headers.filter(([name]) => name !== "Allow"),
+    onDenial("method_not_allowed", always, (response) => ({
+      ...response,
+      headers: response.headers.filter(([name]) => name !== "Allow"),
     })),
   ),
   mutation(
@@ -117,7 +117,7 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
     ["HTTP-METHOD"],
     "OPTIONS is an internal error.",
     wrap(
-      "answer",
+      "respond",
       (next) => (call) => (purpose("options")(call) ? insteadOf("internal_error")(page, call) : next(call)),
     ),
   ),
@@ -142,7 +142,7 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
     ["HTTP-URL"],
     "A path with a broken percent escape is an internal error.",
     wrap(
-      "answer",
+      "respond",
       (next) => (call) =>
         /%(?![0-9a-f]{2})/i.test(call.arrival.url) ? insteadOf("internal_error")(page, call) : next(call),
     ),
@@ -152,7 +152,7 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
     ["HTTP-URL"],
     "An unknown query parameter is an internal error.",
     wrap(
-      "answer",
+      "respond",
       (next) => (call) => (call.arrival.url.includes("?") ? insteadOf("internal_error")(page, call) : next(call)),
     ),
   ),
@@ -161,7 +161,7 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
     ["HTTP-EXPECT"],
     "A request that expects 100-continue is an internal error.",
     wrap(
-      "answer",
+      "respond",
       (next) => (call) =>
         call.arrival.headers.expect === undefined ? next(call) : insteadOf("internal_error")(page, call),
     ),
@@ -171,7 +171,7 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
     ["HTTP-UNKNOWN-HEADER"],
     "A request with an x- header that the gateway does not know is refused.",
     wrap(
-      "answer",
+      "respond",
       (next) => (call) =>
         Object.keys(call.arrival.headers).some(
           (name) => name.startsWith("x-") && name !== "x-api-key" && !name.startsWith("x-stainless"),

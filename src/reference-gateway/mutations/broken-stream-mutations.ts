@@ -1,19 +1,19 @@
 import { type Mutation, mutation } from "../change.ts";
-import { both, onChat, onMessages, streaming, type When, whole } from "../edits/when.ts";
+import { both, nonStreaming, onChat, onMessages, streaming, type When } from "../edits/when.ts";
 import { type Apply, all, eachEvent, endingAs, onEvents, wrap } from "../edits/wrap.ts";
 
 const broken: When = (call) => call.plan?.kind === "reply" && call.plan.breaksAfter !== undefined;
 
-/** A reply that breaks off is told as a complete one, up to where it came. */
+/** A reply that breaks off is reported as a complete one, up to where it came. */
 const completed = (when: When): Apply =>
-  wrap("plan", (next) => (model, ask, call) => {
-    const plan = next(model, ask, call);
+  wrap("plan", (next) => (model, request, call) => {
+    const plan = next(model, request, call);
     if (plan.kind !== "reply" || plan.breaksAfter === undefined || !when(call)) return plan;
     const { breaksAfter, ...rest } = plan;
     return { ...rest, pieces: plan.pieces.slice(0, breaksAfter) };
   });
 
-/** What is told of a reply whose provider broke off in the middle. */
+/** How a reply ends whose provider broke off in the middle. */
 export const BROKEN_STREAM_MUTATIONS: readonly Mutation[] = [
   mutation(
     "upstream.cut-passed-off-as-complete",
@@ -31,7 +31,7 @@ export const BROKEN_STREAM_MUTATIONS: readonly Mutation[] = [
     "upstream.cut-reply-passed-off",
     ["ERR-5XX-1"],
     "A non-streaming reply that broke off half-way is sent as a complete one.",
-    completed(whole),
+    completed(nonStreaming),
   ),
   mutation(
     "upstream.cut-without-word",
@@ -61,7 +61,7 @@ export const BROKEN_STREAM_MUTATIONS: readonly Mutation[] = [
   mutation(
     "upstream.error-as-text",
     ["COMPAT-STREAM-ERROR"],
-    "A broken chat stream tells the error as if the model had said it, and ends like a complete one.",
+    "A broken chat stream writes the error as if the model had said it, and ends like a complete one.",
     all(
       eachEvent(both(broken, onChat), ["error"], (event) => [
         {

@@ -1,19 +1,19 @@
 import { loadMutation, type Mutation } from "../change.ts";
-import { html, insteadOf, status } from "../edits/answer-edits.ts";
 import { cutOff, dropsConnection } from "../edits/connection-edits.ts";
+import { html, insteadOf, status } from "../edits/response-edits.ts";
 import { inBlocksOf, laterFrom } from "../edits/stream-edits.ts";
 import {
   both,
   crowded,
   every,
   inference,
+  nonStreaming,
   onChat,
   once,
   remembered,
   reused,
   streaming,
   type When,
-  whole,
 } from "../edits/when.ts";
 import { all, endingAs, onDenial, onServed, onSteps, wrap } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";
@@ -55,24 +55,25 @@ export const BUSY_MUTATIONS: readonly Mutation[] = [
     "load.502-page-now-and-then",
     SPORADIC,
     "One request in eighty gets the web page of a proxy with 502.",
-    onServed(every(80), (answer, call) => status(502)(html("502 Bad Gateway")(answer, call), call)),
+    onServed(every(80), (response, call) => status(502)(html("502 Bad Gateway")(response, call), call)),
   ),
   loadMutation(
     "load.503-when-half-full",
     ["LIMIT-CONC-2", ...SPORADIC, "LIMIT-CONC-1", "ERR-429-CONC"],
-    "With more than half of the slots taken, requests get 503.",
+    "Above half of the concurrency limit, requests get 503.",
     onServed(
-      (call) => inference(call) && (call.key?.account.slots.held ?? 0) > (call.key?.account.limits.inFlight ?? 0) / 2,
+      (call) =>
+        inference(call) && (call.key?.account.concurrency.held ?? 0) > (call.key?.account.limits.inFlight ?? 0) / 2,
       insteadOf("upstream_error", { status: 503 }),
     ),
   ),
   loadMutation(
     "load.unknown-model-503-when-full",
     ["ERR-404-MODEL"],
-    "With every slot taken, an unknown model is a failing provider.",
+    "At the concurrency limit, an unknown model is a failing provider.",
     onDenial(
       "model_not_found",
-      ({ key }) => key !== undefined && key.account.slots.held >= key.account.limits.inFlight,
+      ({ key }) => key !== undefined && key.account.concurrency.held >= key.account.limits.inFlight,
       insteadOf("upstream_error", { status: 503 }),
     ),
   ),
@@ -109,14 +110,14 @@ export const BUSY_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "load.resets-when-busy",
     ["LIMIT-CONC-2", "LIMIT-CONC-7", "LIMIT-CONC-1"],
-    "With more than three quarters of the slots taken, new requests are reset.",
+    "Above three quarters of the concurrency limit, new requests are reset.",
     wrap("deliver", (next) => (parcel, call, delivery) => {
       const { key } = call;
       const busy =
         key !== undefined &&
         inference(call) &&
         call.refused === undefined &&
-        key.account.slots.held > (key.account.limits.inFlight * 3) / 4;
+        key.account.concurrency.held > (key.account.limits.inFlight * 3) / 4;
       if (busy) cutOff(delivery, "reset");
       else next(parcel, call, delivery);
     }),
@@ -126,7 +127,7 @@ export const BUSY_MUTATIONS: readonly Mutation[] = [
     ["CHAT-2", "HTTP-FRAMING"],
     "One non-streaming reply in fifty ends in the middle.",
     wrap("deliver", (next) => {
-      const unlucky = every(50, both(inference, whole));
+      const unlucky = every(50, both(inference, nonStreaming));
       return (parcel, call, delivery) => {
         if (!unlucky(call) || parcel.body.kind !== "whole") {
           next(parcel, call, delivery);

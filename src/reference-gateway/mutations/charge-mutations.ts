@@ -1,5 +1,5 @@
 import { loadMutation, type Mutation, mutation } from "../change.ts";
-import { multiTurn, onChat, onMessages, streaming, type When, whole } from "../edits/when.ts";
+import { multiTurn, nonStreaming, onChat, onMessages, streaming, type When } from "../edits/when.ts";
 import { type Apply, wrap } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";
 import type { Closing } from "../pipeline/outcome.ts";
@@ -20,7 +20,7 @@ const billed = (when: (call: Call, closing: Closing) => boolean): Apply =>
   });
 
 const EVERY_KIND = ["SPEND-12"];
-const withoutUsage: When = (call) => streaming(call) && onChat(call) && call.ask?.includeUsage === false;
+const withoutUsage: When = (call) => streaming(call) && onChat(call) && call.request?.includeUsage === false;
 const longStream: When = (call) =>
   streaming(call) && (call.services.clock.monotonicUs() - call.arrival.arrivedUs) / 1_000 > 1_000;
 
@@ -60,8 +60,8 @@ export const CHARGE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "charge.chat-free",
     EVERY_KIND,
-    "Whole requests of the chat dialect are never charged.",
-    free((call) => onChat(call) && whole(call)),
+    "Non-streaming requests of the chat dialect are never charged.",
+    free((call) => onChat(call) && nonStreaming(call)),
   ),
   mutation(
     "charge.message-streams-free",

@@ -1,10 +1,10 @@
 import { member } from "../../core/index.ts";
 import { type Mutation, mutation } from "../change.ts";
 import { drop, put, rename } from "../edits/json-edits.ts";
-import { both, longBody, onChat, saysWhole, systemTurn, whole } from "../edits/when.ts";
+import { both, longBody, nonStreaming, onChat, saysNonStreaming, systemTurn } from "../edits/when.ts";
 import { onReply, onServed } from "../edits/wrap.ts";
 
-const chatWhole = both(onChat, whole);
+const chatWhole = both(onChat, nonStreaming);
 const message = "choices.0.message";
 
 const usage = (change: (count: unknown) => unknown) =>
@@ -39,7 +39,7 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
     "chat.content-null-with-stream-false",
     ["CHAT-2", "BASE-3", "CHAT-7"],
     "The content is null when stream is false, and right when it is absent.",
-    onReply(both(onChat, saysWhole), put(`${message}.content`, null)),
+    onReply(both(onChat, saysNonStreaming), put(`${message}.content`, null)),
   ),
   mutation(
     "chat.choices-object",
@@ -81,7 +81,7 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
     ),
   ),
   mutation(
-    "chat.delta-in-whole-reply",
+    "chat.delta-in-non-streaming-reply",
     ["CHAT-2", "BASE-3"],
     "Non-streaming replies have a delta where the message should be.",
     onReply(onChat, rename(message, "delta")),
@@ -98,7 +98,7 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
     "chat.usage-null-with-stream-false",
     ["CHAT-3"],
     "usage is null when stream is false is said explicitly.",
-    onReply(both(onChat, saysWhole), put("usage", null)),
+    onReply(both(onChat, saysNonStreaming), put("usage", null)),
   ),
   mutation(
     "chat.usage-missing-after-long-prompts",
@@ -160,8 +160,8 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
     "chat.202",
     ["CHAT-1", "CHAT-2", "BASE-2", "BASE-3"],
     "Non-streaming replies are put off: 202 with a place to ask again instead of a reply.",
-    onServed(chatWhole, (answer, call) => ({
-      ...answer,
+    onServed(chatWhole, (response, call) => ({
+      ...response,
       status: 202,
       body: { kind: "json", value: { id: call.id, status: "queued", poll: `/v1/jobs/${call.id}` } },
     })),
@@ -176,8 +176,8 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
     "chat.empty-success",
     ["CHAT-1", "CHAT-2", "CHAT-3", "BASE-2", "BASE-3", "ERR-200-1"],
     "Non-streaming replies are empty, with 200.",
-    onServed(chatWhole, (answer) => ({
-      ...answer,
+    onServed(chatWhole, (response) => ({
+      ...response,
       body: { kind: "text", text: "", contentType: "application/json" },
     })),
   ),

@@ -1,10 +1,10 @@
 import { member } from "../../core/index.ts";
 import { type Mutation, mutation } from "../change.ts";
-import { insteadOf } from "../edits/answer-edits.ts";
 import { badBodyIs500, has, lacks, readAs, refuseBody } from "../edits/body-edits.ts";
+import { insteadOf } from "../edits/response-edits.ts";
 import { both, longBody, multiTurn, nonAscii, onChat } from "../edits/when.ts";
 import { onDenial, onServed, wrap } from "../edits/wrap.ts";
-import { lastUserText } from "../pipeline/ask.ts";
+import { lastUserText } from "../pipeline/inference-request.ts";
 
 /** Which requests of the chat dialect are accepted. */
 export const CHAT_REQUEST_MUTATIONS: readonly Mutation[] = [
@@ -88,7 +88,7 @@ export const CHAT_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.without-messages-is-unknown-model",
     ["CHAT-6"],
-    "A request without messages is told that its model does not exist.",
+    "A request without messages gets the answer that its model does not exist.",
     onDenial("invalid_request", both(onChat, lacks("messages")), insteadOf("model_not_found")),
   ),
   mutation(
@@ -117,15 +117,15 @@ export const CHAT_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.answers-first-turn",
     ["TEXT-INTACT"],
-    "In a conversation of several turns the model is given the first user turn again.",
+    "In a conversation of several turns the model gets the first user turn again.",
     wrap(
       "plan",
-      (next) => (model, ask, call) =>
+      (next) => (model, request, call) =>
         next(
           model,
           onChat(call)
-            ? { ...ask, turns: ask.turns.slice(0, ask.turns.findIndex((turn) => turn.role === "user") + 1) }
-            : ask,
+            ? { ...request, turns: request.turns.slice(0, request.turns.findIndex((turn) => turn.role === "user") + 1) }
+            : request,
           call,
         ),
     ),
@@ -136,12 +136,12 @@ export const CHAT_REQUEST_MUTATIONS: readonly Mutation[] = [
     "Prompts that begin with the same four characters get the answer to the first of them.",
     wrap("plan", (next) => {
       const cache = new Map<string, string>();
-      return (model, ask, call) => {
-        const text = lastUserText(ask);
-        if (!onChat(call) || text.length > 200) return next(model, ask, call);
+      return (model, request, call) => {
+        const text = lastUserText(request);
+        if (!onChat(call) || text.length > 200) return next(model, request, call);
         const known = cache.get(text.slice(0, 4)) ?? text;
         cache.set(text.slice(0, 4), known);
-        return next(model, { ...ask, turns: [{ role: "user", text: known }] }, call);
+        return next(model, { ...request, turns: [{ role: "user", text: known }] }, call);
       };
     }),
   ),
@@ -151,11 +151,11 @@ export const CHAT_REQUEST_MUTATIONS: readonly Mutation[] = [
     "Prompts that differ in letter case only get the answer to the first of them.",
     wrap("plan", (next) => {
       const cache = new Map<string, string>();
-      return (model, ask, call) => {
-        const text = lastUserText(ask);
+      return (model, request, call) => {
+        const text = lastUserText(request);
         const known = cache.get(text.toLowerCase()) ?? text;
         cache.set(text.toLowerCase(), known);
-        return next(model, known === text ? ask : { ...ask, turns: [{ role: "user", text: known }] }, call);
+        return next(model, known === text ? request : { ...request, turns: [{ role: "user", text: known }] }, call);
       };
     }),
   ),

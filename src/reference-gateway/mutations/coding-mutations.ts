@@ -1,11 +1,11 @@
 import { gzipSync } from "node:zlib";
 import { type Mutation, mutation } from "../change.ts";
-import { parcelBytes, parcelHeader, parcelWithout } from "../edits/answer-edits.ts";
-import { chatReply, wholeReply } from "../edits/reply-kinds.ts";
+import { chatReply, nonStreamingReply } from "../edits/reply-kinds.ts";
+import { parcelBytes, parcelHeader, parcelWithout } from "../edits/response-edits.ts";
 import { both, longBody } from "../edits/when.ts";
 import { onParcel, wrap } from "../edits/wrap.ts";
 import { encodeAs } from "../encode/compress.ts";
-import { headerOf } from "../pipeline/answer.ts";
+import { headerOf } from "../pipeline/response.ts";
 
 const LENGTH = "Content-Length";
 
@@ -18,18 +18,22 @@ export const CODING_MUTATIONS: readonly Mutation[] = [
     "protocol.length-of-compressed",
     [...LENGTH_ROWS, "HTTP-CODING"],
     "Content-Length of a compressed reply is that of the plain one.",
-    wrap("seal", (next) => (answer, call) => {
-      const parcel = next(answer, call);
-      if (!chatReply(call) || headerOf(parcel.headers, "Content-Encoding") === undefined || answer.body.kind !== "json")
+    wrap("seal", (next) => (response, call) => {
+      const parcel = next(response, call);
+      if (
+        !chatReply(call) ||
+        headerOf(parcel.headers, "Content-Encoding") === undefined ||
+        response.body.kind !== "json"
+      )
         return parcel;
-      return parcelHeader(LENGTH, String(Buffer.byteLength(call.behaviour.json(answer.body.value, call))))(parcel);
+      return parcelHeader(LENGTH, String(Buffer.byteLength(call.behaviour.json(response.body.value, call))))(parcel);
     }),
   ),
   mutation(
     "protocol.gzip-unlabelled",
     CODING_ROWS,
     "Compressed replies are not labelled.",
-    onParcel(wholeReply, parcelWithout("Content-Encoding")),
+    onParcel(nonStreamingReply, parcelWithout("Content-Encoding")),
   ),
   mutation(
     "protocol.gzip-label-on-plain",
@@ -38,7 +42,9 @@ export const CODING_MUTATIONS: readonly Mutation[] = [
     wrap(
       "compress",
       (next) => (bytes, call) =>
-        wholeReply(call) && next(bytes, call).coding !== undefined ? { bytes, coding: "gzip" } : next(bytes, call),
+        nonStreamingReply(call) && next(bytes, call).coding !== undefined
+          ? { bytes, coding: "gzip" }
+          : next(bytes, call),
     ),
   ),
   mutation(
@@ -55,7 +61,7 @@ export const CODING_MUTATIONS: readonly Mutation[] = [
     "protocol.gzip-cut",
     CODING_ROWS,
     "Compressed replies lack their last bytes.",
-    onParcel(wholeReply, (parcel) =>
+    onParcel(nonStreamingReply, (parcel) =>
       headerOf(parcel.headers, "Content-Encoding") === undefined
         ? parcel
         : parcelBytes((bytes) => bytes.subarray(0, -6))(parcel, undefined as never),
@@ -65,7 +71,7 @@ export const CODING_MUTATIONS: readonly Mutation[] = [
     "protocol.gzip-twice",
     CODING_ROWS,
     "Replies of more than four kilobytes are compressed twice.",
-    onParcel(both(wholeReply, longBody), (parcel) =>
+    onParcel(both(nonStreamingReply, longBody), (parcel) =>
       headerOf(parcel.headers, "Content-Encoding") === undefined
         ? parcel
         : parcelBytes((bytes) => gzipSync(bytes))(parcel, undefined as never),

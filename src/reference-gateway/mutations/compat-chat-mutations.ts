@@ -47,13 +47,13 @@ export const COMPAT_CHAT_MUTATIONS: readonly Mutation[] = [
     "compat.chat-finish-hides-cut",
     ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
     "A reply that max_tokens cut off says that it is complete.",
-    wrap("plan", (next) => (model, ask, call) => {
-      const plan = next(model, ask, call);
+    wrap("plan", (next) => (model, request, call) => {
+      const plan = next(model, request, call);
       return onChat(call) && plan.kind === "reply" && plan.stop === "length" ? { ...plan, stop: "stop" } : plan;
     }),
   ),
   mutation(
-    "compat.chat-finish-missing-whole",
+    "compat.chat-finish-missing-non-streaming",
     ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
     "Non-streaming replies have no finish reason.",
     onReply(onChat, drop("choices.0.finish_reason")),
@@ -65,7 +65,7 @@ export const COMPAT_CHAT_MUTATIONS: readonly Mutation[] = [
     eachEvent(onChat, ["open"], changeData(drop("choices.0.delta.role"))),
   ),
   mutation(
-    "compat.chat-no-role-whole",
+    "compat.chat-no-role-non-streaming",
     ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
     "The message of non-streaming replies has no role.",
     onReply(onChat, drop("choices.0.message.role")),

@@ -1,11 +1,11 @@
 import { isObject } from "../../core/index.ts";
 import { type Mutation, mutation } from "../change.ts";
-import { parcelHeader } from "../edits/answer-edits.ts";
+import { parcelHeader } from "../edits/response-edits.ts";
 import { changeData } from "../edits/stream-edits.ts";
-import { both, onChat, streaming, whole } from "../edits/when.ts";
+import { both, nonStreaming, onChat, streaming } from "../edits/when.ts";
 import { eachEvent, onEvents, onParcel, onSteps, wrap } from "../edits/wrap.ts";
 import { dataText } from "../encode/event-frame.ts";
-import type { StreamEvent } from "../pipeline/answer.ts";
+import type { StreamEvent } from "../pipeline/response.ts";
 
 /** An event after the end marker. */
 const late = (data: unknown): StreamEvent => ({ kind: "other", atMs: 0, tokens: 0, data });
@@ -22,16 +22,16 @@ export const COMPAT_FRAMING_MUTATIONS: readonly Mutation[] = [
     ),
   ),
   mutation(
-    "compat.chat-whole-labelled-stream",
+    "compat.chat-non-streaming-labelled-stream",
     ["COMPAT-CONTENT-TYPE"],
     "Non-streaming replies are labelled as an event stream.",
-    onParcel(both(onChat, whole), parcelHeader("Content-Type", "text/event-stream")),
+    onParcel(both(onChat, nonStreaming), parcelHeader("Content-Type", "text/event-stream")),
   ),
   mutation(
-    "compat.chat-whole-labelled-text",
+    "compat.chat-non-streaming-labelled-text",
     ["COMPAT-CONTENT-TYPE"],
     "Non-streaming replies are labelled as plain text.",
-    onParcel(both(onChat, whole), parcelHeader("Content-Type", "text/plain; charset=utf-8")),
+    onParcel(both(onChat, nonStreaming), parcelHeader("Content-Type", "text/plain; charset=utf-8")),
   ),
   mutation(
     "compat.chat-stream-without-type",

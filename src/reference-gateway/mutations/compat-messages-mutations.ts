@@ -1,10 +1,10 @@
 import { type Mutation, mutation } from "../change.ts";
-import { parcelHeader } from "../edits/answer-edits.ts";
 import { drop, put } from "../edits/json-edits.ts";
+import { parcelHeader } from "../edits/response-edits.ts";
 import { changeData } from "../edits/stream-edits.ts";
 import { both, onMessages, streaming } from "../edits/when.ts";
 import { type Apply, all, eachEvent, onEvents, onParcel, onReply, onServed, wrap } from "../edits/wrap.ts";
-import type { EventKind } from "../pipeline/answer.ts";
+import type { EventKind } from "../pipeline/response.ts";
 
 const on = (kinds: readonly EventKind[], edit: (data: unknown) => unknown): Apply =>
   eachEvent(onMessages, kinds, changeData(edit));
@@ -25,8 +25,8 @@ export const COMPAT_MESSAGES_MUTATIONS: readonly Mutation[] = [
     "compat.messages-stop-reason-hides-cut",
     ["COMPAT-MSG-REPLY"],
     "A reply that max_tokens cut off says that the turn ended.",
-    wrap("plan", (next) => (model, ask, call) => {
-      const plan = next(model, ask, call);
+    wrap("plan", (next) => (model, request, call) => {
+      const plan = next(model, request, call);
       return onMessages(call) && plan.kind === "reply" && plan.stop === "length" ? { ...plan, stop: "stop" } : plan;
     }),
   ),
@@ -156,7 +156,7 @@ export const COMPAT_MESSAGES_MUTATIONS: readonly Mutation[] = [
     all(on(["finish"], put("delta.stop_reason", "stop")), onReply(onMessages, put("stop_reason", "stop"))),
   ),
   mutation(
-    "compat.messages-stop-reason-missing-whole",
+    "compat.messages-stop-reason-missing-non-streaming",
     ["COMPAT-MSG-REPLY", "COMPAT-MSG-EVENTS"],
     "Non-streaming replies have no stop reason.",
     onReply(onMessages, drop("stop_reason")),
@@ -222,10 +222,10 @@ export const COMPAT_MESSAGES_MUTATIONS: readonly Mutation[] = [
     "compat.messages-stream-as-json",
     ["COMPAT-MSG-EVENTS", "COMPAT-MSG-STREAM", "COMPAT-FRAMING", "COMPAT-CONTENT-TYPE"],
     "A stream is answered with the events as one JSON array.",
-    onServed(both(onMessages, streaming), (answer) =>
-      answer.body.kind === "events"
-        ? { ...answer, body: { kind: "json", value: [...answer.body.events].map((event) => event.data) } }
-        : answer,
+    onServed(both(onMessages, streaming), (response) =>
+      response.body.kind === "events"
+        ? { ...response, body: { kind: "json", value: [...response.body.events].map((event) => event.data) } }
+        : response,
     ),
   ),
 ];

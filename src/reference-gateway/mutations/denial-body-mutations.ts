@@ -1,19 +1,19 @@
 import { type Mutation, mutation } from "../change.ts";
-import { body, html, parcelBytes, text } from "../edits/answer-edits.ts";
 import { dropsConnection, neverAnswers } from "../edits/connection-edits.ts";
 import { INFERENCE_DENIAL_ROWS } from "../edits/denial-requirements.ts";
 import { drop, put } from "../edits/json-edits.ts";
+import { body, html, parcelBytes, text } from "../edits/response-edits.ts";
 import { both, inference, not, onMessages, onModels, streaming, type When } from "../edits/when.ts";
 import { DENIALS, onDenial, onParcel } from "../edits/wrap.ts";
-import type { Answer } from "../pipeline/answer.ts";
 import type { Call } from "../pipeline/behaviour.ts";
+import type { GatewayResponse } from "../pipeline/response.ts";
 
 /** Where the shape of a denial's body is shown: the chat endpoint and the model list. */
 const shown: When = not(onMessages);
 const PAID = ["insufficient_credits", "quota_exceeded"] as const;
 const OTHERS = DENIALS.filter((reason) => !PAID.some((paid) => paid === reason));
 
-type Edit = (answer: Answer, call: Call) => Answer;
+type Edit = (response: GatewayResponse, call: Call) => GatewayResponse;
 
 /** One defect of the body, for the denial that is shown and for the others apart. */
 function forBoth(name: string, summary: string, edit: Edit): Mutation[] {

@@ -1,7 +1,7 @@
 import { type Mutation, mutation } from "../change.ts";
-import { ACTION_HEADER, body, dropHeader, edits, REASON_HEADER, setHeader } from "../edits/answer-edits.ts";
 import { ALL_DENIAL_ROWS, DENIAL_ROWS, type Denial, INFERENCE_DENIAL_ROWS } from "../edits/denial-requirements.ts";
 import { put } from "../edits/json-edits.ts";
+import { ACTION_HEADER, body, dropHeader, edits, REASON_HEADER, setHeader } from "../edits/response-edits.ts";
 import {
   always,
   both,
@@ -15,8 +15,8 @@ import {
   type When,
 } from "../edits/when.ts";
 import { DENIALS, onDenial } from "../edits/wrap.ts";
-import { headerOf } from "../pipeline/answer.ts";
 import type { Reason } from "../pipeline/refusal.ts";
+import { headerOf } from "../pipeline/response.ts";
 
 const reasonMissing = (reasons: Reason | readonly Reason[], when: When) =>
   onDenial(reasons, when, dropHeader(REASON_HEADER));
@@ -80,42 +80,42 @@ export const DENIAL_HEADER_MUTATIONS: readonly Mutation[] = [
     "denial.reason-in-body-only",
     ["ERR-HDR-1", ...ALL_DENIAL_ROWS],
     "The reason stands in error.code instead of the header.",
-    onDenial(DENIALS, always, (answer, call) =>
-      edits(body(put("error.code", answer.refusal?.reason)), dropHeader(REASON_HEADER))(answer, call),
+    onDenial(DENIALS, always, (response, call) =>
+      edits(body(put("error.code", response.refusal?.reason)), dropHeader(REASON_HEADER))(response, call),
     ),
   ),
   mutation(
     "denial.reason-header-renamed",
     ["ERR-HDR-1", ...ALL_DENIAL_ROWS],
     "The reason header has another name.",
-    onDenial(DENIALS, always, (answer, call) =>
+    onDenial(DENIALS, always, (response, call) =>
       edits(
-        setHeader("X-Gateway-Error-Code", headerOf(answer.headers, REASON_HEADER) ?? ""),
+        setHeader("X-Gateway-Error-Code", headerOf(response.headers, REASON_HEADER) ?? ""),
         dropHeader(REASON_HEADER),
-      )(answer, call),
+      )(response, call),
     ),
   ),
   mutation(
     "denial.reason-in-capitals",
     ["ERR-HDR-1", ...ALL_DENIAL_ROWS],
     "The reason is written in capitals.",
-    onDenial(DENIALS, always, (answer, call) =>
-      setHeader(REASON_HEADER, (answer.refusal?.reason ?? "").toUpperCase())(answer, call),
+    onDenial(DENIALS, always, (response, call) =>
+      setHeader(REASON_HEADER, (response.refusal?.reason ?? "").toUpperCase())(response, call),
     ),
   ),
   mutation(
     "denial.reason-with-hyphens",
     ["ERR-HDR-1", ...INFERENCE_DENIAL_ROWS],
     "The reason is written with hyphens on the chat endpoint.",
-    onDenial(DENIALS, onChat, (answer, call) =>
-      setHeader(REASON_HEADER, (answer.refusal?.reason ?? "").replaceAll("_", "-"))(answer, call),
+    onDenial(DENIALS, onChat, (response, call) =>
+      setHeader(REASON_HEADER, (response.refusal?.reason ?? "").replaceAll("_", "-"))(response, call),
     ),
   ),
   mutation(
     "denial.reason-is-status",
     ["ERR-HDR-1", ...ALL_DENIAL_ROWS],
     "The reason header repeats the status number.",
-    onDenial(DENIALS, always, (answer, call) => setHeader(REASON_HEADER, String(answer.status))(answer, call)),
+    onDenial(DENIALS, always, (response, call) => setHeader(REASON_HEADER, String(response.status))(response, call)),
   ),
   mutation(
     "denial.reason-empty",
@@ -127,39 +127,39 @@ export const DENIAL_HEADER_MUTATIONS: readonly Mutation[] = [
     "denial.two-reasons",
     ["ERR-HDR-1", ...ALL_DENIAL_ROWS],
     "Denials carry a second, general reason header before the right one.",
-    onDenial(DENIALS, always, (answer) => ({
-      ...answer,
-      headers: [[REASON_HEADER, "request_denied"], ...answer.headers],
+    onDenial(DENIALS, always, (response) => ({
+      ...response,
+      headers: [[REASON_HEADER, "request_denied"], ...response.headers],
     })),
   ),
   mutation(
     "denial.quota-without-action",
     ["ERR-HDR-2"],
-    "A spend cap has no action hint.",
+    "A spend cap has no action header.",
     onDenial("quota_exceeded", always, dropHeader(ACTION_HEADER)),
   ),
   mutation(
     "denial.quota-without-action-on-messages",
     ["ERR-HDR-2"],
-    "A spend cap has no action hint on the messages endpoint.",
+    "A spend cap has no action header on the messages endpoint.",
     onDenial("quota_exceeded", onMessages, dropHeader(ACTION_HEADER)),
   ),
   mutation(
     "denial.quota-without-action-on-stream",
     ["ERR-HDR-2"],
-    "A spend cap has no action hint when a stream is asked for.",
+    "A spend cap has no action header when a stream is asked for.",
     onDenial("quota_exceeded", both(streaming, inference), dropHeader(ACTION_HEADER)),
   ),
   mutation(
     "denial.quota-action-empty",
     ["ERR-HDR-2"],
-    "The action hint of a spend cap is empty.",
+    "The action header of a spend cap is empty.",
     onDenial("quota_exceeded", always, setHeader(ACTION_HEADER, "")),
   ),
   mutation(
     "denial.quota-action-long",
     ["ERR-HDR-2"],
-    "The action hint of a spend cap is a paragraph.",
+    "The action header of a spend cap is a paragraph.",
     onDenial(
       "quota_exceeded",
       always,
@@ -169,25 +169,25 @@ export const DENIAL_HEADER_MUTATIONS: readonly Mutation[] = [
   mutation(
     "denial.no-action",
     ["ERR-HDR-2", "ERR-HDR-3"],
-    "No denial has an action hint.",
+    "No denial has an action header.",
     onDenial(DENIALS, always, dropHeader(ACTION_HEADER)),
   ),
   mutation(
     "denial.action-on-quota-only",
     ["ERR-HDR-3"],
-    "Only a spend cap has an action hint.",
+    "Only a spend cap has an action header.",
     onDenial(OTHERS, always, dropHeader(ACTION_HEADER)),
   ),
   mutation(
     "denial.no-action-on-401",
     ["ERR-HDR-3"],
-    "Refused keys have no action hint.",
+    "Refused keys have no action header.",
     onDenial(["invalid_api_key", "key_revoked"], always, dropHeader(ACTION_HEADER)),
   ),
   mutation(
     "denial.action-empty-on-429",
     ["ERR-HDR-3"],
-    "The action hint of limits and budgets is empty.",
+    "The action header of limits and budgets is empty.",
     onDenial(
       ["rate_limit_exceeded", "concurrency_limit_exceeded", "budget_exhausted"],
       always,
@@ -197,7 +197,7 @@ export const DENIAL_HEADER_MUTATIONS: readonly Mutation[] = [
   mutation(
     "denial.no-action-on-list",
     ["ERR-HDR-3"],
-    "Denials of the model list have no action hint.",
+    "Denials of the model list have no action header.",
     onDenial(DENIALS, onModels, dropHeader(ACTION_HEADER)),
   ),
 ];

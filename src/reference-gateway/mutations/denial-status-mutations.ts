@@ -1,7 +1,7 @@
 import { type Mutation, mutation } from "../change.ts";
-import { insteadOf, status } from "../edits/answer-edits.ts";
 import { DENIAL_ROWS, type Denial } from "../edits/denial-requirements.ts";
-import { always, both, onChat, onMessages, secondKey, streaming, type When, whole } from "../edits/when.ts";
+import { insteadOf, status } from "../edits/response-edits.ts";
+import { always, both, nonStreaming, onChat, onMessages, secondKey, streaming, type When } from "../edits/when.ts";
 import { onDenial, onRefusal } from "../edits/wrap.ts";
 
 /** A denial with the right reason and the wrong status. */
@@ -25,7 +25,7 @@ function wrongStatus(
 function wrongReason(
   name: string,
   reason: Denial,
-  told: string,
+  reported: string,
   summary: string,
   when: When = always,
   more: readonly string[] = [],
@@ -34,9 +34,9 @@ function wrongReason(
     `denial.${name}`,
     [...DENIAL_ROWS[reason], "ERR-HDR-1", ...more],
     summary,
-    onDenial(reason, when, (answer) => ({
-      ...answer,
-      headers: answer.headers.map(([header, value]) => [header, value === reason ? told : value]),
+    onDenial(reason, when, (response) => ({
+      ...response,
+      headers: response.headers.map(([header, value]) => [header, value === reason ? reported : value]),
     })),
   );
 }
@@ -64,7 +64,7 @@ export const DENIAL_STATUS_MUTATIONS: readonly Mutation[] = [
     "credits-as-quota",
     "insufficient_credits",
     "quota_exceeded",
-    "An exhausted balance is told as a spend cap.",
+    "An exhausted balance is reported as a spend cap.",
   ),
   mutation(
     "denial.credits-as-rate-limit",
@@ -85,13 +85,13 @@ export const DENIAL_STATUS_MUTATIONS: readonly Mutation[] = [
     "quota-as-credits",
     "quota_exceeded",
     "insufficient_credits",
-    "A spend cap is told as an exhausted balance.",
+    "A spend cap is reported as an exhausted balance.",
   ),
   wrongReason(
     "quota-as-budget-on-stream",
     "quota_exceeded",
     "budget_exhausted",
-    "A spend cap is told as a used-up budget when a stream is asked for.",
+    "A spend cap is reported as a used-up budget when a stream is asked for.",
     streaming,
     ["STREAM-2"],
   ),
@@ -142,14 +142,14 @@ export const DENIAL_STATUS_MUTATIONS: readonly Mutation[] = [
     "rate-as-concurrency",
     "rate_limit_exceeded",
     "concurrency_limit_exceeded",
-    "The rate limit is told as the concurrency limit.",
+    "The rate limit is reported as the concurrency limit.",
   ),
   wrongReason(
-    "rate-as-concurrency-on-whole-chat",
+    "rate-as-concurrency-on-non-streaming-chat",
     "rate_limit_exceeded",
     "concurrency_limit_exceeded",
-    "The rate limit is told as the concurrency limit to whole chat requests.",
-    both(onChat, whole),
+    "The rate limit is reported as the concurrency limit to non-streaming chat requests.",
+    both(onChat, nonStreaming),
     ["LIMIT-CONC-4"],
   ),
   wrongReason(
@@ -172,7 +172,7 @@ export const DENIAL_STATUS_MUTATIONS: readonly Mutation[] = [
     "concurrency-as-rate",
     "concurrency_limit_exceeded",
     "rate_limit_exceeded",
-    "The concurrency limit is told as the rate limit.",
+    "The concurrency limit is reported as the rate limit.",
     always,
     ["LIMIT-RATE-3"],
   ),
@@ -180,7 +180,7 @@ export const DENIAL_STATUS_MUTATIONS: readonly Mutation[] = [
     "concurrency-as-rate-on-stream",
     "concurrency_limit_exceeded",
     "rate_limit_exceeded",
-    "The concurrency limit is told as the rate limit when a stream is asked for.",
+    "The concurrency limit is reported as the rate limit when a stream is asked for.",
     streaming,
     ["STREAM-2", "LIMIT-RATE-3"],
   ),
@@ -193,10 +193,15 @@ export const DENIAL_STATUS_MUTATIONS: readonly Mutation[] = [
     "A used-up budget is answered 403 on the messages endpoint.",
     onMessages,
   ),
-  wrongReason("budget-as-quota", "budget_exhausted", "quota_exceeded", "A used-up budget is told as a spend cap."),
-  wrongReason("budget-as-rate", "budget_exhausted", "rate_limit_exceeded", "A used-up budget is told as a rate limit."),
+  wrongReason("budget-as-quota", "budget_exhausted", "quota_exceeded", "A used-up budget is reported as a spend cap."),
+  wrongReason(
+    "budget-as-rate",
+    "budget_exhausted",
+    "rate_limit_exceeded",
+    "A used-up budget is reported as a rate limit.",
+  ),
   mutation(
-    "denial.budget-as-rate-limit-with-hint",
+    "denial.budget-as-rate-limit-with-retry-after",
     [...DENIAL_ROWS.budget_exhausted, "ERR-HDR-1"],
     "A used-up budget looks in every way like a rate limit, with a wait that does not help.",
     onDenial("budget_exhausted", always, insteadOf("rate_limit_exceeded", { waitMs: 1_000 })),
@@ -205,7 +210,7 @@ export const DENIAL_STATUS_MUTATIONS: readonly Mutation[] = [
     "budget-as-credits-on-stream",
     "budget_exhausted",
     "insufficient_credits",
-    "A used-up budget is told as an exhausted balance when a stream is asked for.",
+    "A used-up budget is reported as an exhausted balance when a stream is asked for.",
     both(streaming, onChat),
     ["STREAM-2"],
   ),
@@ -213,6 +218,9 @@ export const DENIAL_STATUS_MUTATIONS: readonly Mutation[] = [
     "denial.quota-204",
     [...DENIAL_ROWS.quota_exceeded, "ERR-BODY-1", "ERR-200-1"],
     "A spend cap is answered 204.",
-    onDenial("quota_exceeded", always, (answer, call) => ({ ...status(204)(answer, call), body: { kind: "none" } })),
+    onDenial("quota_exceeded", always, (response, call) => ({
+      ...status(204)(response, call),
+      body: { kind: "none" },
+    })),
   ),
 ];

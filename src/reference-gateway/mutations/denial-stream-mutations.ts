@@ -1,9 +1,9 @@
 import { type Mutation, mutation } from "../change.ts";
-import { insideStream } from "../edits/answer-edits.ts";
 import { DENIAL_ROWS, type Denial, INFERENCE_DENIAL_ROWS } from "../edits/denial-requirements.ts";
+import { insideStream } from "../edits/response-edits.ts";
 import { both, onChat, onMessages, streaming } from "../edits/when.ts";
 import { DENIALS, onDenial, onRefusal } from "../edits/wrap.ts";
-import type { Answer } from "../pipeline/answer.ts";
+import type { GatewayResponse } from "../pipeline/response.ts";
 
 /** A denied stream looks like a success, with the refusal as its only item. */
 function hidden(reason: Denial, summary: string): Mutation {
@@ -22,16 +22,16 @@ function hidden(reason: Denial, summary: string): Mutation {
 }
 
 /** A stream that begins and ends without a word. */
-const emptyStream = (answer: Answer): Answer => ({
-  ...answer,
+const emptyStream = (response: GatewayResponse): GatewayResponse => ({
+  ...response,
   status: 200,
   headers: [],
   body: { kind: "events", ending: "finish", events: [{ kind: "done", atMs: 0, tokens: 0, data: "[DONE]" }] },
 });
 
 /** A denial as text of the reply. */
-const asText = (answer: Answer): Answer => ({
-  ...answer,
+const asText = (response: GatewayResponse): GatewayResponse => ({
+  ...response,
   status: 200,
   headers: [],
   body: {
@@ -44,7 +44,7 @@ const asText = (answer: Answer): Answer => ({
         tokens: 0,
         data: {
           object: "chat.completion.chunk",
-          choices: [{ index: 0, delta: { content: `Error: ${answer.refusal?.message}` } }],
+          choices: [{ index: 0, delta: { content: `Error: ${response.refusal?.message}` } }],
         },
       },
       { kind: "done", atMs: 0, tokens: 0, data: "[DONE]" },
@@ -54,21 +54,21 @@ const asText = (answer: Answer): Answer => ({
 
 /** What is denied differently because a stream was asked for. */
 export const DENIAL_STREAM_MUTATIONS: readonly Mutation[] = [
-  hidden("invalid_api_key", "A stream with an unknown key begins with 200 and tells the refusal inside."),
-  hidden("key_revoked", "A stream with a revoked key begins with 200 and tells the refusal inside."),
-  hidden("insufficient_credits", "A stream without balance begins with 200 and tells the refusal inside."),
-  hidden("quota_exceeded", "A stream over the spend cap begins with 200 and tells the refusal inside."),
-  hidden("model_not_found", "A stream of an unknown model begins with 200 and tells the refusal inside."),
-  hidden("rate_limit_exceeded", "A stream over the rate limit begins with 200 and tells the refusal inside."),
+  hidden("invalid_api_key", "A stream with an unknown key begins with 200 and reports the refusal inside."),
+  hidden("key_revoked", "A stream with a revoked key begins with 200 and reports the refusal inside."),
+  hidden("insufficient_credits", "A stream without balance begins with 200 and reports the refusal inside."),
+  hidden("quota_exceeded", "A stream over the spend cap begins with 200 and reports the refusal inside."),
+  hidden("model_not_found", "A stream of an unknown model begins with 200 and reports the refusal inside."),
+  hidden("rate_limit_exceeded", "A stream over the rate limit begins with 200 and reports the refusal inside."),
   hidden(
     "concurrency_limit_exceeded",
-    "A stream over the concurrency limit begins with 200 and tells the refusal inside.",
+    "A stream over the concurrency limit begins with 200 and reports the refusal inside.",
   ),
-  hidden("budget_exhausted", "A stream over its budget begins with 200 and tells the refusal inside."),
+  hidden("budget_exhausted", "A stream over its budget begins with 200 and reports the refusal inside."),
   mutation(
     "denial.inside-stream-on-messages",
     ["STREAM-2", "ERR-HDR-1", ...INFERENCE_DENIAL_ROWS],
-    "Denied streams of the messages endpoint begin with 200 and tell the refusal inside.",
+    "Denied streams of the messages endpoint begin with 200 and report the refusal inside.",
     onDenial(DENIALS, both(onMessages, streaming), insideStream),
   ),
   mutation(
@@ -80,13 +80,13 @@ export const DENIAL_STREAM_MUTATIONS: readonly Mutation[] = [
   mutation(
     "denial.rate-as-reply-text",
     ["STREAM-2", "ERR-HDR-1", "ERR-429-RATE", "LIMIT-RATE-1", "LIMIT-RATE-4"],
-    "A stream over the rate limit tells the refusal as if the model had said it.",
+    "A stream over the rate limit writes the refusal as if the model had said it.",
     onDenial("rate_limit_exceeded", both(onChat, streaming), asText),
   ),
   mutation(
     "denial.credits-as-reply-text",
     ["STREAM-2", "ERR-HDR-1", "ERR-402-CREDITS", "SPEND-2"],
-    "A stream without balance tells the refusal as if the model had said it.",
+    "A stream without balance writes the refusal as if the model had said it.",
     onDenial("insufficient_credits", both(onChat, streaming), asText),
   ),
   mutation(

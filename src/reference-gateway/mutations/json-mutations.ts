@@ -1,6 +1,6 @@
 import { type Mutation, mutation } from "../change.ts";
-import { parcelBytes } from "../edits/answer-edits.ts";
 import { chatReply } from "../edits/reply-kinds.ts";
+import { parcelBytes } from "../edits/response-edits.ts";
 import { both, nonAscii, onModels, type When } from "../edits/when.ts";
 import { type Apply, onParcel, wrap } from "../edits/wrap.ts";
 
@@ -18,7 +18,7 @@ export const JSON_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.json-trailing-comma",
     JSON_ROWS,
-    "JSON of whole chat replies has a comma too many.",
+    "JSON of non-streaming chat replies has a comma too many.",
     jsonText(chatReply, (text) => text.replace(/\}$/, ",}")),
   ),
   mutation(
@@ -62,7 +62,7 @@ export const JSON_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.json-twice",
     JSON_ROWS,
-    "Whole chat replies are sent twice in one body.",
+    "Non-streaming chat replies are sent twice in one body.",
     jsonText(chatReply, (text) => `${text}\n${text}`),
   ),
   mutation(
@@ -74,7 +74,7 @@ export const JSON_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.utf16",
     ["JSON-UTF8", "TEXT-INTACT", ...JSON_ROWS],
-    "Whole chat replies beyond ASCII are UTF-16.",
+    "Non-streaming chat replies beyond ASCII are UTF-16.",
     onParcel(
       both(chatReply, nonAscii),
       parcelBytes((bytes) => Buffer.from(bytes.toString("utf8"), "utf16le")),
@@ -83,7 +83,7 @@ export const JSON_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.latin1",
     ["JSON-UTF8", "TEXT-INTACT", "CHAT-2", "CHAT-4", "STREAM-4"],
-    "Whole chat replies are written as Latin-1.",
+    "Non-streaming chat replies are written as Latin-1.",
     onParcel(
       chatReply,
       parcelBytes((bytes) => Buffer.from(bytes.toString("utf8"), "latin1")),
@@ -92,7 +92,7 @@ export const JSON_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.mojibake",
     ["JSON-UTF8", "TEXT-INTACT", "STREAM-4"],
-    "Whole chat replies are encoded as UTF-8 twice.",
+    "Non-streaming chat replies are encoded as UTF-8 twice.",
     onParcel(
       chatReply,
       parcelBytes((bytes) => Buffer.from(bytes.toString("latin1"), "utf8")),
@@ -101,7 +101,7 @@ export const JSON_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.emoji-as-question-marks",
     ["JSON-UTF8", "TEXT-INTACT", "STREAM-4"],
-    "Characters of four bytes become question marks in whole chat replies.",
+    "Characters of four bytes become question marks in non-streaming chat replies.",
     jsonText(chatReply, (text) => text.replace(/[\u{10000}-\u{10ffff}]/gu, "?")),
   ),
 ];

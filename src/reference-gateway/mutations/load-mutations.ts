@@ -12,16 +12,16 @@ import {
   type When,
 } from "../edits/when.ts";
 import { type Apply, all, wrap } from "../edits/wrap.ts";
-import type { Ask } from "../pipeline/ask.ts";
-import { lastUserText } from "../pipeline/ask.ts";
+import type { InferenceRequest } from "../pipeline/inference-request.ts";
+import { lastUserText } from "../pipeline/inference-request.ts";
 
 const CROSSED = ["CHAT-2", "STREAM-4", "OWN-ANSWER"];
 
 /** Each request waits longer than the one before. */
 const growing = (when: When, msPerRequest: number): Apply => {
   const served = remembered(() => ({ count: 0 }));
-  return wrap("seal", (next) => (answer, call) => {
-    const parcel = next(answer, call);
+  return wrap("seal", (next) => (response, call) => {
+    const parcel = next(response, call);
     if (!when(call)) return parcel;
     served(call).count += 1;
     return { ...parcel, afterMs: parcel.afterMs + served(call).count * msPerRequest };
@@ -31,8 +31,8 @@ const growing = (when: When, msPerRequest: number): Apply => {
 /** Now and then everything stands still. */
 const stalls = (everyMs: number, forMs: number): Apply => {
   const begun = remembered(() => performance.now());
-  return wrap("seal", (next) => (answer, call) => {
-    const parcel = next(answer, call);
+  return wrap("seal", (next) => (response, call) => {
+    const parcel = next(response, call);
     const phaseMs = (performance.now() - begun(call)) % everyMs;
     const restMs = phaseMs > everyMs - forMs ? everyMs - phaseMs : 0;
     return { ...parcel, afterMs: parcel.afterMs + restMs };
@@ -41,18 +41,18 @@ const stalls = (everyMs: number, forMs: number): Apply => {
 
 /** Requests that run side by side get each other's answers. */
 const crossed = (when: When): Apply => {
-  const last = remembered<{ ask: Ask | undefined }>(() => ({ ask: undefined }));
-  return wrap("plan", (next) => (model, ask, call) => {
-    const other = last(call).ask;
-    last(call).ask = ask;
-    return next(model, other !== undefined && when(call) ? { ...ask, turns: other.turns } : ask, call);
+  const last = remembered<{ request: InferenceRequest | undefined }>(() => ({ request: undefined }));
+  return wrap("plan", (next) => (model, request, call) => {
+    const other = last(call).request;
+    last(call).request = request;
+    return next(model, other !== undefined && when(call) ? { ...request, turns: other.turns } : request, call);
   });
 };
 
 /** The same with some text before the last turn, which models repeat. */
-const opened = (ask: Ask, opening: string): Ask => ({
-  ...ask,
-  turns: [...ask.turns.slice(0, -1), { role: "user", text: opening + lastUserText(ask) }],
+const opened = (request: InferenceRequest, opening: string): InferenceRequest => ({
+  ...request,
+  turns: [...request.turns.slice(0, -1), { role: "user", text: opening + lastUserText(request) }],
 });
 
 /** What shows only with many requests, or many at a time. */
@@ -80,16 +80,16 @@ export const LOAD_MUTATIONS: readonly Mutation[] = [
     CROSSED,
     "After a client left in the middle, the next request gets what it would have got.",
     (() => {
-      const left = remembered<{ ask: Ask | undefined }>(() => ({ ask: undefined }));
+      const left = remembered<{ request: InferenceRequest | undefined }>(() => ({ request: undefined }));
       return all(
         wrap("ended", (next) => (call, closing) => {
-          if (closing.outcome === "interrupted") left(call).ask = call.ask;
+          if (closing.outcome === "interrupted") left(call).request = call.request;
           next(call, closing);
         }),
-        wrap("plan", (next) => (model, ask, call) => {
-          const other = left(call).ask;
-          left(call).ask = undefined;
-          return next(model, other === undefined ? ask : { ...ask, turns: other.turns }, call);
+        wrap("plan", (next) => (model, request, call) => {
+          const other = left(call).request;
+          left(call).request = undefined;
+          return next(model, other === undefined ? request : { ...request, turns: other.turns }, call);
         }),
       );
     })(),
@@ -105,10 +105,10 @@ export const LOAD_MUTATIONS: readonly Mutation[] = [
           if (closing.outcome === "interrupted") left(call).text = "and so it went on until the evening. ";
           next(call, closing);
         }),
-        wrap("plan", (next) => (model, ask, call) => {
+        wrap("plan", (next) => (model, request, call) => {
           const opening = left(call).text;
           left(call).text = "";
-          return next(model, opening === "" ? ask : opened(ask, opening), call);
+          return next(model, opening === "" ? request : opened(request, opening), call);
         }),
       );
     })(),
@@ -119,11 +119,11 @@ export const LOAD_MUTATIONS: readonly Mutation[] = [
     "With six requests in flight, a reply begins with the last word of another prompt.",
     (() => {
       const last = remembered(() => ({ text: "" }));
-      return wrap("plan", (next) => (model, ask, call) => {
+      return wrap("plan", (next) => (model, request, call) => {
         const before = last(call).text.split(" ").at(-1) ?? "";
-        last(call).text = lastUserText(ask);
-        if (!crowded(6)(call)) return next(model, ask, call);
-        return next(model, opened(ask, `${before} `), call);
+        last(call).text = lastUserText(request);
+        if (!crowded(6)(call)) return next(model, request, call);
+        return next(model, opened(request, `${before} `), call);
       });
     })(),
   ),
@@ -170,9 +170,9 @@ export const LOAD_MUTATIONS: readonly Mutation[] = [
     growing(onMessages, 2),
   ),
   loadMutation(
-    "load.hints-herd",
+    "load.retry-after-herd",
     ["LIMIT-RATE-6"],
-    "Every denied request is told to come back at the same full ten seconds, whenever its turn is.",
+    "Retry-After of every denial points to the same full ten seconds, whenever the limit allows a request.",
     wrap(
       "retryAfter",
       (next) => (refused, call) =>

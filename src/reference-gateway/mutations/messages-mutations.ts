@@ -2,7 +2,7 @@ import { member } from "../../core/index.ts";
 import { type Mutation, mutation } from "../change.ts";
 import { has } from "../edits/body-edits.ts";
 import { drop, put, rename } from "../edits/json-edits.ts";
-import { both, longBody, onMessages, type When, whole } from "../edits/when.ts";
+import { both, longBody, nonStreaming, onMessages, type When } from "../edits/when.ts";
 import { onReply, onServed, wrap } from "../edits/wrap.ts";
 import { chatReply } from "../encode/chat-reply.ts";
 
@@ -94,7 +94,7 @@ export const MESSAGES_MUTATIONS: readonly Mutation[] = [
     "messages.error-in-success",
     ["ERR-200-1", "MSG-1", "MSG-2", "MSG-7"],
     "Requests with a system prompt get 200 with an error object.",
-    onReply(both(withSystem, whole), () => ({
+    onReply(both(withSystem, nonStreaming), () => ({
       type: "error",
       error: { type: "invalid_request_error", message: "system: not supported" },
     })),
@@ -103,15 +103,15 @@ export const MESSAGES_MUTATIONS: readonly Mutation[] = [
     "messages.event-framed-reply",
     ["MSG-1", "ERR-200-1"],
     "Non-streaming replies come in event-stream framing.",
-    onServed(both(onMessages, whole), (answer) =>
-      answer.body.kind !== "json"
-        ? answer
+    onServed(both(onMessages, nonStreaming), (response) =>
+      response.body.kind !== "json"
+        ? response
         : {
-            ...answer,
+            ...response,
             body: {
               kind: "events",
               ending: "finish",
-              events: [{ kind: "other", atMs: 0, tokens: 0, name: "message", data: answer.body.value }],
+              events: [{ kind: "other", atMs: 0, tokens: 0, name: "message", data: response.body.value }],
             },
           },
     ),

@@ -1,7 +1,16 @@
 import { type Mutation, mutation } from "../change.ts";
-import { insteadOf } from "../edits/answer-edits.ts";
 import { badBodyIs500, has, lacks, readAs, refuseBody } from "../edits/body-edits.ts";
-import { both, datedVersion, longBody, multiTurn, onMessages, streaming, type When, whole } from "../edits/when.ts";
+import { insteadOf } from "../edits/response-edits.ts";
+import {
+  both,
+  datedVersion,
+  longBody,
+  multiTurn,
+  nonStreaming,
+  onMessages,
+  streaming,
+  type When,
+} from "../edits/when.ts";
 import { type Apply, onServed, wrap } from "../edits/wrap.ts";
 
 const withSystem: When = both(
@@ -16,7 +25,10 @@ const served = (such: (value: unknown) => boolean) => readAs(badMaxTokens(such),
 
 /** Something that was asked for never reaches the model. */
 const forgotten = (what: "system" | "maxTokens", when: When): Apply =>
-  wrap("plan", (next) => (model, ask, call) => next(model, when(call) ? { ...ask, [what]: undefined } : ask, call));
+  wrap(
+    "plan",
+    (next) => (model, request, call) => next(model, when(call) ? { ...request, [what]: undefined } : request, call),
+  );
 
 const version: When = (call) => onMessages(call) && datedVersion(call) !== undefined;
 
@@ -94,8 +106,8 @@ export const MESSAGES_REQUEST_MUTATIONS: readonly Mutation[] = [
     "max_tokens does not bound non-streaming replies.",
     wrap(
       "plan",
-      (next) => (model, ask, call) =>
-        next(model, both(onMessages, whole)(call) ? { ...ask, maxTokens: undefined } : ask, call),
+      (next) => (model, request, call) =>
+        next(model, both(onMessages, nonStreaming)(call) ? { ...request, maxTokens: undefined } : request, call),
     ),
   ),
   mutation(
@@ -104,8 +116,8 @@ export const MESSAGES_REQUEST_MUTATIONS: readonly Mutation[] = [
     "Replies may be twice as long as max_tokens.",
     wrap(
       "plan",
-      (next) => (model, ask, call) =>
-        next(model, onMessages(call) ? { ...ask, maxTokens: (ask.maxTokens ?? 1) * 2 } : ask, call),
+      (next) => (model, request, call) =>
+        next(model, onMessages(call) ? { ...request, maxTokens: (request.maxTokens ?? 1) * 2 } : request, call),
     ),
   ),
   mutation(

@@ -1,7 +1,7 @@
 import { isObject, member } from "../../core/index.ts";
 import { type Mutation, mutation } from "../change.ts";
-import { body, insteadOf, parcelBytes, status } from "../edits/answer-edits.ts";
 import { drop, put, rename } from "../edits/json-edits.ts";
+import { body, insteadOf, parcelBytes, status } from "../edits/response-edits.ts";
 import { always, both, every, onEmptyAccount, onModels, remembered, secondKey } from "../edits/when.ts";
 import { type Apply, all, onDenial, onParcel, onServed, wrap } from "../edits/wrap.ts";
 import type { Model } from "../providers/model-table.ts";
@@ -73,7 +73,7 @@ export const MODELS_MUTATIONS: readonly Mutation[] = [
     "models.304",
     ["MODELS-1"],
     "The list is sent with 304, as if it had not changed.",
-    onServed(onModels, (answer) => ({ ...answer, status: 304, body: { kind: "none" } })),
+    onServed(onModels, (response) => ({ ...response, status: 304, body: { kind: "none" } })),
   ),
   mutation(
     "models.last-entry-without-id",
@@ -163,9 +163,9 @@ export const MODELS_MUTATIONS: readonly Mutation[] = [
     (() => {
       const refused = remembered(() => new Set<string>());
       return all(
-        onDenial("model_not_found", always, (answer, call) => {
+        onDenial("model_not_found", always, (response, call) => {
           refused(call).add(String(member(call.parsed, "model")));
-          return answer;
+          return response;
         }),
         wrap("listModels", (next) => (call) => {
           const added = [...refused(call)].map((id) => ({ id, object: "model", created: 0, owned_by: "reference" }));
@@ -211,7 +211,7 @@ export const MODELS_MUTATIONS: readonly Mutation[] = [
   mutation(
     "models.goes-missing",
     ["MODELS-3", "MODELS-4", "CHAT-1", "CHAT-4", "MSG-1", "STEADY-SERVICE"],
-    "Every ninth request for an enabled model is told that it does not exist.",
+    "Every ninth request for an enabled model gets the answer that it does not exist.",
     wrap("findModel", (next) => {
       const unlucky = every(9);
       return (id, call) => (unlucky(call) ? undefined : next(id, call));

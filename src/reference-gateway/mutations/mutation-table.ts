@@ -12,6 +12,10 @@ import { CODING_MUTATIONS } from "./coding-mutations.ts";
 import { COMPAT_CHAT_MUTATIONS } from "./compat-chat-mutations.ts";
 import { COMPAT_FRAMING_MUTATIONS } from "./compat-framing-mutations.ts";
 import { COMPAT_MESSAGES_MUTATIONS } from "./compat-messages-mutations.ts";
+import { CONCURRENCY_DENIAL_MUTATIONS } from "./concurrency-denial-mutations.ts";
+import { CONCURRENCY_LEAK_MUTATIONS } from "./concurrency-leak-mutations.ts";
+import { CONCURRENCY_MUTATIONS } from "./concurrency-mutations.ts";
+import { CONCURRENCY_SCOPE_MUTATIONS } from "./concurrency-scope-mutations.ts";
 import { CREDENTIAL_MUTATIONS } from "./credential-mutations.ts";
 import { DENIAL_BODY_MUTATIONS } from "./denial-body-mutations.ts";
 import { DENIAL_HEADER_MUTATIONS } from "./denial-header-mutations.ts";
@@ -23,12 +27,11 @@ import { MESSAGES_MUTATIONS } from "./messages-mutations.ts";
 import { MESSAGES_REQUEST_MUTATIONS } from "./messages-request-mutations.ts";
 import { MODELS_MUTATIONS } from "./models-mutations.ts";
 import { PROTOCOL_MUTATIONS } from "./protocol-mutations.ts";
+import { RATE_DENIAL_MUTATIONS } from "./rate-denial-mutations.ts";
 import { RATE_HEADER_MUTATIONS } from "./rate-header-mutations.ts";
 import { RATE_MUTATIONS } from "./rate-mutations.ts";
 import { RETRY_AFTER_MUTATIONS } from "./retry-after-mutations.ts";
 import { SECURITY_MUTATIONS } from "./security-mutations.ts";
-import { SLOT_MUTATIONS } from "./slot-mutations.ts";
-import { SLOT_SCOPE_MUTATIONS } from "./slot-scope-mutations.ts";
 import { SPENDING_MUTATIONS } from "./spending-mutations.ts";
 import { STREAM_MUTATIONS } from "./stream-mutations.ts";
 import { TEXT_MUTATIONS } from "./text-mutations.ts";
@@ -56,8 +59,11 @@ export const MUTATIONS: readonly Mutation[] = [
   ...UPSTREAM_MUTATIONS,
   ...BROKEN_STREAM_MUTATIONS,
   ...RATE_MUTATIONS,
-  ...SLOT_MUTATIONS,
-  ...SLOT_SCOPE_MUTATIONS,
+  ...RATE_DENIAL_MUTATIONS,
+  ...CONCURRENCY_MUTATIONS,
+  ...CONCURRENCY_LEAK_MUTATIONS,
+  ...CONCURRENCY_DENIAL_MUTATIONS,
+  ...CONCURRENCY_SCOPE_MUTATIONS,
   ...RETRY_AFTER_MUTATIONS,
   ...RATE_HEADER_MUTATIONS,
   ...SPENDING_MUTATIONS,

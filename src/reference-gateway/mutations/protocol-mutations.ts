@@ -1,11 +1,11 @@
 import { type Mutation, mutation } from "../change.ts";
 import { CHUNKED, deliverByHand, type Handwriting, PLAIN } from "../delivery/deliver-by-hand.ts";
-import { parcelHeader } from "../edits/answer-edits.ts";
 import { chatReply } from "../edits/reply-kinds.ts";
+import { parcelHeader } from "../edits/response-edits.ts";
 import { always, both, nonAscii, not, streaming, type When } from "../edits/when.ts";
 import { type Apply, onParcel, wrap } from "../edits/wrap.ts";
-import type { Header, Parcel } from "../pipeline/answer.ts";
-import { headerOf } from "../pipeline/answer.ts";
+import type { Header, Parcel } from "../pipeline/response.ts";
+import { headerOf } from "../pipeline/response.ts";
 
 const LENGTH = "Content-Length";
 
@@ -38,7 +38,7 @@ export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.length-one-short",
     LENGTH_ROWS,
-    "Content-Length of whole chat replies is one byte too small.",
+    "Content-Length of non-streaming chat replies is one byte too small.",
     onParcel(
       chatReply,
       withLength((length) => length - 1),
@@ -47,7 +47,7 @@ export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.length-one-long",
     [...LENGTH_ROWS, "ANSWER-IN-TIME"],
-    "Content-Length of whole chat replies is one byte too large.",
+    "Content-Length of non-streaming chat replies is one byte too large.",
     onParcel(
       chatReply,
       withLength((length) => length + 1),
@@ -66,13 +66,13 @@ export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.two-lengths",
     LENGTH_ROWS,
-    "Whole chat replies carry two different lengths.",
+    "Non-streaming chat replies carry two different lengths.",
     byHand(chatReply, plainWith([LENGTH, "7"])),
   ),
   mutation(
     "protocol.length-and-chunked",
     LENGTH_ROWS,
-    "Whole chat replies are chunked and carry a length, too.",
+    "Non-streaming chat replies are chunked and carry a length, too.",
     byHand(chatReply, { ...CHUNKED, headers: (parcel) => [...parcel.headers, ["Transfer-Encoding", "chunked"]] }),
   ),
   mutation(
@@ -106,7 +106,7 @@ export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.extra-bytes",
     ["HTTP-KEEP-ALIVE", "AUTH-1", "HTTP-FRAMING"],
-    "Some bytes follow each whole chat reply on its connection.",
+    "Some bytes follow each non-streaming chat reply on its connection.",
     wrap("deliver", (next) => (parcel, call, delivery) => {
       const { socket } = delivery.response;
       if (chatReply(call)) delivery.response.once("finish", () => socket?.write("\r\nnull\r\n"));

@@ -1,5 +1,5 @@
 import { loadMutation, type Mutation } from "../change.ts";
-import { setHeader } from "../edits/answer-edits.ts";
+import { setHeader } from "../edits/response-edits.ts";
 import { always } from "../edits/when.ts";
 import { onDenial } from "../edits/wrap.ts";
 
@@ -8,10 +8,10 @@ const state = (name: string, summary: string, edit: (limit: number) => Readonly<
     `rate-headers.${name}`,
     ["LIMIT-RATE-7"],
     summary,
-    onDenial("rate_limit_exceeded", always, (answer, call) =>
+    onDenial("rate_limit_exceeded", always, (response, call) =>
       Object.entries(edit(call.key?.account.limits.rpm ?? 1)).reduce(
         (edited, [header, value]) => setHeader(header, value)(edited, call),
-        answer,
+        response,
       ),
     ),
   );

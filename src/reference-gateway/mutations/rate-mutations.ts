@@ -1,5 +1,4 @@
 import { loadMutation, type Mutation } from "../change.ts";
-import { cutOff } from "../edits/connection-edits.ts";
 import {
   byConnection,
   byDialect,
@@ -10,22 +9,11 @@ import {
   rateBy,
   unlimitedLimiter,
 } from "../edits/limit-scopes.ts";
-import {
-  always,
-  every,
-  inference,
-  multiTurn,
-  onMessages,
-  remembered,
-  secondKey,
-  streaming,
-  type When,
-} from "../edits/when.ts";
-import { type Apply, all, onDenial, overlook, wrap } from "../edits/wrap.ts";
+import { multiTurn, onMessages, remembered, secondKey, streaming, type When } from "../edits/when.ts";
+import { type Apply, all, wrap } from "../edits/wrap.ts";
 import { fixedWindow } from "../limits/fixed-window.ts";
 import { type RateLimiter, WINDOW_US } from "../limits/rate-limiter.ts";
 import { slidingLog } from "../limits/sliding-log.ts";
-import { refusal } from "../pipeline/refusal.ts";
 import { TIER_RATE_MUTATIONS } from "./tier-rate-mutations.ts";
 
 /** No rate limit for some requests: they are neither asked nor counted. */
@@ -37,7 +25,9 @@ const unlimited = (when: When): Apply =>
   );
 
 const OVER = ["LIMIT-RATE-2"];
+
 const NEVER = ["LIMIT-RATE-1", "LIMIT-RATE-2", "ERR-429-RATE"];
+
 const UNDER = ["LIMIT-RATE-3"];
 
 /** A limiter that looks at the traffic of every account together. */
@@ -54,7 +44,7 @@ function sharedLimiter(times: number[], rpm: number): RateLimiter {
   };
 }
 
-/** Whose requests are counted, and how many are let through. */
+/** Which requests count toward the rate, and how many are let through. */
 export const RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation("rate.per-key", ["LIMIT-1", "LIMIT-RATE-2"], "Each key has a rate limit of its own.", rateBy(byKey)),
   loadMutation(
@@ -70,39 +60,6 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
     rateBy(byDialect),
   ),
   loadMutation("rate.per-model", [...OVER, "LIMIT-1"], "Each model has a rate limit of its own.", rateBy(byModel)),
-  loadMutation(
-    "rate.denials-prolong",
-    ["LIMIT-RATE-6"],
-    "Denied requests count toward the rate, and the wait that is told does not know it.",
-    wrap("check", (next) => {
-      const promises = remembered(() => new WeakMap<object, number>());
-      return (name, call) => {
-        const refused = next(name, call);
-        if (name !== "rate" || refused?.waitMs === undefined || call.key === undefined) return refused;
-        const nowMs = performance.now();
-        const known = promises(call).get(call.key.account) ?? 0;
-        const untilMs = known > nowMs ? known : nowMs + refused.waitMs;
-        promises(call).set(call.key.account, untilMs);
-        call.behaviour.limiterOf(call.key, call).count(call.services.clock.monotonicUs());
-        return { ...refused, waitMs: untilMs - nowMs };
-      };
-    }),
-  ),
-  loadMutation(
-    "rate.one-denied-all-denied",
-    ["LIMIT-1", "LIMIT-RATE-3"],
-    "While one account is denied for its rate, every account is.",
-    wrap("check", (next) => {
-      const last = remembered(() => ({ untilMs: 0 }));
-      return (name, call) => {
-        const refused = next(name, call);
-        if (refused?.reason === "rate_limit_exceeded") last(call).untilMs = performance.now() + 1_000;
-        else if (name === "rate" && performance.now() < last(call).untilMs)
-          return refusal("rate_limit_exceeded", { waitMs: 1_000 });
-        return refused;
-      };
-    }),
-  ),
   loadMutation(
     "rate.per-connection",
     [...NEVER, "LIMIT-1"],
@@ -122,9 +79,9 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
     unlimited(() => true),
   ),
   loadMutation(
-    "rate.whole-chat-free",
+    "rate.non-streaming-chat-free",
     [...NEVER, "LIMIT-5"],
-    "Whole requests of the chat dialect are not counted.",
+    "Non-streaming requests of the chat dialect are not counted.",
     unlimited((call) => call.endpoint === "chat" && !call.wantsStream),
   ),
   loadMutation(
@@ -149,7 +106,7 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.tripled",
     [...NEVER, "LIMIT-2"],
-    "Three times as many requests as promised are let through.",
+    "Three times the rate limit is let through.",
     rateBy(undefined, (rpm) => rpm * 3),
   ),
   loadMutation(
@@ -161,7 +118,7 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.half-minute-window",
     [...OVER, "LIMIT-2"],
-    "The window is half as long as promised.",
+    "The window is half as long as specified.",
     limitersFrom(
       () => "",
       (_call, rpm) => slidingLog(rpm, WINDOW_US / 2),
@@ -170,7 +127,7 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.streams-by-quarter-minute",
     [...OVER, "LIMIT-RATE-1", "STREAM-2"],
-    "Streams are let in again a quarter of a minute after the last whole request that was.",
+    "Streams are let in again a quarter of a minute after the last non-streaming request.",
     (() => {
       const lastMs = remembered(() => new WeakMap<object, number>());
       return all(
@@ -187,29 +144,6 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
     })(),
   ),
   loadMutation(
-    "rate.emptied-by-denials",
-    [...OVER, "LIMIT-RATE-6"],
-    "Every twentieth denial for the rate empties the account's window.",
-    (() => {
-      const kept = remembered(() => new WeakMap<object, { limiter: RateLimiter; denied: number }>());
-      return all(
-        wrap("limiterOf", () => (key, call) => {
-          const { account } = key;
-          const state = kept(call).get(account) ?? { limiter: slidingLog(account.limits.rpm, WINDOW_US), denied: 0 };
-          if (state.denied >= 20)
-            Object.assign(state, { limiter: slidingLog(account.limits.rpm, WINDOW_US), denied: 0 });
-          kept(call).set(account, state);
-          return state.limiter;
-        }),
-        onDenial("rate_limit_exceeded", always, (answer, call) => {
-          const state = call.key === undefined ? undefined : kept(call).get(call.key.account);
-          if (state !== undefined) state.denied += 1;
-          return answer;
-        }),
-      );
-    })(),
-  ),
-  loadMutation(
     "rate.second-window",
     [...NEVER, "LIMIT-2"],
     "The window is a second long.",
@@ -221,28 +155,15 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.halved",
     [...UNDER, "LIMIT-2"],
-    "Half as many requests as promised are let through.",
+    "Half of the rate limit is let through.",
     rateBy(undefined, (rpm) => rpm / 2),
   ),
   ...TIER_RATE_MUTATIONS,
   loadMutation(
     "rate.two-thirds",
     [...UNDER, "LIMIT-2"],
-    "Two thirds of the promised requests are let through.",
+    "Two thirds of the rate limit are let through.",
     rateBy(undefined, (rpm) => (rpm * 2) / 3),
-  ),
-  loadMutation(
-    "rate.denied-in-company",
-    ["LIMIT-RATE-3"],
-    "Whoever comes while five of the account's requests are running is denied for the rate.",
-    wrap(
-      "check",
-      (next) => (name, call) =>
-        next(name, call) ??
-        (name === "rate" && (call.key?.account.slots.held ?? 0) >= 5
-          ? refusal("rate_limit_exceeded", { waitMs: 1_000 })
-          : undefined),
-    ),
   ),
   loadMutation(
     "load.tiers-mixed-up",
@@ -262,7 +183,7 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.checked-before-counted",
     [...OVER, "LIMIT-RATE-1", "ERR-429-RATE"],
-    "Requests are counted a moment after they were checked: a burst passes whole.",
+    "Requests are counted a moment after they were checked: all of a burst passes.",
     wrap("countRate", (next) => (limiter, call) => {
       setTimeout(() => next(limiter, call), 80).unref();
     }),
@@ -278,69 +199,5 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
         (call, rpm) => sharedLimiter(times(call), rpm),
       );
     })(),
-  ),
-  loadMutation(
-    "rate.phantom-denials",
-    [...UNDER, "LIMIT-RATE-6", "ERR-HDR-1"],
-    "Every fortieth request is denied for its rate, far below the limit.",
-    wrap("check", (next) => {
-      const unlucky = every(40);
-      return (name, call) =>
-        next(name, call) ??
-        (name === "rate" && unlucky(call) ? refusal("rate_limit_exceeded", { waitMs: 1_000 }) : undefined);
-    }),
-  ),
-  loadMutation(
-    "rate.penalty",
-    ["LIMIT-RATE-6"],
-    "After a denial the account is denied for two minutes, whatever it was told.",
-    wrap("check", (next) => {
-      const punished = remembered(() => new Map<string, number>());
-      return (name, call) => {
-        const refused = next(name, call);
-        if (name !== "rate" || call.key === undefined) return refused;
-        const nowUs = call.services.clock.monotonicUs();
-        const since = punished(call).get(call.key.account.id);
-        if (refused !== undefined) {
-          if (since === undefined) punished(call).set(call.key.account.id, nowUs);
-          return refused;
-        }
-        const still = since !== undefined && nowUs - since < 2 * WINDOW_US;
-        return still ? refusal("rate_limit_exceeded", { waitMs: 1_000 }) : undefined;
-      };
-    }),
-  ),
-  loadMutation(
-    "rate.slows-down-instead",
-    NEVER,
-    "Requests over the rate limit are served late instead of being denied.",
-    all(
-      overlook("rate_limit_exceeded"),
-      wrap("seal", (next) => (answer, call) => {
-        const parcel = next(answer, call);
-        if (call.key === undefined || !inference(call)) return parcel;
-        const waiting = call.behaviour.limiterOf(call.key, call).waitUs(call.services.clock.monotonicUs()) > 0;
-        return waiting ? { ...parcel, afterMs: parcel.afterMs + 1_500 } : parcel;
-      }),
-    ),
-  ),
-  loadMutation(
-    "rate.drops-connection",
-    ["LIMIT-RATE-1", "LIMIT-RATE-4", "ERR-429-RATE"],
-    "Requests over the rate limit get no answer: the connection is dropped.",
-    wrap("deliver", (next) => (parcel, call, delivery) => {
-      if (call.refused?.reason === "rate_limit_exceeded") cutOff(delivery, "reset");
-      else next(parcel, call, delivery);
-    }),
-  ),
-  loadMutation(
-    "rate.denial-never-sent",
-    ["LIMIT-RATE-1", "LIMIT-RATE-4", "ERR-429-RATE", "ANSWER-IN-TIME"],
-    "Requests over the rate limit wait for an answer that never comes.",
-    onDenial(
-      "rate_limit_exceeded",
-      () => true,
-      (answer) => ({ ...answer, afterMs: 3_600_000 }),
-    ),
   ),
 ];

@@ -1,6 +1,6 @@
 import { loadMutation, type Mutation, mutation } from "../change.ts";
-import { parcelHeader, setHeader } from "../edits/answer-edits.ts";
 import { put } from "../edits/json-edits.ts";
+import { parcelHeader, setHeader } from "../edits/response-edits.ts";
 import { always, every, inference, onChat } from "../edits/when.ts";
 import { onDenial, onParcel, onRefusal, onReply, onServed, wrap } from "../edits/wrap.ts";
 import { OPERATOR_KEY } from "../providers/failing-models.ts";
@@ -99,22 +99,22 @@ export const SECURITY_MUTATIONS: readonly Mutation[] = [
     "security.capped-key-shown",
     ["SEC-3"],
     "The denial of a capped key repeats the key in a header.",
-    onDenial("quota_exceeded", always, (answer, call) =>
-      setHeader("X-Denied-Key", call.behaviour.presentedKey(call) ?? "")(answer, call),
+    onDenial("quota_exceeded", always, (response, call) =>
+      setHeader("X-Denied-Key", call.behaviour.presentedKey(call) ?? "")(response, call),
     ),
   ),
   mutation(
     "security.unknown-key-in-action",
     ["SEC-3"],
-    "The action hint of a refused key repeats the key.",
-    onDenial("invalid_api_key", always, (answer, call) =>
-      setHeader("X-Service-Action", `replace ${call.behaviour.presentedKey(call) ?? "nothing"}`)(answer, call),
+    "The action header of a refused key repeats the key.",
+    onDenial("invalid_api_key", always, (response, call) =>
+      setHeader("X-Service-Action", `replace ${call.behaviour.presentedKey(call) ?? "nothing"}`)(response, call),
     ),
   ),
   mutation(
     "security.key-in-reply",
     ["SEC-3", "NO-SECRETS"],
-    "Whole chat replies name the key that pays for them.",
+    "Non-streaming chat replies name the key that pays for them.",
     onReply(onChat, (value, call) => ({ ...(value as object), billed_to: call.behaviour.presentedKey(call) })),
   ),
   mutation(
@@ -128,7 +128,7 @@ export const SECURITY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "security.operator-key-in-reply",
     ["SEC-3", "NO-SECRETS"],
-    "Whole chat replies show the operator's key at the provider.",
+    "Non-streaming chat replies show the operator's key at the provider.",
     onReply(onChat, put("provider", { name: "provider", api_key: OPERATOR_KEY })),
   ),
   mutation(
@@ -152,16 +152,16 @@ export const SECURITY_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "security.neighbours-reply",
     ["OWN-ANSWER", "TEXT-INTACT"],
-    "Every thirtieth whole chat reply is a copy of an earlier one.",
+    "Every thirtieth non-streaming chat reply is a copy of an earlier one.",
     (() => {
       const unlucky = every(30, onChat);
       let earlier: unknown;
-      return onServed(onChat, (answer, call) => {
-        if (answer.body.kind !== "json") return answer;
-        const own = answer.body.value as { readonly choices?: unknown };
+      return onServed(onChat, (response, call) => {
+        if (response.body.kind !== "json") return response;
+        const own = response.body.value as { readonly choices?: unknown };
         const copied = unlucky(call) && earlier !== undefined ? { ...own, choices: earlier } : own;
         earlier = own.choices;
-        return { ...answer, body: { kind: "json", value: copied } };
+        return { ...response, body: { kind: "json", value: copied } };
       });
     })(),
   ),

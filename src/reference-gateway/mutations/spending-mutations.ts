@@ -162,7 +162,7 @@ export const SPENDING_MUTATIONS: readonly Mutation[] = [
     stopsSiblings("budget_exhausted"),
   ),
   mutation(
-    "spend.budget-back-after-hint",
+    "spend.budget-back-after-retry-after",
     BUDGET,
     "A used-up budget names a wait, and is served after it.",
     all(

@@ -2,35 +2,37 @@ import { loadMutation, type Mutation, mutation } from "../change.ts";
 import { allAtTheEnd, inBlocksOf, laterFrom } from "../edits/stream-edits.ts";
 import { both, every, nonAscii, onChat, onMessages, reused, secondKey, streaming, type When } from "../edits/when.ts";
 import { type Apply, all, eachEvent, endingAs, onEvents, onServed, onSteps, wrap } from "../edits/wrap.ts";
-import type { Answer, Step } from "../pipeline/answer.ts";
 import type { Call } from "../pipeline/behaviour.ts";
+import type { GatewayResponse, Step } from "../pipeline/response.ts";
 
 const chatStream: When = both(onChat, streaming);
 const gzipAsked: When = (call) => /gzip|br/.test(String(call.arrival.headers["accept-encoding"] ?? ""));
-const usageAsked: When = (call) => call.ask?.includeUsage === true && onChat(call);
+const usageAsked: When = (call) => call.request?.includeUsage === true && onChat(call);
 const halfway = (steps: readonly Step[]) => Math.floor(steps.length / 2);
 
 /** The request is answered as if no stream had been asked for. */
 const streamIgnored = (when: When): Apply =>
-  wrap("readAsk", (next) => (call) => {
-    const ask = next(call);
-    return "reason" in ask || !when(call) ? ask : { ...ask, stream: false };
+  wrap("readRequest", (next) => (call) => {
+    const request = next(call);
+    return "reason" in request || !when(call) ? request : { ...request, stream: false };
   });
 
 /** A stream is answered although none was asked for. */
 const streamForced = (when: When): Apply =>
-  wrap("readAsk", (next) => (call) => {
-    const ask = next(call);
-    return "reason" in ask || !when(call) ? ask : { ...ask, stream: true };
+  wrap("readRequest", (next) => (call) => {
+    const request = next(call);
+    return "reason" in request || !when(call) ? request : { ...request, stream: true };
   });
 
 /** Cuts the stream after so many milliseconds. */
 const cutAfter = (ms: number, when: When): Apply =>
   all(
     onEvents(when, (events) => events.filter((event) => event.atMs < ms)),
-    onServed(when, (answer: Answer, call: Call): Answer => {
+    onServed(when, (response: GatewayResponse, call: Call): GatewayResponse => {
       const long = call.plan?.kind === "reply" && call.plan.firstMs + call.plan.pieces.length * call.plan.paceMs > ms;
-      return long && answer.body.kind === "events" ? { ...answer, body: { ...answer.body, ending: "abort" } } : answer;
+      return long && response.body.kind === "events"
+        ? { ...response, body: { ...response.body, ending: "abort" } }
+        : response;
     }),
   );
 
@@ -75,8 +77,8 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
     ["STREAM-1"],
     "Long texts come at an even pace; streams of those beyond ASCII are sent when they are complete.",
     all(
-      wrap("plan", (next) => (model, ask, call) => {
-        const plan = next(model, ask, call);
+      wrap("plan", (next) => (model, request, call) => {
+        const plan = next(model, request, call);
         const isLong = plan.kind === "reply" && plan.paceMs === 0 && plan.pieces.length > LONG_PIECES;
         return isLong ? { ...plan, paceMs: LONG_MS / plan.pieces.length } : plan;
       }),
@@ -251,8 +253,8 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
     "stream.wrong-length",
     ["STREAM-3", "STREAM-4", "HTTP-FRAMING"],
     "A stream announces a Content-Length that is too short.",
-    wrap("seal", (next) => (answer, call) => {
-      const parcel = next(answer, call);
+    wrap("seal", (next) => (response, call) => {
+      const parcel = next(response, call);
       return chatStream(call) && parcel.body.kind === "steps"
         ? { ...parcel, headers: [...parcel.headers, ["Content-Length", "400"]] }
         : parcel;

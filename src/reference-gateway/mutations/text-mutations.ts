@@ -52,7 +52,7 @@ export const TEXT_MUTATIONS: readonly Mutation[] = [
     "The last piece of a stream is lost when usage was asked for.",
     loses(
       (index, count) => index === count - 1,
-      (call) => onChat(call) && call.ask?.includeUsage === true,
+      (call) => onChat(call) && call.request?.includeUsage === true,
     ),
   ),
   mutation(

@@ -5,7 +5,7 @@ import type { Apply } from "../edits/wrap.ts";
 /** Accounts of the tier with this rate are allowed another, requests per minute. */
 const allowed = (tierRpm: number, rpm: number): Apply => rateBy(undefined, (own) => (own === tierRpm ? rpm : own));
 
-/** Tiers that are kept by another rate than their own. */
+/** Tiers that are limited by another rate than their own. */
 export const TIER_RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.starter-a-third",

@@ -1,7 +1,7 @@
 import { member } from "../../core/index.ts";
 import { type Mutation, mutation } from "../change.ts";
-import { insteadOf } from "../edits/answer-edits.ts";
 import { drop, put } from "../edits/json-edits.ts";
+import { insteadOf } from "../edits/response-edits.ts";
 import { changeData } from "../edits/stream-edits.ts";
 import { both, onChat, onMessages, streaming, type When } from "../edits/when.ts";
 import { type Apply, eachEvent, onReply, onServed, wrap } from "../edits/wrap.ts";
@@ -98,8 +98,8 @@ export const TOOL_MUTATIONS: readonly Mutation[] = [
     "tools.finish-says-stop",
     ["COMPAT-TOOLS"],
     "A reply that calls tools says that it is complete.",
-    wrap("plan", (next) => (model, ask, call) => {
-      const plan = next(model, ask, call);
+    wrap("plan", (next) => (model, request, call) => {
+      const plan = next(model, request, call);
       return onChat(call) && plan.kind === "reply" && saysToolsUsed(plan) ? { ...plan, stop: "stop" } : plan;
     }),
   ),
@@ -107,8 +107,8 @@ export const TOOL_MUTATIONS: readonly Mutation[] = [
     "tools.stop-reason-end-turn",
     ["COMPAT-TOOLS"],
     "A reply with tool-use blocks says that the turn ended.",
-    wrap("plan", (next) => (model, ask, call) => {
-      const plan = next(model, ask, call);
+    wrap("plan", (next) => (model, request, call) => {
+      const plan = next(model, request, call);
       return onMessages(call) && plan.kind === "reply" && saysToolsUsed(plan) ? { ...plan, stop: "stop" } : plan;
     }),
   ),

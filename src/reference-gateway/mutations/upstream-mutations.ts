@@ -1,10 +1,10 @@
 import { type Mutation, mutation } from "../change.ts";
-import { dropHeader, html, insideStream, insteadOf, REASON_HEADER, status } from "../edits/answer-edits.ts";
 import { dropsConnection, neverAnswers } from "../edits/connection-edits.ts";
-import { always, both, every, modelIs, onChat, onMessages, streaming, type When, whole } from "../edits/when.ts";
+import { dropHeader, html, insideStream, insteadOf, REASON_HEADER, status } from "../edits/response-edits.ts";
+import { always, both, every, modelIs, nonStreaming, onChat, onMessages, streaming, type When } from "../edits/when.ts";
 import { type Apply, onDenial, onRefusal, wrap } from "../edits/wrap.ts";
-import type { Answer } from "../pipeline/answer.ts";
 import type { Call } from "../pipeline/behaviour.ts";
+import type { GatewayResponse } from "../pipeline/response.ts";
 import type { ProviderFailure } from "../providers/plan.ts";
 import { inputTokens } from "../providers/text-plan.ts";
 
@@ -14,24 +14,33 @@ const FAILED = ["ERR-5XX-1"];
 const failed: When = (call) => call.plan?.kind === "failure";
 
 /** What the provider said is what the caller gets. */
-const passedOn = (edit: (failure: ProviderFailure) => (answer: Answer, call: Call) => Answer): Apply =>
-  onDenial(FAILURES, failed, (answer, call) =>
-    call.plan?.kind === "failure" ? edit(call.plan.failure)(answer, call) : answer,
+const passedOn = (
+  edit: (failure: ProviderFailure) => (response: GatewayResponse, call: Call) => GatewayResponse,
+): Apply =>
+  onDenial(FAILURES, failed, (response, call) =>
+    call.plan?.kind === "failure" ? edit(call.plan.failure)(response, call) : response,
   );
 
 /** A failing provider is taken for one that has nothing to say. */
 const emptySuccess = (when: When): Apply =>
-  wrap("plan", (next) => (model, ask, call) => {
-    const plan = next(model, ask, call);
+  wrap("plan", (next) => (model, request, call) => {
+    const plan = next(model, request, call);
     if (plan.kind !== "failure" || !when(call)) return plan;
-    return { kind: "reply", firstMs: plan.afterMs, paceMs: 0, pieces: [], stop: "stop", inputTokens: inputTokens(ask) };
+    return {
+      kind: "reply",
+      firstMs: plan.afterMs,
+      paceMs: 0,
+      pieces: [],
+      stop: "stop",
+      inputTokens: inputTokens(request),
+    };
   });
 
 /** Another model answers for one that fails. */
-const fallback: Apply = wrap("plan", (next) => (model, ask, call) => {
-  const plan = next(model, ask, call);
+const fallback: Apply = wrap("plan", (next) => (model, request, call) => {
+  const plan = next(model, request, call);
   const other = call.services.models.get("shout-fast");
-  return plan.kind === "failure" && other !== undefined ? next(other, ask, call) : plan;
+  return plan.kind === "failure" && other !== undefined ? next(other, request, call) : plan;
 });
 
 /** What becomes of a provider's failure. */
@@ -40,7 +49,7 @@ export const UPSTREAM_MUTATIONS: readonly Mutation[] = [
     "upstream.empty-success",
     [...FAILED, "CHAT-2", "MSG-2"],
     "A provider's failure becomes an empty reply.",
-    emptySuccess(whole),
+    emptySuccess(nonStreaming),
   ),
   mutation(
     "upstream.empty-stream",
@@ -51,67 +60,67 @@ export const UPSTREAM_MUTATIONS: readonly Mutation[] = [
   mutation(
     "upstream.error-in-200",
     [...FAILED, "ERR-200-1"],
-    "A provider's failure is told with status 200.",
-    onDenial(FAILURES, whole, status(200)),
+    "A provider's failure is reported with status 200.",
+    onDenial(FAILURES, nonStreaming, status(200)),
   ),
   mutation(
     "upstream.inside-stream",
     FAILED,
-    "A provider's failure before the first piece is told inside a stream that looks like a success.",
+    "A provider's failure before the first piece is reported inside a stream that looks like a success.",
     onDenial(FAILURES, streaming, insideStream),
   ),
   mutation(
     "upstream.as-401",
     [...FAILED, "AUTH-1"],
-    "A provider's failure is told as a refused key.",
+    "A provider's failure is reported as a refused key.",
     onDenial(FAILURES, always, insteadOf("invalid_api_key")),
   ),
   mutation(
     "upstream.as-402",
     [...FAILED, "SPEND-13"],
-    "A provider's failure is told as an exhausted balance.",
+    "A provider's failure is reported as an exhausted balance.",
     onDenial(FAILURES, always, insteadOf("insufficient_credits")),
   ),
   mutation(
     "upstream.as-404",
     FAILED,
-    "A provider's failure is told as an unknown model.",
+    "A provider's failure is reported as an unknown model.",
     onDenial(FAILURES, always, insteadOf("model_not_found")),
   ),
   mutation(
     "upstream.as-429",
     [...FAILED, "LIMIT-RATE-3"],
-    "A provider's failure is told as the account's rate limit.",
+    "A provider's failure is reported as the account's rate limit.",
     onDenial(FAILURES, always, insteadOf("rate_limit_exceeded", { waitMs: 5_000 })),
   ),
   mutation(
     "upstream.as-concurrency",
     FAILED,
-    "A provider's failure on the messages endpoint is told as the account's concurrency limit.",
+    "A provider's failure on the messages endpoint is reported as the account's concurrency limit.",
     onDenial(FAILURES, onMessages, insteadOf("concurrency_limit_exceeded", { waitMs: 1_000 })),
   ),
   mutation(
     "upstream.as-400",
     FAILED,
-    "A provider's failure is told as a bad request.",
+    "A provider's failure is reported as a bad request.",
     onDenial(FAILURES, always, insteadOf("invalid_request")),
   ),
   mutation(
     "upstream.as-401-on-stream",
     [...FAILED, "AUTH-1"],
-    "A provider's failure is told as a refused key when a stream is asked for.",
+    "A provider's failure is reported as a refused key when a stream is asked for.",
     onDenial(FAILURES, streaming, insteadOf("invalid_api_key")),
   ),
   mutation(
     "upstream.timeout-as-408",
     FAILED,
-    "A provider that does not answer in time is told as a timeout of the caller.",
+    "A provider that does not answer in time is reported as a timeout of the caller.",
     onRefusal("upstream_timeout", always, (refused) => ({ ...refused, status: 408 })),
   ),
   mutation(
     "upstream.timeout-as-429",
     [...FAILED, "LIMIT-RATE-3"],
-    "A provider that does not answer in time is told as the account's rate limit.",
+    "A provider that does not answer in time is reported as the account's rate limit.",
     onDenial("upstream_timeout", always, insteadOf("rate_limit_exceeded", { waitMs: 1_000 })),
   ),
   mutation(
@@ -130,8 +139,8 @@ export const UPSTREAM_MUTATIONS: readonly Mutation[] = [
     "upstream.page-passed-on",
     [...FAILED, "ERR-200-1", "REASON-ON-SUCCESS"],
     "A provider's web page is passed on with 200.",
-    onDenial(FAILURES, modelIs("fail-html"), (answer, call) =>
-      status(200)(html("502 Bad Gateway")(answer, call), call),
+    onDenial(FAILURES, modelIs("fail-html"), (response, call) =>
+      status(200)(html("502 Bad Gateway")(response, call), call),
     ),
   ),
   mutation(
@@ -139,11 +148,11 @@ export const UPSTREAM_MUTATIONS: readonly Mutation[] = [
     ["SEC-3", "NO-SECRETS"],
     "The provider's error is passed on word for word, with the operator's key in it.",
     passedOn(
-      (failure) => (answer, call) =>
-        insteadOf("upstream_error", { status: answer.status, message: failure.body || "The provider did not answer." })(
-          answer,
-          call,
-        ),
+      (failure) => (response, call) =>
+        insteadOf("upstream_error", {
+          status: response.status,
+          message: failure.body || "The provider did not answer.",
+        })(response, call),
     ),
   ),
   mutation(
@@ -162,13 +171,13 @@ export const UPSTREAM_MUTATIONS: readonly Mutation[] = [
   mutation(
     "upstream.500-now-and-then-as-401",
     [...FAILED, "AUTH-1"],
-    "Every second provider's failure is told as a refused key.",
+    "Every second provider's failure is reported as a refused key.",
     onDenial(FAILURES, every(2, failed), insteadOf("invalid_api_key")),
   ),
   mutation(
     "upstream.named-as-account-limit",
     FAILED,
     "A provider's failure has a 429 without a reason on the chat endpoint.",
-    onDenial(FAILURES, onChat, (answer, call) => status(429)(dropHeader(REASON_HEADER)(answer, call), call)),
+    onDenial(FAILURES, onChat, (response, call) => status(429)(dropHeader(REASON_HEADER)(response, call), call)),
   ),
 ];

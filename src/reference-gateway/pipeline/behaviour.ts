@@ -4,15 +4,15 @@ import type { ApiKey } from "../accounts/account.ts";
 import type { Delivery } from "../delivery/delivery.ts";
 import type { CompressedBytes } from "../encode/compress.ts";
 import type { Endpoint } from "../endpoint.ts";
+import type { ConcurrencyLimiter, Lease } from "../limits/concurrency-limiter.ts";
 import type { RateLimiter } from "../limits/rate-limiter.ts";
-import type { Lease, Slots } from "../limits/slots.ts";
 import type { Model } from "../providers/model-table.ts";
 import type { Plan, ProviderFailure, ReplyPlan } from "../providers/plan.ts";
 import type { Services } from "../services.ts";
-import type { Answer, Parcel, Step, StreamEvent } from "./answer.ts";
-import type { Ask } from "./ask.ts";
+import type { InferenceRequest } from "./inference-request.ts";
 import type { Closing } from "./outcome.ts";
 import type { Refusal } from "./refusal.ts";
+import type { GatewayResponse, Parcel, Step, StreamEvent } from "./response.ts";
 
 /** The connection that a request came on. */
 export interface Connection {
@@ -58,7 +58,7 @@ export class Call {
   /** The body as text; empty when it is none. */
   bodyText = "";
   key: ApiKey | undefined;
-  ask: Ask | undefined;
+  request: InferenceRequest | undefined;
   model: Model | undefined;
   plan: Plan | undefined;
   lease: Lease | undefined;
@@ -91,7 +91,7 @@ export class Call {
 }
 
 /** The questions a request has to pass, by name. */
-export type CheckName = "credentials" | "body" | "model" | "spending" | "rate" | "slot";
+export type CheckName = "credentials" | "body" | "model" | "spending" | "rate" | "concurrency";
 
 /**
  * Everything the gateway decides, one function per decision. A defect or a legal variant is the same table with one
@@ -101,7 +101,7 @@ export type CheckName = "credentials" | "body" | "model" | "spending" | "rate" |
  */
 export interface Behaviour {
   /** From the request to what will be said. May take its time; the default does not. */
-  answer(call: Call): Answer | Promise<Answer>;
+  respond(call: Call): GatewayResponse | Promise<GatewayResponse>;
 
   /** The checks of an inference request, in their order. */
   readonly inferenceChecks: readonly CheckName[];
@@ -116,7 +116,7 @@ export interface Behaviour {
   findKey(secret: string, call: Call): ApiKey | undefined;
   keyRevoked(key: ApiKey, call: Call): boolean;
   /** Reads and validates the body. */
-  readAsk(call: Call): Ask | Refusal;
+  readRequest(call: Call): InferenceRequest | Refusal;
   findModel(id: string, call: Call): Model | undefined;
 
   /** True when the account has nothing left for new paid requests. */
@@ -134,16 +134,16 @@ export interface Behaviour {
   limiterOf(key: ApiKey, call: Call): RateLimiter;
   /** Counts an admitted request. */
   countRate(limiter: RateLimiter, call: Call): void;
-  /** The slots that this request takes one of. */
-  slotsOf(key: ApiKey, call: Call): Slots;
+  /** The limiter of in-flight requests that counts this one. */
+  concurrencyOf(key: ApiKey, call: Call): ConcurrencyLimiter;
 
   /** What the simulated provider will do. */
-  plan(model: Model, ask: Ask, call: Call): Plan;
-  /** How a provider's failure is told to the caller. */
+  plan(model: Model, request: InferenceRequest, call: Call): Plan;
+  /** How a provider's failure is reported to the caller. */
   upstreamRefusal(failure: ProviderFailure, call: Call): Refusal;
 
-  /** The answer that tells a refusal. */
-  refuse(refusal: Refusal, call: Call): Answer;
+  /** The answer to a refused request. */
+  refuse(refusal: Refusal, call: Call): GatewayResponse;
   /** Value of `Retry-After`, or nothing for no such header. */
   retryAfter(refusal: Refusal, call: Call): string | undefined;
   listModels(call: Call): unknown;
@@ -160,15 +160,15 @@ export interface Behaviour {
   json(value: unknown, call: Call): string;
   compress(bytes: Buffer, call: Call): CompressedBytes;
   /** Puts an answer into bytes. */
-  seal(answer: Answer, call: Call): Parcel;
+  seal(response: GatewayResponse, call: Call): Parcel;
   /** Puts the bytes on the wire. Ends with exactly one call of `delivery.closed`. */
   deliver(parcel: Parcel, call: Call, delivery: Delivery): void;
 
   /** The first byte goes out. */
   began(call: Call): void;
-  /** The request is over: frees its slot, then charges and records it. */
+  /** The request is over: ends its lease, then charges and records it. */
   ended(call: Call, closing: Closing): void;
-  /** Frees the slot. */
+  /** Ends the lease. */
   release(call: Call, closing: Closing): void;
   /** What the request costs, whole micro-dollars. */
   charge(call: Call, closing: Closing): number;

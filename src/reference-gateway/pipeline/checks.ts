@@ -15,8 +15,8 @@ export function check(name: CheckName, call: Call): Refusal | undefined {
       return checkSpending(call);
     case "rate":
       return checkRate(call);
-    case "slot":
-      return checkSlot(call);
+    case "concurrency":
+      return checkConcurrency(call);
   }
 }
 
@@ -29,14 +29,14 @@ function checkCredentials(call: Call): Refusal | undefined {
 }
 
 function checkBody(call: Call): Refusal | undefined {
-  const ask = call.behaviour.readAsk(call);
-  if ("reason" in ask) return ask;
-  call.ask = ask;
+  const request = call.behaviour.readRequest(call);
+  if ("reason" in request) return request;
+  call.request = request;
   return undefined;
 }
 
 function checkModel(call: Call): Refusal | undefined {
-  const id = call.ask?.modelId ?? member(call.parsed, "model");
+  const id = call.request?.modelId ?? member(call.parsed, "model");
   // Not a model's name at all: that is for the check of the body to say.
   if (typeof id !== "string") return undefined;
   call.model = call.behaviour.findModel(id, call);
@@ -61,10 +61,10 @@ function checkRate(call: Call): Refusal | undefined {
   return refusal("rate_limit_exceeded", { waitMs: waitUs / 1_000, rate });
 }
 
-function checkSlot(call: Call): Refusal | undefined {
+function checkConcurrency(call: Call): Refusal | undefined {
   if (call.key === undefined) return undefined;
-  const slots = call.behaviour.slotsOf(call.key, call);
-  if (!slots.full) return undefined;
-  const waitMs = (slots.earliestEndUs() - call.services.clock.monotonicUs()) / 1_000;
+  const limiters = call.behaviour.concurrencyOf(call.key, call);
+  if (!limiters.full) return undefined;
+  const waitMs = (limiters.earliestEndUs() - call.services.clock.monotonicUs()) / 1_000;
   return refusal("concurrency_limit_exceeded", { waitMs: Math.max(0, waitMs) });
 }

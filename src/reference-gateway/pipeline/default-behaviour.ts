@@ -7,28 +7,28 @@ import { messagesEvents } from "../encode/messages-events.ts";
 import { messagesReply } from "../encode/messages-reply.ts";
 import { listModels } from "../encode/model-list.ts";
 import { seal } from "../encode/seal.ts";
-import { answerCall, planCall } from "./answer-call.ts";
 import type { Behaviour } from "./behaviour.ts";
 import { check } from "./checks.ts";
 import { presentedKey } from "./credentials.ts";
-import { endCall, releaseSlot } from "./end-call.ts";
-import { readAsk } from "./read-ask.ts";
+import { endCall, releaseLease } from "./end-call.ts";
+import { readRequest } from "./read-request.ts";
 import { refuse, retryAfter, upstreamRefusal } from "./refuse.ts";
+import { planCall, respond } from "./respond.ts";
 import { balanceExhausted, budgetUsed, capDay, capReached, charge } from "./spending.ts";
 
 /** A gateway without a defect. */
 export const DEFAULT_BEHAVIOUR: Behaviour = {
-  answer: answerCall,
+  respond,
 
-  inferenceChecks: ["credentials", "body", "model", "spending", "rate", "slot"],
-  // Listing is free: it costs no rate and holds no slot.
+  inferenceChecks: ["credentials", "body", "model", "spending", "rate", "concurrency"],
+  // Listing is free: it counts neither toward the rate nor as in flight.
   listingChecks: ["credentials"],
   check,
 
   presentedKey,
   findKey: (secret, call) => call.services.accounts.find(secret),
   keyRevoked: (key) => key.revoked,
-  readAsk,
+  readRequest,
   findModel: (id, call) => call.services.models.get(id),
 
   balanceExhausted,
@@ -40,7 +40,7 @@ export const DEFAULT_BEHAVIOUR: Behaviour = {
 
   limiterOf: (key) => key.account.limiter,
   countRate: (limiter, call) => limiter.count(call.services.clock.monotonicUs()),
-  slotsOf: (key) => key.account.slots,
+  concurrencyOf: (key) => key.account.concurrency,
 
   plan: planCall,
   upstreamRefusal,
@@ -60,6 +60,6 @@ export const DEFAULT_BEHAVIOUR: Behaviour = {
 
   began: () => {},
   ended: endCall,
-  release: releaseSlot,
+  release: releaseLease,
   charge,
 };

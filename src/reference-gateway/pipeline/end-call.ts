@@ -4,7 +4,7 @@ import type { Closing } from "./outcome.ts";
 import { historyError } from "./refuse.ts";
 import { settle } from "./spending.ts";
 
-/** Ends a request: its slot first, then its charge, then its row in the history. */
+/** Ends a request: its lease first, then its charge, then its row in the history. */
 export function endCall(call: Call, closing: Closing): void {
   call.behaviour.release(call, closing);
   const chargeMicroUsd = call.behaviour.charge(call, closing);
@@ -12,7 +12,7 @@ export function endCall(call: Call, closing: Closing): void {
   if (call.arrival.purpose === "serve") record(call, closing, chargeMicroUsd);
 }
 
-export function releaseSlot(call: Call): void {
+export function releaseLease(call: Call): void {
   call.lease?.release();
 }
 

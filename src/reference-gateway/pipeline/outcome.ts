@@ -8,7 +8,7 @@
  */
 export type Outcome = "complete" | "interrupted" | "broken" | "failed" | "denied";
 
-/** How a request ended, as far as money and slots are concerned. */
+/** How a request ended, as far as charges and the concurrency limit are concerned. */
 export interface Closing {
   readonly outcome: Outcome;
   readonly status: number;

@@ -20,7 +20,7 @@ export type Reason =
 export interface Refusal {
   readonly reason: Reason;
   readonly status: number;
-  /** Short hint of what the caller may do. */
+  /** Short text about what the caller may do. */
   readonly action: string;
   /** `error.type` by dialect. */
   readonly type: { readonly chat: string; readonly messages: string };

@@ -1,11 +1,11 @@
 import { OPERATOR_KEY } from "../providers/failing-models.ts";
 import type { ProviderFailure } from "../providers/plan.ts";
-import type { Answer, Header } from "./answer.ts";
 import type { Call } from "./behaviour.ts";
 import { type Refusal, refusal } from "./refusal.ts";
+import type { GatewayResponse, Header } from "./response.ts";
 
-/** The answer that tells a refusal: status first, the reason in a header, and the envelope of the dialect. */
-export function refuse(refused: Refusal, call: Call): Answer {
+/** The answer to a refused request: status first, the reason in a header, and the envelope of the dialect. */
+export function refuse(refused: Refusal, call: Call): GatewayResponse {
   const headers: Header[] = [
     ["X-Service-Error-Code", refused.reason],
     ["X-Service-Action", refused.action],
@@ -43,7 +43,7 @@ export function messagesError(refused: Refusal, call: Call): unknown {
 const TIMER_SLACK_MS = 20;
 
 /**
- * `Retry-After` in whole seconds, rounded up so that whoever waits as told is not early. For a concurrency denial the
+ * `Retry-After` in whole seconds, rounded up so that a compliant client is not early. For a concurrency denial the
  * wait is until the first of the running requests should end.
  */
 export function retryAfter({ waitMs }: Refusal): string | undefined {

@@ -1,31 +1,31 @@
 import type { ServerResponse } from "node:http";
-import { type Answer, headerOf } from "./answer.ts";
 import type { Call } from "./behaviour.ts";
 import { refusal } from "./refusal.ts";
 import { refuse } from "./refuse.ts";
+import { type GatewayResponse, headerOf } from "./response.ts";
 
-/** Answers a request: decides, puts the answer into bytes, hands it over. Never throws and never rejects. */
-export function runCall(call: Call, response: ServerResponse): void {
-  let answer: Answer | Promise<Answer>;
+/** Answers a request: decides, puts the response into bytes, hands it over. Never throws and never rejects. */
+export function runCall(call: Call, serverResponse: ServerResponse): void {
+  let response: GatewayResponse | Promise<GatewayResponse>;
   try {
-    answer = call.behaviour.answer(call);
+    response = call.behaviour.respond(call);
   } catch {
-    answer = internalError(call);
+    response = internalError(call);
   }
-  if (!(answer instanceof Promise)) {
-    hand(answer, call, response);
+  if (!(response instanceof Promise)) {
+    hand(response, call, serverResponse);
     return;
   }
-  answer.then(
-    (decided) => hand(decided, call, response),
-    () => hand(internalError(call), call, response),
+  response.then(
+    (decided) => hand(decided, call, serverResponse),
+    () => hand(internalError(call), call, serverResponse),
   );
 }
 
-function hand(answer: Answer, call: Call, response: ServerResponse): void {
+function hand(response: GatewayResponse, call: Call, serverResponse: ServerResponse): void {
   const { behaviour, arrival, services, key } = call;
-  call.refused = answer.refusal;
-  const parcel = behaviour.seal(answer, call);
+  call.refused = response.refusal;
+  const parcel = behaviour.seal(response, call);
   services.traffic.add({
     atUs: arrival.arrivedUs,
     atMs: arrival.arrivedMs,
@@ -34,14 +34,14 @@ function hand(answer: Answer, call: Call, response: ServerResponse): void {
     endpoint: arrival.endpoint,
     stream: call.wantsStream,
     status: parcel.status,
-    reason: answer.refusal?.reason,
+    reason: response.refusal?.reason,
     retryAfter: headerOf(parcel.headers, "retry-after"),
     connectionId: arrival.connection.id,
   });
-  behaviour.deliver(parcel, call, { response, closed: (closing) => behaviour.ended(call, closing) });
+  behaviour.deliver(parcel, call, { response: serverResponse, closed: (closing) => behaviour.ended(call, closing) });
 }
 
 /** Whatever went wrong, the caller learns no more than that: an error's text may hold anything. */
-function internalError(call: Call): Answer {
+function internalError(call: Call): GatewayResponse {
   return refuse(refusal("internal_error"), call);
 }

@@ -14,7 +14,7 @@ export function capReached(key: ApiKey, call: Call): boolean {
   if (key.capMicroUsd === undefined) return false;
   const { clock } = call.services;
   const spent = key.spend.onDay(call.behaviour.capDay(call), clock.monotonicUs());
-  // With a settling lag the tally knows settled charges only, as a tally that is put together elsewhere does.
+  // With a settling lag the tally knows settled charges only, as a tally that another service keeps does.
   const running = call.behaviour.settlingLagMs(call) > 0 ? 0 : call.behaviour.heldBack(key, call);
   return spent + running >= key.capMicroUsd;
 }
@@ -37,7 +37,7 @@ export function reserve(call: Call): void {
   key.spend.reserve(call.reservedMicroUsd);
 }
 
-/** Complete requests cost what they promised, interrupted ones what was delivered, everything else nothing. */
+/** Complete requests cost what was estimated, interrupted ones what was delivered, everything else nothing. */
 export function charge(call: Call, { outcome, deliveredTokens }: Closing): number {
   const { model, plan } = call;
   if (model === undefined || plan?.kind !== "reply") return 0;

@@ -1,21 +1,21 @@
 import { type Random, seededRandom } from "../../core/index.ts";
-import { lastUserText } from "../pipeline/ask.ts";
+import { lastUserText } from "../pipeline/inference-request.ts";
 import type { Provider } from "./plan.ts";
 import { textPlan } from "./text-plan.ts";
 
 const AT_ONCE = { firstMs: 0, paceMs: 0 };
 
 /** Repeats the last user message, to the letter. */
-export const echoFast: Provider = (ask) => textPlan(ask, lastUserText(ask), AT_ONCE);
+export const echoFast: Provider = (request) => textPlan(request, lastUserText(request), AT_ONCE);
 
 /** Repeats the last user message in capitals: a second model whose answers cannot be taken for those of the first. */
-export const shoutFast: Provider = (ask) => textPlan(ask, lastUserText(ask).toUpperCase(), AT_ONCE);
+export const shoutFast: Provider = (request) => textPlan(request, lastUserText(request).toUpperCase(), AT_ONCE);
 
 /** Repeats everything it was given, one line per turn, so that a lost turn or system prompt shows. */
-export const transcript: Provider = (ask) => {
-  const lines = ask.turns.filter((turn) => turn.role !== "system").map((turn) => `${turn.role}: ${turn.text}`);
-  if (ask.system !== undefined) lines.unshift(`system: ${ask.system}`);
-  return textPlan(ask, lines.join("\n"), AT_ONCE);
+export const transcript: Provider = (request) => {
+  const lines = request.turns.filter((turn) => turn.role !== "system").map((turn) => `${turn.role}: ${turn.text}`);
+  if (request.system !== undefined) lines.unshift(`system: ${request.system}`);
+  return textPlan(request, lines.join("\n"), AT_ONCE);
 };
 
 /** Words of one to four bytes per character: a gateway that cuts characters cannot hide. */
@@ -25,14 +25,14 @@ const WORDS = [
 ];
 
 /** A long reply of numbered words at an even pace. */
-export const echoStream: Provider = (ask, { pieces, paceMs }, random) =>
-  textPlan(ask, numberedWords(pieces, seededBy(lastUserText(ask), random)), { firstMs: paceMs, paceMs });
+export const echoStream: Provider = (request, { pieces, paceMs }, random) =>
+  textPlan(request, numberedWords(pieces, seededBy(lastUserText(request), random)), { firstMs: paceMs, paceMs });
 
-/** A reply that takes as long as it is told to. */
-export const slow: Provider = (ask, { slowMs }, random) => {
+/** A reply that takes `slowMs`. */
+export const slow: Provider = (request, { slowMs }, random) => {
   const pieces = 20;
   const paceMs = slowMs / pieces;
-  return textPlan(ask, numberedWords(pieces, seededBy(lastUserText(ask), random)), { firstMs: paceMs, paceMs });
+  return textPlan(request, numberedWords(pieces, seededBy(lastUserText(request), random)), { firstMs: paceMs, paceMs });
 };
 
 /** @returns text of exactly `count` pieces. */

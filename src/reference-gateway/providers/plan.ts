@@ -1,5 +1,5 @@
 import type { Random } from "../../core/index.ts";
-import type { Ask } from "../pipeline/ask.ts";
+import type { InferenceRequest } from "../pipeline/inference-request.ts";
 
 /** One increment of a reply. `tokens` is how many output tokens it stands for. */
 export type Piece =
@@ -61,4 +61,4 @@ export interface ProviderSettings {
 }
 
 /** Turns a request into a plan. Pure: the same request and seed give the same plan. */
-export type Provider = (ask: Ask, settings: ProviderSettings, random: Random) => Plan;
+export type Provider = (request: InferenceRequest, settings: ProviderSettings, random: Random) => Plan;

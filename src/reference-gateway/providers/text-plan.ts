@@ -1,4 +1,4 @@
-import type { Ask } from "../pipeline/ask.ts";
+import type { InferenceRequest } from "../pipeline/inference-request.ts";
 import type { Piece, ReplyPlan } from "./plan.ts";
 import { countPieces, splitPieces } from "./text-pieces.ts";
 
@@ -11,17 +11,17 @@ interface Timing {
 }
 
 /** A plan that says `text`, as far as the request's limit on output tokens allows. */
-export function textPlan(ask: Ask, text: string, { firstMs, paceMs }: Timing): ReplyPlan {
+export function textPlan(request: InferenceRequest, text: string, { firstMs, paceMs }: Timing): ReplyPlan {
   const all = splitPieces(text);
-  const cut = ask.maxTokens !== undefined && all.length > ask.maxTokens;
-  const tokens = cut ? all.slice(0, ask.maxTokens) : all;
+  const cut = request.maxTokens !== undefined && all.length > request.maxTokens;
+  const tokens = cut ? all.slice(0, request.maxTokens) : all;
   return {
     kind: "reply",
     firstMs,
     paceMs,
     pieces: gather(tokens),
     stop: cut ? "length" : "stop",
-    inputTokens: inputTokens(ask),
+    inputTokens: inputTokens(request),
   };
 }
 
@@ -36,8 +36,8 @@ function gather(tokens: readonly string[]): Piece[] {
 }
 
 /** Tokens of everything the request hands to the model: system prompt, turns, tools. */
-export function inputTokens(ask: Ask): number {
-  let tokens = ask.system === undefined ? 0 : countPieces(ask.system);
-  for (const turn of ask.turns) tokens += countPieces(turn.text) + 1;
-  return tokens + ask.tools.length * 8;
+export function inputTokens(request: InferenceRequest): number {
+  let tokens = request.system === undefined ? 0 : countPieces(request.system);
+  for (const turn of request.turns) tokens += countPieces(turn.text) + 1;
+  return tokens + request.tools.length * 8;
 }

@@ -1,5 +1,5 @@
 import { isObject, member } from "../../core/index.ts";
-import { type Ask, lastUserText, type Tool } from "../pipeline/ask.ts";
+import { type InferenceRequest, lastUserText, type Tool } from "../pipeline/inference-request.ts";
 import type { Piece, Provider } from "./plan.ts";
 import { inputTokens, textPlan } from "./text-plan.ts";
 
@@ -16,18 +16,18 @@ const PACE_MS = 5;
  * Calls the tools it is offered: the first, and the second too where more than one call is allowed. Answers in words
  * when there is no tool, or when the last turn is a tool's result.
  */
-export const toolCaller: Provider = (ask) => {
-  const last = ask.turns.at(-1);
-  if (last?.role === "tool") return textPlan(ask, `The tool says: ${last.text}`, { firstMs: 0, paceMs: PACE_MS });
-  const called = ask.tools.slice(0, ask.parallelTools ? 2 : 1);
-  if (called.length === 0) return textPlan(ask, lastUserText(ask), { firstMs: 0, paceMs: PACE_MS });
-  const pieces = called.flatMap((tool, index) => callPieces(ask, tool, index));
-  return { kind: "reply", firstMs: 0, paceMs: PACE_MS, pieces, stop: "tools", inputTokens: inputTokens(ask) };
+export const toolCaller: Provider = (request) => {
+  const last = request.turns.at(-1);
+  if (last?.role === "tool") return textPlan(request, `The tool says: ${last.text}`, { firstMs: 0, paceMs: PACE_MS });
+  const called = request.tools.slice(0, request.parallelTools ? 2 : 1);
+  if (called.length === 0) return textPlan(request, lastUserText(request), { firstMs: 0, paceMs: PACE_MS });
+  const pieces = called.flatMap((tool, index) => callPieces(request, tool, index));
+  return { kind: "reply", firstMs: 0, paceMs: PACE_MS, pieces, stop: "tools", inputTokens: inputTokens(request) };
 };
 
-function callPieces(ask: Ask, tool: Tool, index: number): Piece[] {
-  const pieces: Piece[] = [{ kind: "toolStart", id: callId(ask, tool.name, index), name: tool.name, tokens: 1 }];
-  const json = JSON.stringify(argumentsFor(tool.schema, lastUserText(ask)));
+function callPieces(request: InferenceRequest, tool: Tool, index: number): Piece[] {
+  const pieces: Piece[] = [{ kind: "toolStart", id: callId(request, tool.name, index), name: tool.name, tokens: 1 }];
+  const json = JSON.stringify(argumentsFor(tool.schema, lastUserText(request)));
   const letters = [...json];
   for (let at = 0; at < letters.length; at += FRAGMENT_LENGTH) {
     pieces.push({ kind: "toolInput", fragment: letters.slice(at, at + FRAGMENT_LENGTH).join(""), tokens: 1 });
@@ -36,8 +36,8 @@ function callPieces(ask: Ask, tool: Tool, index: number): Piece[] {
 }
 
 /** The number of turns is part of it: a conversation that calls a tool twice must not see one id twice. */
-function callId(ask: Ask, name: string, index: number): string {
-  return `call_${ask.turns.length}_${index}_${Buffer.from(name).toString("hex").slice(0, 24)}`;
+function callId(request: InferenceRequest, name: string, index: number): string {
+  return `call_${request.turns.length}_${index}_${Buffer.from(name).toString("hex").slice(0, 24)}`;
 }
 
 /** Arguments that fit the usual simple schemas; strings repeat the prompt, so that the caller knows what to expect. */

@@ -1,16 +1,16 @@
 import { type Apply, all, wrap } from "../edits/wrap.ts";
+import type { Call } from "../pipeline/behaviour.ts";
+import type { InferenceRequest } from "../pipeline/inference-request.ts";
+import { refusal } from "../pipeline/refusal.ts";
 import {
-  type Answer,
+  type GatewayResponse,
   type Header,
   type Parcel,
   type Step,
   type StreamEvent,
   withHeader,
   withoutHeader,
-} from "../pipeline/answer.ts";
-import type { Ask } from "../pipeline/ask.ts";
-import type { Call } from "../pipeline/behaviour.ts";
-import { refusal } from "../pipeline/refusal.ts";
+} from "../pipeline/response.ts";
 import { MODELS } from "../providers/model-table.ts";
 import type { ReplyPlan } from "../providers/plan.ts";
 import { textPlan } from "../providers/text-plan.ts";
@@ -42,22 +42,22 @@ export function playScript(script: Script): Apply {
     return played;
   };
   return all(
-    wrap("answer", (next) => (call) => {
+    wrap("respond", (next) => (call) => {
       script.arrived?.(of(call).request);
-      const answer = next(call);
+      const response = next(call);
       const { turn } = of(call);
-      if (turn === undefined || answer instanceof Promise) return answer;
-      return turned(answer, turn, call);
+      if (turn === undefined || response instanceof Promise) return response;
+      return turned(response, turn, call);
     }),
     // A client under test names models of its own; which ones there are is not what it is judged by.
     wrap("findModel", (next) => (id, call) => next(id, call) ?? MODELS[0]),
     // Asked where the gateway has let the request in: whatever is wrong with it by itself is told by the gateway.
-    wrap("plan", () => (_model, ask, call) => {
+    wrap("plan", () => (_model, request, call) => {
       const turn = script.turn(of(call).request);
       of(call).turn = turn;
-      return planOf(ask, turn);
+      return planOf(request, turn);
     }),
-    wrap("seal", (next) => (answer, call) => watched(next(answer, call), answer, of(call))),
+    wrap("seal", (next) => (response, call) => watched(next(response, call), response, of(call))),
     wrap("began", (next) => (call) => {
       of(call).beganMs = call.services.clock.monotonicUs() / 1_000;
       next(call);
@@ -96,10 +96,10 @@ function requestOf({ id, arrival, bodyText, wantsStream }: Call): ScriptedReques
   };
 }
 
-function turned(answer: Answer, turn: Turn, call: Call): Answer {
+function turned(response: GatewayResponse, turn: Turn, call: Call): GatewayResponse {
   switch (turn.do) {
     case "serve":
-      return turn.cutAfter === undefined ? answer : cutShort(answer, turn.cutAfter);
+      return turn.cutAfter === undefined ? response : cutShort(response, turn.cutAfter);
     case "refuse": {
       const { reason, status, retryAfter, afterMs = 0 } = turn;
       const refused = call.behaviour.refuse(refusal(reason, status === undefined ? {} : { status }), call);
@@ -112,16 +112,16 @@ function turned(answer: Answer, turn: Turn, call: Call): Answer {
     case "redirect":
       return { status: 307, headers: [["Location", turn.to]], body: { kind: "none" }, afterMs: 0, outcome: "failed" };
     case "silence":
-      return { ...answer, body: { kind: "none" }, afterMs: FOR_EVER_MS };
+      return { ...response, body: { kind: "none" }, afterMs: FOR_EVER_MS };
   }
 }
 
 /** Ends a stream in the middle: some pieces, then the connection is closed. */
-function cutShort(answer: Answer, pieces: number): Answer {
-  if (answer.body.kind !== "events") return answer;
+function cutShort(response: GatewayResponse, pieces: number): GatewayResponse {
+  if (response.body.kind !== "events") return response;
   return {
-    ...answer,
-    body: { kind: "events", events: firstOf(answer.body.events, pieces), ending: "abort" },
+    ...response,
+    body: { kind: "events", events: firstOf(response.body.events, pieces), ending: "abort" },
     outcome: "broken",
   };
 }
@@ -136,9 +136,9 @@ function* firstOf(events: Iterable<StreamEvent>, pieces: number): Generator<Stre
 }
 
 /** A reply that takes as long as the turn says. One that is to be cut is not shortened by the request's own limit. */
-function planOf(ask: Ask, turn: Turn): ReplyPlan {
+function planOf(request: InferenceRequest, turn: Turn): ReplyPlan {
   const { text, lastsMs = 0, cutAfter } = turn.do === "serve" ? turn : { text: "" };
-  const plan = textPlan(cutAfter === undefined ? ask : { ...ask, maxTokens: undefined }, text, AT_ONCE);
+  const plan = textPlan(cutAfter === undefined ? request : { ...request, maxTokens: undefined }, text, AT_ONCE);
   const paceMs = lastsMs / Math.max(1, plan.pieces.length);
   return { ...plan, firstMs: paceMs, paceMs };
 }
@@ -146,7 +146,7 @@ function planOf(ask: Ask, turn: Turn): ReplyPlan {
 const AT_ONCE = { firstMs: 0, paceMs: 0 };
 
 /** Notes what goes out, as it goes out; before it is compressed. */
-function watched(parcel: Parcel, { body }: Answer, played: Played): Parcel {
+function watched(parcel: Parcel, { body }: GatewayResponse, played: Played): Parcel {
   played.headers = parcel.headers;
   if (parcel.body.kind === "whole") {
     if (body.kind === "json") played.body = JSON.stringify(body.value).slice(0, KEPT_BODY);

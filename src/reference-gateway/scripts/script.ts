@@ -1,6 +1,6 @@
-import type { Header } from "../pipeline/answer.ts";
 import type { Outcome } from "../pipeline/outcome.ts";
 import type { Reason } from "../pipeline/refusal.ts";
+import type { Header } from "../pipeline/response.ts";
 
 /** A request as a script sees it. */
 export interface ScriptedRequest {
@@ -59,7 +59,7 @@ export type Turn =
       /** Default: what the reason has. */
       readonly status?: number;
       readonly retryAfter?: string | undefined;
-      /** Milliseconds until it is told. Default: 0. */
+      /** Milliseconds until it is answered. Default: 0. */
       readonly afterMs?: number;
     }
   | { readonly do: "redirect"; readonly to: string }
@@ -72,5 +72,5 @@ export interface Script {
   /** A request is there: also one that the gateway will refuse by itself, or that is no inference. */
   arrived?(request: ScriptedRequest): void;
   /** A request is over, however it was answered. */
-  ended?(request: ScriptedRequest, answer: ScriptedAnswer): void;
+  ended?(request: ScriptedRequest, response: ScriptedAnswer): void;
 }

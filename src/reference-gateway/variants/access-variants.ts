@@ -1,17 +1,17 @@
 import { type Variant, variant } from "../change.ts";
-import { insteadOf } from "../edits/answer-edits.ts";
+import { insteadOf } from "../edits/response-edits.ts";
 import { onMessages } from "../edits/when.ts";
 import { type Apply, onDenial, wrap } from "../edits/wrap.ts";
-import type { Answer } from "../pipeline/answer.ts";
 import type { Call, CheckName } from "../pipeline/behaviour.ts";
 import { refusal } from "../pipeline/refusal.ts";
-import { before, NOTHING } from "./answer-before.ts";
+import type { GatewayResponse } from "../pipeline/response.ts";
+import { before, NOTHING } from "./respond-before.ts";
 
 const order =
   (...inferenceChecks: readonly CheckName[]): Apply =>
   (behaviour) => ({ ...behaviour, inferenceChecks });
 
-const refusedMethod = (call: Call): Answer =>
+const refusedMethod = (call: Call): GatewayResponse =>
   insteadOf("method_not_allowed", { allow: call.endpoint === "models" ? "GET" : "POST" })(NOTHING, call);
 
 /** Who gets in and by which check first, which paths answer how, and what the list shows. */
@@ -58,9 +58,9 @@ export const ACCESS_VARIANTS: readonly Variant[] = [
     onDenial(
       ["invalid_api_key", "key_revoked"],
       () => true,
-      (answer) => ({
-        ...answer,
-        headers: answer.headers.map(([name, value]) => [
+      (response) => ({
+        ...response,
+        headers: response.headers.map(([name, value]) => [
           name,
           name === "WWW-Authenticate"
             ? 'Bearer realm="gateway", error="invalid_token", error_description="The token is not valid"'
@@ -72,37 +72,37 @@ export const ACCESS_VARIANTS: readonly Variant[] = [
   variant(
     "order.body-first",
     "The body is looked at before the key.",
-    order("body", "credentials", "model", "spending", "rate", "slot"),
+    order("body", "credentials", "model", "spending", "rate", "concurrency"),
   ),
   variant(
     "order.model-before-key",
     "The model is looked up before the key.",
-    order("model", "credentials", "body", "spending", "rate", "slot"),
+    order("model", "credentials", "body", "spending", "rate", "concurrency"),
   ),
   variant(
     "order.model-before-body",
     "The model is looked up before the rest of the body.",
-    order("credentials", "model", "body", "spending", "rate", "slot"),
+    order("credentials", "model", "body", "spending", "rate", "concurrency"),
   ),
   variant(
     "order.money-before-body",
     "Money is looked at before the body.",
-    order("credentials", "spending", "body", "model", "rate", "slot"),
+    order("credentials", "spending", "body", "model", "rate", "concurrency"),
   ),
   variant(
     "order.rate-first",
     "The rate is looked at right after the key.",
-    order("credentials", "rate", "slot", "body", "model", "spending"),
+    order("credentials", "rate", "concurrency", "body", "model", "spending"),
   ),
   variant(
-    "order.slot-before-rate",
-    "The slots are looked at before the rate.",
-    order("credentials", "body", "model", "spending", "slot", "rate"),
+    "order.concurrency-before-rate",
+    "The concurrency limit is checked before the rate limit.",
+    order("credentials", "body", "model", "spending", "concurrency", "rate"),
   ),
   variant(
     "order.money-last",
     "Money is looked at last.",
-    order("credentials", "body", "model", "rate", "slot", "spending"),
+    order("credentials", "body", "model", "rate", "concurrency", "spending"),
   ),
   variant(
     "order.cap-before-balance",
@@ -121,7 +121,7 @@ export const ACCESS_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "paths.key-before-path",
-    "A path that does not exist needs a key to be told so.",
+    "A path that does not exist is answered 404 only with a key.",
     before((call) =>
       call.arrival.purpose === "unknownPath" && call.behaviour.check("credentials", call) !== undefined
         ? insteadOf("invalid_api_key")(NOTHING, call)
@@ -156,7 +156,7 @@ export const ACCESS_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "paths.wrong-method-404",
-    "A method that the path does not know is told as a path that does not exist.",
+    "A method that the path does not know is reported as a path that does not exist.",
     onDenial("method_not_allowed", () => true, insteadOf("not_found")),
   ),
   variant(

@@ -34,7 +34,7 @@ export const CHAT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "chat.no-finish-reason",
-    "Choices of whole chat replies have no finish reason.",
+    "Choices of non-streaming chat replies have no finish reason.",
     onReply(onChat, drop("choices.0.finish_reason")),
     ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY", "COMPAT-TOOLS"],
   ),
@@ -70,7 +70,7 @@ export const CHAT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "chat.reasoning-field",
-    "Whole chat replies carry the reasoning beside the content.",
+    "Non-streaming chat replies carry the reasoning beside the content.",
     onReply(onChat, put("choices.0.message.reasoning_content", "The user wants something.")),
   ),
   variant(
@@ -128,9 +128,9 @@ export const CHAT_VARIANTS: readonly Variant[] = [
   variant(
     "chat.tools-ignored",
     "Tools that are offered are never called.",
-    wrap("readAsk", (next) => (call) => {
-      const ask = next(call);
-      return "reason" in ask ? ask : { ...ask, tools: [] };
+    wrap("readRequest", (next) => (call) => {
+      const request = next(call);
+      return "reason" in request ? request : { ...request, tools: [] };
     }),
     ["CAP-1", "COMPAT-TOOLS"],
   ),

@@ -3,13 +3,13 @@ import { put } from "../edits/json-edits.ts";
 import { changeData, editText } from "../edits/stream-edits.ts";
 import { onChat, onMessages } from "../edits/when.ts";
 import { type Apply, eachEvent, onEvents, wrap } from "../edits/wrap.ts";
-import type { StreamEvent } from "../pipeline/answer.ts";
+import type { StreamEvent } from "../pipeline/response.ts";
 import type { Piece } from "../providers/plan.ts";
 
-/** Text pieces put together in groups; the slots of time stay, so that the reply takes as long as before. */
+/** Text pieces put together in groups; their times stay, so that the reply takes as long as before. */
 const coarse = (per: number): Apply =>
-  wrap("plan", (next) => (model, ask, call) => {
-    const plan = next(model, ask, call);
+  wrap("plan", (next) => (model, request, call) => {
+    const plan = next(model, request, call);
     if (plan.kind !== "reply" || plan.stop === "tools") return plan;
     const texts = plan.pieces.filter((piece) => piece.kind === "text");
     const groups: Piece[] = [];
@@ -76,9 +76,9 @@ export const CHUNK_VARIANTS: readonly Variant[] = [
   variant(
     "stream.usage-always",
     "Chat streams end with usage, asked for or not.",
-    wrap("readAsk", (next) => (call) => {
-      const ask = next(call);
-      return "reason" in ask || !onChat(call) ? ask : { ...ask, includeUsage: true };
+    wrap("readRequest", (next) => (call) => {
+      const request = next(call);
+      return "reason" in request || !onChat(call) ? request : { ...request, includeUsage: true };
     }),
   ),
   variant(

@@ -1,11 +1,20 @@
 import { type Variant, variant } from "../change.ts";
-import { ACTION_HEADER, body, dropHeader, edits, html, REASON_HEADER, setHeader, text } from "../edits/answer-edits.ts";
 import { put } from "../edits/json-edits.ts";
+import {
+  ACTION_HEADER,
+  body,
+  dropHeader,
+  edits,
+  html,
+  REASON_HEADER,
+  setHeader,
+  text,
+} from "../edits/response-edits.ts";
 import { always, not, onMessages } from "../edits/when.ts";
 import { DENIALS, onDenial, onRefusal } from "../edits/wrap.ts";
-import type { Answer } from "../pipeline/answer.ts";
 import type { Reason } from "../pipeline/refusal.ts";
 import { chatError } from "../pipeline/refuse.ts";
+import type { GatewayResponse } from "../pipeline/response.ts";
 
 const PAID: readonly Reason[] = ["insufficient_credits", "quota_exceeded"];
 const UNPAID = DENIALS.filter((reason) => !PAID.includes(reason));
@@ -14,15 +23,19 @@ const CALLER: readonly Reason[] = ["invalid_request", "unsupported_media_type", 
 
 const shown = not(onMessages);
 
-const chatShaped = (answer: Answer): Answer =>
-  answer.refusal === undefined ? answer : { ...answer, body: { kind: "json", value: chatError(answer.refusal) } };
+const chatShaped = (response: GatewayResponse): GatewayResponse =>
+  response.refusal === undefined
+    ? response
+    : { ...response, body: { kind: "json", value: chatError(response.refusal) } };
 
 /** Refusals that look unusual where the interface leaves their look open. */
 export const ERROR_VARIANTS: readonly Variant[] = [
   variant(
     "errors.code-text",
     "error.code is the named reason, when money is not the reason.",
-    onDenial(UNPAID, shown, (answer, call) => body(put("error.code", answer.refusal?.reason ?? "error"))(answer, call)),
+    onDenial(UNPAID, shown, (response, call) =>
+      body(put("error.code", response.refusal?.reason ?? "error"))(response, call),
+    ),
   ),
   variant(
     "errors.code-null",
@@ -37,19 +50,21 @@ export const ERROR_VARIANTS: readonly Variant[] = [
   variant(
     "errors.code-text-on-402",
     "error.code is the named reason, when money is the reason.",
-    onDenial(PAID, shown, (answer, call) => body(put("error.code", answer.refusal?.reason ?? "error"))(answer, call)),
+    onDenial(PAID, shown, (response, call) =>
+      body(put("error.code", response.refusal?.reason ?? "error"))(response, call),
+    ),
     ["ERR-BODY-1"],
   ),
   variant(
     "errors.more-fields",
     "Errors carry further fields.",
-    onDenial(DENIALS, shown, (answer, call) =>
+    onDenial(DENIALS, shown, (response, call) =>
       body((value) => ({
         ...(value as object),
         request_id: call.id,
         documentation_url: "https://example.test/errors",
-        status: answer.status,
-      }))(answer, call),
+        status: response.status,
+      }))(response, call),
     ),
   ),
   variant(
@@ -78,12 +93,12 @@ export const ERROR_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "errors.other-actions",
-    "Action hints are words of the gateway's own.",
+    "Action headers are words of the gateway's own.",
     onDenial(DENIALS, always, setHeader(ACTION_HEADER, "see-docs")),
   ),
   variant(
     "errors.action-on-quota-only",
-    "Only a spend cap has an action hint.",
+    "Only a spend cap has an action header.",
     onDenial(UNPAID.concat("insufficient_credits"), always, dropHeader(ACTION_HEADER)),
     ["ERR-HDR-3"],
   ),
@@ -96,8 +111,8 @@ export const ERROR_VARIANTS: readonly Variant[] = [
   variant(
     "errors.messages-plain",
     "Errors of the messages endpoint are plain text.",
-    onDenial([...DENIALS, ...UPSTREAM, ...CALLER], onMessages, (answer, call) =>
-      text(`${answer.refusal?.message ?? "Denied."}\n`, "text/plain; charset=utf-8")(answer, call),
+    onDenial([...DENIALS, ...UPSTREAM, ...CALLER], onMessages, (response, call) =>
+      text(`${response.refusal?.message ?? "Denied."}\n`, "text/plain; charset=utf-8")(response, call),
     ),
     ["COMPAT-ERROR-BODY", "COMPAT-CONTENT-TYPE"],
   ),
@@ -127,8 +142,8 @@ export const ERROR_VARIANTS: readonly Variant[] = [
   variant(
     "errors.bad-body-plain",
     "Refusals of bodies are plain text.",
-    onDenial(CALLER, always, (answer, call) =>
-      text(`${answer.refusal?.message ?? ""}\n`, "text/plain; charset=utf-8")(answer, call),
+    onDenial(CALLER, always, (response, call) =>
+      text(`${response.refusal?.message ?? ""}\n`, "text/plain; charset=utf-8")(response, call),
     ),
     ["COMPAT-ERROR-BODY", "COMPAT-CONTENT-TYPE"],
   ),
@@ -138,7 +153,7 @@ export const ERROR_VARIANTS: readonly Variant[] = [
     onRefusal(UPSTREAM, always, (refused) => ({ ...refused, status: 500 })),
   ),
   variant(
-    "errors.upstream-503-with-hint",
+    "errors.upstream-503-with-retry-after",
     "Every provider's failure is 503 with a wait.",
     onRefusal(UPSTREAM, always, (refused) => ({ ...refused, status: 503, waitMs: 2_000 })),
   ),
@@ -164,12 +179,12 @@ export const ERROR_VARIANTS: readonly Variant[] = [
     onDenial("not_found", always, edits(dropHeader(REASON_HEADER, ACTION_HEADER), html("404 Not Found"))),
   ),
   variant(
-    "errors.budget-with-hint",
+    "errors.budget-with-retry-after",
     "A used-up budget names a wait, which does not help.",
     onRefusal("budget_exhausted", always, (refused) => ({ ...refused, waitMs: 1_000 })),
   ),
   variant(
-    "errors.quota-with-hint",
+    "errors.quota-with-retry-after",
     "A spend cap names the wait until midnight.",
     onRefusal("quota_exceeded", always, (refused) => ({ ...refused, waitMs: 86_400_000 - (Date.now() % 86_400_000) })),
   ),

@@ -2,7 +2,7 @@ import { type Variant, variant } from "../change.ts";
 import { CHUNKED, deliverByHand, PLAIN } from "../delivery/deliver-by-hand.ts";
 import { always, inference, type When, withBody } from "../edits/when.ts";
 import { type Apply, onParcel, wrap } from "../edits/wrap.ts";
-import type { Header, Parcel } from "../pipeline/answer.ts";
+import type { Header, Parcel } from "../pipeline/response.ts";
 
 const headers = (change: (headers: readonly Header[]) => readonly Header[]): Apply =>
   onParcel(always, (parcel) => ({ ...parcel, headers: change(parcel.headers) }));
@@ -15,8 +15,8 @@ const padded = (parcel: Parcel): Parcel => ({
 
 /** Every response is put off. */
 const late = (byMs: (call: Parameters<When>[0]) => number): Apply =>
-  wrap("seal", (next) => (answer, call) => {
-    const parcel = next(answer, call);
+  wrap("seal", (next) => (response, call) => {
+    const parcel = next(response, call);
     return { ...parcel, afterMs: parcel.afterMs + byMs(call) };
   });
 
@@ -85,7 +85,7 @@ export const HTTP_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "http.processing",
-    "The client is told that its request is being worked on before it is answered.",
+    "The client gets the answer that its request is being worked on before it is answered.",
     wrap("deliver", (next) => (parcel, call, delivery) => {
       if (inference(call)) delivery.response.writeProcessing();
       next(parcel, call, delivery);

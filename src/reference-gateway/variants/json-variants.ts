@@ -1,9 +1,9 @@
 import { isObject } from "../../core/index.ts";
 import { type Variant, variant } from "../change.ts";
-import { parcelHeader } from "../edits/answer-edits.ts";
+import { parcelHeader } from "../edits/response-edits.ts";
 import { always, type When } from "../edits/when.ts";
 import { type Apply, onParcel, wrap } from "../edits/wrap.ts";
-import { headerOf } from "../pipeline/answer.ts";
+import { headerOf } from "../pipeline/response.ts";
 
 /** Whole bodies only: what stands in a stream stays on one line. */
 const text = (change: (text: string, value: unknown) => string): Apply =>

@@ -1,6 +1,6 @@
 import { type Variant, variant } from "../change.ts";
-import { dropHeader, setHeader } from "../edits/answer-edits.ts";
 import { limitersFrom } from "../edits/limit-scopes.ts";
+import { dropHeader, setHeader } from "../edits/response-edits.ts";
 import { inference } from "../edits/when.ts";
 import { type Apply, all, DENIALS, onDenial, onServed, wrap } from "../edits/wrap.ts";
 import { fixedWindow } from "../limits/fixed-window.ts";
@@ -25,18 +25,18 @@ const refusedCount = (reasons: readonly string[]): Apply =>
     return next(refused, call);
   });
 
-const HINTED = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
+const TEMPORARY = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
 
-/** Changes the hint of temporary denials, never to a shorter wait. */
-const hint = (change: (seconds: number) => string): Apply =>
+/** Changes Retry-After of temporary denials, never to a shorter wait. */
+const changeRetryAfter = (change: (seconds: number) => string): Apply =>
   wrap("retryAfter", (next) => (refused, call) => {
     const value = next(refused, call);
-    return value === undefined || !HINTED.includes(refused.reason) ? value : change(Number(value));
+    return value === undefined || !TEMPORARY.includes(refused.reason) ? value : change(Number(value));
   });
 
 const RATE_HEADERS = ["X-RateLimit-Limit", "X-RateLimit-Remaining"];
 
-/** Limiters, hints and tallies of every kind that the interface allows. */
+/** Limiters, Retry-After and tallies of every kind that the interface allows. */
 export const LIMIT_VARIANTS: readonly Variant[] = [
   variant(
     "limits.sliding-log",
@@ -92,7 +92,7 @@ export const LIMIT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "limits.rate-denials-count",
-    "Requests that are denied for the rate count toward it, and the wait that is told knows it.",
+    "Requests that are denied for the rate count toward it, and Retry-After includes it.",
     wrap("check", (next) => (name, call) => {
       const refused = next(name, call);
       if (name !== "rate" || refused === undefined || call.key === undefined) return refused;
@@ -120,12 +120,12 @@ export const LIMIT_VARIANTS: readonly Variant[] = [
     wrap("listingChecks", () => ["credentials", "rate"]),
   ),
   variant(
-    "limits.listing-holds-slot",
-    "Listing the models holds a slot while it runs.",
-    wrap("listingChecks", () => ["credentials", "slot"]),
+    "limits.listing-counts-as-in-flight",
+    "Listing the models counts as in flight while it runs.",
+    wrap("listingChecks", () => ["credentials", "concurrency"]),
   ),
   variant(
-    "limits.slots-freed-late",
+    "limits.concurrency-freed-late",
     "A client that leaves is noticed after a second.",
     wrap("release", (next) => (call, closing) => {
       if (closing.outcome === "interrupted") setTimeout(() => next(call, closing), 1_000).unref();
@@ -133,42 +133,42 @@ export const LIMIT_VARIANTS: readonly Variant[] = [
     }),
   ),
   variant(
-    "limits.failed-slots-freed-late",
-    "The slot of a request whose provider failed comes free 300 ms after its end.",
+    "limits.concurrency-freed-late-after-failure",
+    "A request whose provider failed counts as in flight until 300 ms after its end.",
     wrap("release", (next) => (call, closing) => {
       if (closing.outcome === "failed") setTimeout(() => next(call, closing), 300).unref();
       else next(call, closing);
     }),
   ),
   variant(
-    "limits.slots-freed-a-moment-late",
-    "A slot comes free 25 ms after its request has ended.",
+    "limits.concurrency-freed-a-moment-late",
+    "A request counts as in flight until 25 ms after its end.",
     wrap("release", (next) => (call, closing) => {
       setTimeout(() => next(call, closing), 25).unref();
     }),
   ),
   variant(
-    "hints.http-date",
-    "Waits are told as dates.",
-    hint((seconds) => new Date(Math.ceil(Date.now() / 1_000 + seconds) * 1_000).toUTCString()),
+    "retry-after.http-date",
+    "Retry-After is a date.",
+    changeRetryAfter((seconds) => new Date(Math.ceil(Date.now() / 1_000 + seconds) * 1_000).toUTCString()),
   ),
   variant(
-    "hints.two-seconds-more",
-    "Waits are told two seconds longer than they are.",
-    hint((seconds) => String(seconds + 2)),
+    "retry-after.two-seconds-more",
+    "Retry-After is two seconds longer than the wait.",
+    changeRetryAfter((seconds) => String(seconds + 2)),
   ),
   variant(
-    "hints.always-a-minute",
-    "Every wait is told as a minute.",
-    hint(() => "60"),
+    "retry-after.always-a-minute",
+    "Retry-After is a minute, whatever the wait.",
+    changeRetryAfter(() => "60"),
   ),
   variant(
-    "hints.leading-zero",
-    "Waits are told with a zero before them.",
-    hint((seconds) => String(seconds).padStart(3, "0")),
+    "retry-after.leading-zero",
+    "Retry-After has a leading zero.",
+    changeRetryAfter((seconds) => String(seconds).padStart(3, "0")),
   ),
   variant(
-    "hints.none-on-concurrency",
+    "retry-after.none-on-concurrency",
     "Concurrency denials have no wait.",
     wrap(
       "retryAfter",
@@ -178,7 +178,7 @@ export const LIMIT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "rate-headers.none",
-    "No response tells the state of the rate limit.",
+    "No response carries the state of the rate limit.",
     all(
       onDenial(DENIALS, () => true, dropHeader(...RATE_HEADERS)),
       onServed(() => true, dropHeader(...RATE_HEADERS)),
@@ -186,12 +186,12 @@ export const LIMIT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "rate-headers.on-denials-only",
-    "Only rate denials tell the state of the rate limit.",
+    "Only rate denials carry the state of the rate limit.",
     onServed(() => true, dropHeader(...RATE_HEADERS)),
   ),
   variant(
     "rate-headers.with-reset",
-    "Responses tell when the rate limit starts afresh, too.",
+    "Responses also say when the rate limit resets.",
     all(
       onServed(inference, setHeader("X-RateLimit-Reset", "60")),
       onDenial("rate_limit_exceeded", () => true, setHeader("RateLimit-Policy", '"default";q=100;w=60')),

@@ -5,7 +5,7 @@ import { put, rename } from "../edits/json-edits.ts";
 import { changeData } from "../edits/stream-edits.ts";
 import { both, datedVersion, onMessages, streaming } from "../edits/when.ts";
 import { type Apply, all, onEvents, onReply, wrap } from "../edits/wrap.ts";
-import type { StreamEvent } from "../pipeline/answer.ts";
+import type { StreamEvent } from "../pipeline/response.ts";
 
 const THINKING = { type: "thinking", thinking: "The user wants something.", signature: "c2ln" };
 
@@ -100,10 +100,10 @@ export const MESSAGES_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "messages.stream-ignored",
-    "stream means nothing on the messages endpoint: replies are always whole.",
-    wrap("readAsk", (next) => (call) => {
-      const ask = next(call);
-      return "reason" in ask || !onMessages(call) ? ask : { ...ask, stream: false };
+    "stream means nothing on the messages endpoint: replies are never streamed.",
+    wrap("readRequest", (next) => (call) => {
+      const request = next(call);
+      return "reason" in request || !onMessages(call) ? request : { ...request, stream: false };
     }),
     ["COMPAT-MSG-STREAM"],
   ),
@@ -151,7 +151,7 @@ export const MESSAGES_VARIANTS: readonly Variant[] = [
   variant(
     "messages.first-turn-must-be-users",
     "A messages conversation has to begin with a turn of the user.",
-    refuseBody((call) => onMessages(call) && call.ask?.turns[0]?.role === "assistant", {
+    refuseBody((call) => onMessages(call) && call.request?.turns[0]?.role === "assistant", {
       message: "messages[0].role: user is expected.",
     }),
   ),
@@ -161,7 +161,7 @@ type Turn = Record<string, unknown>;
 
 /** Takes system turns out of a messages conversation. */
 function systemTurns(rest: (turns: readonly Turn[], system: unknown) => object): Apply {
-  return wrap("readAsk", (next) => (call) => {
+  return wrap("readRequest", (next) => (call) => {
     const turns = member(call.parsed, "messages");
     if (!onMessages(call) || !isObject(call.parsed) || !Array.isArray(turns)) return next(call);
     const system = turns.filter((turn) => member(turn, "role") === "system") as Turn[];

@@ -1,9 +1,9 @@
 import { isObject } from "../../core/index.ts";
 import { type Variant, variant } from "../change.ts";
-import { insteadOf } from "../edits/answer-edits.ts";
 import { drop, put } from "../edits/json-edits.ts";
+import { insteadOf } from "../edits/response-edits.ts";
 import { type Apply, all, wrap } from "../edits/wrap.ts";
-import { before, NOTHING } from "./answer-before.ts";
+import { before, NOTHING } from "./respond-before.ts";
 
 const list = (edit: (data: readonly unknown[]) => unknown): Apply =>
   wrap(
@@ -26,7 +26,7 @@ const EMBEDDING = "embed-small";
 /** What the list of models shows. */
 export const MODELS_VARIANTS: readonly Variant[] = [
   variant(
-    "models.odd-ids",
+    "models.unusual-ids",
     "The list has ids with slashes, colons, spaces and letters beyond ASCII, all of which can be called.",
     moreModels(["vendor/model-1:free", "org/team/model@2", "modèle été", "UPPER_case.v1"]),
   ),

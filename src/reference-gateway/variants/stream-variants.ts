@@ -1,10 +1,10 @@
 import { type Variant, variant } from "../change.ts";
-import { parcelHeader } from "../edits/answer-edits.ts";
+import { parcelHeader } from "../edits/response-edits.ts";
 import { glue } from "../edits/stream-edits.ts";
 import { both, onChat, streaming, type When } from "../edits/when.ts";
 import { type Apply, all, onParcel, wrap } from "../edits/wrap.ts";
 import { dataText } from "../encode/event-frame.ts";
-import type { Step } from "../pipeline/answer.ts";
+import type { Step } from "../pipeline/response.ts";
 import { gzipSteps } from "./gzip-stream.ts";
 
 const frames = (change: (frame: string) => string): Apply =>
@@ -133,7 +133,7 @@ export const STREAM_VARIANTS: readonly Variant[] = [
     packed((steps) => split(steps, [1])),
   ),
   variant(
-    "stream.cut-at-odd-places",
+    "stream.cut-at-unusual-places",
     "Streams are cut in the middle of lines and characters.",
     packed((steps) => split(steps, [17, 3, 29, 1, 7, 53])),
   ),

@@ -1,10 +1,10 @@
 import { type Variant, variant } from "../change.ts";
 import { CHUNKED, deliverByHand } from "../delivery/deliver-by-hand.ts";
-import { parcelHeader, parcelWithout } from "../edits/answer-edits.ts";
+import { parcelHeader, parcelWithout } from "../edits/response-edits.ts";
 import { always, remembered, withBody } from "../edits/when.ts";
 import { type Apply, onParcel, wrap } from "../edits/wrap.ts";
 import { encodeAs } from "../encode/compress.ts";
-import type { Parcel } from "../pipeline/answer.ts";
+import type { Parcel } from "../pipeline/response.ts";
 
 /** A whole body in pieces of so many bytes, all due at once. */
 const inPieces = (parcel: Parcel, size: number): Parcel => {

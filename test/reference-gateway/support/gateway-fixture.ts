@@ -12,7 +12,7 @@ export const QUICK = { pieces: 8, paceMs: 4, slowMs: 120, upstreamTimeoutMs: 40 
 export interface Fixture extends AsyncDisposable {
   readonly gateway: Gateway;
   readonly ready: ReadyLine;
-  /** With the valid key unless told otherwise; `key: ""` sends none. */
+  /** With the valid key by default; `key: ""` sends none. */
   ask(asked: Asked): Promise<Reply>;
   chat(body?: object, asked?: Partial<Asked>): Promise<Reply>;
   messages(body?: object, asked?: Partial<Asked>): Promise<Reply>;

@@ -448,12 +448,12 @@ export const PROBES = {
     agent.destroy();
     const held = Array.from({ length: 4 }, () => fixture.chat({ model: "slow" }, { key: few.key }));
     await new Promise((resolve) => setTimeout(resolve, 20));
-    const slots = await Promise.all(kinds.map((asked) => each(fixture, [{ ...asked, key: few.key }])));
+    const concurrency = await Promise.all(kinds.map((asked) => each(fixture, [{ ...asked, key: few.key }])));
     await Promise.all(held);
     const growth = await fixture.chat({}, { key: fixture.ready.tiers.growth.key });
-    return [...rate, ...slots.flat(), `remaining ${growth.headers["x-ratelimit-remaining"]}`];
+    return [...rate, ...concurrency.flat(), `remaining ${growth.headers["x-ratelimit-remaining"]}`];
   },
-  slots: (fixture) => slotProbe(fixture),
+  concurrency: (fixture) => concurrencyProbe(fixture),
   tools: (fixture) =>
     each(fixture, [
       chat({ model: "tool-caller", tools: CHAT_TOOLS }),
@@ -525,7 +525,7 @@ async function account(fixture: Fixture, text: string): Promise<{ balance: numbe
 }
 
 /** Fills the four slots of an account in several ways, asks for more, and looks whether they come back. */
-async function slotProbe(fixture: Fixture): Promise<Seen[]> {
+async function concurrencyProbe(fixture: Fixture): Promise<Seen[]> {
   const { key, second } = fixture.ready.limited[1] ?? { key: "", second: "" };
   const seen: Seen[] = [];
   const slow = (body: object = {}, own = key, asked: Partial<Asked> = {}) =>
@@ -673,7 +673,7 @@ async function manyProbe(fixture: Fixture): Promise<Seen[]> {
       const turns = index === 9 ? HISTORY : says(`crowd-${index} end`);
       const model = index % 3 === 0 ? "echo-stream" : "slow";
       const slow = fixture.ask({ ...kind({ model, stream: index % 3 !== 1 }), key, idleMs: 8_000 });
-      // By then every slow one runs, and the others come into a full house.
+      // By then every slow one runs, and the others meet the concurrency limit.
       await new Promise((resolve) => setTimeout(resolve, 15));
       const startMs = performance.now();
       const quick = await fixture.ask({ ...kind({ ...turns, stream: index % 4 === 0 }), key, agent, idleMs: 8_000 });

@@ -1,13 +1,13 @@
-/** One request's place among those in flight. */
+/** One request that counts as in flight. */
 export interface Lease {
   /** Monotonic microseconds at which the request is expected to end. A guess; used for `Retry-After` only. */
   readonly expectedEndUs: number;
-  /** Gives the place back. Calling it again does nothing. */
+  /** Stops counting the request as in flight. Calling it again does nothing. */
   release(): void;
 }
 
 /** The requests in flight of one account. */
-export class Slots {
+export class ConcurrencyLimiter {
   readonly limit: number;
   #peak = 0;
   readonly #leases = new Set<Lease>();
@@ -30,7 +30,7 @@ export class Slots {
     return this.held >= this.limit;
   }
 
-  /** Takes a place whether or not one is free: the limit is asked for before. */
+  /** Counts a request as in flight, above the limit too: the limit is checked before. */
   take(expectedEndUs: number): Lease {
     const leases = this.#leases;
     const lease: Lease = { expectedEndUs, release: () => leases.delete(lease) };

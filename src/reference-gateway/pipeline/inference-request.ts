@@ -11,7 +11,7 @@ export interface Tool {
 }
 
 /** What a caller wants generated, the same in both dialects. */
-export interface Ask {
+export interface InferenceRequest {
   readonly modelId: string;
   readonly turns: readonly Turn[];
   /** The system prompt: top-level in the messages dialect, the system-role items in the chat dialect. */
@@ -27,10 +27,10 @@ export interface Ask {
 }
 
 /** The text of the last turn of the user; of the last turn at all when the user has said nothing. */
-export function lastUserText(ask: Ask): string {
-  for (let at = ask.turns.length - 1; at >= 0; at -= 1) {
-    const turn = ask.turns[at];
+export function lastUserText(request: InferenceRequest): string {
+  for (let at = request.turns.length - 1; at >= 0; at -= 1) {
+    const turn = request.turns[at];
     if (turn?.role === "user") return turn.text;
   }
-  return ask.turns.at(-1)?.text ?? "";
+  return request.turns.at(-1)?.text ?? "";
 }

@@ -1,23 +1,23 @@
 import { seededRandom } from "../../core/index.ts";
 import { durationMs, type ReplyPlan } from "../providers/plan.ts";
-import type { Answer, Header } from "./answer.ts";
 import type { Call } from "./behaviour.ts";
 import { refusal } from "./refusal.ts";
+import type { GatewayResponse, Header } from "./response.ts";
 import { reserve } from "./spending.ts";
 
 /**
- * Takes a request through its checks and starts its generation. Everything between the first check and the taken slot
- * happens in one go, so that two requests can never both have the last slot.
+ * Takes a request through its checks and starts its generation. Everything between the first check and the lease
+ * happens in one go, so that two requests can never both be the last within the limit.
  */
-export function answerCall(call: Call): Answer {
+export function respond(call: Call): GatewayResponse {
   const { behaviour, endpoint, arrival } = call;
-  if (arrival.purpose !== "serve") return answerUnserved(call);
+  if (arrival.purpose !== "serve") return respondToUnserved(call);
   const checks = endpoint === "models" ? behaviour.listingChecks : behaviour.inferenceChecks;
   for (const name of checks) {
     const refused = behaviour.check(name, call);
     if (refused !== undefined) return behaviour.refuse(refused, call);
   }
-  const headers = admit(call, checks.includes("rate"), checks.includes("slot"));
+  const headers = admit(call, checks.includes("rate"), checks.includes("concurrency"));
   if (endpoint !== "models") return generate(call, headers);
   return {
     status: 200,
@@ -28,9 +28,9 @@ export function answerCall(call: Call): Answer {
   };
 }
 
-/** Counts the request and takes its slot. @returns the headers that tell the state of the rate limit. */
+/** Counts the request and takes its lease. @returns the headers with the state of the rate limit. */
 function admit(call: Call, counted: boolean, held: boolean): Header[] {
-  const { key, behaviour, services, model, ask } = call;
+  const { key, behaviour, services, model, request } = call;
   if (key === undefined) return [];
   const nowUs = services.clock.monotonicUs();
   const headers: Header[] = [];
@@ -40,22 +40,22 @@ function admit(call: Call, counted: boolean, held: boolean): Header[] {
     headers.push(["X-RateLimit-Limit", String(limiter.limitPerMinute)]);
     headers.push(["X-RateLimit-Remaining", String(limiter.remaining(nowUs))]);
   }
-  if (model !== undefined && ask !== undefined) call.plan = behaviour.plan(model, ask, call);
+  if (model !== undefined && request !== undefined) call.plan = behaviour.plan(model, request, call);
   if (held) {
     const lastsMs = call.plan === undefined ? 0 : durationMs(call.plan);
-    call.lease = behaviour.slotsOf(key, call).take(nowUs + lastsMs * 1_000);
+    call.lease = behaviour.concurrencyOf(key, call).take(nowUs + lastsMs * 1_000);
   }
   reserve(call);
   return headers;
 }
 
-function generate(call: Call, headers: readonly Header[]): Answer {
-  const { plan, ask, behaviour } = call;
-  if (plan === undefined || ask === undefined) throw new Error("a request was admitted without a plan");
+function generate(call: Call, headers: readonly Header[]): GatewayResponse {
+  const { plan, request, behaviour } = call;
+  if (plan === undefined || request === undefined) throw new Error("a request was admitted without a plan");
   if (plan.kind === "failure") {
     return { ...behaviour.refuse(behaviour.upstreamRefusal(plan.failure, call), call), afterMs: plan.afterMs };
   }
-  if (ask.stream) return streamed(call, plan, headers);
+  if (request.stream) return streamed(call, plan, headers);
   if (plan.breaksAfter !== undefined) {
     const failure = { status: 502, body: "connection closed in the middle of the reply" } as const;
     return { ...behaviour.refuse(behaviour.upstreamRefusal(failure, call), call), afterMs: durationMs(plan) };
@@ -69,7 +69,7 @@ function generate(call: Call, headers: readonly Header[]): Answer {
   };
 }
 
-function streamed(call: Call, plan: ReplyPlan, headers: readonly Header[]): Answer {
+function streamed(call: Call, plan: ReplyPlan, headers: readonly Header[]): GatewayResponse {
   const broken = plan.breaksAfter !== undefined;
   return {
     status: 200,
@@ -80,8 +80,8 @@ function streamed(call: Call, plan: ReplyPlan, headers: readonly Header[]): Answ
   };
 }
 
-/** Requests that the interface does not know; no credential is needed to be told so. */
-function answerUnserved(call: Call): Answer {
+/** Requests that the interface does not know; answered without a credential. */
+function respondToUnserved(call: Call): GatewayResponse {
   const { behaviour, arrival, endpoint } = call;
   if (arrival.purpose === "unknownPath") return behaviour.refuse(refusal("not_found"), call);
   const allow = endpoint === "models" ? "GET, HEAD, OPTIONS" : "POST, OPTIONS";
@@ -90,6 +90,6 @@ function answerUnserved(call: Call): Answer {
 }
 
 /** The default of {@link Behaviour.plan}. */
-export function planCall(...[model, ask, call]: Parameters<Call["behaviour"]["plan"]>) {
-  return model.provider(ask, call.services.providers, seededRandom(call.services.seed));
+export function planCall(...[model, request, call]: Parameters<Call["behaviour"]["plan"]>) {
+  return model.provider(request, call.services.providers, seededRandom(call.services.seed));
 }

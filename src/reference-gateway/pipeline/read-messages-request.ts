@@ -1,9 +1,9 @@
 import { isObject, member } from "../../core/index.ts";
-import type { Ask, Tool, Turn } from "./ask.ts";
+import type { InferenceRequest, Tool, Turn } from "./inference-request.ts";
 import { InvalidRequest, objects, optionalFlag, optionalObjects, positiveInteger, text } from "./invalid-request.ts";
 
 /** Reads a body of the messages dialect. Fields it does not know are ignored. */
-export function readMessagesAsk(body: Record<string, unknown>): Ask {
+export function readMessagesRequest(body: Record<string, unknown>): InferenceRequest {
   const modelId = text(body, "model");
   const maxTokens = positiveInteger(body, "max_tokens");
   const items = objects(body, "messages");

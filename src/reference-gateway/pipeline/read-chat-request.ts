@@ -1,5 +1,5 @@
 import { member } from "../../core/index.ts";
-import type { Ask, Tool, Turn } from "./ask.ts";
+import type { InferenceRequest, Tool, Turn } from "./inference-request.ts";
 import {
   InvalidRequest,
   objects,
@@ -19,7 +19,7 @@ const ROLES = new Map<string, Turn["role"]>([
 ]);
 
 /** Reads a body of the chat dialect. Fields it does not know are ignored. */
-export function readChatAsk(body: Record<string, unknown>): Ask {
+export function readChatRequest(body: Record<string, unknown>): InferenceRequest {
   const modelId = text(body, "model");
   const items = objects(body, "messages");
   if (items.length === 0) throw new InvalidRequest("messages", "at least one message is required.");

@@ -46,7 +46,7 @@ export type Body =
   | { readonly kind: "events"; readonly events: Iterable<StreamEvent>; readonly ending: Ending };
 
 /** What the gateway decided to say, before it is put into bytes. */
-export interface Answer {
+export interface GatewayResponse {
   readonly status: number;
   readonly headers: readonly Header[];
   readonly body: Body;

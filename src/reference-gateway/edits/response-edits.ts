@@ -1,24 +1,24 @@
-import type { Answer, Body, Parcel, StreamEvent } from "../pipeline/answer.ts";
-import { withHeader, withoutHeader } from "../pipeline/answer.ts";
 import type { Call } from "../pipeline/behaviour.ts";
 import { type Reason, type Refusal, refusal } from "../pipeline/refusal.ts";
 import { refuse } from "../pipeline/refuse.ts";
+import type { Body, GatewayResponse, Parcel, StreamEvent } from "../pipeline/response.ts";
+import { withHeader, withoutHeader } from "../pipeline/response.ts";
 
-type AnswerEdit = (answer: Answer, call: Call) => Answer;
+type ResponseEdit = (response: GatewayResponse, call: Call) => GatewayResponse;
 
 export const status =
-  (code: number): AnswerEdit =>
-  (answer) => ({ ...answer, status: code });
+  (code: number): ResponseEdit =>
+  (response) => ({ ...response, status: code });
 
 export const setHeader =
-  (name: string, value: string): AnswerEdit =>
-  (answer) => ({ ...answer, headers: withHeader(answer.headers, name, value) });
+  (name: string, value: string): ResponseEdit =>
+  (response) => ({ ...response, headers: withHeader(response.headers, name, value) });
 
 export const dropHeader =
-  (...names: readonly string[]): AnswerEdit =>
-  (answer) => ({
-    ...answer,
-    headers: names.reduce((headers, name) => withoutHeader(headers, name), [...answer.headers]),
+  (...names: readonly string[]): ResponseEdit =>
+  (response) => ({
+    ...response,
+    headers: names.reduce((headers, name) => withoutHeader(headers, name), [...response.headers]),
   });
 
 export const REASON_HEADER = "X-Service-Error-Code";
@@ -26,15 +26,17 @@ export const ACTION_HEADER = "X-Service-Action";
 
 /** Changes the JSON value of the body. */
 export const body =
-  (edit: (value: unknown) => unknown): AnswerEdit =>
-  (answer) =>
-    answer.body.kind === "json" ? { ...answer, body: { kind: "json", value: edit(answer.body.value) } } : answer;
+  (edit: (value: unknown) => unknown): ResponseEdit =>
+  (response) =>
+    response.body.kind === "json"
+      ? { ...response, body: { kind: "json", value: edit(response.body.value) } }
+      : response;
 
 export const text =
-  (content: string, contentType: string): AnswerEdit =>
-  (answer) => ({ ...answer, body: { kind: "text", text: content, contentType } });
+  (content: string, contentType: string): ResponseEdit =>
+  (response) => ({ ...response, body: { kind: "text", text: content, contentType } });
 
-export const html = (title: string): AnswerEdit =>
+export const html = (title: string): ResponseEdit =>
   text(
     `<!DOCTYPE html>\n<html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>\n`,
     "text/html",
@@ -42,26 +44,26 @@ export const html = (title: string): AnswerEdit =>
 
 /** Several edits, one after the other. */
 export const edits =
-  (...steps: readonly AnswerEdit[]): AnswerEdit =>
-  (answer, call) =>
-    steps.reduce((edited, step) => step(edited, call), answer);
+  (...steps: readonly ResponseEdit[]): ResponseEdit =>
+  (response, call) =>
+    steps.reduce((edited, step) => step(edited, call), response);
 
 /** A refusal of another kind in its place. */
 export const insteadOf =
-  (reason: Reason, details: Partial<Omit<Refusal, "reason">> = {}): AnswerEdit =>
+  (reason: Reason, details: Partial<Omit<Refusal, "reason">> = {}): ResponseEdit =>
   (_answer, call) =>
     refuse(refusal(reason, details), call);
 
 /** The refusal as the one item of a stream that itself looks like a success. */
-export const insideStream: AnswerEdit = (answer) => ({
-  ...answer,
+export const insideStream: ResponseEdit = (response) => ({
+  ...response,
   status: 200,
   headers: [],
-  body: { kind: "events", events: oneEvent(answer.body), ending: "finish" },
+  body: { kind: "events", events: oneEvent(response.body), ending: "finish" },
 });
 
-function oneEvent(told: Body): StreamEvent[] {
-  return [{ kind: "error", atMs: 0, tokens: 0, data: told.kind === "json" ? told.value : {} }];
+function oneEvent(body: Body): StreamEvent[] {
+  return [{ kind: "error", atMs: 0, tokens: 0, data: body.kind === "json" ? body.value : {} }];
 }
 
 export const parcelHeader =

@@ -1,0 +1,125 @@
+import { sleep } from "../../core/index.ts";
+import { loadMutation, type Mutation } from "../change.ts";
+import { cutOff } from "../edits/connection-edits.ts";
+import { isAtConcurrencyLimit } from "../edits/limit-scopes.ts";
+import { always, remembered, streaming } from "../edits/when.ts";
+import { all, onDenial, overlook, wrap } from "../edits/wrap.ts";
+import type { Call } from "../pipeline/behaviour.ts";
+import { refusal } from "../pipeline/refusal.ts";
+
+const TOO_MANY = ["LIMIT-CONC-2"];
+
+/** What a leaked lease takes is missing when the limit is reached the next time. */
+const LEAK = ["LIMIT-CONC-4", "LIMIT-CONC-2"];
+
+/** What a concurrency denial does. */
+export const CONCURRENCY_DENIAL_MUTATIONS: readonly Mutation[] = [
+  loadMutation(
+    "concurrency.leaked-by-denials",
+    LEAK,
+    "Every concurrency denial counts as in flight for ever.",
+    onDenial("concurrency_limit_exceeded", always, (response, call) => {
+      if (call.key !== undefined) call.behaviour.concurrencyOf(call.key, call).take(Number.POSITIVE_INFINITY);
+      return response;
+    }),
+  ),
+  loadMutation(
+    "concurrency.denials-free-another",
+    [...TOO_MANY, "LIMIT-CONC-1"],
+    "Every concurrency denial makes another request stop counting as in flight.",
+    (() => {
+      const running = remembered(() => new Set<Call>());
+      return all(
+        wrap("began", (next) => (call) => {
+          if (call.lease !== undefined) running(call).add(call);
+          next(call);
+        }),
+        wrap("ended", (next) => (call, closing) => {
+          running(call).delete(call);
+          next(call, closing);
+        }),
+        onDenial("concurrency_limit_exceeded", always, (response, call) => {
+          const [first] = [...running(call)].filter((other) => other.key?.account === call.key?.account);
+          first?.lease?.release();
+          if (first !== undefined) running(call).delete(first);
+          return response;
+        }),
+      );
+    })(),
+  ),
+  loadMutation(
+    "concurrency.queue-instead",
+    ["LIMIT-CONC-1", "ERR-429-CONC"],
+    "Requests over the concurrency limit wait for their turn instead of being denied.",
+    all(
+      overlook("concurrency_limit_exceeded"),
+      wrap("respond", (next) => async (call) => {
+        while (isAtConcurrencyLimit(call)) await sleep(20);
+        return next(call);
+      }),
+    ),
+  ),
+  loadMutation(
+    "concurrency.oldest-stream-dropped",
+    ["LIMIT-CONC-7", "STREAM-3"],
+    "A request over the concurrency limit is denied, and the oldest running stream is cut.",
+    (() => {
+      const running = remembered(() => new Map<Call, () => void>());
+      return all(
+        wrap("deliver", (next) => (parcel, call, delivery) => {
+          if (call.lease !== undefined && streaming(call)) running(call).set(call, () => delivery.response.destroy());
+          next(parcel, call, delivery);
+        }),
+        wrap("ended", (next) => (call, closing) => {
+          running(call).delete(call);
+          next(call, closing);
+        }),
+        onDenial("concurrency_limit_exceeded", always, (response, call) => {
+          for (const [other, cut] of running(call)) {
+            if (other.key?.account !== call.key?.account) continue;
+            cut();
+            break;
+          }
+          return response;
+        }),
+      );
+    })(),
+  ),
+  loadMutation(
+    "concurrency.denial-drops-connection",
+    ["LIMIT-CONC-1", "ERR-429-CONC", "LIMIT-CONC-6"],
+    "Requests over the concurrency limit get no answer: the connection is dropped.",
+    wrap("deliver", (next) => (parcel, call, delivery) => {
+      if (call.refused?.reason === "concurrency_limit_exceeded") cutOff(delivery);
+      else next(parcel, call, delivery);
+    }),
+  ),
+  loadMutation(
+    "concurrency.denial-never-sent",
+    ["LIMIT-CONC-1", "ERR-429-CONC", "ANSWER-IN-TIME"],
+    "Requests over the concurrency limit wait for an answer that never comes.",
+    onDenial("concurrency_limit_exceeded", always, (response) => ({ ...response, afterMs: 3_600_000 })),
+  ),
+  loadMutation(
+    "concurrency.locked-when-full",
+    ["LIMIT-CONC-4"],
+    "After a concurrency denial the account is locked for half a minute.",
+    wrap("check", (next) => {
+      const locked = remembered(() => new Map<string, number>());
+      return (name, call) => {
+        const refused = next(name, call);
+        if (name !== "concurrency" || call.key === undefined) return refused;
+        const nowUs = call.services.clock.monotonicUs();
+        const { id } = call.key.account;
+        if (refused !== undefined && !locked(call).has(id)) locked(call).set(id, nowUs);
+        const since = locked(call).get(id);
+        return (
+          refused ??
+          (since !== undefined && nowUs - since < 30_000_000
+            ? refusal("concurrency_limit_exceeded", { waitMs: 1_000 })
+            : undefined)
+        );
+      };
+    }),
+  ),
+];

@@ -1,0 +1,103 @@
+import { loadMutation, type Mutation } from "../change.ts";
+import { every, nonStreaming, streaming } from "../edits/when.ts";
+import { type Apply, wrap } from "../edits/wrap.ts";
+import type { Call } from "../pipeline/behaviour.ts";
+import type { Closing } from "../pipeline/outcome.ts";
+
+/** What a leaked lease takes is missing when the limit is reached the next time. */
+const LEAK = ["LIMIT-CONC-4", "LIMIT-CONC-2"];
+
+/** Some requests count as in flight for ever. */
+const leaks = (when: (call: Call, closing: Closing) => boolean): Apply =>
+  wrap("release", (next) => (call, closing) => {
+    if (!when(call, closing)) next(call, closing);
+  });
+
+const sinceArrivalMs = (call: Call): number => (call.services.clock.monotonicUs() - call.arrival.arrivedUs) / 1_000;
+
+const abandoned = (closing: Closing) => closing.outcome === "interrupted";
+
+/** Requests that count as in flight for ever. */
+export const CONCURRENCY_LEAK_MUTATIONS: readonly Mutation[] = [
+  loadMutation(
+    "concurrency.leaked-by-streams",
+    LEAK,
+    "Every tenth complete stream counts as in flight for ever.",
+    leaks(
+      (
+        (unlucky) => (call: Call, closing: Closing) =>
+          closing.outcome === "complete" && unlucky(call)
+      )(every(10, streaming)),
+    ),
+  ),
+  loadMutation(
+    "concurrency.leaked-by-non-streaming-replies",
+    LEAK,
+    "Every fiftieth complete reply counts as in flight for ever.",
+    leaks(
+      (
+        (unlucky) => (call: Call, closing: Closing) =>
+          closing.outcome === "complete" && unlucky(call)
+      )(every(50, nonStreaming)),
+    ),
+  ),
+  loadMutation(
+    "concurrency.leaked-by-output-limit",
+    LEAK,
+    "A reply that its output limit cut short counts as in flight for ever.",
+    leaks((call) => call.request?.maxTokens !== undefined && call.request.maxTokens < 8),
+  ),
+  loadMutation(
+    "concurrency.leaked-by-upstream-failures",
+    LEAK,
+    "A request whose provider failed counts as in flight for ever.",
+    leaks((_call, closing) => closing.outcome === "failed"),
+  ),
+  loadMutation(
+    "concurrency.leaked-by-tool-calls",
+    LEAK,
+    "A reply with tool calls counts as in flight for ever.",
+    leaks((call, closing) => closing.outcome === "complete" && call.model?.id === "tool-caller"),
+  ),
+  loadMutation(
+    "concurrency.leaked-by-timeouts",
+    LEAK,
+    "A request whose provider did not answer in time counts as in flight for ever.",
+    leaks((call, closing) => closing.outcome === "failed" && call.model?.id === "fail-timeout"),
+  ),
+  loadMutation(
+    "concurrency.leaked-by-broken-streams",
+    LEAK,
+    "A stream whose provider broke off counts as in flight for ever.",
+    leaks((_call, closing) => closing.outcome === "broken"),
+  ),
+  loadMutation(
+    "concurrency.leaked-by-abandoned-streams",
+    ["LIMIT-CONC-5", ...LEAK],
+    "A stream whose client left counts as in flight for ever.",
+    leaks((call, closing) => abandoned(closing) && streaming(call)),
+  ),
+  loadMutation(
+    "concurrency.leaked-by-streams-left-late",
+    ["LIMIT-CONC-5"],
+    "A stream whose client left after more than a second counts as in flight for ever.",
+    leaks((call, closing) => abandoned(closing) && streaming(call) && sinceArrivalMs(call) > 1_000),
+  ),
+  loadMutation(
+    "concurrency.leaked-by-abandoned-replies",
+    ["LIMIT-CONC-5", ...LEAK],
+    "A non-streaming request whose client left counts as in flight for ever.",
+    leaks((call, closing) => abandoned(closing) && nonStreaming(call)),
+  ),
+  loadMutation(
+    "concurrency.leaked-by-some-abandoned-streams",
+    ["LIMIT-CONC-5", ...LEAK],
+    "Every third stream whose client left counts as in flight for ever.",
+    leaks(
+      (
+        (unlucky) => (call: Call, closing: Closing) =>
+          abandoned(closing) && unlucky(call)
+      )(every(3, streaming)),
+    ),
+  ),
+];
