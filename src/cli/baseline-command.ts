@@ -16,7 +16,7 @@ const accept: CommandModule<object, AcceptArguments> = {
   handler: async ({ dir, file }) => {
     const { acceptBaseline, baselineText } = await import("../policy/index.ts");
     const { readRecord, writeAtomically } = await import("../record/index.ts");
-    const { readBaseline } = await import("./policy-step.ts");
+    const { readBaseline } = await import("../app/policy-step.ts");
     const record = readRecord(dir);
     const baseline = acceptBaseline(readBaseline(file), record);
     writeAtomically(file, baselineText(baseline));

@@ -43,7 +43,7 @@ export const capacityCommand: CommandModule<object, Arguments> = {
     variant,
   },
   handler: async (argv) => {
-    const { capacity } = await import("./capacity.ts");
+    const { capacity } = await import("../app/capacity.ts");
     leaveExitCode(argv, await capacity({ ...argv, stepS: argv["step-s"] }));
   },
 };

@@ -48,7 +48,7 @@ export const clientCommand: CommandModule<object, Arguments> = {
     jobs: { type: "number", default: 4, requiresArg: true, describe: "scenarios under way at the same time" },
   },
   handler: async (argv) => {
-    const { client } = await import("./client/client.ts");
+    const { client } = await import("../app/client/client.ts");
     leaveExitCode(
       argv,
       await client({

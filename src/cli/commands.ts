@@ -17,7 +17,7 @@ import {
   waivers,
 } from "./options.ts";
 import { leaveExitCode } from "./outcome.ts";
-import type { Printed } from "./report.ts";
+import type { Printed } from "../app/report.ts";
 
 const conformOptions = {
   target,
@@ -63,7 +63,7 @@ export const conformCommand: CommandModule<object, ConformArguments> = {
       .positional("suites", { type: "string", array: true, describe: "suites to run; default all" })
       .options(conformOptions) as never,
   handler: async (argv) => {
-    const { conform } = await import("./conform.ts");
+    const { conform } = await import("../app/conform.ts");
     leaveExitCode(argv, await conform({ command: "conform", ...argv, suites: argv.suites ?? [] }));
   },
 };
@@ -84,7 +84,7 @@ export const runCommand: CommandModule<object, ConformArguments & { readonly loa
         quick: { type: "boolean", default: false, describe: "leave out what waits for rate windows: a minute at most" },
       }) as never,
     handler: async (argv) => {
-      const { conform } = await import("./conform.ts");
+      const { conform } = await import("../app/conform.ts");
       leaveExitCode(
         argv,
         await conform({
@@ -102,7 +102,7 @@ export const checksCommand: CommandModule<object, { readonly json: boolean; read
   describe: "List the checks with their requirements and levels",
   builder: { json, suite },
   handler: async (argv) => {
-    const { listChecks } = await import("./list-checks.ts");
+    const { listChecks } = await import("../app/list-checks.ts");
     leaveExitCode(argv, await listChecks(argv));
   },
 };
@@ -115,7 +115,7 @@ export const explainCommand: CommandModule<object, { readonly id: string; readon
       .positional("id", { type: "string", demandOption: true, describe: "check or requirement" })
       .options({ suite }) as never,
   handler: async (argv) => {
-    const { explain } = await import("./list-checks.ts");
+    const { explain } = await import("../app/list-checks.ts");
     leaveExitCode(argv, await explain(argv.id, argv.suite));
   },
 };
@@ -131,7 +131,7 @@ export const rejudgeCommand: CommandModule<
       .positional("dir", { type: "string", demandOption: true, describe: "folder of a run" })
       .options({ json, suite }) as never,
   handler: async (argv) => {
-    const { rejudge } = await import("./rejudge.ts");
+    const { rejudge } = await import("../app/rejudge.ts");
     leaveExitCode(argv, await rejudge(argv));
   },
 };
@@ -167,7 +167,7 @@ export const reportCommand: CommandModule<object, ReportArguments> = {
       },
     }) as never,
   handler: async (argv) => {
-    const { report } = await import("./report.ts");
+    const { report } = await import("../app/report.ts");
     leaveExitCode(argv, report(argv));
   },
 };
@@ -213,7 +213,7 @@ export const loadCommand: CommandModule<object, LoadArguments> = {
         "dry-run": { type: "boolean", default: false, describe: "print the plan and send nothing" },
       }) as never,
   handler: async (argv) => {
-    const { load } = await import("./load.ts");
+    const { load } = await import("../app/load.ts");
     leaveExitCode(argv, await load({ ...argv, dryRun: argv["dry-run"] }));
   },
 };
@@ -259,7 +259,7 @@ export const compareCommand: CommandModule<object, CompareArguments> = {
         json,
       }) as never,
   handler: async (argv) => {
-    const { compare } = await import("./compare/compare.ts");
+    const { compare } = await import("../app/compare/compare.ts");
     leaveExitCode(argv, await compare(argv));
   },
 };
@@ -276,7 +276,7 @@ export const calibrateCommand: CommandModule<
     seconds: { type: "number", default: 3, describe: "how long" },
   },
   handler: async (argv) => {
-    const { calibrate } = await import("./calibrate.ts");
+    const { calibrate } = await import("../app/calibrate.ts");
     leaveExitCode(argv, await calibrate(argv));
   },
 };

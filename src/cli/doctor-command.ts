@@ -15,7 +15,7 @@ export const doctorCommand: CommandModule<object, Arguments> = {
     json: { type: "boolean", default: false, describe: "print one JSON document to stdout and nothing else there" },
   },
   handler: async (argv) => {
-    const { doctor } = await import("./doctor.ts");
+    const { doctor } = await import("../app/doctor.ts");
     leaveExitCode(argv, await doctor(argv));
   },
 };

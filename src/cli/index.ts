@@ -24,7 +24,7 @@ import { initCommand } from "./init-command.ts";
 import { k6Command } from "./k6-command.ts";
 import { limitsCommand } from "./limits-command.ts";
 import { sizeCommand } from "./size-command.ts";
-import { VERSION } from "./version.ts";
+import { VERSION } from "../app/version.ts";
 import { waiversCommand } from "./waivers-command.ts";
 
 export { crashWith, outputFailed } from "./crash.ts";
@@ -36,7 +36,7 @@ export { crashWith, outputFailed } from "./crash.ts";
 export async function main(args: readonly string[]): Promise<number> {
   const { own, behindDashes } = splitAtDashes(args);
   if (own.includes("--version") && own.includes("--json")) {
-    const { versionDocument } = await import("./version-document.ts");
+    const { versionDocument } = await import("../app/version-document.ts");
     process.stdout.write(`${JSON.stringify(versionDocument())}\n`);
     return EXIT.pass;
   }

@@ -1,5 +1,5 @@
 import type { CommandModule } from "yargs";
-import type { InitOptions } from "./init.ts";
+import type { InitOptions } from "../app/init.ts";
 import { leaveExitCode } from "./outcome.ts";
 
 /** `gauntlet init`: writes a target file and what belongs to it. */
@@ -17,7 +17,7 @@ export const initCommand: CommandModule<object, InitOptions> = {
     force: { type: "boolean", default: false, describe: "overwrite files that are there" },
   },
   handler: async (argv) => {
-    const { init } = await import("./init.ts");
+    const { init } = await import("../app/init.ts");
     leaveExitCode(argv, await init(argv));
   },
 };

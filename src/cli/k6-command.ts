@@ -1,6 +1,6 @@
 import type { CommandModule } from "yargs";
 import { UsageError } from "../core/index.ts";
-import type { ExportOptions } from "./k6/export-k6.ts";
+import type { ExportOptions } from "../app/k6/export-k6.ts";
 import { json, target } from "./options.ts";
 import { leaveExitCode } from "./outcome.ts";
 
@@ -23,7 +23,7 @@ const exportCommand: CommandModule<object, ExportOptions> = {
       k6,
     }) as never,
   handler: async (argv) => {
-    const { exportK6 } = await import("./k6/export-k6.ts");
+    const { exportK6 } = await import("../app/k6/export-k6.ts");
     leaveExitCode(argv, await exportK6(argv));
   },
 };
@@ -53,7 +53,7 @@ const importCommand: CommandModule<object, ImportArguments> = {
         json,
       }) as never,
   handler: async (argv) => {
-    const { importK6 } = await import("./k6/import-k6.ts");
+    const { importK6 } = await import("../app/k6/import-k6.ts");
     leaveExitCode(argv, await importK6(argv));
   },
 };
@@ -86,7 +86,7 @@ const planCommand: CommandModule<object, PlanArguments> = {
       json,
     }) as never,
   handler: async (argv) => {
-    const { planFleet } = await import("./k6/plan-fleet.ts");
+    const { planFleet } = await import("../app/k6/plan-fleet.ts");
     leaveExitCode(argv, await planFleet(argv));
   },
 };

@@ -35,7 +35,7 @@ export const limitsCommand: CommandModule<object, Arguments> = {
     variant,
   },
   handler: async (argv) => {
-    const { limits } = await import("./limits.ts");
+    const { limits } = await import("../app/limits.ts");
     leaveExitCode(argv, await limits({ ...argv, requests: argv["budget-requests"] }));
   },
 };

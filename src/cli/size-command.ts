@@ -39,7 +39,7 @@ export const sizeCommand: CommandModule<object, Arguments> = {
         json,
       }) as never,
   handler: async (argv) => {
-    const { size } = await import("./size.ts");
+    const { size } = await import("../app/size.ts");
     leaveExitCode(argv, await size({ ...argv, ttftMs: argv["ttft-ms"], tokensPerS: argv["tokens-per-s"] }));
   },
 };

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { stringify } from "yaml";
 import { FORMATS } from "../../reports/index.ts";
 import { loadWaivers } from "../../src/checks/index.ts";
-import { readOrRecover } from "../../src/cli/recover-record.ts";
+import { readOrRecover } from "../../src/app/recover-record.ts";
 import { GauntletError } from "../../src/core/index.ts";
 import { readOutput } from "../../src/engines/index.ts";
 import { loadWorkload, parseObjective } from "../../src/load/index.ts";

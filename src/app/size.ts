@@ -12,7 +12,7 @@ import type { LoadPhase } from "../record/index.ts";
 import { allKeys } from "../target/index.ts";
 import { accountByName } from "./account-by-name.ts";
 import { findWorkload } from "./find-workload.ts";
-import { type Interruption, watchInterruption } from "./interruption.ts";
+import { type Interruption, watchInterruption } from "../cli/interruption.ts";
 import { assertAllowed, printPlan } from "./load-plan.ts";
 import { loadTargetOf } from "./load-target-models.ts";
 import { renderSizing } from "./size-text.ts";

@@ -1,6 +1,6 @@
 import { EXIT } from "../core/index.ts";
 import { CALIBRATED_BOUNDS, calibrate as measure, problemsOf } from "../load/index.ts";
-import { watchInterruption } from "./interruption.ts";
+import { watchInterruption } from "../cli/interruption.ts";
 
 export interface CalibrateOptions {
   readonly json: boolean;

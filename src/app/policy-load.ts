@@ -3,11 +3,11 @@ import type { Sample, Workload } from "../load/index.ts";
 import type { LoadSection, RunFolder } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";
-import type { Interruption } from "./interruption.ts";
+import type { Interruption } from "../cli/interruption.ts";
 import { judgeSamples } from "./judge-samples.ts";
 import { keepEvidence } from "./keep-evidence.ts";
 import { assertAllowed, printPlan } from "./load-plan.ts";
-import { loadProgress } from "./load-progress.ts";
+import { loadProgress } from "../cli/load-progress.ts";
 import { loadTargetOf } from "./load-target-models.ts";
 import { HLOG, runLoads } from "./run-loads.ts";
 

@@ -8,7 +8,7 @@ import { findWorkload } from "./find-workload.ts";
 import { judgeSamples } from "./judge-samples.ts";
 import { keepEvidence } from "./keep-evidence.ts";
 import { assertAllowed, printPlan } from "./load-plan.ts";
-import { loadProgress } from "./load-progress.ts";
+import { loadProgress } from "../cli/load-progress.ts";
 import { HLOG, runLoads } from "./run-loads.ts";
 
 /** The load of a run over the tiers, as it is known before the first request. */

@@ -1,7 +1,7 @@
 import type { Redactor } from "../http-recorder/index.ts";
 import type { LoadProgress, Sample, Workload } from "../load/index.ts";
 import type { RunFolder } from "../record/index.ts";
-import type { LoadBar } from "./load-progress.ts";
+import type { LoadBar } from "../cli/load-progress.ts";
 import type { LoadsContext } from "./loads-context.ts";
 
 export interface Evidence {

@@ -5,13 +5,13 @@ import { EXIT, UsageError } from "../../core/index.ts";
 import { Redactor } from "../../http-recorder/index.ts";
 import type { RunRecord } from "../../record/index.ts";
 import { parseTarget, type Target } from "../../target/index.ts";
-import { colorsFor } from "../colors.ts";
+import { colorsFor } from "../../cli/colors.ts";
 import { composeRecord } from "../compose-record.ts";
-import { watchInterruption } from "../interruption.ts";
+import { watchInterruption } from "../../cli/interruption.ts";
 import { journalStart } from "../journal-start.ts";
 import { keepRecord } from "../keep-record.ts";
 import { openFolder } from "../open-folder.ts";
-import { progress } from "../progress.ts";
+import { progress } from "../../cli/progress.ts";
 
 export interface ClientOptions {
   /** Program and arguments. */

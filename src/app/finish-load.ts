@@ -3,7 +3,7 @@ import type { Redactor } from "../http-recorder/index.ts";
 import type { Sample } from "../load/index.ts";
 import type { LoadSection, RunFolder } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
-import { colorsFor } from "./colors.ts";
+import { colorsFor } from "../cli/colors.ts";
 import { composeRecord } from "./compose-record.ts";
 import { judgeSamples } from "./judge-samples.ts";
 import { keepRecord } from "./keep-record.ts";

@@ -2,7 +2,7 @@ import { EXIT, UsageError } from "../core/index.ts";
 import { analyseLimits, defaultLimitsBudget, type LimitsAnalysis } from "../load/index.ts";
 import type { Limits } from "../target/index.ts";
 import { accountByName } from "./account-by-name.ts";
-import { watchInterruption } from "./interruption.ts";
+import { watchInterruption } from "../cli/interruption.ts";
 import { renderLimits } from "./limits-text.ts";
 import { assertLoadAllowed } from "./load-plan.ts";
 import { fillModels } from "./load-target-models.ts";

@@ -4,7 +4,7 @@ import { type Capacity, type CapacityStep, findCapacity, parseObjective, type Wo
 import { allKeys, type Limits } from "../target/index.ts";
 import { accountByName } from "./account-by-name.ts";
 import { findWorkload } from "./find-workload.ts";
-import { watchInterruption } from "./interruption.ts";
+import { watchInterruption } from "../cli/interruption.ts";
 import { assertLoadAllowed } from "./load-plan.ts";
 import { fillModels } from "./load-target-models.ts";
 import { type SuppliedTarget, supplyTarget } from "./supply-target.ts";

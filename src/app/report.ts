@@ -7,7 +7,7 @@ import {
   renderTerminal,
 } from "../../reports/index.ts";
 import { EXIT } from "../core/index.ts";
-import { colorsFor } from "./colors.ts";
+import { colorsFor } from "../cli/colors.ts";
 import { openSource, writeReports } from "./write-reports.ts";
 
 /** Formats for a stream rather than a file. */

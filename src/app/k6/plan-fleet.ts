@@ -1,6 +1,6 @@
 import { EXIT, UsageError } from "../../core/index.ts";
 import { findK6, type K6Cost, sizeFleet } from "../../engines/index.ts";
-import { watchInterruption } from "../interruption.ts";
+import { watchInterruption } from "../../cli/interruption.ts";
 import { measureCost } from "./measure-cost.ts";
 
 export interface FleetOptions {
