@@ -150,7 +150,7 @@ function suggestion(model: string, listed: readonly string[]): string {
   return `${listed.length} models are listed, beginning with "${listed[0]}".`;
 }
 
-/** An advice as one line for a terminal. Parts of it may come from the gateway: no control characters get through. */
+/** An advice as one line. Parts of it may come from the gateway: no control characters get through. */
 export function adviceLine({ cause, next }: Advice): string {
-  return `gauntlet: note: ${cause}. ${next}`.replace(/\p{Cc}+/gu, " ").concat("\n");
+  return `note: ${cause}. ${next}`.replace(/\p{Cc}+/gu, " ");
 }

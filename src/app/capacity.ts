@@ -4,9 +4,10 @@ import { type Capacity, type CapacityStep, findCapacity, parseObjective, type Wo
 import { allKeys, type Limits } from "../target/index.ts";
 import { accountByName } from "./account-by-name.ts";
 import { findWorkload } from "./find-workload.ts";
-import { watchInterruption } from "../cli/interruption.ts";
 import { assertLoadAllowed } from "./load-plan.ts";
 import { fillModels } from "./load-target-models.ts";
+import type { Outcome } from "./outcome.ts";
+import { exitAfter, type RunControl } from "./run-control.ts";
 import { type SuppliedTarget, supplyTarget } from "./supply-target.ts";
 
 export interface CapacityOptions {
@@ -31,23 +32,24 @@ const TO = 10_000;
 /** Beyond the limit that is declared, so that what binds shows. */
 const BEYOND = 1.2;
 
-/** Searches the capacity and prints it. Ends with 4 when no level met the objective for certain, or time ran out. */
-export async function capacity(options: CapacityOptions): Promise<number> {
+/** Searches the capacity. Ends with 4 when no level met the objective for certain, or time ran out. */
+export async function capacity(options: CapacityOptions, control: RunControl): Promise<Outcome> {
+  const { interruption, onProgress } = control;
   const clauses = parseObjective(options.objective);
   for (const [name, value] of Object.entries({ "--step-s": options.stepS, "--minutes": options.minutes })) {
     if (!(value > 0)) throw new UsageError(`${name}: ${value} is not a number above 0.`);
   }
-  await using interruption = watchInterruption();
-  await using supplied: SuppliedTarget = await supplyTarget(options, interruption.signal);
+  await using supplied: SuppliedTarget = await supplyTarget(options, { signal: interruption.signal, onProgress });
   assertLoadAllowed(supplied.target);
   const target = await fillModels(supplied.target);
   const { key, second, limits } = accountByName(target, options.account);
   const { from, to } = levels(options, limits);
   const unit = options.streams ? "streams" : "rate";
   const name = options.streams ? "in flight" : "requests per second";
-  process.stderr.write(
-    `gauntlet: capacity of ${options.account} at ${target.name}: from ${from} to ${to} ${name}, ${options.minutes} minutes at most\n`,
-  );
+  onProgress({
+    kind: "note",
+    text: `capacity of ${options.account} at ${target.name}: from ${from} to ${to} ${name}, ${options.minutes} minutes at most`,
+  });
   const redactor = new Redactor(allKeys(target).map((one) => ({ name: `key.${one.name}`, value: one.reveal() })));
   const raw = await findCapacity(
     {
@@ -59,7 +61,7 @@ export async function capacity(options: CapacityOptions): Promise<number> {
       stepS: options.stepS,
       limits,
       minutes: options.minutes,
-      onStep: (step) => process.stderr.write(`gauntlet: ${tellStep(redactor.redactValue(step), name)}\n`),
+      onStep: (step) => onProgress({ kind: "note", text: tellStep(redactor.redactValue(step), name) }),
     },
     {
       target,
@@ -74,12 +76,13 @@ export async function capacity(options: CapacityOptions): Promise<number> {
   );
   // Why a level was missed may be in the gateway's words, and these may hold a key.
   const found = redactor.redactValue(raw);
-  const exitCode = found.best === undefined || found.cut || found.binds === "generator" ? EXIT.inconclusive : EXIT.pass;
-  if (options.json)
-    process.stdout.write(`${JSON.stringify({ exitCode, unit, objective: options.objective, ...found })}\n`);
-  else process.stdout.write(render(found, name));
-  const by = interruption.by();
-  return by === undefined ? exitCode : by === "SIGINT" ? EXIT.interrupted : EXIT.terminated;
+  const isOpen = found.best === undefined || found.cut || found.binds === "generator";
+  const exitCode = exitAfter(interruption, isOpen ? EXIT.inconclusive : EXIT.pass);
+  return {
+    exitCode,
+    document: { exitCode, unit, objective: options.objective, ...found },
+    text: () => render(found, name),
+  };
 }
 
 function levels({ from, to, streams }: CapacityOptions, limits: Limits | undefined) {

@@ -13,18 +13,17 @@ import {
 import { UsageError } from "../core/index.ts";
 import type { CheckResult, LoadSection } from "../record/index.ts";
 import { adviceLine } from "./advice.ts";
-import { colorsFor } from "../cli/colors.ts";
 import { composeRecord } from "./compose-record.ts";
 import { dryRun } from "./dry-run.ts";
-import { watchInterruption } from "../cli/interruption.ts";
 import { journalStart } from "./journal-start.ts";
 import { keepRecord } from "./keep-record.ts";
 import { openFolder } from "./open-folder.ts";
+import type { Outcome } from "./outcome.ts";
 import { checksWith } from "./own-suites.ts";
 import { driveFurther, driveLoads, named, planLoads } from "./policy-load.ts";
 import { judgeByPolicy, readPolicy } from "./policy-step.ts";
 import { prepare } from "./preflight.ts";
-import { progress } from "../cli/progress.ts";
+import type { RunControl } from "./run-control.ts";
 import { planTiers, runTiers } from "./run-tiers.ts";
 import { settle, unscoredRequirements } from "./settle-results.ts";
 import { supplyTarget } from "./supply-target.ts";
@@ -63,8 +62,9 @@ export interface ConformOptions {
 /** More rounds than this say nothing more about flaky checks and wear out the gateway. */
 const MOST_ROUNDS = 100;
 
-/** Runs conformance checks, writes the run folder, prints the verdict, and tells the exit code. */
-export async function conform(options: ConformOptions): Promise<number> {
+/** Runs conformance checks, and load where a run has it; writes the run folder. */
+export async function conform(options: ConformOptions, control: RunControl): Promise<Outcome> {
+  const { interruption, onProgress } = control;
   const checks = await checksWith(options.suite ?? []);
   const selected = select(checks, options);
   const instances = options.quick === true ? selected.filter(isQuick) : selected;
@@ -78,11 +78,10 @@ export async function conform(options: ConformOptions): Promise<number> {
   }
   const startedAt = new Date();
   const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
-  await using interruption = watchInterruption();
-  await using supplied = await supplyTarget(options, interruption.signal);
+  await using supplied = await supplyTarget(options, { signal: interruption.signal, onProgress });
   const { target } = supplied;
   const unscored = unscoredRequirements(target);
-  if (options.dryRun === true) return dryRun({ instances, target, rounds, json: options.json });
+  if (options.dryRun === true) return dryRun({ instances, target, rounds });
   const workloads = options.command === "run" ? planLoads(policy?.file.load ?? [], target) : [];
   const plan = options.tiers === true ? planTiers(target, options.quick === true) : undefined;
   using folder = openFolder(options.out, startedAt, target, interruption);
@@ -99,12 +98,12 @@ export async function conform(options: ConformOptions): Promise<number> {
   const { redactor } = traffic.recorder;
   const planned = { checks: instances.map(notRun), rounds, waivers, unscored };
   journalStart(folder, { command: options.command, target, seed, startedAt }, redactor, planned);
-  const bar = progress(process.stderr, options.json);
   const prepared = await prepare(traffic, ({ cause, next }) => {
     folder.journal(redactor.redactValue({ event: "advice", cause, next }));
-    if (!options.json) process.stderr.write(adviceLine({ cause, next }));
+    onProgress({ kind: "note", text: adviceLine({ cause, next }) });
   });
-  bar.start(instances.length * rounds);
+  const total = instances.length * rounds;
+  onProgress({ kind: "checks", done: 0, total, what: "" });
   let done = 0;
   for (let round = 0; round < rounds && !interruption.signal.aborted; round++) {
     if (round > 0) prepared.nextRound();
@@ -120,12 +119,11 @@ export async function conform(options: ConformOptions): Promise<number> {
       onResult: (result) => {
         const { id, status } = result;
         folder.journal(redactor.redactValue({ event: "check-finished", check: id, round, status, result }));
-        bar.step(++done, id);
+        onProgress({ kind: "checks", done: ++done, total, what: id });
       },
     });
     runs.push(results);
   }
-  bar.stop();
   const tiers =
     plan !== undefined && !interruption.signal.aborted
       ? await runTiers({
@@ -135,14 +133,12 @@ export async function conform(options: ConformOptions): Promise<number> {
           redactor,
           folder,
           quick: options.quick === true,
-          quiet: options.json,
-          stop: interruption.signal,
-          abort: interruption.now,
+          control,
           lastUseMs: (account) => traffic.lastUseMs(account),
         })
       : undefined;
   const settled = settle(mergeRuns(runs), { unscored, waivers, checks, today: startedAt });
-  const step = { target, seed, redactor, folder, interruption, quiet: options.json };
+  const step = { target, seed, redactor, folder, control };
   const load = await driveFurther(tiers, workloads, step);
   const found = composeRecord({
     command: options.command,
@@ -180,19 +176,16 @@ export async function conform(options: ConformOptions): Promise<number> {
               : undefined,
         });
   const ioError = keepRecord(folder, record);
-  if (options.json) process.stdout.write(`${JSON.stringify(jsonDocument(record, folder.path))}\n`);
-  else {
-    const colors = colorsFor(process.stdout);
-    if (load !== undefined) process.stdout.write(`${renderLoadRuns(record.load?.runs ?? [], colors)}\n`);
-    const text = renderTerminal(record, {
-      colors,
-      exchange: evidenceOf(folder.path, record),
-      folder: folder.path,
-    });
-    process.stdout.write(text);
-  }
-  if (ioError !== undefined) throw ioError;
-  return record.verdict.exitCode;
+  const evidence = evidenceOf(folder.path, record);
+  return {
+    exitCode: record.verdict.exitCode,
+    document: jsonDocument(record, folder.path),
+    text: (colors) => {
+      const runs = load === undefined ? "" : `${renderLoadRuns(record.load?.runs ?? [], colors)}\n`;
+      return runs + renderTerminal(record, { colors, exchange: evidence, folder: folder.path });
+    },
+    ioError,
+  };
 }
 
 /** Longest wait of a check that a quick run still makes, seconds. */

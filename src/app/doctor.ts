@@ -1,20 +1,15 @@
 import { spawnSync } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
-import pc from "picocolors";
 import { CHECKS } from "../../suites/index.ts";
 import { instancesOf, planOf, type RequestSpec, type Response, Traffic } from "../checks/index.ts";
 import { EXIT } from "../core/index.ts";
 import { type KeyName, type Limits, loadTarget, type Target } from "../target/index.ts";
 import { listAdvice, modelAdvice } from "./advice.ts";
+import type { Colors, Outcome } from "./outcome.ts";
 import { headerHint, toldBy } from "./own-words.ts";
 import { listedModels, listModels } from "./preflight.ts";
 
-export interface DoctorOptions {
-  readonly target: string;
-  readonly json: boolean;
-}
-
-interface Symptom {
+export interface Symptom {
   readonly about: string;
   readonly level: "good" | "note" | "bad";
   readonly text: string;
@@ -27,9 +22,10 @@ const SIGNS = { good: "✓", note: "▲", bad: "✗" } as const;
  * Looks at a target and at this machine before a run: reach, clocks, each key once, models, limits, open files. Says what can
  * be judged with what is configured, and what would unlock more. Sends a dozen requests at most.
  *
- * @returns 0 when everything is ready, 3 when nothing answers, 4 when a key or model is not what the file says.
+ * @param onSymptom gets each as it is found.
+ * @returns exit code 0 when everything is ready, 3 when nothing answers, 4 when a key or model is not what the file says.
  */
-export async function doctor({ target: file, json }: DoctorOptions): Promise<number> {
+export async function doctor(file: string, onSymptom: (symptom: Symptom) => void): Promise<Outcome> {
   const target = loadTarget(file, process.env);
   const controller = new AbortController();
   await using traffic = new Traffic({ target, seed: 1, signal: controller.signal });
@@ -37,7 +33,7 @@ export async function doctor({ target: file, json }: DoctorOptions): Promise<num
   const say = (symptom: Symptom) => {
     const clean = traffic.recorder.redactor.redactValue(symptom);
     symptoms.push(clean);
-    if (!json) process.stdout.write(line(clean));
+    onSymptom(clean);
   };
   say({ about: "target file", level: "good", text: `${file}: ${target.name} at ${target.baseUrl}` });
   const list = await listModels(traffic);
@@ -65,22 +61,21 @@ export async function doctor({ target: file, json }: DoctorOptions): Promise<num
   for (const symptom of coverageSymptoms(traffic.target)) say(symptom);
   const bad = symptoms.filter(({ level }) => level === "bad").length;
   const exitCode = bad === 0 ? EXIT.pass : EXIT.inconclusive;
-  if (json) process.stdout.write(`${JSON.stringify({ schemaVersion: 1, exitCode, symptoms })}\n`);
-  else {
-    const next = `gauntlet conform --target ${file}`;
-    process.stdout.write(
+  const next = `gauntlet conform --target ${file}`;
+  return {
+    exitCode,
+    document: { schemaVersion: 1, exitCode, symptoms },
+    text: () =>
       bad === 0
         ? `\nReady to run: ${next}\n`
         : `\n${bad} ${bad === 1 ? "problem" : "problems"} to fix before: ${next}\n`,
-    );
-  }
-  return exitCode;
+  };
 }
 
 const CHAT = { endpoint: "chat", mode: "non-streaming" } as const;
 
-function line({ about, level, text, next }: Symptom): string {
-  const colors = pc.createColors(pc.isColorSupported && process.stdout.isTTY === true);
+/** A symptom for a terminal. Parts of it come from the gateway: no control characters get through. */
+export function symptomText({ about, level, text, next }: Symptom, colors: Colors): string {
   const paint = { good: colors.green, note: colors.yellow, bad: colors.red }[level];
   const said = `${about}: ${text}`.replace(/\p{Cc}+/gu, " ");
   const hint = next === undefined ? "" : `\n    ${next.replace(/[^\P{Cc}\n]+/gu, " ").replaceAll("\n", "\n    ")}`;

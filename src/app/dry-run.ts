@@ -2,21 +2,22 @@ import Table from "cli-table3";
 import { type Instance, type Plan, planOf } from "../checks/index.ts";
 import { EXIT } from "../core/index.ts";
 import type { Target } from "../target/index.ts";
+import type { Outcome } from "./outcome.ts";
 
 export interface DryRun {
   readonly instances: readonly Instance[];
   readonly target: Target;
   readonly rounds: number;
-  readonly json: boolean;
 }
 
-/** Prints what a run would send and how long it would take. Sends nothing. */
-export function dryRun({ instances, target, rounds, json }: DryRun): number {
+/** What a run would send and how long it would take. Sends nothing. */
+export function dryRun({ instances, target, rounds }: DryRun): Outcome {
   const plan = planOf(instances, target, { hooked: target.provision !== undefined, rounds });
-  process.stdout.write(
-    json ? `${JSON.stringify({ schemaVersion: 1, rounds, ...plan })}\n` : planText(plan, target, rounds),
-  );
-  return EXIT.pass;
+  return {
+    exitCode: EXIT.pass,
+    document: { schemaVersion: 1, rounds, ...plan },
+    text: () => planText(plan, target, rounds),
+  };
 }
 
 function planText(plan: Plan, target: Target, rounds: number): string {

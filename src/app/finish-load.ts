@@ -3,11 +3,11 @@ import type { Redactor } from "../http-recorder/index.ts";
 import type { Sample } from "../load/index.ts";
 import type { LoadSection, RunFolder } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
-import { colorsFor } from "../cli/colors.ts";
 import { composeRecord } from "./compose-record.ts";
 import { judgeSamples } from "./judge-samples.ts";
 import { keepRecord } from "./keep-record.ts";
 import { loadDocument } from "./load-document.ts";
+import type { Outcome } from "./outcome.ts";
 import { HLOG } from "./run-loads.ts";
 
 interface Ended {
@@ -19,15 +19,14 @@ interface Ended {
   readonly seed: number;
   readonly startedAt: Date;
   readonly redactor: Redactor;
-  readonly json: boolean;
   readonly interruptedBy: "SIGINT" | "SIGTERM" | undefined;
   /** Why the run ended before its end, other than by a signal. */
   readonly cutOff?: string | undefined;
 }
 
-/** Judges what was kept, writes record, histograms and reports, prints the verdict. */
-export function finishLoad(ended: Ended): number {
-  const { samples, target, folder, json } = ended;
+/** Judges what was kept; writes record, histograms and reports. */
+export function finishLoad(ended: Ended): Outcome {
+  const { samples, target, folder } = ended;
   const section = judgeSamples(ended.section, samples, target);
   const record = composeRecord({
     command: "load",
@@ -48,8 +47,10 @@ export function finishLoad(ended: Ended): number {
     redactor: ended.redactor,
   });
   const ioError = keepRecord(folder, record, () => folder.file(HLOG, ended.hlog));
-  if (json) process.stdout.write(`${JSON.stringify(loadDocument(record, folder.path))}\n`);
-  else process.stdout.write(renderLoad(record, { colors: colorsFor(process.stdout), folder: folder.path }));
-  if (ioError !== undefined) throw ioError;
-  return record.verdict.exitCode;
+  return {
+    exitCode: record.verdict.exitCode,
+    document: loadDocument(record, folder.path),
+    text: (colors) => renderLoad(record, { colors, folder: folder.path }),
+    ioError,
+  };
 }

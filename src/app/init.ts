@@ -1,80 +1,56 @@
 import { existsSync, writeFileSync } from "node:fs";
-import { createInterface } from "node:readline/promises";
-import { EXIT, UsageError } from "../core/index.ts";
+import { UsageError } from "../core/index.ts";
 import { parseTarget } from "../target/index.ts";
 
-export interface InitOptions {
-  /** Take defaults for what is not given, and ask nothing. */
-  readonly yes: boolean;
-  readonly "base-url"?: string | undefined;
-  readonly name?: string | undefined;
-  readonly model?: string | undefined;
-  readonly "messages-model"?: string | undefined;
-  readonly limits?: string | undefined;
-  /** CI job to write; `none` writes none. */
-  readonly ci: "github" | "gitlab" | "none";
-  readonly force: boolean;
-}
-
-interface Answers {
+/** What `gauntlet init` needs to know. Empty texts leave a line commented out. */
+export interface InitAnswers {
   readonly baseUrl: string;
   readonly name: string;
   readonly model: string;
   readonly messagesModel: string;
+  /** A tier, or RPM:INFLIGHT. */
   readonly limits: string;
 }
 
+export interface InitOptions {
+  readonly answers: InitAnswers;
+  /** CI job to write; `none` writes none. */
+  readonly ci: "github" | "gitlab" | "none";
+  /** Overwrite files that are there. */
+  readonly force: boolean;
+}
+
+/** Default of the base address. */
+export const DEFAULT_BASE_URL = "http://127.0.0.1:8080/v1";
+
+/** Default of the name in reports. */
+export function defaultName(baseUrl: string): string {
+  return URL.canParse(baseUrl) ? new URL(baseUrl).host : "gateway";
+}
+
 /**
- * Writes a commented `gauntlet.yaml`, `.env.example`, `gauntlet-policy.yaml` and a CI job. Asks at a terminal; elsewhere, and
- * with `--yes`, options and defaults answer. Never asks for a key: keys belong into the environment.
+ * Writes a commented `gauntlet.yaml`, `.env.example`, `gauntlet-policy.yaml` and a CI job. No key is ever asked for or
+ * written: keys belong into the environment.
+ *
+ * @returns paths of the files.
+ * @throws ConfigError when the answers make no target file, UsageError when a file is there already.
  */
-export async function init(options: InitOptions): Promise<number> {
-  const answers = await answersFor(options);
-  const files = filesOf(answers, options.ci);
+export function init({ answers, ci, force }: InitOptions): string[] {
+  const files = filesOf(answers, ci);
   // Our own reader judges what was answered, before anything is written.
   const target = files.find(({ path }) => path === "gauntlet.yaml")?.text ?? "";
   parseTarget(target, "gauntlet.yaml", { GW_KEY: "to-be-set" });
   const there = files.filter(({ path }) => existsSync(path)).map(({ path }) => path);
-  if (there.length > 0 && !options.force) {
+  if (there.length > 0 && !force) {
     throw new UsageError(`${there.join(", ")} already exist${there.length === 1 ? "s" : ""}`, {
       hint: "Add --force to overwrite, or go to another folder.",
     });
   }
-  for (const { path, text } of files) {
-    writeFileSync(path, text);
-    process.stdout.write(`wrote ${path}\n`);
-  }
-  process.stdout.write(
-    "\nNext:\n  export GW_KEY=…            # never in a file that is committed\n  npx gauntlet doctor        # what can be judged, and what would unlock more\n  npx gauntlet conform --target gauntlet.yaml\n",
-  );
-  return EXIT.pass;
+  for (const { path, text } of files) writeFileSync(path, text);
+  return files.map(({ path }) => path);
 }
 
-async function answersFor(options: InitOptions): Promise<Answers> {
-  const asking = !options.yes && process.stdin.isTTY === true && process.stdout.isTTY === true;
-  const ask = asking ? createInterface({ input: process.stdin, output: process.stdout }) : undefined;
-  const answer = async (question: string, given: string | undefined, otherwise: string): Promise<string> => {
-    if (given !== undefined || ask === undefined) return given ?? otherwise;
-    const typed = (await ask.question(`${question}${otherwise === "" ? "" : ` [${otherwise}]`}: `)).trim();
-    return typed === "" ? otherwise : typed;
-  };
-  try {
-    const baseUrl = await answer("Base address, with /v1", options["base-url"], "http://127.0.0.1:8080/v1");
-    const host = URL.canParse(baseUrl) ? new URL(baseUrl).host : "gateway";
-    const model = await answer("A model for chat completions; empty: the first listed", options.model, "");
-    return {
-      baseUrl,
-      name: await answer("Name in reports", options.name, host),
-      model,
-      messagesModel: await answer("A model for messages; empty: the same", options["messages-model"], ""),
-      limits: await answer("Limits: starter, growth, scale or RPM:INFLIGHT; empty: not known", options.limits, ""),
-    };
-  } finally {
-    ask?.close();
-  }
-}
-
-function filesOf(answers: Answers, ci: InitOptions["ci"]): { readonly path: string; readonly text: string }[] {
+function filesOf(answers: InitAnswers, ci: InitOptions["ci"]): { readonly path: string; readonly text: string }[] {
   return [
     { path: "gauntlet.yaml", text: targetFile(answers) },
     { path: ".env.example", text: ENVIRONMENT },
@@ -87,7 +63,7 @@ function filesOf(answers: Answers, ci: InitOptions["ci"]): { readonly path: stri
 /** JSON strings are YAML strings, whatever was typed. */
 const quoted = (text: string) => JSON.stringify(text);
 
-function targetFile({ baseUrl, name, model, messagesModel, limits }: Answers): string {
+function targetFile({ baseUrl, name, model, messagesModel, limits }: InitAnswers): string {
   const numbers = /^(\d+):(\d+)$/.exec(limits);
   const limit = numbers === null ? limits : `{ rpm: ${numbers[1]}, inFlight: ${numbers[2]} }`;
   const models = [

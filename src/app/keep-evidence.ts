@@ -1,8 +1,8 @@
 import type { Redactor } from "../http-recorder/index.ts";
 import type { LoadProgress, Sample, Workload } from "../load/index.ts";
 import type { RunFolder } from "../record/index.ts";
-import type { LoadBar } from "../cli/load-progress.ts";
 import type { LoadsContext } from "./loads-context.ts";
+import type { OnProgress } from "./run-control.ts";
 
 export interface Evidence {
   readonly folder: RunFolder;
@@ -10,7 +10,7 @@ export interface Evidence {
   readonly workloads: readonly Workload[];
   /** Samples are collected here, for the judges. */
   readonly samples: Sample[];
-  readonly bar: LoadBar;
+  readonly onProgress: OnProgress;
 }
 
 /** How often the counters of a run go into its journal, ms. */
@@ -27,8 +27,8 @@ export function keepEvidence({
   redactor,
   workloads,
   samples,
-  bar,
-}: Evidence): Pick<LoadsContext, "onSample" | "onPhase" | "onProgress"> {
+  onProgress,
+}: Evidence): Pick<LoadsContext, "onSample" | "onPhase" | "onProgress" | "onNotice"> {
   const runs = workloads.map(({ name, tier, engine, written }) => ({
     name,
     kind: tier === undefined ? "workload" : "tier",
@@ -39,12 +39,13 @@ export function keepEvidence({
   const notedMs = new Map<string, number>();
   return {
     onProgress: (progress) => {
-      bar.tell(progress);
+      onProgress({ kind: "load", progress });
       const nowMs = performance.now();
       if (nowMs - (notedMs.get(progress.run) ?? Number.NEGATIVE_INFINITY) < EVERY_MS - SLACK_MS) return;
       notedMs.set(progress.run, nowMs);
       folder.journal({ event: "load-progress", ...noted(progress) });
     },
+    onNotice: (text) => onProgress({ kind: "notice", text }),
     onSample: (sample) => {
       samples.push(sample);
       folder.exchange({ asked: sample.asked, exchange: sample.exchange, phase: sample.phase });

@@ -2,10 +2,11 @@ import { EXIT, UsageError } from "../core/index.ts";
 import { analyseLimits, defaultLimitsBudget, type LimitsAnalysis } from "../load/index.ts";
 import type { Limits } from "../target/index.ts";
 import { accountByName } from "./account-by-name.ts";
-import { watchInterruption } from "../cli/interruption.ts";
 import { renderLimits } from "./limits-text.ts";
 import { assertLoadAllowed } from "./load-plan.ts";
 import { fillModels } from "./load-target-models.ts";
+import type { Outcome } from "./outcome.ts";
+import { exitAfter, type RunControl } from "./run-control.ts";
 import { type SuppliedTarget, supplyTarget } from "./supply-target.ts";
 
 export interface LimitsOptions {
@@ -18,17 +19,17 @@ export interface LimitsOptions {
   readonly variant: readonly string[];
 }
 
-/** Analyses the limits of one account and prints what was found. Ends with 4 when it could not tell the rate or was cut short. */
-export async function limits(options: LimitsOptions): Promise<number> {
-  await using interruption = watchInterruption();
-  await using supplied: SuppliedTarget = await supplyTarget(options, interruption.signal);
+/** Analyses the limits of one account. Ends with 4 when it could not tell the rate or was cut short. */
+export async function limits(options: LimitsOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
+  await using supplied: SuppliedTarget = await supplyTarget(options, { signal: interruption.signal, onProgress });
   assertLoadAllowed(supplied.target);
   const target = await fillModels(supplied.target);
   const { key, second, limits: hint } = accountByName(target, options.account);
   const budget = budgetOf(options, hint);
-  process.stderr.write(
-    `gauntlet: limits of ${options.account} at ${target.name}: ${budget.requests} requests and ${budget.minutes} minutes at most; nobody else may use the account meanwhile\n`,
-  );
+  onProgress({
+    kind: "note",
+    text: `limits of ${options.account} at ${target.name}: ${budget.requests} requests and ${budget.minutes} minutes at most; nobody else may use the account meanwhile`,
+  });
   const analysis = await analyseLimits({
     target,
     key,
@@ -37,15 +38,21 @@ export async function limits(options: LimitsOptions): Promise<number> {
     hint,
     budget,
     stop: interruption.signal,
-    onStep: (what) => process.stderr.write(`gauntlet: ${what}\n`),
+    onStep: (text) => onProgress({ kind: "note", text }),
   });
-  const exitCode = exitOf(analysis);
-  if (options.json) {
-    const document = { exitCode, target: target.name, account: options.account, declared: hint ?? null, budget };
-    process.stdout.write(`${JSON.stringify({ ...document, ...analysis })}\n`);
-  } else process.stdout.write(renderLimits(analysis, hint));
-  const by = interruption.by();
-  return by === undefined ? exitCode : by === "SIGINT" ? EXIT.interrupted : EXIT.terminated;
+  const exitCode = exitAfter(interruption, exitOf(analysis));
+  return {
+    exitCode,
+    document: {
+      exitCode,
+      target: target.name,
+      account: options.account,
+      declared: hint ?? null,
+      budget,
+      ...analysis,
+    },
+    text: () => renderLimits(analysis, hint),
+  };
 }
 
 function budgetOf({ requests, minutes }: LimitsOptions, hint: Limits | undefined) {

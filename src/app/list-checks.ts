@@ -3,65 +3,57 @@ import { type Explanation, explanationOf, instancesOf } from "../checks/index.ts
 import { SCENARIOS } from "../client-conformance/index.ts";
 import { EXIT, UsageError } from "../core/index.ts";
 import { isRequirementId, requirementOf } from "../requirements/index.ts";
+import type { Outcome } from "./outcome.ts";
 import { checksWith } from "./own-suites.ts";
 
-export interface ListOptions {
-  readonly json: boolean;
-  /** Modules with suites of one's own. */
-  readonly suite: readonly string[];
-}
-
-/** Prints every check with the requirements it covers and their levels. */
-export async function listChecks({ json, suite }: ListOptions): Promise<number> {
+/**
+ * Every check with the requirements it covers and their levels.
+ *
+ * @param suite modules with suites of one's own.
+ */
+export async function listChecks(suite: readonly string[]): Promise<Outcome> {
   const all = await checksWith(suite);
-  if (json) {
-    const checks = all.map((check) => ({
-      id: check.id,
-      title: check.title,
-      layer: check.layer,
-      instances: instancesOf(check).map(({ id }) => id),
-      requirements: check.covers.map((requirement) => ({ id: requirement, level: requirementOf(requirement).level })),
-      needs: check.kind === "sending" ? (check.needs ?? []) : [],
-    }));
-    process.stdout.write(`${JSON.stringify({ schemaVersion: 1, checks })}\n`);
-    return EXIT.pass;
-  }
+  const checks = all.map((check) => ({
+    id: check.id,
+    title: check.title,
+    layer: check.layer,
+    instances: instancesOf(check).map(({ id }) => id),
+    requirements: check.covers.map((requirement) => ({ id: requirement, level: requirementOf(requirement).level })),
+    needs: check.kind === "sending" ? (check.needs ?? []) : [],
+  }));
   const table = new Table({
     head: ["check", "instances", "requirements"],
     style: { head: [], border: [], compact: true },
   });
-  for (const check of all) {
-    const requirements = check.covers
-      .map((requirement) => `${requirement} (${requirementOf(requirement).level})`)
-      .join(", ");
-    table.push([check.id, String(instancesOf(check).length), requirements]);
+  for (const { id, instances, requirements } of checks) {
+    table.push([id, String(instances.length), requirements.map((one) => `${one.id} (${one.level})`).join(", ")]);
   }
-  process.stdout.write(`${table.toString()}\n${all.length} checks\n`);
-  return EXIT.pass;
+  return {
+    exitCode: EXIT.pass,
+    document: { schemaVersion: 1, checks },
+    text: () => `${table.toString()}\n${all.length} checks\n`,
+  };
 }
 
-/** Explains a check, or a requirement with the checks and the scenarios for clients that cover it. */
-export async function explain(id: string, suite: readonly string[]): Promise<number> {
+/**
+ * Explains a check, or a requirement with the checks and the scenarios for clients that cover it.
+ *
+ * @throws UsageError for an id that is neither.
+ */
+export async function explain(id: string, suite: readonly string[]): Promise<string> {
   const all = await checksWith(suite);
   const base = id.replace(/\[.*$/, "");
   const check = all.find((candidate) => candidate.id === base);
-  if (check !== undefined) {
-    process.stdout.write(explanationText(explanationOf(check)));
-    return EXIT.pass;
-  }
-  if (isRequirementId(id)) {
-    const { level, layer, source, text } = requirementOf(id);
-    const covering = all
-      .filter((candidate) => (candidate.covers as readonly string[]).includes(id))
-      .map((candidate) => candidate.id);
-    const scenarios = SCENARIOS.filter(({ requirements }) => requirements.includes(id)).map(({ name }) => name);
-    const clients = scenarios.length === 0 ? "" : `Scenarios of \`gauntlet client\`: ${scenarios.join(", ")}\n`;
-    process.stdout.write(
-      `${id} (${level}, ${layer}, ${source})\n  ${text}\n\nChecks: ${covering.join(", ") || "none"}\n${clients}`,
-    );
-    return EXIT.pass;
-  }
-  throw new UsageError(`there is no check or requirement "${id}"`, { hint: "`gauntlet checks` lists all." });
+  if (check !== undefined) return explanationText(explanationOf(check));
+  if (!isRequirementId(id))
+    throw new UsageError(`there is no check or requirement "${id}"`, { hint: "`gauntlet checks` lists all." });
+  const { level, layer, source, text } = requirementOf(id);
+  const covering = all
+    .filter((candidate) => (candidate.covers as readonly string[]).includes(id))
+    .map((candidate) => candidate.id);
+  const scenarios = SCENARIOS.filter(({ requirements }) => requirements.includes(id)).map(({ name }) => name);
+  const clients = scenarios.length === 0 ? "" : `Scenarios of \`gauntlet client\`: ${scenarios.join(", ")}\n`;
+  return `${id} (${level}, ${layer}, ${source})\n  ${text}\n\nChecks: ${covering.join(", ") || "none"}\n${clients}`;
 }
 
 /** An explanation for a terminal. */

@@ -60,13 +60,8 @@ export function assertLoadAllowed(target: Target): void {
   }
 }
 
-/** Says what is about to be sent, before anything is. */
-export function printPlan(
-  target: Target,
-  workloads: readonly Workload[],
-  stream: NodeJS.WritableStream,
-  length: TierLength,
-): void {
+/** What is about to be sent, as one line. */
+export function planLine(target: Target, workloads: readonly Workload[], length: TierLength): string {
   const cost = costsOf(target, workloads, length);
   const parts = [
     `${cost.requests} requests at most`,
@@ -76,9 +71,7 @@ export function printPlan(
     ...(cost.durationS === undefined ? [] : [`about ${Math.round(cost.durationS)} s`]),
     ...(target.prices === undefined ? [] : [`${chargeOf(cost, target.prices)} at most`]),
   ];
-  stream.write(
-    `gauntlet: plan for ${target.name} (${workloads.map(({ name }) => name).join(", ")}): ${parts.join(", ")}\n`,
-  );
+  return `plan for ${target.name} (${workloads.map(({ name }) => name).join(", ")}): ${parts.join(", ")}`;
 }
 
 /** What so many tokens cost, in words: to the cent, and never nothing for something. */
@@ -90,7 +83,7 @@ function chargeOf(
   return `${(Math.ceil(charge * 100) / 100).toFixed(2)} ${currency}`;
 }
 
-function costsOf(target: Target, workloads: readonly Workload[], length: TierLength = "thorough") {
+export function costsOf(target: Target, workloads: readonly Workload[], length: TierLength = "thorough") {
   const costs = workloads.map((workload) => costOf(workload, target, length));
   const sum = (pick: (cost: (typeof costs)[number]) => number) => costs.reduce((all, cost) => all + pick(cost), 0);
   const rates = costs.map(({ peakPerS }) => peakPerS).filter((rate) => rate !== undefined);

@@ -3,13 +3,13 @@ import { Redactor } from "../http-recorder/index.ts";
 import type { Sample, Workload } from "../load/index.ts";
 import { allKeys } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";
-import { watchInterruption } from "../cli/interruption.ts";
 import { journalStart } from "./journal-start.ts";
 import { keepEvidence } from "./keep-evidence.ts";
-import { assertAllowed, printPlan } from "./load-plan.ts";
-import { loadProgress } from "../cli/load-progress.ts";
+import { assertAllowed, costsOf, planLine } from "./load-plan.ts";
 import { loadTargetOf } from "./load-target-models.ts";
 import { openFolder } from "./open-folder.ts";
+import type { Outcome } from "./outcome.ts";
+import type { OnProgress, RunControl } from "./run-control.ts";
 import { runLoads } from "./run-loads.ts";
 import { supplyTarget } from "./supply-target.ts";
 
@@ -33,40 +33,35 @@ export interface LoadOptions {
   readonly variant: readonly string[];
 }
 
-/** Generates load, writes the run folder, prints the verdict, and tells the exit code. */
-export async function load(options: LoadOptions): Promise<number> {
+/** Generates load and writes the run folder. */
+export async function load(options: LoadOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
   const startedAt = new Date();
   const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
   const workloads = options.what.map((name) => withEngine(findWorkload(name), options.engine));
   const k6 = await k6Options(options, workloads);
-  checkWorkers(options, workloads);
-  await using interruption = watchInterruption();
-  await using supplied = await supplyTarget(options, interruption.signal);
+  checkWorkers(options, workloads, onProgress);
+  await using supplied = await supplyTarget(options, { signal: interruption.signal, onProgress });
   assertAllowed(supplied.target, workloads);
-  printPlan(
-    supplied.target,
-    workloads,
-    options.dryRun && !options.json ? process.stdout : process.stderr,
-    options.brief ? "brief" : "thorough",
-  );
-  if (options.dryRun) return EXIT.pass;
+  const length = options.brief ? "brief" : "thorough";
+  const plan = planLine(supplied.target, workloads, length);
+  if (options.dryRun) return dryLoad(plan, costsOf(supplied.target, workloads, length));
+  onProgress({ kind: "notice", text: plan });
   // The first request: nothing is sent before the plan is told.
   const target = await loadTargetOf(supplied.target, workloads);
   using folder = openFolder(options.out, startedAt, target, interruption);
   const redactor = new Redactor(allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() })));
   journalStart(folder, { command: "load", target, seed, startedAt }, redactor);
   const samples: Sample[] = [];
-  using bar = loadProgress(process.stderr, options.json);
   const { section, hlog } = await runLoads(workloads, {
     target,
     seed,
     redactor,
     workers: options.workers,
     k6: k6 && { ...k6, folder: folder.path },
-    length: options.brief ? "brief" : "thorough",
+    length,
     stop: interruption.signal,
     abort: interruption.now,
-    ...keepEvidence({ folder, redactor, workloads, samples, bar }),
+    ...keepEvidence({ folder, redactor, workloads, samples, onProgress }),
   });
   // What judges and renders is loaded when the load is over: the first request does not wait for it.
   const { finishLoad } = await import("./finish-load.ts");
@@ -79,10 +74,14 @@ export async function load(options: LoadOptions): Promise<number> {
     seed,
     startedAt,
     redactor,
-    json: options.json,
     interruptedBy: interruption.by(),
     cutOff: folder.ioError?.message,
   });
+}
+
+/** The plan of a load that is not sent. */
+function dryLoad(plan: string, cost: object): Outcome {
+  return { exitCode: EXIT.pass, document: { exitCode: EXIT.pass, plan: cost }, text: () => `gauntlet: ${plan}\n` };
 }
 
 function withEngine(workload: Workload, engine: string | undefined): Workload {
@@ -96,7 +95,7 @@ function withEngine(workload: Workload, engine: string | undefined): Workload {
 const MOST_WORKERS = 64;
 
 /** Threads are for plain workloads of our own engine; a tier run says so and sends from one. */
-function checkWorkers({ workers, json }: LoadOptions, workloads: readonly Workload[]): void {
+function checkWorkers({ workers }: LoadOptions, workloads: readonly Workload[], onProgress: OnProgress): void {
   if (!Number.isInteger(workers) || workers < 0 || workers > MOST_WORKERS)
     throw new UsageError(`--workers must be a whole number from 0 to ${MOST_WORKERS}`);
   if (workers === 0) return;
@@ -107,9 +106,8 @@ function checkWorkers({ workers, json }: LoadOptions, workloads: readonly Worklo
     });
   const tiers = workloads.filter(({ tier }) => tier !== undefined).map(({ name }) => name);
   // Its phases wait for each other's answers, and one thread sends a tier's load many times over.
-  if (tiers.length > 0 && !json)
-    process.stderr.write(`gauntlet: ${tiers.join(", ")}: a tier run sends from one thread, --workers is left aside
-`);
+  if (tiers.length > 0)
+    onProgress({ kind: "note", text: `${tiers.join(", ")}: a tier run sends from one thread, --workers is ignored` });
 }
 
 /** Looks for k6 before anything is started: without it the command line is at fault. */

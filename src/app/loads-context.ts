@@ -23,6 +23,8 @@ export interface LoadsContext {
   readonly stop: AbortSignal;
   readonly abort: AbortSignal;
   readonly onProgress: (progress: LoadProgress) => void;
+  /** One line for whoever started the run. */
+  readonly onNotice: (text: string) => void;
   readonly onSample: (sample: Sample) => void;
   readonly onPhase: (run: string, phase: LoadPhase) => void;
   /** For workloads that k6 plays. */

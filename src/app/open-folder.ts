@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { RunFolder } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
-import type { Interruption } from "../cli/interruption.ts";
+import type { Interruption } from "./run-control.ts";
 import { defaultFolder } from "./supply-target.ts";
 
 /**

@@ -3,12 +3,11 @@ import type { Sample, Workload } from "../load/index.ts";
 import type { LoadSection, RunFolder } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";
-import type { Interruption } from "../cli/interruption.ts";
 import { judgeSamples } from "./judge-samples.ts";
 import { keepEvidence } from "./keep-evidence.ts";
-import { assertAllowed, printPlan } from "./load-plan.ts";
-import { loadProgress } from "../cli/load-progress.ts";
+import { assertAllowed, planLine } from "./load-plan.ts";
 import { loadTargetOf } from "./load-target-models.ts";
+import type { RunControl } from "./run-control.ts";
 import { HLOG, runLoads } from "./run-loads.ts";
 
 /**
@@ -32,18 +31,17 @@ export interface LoadStep {
   readonly seed: number;
   readonly redactor: Redactor;
   readonly folder: RunFolder;
-  readonly interruption: Interruption;
-  readonly quiet: boolean;
+  readonly control: RunControl;
   /** A second measurement leaves the histograms of the first as they are. */
   readonly second?: boolean;
 }
 
 /** Drives workloads one after another, so that none is measured beside another; judges what was kept of them. */
 export async function driveLoads(workloads: readonly Workload[], step: LoadStep): Promise<LoadSection> {
-  const { seed, redactor, folder, interruption, quiet } = step;
+  const { seed, redactor, folder } = step;
+  const { interruption, onProgress } = step.control;
   const target = await loadTargetOf(step.target, workloads);
-  if (!quiet) printPlan(target, workloads, process.stderr, "brief");
-  using bar = loadProgress(process.stderr, quiet);
+  onProgress({ kind: "note", text: planLine(target, workloads, "brief") });
   const samples: Sample[] = [];
   const runs: LoadSection["runs"] = [];
   for (const workload of workloads) {
@@ -56,7 +54,7 @@ export async function driveLoads(workloads: readonly Workload[], step: LoadStep)
       length: "brief",
       stop: interruption.signal,
       abort: interruption.now,
-      ...keepEvidence({ folder, redactor, workloads: [workload], samples, bar }),
+      ...keepEvidence({ folder, redactor, workloads: [workload], samples, onProgress }),
     });
     // One log per workload: their tags would not tell them apart in one.
     const name = HLOG.replace(".", `-${workload.name}.`);

@@ -4,19 +4,19 @@ import type { Exchange } from "../http-recorder/index.ts";
 import { decide } from "../policy/index.ts";
 import { type CheckResult, countStatuses, readRun } from "../record/index.ts";
 import { rejudgeClient } from "./client/rejudge-client.ts";
+import type { Outcome } from "./outcome.ts";
 import { checksWith } from "./own-suites.ts";
 import { readOrRecover } from "./recover-record.ts";
 import { settle } from "./settle-results.ts";
 
 export interface RejudgeOptions {
   readonly dir: string;
-  readonly json: boolean;
   /** Modules with suites of one's own, as they were given to the run. */
   readonly suite?: readonly string[];
 }
 
 /** Judges a kept run again from its recording. Sends nothing. */
-export async function rejudge({ dir, json, suite = [] }: RejudgeOptions): Promise<number> {
+export async function rejudge({ dir, suite = [] }: RejudgeOptions): Promise<Outcome> {
   const checks = await checksWith(suite);
   const stored = readRun(dir, readOrRecover);
   const { record, exchanges, recordings } = stored;
@@ -60,29 +60,30 @@ export async function rejudge({ dir, json, suite = [] }: RejudgeOptions): Promis
     cutOff: record.complete ? undefined : "the run did not come to its end",
     breaches: breaches.map(({ kind, check, text }) => ({ text: `waiver ${kind}: ${text}`, check })),
   });
-  if (json) {
-    const shown = results.map(({ id, status, requirements, violated, message }) => ({
-      id,
-      status,
-      requirements,
-      violated,
-      message,
-    }));
-    const counts = countStatuses(results.map(({ status }) => status));
-    const document = {
+  return {
+    exitCode: verdict.exitCode,
+    document: {
       schemaVersion: record.schemaVersion,
       verdict: verdict.word,
       exitCode: verdict.exitCode,
-      counts,
+      counts: countStatuses(results.map(({ status }) => status)),
       changed,
-      checks: shown,
-    };
-    process.stdout.write(`${JSON.stringify(document)}\n`);
-  } else {
-    for (const { id, before, now } of changed) process.stdout.write(`${id}: ${before} → ${now}\n`);
-    process.stdout.write(`${results.length} checks judged again, ${changed.length} changed\n${verdict.headline}\n`);
-  }
-  return verdict.exitCode;
+      checks: results.map(({ id, status, requirements, violated, message }) => ({
+        id,
+        status,
+        requirements,
+        violated,
+        message,
+      })),
+    },
+    text: () =>
+      [
+        ...changed.map(({ id, before, now }) => `${id}: ${before} → ${now}`),
+        `${results.length} checks judged again, ${changed.length} changed`,
+        verdict.headline,
+        "",
+      ].join("\n"),
+  };
 }
 
 /** A kept line; what a kill or another hand left of one is passed over. */

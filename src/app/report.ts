@@ -7,7 +7,8 @@ import {
   renderTerminal,
 } from "../../reports/index.ts";
 import { EXIT } from "../core/index.ts";
-import { colorsFor } from "../cli/colors.ts";
+import type { Colors, Outcome } from "./outcome.ts";
+import type { OnProgress } from "./run-control.ts";
 import { openSource, writeReports } from "./write-reports.ts";
 
 /** Formats for a stream rather than a file. */
@@ -23,26 +24,33 @@ export interface ReportOptions {
 }
 
 /** Renders the reports of stored runs again. Judges nothing and sends nothing. */
-export function report({ dirs, format, layout, print }: ReportOptions): number {
-  for (const dir of dirs) {
+export function report({ dirs, format, layout, print }: ReportOptions, onProgress: OnProgress): Outcome {
+  const written: string[] = [];
+  const texts = dirs.map((dir): Outcome["text"] => {
     const source = openSource(dir);
-    if (!source.record.complete) {
-      process.stderr.write(`gauntlet: ${dir} is of a run that did not come to its end: the report is partial\n`);
-    }
-    if (print === undefined) {
-      const files = writeReports(dir, { ...(format.length === 0 ? {} : { formats: format }), layout }, source);
-      for (const file of files) process.stdout.write(`${file}\n`);
-    } else {
-      process.stdout.write(printed(source, dir, print));
-    }
-  }
-  return EXIT.pass;
+    if (!source.record.complete)
+      onProgress({ kind: "notice", text: `${dir} is of a run that did not come to its end: the report is partial` });
+    if (print !== undefined) return (colors) => printed({ source, folder: dir, format: print, colors });
+    const files = writeReports(dir, { ...(format.length === 0 ? {} : { formats: format }), layout }, source);
+    written.push(...files);
+    return () => files.map((file) => `${file}\n`).join("");
+  });
+  return {
+    exitCode: EXIT.pass,
+    document: { exitCode: EXIT.pass, written },
+    text: (colors) => texts.map((text) => text(colors)).join(""),
+  };
 }
 
-function printed(source: ReportSource, folder: string, format: Printed): string {
+interface Printing {
+  readonly source: ReportSource;
+  readonly folder: string;
+  readonly format: Printed;
+  readonly colors: Colors;
+}
+
+function printed({ source, folder, format, colors }: Printing): string {
   if (format === "json") return `${JSON.stringify(jsonDocument(source.record, folder))}\n`;
-  if (format === "terminal") {
-    return renderTerminal(source.record, { colors: colorsFor(process.stdout), exchange: source.evidence, folder });
-  }
+  if (format === "terminal") return renderTerminal(source.record, { colors, exchange: source.evidence, folder });
   return [...FORMATS[format](source, "single").values()].join("");
 }

@@ -7,8 +7,8 @@ import type { Target } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";
 import { judgeSamples } from "./judge-samples.ts";
 import { keepEvidence } from "./keep-evidence.ts";
-import { assertAllowed, printPlan } from "./load-plan.ts";
-import { loadProgress } from "../cli/load-progress.ts";
+import { assertAllowed, planLine } from "./load-plan.ts";
+import type { RunControl } from "./run-control.ts";
 import { HLOG, runLoads } from "./run-loads.ts";
 
 /** The load of a run over the tiers, as it is known before the first request. */
@@ -26,9 +26,7 @@ export interface TiersOptions {
   readonly redactor: Redactor;
   readonly folder: RunFolder;
   readonly quick: boolean;
-  readonly quiet: boolean;
-  readonly stop: AbortSignal;
-  readonly abort: AbortSignal;
+  readonly control: RunControl;
   /** When the checks last sent on an account, by the machine's clock, ms; 0 when they did not. */
   readonly lastUseMs: (account: string) => number;
 }
@@ -55,22 +53,25 @@ export function planTiers(target: Target, quick: boolean): TierPlan {
  * @returns `undefined` when it has none, or may not be loaded: a run then says what conformance alone shows.
  */
 export async function runTiers(options: TiersOptions): Promise<LoadSection | undefined> {
-  const { target, folder, quick, quiet } = options;
+  const { target, folder, quick } = options;
+  const { interruption, onProgress } = options.control;
   const { workloads, refused } = options.plan;
-  if (refused !== undefined && !quiet) process.stderr.write(`gauntlet: no load is generated: ${refused}\n`);
+  if (refused !== undefined) onProgress({ kind: "note", text: `no load is generated: ${refused}` });
   if (workloads.length === 0) return undefined;
-  if (!quiet) printPlan(target, workloads, process.stderr, quick ? "quick" : "brief");
+  const length = quick ? "quick" : "brief";
+  onProgress({ kind: "note", text: planLine(target, workloads, length) });
   // What the checks sent on these accounts must have left every window of a minute.
   const uses = workloads.map((workload) => options.lastUseMs(accountOfKey(accountOf(workload, target).key)));
   const quietMs = Math.max(...uses) + UNKNOWN_MS - Date.now();
-  if (quietMs > 0 && !(await sleep(quietMs, options.stop))) return undefined;
+  if (quietMs > 0 && !(await sleep(quietMs, interruption.signal))) return undefined;
   const samples: Sample[] = [];
-  using bar = loadProgress(process.stderr, quiet);
   const { section, hlog } = await runLoads(workloads, {
     ...options,
     workers: 0,
-    length: quick ? "quick" : "brief",
-    ...keepEvidence({ folder, redactor: options.redactor, workloads, samples, bar }),
+    length,
+    stop: interruption.signal,
+    abort: interruption.now,
+    ...keepEvidence({ folder, redactor: options.redactor, workloads, samples, onProgress }),
   });
   folder.file(HLOG, hlog);
   const judged = judgeSamples(section, samples, target);

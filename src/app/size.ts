@@ -12,9 +12,10 @@ import type { LoadPhase } from "../record/index.ts";
 import { allKeys } from "../target/index.ts";
 import { accountByName } from "./account-by-name.ts";
 import { findWorkload } from "./find-workload.ts";
-import { type Interruption, watchInterruption } from "../cli/interruption.ts";
-import { assertAllowed, printPlan } from "./load-plan.ts";
+import { assertAllowed, planLine } from "./load-plan.ts";
 import { loadTargetOf } from "./load-target-models.ts";
+import type { Outcome } from "./outcome.ts";
+import { exitAfter, type RunControl } from "./run-control.ts";
 import { renderSizing } from "./size-text.ts";
 import type { SizeOptions, Verified } from "./sizing-options.ts";
 import { type SuppliedTarget, supplyTarget } from "./supply-target.ts";
@@ -23,22 +24,19 @@ import { type SuppliedTarget, supplyTarget } from "./supply-target.ts";
 const AGREES = 0.02;
 
 /** Predicts which tier a workload needs. Ends with 1 when a run does not agree, with 4 when it cannot be judged. */
-export async function size(options: SizeOptions): Promise<number> {
+export async function size(options: SizeOptions, control: RunControl): Promise<Outcome> {
   const { ttftMs, tokensPerS, seed } = options;
   if (!(ttftMs >= 0) || !(tokensPerS > 0)) throw new UsageError("--ttft-ms and --tokens-per-s are numbers above 0.");
   const workload = findWorkload(options.workload);
   const assumed: DurationOf = ({ maxTokens }) => ttftMs + (maxTokens / tokensPerS) * 1_000;
-  await using interruption = watchInterruption();
   const sizing = sizeWorkload(workload, assumed, { seed });
-  const verified = options.verify ? await verify(workload, assumed, options, interruption) : undefined;
-  const exitCode = verified === undefined ? EXIT.pass : exitOf(verified);
-  if (options.json) {
-    process.stdout.write(
-      `${JSON.stringify({ exitCode, workload: workload.name, ...sizing, verified: verified ?? null })}\n`,
-    );
-  } else process.stdout.write(renderSizing(sizing, verified, options));
-  const by = interruption.by();
-  return by === undefined ? exitCode : by === "SIGINT" ? EXIT.interrupted : EXIT.terminated;
+  const verified = options.verify ? await verify(workload, assumed, { ...options, ...control }) : undefined;
+  const exitCode = exitAfter(control.interruption, verified === undefined ? EXIT.pass : exitOf(verified));
+  return {
+    exitCode,
+    document: { exitCode, workload: workload.name, ...sizing, verified: verified ?? null },
+    text: () => renderSizing(sizing, verified, options),
+  };
 }
 
 function exitOf({ undecided, agrees }: Verified): number {
@@ -58,12 +56,11 @@ function undecidedBy({ sent, admitted, denials, failed }: LoadPhase, generatorVa
 async function verify(
   workload: Workload,
   assumed: DurationOf,
-  options: SizeOptions,
-  interruption: Interruption,
+  { interruption, onProgress, ...options }: SizeOptions & RunControl,
 ): Promise<Verified> {
   await using supplied: SuppliedTarget = await supplyTarget(
     { ...options, mutation: [], variant: [] },
-    interruption.signal,
+    { signal: interruption.signal, onProgress },
   );
   const target = await loadTargetOf(supplied.target, [workload]);
   assertAllowed(target, [workload]);
@@ -73,7 +70,7 @@ async function verify(
       hint: "Say `limits:` in the target file, or name an account that has them.",
     });
   }
-  printPlan(target, [workload], process.stderr, "thorough");
+  onProgress({ kind: "notice", text: planLine(target, [workload], "thorough") });
   const { run } = await runWorkload(workload, {
     target,
     keys: second === undefined ? [key] : [key, second],

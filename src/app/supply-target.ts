@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { UsageError } from "../core/index.ts";
 import { hookSupplier, loadTarget, type Supplier, startEmbedded, type Target } from "../target/index.ts";
+import type { OnProgress } from "./run-control.ts";
 
 export interface TargetOptions {
   /** Path of a target file, or `embedded`; without it `gauntlet.yaml` where it exists. */
@@ -25,7 +26,10 @@ const EMBEDDED = "embedded";
  *
  * @throws UsageError when nothing is named where a verdict would be taken for that of a gateway in use.
  */
-function chooseTarget({ target, mutation, variant, json = false, policy }: TargetOptions): string {
+function chooseTarget(
+  { target, mutation, variant, json = false, policy }: TargetOptions,
+  onProgress: OnProgress,
+): string {
   const changed = mutation.length + variant.length > 0;
   if (target !== undefined) {
     if (!changed || target === EMBEDDED) return target;
@@ -41,9 +45,8 @@ function chooseTarget({ target, mutation, variant, json = false, policy }: Targe
       hint: `With ${reader} the target must be named: --target FILE, or --target embedded for the reference gateway.`,
     });
   }
-  process.stderr.write(
-    `gauntlet: no --target and no ${TARGET_FILE} here: the embedded reference gateway is the target\n`,
-  );
+  const text = `no --target and no ${TARGET_FILE} here: the embedded reference gateway is the target`;
+  onProgress({ kind: "notice", text });
   return EMBEDDED;
 }
 
@@ -57,8 +60,11 @@ export interface SuppliedTarget extends AsyncDisposable {
 }
 
 /** The target of a run, with the embedded gateway started if it is that. */
-export async function supplyTarget(options: TargetOptions, signal: AbortSignal): Promise<SuppliedTarget> {
-  const chosen = chooseTarget(options);
+export async function supplyTarget(
+  options: TargetOptions,
+  { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: OnProgress },
+): Promise<SuppliedTarget> {
+  const chosen = chooseTarget(options, onProgress);
   if (chosen !== EMBEDDED) {
     const target = loadTarget(chosen, process.env);
     const { provision } = target;

@@ -3,15 +3,13 @@ import { jsonDocument, renderConduct, renderTerminal } from "../../../reports/in
 import { type ClientRun, runClient, SCENARIOS, type Scenario, scenarioNotRun } from "../../client-conformance/index.ts";
 import { EXIT, UsageError } from "../../core/index.ts";
 import { Redactor } from "../../http-recorder/index.ts";
-import type { RunRecord } from "../../record/index.ts";
 import { parseTarget, type Target } from "../../target/index.ts";
-import { colorsFor } from "../../cli/colors.ts";
 import { composeRecord } from "../compose-record.ts";
-import { watchInterruption } from "../../cli/interruption.ts";
 import { journalStart } from "../journal-start.ts";
 import { keepRecord } from "../keep-record.ts";
 import { openFolder } from "../open-folder.ts";
-import { progress } from "../../cli/progress.ts";
+import type { Outcome } from "../outcome.ts";
+import type { RunControl } from "../run-control.ts";
 
 export interface ClientOptions {
   /** Program and arguments. */
@@ -20,16 +18,15 @@ export interface ClientOptions {
   readonly scenarios: readonly string[];
   readonly list: boolean;
   readonly out?: string | undefined;
-  readonly json: boolean;
   readonly timeoutS: number;
   readonly mostAttempts: number;
   readonly jobs: number;
 }
 
-/** Puts a client's command through scripted scenarios, writes the run folder, prints the verdict, tells the exit code. */
-export async function client(options: ClientOptions): Promise<number> {
+/** Puts a client's command through scripted scenarios and writes the run folder. */
+export async function client(options: ClientOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
   const scenarios = chosen(options.scenarios);
-  if (options.list) return list(scenarios, options.json);
+  if (options.list) return list(scenarios);
   const [program, ...args] = options.command;
   if (program === undefined) {
     throw new UsageError("there is no command to run", {
@@ -41,13 +38,12 @@ export async function client(options: ClientOptions): Promise<number> {
   assertWithin("--jobs", options.jobs, 1, 64);
   const startedAt = new Date();
   const target = describe([program, ...args], scenarios, options.mostAttempts);
-  await using interruption = watchInterruption();
   using folder = openFolder(options.out, startedAt, target, interruption);
   const redactor = new Redactor(secretsOf(process.env));
   const start = { command: "client", target, seed: 0, startedAt };
   journalStart(folder, start, redactor, { checks: scenarios.map(scenarioNotRun) });
-  const bar = progress(process.stderr, options.json);
-  bar.start(scenarios.length);
+  const total = scenarios.length;
+  onProgress({ kind: "checks", done: 0, total, what: "" });
   const ours = new Set<string>();
   let done = 0;
   const { results, requests } = await runClient({
@@ -70,10 +66,9 @@ export async function client(options: ClientOptions): Promise<number> {
       folder.recording(result.id, JSON.parse(JSON.stringify(redactor.redactValue(runs))));
       const { id, status } = result;
       folder.journal(redactor.redactValue({ event: "check-finished", check: id, status, result }));
-      bar.step(++done, id);
+      onProgress({ kind: "checks", done: ++done, total, what: id });
     },
   });
-  bar.stop();
   const record = composeRecord({
     ...start,
     results,
@@ -91,20 +86,15 @@ export async function client(options: ClientOptions): Promise<number> {
     qualifiers: scenarios.length === SCENARIOS.length ? [] : [`${scenarios.length} of ${SCENARIOS.length} scenarios`],
   });
   const ioError = keepRecord(folder, record);
-  print(record, folder.path, options.json);
-  if (ioError !== undefined) throw ioError;
-  return record.verdict.exitCode;
-}
-
-function print(record: RunRecord, folder: string, json: boolean): void {
-  if (json) {
-    process.stdout.write(`${JSON.stringify(jsonDocument(record, folder))}\n`);
-    return;
-  }
-  const colors = colorsFor(process.stdout);
-  process.stdout.write(renderConduct(record, colors));
-  // No curl lines: the gateway that followed the script is gone.
-  process.stdout.write(renderTerminal(record, { colors, exchange: () => undefined, folder }));
+  return {
+    exitCode: record.verdict.exitCode,
+    document: jsonDocument(record, folder.path),
+    // No curl lines: the gateway that followed the script is gone.
+    text: (colors) =>
+      renderConduct(record, colors) +
+      renderTerminal(record, { colors, exchange: () => undefined, folder: folder.path }),
+    ioError,
+  };
 }
 
 /** @throws UsageError for a name that there is not: it would silently select nothing, and nothing looks green. */
@@ -119,14 +109,13 @@ function chosen(names: readonly string[]): readonly Scenario[] {
   return names.length === 0 ? SCENARIOS : SCENARIOS.filter(({ name }) => names.includes(name));
 }
 
-function list(scenarios: readonly Scenario[], json: boolean): number {
+function list(scenarios: readonly Scenario[]): Outcome {
   const shown = scenarios.map(({ name, title, requirements }) => ({ name, title, requirements }));
   const width = Math.max(...shown.map(({ name }) => name.length));
   const lines = shown.map(
     ({ name, title, requirements }) => `${name.padEnd(width)}  ${title} [${requirements.join(" ")}]\n`,
   );
-  process.stdout.write(json ? `${JSON.stringify(shown)}\n` : lines.join(""));
-  return EXIT.pass;
+  return { exitCode: EXIT.pass, document: shown, text: () => lines.join("") };
 }
 
 /** The client as the record names it. Each scenario has a gateway of its own, on a port that is free at the moment. */

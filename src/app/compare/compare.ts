@@ -8,14 +8,14 @@ import { loadWorkload, type Workload } from "../../load/index.ts";
 import { nameWithAddress } from "../../policy/index.ts";
 import { type Comparison, RunFolder, type RunRecord } from "../../record/index.ts";
 import { allKeys, type Target } from "../../target/index.ts";
-import { colorsFor } from "../../cli/colors.ts";
 import { composeRecord } from "../compose-record.ts";
-import { watchInterruption } from "../../cli/interruption.ts";
 import { journalStart } from "../journal-start.ts";
 import { keepRecord } from "../keep-record.ts";
 import { assertAllowed } from "../load-plan.ts";
 import { loadTargetOf } from "../load-target-models.ts";
 import { openFolder } from "../open-folder.ts";
+import type { Outcome } from "../outcome.ts";
+import type { RunControl } from "../run-control.ts";
 import { defaultFolder } from "../supply-target.ts";
 import { observeBehaviour, QUICK_SUITES, storedSide } from "./observe-behaviour.ts";
 import { runBlock } from "./run-block.ts";
@@ -37,32 +37,30 @@ export interface CompareOptions {
   readonly suites: readonly string[];
   readonly seed?: number | undefined;
   readonly out?: string | undefined;
-  readonly json: boolean;
 }
 
-/** Holds two builds, or two stored runs, against each other; writes the run folder and tells the exit code. */
-export async function compare(options: CompareOptions): Promise<number> {
+/** Compares two builds, or two stored runs, and writes the run folder. */
+export async function compare(options: CompareOptions, control: RunControl): Promise<Outcome> {
   const stored = [options.a, options.b].filter((path) => path !== undefined && existsSync(join(path, "run.json")));
   if (stored.length === 1) throw new UsageError("a stored run can only be compared with another stored run");
-  return stored.length === 2 ? compareFolders(options) : compareBuilds(options);
+  return stored.length === 2 ? compareFolders(options) : compareBuilds(options, control);
 }
 
-function compareFolders(options: CompareOptions): number {
+function compareFolders(options: CompareOptions): Outcome {
   const [a, b] = [storedSide(options.a ?? ""), storedSide(options.b ?? "")];
   const comparison = compareStored(a, b);
   using folder = new RunFolder(options.out ?? defaultFolder(new Date(), { name: "compare" }));
   // The record is that of the second run, held against the first.
-  return finish({ ...b.record, command: "compare", comparison, verdict: verdictOf(comparison) }, folder, options.json);
+  return finish({ ...b.record, command: "compare", comparison, verdict: verdictOf(comparison) }, folder);
 }
 
 /** Figures that the default mix makes: two kinds of requests, three figures at most, two or three quantiles, two shares. */
 const EXPECTED_FIGURES = 14;
 
-async function compareBuilds(options: CompareOptions): Promise<number> {
+async function compareBuilds(options: CompareOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
   assertEnoughPairs(options.pairs, EXPECTED_FIGURES);
   const startedAt = new Date();
   const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
-  await using interruption = watchInterruption();
   const { signal } = interruption;
   await using builtA = await startBuild({ target: options.a, start: options.startA }, signal);
   await using builtB = await startBuild({ target: options.b, start: options.startB }, signal);
@@ -73,9 +71,7 @@ async function compareBuilds(options: CompareOptions): Promise<number> {
     await loadTargetOf(builtB.target, [workload]),
   ];
   using folder = openFolder(options.out, startedAt, targetB, interruption);
-  const tell = (text: string) => {
-    if (!options.json) process.stderr.write(`gauntlet: ${text}\n`);
-  };
+  const tell = (text: string) => onProgress({ kind: "note", text });
   const suites = options.suites.length === 0 ? QUICK_SUITES : options.suites;
   tell(`behaviour of both builds and of the first once more: ${suites.join(", ")}`);
   const a = await observeBehaviour(builtA, { suites, seed, signal });
@@ -122,11 +118,7 @@ async function compareBuilds(options: CompareOptions): Promise<number> {
   const by = interruption.by();
   const verdict = verdictOf(comparison);
   const exitCode = by === undefined ? verdict.exitCode : by === "SIGINT" ? EXIT.interrupted : EXIT.terminated;
-  return finish(
-    { ...record, comparison: redactor.redactValue(comparison), verdict: { ...verdict, exitCode } },
-    folder,
-    options.json,
-  );
+  return finish({ ...record, comparison: redactor.redactValue(comparison), verdict: { ...verdict, exitCode } }, folder);
 }
 
 /** Share of a limit that blocks may use: above it denials would be compared, not builds. */
@@ -180,16 +172,13 @@ function verdictOf({ verdict, reasons, a, b }: Comparison): RunRecord["verdict"]
   };
 }
 
-function finish(record: RunRecord, folder: RunFolder, json: boolean): number {
+function finish(record: RunRecord, folder: RunFolder): Outcome {
   const ioError = keepRecord(folder, record);
-  if (json) {
-    process.stdout.write(
-      `${JSON.stringify({ ...jsonDocument(record, folder.path), comparison: record.comparison })}\n`,
-    );
-  } else {
-    process.stdout.write(renderComparison(record, colorsFor(process.stdout)));
-    process.stdout.write(`exit code ${record.verdict.exitCode}; everything is in ${folder.path}\n`);
-  }
-  if (ioError !== undefined) throw ioError;
-  return record.verdict.exitCode;
+  const { exitCode } = record.verdict;
+  return {
+    exitCode,
+    document: { ...jsonDocument(record, folder.path), comparison: record.comparison },
+    text: (colors) => `${renderComparison(record, colors)}exit code ${exitCode}; everything is in ${folder.path}\n`,
+    ioError,
+  };
 }

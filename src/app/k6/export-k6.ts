@@ -7,6 +7,8 @@ import { allKeys } from "../../target/index.ts";
 import { findWorkload } from "../find-workload.ts";
 import { assertAllowed } from "../load-plan.ts";
 import { loadTargetOf } from "../load-target-models.ts";
+import type { Outcome } from "../outcome.ts";
+import type { OnProgress } from "../run-control.ts";
 import { supplyTarget } from "../supply-target.ts";
 import { exportReadme } from "./export-readme.ts";
 import { KEY_VARIABLES, planForK6, scriptFolder } from "./plan-for-k6.ts";
@@ -28,13 +30,13 @@ const MIB_PER_USER = 1;
 const CPU_MILLIS = 500;
 
 /** Writes a folder that plain k6 and the k6 operator can run, and that holds no key. */
-export async function exportK6(options: ExportOptions): Promise<number> {
+export async function exportK6(options: ExportOptions, onProgress: OnProgress): Promise<Outcome> {
   const { out, instances } = options;
   if (!Number.isInteger(instances) || instances < 1) throw new UsageError("--instances must be a whole number from 1");
   const workload = findWorkload(options.what);
   await using supplied = await supplyTarget(
     { target: options.target, mutation: [], variant: [] },
-    new AbortController().signal,
+    { signal: new AbortController().signal, onProgress },
   );
   const target = await loadTargetOf(supplied.target, [workload]);
   assertAllowed(target, [workload]);
@@ -73,12 +75,14 @@ export async function exportK6(options: ExportOptions): Promise<number> {
   for (const [path, text] of Object.entries(made)) write(join("kubernetes", path), text);
   write("README.md", readme);
   const archived = await archive(options, out);
-  process.stdout.write(
-    `${out}: ${Object.keys(files).length} files for \`k6 run gauntlet.ts\`, manifests for ${instances} pods${archived ? ", archive.tar" : ""}\n`,
-  );
   if (!archived)
-    process.stderr.write("gauntlet: k6 is not installed, so archive.tar was not made; README.md says how\n");
-  return EXIT.pass;
+    onProgress({ kind: "notice", text: "k6 is not installed, so archive.tar was not made; README.md says how" });
+  const told = `${Object.keys(files).length} files for \`k6 run gauntlet.ts\`, manifests for ${instances} pods`;
+  return {
+    exitCode: EXIT.pass,
+    document: { exitCode: EXIT.pass, folder: out },
+    text: () => `${out}: ${told}${archived ? ", archive.tar" : ""}\n`,
+  };
 }
 
 async function archive({ k6 }: ExportOptions, out: string): Promise<boolean> {

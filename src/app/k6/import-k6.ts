@@ -5,6 +5,8 @@ import { histogramLog } from "../../metrics/index.ts";
 import { RunFolder } from "../../record/index.ts";
 import { allKeys } from "../../target/index.ts";
 import { finishLoad } from "../finish-load.ts";
+import type { Outcome } from "../outcome.ts";
+import type { OnProgress } from "../run-control.ts";
 import { defaultFolder, supplyTarget } from "../supply-target.ts";
 import { judgeMerged } from "./judge-merged.ts";
 import { readStoredPlan } from "./stored-plan.ts";
@@ -14,11 +16,10 @@ export interface ImportOptions {
   readonly plan?: string | undefined;
   readonly target?: string | undefined;
   readonly out?: string | undefined;
-  readonly json: boolean;
 }
 
 /** Makes one record of raw outputs from many machines. */
-export async function importK6(options: ImportOptions): Promise<number> {
+export async function importK6(options: ImportOptions, onProgress: OnProgress): Promise<Outcome> {
   const startedAt = new Date();
   const { files } = options;
   const {
@@ -30,7 +31,7 @@ export async function importK6(options: ImportOptions): Promise<number> {
   await using supplied = await supplyTarget(
     // What was played elsewhere was not played against a gateway that is started now.
     { target: options.target, mutation: [], variant: [], json: true },
-    new AbortController().signal,
+    { signal: new AbortController().signal, onProgress },
   );
   const { target } = supplied;
   const outputs = await Promise.all(
@@ -68,11 +69,11 @@ export async function importK6(options: ImportOptions): Promise<number> {
       interrupted: false,
     },
   );
-  if (!options.json)
-    for (const { name, requests, clockOffsetMs, clockUncertaintyMs } of judged.run.instances ?? [])
-      process.stderr.write(
-        `gauntlet: ${name}: ${requests} requests${clockOffsetMs === null ? "" : `, gateway's clock ${clockOffsetMs >= 0 ? "+" : ""}${Math.round(clockOffsetMs)} ± ${Math.ceil(clockUncertaintyMs ?? 0)} ms`}\n`,
-      );
+  for (const { name, requests, clockOffsetMs, clockUncertaintyMs } of judged.run.instances ?? [])
+    onProgress({
+      kind: "note",
+      text: `${name}: ${requests} requests${clockOffsetMs === null ? "" : `, gateway's clock ${clockOffsetMs >= 0 ? "+" : ""}${Math.round(clockOffsetMs)} ± ${Math.ceil(clockUncertaintyMs ?? 0)} ms`}`,
+    });
   return finishLoad({
     section: { runs: [judged.run] },
     hlog: histogramLog(judged.histograms, merged.startedAtMs),
@@ -82,7 +83,6 @@ export async function importK6(options: ImportOptions): Promise<number> {
     seed,
     startedAt: new Date(merged.startedAtMs),
     redactor: new Redactor(allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() }))),
-    json: options.json,
     interruptedBy: undefined,
   });
 }

@@ -9,14 +9,14 @@ import { KEY_VARIABLES, planForK6, scriptFolder } from "./plan-for-k6.ts";
 
 /** Plays a workload with k6 on this machine and judges its samples like our own. */
 export async function runK6(workload: Workload, context: LoadsContext): Promise<RanLoad> {
-  const { target, seed, stop, abort, redactor, onProgress, onPhase, k6 } = context;
+  const { target, seed, stop, abort, redactor, onProgress, onNotice, onPhase, k6 } = context;
   if (k6 === undefined) throw new InternalError("k6 was not looked for");
   const { plan, file, limits, keys } = planForK6(workload, target, context.length === "thorough", seed);
   const folder = resolve(k6.folder, "k6", workload.name);
   mkdirSync(folder, { recursive: true });
   const planPath = join(folder, "plan.json");
   writeFileSync(planPath, `${JSON.stringify(file.content, null, 2)}\n`);
-  for (const remark of plan.remarks) process.stderr.write(`gauntlet: ${workload.name}: ${remark}\n`);
+  for (const remark of plan.remarks) onNotice(`${workload.name}: ${remark}`);
   const totalS = Math.max(...plan.phases.map(({ endMs }) => endMs)) / 1_000;
   let before = { elapsedS: 0, sent: 0, admitted: 0 };
   const guard = new LoadGuard({

@@ -1,11 +1,11 @@
 import type { CommandModule } from "yargs";
-import { UsageError } from "../core/index.ts";
-import type { ExportOptions } from "../app/k6/export-k6.ts";
-import { json, target } from "./options.ts";
-import { leaveExitCode } from "./outcome.ts";
+import { useCase } from "../../app/index.ts";
+import { UsageError } from "../../core/index.ts";
+import { defineCommand, withControl } from "../define-command.ts";
+import { json, k6, target } from "../options.ts";
+import { showProgress } from "../progress.ts";
 
-const k6 = { type: "string", requiresArg: true, describe: "path of k6; default K6_PATH, then PATH" } as const;
-const exportCommand: CommandModule<object, ExportOptions> = {
+const exportCommand = defineCommand({
   command: "export <what>",
   describe: "Write a folder that plain k6 and the k6 operator can run",
   builder: (yargs) =>
@@ -14,29 +14,22 @@ const exportCommand: CommandModule<object, ExportOptions> = {
       out: { type: "string", demandOption: true, requiresArg: true, describe: "folder to write" },
       instances: { type: "number", default: 2, requiresArg: true, describe: "pods that share the schedule" },
       output: {
-        choices: ["opentelemetry", "prometheus"],
-        default: "opentelemetry",
+        choices: ["opentelemetry", "prometheus"] as const,
+        default: "opentelemetry" as const,
         describe: "live output of the pods, beside their raw samples",
       },
       seed: { type: "number", default: 1, requiresArg: true, describe: "seed of everything random" },
       brief: { type: "boolean", default: false, describe: "tier runs: leave out what needs longer overload" },
       k6,
-    }) as never,
-  handler: async (argv) => {
-    const { exportK6 } = await import("../app/k6/export-k6.ts");
-    leaveExitCode(argv, await exportK6(argv));
+    }),
+  run: async (argv) => {
+    const { exportK6 } = await useCase.exportK6();
+    using progress = showProgress(process.stderr, { quiet: false });
+    return await exportK6(argv, progress.onProgress);
   },
-};
+});
 
-interface ImportArguments {
-  readonly files: string[];
-  readonly plan?: string;
-  readonly target?: string | undefined;
-  readonly out?: string;
-  readonly json: boolean;
-}
-
-const importCommand: CommandModule<object, ImportArguments> = {
+const importCommand = defineCommand({
   command: "import <files..>",
   describe: "Make one run record of raw outputs of k6 (json or csv) from many machines",
   builder: (yargs) =>
@@ -51,24 +44,15 @@ const importCommand: CommandModule<object, ImportArguments> = {
         target,
         out: { type: "string", requiresArg: true, describe: "folder for this run" },
         json,
-      }) as never,
-  handler: async (argv) => {
-    const { importK6 } = await import("../app/k6/import-k6.ts");
-    leaveExitCode(argv, await importK6(argv));
+      }),
+  run: async (argv) => {
+    const { importK6 } = await useCase.importK6();
+    using progress = showProgress(process.stderr, { quiet: argv.json });
+    return await importK6(argv, progress.onProgress);
   },
-};
+});
 
-interface PlanArguments {
-  readonly rate: number;
-  readonly inFlight: number;
-  readonly cores: number;
-  readonly memoryGib: number;
-  readonly measure: boolean;
-  readonly k6?: string;
-  readonly json: boolean;
-}
-
-const planCommand: CommandModule<object, PlanArguments> = {
+const planCommand = defineCommand({
   command: "plan",
   describe: "Tell how many instances of k6 a load needs, from what k6 costs on this machine",
   builder: (yargs) =>
@@ -84,12 +68,12 @@ const planCommand: CommandModule<object, PlanArguments> = {
       },
       k6,
       json,
-    }) as never,
-  handler: async (argv) => {
-    const { planFleet } = await import("../app/k6/plan-fleet.ts");
-    leaveExitCode(argv, await planFleet(argv));
+    }),
+  run: async (argv) => {
+    const { planFleet } = await useCase.planFleet();
+    return withControl((control) => planFleet(argv, control), { quiet: argv.json });
   },
-};
+});
 
 /** `gauntlet k6`: what is needed to run on other machines. */
 export const k6Command: CommandModule = {

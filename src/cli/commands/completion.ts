@@ -1,4 +1,6 @@
-import type { CommandModule } from "yargs";
+import { useCase } from "../../app/index.ts";
+import { EXIT } from "../../core/index.ts";
+import { defineCommand } from "../define-command.ts";
 
 /** One script per shell. All ask the program itself, so that suites and options are never out of date. */
 const SCRIPTS = {
@@ -24,22 +26,18 @@ complete -c gauntlet -a '(env SHELL=/bin/bash gauntlet --get-yargs-completions (
 `,
 } as const;
 
-type Shell = keyof typeof SCRIPTS;
-
 /** `gauntlet completion SHELL`: prints a script that completes commands, options, suites and checks. */
-export const completionCommand: CommandModule<object, { readonly shell: Shell }> = {
+export const completionCommand = defineCommand({
   command: "completion <shell>",
   describe: "Print a script for shell completion",
   builder: (yargs) =>
     yargs.positional("shell", {
-      choices: ["bash", "zsh", "fish"],
+      choices: ["bash", "zsh", "fish"] as const,
       demandOption: true,
       describe: "your shell",
-    }) as never,
-  handler: ({ shell }) => {
-    process.stdout.write(SCRIPTS[shell]);
-  },
-};
+    }),
+  run: async ({ shell }) => ({ exitCode: EXIT.pass, text: () => SCRIPTS[shell] }),
+});
 
 /** Suites after `conform`, checks after `explain`, scenarios after `client`; everything else yargs knows by itself. */
 export async function complete(
@@ -48,12 +46,8 @@ export async function complete(
   usual: () => Promise<string[]>,
 ): Promise<string[]> {
   const command = String(argv._?.[1] ?? "");
-  if (command === "client" && !current.startsWith("-")) {
-    const { SCENARIOS } = await import("../client-conformance/index.ts");
-    return SCENARIOS.map(({ name }) => name);
-  }
-  if (current.startsWith("-") || (command !== "conform" && command !== "explain")) return await usual();
-  const { CHECKS } = await import("../../suites/index.ts");
-  if (command === "explain") return CHECKS.map(({ id }) => id);
-  return [...new Set(CHECKS.map(({ id }) => id.slice(0, id.indexOf("."))))];
+  if (current.startsWith("-") || !["client", "conform", "explain"].includes(command)) return await usual();
+  const { checkIds, scenarioNames, suiteNames } = await useCase.names();
+  if (command === "client") return scenarioNames();
+  return command === "explain" ? checkIds() : suiteNames();
 }

@@ -1,21 +1,17 @@
 import type { CommandModule } from "yargs";
-import { UsageError } from "../core/index.ts";
+import { useCase } from "../../app/index.ts";
+import { EXIT, UsageError } from "../../core/index.ts";
+import { defineCommand } from "../define-command.ts";
 
-interface SuggestArguments {
-  readonly dir: string;
-}
-
-const suggest: CommandModule<object, SuggestArguments> = {
+const suggest = defineCommand({
   command: "suggest <dir>",
   describe: "Print a waiver file for the failures of a kept run; fill in reason and owner",
-  builder: (yargs) =>
-    yargs.positional("dir", { type: "string", demandOption: true, describe: "folder of a run" }) as never,
-  handler: async ({ dir }) => {
-    const { suggestWaivers } = await import("../checks/index.ts");
-    const { readRecord } = await import("../record/index.ts");
-    process.stdout.write(suggestWaivers(readRecord(dir).checks, Date.now()));
+  builder: (yargs) => yargs.positional("dir", { type: "string", demandOption: true, describe: "folder of a run" }),
+  run: async ({ dir }) => {
+    const text = (await useCase.waivers()).waiversFor(dir);
+    return { exitCode: EXIT.pass, text: () => text };
   },
-};
+});
 
 /** `gauntlet waivers`: failures that are known and accepted until a day. */
 export const waiversCommand: CommandModule = {

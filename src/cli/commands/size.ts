@@ -1,20 +1,9 @@
-import type { CommandModule } from "yargs";
-import { json } from "./options.ts";
-import { leaveExitCode } from "./outcome.ts";
-
-interface Arguments {
-  readonly workload: string;
-  readonly "ttft-ms": number;
-  readonly "tokens-per-s": number;
-  readonly verify: boolean;
-  readonly target?: string | undefined;
-  readonly account: string;
-  readonly seed: number;
-  readonly json: boolean;
-}
+import { useCase } from "../../app/index.ts";
+import { defineCommand, withControl } from "../define-command.ts";
+import { json } from "../options.ts";
 
 /** `gauntlet size`: which tier a workload needs. */
-export const sizeCommand: CommandModule<object, Arguments> = {
+export const sizeCommand = defineCommand({
   command: "size <workload>",
   describe: "Tell which tier a workload needs, by simulation of the limits; --verify runs it",
   builder: (yargs) =>
@@ -37,9 +26,9 @@ export const sizeCommand: CommandModule<object, Arguments> = {
         account: { type: "string", default: "valid", requiresArg: true, describe: "with --verify: valid, a tier, …" },
         seed: { type: "number", default: 1, requiresArg: true, describe: "seed of what is random in the workload" },
         json,
-      }) as never,
-  handler: async (argv) => {
-    const { size } = await import("../app/size.ts");
-    leaveExitCode(argv, await size({ ...argv, ttftMs: argv["ttft-ms"], tokensPerS: argv["tokens-per-s"] }));
+      }),
+  run: async (argv) => {
+    const { size } = await useCase.size();
+    return withControl((control) => size(argv, control), { quiet: argv.json });
   },
-};
+});
