@@ -1,4 +1,3 @@
-import { createInterface } from "node:readline/promises";
 import { type InitAnswers, useCase } from "../../app/index.ts";
 import { EXIT } from "../../core/index.ts";
 import { defineCommand } from "../define-command.ts";
@@ -19,8 +18,10 @@ export const initCommand = defineCommand({
       force: { type: "boolean", default: false, describe: "overwrite files that are there" },
     }),
   run: async (argv) => {
-    const { DEFAULT_BASE_URL, defaultName, init } = await useCase.init();
-    const answers = await answersFor(argv, { baseUrl: DEFAULT_BASE_URL, nameOf: defaultName });
+    const { init } = await useCase.init();
+    const isAsking = !argv.yes && process.stdin.isTTY === true && process.stdout.isTTY === true;
+    const answers = await answersFor(argv, isAsking ? await askAtTerminal() : takeDefault).catch(left);
+    if (answers === undefined) return { exitCode: EXIT.interrupted, text: () => "nothing was written\n" };
     const paths = init({ answers, ci: argv.ci, force: argv.force });
     const text = `${paths.map((path) => `wrote ${path}\n`).join("")}${NEXT}`;
     return { exitCode: EXIT.pass, text: () => text };
@@ -34,8 +35,14 @@ Next:
   npx gauntlet conform --target gauntlet.yaml
 `;
 
+/** Ctrl-C at a question is how people leave; everything else is an error. */
+function left(error: unknown): undefined {
+  if (error instanceof Error && error.name === "ExitPromptError") return undefined;
+  throw error;
+}
+
+/** As the options say it; what is missing is asked for. */
 interface Given {
-  readonly yes: boolean;
   readonly baseUrl?: string | undefined;
   readonly name?: string | undefined;
   readonly model?: string | undefined;
@@ -43,31 +50,43 @@ interface Given {
   readonly limits?: string | undefined;
 }
 
-interface Defaults {
-  readonly baseUrl: string;
-  readonly nameOf: (baseUrl: string) => string;
+interface Question {
+  readonly message: string;
+  readonly default: string;
+  /** @returns what is wrong with a text. */
+  readonly validate?: (text: string) => true | string;
 }
 
-/** Asks at a terminal for what is not given; elsewhere, and with `--yes`, defaults answer. Never asks for a key. */
-async function answersFor(given: Given, defaults: Defaults): Promise<InitAnswers> {
-  const asking = !given.yes && process.stdin.isTTY === true && process.stdout.isTTY === true;
-  const ask = asking ? createInterface({ input: process.stdin, output: process.stdout }) : undefined;
-  const answer = async (question: string, option: string | undefined, otherwise: string): Promise<string> => {
-    if (option !== undefined || ask === undefined) return option ?? otherwise;
-    const typed = (await ask.question(`${question}${otherwise === "" ? "" : ` [${otherwise}]`}: `)).trim();
-    return typed === "" ? otherwise : typed;
+type Ask = (given: string | undefined, question: Question) => Promise<string>;
+
+const takeDefault: Ask = async (given, question) => given ?? question.default;
+
+/** The same, asking at a terminal for what is not given. */
+async function askAtTerminal(): Promise<Ask> {
+  const { input } = await import("@inquirer/prompts");
+  return async (given, question) => given ?? (await input(question)).trim();
+}
+
+/** No question is ever about a key. */
+async function answersFor(given: Given, ask: Ask): Promise<InitAnswers> {
+  const { DEFAULT_BASE_URL, defaultName } = await useCase.init();
+  const baseUrl = await ask(given.baseUrl, {
+    message: "Base address, with /v1",
+    default: DEFAULT_BASE_URL,
+    validate: (text) => /^https?:\/\//.test(text) || "An address that begins with http:// or https://",
+  });
+  const optional = (value: string | undefined, message: string) => ask(value, { message, default: "" });
+  const model = await optional(given.model, "A model for chat completions; empty: the first listed");
+  return {
+    baseUrl,
+    model,
+    name: await ask(given.name, { message: "Name in reports", default: defaultName(baseUrl) }),
+    messagesModel: await optional(given.messagesModel, "A model for messages; empty: the same"),
+    limits: await ask(given.limits, {
+      message: "Limits: starter, growth, scale or RPM:INFLIGHT; empty: not known",
+      default: "",
+      validate: (text) =>
+        /^(starter|growth|scale|\d+:\d+)?$/.test(text.trim()) || "starter, growth, scale, or for example 300:64",
+    }),
   };
-  try {
-    const baseUrl = await answer("Base address, with /v1", given.baseUrl, defaults.baseUrl);
-    const model = await answer("A model for chat completions; empty: the first listed", given.model, "");
-    return {
-      baseUrl,
-      name: await answer("Name in reports", given.name, defaults.nameOf(baseUrl)),
-      model,
-      messagesModel: await answer("A model for messages; empty: the same", given.messagesModel, ""),
-      limits: await answer("Limits: starter, growth, scale or RPM:INFLIGHT; empty: not known", given.limits, ""),
-    };
-  } finally {
-    ask?.close();
-  }
 }
