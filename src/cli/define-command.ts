@@ -1,5 +1,6 @@
 import type { ArgumentsCamelCase, Argv, CommandModule } from "yargs";
 import type { Outcome, RunControl } from "../app/index.ts";
+import { ConfigError, EXIT, type ExitCode, GauntletError, UnreachableError } from "../core/index.ts";
 import { colorsFor } from "./colors.ts";
 import { watchInterruption } from "./interruption.ts";
 import { errorOf, writeDocument } from "./json-output.ts";
@@ -34,7 +35,29 @@ export async function withControl(
 ): Promise<Outcome> {
   await using interruption = watchInterruption();
   using progress = showProgress(process.stderr, { quiet });
-  return await run({ interruption, onProgress: progress.onProgress });
+  try {
+    return await run({ interruption, onProgress: progress.onProgress });
+  } catch (error) {
+    const by = interruption.by();
+    throw by !== undefined && isOfInterruption(error) ? new InterruptedError(by, error) : error;
+  }
+}
+
+/** Interrupted before there was anything to record. */
+class InterruptedError extends GauntletError {
+  readonly code = "INTERRUPTED";
+  readonly exit: ExitCode;
+
+  constructor(by: "SIGINT" | "SIGTERM", cause: unknown) {
+    super(`interrupted by ${by} before anything was judged`, { cause });
+    this.exit = by === "SIGINT" ? EXIT.interrupted : EXIT.terminated;
+  }
+}
+
+/** Requests that a signal cut off look like a gateway that is not there, or is none. */
+function isOfInterruption(error: unknown): boolean {
+  if (error instanceof UnreachableError || error instanceof ConfigError) return true;
+  return error instanceof Error && error.name === "AbortError";
 }
 
 function isJson(argv: object): boolean {

@@ -12,7 +12,9 @@ export function writeDocument(document: object): void {
 
 /** Whether a command line wants JSON, also one that cannot be parsed. */
 export function wantsJson(args: readonly string[]): boolean {
-  return args.some((argument) => argument === "--json" || argument === "--json=true");
+  const end = args.indexOf("--");
+  const own = end < 0 ? args : args.slice(0, end);
+  return own.some((argument) => argument === "--json" || argument === "--json=true");
 }
 
 /**
