@@ -51,7 +51,7 @@ const options = {
   logLevel: "warning",
   plugins: [oneLanguage, oneWidth],
   // Loaded by few commands, or by paths that a bundle would break.
-  external: ["fastify", "undici", "autocannon", "jiti"],
+  external: ["fastify", "undici", "autocannon", "jiti", "@inquirer/prompts"],
 };
 
 rmSync(folder, { recursive: true, force: true });

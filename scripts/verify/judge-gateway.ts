@@ -1,5 +1,5 @@
+import { prepare } from "../../src/app/preflight.ts";
 import { type Instance, instancesOf, runChecks, suiteOf, Traffic } from "../../src/checks/index.ts";
-import { prepare } from "../../src/cli/preflight.ts";
 import type { CheckResult } from "../../src/record/index.ts";
 import { startGateway } from "../../src/reference-gateway/index.ts";
 import { describeEmbedded, type ReadyLine } from "../../src/target/index.ts";

@@ -2,10 +2,10 @@
 export const LONG_TESTS: readonly string[] = [
   "test/adversary/hostile-clients.test.ts",
   "test/adversary/losing-nothing.test.ts",
-  "test/cli/client.test.ts",
-  "test/cli/compare.test.ts",
-  "test/cli/policy.test.ts",
-  "test/cli/slower-and-slower.test.ts",
+  "test/app/client.test.ts",
+  "test/app/compare.test.ts",
+  "test/app/policy.test.ts",
+  "test/app/slower-and-slower.test.ts",
   "test/load/analysis/rate-inference.test.ts",
   "test/requirements/emitted.test.ts",
 ];

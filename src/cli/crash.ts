@@ -1,5 +1,6 @@
 import { writeSync } from "node:fs";
 import { EXIT, maskLikely, messageOf } from "../core/index.ts";
+import { wantsJson, writeErrorNow } from "./json-output.ts";
 
 /** Shorter values of the environment stand in ordinary text. */
 const SHORTEST = 8;
@@ -24,8 +25,10 @@ export function describeCrash(thrown: unknown, environment: NodeJS.ProcessEnv): 
  * keep it alive for good. Journals are written line by line and are whole.
  */
 export function crashWith(thrown: unknown): void {
+  const text = describeCrash(thrown, process.env);
   try {
-    writeSync(2, `gauntlet: ${describeCrash(thrown, process.env)}\n`);
+    if (wantsJson(process.argv)) writeErrorNow(text);
+    writeSync(2, `gauntlet: ${text}\n`);
   } catch {
     // Nobody can be told; the exit code still says it.
   }

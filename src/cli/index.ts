@@ -1,31 +1,30 @@
 import yargs, { type CommandModule } from "yargs";
+import { useCase, VERSION } from "../app/index.ts";
 import { EXIT, GauntletError } from "../core/index.ts";
-import { baselineCommand } from "./baseline-command.ts";
-import { capacityCommand } from "./capacity-command.ts";
 import { checkOptions } from "./check-options.ts";
-import { clientCommand } from "./client-command.ts";
-import {
-  calibrateCommand,
-  checksCommand,
-  compareCommand,
-  conformCommand,
-  explainCommand,
-  loadCommand,
-  rejudgeCommand,
-  reportCommand,
-  runCommand,
-} from "./commands.ts";
-import { complete, completionCommand } from "./completion-command.ts";
+import { baselineCommand } from "./commands/baseline.ts";
+import { calibrateCommand } from "./commands/calibrate.ts";
+import { capacityCommand } from "./commands/capacity.ts";
+import { checksCommand } from "./commands/checks.ts";
+import { clientCommand } from "./commands/client.ts";
+import { compareCommand } from "./commands/compare.ts";
+import { complete, completionCommand } from "./commands/completion.ts";
+import { conformCommand } from "./commands/conform.ts";
+import { doctorCommand } from "./commands/doctor.ts";
+import { explainCommand } from "./commands/explain.ts";
+import { gatewayCommand } from "./commands/gateway.ts";
+import { initCommand } from "./commands/init.ts";
+import { k6Command } from "./commands/k6.ts";
+import { limitsCommand } from "./commands/limits.ts";
+import { loadCommand } from "./commands/load.ts";
+import { rejudgeCommand } from "./commands/rejudge.ts";
+import { reportCommand } from "./commands/report.ts";
+import { runCommand } from "./commands/run.ts";
+import { sizeCommand } from "./commands/size.ts";
+import { waiversCommand } from "./commands/waivers.ts";
 import { describeCrash } from "./crash.ts";
-import { doctorCommand } from "./doctor-command.ts";
 import { keepOutOfDumps } from "./dumps.ts";
-import { gatewayCommand } from "./gateway-command.ts";
-import { initCommand } from "./init-command.ts";
-import { k6Command } from "./k6-command.ts";
-import { limitsCommand } from "./limits-command.ts";
-import { sizeCommand } from "./size-command.ts";
-import { VERSION } from "./version.ts";
-import { waiversCommand } from "./waivers-command.ts";
+import { wantsJson, writeError } from "./json-output.ts";
 
 export { crashWith, outputFailed } from "./crash.ts";
 
@@ -36,7 +35,7 @@ export { crashWith, outputFailed } from "./crash.ts";
 export async function main(args: readonly string[]): Promise<number> {
   const { own, behindDashes } = splitAtDashes(args);
   if (own.includes("--version") && own.includes("--json")) {
-    const { versionDocument } = await import("./version-document.ts");
+    const { versionDocument } = await useCase.version();
     process.stdout.write(`${JSON.stringify(versionDocument())}\n`);
     return EXIT.pass;
   }
@@ -98,7 +97,7 @@ export async function main(args: readonly string[]): Promise<number> {
   try {
     await parser.parseAsync();
   } catch (error) {
-    return report(error);
+    return report(error, own);
   }
   return outcome.exitCode;
 }
@@ -121,13 +120,13 @@ class UsageFailure extends GauntletError {
   readonly exit = EXIT.usage;
 }
 
-function report(error: unknown): number {
-  if (error instanceof GauntletError) {
-    process.stderr.write(`gauntlet: ${error.message}\n`);
-    if (error.hint !== undefined) process.stderr.write(`  ${error.hint}\n`);
-    if (error.code === "USAGE") process.stderr.write("  `gauntlet --help` lists commands and options.\n");
-    return error.exit;
-  }
-  process.stderr.write(`gauntlet: ${describeCrash(error, process.env)}\n`);
-  return EXIT.internal;
+/** One message on stderr, and with `--json` the same as a document on stdout. */
+function report(error: unknown, args: readonly string[]): number {
+  const isOwn = error instanceof GauntletError;
+  const text = isOwn ? error.message : describeCrash(error, process.env);
+  process.stderr.write(`gauntlet: ${text}\n`);
+  if (isOwn && error.hint !== undefined) process.stderr.write(`  ${error.hint}\n`);
+  if (isOwn && error.code === "USAGE") process.stderr.write("  `gauntlet --help` lists commands and options.\n");
+  if (wantsJson(args)) writeError(error, text);
+  return isOwn ? error.exit : EXIT.internal;
 }

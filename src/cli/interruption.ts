@@ -1,15 +1,7 @@
-export interface Interruption extends AsyncDisposable {
-  /** Fired by the first signal: nothing new is begun, what runs may end. */
-  readonly signal: AbortSignal;
-  /** Fired by the second one: everything stops now; the report is still written. */
-  readonly now: AbortSignal;
-  by(): "SIGINT" | "SIGTERM" | undefined;
-  /** Ends the run as the first signal does, for a reason of our own. */
-  stop(): void;
-}
+import type { Interruption } from "../app/index.ts";
 
 /** The first signal ends the run with a report, the second one ends it at once with a report, a third one the process. */
-export function watchInterruption(): Interruption {
+export function watchInterruption(): Interruption & AsyncDisposable {
   const first = new AbortController();
   const second = new AbortController();
   let by: "SIGINT" | "SIGTERM" | undefined;

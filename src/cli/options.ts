@@ -25,3 +25,21 @@ export const baseline = {
   implies: "policy",
 } as const;
 export const confirm = flag("measure failed performance gates of the policy once more");
+export const k6 = text("path of k6; default K6_PATH, then PATH");
+
+/** Options of `conform`; `run` has some more. */
+export const conformOptions = {
+  target,
+  only,
+  suite,
+  json,
+  out,
+  seed,
+  mutation,
+  variant,
+  waivers,
+  repeat,
+  "dry-run": dryRun,
+  policy,
+  baseline,
+};

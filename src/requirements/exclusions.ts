@@ -53,7 +53,7 @@ export const EXCLUSIONS: readonly Exclusion[] = [
   client("RETRY-9", "test/load/retry-rules.test.ts", "bounded attempts on 5xx"),
   client("RETRY-10", "test/load/retry-rules.test.ts", "one attempt on an unknown model"),
   client("RETRY-11", "test/load/retry-rules.test.ts", "numbers of retries are options with documented defaults"),
-  client("KEY-ONE-HOST", "test/cli/client.test.ts", "a redirect elsewhere gets no key"),
+  client("KEY-ONE-HOST", "test/app/client.test.ts", "a redirect elsewhere gets no key"),
   { requirement: "EVENT-1", kind: "outside", reason: "no events are shown; there is nothing to test" },
   {
     requirement: "AUTH-7",

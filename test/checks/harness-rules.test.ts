@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { type Judged, judgeGateway } from "../../scripts/verify/judge-gateway.ts";
+import { composeRecord } from "../../src/app/compose-record.ts";
+import { prepare } from "../../src/app/preflight.ts";
 import { Traffic } from "../../src/checks/index.ts";
-import { composeRecord } from "../../src/cli/compose-record.ts";
-import { prepare } from "../../src/cli/preflight.ts";
 import { Redactor } from "../../src/http-recorder/index.ts";
 import { parseTarget } from "../../src/target/index.ts";
 import { conformTo, httpServer, targetOf } from "../support/judge.ts";

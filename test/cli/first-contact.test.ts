@@ -1,4 +1,5 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -16,7 +17,56 @@ beforeAll(async () => {
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
 
+/** Answers `gauntlet init` at a pseudo-terminal: types each text when its question has appeared. */
+async function initAtTerminal(cwd: string, typed: readonly (readonly [question: string, text: string])[]) {
+  const child = spawn("script", ["-qec", `'${process.execPath}' '${MAIN}' init`, "/dev/null"], {
+    cwd,
+    env: { ...process.env, CI: "", NO_COLOR: "1", TERM: "xterm" },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const ended = once(child, "close");
+  const left = [...typed];
+  let shown = "";
+  child.stdout.on("data", (bytes: Buffer) => {
+    shown += bytes.toString("utf8");
+    const [next] = left;
+    if (next === undefined || !shown.includes(next[0])) return;
+    left.shift();
+    shown = "";
+    child.stdin.write(next[1]);
+  });
+  const [code] = await ended;
+  return { code, shown };
+}
+
 describe("init", () => {
+  test.skipIf(process.platform !== "linux")("asks at a terminal, and once more after a wrong answer", async () => {
+    using folder = temporaryFolder();
+    const { code, shown } = await initAtTerminal(folder.path, [
+      ["Base address", "nowhere\r"],
+      ["begins with http", "\u0015https://gw.example.test/v1\r"],
+      ["A model for chat", "echo-fast\r"],
+      ["Name in reports", "\r"],
+      ["A model for messages", "\r"],
+      ["Limits", "6000:256\r"],
+    ]);
+    expect(shown).toContain("wrote gauntlet.yaml");
+    expect(code).toBe(0);
+    expect(parse(readFileSync(join(folder.path, "gauntlet.yaml"), "utf8"))).toMatchObject({
+      baseUrl: "https://gw.example.test/v1",
+      name: "gw.example.test",
+      models: { chat: "echo-fast" },
+      limits: { rpm: 6000, inFlight: 256 },
+    });
+  });
+
+  test.skipIf(process.platform !== "linux")("Ctrl-C at a question writes nothing", async () => {
+    using folder = temporaryFolder();
+    const { code } = await initAtTerminal(folder.path, [["Base address", "\u0003"]]);
+    expect(code).toBe(130);
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
   test("off a terminal, options and defaults answer; what it writes is right, and the whole path works", async () => {
     using folder = temporaryFolder();
     const options = ["--base-url", ready.baseUrl, "--model", "echo-fast", "--limits", "6000:256", "--ci", "gitlab"];

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { prepare } from "../../src/app/preflight.ts";
 import { runChecks, type Selection, select, Traffic } from "../../src/checks/index.ts";
-import { prepare } from "../../src/cli/preflight.ts";
 import type { CheckResult } from "../../src/record/index.ts";
 import { parseTarget, type Target } from "../../src/target/index.ts";
 import { CHECKS } from "../../suites/index.ts";

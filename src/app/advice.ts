@@ -1,0 +1,156 @@
+import { closest, distance } from "fastest-levenshtein";
+import type { Response } from "../checks/index.ts";
+import type { Target } from "../target/index.ts";
+import { headerHint, toldBy } from "./own-words.ts";
+
+/** What is the matter, and what to do next. */
+export interface Advice {
+  readonly cause: string;
+  readonly next: string;
+  /** In the way only of a target file that names no model. */
+  readonly withoutModel?: boolean;
+}
+
+/** Causes by what Node and undici call them. The first that matches is told. */
+const CONNECTION: readonly (readonly [sign: RegExp, cause: string, next: string])[] = [
+  [/ENOTFOUND|EAI_AGAIN/, "the host's name is not known", "Check its spelling in baseUrl, and whether it needs a VPN."],
+  [
+    /wrong version number|packet length too long|unsupported protocol|EPROTO/i,
+    "the port speaks plain HTTP, not TLS",
+    "Write http:// in baseUrl.",
+  ],
+  [
+    /SELF_SIGNED|self.signed|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER|unable to get (local )?issuer/i,
+    "its certificate is signed by an authority that is not known here",
+    "Start with NODE_EXTRA_CA_CERTS=/path/to/ca.pem.",
+  ],
+  [
+    /CERT_HAS_EXPIRED|certificate has expired/i,
+    "its certificate has expired",
+    "Renew it, and check this machine's clock.",
+  ],
+  [
+    /ALTNAME|does not match certificate/i,
+    "its certificate is for another host name",
+    "Use the name that the certificate has in baseUrl.",
+  ],
+  [/ECONNREFUSED/, "nothing listens there", "Start the gateway, or correct host and port in baseUrl."],
+  [/EHOSTUNREACH|ENETUNREACH/, "there is no way to that network", "Check the network or the VPN."],
+  [/CONNECT_TIMEOUT|ETIMEDOUT/, "the host does not answer", "A firewall may be in the way; check host, port and VPN."],
+];
+
+/** Why no answer came from an address, as far as the ending tells. */
+export function connectionAdvice(baseUrl: string, detail: string, environment: NodeJS.ProcessEnv): Advice {
+  const known = CONNECTION.find(([sign]) => sign.test(detail));
+  if (known !== undefined) {
+    const [, cause, next] = known;
+    const proxy = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"].find((name) => environment[name]);
+    const direct = proxy === undefined ? "" : ` ${proxy} is set: Gauntlet connects directly and does not use it.`;
+    return { cause, next: next + direct };
+  }
+  if (baseUrl.startsWith("http:") && /reset|socket|EOF|Expected HTTP|HPE_|closed/i.test(detail)) {
+    return {
+      cause: "the connection was closed without an HTTP answer",
+      next: "If the port speaks TLS, write https:// in baseUrl.",
+    };
+  }
+  if (/deadline|idle/.test(detail)) {
+    return {
+      cause: "it takes a connection and does not answer",
+      next: "A sleeping gateway may need a first request: try again, or raise timeouts.answerS.",
+    };
+  }
+  return { cause: "no HTTP answer came", next: "Check baseUrl in the target file, and that the gateway is running." };
+}
+
+/** What the first answer of a gateway says about the target file, if it is not a model list. */
+export function listAdvice(target: Target, list: Response): Advice | undefined {
+  if (list.admitted && list.json !== undefined) return undefined;
+  const { status = 0 } = list;
+  const location = list.header("location");
+  const { pathname } = new URL(target.baseUrl);
+  if (status >= 300 && status < 400) {
+    const to = location === undefined ? "another address" : location.slice(0, 200);
+    return {
+      cause: `it redirects to ${to}, and redirects are never followed`,
+      next: "Put the address that it redirects to into baseUrl.",
+    };
+  }
+  if (status === 407)
+    return { cause: "a proxy in between wants a login", next: "Reach the gateway without that proxy." };
+  const header = headerHint(list);
+  if (header !== undefined) return { cause: `the model list was refused (${toldBy(list)})`, next: header };
+  if (status === 401 || status === 403) {
+    return {
+      cause: `the key "valid" was refused (${toldBy(list)})`,
+      next: "Check the variable or file that keys.valid names: it must hold the key alone, of an account with balance.",
+    };
+  }
+  if (
+    status === 400 &&
+    /plain HTTP request was sent to HTTPS port|client sent an HTTP request to an HTTPS server/i.test(list.text)
+  ) {
+    return { cause: "the port speaks TLS", next: "Write https:// in baseUrl." };
+  }
+  if (status === 404 || status === 405) {
+    const wrong = /\/(chat\/completions|messages|models)\/?$/.exec(pathname);
+    if (wrong !== null)
+      return {
+        cause: `baseUrl ends in ${wrong[0]}`,
+        next: "Leave the endpoint out: baseUrl ends in the version segment, such as /v1.",
+      };
+    if (!/\/v\d+\/?$/.test(pathname))
+      return {
+        cause: `there is no model list below ${pathname}`,
+        next: "baseUrl should end in the version segment, such as /v1.",
+      };
+    return {
+      cause: "there is no model list below baseUrl",
+      next: "Check the path of baseUrl; it ends in the version segment and nothing after it.",
+    };
+  }
+  if (/html/i.test(list.header("content-type") ?? "")) {
+    return {
+      cause: `a web page came in place of a model list (${status})`,
+      next: "A login page or a proxy is in the way, or baseUrl points at a website.",
+    };
+  }
+  if (status === 502 || status === 503 || status === 504) {
+    return {
+      cause: `it may be asleep or starting (${toldBy(list)})`,
+      next: "Wait for it, or ask it once by hand, and start again.",
+    };
+  }
+  if (list.admitted)
+    return { cause: "the model list is not JSON", next: "baseUrl may point at something that is no gateway." };
+  return {
+    cause: `the model list is not served (${toldBy(list)})`,
+    next: "Its log says why. Where models.chat names a model, no list is needed to begin.",
+    withoutModel: true,
+  };
+}
+
+/** What is wrong with the models of a target, by the list that the gateway gives. */
+export function modelAdvice(target: Target, listed: readonly string[]): Advice[] {
+  if (listed.length === 0) return [];
+  const named = (["chat", "messages"] as const).flatMap((dialect) =>
+    Object.entries(target.models[dialect]).map(([role, id]) => ({ id, role, dialect })),
+  );
+  const missing = named.filter(({ role, id }) => role !== "unknown" && !listed.includes(id));
+  const byId = new Map(missing.map((model) => [`${model.role} ${model.id}`, model]));
+  return [...byId.values()].map(({ role, id, dialect }) => ({
+    cause: `models.${role === "plain" ? dialect : role} is "${id}", which is not in the model list`,
+    next: suggestion(id, listed),
+  }));
+}
+
+function suggestion(model: string, listed: readonly string[]): string {
+  const nearest = closest(model, [...listed]);
+  if (distance(model, nearest) <= Math.max(2, Math.floor(model.length / 3))) return `Did you mean "${nearest}"?`;
+  return `${listed.length} models are listed, beginning with "${listed[0]}".`;
+}
+
+/** An advice as one line. Parts of it may come from the gateway: no control characters get through. */
+export function adviceLine({ cause, next }: Advice): string {
+  return `note: ${cause}. ${next}`.replace(/\p{Cc}+/gu, " ");
+}

@@ -1,0 +1,118 @@
+import { EXIT, UsageError } from "../core/index.ts";
+import { Redactor } from "../http-recorder/index.ts";
+import { type Capacity, type CapacityStep, findCapacity, parseObjective, type Workload } from "../load/index.ts";
+import { allKeys, type Limits } from "../target/index.ts";
+import { accountByName } from "./account-by-name.ts";
+import { findWorkload } from "./find-workload.ts";
+import { assertLoadAllowed } from "./load-plan.ts";
+import { fillModels } from "./load-target-models.ts";
+import type { Outcome } from "./outcome.ts";
+import { exitAfter, type RunControl } from "./run-control.ts";
+import { type SuppliedTarget, supplyTarget } from "./supply-target.ts";
+
+export interface CapacityOptions {
+  readonly objective: string;
+  readonly target?: string | undefined;
+  readonly account: string;
+  readonly workload?: string | undefined;
+  readonly streams: boolean;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  readonly stepS: number;
+  readonly minutes: number;
+  readonly seed?: number | undefined;
+  readonly json: boolean;
+  readonly mutation: readonly string[];
+  readonly variant: readonly string[];
+}
+
+/** Levels when nobody says what the account allows. */
+const FROM = 1;
+const TO = 10_000;
+/** Beyond the limit that is declared, so that what binds shows. */
+const BEYOND = 1.2;
+
+/** Searches the capacity. Ends with 4 when no level met the objective for certain, or time ran out. */
+export async function capacity(options: CapacityOptions, control: RunControl): Promise<Outcome> {
+  const { interruption, onProgress } = control;
+  const clauses = parseObjective(options.objective);
+  for (const [name, value] of Object.entries({ "--step-s": options.stepS, "--minutes": options.minutes })) {
+    if (!(value > 0)) throw new UsageError(`${name}: ${value} is not a number above 0.`);
+  }
+  await using supplied: SuppliedTarget = await supplyTarget(options, { signal: interruption.signal, onProgress });
+  assertLoadAllowed(supplied.target);
+  const target = await fillModels(supplied.target);
+  const { key, second, limits } = accountByName(target, options.account);
+  const { from, to } = levels(options, limits);
+  const unit = options.streams ? "streams" : "rate";
+  const name = options.streams ? "in flight" : "requests per second";
+  onProgress({
+    kind: "note",
+    text: `capacity of ${options.account} at ${target.name}: from ${from} to ${to} ${name}, ${options.minutes} minutes at most`,
+  });
+  const redactor = new Redactor(allKeys(target).map((one) => ({ name: `key.${one.name}`, value: one.reveal() })));
+  const raw = await findCapacity(
+    {
+      unit,
+      mix: mixOf(options),
+      clauses,
+      from,
+      to,
+      stepS: options.stepS,
+      limits,
+      minutes: options.minutes,
+      onStep: (step) => onProgress({ kind: "note", text: tellStep(redactor.redactValue(step), name) }),
+    },
+    {
+      target,
+      keys: second === undefined ? [key] : [key, second],
+      seed: options.seed ?? Date.now() % 0x7fffffff,
+      stop: interruption.signal,
+      abort: interruption.now,
+      redactor,
+      onSample: () => undefined,
+      calibration: null,
+    },
+  );
+  // Why a level was missed may be in the gateway's words, and these may hold a key.
+  const found = redactor.redactValue(raw);
+  const isOpen = found.best === undefined || found.cut || found.binds === "generator";
+  const exitCode = exitAfter(interruption, isOpen ? EXIT.inconclusive : EXIT.pass);
+  return {
+    exitCode,
+    document: { exitCode, unit, objective: options.objective, ...found },
+    text: () => render(found, name),
+  };
+}
+
+function levels({ from, to, streams }: CapacityOptions, limits: Limits | undefined) {
+  const limit = limits && (streams ? limits.inFlight : limits.rpm / 60);
+  const first = from ?? (limit === undefined ? FROM : Math.max(FROM, limit / 4));
+  const last = to ?? (limit === undefined ? TO : limit * BEYOND);
+  if (!(first > 0) || last < first) throw new UsageError(`--from ${first} --to ${last} is no range of load.`);
+  return streams ? { from: Math.ceil(first), to: Math.ceil(last) } : { from: first, to: last };
+}
+
+function mixOf({ workload, streams }: CapacityOptions): Workload["mix"] {
+  if (workload !== undefined) return findWorkload(workload).mix;
+  return [{ dialect: "chat", stream: streams, model: undefined, promptTokens: 20, maxTokens: 64, weight: 1 }];
+}
+
+function tellStep({ level, durationS, met, binds, why }: CapacityStep, name: string): string {
+  return `${level.toFixed(2)} ${name} for ${Math.round(durationS)} s: ${met ? "met" : `missed (${binds}): ${why}`}`;
+}
+
+function render({ best, beyond, held, binds, confidence, cut }: Capacity, name: string): string {
+  const lines =
+    best === undefined
+      ? ["no level met the objective"]
+      : [
+          `capacity    ${best.level.toFixed(2)} ${name}  (confidence ${confidence}${held === undefined ? ", not held for a minute" : ""})`,
+          ...(held ?? best).outcomes.map(
+            ({ clause, observed, sure }) =>
+              `            ${clause}: ${observed}${sure ? "" : "; too few samples to be sure"}`,
+          ),
+        ];
+  const end = beyond === undefined ? "nothing was in the way of more" : `${beyond.level.toFixed(2)}: ${beyond.why}`;
+  return `${[...lines, `binds       ${binds}  (${end})`, ...(cut ? ["cut short: time ran out"] : [])].join("\n")}\n`;
+}

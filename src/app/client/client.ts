@@ -1,0 +1,169 @@
+import { closest } from "fastest-levenshtein";
+import { jsonDocument, renderClientRun, renderTerminal } from "../../../reports/index.ts";
+import { type ClientRun, runClient, SCENARIOS, type Scenario, scenarioNotRun } from "../../client-conformance/index.ts";
+import { EXIT, UsageError } from "../../core/index.ts";
+import { Redactor } from "../../http-recorder/index.ts";
+import { parseTarget, type Target } from "../../target/index.ts";
+import { composeRecord } from "../compose-record.ts";
+import { journalStart } from "../journal-start.ts";
+import { keepRecord } from "../keep-record.ts";
+import { openFolder } from "../open-folder.ts";
+import type { Outcome } from "../outcome.ts";
+import type { RunControl } from "../run-control.ts";
+
+export interface ClientOptions {
+  /** Program and arguments. */
+  readonly command: readonly string[];
+  /** Names; empty for all. */
+  readonly scenarios: readonly string[];
+  readonly list: boolean;
+  readonly out?: string | undefined;
+  readonly timeoutS: number;
+  readonly mostAttempts: number;
+  readonly jobs: number;
+}
+
+/** Puts a client's command through scripted scenarios and writes the run folder. */
+export async function client(options: ClientOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
+  const scenarios = chosen(options.scenarios);
+  if (options.list) return list(scenarios);
+  const [program, ...args] = options.command;
+  if (program === undefined) {
+    throw new UsageError("there is no command to run", {
+      hint: "Write it after --, as at a shell: gauntlet client -- node app.js",
+    });
+  }
+  assertWithin("--timeout", options.timeoutS, 1, 3_600);
+  assertWithin("--most-attempts", options.mostAttempts, 2, 1_000);
+  assertWithin("--jobs", options.jobs, 1, 64);
+  const startedAt = new Date();
+  const target = describe([program, ...args], scenarios, options.mostAttempts);
+  using folder = openFolder(options.out, startedAt, target, interruption);
+  const redactor = new Redactor(secretsOf(process.env));
+  const start = { command: "client", target, seed: 0, startedAt };
+  journalStart(folder, start, redactor, { checks: scenarios.map(scenarioNotRun) });
+  const total = scenarios.length;
+  onProgress({ kind: "checks", done: 0, total, what: "" });
+  const ours = new Set<string>();
+  let done = 0;
+  const { results, requests } = await runClient({
+    command: [program, ...args],
+    environment: process.env,
+    scenarios,
+    jobs: options.jobs,
+    limitMs: options.timeoutS * 1_000,
+    mostAttempts: options.mostAttempts,
+    signal: interruption.signal,
+    onKey: (key) => {
+      ours.add(key);
+      redactor.add({ name: "key.valid", value: key });
+    },
+    onStart: ({ name }) => folder.journal({ event: "check-started", check: `client.${name}` }),
+    onResult: (result, runs, evidence) => {
+      for (const value of foreignCredentials(runs, ours)) redactor.add({ name: "credential", value });
+      for (const line of evidence) folder.exchange(redactor.redactValue(line));
+      // By way of JSON, as it will be read: fields without a value are left out.
+      folder.recording(result.id, JSON.parse(JSON.stringify(redactor.redactValue(runs))));
+      const { id, status } = result;
+      folder.journal(redactor.redactValue({ event: "check-finished", check: id, status, result }));
+      onProgress({ kind: "checks", done: ++done, total, what: id });
+    },
+  });
+  const record = composeRecord({
+    ...start,
+    results,
+    requests,
+    waivers: [],
+    breaches: [],
+    unscored: [],
+    rounds: 1,
+    leftovers: [],
+    build: undefined,
+    interruptedBy: interruption.by(),
+    cutOff: folder.ioError?.message,
+    redactor,
+    binds: "client",
+    qualifiers: scenarios.length === SCENARIOS.length ? [] : [`${scenarios.length} of ${SCENARIOS.length} scenarios`],
+  });
+  const ioError = keepRecord(folder, record);
+  return {
+    exitCode: record.verdict.exitCode,
+    document: jsonDocument(record, folder.path),
+    // No curl lines: the gateway that followed the script is gone.
+    text: (colors) =>
+      renderClientRun(record, colors) +
+      renderTerminal(record, { colors, exchange: () => undefined, folder: folder.path }),
+    ioError,
+  };
+}
+
+/** @throws UsageError for a name that there is not: it would silently select nothing, and nothing looks green. */
+function chosen(names: readonly string[]): readonly Scenario[] {
+  const known = SCENARIOS.map(({ name }) => name);
+  for (const name of names) {
+    if (known.includes(name)) continue;
+    throw new UsageError(`there is no scenario "${name}"`, {
+      hint: `Did you mean "${closest(name, known)}"? \`gauntlet client --list-scenarios\` lists all.`,
+    });
+  }
+  return names.length === 0 ? SCENARIOS : SCENARIOS.filter(({ name }) => names.includes(name));
+}
+
+function list(scenarios: readonly Scenario[]): Outcome {
+  const shown = scenarios.map(({ name, title, requirements }) => ({ name, title, requirements }));
+  const width = Math.max(...shown.map(({ name }) => name.length));
+  const lines = shown.map(
+    ({ name, title, requirements }) => `${name.padEnd(width)}  ${title} [${requirements.join(" ")}]\n`,
+  );
+  return { exitCode: EXIT.pass, document: shown, text: () => lines.join("") };
+}
+
+/** The client as the record names it. Each scenario has a gateway of its own, on a port that is free at the moment. */
+function describe(command: readonly string[], scenarios: readonly Scenario[], mostAttempts: number): Target {
+  const text = JSON.stringify({
+    baseUrl: "http://127.0.0.1/v1",
+    name: command.join(" ").slice(0, 80),
+    keys: { valid: "env:GAUNTLET_API_KEY" },
+  });
+  const target = parseTarget(text, "client", { GAUNTLET_API_KEY: "made for each scenario" });
+  return {
+    ...target,
+    source: "client",
+    configuration: {
+      command,
+      scenarios: scenarios.map(({ name }) => name),
+      mostAttempts,
+      keys: { valid: "env:GAUNTLET_API_KEY" },
+    },
+  };
+}
+
+/** Shorter values are no keys, and are found in ordinary words. */
+const SHORTEST_SECRET = 8;
+/** What a value looks like that may be a key, whatever its name is. */
+const LIKE_A_KEY = /^(?=.*\d)(?=.*[a-z])[^\s/\\:]{20,}$/i;
+
+/** What a command may print of its environment and must not reach a record: the operator's own keys. */
+function secretsOf(environment: NodeJS.ProcessEnv): { readonly name: string; readonly value: string }[] {
+  return Object.entries(environment).flatMap(([name, value = ""]) =>
+    (/KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i.test(name) && value.length >= SHORTEST_SECRET) || LIKE_A_KEY.test(value)
+      ? [{ name: `env.${name}`, value }]
+      : [],
+  );
+}
+
+/** Credentials that a command sent and that no scenario gave it, such as the operator's own key under a name of its own. */
+function foreignCredentials(runs: readonly ClientRun[], ours: ReadonlySet<string>): string[] {
+  const fields = runs
+    .flatMap(({ attempts, others }) => [...attempts, ...others])
+    .flatMap(({ request }) => request.headers)
+    .filter(([name]) => /^((proxy-)?authorization|(x-)?api-key|cookie)$/i.test(name));
+  return fields
+    .map(([, value]) => value.split(/\s+/).at(-1) ?? "")
+    .filter((value) => value.length >= SHORTEST_SECRET && ![...ours].some((key) => value.includes(key)));
+}
+
+function assertWithin(option: string, value: number, least: number, most: number): void {
+  if (value >= least && value <= most && (option === "--timeout" || Number.isInteger(value))) return;
+  throw new UsageError(`${option}: ${value} is not a number from ${least} to ${most}`);
+}

@@ -1,0 +1,184 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { jsonDocument, renderComparison } from "../../../reports/index.ts";
+import { assertEnoughPairs, compareLive, compareStored } from "../../compare/index.ts";
+import { EXIT, type ExitCode, UsageError } from "../../core/index.ts";
+import { Redactor } from "../../http-recorder/index.ts";
+import { loadWorkload, type Workload } from "../../load/index.ts";
+import { nameWithAddress } from "../../policy/index.ts";
+import { type Comparison, RunFolder, type RunRecord } from "../../record/index.ts";
+import { allKeys, type Target } from "../../target/index.ts";
+import { composeRecord } from "../compose-record.ts";
+import { journalStart } from "../journal-start.ts";
+import { keepRecord } from "../keep-record.ts";
+import { assertAllowed } from "../load-plan.ts";
+import { loadTargetOf } from "../load-target-models.ts";
+import { openFolder } from "../open-folder.ts";
+import type { Outcome } from "../outcome.ts";
+import type { RunControl } from "../run-control.ts";
+import { defaultFolder } from "../supply-target.ts";
+import { observeBehaviour, QUICK_SUITES, storedSide } from "./observe-behaviour.ts";
+import { runBlock } from "./run-block.ts";
+import { startBuild } from "./start-build.ts";
+
+export interface CompareOptions {
+  /** Target files, or folders of stored runs. */
+  readonly a?: string | undefined;
+  readonly b?: string | undefined;
+  readonly startA?: string | undefined;
+  readonly startB?: string | undefined;
+  readonly pairs: number;
+  /** Seconds of one block. */
+  readonly blockS: number;
+  /** Requests per second of a block; default from the limits of the target. */
+  readonly rate?: number | undefined;
+  /** Workload file of a block, in place of the default mix. */
+  readonly workload?: string | undefined;
+  readonly suites: readonly string[];
+  readonly seed?: number | undefined;
+  readonly out?: string | undefined;
+}
+
+/** Compares two builds, or two stored runs, and writes the run folder. */
+export async function compare(options: CompareOptions, control: RunControl): Promise<Outcome> {
+  const stored = [options.a, options.b].filter((path) => path !== undefined && existsSync(join(path, "run.json")));
+  if (stored.length === 1) throw new UsageError("a stored run can only be compared with another stored run");
+  return stored.length === 2 ? compareFolders(options) : compareBuilds(options, control);
+}
+
+function compareFolders(options: CompareOptions): Outcome {
+  const [a, b] = [storedSide(options.a ?? ""), storedSide(options.b ?? "")];
+  const comparison = compareStored(a, b);
+  using folder = new RunFolder(options.out ?? defaultFolder(new Date(), { name: "compare" }));
+  // The record is that of the second run, held against the first.
+  return finish({ ...b.record, command: "compare", comparison, verdict: verdictOf(comparison) }, folder);
+}
+
+/** Figures that the default mix makes: two kinds of requests, three figures at most, two or three quantiles, two shares. */
+const EXPECTED_FIGURES = 14;
+
+async function compareBuilds(options: CompareOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
+  assertEnoughPairs(options.pairs, EXPECTED_FIGURES);
+  const startedAt = new Date();
+  const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
+  const { signal } = interruption;
+  await using builtA = await startBuild({ target: options.a, start: options.startA }, signal);
+  await using builtB = await startBuild({ target: options.b, start: options.startB }, signal);
+  const workload = workloadOf(options, builtA.target);
+  for (const { target } of [builtA, builtB]) assertAllowed(target, [workload]);
+  const [targetA, targetB] = [
+    await loadTargetOf(builtA.target, [workload]),
+    await loadTargetOf(builtB.target, [workload]),
+  ];
+  using folder = openFolder(options.out, startedAt, targetB, interruption);
+  const tell = (text: string) => onProgress({ kind: "note", text });
+  const suites = options.suites.length === 0 ? QUICK_SUITES : options.suites;
+  tell(`behaviour of both builds and of the first once more: ${suites.join(", ")}`);
+  const a = await observeBehaviour(builtA, { suites, seed, signal });
+  const b = await observeBehaviour(builtB, { suites, seed, signal });
+  const control = await observeBehaviour(builtA, { suites, seed, signal });
+  const redactor = new Redactor(
+    [targetA, targetB].flatMap((target) =>
+      allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() })),
+    ),
+  );
+  journalStart(folder, { command: "compare", target: targetB, seed, startedAt }, redactor);
+  tell(
+    `${options.pairs} rounds of three blocks, ${options.blockS} s each, about ${Math.ceil((options.pairs * 3 * options.blockS) / 60)} min`,
+  );
+  const comparison = await compareLive({
+    a: sideOf(targetA, options.startA),
+    b: sideOf(targetB, options.startB),
+    pairs: options.pairs,
+    seed,
+    behaviours: { a, b, control },
+    signal,
+    runBlock: async (name, round, blockSeed) => {
+      folder.journal({ event: "block-started", name, round });
+      const target = name === "B" ? targetB : targetA;
+      return runBlock({ target, workload, seed: blockSeed, redactor, stop: signal, abort: interruption.now });
+    },
+  });
+  const record = composeRecord({
+    command: "compare",
+    target: targetB,
+    seed,
+    startedAt,
+    results: b.checks,
+    waivers: [],
+    breaches: [],
+    unscored: [],
+    rounds: 1,
+    leftovers: [],
+    requests: a.requests + b.requests + control.requests,
+    build: undefined,
+    interruptedBy: interruption.by(),
+    redactor,
+  });
+  const by = interruption.by();
+  const verdict = verdictOf(comparison);
+  const exitCode = by === undefined ? verdict.exitCode : by === "SIGINT" ? EXIT.interrupted : EXIT.terminated;
+  return finish({ ...record, comparison: redactor.redactValue(comparison), verdict: { ...verdict, exitCode } }, folder);
+}
+
+/** Share of a limit that blocks may use: above it denials would be compared, not builds. */
+const SHARE_OF_LIMIT = 0.6;
+const MOST_PER_S = 40;
+
+/** Connections are opened and caches filled before anything counts. */
+const LONGEST_WARMUP_S = 1;
+
+function workloadOf({ workload, rate, blockS }: CompareOptions, { limits }: Target): Workload {
+  if (workload !== undefined) return loadWorkload(workload);
+  const ratePerS = rate ?? Math.min(MOST_PER_S, limits === undefined ? MOST_PER_S : (limits.rpm / 60) * SHARE_OF_LIMIT);
+  const warmupS = Math.min(LONGEST_WARMUP_S, blockS / 4);
+  const kind = { model: undefined, promptTokens: 20, maxTokens: 64, weight: 1, dialect: "chat" as const };
+  return {
+    name: "block",
+    tier: undefined,
+    arrivals: { kind: "poisson", ratePerS, durationS: warmupS + blockS },
+    mix: [
+      { ...kind, stream: false },
+      { ...kind, stream: true },
+    ],
+    maxInFlight: undefined,
+    warmupS,
+    engine: "native",
+    retryAfter: "none",
+    allow: { deniedShare: 1, failedShare: 1 },
+    written: { ratePerS, blockS },
+  };
+}
+
+function sideOf(target: Target, start: string | undefined): Comparison["a"] {
+  return { label: nameWithAddress(start ?? target.name, target.baseUrl) };
+}
+
+const EXITS: Readonly<Record<Comparison["verdict"], ExitCode>> = {
+  regressed: EXIT.gateFailed,
+  "not worse": EXIT.pass,
+  improved: EXIT.pass,
+  inconclusive: EXIT.inconclusive,
+};
+
+function verdictOf({ verdict, reasons, a, b }: Comparison): RunRecord["verdict"] {
+  const word = verdict === "regressed" ? "fail" : verdict === "inconclusive" ? "inconclusive" : "pass";
+  return {
+    word,
+    exitCode: EXITS[verdict],
+    headline: `${verdict.toUpperCase()}: ${b.label} against ${a.label}`,
+    reasons: reasons.map((text) => ({ text })),
+    qualifiers: [],
+  };
+}
+
+function finish(record: RunRecord, folder: RunFolder): Outcome {
+  const ioError = keepRecord(folder, record);
+  const { exitCode } = record.verdict;
+  return {
+    exitCode,
+    document: { ...jsonDocument(record, folder.path), comparison: record.comparison },
+    text: (colors) => `${renderComparison(record, colors)}exit code ${exitCode}; everything is in ${folder.path}\n`,
+    ioError,
+  };
+}

@@ -1,0 +1,210 @@
+import { jsonDocument, renderLoadRuns, renderTerminal } from "../../reports/index.ts";
+import {
+  freeze,
+  type Instance,
+  leftoversOf,
+  loadWaivers,
+  mergeRuns,
+  notRun,
+  runChecks,
+  select,
+  Traffic,
+} from "../checks/index.ts";
+import { UsageError } from "../core/index.ts";
+import { type CheckResult, checksOfLoad, type JudgedLoad } from "../record/index.ts";
+import { adviceLine } from "./advice.ts";
+import { composeRecord } from "./compose-record.ts";
+import { dryRun } from "./dry-run.ts";
+import { journalStart } from "./journal-start.ts";
+import { keepRecord } from "./keep-record.ts";
+import { openFolder } from "./open-folder.ts";
+import type { Outcome } from "./outcome.ts";
+import { checksWith } from "./own-suites.ts";
+import { driveFurther, driveLoads, named, planLoads } from "./policy-load.ts";
+import { judgeByPolicy, readPolicy } from "./policy-step.ts";
+import { prepare } from "./preflight.ts";
+import type { RunControl } from "./run-control.ts";
+import { planTiers, runTiers } from "./run-tiers.ts";
+import { settle, unscoredRequirements } from "./settle-results.ts";
+import { supplyTarget } from "./supply-target.ts";
+import { evidenceOf } from "./write-reports.ts";
+
+export interface ConformOptions {
+  readonly command: string;
+  readonly suites: readonly string[];
+  readonly only: readonly string[];
+  /** Path of a target file, or `embedded`. */
+  readonly target?: string | undefined;
+  readonly json: boolean;
+  readonly out?: string | undefined;
+  readonly seed?: number | undefined;
+  readonly mutation: readonly string[];
+  readonly variant: readonly string[];
+  /** Modules with suites of one's own. */
+  readonly suite?: readonly string[] | undefined;
+  /** Path of a waiver file. */
+  readonly waivers?: string | undefined;
+  /** Path of a policy file, and of a baseline in place of the one that it names. */
+  readonly policy?: string | undefined;
+  readonly baseline?: string | undefined;
+  /** Measure failed performance gates once more. */
+  readonly confirm?: boolean | undefined;
+  /** How often every check is run; default 1. */
+  readonly repeat?: number | undefined;
+  /** Say what would be sent, and send nothing. */
+  readonly dryRun?: boolean | undefined;
+  /** Generate load on the tiers of the target afterwards. */
+  readonly tiers?: boolean | undefined;
+  /** Leave out what waits for windows. */
+  readonly quick?: boolean | undefined;
+}
+
+/** More rounds than this say nothing more about flaky checks and wear out the gateway. */
+const MOST_ROUNDS = 100;
+
+/** Runs conformance checks, and load where a run has it; writes the run folder. */
+export async function conform(options: ConformOptions, control: RunControl): Promise<Outcome> {
+  const { interruption, onProgress } = control;
+  const checks = await checksWith(options.suite ?? []);
+  const selected = select(checks, options);
+  const instances = options.quick === true ? selected.filter(isQuick) : selected;
+  const rounds = roundsOf(options);
+  const waivers = options.waivers === undefined ? [] : loadWaivers(options.waivers);
+  const policy = options.policy === undefined ? undefined : readPolicy(options.policy, options.baseline);
+  if (options.confirm === true && policy === undefined) {
+    throw new UsageError("--confirm measures failed gates once more, and there is no policy", {
+      hint: "Name one with --policy.",
+    });
+  }
+  const startedAt = new Date();
+  const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
+  await using supplied = await supplyTarget(options, { signal: interruption.signal, onProgress });
+  const { target } = supplied;
+  const unscored = unscoredRequirements(target);
+  if (options.dryRun === true) return dryRun({ instances, target, rounds });
+  const workloads = options.command === "run" ? planLoads(policy?.file.load ?? [], target) : [];
+  const plan = options.tiers === true ? planTiers(target, options.quick === true) : undefined;
+  using folder = openFolder(options.out, startedAt, target, interruption);
+  const runs: CheckResult[][] = [];
+  const probed = new Set<Instance>();
+  await using traffic = new Traffic({
+    target,
+    seed,
+    signal: interruption.signal,
+    supplier: supplied.supplier,
+    loadFollows: (plan?.workloads.length ?? 0) > 0,
+    onAnswer: ({ exchange, asked }) => folder.exchange({ asked, exchange }),
+  });
+  const { redactor } = traffic.recorder;
+  const planned = { checks: instances.map(notRun), rounds, waivers, unscored };
+  journalStart(folder, { command: options.command, target, seed, startedAt }, redactor, planned);
+  const prepared = await prepare(traffic, ({ cause, next }) => {
+    folder.journal(redactor.redactValue({ event: "advice", cause, next }));
+    onProgress({ kind: "note", text: adviceLine({ cause, next }) });
+  });
+  const total = instances.length * rounds;
+  onProgress({ kind: "checks", done: 0, total, what: "" });
+  let done = 0;
+  for (let round = 0; round < rounds && !interruption.signal.aborted; round++) {
+    if (round > 0) prepared.nextRound();
+    const results = await runChecks({
+      instances,
+      traffic: prepared,
+      rounds: rounds - round,
+      onStart: ({ id }) => folder.journal({ event: "check-started", check: id, round }),
+      onRecording: (instance, recording) => {
+        probed.add(instance);
+        folder.recording(instance.id, freeze(recording), round);
+      },
+      onResult: (result) => {
+        const { id, status } = result;
+        folder.journal(redactor.redactValue({ event: "check-finished", check: id, round, status, result }));
+        onProgress({ kind: "checks", done: ++done, total, what: id });
+      },
+    });
+    runs.push(results);
+  }
+  const tiers =
+    plan !== undefined && !interruption.signal.aborted
+      ? await runTiers({
+          plan,
+          target: prepared.target,
+          seed,
+          redactor,
+          folder,
+          quick: options.quick === true,
+          control,
+          lastUseMs: (account) => traffic.lastUseMs(account),
+        })
+      : undefined;
+  const step = { target, seed, redactor, folder, control };
+  const load = await driveFurther(tiers, workloads, step);
+  const results = [...mergeRuns(runs), ...checksOfLoad(load)];
+  const settled = settle(results, { unscored, waivers, checks, today: startedAt });
+  const found = composeRecord({
+    command: options.command,
+    target,
+    seed,
+    startedAt,
+    results: settled.results,
+    waivers,
+    breaches: settled.breaches,
+    unscored,
+    rounds,
+    leftovers: await leftoversOf(prepared, [...probed]),
+    load,
+    requests: traffic.budget.requests + sentBy(load),
+    outputTokens: traffic.budget.outputTokens,
+    qualifiers: options.quick === true ? ["quick: without what waits for rate windows"] : [],
+    build: traffic.answers.map((answer) => answer.header("server")).find((server) => server !== undefined),
+    interruptedBy: interruption.by(),
+    cutOff: folder.ioError?.message ?? traffic.circuitOpen,
+    redactor,
+  });
+  const whole = options.suites.length === 0 && options.only.length === 0;
+  const record =
+    policy === undefined
+      ? found
+      : await judgeByPolicy(found, {
+          policy,
+          whole,
+          again:
+            options.confirm === true
+              ? async (names) => ({
+                  ...found,
+                  load: await driveLoads(names.map(named(workloads)), { ...step, second: true }),
+                })
+              : undefined,
+        });
+  const ioError = keepRecord(folder, record);
+  const evidence = evidenceOf(folder.path, record);
+  return {
+    exitCode: record.verdict.exitCode,
+    document: jsonDocument(record, folder.path),
+    text: (colors) => {
+      const runs = load === undefined ? "" : `${renderLoadRuns(record, colors)}\n`;
+      return runs + renderTerminal(record, { colors, exchange: evidence, folder: folder.path });
+    },
+    ioError,
+  };
+}
+
+/** Longest wait of a check that a quick run still makes, seconds. */
+const QUICK_WAIT_S = 5;
+
+/** A quick run denies next to nothing, so that there are no hints to be judged. */
+const NEEDS_DENIALS = "retry-after.";
+
+function isQuick({ check }: Instance): boolean {
+  if (check.id.startsWith(NEEDS_DENIALS)) return false;
+  return check.kind === "invariant" || (check.cost.waitS ?? 0) <= QUICK_WAIT_S;
+}
+
+function sentBy(load: JudgedLoad | undefined): number {
+  return (load?.runs ?? []).flatMap(({ phases }) => phases).reduce((sum, { sent }) => sum + sent, 0);
+}
+
+function roundsOf({ repeat = 1 }: ConformOptions): number {
+  if (Number.isInteger(repeat) && repeat >= 1 && repeat <= MOST_ROUNDS) return repeat;
+  throw new UsageError(`--repeat takes a whole number from 1 to ${MOST_ROUNDS}`);
+}

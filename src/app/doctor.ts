@@ -1,0 +1,276 @@
+import { spawnSync } from "node:child_process";
+import { setTimeout as wait } from "node:timers/promises";
+import { CHECKS } from "../../suites/index.ts";
+import { instancesOf, planOf, type RequestSpec, type Response, Traffic } from "../checks/index.ts";
+import { EXIT } from "../core/index.ts";
+import { type KeyName, type Limits, loadTarget, type Target } from "../target/index.ts";
+import { listAdvice, modelAdvice } from "./advice.ts";
+import type { Colors, Outcome } from "./outcome.ts";
+import { headerHint, toldBy } from "./own-words.ts";
+import { listedModels, listModels } from "./preflight.ts";
+
+export interface Symptom {
+  readonly about: string;
+  readonly level: "good" | "note" | "bad";
+  readonly text: string;
+  readonly next?: string | undefined;
+}
+
+const SIGNS = { good: "✓", note: "▲", bad: "✗" } as const;
+
+/**
+ * Looks at a target and at this machine before a run: reach, clocks, each key once, models, limits, open files. Says what can
+ * be judged with what is configured, and what would unlock more. Sends a dozen requests at most.
+ *
+ * @param onSymptom gets each as it is found.
+ * @returns exit code 0 when everything is ready, 3 when nothing answers, 4 when a key or model is not what the file says.
+ */
+export async function doctor(file: string, onSymptom: (symptom: Symptom) => void): Promise<Outcome> {
+  const target = loadTarget(file, process.env);
+  const controller = new AbortController();
+  await using traffic = new Traffic({ target, seed: 1, signal: controller.signal });
+  const symptoms: Symptom[] = [];
+  const say = (symptom: Symptom) => {
+    const clean = traffic.recorder.redactor.redactValue(symptom);
+    symptoms.push(clean);
+    onSymptom(clean);
+  };
+  say({ about: "target file", level: "good", text: `${file}: ${target.name} at ${target.baseUrl}` });
+  const list = await listModels(traffic);
+  for (const symptom of reachSymptoms(target, list)) say(symptom);
+  const listed = listedModels(list);
+  for (const advice of modelAdvice(target, listed))
+    say({ about: "models", level: "note", text: advice.cause, next: advice.next });
+  const answers: Response[] = [];
+  // Where no model is known, one that there is not still shows whether the key is.
+  const attempt: RequestSpec = {
+    intent: "either",
+    maxTokens: 8,
+    repeats: false,
+    ...(traffic.target.models.chat.plain === undefined && { model: { id: "" } }),
+  };
+  for (const name of Object.keys(target.keys) as KeyName[]) {
+    const answer = await traffic.send({ ...attempt, key: name }, CHAT);
+    answers.push(answer);
+    say(keySymptom(name, answer, traffic.target));
+  }
+  const messages = await traffic.send({ ...attempt, endpoint: "messages" }, CHAT);
+  say(messagesSymptom(messages, traffic.target));
+  for (const symptom of limitSymptoms(target, [list, ...answers])) say(symptom);
+  for (const symptom of await machineSymptoms(target)) say(symptom);
+  for (const symptom of coverageSymptoms(traffic.target)) say(symptom);
+  const bad = symptoms.filter(({ level }) => level === "bad").length;
+  const exitCode = bad === 0 ? EXIT.pass : EXIT.inconclusive;
+  const next = `gauntlet conform --target ${file}`;
+  return {
+    exitCode,
+    document: { schemaVersion: 1, exitCode, symptoms },
+    text: () =>
+      bad === 0
+        ? `\nReady to run: ${next}\n`
+        : `\n${bad} ${bad === 1 ? "problem" : "problems"} to fix before: ${next}\n`,
+  };
+}
+
+const CHAT = { endpoint: "chat", mode: "non-streaming" } as const;
+
+/** A symptom for a terminal. Parts of it come from the gateway: no control characters get through. */
+export function symptomText({ about, level, text, next }: Symptom, colors: Colors): string {
+  const paint = { good: colors.green, note: colors.yellow, bad: colors.red }[level];
+  const said = `${about}: ${text}`.replace(/\p{Cc}+/gu, " ");
+  const hint = next === undefined ? "" : `\n    ${next.replace(/[^\P{Cc}\n]+/gu, " ").replaceAll("\n", "\n    ")}`;
+  return `${paint(SIGNS[level])} ${said}${hint}\n`;
+}
+
+/** Clocks that differ by more than this make dates in Retry-After and daily caps hard to judge, ms. */
+const MOST_SKEW_MS = 5_000;
+
+function reachSymptoms(target: Target, list: Response): Symptom[] {
+  const advice = listAdvice(target, list);
+  const tls = target.baseUrl.startsWith("https:") ? "over TLS" : "without TLS";
+  const reach: Symptom =
+    advice === undefined
+      ? { about: "reach", level: "good", text: `answers ${tls} in ${Math.round(list.durationMs)} ms` }
+      : {
+          about: "reach",
+          level: advice.withoutModel === true && target.models.chat.plain !== undefined ? "note" : "bad",
+          text: advice.cause,
+          next: advice.next,
+        };
+  const date = Date.parse(list.header("date") ?? "");
+  if (Number.isNaN(date))
+    return [reach, { about: "clock", level: "note", text: "no Date header; clocks cannot be compared" }];
+  // A Date header has whole seconds, and the answer took its time.
+  const skewMs = list.exchange.startedAtMs + list.durationMs / 2 - (date + 500);
+  const close = Math.abs(skewMs) <= MOST_SKEW_MS;
+  return [
+    reach,
+    {
+      about: "clock",
+      level: close ? "good" : "note",
+      text: close ? "agrees with the gateway's" : `is ${Math.round(skewMs / 1_000)} s apart from the gateway's`,
+      next: close ? undefined : "Retry-After dates and daily caps are judged by both: set this machine's clock by NTP.",
+    },
+  ];
+}
+
+/** What a key in a state should meet: served, or one of these statuses. */
+const EXPECTED: Readonly<Partial<Record<KeyName, { readonly reason: string }>>> = {
+  revoked: { reason: "key_revoked" },
+  capped: { reason: "quota_exceeded" },
+  childExhausted: { reason: "budget_exhausted" },
+  empty: { reason: "insufficient_credits" },
+  emptySecond: { reason: "insufficient_credits" },
+};
+
+/** Served, as far as the status says, and yet nothing of a reply. */
+function isNoReply(answer: Response): boolean {
+  return answer.admitted && answer.reply.parts === undefined;
+}
+
+function noReply(about: string, { status }: Response): Symptom {
+  return {
+    about,
+    level: "bad",
+    text: `answered ${status} with something that is no reply`,
+    next: "baseUrl may point at something that is no gateway.",
+  };
+}
+
+function messagesSymptom(answer: Response, { models }: Target): Symptom {
+  const about = "messages dialect";
+  if (isNoReply(answer)) return noReply(about, answer);
+  if (answer.admitted) return { about, level: "good", text: `served by ${models.messages.plain}` };
+  const next = headerHint(answer) ?? "Name a model that /messages serves as models.messages.";
+  return { about, level: "bad", text: toldBy(answer), next };
+}
+
+function keySymptom(name: KeyName, answer: Response, target: Target): Symptom {
+  const about = `key ${name}`;
+  const expected = EXPECTED[name];
+  if (expected === undefined) {
+    if (isNoReply(answer)) return noReply(about, answer);
+    if (answer.admitted) return { about, level: "good", text: "served" };
+    return { about, level: "bad", text: toldBy(answer), next: headerHint(answer) ?? keyStep(name, answer, target) };
+  }
+  if (answer.admitted) {
+    return {
+      about,
+      level: "bad",
+      text: "served",
+      next: `keys.${name} should be denied as ${expected.reason}: it is not in that state.`,
+    };
+  }
+  const own = target.contract.reasonFrom === undefined && answer.reason !== expected.reason;
+  return {
+    about,
+    level: own ? "note" : "good",
+    text: `denied: ${own ? toldBy(answer) : answer.summary}`,
+    next: own
+      ? `The specification's reason is ${expected.reason}; if yours is another, map it in contract.`
+      : undefined,
+  };
+}
+
+/** What to look at when a key that should be served is not. */
+function keyStep(name: KeyName, { status = 0 }: Response, { models }: Target): string {
+  if (models.chat.plain === undefined && status !== 401 && status !== 403)
+    return "No model is known: the list gives none. Name one:\nmodels:\n  chat: <model id>";
+  if (status >= 500) return "The gateway or its provider failed: its log says why.";
+  return `keys.${name} should be served; see what the variable or file holds.`;
+}
+
+function limitSymptoms(target: Target, answers: readonly Response[]): Symptom[] {
+  const seen = answers.map((answer) => Number(answer.header("x-ratelimit-limit") ?? Number.NaN)).find((n) => n > 0);
+  if (target.limits === undefined) {
+    const hint =
+      seen === undefined ? "limits: starter   # or { rpm: …, inFlight: … }" : `limits: { rpm: ${seen}, inFlight: … }`;
+    return [
+      {
+        about: "limits",
+        level: "note",
+        text: "not in the target file: the pace of the default tier is kept",
+        next: hint,
+      },
+    ];
+  }
+  const { rpm, inFlight } = target.limits;
+  if (seen !== undefined && seen !== rpm) {
+    return [
+      {
+        about: "limits",
+        level: "bad",
+        text: `limits.rpm is ${inWords(rpm)}, and the gateway says X-RateLimit-Limit: ${seen}`,
+      },
+    ];
+  }
+  return [{ about: "limits", level: "good", text: `${inWords(rpm)} per minute, ${inWords(inFlight)} in flight` }];
+}
+
+const inWords = (limit: number): string => (Number.isFinite(limit) ? String(limit) : "none");
+
+/** Timers that are later than this at the 99th percentile make latencies doubtful, ms. */
+const MOST_LATE_MS = 20;
+
+async function machineSymptoms(target: Target): Promise<Symptom[]> {
+  const most = Math.max(
+    64,
+    ...[target.limits, ...Object.values(target.tiers).map(({ limits }) => limits)].map((l: Limits | undefined) =>
+      l === undefined || !Number.isFinite(l.inFlight) ? 0 : l.inFlight,
+    ),
+  );
+  const files = openFiles();
+  const enough = files === undefined || files >= most + 100;
+  const late: number[] = [];
+  for (let tick = 0; tick < 100; tick++) {
+    const dueMs = performance.now() + 5;
+    await wait(5);
+    late.push(performance.now() - dueMs);
+  }
+  const worstMs = late.sort((a, b) => a - b)[98] ?? 0;
+  return [
+    {
+      about: "open files",
+      level: enough ? "good" : "bad",
+      text: files === undefined ? "the limit cannot be read here" : `${files} allowed, ${most + 100} wanted`,
+      next: enough ? undefined : `ulimit -n ${most + 1_000}`,
+    },
+    {
+      about: "this machine",
+      level: worstMs <= MOST_LATE_MS ? "good" : "note",
+      text: `timers are late by ${worstMs.toFixed(1)} ms at the 99th percentile`,
+      next: worstMs <= MOST_LATE_MS ? undefined : "Latencies below that cannot be told apart from this machine's own.",
+    },
+  ];
+}
+
+/** `undefined` where there is no such limit, or no shell to ask. */
+function openFiles(): number | undefined {
+  if (process.platform === "win32") return undefined;
+  const { stdout, status } = spawnSync("sh", ["-c", "ulimit -n"], { encoding: "utf8" });
+  if (status !== 0) return undefined;
+  return stdout.trim() === "unlimited" ? Number.POSITIVE_INFINITY : Number(stdout);
+}
+
+function coverageSymptoms(target: Target): Symptom[] {
+  const instances = CHECKS.flatMap(instancesOf);
+  const plan = planOf(instances, target, { hooked: target.provision !== undefined });
+  const blocked = plan.suites.reduce((sum, suite) => sum + suite.blocked, 0);
+  const skipped = plan.suites.reduce((sum, suite) => sum + suite.skipped, 0);
+  const can: Symptom = {
+    about: "can be judged",
+    level: "good",
+    text: `${instances.length - blocked - skipped} of ${instances.length} checks, with about ${plan.requests} requests in ${plan.durationS} s or more`,
+  };
+  if (blocked === 0) return [can];
+  const lines = [...new Set(plan.unblock.map((unblock) => unblock.join("\n")))];
+  return [
+    can,
+    {
+      about: "cannot be judged",
+      level: "note",
+      text: `${blocked} checks; these lines would unlock them`,
+      next: lines.join("\n"),
+    },
+  ];
+}

@@ -1,0 +1,108 @@
+import { readFile } from "node:fs/promises";
+import { EXIT, isObject, messageOf, UsageError } from "../core/index.ts";
+import {
+  type GatewayOptions,
+  type LimiterKind,
+  type Limits,
+  MUTATIONS,
+  type Mutation,
+  startGateway,
+  type Tier,
+  VARIANTS,
+  type Variant,
+} from "../reference-gateway/index.ts";
+import type { Outcome } from "./outcome.ts";
+
+/** The options of `gauntlet gateway`, as they are typed; durations in ms. */
+export interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly "admin-port": number;
+  readonly tier?: string | undefined;
+  /** Requests per minute:requests in flight. */
+  readonly limits?: string | undefined;
+  readonly seed: number;
+  readonly limiter: string;
+  readonly burst?: number | undefined;
+  readonly mutation: readonly string[];
+  readonly variant: readonly string[];
+  /** Path of a JSON file. */
+  readonly keys?: string | undefined;
+  readonly pieces?: number | undefined;
+  readonly pace?: number | undefined;
+  readonly slow?: number | undefined;
+  readonly "upstream-timeout"?: number | undefined;
+  readonly "settling-lag"?: number | undefined;
+  readonly "body-limit"?: number | undefined;
+  readonly drain?: number | undefined;
+}
+
+type RunningGateway = Awaited<ReturnType<typeof startGateway>>;
+
+/** Starts the reference gateway. @throws UsageError for limits or a key file that cannot be read. */
+export async function startReferenceGateway(options: ServeOptions): Promise<RunningGateway> {
+  return startGateway(await gatewayOptions(options));
+}
+
+async function gatewayOptions(args: ServeOptions): Promise<GatewayOptions> {
+  return {
+    host: args.host,
+    port: args.port,
+    adminPort: args["admin-port"],
+    // Closed sets are checked by the gateway, which knows them.
+    tier: args.tier as Tier | undefined,
+    limits: args.limits === undefined ? undefined : parseLimits(args.limits),
+    seed: args.seed,
+    limiter: args.limiter as LimiterKind,
+    burst: args.burst,
+    mutations: args.mutation,
+    variants: args.variant,
+    keys: args.keys === undefined ? undefined : await readKeys(args.keys),
+    pieces: args.pieces,
+    paceMs: args.pace,
+    slowMs: args.slow,
+    upstreamTimeoutMs: args["upstream-timeout"],
+    settlingLagMs: args["settling-lag"],
+    bodyLimitBytes: args["body-limit"],
+    drainMs: args.drain,
+  };
+}
+
+function parseLimits(value: string): Limits {
+  const parts = /^(\d+):(\d+)$/.exec(value);
+  if (parts === null) {
+    throw new UsageError(`limits: "${value}" is not two whole numbers with a colon between them.`, {
+      hint: "For example --limits 300:64, requests per minute and requests in flight.",
+    });
+  }
+  return { rpm: Number(parts[1]), inFlight: Number(parts[2]) };
+}
+
+/** Keys come from a file, never from the command line: that can be read by everyone on the machine. */
+async function readKeys(file: string): Promise<Record<string, string>> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(await readFile(file, "utf8"));
+  } catch (cause) {
+    throw new UsageError(`keys: ${file} cannot be read as JSON.`, { cause: messageOf(cause) });
+  }
+  if (
+    !isObject(parsed) ||
+    Object.values(parsed).some((text) => typeof text !== "string" || !/^[!-~]{8,256}$/.test(text))
+  ) {
+    throw new UsageError(`keys: ${file} must hold an object of names and texts of 8 to 256 visible ASCII characters.`);
+  }
+  return parsed as Record<string, string>;
+}
+
+/** Every mutation, or every valid variant, of the reference gateway. */
+export function listSwitches(kind: "mutations" | "variants"): Outcome {
+  const entries: readonly (Mutation | Variant)[] = kind === "mutations" ? MUTATIONS : VARIANTS;
+  const shown = entries.map(({ apply: _apply, ...entry }) => entry);
+  const width = Math.max(0, ...shown.map((entry) => entry.name.length));
+  const lines = shown.map((entry) => {
+    const requirements = "requirements" in entry ? ` [${entry.requirements.join(" ")}]` : "";
+    return `${entry.name.padEnd(width)}  ${entry.summary}${requirements}\n`;
+  });
+  return { exitCode: EXIT.pass, document: shown, text: () => lines.join("") };
+}

@@ -1,0 +1,29 @@
+export type { InitAnswers } from "./init.ts";
+export type { Colors, Outcome } from "./outcome.ts";
+export type { Interruption, OnProgress, ProgressEvent, RunControl } from "./run-control.ts";
+export { VERSION } from "./version.ts";
+
+/** Use cases. Each is loaded when it is called for: `--help` waits for none, and a load not for what judges it. */
+export const useCase = {
+  baseline: () => import("./baseline.ts"),
+  calibrate: () => import("./calibrate.ts"),
+  capacity: () => import("./capacity.ts"),
+  client: () => import("./client/client.ts"),
+  compare: () => import("./compare/compare.ts"),
+  conform: () => import("./conform.ts"),
+  doctor: () => import("./doctor.ts"),
+  exportK6: () => import("./k6/export-k6.ts"),
+  gateway: () => import("./gateway.ts"),
+  importK6: () => import("./k6/import-k6.ts"),
+  init: () => import("./init.ts"),
+  limits: () => import("./limits.ts"),
+  listChecks: () => import("./list-checks.ts"),
+  load: () => import("./load.ts"),
+  names: () => import("./names.ts"),
+  planFleet: () => import("./k6/plan-fleet.ts"),
+  rejudge: () => import("./rejudge.ts"),
+  report: () => import("./report.ts"),
+  size: () => import("./size.ts"),
+  version: () => import("./version-document.ts"),
+  waivers: () => import("./waivers.ts"),
+};

@@ -1,0 +1,99 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { EXIT, InternalError, UsageError } from "../../core/index.ts";
+import { CONFIG_MAP_BYTES, findK6, K6_VERSION, k6Once, manifests } from "../../engines/index.ts";
+import { Redactor } from "../../http-recorder/index.ts";
+import { allKeys } from "../../target/index.ts";
+import { findWorkload } from "../find-workload.ts";
+import { assertAllowed } from "../load-plan.ts";
+import { loadTargetOf } from "../load-target-models.ts";
+import type { Outcome } from "../outcome.ts";
+import type { OnProgress } from "../run-control.ts";
+import { supplyTarget } from "../supply-target.ts";
+import { exportReadme } from "./export-readme.ts";
+import { KEY_VARIABLES, planForK6, scriptFolder } from "./plan-for-k6.ts";
+
+export interface ExportOptions {
+  readonly what: string;
+  readonly target?: string | undefined;
+  readonly out: string;
+  readonly instances: number;
+  readonly output: "opentelemetry" | "prometheus";
+  readonly seed: number;
+  readonly brief: boolean;
+  readonly k6?: string | undefined;
+}
+
+/** Requested for one pod: a start, and what its share of the virtual users needs (docs/scale.md). */
+const BASE_MIB = 128;
+const MIB_PER_USER = 1;
+const CPU_MILLIS = 500;
+
+/** Writes a folder that plain k6 and the k6 operator can run, and that holds no key. */
+export async function exportK6(options: ExportOptions, onProgress: OnProgress): Promise<Outcome> {
+  const { out, instances } = options;
+  if (!Number.isInteger(instances) || instances < 1) throw new UsageError("--instances must be a whole number from 1");
+  const workload = findWorkload(options.what);
+  await using supplied = await supplyTarget(
+    { target: options.target, mutation: [], variant: [] },
+    { signal: new AbortController().signal, onProgress },
+  );
+  const target = await loadTargetOf(supplied.target, [workload]);
+  assertAllowed(target, [workload]);
+  const { plan, file, keys } = planForK6(workload, target, !options.brief, options.seed);
+  const scripts = scriptFolder();
+  const files: Record<string, string> = { "plan.json": `${JSON.stringify(file.content, null, 2)}\n` };
+  for (const name of readdirSync(scripts).filter((entry) => entry.endsWith(".ts")))
+    files[name] = readFileSync(join(scripts, name), "utf8");
+  const bytes = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (bytes > CONFIG_MAP_BYTES)
+    throw new InternalError(`the scripts and the plan have ${bytes} bytes, a ConfigMap holds less`);
+  const users = Math.max(
+    ...plan.groups.map(({ arrivals, vus }) => (arrivals.kind === "at-once" ? arrivals.count : vus)),
+  );
+  const secrets = [...KEY_VARIABLES.slice(0, keys.length), ...Object.keys(file.secrets)];
+  const name = `gauntlet-${workload.name
+    .toLowerCase()
+    .replace(/[^a-z0-9-]+/g, "-")
+    .slice(0, 40)}`;
+  const made = manifests({
+    name,
+    parallelism: instances,
+    files,
+    secrets,
+    output: options.output,
+    k6Version: K6_VERSION,
+    cpuMillis: CPU_MILLIS,
+    memoryMiB: BASE_MIB + Math.ceil(users / instances) * MIB_PER_USER,
+  });
+  const readme = exportReadme({ name, workload: workload.name, target, secrets, instances, plan });
+  // Nothing that was handed over may hold a key, whatever a target file put where: the folder is made to be passed around.
+  const redactor = new Redactor(allKeys(target).map((key) => ({ name: key.name, value: key.reveal() })));
+  mkdirSync(join(out, "kubernetes"), { recursive: true });
+  const write = (path: string, text: string) => writeFileSync(join(out, path), redactor.redact(text).text);
+  for (const [path, text] of Object.entries(files)) write(path, text);
+  for (const [path, text] of Object.entries(made)) write(join("kubernetes", path), text);
+  write("README.md", readme);
+  const archived = await archive(options, out);
+  if (!archived)
+    onProgress({ kind: "notice", text: "k6 is not installed, so archive.tar was not made; README.md says how" });
+  const told = `${Object.keys(files).length} files for \`k6 run gauntlet.ts\`, manifests for ${instances} pods`;
+  return {
+    exitCode: EXIT.pass,
+    document: { exitCode: EXIT.pass, folder: out },
+    text: () => `${out}: ${told}${archived ? ", archive.tar" : ""}\n`,
+  };
+}
+
+async function archive({ k6 }: ExportOptions, out: string): Promise<boolean> {
+  let path: string;
+  try {
+    path = findK6(k6, process.env);
+  } catch (error) {
+    // A k6 that was named must be there; without one the folder is complete but for its archive.
+    if (k6 !== undefined) throw error;
+    return false;
+  }
+  await k6Once(path, ["archive", "--archive-out", "archive.tar", "gauntlet.ts"], out);
+  return true;
+}

@@ -1,0 +1,79 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { GauntletError, InternalError, messageOf } from "../../core/index.ts";
+import { mergeOutputs, readOutput, runInstances } from "../../engines/index.ts";
+import { circuitRule, costOf, LoadGuard, type RanLoad, type Workload } from "../../load/index.ts";
+import type { LoadsContext } from "../loads-context.ts";
+import { judgeMerged } from "./judge-merged.ts";
+import { KEY_VARIABLES, planForK6, scriptFolder } from "./plan-for-k6.ts";
+
+/** Plays a workload with k6 on this machine and judges its samples like our own. */
+export async function runK6(workload: Workload, context: LoadsContext): Promise<RanLoad> {
+  const { target, seed, stop, abort, redactor, onProgress, onNotice, onPhase, k6 } = context;
+  if (k6 === undefined) throw new InternalError("k6 was not looked for");
+  const { plan, file, limits, keys } = planForK6(workload, target, context.length === "thorough", seed);
+  const folder = resolve(k6.folder, "k6", workload.name);
+  mkdirSync(folder, { recursive: true });
+  const planPath = join(folder, "plan.json");
+  writeFileSync(planPath, `${JSON.stringify(file.content, null, 2)}\n`);
+  for (const remark of plan.remarks) onNotice(`${workload.name}: ${remark}`);
+  const totalS = Math.max(...plan.phases.map(({ endMs }) => endMs)) / 1_000;
+  let before = { elapsedS: 0, sent: 0, admitted: 0 };
+  const guard = new LoadGuard({
+    budget: { requests: costOf(workload, target, context.length).requests },
+    circuit: circuitRule(workload, target),
+  });
+  const ran = await runInstances({
+    k6: k6.path,
+    script: join(scriptFolder(), "gauntlet.ts"),
+    planPath,
+    folder,
+    instances: k6.instances,
+    environment: {
+      ...file.secrets,
+      ...Object.fromEntries(keys.map((key, index) => [KEY_VARIABLES[index] as string, key.reveal()])),
+    },
+    stop: AbortSignal.any([stop, guard.signal]),
+    abort,
+    onProgress: (now) => {
+      guard.noteTotals(now);
+      const overS = Math.max(0.001, now.elapsedS - before.elapsedS);
+      const atMs = now.elapsedS * 1_000;
+      onProgress({
+        run: workload.name,
+        phase: plan.phases.findLast(({ startMs }) => startMs <= atMs)?.name ?? workload.name,
+        elapsedS: now.elapsedS,
+        totalS,
+        inFlight: now.inFlight,
+        sentPerS: (now.sent - before.sent) / overS,
+        admittedPerS: (now.admitted - before.admitted) / overS,
+        denied: now.denied,
+        failed: now.failed,
+        // Quantiles of several instances cannot be put together from their own.
+        p50Ms: undefined,
+        p99Ms: undefined,
+      });
+      before = now;
+    },
+  }).catch((error: unknown) => {
+    // What k6 says may repeat what it was given.
+    if (error instanceof GauntletError)
+      throw new InternalError(redactor.redact(messageOf(error)).text, { cause: error });
+    throw error;
+  });
+  const outputs = await Promise.all(
+    ran.map(async ({ name, output, ended, segment }) => {
+      const read = await readOutput(output);
+      return { name, ended: redactor.redact(ended).text, output: { ...read, segment } };
+    }),
+  );
+  const names = keys.map(({ name }) => name);
+  const merged = mergeOutputs({ outputs, groups: plan.groups, keys: names, sameClock: true });
+  const judged = judgeMerged(workload, { plan, limits, keys: names }, target, merged, {
+    ran,
+    interrupted: stop.aborted,
+    stop: guard.stop,
+  });
+  for (const phase of judged.run.phases) onPhase(workload.name, phase);
+  return judged;
+}

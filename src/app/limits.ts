@@ -1,0 +1,72 @@
+import { EXIT, UsageError } from "../core/index.ts";
+import { analyseLimits, defaultLimitsBudget, type LimitsAnalysis } from "../load/index.ts";
+import type { Limits } from "../target/index.ts";
+import { accountByName } from "./account-by-name.ts";
+import { renderLimits } from "./limits-text.ts";
+import { assertLoadAllowed } from "./load-plan.ts";
+import { fillModels } from "./load-target-models.ts";
+import type { Outcome } from "./outcome.ts";
+import { exitAfter, type RunControl } from "./run-control.ts";
+import { type SuppliedTarget, supplyTarget } from "./supply-target.ts";
+
+export interface LimitsOptions {
+  readonly target?: string | undefined;
+  readonly account: string;
+  readonly requests?: number | undefined;
+  readonly minutes?: number | undefined;
+  readonly json: boolean;
+  readonly mutation: readonly string[];
+  readonly variant: readonly string[];
+}
+
+/** Analyses the limits of one account. Ends with 4 when it could not tell the rate or was cut short. */
+export async function limits(options: LimitsOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
+  await using supplied: SuppliedTarget = await supplyTarget(options, { signal: interruption.signal, onProgress });
+  assertLoadAllowed(supplied.target);
+  const target = await fillModels(supplied.target);
+  const { key, second, limits: declared } = accountByName(target, options.account);
+  const budget = budgetOf(options, declared);
+  onProgress({
+    kind: "note",
+    text: `limits of ${options.account} at ${target.name}: ${budget.requests} requests and ${budget.minutes} minutes at most; nobody else may use the account meanwhile`,
+  });
+  const analysis = await analyseLimits({
+    target,
+    key,
+    second,
+    other: otherThan(key, [target.keys.other, target.keys.valid]),
+    declared,
+    budget,
+    stop: interruption.signal,
+    onStep: (text) => onProgress({ kind: "note", text }),
+  });
+  const exitCode = exitAfter(interruption, exitOf(analysis));
+  return {
+    exitCode,
+    document: {
+      exitCode,
+      target: target.name,
+      account: options.account,
+      declared: declared ?? null,
+      budget,
+      ...analysis,
+    },
+    text: () => renderLimits(analysis, declared),
+  };
+}
+
+function budgetOf({ requests, minutes }: LimitsOptions, declared: Limits | undefined) {
+  const usual = defaultLimitsBudget(declared);
+  for (const [name, value] of Object.entries({ "--budget-requests": requests, "--minutes": minutes })) {
+    if (value !== undefined && !(value > 0)) throw new UsageError(`${name}: ${value} is not a number above 0.`);
+  }
+  return { requests: requests ?? usual.requests, minutes: minutes ?? usual.minutes };
+}
+
+function otherThan<T>(key: T, candidates: readonly (T | undefined)[]): T | undefined {
+  return candidates.find((candidate) => candidate !== undefined && candidate !== key);
+}
+
+function exitOf({ rate, cut }: LimitsAnalysis): number {
+  return cut !== null || rate.perMinute.answer === null ? EXIT.inconclusive : EXIT.pass;
+}

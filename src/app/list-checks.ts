@@ -1,0 +1,71 @@
+import Table from "cli-table3";
+import { type Explanation, explanationOf, instancesOf } from "../checks/index.ts";
+import { SCENARIOS } from "../client-conformance/index.ts";
+import { EXIT, UsageError } from "../core/index.ts";
+import { isRequirementId, requirementOf } from "../requirements/index.ts";
+import type { Outcome } from "./outcome.ts";
+import { checksWith } from "./own-suites.ts";
+
+/**
+ * Every check with the requirements it covers and their levels.
+ *
+ * @param suite modules with suites of one's own.
+ */
+export async function listChecks(suite: readonly string[]): Promise<Outcome> {
+  const all = await checksWith(suite);
+  const checks = all.map((check) => ({
+    id: check.id,
+    title: check.title,
+    layer: check.layer,
+    instances: instancesOf(check).map(({ id }) => id),
+    requirements: check.covers.map((requirement) => ({ id: requirement, level: requirementOf(requirement).level })),
+    needs: check.kind === "sending" ? (check.needs ?? []) : [],
+  }));
+  const table = new Table({
+    head: ["check", "instances", "requirements"],
+    style: { head: [], border: [], compact: true },
+  });
+  for (const { id, instances, requirements } of checks) {
+    table.push([id, String(instances.length), requirements.map((one) => `${one.id} (${one.level})`).join(", ")]);
+  }
+  return {
+    exitCode: EXIT.pass,
+    document: { schemaVersion: 1, checks },
+    text: () => `${table.toString()}\n${all.length} checks\n`,
+  };
+}
+
+/**
+ * Explains a check, or a requirement with the checks and the scenarios for clients that cover it.
+ *
+ * @throws UsageError for an id that is neither.
+ */
+export async function explain(id: string, suite: readonly string[]): Promise<string> {
+  const all = await checksWith(suite);
+  const base = id.replace(/\[.*$/, "");
+  const check = all.find((candidate) => candidate.id === base);
+  if (check !== undefined) return explanationText(explanationOf(check));
+  if (!isRequirementId(id))
+    throw new UsageError(`there is no check or requirement "${id}"`, { hint: "`gauntlet checks` lists all." });
+  const { level, layer, source, text } = requirementOf(id);
+  const covering = all
+    .filter((candidate) => (candidate.covers as readonly string[]).includes(id))
+    .map((candidate) => candidate.id);
+  const scenarios = SCENARIOS.filter(({ requirements }) => requirements.includes(id)).map(({ name }) => name);
+  const clients = scenarios.length === 0 ? "" : `Scenarios of \`gauntlet client\`: ${scenarios.join(", ")}\n`;
+  return `${id} (${level}, ${layer}, ${source})\n  ${text}\n\nChecks: ${covering.join(", ") || "none"}\n${clients}`;
+}
+
+/** An explanation for a terminal. */
+function explanationText({ id, title, text, onFailure, needs, requirements }: Explanation): string {
+  const needed = needs.map(({ need, lines }) => `  ${need}${lines.map((line) => `\n      ${line}`).join("")}`);
+  return [
+    `${id}: ${title}`,
+    text,
+    `When it fails: ${onFailure}`,
+    ...(needed.length === 0 ? [] : [`Needs, and the lines of the target file that supply it:\n${needed.join("\n")}`]),
+    `Requirements:\n${requirements.map((requirement) => `  ${requirement.id} (${requirement.level}, ${requirement.source}): ${requirement.text}`).join("\n")}`,
+  ]
+    .join("\n\n")
+    .concat("\n");
+}

@@ -1,0 +1,129 @@
+import { EXIT, UsageError } from "../core/index.ts";
+import { Redactor } from "../http-recorder/index.ts";
+import type { Sample, Workload } from "../load/index.ts";
+import { allKeys } from "../target/index.ts";
+import { findWorkload } from "./find-workload.ts";
+import { journalStart } from "./journal-start.ts";
+import { keepEvidence } from "./keep-evidence.ts";
+import { assertAllowed, costsOf, planLine } from "./load-plan.ts";
+import { loadTargetOf } from "./load-target-models.ts";
+import { openFolder } from "./open-folder.ts";
+import type { Outcome } from "./outcome.ts";
+import type { OnProgress, RunControl } from "./run-control.ts";
+import { runLoads } from "./run-loads.ts";
+import { supplyTarget } from "./supply-target.ts";
+
+export interface LoadOptions {
+  /** Tiers, shipped workloads, or workload files; several run side by side. */
+  readonly what: readonly string[];
+  readonly target?: string | undefined;
+  readonly json: boolean;
+  readonly out?: string | undefined;
+  readonly seed?: number | undefined;
+  readonly engine?: string | undefined;
+  readonly workers: number;
+  /** Instances of k6, each with its share of the schedule. */
+  readonly instances: number;
+  /** Path of k6. */
+  readonly k6?: string | undefined;
+  readonly dryRun: boolean;
+  /** Tier runs without what needs longer overload. */
+  readonly brief: boolean;
+  readonly mutation: readonly string[];
+  readonly variant: readonly string[];
+}
+
+/** Generates load and writes the run folder. */
+export async function load(options: LoadOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
+  const startedAt = new Date();
+  const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
+  const workloads = options.what.map((name) => withEngine(findWorkload(name), options.engine));
+  const k6 = await k6Options(options, workloads);
+  checkWorkers(options, workloads, onProgress);
+  await using supplied = await supplyTarget(options, { signal: interruption.signal, onProgress });
+  assertAllowed(supplied.target, workloads);
+  const length = options.brief ? "brief" : "thorough";
+  const plan = planLine(supplied.target, workloads, length);
+  if (options.dryRun) return dryLoad(plan, costsOf(supplied.target, workloads, length));
+  onProgress({ kind: "notice", text: plan });
+  // The first request: nothing is sent before the plan is told.
+  const target = await loadTargetOf(supplied.target, workloads);
+  using folder = openFolder(options.out, startedAt, target, interruption);
+  const redactor = new Redactor(allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() })));
+  journalStart(folder, { command: "load", target, seed, startedAt }, redactor);
+  const samples: Sample[] = [];
+  const { section, hlog } = await runLoads(workloads, {
+    target,
+    seed,
+    redactor,
+    workers: options.workers,
+    k6: k6 && { ...k6, folder: folder.path },
+    length,
+    stop: interruption.signal,
+    abort: interruption.now,
+    ...keepEvidence({ folder, redactor, workloads, samples, onProgress }),
+  });
+  // What judges and renders is loaded when the load is over: the first request does not wait for it.
+  const { finishLoad } = await import("./finish-load.ts");
+  return finishLoad({
+    section,
+    hlog,
+    samples,
+    folder,
+    target,
+    seed,
+    startedAt,
+    redactor,
+    interruptedBy: interruption.by(),
+    cutOff: folder.ioError?.message,
+  });
+}
+
+/** The plan of a load that is not sent. */
+function dryLoad(plan: string, cost: object): Outcome {
+  return { exitCode: EXIT.pass, document: { exitCode: EXIT.pass, plan: cost }, text: () => `gauntlet: ${plan}\n` };
+}
+
+function withEngine(workload: Workload, engine: string | undefined): Workload {
+  if (engine === undefined || engine === workload.engine) return workload;
+  if (engine !== "native" && engine !== "autocannon" && engine !== "k6")
+    throw new UsageError(`there is no engine "${engine}"`, { hint: "native, autocannon or k6." });
+  return { ...workload, engine };
+}
+
+/** On one machine: more threads than that have more to do with each other than with the load. */
+const MOST_WORKERS = 64;
+
+/** Threads are for plain workloads of our own engine; a tier run says so and sends from one. */
+function checkWorkers({ workers }: LoadOptions, workloads: readonly Workload[], onProgress: OnProgress): void {
+  if (!Number.isInteger(workers) || workers < 0 || workers > MOST_WORKERS)
+    throw new UsageError(`--workers must be a whole number from 0 to ${MOST_WORKERS}`);
+  if (workers === 0) return;
+  const other = workloads.find(({ engine }) => engine !== "native");
+  if (other !== undefined)
+    throw new UsageError(`--workers is for the native engine, and ${other.name} is sent by ${other.engine}`, {
+      hint: other.engine === "k6" ? "k6 has --instances." : "Leave --workers out.",
+    });
+  const tiers = workloads.filter(({ tier }) => tier !== undefined).map(({ name }) => name);
+  // Its phases wait for each other's answers, and one thread sends a tier's load many times over.
+  if (tiers.length > 0)
+    onProgress({ kind: "note", text: `${tiers.join(", ")}: a tier run sends from one thread, --workers is ignored` });
+}
+
+/** Looks for k6 before anything is started: without it the command line is at fault. */
+async function k6Options(
+  { instances, k6 }: LoadOptions,
+  workloads: readonly Workload[],
+): Promise<{ readonly path: string; readonly instances: number } | undefined> {
+  if (!workloads.some(({ engine }) => engine === "k6")) {
+    if (instances !== 1) throw new UsageError("--instances is for k6", { hint: "Say --engine k6." });
+    return undefined;
+  }
+  if (!Number.isInteger(instances) || instances < 1 || instances > MOST_INSTANCES)
+    throw new UsageError(`--instances must be a whole number from 1 to ${MOST_INSTANCES}`);
+  const { findK6 } = await import("../engines/index.ts");
+  return { path: findK6(k6, process.env), instances };
+}
+
+/** On one machine; more machines run what `gauntlet k6 export` writes. */
+const MOST_INSTANCES = 64;

@@ -1,0 +1,32 @@
+import type { Redactor } from "../http-recorder/index.ts";
+import type { LoadProgress, Sample, TierLength } from "../load/index.ts";
+import type { JudgedPhase } from "../record/index.ts";
+import type { Target } from "../target/index.ts";
+
+/** k6 on this machine. */
+export interface K6Options {
+  readonly path: string;
+  readonly instances: number;
+  /** Folder of the run; plan and raw outputs are left in `k6/` in it. */
+  readonly folder: string;
+}
+
+/** What the loads of one run share. */
+export interface LoadsContext {
+  readonly target: Target;
+  readonly seed: number;
+  readonly redactor: Redactor;
+  readonly workers: number;
+  readonly length: TierLength;
+  /** Most output tokens of each run, where the target names a budget. */
+  readonly outputTokens?: number | undefined;
+  readonly stop: AbortSignal;
+  readonly abort: AbortSignal;
+  readonly onProgress: (progress: LoadProgress) => void;
+  /** One line for whoever started the run. */
+  readonly onNotice: (text: string) => void;
+  readonly onSample: (sample: Sample) => void;
+  readonly onPhase: (run: string, phase: JudgedPhase) => void;
+  /** For workloads that k6 plays. */
+  readonly k6?: K6Options | undefined;
+}

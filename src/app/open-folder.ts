@@ -1,0 +1,32 @@
+import { existsSync } from "node:fs";
+import { RunFolder } from "../record/index.ts";
+import type { Target } from "../target/index.ts";
+import type { Interruption } from "./run-control.ts";
+import { defaultFolder } from "./supply-target.ts";
+
+/**
+ * Opens the folder of a run. When it cannot be written any more the run ends as on a signal, and says so.
+ *
+ * @throws UsageError when the folder cannot be made, or was named and already holds a run.
+ */
+export function openFolder(
+  named: string | undefined,
+  startedAt: Date,
+  target: Pick<Target, "name">,
+  interruption: Interruption,
+): RunFolder {
+  const onIoError = () => interruption.stop();
+  if (named !== undefined) return new RunFolder(named, onIoError);
+  const usual = defaultFolder(startedAt, target);
+  // Runs that are started side by side, as by a matrix of CI jobs, may begin in the same millisecond.
+  for (let attempt = 1; ; attempt++) {
+    const path = attempt === 1 ? usual : `${usual}-${attempt}`;
+    try {
+      return new RunFolder(path, onIoError);
+    } catch (error) {
+      if (attempt === MOST_ATTEMPTS || !existsSync(path)) throw error;
+    }
+  }
+}
+
+const MOST_ATTEMPTS = 20;

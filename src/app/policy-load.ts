@@ -1,0 +1,77 @@
+import type { Redactor } from "../http-recorder/index.ts";
+import type { Sample, Workload } from "../load/index.ts";
+import type { JudgedLoad, RunFolder } from "../record/index.ts";
+import type { Target } from "../target/index.ts";
+import { findWorkload } from "./find-workload.ts";
+import { judgeSamples } from "./judge-samples.ts";
+import { keepEvidence } from "./keep-evidence.ts";
+import { assertAllowed, planLine } from "./load-plan.ts";
+import { loadTargetOf } from "./load-target-models.ts";
+import type { RunControl } from "./run-control.ts";
+import { HLOG, runLoads } from "./run-loads.ts";
+
+/**
+ * The tiers and workloads that a policy asks for, before anything is sent.
+ *
+ * @throws ConfigError when one is unknown or the host may not be loaded.
+ */
+export function planLoads(names: readonly string[], target: Target): Workload[] {
+  const workloads = names.map(findWorkload);
+  if (workloads.length > 0) assertAllowed(target, workloads);
+  return workloads;
+}
+
+/** A workload by the name that its run has. */
+export function named(workloads: readonly Workload[]): (name: string) => Workload {
+  return (name) => workloads.find((workload) => workload.name === name) ?? findWorkload(name);
+}
+
+export interface LoadStep {
+  readonly target: Target;
+  readonly seed: number;
+  readonly redactor: Redactor;
+  readonly folder: RunFolder;
+  readonly control: RunControl;
+  /** A second measurement leaves the histograms of the first as they are. */
+  readonly second?: boolean;
+}
+
+/** Drives workloads one after another, so that none is measured beside another; judges what was kept of them. */
+export async function driveLoads(workloads: readonly Workload[], step: LoadStep): Promise<JudgedLoad> {
+  const { seed, redactor, folder } = step;
+  const { interruption, onProgress } = step.control;
+  const target = await loadTargetOf(step.target, workloads);
+  onProgress({ kind: "note", text: planLine(target, workloads, "brief") });
+  const samples: Sample[] = [];
+  const runs: JudgedLoad["runs"] = [];
+  for (const workload of workloads) {
+    if (interruption.signal.aborted) break;
+    const { section, hlog } = await runLoads([workload], {
+      target,
+      seed,
+      redactor,
+      workers: 0,
+      length: "brief",
+      stop: interruption.signal,
+      abort: interruption.now,
+      ...keepEvidence({ folder, redactor, workloads: [workload], samples, onProgress }),
+    });
+    // One log per workload: their tags would not tell them apart in one.
+    const name = HLOG.replace(".", `-${workload.name}.`);
+    if (step.second !== true) folder.file(name, hlog);
+    runs.push(...section.runs.map((run) => ({ ...run, hlog: name })));
+  }
+  return judgeSamples({ runs }, samples, target);
+}
+
+/** The tiers that were run, and what the policy asks for beyond them. */
+export async function driveFurther(
+  tiers: JudgedLoad | undefined,
+  workloads: readonly Workload[],
+  step: LoadStep,
+): Promise<JudgedLoad | undefined> {
+  const further = workloads.filter(({ name }) => !(tiers?.runs ?? []).some((run) => run.name === name));
+  if (further.length === 0) return tiers;
+  const { runs } = await driveLoads(further, step);
+  return { runs: [...(tiers?.runs ?? []), ...runs] };
+}

@@ -1,0 +1,92 @@
+import { type Asked, instancesOf, mergeRounds, type ReadingRules, Response, resultOf, thaw } from "../checks/index.ts";
+import { InternalError, isObject, member } from "../core/index.ts";
+import type { Exchange } from "../http-recorder/index.ts";
+import { decide } from "../policy/index.ts";
+import { type CheckResult, countStatuses, readRun } from "../record/index.ts";
+import { rejudgeClient } from "./client/rejudge-client.ts";
+import type { Outcome } from "./outcome.ts";
+import { checksWith } from "./own-suites.ts";
+import { readOrRecover } from "./recover-record.ts";
+import { settle } from "./settle-results.ts";
+
+export interface RejudgeOptions {
+  readonly dir: string;
+  /** Modules with suites of one's own, as they were given to the run. */
+  readonly suite?: readonly string[];
+}
+
+/** Judges a kept run again from its recording. Sends nothing. */
+export async function rejudge({ dir, suite = [] }: RejudgeOptions): Promise<Outcome> {
+  const checks = await checksWith(suite);
+  const stored = readRun(dir, readOrRecover);
+  const { record, exchanges, recordings } = stored;
+  const rules = record.target.reading as ReadingRules;
+  const answers = new Map(
+    exchanges.filter(isExchangeLine).map(({ asked, exchange }) => [exchange.id, new Response(exchange, asked, rules)]),
+  );
+  const answerOf = (id: string): Response => {
+    const answer = answers.get(id);
+    if (answer === undefined) throw new InternalError(`the recording refers to exchange ${id}, which was not kept`);
+    return answer;
+  };
+  const instances = new Map(checks.flatMap(instancesOf).map((instance) => [instance.id, instance]));
+  const judgeAgain = (before: CheckResult): CheckResult => {
+    const instance = instances.get(before.id);
+    const recorded = recordings.get(before.id) ?? [];
+    // What came to no recording (blocked, interrupted) has nothing to be judged by; it stays as it was.
+    if (instance === undefined || recorded.every((recording) => recording === undefined)) return before;
+    const { rounds = [before], waived: _, ...facts } = before;
+    return mergeRounds(
+      rounds.map(({ status, message }, round) => {
+        const recording = recorded[round];
+        if (recording === undefined) return { ...facts, status, message, rounds: undefined };
+        return resultOf(instance, thaw(recording, answerOf), before);
+      }),
+    );
+  };
+  const judged = record.command === "client" ? rejudgeClient(stored) : record.checks.map(judgeAgain);
+  const { waivers = [], unscored = [] } = record;
+  const { results, breaches } = settle(judged, { waivers, unscored, checks, today: new Date(record.startedAt) });
+  const changed = results.flatMap((result, index) => {
+    const before = record.checks[index];
+    return before !== undefined && before.status !== result.status
+      ? [{ id: result.id, before: before.status, now: result.status }]
+      : [];
+  });
+  const verdict = decide(results, {
+    targetName: record.target.name,
+    baseUrl: record.command === "client" ? undefined : record.target.baseUrl,
+    qualifiers: record.verdict.qualifiers,
+    cutOff: record.complete ? undefined : "the run did not come to its end",
+    breaches: breaches.map(({ kind, check, text }) => ({ text: `waiver ${kind}: ${text}`, check })),
+  });
+  return {
+    exitCode: verdict.exitCode,
+    document: {
+      schemaVersion: record.schemaVersion,
+      verdict: verdict.word,
+      exitCode: verdict.exitCode,
+      counts: countStatuses(results.map(({ status }) => status)),
+      changed,
+      checks: results.map(({ id, status, requirements, violated, message }) => ({
+        id,
+        status,
+        requirements,
+        violated,
+        message,
+      })),
+    },
+    text: () =>
+      [
+        ...changed.map(({ id, before, now }) => `${id}: ${before} → ${now}`),
+        `${results.length} checks judged again, ${changed.length} changed`,
+        verdict.headline,
+        "",
+      ].join("\n"),
+  };
+}
+
+/** A kept line; what a kill or another hand left of one is passed over. */
+function isExchangeLine(line: unknown): line is { asked: Asked; exchange: Exchange } {
+  return typeof member(member(line, "exchange"), "id") === "string" && isObject(member(line, "asked"));
+}

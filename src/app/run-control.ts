@@ -1,0 +1,36 @@
+import { EXIT } from "../core/index.ts";
+import type { LoadProgress } from "../load/index.ts";
+
+/** What a use case reports while it runs. */
+export type ProgressEvent =
+  /** One line that is shown even when the caller wants no progress. */
+  | { readonly kind: "notice"; readonly text: string }
+  /** One line. */
+  | { readonly kind: "note"; readonly text: string }
+  /** `done` of `total` check instances are judged; the first event has `done` 0. */
+  | { readonly kind: "checks"; readonly done: number; readonly total: number; readonly what: string }
+  | { readonly kind: "load"; readonly progress: LoadProgress };
+
+export type OnProgress = (event: ProgressEvent) => void;
+
+export interface Interruption {
+  /** Fired by the first signal: nothing new is begun, what runs may end. */
+  readonly signal: AbortSignal;
+  /** Fired by the second one: everything stops now; the report is still written. */
+  readonly now: AbortSignal;
+  by(): "SIGINT" | "SIGTERM" | undefined;
+  /** Ends the run as the first signal does, for a reason of our own. */
+  stop(): void;
+}
+
+/** What a caller gives to a use case that takes a while. */
+export interface RunControl {
+  readonly interruption: Interruption;
+  readonly onProgress: OnProgress;
+}
+
+/** The exit code of a use case that writes no record: 130 or 143 after a signal. */
+export function exitAfter({ by }: Interruption, exitCode: number): number {
+  const signal = by();
+  return signal === undefined ? exitCode : signal === "SIGINT" ? EXIT.interrupted : EXIT.terminated;
+}

@@ -1,0 +1,89 @@
+import { accountOfKey } from "../checks/index.ts";
+import { ConfigError, sleep } from "../core/index.ts";
+import type { Redactor } from "../http-recorder/index.ts";
+import { accountOf, type Sample, UNKNOWN_MS, type Workload } from "../load/index.ts";
+import type { JudgedLoad, RunFolder } from "../record/index.ts";
+import type { Target } from "../target/index.ts";
+import { findWorkload } from "./find-workload.ts";
+import { judgeSamples } from "./judge-samples.ts";
+import { keepEvidence } from "./keep-evidence.ts";
+import { assertAllowed, planLine } from "./load-plan.ts";
+import type { RunControl } from "./run-control.ts";
+import { HLOG, runLoads } from "./run-loads.ts";
+
+/** The load of a run over the tiers, as it is known before the first request. */
+export interface TierPlan {
+  /** One for each tier whose account the target has; one only of a quick run; none where no load may be generated. */
+  readonly workloads: readonly Workload[];
+  /** Why no load may be generated. */
+  readonly refused: string | undefined;
+}
+
+export interface TiersOptions {
+  readonly plan: TierPlan;
+  readonly target: Target;
+  readonly seed: number;
+  readonly redactor: Redactor;
+  readonly folder: RunFolder;
+  readonly quick: boolean;
+  readonly control: RunControl;
+  /** When the checks last sent on an account, by the machine's clock, ms; 0 when they did not. */
+  readonly lastUseMs: (account: string) => number;
+}
+
+const TIERS = ["starter", "growth", "scale"];
+/** One tier shows the phases; a quick run has no time for windows of a minute. */
+const QUICK_TIER = "starter";
+
+/** What load the tiers of a run will be; whatever forbids it is told later, by `runTiers`. */
+export function planTiers(target: Target, quick: boolean): TierPlan {
+  const workloads = (quick ? [QUICK_TIER] : TIERS).map(findWorkload).filter((workload) => hasAccount(workload, target));
+  try {
+    if (workloads.length > 0) assertAllowed(target, workloads);
+    return { workloads, refused: undefined };
+  } catch (error) {
+    // Told when its turn has come.
+    return { workloads: [], refused: (error as Error).message };
+  }
+}
+
+/**
+ * Runs the tiers side by side whose accounts the target has.
+ *
+ * @returns `undefined` when it has none, or may not be loaded: a run then says what conformance alone shows.
+ */
+export async function runTiers(options: TiersOptions): Promise<JudgedLoad | undefined> {
+  const { target, folder, quick } = options;
+  const { interruption, onProgress } = options.control;
+  const { workloads, refused } = options.plan;
+  if (refused !== undefined) onProgress({ kind: "note", text: `no load is generated: ${refused}` });
+  if (workloads.length === 0) return undefined;
+  const length = quick ? "quick" : "brief";
+  onProgress({ kind: "note", text: planLine(target, workloads, length) });
+  // What the checks sent on these accounts must have left every window of a minute.
+  const uses = workloads.map((workload) => options.lastUseMs(accountOfKey(accountOf(workload, target).key)));
+  const quietMs = Math.max(...uses) + UNKNOWN_MS - Date.now();
+  if (quietMs > 0 && !(await sleep(quietMs, interruption.signal))) return undefined;
+  const samples: Sample[] = [];
+  const { section, hlog } = await runLoads(workloads, {
+    ...options,
+    workers: 0,
+    length,
+    stop: interruption.signal,
+    abort: interruption.now,
+    ...keepEvidence({ folder, redactor: options.redactor, workloads, samples, onProgress }),
+  });
+  folder.file(HLOG, hlog);
+  const judged = judgeSamples(section, samples, target);
+  return { runs: judged.runs.map((run) => ({ ...run, hlog: HLOG })) };
+}
+
+function hasAccount(workload: Workload, target: Target): boolean {
+  try {
+    accountOf(workload, target);
+    return true;
+  } catch (error) {
+    if (error instanceof ConfigError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,112 @@
+import { EXIT, UsageError } from "../core/index.ts";
+import { Redactor } from "../http-recorder/index.ts";
+import {
+  type DurationOf,
+  isLimitReason,
+  runWorkload,
+  type Sizing,
+  sizeWorkload,
+  type Workload,
+} from "../load/index.ts";
+import type { JudgedPhase } from "../record/index.ts";
+import { allKeys } from "../target/index.ts";
+import { accountByName } from "./account-by-name.ts";
+import { findWorkload } from "./find-workload.ts";
+import { assertAllowed, planLine } from "./load-plan.ts";
+import { loadTargetOf } from "./load-target-models.ts";
+import type { Outcome } from "./outcome.ts";
+import { exitAfter, type RunControl } from "./run-control.ts";
+import { renderSizing } from "./size-text.ts";
+import type { SizeOptions, Verified } from "./sizing-options.ts";
+import { type SuppliedTarget, supplyTarget } from "./supply-target.ts";
+
+/** Shares that differ by no more agree: arrivals near a limit fall on either side of it. */
+const AGREES = 0.02;
+
+/** Predicts which tier a workload needs. Ends with 1 when a run does not agree, with 4 when it cannot be judged. */
+export async function size(options: SizeOptions, control: RunControl): Promise<Outcome> {
+  const { ttftMs, tokensPerS, seed } = options;
+  if (!(ttftMs >= 0) || !(tokensPerS > 0)) throw new UsageError("--ttft-ms and --tokens-per-s are numbers above 0.");
+  const workload = findWorkload(options.workload);
+  const assumed: DurationOf = ({ maxTokens }) => ttftMs + (maxTokens / tokensPerS) * 1_000;
+  const sizing = sizeWorkload(workload, assumed, { seed });
+  const verified = options.verify ? await verify(workload, assumed, { ...options, ...control }) : undefined;
+  const exitCode = exitAfter(control.interruption, verified === undefined ? EXIT.pass : exitOf(verified));
+  return {
+    exitCode,
+    document: { exitCode, workload: workload.name, ...sizing, verified: verified ?? null },
+    text: () => renderSizing(sizing, verified, options),
+  };
+}
+
+function exitOf({ undecided, agrees }: Verified): number {
+  if (undecided !== null) return EXIT.inconclusive;
+  return agrees ? EXIT.pass : EXIT.gateFailed;
+}
+
+/** What keeps a run from saying anything of a limiter: nothing got through, or much ended otherwise than by a limit. */
+function undecidedBy({ sent, admitted, denials, failed }: JudgedPhase, generatorValid: boolean): string | null {
+  if (!generatorValid) return "the generator was too busy to judge";
+  if (admitted === 0) return `none of ${sent} requests was admitted`;
+  const others = denials.filter(({ reason }) => !isLimitReason(reason)).reduce((sum, { count }) => sum + count, failed);
+  if (others <= sent * AGREES) return null;
+  return `${others} of ${sent} requests failed, or were denied for another reason than a limit`;
+}
+
+async function verify(
+  workload: Workload,
+  assumed: DurationOf,
+  { interruption, onProgress, ...options }: SizeOptions & RunControl,
+): Promise<Verified> {
+  await using supplied: SuppliedTarget = await supplyTarget(
+    { ...options, mutation: [], variant: [] },
+    { signal: interruption.signal, onProgress },
+  );
+  const target = await loadTargetOf(supplied.target, [workload]);
+  assertAllowed(target, [workload]);
+  const { key, second, limits } = accountByName(target, options.account);
+  if (limits === undefined) {
+    throw new UsageError(`the target does not say what limits ${options.account} has`, {
+      hint: "Say `limits:` in the target file, or name an account that has them.",
+    });
+  }
+  onProgress({ kind: "notice", text: planLine(target, [workload], "thorough") });
+  const { run } = await runWorkload(workload, {
+    target,
+    keys: second === undefined ? [key] : [key, second],
+    seed: options.seed,
+    stop: interruption.signal,
+    abort: interruption.now,
+    redactor: new Redactor(allKeys(target).map((one) => ({ name: `key.${one.name}`, value: one.reveal() }))),
+    onSample: () => undefined,
+    calibration: null,
+  });
+  const [phase] = run.phases as [JudgedPhase];
+  const again: Sizing = sizeWorkload(workload, measuredDurations(phase, assumed), {
+    seed: options.seed,
+    more: { own: limits },
+  });
+  const shares = Object.values(again.tiers.find(({ tier }) => tier === "own")?.denied ?? {}).map(({ share }) => share);
+  const predicted = [Math.min(...shares), Math.max(...shares)] as const;
+  const deniedShare = phase.sent === 0 ? 0 : phase.denied / phase.sent;
+  return {
+    account: options.account,
+    limits,
+    requests: phase.sent,
+    deniedShare,
+    predicted,
+    agrees: deniedShare >= predicted[0] - AGREES && deniedShare <= predicted[1] + AGREES,
+    undecided: undecidedBy(phase, run.generator.valid),
+  };
+}
+
+/** How long admitted requests of a class really took, in the middle; what was never admitted keeps the assumption. */
+function measuredDurations({ classes }: JudgedPhase, assumed: DurationOf): DurationOf {
+  return (request) => {
+    const found = classes.find(
+      ({ dialect, stream, outcome }) =>
+        outcome === "admitted" && dialect === request.dialect && stream === request.stream,
+    );
+    return found?.serviceMs?.p50 ?? assumed(request);
+  };
+}

@@ -1,0 +1,104 @@
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { UsageError } from "../core/index.ts";
+import { hookSupplier, loadTarget, type Supplier, startEmbedded, type Target } from "../target/index.ts";
+import type { OnProgress } from "./run-control.ts";
+
+export interface TargetOptions {
+  /** Path of a target file, or `embedded`; without it `gauntlet.yaml` where it exists. */
+  readonly target?: string | undefined;
+  readonly mutation: readonly string[];
+  readonly variant: readonly string[];
+  /** A machine reads the verdict: it must say what it judged. */
+  readonly json?: boolean | undefined;
+  /** A policy decides: likewise. */
+  readonly policy?: string | undefined;
+}
+
+/** Target file that is taken when none is named, as `gauntlet init` writes it. */
+const TARGET_FILE = "gauntlet.yaml";
+const EMBEDDED = "embedded";
+
+/**
+ * The target of a command: as named, else `gauntlet.yaml` of this folder. Only a person at a terminal gets the embedded gateway
+ * without naming it: a release gate must not go green for a gateway that nobody ships.
+ *
+ * @throws UsageError when nothing is named where a verdict would be taken for that of a gateway in use.
+ */
+function chooseTarget(
+  { target, mutation, variant, json = false, policy }: TargetOptions,
+  onProgress: OnProgress,
+): string {
+  const changed = mutation.length + variant.length > 0;
+  if (target !== undefined) {
+    if (!changed || target === EMBEDDED) return target;
+    throw new UsageError(`--mutation and --variant change the embedded gateway, and the target is ${target}`, {
+      hint: "Leave them out, or say --target embedded.",
+    });
+  }
+  if (changed) return EMBEDDED;
+  if (existsSync(TARGET_FILE)) return TARGET_FILE;
+  const reader = policy === undefined ? (json ? "--json" : isCi(process.env) ? "CI" : undefined) : "--policy";
+  if (reader !== undefined) {
+    throw new UsageError(`no target is named, and there is no ${TARGET_FILE} here`, {
+      hint: `With ${reader} the target must be named: --target FILE, or --target embedded for the reference gateway.`,
+    });
+  }
+  const text = `no --target and no ${TARGET_FILE} here: the embedded reference gateway is the target`;
+  onProgress({ kind: "notice", text });
+  return EMBEDDED;
+}
+
+function isCi({ CI }: NodeJS.ProcessEnv): boolean {
+  return CI !== undefined && !["", "0", "false"].includes(CI.toLowerCase());
+}
+
+export interface SuppliedTarget extends AsyncDisposable {
+  readonly target: Target;
+  readonly supplier: Supplier | undefined;
+}
+
+/** The target of a run, with the embedded gateway started if it is that. */
+export async function supplyTarget(
+  options: TargetOptions,
+  { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: OnProgress },
+): Promise<SuppliedTarget> {
+  const chosen = chooseTarget(options, onProgress);
+  if (chosen !== EMBEDDED) {
+    const target = loadTarget(chosen, process.env);
+    const { provision } = target;
+    const supplier =
+      provision &&
+      hookSupplier({
+        command: provision.command,
+        file: target.source,
+        runId: randomUUID(),
+        ...(provision.timeoutS === undefined ? {} : { timeoutMs: provision.timeoutS * 1_000 }),
+      });
+    return { target, supplier, async [Symbol.asyncDispose]() {} };
+  }
+  const switches = [
+    ...options.mutation.flatMap((name) => ["--mutation", name]),
+    ...options.variant.flatMap((name) => ["--variant", name]),
+  ];
+  const embedded = await startEmbedded({ command: [process.execPath, mainFile(), "gateway", ...switches], signal });
+  // With a mutation or a variant it is another gateway: the record says so, and so do the commands that repeat it.
+  const { mutation, variant } = options;
+  const configuration = {
+    target: "embedded",
+    ...(mutation.length === 0 ? {} : { mutations: mutation }),
+    ...(variant.length === 0 ? {} : { variants: variant }),
+  };
+  return { ...embedded, target: { ...embedded.target, configuration } };
+}
+
+/** Our own entry file: the embedded gateway is this program, started again. */
+export function mainFile(): string {
+  return fileURLToPath(new URL(`../main${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url));
+}
+
+export function defaultFolder(startedAt: Date, target: Pick<Target, "name">): string {
+  const time = startedAt.toISOString().replace(/[:.]/g, "-").slice(0, 23);
+  return `gauntlet-runs/${time}-${target.name.replace(/[^A-Za-z0-9.-]+/g, "-").slice(0, 40)}`;
+}

@@ -1,0 +1,10 @@
+import { useCase } from "../../app/index.ts";
+import { defineCommand } from "../define-command.ts";
+import { json, suite } from "../options.ts";
+
+export const checksCommand = defineCommand({
+  command: "checks",
+  describe: "List the checks with their requirements and levels",
+  builder: (yargs) => yargs.options({ json, suite }),
+  run: async (argv) => (await useCase.listChecks()).listChecks(argv.suite),
+});

@@ -1,0 +1,22 @@
+import { useCase } from "../../app/index.ts";
+import { defineCommand, withControl } from "../define-command.ts";
+import { conformOptions } from "../options.ts";
+
+export const conformCommand = defineCommand({
+  command: "conform [suites..]",
+  describe: "Judge a gateway by the conformance suites",
+  builder: (yargs) =>
+    yargs
+      .positional("suites", {
+        type: "string",
+        array: true,
+        default: [] as string[],
+        defaultDescription: "all",
+        describe: "suites to run",
+      })
+      .options(conformOptions),
+  run: async (argv) => {
+    const { conform } = await useCase.conform();
+    return withControl((control) => conform({ ...argv, command: "conform" }, control), { quiet: argv.json });
+  },
+});

@@ -1,0 +1,22 @@
+import { useCase } from "../../app/index.ts";
+import { colorsFor } from "../colors.ts";
+import { defineCommand } from "../define-command.ts";
+import { json } from "../options.ts";
+
+/** `gauntlet doctor`: looks at a target file, the gateway and this machine before a run. */
+export const doctorCommand = defineCommand({
+  command: "doctor",
+  describe: "Look at a target file, the gateway and this machine before a run",
+  builder: (yargs) =>
+    yargs.options({
+      target: { type: "string", default: "gauntlet.yaml", requiresArg: true, describe: "target file" },
+      json,
+    }),
+  run: async (argv) => {
+    const { doctor, symptomText } = await useCase.doctor();
+    const colors = colorsFor(process.stdout);
+    return doctor(argv.target, (symptom) => {
+      if (!argv.json) process.stdout.write(symptomText(symptom, colors));
+    });
+  },
+});

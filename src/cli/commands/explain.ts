@@ -1,0 +1,16 @@
+import { useCase } from "../../app/index.ts";
+import { EXIT } from "../../core/index.ts";
+import { defineCommand } from "../define-command.ts";
+import { suite } from "../options.ts";
+
+export const explainCommand = defineCommand({
+  command: "explain <id>",
+  describe: "Explain a check or a requirement",
+  builder: (yargs) =>
+    yargs.positional("id", { type: "string", demandOption: true, describe: "check or requirement" }).options({ suite }),
+  run: async (argv) => {
+    const { explain } = await useCase.listChecks();
+    const text = await explain(argv.id, argv.suite);
+    return { exitCode: EXIT.pass, text: () => text };
+  },
+});

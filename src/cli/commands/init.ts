@@ -1,0 +1,92 @@
+import { type InitAnswers, useCase } from "../../app/index.ts";
+import { EXIT } from "../../core/index.ts";
+import { defineCommand } from "../define-command.ts";
+
+/** `gauntlet init`: writes a target file and what belongs to it. */
+export const initCommand = defineCommand({
+  command: "init",
+  describe: "Write gauntlet.yaml, .env.example, a policy and a CI job",
+  builder: (yargs) =>
+    yargs.options({
+      yes: { type: "boolean", alias: "y", default: false, describe: "ask nothing: options and defaults answer" },
+      "base-url": { type: "string", requiresArg: true, describe: "base address with its version segment" },
+      name: { type: "string", requiresArg: true, describe: "what reports call the gateway" },
+      model: { type: "string", requiresArg: true, describe: "a model for chat completions" },
+      "messages-model": { type: "string", requiresArg: true, describe: "a model for messages" },
+      limits: { type: "string", requiresArg: true, describe: "starter, growth, scale, or RPM:INFLIGHT" },
+      ci: { choices: ["github", "gitlab", "none"] as const, default: "github" as const, describe: "CI job to write" },
+      force: { type: "boolean", default: false, describe: "overwrite files that are there" },
+    }),
+  run: async (argv) => {
+    const { init } = await useCase.init();
+    const isAsking = !argv.yes && process.stdin.isTTY === true && process.stdout.isTTY === true;
+    const answers = await answersFor(argv, isAsking ? await askAtTerminal() : takeDefault).catch(left);
+    if (answers === undefined) return { exitCode: EXIT.interrupted, text: () => "nothing was written\n" };
+    const paths = init({ answers, ci: argv.ci, force: argv.force });
+    const text = `${paths.map((path) => `wrote ${path}\n`).join("")}${NEXT}`;
+    return { exitCode: EXIT.pass, text: () => text };
+  },
+});
+
+const NEXT = `
+Next:
+  export GW_KEY=…            # never in a file that is committed
+  npx gauntlet doctor        # what can be judged, and what would unlock more
+  npx gauntlet conform --target gauntlet.yaml
+`;
+
+/** Ctrl-C at a question is how people leave; everything else is an error. */
+function left(error: unknown): undefined {
+  if (error instanceof Error && error.name === "ExitPromptError") return undefined;
+  throw error;
+}
+
+/** As the options say it; what is missing is asked for. */
+interface Given {
+  readonly baseUrl?: string | undefined;
+  readonly name?: string | undefined;
+  readonly model?: string | undefined;
+  readonly messagesModel?: string | undefined;
+  readonly limits?: string | undefined;
+}
+
+interface Question {
+  readonly message: string;
+  readonly default: string;
+  /** @returns what is wrong with a text. */
+  readonly validate?: (text: string) => true | string;
+}
+
+type Ask = (given: string | undefined, question: Question) => Promise<string>;
+
+const takeDefault: Ask = async (given, question) => given ?? question.default;
+
+/** The same, asking at a terminal for what is not given. */
+async function askAtTerminal(): Promise<Ask> {
+  const { input } = await import("@inquirer/prompts");
+  return async (given, question) => given ?? (await input(question)).trim();
+}
+
+/** No question is ever about a key. */
+async function answersFor(given: Given, ask: Ask): Promise<InitAnswers> {
+  const { DEFAULT_BASE_URL, defaultName } = await useCase.init();
+  const baseUrl = await ask(given.baseUrl, {
+    message: "Base address, with /v1",
+    default: DEFAULT_BASE_URL,
+    validate: (text) => /^https?:\/\//.test(text) || "An address that begins with http:// or https://",
+  });
+  const optional = (value: string | undefined, message: string) => ask(value, { message, default: "" });
+  const model = await optional(given.model, "A model for chat completions; empty: the first listed");
+  return {
+    baseUrl,
+    model,
+    name: await ask(given.name, { message: "Name in reports", default: defaultName(baseUrl) }),
+    messagesModel: await optional(given.messagesModel, "A model for messages; empty: the same"),
+    limits: await ask(given.limits, {
+      message: "Limits: starter, growth, scale or RPM:INFLIGHT; empty: not known",
+      default: "",
+      validate: (text) =>
+        /^(starter|growth|scale|\d+:\d+)?$/.test(text.trim()) || "starter, growth, scale, or for example 300:64",
+    }),
+  };
+}

@@ -1,0 +1,33 @@
+import { useCase } from "../../app/index.ts";
+import { defineCommand, withControl } from "../define-command.ts";
+import { json, k6, mutation, out, seed, target, variant } from "../options.ts";
+
+export const loadCommand = defineCommand({
+  command: "load <what..>",
+  describe: "Generate load: a tier (starter, growth, scale, own), a shipped workload (peak, soak, stress) or a file",
+  builder: (yargs) =>
+    yargs
+      .positional("what", { type: "string", array: true, demandOption: true, describe: "tier, workload or file" })
+      .options({
+        target,
+        json,
+        out,
+        seed,
+        mutation,
+        variant,
+        engine: {
+          type: "string",
+          describe: "who generates the load: native, autocannon (closed loops) or k6",
+          requiresArg: true,
+        },
+        brief: { type: "boolean", default: false, describe: "tier runs: leave out what needs longer overload" },
+        workers: { type: "number", default: 0, describe: "worker threads that share the load; 0: none" },
+        instances: { type: "number", default: 1, describe: "with k6: processes that share the schedule exactly" },
+        k6,
+        "dry-run": { type: "boolean", default: false, describe: "print the plan and send nothing" },
+      }),
+  run: async (argv) => {
+    const { load } = await useCase.load();
+    return withControl((control) => load(argv, control), { quiet: argv.json });
+  },
+});

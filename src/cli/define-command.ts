@@ -1,0 +1,80 @@
+import type { ArgumentsCamelCase, Argv, CommandModule } from "yargs";
+import type { Outcome, RunControl } from "../app/index.ts";
+import { ConfigError, EXIT, type ExitCode, GauntletError, UnreachableError } from "../core/index.ts";
+import { colorsFor } from "./colors.ts";
+import { watchInterruption } from "./interruption.ts";
+import { errorOf, writeDocument } from "./json-output.ts";
+import { showProgress } from "./progress.ts";
+
+interface Definition<A> {
+  readonly command: string;
+  readonly describe: string;
+  readonly builder: (yargs: Argv) => Argv<A>;
+  /** Loads what it needs when it runs, so that `--help` does not wait for it. */
+  readonly run: (argv: ArgumentsCamelCase<A>) => Promise<Outcome>;
+}
+
+/** A command whose arguments have the types that its options say; prints the outcome and leaves the exit code. */
+export function defineCommand<A>({ run, ...definition }: Definition<A>): CommandModule<object, A> {
+  return {
+    ...definition,
+    builder: (yargs) => definition.builder(yargs as Argv),
+    handler: async (argv) => {
+      const outcome = await run(argv);
+      print(outcome, isJson(argv));
+      leaveExitCode(argv, outcome.exitCode);
+      if (outcome.ioError !== undefined) throw outcome.ioError;
+    },
+  };
+}
+
+/** Runs a use case that takes a while: with progress on stderr, and two signals to end it. */
+export async function withControl(
+  run: (control: RunControl) => Promise<Outcome>,
+  { quiet }: { readonly quiet: boolean },
+): Promise<Outcome> {
+  await using interruption = watchInterruption();
+  using progress = showProgress(process.stderr, { quiet });
+  try {
+    return await run({ interruption, onProgress: progress.onProgress });
+  } catch (error) {
+    const by = interruption.by();
+    throw by !== undefined && isOfInterruption(error) ? new InterruptedError(by, error) : error;
+  }
+}
+
+/** Interrupted before there was anything to record. */
+class InterruptedError extends GauntletError {
+  readonly code = "INTERRUPTED";
+  readonly exit: ExitCode;
+
+  constructor(by: "SIGINT" | "SIGTERM", cause: unknown) {
+    super(`interrupted by ${by} before anything was judged`, { cause });
+    this.exit = by === "SIGINT" ? EXIT.interrupted : EXIT.terminated;
+  }
+}
+
+/** Requests that a signal cut off look like a gateway that is not there, or is none. */
+function isOfInterruption(error: unknown): boolean {
+  if (error instanceof UnreachableError || error instanceof ConfigError) return true;
+  return error instanceof Error && error.name === "AbortError";
+}
+
+function isJson(argv: object): boolean {
+  return "json" in argv && argv.json === true;
+}
+
+function print({ document, text, ioError }: Outcome, json: boolean): void {
+  if (!json) process.stdout.write(text(colorsFor(process.stdout)));
+  else if (document !== undefined)
+    writeDocument(ioError === undefined ? document : { ...document, ...errorOf(ioError) });
+}
+
+/** Where a command leaves its exit code: yargs has no return value for handlers. */
+export interface ExitCodeHolder {
+  exitCode: number;
+}
+
+function leaveExitCode(argv: object, exitCode: number): void {
+  (argv as { readonly outcome: ExitCodeHolder }).outcome.exitCode = exitCode;
+}

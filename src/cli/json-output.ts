@@ -1,0 +1,47 @@
+import { writeSync } from "node:fs";
+import { EXIT, GauntletError } from "../core/index.ts";
+
+/** Whether this process has written its document: stdout is one for all, and takes one document only. */
+let isWritten = false;
+
+/** Writes the one JSON document of a command. */
+export function writeDocument(document: object): void {
+  isWritten = true;
+  process.stdout.write(`${JSON.stringify(document)}\n`);
+}
+
+/** Whether a command line wants JSON, also one that cannot be parsed. */
+export function wantsJson(args: readonly string[]): boolean {
+  const end = args.indexOf("--");
+  const own = end < 0 ? args : args.slice(0, end);
+  return own.some((argument) => argument === "--json" || argument === "--json=true");
+}
+
+/**
+ * Writes how a command ended without an outcome, unless a document is there already.
+ *
+ * @param text of an error that is none of ours, without anything secret.
+ */
+export function writeError(error: unknown, text: string): void {
+  if (!isWritten) writeDocument(error instanceof GauntletError ? errorOf(error) : internalError(text));
+}
+
+/** The same where the process ends at once. */
+export function writeErrorNow(text: string): void {
+  if (!isWritten) writeSync(1, `${JSON.stringify(internalError(text))}\n`);
+  isWritten = true;
+}
+
+interface ErrorDocument {
+  readonly verdict: "error";
+  readonly exitCode: number;
+  readonly error: { readonly code: string; readonly message: string; readonly hint: string | null };
+}
+
+export function errorOf({ exit, code, message, hint }: GauntletError): ErrorDocument {
+  return { verdict: "error", exitCode: exit, error: { code, message, hint: hint ?? null } };
+}
+
+function internalError(message: string): ErrorDocument {
+  return { verdict: "error", exitCode: EXIT.internal, error: { code: "INTERNAL", message, hint: null } };
+}
