@@ -11,7 +11,15 @@ import {
   Traffic,
 } from "../checks/index.ts";
 import { UsageError } from "../core/index.ts";
-import { type CheckResult, checksOfLoad, type JudgedLoad } from "../record/index.ts";
+import type { Policy } from "../policy/index.ts";
+import {
+  type CheckResult,
+  checksOfLoad,
+  figuresOfLoad,
+  type JudgedLoad,
+  type RunFolder,
+  type RunRecord,
+} from "../record/index.ts";
 import { adviceLine } from "./advice.ts";
 import { composeRecord } from "./compose-record.ts";
 import { dryRun } from "./dry-run.ts";
@@ -24,7 +32,7 @@ import { driveFurther, driveLoads, named, planLoads } from "./policy-load.ts";
 import { judgeByPolicy, readPolicy } from "./policy-step.ts";
 import { prepare } from "./preflight.ts";
 import type { RunControl } from "./run-control.ts";
-import { planTiers, runTiers } from "./run-tiers.ts";
+import { planTiers, runTiers, type TiersOptions } from "./run-tiers.ts";
 import { settle, unscoredRequirements } from "./settle-results.ts";
 import { supplyTarget } from "./supply-target.ts";
 import { evidenceOf } from "./write-reports.ts";
@@ -70,12 +78,7 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const instances = options.quick === true ? selected.filter(isQuick) : selected;
   const rounds = roundsOf(options);
   const waivers = options.waivers === undefined ? [] : loadWaivers(options.waivers);
-  const policy = options.policy === undefined ? undefined : readPolicy(options.policy, options.baseline);
-  if (options.confirm === true && policy === undefined) {
-    throw new UsageError("--confirm measures failed gates once more, and there is no policy", {
-      hint: "Name one with --policy.",
-    });
-  }
+  const policy = policyOf(options);
   const startedAt = new Date();
   const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
   await using supplied = await supplyTarget(options, { signal: interruption.signal, onProgress });
@@ -85,8 +88,6 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const workloads = options.command === "run" ? planLoads(policy?.file.load ?? [], target) : [];
   const plan = options.tiers === true ? planTiers(target, options.quick === true) : undefined;
   using folder = openFolder(options.out, startedAt, target, interruption);
-  const runs: CheckResult[][] = [];
-  const probed = new Set<Instance>();
   await using traffic = new Traffic({
     target,
     seed,
@@ -97,55 +98,19 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   });
   const { redactor } = traffic.recorder;
   const planned = { checks: instances.map(notRun), rounds, waivers, unscored };
-  journalStart(folder, { command: options.command, target, seed, startedAt }, redactor, planned);
+  const head = { command: options.command, target, seed, startedAt };
+  journalStart(folder, head, redactor, planned);
   const prepared = await prepare(traffic, ({ cause, next }) => {
     folder.journal(redactor.redactValue({ event: "advice", cause, next }));
     onProgress({ kind: "note", text: adviceLine({ cause, next }) });
   });
-  const total = instances.length * rounds;
-  onProgress({ kind: "checks", done: 0, total, what: "" });
-  let done = 0;
-  for (let round = 0; round < rounds && !interruption.signal.aborted; round++) {
-    if (round > 0) prepared.nextRound();
-    const results = await runChecks({
-      instances,
-      traffic: prepared,
-      rounds: rounds - round,
-      onStart: ({ id }) => folder.journal({ event: "check-started", check: id, round }),
-      onRecording: (instance, recording) => {
-        probed.add(instance);
-        folder.recording(instance.id, freeze(recording), round);
-      },
-      onResult: (result) => {
-        const { id, status } = result;
-        folder.journal(redactor.redactValue({ event: "check-finished", check: id, round, status, result }));
-        onProgress({ kind: "checks", done: ++done, total, what: id });
-      },
-    });
-    runs.push(results);
-  }
-  const tiers =
-    plan !== undefined && !interruption.signal.aborted
-      ? await runTiers({
-          plan,
-          target: prepared.target,
-          seed,
-          redactor,
-          folder,
-          quick: options.quick === true,
-          control,
-          lastUseMs: (account) => traffic.lastUseMs(account),
-        })
-      : undefined;
+  const { runs, probed } = await runRounds({ instances, rounds, traffic: prepared, folder, control });
   const step = { target, seed, redactor, folder, control };
+  const tiers = plan && (await tiersAfter(prepared, { ...step, plan, quick: options.quick === true }));
   const load = await driveFurther(tiers, workloads, step);
-  const results = [...mergeRuns(runs), ...checksOfLoad(load)];
-  const settled = settle(results, { unscored, waivers, checks, today: startedAt });
+  const settled = settle([...mergeRuns(runs), ...checksOfLoad(load)], { unscored, waivers, checks, today: startedAt });
   const found = composeRecord({
-    command: options.command,
-    target,
-    seed,
-    startedAt,
+    ...head,
     results: settled.results,
     waivers,
     breaches: settled.breaches,
@@ -161,32 +126,84 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
     cutOff: folder.ioError?.message ?? traffic.circuitOpen,
     redactor,
   });
+  const again = async (names: readonly string[]) => {
+    const measured = await driveLoads(names.map(named(workloads)), { ...step, second: true });
+    return { ...found, load: figuresOfLoad(measured) };
+  };
   const whole = options.suites.length === 0 && options.only.length === 0;
   const record =
     policy === undefined
       ? found
-      : await judgeByPolicy(found, {
-          policy,
-          whole,
-          again:
-            options.confirm === true
-              ? async (names) => ({
-                  ...found,
-                  load: await driveLoads(names.map(named(workloads)), { ...step, second: true }),
-                })
-              : undefined,
-        });
+      : await judgeByPolicy(found, { policy, whole, again: options.confirm === true ? again : undefined });
+  return outcomeOf(record, folder);
+}
+
+/** The tiers of the target, unless the run was interrupted. */
+async function tiersAfter(traffic: Traffic, options: Omit<TiersOptions, "lastUseMs">): Promise<JudgedLoad | undefined> {
+  if (options.control.interruption.signal.aborted) return undefined;
+  return runTiers({ ...options, target: traffic.target, lastUseMs: (account) => traffic.lastUseMs(account) });
+}
+
+/** Writes the record with its reports into the folder. */
+function outcomeOf(record: RunRecord, folder: RunFolder): Outcome {
   const ioError = keepRecord(folder, record);
   const evidence = evidenceOf(folder.path, record);
   return {
     exitCode: record.verdict.exitCode,
     document: jsonDocument(record, folder.path),
     text: (colors) => {
-      const runs = load === undefined ? "" : `${renderLoadRuns(record, colors)}\n`;
+      const runs = record.load === undefined ? "" : `${renderLoadRuns(record, colors)}\n`;
       return runs + renderTerminal(record, { colors, exchange: evidence, folder: folder.path });
     },
     ioError,
   };
+}
+
+interface Rounds {
+  readonly instances: readonly Instance[];
+  readonly rounds: number;
+  readonly traffic: Traffic;
+  readonly folder: RunFolder;
+  readonly control: RunControl;
+}
+
+/** Runs every check as often as asked, and writes into the folder what becomes of each. */
+async function runRounds({ instances, rounds, traffic, folder, control }: Rounds) {
+  const { redactor } = traffic.recorder;
+  const total = instances.length * rounds;
+  const runs: CheckResult[][] = [];
+  const probed = new Set<Instance>();
+  let done = 0;
+  control.onProgress({ kind: "checks", done, total, what: "" });
+  for (let round = 0; round < rounds && !control.interruption.signal.aborted; round++) {
+    if (round > 0) traffic.nextRound();
+    const results = await runChecks({
+      instances,
+      traffic,
+      rounds: rounds - round,
+      onStart: ({ id }) => folder.journal({ event: "check-started", check: id, round }),
+      onRecording: (instance, recording) => {
+        probed.add(instance);
+        folder.recording(instance.id, freeze(recording), round);
+      },
+      onResult: (result) => {
+        const { id, status } = result;
+        folder.journal(redactor.redactValue({ event: "check-finished", check: id, round, status, result }));
+        control.onProgress({ kind: "checks", done: ++done, total, what: id });
+      },
+    });
+    runs.push(results);
+  }
+  return { runs, probed };
+}
+
+/** @throws UsageError when gates are to be measured again and there are none. */
+function policyOf({ policy, baseline, confirm }: ConformOptions): Policy | undefined {
+  if (policy !== undefined) return readPolicy(policy, baseline);
+  if (confirm !== true) return undefined;
+  throw new UsageError("--confirm measures failed gates once more, and there is no policy", {
+    hint: "Name one with --policy.",
+  });
 }
 
 /** Longest wait of a check that a quick run still makes, seconds. */

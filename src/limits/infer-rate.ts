@@ -40,20 +40,31 @@ const PACED_S = 2;
 /** A window that begins with the clock's minute does so within this, microseconds: clocks of two machines differ. */
 const ALIGNED_US = 250_000;
 
+function nothingKnown(why: string): Omit<RateInference, "scopes" | "fits"> {
+  return {
+    kind: none(why),
+    perMinute: none(why),
+    perMinuteRange: null,
+    burst: none(why),
+    windowS: null,
+    deniedCount: none(why),
+    listingCounts: none(why),
+  };
+}
+
+/** Every model of a limiter, fitted. */
+function fitsOf(attempts: readonly TimedDecision[], options: FitOptions, wallOffsetUs: number): Fit[] {
+  return [fitFixed(attempts, options, wallOffsetUs), fitSliding(attempts, options), fitBucket(attempts, options)];
+}
+
 /** Tells from timed admissions and denials what kind of limiter decided them. Pure; "cannot tell" is an answer. */
 export function inferRate(decisions: readonly Decision[], options: InferOptions): RateInference {
   const { slackUs, minuteUs = 60_000_000, wallOffsetUs } = options;
   const sorted = [...decisions].sort((a, b) => a.atUs - b.atUs);
   const scopes = readScopes(sorted);
   const counted = (listing: boolean) => attemptsOf(sorted, scopes, listing);
-  const fitAll = (attempts: readonly TimedDecision[], deniedCount: boolean): Fit[] => {
-    const fitOptions: FitOptions = { slackUs, minuteUs, deniedCount };
-    return [
-      fitFixed(attempts, fitOptions, wallOffsetUs),
-      fitSliding(attempts, fitOptions),
-      fitBucket(attempts, fitOptions),
-    ];
-  };
+  const fitAll = (attempts: readonly TimedDecision[], deniedCount: boolean) =>
+    fitsOf(attempts, { slackUs, minuteUs, deniedCount }, wallOffsetUs);
   const candidates = [false, true].flatMap((listing) =>
     [false, true].map((deniedCount) => ({ listing, deniedCount, fits: fitAll(counted(listing), deniedCount) })),
   );
@@ -65,17 +76,7 @@ export function inferRate(decisions: readonly Decision[], options: InferOptions)
   const denials = attempts.filter(({ admitted }) => !admitted).length;
   const againAfter = admittedAfterDenial(attempts);
   const seen = `${attempts.length} requests, ${denials} denied`;
-  const unknown = (why: string): RateInference => ({
-    kind: none(why),
-    perMinute: none(why),
-    perMinuteRange: null,
-    burst: none(why),
-    windowS: null,
-    deniedCount: none(why),
-    listingCounts: none(why),
-    scopes,
-    fits,
-  });
+  const unknown = (why: string): RateInference => ({ ...nothingKnown(why), scopes, fits });
   if (denials === 0)
     return unknown(`nothing was denied for the rate in ${seen}; the limit is higher, or there is none`);
   if (againAfter === 0) return unknown(`nothing was admitted after the first denial (${seen})`);
@@ -85,15 +86,15 @@ export function inferRate(decisions: readonly Decision[], options: InferOptions)
       `no model explains it: of ${seen}, ${unexplained} unexplained; was there other traffic on the account?`,
     );
   }
+  const left = `of ${seen}, ${unexplained} unexplained`;
   const lead = second.misses - best.misses;
-  const kindConfidence = lead >= SURE ? "high" : lead >= DECISIVE ? "medium" : "none";
   const kind: Inference<WindowKind> =
-    kindConfidence === "none"
-      ? none(`two models explain it as well: of ${seen}, ${unexplained} unexplained`)
+    lead < DECISIVE
+      ? none(`two models explain it as well: ${left}`)
       : {
           answer: nameOf(best, { minuteUs, wallOffsetUs, slackUs }),
-          confidence: kindConfidence,
-          evidence: `of ${seen}, ${unexplained} unexplained${edgeEvidence(best, attempts)}`,
+          confidence: lead >= SURE ? "high" : "medium",
+          evidence: `${left}${edgeEvidence(best, attempts)}`,
         };
   const [low, high] = best.perMinuteRange;
   const width = (high - low) / Math.max(1, best.perMinute);

@@ -128,7 +128,7 @@ export function withoutTiming(phase: JudgedPhase): JudgedPhase {
 }
 
 /** A claim about a phase. */
-export function claim(
+export function compared(
   name: string,
   title: string,
   requirements: readonly string[],
@@ -159,7 +159,7 @@ export function claim(
 }
 
 /** A fact that decides nothing. */
-export function fact(name: string, title: string, requirements: readonly string[], observed: string): Finding {
+export function noted(name: string, title: string, requirements: readonly string[], observed: string): Finding {
   return {
     ...{ name, title, requirements: [...requirements], outcome: "observed", basis: "timing", weight: "none" },
     ...{ expected: "", observed, exchanges: [] },
@@ -168,5 +168,5 @@ export function fact(name: string, title: string, requirements: readonly string[
 
 /** A question that the phase had to decide and could not. @param why what was in the way. */
 export function undecided(name: string, title: string, requirements: readonly string[], why: string): Finding {
-  return { ...fact(name, title, requirements, why), outcome: "undecided" };
+  return { ...noted(name, title, requirements, why), outcome: "undecided" };
 }

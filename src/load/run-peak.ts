@@ -1,5 +1,6 @@
 import { UsageError } from "../core/index.ts";
 import type { ReceivedReply } from "../judging/index.ts";
+import type { LoadGenerator } from "../record/index.ts";
 import { GeneratorHealth, PEAK_BOUNDS } from "./generator-health.ts";
 import { LoadExchange, nowUs } from "./http/load-exchange.ts";
 import { LoadGuard } from "./load-guard.ts";
@@ -34,6 +35,16 @@ const CAPTURE_BYTES = 64 * 1024;
 /** Progress, ms. */
 const TELL_MS = 500;
 
+/** What the engine needs of a workload. @throws UsageError for one that is no closed loop of non-streaming requests. */
+function closedLoopOf({ name, arrivals, mix: [first] }: Workload) {
+  if (arrivals?.kind === "closed" && arrivals.durationS !== undefined && first !== undefined && !first.stream)
+    return { first, inFlight: arrivals.inFlight, durationS: arrivals.durationS };
+  throw new UsageError(
+    `autocannon takes a closed loop of non-streaming replies with durationS; ${name} is something else`,
+    { hint: "Leave --engine out: the native engine takes every workload." },
+  );
+}
+
 /**
  * Sends a closed loop by an external engine; what comes of it is counted, bounded and judged like a load of our own. Its first
  * class of requests is taken: the engine sends one kind.
@@ -41,17 +52,9 @@ const TELL_MS = 500;
  * @throws UsageError for a workload that is no closed loop of non-streaming requests with a duration.
  */
 export async function runPeak(workload: Workload, context: LoadContext, engine: ClosedLoopEngine): Promise<RanLoad> {
-  const { name, arrivals, mix } = workload;
+  const { name } = workload;
   const { target, stop } = context;
-  const [first] = mix;
-  if (arrivals?.kind !== "closed" || arrivals.durationS === undefined || first === undefined || first.stream) {
-    throw new UsageError(
-      `autocannon takes a closed loop of non-streaming replies with durationS; ${name} is something else`,
-      {
-        hint: "Leave --engine out: the native engine takes every workload.",
-      },
-    );
-  }
+  const { first, inFlight: wanted, durationS } = closedLoopOf(workload);
   const key = target.keys.valid;
   const { dialect, maxTokens, promptTokens } = first;
   const model = first.model ?? modelFor(target, dialect, false);
@@ -67,32 +70,33 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
     budget: { requests, outputTokens: context.outputTokens },
     circuit: circuitRule(workload, target),
   });
-  const sampler = new Sampler({
-    baseUrl: target.baseUrl,
-    redactor: context.redactor,
-    originUs: startUs,
-    originMs: startedAt.getTime(),
-    prefix: "s",
-    account: "main",
-    onSample: context.onSample,
-  });
+  const sampler = samplerOf(context, startUs, startedAt);
   const reason = reasonReader(target);
   using health = new GeneratorHealth();
   const meter = new ProgressMeter();
   let inFlight = 0;
   let peakInFlight = 0;
+  const onReply = (reply: ReceivedReply) => {
+    const exchange = exchangeOf(shot, reply, inFlight--);
+    const came = outcomeOf(exchange, reason);
+    tally.offered(exchange.dueUs);
+    tally.sent(exchange.dueUs, exchange.sentUs, exchange.inFlight);
+    tally.ended(exchange, came.outcome);
+    guard.note(exchange, came);
+    outcomes.add(exchange, came, sampler.offer(`${name}/${name}`, exchange, came));
+  };
   const telling = setInterval(() => {
     const elapsedS = (nowUs() - startUs) / 1_000_000;
-    context.onProgress?.(meter.read(tally, { run: name, phase: name, elapsedS, totalS: arrivals.durationS, inFlight }));
+    context.onProgress?.(meter.read(tally, { run: name, phase: name, elapsedS, totalS: durationS, inFlight }));
   }, TELL_MS);
-  const connections = Math.min(arrivals.inFlight, requests);
+  const connections = Math.min(wanted, requests);
   try {
     await engine({
       url,
       headers: Object.fromEntries(headers),
       body,
       connections,
-      durationS: arrivals.durationS,
+      durationS,
       answerS: target.timeouts.answerMs / 1_000,
       stop: AbortSignal.any([stop, guard.signal]),
       maySend: () => {
@@ -100,15 +104,7 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
         peakInFlight = Math.max(peakInFlight, ++inFlight);
         return true;
       },
-      onReply: (reply) => {
-        const exchange = exchangeOf(shot, reply, inFlight--);
-        const came = outcomeOf(exchange, reason);
-        tally.offered(exchange.dueUs);
-        tally.sent(exchange.dueUs, exchange.sentUs, exchange.inFlight);
-        tally.ended(exchange, came.outcome);
-        guard.note(exchange, came);
-        outcomes.add(exchange, came, sampler.offer(`${name}/${name}`, exchange, came));
-      },
+      onReply,
     });
   } finally {
     clearInterval(telling);
@@ -120,34 +116,63 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
     { connectionWaits: 0, workers: 0, calibration: context.calibration },
     PEAK_BOUNDS,
   );
+  return recorded(workload, {
+    ...{ tally, outcomes, guard, generator, peakInFlight, connections },
+    key: key.name,
+    startedAtMs: startedAt.getTime(),
+    durationS: (endUs - startUs) / 1_000_000,
+  });
+}
+
+function samplerOf({ target, redactor, onSample }: LoadContext, originUs: number, startedAt: Date): Sampler {
+  const originMs = startedAt.getTime();
+  return new Sampler({ baseUrl: target.baseUrl, redactor, originUs, originMs, prefix: "s", account: "main", onSample });
+}
+
+interface Sent {
+  readonly tally: Tally;
+  readonly outcomes: OutcomeCounts;
+  readonly guard: LoadGuard;
+  readonly generator: LoadGenerator;
+  readonly peakInFlight: number;
+  readonly connections: number;
+  /** Name of the key. */
+  readonly key: string;
+  readonly startedAtMs: number;
+  readonly durationS: number;
+}
+
+/** The record of what was sent: one phase. */
+function recorded(workload: Workload, sent: Sent): RanLoad {
+  const { tally, outcomes, guard, generator, key, startedAtMs, durationS } = sent;
+  const { name, written } = workload;
   const { denials } = outcomes.close();
   const phase = phaseRecord({
     name,
-    title: `closed loop, ${arrivals.inFlight} in flight`,
+    title: `closed loop, ${closedLoopOf(workload).inFlight} in flight`,
     tally,
     outcomes,
     startS: 0,
-    durationS: (endUs - startUs) / 1_000_000,
-    peakInFlight,
-    connections,
+    durationS,
+    peakInFlight: sent.peakInFlight,
+    connections: sent.connections,
     findings: [...judgeStop(guard.stop), ...judgeTotals(workload, { ...tally.total, denials })],
     questions: TOTALS_QUESTIONS,
   });
   return {
     run: runRecord({
-      name,
-      kind: "workload",
-      engine: "autocannon",
-      phases: [phase],
-      limits: null,
-      keys: [key.name],
-      workload: workload.written,
-      startedAtMs: startedAt.getTime(),
-      durationS: phase.durationS,
-      retryAfter: null,
-      generator,
+      ...{
+        name,
+        kind: "workload",
+        engine: "autocannon",
+        phases: [phase],
+        limits: null,
+        keys: [key],
+        workload: written,
+      },
+      ...{ startedAtMs, durationS, retryAfter: null, generator },
     }),
-    histograms: tally.histograms(name, startedAt.getTime(), Date.now()),
+    histograms: tally.histograms(name, startedAtMs, Date.now()),
   };
 }
 

@@ -5,7 +5,7 @@ import type { Finding, JudgedPhase, JudgedRun, LoadGenerator } from "../record/i
 import { allKeys, type Key, type Target } from "../target/index.ts";
 import { nowUs } from "./http/load-exchange.ts";
 import type { LoadStop } from "./load-guard.ts";
-import { claim, fact, phaseRecord, undecided } from "./phase-record.ts";
+import { compared, noted, phaseRecord, undecided } from "./phase-record.ts";
 import { type LoadProgress, ProgressMeter } from "./progress.ts";
 import { runRecord } from "./run-record.ts";
 import type { Sample } from "./sampler.ts";
@@ -103,11 +103,11 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
 /** What it says of a run that it was stopped before its end. */
 export function judgeStop(stop: LoadStop | undefined): Finding[] {
   if (stop === undefined) return [];
-  if (stop.kind === "requests") return [fact("load.bound", "The number of requests is bounded", [], stop.why)];
+  if (stop.kind === "requests") return [noted("load.bound", "The number of requests is bounded", [], stop.why)];
   const why = `${stop.why}; the rest was not sent`;
   if (stop.kind === "outputTokens") return [undecided("load.budget", "The budget covers the run", [], why)];
   return [
-    claim("load.circuit", "The target stands the load to its end", [], false, "every request sent", why, {
+    compared("load.circuit", "The target stands the load to its end", [], false, "every request sent", why, {
       basis: "content",
     }),
   ];
@@ -193,7 +193,7 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
           [],
           `none of ${sent} requests was admitted: ${tellDenials(denials)}`,
         )
-      : claim(
+      : compared(
           "load.admitted",
           "Requests are admitted",
           [],
@@ -202,7 +202,7 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
           `${admitted} of ${sent} admitted`,
           { basis: "content" },
         ),
-    claim(
+    compared(
       "load.denied",
       "No more is denied than the workload allows",
       [],
@@ -210,7 +210,7 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
       percent(allow.deniedShare),
       `${denied} denied, ${share(denied)}`,
     ),
-    claim(
+    compared(
       "load.denial-reasons",
       "Denials name a limit as their reason",
       ["ERR-429-RATE", "ERR-429-CONC"],
@@ -219,7 +219,7 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
       refused === 0 ? `${denied} denied by a limit` : tellDenials(others),
       { basis: "content" },
     ),
-    claim(
+    compared(
       "load.failed",
       "Requests are answered to the end",
       [],
@@ -227,7 +227,7 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
       percent(allow.failedShare),
       `${failed} failed, ${share(failed)}`,
     ),
-    claim(
+    compared(
       "load.dropped",
       "No arrival is dropped at the bound on requests in flight",
       [],

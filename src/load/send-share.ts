@@ -85,6 +85,22 @@ function openAhead(arrivals: Arrivals, bound: number): number {
   return Math.min(bound, 8 + Math.ceil((planOf(arrivals).peakPerS ?? 0) / 6));
 }
 
+function samplerOf({ target, redactor, originUs, originMs, part, onSample }: ShareOptions): Sampler {
+  const prefix = part.of === 1 ? "s" : `s${part.index + 1}-`;
+  return new Sampler({ baseUrl: target.baseUrl, redactor, originUs, originMs, prefix, account: "main", onSample });
+}
+
+/** The part's share of what may be sent. */
+function guardOf({ workload, target, part, outputTokens }: ShareOptions): LoadGuard {
+  return new LoadGuard({
+    budget: {
+      requests: shareOf(mostRequests(workload), part),
+      outputTokens: outputTokens === undefined ? undefined : Math.ceil(outputTokens / part.of),
+    },
+    circuit: circuitRule(workload, target),
+  });
+}
+
 /** Sends one part of a workload, or all of it, from this thread. */
 export async function sendShare(arrivals: Arrivals, options: ShareOptions): Promise<Share> {
   const { workload, target, keys, seed, part, originUs, stop, abort, calibration, ready } = options;
@@ -100,15 +116,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
   });
   abort.addEventListener("abort", () => sender.abortAll(), { once: true });
   await sender.open(shareOf(openAhead(arrivals, bound), part));
-  const sampler = new Sampler({
-    baseUrl: target.baseUrl,
-    redactor: options.redactor,
-    originUs,
-    originMs: options.originMs,
-    prefix: part.of === 1 ? "s" : `s${part.index + 1}-`,
-    account: "main",
-    onSample: options.onSample,
-  });
+  const sampler = samplerOf(options);
   const requests = planOf(arrivals).requests ?? SAMPLES * 10;
   const sampleEvery = Math.max(1, Math.ceil(requests / SAMPLES));
   const shot =
@@ -117,13 +125,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
       : mixedShots({ target, keys, mix: workload.mix, seed, sampleEvery });
   const tally = new Tally(originUs, { keep: part.of > 1 });
   const outcomes = new OutcomeCounts();
-  const guard = new LoadGuard({
-    budget: {
-      requests: shareOf(mostRequests(workload), part),
-      outputTokens: options.outputTokens === undefined ? undefined : Math.ceil(options.outputTokens / part.of),
-    },
-    circuit: circuitRule(workload, target),
-  });
+  const guard = guardOf(options);
   const retries = new RetryTally(workload.retryAfter, seed + part.index);
   const running: Running = {
     tally,

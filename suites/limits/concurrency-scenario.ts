@@ -9,7 +9,7 @@ import {
   scheduleOn,
 } from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
-import type { Limits, Target } from "../../src/target/index.ts";
+import type { Key, Limits, Target } from "../../src/target/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import type { ExpectedDenial } from "../shared/judge-denial.ts";
 import { servable } from "../shared/servable.ts";
@@ -66,6 +66,11 @@ export function hasRoomForWaves({ rpm, inFlight }: Limits): boolean {
   return rpm >= 30 * inFlight + 100;
 }
 
+/** A non-streaming reply that takes long, on a connection of its own. */
+function slowReply(key: Key): RequestSpec {
+  return { key, endpoint: "chat", mode: "non-streaming", model: "slow", intent: "either", freshConnection: true };
+}
+
 /**
  * A burst far over the limit; the limit in flight, with extra requests early and late; and waves up to the limit after every
  * cause of release. Uses the account with the lowest limit.
@@ -105,14 +110,7 @@ async function runScenario(t: Session): Promise<ConcurrencyRecording> {
   const pacing = { typical: typicalMs(burst), spacingMs: spaced ? spacingMs : 0, unnamed: unnamedLater };
   const atLimit = await atConcurrencyLimit(t, account, dialects, pacing);
   const slow = roomy && !spaced && (await t.hasModel("slow"));
-  const slowRequest: RequestSpec = {
-    key,
-    endpoint: "chat",
-    mode: "non-streaming",
-    model: "slow",
-    intent: "either",
-    freshConnection: true,
-  };
+  const slowRequest = slowReply(key);
   const nonStreaming = slow ? await atOnce(t, [slowRequest], limit + over) : [];
   const lateNonStreaming = slow ? await lateIn(t, slowRequest, limit, typicalMs(nonStreaming)) : null;
   const lateStream = slow

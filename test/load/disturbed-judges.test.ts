@@ -132,10 +132,10 @@ test("a denial below the limit is found also where something else came late", ()
 });
 
 describe("what we read late", () => {
-  const slots = 4;
+  const limit = 4;
   /** Four streams from 0 to 2 s, and two denied beside them. */
   const streams = [
-    ...Array.from({ length: slots }, () => ({
+    ...Array.from({ length: limit }, () => ({
       ...sent(0, { role: "wave", stream: true }),
       headUs: ORIGIN_US + 50_000,
     })),
@@ -149,10 +149,10 @@ describe("what we read late", () => {
   test("ends that piled up while we stood still are no streams that still ran", () => {
     const facts = [...endingAt(6.52), late];
     const still = [[ORIGIN_US + 0.5e6, ORIGIN_US + 6.5e6]] as const;
-    expect(brokenIn(judgeConcurrencyLimit(facts, { all: facts, slots, still }))).toEqual([]);
+    expect(brokenIn(judgeConcurrencyLimit(facts, { all: facts, limit, still }))).toEqual([]);
     // The same without a standstill is one too many.
     const held = [...endingAt(7.5), late];
-    expect(brokenIn(judgeConcurrencyLimit(held, { all: held, slots, still: [] }))).toEqual(["concurrency.exceeded"]);
+    expect(brokenIn(judgeConcurrencyLimit(held, { all: held, limit, still: [] }))).toEqual(["concurrency.exceeded"]);
   });
 
   test("streams that came in one piece after a standstill were not held back", () => {

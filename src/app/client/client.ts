@@ -27,17 +27,9 @@ export interface ClientOptions {
 export async function client(options: ClientOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
   const scenarios = chosen(options.scenarios);
   if (options.list) return list(scenarios);
-  const [program, ...args] = options.command;
-  if (program === undefined) {
-    throw new UsageError("there is no command to run", {
-      hint: "Write it after --, as at a shell: gauntlet client -- node app.js",
-    });
-  }
-  assertWithin("--timeout", options.timeoutS, 1, 3_600);
-  assertWithin("--most-attempts", options.mostAttempts, 2, 1_000);
-  assertWithin("--jobs", options.jobs, 1, 64);
+  const command = commandOf(options);
   const startedAt = new Date();
-  const target = describe([program, ...args], scenarios, options.mostAttempts);
+  const target = describe(command, scenarios, options.mostAttempts);
   using folder = openFolder(options.out, startedAt, target, interruption);
   const redactor = new Redactor(secretsOf(process.env));
   const start = { command: "client", target, seed: 0, startedAt };
@@ -47,7 +39,7 @@ export async function client(options: ClientOptions, { interruption, onProgress 
   const ours = new Set<string>();
   let done = 0;
   const { results, requests } = await runClient({
-    command: [program, ...args],
+    command,
     environment: process.env,
     scenarios,
     jobs: options.jobs,
@@ -95,6 +87,20 @@ export async function client(options: ClientOptions, { interruption, onProgress 
       renderTerminal(record, { colors, exchange: () => undefined, folder: folder.path }),
     ioError,
   };
+}
+
+/** The command to run. @throws UsageError when there is none, or an option is out of its bounds. */
+function commandOf({ command, timeoutS, mostAttempts, jobs }: ClientOptions): readonly [string, ...string[]] {
+  const [program, ...args] = command;
+  if (program === undefined) {
+    throw new UsageError("there is no command to run", {
+      hint: "Write it after --, as at a shell: gauntlet client -- node app.js",
+    });
+  }
+  assertWithin("--timeout", timeoutS, 1, 3_600);
+  assertWithin("--most-attempts", mostAttempts, 2, 1_000);
+  assertWithin("--jobs", jobs, 1, 64);
+  return [program, ...args];
 }
 
 /** @throws UsageError for a name that there is not: it would silently select nothing, and nothing looks green. */

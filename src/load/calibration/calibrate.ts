@@ -83,11 +83,11 @@ export function problemsOf(
   { deliveryLagMs, scheduleLagMs }: Calibration,
   bounds: { readonly deliveryLagP99Ms: number; readonly scheduleLagP99Ms: number },
 ): string[] {
-  const told = (what: string, { p99 }: { readonly p99: number }, bound: number) =>
+  const beyond = (what: string, { p99 }: { readonly p99: number }, bound: number) =>
     p99 > bound ? [`calibration: ${what} late, p99 ${p99.toFixed(1)} ms, bound ${bound} ms`] : [];
   return [
     ...(deliveryLagMs.max === 0 ? ["the calibration saw no event"] : []),
-    ...told("events are read", deliveryLagMs, bounds.deliveryLagP99Ms),
-    ...told("sends are", scheduleLagMs, bounds.scheduleLagP99Ms),
+    ...beyond("events are read", deliveryLagMs, bounds.deliveryLagP99Ms),
+    ...beyond("sends are", scheduleLagMs, bounds.scheduleLagP99Ms),
   ];
 }

@@ -1,5 +1,5 @@
 import type { Observation } from "../../judging/index.ts";
-import { isRateDenial, waitsOf } from "../../limits/index.ts";
+import { isRateDenial, type RetryAfterWait, waitsOf } from "../../limits/index.ts";
 import type { Finding, JudgedPhase, JudgedRun, LoadGenerator, LoadInstance } from "../../record/index.ts";
 import type { Limits, Target } from "../../target/index.ts";
 import type { LoadStop } from "../load-guard.ts";
@@ -45,6 +45,30 @@ export interface ExternalRun {
 /** What no other engine measures: gaps and first tokens of streams, the whole text, its own standstills. */
 const NOT_MEASURED = ["answers.incomplete", "latency.stalls", "streams.stall", "streams.buffered"];
 
+interface TierJudged {
+  readonly limits: Limits;
+  readonly script: RecoveryScript;
+  readonly waits: readonly RetryAfterWait[];
+}
+
+/** Judges a phase of a tier run like one of our own. */
+function judgeTierPhase(
+  name: string,
+  own: readonly Observation[],
+  { observations, plan, target }: ExternalRun,
+  { limits, script, waits }: TierJudged,
+): Finding[] {
+  return [
+    ...judgeAdmission(own),
+    ...judgePhase(name, own, observations, limits),
+    ...(name === "recovery"
+      ? [...judgeRecovery(own, observations, script, limits.inFlight), ...judgeWaits(waits, waitsJudged(observations))]
+      : []),
+    ...judgeDenials(own, target as Target),
+    ...serviceOf(own, observations, name === plan.phases.at(-1)?.name),
+  ];
+}
+
 /** Makes the record of a run that another program sent, by the same judges as for one of our own. */
 export function judgeExternal(run: ExternalRun): RanLoad {
   const { workload, limits, plan, observations, generator, startedAtMs } = run;
@@ -72,18 +96,7 @@ export function judgeExternal(run: ExternalRun): RanLoad {
     const findings =
       limits === null
         ? judgeTotals(workload, { ...tally.total, denials: outcomes.close().denials })
-        : [
-            ...judgeAdmission(own),
-            ...judgePhase(name, own, observations, limits),
-            ...(name === "recovery"
-              ? [
-                  ...judgeRecovery(own, observations, script, limits.inFlight),
-                  ...judgeWaits(waits, waitsJudged(observations)),
-                ]
-              : []),
-            ...judgeDenials(own, run.target as Target),
-            ...serviceOf(own, observations, name === plan.phases.at(-1)?.name),
-          ];
+        : judgeTierPhase(name, own, run, { limits, script, waits });
     // Where nothing was answered, that clients kept the rules says nothing, least of all of the gateway.
     const answered = tally.total.admitted + tally.total.denied > 0;
     const rules = limits === null && answered && fleet !== undefined ? [judgeOwnClients(fleet)] : [];
@@ -102,6 +115,8 @@ export function judgeExternal(run: ExternalRun): RanLoad {
       questions: limits === null ? TOTALS_QUESTIONS : questionsOf(name, false),
     });
   });
+  const ofWorkload =
+    limits === null ? { clients: workload.retryAfter, fleet: null } : { clients: "compliant" as const };
   return {
     run: runRecord({
       name: workload.name,
@@ -114,14 +129,7 @@ export function judgeExternal(run: ExternalRun): RanLoad {
       workload: workload.written,
       startedAtMs,
       durationS: Math.max(lastEndUs(observations) / 1_000_000, 0),
-      retryAfter:
-        fleet === undefined
-          ? null
-          : {
-              ...retryFigures(observations, waits, script, 0),
-              clients: limits === null ? workload.retryAfter : "compliant",
-              ...(limits === null ? { fleet: null } : {}),
-            },
+      retryAfter: fleet === undefined ? null : { ...retryFigures(observations, waits, script, 0), ...ofWorkload },
       generator,
       instances: [...run.instances],
     }),
@@ -145,8 +153,8 @@ function isRetried(group: LoadPlan["groups"][number], phase: string, role: strin
 
 function judgePhase(name: string, own: readonly Observation[], all: readonly Observation[], limits: Limits): Finding[] {
   if (own.length === 0) return [];
-  if (name === "at-concurrency-limit") return judgeConcurrencyLimit(own, { all, slots: limits.inFlight, still: [] });
-  if (name === "concurrency-release") return judgeConcurrencyRelease(own, { all, slots: limits.inFlight });
+  if (name === "at-concurrency-limit") return judgeConcurrencyLimit(own, { all, limit: limits.inFlight, still: [] });
+  if (name === "concurrency-release") return judgeConcurrencyRelease(own, { all, limit: limits.inFlight });
   if (name === "at-rate-limit") return [...judgeAtTheLimit(own, all, limits), ...judgeGrowth(own)];
   return name === OVER_THE_LIMIT ? judgeOverTheLimit(own, limits.rpm) : [];
 }
@@ -161,9 +169,9 @@ const waitsJudged = (observations: readonly Observation[]) => ({
 /** What is missing of the run, in words. */
 function missingOf({ instances, interrupted }: ExternalRun): string[] {
   const cut = instances.filter(({ complete }) => !complete);
-  const told = cut.map(
+  const observed = cut.map(
     ({ name, segment, ended, requests }) =>
       `${name}${segment === "" ? "" : ` (segment ${segment})`} ${ended}: what it did not send or report after ${requests} requests is missing`,
   );
-  return interrupted ? ["interrupted", ...told] : told;
+  return interrupted ? ["interrupted", ...observed] : observed;
 }

@@ -12,7 +12,7 @@ const WARM_UP_MS = 400;
 /** After the wave: every head has come, and streams of two seconds still run. */
 const EXTRA_AFTER_MS = 900;
 /** All streams at the concurrency limit have ended after this, with streams of up to ten seconds. */
-const HOUSE_MS = 12_000;
+const CONCURRENCY_MS = 12_000;
 const PAUSE_MS = 1_000;
 /** A window of a minute has passed, and a little more. */
 const FLEET_MS = 65_000;
@@ -21,32 +21,25 @@ const EVEN = 2;
 /** A schedule cannot look whether the limit was met: it goes on for so long, s. */
 const OVER_S = { thorough: 120, brief: 92 };
 
+type OwnOfGroup = Pick<PlannedGroup, "arrivals" | "asks"> & Partial<PlannedGroup>;
+
+/** What groups have in common unless they say otherwise. */
+function groupOf(phase: string, role: string, startMs: number) {
+  const scenario = `${phase}_${role}`;
+  return { scenario, phase, role, startMs, draw: "turns", retryAfter: "none", untilMs: 120_000 } as const;
+}
+
 /** The phases of a tier run as a schedule: a machine that plays it cannot look at what came before. */
 export function planTier(limits: Limits, target: Target, thorough: boolean): LoadPlan {
-  const { rpm, inFlight: slots } = limits;
+  const { rpm, inFlight: limit } = limits;
   const everyMs = 60_000 / rpm;
   const short = shortAsks(target);
   const long = longAsks(target);
   const phases: PlannedPhase[] = [];
   const groups: PlannedGroup[] = [];
   let atMs = 0;
-  const add = (
-    phase: string,
-    role: string,
-    startMs: number,
-    more: Pick<PlannedGroup, "arrivals" | "asks"> & Partial<PlannedGroup>,
-  ) =>
-    groups.push({
-      scenario: `${phase}_${role}`,
-      phase,
-      role,
-      startMs,
-      draw: "turns",
-      retryAfter: "none",
-      vus: slots + 32,
-      untilMs: 120_000,
-      ...more,
-    });
+  const add = (phase: string, role: string, startMs: number, more: OwnOfGroup) =>
+    groups.push({ ...groupOf(phase, role, startMs), vus: limit + 32, ...more });
   const phase = (name: string, title: string, durationMs: number, fill: (startMs: number) => void) => {
     fill(atMs);
     phases.push({ name, title, startMs: atMs, endMs: atMs + durationMs });
@@ -59,18 +52,16 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
       vus: 8,
     }),
   );
-  phase("at-concurrency-limit", "Exactly the limit in flight, and not one more", HOUSE_MS, (startMs) => {
+  phase("at-concurrency-limit", "Exactly the limit in flight, and not one more", CONCURRENCY_MS, (startMs) => {
     add("at-concurrency-limit", "wave", startMs, {
-      arrivals: { kind: "at-once", count: slots + extraOf(slots) },
+      arrivals: { kind: "at-once", count: limit + extraOf(limit) },
       asks: long,
     });
-    add("at-concurrency-limit", "extra", startMs + EXTRA_AFTER_MS, {
-      arrivals: { kind: "at-once", count: 8 },
-      asks: short,
-    });
+    const extra = { arrivals: { kind: "at-once", count: 8 }, asks: short } as const;
+    add("at-concurrency-limit", "extra", startMs + EXTRA_AFTER_MS, extra);
   });
-  phase("concurrency-release", "What has ended makes room again", HOUSE_MS, (startMs) =>
-    add("concurrency-release", "again", startMs, { arrivals: { kind: "at-once", count: slots }, asks: long }),
+  phase("concurrency-release", "What has ended makes room again", CONCURRENCY_MS, (startMs) =>
+    add("concurrency-release", "again", startMs, { arrivals: { kind: "at-once", count: limit }, asks: long }),
   );
   const even = atTheLimitRequests(limits);
   // A schedule cannot wait out what was sent before the run: it begins when that no longer counts.
@@ -88,16 +79,20 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
       asks: short,
     }),
   );
-  const quietMs = slots * everyMs + 1_000;
-  phase("recovery", "Obeying clients come back, and nothing was leaked", FLEET_MS + quietMs + HOUSE_MS, (startMs) => {
-    add("recovery", "fleet", startMs, {
-      arrivals: { kind: "at-once", count: fleetOf(slots) },
-      asks: short,
-      retryAfter: "compliant",
-      untilMs: FLEET_MS,
-    });
-    add("recovery", "again", startMs + FLEET_MS + quietMs, { arrivals: { kind: "at-once", count: slots }, asks: long });
-  });
+  const quietMs = limit * everyMs + 1_000;
+  phase(
+    "recovery",
+    "Compliant clients come back, and nothing was leaked",
+    FLEET_MS + quietMs + CONCURRENCY_MS,
+    (startMs) => {
+      const fleet: PlannedGroup["arrivals"] = { kind: "at-once", count: fleetOf(limit) };
+      add("recovery", "fleet", startMs, { arrivals: fleet, asks: short, retryAfter: "compliant", untilMs: FLEET_MS });
+      add("recovery", "again", startMs + FLEET_MS + quietMs, {
+        arrivals: { kind: "at-once", count: limit },
+        asks: long,
+      });
+    },
+  );
   return { phases, groups, remarks: [] };
 }
 

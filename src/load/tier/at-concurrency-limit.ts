@@ -12,17 +12,17 @@ import {
 } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { claim, undecided } from "../phase-record.ts";
+import { compared, undecided } from "../phase-record.ts";
 import { exchangesOf } from "./observations.ts";
 import { GRACE_MS } from "./retry-after-waits.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
 
-/** A slot may be freed a moment after the last byte was read, ms. */
+/** A request may stop counting a moment after its last byte was read, ms. */
 export const SETTLE_MS = 300;
 /** Requests beyond the limit in the wave: enough that each kind of counter shows. */
-export const extraOf = (slots: number): number => Math.min(25, Math.max(4, Math.ceil(slots * 0.05)));
-/** Slots that hold streams while others are busy beside them: a quarter, or a dozen where there are few. */
-const besideOf = (slots: number): number => Math.max(Math.ceil(slots / 4), Math.min(12, Math.floor(slots / 2)));
+export const extraOf = (limit: number): number => Math.min(25, Math.max(4, Math.ceil(limit * 0.05)));
+/** Streams that run in the background of short requests: a quarter of the limit, or a dozen where it is small. */
+const backgroundOf = (limit: number): number => Math.max(Math.ceil(limit / 4), Math.min(12, Math.floor(limit / 2)));
 /** Each denial may harm another of those that run, so some come one after the other. */
 const EXTRA_ROUNDS = 2;
 /** Name of the phase. */
@@ -32,22 +32,22 @@ const LATE_SHARE = 0.75;
 /** Streams that are left in the middle, and time for a gateway to notice, ms. */
 const LEAVING = 4;
 const LEFT_SETTLE_MS = 1_200;
-/** Short requests beside them, at once; four kinds. */
+/** Short requests at once meanwhile; four kinds. */
 const BUSY = 16;
 const BUSY_ROUNDS = 2;
 
 /** Denied requests that come back after their Retry-After: enough that a share of them may be called one. */
 const WAITS = 36;
-/** A Retry-After beyond this is not waited for here: streams that hold slots take seconds. */
+/** A Retry-After beyond this is not waited for here: the streams that fill the limit take seconds. */
 const LONGEST_WAIT_MS = 12_000;
 /** So many come back at once, and never more than a half of the limit. */
 const RETURN_AT_ONCE = 8;
 
 /** What the phases at the limit of requests in flight may send at most. */
-export function concurrencyRequests(slots: number): number {
+export function concurrencyRequests(limit: number): number {
   const extras = 8 * (EXTRA_ROUNDS + 1);
-  const wave = slots + extraOf(slots) + extras + Math.min(WAITS, extraOf(slots) + extras);
-  return wave + besideOf(slots) + BUSY * BUSY_ROUNDS + LEAVING + 4 + slots;
+  const wave = limit + extraOf(limit) + extras + Math.min(WAITS, extraOf(limit) + extras);
+  return wave + backgroundOf(limit) + BUSY * BUSY_ROUNDS + LEAVING + 4 + limit;
 }
 
 /**
@@ -55,19 +55,19 @@ export function concurrencyRequests(slots: number): number {
  * when their Retry-After has passed and room is free.
  */
 export async function fillConcurrency(bench: TierBench, waits: RetryAfterWait[]): Promise<void> {
-  const slots = bench.limits.inFlight;
+  const limit = bench.limits.inFlight;
   const startUs = nowUs();
-  const streams = wave(bench, slots + extraOf(slots), "wave");
+  const streams = wave(bench, limit + extraOf(limit), "wave");
   // The limit is reached when the last of the wave was answered or refused and the first has not ended.
   await settledHeads(bench, streams);
   const extras = sendExtra(bench, EXTRA_ROUNDS);
-  // Late in their life, too: a slot may be given back while its stream goes on.
+  // Late in their life, too: a stream may stop counting while it goes on.
   const late = bench
     .wait(Math.max(0, bench.long.durationMs * LATE_SHARE - (nowUs() - startUs) / 1_000))
     .then(() => sendExtra(bench, 1));
   await Promise.all([...streams, extras, late]);
   await bench.wait(SETTLE_MS);
-  const denied = bench.facts.filter((one) => one.phase === AT_CONCURRENCY_LIMIT && isConcurrencyDenial(one));
+  const denied = bench.observations.filter((one) => one.phase === AT_CONCURRENCY_LIMIT && isConcurrencyDenial(one));
   waits.push(...(await comeBack(bench, evenlyPicked(denied, WAITS))));
 }
 
@@ -75,9 +75,9 @@ export async function fillConcurrency(bench: TierBench, waits: RetryAfterWait[])
 async function comeBack(bench: TierBench, denied: readonly Observation[]): Promise<RetryAfterWait[]> {
   const atOnce = Math.max(1, Math.min(RETURN_AT_ONCE, Math.floor(bench.limits.inFlight / 2)));
   const waits: RetryAfterWait[] = [];
-  const told = [...denied].sort((a, b) => dueUs(a) - dueUs(b));
-  for (let index = 0; index < told.length; index += atOnce) {
-    const some = told.slice(index, index + atOnce);
+  const observed = [...denied].sort((a, b) => dueUs(a) - dueUs(b));
+  for (let index = 0; index < observed.length; index += atOnce) {
+    const some = observed.slice(index, index + atOnce);
     const untilUs = Math.max(...some.map(dueUs));
     const waitMs = (untilUs - nowUs()) / 1_000 + GRACE_MS;
     const usable = some.filter(
@@ -111,23 +111,23 @@ function evenlyPicked<T>(all: readonly T[], most: number): T[] {
   return Array.from({ length: Math.min(all.length, most) }, (_, index) => all[Math.floor(index * step)] as T);
 }
 
-/** Short requests run beside streams; then a wave of exactly the limit, which a leaked slot would not let in. */
+/** Short requests while streams run; then a wave of exactly the limit, of which a leak would refuse some. */
 export async function releaseConcurrency(bench: TierBench): Promise<void> {
-  const slots = bench.limits.inFlight;
-  const beside = wave(bench, besideOf(slots), "background");
+  const limit = bench.limits.inFlight;
+  const background = wave(bench, backgroundOf(limit), "background");
   await bench.wait(Math.min(400, bench.long.durationMs / 4));
   for (let round = 0; round < BUSY_ROUNDS; round++) {
     const kinds = bench.kinds("echo");
-    const count = Math.min(BUSY, Math.max(4, Math.floor(slots / 2)));
+    const count = Math.min(BUSY, Math.max(4, Math.floor(limit / 2)));
     await Promise.all(
       Array.from({ length: count }, (_, index) => bench.send(kinds[index % kinds.length] as Ask, "busy")),
     );
   }
-  await Promise.all(beside);
+  await Promise.all(background);
   await leaveSome(bench);
   await bench.wait(SETTLE_MS);
   if (bench.stopped) return;
-  await Promise.all(wave(bench, slots, "again"));
+  await Promise.all(wave(bench, limit, "again"));
   await bench.wait(SETTLE_MS);
 }
 
@@ -164,89 +164,89 @@ async function sendExtra(bench: TierBench, rounds: number): Promise<void> {
 }
 
 export interface ConcurrencyJudged {
-  /** Every fact of the run so far: what came before may still have held a slot. */
+  /** Everything that the run sent so far: what came before may still count. */
   readonly all: readonly Observation[];
-  readonly slots: number;
+  readonly limit: number;
   /** When this process stood still. */
   readonly still: readonly Stretch[];
 }
 
 export function judgeConcurrencyLimit(
-  facts: readonly Observation[],
-  { all, slots, still }: ConcurrencyJudged,
+  observations: readonly Observation[],
+  { all, limit, still }: ConcurrencyJudged,
 ): Finding[] {
-  const streams = facts.filter(({ role }) => role === "wave");
-  const extras = facts.filter(({ role }) => role === "extra");
+  const streams = observations.filter(({ role }) => role === "wave");
+  const extras = observations.filter(({ role }) => role === "extra");
   const admitted = streams.filter(isAdmitted);
-  const rate = facts.filter(isRateDenial);
-  const denied = facts.filter(isConcurrencyDenial);
-  const surely = mostSurely(facts, still);
-  const beside = admittedBeyond(facts, slots, still);
+  const rate = observations.filter(isRateDenial);
+  const denied = observations.filter(isConcurrencyDenial);
+  const surely = mostSurely(observations, still);
+  const beyond = admittedBeyond(observations, limit, still);
   const held = mostSurely(streams, still);
   const counted = `${admitted.length} of ${streams.length} at once and ${extras.filter(isAdmitted).length} of ${extras.length} extra requests were admitted, ${surely} surely ran together`;
   // Running together is measured: that more than the limit did cannot be explained otherwise.
-  const exceeded = claim(
+  const exceeded = compared(
     "concurrency.exceeded",
     "No more requests run together than the limit",
     ["LIMIT-CONC-2"],
-    surely <= slots && beside.length === 0,
-    `at most ${slots}`,
-    `${counted}, ${beside.length} were let in while every slot was in use`,
-    { exchanges: exchangesOf([...beside, ...admitted]) },
+    surely <= limit && beyond.length === 0,
+    `at most ${limit}`,
+    `${counted}, ${beyond.length} were admitted while the limit was reached`,
+    { exchanges: exchangesOf([...beyond, ...admitted]) },
   );
   const title = "More requests in flight than the limit are denied";
-  if (held < slots && denied.length === 0) {
+  if (held < limit && denied.length === 0) {
     const why =
       rate.length > 0
-        ? `the rate limit came first: ${rate.length} of ${facts.length} were denied for it`
-        : `at most ${held} of ${slots} surely ran together: name a model with longer streams as models.stream`;
+        ? `the rate limit came first: ${rate.length} of ${observations.length} were denied for it`
+        : `at most ${held} of ${limit} surely ran together: name a model with longer streams as models.stream`;
     const unreached = undecided("concurrency.not-enforced", title, ["LIMIT-CONC-1"], why);
-    return surely > slots || beside.length > 0 ? [exceeded, unreached] : [unreached];
+    return surely > limit || beyond.length > 0 ? [exceeded, unreached] : [unreached];
   }
-  const early = denied.filter((denial) => mostPossibly(denial, all, SETTLE_MS) < slots);
+  const early = denied.filter((denial) => mostPossibly(denial, all, SETTLE_MS) < limit);
   return [
     exceeded,
-    claim(
+    compared(
       "concurrency.denied-early",
-      "Nobody is denied while a slot is free",
+      "Nothing is denied below the limit",
       ["LIMIT-CONC-2"],
       early.length === 0,
       "0 denied",
-      `${early.length} denied with fewer than ${slots} possibly running; ${counted}`,
+      `${early.length} denied with fewer than ${limit} possibly running; ${counted}`,
       { exchanges: exchangesOf(early) },
     ),
-    claim(
+    compared(
       "concurrency.not-enforced",
       title,
       ["LIMIT-CONC-1"],
       denied.length > 0,
       "at least one denial",
-      `${denied.length} of ${facts.length} denied for concurrency`,
+      `${denied.length} of ${observations.length} denied for concurrency`,
     ),
   ];
 }
 
 export function judgeConcurrencyRelease(
-  facts: readonly Observation[],
-  { all, slots }: Omit<ConcurrencyJudged, "still">,
+  observations: readonly Observation[],
+  { all, limit }: Omit<ConcurrencyJudged, "still">,
 ): Finding[] {
-  const leaked = facts.filter((one) => isConcurrencyDenial(one) && mostPossibly(one, all, SETTLE_MS) < slots);
-  const rate = facts.filter(isRateDenial);
-  const admitted = facts.filter((one) => one.role === "again" && isAdmitted(one)).length;
-  // Those that left may hold their slots a little longer.
-  if (leaked.length === 0 && admitted < slots - LEAVING) {
-    const why = `${admitted} of ${slots} requests at once were admitted, and ${rate.length} of ${facts.length} denied for the rate`;
-    return [undecided("concurrency.leaked", "What has ended gives its slot back", ["LIMIT-CONC-4"], why)];
+  const leaked = observations.filter((one) => isConcurrencyDenial(one) && mostPossibly(one, all, SETTLE_MS) < limit);
+  const rate = observations.filter(isRateDenial);
+  const admitted = observations.filter((one) => one.role === "again" && isAdmitted(one)).length;
+  // Those that left may count a little longer.
+  if (leaked.length === 0 && admitted < limit - LEAVING) {
+    const why = `${admitted} of ${limit} requests at once were admitted, and ${rate.length} of ${observations.length} denied for the rate`;
+    return [undecided("concurrency.leaked", "What has ended no longer counts", ["LIMIT-CONC-4"], why)];
   }
-  const told = `${leaked.length} of ${facts.length} denied with fewer than ${slots} possibly running`;
+  const observed = `${leaked.length} of ${observations.length} denied with fewer than ${limit} possibly running`;
   return [
-    claim(
+    compared(
       "concurrency.leaked",
-      "What has ended gives its slot back",
+      "What has ended no longer counts",
       ["LIMIT-CONC-4"],
       leaked.length === 0,
       "0 denied",
-      told,
+      observed,
       { exchanges: exchangesOf(leaked) },
     ),
   ];

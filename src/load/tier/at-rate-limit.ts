@@ -10,7 +10,7 @@ import {
 import type { Finding } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { claim, undecided } from "../phase-record.ts";
+import { compared, undecided } from "../phase-record.ts";
 import { SETTLE_MS } from "./at-concurrency-limit.ts";
 import { exchangesOf } from "./observations.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
@@ -38,8 +38,8 @@ export async function atTheLimit(bench: TierBench, count: number): Promise<void>
   const send = (role: string, requests: number) =>
     evenly(bench, requests, bench.ratePerS * SHARE, (index) => bench.send(kinds[index % kinds.length] as Ask, role));
   await send("even", count);
-  const knownUs = knownFromUs(bench.facts);
-  if (!bench.facts.some((one) => one.role === "even" && isRateDenial(one) && one.sentUs < knownUs)) return;
+  const knownUs = knownFromUs(bench.observations);
+  if (!bench.observations.some((one) => one.role === "even" && isRateDenial(one) && one.sentUs < knownUs)) return;
   if (await bench.wait(UNKNOWN_MS)) await send(AGAIN, evenMinute(bench.limits.rpm));
 }
 
@@ -62,13 +62,13 @@ async function evenly(bench: TierBench, count: number, ratePerS: number, send: (
 
 /** @param all every fact of the run so far, for what was sent before. */
 export function judgeAtTheLimit(
-  facts: readonly Observation[],
+  observations: readonly Observation[],
   all: readonly Observation[],
   { rpm, inFlight }: Pick<Limits, "rpm" | "inFlight">,
 ): Finding[] {
   const countedUs = latestCountUs(all);
-  const own = facts.map(countedUs).sort((x, y) => x - y);
-  const denied = facts.filter(isRateDenial);
+  const own = observations.map(countedUs).sort((x, y) => x - y);
+  const denied = observations.filter(isRateDenial);
   // What was sent a little over a minute ago counts where it was answered late.
   const unexplained = denied.filter((denial) => {
     const { sentUs } = denial;
@@ -79,13 +79,18 @@ export function judgeAtTheLimit(
   const knownUs = knownFromUs(all);
   const early = unexplained.filter(({ sentUs }) => sentUs < knownUs);
   const late = unexplained.length - early.length;
-  const slots = facts.filter((one) => isConcurrencyDenial(one) && mostPossibly(one, all, SETTLE_MS) < inFlight);
+  const limit = observations.filter((one) => isConcurrencyDenial(one) && mostPossibly(one, all, SETTLE_MS) < inFlight);
   const title = "Traffic below the limit is not denied for its rate";
-  const told = `${denied.length} of ${facts.length} denied for the rate, ${late} of them below it`;
-  const open = early.length > 0 && late === 0 && !facts.some(({ role }) => role === AGAIN);
-  if (!facts.some(isAdmitted))
+  const observed = `${denied.length} of ${observations.length} denied for the rate, ${late} of them below it`;
+  const open = early.length > 0 && late === 0 && !observations.some(({ role }) => role === AGAIN);
+  if (!observations.some(isAdmitted))
     return [
-      undecided("rate.denied-below-limit", title, ["LIMIT-RATE-3"], `none of ${facts.length} requests was admitted`),
+      undecided(
+        "rate.denied-below-limit",
+        title,
+        ["LIMIT-RATE-3"],
+        `none of ${observations.length} requests was admitted`,
+      ),
     ];
   return [
     open
@@ -93,19 +98,19 @@ export function judgeAtTheLimit(
           "rate.denied-below-limit",
           title,
           ["LIMIT-RATE-3"],
-          `${early.length} of ${facts.length} denied in the run's first minute, in which traffic before it may count`,
+          `${early.length} of ${observations.length} denied in the run's first minute, in which traffic before it may count`,
         )
-      : claim("rate.denied-below-limit", title, ["LIMIT-RATE-3"], late === 0, "0 denied", told, {
+      : compared("rate.denied-below-limit", title, ["LIMIT-RATE-3"], late === 0, "0 denied", observed, {
           exchanges: exchangesOf(unexplained),
         }),
-    claim(
+    compared(
       "concurrency.denied-below-limit",
       "Few requests in flight are not denied for their number",
       ["LIMIT-CONC-2", "LIMIT-CONC-4"],
-      slots.length === 0,
+      limit.length === 0,
       "0 denied",
-      `${slots.length} of ${facts.length} denied for concurrency with fewer than ${inFlight} possibly running`,
-      { exchanges: exchangesOf(slots) },
+      `${limit.length} of ${observations.length} denied for concurrency with fewer than ${inFlight} possibly running`,
+      { exchanges: exchangesOf(limit) },
     ),
   ];
 }

@@ -2,17 +2,16 @@ import type { Observation } from "../../judging/index.ts";
 import { isConcurrencyDenial, isLimitReason, isRateDenial } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import type { Target } from "../../target/index.ts";
-
-import { claim } from "../phase-record.ts";
+import { compared } from "../phase-record.ts";
 import { isStatusOf } from "../read-reason.ts";
 import { exchangesOf, tellWhats } from "./observations.ts";
 
-/** Longest wait that a one-minute rate can ask for, and that a slot may, ms. */
-const LONGEST_MS = { rate: 61_000, slot: 600_000 };
+/** Longest wait that a one-minute rate can ask for, and that a concurrency denial may, ms. */
+const LONGEST_MS = { rate: 61_000, concurrency: 600_000 };
 
-/** Judges every denial of a phase: the right status and reason, a hint where one must be, and one that can be used. */
-export function judgeDenials(facts: readonly Observation[], target: Target): Finding[] {
-  const denied = facts.filter(({ outcome }) => outcome === "denied");
+/** Judges every denial of a phase: the right status and reason, Retry-After where it must be, and usable. */
+export function judgeDenials(observations: readonly Observation[], target: Target): Finding[] {
+  const denied = observations.filter(({ outcome }) => outcome === "denied");
   if (denied.length === 0) return [];
   const known = denied.filter((one) => isRateDenial(one) || isConcurrencyDenial(one));
   const wrong = [
@@ -20,19 +19,13 @@ export function judgeDenials(facts: readonly Observation[], target: Target): Fin
     ...known.filter(({ what, status }) => !isLimitReason(what) || !isStatusOf(target, what, status)),
   ];
   const rate = known.filter(isRateDenial);
-  const slot = known.filter(isConcurrencyDenial);
+  const concurrency = known.filter(isConcurrencyDenial);
   const without = rate.filter(({ retryAfter }) => retryAfter === undefined);
-  const unusable = (all: readonly Observation[], longest: number) =>
-    all.filter(
-      ({ retryAfter, retryAfterWaitMs }) =>
-        retryAfter !== undefined &&
-        (retryAfterWaitMs === undefined || retryAfterWaitMs > longest || retryAfter.trim() === "0"),
-    );
   const badRate = unusable(rate, LONGEST_MS.rate);
-  const badSlot = unusable(slot, LONGEST_MS.slot);
-  const slotWithout = slot.filter(({ retryAfter }) => retryAfter === undefined);
+  const unusableConcurrency = unusable(concurrency, LONGEST_MS.concurrency);
+  const concurrencyWithout = concurrency.filter(({ retryAfter }) => retryAfter === undefined);
   return [
-    claim(
+    compared(
       "denials.wrong",
       "Denials under load have the status and reason of their limit",
       ["ERR-429-RATE", "ERR-429-CONC"],
@@ -44,7 +37,7 @@ export function judgeDenials(facts: readonly Observation[], target: Target): Fin
     ...(rate.length === 0
       ? []
       : [
-          claim(
+          compared(
             "retry-after.missing",
             "Every denial for the rate has a Retry-After",
             ["LIMIT-RATE-4"],
@@ -53,7 +46,7 @@ export function judgeDenials(facts: readonly Observation[], target: Target): Fin
             `${without.length} of ${rate.length} without`,
             { basis: "content", exchanges: exchangesOf(without) },
           ),
-          claim(
+          compared(
             "retry-after.unusable",
             "Rate denials carry a usable Retry-After",
             ["LIMIT-RATE-5"],
@@ -63,18 +56,31 @@ export function judgeDenials(facts: readonly Observation[], target: Target): Fin
             { weight: "warn", basis: "content", exchanges: exchangesOf(badRate) },
           ),
         ]),
-    ...(slot.length === 0
+    ...(concurrency.length === 0
       ? []
       : [
-          claim(
+          compared(
             "retry-after.concurrency",
             "Concurrency denials carry a usable Retry-After",
             ["LIMIT-CONC-6"],
-            slotWithout.length + badSlot.length === 0,
+            concurrencyWithout.length + unusableConcurrency.length === 0,
             "0 without a usable one",
-            `${slotWithout.length} without, ${badSlot.length} unusable of ${slot.length}`,
-            { weight: "warn", basis: "content", exchanges: exchangesOf([...slotWithout, ...badSlot]) },
+            `${concurrencyWithout.length} without, ${unusableConcurrency.length} unusable of ${concurrency.length}`,
+            {
+              weight: "warn",
+              basis: "content",
+              exchanges: exchangesOf([...concurrencyWithout, ...unusableConcurrency]),
+            },
           ),
         ]),
   ];
+}
+
+/** Denials whose Retry-After cannot be used, or asks for longer than the limit can. */
+function unusable(all: readonly Observation[], longestMs: number): Observation[] {
+  return all.filter(
+    ({ retryAfter, retryAfterWaitMs }) =>
+      retryAfter !== undefined &&
+      (retryAfterWaitMs === undefined || retryAfterWaitMs > longestMs || retryAfter.trim() === "0"),
+  );
 }

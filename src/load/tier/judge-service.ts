@@ -3,7 +3,7 @@ import { DIALECTS, type Dialect } from "../../dialects/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import { isAdmitted, type Stretch } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
-import { claim, undecided } from "../phase-record.ts";
+import { compared, undecided } from "../phase-record.ts";
 import { exchangesOf, isFailure, isLong, tellWhats } from "./observations.ts";
 import { type HeldUp, overlapUs } from "./own-stalls.ts";
 import { stallsIn } from "./stalls.ts";
@@ -26,19 +26,21 @@ const GROWTH = { correlation: 0.7, share: 0.2, ms: 15, least: 16 };
 const STALLS = 3;
 
 /** What must hold of the answers of any phase: served to the end, the right text, no worse for being many. */
-export function judgeService(facts: readonly Observation[], long: LongModel, heldUp: HeldUp): Finding[] {
-  const served = facts.filter((one) => one.outcome !== "denied");
+export function judgeService(observations: readonly Observation[], long: LongModel, heldUp: HeldUp): Finding[] {
+  const served = observations.filter((one) => one.outcome !== "denied");
   const failed = served.filter(isFailure);
   const cut = failed.filter(({ what }) => what.startsWith("cut") || what === "error in the stream");
   const errors = failed.filter((one) => !cut.includes(one));
   const few = (count: number) => count <= Math.max(TOLERATED, served.length * TOLERATED_SHARE);
-  const crossed = facts.filter(({ flaw }) => flaw === "crossed");
-  const incomplete = facts.filter(({ flaw }) => flaw === "incomplete");
-  const echoes = facts.filter(({ role, outcome }) => role !== "wave" && role !== "again" && outcome === "admitted");
+  const crossed = observations.filter(({ flaw }) => flaw === "crossed");
+  const incomplete = observations.filter(({ flaw }) => flaw === "incomplete");
+  const echoes = observations.filter(
+    ({ role, outcome }) => role !== "wave" && role !== "again" && outcome === "admitted",
+  );
   // A model that never repeats to the letter is no echo, whatever it is called.
   const repeats = incomplete.length < echoes.length * 0.5;
   return [
-    claim(
+    compared(
       "service.failed",
       "Admitted requests are answered",
       ["BASE-3", "LIMIT-CONC-7", "STEADY-SERVICE"],
@@ -47,7 +49,7 @@ export function judgeService(facts: readonly Observation[], long: LongModel, hel
       `${errors.length} of ${served.length}: ${tellWhats(errors)}`,
       { exchanges: exchangesOf(errors) },
     ),
-    claim(
+    compared(
       "service.cut",
       "Answers come to their end",
       ["BASE-3", "LIMIT-CONC-7", "STREAM-3"],
@@ -56,7 +58,7 @@ export function judgeService(facts: readonly Observation[], long: LongModel, hel
       `${cut.length} of ${served.length}: ${tellWhats(cut)}`,
       { exchanges: exchangesOf(cut) },
     ),
-    claim(
+    compared(
       "answers.crossed",
       "Nobody gets another's answer",
       ["CHAT-2", "STREAM-4"],
@@ -65,7 +67,7 @@ export function judgeService(facts: readonly Observation[], long: LongModel, hel
       `${crossed.length} of ${echoes.length}`,
       { basis: "content", exchanges: exchangesOf(crossed) },
     ),
-    claim(
+    compared(
       "answers.incomplete",
       "Answers hold all of their text",
       ["CHAT-2", "STREAM-4"],
@@ -74,16 +76,16 @@ export function judgeService(facts: readonly Observation[], long: LongModel, hel
       `${incomplete.length} of ${echoes.length} lack some of it`,
       { exchanges: exchangesOf(incomplete) },
     ),
-    ...streamsUnderLoad(facts, long, heldUp),
-    ...stalls(facts, heldUp),
+    ...streamsUnderLoad(observations, long, heldUp),
+    ...stalls(observations, heldUp),
   ];
 }
 
-function stalls(facts: readonly Observation[], heldUp: HeldUp): Finding[] {
-  const found = stallsIn(facts, heldUp);
+function stalls(observations: readonly Observation[], heldUp: HeldUp): Finding[] {
+  const found = stallsIn(observations, heldUp);
   const longest = Math.max(0, ...found.map(({ ms }) => ms));
   return [
-    claim(
+    compared(
       "latency.stalls",
       "The gateway does not stand still",
       ["STEADY-LATENCY"],
@@ -119,9 +121,9 @@ export function spreadOf({ firstTokenUs, endUs, sentUs }: Observation): number {
   return firstTokenUs === undefined ? 0 : (endUs - firstTokenUs) / Math.max(1, endUs - sentUs);
 }
 
-/** Streams in company must come as they come alone. */
-function streamsUnderLoad(facts: readonly Observation[], long: LongModel, heldUp: HeldUp): Finding[] {
-  const streams = facts
+/** Streams among others must come as a lone one comes. */
+function streamsUnderLoad(observations: readonly Observation[], long: LongModel, heldUp: HeldUp): Finding[] {
+  const streams = observations
     .filter(
       ({ role, stream, tokens }) =>
         (role === "wave" || role === "again" || role === "background") && stream && (tokens ?? 0) > 4,
@@ -142,7 +144,7 @@ function streamsUnderLoad(facts: readonly Observation[], long: LongModel, heldUp
       : [];
   });
   return [
-    claim(
+    compared(
       "streams.stall",
       "Streams do not stall while others run",
       ["STREAM-3", "STEADY-LATENCY"],
@@ -154,13 +156,13 @@ function streamsUnderLoad(facts: readonly Observation[], long: LongModel, heldUp
     measured.length < LEAST_STREAMS
       ? undecided(
           "streams.buffered",
-          "Streams come piece by piece beside others",
+          "Streams come piece by piece while others run",
           ["STREAM-1"],
           `only ${measured.length} of ${streams.length} streams came without a standstill`,
         )
-      : claim(
+      : compared(
           "streams.buffered",
-          "Streams come piece by piece beside others",
+          "Streams come piece by piece while others run",
           ["STREAM-1"],
           heldBack.length === 0,
           "spread over the time of the answer",
@@ -174,11 +176,13 @@ function stillShare({ sentUs, endUs }: Observation, still: readonly Stretch[]): 
 }
 
 /** Latency that grows with the number of requests, kind by kind; the phase must send evenly. */
-export function judgeGrowth(facts: readonly Observation[]): Finding[] {
+export function judgeGrowth(observations: readonly Observation[]): Finding[] {
   const growing: string[] = [];
   for (const dialect of ["chat", "messages"] as const) {
     for (const stream of [false, true]) {
-      const own = facts.filter((one) => one.dialect === dialect && one.stream === stream && one.outcome === "admitted");
+      const own = observations.filter(
+        (one) => one.dialect === dialect && one.stream === stream && one.outcome === "admitted",
+      );
       if (own.length < GROWTH.least) continue;
       const ordered = [...own].sort((a, b) => a.sentUs - b.sentUs).map(({ endUs, sentUs }) => (endUs - sentUs) / 1_000);
       const quarter = Math.floor(ordered.length / 4);
@@ -190,7 +194,7 @@ export function judgeGrowth(facts: readonly Observation[]): Finding[] {
     }
   }
   return [
-    claim(
+    compared(
       "latency.grows",
       "Latency does not grow with the requests served",
       ["STEADY-LATENCY"],
@@ -212,26 +216,28 @@ const OUTLIER_SHARE = 0.003;
  * Requests far slower than others of their kind. A tail like that is its providers' at some gateways, so it is a warning.
  */
 export function judgeOutliers(all: readonly Observation[], heldUp: HeldUp): Finding[] {
-  const facts = all.filter((one) => !isLong(one));
+  const observations = all.filter((one) => !isLong(one));
   const slow = DIALECTS.flatMap((dialect) =>
     [false, true].flatMap((stream) => {
-      const own = facts.filter((one) => one.dialect === dialect && one.stream === stream && one.outcome === "admitted");
+      const own = observations.filter(
+        (one) => one.dialect === dialect && one.stream === stream && one.outcome === "admitted",
+      );
       const usualMs = median(own.map(serviceMs));
       return own.filter(
         (one) => serviceMs(one) - heldUpMs(one, heldUp) > Math.max(OUTLIER_MS, usualMs * OUTLIER_FACTOR),
       );
     }),
   );
-  const most = Math.max(OUTLIERS - 1, Math.floor(facts.length * OUTLIER_SHARE));
+  const most = Math.max(OUTLIERS - 1, Math.floor(observations.length * OUTLIER_SHARE));
   const slowest = Math.max(0, ...slow.map(serviceMs));
   return [
-    claim(
+    compared(
       "latency.outliers",
       "No request takes far longer than others of its kind",
       ["STEADY-LATENCY"],
       slow.length <= most,
       `at most ${most}`,
-      `${slow.length} of ${facts.length} took over ${OUTLIER_MS} ms and ${OUTLIER_FACTOR} times the middle of their kind, the slowest ${Math.round(slowest)} ms`,
+      `${slow.length} of ${observations.length} took over ${OUTLIER_MS} ms and ${OUTLIER_FACTOR} times the middle of their kind, the slowest ${Math.round(slowest)} ms`,
       { weight: "warn", exchanges: exchangesOf(slow) },
     ),
   ];
@@ -242,17 +248,17 @@ function serviceMs({ sentUs, endUs }: Observation): number {
 }
 
 /** Whether anything was served at all: without it a phase says little of a gateway, and never that it is sound. */
-export function judgeAdmission(facts: readonly Observation[]): Finding[] {
+export function judgeAdmission(observations: readonly Observation[]): Finding[] {
   const title = "Requests are admitted";
-  const admitted = facts.filter(isAdmitted).length;
-  const told = `${admitted} of ${facts.length} admitted`;
-  if (admitted > 0) return [claim("service.admitted", title, ["BASE-3"], true, "at least 1", told)];
+  const admitted = observations.filter(isAdmitted).length;
+  const observed = `${admitted} of ${observations.length} admitted`;
+  if (admitted > 0) return [compared("service.admitted", title, ["BASE-3"], true, "at least 1", observed)];
   return [
     undecided(
       "service.admitted",
       title,
       ["BASE-3"],
-      facts.length === 0 ? "nothing was sent" : `${told}: ${tellWhats(facts)}`,
+      observations.length === 0 ? "nothing was sent" : `${observed}: ${tellWhats(observations)}`,
     ),
   ];
 }

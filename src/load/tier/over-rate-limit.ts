@@ -10,7 +10,7 @@ import {
 } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { claim, fact, undecided } from "../phase-record.ts";
+import { compared, noted, undecided } from "../phase-record.ts";
 import { exchangesOf } from "./observations.ts";
 import { type Denied, waitAlone } from "./retry-after-waits.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
@@ -20,7 +20,7 @@ export const OVER_THE_LIMIT = "over-rate-limit";
 /** Even traffic, in multiples of the rate. */
 const EVEN = 2;
 /** Sent at once when the limit is nearly reached: a limiter that looks before it counts lets them all in. */
-const pulseOf = (slots: number): number => Math.max(4, Math.floor(slots * 0.75));
+const pulseOf = (limit: number): number => Math.max(4, Math.floor(limit * 0.75));
 /** So little is left then, requests. */
 const NEAR = 3;
 /** Least time between two of them, ms, and how many there are at most. */
@@ -39,8 +39,8 @@ const KINDS = 4;
 export const OVER_SECONDS = MOST_S;
 
 /** What the phase may send at most. */
-export function overRequests(rpm: number, slots: number): number {
-  return Math.ceil(rpm * EXHAUST_SHARE + MOST_S * (rpm / 60) * EVEN + MOST_PULSES * pulseOf(slots)) + slots + 2 * KINDS;
+export function overRequests(rpm: number, limit: number): number {
+  return Math.ceil(rpm * EXHAUST_SHARE + MOST_S * (rpm / 60) * EVEN + MOST_PULSES * pulseOf(limit)) + limit + 2 * KINDS;
 }
 
 /**
@@ -65,7 +65,7 @@ async function deniedNow(bench: TierBench, kinds: readonly Ask[]): Promise<Denie
   return denied;
 }
 
-/** As many at once as slots allow, until one is denied for the rate. @returns whether one was. */
+/** As many at once as the concurrency limit allows, until one is denied for the rate. @returns whether one was. */
 async function exhaust(bench: TierBench, pick: (index: number) => Ask): Promise<boolean> {
   const atOnce = Math.max(1, Math.floor(bench.limits.inFlight * EXHAUST_AT_ONCE));
   for (let sent = 0; sent < bench.limits.rpm * EXHAUST_SHARE && !bench.stopped; sent += atOnce) {
@@ -147,25 +147,25 @@ class Reached {
   }
 }
 
-export function judgeOverTheLimit(facts: readonly Observation[], rpm: number): Finding[] {
-  const denied = facts.filter(isRateDenial);
-  return [judgeEnforced(facts, denied, rpm), ...judgeExceeded(facts, denied, rpm)];
+export function judgeOverTheLimit(observations: readonly Observation[], rpm: number): Finding[] {
+  const denied = observations.filter(isRateDenial);
+  return [judgeEnforced(observations, denied, rpm), ...judgeExceeded(observations, denied, rpm)];
 }
 
-function judgeEnforced(facts: readonly Observation[], denied: readonly Observation[], rpm: number): Finding {
+function judgeEnforced(observations: readonly Observation[], denied: readonly Observation[], rpm: number): Finding {
   const title = "Sending faster than the limit is denied";
   // Any window lets less through than this.
-  if (denied.length === 0 && facts.length < rpm * 2)
-    return undecided("rate.not-enforced", title, ["LIMIT-RATE-1"], `only ${facts.length} requests were sent`);
-  const told = `${denied.length} of ${facts.length} denied`;
-  return claim("rate.not-enforced", title, ["LIMIT-RATE-1"], denied.length > 0, "at least one denial", told);
+  if (denied.length === 0 && observations.length < rpm * 2)
+    return undecided("rate.not-enforced", title, ["LIMIT-RATE-1"], `only ${observations.length} requests were sent`);
+  const observed = `${denied.length} of ${observations.length} denied`;
+  return compared("rate.not-enforced", title, ["LIMIT-RATE-1"], denied.length > 0, "at least one denial", observed);
 }
 
-function judgeExceeded(facts: readonly Observation[], denied: readonly Observation[], rpm: number): Finding[] {
+function judgeExceeded(observations: readonly Observation[], denied: readonly Observation[], rpm: number): Finding[] {
   const title = "Once the limit was reached, no more than the limit is admitted in the minute that follows";
-  const lastUs = Math.max(0, ...facts.map(({ sentUs }) => sentUs));
+  const lastUs = Math.max(0, ...observations.map(({ sentUs }) => sentUs));
   const whole = denied.filter(({ sentUs }) => sentUs + WINDOW_US <= lastUs);
-  const most = fullestWindow(facts, denied);
+  const most = fullestWindow(observations, denied);
   const bound = Math.ceil(rpm * (1 + TOLERANCE)) + 2;
   const count = most?.admitted.length ?? 0;
   if (most === undefined || (count <= bound && whole.length === 0)) {
@@ -173,13 +173,13 @@ function judgeExceeded(facts: readonly Observation[], denied: readonly Observati
       most === undefined ? "nothing was denied" : "the overload lasted less than a minute after the first denial";
     return [undecided("rate.exceeded", title, ["LIMIT-RATE-2"], why)];
   }
-  const told = `${count} admitted after a denial`;
+  const observed = `${count} admitted after a denial`;
   return [
-    claim("rate.exceeded", title, ["LIMIT-RATE-2"], count <= bound, `at most ${bound}`, told, {
+    compared("rate.exceeded", title, ["LIMIT-RATE-2"], count <= bound, `at most ${bound}`, observed, {
       exchanges: exchangesOf([most.denial, ...most.admitted.slice(-4)]),
     }),
     // A gateway may count denied requests (LIMIT-RATE-8 is open): what it lets through under overload is then less.
-    fact(
+    noted(
       "rate.measured",
       "Admitted in a minute of overload",
       ["LIMIT-RATE-8"],

@@ -4,7 +4,7 @@ import { isAdmitted, isConcurrencyDenial, isRateDenial, mostPossibly } from "../
 import type { Finding } from "../../record/index.ts";
 import { type ClientsOutcome, runClients } from "../compliant-clients.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { claim, undecided } from "../phase-record.ts";
+import { compared, undecided } from "../phase-record.ts";
 import { DEFAULT_RETRY } from "../retry-rules.ts";
 import { SETTLE_MS, wave } from "./at-concurrency-limit.ts";
 import { exchangesOf } from "./observations.ts";
@@ -12,7 +12,7 @@ import { GRACE_MS } from "./retry-after-waits.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
 
 /** Clients of the fleet: enough to see a herd, few enough that the limit has room for each within seconds. */
-export const fleetOf = (slots: number): number => Math.max(4, Math.min(40, Math.floor(slots / 2)));
+export const fleetOf = (limit: number): number => Math.max(4, Math.min(40, Math.floor(limit / 2)));
 /** A client of the fleet gives up after this long, ms: every window of a minute has passed by then. */
 const FLEET_MS = 75_000;
 /** A Retry-After beyond this is not waited for, ms: a rate per minute asks for no more than a minute. */
@@ -38,8 +38,8 @@ export function recoverySeconds({ rpm, inFlight }: { rpm: number; inFlight: numb
 }
 
 /** What the phase may send at most. */
-export function recoveryRequests(slots: number): number {
-  return fleetOf(slots) * FLEET_ATTEMPTS + WAVES * (slots + BEYOND);
+export function recoveryRequests(limit: number): number {
+  return fleetOf(limit) * FLEET_ATTEMPTS + WAVES * (limit + BEYOND);
 }
 
 /**
@@ -48,10 +48,10 @@ export function recoveryRequests(slots: number): number {
  */
 export async function recover(bench: TierBench, script: RecoveryScript, seed: number): Promise<void> {
   const kinds = bench.kinds("echo");
-  const { inFlight: slots } = bench.limits;
+  const { inFlight: limit } = bench.limits;
   script.fleetStartUs = nowUs();
   script.fleet = await runClients<Observation>({
-    clients: fleetOf(slots),
+    clients: fleetOf(limit),
     retryAfter: "compliant",
     random: seededRandom(seed),
     signal: bench.stop,
@@ -62,9 +62,9 @@ export async function recover(bench: TierBench, script: RecoveryScript, seed: nu
   });
   script.fleetEndUs = nowUs();
   for (let attempt = 0; attempt < WAVES; attempt++) {
-    await bench.wait(roomMs(bench, slots + BEYOND));
+    await bench.wait(roomMs(bench, limit + BEYOND));
     if (bench.stopped) return;
-    const sent = await Promise.all(wave(bench, slots + BEYOND, "again"));
+    const sent = await Promise.all(wave(bench, limit + BEYOND, "again"));
     const denied = sent.filter((one) => one !== undefined && isRateDenial(one)).map((one) => one as Observation);
     if (denied.length === 0 || attempt === WAVES - 1) return;
     const waitMs = Math.max(...denied.map(({ retryAfterWaitMs }) => retryAfterWaitMs ?? WINDOW_MS));
@@ -75,7 +75,7 @@ export async function recover(bench: TierBench, script: RecoveryScript, seed: nu
 /** How long until the rate surely has room for so many: until enough of what was admitted in the last minute is a minute old. */
 function roomMs(bench: TierBench, count: number): number {
   const nowAtUs = nowUs();
-  const recent = bench.facts
+  const recent = bench.observations
     .filter((one) => isAdmitted(one) && one.endUs > nowAtUs - WINDOW_MS * 1_000)
     .map(({ endUs }) => endUs)
     .sort((a, b) => a - b);
@@ -98,23 +98,23 @@ export function herdShare(fleet: ClientsOutcome<Observation>): number {
 }
 
 export function judgeRecovery(
-  facts: readonly Observation[],
+  observations: readonly Observation[],
   all: readonly Observation[],
   script: RecoveryScript,
-  slots: number,
+  limit: number,
 ): Finding[] {
-  return [...judgeFleet(facts, script), judgeLastWave(facts, all, slots)];
+  return [...judgeFleet(observations, script), judgeLastWave(observations, all, limit)];
 }
 
-function judgeFleet(facts: readonly Observation[], { fleet }: RecoveryScript): Finding[] {
+function judgeFleet(observations: readonly Observation[], { fleet }: RecoveryScript): Finding[] {
   const title = "Clients that honour Retry-After are served after an overload";
   if (fleet === undefined) return [undecided("recovery.served", title, ["LIMIT-RATE-6"], "no client was started")];
-  const denied = facts.filter(({ role }) => role === "fleet").filter(isRateDenial).length;
-  const told = `${fleet.served} of ${fleet.attempts.length} served after ${denied} denials, ${Math.round(herdShare(fleet) * 100)} % of them at once at most`;
+  const denied = observations.filter(({ role }) => role === "fleet").filter(isRateDenial).length;
+  const observed = `${fleet.served} of ${fleet.attempts.length} served after ${denied} denials, ${Math.round(herdShare(fleet) * 100)} % of them at once at most`;
   return [
     fleet.served === 0
-      ? undecided("recovery.served", title, ["LIMIT-RATE-6"], told)
-      : claim("recovery.served", title, ["LIMIT-RATE-6"], true, "at least 1 served", told, { weight: "warn" }),
+      ? undecided("recovery.served", title, ["LIMIT-RATE-6"], observed)
+      : compared("recovery.served", title, ["LIMIT-RATE-6"], true, "at least 1 served", observed, { weight: "warn" }),
     judgeOwnClients(fleet),
   ];
 }
@@ -126,30 +126,30 @@ export function judgeOwnClients({
   retries,
 }: Pick<ClientsOutcome<Observation>, "earlySends" | "forbiddenRetries" | "retries">): Finding {
   const title = "The harness's own clients keep the retry rules";
-  const told = `${earlySends} early, ${forbiddenRetries} forbidden of ${retries} retries`;
+  const observed = `${earlySends} early, ${forbiddenRetries} forbidden of ${retries} retries`;
   return earlySends + forbiddenRetries === 0
-    ? claim("client.rules", title, ["RETRY-1"], true, "0 early, 0 forbidden", told)
-    : undecided("client.rules", title, ["RETRY-1"], told);
+    ? compared("client.rules", title, ["RETRY-1"], true, "0 early, 0 forbidden", observed)
+    : undecided("client.rules", title, ["RETRY-1"], observed);
 }
 
 /** The wave that decides is the last one: an earlier one may have met the rate limit. */
-function judgeLastWave(facts: readonly Observation[], all: readonly Observation[], slots: number): Finding {
-  const again = facts.filter(({ role }) => role === "again");
-  const leaked = again.filter((one) => isConcurrencyDenial(one) && mostPossibly(one, all, SETTLE_MS) < slots);
+function judgeLastWave(observations: readonly Observation[], all: readonly Observation[], limit: number): Finding {
+  const again = observations.filter(({ role }) => role === "again");
+  const leaked = again.filter((one) => isConcurrencyDenial(one) && mostPossibly(one, all, SETTLE_MS) < limit);
   const title = "Nothing was leaked by all that went before";
-  const admitted = again.slice(-(slots + BEYOND)).filter(isAdmitted).length;
-  if (leaked.length === 0 && admitted < slots) {
+  const admitted = again.slice(-(limit + BEYOND)).filter(isAdmitted).length;
+  if (leaked.length === 0 && admitted < limit) {
     const rate = again.filter(isRateDenial).length;
-    const why = `${admitted} of ${slots} requests at once were admitted, and ${rate} of ${again.length} denied for the rate`;
+    const why = `${admitted} of ${limit} requests at once were admitted, and ${rate} of ${again.length} denied for the rate`;
     return undecided("concurrency.leaked", title, ["LIMIT-CONC-4"], why);
   }
-  return claim(
+  return compared(
     "concurrency.leaked",
     title,
     ["LIMIT-CONC-4"],
     leaked.length === 0,
     "0 denied",
-    `${leaked.length} of ${again.length} denied with fewer than ${slots} possibly running`,
+    `${leaked.length} of ${again.length} denied with fewer than ${limit} possibly running`,
     { exchanges: exchangesOf(leaked) },
   );
 }

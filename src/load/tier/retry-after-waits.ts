@@ -2,7 +2,7 @@ import type { Observation } from "../../judging/index.ts";
 import { isAdmitted, isRateDenial, type RetryAfterWait, tallyWaits, tellShare } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { claim, fact, undecided } from "../phase-record.ts";
+import { compared, noted, undecided } from "../phase-record.ts";
 import { exchangesOf } from "./observations.ts";
 import type { Ask, TierBench } from "./tier-bench.ts";
 
@@ -72,23 +72,23 @@ export function judgeWaits(
   const broken = waits.filter(({ outcome }) => outcome === "insufficient");
   const { tested, sufficient } = tallyWaits(waits);
   if (tested === 0) {
-    const told = denials.filter(({ retryAfterWaitMs }) => retryAfterWaitMs !== undefined);
-    if (denials.length === 0) return [fact(name, title, [requirement], "nothing was denied")];
-    if (told.length === 0)
-      return [fact(name, title, [requirement], `none of ${denials.length} denials told a usable wait`)];
-    const why = `none of ${told.length} waits could be tested, e.g. Retry-After: ${told[0]?.retryAfter ?? ""}`;
+    const observed = denials.filter(({ retryAfterWaitMs }) => retryAfterWaitMs !== undefined);
+    if (denials.length === 0) return [noted(name, title, [requirement], "nothing was denied")];
+    if (observed.length === 0)
+      return [noted(name, title, [requirement], `none of ${denials.length} denials told a usable wait`)];
+    const why = `none of ${observed.length} waits could be tested, e.g. Retry-After: ${observed[0]?.retryAfter ?? ""}`;
     return [undecided(name, title, [requirement], why)];
   }
   const again = broken.slice(0, 3).map(({ denial }) => denial.retryAfter ?? "");
   const ids = exchangesOf(broken.map(({ denial }) => denial));
   return [
-    claim(
+    compared(
       name,
       title,
       [requirement],
       sufficient >= tested * SUFFICIENT_SHARE,
       `at least ${SUFFICIENT_SHARE * 100} % of them`,
-      `${tellShare(sufficient, tested)} were sufficient (${denials.length} denials)${again.length === 0 ? "" : `; denied again after waiting ${again.join(", ")} as told`}`,
+      `${tellShare(sufficient, tested)} were sufficient (${denials.length} denials)${again.length === 0 ? "" : `; denied again after waiting ${again.join(", ")} as observed`}`,
       { weight: "warn", exchanges: ids },
     ),
   ];

@@ -10,12 +10,12 @@ const MOST_SAMPLES = 400;
 
 /** What Retry-After was worth, and how our own clients behaved. */
 export function retryFigures(
-  facts: readonly Observation[],
+  observations: readonly Observation[],
   waits: readonly RetryAfterWait[],
   script: RecoveryScript,
   originUs: number,
 ): RetryAfterFigures {
-  const denied = facts.filter(({ outcome }) => outcome === "denied");
+  const denied = observations.filter(({ outcome }) => outcome === "denied");
   const { tested, sufficient } = tallyWaits(waits);
   const names = [...new Set(denied.map((one) => `${one.what} ${one.dialect} ${one.stream}`))];
   const { fleet } = script;
@@ -24,7 +24,7 @@ export function retryFigures(
     groups: names.map((name) =>
       groupOf(
         denied.filter((one) => `${one.what} ${one.dialect} ${one.stream}` === name),
-        facts,
+        observations,
         waits,
       ),
     ),
@@ -45,7 +45,7 @@ export function retryFigures(
 
 function groupOf(
   own: readonly Observation[],
-  facts: readonly Observation[],
+  observations: readonly Observation[],
   waits: readonly RetryAfterWait[],
 ): RetryAfterFigures["groups"][number] {
   const [first] = own as [Observation, ...Observation[]];
@@ -55,7 +55,7 @@ function groupOf(
   const actual = new Histogram();
   for (const { retryAfterWaitMs } of own) if (retryAfterWaitMs !== undefined) asked.record(retryAfterWaitMs * 1_000);
   for (const { actualMs } of tested) if (actualMs !== undefined) actual.record(actualMs * 1_000);
-  const probes = isRateDenial(first) ? earlyRetries(own, facts) : { earlyProbes: 0, earlyAdmitted: 0 };
+  const probes = isRateDenial(first) ? earlyRetries(own, observations) : { earlyProbes: 0, earlyAdmitted: 0 };
   return {
     reason: first.what,
     dialect: first.dialect,

@@ -13,7 +13,7 @@ import type { Finding } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
 import { GeneratorHealth, TIER_BOUNDS } from "../generator-health.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { fact } from "../phase-record.ts";
+import { noted } from "../phase-record.ts";
 import { runRecord } from "../run-record.ts";
 import type { LoadContext, RanLoad } from "../run-workload.ts";
 import {
@@ -54,14 +54,14 @@ export async function runTier({ name, limits, written, length }: TierOptions, co
   using health = new GeneratorHealth();
   using own = new OwnStalls();
   await using bench = new TierBench(name, limits, tierCost(limits, length).requests, context);
-  const waits: TierWaits = { rate: [], slots: [] };
+  const waits: TierWaits = { rate: [], concurrency: [] };
   const recovery: RecoveryScript = { fleet: undefined, fleetStartUs: 0, fleetEndUs: 0 };
   await bench.sender.open(limits.inFlight + 32);
   for (const phase of phasesOf({ bench, own, waits, recovery, length, seed: context.seed }))
     if (!bench.stopped)
       await bench.phase({ ...phase, questions: questionsOf(phase.name, true) }, phase.act, phase.judge);
   await bench.sampler.settle();
-  const retryAfter = retryFigures(bench.facts, [...waits.rate, ...waits.slots], recovery, bench.originUs);
+  const retryAfter = retryFigures(bench.observations, [...waits.rate, ...waits.concurrency], recovery, bench.originUs);
   await setImmediate();
   const generator = health.close(
     bench.lag,
@@ -90,7 +90,7 @@ export async function runTier({ name, limits, written, length }: TierOptions, co
 
 interface TierWaits {
   readonly rate: RetryAfterWait[];
-  readonly slots: RetryAfterWait[];
+  readonly concurrency: RetryAfterWait[];
 }
 
 interface TierParts {
@@ -116,42 +116,42 @@ function phasesOf(parts: TierParts): TierPhase[] {
   const { limits } = bench;
   const even = length === "quick" ? QUICK_EVEN : atTheLimitRequests(limits);
   const common = commonJudge(parts);
-  const concurrency = { slots: limits.inFlight, still: own.still };
+  const concurrency = { limit: limits.inFlight, still: own.still };
   const phases: TierPhase[] = [
     {
       name: "warm-up",
       title: "Lone requests are served",
       totalS: 4,
       act: () => warmUp(bench),
-      *judge(facts) {
-        yield refusedKinds(bench, facts);
-        yield* common(facts);
+      *judge(observations) {
+        yield refusedKinds(bench, observations);
+        yield* common(observations);
       },
     },
     {
       name: AT_CONCURRENCY_LIMIT,
       title: "Exactly the limit in flight, and not one more",
       totalS: 8,
-      act: () => fillConcurrency(bench, waits.slots),
-      *judge(facts) {
-        yield judgeConcurrencyLimit(facts, { ...concurrency, all: bench.facts });
-        yield judgeWaits(waits.slots, {
+      act: () => fillConcurrency(bench, waits.concurrency),
+      *judge(observations) {
+        yield judgeConcurrencyLimit(observations, { ...concurrency, all: bench.observations });
+        yield judgeWaits(waits.concurrency, {
           name: "retry-after.concurrency-sufficient",
           title: "A request after the Retry-After wait of a concurrency denial is admitted",
           requirement: "LIMIT-CONC-6",
-          denials: facts.filter(isConcurrencyDenial),
+          denials: observations.filter(isConcurrencyDenial),
         });
-        yield* common(facts);
+        yield* common(observations);
       },
     },
     {
       name: "concurrency-release",
-      title: "What has ended makes room again, and others beside it harm nobody",
+      title: "What has ended makes room again, and others meanwhile harm nobody",
       totalS: 6,
       act: () => releaseConcurrency(bench),
-      *judge(facts) {
-        yield judgeConcurrencyRelease(facts, { ...concurrency, all: bench.facts });
-        yield* common(facts);
+      *judge(observations) {
+        yield judgeConcurrencyRelease(observations, { ...concurrency, all: bench.observations });
+        yield* common(observations);
       },
     },
     {
@@ -159,11 +159,11 @@ function phasesOf(parts: TierParts): TierPhase[] {
       title: "Just below the rate nothing is denied",
       totalS: even / (bench.ratePerS * SHARE),
       act: () => atTheLimit(bench, even),
-      *judge(facts) {
-        yield judgeAtTheLimit(facts, bench.facts, limits);
-        yield judgeGrowth(facts);
-        yield judgeOutliers(facts, own);
-        yield* common(facts);
+      *judge(observations) {
+        yield judgeAtTheLimit(observations, bench.observations, limits);
+        yield judgeGrowth(observations);
+        yield judgeOutliers(observations, own);
+        yield* common(observations);
       },
     },
   ];
@@ -181,34 +181,36 @@ function overloadPhases({ bench, own, waits, recovery, seed, length }: TierParts
       title: "Beyond the rate the rest is denied, and the limit holds",
       totalS: OVER_SECONDS,
       act: () => overTheLimit(bench, waits.rate, longestWaitMs),
-      *judge(facts) {
-        yield judgeOverTheLimit(facts, limits.rpm);
-        yield* common(facts);
+      *judge(observations) {
+        yield judgeOverTheLimit(observations, limits.rpm);
+        yield* common(observations);
       },
     },
     {
       name: "recovery",
-      title: "Clients that honour Retry-After are served, and no slot was leaked",
+      title: "Clients that honour Retry-After are served, and nothing was leaked",
       totalS: recoverySeconds(limits),
       act: () => recover(bench, recovery, seed),
-      *judge(facts) {
-        const loaded = bench.facts.filter(({ phase }) => phase === OVER_THE_LIMIT);
+      *judge(observations) {
+        const loaded = bench.observations.filter(({ phase }) => phase === OVER_THE_LIMIT);
         if (recovery.fleet !== undefined)
           waits.rate.push(
-            ...waitsOf(recovery.fleet.attempts, bench.facts, { deniedCount: mayCountDenied(loaded, limits.rpm) }),
+            ...waitsOf(recovery.fleet.attempts, bench.observations, {
+              deniedCount: mayCountDenied(loaded, limits.rpm),
+            }),
           );
         yield [];
-        yield judgeRecovery(facts, bench.facts, recovery, limits.inFlight);
+        yield judgeRecovery(observations, bench.observations, recovery, limits.inFlight);
         yield judgeWaits(waits.rate, {
           name: "retry-after.sufficient",
           title: "A request after the Retry-After wait of a rate denial is admitted",
           requirement: "LIMIT-RATE-6",
-          denials: bench.facts.filter(isRateDenial),
+          denials: bench.observations.filter(isRateDenial),
         });
-        for (const some of common(facts)) yield some.filter(({ name }) => !RARE.includes(name));
+        for (const some of common(observations)) yield some.filter(({ name }) => !RARE.includes(name));
         // What is rare in each phase: the last one judges it over the whole run.
-        yield judgeService(bench.facts, bench.long, own).filter(({ name }) => RARE.includes(name));
-        yield judgeOutliers(bench.facts, own);
+        yield judgeService(bench.observations, bench.long, own).filter(({ name }) => RARE.includes(name));
+        yield judgeOutliers(bench.observations, own);
       },
     },
   ];
@@ -216,13 +218,13 @@ function overloadPhases({ bench, own, waits, recovery, seed, length }: TierParts
 
 /** What every phase judges. */
 function commonJudge({ bench, own }: Pick<TierParts, "bench" | "own">): PhaseJudge {
-  return function* (facts) {
+  return function* (observations) {
     // A kind that is refused as such was looked at once, in the warm-up.
     yield judgeDenials(
-      facts.filter((one) => !bench.refuses(one)),
+      observations.filter((one) => !bench.refuses(one)),
       bench.target,
     );
-    yield judgeService(facts, bench.long, own);
+    yield judgeService(observations, bench.long, own);
   };
 }
 
@@ -238,8 +240,8 @@ async function warmUp(bench: TierBench): Promise<void> {
       });
     }
   }
-  const alone = await Promise.all(bench.longStreams().map((ask) => bench.send(ask, "lone")));
-  const streams = alone
+  const lone = await Promise.all(bench.longStreams().map((ask) => bench.send(ask, "lone")));
+  const streams = lone
     .filter((one) => one !== undefined && isAdmitted(one))
     .map((one) => one as NonNullable<typeof one>);
   await bench.wait(SETTLE_MS);
@@ -251,15 +253,15 @@ async function warmUp(bench: TierBench): Promise<void> {
   };
 }
 
-/** Streams of /messages are not promised: a gateway may refuse them as a mistake of the caller. */
+/** Streams of /messages are not required: a gateway may refuse them as a mistake of the caller. */
 function isRefusal({ dialect, stream, status }: Observation): boolean {
   return dialect === "messages" && stream && (status === 400 || status === 422 || status === 501);
 }
 
 /** Says which kinds the run does without. */
-function refusedKinds(bench: TierBench, facts: readonly Observation[]): Finding[] {
-  const refused = facts.filter((one) => bench.refuses(one));
+function refusedKinds(bench: TierBench, observations: readonly Observation[]): Finding[] {
+  const refused = observations.filter((one) => bench.refuses(one));
   if (refused.length === 0) return [];
   const why = `streams of /messages are refused with ${refused[0]?.status}: the run does without them`;
-  return [fact("streams.refused", "Both dialects stream", ["STREAM-1"], why)];
+  return [noted("streams.refused", "Both dialects stream", ["STREAM-1"], why)];
 }

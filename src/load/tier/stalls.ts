@@ -28,9 +28,9 @@ const BUSY_WEIGHT = 0.6;
  *
  * @param heldUp stretches in which this process itself stood still, or the whole machine was busy.
  */
-export function stallsIn(facts: readonly Observation[], { still, busy }: HeldUp): Stall[] {
+export function stallsIn(observations: readonly Observation[], { still, busy }: HeldUp): Stall[] {
   // The head is where an answer begins; long streams are then known to be alive.
-  const answered = facts.filter(hasHead).sort((a, b) => a.headUs - b.headUs);
+  const answered = observations.filter(hasHead).sort((a, b) => a.headUs - b.headUs);
   const leastOf = leastSilenceUs(answered);
   const stalls: Stall[] = [];
   for (let index = 1; index < answered.length; index++) {

@@ -33,7 +33,7 @@ export interface Ask {
  * Judges what a phase sent, in pieces: tiers beside it go on sending, and what one of them judges at a stretch is a standstill of
  * all of them.
  */
-export type PhaseJudge = (facts: readonly Observation[]) => Iterable<readonly Finding[]>;
+export type PhaseJudge = (observations: readonly Observation[]) => Iterable<readonly Finding[]>;
 
 /** A phase before it is run. */
 export interface PhaseSpec {
@@ -63,7 +63,7 @@ export class TierBench implements AsyncDisposable {
   /** Ends the run, too. */
   readonly guard: LoadGuard;
   readonly stop: AbortSignal;
-  readonly facts: Observation[] = [];
+  readonly observations: Observation[] = [];
   readonly phases: JudgedPhase[] = [];
   readonly histograms: TaggedHistogram[] = [];
   readonly lag = new Histogram();
@@ -213,7 +213,7 @@ export class TierBench implements AsyncDisposable {
       exchange: recorded,
       flaw: echoFlaw(exchange, this.isEcho),
     });
-    this.facts.push(fact);
+    this.observations.push(fact);
     return fact;
   }
 
@@ -245,7 +245,7 @@ export class TierBench implements AsyncDisposable {
     await act();
     clearInterval(telling);
     const endUs = nowUs();
-    const own = this.facts.filter((fact) => fact.phase === name);
+    const own = this.observations.filter((fact) => fact.phase === name);
     const findings = judgeAdmission(own);
     for (const some of judge(own)) {
       findings.push(...some);

@@ -54,7 +54,7 @@ export interface StoredShare extends Omit<Share, "tally" | "outcomes" | "retries
 }
 
 /** From a worker. */
-export type Told =
+export type FromWorker =
   /** Its connections are open. */
   | { readonly kind: "ready" }
   | ({ readonly kind: "progress" } & WorkerProgress)

@@ -10,7 +10,7 @@ import { RetryTally } from "../retry-tally.ts";
 import type { Sample } from "../sampler.ts";
 import type { Share } from "../send-share.ts";
 import { Tally } from "../tally.ts";
-import type { Order, StoredShare, Told, WorkerProgress, WorkerStart } from "./messages.ts";
+import type { FromWorker, Order, StoredShare, WorkerProgress, WorkerStart } from "./messages.ts";
 import { fromShared, toShared } from "./shared-clock.ts";
 
 export interface WorkersOptions {
@@ -58,11 +58,11 @@ export async function sendByWorkers(options: WorkersOptions): Promise<Share> {
   if (stop.aborted) stopAll();
   if (abort.aborted) abortAll();
   const telling = setInterval(() => {
-    const told = threads.flatMap(({ progress }) => (progress === undefined ? [] : [progress]));
-    if (told.length > 0)
+    const reports = threads.flatMap(({ progress }) => (progress === undefined ? [] : [progress]));
+    if (reports.length > 0)
       options.onProgress(
-        sumOf(told),
-        told.reduce((sum, one) => sum + one.inFlight, 0),
+        sumOf(reports),
+        reports.reduce((sum, one) => sum + one.inFlight, 0),
       );
   }, TELL_MS);
   try {
@@ -91,22 +91,22 @@ class Thread {
 
   constructor(worker: Worker, onSample: (sample: Sample) => void) {
     this.#worker = worker;
-    const told = new Promise<StoredShare>((resolve, reject) => {
+    const reports = new Promise<StoredShare>((resolve, reject) => {
       worker.on("error", reject);
       worker.on("exit", () => reject(new InternalError("a worker ended before it was done")));
-      worker.on("message", (message: Told) => {
+      worker.on("message", (message: FromWorker) => {
         if (message.kind === "done") resolve(message.share);
         else if (message.kind === "sample") onSample(message.sample);
         else if (message.kind === "progress") this.progress = message;
       });
     });
-    this.done = told;
+    this.done = reports;
     const ready = new Promise<void>((resolve) => {
-      worker.on("message", (message: Told) => {
+      worker.on("message", (message: FromWorker) => {
         if (message.kind === "ready") resolve();
       });
     });
-    this.ready = Promise.race([ready, told.then(() => undefined)]);
+    this.ready = Promise.race([ready, reports.then(() => undefined)]);
   }
 
   order(given: Order): void {
@@ -118,10 +118,10 @@ class Thread {
   }
 }
 
-function sumOf(told: readonly WorkerProgress[]): Pick<Tally, "total" | "running"> {
+function sumOf(reports: readonly WorkerProgress[]): Pick<Tally, "total" | "running"> {
   const tally = new Tally(0);
   const running = new Histogram();
-  for (const { total, response } of told) {
+  for (const { total, response } of reports) {
     for (const name of Object.keys(total) as (keyof typeof total)[]) tally.total[name] += total[name];
     running.merge(Histogram.restore(response));
   }

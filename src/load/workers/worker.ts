@@ -2,7 +2,7 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { Redactor } from "../../http-recorder/index.ts";
 import { InFlightGauge } from "../http/in-flight-gauge.ts";
 import { type Running, sendShare } from "../send-share.ts";
-import type { Order, Told, WorkerStart } from "./messages.ts";
+import type { FromWorker, Order, WorkerStart } from "./messages.ts";
 import { fromShared, toShared } from "./shared-clock.ts";
 
 /** How often the main thread hears how far it is, ms. */
@@ -15,7 +15,7 @@ async function work(port: MessagePort, start: WorkerStart): Promise<void> {
   const { workload, target, seed, part, originMs } = start;
   const { arrivals } = workload;
   if (arrivals === undefined) throw new Error("a workload without arrivals has no parts");
-  const tell = (told: Told) => port.postMessage(told);
+  const tell = (reports: FromWorker) => port.postMessage(reports);
   const stop = new AbortController();
   const abort = new AbortController();
   let begin = (_startUs: number): void => undefined;
