@@ -27,9 +27,9 @@ export async function judgeGateway({
   const chosen =
     instances ?? CHECKS.filter(({ id }) => suites === undefined || suites.includes(suiteOf(id))).flatMap(instancesOf);
   await using gateway = await startGateway({ mutations, variants });
-  const { target, supplier } = describeEmbedded(gateway.ready as unknown as ReadyLine);
+  const { target, provisioner } = describeEmbedded(gateway.ready as unknown as ReadyLine);
   const controller = new AbortController();
-  await using traffic = new Traffic({ target, supplier, seed: 7, signal: controller.signal });
+  await using traffic = new Traffic({ target, provisioner, seed: 7, signal: controller.signal });
   await prepare(traffic);
   const results = await runChecks({ instances: chosen, traffic });
   return { results, requests: traffic.budget.requests };

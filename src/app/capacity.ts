@@ -6,9 +6,9 @@ import { accountByName } from "./account-by-name.ts";
 import { findWorkload } from "./find-workload.ts";
 import { assertLoadAllowed } from "./load-plan.ts";
 import { fillModels } from "./load-target-models.ts";
+import { type OpenTarget, openTarget } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
 import { exitAfter, type RunControl } from "./run-control.ts";
-import { type SuppliedTarget, supplyTarget } from "./supply-target.ts";
 
 export interface CapacityOptions {
   readonly objective: string;
@@ -39,9 +39,9 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   for (const [name, value] of Object.entries({ "--step-s": options.stepS, "--minutes": options.minutes })) {
     if (!(value > 0)) throw new UsageError(`${name}: ${value} is not a number above 0.`);
   }
-  await using supplied: SuppliedTarget = await supplyTarget(options, { signal: interruption.signal, onProgress });
-  assertLoadAllowed(supplied.target);
-  const target = await fillModels(supplied.target);
+  await using opened: OpenTarget = await openTarget(options, { signal: interruption.signal, onProgress });
+  assertLoadAllowed(opened.target);
+  const target = await fillModels(opened.target);
   const { key, second, limits } = accountByName(target, options.account);
   const { from, to } = levels(options, limits);
   const unit = options.streams ? "streams" : "rate";

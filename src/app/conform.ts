@@ -26,6 +26,7 @@ import { dryRun } from "./dry-run.ts";
 import { journalStart } from "./journal-start.ts";
 import { keepRecord } from "./keep-record.ts";
 import { openFolder } from "./open-folder.ts";
+import { openTarget } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
 import { checksWith } from "./own-suites.ts";
 import { driveFurther, driveLoads, named, planLoads } from "./policy-load.ts";
@@ -34,7 +35,6 @@ import { prepare } from "./preflight.ts";
 import type { RunControl } from "./run-control.ts";
 import { planTiers, runTiers, type TiersOptions } from "./run-tiers.ts";
 import { settle, unscoredRequirements } from "./settle-results.ts";
-import { supplyTarget } from "./supply-target.ts";
 import { evidenceOf } from "./write-reports.ts";
 
 export interface ConformOptions {
@@ -81,8 +81,8 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const policy = policyOf(options);
   const startedAt = new Date();
   const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
-  await using supplied = await supplyTarget(options, { signal: interruption.signal, onProgress });
-  const { target } = supplied;
+  await using opened = await openTarget(options, { signal: interruption.signal, onProgress });
+  const { target } = opened;
   const unscored = unscoredRequirements(target);
   if (options.dryRun === true) return dryRun({ instances, target, rounds });
   const workloads = options.command === "run" ? planLoads(policy?.file.load ?? [], target) : [];
@@ -92,7 +92,7 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
     target,
     seed,
     signal: interruption.signal,
-    supplier: supplied.supplier,
+    provisioner: opened.provisioner,
     loadFollows: (plan?.workloads.length ?? 0) > 0,
     onAnswer: ({ exchange, asked }) => folder.exchange({ asked, exchange }),
   });

@@ -5,9 +5,9 @@ import { accountByName } from "./account-by-name.ts";
 import { renderLimits } from "./limits-text.ts";
 import { assertLoadAllowed } from "./load-plan.ts";
 import { fillModels } from "./load-target-models.ts";
+import { type OpenTarget, openTarget } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
 import { exitAfter, type RunControl } from "./run-control.ts";
-import { type SuppliedTarget, supplyTarget } from "./supply-target.ts";
 
 export interface LimitsOptions {
   readonly target?: string | undefined;
@@ -21,9 +21,9 @@ export interface LimitsOptions {
 
 /** Analyses the limits of one account. Ends with 4 when it could not tell the rate or was cut short. */
 export async function limits(options: LimitsOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
-  await using supplied: SuppliedTarget = await supplyTarget(options, { signal: interruption.signal, onProgress });
-  assertLoadAllowed(supplied.target);
-  const target = await fillModels(supplied.target);
+  await using opened: OpenTarget = await openTarget(options, { signal: interruption.signal, onProgress });
+  assertLoadAllowed(opened.target);
+  const target = await fillModels(opened.target);
   const { key, second, limits: declared } = accountByName(target, options.account);
   const budget = budgetOf(options, declared);
   onProgress({

@@ -63,7 +63,7 @@ function explanationText({ id, title, text, onFailure, needs, requirements }: Ex
     `${id}: ${title}`,
     text,
     `When it fails: ${onFailure}`,
-    ...(needed.length === 0 ? [] : [`Needs, and the lines of the target file that supply it:\n${needed.join("\n")}`]),
+    ...(needed.length === 0 ? [] : [`Needs, and the lines of the target file that provide it:\n${needed.join("\n")}`]),
     `Requirements:\n${requirements.map((requirement) => `  ${requirement.id} (${requirement.level}, ${requirement.source}): ${requirement.text}`).join("\n")}`,
   ]
     .join("\n\n")

@@ -49,6 +49,6 @@ export async function fillModels(target: Target, dialects: readonly Dialect[] = 
   const list = await askForList(traffic);
   if (list.status === undefined && models.chat.plain === undefined) throw unreachable(target.baseUrl, list);
   await traffic.fillModels(listedModels(list));
-  await Promise.all(long.map((dialect) => traffic.supplies.supply("model.stream", dialect)));
+  await Promise.all(long.map((dialect) => traffic.fixtures.find("model.stream", dialect)));
   return traffic.target;
 }

@@ -8,10 +8,10 @@ import { keepEvidence } from "./keep-evidence.ts";
 import { assertAllowed, costsOf, planLine } from "./load-plan.ts";
 import { loadTargetOf } from "./load-target-models.ts";
 import { openFolder } from "./open-folder.ts";
+import { openTarget } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
 import type { OnProgress, RunControl } from "./run-control.ts";
 import { runLoads } from "./run-loads.ts";
-import { supplyTarget } from "./supply-target.ts";
 
 export interface LoadOptions {
   /** Tiers, shipped workloads, or workload files; several run side by side. */
@@ -40,14 +40,14 @@ export async function load(options: LoadOptions, { interruption, onProgress }: R
   const workloads = options.what.map((name) => withEngine(findWorkload(name), options.engine));
   const k6 = await k6Options(options, workloads);
   checkWorkers(options, workloads, onProgress);
-  await using supplied = await supplyTarget(options, { signal: interruption.signal, onProgress });
-  assertAllowed(supplied.target, workloads);
+  await using opened = await openTarget(options, { signal: interruption.signal, onProgress });
+  assertAllowed(opened.target, workloads);
   const length = options.brief ? "brief" : "thorough";
-  const plan = planLine(supplied.target, workloads, length);
-  if (options.dryRun) return dryLoad(plan, costsOf(supplied.target, workloads, length));
+  const plan = planLine(opened.target, workloads, length);
+  if (options.dryRun) return dryLoad(plan, costsOf(opened.target, workloads, length));
   onProgress({ kind: "notice", text: plan });
   // The first request: nothing is sent before the plan is told.
-  const target = await loadTargetOf(supplied.target, workloads);
+  const target = await loadTargetOf(opened.target, workloads);
   using folder = openFolder(options.out, startedAt, target, interruption);
   const redactor = new Redactor(allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() })));
   journalStart(folder, { command: "load", target, seed, startedAt }, redactor);

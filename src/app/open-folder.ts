@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { RunFolder } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
+import { defaultFolder } from "./open-target.ts";
 import type { Interruption } from "./run-control.ts";
-import { defaultFolder } from "./supply-target.ts";
 
 /**
  * Opens the folder of a run. When it cannot be written any more the run ends as on a signal, and says so.

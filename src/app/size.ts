@@ -14,11 +14,11 @@ import { accountByName } from "./account-by-name.ts";
 import { findWorkload } from "./find-workload.ts";
 import { assertAllowed, planLine } from "./load-plan.ts";
 import { loadTargetOf } from "./load-target-models.ts";
+import { type OpenTarget, openTarget } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
 import { exitAfter, type RunControl } from "./run-control.ts";
 import { renderSizing } from "./size-text.ts";
 import type { SizeOptions, Verified } from "./sizing-options.ts";
-import { type SuppliedTarget, supplyTarget } from "./supply-target.ts";
 
 /** Shares that differ by no more agree: arrivals near a limit fall on either side of it. */
 const AGREES = 0.02;
@@ -58,11 +58,11 @@ async function verify(
   assumed: DurationOf,
   { interruption, onProgress, ...options }: SizeOptions & RunControl,
 ): Promise<Verified> {
-  await using supplied: SuppliedTarget = await supplyTarget(
+  await using opened: OpenTarget = await openTarget(
     { ...options, mutation: [], variant: [] },
     { signal: interruption.signal, onProgress },
   );
-  const target = await loadTargetOf(supplied.target, [workload]);
+  const target = await loadTargetOf(opened.target, [workload]);
   assertAllowed(target, [workload]);
   const { key, second, limits } = accountByName(target, options.account);
   if (limits === undefined) {

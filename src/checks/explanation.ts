@@ -1,7 +1,7 @@
 import { type Requirement, requirementOf } from "../requirements/index.ts";
 import { type Check, instancesOf } from "./check.ts";
 import type { Need } from "./need.ts";
-import { unblockLines } from "./states.ts";
+import { unblockLines } from "./static-fixture.ts";
 
 /** What is to be said about a check, for the terminal and for `docs/checks.md` alike. */
 export interface Explanation {

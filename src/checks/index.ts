@@ -30,7 +30,7 @@ export type { Schedule } from "./schedule.ts";
 export { scoreBySet } from "./score-by-set.ts";
 export { type Selection, select } from "./select.ts";
 export type { Session } from "./session.ts";
-export { unblockLines } from "./states.ts";
+export { unblockLines } from "./static-fixture.ts";
 export { isTimedOut } from "./timeout-policy.ts";
 export { type Held, isStale, readingRules, Traffic } from "./traffic.ts";
 export { applyWaivers, type WaiverBreach } from "./waivers/apply-waivers.ts";

@@ -12,15 +12,15 @@ const USED_UP = {
  * @param probed instances whose probes were carried out.
  */
 export async function leftoversOf(traffic: Traffic, probed: readonly Instance[]): Promise<string[]> {
-  const { target, supplies } = traffic;
+  const { target, fixtures } = traffic;
   if (target.source === "embedded") return [];
   const left: string[] = [];
   for (const need of ["key.cappable", "key.childSmall"] as const) {
     const used = probed.some(({ check }) => check.kind === "sending" && check.needs?.includes(need));
-    if (used && !supplies.made.includes(need)) left.push(`${need}: ${USED_UP[need]}`);
+    if (used && !fixtures.made.includes(need)) left.push(`${need}: ${USED_UP[need]}`);
   }
-  const { made, supplier } = supplies;
-  if (made.length > 0 && (await supplier?.release?.()) !== true) {
+  const { made, provisioner } = fixtures;
+  if (made.length > 0 && (await provisioner?.release?.()) !== true) {
     const counts = new Map<string, number>();
     for (const state of made) counts.set(state, (counts.get(state) ?? 0) + 1);
     const states = [...counts].sort().map(([state, count]) => (count === 1 ? state : `${count} × ${state}`));

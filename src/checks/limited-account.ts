@@ -2,7 +2,7 @@ import type { Account, Target } from "../target/index.ts";
 import type { Schedule } from "./schedule.ts";
 
 /** What a limit check wants to reach: the request rate, or the slots. */
-export type LimitKind = "rate" | "slots";
+export type LimitKind = "rate" | "concurrency";
 
 /** An account whose limit a run may reach. */
 export interface LimitedAccount extends Account {

@@ -18,15 +18,15 @@ export type Need =
   | "clock";
 
 /** Something turned out to be missing while a check was under way: it blocks the check, as if it had been named before. */
-export class NotSupplied extends GauntletError {
-  readonly code = "NOT_SUPPLIED";
+export class MissingFixture extends GauntletError {
+  readonly code = "MISSING_FIXTURE";
   readonly exit = EXIT.inconclusive;
   readonly need: Need;
   /** Of a model: the dialect that lacks it. */
   readonly dialect: Dialect;
 
   constructor(need: Need, dialect: Dialect) {
-    super(`not supplied: ${need}`);
+    super(`missing: ${need}`);
     this.need = need;
     this.dialect = dialect;
   }

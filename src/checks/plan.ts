@@ -1,7 +1,7 @@
 import type { Target } from "../target/index.ts";
 import { dialectOf, type Instance, suiteOf } from "./check.ts";
 import { planBudget, requestsOf } from "./plan-budget.ts";
-import { staticSupply } from "./states.ts";
+import { staticFixture } from "./static-fixture.ts";
 
 /** What a suite will send, as far as it is known before anything is sent. */
 export interface SuitePlan {
@@ -12,7 +12,7 @@ export interface SuitePlan {
   readonly requests: number;
   /** Longest wait that the specification imposes, seconds. */
   readonly waitS: number;
-  /** Instances that nothing in the target file supplies. */
+  /** Instances that nothing in the target file has a fixture for. */
   readonly blocked: number;
   /** Instances of declared gaps. */
   readonly skipped: number;
@@ -39,7 +39,7 @@ const DEFAULT_RPM = 300;
 /**
  * Says what a selection will send and how long that takes. Sends nothing and starts nothing.
  *
- * @param options `hooked`: whether a hook may supply keys that the file does not have. `rounds`: how often all is sent.
+ * @param options `hooked`: whether a hook may make keys that the file does not have. `rounds`: how often all is sent.
  */
 export function planOf(
   instances: readonly Instance[],
@@ -90,12 +90,12 @@ function missingOf(instance: Instance, target: Target, hooked: boolean) {
   const { check } = instance;
   if (check.kind === "invariant") return [];
   return (check.needs ?? []).flatMap((need) => {
-    const supply = staticSupply(need, target, dialectOf(instance));
-    return supply.ok || (hooked && supply.skipped === undefined && need.startsWith("key.")) ? [] : [supply];
+    const fixture = staticFixture(need, target, dialectOf(instance));
+    return fixture.ok || (hooked && fixture.skipped === undefined && need.startsWith("key.")) ? [] : [fixture];
   });
 }
 
-/** Whether an instance can run with what the target file, or a hook, supplies. */
+/** Whether an instance can run with the fixtures of the target file, or of a hook. */
 export function stateOf(instance: Instance, target: Target, hooked: boolean): "runs" | "blocked" | "skipped" {
   const missing = missingOf(instance, target, hooked);
   if (missing.some(({ skipped }) => skipped !== undefined)) return "skipped";

@@ -11,7 +11,7 @@ import {
 import type { Bounds } from "../http-recorder/index.ts";
 import type { Key, KeyName, ModelRole, Target } from "../target/index.ts";
 import { type BodyForm, CHUNKS, writeBody } from "./body-form.ts";
-import { NotSupplied } from "./need.ts";
+import { MissingFixture } from "./need.ts";
 
 /** A request as a probe describes it: a good one, with exactly what is changed about it. */
 export interface RequestSpec {
@@ -147,11 +147,11 @@ function bodyOf(
  * Model id of a role in a dialect. Roles that are needed are checked before a probe runs; the plain ones are found out
  * at the start.
  *
- * @throws NotSupplied where the target names no such model and none could be found out: any id would be a guess.
+ * @throws MissingFixture where the target names no such model and none could be found out: any id would be a guess.
  */
 export function modelOf(target: Target, model: ModelRole | { readonly id: string }, dialect: Dialect): string {
   if (typeof model === "object") return model.id;
   const id = target.models[dialect][model];
-  if (id === undefined) throw new NotSupplied(`model.${model}`, dialect);
+  if (id === undefined) throw new MissingFixture(`model.${model}`, dialect);
   return id;
 }

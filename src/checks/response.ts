@@ -14,8 +14,8 @@ import {
   type StreamReading,
 } from "../dialects/index.ts";
 import type { Exchange } from "../http-recorder/index.ts";
+import { CachedValue } from "./cached-value.ts";
 import { type DenialWords, specReason } from "./contract.ts";
-import { Kept } from "./kept.ts";
 
 /** Where a gateway puts what judges read; from the target file, kept in the record for a later judgement. */
 export interface ReadingRules {
@@ -60,10 +60,12 @@ export class Response {
   readonly exchange: Exchange;
   readonly asked: Asked;
   readonly #rules: ReadingRules;
-  readonly #json = new Kept(() => parseJson(this.text));
-  readonly #reply = new Kept(() => readReply(this.asked.endpoint === "messages" ? "messages" : "chat", this.json));
-  readonly #stream = new Kept(() => readStream(this.bytes));
-  readonly #error = new Kept(() => readError(this.text));
+  readonly #json = new CachedValue(() => parseJson(this.text));
+  readonly #reply = new CachedValue(() =>
+    readReply(this.asked.endpoint === "messages" ? "messages" : "chat", this.json),
+  );
+  readonly #stream = new CachedValue(() => readStream(this.bytes));
+  readonly #error = new CachedValue(() => readError(this.text));
 
   constructor(exchange: Exchange, asked: Asked, rules: ReadingRules) {
     this.exchange = exchange;

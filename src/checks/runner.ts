@@ -3,7 +3,7 @@ import type { Attestation, CheckResult } from "../record/index.ts";
 import { dialectOf, type Instance, type SendingCheck, scheduleOf } from "./check.ts";
 import { CircuitOpen } from "./circuit-breaker.ts";
 import { resultOf, unjudged } from "./judge.ts";
-import { NotSupplied } from "./need.ts";
+import { MissingFixture } from "./need.ts";
 import { stateOf } from "./plan.ts";
 import { planBudget } from "./plan-budget.ts";
 import { answersIn, type Recordable } from "./recording.ts";
@@ -11,7 +11,7 @@ import { BudgetReached } from "./request-budget.ts";
 import type { Response } from "./response.ts";
 import type { Schedule } from "./schedule.ts";
 import { Session, type SessionOptions } from "./session.ts";
-import { unblockLines } from "./states.ts";
+import { unblockLines } from "./static-fixture.ts";
 import type { Traffic } from "./traffic.ts";
 
 export interface RunnerOptions {
@@ -39,7 +39,7 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
     onResult?.(result);
   };
   const { target, budget } = traffic;
-  const hooked = traffic.supplies.supplier !== undefined;
+  const hooked = traffic.fixtures.provisioner !== undefined;
   const runnable = instances.filter((instance) => stateOf(instance, target, hooked) === "runs");
   const plan = planBudget(runnable, target, budget.left().requests, rounds);
   const shares = new Map([...plan.planned].map(([id, planned]) => [id, budget.setAside(planned)]));
@@ -100,18 +100,18 @@ async function resultFrom(
   const missing: string[] = [];
   const unblock: string[] = [];
   for (const need of check.needs ?? []) {
-    const supply = await traffic.supplies.supply(need, dialectOf(instance));
-    if (supply.ok) {
-      attestations.push(supply.attestation);
-    } else if (supply.skipped !== undefined) {
-      return unjudged(instance, { status: "not-applicable", message: `${need}: ${supply.skipped}` });
+    const fixture = await traffic.fixtures.find(need, dialectOf(instance));
+    if (fixture.ok) {
+      attestations.push(fixture.attestation);
+    } else if (fixture.skipped !== undefined) {
+      return unjudged(instance, { status: "not-applicable", message: `${need}: ${fixture.skipped}` });
     } else {
-      missing.push(supply.because === undefined ? need : `${need} (${supply.because})`);
-      unblock.push(...supply.unblock);
+      missing.push(fixture.because === undefined ? need : `${need} (${fixture.because})`);
+      unblock.push(...fixture.unblock);
     }
   }
   if (missing.length > 0) {
-    return unjudged(instance, { status: "blocked", message: `not supplied: ${missing.join(", ")}`, unblock });
+    return unjudged(instance, { status: "blocked", message: `missing: ${missing.join(", ")}`, unblock });
   }
   const startedUs = traffic.recorder.nowUs();
   const key = scheduleOf(check, traffic.target).account === "any" ? traffic.nextKey() : undefined;
@@ -129,7 +129,7 @@ async function resultFrom(
     if (error instanceof BudgetReached || error instanceof CircuitOpen)
       return unjudged(instance, { status: "inconclusive", message: error.message });
     if (traffic.signal.aborted) return notRun(instance);
-    if (error instanceof NotSupplied)
+    if (error instanceof MissingFixture)
       return unjudged(instance, {
         status: "blocked",
         message: error.message,

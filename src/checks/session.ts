@@ -1,7 +1,7 @@
 import { UsageError } from "../core/index.ts";
 import type { Dialect, Mode } from "../dialects/index.ts";
 import type { ContinueOutcome } from "../http-recorder/index.ts";
-import type { Key, KeyName, ModelRole, Supplier, Target } from "../target/index.ts";
+import type { Key, KeyName, ModelRole, Provisioner, Target } from "../target/index.ts";
 import type { Axes } from "./axes.ts";
 import { type LimitedAccount, type LimitKind, limitedFor } from "./limited-account.ts";
 import type { Share } from "./request-budget.ts";
@@ -71,13 +71,13 @@ export class Session {
 
   /** Whether there is a model for a role that the gateway knows in the dialect. */
   async hasModel(role: ModelRole, dialect: Dialect = this.dialect): Promise<boolean> {
-    const { ok } = await this.#traffic.supplies.supply(`model.${role}`, dialect);
+    const { ok } = await this.#traffic.fixtures.find(`model.${role}`, dialect);
     return ok;
   }
 
   /** A key of its own for a state that the probe uses up; `undefined` when nobody can make one. */
   freshKey(state: `key.${KeyName}`): Promise<Key | undefined> {
-    return this.#traffic.supplies.freshKey(state);
+    return this.#traffic.fixtures.freshKey(state);
   }
 
   /** What the run's budget still has room for. */
@@ -96,8 +96,8 @@ export class Session {
   }
 
   /** The gateway's clock, where it can be shifted; the check declares that it needs it. */
-  get clock(): Required<Pick<Supplier, "shiftClock" | "readClock">> | undefined {
-    const { shiftClock, readClock } = this.#traffic.supplies.supplier ?? {};
+  get clock(): Required<Pick<Provisioner, "shiftClock" | "readClock">> | undefined {
+    const { shiftClock, readClock } = this.#traffic.fixtures.provisioner ?? {};
     return shiftClock === undefined || readClock === undefined ? undefined : { shiftClock, readClock };
   }
 

@@ -7,15 +7,15 @@ import {
   type LiveExchange,
   Recorder,
 } from "../http-recorder/index.ts";
-import { allKeys, type Key, type Supplier, type Target } from "../target/index.ts";
+import { allKeys, type Key, type Provisioner, type Target } from "../target/index.ts";
 import { accountOfKey, limitsOfAccount } from "./account-of-key.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { denialWords } from "./contract.ts";
+import { Fixtures } from "./fixtures.ts";
 import { RequestBudget, type Share } from "./request-budget.ts";
 import { buildRequest, type RequestSpec } from "./request-spec.ts";
 import { type Asked, type ReadingRules, Response } from "./response.ts";
 import type { Send } from "./served-models.ts";
-import { Supplies } from "./supplies.ts";
 import { Throttle } from "./throttle.ts";
 import { QUICK_DEADLINE_MS, TimeoutPolicy } from "./timeout-policy.ts";
 
@@ -25,7 +25,7 @@ export interface TrafficOptions {
   readonly signal: AbortSignal;
   readonly onAnswer?: (answer: Response) => void;
   /** Makes states that the target file does not have, and fresh ones of those that a run uses up. */
-  readonly supplier?: Supplier | undefined;
+  readonly provisioner?: Provisioner | undefined;
   readonly clock?: Clock;
   /** Whether a load run over the tiers comes after the checks, which measures what some of them could only guess. */
   readonly loadFollows?: boolean;
@@ -74,13 +74,21 @@ export class Traffic implements AsyncDisposable {
   readonly #onAnswer: ((answer: Response) => void) | undefined;
   readonly #runTag: string;
   readonly #scenarios = new Map<string, Promise<unknown>>();
-  readonly supplies: Supplies;
+  readonly fixtures: Fixtures;
   readonly loadFollows: boolean;
   readonly budget = new RequestBudget(() => this.target.budget);
   #nonces = 0;
   #turns = 0;
 
-  constructor({ target, seed, signal, onAnswer, supplier, clock = systemClock, loadFollows = false }: TrafficOptions) {
+  constructor({
+    target,
+    seed,
+    signal,
+    onAnswer,
+    provisioner,
+    clock = systemClock,
+    loadFollows = false,
+  }: TrafficOptions) {
     this.loadFollows = loadFollows;
     this.random = seededRandom(seed);
     this.signal = signal;
@@ -98,17 +106,17 @@ export class Traffic implements AsyncDisposable {
     const { redactor } = this.recorder;
     const onKey = (key: Key) => redactor.add({ name: `key.${key.name}`, value: key.reveal() });
     const send: Send = (request, dialect) => this.send(request, { endpoint: dialect, mode: "non-streaming" });
-    this.supplies = new Supplies({ target, supplier, signal, onKey, send });
+    this.fixtures = new Fixtures({ target, provisioner, signal, onKey, send });
     signal.addEventListener("abort", () => this.recorder.abortAll(), { once: true });
   }
 
   get target(): Target {
-    return this.supplies.target;
+    return this.fixtures.target;
   }
 
   /** Names the models that the target file does not, by the gateway's list. */
   async fillModels(listed: readonly string[]): Promise<void> {
-    await this.supplies.fillModels(listed, `gauntlet-no-such-model-${this.#runTag}`);
+    await this.fixtures.fillModels(listed, `gauntlet-no-such-model-${this.#runTag}`);
   }
 
   /** When a request was last sent on an account, by the machine's clock, ms; 0 when none was. */

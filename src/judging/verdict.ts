@@ -93,7 +93,7 @@ export class Verdict {
   }
 
   /** What the check was given does not do, and something else in the target file would. */
-  notSupplied(why: string, unblock: readonly string[]): never {
+  missingFixture(why: string, unblock: readonly string[]): never {
     throw new Undecided("blocked", why, unblock);
   }
 

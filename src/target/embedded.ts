@@ -2,11 +2,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { EXIT, GauntletError, isObject, messageOf, UsageError } from "../core/index.ts";
-import { embeddedSupplier } from "./embedded-supplier.ts";
+import { embeddedProvisioner } from "./embedded-provisioner.ts";
 import { Key } from "./key.ts";
 import { circuitOf, modelsByDialect } from "./load-target.ts";
+import type { Provisioner } from "./provisioner.ts";
 import type { TargetFile, Tier } from "./schema.ts";
-import type { Supplier } from "./supplier.ts";
 import type { Account, KeyName, Limits, Target } from "./target.ts";
 
 /** The embedded gateway did not come up. */
@@ -30,7 +30,7 @@ export interface ReadyLine {
 
 export interface EmbeddedGateway extends AsyncDisposable {
   readonly target: Target;
-  readonly supplier: Supplier;
+  readonly provisioner: Provisioner;
 }
 
 export interface EmbeddedOptions {
@@ -99,7 +99,7 @@ async function readyLine(
 }
 
 /** The target that a running reference gateway is, by its ready line. */
-export function describeEmbedded(ready: ReadyLine): { readonly target: Target; readonly supplier: Supplier } {
+export function describeEmbedded(ready: ReadyLine): { readonly target: Target; readonly provisioner: Provisioner } {
   const keys = Object.fromEntries(
     Object.entries(ready.keys).map(([name, value]) => [name, new Key(name, value)]),
   ) as Target["keys"];
@@ -149,5 +149,5 @@ export function describeEmbedded(ready: ReadyLine): { readonly target: Target; r
     timeouts: { answerMs: 60_000, idleMs: 20_000 },
     configuration: { target: "embedded" },
   };
-  return { target, supplier: embeddedSupplier({ url: ready.adminUrl, token }, keys.valid) };
+  return { target, provisioner: embeddedProvisioner({ url: ready.adminUrl, token }, keys.valid) };
 }

@@ -1,11 +1,11 @@
 export { describeEmbedded, type ReadyLine, startEmbedded } from "./embedded.ts";
-export { hookSupplier } from "./hook-supplier.ts";
+export type { State } from "./fixture-names.ts";
+export { hookProvisioner } from "./hook-provisioner.ts";
 export { Key } from "./key.ts";
 export { loadTarget, parseTarget } from "./load-target.ts";
+export type { Provisioner } from "./provisioner.ts";
 export { readYaml } from "./read-yaml.ts";
 export { type TargetFile, targetJsonSchema } from "./schema.ts";
-export type { State } from "./states.ts";
-export type { Supplier } from "./supplier.ts";
 export {
   type Account,
   allKeys,

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { ConfigError, type ConfigProblem, messageOf } from "../core/index.ts";
+import type { State } from "./fixture-names.ts";
 import { Key } from "./key.ts";
 import { readYaml, type YamlDocument } from "./read-yaml.ts";
 import { type TargetFile, TIERS, type Tier, targetSchema } from "./schema.ts";
-import type { State } from "./states.ts";
 import type { Account, KeyName, Limits, Target } from "./target.ts";
 
 /** Environment variables, as a parameter so that tests need not change their own. */
@@ -216,7 +216,7 @@ function undeclaredLimits({ limits, limited = [] }: TargetFile): Partial<Record<
   if (typeof limits !== "object" || limited.length > 0) return {};
   const gaps: Partial<Record<State, string>> = {};
   if (limits.rpm === "none") gaps["limited.rate"] = "the target declares limits.rpm: none";
-  if (limits.inFlight === "none") gaps["limited.slots"] = "the target declares limits.inFlight: none";
+  if (limits.inFlight === "none") gaps["limited.concurrency"] = "the target declares limits.inFlight: none";
   return gaps;
 }
 

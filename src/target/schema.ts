@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { STATES } from "./states.ts";
+import { STATES } from "./fixture-names.ts";
 
 /** Default account limits by tier (specification, section 8). */
 export const TIERS = {

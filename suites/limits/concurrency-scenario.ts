@@ -76,7 +76,7 @@ function slowReply(key: Key): RequestSpec {
  * cause of release. Uses the account with the lowest limit.
  */
 async function runScenario(t: Session): Promise<ConcurrencyRecording> {
-  const account = t.limited("slots");
+  const account = t.limited("concurrency");
   const { limits, key } = account;
   const limit = limits.inFlight;
   const long = longStream(key);
@@ -137,7 +137,7 @@ async function runScenario(t: Session): Promise<ConcurrencyRecording> {
 
 /** What it sends, about. */
 function requestsOfScenario(target: Target): number {
-  const limits = limitedFor(target, "slots")?.limits;
+  const limits = limitedFor(target, "concurrency")?.limits;
   if (limits === undefined) return 0;
   return hasRoomForWaves(limits) ? 40 * limits.inFlight + 320 : 2 * limits.inFlight + 60;
 }
@@ -145,8 +145,8 @@ function requestsOfScenario(target: Target): number {
 /** Requests up to and over the concurrency limit, on the account with the lowest one. */
 export const concurrencyScenario = defineScenario({
   id: "limits.concurrency",
-  needs: ["limited.slots", "model.stream"],
-  schedule: (target) => scheduleOn(limitedFor(target, "slots")),
+  needs: ["limited.concurrency", "model.stream"],
+  schedule: (target) => scheduleOn(limitedFor(target, "concurrency")),
   cost: { requests: requestsOfScenario, waitS: 30 },
   run: runScenario,
   assume({ burst, unnamed, spaced }, verdict) {

@@ -15,7 +15,7 @@ const sharedByKeys = defineCheck({
   title: "The keys of an account share its concurrency limit",
   covers: ["LIMIT-1"],
   explains: "While one key's streams fill the concurrency limit, the account's other key must be denied too.",
-  needs: ["limited.slots.second"],
+  needs: ["limited.concurrency.second"],
   judge(recording, verdict) {
     verdict.assume(recording.held.every(isServed), "streams up to the concurrency limit were admitted");
     const served = servedKindAtLimit(recording, "other key");

@@ -97,7 +97,7 @@ const UNRELATED_SPACING_MS = 100;
 
 /** Sends on the account with the lowest limit, while a tier's limit is filled. */
 async function sendUnrelated(t: Session): Promise<Response[]> {
-  const aside = limitedFor(t.target, "slots");
+  const aside = limitedFor(t.target, "concurrency");
   // What the rate of an account is measured on is left alone.
   if (aside === undefined || aside.shared || aside.key === limitedFor(t.target, "rate")?.key) return [];
   const answers: Response[] = [];

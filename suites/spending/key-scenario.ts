@@ -80,7 +80,7 @@ const SHORT_TIMEOUT_MS = 4_000;
 
 /**
  * What a small cap or budget does: failures are free, each kind of traffic counts, others of the account are unharmed.
- * With a supplier of fresh keys each kind gets a key of its own; otherwise the one key is used up by one kind.
+ * With a provisioner of fresh keys each kind gets a key of its own; otherwise the one key is used up by one kind.
  */
 export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecording> {
   const made = await t.freshKey(`key.${state}`);

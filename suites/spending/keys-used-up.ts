@@ -37,7 +37,7 @@ function usedUpScenario(state: UsedUpState): Scenario<Recording> {
     run: async (t) => ({ ...(await useUpKey(t, state)), expected: expectedDenial(t, reason), state }),
     assume({ before }, verdict) {
       if (isSpendingDenial(before))
-        verdict.notSupplied(
+        verdict.missingFixture(
           `the key ${state} is used up already: its first request met ${before.summary}`,
           freshKey(state),
         );
@@ -111,7 +111,7 @@ const failuresAreFree: UsedUpSpec = {
       // One that was served is charged rightly, and may be what used the key up, now or after a later batch.
       if (denied && (served > 0 || (control !== null && isSpendingDenial(control)))) break;
       if (denied && control === null)
-        verdict.notSupplied(
+        verdict.missingFixture(
           `the key ${state} had room for one request at least, and none was left after those that failed: a fresh key is needed to tell them apart`,
           freshKey(state),
         );

@@ -62,7 +62,7 @@ test("a limit that is declared as none is no failure and no block, and the verdi
     "models.list pass",
   ]);
   const text = await gauntlet(run, { GW_KEY: ready.keys.valid }, folder.path);
-  expect(text.stdout).toContain("partial: declared gaps limited.slots");
+  expect(text.stdout).toContain("partial: declared gaps limited.concurrency");
   expect(text.code).toBe(0);
   const load = await gauntlet(["load", "own", "--target", "t.yaml"], { GW_KEY: ready.keys.valid }, folder.path);
   expect(load.code).toBe(2);

@@ -201,9 +201,9 @@ test("a limit that the gateway does not have is a declared gap, unless an accoun
     parseTarget(`baseUrl: http://127.0.0.1:1/v1\nkeys: { valid: env:K }\n${lines}\n`, "t.yaml", { K: "sk-1" });
   const { limits, skip } = withLimits("limits: { rpm: 100000, inFlight: none }");
   expect(limits).toEqual({ rpm: 100_000, inFlight: Number.POSITIVE_INFINITY });
-  expect(skip).toEqual({ "limited.slots": "the target declares limits.inFlight: none" });
+  expect(skip).toEqual({ "limited.concurrency": "the target declares limits.inFlight: none" });
   expect(withLimits("limits: { rpm: none, inFlight: none }\nskip: { limited.rate: ours }").skip).toEqual({
-    "limited.slots": "the target declares limits.inFlight: none",
+    "limited.concurrency": "the target declares limits.inFlight: none",
     "limited.rate": "ours",
   });
   const aside = "limited: [{ key: env:K, limits: { rpm: 20, inFlight: 4 } }]";

@@ -12,7 +12,7 @@ export const QUICK_SUITES = ["models", "auth", "chat", "messages", "streaming", 
 
 /** Runs conformance suites against a build and keeps how it answered. */
 export async function observeBehaviour(
-  { target, supplier }: Build,
+  { target, provisioner }: Build,
   { suites, seed, signal }: { readonly suites: readonly string[]; readonly seed: number; readonly signal: AbortSignal },
 ): Promise<Behaviour & { readonly requests: number; readonly traffic: Pick<Traffic, "recorder"> }> {
   const answers = new Map<string, Observation>();
@@ -20,7 +20,7 @@ export async function observeBehaviour(
     target,
     seed,
     signal,
-    supplier,
+    provisioner,
     onAnswer: (answer) => {
       const observation = observationOf(answer);
       if (observation !== undefined) answers.set(answer.id, observation);

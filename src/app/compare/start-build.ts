@@ -2,13 +2,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { request } from "undici";
 import { messageOf, sleep, UnreachableError, UsageError } from "../../core/index.ts";
-import { loadTarget, type Supplier, startEmbedded, type Target } from "../../target/index.ts";
-import { mainFile } from "../supply-target.ts";
+import { loadTarget, type Provisioner, startEmbedded, type Target } from "../../target/index.ts";
+import { mainFile } from "../open-target.ts";
 
 /** A build under comparison. */
 export interface Build extends AsyncDisposable {
   readonly target: Target;
-  readonly supplier: Supplier | undefined;
+  readonly provisioner: Provisioner | undefined;
 }
 
 /** Longest wait until a started build answers, ms. */
@@ -28,7 +28,7 @@ export async function startBuild(
   if (start === undefined) {
     if (target === undefined)
       throw new UsageError("name two targets, two stored runs, or commands that start two builds");
-    return { target: loadTarget(target, process.env), supplier: undefined, async [Symbol.asyncDispose]() {} };
+    return { target: loadTarget(target, process.env), provisioner: undefined, async [Symbol.asyncDispose]() {} };
   }
   const command = commandOf(start);
   if (target !== undefined) return startBeside(loadTarget(target, process.env), command, signal);
@@ -54,7 +54,7 @@ async function startBeside(
     await stop(child);
     throw error;
   }
-  return { target, supplier: undefined, [Symbol.asyncDispose]: () => stop(child) };
+  return { target, provisioner: undefined, [Symbol.asyncDispose]: () => stop(child) };
 }
 
 async function answering(target: Target, child: ChildProcess, signal: AbortSignal): Promise<void> {

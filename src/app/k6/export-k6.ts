@@ -7,9 +7,9 @@ import { allKeys } from "../../target/index.ts";
 import { findWorkload } from "../find-workload.ts";
 import { assertAllowed } from "../load-plan.ts";
 import { loadTargetOf } from "../load-target-models.ts";
+import { openTarget } from "../open-target.ts";
 import type { Outcome } from "../outcome.ts";
 import type { OnProgress } from "../run-control.ts";
-import { supplyTarget } from "../supply-target.ts";
 import { exportReadme } from "./export-readme.ts";
 import { KEY_VARIABLES, planForK6, scriptFolder } from "./plan-for-k6.ts";
 
@@ -34,11 +34,11 @@ export async function exportK6(options: ExportOptions, onProgress: OnProgress): 
   const { out, instances } = options;
   if (!Number.isInteger(instances) || instances < 1) throw new UsageError("--instances must be a whole number from 1");
   const workload = findWorkload(options.what);
-  await using supplied = await supplyTarget(
+  await using opened = await openTarget(
     { target: options.target, mutation: [], variant: [] },
     { signal: new AbortController().signal, onProgress },
   );
-  const target = await loadTargetOf(supplied.target, [workload]);
+  const target = await loadTargetOf(opened.target, [workload]);
   assertAllowed(target, [workload]);
   const { plan, file, keys } = planForK6(workload, target, !options.brief, options.seed);
   const scripts = scriptFolder();

@@ -5,9 +5,9 @@ import { histogramLog } from "../../metrics/index.ts";
 import { RunFolder } from "../../record/index.ts";
 import { allKeys } from "../../target/index.ts";
 import { finishLoad } from "../finish-load.ts";
+import { defaultFolder, openTarget } from "../open-target.ts";
 import type { Outcome } from "../outcome.ts";
 import type { OnProgress } from "../run-control.ts";
-import { defaultFolder, supplyTarget } from "../supply-target.ts";
 import { judgeMerged } from "./judge-merged.ts";
 import { readStoredPlan } from "./stored-plan.ts";
 
@@ -28,12 +28,12 @@ export async function importK6(options: ImportOptions, onProgress: OnProgress): 
     plan,
     judge,
   } = readStoredPlan(options.plan ?? join(dirname(files[0] as string), "plan.json"));
-  await using supplied = await supplyTarget(
+  await using opened = await openTarget(
     // What was played elsewhere was not played against a gateway that is started now.
     { target: options.target, mutation: [], variant: [], json: true },
     { signal: new AbortController().signal, onProgress },
   );
-  const { target } = supplied;
+  const { target } = opened;
   const outputs = await Promise.all(
     files.map(async (file) => ({
       name: basename(file).replace(/\.(json|csv)(\.gz)?$/, ""),

@@ -5,7 +5,7 @@ import { InternalError } from "../../core/index.ts";
 import { type K6Cost, mergeOutputs, readOutput, runInstances } from "../../engines/index.ts";
 import type { Workload } from "../../load/index.ts";
 import { startEmbedded, type Target } from "../../target/index.ts";
-import { mainFile } from "../supply-target.ts";
+import { mainFile } from "../open-target.ts";
 import { KEY_VARIABLES, planForK6, scriptFolder } from "./plan-for-k6.ts";
 
 /** Requests of the measurement: enough processor time to see in ticks of 10 ms, few enough for a small machine. */

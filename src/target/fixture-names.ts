@@ -20,8 +20,8 @@ export const STATES = [
   "limits",
   "limited.rate",
   "limited.rate.second",
-  "limited.slots",
-  "limited.slots.second",
+  "limited.concurrency",
+  "limited.concurrency.second",
 ] as const;
 
 export type State = (typeof STATES)[number];

@@ -5,9 +5,9 @@ const MOST_LARGE = 4;
  * A value that is made when first asked for. Large ones are let go when others are asked for, and made again: weak references
  * would do for less, but they hold on to everything until the judge that looks at all answers has come to its end.
  */
-export class Kept<T> {
+export class CachedValue<T> {
   /** Large ones that are held, the latest last. A cache: runs in one process only take turns in it. */
-  static readonly #large: Kept<unknown>[] = [];
+  static readonly #large: CachedValue<unknown>[] = [];
   readonly #make: () => T;
   #held: { readonly value: T } | undefined;
 
@@ -21,9 +21,9 @@ export class Kept<T> {
     const held = { value: this.#make() };
     this.#held = held;
     if (isLarge(held.value)) {
-      Kept.#large.push(this);
-      if (Kept.#large.length > MOST_LARGE) {
-        const oldest = Kept.#large.shift();
+      CachedValue.#large.push(this);
+      if (CachedValue.#large.length > MOST_LARGE) {
+        const oldest = CachedValue.#large.shift();
         if (oldest !== undefined) oldest.#held = undefined;
       }
     }

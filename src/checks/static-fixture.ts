@@ -4,8 +4,8 @@ import type { KeyName, ModelRole, Target } from "../target/index.ts";
 import { limitedFor } from "./limited-account.ts";
 import type { Need } from "./need.ts";
 
-/** Whether a need is met, and how its state is vouched for; or the lines of the target file that would meet it. */
-export type Supply =
+/** Whether a need is met, and how its state is attested; or the lines of the target file that would meet it. */
+export type Fixture =
   | { readonly ok: true; readonly attestation: Attestation }
   | {
       readonly ok: false;
@@ -28,56 +28,56 @@ const ENVIRONMENT_NAMES: Readonly<Partial<Record<KeyName, string>>> = {
 };
 
 /**
- * Looks for a state among what the target file supplies.
+ * Looks for a state among what the target file has.
  *
  * @param dialect of the check, for models: a gateway may serve one in one dialect only.
  */
-export function staticSupply(need: Need, target: Target, dialect: Dialect): Supply {
+export function staticFixture(need: Need, target: Target, dialect: Dialect): Fixture {
   const skipped = target.skip[need];
   if (skipped !== undefined) return { ok: false, unblock: [], skipped };
   const by = target.source === "embedded" ? ("embedded" as const) : ("asserted" as const);
-  const given = (there: boolean): Supply =>
+  const when = (there: boolean): Fixture =>
     there
       ? { ok: true, attestation: { state: need, by } }
       : { ok: false, unblock: unblockLines(need, target, dialect) };
   const [kind, name = ""] = need.split(".");
   switch (kind) {
     case "key":
-      return given(target.keys[name as KeyName] !== undefined);
+      return when(target.keys[name as KeyName] !== undefined);
     case "model":
-      return given(target.models[dialect][name as ModelRole] !== undefined);
+      return when(target.models[dialect][name as ModelRole] !== undefined);
     case "limits":
-      return given(target.limits !== undefined);
+      return when(target.limits !== undefined);
     case "compat":
       return target.compat[name as "chat" | "messages"] === "none"
         ? { ok: false, unblock: [], skipped: "the target wants no compat checks for it" }
-        : given(true);
+        : when(true);
     case "tiers":
       // Accounts of the standard tiers are for those who sell them: their lack is no gap.
       return Object.keys(target.tiers).length > 0
-        ? given(true)
+        ? when(true)
         : { ok: false, unblock: [], skipped: "the target has no account of a tier" };
     case "clock":
       // Nobody shifts the clock of a gateway in service: this is not a state that an operator could add.
       return target.source === "embedded"
-        ? given(true)
+        ? when(true)
         : { ok: false, unblock: [], skipped: "only a gateway whose clock can be shifted shows it within one run" };
     default:
-      return given(hasAccount(need, target));
+      return when(hasAccount(need, target));
   }
 }
 
 function modelLine(role: ModelRole, dialect: Dialect, models: Target["models"] | undefined): string {
   if (role === "plain") return `  ${dialect}: <model id>`;
-  const given = models === undefined ? [] : DIALECTS.filter((other) => models[other][role] !== undefined);
-  if (given.length === 0 || given.includes(dialect)) return `  ${role}: <model id>`;
+  const named = models === undefined ? [] : DIALECTS.filter((other) => models[other][role] !== undefined);
+  if (named.length === 0 || named.includes(dialect)) return `  ${role}: <model id>`;
   const ids = DIALECTS.map((each) => `${each}: ${each === dialect ? "<model id>" : models?.[each][role]}`);
   return `  ${role}: { ${ids.join(", ")} }`;
 }
 
 function hasAccount(need: Need, target: Target): boolean {
   const [, kind, second] = need.split(".");
-  const account = limitedFor(target, kind === "rate" ? "rate" : "slots");
+  const account = limitedFor(target, kind === "rate" ? "rate" : "concurrency");
   return account !== undefined && (second === undefined || account.second !== undefined);
 }
 

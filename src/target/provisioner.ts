@@ -1,13 +1,13 @@
 import type { Key } from "./key.ts";
 
 /** Makes states on demand: an operator's hook, or the embedded gateway. */
-export interface Supplier {
+export interface Provisioner {
   /** How a key that it made is vouched for. */
   readonly attestation: "hook" | "embedded";
   /**
    * A new key in a state, named as checks name their needs: `key.revoked`, `key.cappable`, …
    *
-   * @returns `undefined` when this supplier cannot make that state.
+   * @returns `undefined` when this provisioner cannot make that state.
    * @throws ConfigError when the operator's hook fails: a broken hook is no missing state.
    */
   fresh(state: string, signal: AbortSignal): Promise<Key | undefined>;

@@ -1,6 +1,6 @@
 import { InternalError, isObject } from "../core/index.ts";
 import { Key } from "./key.ts";
-import type { Supplier } from "./supplier.ts";
+import type { Provisioner } from "./provisioner.ts";
 
 /** The operator's side of the embedded gateway. */
 export interface Admin {
@@ -9,7 +9,7 @@ export interface Admin {
 }
 
 /** The embedded gateway's states, made through its admin interface. */
-export function embeddedSupplier(admin: Admin, valid: Key): Supplier {
+export function embeddedProvisioner(admin: Admin, valid: Key): Provisioner {
   let made = 0;
   const accountId = once(async () =>
     String((await call(admin, "POST", "/keys/find", { key: valid.reveal() }))["account"]),

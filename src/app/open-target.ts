@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { UsageError } from "../core/index.ts";
-import { hookSupplier, loadTarget, type Supplier, startEmbedded, type Target } from "../target/index.ts";
+import { hookProvisioner, loadTarget, type Provisioner, startEmbedded, type Target } from "../target/index.ts";
 import type { OnProgress } from "./run-control.ts";
 
 export interface TargetOptions {
@@ -54,29 +54,29 @@ function isCi({ CI }: NodeJS.ProcessEnv): boolean {
   return CI !== undefined && !["", "0", "false"].includes(CI.toLowerCase());
 }
 
-export interface SuppliedTarget extends AsyncDisposable {
+export interface OpenTarget extends AsyncDisposable {
   readonly target: Target;
-  readonly supplier: Supplier | undefined;
+  readonly provisioner: Provisioner | undefined;
 }
 
 /** The target of a run, with the embedded gateway started if it is that. */
-export async function supplyTarget(
+export async function openTarget(
   options: TargetOptions,
   { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: OnProgress },
-): Promise<SuppliedTarget> {
+): Promise<OpenTarget> {
   const chosen = chooseTarget(options, onProgress);
   if (chosen !== EMBEDDED) {
     const target = loadTarget(chosen, process.env);
     const { provision } = target;
-    const supplier =
+    const provisioner =
       provision &&
-      hookSupplier({
+      hookProvisioner({
         command: provision.command,
         file: target.source,
         runId: randomUUID(),
         ...(provision.timeoutS === undefined ? {} : { timeoutMs: provision.timeoutS * 1_000 }),
       });
-    return { target, supplier, async [Symbol.asyncDispose]() {} };
+    return { target, provisioner, async [Symbol.asyncDispose]() {} };
   }
   const switches = [
     ...options.mutation.flatMap((name) => ["--mutation", name]),

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { dirname, resolve } from "node:path";
 import { ConfigError, isObject, maskLikely, messageOf, onAbort } from "../core/index.ts";
 import { Key } from "./key.ts";
-import type { Supplier } from "./supplier.ts";
+import type { Provisioner } from "./provisioner.ts";
 
 export interface HookOptions {
   /** Command line, run by the shell in the folder of the target file. */
@@ -23,7 +23,7 @@ const UNKNOWN_STATE = 3;
  * It ends with 0 when it made the state, with 3 when it does not know it; anything else is a failure. When the run is over
  * it gets `{"release": true, "runId": "..."}` and ends with 0 when it took back all that it made for that run.
  */
-export function hookSupplier({ command, file, runId, timeoutMs = 60_000 }: HookOptions): Supplier {
+export function hookProvisioner({ command, file, runId, timeoutMs = 60_000 }: HookOptions): Provisioner {
   let made = 0;
   return {
     attestation: "hook",

@@ -1,36 +1,36 @@
 import { DIALECTS, type Dialect } from "../dialects/index.ts";
-import type { Key, KeyName, ModelRole, Supplier, Target } from "../target/index.ts";
+import type { Key, KeyName, ModelRole, Provisioner, Target } from "../target/index.ts";
 import type { Need } from "./need.ts";
 import { type Send, ServedModels } from "./served-models.ts";
-import { type Supply, staticSupply, unblockLines } from "./states.ts";
+import { type Fixture, staticFixture, unblockLines } from "./static-fixture.ts";
 
 /** Roles that are found out at the start. */
-const VERIFIED_ELSEWHERE: readonly ModelRole[] = ["plain", "unknown"];
+const FOUND_AT_START: readonly ModelRole[] = ["plain", "unknown"];
 
-export interface SuppliesOptions {
+export interface FixturesOptions {
   readonly target: Target;
-  readonly supplier: Supplier | undefined;
+  readonly provisioner: Provisioner | undefined;
   readonly signal: AbortSignal;
-  /** Told of every key that is made, before anything is sent with it: it is a secret. */
+  /** Called with every key that is made, before anything is sent with it: it is a secret. */
   readonly onKey: (key: Key) => void;
   /** By which the gateway is asked whether it knows a model. */
   readonly send: Send;
 }
 
 /** What a run has to work with: the target, and what is added to it on the way because somebody can make it. */
-export class Supplies {
+export class Fixtures {
   /** States of the keys that were made for this run, one entry per key. */
   readonly made: string[] = [];
-  readonly supplier: Supplier | undefined;
+  readonly provisioner: Provisioner | undefined;
   readonly #signal: AbortSignal;
   readonly #onKey: (key: Key) => void;
-  readonly #found = new Map<string, Promise<Supply>>();
+  readonly #found = new Map<string, Promise<Fixture>>();
   readonly #served: ServedModels;
   #listed: readonly string[] = [];
   #target: Target;
 
-  constructor({ target, supplier, signal, onKey, send }: SuppliesOptions) {
-    this.supplier = supplier;
+  constructor({ target, provisioner, signal, onKey, send }: FixturesOptions) {
+    this.provisioner = provisioner;
     this.#served = new ServedModels(send);
     this.#target = target;
     this.#signal = signal;
@@ -55,39 +55,39 @@ export class Supplies {
     for (const dialect of DIALECTS) this.#setModel("plain", dialect, plain[dialect]);
   }
 
-  /** Whether a need is met: by the target file, or by a supplier that makes the state. Asked once per run and dialect. */
-  supply(need: Need, dialect: Dialect): Promise<Supply> {
+  /** Whether a need is met: by the target file, or by a provisioner that makes the state. Asked once per run and dialect. */
+  find(need: Need, dialect: Dialect): Promise<Fixture> {
     const name = need.startsWith("model.") ? `${need} ${dialect}` : need;
     const found = this.#found.get(name) ?? this.#find(need, dialect);
     this.#found.set(name, found);
     return found;
   }
 
-  async #find(need: Need, dialect: Dialect): Promise<Supply> {
-    const supply = staticSupply(need, this.#target, dialect);
-    if (supply.ok && need.startsWith("model."))
-      return this.#withoutUnknown(need.slice(6) as ModelRole, dialect, supply);
-    if (supply.ok || supply.skipped !== undefined || !need.startsWith("key.")) return supply;
+  async #find(need: Need, dialect: Dialect): Promise<Fixture> {
+    const fixture = staticFixture(need, this.#target, dialect);
+    if (fixture.ok && need.startsWith("model."))
+      return this.#withoutUnknown(need.slice(6) as ModelRole, dialect, fixture);
+    if (fixture.ok || fixture.skipped !== undefined || !need.startsWith("key.")) return fixture;
     const key = await this.freshKey(need as `key.${KeyName}`);
-    if (key === undefined || this.supplier === undefined) return supply;
+    if (key === undefined || this.provisioner === undefined) return fixture;
     this.#target = { ...this.#target, keys: { ...this.#target.keys, [need.slice(4)]: key } };
-    return { ok: true, attestation: { state: need, by: this.supplier.attestation } };
+    return { ok: true, attestation: { state: need, by: this.provisioner.attestation } };
   }
 
   /**
-   * A model that the gateway does not know in a dialect is not supplied there. One that its own list has, and that no
+   * A model that the gateway does not know in a dialect is no fixture there. One that its own list has, and that no
    * dialect knows, is the gateway's matter.
    */
-  async #withoutUnknown(role: ModelRole, dialect: Dialect, supply: Supply): Promise<Supply> {
+  async #withoutUnknown(role: ModelRole, dialect: Dialect, fixture: Fixture): Promise<Fixture> {
     const id = this.#modelOf(role, dialect);
-    if (id === undefined || VERIFIED_ELSEWHERE.includes(role) || this.#target.source === "embedded") return supply;
+    if (id === undefined || FOUND_AT_START.includes(role) || this.#target.source === "embedded") return fixture;
     const refusal = await this.#served.refusal(id, dialect);
-    if (refusal === undefined) return supply;
-    const elsewhere = DIALECTS.filter((other) => other !== dialect && this.#modelOf(role, other) !== undefined);
+    if (refusal === undefined) return fixture;
+    const otherDialects = DIALECTS.filter((other) => other !== dialect && this.#modelOf(role, other) !== undefined);
     const refusals = await Promise.all(
-      elsewhere.map((other) => this.#served.refusal(this.#modelOf(role, other) ?? id, other)),
+      otherDialects.map((other) => this.#served.refusal(this.#modelOf(role, other) ?? id, other)),
     );
-    if (this.#listed.includes(id) && refusals.every((other) => other !== undefined)) return supply;
+    if (this.#listed.includes(id) && refusals.every((other) => other !== undefined)) return fixture;
     this.#setModel(role, dialect, undefined);
     const unblock = unblockLines(`model.${role}`, this.#target, dialect);
     return { ok: false, unblock, because: `${id} is no model of this gateway in the ${dialect} dialect: ${refusal}` };
@@ -105,7 +105,7 @@ export class Supplies {
 
   /** A key of its own for a state that a probe uses up; `undefined` when nobody can make one. */
   async freshKey(state: `key.${KeyName}`): Promise<Key | undefined> {
-    const key = await this.supplier?.fresh(state, this.#signal);
+    const key = await this.provisioner?.fresh(state, this.#signal);
     if (key === undefined) return undefined;
     this.made.push(state);
     this.#onKey(key);
