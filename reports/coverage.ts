@@ -11,7 +11,7 @@ export const COLUMNS = [
 export type Column = (typeof COLUMNS)[number];
 export type Requirement = RunRecord["requirements"][number];
 
-/** Whose conduct a record is about: a gateway's, or where it holds requirements of clients alone, a client's. */
+/** Whose behaviour a record is about: a gateway's, or where it holds requirements of clients alone, a client's. */
 export function sideOf({ requirements }: RunRecord): Requirement["binds"] {
   return requirements.length > 0 && requirements.every(({ binds }) => binds === "client") ? "client" : "gateway";
 }

@@ -1,6 +1,6 @@
 import type { LoadSecond } from "../../src/record/index.ts";
 
-/** Most points of a line: more cannot be told apart on paper. */
+/** Most points of a line: more cannot be distinguished on paper. */
 const MOST_POINTS = 500;
 
 export interface Point {

@@ -11,7 +11,7 @@ export interface Advice {
   readonly withoutModel?: boolean;
 }
 
-/** Causes by what Node and undici call them. The first that matches is told. */
+/** Causes by what Node and undici call them. The first that matches is shown. */
 const CONNECTION: readonly (readonly [sign: RegExp, cause: string, next: string])[] = [
   [/ENOTFOUND|EAI_AGAIN/, "the host's name is not known", "Check its spelling in baseUrl, and whether it needs a VPN."],
   [

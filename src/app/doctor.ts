@@ -239,7 +239,7 @@ async function machineSymptoms(target: Target): Promise<Symptom[]> {
       about: "this machine",
       level: worstMs <= MOST_LATE_MS ? "good" : "note",
       text: `timers are late by ${worstMs.toFixed(1)} ms at the 99th percentile`,
-      next: worstMs <= MOST_LATE_MS ? undefined : "Latencies below that cannot be told apart from this machine's own.",
+      next: worstMs <= MOST_LATE_MS ? undefined : "Latencies below that may be this machine's own.",
     },
   ];
 }

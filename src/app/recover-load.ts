@@ -69,11 +69,11 @@ function recoverRun(run: unknown, at: string, lines: readonly JournalLine[]): Ju
 
 /** The phase under way, as far as its counters were noted. */
 function openPhase(own: readonly JournalLine[], finished: ReadonlySet<string>): JudgedPhase | undefined {
-  const told = own.filter(({ event, phase }) => event === "load-progress" && !finished.has(String(phase)));
-  const last = told.at(-1);
+  const progress = own.filter(({ event, phase }) => event === "load-progress" && !finished.has(String(phase)));
+  const last = progress.at(-1);
   if (last === undefined) return undefined;
   const name = String(last["phase"]);
-  const ours = told.filter(({ phase }) => phase === name);
+  const ours = progress.filter(({ phase }) => phase === name);
   const startS = numberOf(ours[0]?.["elapsedS"]);
   const durationS = Math.max(0, numberOf(last["elapsedS"]) - startS);
   const counts = countsOf(last["counts"]);
@@ -109,9 +109,9 @@ function openPhase(own: readonly JournalLine[], finished: ReadonlySet<string>): 
 const MOST_SECONDS = 86_400;
 
 /** The counters of each second, from those of the whole phase. */
-function seriesOf(told: readonly JournalLine[]): LoadSecond[] {
+function seriesOf(progress: readonly JournalLine[]): LoadSecond[] {
   let before: Counts = countsOf(undefined);
-  return told.slice(-MOST_SECONDS).map((line) => {
+  return progress.slice(-MOST_SECONDS).map((line) => {
     const now = countsOf(line["counts"]);
     const second = Object.fromEntries(NAMES.map((name) => [name, Math.max(0, now[name] - before[name])])) as Counts;
     before = now;

@@ -35,14 +35,14 @@ const TIERS = ["starter", "growth", "scale"];
 /** One tier shows the phases; a quick run has no time for windows of a minute. */
 const QUICK_TIER = "starter";
 
-/** What load the tiers of a run will be; whatever forbids it is told later, by `runTiers`. */
+/** What load the tiers of a run will be; what forbids it is reported later, by `runTiers`. */
 export function planTiers(target: Target, quick: boolean): TierPlan {
   const workloads = (quick ? [QUICK_TIER] : TIERS).map(findWorkload).filter((workload) => hasAccount(workload, target));
   try {
     if (workloads.length > 0) assertAllowed(target, workloads);
     return { workloads, refused: undefined };
   } catch (error) {
-    // Told when its turn has come.
+    // Reported when its turn has come.
     return { workloads: [], refused: (error as Error).message };
   }
 }

@@ -25,7 +25,7 @@ const SLOWER = 30;
 const SLOW_MS = 3_000;
 
 /**
- * Decides when a conformance run only hammers: every good request is refused with 401 or 402, nothing listens any more, or
+ * Decides when a conformance run is pointless: every good request is refused with 401 or 402, nothing listens any more, or
  * every reply takes longer than the one before.
  * A gateway that hangs, or fails, is judged to the end: where it does so is what the run is for.
  */

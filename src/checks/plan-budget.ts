@@ -21,7 +21,7 @@ interface Scenario {
 }
 
 /**
- * Decides before anything is sent what a budget has room for: cheap checks first, dear ones by what is left. What is left
+ * Decides before anything is sent what a budget has room for: cheap checks first, expensive ones by what is left. What is left
  * out is left out as a whole: half of a scenario decides nothing.
  *
  * @param instances that can run.

@@ -64,7 +64,7 @@ export class ServedModels {
     return undefined;
   }
 
-  /** Asked twice before it is believed: a gateway may lose a model now and then, and that is a defect. */
+  /** Asked twice before it counts: a gateway may lose a model now and then, and that is a defect. */
   async #refusalOf(id: string, dialect: Dialect): Promise<string | undefined> {
     const first = await this.#request({ id }, dialect);
     if (first === undefined || !(await this.#isLikeUnknown(first, dialect))) return undefined;

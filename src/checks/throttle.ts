@@ -9,13 +9,13 @@ const SHARE = 0.85;
 const DEFAULT_LIMITS: Limits = { rpm: 300, inFlight: 64 };
 /** Slowest even pace that is tried, ms between requests: twenty a minute is the smallest rate that is of any use. */
 const SLOWEST_MS = 3_500;
-/** Denials in a row of requests that were sent as slowly as told, after which the account is taken for unusable. */
+/** Denials in a row of requests that were sent as slowly as Retry-After asks, after which the account is taken for unusable. */
 const HOPELESS = 5;
 
 /** More simultaneous conformance requests than this help nobody on two cores. */
 const MOST_IN_FLIGHT = 24;
 
-/** Keeps the conformance traffic of one account below its limits, and slows down when it is told to. */
+/** Keeps the conformance traffic of one account below its limits, and slows down when it is denied. */
 export class Throttle {
   readonly #nowMs: () => number;
   readonly #mostInWindow: number;
@@ -63,7 +63,7 @@ export class Throttle {
   }
 
   /**
-   * Called on an ambient denial: waits as told and goes on evenly, with fewer at once.
+   * Called on an ambient denial: waits for the Retry-After and goes on evenly, with fewer at once.
    *
    * @param sentMs when the denied request was sent, on the clock of the pace. One that was under way before we slowed down says nothing new.
    */

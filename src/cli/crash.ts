@@ -30,7 +30,7 @@ export function crashWith(thrown: unknown): void {
     if (wantsJson(process.argv)) writeErrorNow(text);
     writeSync(2, `gauntlet: ${text}\n`);
   } catch {
-    // Nobody can be told; the exit code still says it.
+    // Nobody reads it; the exit code still says it.
   }
   process.exit(EXIT.internal);
 }

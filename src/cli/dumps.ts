@@ -25,7 +25,7 @@ function mayLeaveCore(): boolean {
   try {
     return !/^Max core file size\s+0\s/m.test(readFileSync("/proc/self/limits", "latin1"));
   } catch {
-    // No Linux: nothing here can be told.
+    // No Linux: nothing is known here.
     return false;
   }
 }

@@ -10,7 +10,7 @@ interface ClientOptions extends RunOptions {
   /** Scenarios under way at the same time. */
   readonly jobs: number;
   readonly onStart: (scenario: Scenario) => void;
-  /** Told every result, with the runs that it was judged by and the evidence for it, not redacted. */
+  /** Called with every result, the runs that it was judged by and the evidence for it, not redacted. */
   readonly onResult: (result: CheckResult, runs: readonly ClientRun[], evidence: readonly object[]) => void;
 }
 

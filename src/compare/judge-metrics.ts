@@ -68,7 +68,7 @@ const SHARE_MARGIN = 0.01;
 const CONFIDENCE = 0.9;
 const ALPHA = 0.05;
 
-/** Figures that decide; the others are told beside them, because their noise would make every comparison inconclusive. */
+/** Figures that decide; the others are shown beside them, because their noise would make every comparison inconclusive. */
 export function isPrimary({ name }: Pick<ComparedMetric, "name">): boolean {
   return /_share$|(?:response_ms|ttft_ms) p(?:50|95)$/.test(name);
 }
@@ -176,7 +176,7 @@ function decide({ spread, ...metric }: Measured, figures: number): ComparedMetri
     return { ...metric, neededPairs: null, verdict: "not worse", why: "the whole interval lies below the margin" };
   const edge = metric.unit === "share" ? margin : Math.log1p(margin);
   const place = metric.unit === "share" ? change : Math.log1p(change);
-  // A change that lies at the margin itself is never told apart from it; a quarter of the margin is near enough.
+  // A change that lies at the margin itself is never distinguished from it; a quarter of the margin is near enough.
   const needed = Math.max(
     fewestPairs(figures),
     pairs + 1,

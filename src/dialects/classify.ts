@@ -7,10 +7,10 @@ export type Outcome =
   | { readonly kind: "failure"; readonly status: number | undefined; readonly retry: Retry };
 
 /**
- * Whether and how a client may try again: never, after the wait that it was told (else with backoff), or with bounded
+ * Whether and how a client may try again: never, after the Retry-After wait (else with backoff), or with bounded
  * backoff. A time-out leaves the outcome uncertain and is not repeated by itself (retry rule 3).
  */
-export type Retry = "never" | "as-told" | "backoff" | "uncertain";
+export type Retry = "never" | "retry-after" | "backoff" | "uncertain";
 
 /** Temporary denials; every other reason needs somebody to act (retry rules 1 and 2). */
 const TEMPORARY: readonly string[] = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
@@ -31,7 +31,7 @@ export function classify({ status, reason, complete, timedOut = false }: Facts):
   if (timedOut) return { kind: "failure", status, retry: "uncertain" };
   if (status === undefined) return { kind: "failure", status, retry: "backoff" };
   if (status >= 500) return { kind: "failure", status, retry: "backoff" };
-  if (status === 429) return { kind: "denial", status, reason, retry: temporary(reason) ? "as-told" : "never" };
+  if (status === 429) return { kind: "denial", status, reason, retry: temporary(reason) ? "retry-after" : "never" };
   if (status >= 400) return { kind: "denial", status, reason, retry: "never" };
   if (status < 200 || status > 299) return { kind: "failure", status, retry: "never" };
   return complete ? { kind: "admitted" } : { kind: "failure", status, retry: "backoff" };

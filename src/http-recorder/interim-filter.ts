@@ -10,7 +10,7 @@ export const MOST_INTERIM = 4_000;
  * connection on an unexpected 100, and a sound gateway would be blamed for it.
  */
 export class InterimFilter {
-  /** Not yet told; bounded, because a head may be without end. */
+  /** Not yet known; bounded, because a head may be without end. */
   #held: Buffer[] = [];
   #armed = false;
   /** How many interim responses were taken out since the filter was armed. */
@@ -22,7 +22,7 @@ export class InterimFilter {
     this.removed = 0;
   }
 
-  /** @returns the bytes for the parser; empty while it cannot be told yet whether they belong to a 100. */
+  /** @returns the bytes for the parser; empty while it is not known yet whether they belong to a 100. */
   pass(bytes: Buffer): Buffer {
     if (!this.#armed) return bytes;
     this.#held.push(bytes);

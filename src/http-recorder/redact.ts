@@ -1,7 +1,7 @@
 import type { Redaction } from "./exchange.ts";
 import { StretchIndex } from "./stretch-index.ts";
 
-/** Places that are told of one text; all are masked. An answer of 8 MiB has room for a quarter of a million. */
+/** Places that are listed of one text; all are masked. An answer of 8 MiB has room for a quarter of a million. */
 const MOST_FOUND = 200;
 
 /** A value that must not be shown, and the name under which it may be spoken of. */
@@ -81,7 +81,7 @@ function needlesOf({ name, value }: Secret): Needle[] {
   const bytes = Buffer.from(value, "utf8");
   const forms = new Map<string, Redaction["form"]>();
   forms.set(value, "plain");
-  // A probe for sloppy comparison sends the key in another letter case, from which it can be told.
+  // A probe for sloppy comparison sends the key in another letter case, from which it could be read.
   for (const text of [value.toLowerCase(), value.toUpperCase(), swapCase(value)]) forms.set(text, "plain");
   for (const [text, form] of [
     [encodeURIComponent(value), "url"],

@@ -67,12 +67,12 @@ export class Verdict {
     return this.#compare(requirement, "warn", observed, expected, seen);
   }
 
-  /** A comparison that the judge made itself, told in words: breaking it fails. */
+  /** A comparison that the judge made itself, in words: breaking it fails. */
   mustHold(requirement: RequirementId, met: boolean, expected: string, observed: string, seen: Seen = {}): void {
     this.#add(requirement, met ? "met" : "broken", "fail", expected, observed, seen);
   }
 
-  /** A comparison that the judge made itself, told in words: breaking it warns. */
+  /** A comparison that the judge made itself, in words: breaking it warns. */
   shouldHold(requirement: RequirementId, met: boolean, expected: string, observed: string, seen: Seen = {}): void {
     this.#add(requirement, met ? "met" : "broken", "warn", expected, observed, seen);
   }

@@ -1,5 +1,5 @@
 /** What the limit would have to be: at least `value` for an admission, at most `value` for a denial. */
-export interface Demands {
+export interface Bounds {
   readonly atLeast: readonly number[];
   readonly atMost: readonly number[];
 }
@@ -9,23 +9,23 @@ export function nearlyAsGood(misses: number, best: number, attempts: number): bo
   return misses <= best + 2 + attempts * 0.005;
 }
 
-/** How many demands a limit contradicts. */
-export function missesOf({ atLeast, atMost }: Demands, limit: number): number {
+/** How many bounds a limit contradicts. */
+export function missesOf({ atLeast, atMost }: Bounds, limit: number): number {
   return atLeast.filter((floor) => floor > limit).length + atMost.filter((ceiling) => ceiling < limit).length;
 }
 
 export interface Agreement {
   readonly misses: number;
-  /** The limits that miss as few demands. */
+  /** The limits that contradict as few bounds. */
   readonly low: number;
   readonly high: number;
 }
 
-/** Finds the limits that contradict the fewest demands. */
-export function agree({ atLeast, atMost }: Demands): Agreement {
+/** Finds the limits that contradict the fewest bounds. */
+export function agree({ atLeast, atMost }: Bounds): Agreement {
   const floors = Float64Array.from(atLeast).sort();
   const ceilings = Float64Array.from(atMost).sort();
-  // Misses change only where a demand lies: each of them is tried, from below.
+  // Misses change only at a bound: each of them is tried, from below.
   let best: Agreement = { misses: Number.POSITIVE_INFINITY, low: 0, high: 0 };
   let met = 0;
   let exceeded = 0;

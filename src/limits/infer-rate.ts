@@ -30,8 +30,8 @@ export interface InferOptions {
   readonly wallOffsetUs: number;
 }
 
-/** A model is believed when it leaves at most this share unexplained. */
-const BELIEVED_SHARE = 0.02;
+/** A model is accepted when it leaves at most this share unexplained. */
+const ACCEPTED_SHARE = 0.02;
 /** …and when each other one leaves so many more. */
 const DECISIVE = 5;
 const SURE = 20;
@@ -81,7 +81,7 @@ export function inferRate(decisions: readonly Decision[], options: InferOptions)
     return unknown(`nothing was denied for the rate in ${seen}; the limit is higher, or there is none`);
   if (againAfter === 0) return unknown(`nothing was admitted after the first denial (${seen})`);
   const unexplained = chosen.fits.map(({ kind, misses }) => `${NAMES[kind]} leaves ${misses}`).join(", ");
-  if (best.misses > attempts.length * BELIEVED_SHARE + 1) {
+  if (best.misses > attempts.length * ACCEPTED_SHARE + 1) {
     return unknown(
       `no model explains it: of ${seen}, ${unexplained} unexplained; was there other traffic on the account?`,
     );

@@ -11,8 +11,8 @@ const WIDEST_EDGE = 0.01;
 export function fitSliding(attempts: readonly TimedDecision[], options: FitOptions): Fit {
   const fits = WINDOW_MINUTES.map((minutes): Fit => {
     const windowUs = options.minuteUs * minutes;
-    const demands = demandsOfWindow(attempts, options, (atUs) => atUs - windowUs);
-    return { kind: "sliding", ...figuresOf(demands, minutes), windowUs, edgeUs: undefined, edgeSlackUs: undefined };
+    const bounds = boundsOfWindow(attempts, options, (atUs) => atUs - windowUs);
+    return { kind: "sliding", ...figuresOf(bounds, minutes), windowUs, edgeUs: undefined, edgeSlackUs: undefined };
   });
   return fewestMisses(fits);
 }
@@ -25,8 +25,8 @@ export function fitFixed(attempts: readonly TimedDecision[], options: FitOptions
       const phaseUs = ((edgeUs % windowUs) + windowUs) % windowUs;
       const begin = (atUs: number) => Math.floor((atUs - phaseUs) / windowUs) * windowUs + phaseUs;
       const nearUs = Math.max(spreadUs, options.slackUs);
-      const demands = demandsOfWindow(attempts, options, begin, nearUs);
-      return { kind: "fixed", ...figuresOf(demands, minutes), windowUs, edgeUs, edgeSlackUs: spreadUs };
+      const bounds = boundsOfWindow(attempts, options, begin, nearUs);
+      return { kind: "fixed", ...figuresOf(bounds, minutes), windowUs, edgeUs, edgeSlackUs: spreadUs };
     });
   });
   return fewestMisses(fits);
@@ -34,7 +34,7 @@ export function fitFixed(attempts: readonly TimedDecision[], options: FitOptions
 
 /** What a window of some minutes lets through: all of it may come at once. */
 function figuresOf(
-  { misses, limit, range }: ReturnType<typeof demandsOfWindow>,
+  { misses, limit, range }: ReturnType<typeof boundsOfWindow>,
   minutes: number,
 ): Pick<Fit, "misses" | "perMinute" | "perMinuteRange" | "burst" | "mostBurst"> {
   return {
@@ -80,7 +80,7 @@ function edgesOf(
  * @param begin beginning of the window of a moment; never falls as time goes on.
  * @param nearUs fixed windows: closer than this to an edge nobody can tell which window an attempt fell into.
  */
-function demandsOfWindow(
+function boundsOfWindow(
   attempts: readonly TimedDecision[],
   { slackUs, deniedCount }: FitOptions,
   begin: (atUs: number) => number,

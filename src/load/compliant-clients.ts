@@ -130,7 +130,7 @@ export function audit(
       const retry = retryOf(before);
       if (retry === "never" || retry === "uncertain" || retry === "served") forbiddenRetries++;
       if (
-        retry === "as-told" &&
+        retry === "retry-after" &&
         before.retryAfterWaitMs !== undefined &&
         next.sentUs < before.endUs + before.retryAfterWaitMs * 1_000
       )

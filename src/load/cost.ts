@@ -7,7 +7,7 @@ import { accountOf } from "./tier/account-of.ts";
 import { type TierLength, tierCost } from "./tier/tier-cost.ts";
 import type { Workload } from "./workload.ts";
 
-/** What a workload may send at most, told before anything is sent. */
+/** What a workload may send at most, as known before anything is sent. */
 export interface LoadCost {
   readonly requests: number;
   readonly inputTokens: number;

@@ -8,7 +8,7 @@ import { problemsOf } from "./calibration/calibrate.ts";
 /** Sampling interval of the event-loop delay, ms; it is part of what Node reports and taken off again. */
 const RESOLUTION_MS = 10;
 
-/** Beyond these the generator cannot be told from the gateway. Milliseconds; reasons in docs/metrics.md. */
+/** Beyond these the figures may be the generator's own. Milliseconds; reasons in docs/metrics.md. */
 export interface HealthBounds {
   readonly scheduleLagP99Ms: number;
   readonly loopDelayP99Ms: number;

@@ -127,7 +127,7 @@ export function withoutTiming(phase: JudgedPhase): JudgedPhase {
   return wrong.length === 0 ? { ...phase, verdict: "inconclusive" } : { ...phase, ...verdictOf(wrong) };
 }
 
-/** A claim about a phase. */
+/** A comparison that a judge of a phase made. */
 export function compared(
   name: string,
   title: string,

@@ -53,7 +53,7 @@ export function decideRetry(answered: Answered, random: Random, options: RetryOp
   if (attempts >= options.maxAttempts) return { kind: "stop", why: `${attempts} attempts` };
   const fewer = reason === "concurrency_limit_exceeded";
   // A wait of nothing is none: taken at its word it would be a tight loop (RETRY-2).
-  if (retry === "as-told" && retryAfterMs !== undefined && retryAfterMs > 0) {
+  if (retry === "retry-after" && retryAfterMs !== undefined && retryAfterMs > 0) {
     if (retryAfterMs > options.longestRetryAfterMs)
       return { kind: "stop", why: `Retry-After of ${Math.round(retryAfterMs / 1_000)} s is too long` };
     return { kind: "wait", ms: retryAfterMs, fewer };

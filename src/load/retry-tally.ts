@@ -88,7 +88,7 @@ export class RetryTally {
     this.#sample(exchange, came.what, retryAfterWaitMs, phase, originUs);
     const attempts = before?.attempts ?? 1;
     const { retry } = classify({ status: exchange.status, reason: came.what, complete: true }) as {
-      retry: "never" | "as-told";
+      retry: "never" | "retry-after";
     };
     const waitMs = this.#waitMs(retry, came.what, retryAfterWaitMs, attempts);
     return waitMs === undefined
@@ -97,7 +97,7 @@ export class RetryTally {
   }
 
   #waitMs(
-    retry: "never" | "as-told",
+    retry: "never" | "retry-after",
     reason: string,
     retryAfterWaitMs: number | undefined,
     attempts: number,

@@ -172,7 +172,7 @@ export interface LoadTotals
 }
 
 /**
- * What a workload demands of its totals, whichever engine sent it: something is admitted, denials are by a limit and no
+ * What must hold of the totals of a workload, whichever engine sent it: something is admitted, denials are by a limit and no
  * more than it allows, nothing beyond what it allows fails, nothing is dropped.
  */
 export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTotals): Finding[] {

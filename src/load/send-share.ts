@@ -38,7 +38,7 @@ export interface ShareOptions {
   readonly gauge?: InFlightGauge | undefined;
   /** Most output tokens of all parts together, where the target names a budget. */
   readonly outputTokens?: number | undefined;
-  /** Told when connections are open; sending begins at the moment that it comes to, or at once. */
+  /** Called when connections are open; sending begins at the moment that it comes to, or at once. */
   readonly ready?: (share: Running) => Promise<number> | undefined;
 }
 

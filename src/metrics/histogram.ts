@@ -19,7 +19,7 @@ export interface StoredHistogram {
 /** A minute; longer values widen the histogram by themselves. */
 const EXPECTED_MAX_US = 60_000_000;
 
-/** A year: whoever is told to wait for a century is told that. */
+/** A year: a longer Retry-After wait is shown as one. */
 const LONGEST_US = 365 * 24 * 3_600 * 1_000_000;
 
 /**

@@ -199,10 +199,10 @@ function baselineState(
   const machine = JSON.stringify(machineOf(record));
   const here = file.performance.filter((entry) => JSON.stringify(entry.machine) === machine);
   const from = here[0]?.from ?? file.performance[0]?.from ?? file.conformance?.from;
-  const elsewhere = (record.load?.runs ?? []).length > 0 && file.performance.length > 0 && here.length === 0;
+  const ofOtherMachine = (record.load?.runs ?? []).length > 0 && file.performance.length > 0 && here.length === 0;
   return {
     source,
-    state: elsewhere ? "other-machine" : "same",
+    state: ofOtherMachine ? "other-machine" : "same",
     ...(from === undefined ? {} : { runId: from.runId, acceptedAt: from.startedAt }),
   };
 }

@@ -92,7 +92,7 @@ function threshold(text: string): Threshold {
   return read;
 }
 
-/** The name under which a baseline holds the figure of a threshold: its tier is told by the entry. */
+/** The name under which a baseline holds the figure of a threshold: its tier stands in the entry. */
 export function figureName({ metric, labels, stat }: Threshold): string {
   const listed = Object.entries(labels)
     .filter(([label]) => label !== "tier")

@@ -3,7 +3,7 @@ import type { Gate, PolicySection, RunVerdict } from "../record/index.ts";
 
 /**
  * What a policy makes of a verdict. A failed gate of level `error` fails the run; one that could not be decided keeps it from
- * passing; `warn` is told beside the word. A policy never makes a verdict better.
+ * passing; `warn` is named after the word. A policy never makes a verdict better.
  */
 export function decideByPolicy(verdict: RunVerdict, section: PolicySection): RunVerdict {
   const of = (level: Gate["level"], outcome: Gate["outcome"]) =>
@@ -23,14 +23,14 @@ export function decideByPolicy(verdict: RunVerdict, section: PolicySection): Run
     word,
     exitCode:
       interrupted || word === verdict.word ? verdict.exitCode : word === "fail" ? EXIT.gateFailed : EXIT.inconclusive,
-    headline: verdict.headline.replace(/^[A-Z]+/, word.toUpperCase()) + told(failed, open, warned),
+    headline: verdict.headline.replace(/^[A-Z]+/, word.toUpperCase()) + gatesInWords(failed, open, warned),
     // What the run itself found broken stays in front, unless a gate decided against its pass.
     reasons: verdict.word === "pass" ? gates : [...verdict.reasons, ...gates],
     qualifiers,
   };
 }
 
-function told(failed: readonly Gate[], open: readonly Gate[], warned: readonly Gate[]): string {
+function gatesInWords(failed: readonly Gate[], open: readonly Gate[], warned: readonly Gate[]): string {
   const parts = [
     ...(failed.length === 0 ? [] : [`${failed.length} of the policy's gates failed`]),
     ...(open.length === 0 ? [] : [`${open.length} could not be decided`]),

@@ -60,7 +60,7 @@ function ofCounts(
   threshold: Threshold,
 ): Figure | NoFigure {
   const series = all.filter((entry) => matches(threshold.labels, entry.labels));
-  // What the counts are of is told by the labels that are not about what is counted.
+  // What the counts are of follows from the labels that are not about what is counted.
   const scope = Object.fromEntries(Object.entries(threshold.labels).filter(([label]) => !OF_COUNTED.includes(label)));
   const about = kind === "sum" ? all.filter((entry) => matches(scope, entry.labels)) : series;
   const samples = about.reduce((sum, { of }) => sum + of, 0);

@@ -4,7 +4,7 @@ import type { LoadClass, LoadPhase, LoadRun, RunRecord } from "../record/index.t
 export const STATS = ["p50", "p90", "p99", "p999", "max"] as const;
 export type Stat = (typeof STATS)[number];
 
-/** Labels by which a figure is told from its siblings. `phase` takes the short names `at-limit` and `over-limit` too. */
+/** Labels that distinguish a figure from its siblings. `phase` takes the short names `at-limit` and `over-limit` too. */
 export type Labels = Readonly<Record<string, string>>;
 
 /** One distribution: never merged with another, because quantiles cannot be. */
@@ -114,7 +114,7 @@ const retryAfter = (count: (group: RetryGroup) => number, of: (group: RetryGroup
     ),
 });
 
-const conduct = (read: (client: NonNullable<LoadRun["retryAfter"]>["client"]) => number): Metric => ({
+const ofClients = (read: (client: NonNullable<LoadRun["retryAfter"]>["client"]) => number): Metric => ({
   kind: "sum",
   labels: ["tier"],
   read: (record) =>
@@ -175,8 +175,8 @@ const METRICS = {
     ({ sufficient }) => sufficient,
     ({ sufficient, insufficient }) => sufficient + insufficient,
   ),
-  early_sends: conduct(({ earlySends }) => earlySends),
-  forbidden_retries: conduct(({ forbiddenRetries }) => forbiddenRetries),
+  early_sends: ofClients(({ earlySends }) => earlySends),
+  forbidden_retries: ofClients(({ forbiddenRetries }) => forbiddenRetries),
   checks,
 } as const satisfies Record<string, Metric>;
 

@@ -240,7 +240,7 @@ const instanceSchema = z.strictObject({
   complete: z.boolean(),
   /** How it ended, in words. */
   ended: z.string(),
-  /** The gateway's clock minus its own, from `Date` headers; `null` when it could not be told or is the same clock. */
+  /** The gateway's clock minus its own, from `Date` headers; `null` when it is unknown or is the same clock. */
   clockOffsetMs: z.number().nullable(),
   /** The offset is right to this much, either way. */
   clockUncertaintyMs: z.number().nullable(),

@@ -6,7 +6,7 @@ export type GateLevel = (typeof GATE_LEVELS)[number];
 const outcome = z.enum(["pass", "fail", "inconclusive", "off"]);
 
 const gateSchema = z.strictObject({
-  /** The gate as written, or what it demands. */
+  /** The gate as written, or what it requires. */
   gate: z.string(),
   kind: z.enum(["threshold", "suite", "requirement", "compat", "load"]),
   level: z.enum(GATE_LEVELS),
@@ -32,7 +32,7 @@ export const policySectionSchema = z.strictObject({
   baseline: z
     .strictObject({
       source: z.string(),
-      /** `other-machine`: it was accepted elsewhere, and its figures say nothing here. */
+      /** `other-machine`: it was accepted on another machine, and its figures say nothing here. */
       state: z.enum(["same", "other-machine", "missing"]),
       /** Run from which it was accepted. */
       runId: z.string().optional(),

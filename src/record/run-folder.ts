@@ -36,7 +36,7 @@ export class RunFolder implements Disposable {
     this.#onIoError = onIoError;
     try {
       mkdirSync(join(path, "exchanges"), { recursive: true });
-      // Opened as new: of two runs that are given one folder at the same moment one is told.
+      // Opened as new: of two runs that are given one folder at the same moment one fails.
       this.#journal = new AppendOnlyFile(join(path, JOURNAL), true);
       this.#exchanges = new AppendOnlyFile(join(path, EXCHANGES));
       this.#recordings = new AppendOnlyFile(join(path, RECORDINGS));

@@ -3,7 +3,7 @@ import { PROTOCOL_REQUIREMENTS } from "./protocol-requirements.ts";
 import type { Level } from "./requirement.ts";
 import { SPEC_REQUIREMENTS } from "./spec-requirements.ts";
 
-/** Whose demand a requirement is. Layers are reported apart. */
+/** Who states a requirement. Layers are reported apart. */
 export type Layer = "specification" | "protocol" | "compat";
 
 type SpecRequirement = (typeof SPEC_REQUIREMENTS)[number];

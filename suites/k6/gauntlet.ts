@@ -42,7 +42,7 @@ const mark = plan.name
   .replace(/[^0-9a-z]/g, "")
   .slice(0, 4);
 
-/** The share of this instance, as k6 was told. */
+/** The share of this instance, as given to k6. */
 function segmentOf(): string {
   const { executionSegment } = exec.test.options;
   return typeof executionSegment === "string" ? executionSegment : "0:1";

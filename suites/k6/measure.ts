@@ -90,7 +90,7 @@ export function measure(ask: Ask, marks: Marks, answer: Answer, clean: (text: st
 /** Audits a retry against the answer before it: from what was sent, not from what was decided. */
 export function auditRetry(before: Answer, endMs: number, sentMs: number): void {
   if (before.retry === "never" || before.retry === "uncertain" || before.retry === "served") forbiddenRetries.add(1);
-  if (before.retry === "as-told" && before.retryAfterMs !== undefined && sentMs < endMs + before.retryAfterMs)
+  if (before.retry === "retry-after" && before.retryAfterMs !== undefined && sentMs < endMs + before.retryAfterMs)
     earlySends.add(1);
 }
 

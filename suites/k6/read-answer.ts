@@ -108,8 +108,8 @@ function hasErrorItem(body: string): boolean {
 }
 
 function tokensOf(body: string): number {
-  const told = [...body.matchAll(/"(?:completion_tokens|output_tokens)"\s*:\s*(\d+)/g)];
-  return Number(told[told.length - 1]?.[1] ?? 0);
+  const counts = [...body.matchAll(/"(?:completion_tokens|output_tokens)"\s*:\s*(\d+)/g)];
+  return Number(counts[counts.length - 1]?.[1] ?? 0);
 }
 
 function flawOf(body: string, nonce: string): Answer["flaw"] {

@@ -1,7 +1,7 @@
 import type { RetryOptions } from "./plan.ts";
 
-/** What an answer asks of a client: `as-told` for denials that pass, `backoff` for failures, `uncertain` for timeouts. */
-export type Retry = "served" | "as-told" | "backoff" | "uncertain" | "never";
+/** What an answer asks of a client: `retry-after` for denials that pass, `backoff` for failures, `uncertain` for timeouts. */
+export type Retry = "served" | "retry-after" | "backoff" | "uncertain" | "never";
 
 export interface Answered {
   readonly retry: Retry;
@@ -23,7 +23,7 @@ const TEMPORARY = ["", "rate_limit_exceeded", "concurrency_limit_exceeded"];
 export function retryOf(status: number, reason: string, complete: boolean, timedOut: boolean): Retry {
   if (timedOut) return "uncertain";
   if (status === 0 || status >= 500) return "backoff";
-  if (status === 429) return TEMPORARY.includes(reason) ? "as-told" : "never";
+  if (status === 429) return TEMPORARY.includes(reason) ? "retry-after" : "never";
   if (status < 200 || status > 299) return "never";
   return complete ? "served" : "backoff";
 }
@@ -43,7 +43,7 @@ export function decideRetry(answered: Answered, random: number, options: RetryOp
   const growing = Math.min(options.maxBackoffMs, options.baseMs * 2 ** (attempts - 1));
   const backoffMs = growing / 2 + (random * growing) / 2;
   // A wait of nothing is none: taken at its word it would be a tight loop.
-  if (retry !== "as-told" || retryAfterMs === undefined || retryAfterMs === 0)
+  if (retry !== "retry-after" || retryAfterMs === undefined || retryAfterMs === 0)
     return { kind: "wait", ms: backoffMs, fromRetryAfter: false };
   if (retryAfterMs > options.longestRetryAfterMs) return { kind: "stop" };
   return {

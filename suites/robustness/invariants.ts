@@ -8,7 +8,7 @@ function untouched(answers: readonly Response[]): Response[] {
   return answers.filter(({ exchange }) => exchange.ending.kind !== "aborted" && !isStale(exchange));
 }
 
-/** Claims that nothing is wrong with any of them, or names the first that is. */
+/** States that nothing is wrong with any of them, or names the first that is. */
 function none(
   verdict: Verdict,
   requirement: Parameters<Verdict["must"]>[0],

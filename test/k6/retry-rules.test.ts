@@ -3,7 +3,7 @@ import { type Answered, decideRetry, retryAfterOf, retryOf } from "../../suites/
 
 const OPTIONS = { maxAttempts: 6, baseMs: 500, maxBackoffMs: 30_000, longestRetryAfterMs: 120_000, graceMs: 30 };
 const denied = (more: Partial<Answered>): Answered => ({
-  retry: "as-told",
+  retry: "retry-after",
   reason: "rate_limit_exceeded",
   retryAfterMs: 2_000,
   attempts: 1,
@@ -12,9 +12,9 @@ const denied = (more: Partial<Answered>): Answered => ({
 
 describe("how an answer may be retried (specification, section 7)", () => {
   test.each([
-    ["rule 1: a rate denial passes by waiting", 429, "rate_limit_exceeded", "as-told"],
-    ["rule 1: so does one for concurrency", 429, "concurrency_limit_exceeded", "as-told"],
-    ["a 429 that names nothing is a rate limit", 429, "", "as-told"],
+    ["rule 1: a rate denial passes by waiting", 429, "rate_limit_exceeded", "retry-after"],
+    ["rule 1: so does one for concurrency", 429, "concurrency_limit_exceeded", "retry-after"],
+    ["a 429 that names nothing is a rate limit", 429, "", "retry-after"],
     ["rule 2: a lifetime budget does not come back", 429, "budget_exhausted", "never"],
     ["rule 2: a spend cap", 402, "quota_exceeded", "never"],
     ["rule 2: exhausted credits", 402, "insufficient_credits", "never"],

@@ -91,7 +91,7 @@ describe("the harness's own clients follow the retry rules", () => {
     ]);
     expect(outcome).toMatchObject({ served: 0, gaveUp: 1, retries: 3, earlySends: 0, forbiddenRetries: 0 });
     expect(requests).toBe(4);
-    const asked = { retry: "as-told", reason: undefined, retryAfterMs: undefined } as const;
+    const asked = { retry: "retry-after", reason: undefined, retryAfterMs: undefined } as const;
     const waits = (seed: number) =>
       [1, 2, 3].map((attempts) => {
         const decision = decideRetry({ ...asked, attempts }, seededRandom(seed));
@@ -156,7 +156,7 @@ describe("the harness's own clients follow the retry rules", () => {
 
   test("RETRY-11: the numbers are options with documented defaults", () => {
     expect(DEFAULT_RETRY).toEqual({ maxAttempts: 6, baseMs: 500, maxBackoffMs: 30_000, longestRetryAfterMs: 120_000 });
-    const answered = { retry: "as-told", reason: "rate_limit_exceeded", retryAfterMs: 5_000, attempts: 2 } as const;
+    const answered = { retry: "retry-after", reason: "rate_limit_exceeded", retryAfterMs: 5_000, attempts: 2 } as const;
     const decide = (options: Partial<typeof DEFAULT_RETRY>) =>
       decideRetry(answered, seededRandom(1), { ...DEFAULT_RETRY, ...options }).kind;
     expect(decide({})).toBe("wait");

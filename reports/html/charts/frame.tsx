@@ -133,7 +133,7 @@ function short(value: number): string {
   return String(Number(value.toPrecision(6)));
 }
 
-/** Line styles: told apart by colour, by dashes and by a mark, so that grey print can be read. */
+/** Line styles: distinguished by colour, by dashes and by a mark, so that grey print can be read. */
 export const STYLES = [
   { stroke: "series-1", dash: undefined, mark: "circle" },
   { stroke: "series-2", dash: "7 3", mark: "square" },

@@ -12,7 +12,7 @@ const LAYERS = {
   compat: "What real clients need",
 } as const;
 
-/** Which demands were judged, where, and how they came out. */
+/** Which requirements were judged, where, and how they came out. */
 export function CoverageSection({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
   const requirements = coverageOf(record);
   const side = sideOf(record);

@@ -30,14 +30,14 @@ function sentence(all: readonly RetryAfterFigures[]): string {
     sum((group) => group.denials),
     sum((group) => group.present),
   ];
-  const conduct = all.reduce((total, { client }) => total + client.earlySends + client.forbiddenRetries, 0);
+  const violations = all.reduce((total, { client }) => total + client.earlySends + client.forbiddenRetries, 0);
   const tested = sufficient + insufficient;
   return [
     tested === 0
       ? "No Retry-After wait could be tested"
       : `${decimal(sufficient)} of ${decimal(tested)} tested Retry-After waits were sufficient (${percent(sufficient / tested)})`,
     denials === present ? "" : `; ${decimal(denials - present)} of ${decimal(denials)} denials had no Retry-After`,
-    conduct === 0 ? "" : `; the harness itself broke its rules ${plural(conduct, "time")}`,
+    violations === 0 ? "" : `; the harness itself broke its rules ${plural(violations, "time")}`,
     ".",
   ].join("");
 }

@@ -62,9 +62,9 @@ function sentence({ verdict, counts, complete, checks }: RunRecord): string {
   const cut = complete ? "" : " The run was cut short: this is what there was.";
   switch (verdict.word) {
     case "pass":
-      return `No demand was broken${(counts.warn ?? 0) > 0 ? `; ${plural(counts.warn ?? 0, "advice was", "advices were")} not followed` : ""}.${cut}`;
+      return `No requirement was broken${(counts.warn ?? 0) > 0 ? `; ${plural(counts.warn ?? 0, "advice was", "advices were")} not followed` : ""}.${cut}`;
     case "fail":
-      return `${failed > 0 ? `${plural(failed, "check")} found a broken demand.` : "A gate was not met."}${untested > 0 ? ` ${decimal(untested)} more could not be decided.` : ""}${cut}`;
+      return `${failed > 0 ? `${plural(failed, "check")} found a broken requirement.` : "A gate was not met."}${untested > 0 ? ` ${decimal(untested)} more could not be decided.` : ""}${cut}`;
     case "inconclusive":
       return `Nothing was found broken, but ${untested > 0 ? `${plural(untested, "check")} could not be decided` : "too little was judged"}: this is not a pass.${cut}`;
     case "error":
@@ -72,7 +72,7 @@ function sentence({ verdict, counts, complete, checks }: RunRecord): string {
   }
 }
 
-/** Ring, octagon or diamond: the verdict can be told without colour. */
+/** Ring, octagon or diamond: the verdict can be read without colour. */
 function Shape({ tone, word }: { readonly tone: Tone; readonly word: string }) {
   const outline =
     tone === "good" ? (

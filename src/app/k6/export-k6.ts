@@ -77,11 +77,11 @@ export async function exportK6(options: ExportOptions, onProgress: OnProgress): 
   const archived = await archive(options, out);
   if (!archived)
     onProgress({ kind: "notice", text: "k6 is not installed, so archive.tar was not made; README.md says how" });
-  const told = `${Object.keys(files).length} files for \`k6 run gauntlet.ts\`, manifests for ${instances} pods`;
+  const summary = `${Object.keys(files).length} files for \`k6 run gauntlet.ts\`, manifests for ${instances} pods`;
   return {
     exitCode: EXIT.pass,
     document: { exitCode: EXIT.pass, folder: out },
-    text: () => `${out}: ${told}${archived ? ", archive.tar" : ""}\n`,
+    text: () => `${out}: ${summary}${archived ? ", archive.tar" : ""}\n`,
   };
 }
 

@@ -29,7 +29,7 @@ export async function importK6(options: ImportOptions, onProgress: OnProgress): 
     judge,
   } = readStoredPlan(options.plan ?? join(dirname(files[0] as string), "plan.json"));
   await using opened = await openTarget(
-    // What was played elsewhere was not played against a gateway that is started now.
+    // What was played on other machines was not played against a gateway that is started now.
     { target: options.target, mutation: [], variant: [], json: true },
     { signal: new AbortController().signal, onProgress },
   );

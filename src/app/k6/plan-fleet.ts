@@ -5,7 +5,7 @@ import type { RunControl } from "../run-control.ts";
 import { measureCost } from "./measure-cost.ts";
 
 export interface FleetOptions {
-  /** Requests per minute, as limits are told. */
+  /** Requests per minute, the unit of limits. */
   readonly rate: number;
   readonly inFlight: number;
   readonly cores: number;

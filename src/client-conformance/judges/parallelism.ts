@@ -49,7 +49,7 @@ export function judgeParallelism(requirement: RequirementId, run: ClientRun, ver
     );
 }
 
-/** Whether the requests of each call can be told from those of the others: then waits can be judged, too. */
+/** Whether the requests of each call can be distinguished from those of the others: then waits can be judged, too. */
 export function callsApart(run: ClientRun): boolean {
   return callsOf(run).every((call) =>
     call.every((attempt, index) => {

@@ -26,7 +26,7 @@ export function clockOffset(requests: readonly RawRequest[]): ClockOffset | unde
     most = Math.min(most, dateMs + SECOND_MS - wallMs);
   }
   if (!Number.isFinite(least) || !Number.isFinite(most)) return undefined;
-  // Crossed bounds: a header that was written late, or a clock that was set meanwhile. The distance is then the doubt.
+  // Crossed bounds: a header that was written late, or a clock that was set meanwhile. The distance is then the uncertainty.
   return { offsetMs: (least + most) / 2, uncertaintyMs: Math.abs(most - least) / 2 };
 }
 

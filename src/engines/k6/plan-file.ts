@@ -26,7 +26,7 @@ export interface PlanFileOptions {
   readonly allow: { readonly deniedShare: number; readonly failedShare: number };
 }
 
-/** Added to every told wait, ms. */
+/** Added to every Retry-After wait, ms. */
 const GRACE_MS = 30;
 const LIMIT_STATUS = 429;
 /** Something must have been admitted by then. */

@@ -12,7 +12,7 @@ export interface RawOutput {
   /** It says that it began, and that it came to its end. */
   readonly begun: boolean;
   readonly ended: boolean;
-  /** Its share as it was told; empty when it was not. */
+  /** Its share as given to it; empty when it was not. */
   readonly segment: string;
 }
 

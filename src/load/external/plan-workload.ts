@@ -6,7 +6,7 @@ import { modelFor, promptOf } from "../shots.ts";
 import type { Workload } from "../workload.ts";
 import { countOf, type LoadPlan, type PlannedArrivals, type PlannedAsk, spanMs } from "./phase-plan.ts";
 
-/** Obeying clients may still wait for what they were told after the last arrival. */
+/** Compliant clients may still wait for a Retry-After after the last arrival. */
 const UNTIL_MS = 130_000;
 
 /**

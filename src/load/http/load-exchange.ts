@@ -24,7 +24,7 @@ export interface Shot {
   readonly body?: string | undefined;
 }
 
-/** Told of the stamp of the last event of a read, and of the moment of the read. For calibration. */
+/** Called with the stamp of the last event of a read, and the moment of the read. For calibration. */
 export type OnStamp = (stampNs: number, readUs: number, exchange: LoadExchange) => void;
 
 export type Ending =

@@ -71,7 +71,7 @@ export async function fillConcurrency(bench: TierBench, waits: RetryAfterWait[])
   waits.push(...(await comeBack(bench, evenlyPicked(denied, WAITS))));
 }
 
-/** Denied requests wait as told and are sent again, a few at a time: by then nothing else runs. */
+/** Denied requests wait for their Retry-After and are sent again, a few at a time: by then nothing else runs. */
 async function comeBack(bench: TierBench, denied: readonly Observation[]): Promise<RetryAfterWait[]> {
   const atOnce = Math.max(1, Math.min(RETURN_AT_ONCE, Math.floor(bench.limits.inFlight / 2)));
   const waits: RetryAfterWait[] = [];

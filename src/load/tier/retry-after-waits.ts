@@ -64,7 +64,7 @@ export interface WaitsJudged {
   readonly denials: readonly Observation[];
 }
 
-/** Whether waiting as told was enough. Nothing is undecided where no denial told a wait: that has a finding of its own. */
+/** Whether the Retry-After wait was sufficient. Nothing is undecided where no denial had a usable header: that is another finding. */
 export function judgeWaits(
   waits: readonly RetryAfterWait[],
   { name, title, requirement, denials }: WaitsJudged,
@@ -75,7 +75,7 @@ export function judgeWaits(
     const observed = denials.filter(({ retryAfterWaitMs }) => retryAfterWaitMs !== undefined);
     if (denials.length === 0) return [noted(name, title, [requirement], "nothing was denied")];
     if (observed.length === 0)
-      return [noted(name, title, [requirement], `none of ${denials.length} denials told a usable wait`)];
+      return [noted(name, title, [requirement], `none of ${denials.length} denials had a usable Retry-After`)];
     const why = `none of ${observed.length} waits could be tested, e.g. Retry-After: ${observed[0]?.retryAfter ?? ""}`;
     return [undecided(name, title, [requirement], why)];
   }

@@ -27,7 +27,7 @@ export interface WorkersOptions {
 
 /** Time for the order to reach every worker, µs: they begin at one moment. */
 const LEAD_US = 20_000;
-/** How often progress is told, ms. */
+/** How often progress is reported, ms. */
 const TELL_MS = 500;
 
 /**

@@ -2,7 +2,7 @@ import type { Histogram, TaggedHistogram } from "../../../metrics/index.ts";
 import type { JudgedPhase } from "../../../record/index.ts";
 import type { Clause } from "./objective.ts";
 
-/** A demand at one level of load. */
+/** An objective at one level of load. */
 export interface ClauseOutcome {
   readonly clause: string;
   readonly met: boolean;

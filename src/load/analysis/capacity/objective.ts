@@ -10,7 +10,7 @@ const FIGURES = {
 const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 } as const;
 const SHARES = ["failed", "denied", "dropped"] as const;
 
-/** One demand of an objective. */
+/** One comparison of an objective. */
 export type Clause =
   | {
       readonly kind: "quantile";

@@ -7,7 +7,7 @@ export interface Measured {
 export interface SearchPlan {
   readonly from: number;
   readonly to: number;
-  /** Levels closer together than this share are not told apart. */
+  /** Levels closer together than this share count as the same. */
   readonly within: number;
   /** Whole numbers only. */
   readonly whole: boolean;
