@@ -9,8 +9,8 @@ import {
 import { DIALECTS } from "../src/dialects/index.ts";
 import { atMost, type Verdict } from "../src/judging/index.ts";
 import { arrivalOf } from "./shared/arrival.ts";
-import { askPastRate } from "./shared/ask-past-rate.ts";
 import { assumeControl } from "./shared/control-request.ts";
+import { sendPastRate } from "./shared/send-past-rate.ts";
 import {
   AMPLE_TOKENS,
   LONG_STORY,
@@ -195,7 +195,7 @@ const cutStream = defineCheck({
   cost: { requests: 2 },
   async run(t) {
     return {
-      answer: await askPastRate(t, {
+      answer: await sendPastRate(t, {
         model: "cutStream",
         mode: "streaming",
         intent: "odd",

@@ -57,7 +57,7 @@ async function tiersWith(engine: string, more: readonly string[]) {
   const args = ["load", ...TIERS, "--brief", "--engine", engine, ...more, "--target", target, "--out", out];
   const done = await gauntlet(args, { VALID: ready.keys.valid, ...keys });
   console.log(done.stdout);
-  const ask = async (path: string) => {
+  const request = async (path: string) => {
     const answer = await fetch(`${ready.adminUrl}${path}`, {
       headers: { Authorization: `Bearer ${ready.adminToken}` },
     });
@@ -71,7 +71,7 @@ async function tiersWith(engine: string, more: readonly string[]) {
         body: JSON.stringify({ key: ready.tiers[tier].key }),
       });
       const account = member(await found.json(), "account") ?? "";
-      return member(await ask(`/traffic?account=${String(account)}`), "counts") as Counts;
+      return member(await request(`/traffic?account=${String(account)}`), "counts") as Counts;
     }),
   );
   const runs = judgedRuns(out);

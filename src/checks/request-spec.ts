@@ -66,7 +66,7 @@ export interface BuiltRequest {
 
 const USER_AGENT = "gateway-gauntlet";
 
-/** Puts an ask on the wire's terms: address, headers in order, body. */
+/** Prepares a request for the wire: address, headers in order, body. */
 export function buildRequest(
   target: Target,
   request: RequestSpec,

@@ -27,7 +27,7 @@ export class Session {
   readonly #share: Share | undefined;
 
   /**
-   * @param key of asks that name none; default `valid`.
+   * @param key of requests that name none; default `valid`.
    * @param others aborted when the checks that this one runs beside are done.
    * @param share what is set aside of the budget for it.
    */

@@ -37,11 +37,11 @@ export interface Held {
   readonly done: Promise<Response>;
 }
 
-/** The axes and defaults that a probe's asks inherit. */
+/** The axes and defaults that the requests of a check inherit. */
 export interface SendDefaults {
   readonly endpoint: Endpoint;
   readonly mode: Mode;
-  /** Key of asks that name none; default `valid`. */
+  /** Key of requests that name none; default `valid`. */
   readonly key?: Key | undefined;
   /** What is set aside of the budget for the check. */
   readonly share?: Share | undefined;

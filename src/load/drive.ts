@@ -1,4 +1,4 @@
-import type { LoadExchange, Shot } from "./http/load-exchange.ts";
+import type { LoadExchange, PreparedRequest } from "./http/load-exchange.ts";
 import { nowUs } from "./http/load-exchange.ts";
 import type { Sender } from "./http/sender.ts";
 import type { LoadGuard } from "./load-guard.ts";
@@ -20,7 +20,7 @@ export interface DriveOptions {
   readonly arrivals: Arrivals;
   readonly seed: number;
   /** Makes the request of an arrival. */
-  readonly shot: (index: number) => Shot;
+  readonly prepared: (index: number) => PreparedRequest;
   readonly reason: ReadReason;
   readonly onRequest?: OnRequest | undefined;
   /** Decides what becomes of denied requests; a retry is a request of its own and counted as one. */
@@ -73,14 +73,14 @@ function counting(
   tally: Tally,
   settled: () => void,
 ) {
-  const send = (shot: Shot, dueUs: number, onEnd?: () => void, before?: Retrying): boolean => {
+  const send = (prepared: PreparedRequest, dueUs: number, onEnd?: () => void, before?: Retrying): boolean => {
     if (guard?.take() === false) return false;
     tally.offered(dueUs);
     const finish = () => {
       onEnd?.();
       settled();
     };
-    const sent = sender.send(shot, dueUs, (exchange) => {
+    const sent = sender.send(prepared, dueUs, (exchange) => {
       // Counted when it has ended, because only then it is known when it was written.
       tally.sent(dueUs, exchange.sentUs === 0 ? exchange.endUs : exchange.sentUs, exchange.inFlight);
       const came = outcomeOf(exchange, reason);
@@ -90,7 +90,7 @@ function counting(
       const again = retries?.ended(exchange, came, before, name, tally.startUs);
       if (again === undefined || signal.aborted) return finish();
       const retry = () => {
-        if (signal.aborted || !send(shot, nowUs(), onEnd, again)) finish();
+        if (signal.aborted || !send(prepared, nowUs(), onEnd, again)) finish();
       };
       setTimeout(retry, again.waitMs);
     });
@@ -101,7 +101,7 @@ function counting(
 }
 
 function driveOpen(options: DriveOptions, arrivals: OpenArrivals): Promise<Driven> {
-  const { tally, seed, shot, signal, precise = true, warmupS = 0, part = { index: 0, of: 1 } } = options;
+  const { tally, seed, prepared, signal, precise = true, warmupS = 0, part = { index: 0, of: 1 } } = options;
   const schedule = scheduleOf(arrivals, seed);
   const startUs = options.startUs ?? nowUs() + LEAD_US;
   const measuredFromUs = startUs + warmupS * 1_000_000;
@@ -139,7 +139,7 @@ function driveOpen(options: DriveOptions, arrivals: OpenArrivals): Promise<Drive
       while (nextUs !== undefined && startUs + nextUs <= now) {
         const dueUs = startUs + nextUs;
         const into = dueUs < measuredFromUs ? unmeasured : measured;
-        if (into.send(shot(index - 1), dueUs)) outstanding++;
+        if (into.send(prepared(index - 1), dueUs)) outstanding++;
         advance();
       }
       if (nextUs === undefined) {
@@ -171,7 +171,7 @@ function driveClosed(
   options: DriveOptions,
   { inFlight, requests, durationS, rampS = 1 }: Extract<Arrivals, { kind: "closed" }>,
 ): Promise<Driven> {
-  const { tally, shot, signal, warmupS = 0, part = { index: 0, of: 1 } } = options;
+  const { tally, prepared, signal, warmupS = 0, part = { index: 0, of: 1 } } = options;
   const startUs = options.startUs ?? nowUs();
   const measuredFromUs = startUs + warmupS * 1_000_000;
   const endUs = durationS === undefined ? Number.POSITIVE_INFINITY : measuredFromUs + durationS * 1_000_000;
@@ -199,7 +199,7 @@ function driveClosed(
       // A timer may fire a moment before the common beginning: without a warm-up everything is measured.
       const into = warmupS > 0 && now < measuredFromUs ? unmeasured : measured;
       // A turn of the loop in between: an answer that fails at once must not recurse without end.
-      if (!into.send(shot(index++ * part.of + part.index), now, () => setImmediate(next))) setTimeout(next, 10);
+      if (!into.send(prepared(index++ * part.of + part.index), now, () => setImmediate(next))) setTimeout(next, 10);
     };
     const begin = () => {
       waiting--;

@@ -17,7 +17,7 @@ const ADMITTED: Came = { outcome: "admitted", what: "" };
 /** What is looked at of a request that has ended, whichever engine sent it. */
 export type Ended = Answered &
   Pick<LoadExchange, "ending"> & {
-    readonly shot: Pick<LoadExchange["shot"], "stream">;
+    readonly prepared: Pick<LoadExchange["prepared"], "stream">;
     readonly scanner?: { readonly error: boolean } | undefined;
   };
 
@@ -28,12 +28,12 @@ export type Ended = Answered &
  * @param read reads the named reason as the target has it.
  */
 export function outcomeOf(exchange: Ended, read: ReadReason): Came {
-  const { status, ending, shot, scanner } = exchange;
+  const { status, ending, prepared, scanner } = exchange;
   const served = status >= 200 && status < 300;
   if (ending === "complete" && served) {
     return scanner?.error === true ? { outcome: "unfinished", what: "error in the stream" } : ADMITTED;
   }
-  if (served && shot.stream) return { outcome: "unfinished", what: ending === "reset" ? "cut stream" : ending };
+  if (served && prepared.stream) return { outcome: "unfinished", what: ending === "reset" ? "cut stream" : ending };
   if (ending !== "complete") return { outcome: "failed", what: served && ending === "reset" ? "cut reply" : ending };
   const reason = read(exchange);
   // A contract may give a limit another status, even one of the server errors.

@@ -1,7 +1,7 @@
 import type { Dialect } from "../dialects/index.ts";
 import { conclusionOf } from "../judging/index.ts";
 import type { Finding, JudgedPhase, LoadVerdict } from "../record/index.ts";
-import type { Shot } from "./http/load-exchange.ts";
+import type { PreparedRequest } from "./http/load-exchange.ts";
 import type { Came } from "./outcome.ts";
 import type { Tally } from "./tally.ts";
 
@@ -10,8 +10,12 @@ export class OutcomeCounts {
   readonly #denials = new Map<string, { reason: string; dialect: Dialect; stream: boolean; count: number }>();
   readonly #failures = new Map<string, { what: string; count: number; exchange?: string | undefined }>();
 
-  add(exchange: { readonly shot: Pick<Shot, "dialect" | "stream"> }, came: Came, sample: string | undefined): void {
-    const { dialect, stream } = exchange.shot;
+  add(
+    exchange: { readonly prepared: Pick<PreparedRequest, "dialect" | "stream"> },
+    came: Came,
+    sample: string | undefined,
+  ): void {
+    const { dialect, stream } = exchange.prepared;
     if (came.outcome === "denied") {
       const name = `${came.what} ${dialect} ${stream}`;
       const known = this.#denials.get(name);

@@ -78,7 +78,7 @@ export class RetryTally {
     if (before !== undefined) this.#retried(exchange, came, before);
     if (came.outcome !== "denied") return undefined;
     const retryAfterWaitMs = retryAfterMs(exchange.retryAfter ?? "", Date.now());
-    const open = this.#groupOf(exchange.shot, came.what);
+    const open = this.#groupOf(exchange.prepared, came.what);
     open.group.denials++;
     if (exchange.retryAfter !== undefined) open.group.present++;
     if (retryAfterWaitMs !== undefined) {
@@ -140,13 +140,13 @@ export class RetryTally {
     originUs: number,
   ): void {
     if (this.#samples.length >= MOST_SAMPLES) return;
-    const { retryAfter, shot, endUs } = exchange;
+    const { retryAfter, prepared, endUs } = exchange;
     this.#samples.push({
       phase,
       atS: (endUs - originUs) / 1_000_000,
       reason,
-      dialect: shot.dialect,
-      stream: shot.stream,
+      dialect: prepared.dialect,
+      stream: prepared.stream,
       ...(retryAfter === undefined ? {} : { header: retryAfter }),
       retryAfterWaitMs: retryAfterWaitMs ?? null,
       actualMs: null,

@@ -7,13 +7,13 @@ import { LoadGuard } from "./load-guard.ts";
 import { mostRequests } from "./most-requests.ts";
 import { outcomeOf } from "./outcome.ts";
 import { OutcomeCounts, phaseRecord } from "./phase-record.ts";
+import { type LoadRequestSpec, modelFor, plainRequest, prepareRequest, promptOf } from "./prepared-requests.ts";
 import { ProgressMeter } from "./progress.ts";
 import { reasonReader } from "./read-reason.ts";
 import { runRecord } from "./run-record.ts";
 import { judgeStop, judgeTotals, type LoadContext, type RanLoad, TOTALS_QUESTIONS } from "./run-workload.ts";
 import { Sampler } from "./sampler.ts";
 import { circuitRule } from "./send-share.ts";
-import { buildShot, modelFor, plainRequest, promptOf, type ShotSpec } from "./shots.ts";
 import { Tally } from "./tally.ts";
 import type { Workload } from "./workload.ts";
 
@@ -58,8 +58,8 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
   const key = target.keys.valid;
   const { dialect, maxTokens, promptTokens } = first;
   const model = first.model ?? modelFor(target, dialect, false);
-  const spec: ShotSpec = { dialect, stream: false, model, prompt: promptOf(promptTokens), maxTokens, key };
-  const shot = buildShot(target, spec);
+  const spec: LoadRequestSpec = { dialect, stream: false, model, prompt: promptOf(promptTokens), maxTokens, key };
+  const prepared = prepareRequest(target, spec);
   const { url, headers, body } = plainRequest(target, spec);
   const startedAt = new Date();
   const startUs = nowUs();
@@ -77,7 +77,7 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
   let inFlight = 0;
   let peakInFlight = 0;
   const onReply = (reply: ReceivedReply) => {
-    const exchange = exchangeOf(shot, reply, inFlight--);
+    const exchange = exchangeOf(prepared, reply, inFlight--);
     const came = outcomeOf(exchange, reason);
     tally.offered(exchange.dueUs);
     tally.sent(exchange.dueUs, exchange.sentUs, exchange.inFlight);
@@ -177,8 +177,8 @@ function recorded(workload: Workload, sent: Sent): RanLoad {
 }
 
 /** There is no due moment in a closed loop: a request is due when it is sent. */
-function exchangeOf(shot: LoadExchange["shot"], reply: ReceivedReply, inFlight: number): LoadExchange {
-  const exchange = new LoadExchange(shot, reply.sentUs, CAPTURE_BYTES);
+function exchangeOf(prepared: LoadExchange["prepared"], reply: ReceivedReply, inFlight: number): LoadExchange {
+  const exchange = new LoadExchange(prepared, reply.sentUs, CAPTURE_BYTES);
   exchange.sentUs = reply.sentUs;
   exchange.headUs = reply.headUs ?? 0;
   exchange.endUs = reply.endUs;

@@ -51,9 +51,9 @@ export class Sampler {
 
   /** Keeps the exchange if there are not enough of its kind. @returns its id, or `undefined`. */
   offer(phase: string, exchange: LoadExchange, came: Came): string | undefined {
-    const { shot } = exchange;
-    if (!shot.capture && exchange.status < 300 && exchange.status !== 0) return undefined;
-    const kind = `${phase} ${shot.dialect} ${shot.stream} ${shot.key} ${came.outcome} ${came.what}`;
+    const { prepared } = exchange;
+    if (!prepared.capture && exchange.status < 300 && exchange.status !== 0) return undefined;
+    const kind = `${phase} ${prepared.dialect} ${prepared.stream} ${prepared.key} ${came.outcome} ${came.what}`;
     const kept = this.#kept.get(kind) ?? 0;
     if (kept >= MOST_OF_A_KIND || this.#keptBytes > MOST_BYTES) return undefined;
     this.#kept.set(kind, kept + 1);
@@ -71,7 +71,7 @@ export class Sampler {
 
   async #keep(id: string, phase: string, exchange: LoadExchange): Promise<void> {
     const { originUs, originMs, redactor, baseUrl, account, rpm, onSample } = this.#options;
-    const { shot, status, head, pieces } = exchange;
+    const { prepared, status, head, pieces } = exchange;
     const at = (us: number) => Math.round(us - originUs);
     const optional = (us: number) => (us === 0 ? undefined : at(us));
     const headers = headersOf(head);
@@ -86,12 +86,12 @@ export class Sampler {
       startedAtMs: Math.round(originMs + (exchange.dueUs - originUs) / 1_000),
       request: {
         method: "POST",
-        url: endpointUrl(baseUrl, shot.dialect),
-        headers: requestHeadersOf(shot.bytes),
-        body: shot.body,
-        bodyBytes: Buffer.byteLength(shot.body ?? ""),
+        url: endpointUrl(baseUrl, prepared.dialect),
+        headers: requestHeadersOf(prepared.bytes),
+        body: prepared.body,
+        bodyBytes: Buffer.byteLength(prepared.body ?? ""),
       },
-      key: shot.key,
+      key: prepared.key,
       connection: { id: `c${exchange.connection}`, earlier: exchange.earlier },
       timeline: {
         dueUs: at(exchange.dueUs),
@@ -114,13 +114,13 @@ export class Sampler {
       phase,
       exchange: recorded,
       asked: {
-        endpoint: shot.dialect,
-        mode: shot.stream ? "streaming" : "non-streaming",
+        endpoint: prepared.dialect,
+        mode: prepared.stream ? "streaming" : "non-streaming",
         intent: "either",
         account,
         inFlight: exchange.inFlight,
         rpm,
-        nonce: shot.nonce,
+        nonce: prepared.nonce,
       },
     });
   }

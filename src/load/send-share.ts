@@ -8,11 +8,11 @@ import { Sender } from "./http/sender.ts";
 import { LoadGuard, type LoadStop } from "./load-guard.ts";
 import { mostRequests } from "./most-requests.ts";
 import { OutcomeCounts } from "./phase-record.ts";
+import { type LoadTarget, mixedRequests, tracedRequests, type WireKey } from "./prepared-requests.ts";
 import { reasonReader } from "./read-reason.ts";
 import { RetryTally } from "./retry-tally.ts";
 import { type Sample, Sampler } from "./sampler.ts";
 import { type Arrivals, planOf } from "./schedule.ts";
-import { type LoadTarget, mixedShots, tracedShots, type WireKey } from "./shots.ts";
 import { Tally } from "./tally.ts";
 import type { Workload } from "./workload.ts";
 
@@ -119,10 +119,10 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
   const sampler = samplerOf(options);
   const requests = planOf(arrivals).requests ?? SAMPLES * 10;
   const sampleEvery = Math.max(1, Math.ceil(requests / SAMPLES));
-  const shot =
+  const prepared =
     arrivals.kind === "replay"
-      ? tracedShots(target, keys, arrivals.entries)
-      : mixedShots({ target, keys, mix: workload.mix, seed, sampleEvery });
+      ? tracedRequests(target, keys, arrivals.entries)
+      : mixedRequests({ target, keys, mix: workload.mix, seed, sampleEvery });
   const tally = new Tally(originUs, { keep: part.of > 1 });
   const outcomes = new OutcomeCounts();
   const guard = guardOf(options);
@@ -140,7 +140,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
     sender,
     arrivals,
     seed,
-    shot,
+    prepared,
     part,
     startUs: await ready?.(running),
     reason: reasonReader(target),

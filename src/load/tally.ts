@@ -56,8 +56,8 @@ export class Tally {
   }
 
   ended(exchange: LoadExchange, outcome: Outcome): void {
-    const { shot, dueUs, sentUs, firstTokenUs, endUs } = exchange;
-    this.#class(shot.dialect, shot.stream, outcome).ended(exchange);
+    const { prepared, dueUs, sentUs, firstTokenUs, endUs } = exchange;
+    this.#class(prepared.dialect, prepared.stream, outcome).ended(exchange);
     this.#count(outcome, endUs);
     if (outcome === "admitted") this.#series.admitted(dueUs, sentUs, firstTokenUs, endUs);
   }

@@ -2,7 +2,7 @@ import { type Check, defineInvariant, type Response } from "../../src/checks/ind
 import { isObject, member } from "../../src/core/index.ts";
 import { DIALECTS, listEntries, mediaType, requestId } from "../../src/dialects/index.ts";
 import { aString, filledString, oneOf, that, type Verdict } from "../../src/judging/index.ts";
-import { askPastRate } from "../shared/ask-past-rate.ts";
+import { sendPastRate } from "../shared/send-past-rate.ts";
 import { inSeconds } from "./chat-stream.ts";
 import { aJsonType, defineCompat } from "./define-compat.ts";
 
@@ -17,7 +17,7 @@ const envelopes = DIALECTS.map((dialect) =>
     async run(t) {
       const request = { endpoint: dialect, intent: "denied" as const };
       const fails = await t.hasModel("upstreamError");
-      const failing = fails ? [await askPastRate(t, { ...request, model: "upstreamError" })] : [];
+      const failing = fails ? [await sendPastRate(t, { ...request, model: "upstreamError" })] : [];
       return {
         errors: [
           await t.send({ ...request, key: null }),
@@ -77,7 +77,7 @@ const streamErrors = DIALECTS.map((dialect) =>
         intent: "odd",
         bounds: { idleMs: 12_000 },
       } as const;
-      return { cuts: [await askPastRate(t, request), await askPastRate(t, request), await askPastRate(t, request)] };
+      return { cuts: [await sendPastRate(t, request), await sendPastRate(t, request), await sendPastRate(t, request)] };
     },
     judge({ cuts }, verdict) {
       for (const answer of cuts) {

@@ -2,8 +2,8 @@ import { type Check, defineCheck, type RequestSpec, type Response } from "../../
 import { DIALECTS, MODES } from "../../src/dialects/index.ts";
 import { serverError, success, that, type Verdict } from "../../src/judging/index.ts";
 import { DENIALS } from "../../src/requirements/index.ts";
-import { askPastRate } from "../shared/ask-past-rate.ts";
 import { assumeControl, sendControl } from "../shared/control-request.ts";
+import { sendPastRate } from "../shared/send-past-rate.ts";
 import { LONG_STORY } from "../shared/texts.ts";
 
 const NAMED: readonly string[] = DENIALS.map(({ reason }) => reason);
@@ -23,7 +23,7 @@ const upstreamFailure = defineCheck({
     const control = await sendControl(t);
     const failed: Response[] = [];
     for (let attempt = 0; attempt < 3; attempt++) {
-      failed.push(await askPastRate(t, { model: "upstreamError", intent: "denied" }));
+      failed.push(await sendPastRate(t, { model: "upstreamError", intent: "denied" }));
     }
     return { control, failed };
   },
@@ -44,12 +44,12 @@ const cutReply = defineCheck({
   cost: { requests: 4 },
   async run(t) {
     const request: RequestSpec = { model: "cutStream", prompt: LONG_STORY, intent: "odd" };
-    const cut = await askPastRate(t, { ...request, mode: "streaming", bounds: { idleMs: 12_000 } });
+    const cut = await sendPastRate(t, { ...request, mode: "streaming", bounds: { idleMs: 12_000 } });
     return {
       cut,
       replies: [
-        await askPastRate(t, { ...request, mode: "non-streaming" }),
-        await askPastRate(t, { ...request, mode: "non-streaming" }),
+        await sendPastRate(t, { ...request, mode: "non-streaming" }),
+        await sendPastRate(t, { ...request, mode: "non-streaming" }),
       ],
     };
   },
@@ -80,7 +80,7 @@ const upstreamTimeout = defineCheck({
   async run(t) {
     const control = await sendControl(t);
     const bounds = { deadlineMs: t.target.timeouts.answerMs, idleMs: t.target.timeouts.answerMs };
-    return { control, failed: await askPastRate(t, { model: "upstreamTimeout", intent: "denied", bounds }) };
+    return { control, failed: await sendPastRate(t, { model: "upstreamTimeout", intent: "denied", bounds }) };
   },
   judge({ control, failed }, verdict) {
     assumeControl(verdict, control);

@@ -1,4 +1,4 @@
-import type { Ask, Group } from "./plan.ts";
+import type { Group, PlannedRequest } from "./plan.ts";
 
 /** An even number from 0 to below 1 that depends on the seed and the ordinal alone: every instance draws the same. */
 export function chance(seed: number, index: number): number {
@@ -9,12 +9,16 @@ export function chance(seed: number, index: number): number {
 }
 
 /** What the n-th request of a group asks for. */
-export function askOf({ asks, draw }: Pick<Group, "asks" | "draw">, index: number, seed: number): Ask {
-  if (draw === "turns") return asks[index % asks.length] as Ask;
-  let at = chance(seed, index) * asks.reduce((sum, { weight }) => sum + weight, 0);
-  for (const ask of asks) {
-    at -= ask.weight;
-    if (at < 0) return ask;
+export function requestOf(
+  { requests, draw }: Pick<Group, "requests" | "draw">,
+  index: number,
+  seed: number,
+): PlannedRequest {
+  if (draw === "turns") return requests[index % requests.length] as PlannedRequest;
+  let at = chance(seed, index) * requests.reduce((sum, { weight }) => sum + weight, 0);
+  for (const request of requests) {
+    at -= request.weight;
+    if (at < 0) return request;
   }
-  return asks[asks.length - 1] as Ask;
+  return requests[requests.length - 1] as PlannedRequest;
 }

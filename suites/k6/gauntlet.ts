@@ -1,11 +1,11 @@
 import { sleep } from "k6";
 import exec from "k6/execution";
 import http from "k6/http";
-import { askOf, chance } from "./draw.ts";
+import { chance, requestOf } from "./draw.ts";
 import { countOf, dueMs } from "./due.ts";
 import { auditRetry, countWait, markInstance, measure } from "./measure.ts";
 import { optionsOf } from "./options.ts";
-import type { Ask, Group, Plan } from "./plan.ts";
+import type { Group, Plan, PlannedRequest } from "./plan.ts";
 import { type Answer, readAnswer } from "./read-answer.ts";
 import { decideRetry } from "./retry-rules.ts";
 
@@ -53,12 +53,12 @@ export default function arrive({ originMs }: { readonly originMs: number }): voi
   const group = groups.get(exec.scenario.name) as Group;
   const index = exec.scenario.iterationInTest;
   if (index >= countOf(group.arrivals)) return;
-  const ask = askOf(group, index, plan.seed);
+  const request = requestOf(group, index, plan.seed);
   const beganMs = exec.instance.currentTestRunDuration;
   let due = originMs + group.startMs + dueMs(group.arrivals, index);
   let before: { answer: Answer; endMs: number; fromRetryAfter: boolean } | undefined;
   for (let attempt = 1; ; attempt++) {
-    const { answer, sentMs, endMs } = send(group, ask, index, attempt, due);
+    const { answer, sentMs, endMs } = send(group, request, index, attempt, due);
     if (before !== undefined) {
       auditRetry(before.answer, before.endMs, sentMs);
       if (before.fromRetryAfter) countWait(answer.outcome === "admitted");
@@ -86,10 +86,10 @@ function waitOf(
   return decision.kind === "wait" ? decision : undefined;
 }
 
-function send(group: Group, ask: Ask, index: number, attempt: number, due: number) {
-  const { dialect } = ask;
+function send(group: Group, request: PlannedRequest, index: number, attempt: number, due: number) {
+  const { dialect } = request;
   const key = (index + attempt - 1) % keys.length;
-  const nonce = ask.body.includes("@nonce@")
+  const nonce = request.body.includes("@nonce@")
     ? `gx${(plan.seed >>> 0).toString(16)}n${mark}${plan.groups.indexOf(group).toString(36)}x${index.toString(36)}x${attempt}z`
     : "";
   const headers: Record<string, string> = { Authorization: `Bearer ${keys[key]}`, "Content-Type": "application/json" };
@@ -97,7 +97,7 @@ function send(group: Group, ask: Ask, index: number, attempt: number, due: numbe
     headers[header.name] = "env" in header ? (__ENV[header.env] ?? "") : header.value;
   const wallMs = Date.now();
   const sentMs = exec.instance.currentTestRunDuration;
-  const response = http.post(`${base}${plan.paths[dialect]}`, ask.body.replaceAll("@nonce@", nonce), {
+  const response = http.post(`${base}${plan.paths[dialect]}`, request.body.replaceAll("@nonce@", nonce), {
     headers,
     timeout: plan.answerMs,
     redirects: 0,
@@ -111,11 +111,11 @@ function send(group: Group, ask: Ask, index: number, attempt: number, due: numbe
   const { blocked, connecting, tls_handshaking: tls, sending, waiting, receiving } = response.timings;
   const connectMs = blocked + connecting + tls;
   const firstByteMs = Math.min(connectMs + sending + waiting, passedMs);
-  const answer = readAnswer(response, ask, plan, nonce);
+  const answer = readAnswer(response, request, plan, nonce);
   const totalMs = response.status === 0 ? endMs - sentMs : Math.min(firstByteMs + receiving, passedMs);
   const { status } = response;
   measure(
-    ask,
+    request,
     { index, attempt, dueMs: due, sentMs, wallMs, connectMs, firstByteMs, totalMs, status, key },
     answer,
     clean,

@@ -1,9 +1,9 @@
 import exec from "k6/execution";
 import { Counter, Rate, Trend } from "k6/metrics";
-import type { Ask } from "./plan.ts";
+import type { PlannedRequest } from "./plan.ts";
 import type { Answer } from "./read-answer.ts";
 
-const request = new Trend("gauntlet_request", true);
+const requestTrend = new Trend("gauntlet_request", true);
 const firstByte = new Trend("gauntlet_first_byte", true);
 const sent = new Counter("gauntlet_sent");
 const admitted = new Counter("gauntlet_admitted");
@@ -43,10 +43,10 @@ function withMetadata(text: string, add: () => void): void {
 }
 
 /** Emits what became of a request: one sample that holds all of it for Gauntlet, and counters for k6's own outputs. @param clean takes secrets out: a gateway may repeat them. */
-export function measure(ask: Ask, marks: Marks, answer: Answer, clean: (text: string) => string): void {
+export function measure(request: PlannedRequest, marks: Marks, answer: Answer, clean: (text: string) => string): void {
   const tags = {
-    dialect: ask.dialect,
-    mode: ask.stream ? "streaming" : "non-streaming",
+    dialect: request.dialect,
+    mode: request.stream ? "streaming" : "non-streaming",
     outcome: answer.outcome,
     reason: answer.what === "" ? "none" : clean(answer.what),
   };
@@ -54,7 +54,7 @@ export function measure(ask: Ask, marks: Marks, answer: Answer, clean: (text: st
   const fields = [
     "1",
     exec.scenario.name,
-    ask.dialect,
+    request.dialect,
     tags.mode,
     answer.outcome,
     answer.what,
@@ -76,7 +76,7 @@ export function measure(ask: Ask, marks: Marks, answer: Answer, clean: (text: st
     answer.outcome === "admitted" ? "" : answer.requestId,
   ];
   withMetadata(fields.map((field) => encodeURIComponent(clean(String(field)))).join("|"), () =>
-    request.add(marks.totalMs, tags),
+    requestTrend.add(marks.totalMs, tags),
   );
   sent.add(1, tags);
   served.add(answer.outcome === "admitted" || answer.outcome === "unfinished");

@@ -42,7 +42,7 @@ export interface RetryOptions {
   readonly graceMs: number;
 }
 
-export interface Ask {
+export interface PlannedRequest {
   readonly dialect: Dialect;
   readonly stream: boolean;
   /** Body of the request; `@nonce@` stands for a text of its own. */
@@ -62,7 +62,7 @@ export interface Group {
   readonly role: string;
   readonly startMs: number;
   readonly arrivals: GroupArrivals;
-  readonly asks: readonly Ask[];
+  readonly requests: readonly PlannedRequest[];
   /** Asks take turns, or are drawn by weight with the seed. */
   readonly draw: "turns" | "weights";
   readonly retryAfter: "none" | "compliant" | "ignoring";

@@ -1,5 +1,5 @@
 import type { RefinedResponse } from "k6/http";
-import type { Ask, Plan } from "./plan.ts";
+import type { Plan, PlannedRequest } from "./plan.ts";
 import { type Retry, retryAfterOf, retryOf } from "./retry-rules.ts";
 
 export interface Answer {
@@ -28,7 +28,7 @@ const NONCE = /gx[0-9a-f]+n[0-9a-z]+z/g;
 type Response = RefinedResponse<"text">;
 
 /** Tells what a request came to, by status and named reason; what broke off was admitted and did not finish. */
-export function readAnswer(response: Response, ask: Ask, plan: Plan, nonce: string): Answer {
+export function readAnswer(response: Response, request: PlannedRequest, plan: Plan, nonce: string): Answer {
   const { status, error_code: code } = response;
   const complete = code === 0 || code >= OF_STATUS;
   const timedOut = code === TIMEOUT;
@@ -37,7 +37,7 @@ export function readAnswer(response: Response, ask: Ask, plan: Plan, nonce: stri
   const retryAfter = headerOf(response, "retry-after");
   const body = response.body ?? "";
   return {
-    ...came(response, ask, reason, complete, timedOut, body),
+    ...came(response, request, reason, complete, timedOut, body),
     reason,
     retry: retryOf(status, reason, complete, timedOut),
     retryAfter,
@@ -51,7 +51,7 @@ export function readAnswer(response: Response, ask: Ask, plan: Plan, nonce: stri
 
 function came(
   { status, error_code: code, timings }: Response,
-  { stream }: Ask,
+  { stream }: PlannedRequest,
   reason: string,
   complete: boolean,
   timedOut: boolean,

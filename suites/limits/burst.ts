@@ -14,7 +14,7 @@ export type Burst = {
 export interface BurstPlan {
   readonly what: string;
   /** Requests in turn; begun again when they are through. */
-  readonly asks: readonly RequestSpec[];
+  readonly specs: readonly RequestSpec[];
   /** Requests at most. */
   readonly most: number;
   /** Requests at once. */
@@ -30,7 +30,7 @@ const RELEASE_PAUSES_MS = [50, 150, 500, 1_000, 1_000, 1_000, 1_000];
 const IDLE_US = 1_500_000;
 
 /** Sends until one request is denied for the rate; those already under way are waited for. */
-export async function burst(t: Session, { what, asks, most, parallel }: BurstPlan): Promise<Burst> {
+export async function burst(t: Session, { what, specs, most, parallel }: BurstPlan): Promise<Burst> {
   const answers: Response[] = [];
   const startUs = t.nowUs();
   let sent = 0;
@@ -39,7 +39,7 @@ export async function burst(t: Session, { what, asks, most, parallel }: BurstPla
   const worker = async () => {
     let pauses = 0;
     while (!denied && sent < most) {
-      const request = asks[sent % asks.length] ?? {};
+      const request = specs[sent % specs.length] ?? {};
       sent++;
       const answer = await t.start({ ...request, intent: "either" }).done;
       answers.push(answer);
@@ -59,9 +59,9 @@ export async function burst(t: Session, { what, asks, most, parallel }: BurstPla
   return { what, answers, seconds: (t.nowUs() - startUs) / 1_000_000 };
 }
 
-/** Sends all of them at once; the asks take turns. */
-export function atOnce(t: Session, asks: readonly RequestSpec[], count: number): Promise<Response[]> {
-  return Promise.all(Array.from({ length: count }, (_, at) => t.start(asks[at % asks.length] ?? {}).done));
+/** Sends all of them at once; the specs take turns. */
+export function atOnce(t: Session, specs: readonly RequestSpec[], count: number): Promise<Response[]> {
+  return Promise.all(Array.from({ length: count }, (_, at) => t.start(specs[at % specs.length] ?? {}).done));
 }
 
 /** Concurrency denials while nothing was in flight, nor had been for a while: they mean something else. */

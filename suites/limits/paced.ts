@@ -4,14 +4,14 @@ import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
 export const QUIET_MS = 61_000;
 
 /** So many requests evenly over one minute, after a quiet one. */
-export async function paced(t: Session, asks: readonly RequestSpec[], perMinute: number): Promise<Response[]> {
+export async function paced(t: Session, specs: readonly RequestSpec[], perMinute: number): Promise<Response[]> {
   await t.wait(QUIET_MS);
   const count = Math.max(1, Math.floor(perMinute));
   const startUs = t.nowUs();
   const sent: Promise<Response>[] = [];
   for (let index = 0; index < count; index++) {
     await t.wait(Math.max(0, (index * 60_000) / count - (t.nowUs() - startUs) / 1_000));
-    sent.push(t.start({ ...asks[index % asks.length], intent: "either" }).done);
+    sent.push(t.start({ ...specs[index % specs.length], intent: "either" }).done);
   }
   return Promise.all(sent);
 }

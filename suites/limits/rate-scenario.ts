@@ -126,13 +126,13 @@ async function reachLimit(t: Session): Promise<RateRun> {
     { key, endpoint: "chat" },
     { key, endpoint: "chat", mode: "streaming" },
   ];
-  const first = await burst(t, { ...plan, what: "chat, one key", asks: chat });
+  const first = await burst(t, { ...plan, what: "chat, one key", specs: chat });
   return { t, account, limits, plan, chat, messages: [], first, undenied: [] };
 }
 
 /** Brings an account that was denied to its limit again; a burst that met no denial is recorded. */
 async function toTheLimit({ t, plan, chat, undenied }: RateRun): Promise<Burst> {
-  const again = await burst(t, { ...plan, what: "to the limit again, chat, one key", asks: chat.slice(0, 1) });
+  const again = await burst(t, { ...plan, what: "to the limit again, chat, one key", specs: chat.slice(0, 1) });
   if (!again.answers.some(isRefused)) undenied.push(again);
   return again;
 }
@@ -199,7 +199,7 @@ async function reachLimitAgain(run: RateRun, whileDenied: readonly WhileDenied[]
   const onMessages: RequestSpec = { key: account.second ?? account.key, endpoint: "messages" };
   const both: RequestSpec[] = [onMessages, { ...onMessages, mode: "streaming" }];
   const messages = (await streamsMessages(t, whileDenied)) ? both : both.slice(0, 1);
-  const second = await burst(t, { ...plan, what: "messages, other key", asks: messages });
+  const second = await burst(t, { ...plan, what: "messages, other key", specs: messages });
   const lastDenial = await lastDenialOf(t, second, onMessages);
   // A wait of nearly a minute cannot be much too short.
   const isTelling =
@@ -219,14 +219,14 @@ async function repeatExcess(run: RateRun, again: SecondBurst, denial: Response):
   const [onMessages = {}] = messages;
   if (secondWait === null)
     await waitAndRetry(t, lastDenial ?? denial, isFirst ? { key: account.key, endpoint: "chat" } : onMessages);
-  return burst(t, { ...plan, what: once.what, asks: isFirst ? chat : messages });
+  return burst(t, { ...plan, what: once.what, specs: isFirst ? chat : messages });
 }
 
 /** Paces requests of the bursts that were denied early: a limiter with little burst must admit these. */
 async function paceWhereEarly(run: RateRun, bursts: readonly Burst[], least: number): Promise<Response[]> {
   const early = bursts.filter(({ answers }) => admittedIn(answers) < least);
-  const asks = early.flatMap((one) => (one === run.first ? run.chat : run.messages));
-  return early.length > 0 ? paced(run.t, asks, run.limits.rpm * SAFE_SHARE) : [];
+  const specs = early.flatMap((one) => (one === run.first ? run.chat : run.messages));
+  return early.length > 0 ? paced(run.t, specs, run.limits.rpm * SAFE_SHARE) : [];
 }
 
 /** A denial that no request of the burst followed; one of the burst itself where the limit is over already. */

@@ -13,7 +13,7 @@ const keepAlive = defineCheck({
   cost: { requests: 12 },
   schedule: { order: "exclusive" },
   async run(t) {
-    const asks: Readonly<Record<string, RequestSpec>> = {
+    const specs: Readonly<Record<string, RequestSpec>> = {
       success: {},
       stream: { mode: "streaming" },
       denial: { model: "unknown", intent: "denied" },
@@ -21,7 +21,7 @@ const keepAlive = defineCheck({
     };
     const pairs: { first: Response; second: Response }[] = [];
     for (let round = 0; round < 6; round++)
-      pairs.push({ first: await t.send({ ...asks[t.case] }), second: await t.send({ endpoint: "models" }) });
+      pairs.push({ first: await t.send({ ...specs[t.case] }), second: await t.send({ endpoint: "models" }) });
     return { pairs };
   },
   judge({ pairs }, verdict) {

@@ -114,7 +114,7 @@ const unknownHeaders = defineCheck({
   async run(t) {
     const { version, versionValue } = t.target.headers;
     const key = t.target.keys.valid.reveal();
-    const asks: Readonly<Record<string, RequestSpec>> = {
+    const specs: Readonly<Record<string, RequestSpec>> = {
       unknown: {
         headers: [
           ["X-Gauntlet-Unknown", "1"],
@@ -136,7 +136,7 @@ const unknownHeaders = defineCheck({
         ],
       },
     };
-    return { control: await t.control(), answer: await t.send({ ...asks[t.case], intent: "odd" }) };
+    return { control: await t.control(), answer: await t.send({ ...specs[t.case], intent: "odd" }) };
   },
   judge({ control, answer }, verdict) {
     verdict.assumeGood(control);

@@ -70,7 +70,7 @@ test("limits: the number in flight is found by denials without a reason code", {
   });
   const { inFlight, freedAtEnd } = await concurrencyExperiment(gateway, {
     rate: EVEN_REFILL,
-    shots: longRequests(own),
+    prepared: longRequests(own),
     declared: account.limits.inFlight,
     minuteMs: 60_000,
     most: 32,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { missingShares, segmentsOf } from "../../src/engines/k6/segments.ts";
 import { sizeFleet } from "../../src/engines/k6/size-fleet.ts";
-import { askOf, chance } from "../../suites/k6/draw.ts";
+import { chance, requestOf } from "../../suites/k6/draw.ts";
 import { countOf, dueMs } from "../../suites/k6/due.ts";
 
 test("arrivals are due where the plan has them", () => {
@@ -19,8 +19,8 @@ test("arrivals are due where the plan has them", () => {
 });
 
 test("every instance draws the same request for the same arrival, in the shares of the mix", () => {
-  const asks = [3, 1].map((weight, index) => ({ dialect: "chat", stream: index === 1, body: "", weight }) as const);
-  const drawn = Array.from({ length: 4_000 }, (_, index) => askOf({ asks, draw: "weights" }, index, 7));
+  const requests = [3, 1].map((weight, index) => ({ dialect: "chat", stream: index === 1, body: "", weight }) as const);
+  const drawn = Array.from({ length: 4_000 }, (_, index) => requestOf({ requests, draw: "weights" }, index, 7));
   expect(drawn.filter(({ stream }) => stream).length / 4_000).toBeCloseTo(0.25, 1);
   expect(chance(7, 12)).toBe(chance(7, 12));
   expect(chance(7, 12)).not.toBe(chance(8, 12));

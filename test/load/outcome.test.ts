@@ -3,7 +3,7 @@ import { outcomeOf } from "../../src/load/outcome.ts";
 
 const answered = (status: number, reason?: string) =>
   outcomeOf(
-    { status, ending: "complete", shot: { stream: false }, headers: [], body: "" } as unknown as Parameters<
+    { status, ending: "complete", prepared: { stream: false }, headers: [], body: "" } as unknown as Parameters<
       typeof outcomeOf
     >[0],
     () => reason,

@@ -3,7 +3,7 @@ import { seededRandom } from "../../src/core/index.ts";
 import { retryAfterMs } from "../../src/dialects/index.ts";
 import type { Observation } from "../../src/judging/index.ts";
 import { type ClientsOptions, runClients } from "../../src/load/compliant-clients.ts";
-import type { LoadExchange, Shot } from "../../src/load/http/load-exchange.ts";
+import type { LoadExchange, PreparedRequest } from "../../src/load/http/load-exchange.ts";
 import { Sender } from "../../src/load/http/sender.ts";
 import { outcomeOf } from "../../src/load/outcome.ts";
 import { reasonReader } from "../../src/load/read-reason.ts";
@@ -41,7 +41,7 @@ async function clientsAgainst(
     deadlineMs: options.deadlineMs ?? 10_000,
   });
   const body = '{"model":"m","messages":[]}';
-  const shot: Shot = {
+  const prepared: PreparedRequest = {
     dialect: "chat",
     stream: options.stream ?? false,
     key: "valid",
@@ -58,7 +58,7 @@ async function clientsAgainst(
     retry: { ...DEFAULT_RETRY, baseMs: 20, maxBackoffMs: 100, maxAttempts: 4 },
     attempt: () =>
       new Promise((resolve) => {
-        sender.send(shot, performance.now() * 1_000, (exchange) => {
+        sender.send(prepared, performance.now() * 1_000, (exchange) => {
           const { retryAfter } = exchange;
           const observation = observationOf(exchange, outcomeOf(exchange, read), {
             ...{ phase: "clients", role: "fleet", exchange: undefined, flaw: undefined },

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { LoadExchange, type Shot } from "../../src/load/http/load-exchange.ts";
+import { LoadExchange, type PreparedRequest } from "../../src/load/http/load-exchange.ts";
 import { Tally } from "../../src/load/tally.ts";
 import { readHeatColumn } from "../../src/metrics/index.ts";
 
-const SHOT: Shot = { dialect: "chat", stream: false, bytes: Buffer.alloc(0), key: "valid", capture: false };
+const SHOT: PreparedRequest = { dialect: "chat", stream: false, bytes: Buffer.alloc(0), key: "valid", capture: false };
 
 /** A non-streaming reply that was due and sent at one moment, seconds from the start. */
 function reply(fromS: number, toS: number): LoadExchange {

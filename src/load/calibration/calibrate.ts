@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import { Histogram, NO_QUANTILES } from "../../metrics/index.ts";
 import type { LoadGenerator } from "../../record/index.ts";
 import { drive } from "../drive.ts";
-import { nowUs, type Shot } from "../http/load-exchange.ts";
+import { nowUs, type PreparedRequest } from "../http/load-exchange.ts";
 import { Sender } from "../http/sender.ts";
 import { Tally } from "../tally.ts";
 import { STAMPED } from "./stamped-server.ts";
@@ -43,7 +43,7 @@ export async function calibrate({ streams = 100, seconds = 1.5, signal }: Calibr
       },
     });
     await sender.open(streams);
-    const shot: Shot = {
+    const prepared: PreparedRequest = {
       dialect: "chat",
       stream: true,
       key: "none",
@@ -62,7 +62,7 @@ export async function calibrate({ streams = 100, seconds = 1.5, signal }: Calibr
       arrivals: { kind: "constant", ratePerS: ratePerS * 0.9, durationS: seconds },
       seed: 1,
       warmupS: WARM_S,
-      shot: () => shot,
+      prepared: () => prepared,
       reason: () => undefined,
       signal,
     });

@@ -28,7 +28,7 @@ export function fillTally(observations: readonly Observation[], startUs: number,
       act: () => {
         inFlight--;
         tally.observed(sent);
-        outcomes.add({ shot: sent }, sent, sent.exchange);
+        outcomes.add({ prepared: sent }, sent, sent.exchange);
       },
     },
   ]);

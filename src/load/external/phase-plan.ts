@@ -1,7 +1,7 @@
 import type { Dialect } from "../../dialects/index.ts";
 
 /** One kind of request of a plan; `@nonce@` in its body stands for a text of its own. */
-export interface PlannedAsk {
+export interface PlannedRequest {
   readonly dialect: Dialect;
   readonly stream: boolean;
   readonly body: string;
@@ -20,7 +20,7 @@ export interface PlannedGroup {
   readonly role: string;
   readonly startMs: number;
   readonly arrivals: PlannedArrivals;
-  readonly asks: readonly PlannedAsk[];
+  readonly requests: readonly PlannedRequest[];
   readonly draw: "turns" | "weights";
   readonly retryAfter: "none" | "compliant" | "ignoring";
   /** Most in flight of an open loop. */

@@ -1,12 +1,12 @@
 import { DIALECTS, requestBody } from "../../dialects/index.ts";
 import type { Limits, Target } from "../../target/index.ts";
-import { modelFor } from "../shots.ts";
+import { modelFor } from "../prepared-requests.ts";
 import { extraOf } from "../tier/at-concurrency-limit.ts";
 import { SHARE, UNKNOWN_MS } from "../tier/at-rate-limit.ts";
 import { echoPrompt } from "../tier/echo.ts";
 import { fleetOf } from "../tier/recovery.ts";
 import { atTheLimitRequests, WARM_UPS } from "../tier/tier-cost.ts";
-import type { LoadPlan, PlannedAsk, PlannedGroup, PlannedPhase } from "./phase-plan.ts";
+import type { LoadPlan, PlannedGroup, PlannedPhase, PlannedRequest } from "./phase-plan.ts";
 
 const WARM_UP_MS = 400;
 /** After the wave: every head has come, and streams of two seconds still run. */
@@ -21,7 +21,7 @@ const EVEN = 2;
 /** A schedule cannot look whether the limit was met: it goes on for so long, s. */
 const OVER_S = { thorough: 120, brief: 92 };
 
-type OwnOfGroup = Pick<PlannedGroup, "arrivals" | "asks"> & Partial<PlannedGroup>;
+type OwnOfGroup = Pick<PlannedGroup, "arrivals" | "requests"> & Partial<PlannedGroup>;
 
 /** What groups have in common unless they say otherwise. */
 function groupOf(phase: string, role: string, startMs: number) {
@@ -33,8 +33,8 @@ function groupOf(phase: string, role: string, startMs: number) {
 export function planTier(limits: Limits, target: Target, thorough: boolean): LoadPlan {
   const { rpm, inFlight: limit } = limits;
   const everyMs = 60_000 / rpm;
-  const short = shortAsks(target);
-  const long = longAsks(target);
+  const short = shortRequests(target);
+  const long = longRequests(target);
   const phases: PlannedPhase[] = [];
   const groups: PlannedGroup[] = [];
   let atMs = 0;
@@ -48,20 +48,20 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
   phase("warm-up", "Lone requests are served", WARM_UPS * WARM_UP_MS + PAUSE_MS, (startMs) =>
     add("warm-up", "warm-up", startMs, {
       arrivals: { kind: "even", count: WARM_UPS, everyMs: WARM_UP_MS },
-      asks: short,
+      requests: short,
       vus: 8,
     }),
   );
   phase("at-concurrency-limit", "Exactly the limit in flight, and not one more", CONCURRENCY_MS, (startMs) => {
     add("at-concurrency-limit", "wave", startMs, {
       arrivals: { kind: "at-once", count: limit + extraOf(limit) },
-      asks: long,
+      requests: long,
     });
-    const extra = { arrivals: { kind: "at-once", count: 8 }, asks: short } as const;
+    const extra = { arrivals: { kind: "at-once", count: 8 }, requests: short } as const;
     add("at-concurrency-limit", "extra", startMs + EXTRA_AFTER_MS, extra);
   });
   phase("concurrency-release", "What has ended makes room again", CONCURRENCY_MS, (startMs) =>
-    add("concurrency-release", "again", startMs, { arrivals: { kind: "at-once", count: limit }, asks: long }),
+    add("concurrency-release", "again", startMs, { arrivals: { kind: "at-once", count: limit }, requests: long }),
   );
   const even = atTheLimitRequests(limits);
   // A schedule cannot wait out what was sent before the run: it begins when that no longer counts.
@@ -69,14 +69,14 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
   phase("at-rate-limit", "Just below the rate nothing is denied", (even * everyMs) / SHARE + PAUSE_MS, (startMs) =>
     add("at-rate-limit", "even", startMs, {
       arrivals: { kind: "even", count: even, everyMs: everyMs / SHARE },
-      asks: short,
+      requests: short,
     }),
   );
   const overMs = (thorough ? OVER_S.thorough : OVER_S.brief) * 1_000;
   phase("over-rate-limit", "Beyond the rate the rest is denied, and the limit holds", overMs + PAUSE_MS, (startMs) =>
     add("over-rate-limit", "even", startMs, {
       arrivals: { kind: "even", count: Math.ceil((overMs / everyMs) * EVEN), everyMs: everyMs / EVEN },
-      asks: short,
+      requests: short,
     }),
   );
   const quietMs = limit * everyMs + 1_000;
@@ -86,10 +86,15 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
     FLEET_MS + quietMs + CONCURRENCY_MS,
     (startMs) => {
       const fleet: PlannedGroup["arrivals"] = { kind: "at-once", count: fleetOf(limit) };
-      add("recovery", "fleet", startMs, { arrivals: fleet, asks: short, retryAfter: "compliant", untilMs: FLEET_MS });
+      add("recovery", "fleet", startMs, {
+        arrivals: fleet,
+        requests: short,
+        retryAfter: "compliant",
+        untilMs: FLEET_MS,
+      });
       add("recovery", "again", startMs + FLEET_MS + quietMs, {
         arrivals: { kind: "at-once", count: limit },
-        asks: long,
+        requests: long,
       });
     },
   );
@@ -97,9 +102,9 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
 }
 
 /** Both dialects, streaming and non-streaming, with a text of its own in each. */
-function shortAsks(target: Target): PlannedAsk[] {
+function shortRequests(target: Target): PlannedRequest[] {
   return DIALECTS.flatMap((dialect) =>
-    [false, true].map((stream): PlannedAsk => {
+    [false, true].map((stream): PlannedRequest => {
       const model = modelFor(target, dialect, false);
       const request = { model, prompt: echoPrompt("@nonce@"), maxTokens: 256, ...(stream ? { stream } : {}) };
       return { dialect, stream, weight: 1, body: JSON.stringify(requestBody(dialect, request)) };
@@ -107,8 +112,8 @@ function shortAsks(target: Target): PlannedAsk[] {
   );
 }
 
-function longAsks(target: Target): PlannedAsk[] {
-  return DIALECTS.map((dialect): PlannedAsk => {
+function longRequests(target: Target): PlannedRequest[] {
+  return DIALECTS.map((dialect): PlannedRequest => {
     const model = modelFor(target, dialect, true);
     const request = { model, prompt: "Tell me a long story. @nonce@", stream: true, maxTokens: 1_024 };
     return { dialect, stream: true, weight: 1, body: JSON.stringify(requestBody(dialect, request)) };

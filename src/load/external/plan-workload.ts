@@ -1,10 +1,10 @@
 import { UsageError } from "../../core/index.ts";
 import { requestBody } from "../../dialects/index.ts";
 import type { Target } from "../../target/index.ts";
+import { modelFor, promptOf } from "../prepared-requests.ts";
 import { boundOf } from "../send-share.ts";
-import { modelFor, promptOf } from "../shots.ts";
 import type { Workload } from "../workload.ts";
-import { countOf, type LoadPlan, type PlannedArrivals, type PlannedAsk, spanMs } from "./phase-plan.ts";
+import { countOf, type LoadPlan, type PlannedArrivals, type PlannedRequest, spanMs } from "./phase-plan.ts";
 
 /** Compliant clients may still wait for a Retry-After after the last arrival. */
 const UNTIL_MS = 130_000;
@@ -18,7 +18,7 @@ export function planWorkload(workload: Workload, target: Target): LoadPlan {
   const { name, mix, retryAfter, warmupS } = workload;
   const remarks: string[] = [];
   const bound = boundOf(workload);
-  const asks = mix.map(({ dialect, stream, model, promptTokens, maxTokens, weight }): PlannedAsk => {
+  const requests = mix.map(({ dialect, stream, model, promptTokens, maxTokens, weight }): PlannedRequest => {
     const request = {
       model: model ?? modelFor(target, dialect, stream),
       prompt: promptOf(promptTokens),
@@ -37,7 +37,7 @@ export function planWorkload(workload: Workload, target: Target): LoadPlan {
       role: "load",
       startMs,
       arrivals,
-      asks,
+      requests,
       draw: "weights" as const,
       retryAfter,
       vus: Math.min(bound, Math.max(1, countOf(arrivals))),

@@ -1,6 +1,6 @@
 import { InFlightGauge } from "./in-flight-gauge.ts";
 import { LoadConnection, makeReadBuffer, type ReadBuffer } from "./load-connection.ts";
-import { LoadExchange, nowUs, type Shot } from "./load-exchange.ts";
+import { LoadExchange, nowUs, type PreparedRequest } from "./load-exchange.ts";
 import { type OnEnd, overdue, type RequestSender, type SenderOptions, SWEEP_MS } from "./request-sender.ts";
 
 /** Connections opened side by side: a backlog of a listening socket is often 128 or 511. */
@@ -50,10 +50,10 @@ export class Http1Sender implements RequestSender {
     return this.#free.length + this.#busy.size;
   }
 
-  send(shot: Shot, dueUs: number, onEnd: OnEnd): boolean {
+  send(prepared: PreparedRequest, dueUs: number, onEnd: OnEnd): boolean {
     if (this.#closed || this.#busy.size + this.#opening >= this.#options.maxConnections) return false;
     const { maxCaptureBytes = 256 * 1024, onStamp } = this.#options;
-    const exchange = new LoadExchange(shot, dueUs, maxCaptureBytes, onStamp);
+    const exchange = new LoadExchange(prepared, dueUs, maxCaptureBytes, onStamp);
     const connection = this.#takeFree();
     if (connection === undefined) void this.#sendOnNew(exchange, onEnd);
     else this.#begin(connection, exchange, onEnd);
@@ -64,8 +64,8 @@ export class Http1Sender implements RequestSender {
     for (const connection of [...this.#busy.keys()]) connection.leave("aborted");
   }
 
-  underWay(shot: Shot): LoadExchange | undefined {
-    for (const { exchange } of this.#busy.keys()) if (exchange?.shot === shot) return exchange;
+  underWay(prepared: PreparedRequest): LoadExchange | undefined {
+    for (const { exchange } of this.#busy.keys()) if (exchange?.prepared === prepared) return exchange;
     return undefined;
   }
 
@@ -148,7 +148,7 @@ export class Http1Sender implements RequestSender {
       !this.#closed
     ) {
       const again = new LoadExchange(
-        exchange.shot,
+        exchange.prepared,
         exchange.dueUs,
         this.#options.maxCaptureBytes ?? 256 * 1024,
         this.#options.onStamp,

@@ -6,7 +6,7 @@ import {
   type IncomingHttpHeaders,
 } from "node:http2";
 import type { Socket } from "node:net";
-import { type Ending, type LoadExchange, nowUs, type Shot } from "./load-exchange.ts";
+import { type Ending, type LoadExchange, nowUs, type PreparedRequest } from "./load-exchange.ts";
 import { tlsSocket } from "./tls-socket.ts";
 
 /** Most streams of one connection, whatever the server allows: what servers and proxies commonly allow. */
@@ -93,7 +93,7 @@ export class Http2Connection {
     exchange.connection = this.#ordinal;
     exchange.earlier = this.#carried++;
     this.active++;
-    const { headers, body } = requestOf(exchange.shot);
+    const { headers, body } = requestOf(exchange.prepared);
     exchange.sentUs = nowUs();
     const stream = session.request(headers);
     stream.end(body);
@@ -168,14 +168,14 @@ interface Http2Request {
   readonly body: Buffer;
 }
 
-const requests = new WeakMap<Shot, Http2Request>();
+const requests = new WeakMap<PreparedRequest, Http2Request>();
 
 /** A shot is written for HTTP/1.1; its fields are the same here, but for those of the connection (RFC 9113, 8.2.2). */
-function requestOf(shot: Shot): Http2Request {
-  const known = requests.get(shot);
+function requestOf(prepared: PreparedRequest): Http2Request {
+  const known = requests.get(prepared);
   if (known !== undefined) return known;
-  const end = shot.bytes.indexOf("\r\n\r\n");
-  const [line = "", ...fields] = shot.bytes.toString("utf8", 0, end).split("\r\n");
+  const end = prepared.bytes.indexOf("\r\n\r\n");
+  const [line = "", ...fields] = prepared.bytes.toString("utf8", 0, end).split("\r\n");
   const headers: Record<string, string | string[]> = { ":method": "POST", ":path": line.split(" ")[1] ?? "/" };
   for (const field of fields) {
     const colon = field.indexOf(":");
@@ -185,8 +185,8 @@ function requestOf(shot: Shot): Http2Request {
     else if (!/^(?:connection|keep-alive|transfer-encoding|upgrade|proxy-connection)$/.test(name))
       headers[name] = name in headers ? [headers[name] as string | string[], value].flat() : value;
   }
-  const made = { headers, body: shot.bytes.subarray(end + 4) };
-  requests.set(shot, made);
+  const made = { headers, body: prepared.bytes.subarray(end + 4) };
+  requests.set(prepared, made);
   return made;
 }
 

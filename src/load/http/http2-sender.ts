@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { Http2Connection, type Http2Stream } from "./http2-connection.ts";
 import { InFlightGauge } from "./in-flight-gauge.ts";
-import { LoadExchange, nowUs, type Shot } from "./load-exchange.ts";
+import { LoadExchange, nowUs, type PreparedRequest } from "./load-exchange.ts";
 import { type OnEnd, overdue, type RequestSender, type SenderOptions, SWEEP_MS } from "./request-sender.ts";
 
 /** Connections opened side by side. */
@@ -56,9 +56,9 @@ export class Http2Sender implements RequestSender {
     return this.#room() + this.#streams.size;
   }
 
-  send(shot: Shot, dueUs: number, onEnd: OnEnd): boolean {
+  send(prepared: PreparedRequest, dueUs: number, onEnd: OnEnd): boolean {
     if (this.#closed || this.#streams.size + this.#waiting.length >= this.#options.maxConnections) return false;
-    this.#send(this.#exchange(shot, dueUs), onEnd);
+    this.#send(this.#exchange(prepared, dueUs), onEnd);
     return true;
   }
 
@@ -66,8 +66,8 @@ export class Http2Sender implements RequestSender {
     for (const stream of [...this.#streams.keys()]) stream.leave("aborted");
   }
 
-  underWay(shot: Shot): LoadExchange | undefined {
-    for (const { exchange } of this.#streams.keys()) if (exchange.shot === shot) return exchange;
+  underWay(prepared: PreparedRequest): LoadExchange | undefined {
+    for (const { exchange } of this.#streams.keys()) if (exchange.prepared === prepared) return exchange;
     return undefined;
   }
 
@@ -83,9 +83,9 @@ export class Http2Sender implements RequestSender {
     this.#socket?.destroy();
   }
 
-  #exchange(shot: Shot, dueUs: number): LoadExchange {
+  #exchange(prepared: PreparedRequest, dueUs: number): LoadExchange {
     const { maxCaptureBytes = 256 * 1024, onStamp } = this.#options;
-    return new LoadExchange(shot, dueUs, maxCaptureBytes, onStamp);
+    return new LoadExchange(prepared, dueUs, maxCaptureBytes, onStamp);
   }
 
   /** Streams that one more connection is likely to carry. */
@@ -157,7 +157,7 @@ export class Http2Sender implements RequestSender {
     this.#gauge.leave();
     const { exchange, refused } = stream;
     if (refused && !exchange.stale && connection.leaving && !this.#closed) {
-      const again = this.#exchange(exchange.shot, exchange.dueUs);
+      const again = this.#exchange(exchange.prepared, exchange.dueUs);
       again.stale = true;
       this.#send(again, onEnd);
       return;

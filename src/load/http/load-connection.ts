@@ -93,7 +93,7 @@ export class LoadConnection {
     this.idleBeforeSendUs = this.idleSinceUs;
     this.#parser.begin();
     exchange.sentUs = nowUs();
-    this.#socket?.write(exchange.shot.bytes);
+    this.#socket?.write(exchange.prepared.bytes);
   }
 
   /** Leaves the exchange under way: the connection is closed under the gateway. */

@@ -9,7 +9,7 @@ import type { ResponseListener } from "./response-parser.ts";
 export const nowUs = (): number => performance.now() * 1_000;
 
 /** A request that is ready for the wire. */
-export interface Shot {
+export interface PreparedRequest {
   readonly dialect: Dialect;
   readonly stream: boolean;
   /** Head and body as they are written. Holds the key: never logged, never kept in a record. */
@@ -47,7 +47,7 @@ const MOST_GAPS = 4_096;
  * hundreds of thousands of them are counted without another object; judges get an `Observation` made of it. 0 is "not yet".
  */
 export class LoadExchange implements ResponseListener {
-  readonly shot: Shot;
+  readonly prepared: PreparedRequest;
   readonly dueUs: number;
   /** When writing began; 0 before. */
   sentUs = 0;
@@ -89,8 +89,8 @@ export class LoadExchange implements ResponseListener {
   done = false;
   reusable = false;
 
-  constructor(shot: Shot, dueUs: number, maxCapture: number, onStamp?: OnStamp) {
-    this.shot = shot;
+  constructor(prepared: PreparedRequest, dueUs: number, maxCapture: number, onStamp?: OnStamp) {
+    this.prepared = prepared;
     this.dueUs = dueUs;
     this.#maxCapture = maxCapture;
     this.#onStamp = onStamp;
@@ -110,7 +110,7 @@ export class LoadExchange implements ResponseListener {
     this.headUs = this.readUs;
     // Coded bodies cannot be scanned as they come; their events count when the answer is kept and decoded.
     const coding = headValue(head, CODED);
-    if (this.shot.stream && status < 300 && (coding === undefined || coding === "identity"))
+    if (this.prepared.stream && status < 300 && (coding === undefined || coding === "identity"))
       this.scanner = new EventScanner(this.#onStamp !== undefined);
   }
 
@@ -119,7 +119,7 @@ export class LoadExchange implements ResponseListener {
     this.reads++;
     this.bodyBytes += to - from;
     // Refusals are small and always kept: each of them is judged.
-    const keep = this.shot.capture || this.status >= 300;
+    const keep = this.prepared.capture || this.status >= 300;
     if (keep && this.bodyBytes <= this.#maxCapture)
       this.pieces.push({ atUs: this.readUs, bytes: Buffer.from(bytes.subarray(from, to)) });
     const { scanner } = this;

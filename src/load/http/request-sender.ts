@@ -1,5 +1,5 @@
 import type { InFlightGauge } from "./in-flight-gauge.ts";
-import type { Ending, LoadExchange, OnStamp, Shot } from "./load-exchange.ts";
+import type { Ending, LoadExchange, OnStamp, PreparedRequest } from "./load-exchange.ts";
 
 export interface SenderOptions {
   /** Address whose origin is connected to. */
@@ -44,11 +44,11 @@ export interface RequestSender extends AsyncDisposable {
    * @param onEnd called once, when the exchange has ended; never before this returns.
    * @returns false when the bound is reached: the arrival is dropped, and the caller counts it.
    */
-  send(shot: Shot, dueUs: number, onEnd: OnEnd): boolean;
+  send(prepared: PreparedRequest, dueUs: number, onEnd: OnEnd): boolean;
   /** Leaves what is under way; the exchanges end as `aborted`. */
   abortAll(): void;
   /** The exchange of this very shot while it runs; `undefined` before its connection is there, and after its end. */
-  underWay(shot: Shot): LoadExchange | undefined;
+  underWay(prepared: PreparedRequest): LoadExchange | undefined;
   /** Leaves one exchange, as a client does that gives up. */
   abort(exchange: LoadExchange): void;
 }

@@ -1,7 +1,7 @@
 import type { TLSSocket } from "node:tls";
 import { InternalError } from "../../core/index.ts";
 import { Http1Sender } from "./http1-sender.ts";
-import type { LoadExchange, Shot } from "./load-exchange.ts";
+import type { LoadExchange, PreparedRequest } from "./load-exchange.ts";
 import type { OnEnd, RequestSender, SenderOptions } from "./request-sender.ts";
 import { tlsSocket } from "./tls-socket.ts";
 
@@ -54,17 +54,17 @@ export class Sender implements RequestSender {
     return this.#inner.open(count);
   }
 
-  send(shot: Shot, dueUs: number, onEnd: OnEnd): boolean {
+  send(prepared: PreparedRequest, dueUs: number, onEnd: OnEnd): boolean {
     if (this.#inner === undefined) throw new InternalError("nothing is sent before connections are opened");
-    return this.#inner.send(shot, dueUs, onEnd);
+    return this.#inner.send(prepared, dueUs, onEnd);
   }
 
   abortAll(): void {
     this.#inner?.abortAll();
   }
 
-  underWay(shot: Shot): LoadExchange | undefined {
-    return this.#inner?.underWay(shot);
+  underWay(prepared: PreparedRequest): LoadExchange | undefined {
+    return this.#inner?.underWay(prepared);
   }
 
   abort(exchange: LoadExchange): void {

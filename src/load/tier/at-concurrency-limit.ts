@@ -15,7 +15,7 @@ import { nowUs } from "../http/load-exchange.ts";
 import { compared, undecided } from "../phase-record.ts";
 import { exchangesOf } from "./observations.ts";
 import { GRACE_MS } from "./retry-after-waits.ts";
-import type { Ask, TierBench } from "./tier-bench.ts";
+import type { TierBench, TierRequest } from "./tier-bench.ts";
 
 /** A request may stop counting a moment after its last byte was read, ms. */
 export const SETTLE_MS = 300;
@@ -120,7 +120,7 @@ export async function releaseConcurrency(bench: TierBench): Promise<void> {
     const kinds = bench.kinds("echo");
     const count = Math.min(BUSY, Math.max(4, Math.floor(limit / 2)));
     await Promise.all(
-      Array.from({ length: count }, (_, index) => bench.send(kinds[index % kinds.length] as Ask, "busy")),
+      Array.from({ length: count }, (_, index) => bench.send(kinds[index % kinds.length] as TierRequest, "busy")),
     );
   }
   await Promise.all(background);
@@ -139,13 +139,15 @@ async function leaveSome(bench: TierBench): Promise<void> {
   await Promise.all(left);
   // Long enough for the gateway to see that they left.
   await bench.wait(150);
-  await Promise.all(bench.kinds("echo").map((ask) => bench.send(ask, "busy")));
+  await Promise.all(bench.kinds("echo").map((request) => bench.send(request, "busy")));
   await bench.wait(LEFT_SETTLE_MS);
 }
 
 export function wave(bench: TierBench, count: number, role: string): Promise<Observation | undefined>[] {
-  const asks = bench.longStreams();
-  return Array.from({ length: count }, (_, index) => bench.send(asks[index % asks.length] as Ask, role));
+  const requests = bench.longStreams();
+  return Array.from({ length: count }, (_, index) =>
+    bench.send(requests[index % requests.length] as TierRequest, role),
+  );
 }
 
 /** Waits until most of the wave can be expected to have been decided upon: refusals come at once, heads soon. */
@@ -156,9 +158,11 @@ async function settledHeads(bench: TierBench, streams: readonly Promise<Observat
 
 /** One request of every kind with each key, while the limit is reached. */
 async function sendExtra(bench: TierBench, rounds: number): Promise<void> {
-  const asks = [0, 1].slice(0, bench.keys.length).flatMap((key) => bench.kinds("echo").map((ask) => ({ ...ask, key })));
+  const requests = [0, 1]
+    .slice(0, bench.keys.length)
+    .flatMap((key) => bench.kinds("echo").map((request) => ({ ...request, key })));
   for (let round = 0; round < rounds; round++) {
-    await Promise.all(asks.map((ask) => bench.send(ask, "extra")));
+    await Promise.all(requests.map((request) => bench.send(request, "extra")));
     await bench.wait(50);
   }
 }

@@ -13,7 +13,7 @@ import { nowUs } from "../http/load-exchange.ts";
 import { compared, undecided } from "../phase-record.ts";
 import { SETTLE_MS } from "./at-concurrency-limit.ts";
 import { exchangesOf } from "./observations.ts";
-import type { Ask, TierBench } from "./tier-bench.ts";
+import type { TierBench, TierRequest } from "./tier-bench.ts";
 
 /** Share of the rate that is sent: what is left is for the jitter of networks, which even a strict limiter must bear. */
 export const SHARE = 0.94;
@@ -36,7 +36,9 @@ export function evenMinute(rpm: number): number {
 export async function atTheLimit(bench: TierBench, count: number): Promise<void> {
   const kinds = bench.kinds("echo");
   const send = (role: string, requests: number) =>
-    evenly(bench, requests, bench.ratePerS * SHARE, (index) => bench.send(kinds[index % kinds.length] as Ask, role));
+    evenly(bench, requests, bench.ratePerS * SHARE, (index) =>
+      bench.send(kinds[index % kinds.length] as TierRequest, role),
+    );
   await send("even", count);
   const knownUs = knownFromUs(bench.observations);
   if (!bench.observations.some((one) => one.role === "even" && isRateDenial(one) && one.sentUs < knownUs)) return;

@@ -16,17 +16,17 @@ export function echoPrompt(nonce: string): string {
  * `incomplete`: it does not hold what was sent. `undefined`: nothing is wrong, or it cannot be read.
  */
 export function echoFlaw(exchange: LoadExchange, isEcho: boolean): "crossed" | "incomplete" | undefined {
-  const { shot } = exchange;
-  if (shot.nonce === undefined || exchange.ending !== "complete" || exchange.status !== 200) return undefined;
+  const { prepared } = exchange;
+  if (prepared.nonce === undefined || exchange.ending !== "complete" || exchange.status !== 200) return undefined;
   const text = textOf(exchange);
   if (text === undefined) return undefined;
-  const foreign = (text.match(NONCE) ?? []).some((found) => found !== shot.nonce);
+  const foreign = (text.match(NONCE) ?? []).some((found) => found !== prepared.nonce);
   if (foreign) return "crossed";
-  return isEcho && !text.includes(`${shot.nonce} ${FILLER} ${shot.nonce}`) ? "incomplete" : undefined;
+  return isEcho && !text.includes(`${prepared.nonce} ${FILLER} ${prepared.nonce}`) ? "incomplete" : undefined;
 }
 
 function textOf(exchange: LoadExchange): string | undefined {
-  const { shot, head, pieces } = exchange;
+  const { prepared, head, pieces } = exchange;
   const received = Buffer.concat(pieces.map(({ bytes }) => bytes));
   const coding = header(
     head
@@ -36,8 +36,8 @@ function textOf(exchange: LoadExchange): string | undefined {
   );
   const body = decode(received, coding);
   if (body === undefined) return undefined;
-  if (shot.stream) return readStream(body).text;
-  return readReply(shot.dialect, parseJson(body.toString("utf8"))).text ?? undefined;
+  if (prepared.stream) return readStream(body).text;
+  return readReply(prepared.dialect, parseJson(body.toString("utf8"))).text ?? undefined;
 }
 
 function decode(bytes: Buffer, coding: string | undefined): Buffer | undefined {

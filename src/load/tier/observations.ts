@@ -18,12 +18,12 @@ export function observationOf(
   came: Came,
   more: Pick<Observation, "phase" | "role" | "retryAfter" | "retryAfterWaitMs" | "exchange" | "flaw">,
 ): Observation {
-  const { shot, scanner } = exchange;
+  const { prepared, scanner } = exchange;
   return {
     ...more,
-    dialect: shot.dialect,
-    stream: shot.stream,
-    key: shot.key,
+    dialect: prepared.dialect,
+    stream: prepared.stream,
+    key: prepared.key,
     outcome: came.outcome,
     what: came.what,
     status: happened(exchange.status),
@@ -33,7 +33,7 @@ export function observationOf(
     headUs: happened(exchange.headUs),
     firstTokenUs: happened(exchange.firstTokenUs),
     endUs: exchange.endUs,
-    longestGapUs: shot.stream ? exchange.longestGapUs : undefined,
+    longestGapUs: prepared.stream ? exchange.longestGapUs : undefined,
     tokens: scanner?.contentEvents,
   };
 }

@@ -13,7 +13,7 @@ import { nowUs } from "../http/load-exchange.ts";
 import { compared, noted, undecided } from "../phase-record.ts";
 import { exchangesOf } from "./observations.ts";
 import { type Denied, waitAlone } from "./retry-after-waits.ts";
-import type { Ask, TierBench } from "./tier-bench.ts";
+import type { TierBench, TierRequest } from "./tier-bench.ts";
 
 /** Name of the phase. */
 export const OVER_THE_LIMIT = "over-rate-limit";
@@ -50,23 +50,23 @@ export function overRequests(rpm: number, limit: number): number {
  */
 export async function overTheLimit(bench: TierBench, waits: RetryAfterWait[], longestWaitMs: number): Promise<void> {
   const kinds = bench.kinds("echo");
-  const pick = (index: number) => kinds[index % kinds.length] as Ask;
+  const pick = (index: number) => kinds[index % kinds.length] as TierRequest;
   if (await exhaust(bench, pick)) waits.push(...(await waitAlone(bench, await deniedNow(bench, kinds), longestWaitMs)));
   if (!bench.stopped) await overload(bench, pick);
 }
 
 /** A denial of every kind of request, of this moment. */
-async function deniedNow(bench: TierBench, kinds: readonly Ask[]): Promise<Denied[]> {
+async function deniedNow(bench: TierBench, kinds: readonly TierRequest[]): Promise<Denied[]> {
   const denied: Denied[] = [];
-  for (const ask of kinds) {
-    const denial = await bench.send(ask, "exhausted");
-    if (denial !== undefined && isRateDenial(denial)) denied.push({ ask, denial });
+  for (const request of kinds) {
+    const denial = await bench.send(request, "exhausted");
+    if (denial !== undefined && isRateDenial(denial)) denied.push({ request, denial });
   }
   return denied;
 }
 
 /** As many at once as the concurrency limit allows, until one is denied for the rate. @returns whether one was. */
-async function exhaust(bench: TierBench, pick: (index: number) => Ask): Promise<boolean> {
+async function exhaust(bench: TierBench, pick: (index: number) => TierRequest): Promise<boolean> {
   const atOnce = Math.max(1, Math.floor(bench.limits.inFlight * EXHAUST_AT_ONCE));
   for (let sent = 0; sent < bench.limits.rpm * EXHAUST_SHARE && !bench.stopped; sent += atOnce) {
     const answers = await Promise.all(Array.from({ length: atOnce }, (_, index) => bench.send(pick(index), "exhaust")));
@@ -76,7 +76,7 @@ async function exhaust(bench: TierBench, pick: (index: number) => Ask): Promise<
 }
 
 /** Twice the rate, evenly, and a pulse whenever little is left of the limit. */
-async function overload(bench: TierBench, pick: (index: number) => Ask): Promise<void> {
+async function overload(bench: TierBench, pick: (index: number) => TierRequest): Promise<void> {
   const startUs = nowUs();
   const reached = new Reached(bench.limits.rpm);
   const everyUs = 1_000_000 / (bench.ratePerS * EVEN);

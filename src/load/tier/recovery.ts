@@ -9,7 +9,7 @@ import { DEFAULT_RETRY } from "../retry-rules.ts";
 import { SETTLE_MS, wave } from "./at-concurrency-limit.ts";
 import { exchangesOf } from "./observations.ts";
 import { GRACE_MS } from "./retry-after-waits.ts";
-import type { Ask, TierBench } from "./tier-bench.ts";
+import type { TierBench, TierRequest } from "./tier-bench.ts";
 
 /** Clients of the fleet: enough to see a herd, few enough that the limit has room for each within seconds. */
 export const fleetOf = (limit: number): number => Math.max(4, Math.min(40, Math.floor(limit / 2)));
@@ -58,7 +58,7 @@ export async function recover(bench: TierBench, script: RecoveryScript, seed: nu
     retry: { ...DEFAULT_RETRY, maxAttempts: FLEET_ATTEMPTS, longestRetryAfterMs: LONGEST_WAIT_MS },
     untilMs: FLEET_MS,
     graceMs: GRACE_MS,
-    attempt: (client) => bench.send(kinds[client % kinds.length] as Ask, "fleet"),
+    attempt: (client) => bench.send(kinds[client % kinds.length] as TierRequest, "fleet"),
   });
   script.fleetEndUs = nowUs();
   for (let attempt = 0; attempt < WAVES; attempt++) {

@@ -4,7 +4,7 @@ import type { Finding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { compared, noted, undecided } from "../phase-record.ts";
 import { exchangesOf } from "./observations.ts";
-import type { Ask, TierBench } from "./tier-bench.ts";
+import type { TierBench, TierRequest } from "./tier-bench.ts";
 
 /** Share of the tested waits that must be sufficient. */
 const SUFFICIENT_SHARE = 0.99;
@@ -13,7 +13,7 @@ export const GRACE_MS = 30;
 
 /** A request that was denied for the rate. */
 export interface Denied {
-  readonly ask: Ask;
+  readonly request: TierRequest;
   readonly denial: Observation;
 }
 
@@ -30,12 +30,12 @@ export async function waitAlone(
 ): Promise<RetryAfterWait[]> {
   const waits: RetryAfterWait[] = [];
   let admitted = false;
-  for (const { ask, denial } of [...denied].sort((a, b) => dueUs(a.denial) - dueUs(b.denial))) {
+  for (const { request, denial } of [...denied].sort((a, b) => dueUs(a.denial) - dueUs(b.denial))) {
     const { retryAfterWaitMs, endUs } = denial;
     const isTested = retryAfterWaitMs !== undefined && retryAfterWaitMs <= longestWaitMs;
     const retried =
       isTested && (await bench.wait((dueUs(denial) - nowUs()) / 1_000 + GRACE_MS))
-        ? await bench.send(ask, "retry")
+        ? await bench.send(request, "retry")
         : undefined;
     if (retried === undefined) waits.push({ denial, outcome: "untested", actualMs: undefined });
     else if (isAdmitted(retried)) {

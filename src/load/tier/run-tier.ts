@@ -33,7 +33,7 @@ import { questionsOf } from "./questions.ts";
 import { judgeRecovery, type RecoveryScript, recover, recoverySeconds } from "./recovery.ts";
 import { judgeWaits } from "./retry-after-waits.ts";
 import { retryFigures } from "./retry-figures.ts";
-import { type Ask, type PhaseJudge, TierBench } from "./tier-bench.ts";
+import { type PhaseJudge, TierBench, type TierRequest } from "./tier-bench.ts";
 import { atTheLimitRequests, QUICK_EVEN, type TierLength, tierCost, WARM_UPS } from "./tier-cost.ts";
 
 export interface TierOptions {
@@ -232,7 +232,7 @@ function commonJudge({ bench, own }: Pick<TierParts, "bench" | "own">): PhaseJud
 async function warmUp(bench: TierBench): Promise<void> {
   const kinds = bench.kinds("echo");
   for (let index = 0; index < WARM_UPS - 2; index++) {
-    const one = await bench.send(kinds[index % kinds.length] as Ask, "warm-up");
+    const one = await bench.send(kinds[index % kinds.length] as TierRequest, "warm-up");
     if (one !== undefined && isRefusal(one) && !bench.refuses(one)) bench.leaveOut(one);
     if (index === 0 && one !== undefined && one.status === undefined) {
       throw new UnreachableError(`no answer from ${bench.target.baseUrl}: ${bench.sender.lastFailure ?? one.what}`, {
@@ -240,7 +240,7 @@ async function warmUp(bench: TierBench): Promise<void> {
       });
     }
   }
-  const lone = await Promise.all(bench.longStreams().map((ask) => bench.send(ask, "lone")));
+  const lone = await Promise.all(bench.longStreams().map((request) => bench.send(request, "lone")));
   const streams = lone
     .filter((one) => one !== undefined && isAdmitted(one))
     .map((one) => one as NonNullable<typeof one>);

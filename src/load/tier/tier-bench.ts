@@ -5,22 +5,22 @@ import type { Observation } from "../../judging/index.ts";
 import { Histogram, type TaggedHistogram } from "../../metrics/index.ts";
 import type { Finding, JudgedPhase } from "../../record/index.ts";
 import type { Key, Limits, Target } from "../../target/index.ts";
-import { type LoadExchange, nowUs, type Shot } from "../http/load-exchange.ts";
+import { type LoadExchange, nowUs, type PreparedRequest } from "../http/load-exchange.ts";
 import { Sender } from "../http/sender.ts";
 import { LoadGuard } from "../load-guard.ts";
 import { outcomeOf } from "../outcome.ts";
 import { OutcomeCounts, phaseRecord } from "../phase-record.ts";
+import { modelFor, prepareRequest } from "../prepared-requests.ts";
 import { type LoadProgress, ProgressMeter } from "../progress.ts";
 import { type ReadReason, reasonReader } from "../read-reason.ts";
 import type { LoadContext } from "../run-workload.ts";
 import { Sampler } from "../sampler.ts";
-import { buildShot, modelFor } from "../shots.ts";
 import { Tally } from "../tally.ts";
 import { echoFlaw, echoPrompt } from "./echo.ts";
 import { judgeAdmission, type LongModel } from "./judge-service.ts";
 import { observationOf, retryAfterWaitMs } from "./observations.ts";
 
-export interface Ask {
+export interface TierRequest {
   readonly dialect: Dialect;
   readonly stream: boolean;
   /** `long`: the model with the longest streams. `echo`: the plain one, with a unique text. */
@@ -130,13 +130,13 @@ export class TierBench implements AsyncDisposable {
   }
 
   /** Four kinds of requests, both dialects streaming and non-streaming, without those that the gateway refuses. */
-  kinds(kind: Ask["kind"]): Ask[] {
+  kinds(kind: TierRequest["kind"]): TierRequest[] {
     const all = DIALECTS.flatMap((dialect) => [false, true].map((stream) => ({ dialect, stream, kind })));
-    return all.filter((ask) => !this.refuses(ask));
+    return all.filter((request) => !this.refuses(request));
   }
 
   /** Streams of the long model, in each dialect that has streams and knows it. */
-  longStreams(): Ask[] {
+  longStreams(): TierRequest[] {
     const streams = this.kinds("long").filter(({ stream }) => stream);
     const long = streams.filter(({ dialect }) => this.target.models[dialect].stream !== undefined);
     return long.length > 0 ? long : streams;
@@ -147,16 +147,16 @@ export class TierBench implements AsyncDisposable {
     this.#refused.push(refused);
   }
 
-  refuses({ dialect, stream }: Pick<Ask, "dialect" | "stream">): boolean {
+  refuses({ dialect, stream }: Pick<TierRequest, "dialect" | "stream">): boolean {
     return this.#refused.some((one) => one.dialect === dialect && one.stream === stream);
   }
 
-  shot(ask: Ask): Shot {
-    const { dialect, stream, kind } = ask;
-    const key = this.keys[(ask.key ?? this.#turns++) % this.keys.length] as Key;
+  prepared(request: TierRequest): PreparedRequest {
+    const { dialect, stream, kind } = request;
+    const key = this.keys[(request.key ?? this.#turns++) % this.keys.length] as Key;
     const nonce = `gx${this.#tag}n${this.run.slice(0, 2)}${(++this.#nonces).toString(36)}z`;
     if (kind === "long") {
-      return buildShot(this.target, {
+      return prepareRequest(this.target, {
         dialect,
         stream,
         model: modelFor(this.target, dialect, true),
@@ -168,7 +168,7 @@ export class TierBench implements AsyncDisposable {
       });
     }
     const model = modelFor(this.target, dialect, false);
-    return buildShot(this.target, {
+    return prepareRequest(this.target, {
       dialect,
       stream,
       model,
@@ -181,13 +181,15 @@ export class TierBench implements AsyncDisposable {
   }
 
   /** Sends now. Resolves with what came of it; `undefined` when every connection is in use, or nothing more may be sent. */
-  send(ask: Ask, role: string, dueUs = nowUs()): Promise<Observation | undefined> {
+  send(request: TierRequest, role: string, dueUs = nowUs()): Promise<Observation | undefined> {
     const phase = this.#phase;
     if (phase === undefined) throw new Error("nothing is sent outside a phase");
     if (!this.guard.take()) return Promise.resolve(undefined);
     phase.tally.offered(dueUs);
     return new Promise((resolve) => {
-      const sent = this.sender.send(this.shot(ask), dueUs, (exchange) => resolve(this.#ended(exchange, phase, role)));
+      const sent = this.sender.send(this.prepared(request), dueUs, (exchange) =>
+        resolve(this.#ended(exchange, phase, role)),
+      );
       phase.peak = Math.max(phase.peak, this.sender.inFlight);
       if (sent) return;
       phase.tally.dropped(dueUs);

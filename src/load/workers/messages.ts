@@ -1,9 +1,9 @@
 import type { StoredHistogram } from "../../metrics/index.ts";
 import type { JudgedPhase } from "../../record/index.ts";
+import type { LoadTarget } from "../prepared-requests.ts";
 import type { StoredRetries } from "../retry-tally.ts";
 import type { Sample } from "../sampler.ts";
 import type { Share } from "../send-share.ts";
-import type { LoadTarget } from "../shots.ts";
 import type { StoredTally } from "../tally.ts";
 import type { Workload } from "../workload.ts";
 

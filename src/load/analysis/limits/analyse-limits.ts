@@ -67,7 +67,7 @@ export async function analyseLimits(options: LimitsAnalysisOptions): Promise<Lim
   onStep?.("concurrency: waiting until the rate leaves room for streams");
   const concurrency = await concurrencyExperiment(gateway, {
     rate,
-    shots: longRequests(options),
+    prepared: longRequests(options),
     declared: declared?.inFlight,
     minuteMs,
     most,

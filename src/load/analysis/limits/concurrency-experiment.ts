@@ -6,7 +6,7 @@ import {
   inferRelease,
   type Release,
 } from "../../../limits/index.ts";
-import type { Shot } from "../../http/load-exchange.ts";
+import type { PreparedRequest } from "../../http/load-exchange.ts";
 import type { GatewayUnderTest } from "./gateway-under-test.ts";
 
 /** A long request while it runs. Microseconds; `undefined` for what has not happened yet. */
@@ -24,13 +24,13 @@ export interface Hold {
 export interface StreamingGateway extends GatewayUnderTest {
   /** Opens connections ahead: a handshake is no part of what is measured. */
   open(count: number): Promise<string | undefined>;
-  hold(shot: Shot): Hold | undefined;
+  hold(prepared: PreparedRequest): Hold | undefined;
 }
 
 export interface ConcurrencyPlan {
   readonly rate: RateInference;
   /** Streams to try, shorter ones first. */
-  readonly shots: readonly Shot[];
+  readonly prepared: readonly PreparedRequest[];
   /** In flight, as the operator says; only saves requests. */
   readonly declared: number | undefined;
   /** 60,000 outside tests. */
@@ -69,20 +69,20 @@ export async function concurrencyExperiment(
   const needed = (plan.declared ?? 64) + EXTRAS;
   await room(gateway, plan, needed);
   let best: Filled = { holds: [], full: false, unnamed: false };
-  let shot = plan.shots[0];
-  for (shot of plan.shots) {
-    const filled = await fill(gateway, plan, shot, plan.most);
+  let prepared = plan.prepared[0];
+  for (prepared of plan.prepared) {
+    const filled = await fill(gateway, plan, prepared, plan.most);
     if (filled.full || admittedOf(filled) > admittedOf(best)) best = filled;
     if (filled.full) break;
     await emptied(gateway, filled);
     await room(gateway, plan, needed);
   }
   const found = inferConcurrency(heldOf(best));
-  if (!best.full || shot === undefined) return { ...found, ...inferRelease(undefined, undefined) };
+  if (!best.full || prepared === undefined) return { ...found, ...inferRelease(undefined, undefined) };
   const end = await tryUntilAdmitted(gateway, plan, best, "end");
   await emptied(gateway, best);
   await room(gateway, plan, best.holds.length + EXTRAS);
-  const again = await fill(gateway, plan, shot, best.holds.length);
+  const again = await fill(gateway, plan, prepared, best.holds.length);
   const leave = again.full ? await tryUntilAdmitted(gateway, plan, again, "leave") : undefined;
   for (const hold of again.holds) hold.leave();
   return { ...inferConcurrency(heldOf(best)), ...inferRelease(end, leave) };
@@ -111,7 +111,12 @@ async function room(gateway: GatewayUnderTest, { rate, minuteMs }: ConcurrencyPl
 }
 
 /** Adds streams until one is denied for concurrency, as long as none has ended. */
-async function fill(gateway: StreamingGateway, plan: ConcurrencyPlan, shot: Shot, most: number): Promise<Filled> {
+async function fill(
+  gateway: StreamingGateway,
+  plan: ConcurrencyPlan,
+  prepared: PreparedRequest,
+  most: number,
+): Promise<Filled> {
   const holds: Hold[] = [];
   // Opened now: a server may close what was opened long ago and never used.
   await gateway.open(Math.min(most, (plan.declared ?? 32) + 8));
@@ -123,7 +128,7 @@ async function fill(gateway: StreamingGateway, plan: ConcurrencyPlan, shot: Shot
   const running = () => holds.filter((hold) => hold.verdict() === "admitted" && hold.endUs === undefined).length;
   const ended = () => holds.some((hold) => hold.endUs !== undefined && hold.verdict() === "admitted");
   while (running() < most && !ended()) {
-    const added = Array.from({ length: Math.min(atOnce, most) }, () => gateway.hold(shot)).filter(
+    const added = Array.from({ length: Math.min(atOnce, most) }, () => gateway.hold(prepared)).filter(
       (hold) => hold !== undefined,
     );
     if (added.length === 0) break;

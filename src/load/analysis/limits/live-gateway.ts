@@ -2,7 +2,7 @@ import { median, sleep } from "../../../core/index.ts";
 import { endpointUrl } from "../../../dialects/index.ts";
 import type { Decision, RequestKind } from "../../../limits/index.ts";
 import { isUnnamedLimit } from "../../../limits/index.ts";
-import { type LoadExchange, nowUs, type Shot } from "../../http/load-exchange.ts";
+import { type LoadExchange, nowUs, type PreparedRequest } from "../../http/load-exchange.ts";
 import { Sender } from "../../http/sender.ts";
 import { outcomeOf } from "../../outcome.ts";
 import { type ReadReason, reasonReader } from "../../read-reason.ts";
@@ -35,7 +35,7 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
   readonly #options: LiveOptions;
   readonly #sender: Sender;
   readonly #read: ReadReason;
-  readonly #shots: ReadonlyMap<RequestKind, Shot>;
+  readonly #prepared: ReadonlyMap<RequestKind, PreparedRequest>;
   readonly #over: NodeJS.Timeout;
   readonly #startUs = nowUs();
   /** Of denials, and of what was admitted. */
@@ -60,8 +60,8 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
     });
     // A gateway that does not answer must not cost more time than was given.
     this.#over = setTimeout(() => this.#sender.abortAll(), options.budget.ms);
-    this.#shots = requestsOf(options);
-    this.kinds = [...this.#shots.keys()].filter((kind) => kind !== "main");
+    this.#prepared = requestsOf(options);
+    this.kinds = [...this.#prepared.keys()].filter((kind) => kind !== "main");
   }
 
   /** Opens connections ahead. @returns why none came about. */
@@ -95,13 +95,13 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
   }
 
   send(kind: RequestKind): Promise<Decision | undefined> {
-    const shot = this.#shots.get(kind);
+    const prepared = this.#prepared.get(kind);
     const { requests, ms } = this.left;
-    if (shot === undefined || requests <= 0 || ms <= 0) return Promise.resolve(undefined);
+    if (prepared === undefined || requests <= 0 || ms <= 0) return Promise.resolve(undefined);
     const ordinal = ++this.sent;
     return new Promise((resolve) => {
       const dueUs = nowUs();
-      const sent = this.#sender.send(shot, dueUs, (exchange) => {
+      const sent = this.#sender.send(prepared, dueUs, (exchange) => {
         if (exchange.ending === "aborted") return resolve(undefined);
         const decision = this.#trialOf(ordinal, kind, exchange);
         this.decisions.push(decision);
@@ -112,9 +112,9 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
   }
 
   /** Sends a long request that is looked at while it runs. @returns `undefined` when no budget is left. */
-  hold(shot: Shot): Hold | undefined {
+  hold(prepared: PreparedRequest): Hold | undefined {
     if (this.left.requests <= 0 || this.left.ms <= 0) return undefined;
-    const own: Shot = { ...shot };
+    const own: PreparedRequest = { ...prepared };
     const read = this.#read;
     const sentUs = nowUs();
     let ended: LoadExchange | undefined;

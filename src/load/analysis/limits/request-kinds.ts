@@ -1,8 +1,8 @@
 import { endpointUrl } from "../../../dialects/index.ts";
 import type { RequestKind } from "../../../limits/index.ts";
 import type { Key, Target } from "../../../target/index.ts";
-import type { Shot } from "../../http/load-exchange.ts";
-import { buildShot, modelFor } from "../../shots.ts";
+import type { PreparedRequest } from "../../http/load-exchange.ts";
+import { modelFor, prepareRequest } from "../../prepared-requests.ts";
 
 /** The account that is analysed, and what stands beside it. */
 export interface AnalysisAccount {
@@ -18,33 +18,34 @@ export interface AnalysisAccount {
 const SHORT = { prompt: "Hi", maxTokens: 4 } as const;
 
 /** One request of each kind that the target can send: the main one, and those with one thing changed. */
-export function requestsOf({ target, key, second, other }: AnalysisAccount): ReadonlyMap<RequestKind, Shot> {
+export function requestsOf({ target, key, second, other }: AnalysisAccount): ReadonlyMap<RequestKind, PreparedRequest> {
   const { chat } = target.models;
   const model = modelFor(target, "chat", false);
   const main = { dialect: "chat", stream: false, model, key, ...SHORT } as const;
-  const shots = new Map<RequestKind, Shot>([["main", buildShot(target, main)]]);
-  if (second !== undefined) shots.set("key", buildShot(target, { ...main, key: second }));
+  const prepared = new Map<RequestKind, PreparedRequest>([["main", prepareRequest(target, main)]]);
+  if (second !== undefined) prepared.set("key", prepareRequest(target, { ...main, key: second }));
   // Another model in the other dialect would change two things at once.
-  if (target.models.messages.plain === model) shots.set("dialect", buildShot(target, { ...main, dialect: "messages" }));
+  if (target.models.messages.plain === model)
+    prepared.set("dialect", prepareRequest(target, { ...main, dialect: "messages" }));
   const another = [chat.stream, chat.echo, chat.tools].find((id) => id !== undefined && id !== model);
-  if (another !== undefined) shots.set("model", buildShot(target, { ...main, model: another, maxTokens: 1 }));
-  if (other !== undefined) shots.set("account", buildShot(target, { ...main, key: other }));
-  shots.set("listing", listingShot(target, key));
-  return shots;
+  if (another !== undefined) prepared.set("model", prepareRequest(target, { ...main, model: another, maxTokens: 1 }));
+  if (other !== undefined) prepared.set("account", prepareRequest(target, { ...main, key: other }));
+  prepared.set("listing", listingRequest(target, key));
+  return prepared;
 }
 
 /** Long streams that stay in flight, the target's own one first. */
-export function longRequests({ target, key }: AnalysisAccount): readonly Shot[] {
+export function longRequests({ target, key }: AnalysisAccount): readonly PreparedRequest[] {
   const { chat } = target.models;
   const ids = [...new Set([chat.stream, chat.slow])].filter((id) => id !== undefined);
   const prompt = "Tell me a long story.";
   const plain = modelFor(target, "chat", true);
   return (ids.length === 0 ? [plain] : ids).map((model) =>
-    buildShot(target, { dialect: "chat", stream: true, model, prompt, maxTokens: 4_096, key }),
+    prepareRequest(target, { dialect: "chat", stream: true, model, prompt, maxTokens: 4_096, key }),
   );
 }
 
-function listingShot(target: Target, key: Key): Shot {
+function listingRequest(target: Target, key: Key): PreparedRequest {
   const url = new URL(endpointUrl(target.baseUrl, "models"));
   const headers: readonly (readonly [string, string])[] = [
     ["Host", url.host],

@@ -1,8 +1,8 @@
 import { seededRandom, UsageError } from "../../../core/index.ts";
 import type { Dialect } from "../../../dialects/index.ts";
 import type { Limits } from "../../../target/index.ts";
+import { draw } from "../../prepared-requests.ts";
 import { type Arrivals, scheduleOf } from "../../schedule.ts";
-import { draw } from "../../shots.ts";
 import { TIERS } from "../../tier/account-of.ts";
 import type { Workload } from "../../workload.ts";
 import { type Applied, applyLimits, type Demand, peakOf, SIMULATED_KINDS, type SimulatedKind } from "./apply-limits.ts";

@@ -1,7 +1,7 @@
 import { type Random, seededRandom, UsageError } from "../core/index.ts";
 import { type Dialect, endpointUrl, requestBody } from "../dialects/index.ts";
 import type { Key, Target } from "../target/index.ts";
-import type { Shot } from "./http/load-exchange.ts";
+import type { PreparedRequest } from "./http/load-exchange.ts";
 import type { TraceEntry } from "./schedule.ts";
 import type { RequestClass } from "./workload.ts";
 
@@ -15,7 +15,7 @@ export type LoadTarget = Pick<
 /** A key as it is put on the wire. */
 export type WireKey = Pick<Key, "name" | "reveal">;
 
-export interface ShotSpec {
+export interface LoadRequestSpec {
   readonly dialect: Dialect;
   readonly stream: boolean;
   readonly model: string;
@@ -34,7 +34,7 @@ export interface PlainRequest {
 }
 
 /** The fields and headers that the conformance half sends. */
-export function plainRequest(target: LoadTarget, spec: ShotSpec): PlainRequest {
+export function plainRequest(target: LoadTarget, spec: LoadRequestSpec): PlainRequest {
   const { dialect, stream, model, prompt, maxTokens, key } = spec;
   const body = JSON.stringify(requestBody(dialect, { model, prompt, ...(stream ? { stream } : {}), maxTokens }));
   const headers: readonly (readonly [string, string])[] = [
@@ -49,7 +49,7 @@ export function plainRequest(target: LoadTarget, spec: ShotSpec): PlainRequest {
 }
 
 /** Puts a request into one piece of bytes. */
-export function buildShot(target: LoadTarget, spec: ShotSpec): Shot {
+export function prepareRequest(target: LoadTarget, spec: LoadRequestSpec): PreparedRequest {
   const { dialect, stream, key } = spec;
   const { url: address, headers, body } = plainRequest(target, spec);
   const url = new URL(address);
@@ -90,7 +90,7 @@ export function promptOf(words: number): string {
 }
 
 /** Draws the next request of a workload. Indexes may be left out, and never come back. */
-export type NextShot = (index: number) => Shot;
+export type NextRequest = (index: number) => PreparedRequest;
 
 /** Every n-th request of a plain workload is kept and judged. */
 export interface MixOptions {
@@ -104,10 +104,10 @@ export interface MixOptions {
 }
 
 /** Draws requests by weight, with a seed; each distinct request is built once. */
-export function mixedShots({ target, keys, mix, seed, sampleEvery }: MixOptions): NextShot {
+export function mixedRequests({ target, keys, mix, seed, sampleEvery }: MixOptions): NextRequest {
   const random = seededRandom(seed);
   const total = mix.reduce((sum, { weight }) => sum + weight, 0);
-  const built = new Map<string, Shot>();
+  const built = new Map<string, PreparedRequest>();
   let drawn = 0;
   return (index) => {
     // What another worker sends is drawn as well: all of them together send what one would have sent.
@@ -121,9 +121,17 @@ export function mixedShots({ target, keys, mix, seed, sampleEvery }: MixOptions)
     if (known !== undefined) return known;
     const { dialect, stream, maxTokens, promptTokens } = chosen;
     const model = chosen.model ?? modelFor(target, dialect, stream);
-    const shot = buildShot(target, { dialect, stream, model, prompt: promptOf(promptTokens), maxTokens, key, capture });
-    built.set(name, shot);
-    return shot;
+    const prepared = prepareRequest(target, {
+      dialect,
+      stream,
+      model,
+      prompt: promptOf(promptTokens),
+      maxTokens,
+      key,
+      capture,
+    });
+    built.set(name, prepared);
+    return prepared;
   };
 }
 
@@ -139,11 +147,15 @@ export function draw(mix: readonly RequestClass[], total: number, random: Random
 }
 
 /** Requests of a trace, in its order. */
-export function tracedShots(target: LoadTarget, keys: readonly WireKey[], entries: readonly TraceEntry[]): NextShot {
+export function tracedRequests(
+  target: LoadTarget,
+  keys: readonly WireKey[],
+  entries: readonly TraceEntry[],
+): NextRequest {
   return (index) => {
     const { dialect, stream, promptTokens, maxTokens } = entries[index % entries.length] as TraceEntry;
     const key = keys[index % keys.length] as WireKey;
     const model = modelFor(target, dialect, stream);
-    return buildShot(target, { dialect, stream, model, prompt: promptOf(promptTokens), maxTokens, key });
+    return prepareRequest(target, { dialect, stream, model, prompt: promptOf(promptTokens), maxTokens, key });
   };
 }

@@ -8,7 +8,7 @@ const SPACING_MS = 700;
  * Sends a request whose own failure could be dressed up as a rate denial: such an answer is tried again a little later,
  * without believing what it says about waiting. One that stays is not about the rate.
  */
-export async function askPastRate(t: Session, request: RequestSpec): Promise<Response> {
+export async function sendPastRate(t: Session, request: RequestSpec): Promise<Response> {
   let answer = await t.send({ ...request, repeats: false });
   for (let attempt = 1; attempt < ATTEMPTS && isRateDenial(answer); attempt++) {
     await t.wait(attempt * SPACING_MS);
