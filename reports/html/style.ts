@@ -36,7 +36,7 @@ html { scroll-padding-top: 1rem; -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.55 var(--text); }
 a { color: var(--link); text-decoration-thickness: 1px; text-underline-offset: 2px; }
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 2px; }
-code, pre, .rowid, .foreign code { font-family: var(--mono); font-size: .86em; }
+code, pre, .requirement-id, .foreign code { font-family: var(--mono); font-size: .86em; }
 code { overflow-wrap: anywhere; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .skip { position: absolute; left: -99rem; background: var(--sheet); padding: .5rem 1rem; z-index: 2; }
@@ -107,8 +107,8 @@ h4 { font-size: .82rem; font-weight: 600; margin: 1rem 0 .3rem; color: var(--sof
 .fill-held { fill: var(--held); } .fill-quiet { fill: var(--quiet); opacity: .45; }
 .level { font-size: .72rem; font-weight: 600; color: var(--soft); letter-spacing: .03em; }
 .level.must { color: var(--ink); }
-.rowid { white-space: nowrap; }
-a.rowid { color: inherit; text-decoration: none; } a.rowid:hover { text-decoration: underline; }
+.requirement-id { white-space: nowrap; }
+a.requirement-id { color: inherit; text-decoration: none; } a.requirement-id:hover { text-decoration: underline; }
 
 .scroll { position: relative; overflow-x: auto; max-width: 100%; }
 table { border-collapse: collapse; width: 100%; font-size: .88rem; line-height: 1.45; font-variant-numeric: tabular-nums; }

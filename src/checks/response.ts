@@ -196,3 +196,10 @@ function isChunk(json: unknown): boolean {
   const choices = member(json, "choices");
   return Array.isArray(choices) && member(choices[0], "delta") !== undefined;
 }
+
+/** A connection that the gateway had closed while it was idle: nothing of the request was answered (RFC 9112, 9.3). */
+export function isStale({ ending, response, connection, timeline }: Exchange): boolean {
+  return (
+    ending.kind === "reset" && response === undefined && timeline.firstByteUs === undefined && connection.earlier > 0
+  );
+}

@@ -7,7 +7,8 @@ import { type LimitedAccount, type LimitKind, limitedFor } from "./limited-accou
 import type { Share } from "./request-budget.ts";
 import type { RequestSpec } from "./request-spec.ts";
 import type { Response } from "./response.ts";
-import type { Held, SendDefaults, Traffic } from "./traffic.ts";
+import type { Traffic } from "./traffic.ts";
+import type { Held, SendDefaults } from "./traffic-options.ts";
 
 export interface SessionOptions {
   readonly key?: Key | undefined;

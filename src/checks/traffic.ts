@@ -1,60 +1,26 @@
 import { type Clock, type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
-import { type Endpoint, type Mode, retryAfterMs } from "../dialects/index.ts";
-import {
-  type ContinueOutcome,
-  type Exchange,
-  expectContinue,
-  type LiveExchange,
-  Recorder,
-} from "../http-recorder/index.ts";
-import { allKeys, type Key, type Provisioner, type Target } from "../target/index.ts";
+import { retryAfterMs } from "../dialects/index.ts";
+import { type ContinueOutcome, expectContinue, Recorder } from "../http-recorder/index.ts";
+import { allKeys, type Key, type Target } from "../target/index.ts";
 import { accountOfKey, limitsOfAccount } from "./account-of-key.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
-import { denialWords } from "./contract.ts";
+import { ControlRequests } from "./control-requests.ts";
 import { Fixtures } from "./fixtures.ts";
-import { RequestBudget, type Share } from "./request-budget.ts";
+import { readingRules } from "./reading-rules.ts";
+import { RequestBudget } from "./request-budget.ts";
 import { buildRequest, type RequestSpec } from "./request-spec.ts";
-import { type Asked, type ReadingRules, Response } from "./response.ts";
+import { type Asked, isStale, type ReadingRules, Response } from "./response.ts";
 import type { Send } from "./served-models.ts";
 import { Throttle } from "./throttle.ts";
 import { QUICK_DEADLINE_MS, TimeoutPolicy } from "./timeout-policy.ts";
+import type { Held, SendDefaults, TrafficOptions } from "./traffic-options.ts";
 
-export interface TrafficOptions {
-  readonly target: Target;
-  readonly seed: number;
-  readonly signal: AbortSignal;
-  readonly onAnswer?: (answer: Response) => void;
-  /** Makes states that the target file does not have, and fresh ones of those that a run uses up. */
-  readonly provisioner?: Provisioner | undefined;
-  readonly clock?: Clock;
-  /** Whether a load run over the tiers comes after the checks, which measures what some of them could only guess. */
-  readonly loadFollows?: boolean;
-}
-
-/** A request under way whose end is not waited for. */
-export interface Held {
-  readonly live: LiveExchange;
-  readonly done: Promise<Response>;
-}
-
-/** The axes and defaults that the requests of a check inherit. */
-export interface SendDefaults {
-  readonly endpoint: Endpoint;
-  readonly mode: Mode;
-  /** Key of requests that name none; default `valid`. */
-  readonly key?: Key | undefined;
-  /** What is set aside of the budget for the check. */
-  readonly share?: Share | undefined;
-}
-
-/** An ambient denial is waited out at most this long; a longer hint ends the attempt. */
+/** An ambient denial is waited out at most this long; a longer Retry-After ends the attempt. */
 const LONGEST_AMBIENT_WAIT_MS = 65_000;
 /** Times that a request which met an ambient denial is sent again. */
 const REPEATS = 2;
 /** A denial that was expected for another reason is waited out only if that is soon done. */
 const SHORT_AMBIENT_WAIT_MS = 8_000;
-/** How long a control request stands for the requests that resemble it. */
-const CONTROL_LASTS_MS = 8_000;
 /** A rate at which a whole run does not have to wait for its own traffic. */
 const AMPLE_RPM = 1_000;
 
@@ -68,7 +34,7 @@ export class Traffic implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #throttles = new Map<string, Throttle>();
   readonly #inFlight = new Map<string, number>();
-  readonly #controls = new Map<string, { readonly answer: Promise<Response>; readonly atMs: number }>();
+  readonly #controls = new ControlRequests(() => this.#monotonicMs());
   readonly #circuit = new CircuitBreaker();
   readonly #timeouts = new TimeoutPolicy(() => this.target.timeouts);
   readonly #onAnswer: ((answer: Response) => void) | undefined;
@@ -150,21 +116,10 @@ export class Traffic implements AsyncDisposable {
     return `gx${this.#runTag}n${(++this.#nonces).toString(36)}z`;
   }
 
-  /**
-   * A good request as others of the last seconds were: the control of a negative probe. One that was served a moment ago
-   * stands for the next ones too, so that controls do not double the traffic.
-   */
-  async control(request: RequestSpec, defaults: SendDefaults): Promise<Response> {
+  /** The control request of a negative probe: a good request as others of the last seconds were. */
+  control(request: RequestSpec, defaults: SendDefaults): Promise<Response> {
     const { share: _, ...common } = defaults;
-    const name = JSON.stringify([request, common]);
-    const known = this.#controls.get(name);
-    if (known !== undefined && this.#monotonicMs() - known.atMs < CONTROL_LASTS_MS) {
-      const answer = await known.answer;
-      if (answer.admitted) return answer;
-    }
-    const answer = this.send(request, defaults);
-    this.#controls.set(name, { answer, atMs: this.#monotonicMs() });
-    return answer;
+    return this.#controls.get(JSON.stringify([request, common]), () => this.send(request, defaults));
   }
 
   /**
@@ -301,9 +256,9 @@ export class Traffic implements AsyncDisposable {
   #ambientWaitMs(answer: Response): number | undefined {
     if (answer.status !== 429) return undefined;
     if (answer.reason !== "rate_limit_exceeded" && answer.reason !== "concurrency_limit_exceeded") return undefined;
-    const hint = retryAfterMs(answer.header("retry-after") ?? "", this.#clock.nowMs()) ?? 1_000;
+    const askedMs = retryAfterMs(answer.header("retry-after") ?? "", this.#clock.nowMs()) ?? 1_000;
     const longest = answer.asked.intent === "denied" ? SHORT_AMBIENT_WAIT_MS : LONGEST_AMBIENT_WAIT_MS;
-    return hint > longest ? undefined : hint;
+    return askedMs > longest ? undefined : askedMs;
   }
 
   #count(account: string, change: 1 | -1): number {
@@ -330,23 +285,4 @@ function withDefaultKey(request: RequestSpec, { key }: SendDefaults): RequestSpe
   return key === undefined || request.key !== undefined || request.authorization !== undefined
     ? request
     : { ...request, key };
-}
-
-/** A connection that the gateway had closed while it was idle: nothing of the request was answered (RFC 9112, 9.3). */
-export function isStale({ ending, response, connection, timeline }: Exchange): boolean {
-  return (
-    ending.kind === "reset" && response === undefined && timeline.firstByteUs === undefined && connection.earlier > 0
-  );
-}
-
-/** How answers of this target are read; stored with the record, so that a later judgement reads them alike. */
-export function readingRules(target: Target): ReadingRules {
-  const { reasonFrom } = target.contract;
-  const denials = denialWords(target);
-  return {
-    reasonHeader: target.headers.reason,
-    actionHeader: target.headers.action,
-    ...(reasonFrom === undefined || reasonFrom === "header" ? {} : { reasonPointer: reasonFrom }),
-    ...(denials === undefined ? {} : { denials }),
-  };
 }

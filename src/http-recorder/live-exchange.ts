@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { type Clock, trim } from "../core/index.ts";
+import type { Clock } from "../core/index.ts";
 import { type HeaderList, header } from "../dialects/index.ts";
 import type { Connection, WireListener } from "./connection.ts";
 import { decodeBody } from "./decode-body.ts";
@@ -7,6 +7,7 @@ import type { Bounds, Ending, EndingKind, Exchange, RecordedRequest, RecordedRes
 import { MOST_INTERIM } from "./interim-filter.ts";
 import type { OwnLag } from "./own-lag.ts";
 import { PieceList } from "./piece-list.ts";
+import { pairs } from "./raw-fields.ts";
 import type { Redactor } from "./redact.ts";
 import { redactExchange } from "./redact-exchange.ts";
 
@@ -258,21 +259,6 @@ function recordedRequest({ method, url, headers, body }: OutgoingRequest): Recor
   const text = typeof body === "string" || body === undefined ? body : Buffer.from(body).toString("utf8");
   const bodyBytes = body === undefined ? 0 : Buffer.byteLength(body);
   return { method, url, headers, body: text, bodyBytes };
-}
-
-const BLANKS = " \t";
-
-/** Header fields as the parser cut them: a flat list of names and values. Blanks around a value are not part of it. */
-function pairs(raw: unknown): HeaderList {
-  if (!Array.isArray(raw)) return [];
-  const list: [string, string][] = [];
-  for (let at = 0; at + 1 < raw.length; at += 2)
-    list.push([latin1(raw[at]), trim(latin1(raw[at + 1]), BLANKS, BLANKS)]);
-  return list;
-}
-
-function latin1(value: unknown): string {
-  return Buffer.isBuffer(value) ? value.toString("latin1") : String(value);
 }
 
 function isParserError(error: Error): boolean {

@@ -27,7 +27,9 @@ export function applyPolicy(record: RunRecord, policy: Policy): PolicySection {
   const required = file.require;
   const gates: Gate[] = [
     ...(required?.suites ?? []).map((suite) => suiteGate(record, suite, required?.level ?? "error")),
-    ...(required?.requirements ?? []).map((requirement) => rowGate(record, requirement, required?.level ?? "error")),
+    ...(required?.requirements ?? []).map((requirement) =>
+      requirementGate(record, requirement, required?.level ?? "error"),
+    ),
     ...file.load.map((name) => loadGate(record, name)),
     ...(record.checks.some(({ layer }) => layer === "compat") ? [compatGate(record, file.compat)] : []),
     ...thresholds,
@@ -143,7 +145,7 @@ function suiteGate(record: RunRecord, suite: string, level: GateLevel): Gate {
     : { ...frame, outcome: "pass", message: `${checks.length} checks judged` };
 }
 
-function rowGate(record: RunRecord, requirement: string, level: GateLevel): Gate {
+function requirementGate(record: RunRecord, requirement: string, level: GateLevel): Gate {
   const frame = { ...NOTHING, gate: `requirement ${requirement} met`, kind: "requirement" as const, level };
   if (level === "off") return { ...frame, outcome: "off", message: "switched off" };
   const findings = record.checks.flatMap((check) =>

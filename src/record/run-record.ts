@@ -9,7 +9,7 @@ import { STATUSES } from "./status.ts";
 export const RECORD_VERSION = 1;
 
 /** A requirement of the requirement set in use, so that a record can be shown without the harness that made it. */
-const rowSchema = z.strictObject({
+const requirementSchema = z.strictObject({
   id: z.string(),
   layer,
   level: z.enum(["MUST", "SHOULD", "MAY", "OPEN"]),
@@ -80,7 +80,7 @@ export const runRecordSchema = z
     seed: z.int(),
     verdict: verdictSchema,
     counts: z.record(z.enum(STATUSES), z.int()),
-    requirements: z.array(rowSchema),
+    requirements: z.array(requirementSchema),
     /** Requirements that the target does not want to be judged by yet, because its requirement set is older. */
     unscored: z.array(z.string()).optional(),
     checks: z.array(checkResultSchema),

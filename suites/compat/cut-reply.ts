@@ -12,7 +12,7 @@ const LIMIT = 6;
 const CUT_FACTOR = 3;
 
 const REASON = { chat: "length", messages: "max_tokens" } as const;
-const ROW = { chat: "COMPAT-CHAT-FINISH", messages: "COMPAT-MSG-REPLY" } as const;
+const REQUIREMENT = { chat: "COMPAT-CHAT-FINISH", messages: "COMPAT-MSG-REPLY" } as const;
 
 function finishOf(answer: Response): unknown {
   return answer.streamed ? answer.stream.finishReasons.at(-1) : answer.reply.finishReason;
@@ -32,7 +32,7 @@ function judge(dialect: Dialect, mode: Mode | undefined, free: Response, cut: Re
     !whole.startsWith(part.trimEnd())
   )
     verdict.notApplicable("the limit did not visibly cut the reply");
-  verdict.compat(ROW[dialect], finishOf(cut), REASON[dialect], {
+  verdict.compat(REQUIREMENT[dialect], finishOf(cut), REASON[dialect], {
     in: cut,
     because: "why the reply ended, where max_tokens cut it off",
   });
@@ -45,7 +45,7 @@ function cutReply(dialect: Dialect, field: string): Check {
   return defineCompat(dialect, {
     id: `compat.${dialect}-cut-reply`,
     title: "A reply that the limit cut off says so",
-    covers: [ROW[dialect]],
+    covers: [REQUIREMENT[dialect]],
     explains: EXPLAINS,
     needs: ["model.echo"],
     across: { mode: MODES },

@@ -2,14 +2,14 @@ import { type Check, defineInvariant } from "../../src/checks/index.ts";
 import { member } from "../../src/core/index.ts";
 import { type Dialect, parseJson } from "../../src/dialects/index.ts";
 
-const ROW = { chat: "CHAT-7", messages: "MSG-2" } as const;
+const REQUIREMENT = { chat: "CHAT-7", messages: "MSG-2" } as const;
 
 /** Nothing of a run comes as a stream that did not ask for one: slow models and long replies, too. */
 export function everyNonStreaming(dialect: Dialect): Check {
   return defineInvariant({
     id: `${dialect}.every-non-streaming`,
     title: "No reply is a stream unless the request asked for one",
-    covers: [ROW[dialect]],
+    covers: [REQUIREMENT[dialect]],
     explains:
       "Looks at every served request of the run in this dialect that does not ask for a stream (`stream` absent or false), whichever check sent it and to whichever model. Its reply must be a document, not a stream of events.",
     judge(answers, verdict) {
@@ -20,7 +20,7 @@ export function everyNonStreaming(dialect: Dialect): Check {
       });
       if (served.length === 0) return verdict.inconclusive("no non-streaming request was served");
       const streamed = served.filter((answer) => answer.streamed);
-      verdict.must(ROW[dialect], streamed.length, 0, {
+      verdict.must(REQUIREMENT[dialect], streamed.length, 0, {
         in: streamed[0] ?? served[0],
         at: "Content-Type",
         because: `of ${served.length} replies came as a stream that nobody asked for`,

@@ -2,21 +2,21 @@ import { type Check, defineInvariant, type Response } from "../../src/checks/ind
 import { isObject, member } from "../../src/core/index.ts";
 import { type Dialect, parseJson } from "../../src/dialects/index.ts";
 
-const ROW = { chat: "CHAT-2", messages: "MSG-2" } as const;
+const REQUIREMENT = { chat: "CHAT-2", messages: "MSG-2" } as const;
 
 /** The text in every non-streaming reply of a run, whatever was asked: a system turn, tools, parameters of any kind. */
 export function everyText(dialect: Dialect): Check {
   return defineInvariant({
     id: `${dialect}.every-text`,
     title: "Every non-streaming reply of the run has its text where it belongs",
-    covers: [ROW[dialect]],
+    covers: [REQUIREMENT[dialect]],
     explains:
       "Looks at every non-streaming reply of the run in this dialect, also to requests with parameters that need not be accepted: once served, the reply is a reply. A chat reply to a conversation has a choice, and an object at `choices[0].message`, whose `content` is text, or null beside something else, such as tool calls; a messages reply has a list of blocks at `content`, and text in those that are text.",
     judge(answers, verdict) {
       const replies = answers.filter((answer) => isWholeReply(answer, dialect));
       if (replies.length === 0) return verdict.inconclusive("no non-streaming reply was seen");
       const without = replies.filter((answer) => !(dialect === "chat" ? hasMessage(answer) : hasBlocks(answer)));
-      verdict.must(ROW[dialect], without.length, 0, {
+      verdict.must(REQUIREMENT[dialect], without.length, 0, {
         in: without[0] ?? replies[0],
         at: dialect === "chat" ? "/choices/0/message" : "/content",
         because: `of ${replies.length} non-streaming replies without their text in its place`,

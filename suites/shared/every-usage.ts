@@ -2,14 +2,14 @@ import { type Check, defineInvariant } from "../../src/checks/index.ts";
 import type { Dialect } from "../../src/dialects/index.ts";
 import { tokenCounts } from "../../src/judging/index.ts";
 
-const ROW = { chat: "CHAT-3", messages: "MSG-3" } as const;
+const REQUIREMENT = { chat: "CHAT-3", messages: "MSG-3" } as const;
 
 /** Token counts in every non-streaming reply of a run, whatever was asked: long replies and other models, too. */
 export function everyUsage(dialect: Dialect): Check {
   return defineInvariant({
     id: `${dialect}.every-usage`,
     title: "Every non-streaming reply of the run carries token counts",
-    covers: [ROW[dialect]],
+    covers: [REQUIREMENT[dialect]],
     explains:
       "Looks at every non-streaming reply in this dialect, whichever check provoked it, also to requests with parameters that need not be accepted. Each must have a `usage` with at least one count: where counts are missing, the caller cannot account for the cost.",
     judge(answers, verdict) {
@@ -24,7 +24,7 @@ export function everyUsage(dialect: Dialect): Check {
       );
       if (replies.length === 0) return verdict.inconclusive("no non-streaming reply was seen");
       const without = replies.filter(({ reply }) => !tokenCounts.test(reply.usage));
-      verdict.must(ROW[dialect], without.length, 0, {
+      verdict.must(REQUIREMENT[dialect], without.length, 0, {
         in: without[0] ?? replies[0],
         at: "/usage",
         because: `of ${replies.length} non-streaming replies without token counts`,

@@ -26,7 +26,7 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-function expectRow(reply: Reply, { name, status, action }: Row, dialect: "chat" | "messages"): void {
+function expectRequirement(reply: Reply, { name, status, action }: Row, dialect: "chat" | "messages"): void {
   expect(reply.end).toBe("complete");
   expect(reply.status).toBe(status);
   expect(reply.headers["x-service-error-code"]).toBe(name);
@@ -54,8 +54,8 @@ describe.each(ROWS)("$status $name", (row) => {
     await using fixture = await startFixture();
     const key = row.key(fixture);
     for (const stream of [false, true, false]) {
-      expectRow(await fixture.chat({ ...row.body, stream }, { key }), row, "chat");
-      expectRow(await fixture.messages({ ...row.body, stream }, { key }), row, "messages");
+      expectRequirement(await fixture.chat({ ...row.body, stream }, { key }), row, "chat");
+      expectRequirement(await fixture.messages({ ...row.body, stream }, { key }), row, "messages");
     }
   });
 });

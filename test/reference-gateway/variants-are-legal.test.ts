@@ -23,7 +23,7 @@ describe.each(VARIANTS)("$name", ({ name }) => {
     ] as const;
     const checks: Promise<void>[] = [];
     const check = async (reply: Promise<Reply>, judge: (reply: Reply) => void) => judge(await reply);
-    const isRow = (expected: string) => (reply: Reply) => expect(row(reply)).toBe(expected);
+    const isRequirement = (expected: string) => (reply: Reply) => expect(row(reply)).toBe(expected);
     const echoes = (reply: Reply) =>
       expect([reply.status, reply.end, anyText(textOf(reply))]).toEqual([200, "complete", TEXT]);
 
@@ -31,7 +31,7 @@ describe.each(VARIANTS)("$name", ({ name }) => {
       check(fixture.ask({ path: "/models" }), (reply) =>
         expect(JSON.parse(textOf(reply)).data).toContainEqual(expect.objectContaining({ id: "echo-fast" })),
       ),
-      check(fixture.ask({ path: "/models", key: "" }), isRow("401 invalid_api_key")),
+      check(fixture.ask({ path: "/models", key: "" }), isRequirement("401 invalid_api_key")),
       check(fixture.ask({ path: "/nothing" }), (reply) => expect(reply.status).toBe(404)),
       check(fixture.ask({ path: "/chat/completions", body: '{"model":' }), (reply) =>
         expect([400, 422]).toContain(reply.status),
@@ -40,15 +40,15 @@ describe.each(VARIANTS)("$name", ({ name }) => {
     for (const stream of [false, true]) {
       checks.push(
         check(fixture.chat({ ...says, stream }), echoes),
-        check(fixture.chat({ stream, model: "no-such-model" }), isRow("404 model_not_found")),
+        check(fixture.chat({ stream, model: "no-such-model" }), isRequirement("404 model_not_found")),
         check(fixture.chat({ stream, model: "fail-500" }), (reply) => expect(reply.status).toBeGreaterThanOrEqual(500)),
-        ...denials.map(([key, expected]) => check(fixture.chat({ stream }, { key }), isRow(expected))),
+        ...denials.map(([key, expected]) => check(fixture.chat({ stream }, { key }), isRequirement(expected))),
       );
       // Streaming on this endpoint is not shown, so a gateway may refuse it altogether.
       if (stream && name === "messages.stream-refused") continue;
       checks.push(
         check(fixture.messages({ ...says, stream }, { headers }), echoes),
-        ...denials.map(([key, expected]) => check(fixture.messages({ stream }, { key, headers }), isRow(expected))),
+        ...denials.map(([key, expected]) => check(fixture.messages({ stream }, { key, headers }), isRequirement(expected))),
       );
     }
     await Promise.all(checks);

@@ -1,10 +1,11 @@
 import type { CheckResult, RunRecord, Status } from "../../../src/record/index.ts";
-import { oneLine, shorten, visible } from "../../clean-text.ts";
+import { oneLine } from "../../clean-text.ts";
 import { COLUMNS, type CoveredRequirement, coverageOf, sideOf, worst } from "../../coverage.ts";
 import { SIGNS, TONES } from "../../status-style.ts";
 import type { Anchors } from "../anchors.ts";
-import { decimal, duration, enumerate, plural } from "../format.ts";
-import { DataTable, Foreign, Permalink, Prose, ScrollText, Section, StatusMark } from "../parts.tsx";
+import { decimal, duration, plural } from "../format.ts";
+import { DataTable, Foreign, Permalink, Prose, Section, StatusMark } from "../parts.tsx";
+import { NotRun, Silent, Uncovered, UncoveredOfClient } from "./not-judged.tsx";
 
 const LAYERS = {
   specification: "The specification",
@@ -131,7 +132,7 @@ function Area({
           <a
             key="requirement"
             id={anchors.of("requirement", requirement.id)}
-            class="rowid"
+            class="requirement-id"
             href={`#${anchors.of("requirement", requirement.id)}`}
           >
             {requirement.id}
@@ -171,136 +172,6 @@ function MatrixCell({ cell }: { readonly cell: { readonly status: Status; readon
       <span class="unseen">{cell.status}, </span>
       {cell.instances > 1 ? <span class="times">{decimal(cell.instances)}</span> : null}
     </span>
-  );
-}
-
-function Silent({ requirements }: { readonly requirements: readonly CoveredRequirement[] }) {
-  if (requirements.length === 0) return null;
-  return (
-    <>
-      <h3 id="silent">
-        Where the specification is silent
-        <Permalink id="silent" what="Where the specification is silent" />
-      </h3>
-      <p>Nothing here can count for or against a gateway. It is written down so that a change is seen.</p>
-      <DataTable
-        caption="Observed where the specification is silent"
-        quietCaption
-        head={["Requirement", "Open question", "Observed"]}
-        rows={requirements.map(({ requirement, observed }) => [
-          <span key="requirement" class="rowid">
-            {requirement.id}
-          </span>,
-          <span key="text" class="statement">
-            <Prose text={requirement.text} />
-          </span>,
-          <ul key="observed" class="plain">
-            {observed.slice(0, 6).map((text) => (
-              <li key={text}>
-                <Foreign text={oneLine(text, 160)} />
-              </li>
-            ))}
-            {observed.length > 6 ? <li>and {observed.length - 6} more answers</li> : null}
-          </ul>,
-        ])}
-      />
-    </>
-  );
-}
-
-function Uncovered({
-  requirements,
-  all,
-}: {
-  readonly requirements: readonly CoveredRequirement[];
-  readonly all: readonly CoveredRequirement[];
-}) {
-  const excluded = requirements.filter((requirement) => requirement.excluded !== undefined);
-  const rest = requirements.filter((requirement) => requirement.excluded === undefined);
-  const clients = all.filter(({ requirement }) => requirement.binds === "client").length;
-  return (
-    <>
-      <h3 id="uncovered">
-        What was not judged
-        <Permalink id="uncovered" what="What was not judged" />
-      </h3>
-      <p>
-        {rest.length === 0
-          ? "Every requirement that can be judged on this interface was."
-          : `${plural(rest.length, "requirement")} that could be judged said nothing in this run: ${enumerate(
-              rest.map(({ requirement }) => requirement.id),
-              40,
-            )}.`}{" "}
-        {clients > 0
-          ? `${plural(clients, "requirement")} bind clients, not gateways; the harness keeps them itself.`
-          : ""}
-      </p>
-      {excluded.length === 0 ? null : (
-        <ul>
-          {excluded.map(({ requirement, excluded: reason }) => (
-            <li key={requirement.id}>
-              <span class="rowid">{requirement.id}</span> {reason}.
-            </li>
-          ))}
-        </ul>
-      )}
-    </>
-  );
-}
-
-/** Requirements of a client that no scenario says anything about. */
-function UncoveredOfClient({ requirements }: { readonly requirements: readonly CoveredRequirement[] }) {
-  return (
-    <>
-      <h3 id="uncovered">
-        What was not judged
-        <Permalink id="uncovered" what="What was not judged" />
-      </h3>
-      <p>
-        {requirements.length === 0
-          ? "Every requirement that binds clients was."
-          : `${plural(requirements.length, "requirement")} that bind clients do not show in these scenarios, or not at all in what arrives: ${enumerate(
-              requirements.map(({ requirement }) => requirement.id),
-              40,
-            )}.`}
-      </p>
-    </>
-  );
-}
-
-/** Blocked checks, once per thing that is missing, with the lines that would unblock them. */
-function NotRun({ record }: { readonly record: RunRecord }) {
-  const byMessage = new Map<string, CheckResult[]>();
-  for (const check of record.checks) {
-    if (check.status === "blocked") byMessage.set(check.message, [...(byMessage.get(check.message) ?? []), check]);
-  }
-  if (byMessage.size === 0) return null;
-  return (
-    <>
-      <h3 id="not-run">
-        Not run
-        <Permalink id="not-run" what="Not run" />
-      </h3>
-      <ul class="not-run">
-        {[...byMessage].map(([message, checks]) => (
-          <li key={message}>
-            <StatusMark status="blocked" label={plural(checks.length, "check")} />{" "}
-            <Foreign text={shorten(message, 300)} />
-            <p class="note">
-              {enumerate(
-                checks.map(({ id }) => oneLine(id, 120)),
-                6,
-              )}
-            </p>
-            {checks[0] === undefined || checks[0].unblock.length === 0 ? null : (
-              <ScrollText kind="command" label="Lines of the target file that would unblock it">
-                {visible(checks[0].unblock.join("\n"))}
-              </ScrollText>
-            )}
-          </li>
-        ))}
-      </ul>
-    </>
   );
 }
 

@@ -175,7 +175,7 @@ function Findings({ broken, record }: { readonly broken: readonly Broken[]; read
         head={["Requirement", "Where", "Expected", "Observed"]}
         rows={broken.slice(0, MOST_FINDINGS).map(({ finding, times }) => [
           <span key="requirement" class="nowrap">
-            <span class="rowid">{finding.requirements[0]}</span> <Level level={levelOf(record, finding)} />
+            <span class="requirement-id">{finding.requirements[0]}</span> <Level level={levelOf(record, finding)} />
           </span>,
           <span key="where">
             {finding.pointer === undefined ? null : <code>{visible(finding.pointer)}</code>}

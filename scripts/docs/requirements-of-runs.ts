@@ -1,5 +1,5 @@
 /**
- * `tsx scripts/docs/rows-of-runs.ts NAME=RUN_FOLDER …`: prints a page with what each gateway does on every requirement, worst first
+ * `tsx scripts/docs/requirements-of-runs.ts NAME=RUN_FOLDER …`: prints a page with what each gateway does on every requirement, worst first
  * of all that was seen of it. The page under docs/real-gateways/ is made so.
  */
 import { readFileSync } from "node:fs";

@@ -1,0 +1,15 @@
+import type { Target } from "../target/index.ts";
+import { denialWords } from "./contract.ts";
+import type { ReadingRules } from "./response.ts";
+
+/** How answers of this target are read; stored with the record, so that a later judgement reads them alike. */
+export function readingRules(target: Target): ReadingRules {
+  const { reasonFrom } = target.contract;
+  const denials = denialWords(target);
+  return {
+    reasonHeader: target.headers.reason,
+    actionHeader: target.headers.action,
+    ...(reasonFrom === undefined || reasonFrom === "header" ? {} : { reasonPointer: reasonFrom }),
+    ...(denials === undefined ? {} : { denials }),
+  };
+}

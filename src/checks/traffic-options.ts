@@ -1,0 +1,34 @@
+import type { Clock } from "../core/index.ts";
+import type { Endpoint, Mode } from "../dialects/index.ts";
+import type { LiveExchange } from "../http-recorder/index.ts";
+import type { Key, Provisioner, Target } from "../target/index.ts";
+import type { Share } from "./request-budget.ts";
+import type { Response } from "./response.ts";
+
+export interface TrafficOptions {
+  readonly target: Target;
+  readonly seed: number;
+  readonly signal: AbortSignal;
+  readonly onAnswer?: (answer: Response) => void;
+  /** Makes states that the target file does not have, and fresh ones of those that a run uses up. */
+  readonly provisioner?: Provisioner | undefined;
+  readonly clock?: Clock;
+  /** Whether a load run over the tiers comes after the checks, which measures what some of them could only guess. */
+  readonly loadFollows?: boolean;
+}
+
+/** A request under way whose end is not waited for. */
+export interface Held {
+  readonly live: LiveExchange;
+  readonly done: Promise<Response>;
+}
+
+/** The axes and defaults that the requests of a check inherit. */
+export interface SendDefaults {
+  readonly endpoint: Endpoint;
+  readonly mode: Mode;
+  /** Key of requests that name none; default `valid`. */
+  readonly key?: Key | undefined;
+  /** What is set aside of the budget for the check. */
+  readonly share?: Share | undefined;
+}
