@@ -48,7 +48,9 @@ describe.each(VARIANTS)("$name", ({ name }) => {
       if (stream && name === "messages.stream-refused") continue;
       checks.push(
         check(fixture.messages({ ...says, stream }, { headers }), echoes),
-        ...denials.map(([key, expected]) => check(fixture.messages({ stream }, { key, headers }), isRequirement(expected))),
+        ...denials.map(([key, expected]) =>
+          check(fixture.messages({ stream }, { key, headers }), isRequirement(expected)),
+        ),
       );
     }
     await Promise.all(checks);
