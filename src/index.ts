@@ -27,12 +27,12 @@ export {
 } from "./checks/index.ts";
 export { atPointer, EXIT, type ExitCode, GauntletError, type JsonObject, type JsonValue } from "./core/index.ts";
 export {
+  type Classification,
   classify,
   type Dialect,
   type ErrorReading,
   type HeaderList,
   type Mode,
-  type Outcome,
   type ReplyReading,
   readError,
   readReply,

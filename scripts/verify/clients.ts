@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { SIGNS } from "../../reports/status-style.ts";
 import type { CheckResult, RunRecord } from "../../src/record/index.ts";
 import { gauntlet, startGauntlet } from "../../test/support/gauntlet.ts";
-import { COMPLETIONS, type Observation } from "./clients/expected.ts";
+import { COMPLETIONS, type ExpectedCall } from "./clients/expected.ts";
 
 const SDKS = [
   { name: "openai 6.49.0 (JS)", dialect: "chat", program: "openai.mjs" },
@@ -69,7 +69,7 @@ async function completions(): Promise<number> {
     const got = stdout
       .split("\n")
       .filter((line) => line !== "")
-      .map((line) => JSON.parse(line) as Observation);
+      .map((line) => JSON.parse(line) as ExpectedCall);
     const wanted = COMPLETIONS[dialect](program.endsWith(".py") ? "python" : "js");
     const wrong = wanted.filter(({ what, got: value }) => {
       const found = got.find((fact) => fact.what === what);

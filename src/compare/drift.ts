@@ -1,7 +1,7 @@
 import type { CheckResult, Comparison } from "../record/index.ts";
 
 /** An answer as far as its form is compared; made of a recorded exchange. */
-export interface Observation {
+export interface ComparedResponse {
   /** Kind of request: endpoint, mode, and whether it was meant to be good. */
   readonly kind: string;
   readonly status: number;
@@ -17,7 +17,7 @@ export interface Observation {
 export interface Behaviour {
   readonly checks: readonly CheckResult[];
   /** By exchange id. */
-  readonly answers: ReadonlyMap<string, Observation>;
+  readonly answers: ReadonlyMap<string, ComparedResponse>;
 }
 
 type Difference = Comparison["drift"][number];
@@ -69,7 +69,7 @@ function byCheck(a: Behaviour, b: Behaviour): Difference[] {
   });
 }
 
-function answersOf({ exchanges }: CheckResult, { answers }: Behaviour): Observation[] {
+function answersOf({ exchanges }: CheckResult, { answers }: Behaviour): ComparedResponse[] {
   return exchanges.flatMap((id) => answers.get(id) ?? []);
 }
 
@@ -158,7 +158,7 @@ function formsOf({ answers }: Behaviour): Map<string, Form> {
   return forms;
 }
 
-function grouped(headers: Observation["headers"]): Map<string, string> {
+function grouped(headers: ComparedResponse["headers"]): Map<string, string> {
   const byName = new Map<string, string>();
   for (const [name, value] of headers) {
     const lower = name.toLowerCase();

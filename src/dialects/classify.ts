@@ -1,5 +1,5 @@
 /** What an answer came to, in the words of the field: served, refused on purpose, or neither. */
-export type Outcome =
+export type Classification =
   | { readonly kind: "admitted" }
   /** The gateway refused and said why: by a reason it named, or by the status alone. */
   | { readonly kind: "denial"; readonly status: number; readonly reason: string | undefined; readonly retry: Retry }
@@ -27,7 +27,7 @@ export interface Facts {
 }
 
 /** Tells what an answer came to: by its status first, then by the named reason, never by its body. */
-export function classify({ status, reason, complete, timedOut = false }: Facts): Outcome {
+export function classify({ status, reason, complete, timedOut = false }: Facts): Classification {
   if (timedOut) return { kind: "failure", status, retry: "uncertain" };
   if (status === undefined) return { kind: "failure", status, retry: "backoff" };
   if (status >= 500) return { kind: "failure", status, retry: "backoff" };

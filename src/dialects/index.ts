@@ -1,4 +1,4 @@
-export { classify, type Outcome, type Retry } from "./classify.ts";
+export { type Classification, classify, type Retry } from "./classify.ts";
 export {
   DIALECTS,
   type Dialect,

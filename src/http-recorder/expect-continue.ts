@@ -3,7 +3,7 @@ import { request as httpsRequest } from "node:https";
 import type { OutgoingRequest } from "./live-exchange.ts";
 
 /** What became of a request that announced its body and waited to be told to send it. */
-export interface Expectation {
+export interface ContinueOutcome {
   /** Final status; `undefined` when none came in time. */
   readonly status: number | undefined;
   /** Whether `100 Continue` came before the body was sent. */
@@ -18,7 +18,7 @@ const PATIENCE_MS = 1_000;
  * Sends a request with `Expect: 100-continue`, which undici does not do. The body goes out on `100 Continue`, or after a
  * second without it. Never throws for what a gateway does.
  */
-export function expectContinue(outgoing: OutgoingRequest, deadlineMs: number): Promise<Expectation> {
+export function expectContinue(outgoing: OutgoingRequest, deadlineMs: number): Promise<ContinueOutcome> {
   const { url, method, headers, body = "" } = outgoing;
   const startMs = performance.now();
   const send = url.startsWith("https:") ? httpsRequest : httpRequest;

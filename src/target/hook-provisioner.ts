@@ -67,7 +67,7 @@ function keyIn(stdout: string): string | undefined {
   }
 }
 
-interface Outcome {
+interface HookOutcome {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -95,7 +95,7 @@ async function run(
   input: string,
   timeoutMs: number,
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<HookOutcome> {
   // A group of its own: what the shell started must end with it, or its pipes would be waited for.
   const child = spawn(command, { cwd, shell: true, detached: GROUPS, stdio: ["pipe", "pipe", "pipe"] });
   let stdout = "";

@@ -1,12 +1,12 @@
 /** What a program of an SDK says of one thing it tried. */
-export interface Observation {
+export interface ExpectedCall {
   readonly what: string;
   readonly got: unknown;
 }
 
 type Language = "js" | "python";
 
-const fact = (what: string, got: unknown): Observation => ({ what, got });
+const fact = (what: string, got: unknown): ExpectedCall => ({ what, got });
 
 /** Classes of errors by status; which status has a class of its own differs from SDK to SDK. */
 type Classes = Readonly<Record<401 | 402 | 404 | 429 | 500 | 504, string>>;
@@ -28,7 +28,7 @@ const CLASSES: Readonly<Record<"chat" | "messages", (language: Language) => Clas
 };
 
 /** The error that every denial and failure has to come to, streamed or not: its class, status, reason, request id. */
-const errors = (classes: Classes): Observation[] =>
+const errors = (classes: Classes): ExpectedCall[] =>
   (
     [
       ["invalid key", 401, "invalid_api_key"],
@@ -47,7 +47,7 @@ const errors = (classes: Classes): Observation[] =>
 const TOOL = { city: "Paris" };
 
 /** What every SDK of a dialect must come to. */
-export const COMPLETIONS: Readonly<Record<"chat" | "messages", (language: Language) => readonly Observation[]>> = {
+export const COMPLETIONS: Readonly<Record<"chat" | "messages", (language: Language) => readonly ExpectedCall[]>> = {
   chat: (language) => [
     fact("models", true),
     fact("whole", ["Grüße, 東京 🚀", "stop", true]),

@@ -15,7 +15,7 @@ const expectation = z.strictObject({
 
 const schema = z.strictObject({ fail: z.array(expectation), warn: z.array(expectation) });
 
-type Expectation = z.infer<typeof expectation>;
+type ExpectedResult = z.infer<typeof expectation>;
 export type Expected = z.infer<typeof schema>;
 
 /** What an example says that a run shows. @throws for a file that says it wrongly. */
@@ -55,12 +55,12 @@ export function compareWith({ fail, warn }: Expected, results: readonly CheckRes
 
 const caseOf = ({ id }: CheckResult) => /\[(.*)\]$/.exec(id)?.[1] ?? "";
 
-function meant({ check, cases }: Expectation, result: CheckResult): boolean {
+function meant({ check, cases }: ExpectedResult, result: CheckResult): boolean {
   return result.check === check && (cases === undefined || cases.includes(caseOf(result)));
 }
 
 /** Instances that should have this status and have another. */
-function missed(one: Expectation, status: string, results: readonly CheckResult[]): string[] {
+function missed(one: ExpectedResult, status: string, results: readonly CheckResult[]): string[] {
   const instances = results.filter((result) => meant(one, result));
   const wanted = one.cases?.length ?? 1;
   if (instances.length < wanted) return [`${one.check}: expected, and there is no such check`];

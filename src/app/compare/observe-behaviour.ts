@@ -1,6 +1,6 @@
 import { CHECKS } from "../../../suites/index.ts";
 import { type Asked, type ReadingRules, Response, runChecks, select, Traffic } from "../../checks/index.ts";
-import type { Behaviour, Observation, StoredSide } from "../../compare/index.ts";
+import type { Behaviour, ComparedResponse, StoredSide } from "../../compare/index.ts";
 import { isObject } from "../../core/index.ts";
 import type { Exchange } from "../../http-recorder/index.ts";
 import { readRun } from "../../record/index.ts";
@@ -15,14 +15,14 @@ export async function observeBehaviour(
   { target, provisioner }: Build,
   { suites, seed, signal }: { readonly suites: readonly string[]; readonly seed: number; readonly signal: AbortSignal },
 ): Promise<Behaviour & { readonly requests: number; readonly traffic: Pick<Traffic, "recorder"> }> {
-  const answers = new Map<string, Observation>();
+  const answers = new Map<string, ComparedResponse>();
   await using traffic = new Traffic({
     target,
     seed,
     signal,
     provisioner,
     onAnswer: (answer) => {
-      const observation = observationOf(answer);
+      const observation = comparedOf(answer);
       if (observation !== undefined) answers.set(answer.id, observation);
     },
   });
@@ -35,15 +35,15 @@ export async function observeBehaviour(
 export function storedSide(folder: string): StoredSide {
   const { record, exchanges } = readRun(folder);
   const rules = record.target.reading as ReadingRules;
-  const answers = new Map<string, Observation>();
+  const answers = new Map<string, ComparedResponse>();
   for (const { asked, exchange } of exchanges as { asked: Asked; exchange: Exchange }[]) {
-    const observation = observationOf(new Response(exchange, asked, rules));
+    const observation = comparedOf(new Response(exchange, asked, rules));
     if (observation !== undefined) answers.set(exchange.id, observation);
   }
   return { record, behaviour: { checks: record.checks, answers } };
 }
 
-function observationOf(answer: Response): Observation | undefined {
+function comparedOf(answer: Response): ComparedResponse | undefined {
   const { status, asked } = answer;
   if (status === undefined) return undefined;
   const failed = status >= 400;
