@@ -1,8 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { MODULES } from "../scripts/modules.ts";
+import { LONG_TESTS } from "../scripts/verify/long-tests.ts";
+import mutants from "../scripts/verify/vitest.mutants.config.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -62,4 +64,9 @@ describe("the linter keeps modules apart", () => {
       (MODULES[from]?.imports ?? []).some((next) => next === to || reaches(next, to, [...seen, from]));
     expect(Object.keys(MODULES).filter((name) => reaches(name, name))).toEqual([]);
   });
+});
+
+test("files that configurations name exist: one that was moved would no longer be run, or run twice", () => {
+  const named = [...LONG_TESTS, ...(mutants.test?.include ?? [])].map((path) => path.replace(/\/\*.*$/, ""));
+  expect(named.filter((path) => !existsSync(`${root}${path}`))).toEqual([]);
 });

@@ -5,10 +5,12 @@ export default defineConfig({
   test: {
     include: [
       "test/dialects/*.test.ts",
-      "test/checks/verdict.test.ts",
+      "test/checks/judge.test.ts",
       "test/checks/contract.test.ts",
-      "test/checks/expectation.test.ts",
-      "test/checks/good-control.test.ts",
+      "test/judging/*.test.ts",
+      "test/limits/*.test.ts",
+      "test/load/disturbed-judges.test.ts",
+      "test/checks/control-request.test.ts",
     ],
     testTimeout: 60_000,
   },
