@@ -1,0 +1,9 @@
+import { expect, type TestContext } from "vitest";
+import type { JudgedRun } from "../../src/record/index.ts";
+
+/** On a machine that is too busy nothing is said about the gateway: right, but it shows nothing, and counts as skipped. */
+export function skipWhereLate({ skip }: Pick<TestContext, "skip">, { verdict, generator, reasons }: JudgedRun): void {
+  if (generator.valid) return;
+  expect(verdict, reasons.join("; ")).toBe("inconclusive");
+  skip(`the generator was late: ${generator.problems.join("; ")}`);
+}
