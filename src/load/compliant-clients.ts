@@ -2,12 +2,13 @@ import { type Random, sleep } from "../core/index.ts";
 import { classify, type Retry } from "../dialects/index.ts";
 import type { Observation } from "../judging/index.ts";
 import { nowUs } from "./http/load-exchange.ts";
+import { Parallelism } from "./parallelism.ts";
 import { DEFAULT_RETRY, decideRetry, type RetryOptions } from "./retry-rules.ts";
 
 export interface ClientsOptions<O extends Observation> {
   /** Clients that want one request served each. */
   readonly clients: number;
-  /** Most requests in flight at first; falls with concurrency denials, never below 1. Default: all clients. */
+  /** Most requests in flight; falls with concurrency denials, never below 1, and rises again later. Default: all clients. */
   readonly parallel?: number;
   readonly retryAfter: "compliant" | "ignoring";
   /** Sends one attempt of one client; `undefined` when it could not be sent. A repeated one is a new request. */
@@ -30,7 +31,7 @@ export interface ClientsOutcome<O extends Observation> {
   readonly earlySends: number;
   /** Attempts after an answer that forbids them: an error of ours. */
   readonly forbiddenRetries: number;
-  /** Lowest number in flight that was allowed in the end. */
+  /** The fewest in flight that were allowed at a time. */
   readonly parallel: number;
   /** Attempts of each client, in order. */
   readonly attempts: readonly (readonly O[])[];
@@ -47,25 +48,15 @@ export async function runClients<O extends Observation>(options: ClientsOptions<
   const { clients, attempt, random, signal, retryAfter, retry = DEFAULT_RETRY, graceMs = 5 } = options;
   const startMs = performance.now();
   const attempts: O[][] = Array.from({ length: clients }, () => []);
-  let allowed = options.parallel ?? clients;
-  let running = 0;
-  const waiting: (() => void)[] = [];
+  const parallelism = new Parallelism(options.parallel ?? clients);
   const counts = { served: 0, gaveUp: 0, uncertain: 0 };
   const isLate = () => signal.aborted || performance.now() - startMs > (options.untilMs ?? Number.POSITIVE_INFINITY);
-  const enter = async () => {
-    while (running >= allowed) await new Promise<void>((go) => waiting.push(go));
-    running++;
-  };
-  const leave = () => {
-    running--;
-    waiting.shift()?.();
-  };
   const client = async (index: number) => {
     const own = attempts[index] as O[];
     for (;;) {
-      await enter();
+      await parallelism.enter();
       const answered = isLate() ? undefined : await attempt(index, own.length);
-      leave();
+      parallelism.leave();
       if (answered === undefined) {
         counts.gaveUp++;
         return;
@@ -84,18 +75,20 @@ export async function runClients<O extends Observation>(options: ClientsOptions<
         random,
         retry,
       );
-      if (decision.kind === "done") counts.served++;
+      if (decision.kind === "done") {
+        counts.served++;
+        parallelism.served();
+      }
       if (decision.kind === "stop") counts.gaveUp++;
       if (decision.kind === "uncertain") counts.uncertain++;
       if (decision.kind !== "wait") return;
-      // One fewer per denial: a burst of ten against four slots has six denials, and four are right.
-      if (decision.fewer) allowed = Math.max(1, allowed - 1);
+      if (decision.fewer) parallelism.denied();
       const elapsedMs = (nowUs() - answered.endUs) / 1_000;
       await sleep(decision.ms - elapsedMs + graceMs, signal);
     }
   };
   await Promise.all(Array.from({ length: clients }, (_, index) => client(index)));
-  return { ...counts, parallel: allowed, attempts, ...audit(attempts) };
+  return { ...counts, parallel: parallelism.lowest, attempts, ...audit(attempts) };
 }
 
 /** Whether nothing came before a deadline of ours: the request may have been served. */

@@ -47,7 +47,11 @@ export const EXCLUSIONS: readonly Exclusion[] = [
   client("RETRY-3", "test/load/retry-rules.test.ts", "one attempt on bad credentials"),
   client("RETRY-4", "test/load/retry-rules.test.ts", "one attempt on spending denials"),
   client("RETRY-5", "test/load/retry-rules.test.ts", "one attempt on an exhausted budget, whatever Retry-After says"),
-  client("RETRY-6", "test/load/retry-rules.test.ts", "parallelism falls after a concurrency denial"),
+  client(
+    "RETRY-6",
+    "test/load/retry-rules.test.ts",
+    "parallelism falls after a concurrency denial, and rises again only later",
+  ),
   client("RETRY-7", "test/load/retry-rules.test.ts", "a time-out is uncertain and not repeated"),
   client("RETRY-8", "test/load/retry-rules.test.ts", "a retried stream is another generation"),
   client("RETRY-9", "test/load/retry-rules.test.ts", "bounded attempts on 5xx"),

@@ -6,6 +6,7 @@ import { type ClientsOptions, runClients } from "../../src/load/compliant-client
 import type { LoadExchange, PreparedRequest } from "../../src/load/http/load-exchange.ts";
 import { Sender } from "../../src/load/http/sender.ts";
 import { outcomeOf } from "../../src/load/outcome.ts";
+import { Parallelism } from "../../src/load/parallelism.ts";
 import { reasonReader } from "../../src/load/read-reason.ts";
 import { DEFAULT_RETRY, decideRetry } from "../../src/load/retry-rules.ts";
 import { observationOf } from "../../src/load/tier/observations.ts";
@@ -124,6 +125,27 @@ describe("the harness's own clients follow the retry rules", () => {
     const denied = denial("429 x", "concurrency_limit_exceeded", retryAfter);
     const { outcome } = await clientsAgainst([denied, denied, denied, REPLY], { clients: 4, parallel: 4 });
     expect(outcome).toMatchObject({ served: 4, parallel: 1, earlySends: 0 });
+  });
+
+  test("RETRY-6: the number in flight rises again only later, by one for as many as were served", () => {
+    let nowMs = 0;
+    const parallelism = new Parallelism(4, () => nowMs);
+    const serve = (count: number) => {
+      for (let served = 0; served < count; served++) parallelism.served();
+      return parallelism.allowed;
+    };
+    parallelism.denied();
+    parallelism.denied();
+    expect([parallelism.allowed, parallelism.lowest]).toEqual([2, 2]);
+    nowMs = 900;
+    expect(serve(10)).toBe(2);
+    nowMs = 1_100;
+    expect(serve(1)).toBe(3);
+    expect(serve(2)).toBe(3);
+    expect(serve(1)).toBe(4);
+    expect(serve(20)).toBe(4);
+    parallelism.denied();
+    expect([serve(20), parallelism.lowest]).toEqual([3, 2]);
   });
 
   test("RETRY-7: a time-out is uncertain and not repeated", async () => {
