@@ -1,4 +1,4 @@
-import { type CheckResult, type RunRecord, STATUSES, type Status } from "../src/record/index.ts";
+import { type CheckResult, type RunRecord, type Status, worstStatus } from "../src/record/index.ts";
 import { EXCLUSIONS } from "../src/requirements/index.ts";
 
 export const COLUMNS = [
@@ -61,13 +61,16 @@ export function coverageOf(record: RunRecord): CoveredRequirement[] {
       }
     }
     const cells = Object.fromEntries(
-      [...gathered].map(([column, statuses]) => [column, { status: worst(statuses), instances: statuses.length }]),
+      [...gathered].map(([column, statuses]) => [
+        column,
+        { status: worstStatus(statuses), instances: statuses.length },
+      ]),
     );
     const statuses = [...gathered.values()].flat();
     return {
       requirement,
       cells,
-      status: statuses.length === 0 ? undefined : worst(statuses),
+      status: statuses.length === 0 ? undefined : worstStatus(statuses),
       observed: [...observed],
       excluded: exclusions.get(requirement.id),
     };
@@ -84,10 +87,6 @@ function statusFor(check: CheckResult, requirement: string): Status | undefined 
   if (!judged) return check.status;
   if (said.some(({ outcome }) => outcome === "met")) return "pass";
   return said.length > 0 ? "observed" : undefined;
-}
-
-export function worst(statuses: readonly Status[]): Status {
-  return STATUSES.find((status) => statuses.includes(status)) ?? "not-applicable";
 }
 
 const DIALECTS = ["chat", "messages"];

@@ -2,12 +2,12 @@ import {
   type ComparedMetric,
   type Comparison,
   checkChanges,
-  type Finding,
   type LoadClass,
   type LoadRun,
   onceAgainstOnce,
   type Quantiles,
   type RunRecord,
+  statusOfFinding,
 } from "../record/index.ts";
 import { type Behaviour, driftBetween } from "./drift.ts";
 import { isPrimary } from "./judge-metrics.ts";
@@ -61,16 +61,10 @@ function resultsOf({ checks }: RunRecord): Result[] {
       .filter(({ name, requirements }) => !requirements.includes(name))
       .map((finding) => ({
         id: `${check.id}.${finding.name}`,
-        status: statusOf(finding),
+        status: statusOfFinding(finding),
         message: finding.observed,
       })),
   ]);
-}
-
-function statusOf({ outcome, weight }: Finding): Result["status"] {
-  if (outcome === "broken") return weight === "fail" ? "fail" : "warn";
-  if (outcome === "met") return "pass";
-  return outcome === "undecided" ? "inconclusive" : "observed";
 }
 
 const DECIDED: readonly Result["status"][] = ["pass", "warn", "fail", "flaky"];

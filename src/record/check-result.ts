@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { STATUSES } from "./status.ts";
+import { STATUSES, type Status } from "./status.ts";
 
 export const layer = z.enum(["specification", "protocol", "compat"]);
 
@@ -82,3 +82,10 @@ export type Waiver = z.infer<typeof waiverSchema>;
 export type Finding = z.infer<typeof findingSchema>;
 export type CheckResult = z.infer<typeof checkResultSchema>;
 export type Attestation = z.infer<typeof attestationSchema>;
+
+/** What one finding is worth as the status of a check. */
+export function statusOfFinding({ outcome, weight }: Pick<Finding, "outcome" | "weight">): Status {
+  if (outcome === "broken") return weight === "fail" ? "fail" : "warn";
+  if (outcome === "met") return "pass";
+  return outcome === "undecided" ? "inconclusive" : "observed";
+}

@@ -1,5 +1,12 @@
 export { checkChanges } from "./check-changes.ts";
-export { type Attestation, type CheckResult, checkResultSchema, type Finding, type Waiver } from "./check-result.ts";
+export {
+  type Attestation,
+  type CheckResult,
+  checkResultSchema,
+  type Finding,
+  statusOfFinding,
+  type Waiver,
+} from "./check-result.ts";
 export { checkOfPhase, checksOfLoad, checksOfRun, figuresOfLoad } from "./checks-of-load.ts";
 export type { CheckChange, ComparedMetric, Comparison } from "./comparison-section.ts";
 export { type JournalLine, readJournal } from "./journal.ts";

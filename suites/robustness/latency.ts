@@ -67,7 +67,7 @@ async function series(t: Session, each: number): Promise<Response[]> {
   return answers;
 }
 
-interface Oddity {
+interface Outlier {
   readonly kind: string;
   readonly what: "growth" | "jumps";
   readonly words: string;
@@ -75,14 +75,14 @@ interface Oddity {
 }
 
 /** What is odd about the latencies of a series, kind by kind. */
-function findings(answers: readonly Response[]): Oddity[] {
+function findings(answers: readonly Response[]): Outlier[] {
   return KINDS.flatMap(({ dialect, mode }) => {
     const own = answers.filter(({ asked, admitted }) => asked.endpoint === dialect && asked.mode === mode && admitted);
-    return own.length < 8 ? [] : oddities(own, `${dialect}, ${mode}`);
+    return own.length < 8 ? [] : outliersOf(own, `${dialect}, ${mode}`);
   });
 }
 
-function oddities(answers: readonly Response[], kind: string): Oddity[] {
+function outliersOf(answers: readonly Response[], kind: string): Outlier[] {
   // While we were held up ourselves, so was the reading of answers.
   const durations = answers.map(({ durationMs, exchange }) => Math.max(0, durationMs - exchange.ownLagMs));
   const quarter = Math.floor(durations.length / 4);
@@ -90,7 +90,7 @@ function oddities(answers: readonly Response[], kind: string): Oddity[] {
   const [first, last] = [median(early), median(late)];
   const middle = median(durations);
   const jumps = answers.filter((_, at) => (durations[at] ?? 0) > Math.max(OUTLIER_MS, middle * OUTLIER_FACTOR));
-  const found: Oddity[] = [];
+  const found: Outlier[] = [];
   // Where answers take now this long and now that, medians of so few lie apart by chance; their quarters do not.
   const apart =
     late.filter((ms) => ms > first).length >= quarter * APART &&

@@ -184,7 +184,7 @@ async function askTogether(t: Session): Promise<Together[]> {
   return Promise.all(together);
 }
 
-/** Share of the echo model's answers that must repeat their prompt before one that does not is an oddity. */
+/** Share of the echo model's answers that must repeat their prompt before one that does not is an exception. */
 const USUALLY = 0.8;
 
 const echoAlways = defineInvariant({
@@ -216,7 +216,7 @@ const echoAlways = defineInvariant({
   },
 });
 
-/** Answers of one kind that must say the same around their prompts before one that does not is an oddity, and their share. */
+/** Answers of one kind that must say the same around their prompts before one that does not is an exception, and their share. */
 const ALIKE_LEAST = 20;
 const ALIKE = 0.95;
 const PLAIN_FIELDS: readonly string[] = ["model", "messages", "stream", "max_tokens"];

@@ -1,6 +1,6 @@
-import type { CheckResult, RunRecord, Status } from "../../../src/record/index.ts";
+import { type CheckResult, type RunRecord, type Status, worstStatus } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
-import { COLUMNS, type CoveredRequirement, coverageOf, sideOf, worst } from "../../coverage.ts";
+import { COLUMNS, type CoveredRequirement, coverageOf, sideOf } from "../../coverage.ts";
 import { SIGNS, TONES } from "../../status-style.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, duration, plural } from "../format.ts";
@@ -197,7 +197,7 @@ function AllChecks({ checks }: { readonly checks: readonly CheckResult[] }) {
             <details class="area" key={suite}>
               <summary>
                 <span class="area-name">{suite}</span>
-                <StatusMark status={worst(inside.map(({ status }) => status))} />
+                <StatusMark status={worstStatus(inside.map(({ status }) => status))} />
                 <span class="tally">{plural(inside.length, "check")}</span>
               </summary>
               <DataTable

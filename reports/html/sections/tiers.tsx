@@ -2,11 +2,11 @@ import {
   type CheckResult,
   checkOfPhase,
   checksOfRun,
-  type Finding,
   type LoadPhase,
   type LoadRun,
   type RunRecord,
   type Status,
+  statusOfFinding,
   worstStatus,
 } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
@@ -224,7 +224,7 @@ function Findings({ checks, run }: Judged) {
               <code>{oneLine(finding.name, 60)}</code> {finding.requirements.join(" ")}
             </span>
           </span>,
-          <StatusMark key="status" status={statusOf(finding)} />,
+          <StatusMark key="status" status={statusOfFinding(finding)} />,
           oneLine(phase.name, 40),
           <Foreign key="expected" text={oneLine(finding.expected ?? "", 200)} />,
           <Foreign key="observed" text={oneLine(finding.observed, 200)} />,
@@ -232,13 +232,6 @@ function Findings({ checks, run }: Judged) {
       />
     </>
   );
-}
-
-function statusOf({ outcome, weight }: Finding): Status {
-  if (outcome === "met") return "pass";
-  if (outcome === "observed") return "observed";
-  if (outcome === "undecided") return "inconclusive";
-  return weight === "fail" ? "fail" : "warn";
 }
 
 function Denials({ run }: { readonly run: LoadRun }) {
