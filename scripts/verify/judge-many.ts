@@ -56,11 +56,14 @@ async function judgeOne(wanted: Switch): Promise<Pick<Judgement, "requests" | "b
   });
   const bad = results
     .filter(({ status }) => !["pass", "observed", "not-applicable"].includes(status))
-    .map(({ id, status, violated, message }) => ({
+    .map(({ id, check, axes, status, violated, message, findings }) => ({
       id,
+      check,
+      axes,
       status,
       requirements: violated,
       message: message.slice(0, 240),
+      findings: findings.filter(({ outcome }) => outcome === "broken"),
     }));
   return { requests, bad };
 }

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import type { Status } from "../../src/record/index.ts";
+import type { Finding, Status } from "../../src/record/index.ts";
 
 /** What a run against one mutation or variant came to. */
 export interface Judgement {
@@ -13,6 +13,8 @@ export interface Judgement {
     readonly status: Status;
     readonly requirements: readonly string[];
     readonly message: string;
+    /** What was broken; absent in judgements of old. */
+    readonly findings?: readonly Finding[];
   }[];
   readonly error?: string;
 }
