@@ -1,4 +1,5 @@
-import type { RunRecord } from "../src/record/index.ts";
+import type { Cause, RunRecord } from "../src/record/index.ts";
+import { checksOfCause, weightOf } from "./causes.ts";
 import { oneLine } from "./clean-text.ts";
 import { type Outcome, outcomesOf } from "./outcomes.ts";
 
@@ -7,21 +8,24 @@ const MOST_OF_A_KIND = 10;
 const MOST_TEXT = 400;
 
 /**
- * Workflow commands for the host that shows annotations. Instances of one check are rolled up, and the last of ten says how
- * many more there are.
+ * Workflow commands for the host that shows annotations: one for each cause, then one for each check that no cause explains,
+ * with its instances rolled up. The last of ten says how many more there are.
  *
  * A line of output can itself be such a command. Every text from outside stands here on one line, behind our own command,
  * with the signs escaped that would end it.
  */
 export function renderAnnotations(record: RunRecord): string {
   const outcomes = outcomesOf(record).filter(({ waived }) => waived === undefined);
-  const failed = rolled(outcomes.filter(({ status }) => ["harness-error", "fail", "flaky"].includes(status)));
-  const open = rolled(outcomes.filter(({ status }) => ["blocked", "inconclusive", "warn"].includes(status)));
+  const explained = new Set(record.causes.flatMap(({ checks }) => checks));
+  const unexplained = outcomes.filter(({ id }) => !explained.has(id));
+  const causes = (weight: Cause["weight"]) => record.causes.filter((cause) => cause.weight === weight).map(ofCause);
+  const failed = rolled(unexplained.filter(({ status }) => ["harness-error", "fail", "flaky"].includes(status)));
+  const open = rolled(unexplained.filter(({ status }) => ["blocked", "inconclusive", "warn"].includes(status)));
   const kind = record.verdict.word === "pass" ? "notice" : record.verdict.word === "fail" ? "error" : "warning";
   return [
     command(kind, "Gauntlet", record.verdict.headline),
-    ...capped("error", failed, kind === "error" ? 1 : 0),
-    ...capped("warning", open, kind === "warning" ? 1 : 0),
+    ...capped("error", [...causes("fail"), ...failed], kind === "error" ? 1 : 0),
+    ...capped("warning", [...causes("warn"), ...open], kind === "warning" ? 1 : 0),
   ]
     .map((line) => `${line}\n`)
     .join("");
@@ -30,6 +34,13 @@ export function renderAnnotations(record: RunRecord): string {
 interface Rolled {
   readonly title: string;
   readonly message: string;
+}
+
+function ofCause(cause: Cause): Rolled {
+  return {
+    title: `${cause.weight} ${cause.requirement} in ${weightOf(cause)}`,
+    message: `${cause.title} (${checksOfCause(cause, 2)}). ${cause.advice}`,
+  };
 }
 
 function rolled(outcomes: readonly Outcome[]): Rolled[] {

@@ -12,6 +12,7 @@ export function jsonDocument(record: RunRecord, folder: string): object {
     folder,
     target: { name: record.target.name, baseUrl: record.target.baseUrl },
     reasons: record.verdict.reasons,
+    causes: record.causes,
     checks: record.checks.map(
       ({ id, status, requirements, violated, message, layer, title, suite, axes, findings, unblock, exchanges }) => ({
         id,

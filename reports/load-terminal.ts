@@ -1,5 +1,4 @@
 import Table from "cli-table3";
-import type pc from "picocolors";
 import {
   type CheckResult,
   checkOfPhase,
@@ -10,27 +9,14 @@ import {
   type Status,
 } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
+import type { TerminalOptions } from "./terminal-options.ts";
+import { verdictLines } from "./verdict-lines.ts";
 
-type Colors = ReturnType<typeof pc.createColors>;
-
-export interface LoadTerminalOptions {
-  readonly colors: Colors;
-  /** Where the run was written. */
-  readonly folder: string;
-}
+type Colors = TerminalOptions["colors"];
 
 /** The load half of a run for a person at a terminal: phases in a table, what is broken under it, the verdict last. */
-export function renderLoad(record: RunRecord, { colors, folder }: LoadTerminalOptions): string {
-  const { verdict } = record;
-  const paint = verdict.word === "pass" ? colors.green : verdict.word === "fail" ? colors.red : colors.yellow;
-  return [
-    renderLoadRuns(record, colors),
-    paint(colors.bold(oneLine(verdict.headline))),
-    `${(record.durationMs / 1_000).toFixed(1)} s, ${record.traffic.requests} requests`,
-    `exit code ${verdict.exitCode}; everything is in ${folder}`,
-  ]
-    .join("\n")
-    .concat("\n");
+export function renderLoad(record: RunRecord, options: Omit<TerminalOptions, "evidence">): string {
+  return [renderLoadRuns(record, options.colors), ...verdictLines(record, options)].join("\n").concat("\n");
 }
 
 export function renderLoadRuns({ checks, load }: RunRecord, colors: Colors): string {

@@ -1,4 +1,12 @@
-import { type Comparison, checkOfPhase, type LoadRun, type RunRecord, STATUSES } from "../src/record/index.ts";
+import {
+  type Cause,
+  type Comparison,
+  checkOfPhase,
+  type LoadRun,
+  type RunRecord,
+  STATUSES,
+} from "../src/record/index.ts";
+import { causesInWords, requirementSentence, weightOf } from "./causes.ts";
 import { oneLine, visible } from "./clean-text.ts";
 import { type Outcome, outcomesOf } from "./outcomes.ts";
 import { rerunOf } from "./reproduce.ts";
@@ -9,25 +17,30 @@ import { SIGNS } from "./status-style.ts";
  * room for what other steps write.
  */
 export const MOST_SUMMARY_BYTES = 900 * 1_024;
+const MOST_CAUSES = 10;
+const MOST_OTHERS = 20;
 const MOST_FAILURES = 10;
 const MOST_LINES = 12;
 const MOST_TEXT = 300;
 
 const SHOWN = ["harness-error", "fail", "flaky", "inconclusive"] as const;
 
-/** The run for a step summary or a comment: verdict, counts, the first failures, what else to know. */
+/** The run for a step summary or a comment: verdict, counts, the causes, what else to know. */
 export function renderMarkdown(record: RunRecord): string {
   const all = outcomesOf(record);
   const waived = all.filter((outcome) => outcome.waived !== undefined);
   const outcomes = all.filter((outcome) => outcome.waived === undefined);
-  const problems = SHOWN.flatMap((status) => outcomes.filter((outcome) => outcome.status === status));
+  const explained = new Set(record.causes.flatMap(({ checks }) => checks));
+  const unexplained = outcomes.filter(({ id }) => !explained.has(id));
+  const problems = SHOWN.flatMap((status) => unexplained.filter((outcome) => outcome.status === status));
   const blocked = outcomes.filter(({ status }) => status === "blocked");
-  const warned = outcomes.filter(({ status }) => status === "warn");
+  const warned = unexplained.filter(({ status }) => status === "warn");
   const parts = [
     `## ${VERDICTS[record.verdict.word]} ${inline(record.verdict.headline)}`,
     `${countsLine(record)}${(record.durationMs / 1_000).toFixed(1)} s, ${record.traffic.requests} requests, run ${code(record.runId)}, exit code ${record.verdict.exitCode}.`,
     ...record.verdict.qualifiers.map((qualifier) => `> ${inline(qualifier)}`),
     ...(record.complete ? [] : ["> The run was cut short: this is what there was."]),
+    ...causesPart(record),
     ...(record.load === undefined ? [] : [loadPart(record, record.load.runs)]),
     ...(record.comparison === undefined ? [] : [comparisonPart(record.comparison)]),
     ...problems.slice(0, MOST_FAILURES).map((outcome) => problem(record, outcome)),
@@ -51,6 +64,35 @@ function countsLine(record: RunRecord): string {
   const counted = STATUSES.filter((status) => (record.counts[status] ?? 0) > 0);
   if (counted.length === 0) return record.load === undefined ? "Nothing was judged. " : "";
   return `${counted.map((status) => `${SIGNS[status]} ${record.counts[status]} ${status}`).join(", ")}. `;
+}
+
+/** The causes of what failed and warned: the first ones with their checks, the others in a line. */
+function causesPart(record: RunRecord): string[] {
+  const summary = causesInWords(record);
+  if (summary === undefined) return [];
+  const { causes } = record;
+  const shown = causes.slice(0, MOST_CAUSES).map((cause) => causePart(record, cause));
+  return [`**${summary}**`, ...shown, ...(causes.length > MOST_CAUSES ? [otherCauses(causes.slice(MOST_CAUSES))] : [])];
+}
+
+function causePart(record: RunRecord, cause: Cause): string {
+  return [
+    `<details><summary>${SIGNS[cause.weight]} ${weightOf(cause)}: ${inline(cause.title)}</summary>`,
+    "",
+    `- ${inline(requirementSentence(record, cause))}`,
+    `- ${inline(cause.advice)}`,
+    ...cause.checks.slice(0, MOST_LINES).map((id) => `- ${code(id)}`),
+    ...(cause.checks.length > MOST_LINES ? [`- and ${cause.checks.length - MOST_LINES} more`] : []),
+    "",
+    `Again: ${code(rerunOf(record, cause.checks[0] ?? ""))}`,
+    "",
+    "</details>",
+  ].join("\n");
+}
+
+function otherCauses(causes: readonly Cause[]): string {
+  const lines = causes.slice(0, MOST_OTHERS).map((cause) => `- ${weightOf(cause)}: ${inline(cause.title)}`);
+  return [`${causes.length} further causes:`, "", ...lines].join("\n");
 }
 
 function problem(record: RunRecord, outcome: Outcome): string {

@@ -1,54 +1,32 @@
 import Table from "cli-table3";
-import type pc from "picocolors";
 import { type CheckResult, countStatuses, type RunRecord, STATUSES, type Status } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
-import { curlLine, keyVariables, type Reproducible } from "./curl.ts";
-import { requirementWithLevel } from "./level.ts";
 import { SIGNS } from "./status-style.ts";
+import { renderCauses } from "./terminal-causes.ts";
+import { type Paint, painter, type TerminalOptions } from "./terminal-options.ts";
+import { verdictLines } from "./verdict-lines.ts";
 
-type Colors = ReturnType<typeof pc.createColors>;
-
-export interface TerminalOptions {
-  readonly colors: Colors;
-  /** Finds a recorded exchange, for the reproduction of failures. */
-  readonly exchange: (id: string) => Reproducible | undefined;
-  /** Where the run was written. */
-  readonly folder: string;
-}
-
-/** Statuses that are shown one by one; the others are counted. */
+/** Statuses that are shown one by one, where no cause explains them; the others are counted. */
 const SHOWN: readonly Status[] = ["harness-error", "fail", "flaky", "inconclusive", "warn"];
-
-/** A run for a person at a terminal: suites in a table, what went wrong with its evidence, the verdict last. */
+/** A run for a person at a terminal: suites in a table, the causes of what went wrong with their evidence, the verdict last. */
 export function renderTerminal(record: RunRecord, options: TerminalOptions): string {
   const { colors } = options;
   const paint = painter(colors);
-  const shown = SHOWN.flatMap((status) => record.checks.filter((check) => check.status === status));
-  const verdictPaint =
-    record.verdict.word === "pass" ? colors.green : record.verdict.word === "fail" ? colors.red : colors.yellow;
+  const explained = new Set(record.causes.flatMap(({ checks }) => checks));
+  const shown = SHOWN.flatMap((status) =>
+    record.checks.filter((check) => check.status === status && !explained.has(check.id)),
+  );
   return [
     suiteTable(record, paint),
-    ...shown.map((check) => renderCheck(check, record, options, paint)),
+    renderCauses(record, options, paint),
+    ...shown.map((check) => renderCheck(check, options, paint)),
     renderBlocked(record, colors),
     ...renderNotes(record, colors),
-    verdictPaint(colors.bold(oneLine(record.verdict.headline))),
-    `${summary(record)} in ${(record.durationMs / 1_000).toFixed(1)} s, ${record.traffic.requests} requests`,
-    `exit code ${record.verdict.exitCode}; everything is in ${options.folder}`,
+    ...verdictLines(record, options),
   ]
     .filter((part) => part !== "")
     .join("\n")
     .concat("\n");
-}
-
-type Paint = (status: Status, text: string) => string;
-
-function painter(colors: Colors): Paint {
-  return (status, text) => {
-    if (status === "pass") return colors.green(text);
-    if (status === "fail" || status === "harness-error" || status === "flaky") return colors.red(text);
-    if (status === "observed" || status === "not-applicable") return colors.dim(text);
-    return colors.yellow(text);
-  };
 }
 
 function suiteTable(record: RunRecord, paint: Paint): string {
@@ -68,8 +46,8 @@ function suiteTable(record: RunRecord, paint: Paint): string {
   return table.toString();
 }
 
-function renderCheck(check: CheckResult, record: RunRecord, options: TerminalOptions, paint: Paint): string {
-  const { colors } = options;
+/** A result that no cause explains: one that could not be decided, or that is waived. */
+function renderCheck(check: CheckResult, { colors }: TerminalOptions, paint: Paint): string {
   const lines = [
     `\n${paint(check.status, `${SIGNS[check.status]} ${check.status} ${oneLine(check.id)}`)}  ${oneLine(check.title)}`,
   ];
@@ -79,26 +57,12 @@ function renderCheck(check: CheckResult, record: RunRecord, options: TerminalOpt
       colors.yellow(`    waived until ${waived.expires} by ${oneLine(waived.owner)}: ${oneLine(waived.reason)}`),
     );
   }
-  const broken = check.findings.filter(({ outcome }) => outcome === "broken");
-  if (broken.length === 0) lines.push(`    ${oneLine(check.message)}`);
-  for (const finding of broken.slice(0, 5)) {
-    const place = finding.pointer === undefined ? "" : ` at ${oneLine(finding.pointer)}`;
-    if (finding.note !== undefined) lines.push(`    ${oneLine(finding.note)}`);
-    lines.push(`    ${requirementWithLevel(record, finding)}${place}`);
-    lines.push(`      expected ${colors.green(oneLine(finding.expected ?? ""))}`);
-    lines.push(`      observed ${colors.red(oneLine(finding.observed))}`);
-  }
-  if (broken.length > 5) lines.push(`    and ${broken.length - 5} more findings`);
-  const [id] = broken.flatMap(({ exchanges }) => exchanges);
-  const exchange = id === undefined ? undefined : options.exchange(id);
-  if (exchange !== undefined) {
-    lines.push(`    exchange ${id}: ${colors.dim(curlLine(exchange, keyVariables(record.configuration.value)))}`);
-  }
+  lines.push(`    ${oneLine(check.message)}`);
   return lines.join("\n");
 }
 
 /** What was not tested, once per missing state, with the lines that would unblock it. */
-function renderBlocked(record: RunRecord, colors: Colors): string {
+function renderBlocked(record: RunRecord, colors: TerminalOptions["colors"]): string {
   const blocked = record.checks.filter(({ status }) => status === "blocked");
   if (blocked.length === 0) return "";
   const byMessage = new Map<string, CheckResult[]>();
@@ -117,16 +81,10 @@ function renderBlocked(record: RunRecord, colors: Colors): string {
 }
 
 /** What stands beside the checks: waivers that do not hold any more, and what the run left behind. */
-function renderNotes({ verdict, leftovers = [] }: RunRecord, colors: Colors): string[] {
+function renderNotes({ verdict, leftovers = [] }: RunRecord, colors: TerminalOptions["colors"]): string[] {
   const breaches = verdict.reasons.filter(({ text }) => text.startsWith("waiver "));
   return [
     ...breaches.map(({ text }) => colors.red(oneLine(`✗ ${text}`))),
     ...leftovers.map((text) => colors.dim(oneLine(`left behind: ${text}`))),
   ];
-}
-
-function summary(record: RunRecord): string {
-  return STATUSES.filter((status) => (record.counts[status] ?? 0) > 0)
-    .map((status) => `${record.counts[status]} ${status}`)
-    .join(", ");
 }

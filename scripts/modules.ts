@@ -37,7 +37,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: ["core", "dialects", "judging", "metrics", "record", "target"],
   },
   compare: { holds: "two builds to a judgement: paired statistics, drift", imports: ["core", "metrics", "record"] },
-  policy: { holds: "thresholds, baselines, verdict, exit code", imports: ["core", "record"] },
+  policy: { holds: "thresholds, baselines, verdict, exit code", imports: ["core", "judging", "record"] },
   "reference-gateway": {
     holds: "a gateway in its own right, its mutations and valid variants",
     imports: ["core"],

@@ -1,3 +1,4 @@
+import { causesOf } from "../../src/judging/index.ts";
 import { MUTATIONS, VARIANTS } from "../../src/reference-gateway/index.ts";
 import { REQUIREMENTS } from "../../src/requirements/index.ts";
 import type { Judgement } from "./judgement.ts";
@@ -14,6 +15,8 @@ export interface Kill {
   readonly foundBy: "failure" | "warning" | null;
   /** Further requirements that broke: consequences of the same defect, as `may-break.ts` has them. */
   readonly also: readonly string[];
+  /** Requirement of the first cause that a verdict names; absent where nothing failed or warned. */
+  readonly firstCause?: string;
 }
 
 const MUSTS = new Set<string>(REQUIREMENTS.filter(({ level }) => level === "MUST").map(({ id }) => id));
@@ -38,7 +41,20 @@ export function killOf({ name, bad }: Judgement): Kill {
     .filter((requirement) => !requirements.includes(requirement))
     .sort();
   const foundBy = own.length === 0 ? null : own.some(({ status }) => status === "fail") ? "failure" : "warning";
-  return { mutation: name, requirements, killers, foundBy, also };
+  const [cause] = causesOf(broken);
+  return {
+    mutation: name,
+    requirements,
+    killers,
+    foundBy,
+    also,
+    ...(cause === undefined ? {} : { firstCause: cause.requirement }),
+  };
+}
+
+/** Whether the cause that a verdict names first is the defect itself, and not one of its consequences. */
+export function isCauseRight({ requirements, firstCause }: Kill): boolean {
+  return firstCause !== undefined && requirements.includes(firstCause);
 }
 
 /** Whether a mutation breaks a MUST, of the interface or of a standard, and only a warning says so: that counts as missed. */

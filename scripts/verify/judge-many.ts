@@ -56,10 +56,8 @@ async function judgeOne(wanted: Switch): Promise<Pick<Judgement, "requests" | "b
   });
   const bad = results
     .filter(({ status }) => !["pass", "observed", "not-applicable"].includes(status))
-    .map(({ id, check, axes, status, violated, message, findings }) => ({
+    .map(({ id, status, violated, message, findings }) => ({
       id,
-      check,
-      axes,
       status,
       requirements: violated,
       message: message.slice(0, 240),

@@ -13,8 +13,8 @@ export interface Judgement {
     readonly status: Status;
     readonly requirements: readonly string[];
     readonly message: string;
-    /** What was broken; absent in judgements of old. */
-    readonly findings?: readonly Finding[];
+    /** Those that were broken. */
+    readonly findings: Finding[];
   }[];
   readonly error?: string;
 }

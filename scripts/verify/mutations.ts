@@ -12,7 +12,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import yargs from "yargs";
-import { complaints, isUnderstated, type Kill, killOf } from "./evaluate.ts";
+import { complaints, isCauseRight, isUnderstated, type Kill, killOf } from "./evaluate.ts";
 import { type Judgement, readJudgements } from "./judgement.ts";
 import { everything, sample } from "./sample.ts";
 import { MATRIX_FILE, type Matrix, writePages } from "./write-pages.ts";
@@ -139,7 +139,7 @@ for (const line of wrong) console.log(`  ${line}`);
 const judged = mutations.length + variants.length;
 const found = (by: Kill["foundBy"]) => kills.filter(({ foundBy }) => foundBy === by).length;
 console.log(
-  `verify: ${judged} judged: of ${mutations.length} mutations ${found("failure")} found by a failure, ${found("warning")} by a warning alone, ${kills.filter(isUnderstated).length} of these in a MUST; ${ofMutations.inDoubt} mutations and ${ofVariants.inDoubt} variants not as they should be at first, ${wrong.length} wrong over all runs, ${unjudged.length} left out, in ${minutes()} min`,
+  `verify: ${judged} judged: of ${mutations.length} mutations ${found("failure")} found by a failure, ${found("warning")} by a warning alone, ${kills.filter(isUnderstated).length} of these in a MUST; first cause right for ${kills.filter(isCauseRight).length}; ${ofMutations.inDoubt} mutations and ${ofVariants.inDoubt} variants not as they should be at first, ${wrong.length} wrong over all runs, ${unjudged.length} left out, in ${minutes()} min`,
 );
 // A run that judged nothing has verified nothing.
 process.exit(wrong.length === 0 && judged > 0 ? 0 : 1);

@@ -4,7 +4,7 @@ import { instancesOf } from "../../src/checks/index.ts";
 import { MUTATIONS, VARIANTS } from "../../src/reference-gateway/index.ts";
 import { EXCLUSIONS, REQUIREMENTS } from "../../src/requirements/index.ts";
 import { CHECKS } from "../../suites/index.ts";
-import { isUnderstated, type Kill } from "./evaluate.ts";
+import { isCauseRight, isUnderstated, type Kill } from "./evaluate.ts";
 
 const DOCS = join(import.meta.dirname, "../../docs");
 export const MATRIX_FILE = join(DOCS, "kill-matrix.json");
@@ -59,6 +59,7 @@ function withoutAxes(kill: Kill): Kill {
 
 function killPage({ kills, survivors, variants, variantRuns }: Matrix): string {
   const failed = kills.filter(({ foundBy }) => foundBy === "failure").length;
+  const right = kills.filter(isCauseRight).length;
   const byCheck = new Map<string, string[]>();
   for (const { mutation, killers } of kills)
     for (const check of Object.keys(killers)) byCheck.set(check, [...(byCheck.get(check) ?? []), mutation]);
@@ -70,6 +71,9 @@ Written by \`npm run verify -- --all --write\`; the data is in [kill-matrix.json
 ${kills.length + survivors.length} defects of the reference gateway are seen by a conformance check in a requirement that they belong to:
 ${failed} by a failure, ${kills.length - failed} by a warning alone; ${kills.filter(isUnderstated).length} of the latter break a MUST. What else a defect may break stands in
 \`scripts/verify/may-break.ts\`; anything beyond that fails the verification. ${verdictOnVariants(variants, variantRuns)}
+
+A verdict names causes. Of ${kills.length} defects, the first cause named was in a requirement that the defect belongs to for ${right}
+(${((right / kills.length) * 100).toFixed(1)} %).
 
 ## Defects and the checks that see them
 

@@ -1,5 +1,6 @@
 import type { WaiverBreach } from "../checks/index.ts";
 import type { Redactor } from "../http-recorder/index.ts";
+import { causesOf } from "../judging/index.ts";
 import { decide } from "../policy/index.ts";
 import {
   type CheckResult,
@@ -65,6 +66,7 @@ export function composeRecord(facts: Facts): RunRecord {
     ),
     ...(facts.unscored.length === 0 ? {} : { unscored: [...facts.unscored] }),
     checks: [...results],
+    causes: causesOf(results),
     ...(facts.waivers.length === 0 ? {} : { waivers: [...facts.waivers] }),
     ...(facts.rounds === 1 ? {} : { rounds: facts.rounds }),
     ...(facts.leftovers.length === 0 ? {} : { leftovers: [...facts.leftovers] }),

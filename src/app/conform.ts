@@ -153,7 +153,7 @@ function outcomeOf(record: RunRecord, folder: RunFolder): Outcome {
     document: jsonDocument(record, folder.path),
     text: (colors) => {
       const runs = record.load === undefined ? "" : `${renderLoadRuns(record, colors)}\n`;
-      return runs + renderTerminal(record, { colors, exchange: evidence, folder: folder.path });
+      return runs + renderTerminal(record, { colors, evidence, folder: folder.path });
     },
     ioError,
   };

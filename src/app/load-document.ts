@@ -9,6 +9,7 @@ export function loadDocument(record: RunRecord, folder: string): object {
     exitCode: record.verdict.exitCode,
     headline: record.verdict.headline,
     reasons: record.verdict.reasons,
+    causes: record.causes,
     folder,
     ...(only !== undefined && runs.length === 1
       ? describe(record, only)

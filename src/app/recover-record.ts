@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { mergeRounds, scoreBySet } from "../checks/index.ts";
 import { isObject, UsageError } from "../core/index.ts";
+import { causesOf } from "../judging/index.ts";
 import { decide } from "../policy/index.ts";
 import {
   type CheckResult,
@@ -63,6 +64,7 @@ function recoverRecord(folder: string): RunRecord | undefined {
     ),
     ...filled("unscored", started["unscored"]),
     checks: results,
+    causes: causesOf(results),
     ...filled("waivers", started["waivers"]),
     traffic: {
       requests:

@@ -51,6 +51,6 @@ interface Printing {
 
 function printed({ source, folder, format, colors }: Printing): string {
   if (format === "json") return `${JSON.stringify(jsonDocument(source.record, folder))}\n`;
-  if (format === "terminal") return renderTerminal(source.record, { colors, exchange: source.evidence, folder });
+  if (format === "terminal") return renderTerminal(source.record, { colors, evidence: source.evidence, folder });
   return [...FORMATS[format](source, "single").values()].join("");
 }

@@ -15,7 +15,7 @@ export interface Conclusion {
 export function conclusionOf(findings: readonly Finding[], open?: Conclusion): Conclusion {
   const broken = findings.filter(({ outcome }) => outcome === "broken");
   const failing = broken.find(({ weight }) => weight === "fail");
-  if (failing !== undefined) return { status: "fail", message: sentence(failing, broken.length - 1) };
+  if (failing !== undefined) return { status: "fail", message: inWords(failing) + others(broken.length - 1) };
   if (open !== undefined) return open;
   const undecided = findings.filter(({ outcome }) => outcome === "undecided");
   const [first] = undecided;
@@ -24,17 +24,17 @@ export function conclusionOf(findings: readonly Finding[], open?: Conclusion): C
     return { status: "inconclusive", message };
   }
   const [warning] = broken;
-  if (warning !== undefined) return { status: "warn", message: sentence(warning, broken.length - 1) };
+  if (warning !== undefined) return { status: "warn", message: inWords(warning) + others(broken.length - 1) };
   const met = findings.filter(({ outcome }) => outcome === "met").length;
   if (met > 0) return { status: "pass", message: `${met} expectations met` };
   return { status: "observed", message: `specification silent; observed: ${findings[0]?.observed ?? "nothing"}` };
 }
 
-/** `LIMIT of 64: expected at most 64, got 65 (and 2 more)`. */
-function sentence({ name, requirements, note, expected, pointer, observed }: Finding, more: number): string {
+/** `LIMIT of 64: expected at most 64, got 65`. */
+export function inWords({ name, requirements, note, expected, pointer, observed }: Finding): string {
   const about = note ?? (requirements.includes(name) ? undefined : name);
   const place = pointer === undefined ? "" : ` at ${pointer}`;
-  return `${about === undefined ? "" : `${about}: `}expected ${expected ?? "otherwise"}${place}, got ${observed}${others(more)}`;
+  return `${about === undefined ? "" : `${about}: `}expected ${expected ?? "otherwise"}${place}, got ${observed}`;
 }
 
 const others = (count: number): string => (count === 0 ? "" : ` (and ${count} more)`);

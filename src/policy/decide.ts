@@ -1,4 +1,5 @@
 import { EXIT, type ExitCode } from "../core/index.ts";
+import { causesOf } from "../judging/index.ts";
 import type { CheckResult, RunVerdict, Status } from "../record/index.ts";
 
 export interface Circumstances {
@@ -49,12 +50,13 @@ export function decide(
   const isCut = interruptedBy !== undefined || cutOff !== undefined;
   // A broken MUST is true however the run ended; anything else may have been spoilt by its end.
   const word = isCut && found !== "fail" ? "inconclusive" : found;
+  const decisive = reasonsOf(deciding);
   const reasons = [
     ...(cutOff === undefined ? [] : [{ text: cutOff, check: "" }]),
     ...breaches.map(({ text, check = "" }) => ({ text, check })),
-    ...deciding.slice(0, MOST_REASONS).map(({ id, status, message }) => ({ text: `${status}: ${message}`, check: id })),
+    ...decisive.slice(0, MOST_REASONS),
   ];
-  if (deciding.length > MOST_REASONS) reasons.push({ text: `and ${deciding.length - MOST_REASONS} more`, check: "" });
+  if (decisive.length > MOST_REASONS) reasons.push({ text: `and ${decisive.length - MOST_REASONS} more`, check: "" });
   if (reasons.length === 0 && word === "inconclusive") reasons.push({ text: "nothing was judged", check: "" });
   const tail = qualifiers.length === 0 ? "" : ` (${qualifiers.join("; ")})`;
   return {
@@ -65,6 +67,21 @@ export function decide(
     reasons: reasons.map(({ text, check }) => (check === "" ? { text } : { text, check })),
     qualifiers: [...qualifiers],
   };
+}
+
+/** One reason for each cause of a failure, with the first check that it explains; then the results that have no cause. */
+function reasonsOf(deciding: readonly CheckResult[]): { text: string; check: string }[] {
+  const causes = causesOf(deciding).filter(({ weight }) => weight === "fail");
+  const explained = new Set(causes.flatMap(({ checks }) => checks));
+  return [
+    ...causes.map(({ title, checks: [first = "", ...more] }) => ({
+      text: `fail: ${title}${more.length === 0 ? "" : ` (${more.length + 1} checks)`}`,
+      check: first,
+    })),
+    ...deciding
+      .filter(({ id }) => !explained.has(id))
+      .map(({ id, status, message }) => ({ text: `${status}: ${message}`, check: id })),
+  ];
 }
 
 /** What was judged, so that a verdict cannot be taken for that of another gateway. */

@@ -1,3 +1,4 @@
+export type { Cause } from "./cause.ts";
 export { checkChanges } from "./check-changes.ts";
 export {
   type Attestation,

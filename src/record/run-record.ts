@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { causeSchema } from "./cause.ts";
 import { checkResultSchema, layer, waiverSchema } from "./check-result.ts";
 import { comparisonSchema } from "./comparison-section.ts";
 import { loadSectionSchema } from "./load-section.ts";
@@ -84,6 +85,8 @@ export const runRecordSchema = z
     /** Requirements that the target does not want to be judged by yet, because its requirement set is older. */
     unscored: z.array(z.string()).optional(),
     checks: z.array(checkResultSchema),
+    /** The few deviations behind what failed and warned, worst first. Waived results have none. */
+    causes: z.array(causeSchema),
     /** The waivers that were laid over the results. */
     waivers: z.array(waiverSchema).optional(),
     /** How often each check was run. */

@@ -29,9 +29,12 @@ describe("exit codes", () => {
       join(folder.path, "run"),
     ]);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/✗ fail auth\.unknown-key\[chat\]/);
-    expect(stdout).toMatch(/AUTH-3 \(MUST\) at status\n\s+expected 401\n\s+observed 403/);
-    expect(stdout).toContain("curl -sS -i -X POST");
+    expect(stdout).toMatch(/1 cause explains \d+ failed and \d+ warned checks/);
+    expect(stdout).toMatch(/✗ \d+ checks: expected 401, got 403 invalid_api_key\n\s+AUTH-3 \(MUST\): An invalid key/);
+    expect(stdout).toMatch(/in auth\.unknown-key\[models\], .* and \d+ more\n/);
+    expect(stdout).toMatch(/exchange x\d+, 403: curl -sS -i .*\n\s+control request x\d+, 200: curl -sS -i /);
+    expect(stdout).toMatch(/FAIL: .*\n {2}fail: expected 401, got 403 invalid_api_key \(\d+ checks\)\n/);
+    expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^exit code 1; report: .*report\.html$/);
   });
 
   test.each<[what: string, args: string[], says: RegExp]>([

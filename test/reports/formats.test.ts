@@ -102,12 +102,15 @@ test("events: a line each, started first, finished last", () => {
 });
 
 describe("markdown", () => {
-  test("says the verdict first and unfolds failures", () => {
+  test("says the verdict first and unfolds the causes, then what has none", () => {
     const elements = markdownElements(render("markdown"));
     expect(textOf(elements[0] as (typeof elements)[0])).toContain("FAIL: staging");
-    expect(elements.filter(({ tagName }) => tagName === "summary").map(textOf)).toContain(
-      "✗ fail auth.bad[chat] What auth.bad is about",
-    );
+    expect(elements.filter(({ tagName }) => tagName === "summary").map(textOf)).toEqual([
+      expect.stringMatching(/^✗ 3 checks: expected 401/),
+      "! harness-error limits.crash What limits.crash is about",
+      "≈ flaky auth.shaky What auth.shaky is about",
+      "? inconclusive limits.unclear What limits.unclear is about",
+    ]);
   });
 
   test("stays below what the host takes, however much failed", () => {
@@ -120,14 +123,16 @@ describe("markdown", () => {
   });
 });
 
-test("annotations: ten of a kind at most, instances rolled up, what is left out is counted", () => {
-  const many = Array.from({ length: 30 }, (_, index) => result(`auth.bad-${index}[chat]`, "fail"));
+test("annotations: one for each cause, ten of a kind at most, what is left out is counted", () => {
+  const many = Array.from({ length: 30 }, (_, index) =>
+    result(`auth.bad-${index}[chat]`, "fail", { findings: [broken({ pointer: `/field-${"abc".repeat(index)}` })] }),
+  );
   const lines = render("annotations", recordOf([...CHECKS, ...many]))
     .trimEnd()
     .split("\n");
   expect(lines.filter((line) => line.startsWith("::error"))).toHaveLength(10);
   expect(lines.every((line) => /^::(error|warning|notice) title=[^:]*::/.test(line))).toBe(true);
-  expect(lines).toContainEqual(expect.stringContaining("title=fail auth.bad (2 times)::"));
+  expect(lines).toContainEqual(expect.stringContaining("title=fail AUTH-3 in 3 checks::"));
   expect(lines.join("\n")).toMatch(/and \d+ more; the report has all/);
 });
 

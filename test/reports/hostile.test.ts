@@ -106,7 +106,7 @@ describe("a hostile record", () => {
   test("terminal: no escape sequence of theirs arrives", () => {
     const text = renderTerminal(SOURCE.record, {
       colors: pc.createColors(false),
-      exchange: SOURCE.evidence,
+      evidence: SOURCE.evidence,
       folder: "runs/x",
     });
     expect(harmIn(text)).toBeUndefined();

@@ -1,3 +1,4 @@
+import { causesOf } from "../../src/judging/index.ts";
 import {
   type CheckResult,
   checksOfLoad,
@@ -99,6 +100,7 @@ export function recordOf(
     counts,
     requirements: REQUIREMENTS.map((requirement) => ({ ...requirement })),
     checks,
+    causes: causesOf(checks),
     traffic: { requests: 1_234, note: "Attempts may have no requirement." },
     ...(load === undefined ? {} : { load: figuresOfLoad(load) }),
     ...overrides,

@@ -1,5 +1,6 @@
 import type { CheckResult, RunRecord } from "../../../src/record/index.ts";
 import { oneLine, shorten, visible } from "../../clean-text.ts";
+import { controlOf } from "../../control-request.ts";
 import { sideOf } from "../../coverage.ts";
 import { curlLine, keyVariables } from "../../curl.ts";
 import { type Evidence, outcomeOf, requestIdOf } from "../../evidence.ts";
@@ -8,7 +9,6 @@ import { type Broken, brokenOf, type ProblemGroup, problemsOf, shownInstances } 
 import { rerunOf } from "../../reproduce.ts";
 import type { ReportSource } from "../../source.ts";
 import type { Anchors } from "../anchors.ts";
-import { controlOf } from "../control-request.ts";
 import { decimal, duration, plural } from "../format.ts";
 import { Copyable, DataTable, Foreign, Permalink, Section, StatusMark } from "../parts.tsx";
 import { ExchangeView } from "./exchange.tsx";

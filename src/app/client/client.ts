@@ -84,7 +84,7 @@ export async function client(options: ClientOptions, { interruption, onProgress 
     // No curl lines: the gateway that followed the script is gone.
     text: (colors) =>
       renderClientRun(record, colors) +
-      renderTerminal(record, { colors, exchange: () => undefined, folder: folder.path }),
+      renderTerminal(record, { colors, evidence: () => undefined, folder: folder.path }),
     ioError,
   };
 }

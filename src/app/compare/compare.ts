@@ -178,7 +178,8 @@ function finish(record: RunRecord, folder: RunFolder): Outcome {
   return {
     exitCode,
     document: { ...jsonDocument(record, folder.path), comparison: record.comparison },
-    text: (colors) => `${renderComparison(record, colors)}exit code ${exitCode}; everything is in ${folder.path}\n`,
+    text: (colors) =>
+      `${renderComparison(record, colors)}exit code ${exitCode}; report: ${join(folder.path, "report.html")}\n`,
     ioError,
   };
 }

@@ -1,13 +1,17 @@
-import type { CheckResult } from "../../src/record/index.ts";
-import type { Evidence } from "../evidence.ts";
-import type { ReportSource } from "../source.ts";
+import type { CheckResult } from "../src/record/index.ts";
+import type { Evidence } from "./evidence.ts";
+import type { ReportSource } from "./source.ts";
 
 /**
  * The request of the same check that was good and was served: with it beside, the one thing that was changed is seen.
  *
  * @returns `undefined` when the request is itself a good one, or no control was kept.
  */
-export function controlOf(check: CheckResult, of: Evidence, source: ReportSource): Evidence | undefined {
+export function controlOf(
+  check: CheckResult,
+  of: Evidence,
+  source: Pick<ReportSource, "evidence">,
+): Evidence | undefined {
   if (of.asked.intent === "good") return undefined;
   return check.exchanges
     .filter((id) => id !== of.id)

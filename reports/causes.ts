@@ -1,0 +1,32 @@
+import type { Cause, RunRecord } from "../src/record/index.ts";
+import { oneLine } from "./clean-text.ts";
+import { plural } from "./html/format.ts";
+
+/** `17 checks`: how many results a cause explains. */
+export const weightOf = ({ checks }: Cause): string => plural(checks.length, "check");
+
+/** `2 causes explain 5 failed and 3 warned checks.`; `undefined` where nothing has a cause. */
+export function causesInWords({ causes, checks }: RunRecord): string | undefined {
+  if (causes.length === 0) return undefined;
+  const explained = new Set(causes.flatMap((cause) => cause.checks));
+  const count = (...statuses: string[]) =>
+    checks.filter(({ id, status }) => explained.has(id) && statuses.includes(status)).length;
+  const parts = [
+    [count("fail", "flaky"), "failed"],
+    [count("warn"), "warned"],
+  ].filter(([number]) => number !== 0);
+  const explains = causes.length === 1 ? "explains" : "explain";
+  return `${plural(causes.length, "cause")} ${explains} ${parts.map(([number, word]) => `${number} ${word}`).join(" and ")} checks.`;
+}
+
+/** `ERR-HDR-1 (MUST): A gateway denial carries …`: the requirement that a cause breaks first, with its sentence. */
+export function requirementSentence({ requirements }: RunRecord, { requirement }: Cause): string {
+  const known = requirements.find(({ id }) => id === requirement);
+  return known === undefined ? requirement : `${known.id} (${known.level}): ${known.text}`;
+}
+
+/** The first few checks of a cause, and how many more there are. */
+export function checksOfCause({ checks }: Cause, most: number): string {
+  const shown = checks.slice(0, most).map((id) => oneLine(id, 160));
+  return `${shown.join(", ")}${checks.length > most ? ` and ${checks.length - most} more` : ""}`;
+}

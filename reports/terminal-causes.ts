@@ -1,0 +1,47 @@
+import type { Cause, RunRecord } from "../src/record/index.ts";
+import { causesInWords, checksOfCause, requirementSentence, weightOf } from "./causes.ts";
+import { oneLine } from "./clean-text.ts";
+import { controlOf } from "./control-request.ts";
+import { curlLine, keyVariables } from "./curl.ts";
+import { outcomeOf } from "./evidence.ts";
+import { SIGNS } from "./status-style.ts";
+import type { Paint, TerminalOptions } from "./terminal-options.ts";
+
+/** Causes that are shown with their evidence; the others take a line each. */
+const MOST_DETAILED = 8;
+const MOST_LISTED = 30;
+const MOST_CHECKS = 4;
+
+/** The causes of what failed and warned, worst first: each with an exchange to see it again and what to do. */
+export function renderCauses(record: RunRecord, options: TerminalOptions, paint: Paint): string {
+  const { causes } = record;
+  const summary = causesInWords(record);
+  if (summary === undefined) return "";
+  const lines = [`\n${summary}`];
+  for (const [index, cause] of causes.slice(0, MOST_LISTED).entries()) {
+    const title = paint(cause.weight, `${SIGNS[cause.weight]} ${weightOf(cause)}: ${oneLine(cause.title)}`);
+    const detailed = index < MOST_DETAILED;
+    lines.push(detailed ? `\n${title}` : `${title}  ${oneLine(cause.requirement)}, ${checksOfCause(cause, 1)}`);
+    if (detailed) lines.push(...details(cause, record, options).map((line) => `    ${line}`));
+  }
+  if (causes.length > MOST_LISTED) lines.push(`and ${causes.length - MOST_LISTED} more causes; the report has all`);
+  return lines.join("\n");
+}
+
+function details(cause: Cause, record: RunRecord, { colors, evidence }: TerminalOptions): string[] {
+  const exchange = cause.exchange === undefined ? undefined : evidence(cause.exchange);
+  const check = record.checks.find(({ id }) => id === cause.checks[0]);
+  const control = check === undefined || exchange === undefined ? undefined : controlOf(check, exchange, { evidence });
+  const variableOf = keyVariables(record.configuration.value);
+  return [
+    oneLine(requirementSentence(record, cause)),
+    `in ${checksOfCause(cause, MOST_CHECKS)}`,
+    ...(exchange === undefined
+      ? []
+      : [`exchange ${exchange.id}, ${outcomeOf(exchange)}: ${colors.dim(curlLine(exchange, variableOf))}`]),
+    ...(control === undefined
+      ? []
+      : [`control request ${control.id}, ${outcomeOf(control)}: ${colors.dim(curlLine(control, variableOf))}`]),
+    cause.advice,
+  ];
+}
