@@ -31,3 +31,5 @@ export const CHECKS: readonly Check[] = [
   ...onAnyAccount(ROBUSTNESS),
   ...onAnyAccount(COMPAT),
 ];
+
+export { QUICK_INSTANCES } from "./quick-instances.ts";

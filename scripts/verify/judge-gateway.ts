@@ -10,6 +10,8 @@ export interface JudgeOptions {
   readonly variants?: readonly string[];
   readonly suites?: readonly string[];
   readonly instances?: readonly Instance[];
+  /** Whether scenarios leave out what waits. */
+  readonly isQuick?: boolean;
 }
 
 export interface Judged {
@@ -23,13 +25,14 @@ export async function judgeGateway({
   variants = [],
   suites,
   instances,
+  isQuick = false,
 }: JudgeOptions): Promise<Judged> {
   const chosen =
     instances ?? CHECKS.filter(({ id }) => suites === undefined || suites.includes(suiteOf(id))).flatMap(instancesOf);
   await using gateway = await startGateway({ mutations, variants });
   const { target, provisioner } = describeEmbedded(gateway.ready as unknown as ReadyLine);
   const controller = new AbortController();
-  await using traffic = new Traffic({ target, provisioner, seed: 7, signal: controller.signal });
+  await using traffic = new Traffic({ target, provisioner, seed: 7, signal: controller.signal, isQuick });
   await prepare(traffic);
   const results = await runChecks({ instances: chosen, traffic });
   return { results, requests: traffic.budget.requests };

@@ -1,13 +1,14 @@
 /**
  * Judges the reference gateway once per mutation or variant and appends one JSON line each; a worker of `mutations.ts`:
  *
- *     tsx scripts/verify/judge-many.ts mutations|variants OUT.jsonl [--names FILE] [--concurrency 5] [--suites a,b] [--until MS]
+ *     tsx scripts/verify/judge-many.ts mutations|variants OUT.jsonl [--names FILE] [--concurrency 5] [--suites a,b | --quick] [--until MS]
  *
  * Names that OUT already holds are skipped, so that an interrupted run goes on where it stopped.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import yargs from "yargs";
-import { suiteOf } from "../../src/checks/index.ts";
+import { isQuick } from "../../src/app/own-suites.ts";
+import { instancesOf, suiteOf } from "../../src/checks/index.ts";
 import { MUTATIONS, VARIANTS } from "../../src/reference-gateway/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 import { judgeGateway } from "./judge-gateway.ts";
@@ -20,6 +21,7 @@ const QUICK_SUITES = [...new Set(CHECKS.map(({ id }) => suiteOf(id)))].filter(
   (suite) => suite !== "limits" && suite !== "retry-after",
 );
 const HANG_MS = 600_000;
+const QUICK = CHECKS.flatMap(instancesOf).filter(isQuick);
 
 const args = await yargs(process.argv.slice(2))
   .command("$0 <kind> <out>", "judge mutations or variants", (y) =>
@@ -30,6 +32,7 @@ const args = await yargs(process.argv.slice(2))
   .option("concurrency", { type: "number", default: 5 })
   .option("names", { type: "string" })
   .option("suites", { type: "string" })
+  .option("quick", { type: "boolean", default: false, describe: "Only what a quick run has" })
   .option("until", { type: "number", describe: "Time of day, ms, after which none is begun" })
   .strict()
   .parseAsync();
@@ -52,7 +55,7 @@ async function judgeOne(wanted: Switch): Promise<Pick<Judgement, "requests" | "b
   const suites = suitesOf(wanted);
   const { results, requests } = await judgeGateway({
     [kind]: [wanted.name],
-    ...(suites === undefined ? {} : { suites }),
+    ...(args.quick ? { instances: QUICK, isQuick: true } : suites === undefined ? {} : { suites }),
   });
   const bad = results
     .filter(({ status }) => !["pass", "observed", "not-applicable"].includes(status))

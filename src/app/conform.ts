@@ -28,7 +28,7 @@ import { keepRecord } from "./keep-record.ts";
 import { openFolder } from "./open-folder.ts";
 import { openTarget } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
-import { checksWith } from "./own-suites.ts";
+import { checksWith, isQuick } from "./own-suites.ts";
 import { driveFurther, driveLoads, named, planLoads } from "./policy-load.ts";
 import { judgeByPolicy, readPolicy } from "./policy-step.ts";
 import { prepare } from "./preflight.ts";
@@ -63,7 +63,7 @@ export interface ConformOptions {
   readonly dryRun?: boolean | undefined;
   /** Generate load on the tiers of the target afterwards. */
   readonly tiers?: boolean | undefined;
-  /** Leave out what waits for windows. */
+  /** Only the smallest set of checks that finds most defects. */
   readonly quick?: boolean | undefined;
 }
 
@@ -75,7 +75,8 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const { interruption, onProgress } = control;
   const checks = await checksWith(options.suite ?? []);
   const selected = select(checks, options);
-  const instances = options.quick === true ? selected.filter(isQuick) : selected;
+  const isQuickRun = options.quick === true;
+  const instances = isQuickRun ? quickOf(selected) : selected;
   const rounds = roundsOf(options);
   const waivers = options.waivers === undefined ? [] : loadWaivers(options.waivers);
   const policy = policyOf(options);
@@ -86,7 +87,7 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const unscored = unscoredRequirements(target);
   if (options.dryRun === true) return dryRun({ instances, target, rounds });
   const workloads = options.command === "run" ? planLoads(policy?.file.load ?? [], target) : [];
-  const plan = options.tiers === true ? planTiers(target, options.quick === true) : undefined;
+  const plan = options.tiers === true ? planTiers(target, isQuickRun) : undefined;
   using folder = openFolder(options.out, startedAt, target, interruption);
   await using traffic = new Traffic({
     target,
@@ -94,6 +95,7 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
     signal: interruption.signal,
     provisioner: opened.provisioner,
     loadFollows: (plan?.workloads.length ?? 0) > 0,
+    isQuick: isQuickRun,
     onAnswer: ({ exchange, asked }) => folder.exchange({ asked, exchange }),
   });
   const { redactor } = traffic.recorder;
@@ -106,7 +108,7 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   });
   const { runs, probed } = await runRounds({ instances, rounds, traffic: prepared, folder, control });
   const step = { target, seed, redactor, folder, control };
-  const tiers = plan && (await tiersAfter(prepared, { ...step, plan, quick: options.quick === true }));
+  const tiers = plan && (await tiersAfter(prepared, { ...step, plan, quick: isQuickRun }));
   const load = await driveFurther(tiers, workloads, step);
   const settled = settle([...mergeRuns(runs), ...checksOfLoad(load)], { unscored, waivers, checks, today: startedAt });
   const found = composeRecord({
@@ -120,7 +122,7 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
     load,
     requests: traffic.budget.requests + sentBy(load),
     outputTokens: traffic.budget.outputTokens,
-    qualifiers: options.quick === true ? ["quick: without what waits for rate windows"] : [],
+    qualifiers: isQuickRun ? [`quick: ${instances.length} of ${selected.length} checks`] : [],
     build: traffic.answers.map((answer) => answer.header("server")).find((server) => server !== undefined),
     interruptedBy: interruption.by(),
     cutOff: folder.ioError?.message ?? traffic.circuitOpen,
@@ -130,7 +132,7 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
     const measured = await driveLoads(names.map(named(workloads)), { ...step, second: true });
     return { ...found, load: figuresOfLoad(measured) };
   };
-  const whole = options.suites.length === 0 && options.only.length === 0;
+  const whole = !isQuickRun && options.suites.length === 0 && options.only.length === 0;
   const record =
     policy === undefined
       ? found
@@ -206,15 +208,11 @@ function policyOf({ policy, baseline, confirm }: ConformOptions): Policy | undef
   });
 }
 
-/** Longest wait of a check that a quick run still makes, seconds. */
-const QUICK_WAIT_S = 5;
-
-/** A quick run denies next to nothing, so that there are no hints to be judged. */
-const NEEDS_DENIALS = "retry-after.";
-
-function isQuick({ check }: Instance): boolean {
-  if (check.id.startsWith(NEEDS_DENIALS)) return false;
-  return check.kind === "invariant" || (check.cost.waitS ?? 0) <= QUICK_WAIT_S;
+/** @throws UsageError when a quick run has none of the selected checks. */
+function quickOf(selected: readonly Instance[]): Instance[] {
+  const instances = selected.filter(isQuick);
+  if (instances.length > 0) return instances;
+  throw new UsageError("a quick run has none of the selected checks", { hint: "Leave out --quick." });
 }
 
 function sentBy(load: JudgedLoad | undefined): number {

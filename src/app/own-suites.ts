@@ -1,8 +1,16 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { CHECKS } from "../../suites/index.ts";
-import { type Check, suiteOf } from "../checks/index.ts";
+import { CHECKS, QUICK_INSTANCES } from "../../suites/index.ts";
+import { type Check, type Instance, suiteOf } from "../checks/index.ts";
 import { isObject, maskLikely, messageOf, UsageError } from "../core/index.ts";
+
+const CHOSEN: ReadonlySet<string> = new Set(QUICK_INSTANCES);
+
+/** Whether a quick run has an instance: one of those chosen for it, or a check of the user's own that does not wait. */
+export function isQuick({ id, check }: Instance): boolean {
+  if (CHECKS.includes(check)) return CHOSEN.has(id);
+  return check.kind === "invariant" || (check.cost.waitS ?? 0) === 0;
+}
 
 /**
  * The built-in checks, and those of suites of one's own: modules whose default export is a list of checks made with

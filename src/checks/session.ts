@@ -91,6 +91,11 @@ export class Session {
     return this.#traffic.loadFollows;
   }
 
+  /** Whether scenarios leave out the steps that wait, for windows and for replies that take long. */
+  get isQuick(): boolean {
+    return this.#traffic.isQuick;
+  }
+
   /** When a request was last sent on an account, by the machine's clock, ms; 0 when none was. */
   lastUseMs(account: string): number {
     return this.#traffic.lastUseMs(account);

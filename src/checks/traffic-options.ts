@@ -15,6 +15,8 @@ export interface TrafficOptions {
   readonly clock?: Clock;
   /** Whether a load run over the tiers comes after the checks, which measures what some of them could only guess. */
   readonly loadFollows?: boolean;
+  /** Whether scenarios leave out the steps that wait, for windows and for replies that take long. */
+  readonly isQuick?: boolean;
 }
 
 /** A request under way whose end is not waited for. */

@@ -42,6 +42,7 @@ export class Traffic implements AsyncDisposable {
   readonly #scenarios = new Map<string, Promise<unknown>>();
   readonly fixtures: Fixtures;
   readonly loadFollows: boolean;
+  readonly isQuick: boolean;
   readonly budget = new RequestBudget(() => this.target.budget);
   #nonces = 0;
   #turns = 0;
@@ -54,8 +55,10 @@ export class Traffic implements AsyncDisposable {
     provisioner,
     clock = systemClock,
     loadFollows = false,
+    isQuick = false,
   }: TrafficOptions) {
     this.loadFollows = loadFollows;
+    this.isQuick = isQuick;
     this.random = seededRandom(seed);
     this.signal = signal;
     this.#clock = clock;

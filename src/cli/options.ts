@@ -28,6 +28,12 @@ export const confirm = flag("measure failed performance gates of the policy once
 export const k6 = text("path of k6; default K6_PATH, then PATH");
 
 /** Options of `conform`; `run` has some more. */
+const quick = {
+  type: "boolean",
+  default: false,
+  describe: "only the few checks that find most defects, and one tier, in seconds",
+} as const;
+
 export const conformOptions = {
   target,
   only,
@@ -40,6 +46,7 @@ export const conformOptions = {
   waivers,
   repeat,
   "dry-run": dryRun,
+  quick,
   policy,
   baseline,
 };

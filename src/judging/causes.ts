@@ -8,6 +8,9 @@ const WITH_CAUSE = ["fail", "flaky", "warn"] as const;
 
 /** The specification before the standards, and these before the needs of clients; the more basic requirement first. */
 const ORDER: readonly string[] = REQUIREMENTS.map(({ id }) => id);
+const LAYERS: ReadonlyMap<string, number> = new Map(
+  REQUIREMENTS.map(({ id, layer }) => [id, ["specification", "protocol", "compat"].indexOf(layer)]),
+);
 
 /** One broken finding of one result. */
 interface Symptom {
@@ -48,8 +51,11 @@ function primary(findings: readonly Finding[]): Finding[] {
 /** What two findings must have in common to be the same deviation. */
 function deviationOf({ name, pointer, expected, observed, note }: Finding): string {
   // A response that should not have come says what it is itself; one that was admitted says nothing of what it should have been.
+  const response = responseIn(note);
+  if (response !== undefined && isUseless(response) && (pointer === "ending" || observed === "false"))
+    return `response ${response}`;
   if (pointer === "status") {
-    return /^2/.test(observed) ? `status ${name} ${expected}` : `status ${responseIn(note) ?? observed}`;
+    return /^2/.test(observed) ? `served, ${refusalIn(expected)}` : `response ${response ?? observed}`;
   }
   const place = pointer?.replace(/\d+/g, "#").toLowerCase();
   // The same header or field is missing, whatever it should have held.
@@ -59,45 +65,73 @@ function deviationOf({ name, pointer, expected, observed, note }: Finding): stri
   return place === undefined ? `of ${name} ${wanted}` : `at ${place} ${wanted} ${observed.replace(/\d+/g, "#")}`;
 }
 
-/** `401 invalid_api_key`: a response in short, at the end of a note. */
-function responseIn(note: string | undefined): string | undefined {
-  return /\b\d{3}(?: [\w.-]+)?$/.exec(note ?? "")?.[0];
+/** The denial that was due; of errors of the caller the specification leaves the status open. */
+function refusalIn(expected = ""): string {
+  return /^\d{3}$/.test(expected) ? expected : "a refusal";
 }
+
+/** `401 invalid_api_key` or `200, then reset`: a response in short, at the end of a note. */
+function responseIn(note: string | undefined): string | undefined {
+  return /\b\d{3}(?: [\w.-]+|, then [\w-]+)?(?=$|: UND_ERR)/.exec(note ?? "")?.[0];
+}
+
+/** Whether a response in short is no whole reply. */
+const isUseless = (response: string): boolean => !response.startsWith("2") || response.includes(", then ");
 
 function toCause(symptoms: readonly Symptom[]): Cause {
   const findings = symptoms.map(({ finding }) => finding);
-  const worst = typical(findings);
+  const worst = typical(symptoms);
   const exchange = worst.exchanges[0];
   const checks = [...new Set(symptoms.map(({ check }) => check))];
   return {
     title: titleOf(worst, findings),
-    requirement: requirementOfCause(worst, findings),
+    requirement: requirementOfCause(worst),
     requirements: [...new Set(findings.flatMap(({ requirements }) => requirements))],
-    weight: worst.weight === "fail" ? "fail" : "warn",
+    weight: findings.some(({ weight }) => weight === "fail") ? "fail" : "warn",
     checks,
     ...(exchange === undefined ? {} : { exchange }),
     advice: adviceFor(worst),
   };
 }
 
-/** The finding that stands for all: a failing one, and of these one about the most basic requirement. */
-function typical(findings: readonly Finding[]): Finding {
-  const failing = findings.filter(({ weight }) => weight === "fail");
-  return (failing.length > 0 ? failing : findings).reduce((best, finding) =>
-    rankOf(finding) < rankOf(best) ? finding : best,
-  );
+/**
+ * The finding that stands for all: of a good request that was refused or broke off rather than of one that was to be denied otherwise; a failing
+ * one; of what the specification says rather than a standard; of what most checks saw; the most basic.
+ */
+function typical(symptoms: readonly Symptom[]): Finding {
+  const checksOf = new Map<string, Set<string>>();
+  for (const { check, finding } of symptoms)
+    checksOf.set(mainOf(finding), (checksOf.get(mainOf(finding)) ?? new Set()).add(check));
+  const order = (finding: Finding): readonly number[] => {
+    const requirement = mainOf(finding);
+    return [
+      Number(!expectsSuccess(finding) && finding.pointer !== "ending"),
+      Number(finding.weight !== "fail"),
+      Number(repeatsAnother(finding)),
+      LAYERS.get(requirement) ?? LAYERS.size,
+      -(checksOf.get(requirement)?.size ?? 0),
+      ORDER.indexOf(requirement),
+    ];
+  };
+  const compare = (a: Finding, b: Finding): number => {
+    const [left, right] = [order(a), order(b)];
+    const at = left.findIndex((value, index) => value !== right[index]);
+    return at === -1 ? 0 : (left[at] ?? 0) - (right[at] ?? 0);
+  };
+  return symptoms
+    .map(({ finding }) => finding)
+    .reduce((best, finding) => (compare(finding, best) < 0 ? finding : best));
 }
 
 const mainOf = ({ name, requirements }: Finding): string => requirements[0] ?? name;
 
-/**
- * Basic requirements come first, those last that only repeat what another one says of the same response: that a stream is denied as
- * any other request is, and, of a reply that came, that one comes.
- */
-function rankOf(finding: Finding): number {
+const expectsSuccess = ({ pointer, expected }: Finding): boolean =>
+  pointer === "status" && expected?.startsWith(success.description) === true;
+
+/** That a stream is denied as any other request is, and, of a reply that came, that one comes: another requirement says more. */
+function repeatsAnother(finding: Finding): boolean {
   const requirement = mainOf(finding);
-  const repeats = requirement === "STREAM-2" || (requirement === "BASE-3" && finding.pointer !== "status");
-  return ORDER.indexOf(requirement) + (repeats ? ORDER.length : 0);
+  return requirement === "STREAM-2" || (requirement === "BASE-3" && finding.pointer !== "status");
 }
 
 /** What says that a denial must not come where none is due, by its reason. */
@@ -113,10 +147,9 @@ const WITHOUT_GROUND: Readonly<Record<string, RequirementId>> = {
 };
 
 /** The requirement that a cause breaks first. */
-function requirementOfCause(worst: Finding, findings: readonly Finding[]): string {
+function requirementOfCause(worst: Finding): string {
   const [status, reason = ""] = (responseIn(worst.note) ?? "").split(" ");
-  const isDenial = worst.pointer === "status" && findings.some(({ expected }) => expected === success.description);
-  const broken = isDenial ? WITHOUT_GROUND[status === "401" ? "invalid_api_key" : reason] : undefined;
+  const broken = expectsSuccess(worst) ? WITHOUT_GROUND[status === "401" ? "invalid_api_key" : reason] : undefined;
   return broken ?? mainOf(worst);
 }
 

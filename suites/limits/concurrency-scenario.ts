@@ -109,7 +109,8 @@ async function runScenario(t: Session): Promise<ConcurrencyRecording> {
   await t.wait(spaced ? spacingMs : SETTLE_MS);
   const pacing = { typical: typicalMs(burst), spacingMs: spaced ? spacingMs : 0, unnamed: unnamedLater };
   const atLimit = await atConcurrencyLimit(t, account, dialects, pacing);
-  const slow = roomy && !spaced && (await t.hasModel("slow"));
+  const hasTime = !t.isQuick;
+  const slow = hasTime && roomy && !spaced && (await t.hasModel("slow"));
   const slowRequest = slowReply(key);
   const nonStreaming = slow ? await atOnce(t, [slowRequest], limit + over) : [];
   const lateNonStreaming = slow ? await lateIn(t, slowRequest, limit, typicalMs(nonStreaming)) : null;
@@ -117,8 +118,8 @@ async function runScenario(t: Session): Promise<ConcurrencyRecording> {
     ? await lateIn(t, { ...slowRequest, mode: "streaming" }, limit, typicalMs(nonStreaming))
     : null;
   await t.wait(SETTLE_MS);
-  const partialReleases = roomy && !spaced ? await releaseSome(t, account, long) : [];
-  const waves = roomy ? await wavesAfterRelease(t, account, long, pacing) : [];
+  const partialReleases = hasTime && roomy && !spaced ? await releaseSome(t, account, long) : [];
+  const waves = hasTime && roomy ? await wavesAfterRelease(t, account, long, pacing) : [];
   return {
     limits,
     burst,

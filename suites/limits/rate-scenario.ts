@@ -78,6 +78,7 @@ export const rateScenario = defineScenario({
     const recording = { ...NOTHING_ELSE, limits, first, undenied, expected: expectedDenial(t, "rate_limit_exceeded") };
     if (!first.answers.some(isRefused)) return recording;
     const { kinds, ...denied } = await sendWhileDenied(run);
+    if (t.isQuick) return { ...recording, ...denied };
     const denial = await denialNow(run);
     if (denial === null)
       return { ...recording, ...denied, paced: await paceWhereEarly(run, [first], limits.rpm * SAFE_SHARE) };
@@ -150,7 +151,7 @@ async function sendWhileDenied(run: RateRun): Promise<DeniedPart & { kinds: Reco
   ]);
   const latest = [...first.answers, ...extraBurst].findLast(isRateDenial);
   const waitMs = latest === undefined ? undefined : retryAfterWaitMs(latest);
-  const laterDenied = (waitMs ?? 0) < LONG_WAIT_MS ? [] : await tryLater(t, account, plan.parallel);
+  const laterDenied = t.isQuick || (waitMs ?? 0) < LONG_WAIT_MS ? [] : await tryLater(t, account, plan.parallel);
   return { kinds, whileDenied, laterDenied, extraBurst, others };
 }
 

@@ -14,7 +14,6 @@ export const runCommand = defineCommand({
         describe: "generate load on the target's tiers; --no-load leaves it out",
       },
       confirm,
-      quick: { type: "boolean", default: false, describe: "leave out what waits for rate windows: a minute at most" },
     }),
   run: async (argv) => {
     const { conform } = await useCase.conform();

@@ -1,0 +1,94 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { instancesOf } from "../../src/checks/index.ts";
+import { CHECKS } from "../../suites/index.ts";
+import { killOf } from "./evaluate.ts";
+import { judgeGateway } from "./judge-gateway.ts";
+import type { Judgement } from "./judgement.ts";
+
+const FILE = join(import.meta.dirname, "../../suites/quick-instances.ts");
+
+/** What a quick run may send, with room for the preparation and the control requests that instances share. */
+const MOST_REQUESTS = 640;
+/** A check that takes longer by itself has no place in a run of seconds, ms. */
+const LONGEST_MS = 8_000;
+/** A request costs as much as so many milliseconds of a check. */
+const MS_PER_REQUEST = 25;
+/** What an instance costs that sends nothing of its own: its place in a report. */
+const LEAST_COST = 0.2;
+
+interface Candidate {
+  readonly id: string;
+  readonly requests: number;
+  readonly cost: number;
+  /** Mutations that it shows, in a requirement that they belong to. */
+  readonly kills: ReadonlySet<string>;
+}
+
+/**
+ * Chooses the instances of a quick run by greedy set cover: again and again the one that shows most further mutations for what it
+ * costs, until a quick run may send no more. Instances that say nothing in a quick run of a sound gateway are left out.
+ */
+export async function chooseQuick(judgements: readonly Judgement[]): Promise<readonly string[]> {
+  const candidates = await candidatesOf(judgements);
+  const chosen: Candidate[] = [];
+  const covered = new Set<string>();
+  for (;;) {
+    const sent = chosen.reduce((sum, { requests }) => sum + requests, 0);
+    const [best] = candidates
+      .filter((candidate) => !chosen.includes(candidate) && sent + candidate.requests <= MOST_REQUESTS)
+      .map((candidate) => ({ candidate, gain: gainOf(candidate, covered) }))
+      .filter(({ gain }) => gain > 0)
+      .sort((a, b) => b.gain / b.candidate.cost - a.gain / a.candidate.cost);
+    if (best === undefined) break;
+    chosen.push(best.candidate);
+    for (const mutation of best.candidate.kills) covered.add(mutation);
+  }
+  const order = CHECKS.flatMap(instancesOf).map(({ id }) => id);
+  const ids = chosen.map(({ id }) => id).sort((a, b) => order.indexOf(a) - order.indexOf(b));
+  writeFileSync(FILE, source(ids));
+  const all = new Set(candidates.flatMap(({ kills }) => [...kills])).size;
+  console.log(
+    `chosen: ${ids.length} of ${candidates.length} instances, which showed ${covered.size} of ${all} mutations`,
+  );
+  return ids;
+}
+
+const gainOf = ({ kills }: Candidate, covered: ReadonlySet<string>): number =>
+  [...kills].filter((mutation) => !covered.has(mutation)).length;
+
+/** Instances that passed in a quick run of a sound gateway, with what they cost there and what they showed. */
+async function candidatesOf(judgements: readonly Judgement[]): Promise<Candidate[]> {
+  const kills = new Map<string, Set<string>>();
+  for (const judgement of judgements)
+    for (const instance of Object.keys(killOf(judgement).killers))
+      kills.set(instance, (kills.get(instance) ?? new Set()).add(judgement.name));
+  const { results } = await judgeGateway({ instances: CHECKS.flatMap(instancesOf), isQuick: true });
+  const counted = new Set<string>();
+  return results
+    .filter(({ status, durationMs }) => status === "pass" && durationMs <= LONGEST_MS)
+    .map(({ id, exchanges, durationMs }) => {
+      // The traffic of a scenario counts once, for the first of its checks.
+      const requests = exchanges.filter((exchange) => !counted.has(exchange)).length;
+      for (const exchange of exchanges) counted.add(exchange);
+      const isInvariant = CHECKS.some((check) => check.kind === "invariant" && check.id === id);
+      const own = isInvariant ? 0 : requests;
+      return {
+        id,
+        requests: own,
+        cost: LEAST_COST + own + durationMs / MS_PER_REQUEST,
+        kills: kills.get(id) ?? new Set<string>(),
+      };
+    })
+    .filter((candidate) => candidate.kills.size > 0);
+}
+
+function source(ids: readonly string[]): string {
+  return `// Written by \`npm run verify:quick -- --choose\`: do not edit.
+
+/** Instances of a quick run: the few that show most mutations of the reference gateway for what they cost. */
+export const QUICK_INSTANCES: readonly string[] = [
+${ids.map((id) => `  ${JSON.stringify(id)},`).join("\n")}
+];
+`;
+}

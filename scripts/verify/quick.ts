@@ -1,0 +1,92 @@
+/**
+ * Measures the quick run: how long it takes, what it sends, how many mutations of the reference gateway it finds, and that it
+ * blames no valid variant.
+ *
+ *     npm run verify:quick                              everything; renews docs/quick.json with --write
+ *     npm run verify:quick -- --every 10                a tenth of both, another one each day
+ *     npm run verify:quick -- --choose FILE…            chooses its checks anew, from judgements by judge-many.ts, first
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import yargs from "yargs";
+import { isQuick } from "../../src/app/own-suites.ts";
+import { instancesOf } from "../../src/checks/index.ts";
+import { CHECKS } from "../../suites/index.ts";
+import { chooseQuick } from "./choose-quick.ts";
+import { killOf } from "./evaluate.ts";
+import { judgeGateway } from "./judge-gateway.ts";
+import { type Judgement, readJudgements } from "./judgement.ts";
+import { everything } from "./sample.ts";
+
+const args = await yargs(process.argv.slice(2))
+  .option("every", { type: "number", default: 1, describe: "Judge only every so manieth, another part each day" })
+  .option("choose", { type: "string", array: true, describe: "Choose the checks anew from these judgements" })
+  .option("write", { type: "boolean", default: false, describe: "Renew docs/quick.json" })
+  .option("workers", { type: "number", default: 2 })
+  .strict()
+  .parseAsync();
+
+const FILE = join(import.meta.dirname, "../../docs/quick.json");
+/** Below this a quick run is not worth its name. Shares of what the full run finds by conformance checks. */
+const LEAST_SHARE = 0.9;
+
+if (args.choose !== undefined) {
+  await chooseQuick(args.choose.flatMap(readJudgements));
+  process.exit(0);
+}
+
+const instances = CHECKS.flatMap(instancesOf).filter(isQuick);
+const startedMs = performance.now();
+const sound = await judgeGateway({ instances, isQuick: true });
+const seconds = (performance.now() - startedMs) / 1_000;
+
+const day = Math.floor(Date.now() / 86_400_000);
+const part = (names: readonly string[]) => names.filter((_, index) => (index + day) % args.every === 0);
+const all = everything();
+const mutations = await judge("mutations", part(all.mutations));
+const variants = await judge("variants", part(all.variants));
+
+const missed = mutations.filter((judgement) => killOf(judgement).foundBy === null).map(({ name }) => name);
+const blamed = variants.filter(({ bad, error }) => error !== undefined || bad.some(({ status }) => status === "fail"));
+const found = mutations.length - missed.length;
+const share = found / mutations.length;
+const soundly = sound.results.every(({ status }) => ["pass", "observed", "not-applicable"].includes(status));
+for (const name of missed) console.log(`  missed: ${name}`);
+for (const { name, bad, error } of blamed)
+  console.log(`  blamed: ${name}: ${error ?? bad.map(({ id }) => id).join(", ")}`);
+if (args.write) {
+  const measured = {
+    checks: instances.length,
+    seconds: Math.round(seconds * 10) / 10,
+    requests: sound.requests,
+    mutations: mutations.length,
+    found,
+    variants: variants.length,
+    blamed: blamed.length,
+  };
+  writeFileSync(FILE, `${JSON.stringify(measured, null, 2)}\n`);
+}
+console.log(
+  `verify:quick: ${instances.length} checks, ${seconds.toFixed(1)} s and ${sound.requests} requests on the embedded gateway, which ${soundly ? "passes" : "does not pass"}; found ${found} of ${mutations.length} mutations (${(share * 100).toFixed(1)} %), blamed ${blamed.length} of ${variants.length} variants`,
+);
+process.exit(soundly && share >= LEAST_SHARE && blamed.length === 0 ? 0 : 1);
+
+/** Judges the named ones in processes of their own. */
+async function judge(kind: Judgement["kind"], names: readonly string[]): Promise<Judgement[]> {
+  const folder = mkdtempSync(join(tmpdir(), "gauntlet-verify-quick-"));
+  const files = await Promise.all(
+    Array.from({ length: args.workers }, async (_, index) => {
+      const [out, list] = [join(folder, `${kind}-${index}.jsonl`), join(folder, `${kind}-${index}.txt`)];
+      writeFileSync(list, names.filter((_name, at) => at % args.workers === index).join("\n"));
+      const many = join(import.meta.dirname, "judge-many.ts");
+      const command = ["--import", "tsx", many, kind, out, "--names", list, "--quick", "--concurrency", "3"];
+      const worker = spawn(process.execPath, command, { stdio: ["ignore", "inherit", "inherit"] });
+      await once(worker, "exit");
+      return out;
+    }),
+  );
+  return files.flatMap(readJudgements);
+}

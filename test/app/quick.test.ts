@@ -1,0 +1,52 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { isQuick } from "../../src/app/own-suites.ts";
+import { instancesOf } from "../../src/checks/index.ts";
+import { CHECKS, QUICK_INSTANCES } from "../../suites/index.ts";
+import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
+
+const INSTANCES = CHECKS.flatMap(instancesOf);
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+const MEASURED = JSON.parse(read("docs/quick.json"));
+
+test("a quick run passes a sound gateway, says that it is one, and keeps below its bound of requests", async () => {
+  using folder = temporaryFolder();
+  const { code, stdout } = await gauntlet(
+    ["conform", "--target", "embedded", "--quick", "--out", "q"],
+    {},
+    folder.path,
+  );
+  expect(stdout).toMatch(
+    new RegExp(`^PASS: .* \\(quick: ${QUICK_INSTANCES.length} of ${INSTANCES.length} checks\\)$`, "m"),
+  );
+  expect(code).toBe(0);
+  const record = JSON.parse(readFileSync(join(folder.path, "q", "run.json"), "utf8"));
+  expect(record.traffic.requests).toBeLessThanOrEqual(800);
+});
+
+test("a quick run fails a gateway with a defect", async () => {
+  using folder = temporaryFolder();
+  const mutation = ["--mutation", "auth.messages-with-any-key"];
+  const { code } = await gauntlet(["conform", "--quick", ...mutation, "--out", "q"], {}, folder.path);
+  expect(code).toBe(1);
+});
+
+test("a quick run without any of the selected checks is an error, not a pass", async () => {
+  using folder = temporaryFolder();
+  const { code, stderr } = await gauntlet(["conform", "--quick", "--only", "retry-after.sufficient"], {}, folder.path);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("Leave out --quick")]);
+});
+
+test("every instance that was chosen exists", () => {
+  expect(INSTANCES.filter(isQuick).map(({ id }) => id)).toEqual([...QUICK_INSTANCES]);
+});
+
+test("the guide says what was measured", () => {
+  const { checks, requests, seconds, found, mutations, variants, blamed } = MEASURED;
+  expect([checks, blamed]).toEqual([QUICK_INSTANCES.length, 0]);
+  const share = ((found / mutations) * 100).toFixed(1);
+  const text = read("docs/guide.md").replace(/\s+/g, " ");
+  expect(text).toContain(`${checks} checks, ${requests} requests, ${seconds} s`);
+  expect(text).toContain(`${found} of ${mutations} defects (${share} %) and none of ${variants} valid variants`);
+});
