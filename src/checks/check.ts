@@ -40,6 +40,8 @@ export interface CheckSpec<P extends Recordable> extends Declaration {
   readonly dialect?: Dialect;
   readonly schedule?: Schedule | ((target: Target) => Schedule);
   readonly cost: Cost;
+  /** `timing`: it rests on what was in flight together, or soon after each other; where this process stood still it says nothing. */
+  readonly basis?: "timing";
   /** Sends and records; decides nothing. */
   run(t: Session): Promise<P>;
   /** Decides; a pure function of the recording. */
@@ -60,6 +62,7 @@ export interface Scenario<R extends Recordable> {
 
 export interface ScenarioCheckSpec<R extends Recordable> extends Declaration {
   readonly scenario: Scenario<R>;
+  readonly basis?: "timing";
   /** What it needs beyond the scenario's needs. */
   readonly needs?: readonly Need[];
   judge(recording: R, verdict: Verdict, axes: Axes): void;

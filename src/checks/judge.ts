@@ -31,7 +31,23 @@ export function judge(instance: Instance, recording: Recordable): Judgement {
     return { status, message, unblock, findings };
   }
   if (findings.length === 0) return { status: "harness-error", message: "the judge compared nothing", findings };
+  if (instance.check.kind === "sending" && instance.check.basis === "timing") return timed(verdict, recording);
   return { ...verdict.conclude(), findings };
+}
+
+/** Beyond this the order in which requests were sent and answered may be this process's doing, ms. */
+const MOST_OWN_LAG_MS = 500;
+
+/** What rests on moments is not held against a gateway where this process stood still: late requests look like leaked ones. */
+function timed(verdict: Verdict, recording: Recordable): Judgement {
+  const ownLagMs = Math.max(0, ...answersIn(recording).map(({ exchange }) => exchange.ownLagMs));
+  const findings = verdict.findings.map((finding): Finding => ({ ...finding, basis: "timing" }));
+  if (ownLagMs <= MOST_OWN_LAG_MS || verdict.broken.length === 0) return { ...verdict.conclude(), findings };
+  const message = `this process stood still for ${Math.round(ownLagMs)} ms while it ran: run it again on a quieter machine (otherwise ${verdict.conclude().message})`;
+  const undecided = findings.map(
+    (finding): Finding => (finding.outcome === "broken" ? { ...finding, outcome: "undecided" } : finding),
+  );
+  return { status: "inconclusive", message, findings: undecided };
 }
 
 interface Circumstances {

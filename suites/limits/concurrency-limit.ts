@@ -10,6 +10,7 @@ import { admittedIn, isServed, limitDenials } from "./limit-denials.ts";
 const enforced = defineCheck({
   id: "limits.concurrency-enforced",
   scenario: concurrencyScenario,
+  basis: "timing",
   title: "More requests in flight than the limit are denied",
   covers: ["LIMIT-CONC-1", "ERR-429-CONC", "LIMIT-2"],
   explains:
@@ -49,6 +50,7 @@ function outcomesOf(answers: readonly Response[]): string {
 const exact = defineCheck({
   id: "limits.concurrency-exact",
   scenario: concurrencyScenario,
+  basis: "timing",
   title: "Exactly the limit's number of simultaneous requests is admitted",
   covers: ["LIMIT-CONC-2", "LIMIT-2"],
   explains:
@@ -74,6 +76,7 @@ const exact = defineCheck({
 const heldToTheEnd = defineCheck({
   id: "limits.concurrency-held",
   scenario: concurrencyScenario,
+  basis: "timing",
   title: "A stream counts as in flight until it ends, and no longer",
   covers: ["LIMIT-CONC-3", "LIMIT-CONC-1"],
   explains:
@@ -122,6 +125,7 @@ const heldToTheEnd = defineCheck({
 const nonStreaming = defineCheck({
   id: "limits.concurrency-non-streaming",
   scenario: concurrencyScenario,
+  basis: "timing",
   title: "Non-streaming requests count toward the concurrency limit",
   covers: ["LIMIT-CONC-1", "LIMIT-CONC-2"],
   explains:
@@ -136,6 +140,8 @@ const nonStreaming = defineCheck({
     if (served.length === 0) return verdict.inconclusive("no non-streaming request was served");
     if (served.length > limits.inFlight && lastSentUs > firstEndUs)
       return verdict.notApplicable("the non-streaming replies were over before all had been sent");
+    if (served.length > limits.inFlight && served.length < nonStreaming.length && !surelyTogether(served))
+      return verdict.inconclusive("some replies came so late that their requests may have begun when others had ended");
     const seen = {
       in: served.at(-1),
       because: `${nonStreaming.length} concurrent non-streaming requests with a limit of ${limits.inFlight}: ${served.length} served`,
@@ -151,12 +157,24 @@ const nonStreaming = defineCheck({
   },
 });
 
+/** Share of the shortest reply's time that every reply surely takes, however quick the gateway was with the others. */
+const SURE_SHARE = 0.7;
+
+/** Whether each of them had surely begun when the first was over: the last one ended no later than its own time allows. */
+function surelyTogether(served: readonly Response[]): boolean {
+  const timelines = served.map(({ exchange }) => exchange.timeline);
+  const endsUs = timelines.map(({ headersUs, endUs }) => headersUs ?? endUs);
+  const shortestUs = Math.min(...timelines.map(({ sentUs = 0, headersUs, endUs }) => (headersUs ?? endUs) - sentUs));
+  return Math.max(...endsUs) - shortestUs * SURE_SHARE < Math.min(...endsUs);
+}
+
 const servedBefore = (answer: Response, us: number): boolean =>
   isServed(answer) && (answer.exchange.timeline.headersUs ?? Number.POSITIVE_INFINITY) < us;
 
 const silentStreams = defineCheck({
   id: "limits.concurrency-silent-streams",
   scenario: concurrencyScenario,
+  basis: "timing",
   title: "Streams of a slow model count as in flight before their first token",
   covers: ["LIMIT-CONC-3"],
   explains:
@@ -227,6 +245,7 @@ const PROMPT_MS = 1_500;
 const notQueued = defineCheck({
   id: "limits.concurrency-not-queued",
   scenario: concurrencyScenario,
+  basis: "timing",
   title: "Requests over the limit are denied at once, not queued",
   covers: ["LIMIT-CONC-1"],
   explains:

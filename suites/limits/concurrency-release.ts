@@ -24,6 +24,7 @@ function judgeWave({ what, disconnected, expected, answers, later }: Wave, unnam
 const released = defineCheck({
   id: "limits.concurrency-released",
   scenario: concurrencyScenario,
+  basis: "timing",
   title: "Requests that have ended stop counting, however they ended",
   covers: ["LIMIT-CONC-4", "LIMIT-CONC-2"],
   explains:
@@ -39,6 +40,7 @@ const released = defineCheck({
 const releasedOnce = defineCheck({
   id: "limits.concurrency-released-once",
   scenario: concurrencyScenario,
+  basis: "timing",
   title: "A request that ends makes room for exactly one",
   covers: ["LIMIT-CONC-2"],
   explains:
@@ -58,6 +60,7 @@ const releasedOnce = defineCheck({
 const abandoned = defineCheck({
   id: "limits.concurrency-abandoned",
   scenario: concurrencyScenario,
+  basis: "timing",
   title: "A request whose client disconnected stops counting",
   covers: ["LIMIT-CONC-5", "LIMIT-CONC-2"],
   explains:

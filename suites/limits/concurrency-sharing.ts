@@ -12,6 +12,7 @@ function servedKindAtLimit({ extras, held }: ConcurrencyRecording, kind: string)
 const sharedByKeys = defineCheck({
   id: "limits.concurrency-shared-by-keys",
   scenario: concurrencyScenario,
+  basis: "timing",
   title: "The keys of an account share its concurrency limit",
   covers: ["LIMIT-1"],
   explains: "While one key's streams fill the concurrency limit, the account's other key must be denied too.",
@@ -29,6 +30,7 @@ const sharedByKeys = defineCheck({
 const sharedByKinds = defineCheck({
   id: "limits.concurrency-shared-by-kinds",
   scenario: concurrencyScenario,
+  basis: "timing",
   title: "Both dialects, streaming and non-streaming requests and all models share the concurrency limit",
   covers: ["LIMIT-5", "LIMIT-1", "LIMIT-CONC-2", "LIMIT-CONC-8", "ERR-404-MODEL"],
   explains:
@@ -59,6 +61,7 @@ const sharedByKinds = defineCheck({
 const otherAccounts = defineCheck({
   id: "limits.concurrency-other-account",
   scenario: concurrencyScenario,
+  basis: "timing",
   title: "One account's requests in flight do not count against another",
   covers: ["LIMIT-1"],
   explains: "While one account is at its concurrency limit, keys of other accounts must be served.",

@@ -27,16 +27,24 @@ export function servedAtLimit(answers: readonly Response[], held: readonly Respo
 /** A gateway may take so long to deny, µs; a request that waits longer was queued. */
 const DENIAL_US = 1_000_000;
 
-/** Sent at the concurrency limit, long before the first request ended, and served when it had. */
+/**
+ * Sent at the concurrency limit, long before the first request ended, and served when it had: a queue. Where others that were sent
+ * like it were denied in time, one that was not is a moment in which the gateway stood still.
+ */
 export function queuedAtLimit(answers: readonly Response[], held: readonly Response[]): Response | undefined {
   const { fromUs, toUs } = spanAtLimit(held);
-  return answers.find((answer) => {
-    const { sentUs = 0, headersUs, endUs } = answer.exchange.timeline;
-    return isServed(answer) && sentUs >= fromUs && sentUs < toUs - DENIAL_US && (headersUs ?? endUs) >= toUs;
+  const early = answers.filter(({ exchange: { timeline } }) => {
+    const { sentUs = 0 } = timeline;
+    return sentUs >= fromUs && sentUs < toUs - DENIAL_US;
   });
+  const queued = early.filter((answer) => {
+    const { headersUs, endUs } = answer.exchange.timeline;
+    return isServed(answer) && (headersUs ?? endUs) >= toUs;
+  });
+  return queued.length * 2 > early.length ? queued[0] : undefined;
 }
-/** How many served requests were running at one moment, from their first byte to their last. */
 
+/** How many served requests were running at one moment, from their first byte to their last. */
 export function mostInFlight(answers: readonly Response[]): number {
   const edges = answers.filter(isServed).flatMap(({ exchange }) => {
     const startUs = exchange.response?.body.pieces[0]?.[0] ?? exchange.timeline.endUs;

@@ -18,6 +18,7 @@ function bursts({ first, second, third }: RateRecording): Burst[] {
 const enforced = defineCheck({
   id: "limits.rate-enforced",
   scenario: rateScenario,
+  basis: "timing",
   title: "Sending faster than the limit is denied",
   covers: ["LIMIT-RATE-1", "ERR-429-RATE", "LIMIT-2"],
   explains:
@@ -67,6 +68,7 @@ function assumeConcurrencyAllows(run: Burst, { rpm }: RateRecording["limits"], v
 const holds = defineCheck({
   id: "limits.rate-holds",
   scenario: rateScenario,
+  basis: "timing",
   title: "The limit holds over time",
   covers: ["LIMIT-RATE-2", "LIMIT-2"],
   explains:
@@ -104,6 +106,7 @@ const holds = defineCheck({
 const notEarly = defineCheck({
   id: "limits.rate-not-early",
   scenario: rateScenario,
+  basis: "timing",
   title: "Traffic below the limit is not denied for its rate",
   covers: ["LIMIT-RATE-3", "LIMIT-2"],
   explains:
@@ -164,6 +167,7 @@ const denialFormat = defineCheck({
 const whatCounts = defineCheck({
   id: "limits.rate-what-counts",
   scenario: rateScenario,
+  basis: "timing",
   title: "Window, bursts, and what counts toward the rate",
   covers: ["LIMIT-RATE-8"],
   explains:

@@ -27,6 +27,7 @@ function judgeKind(
 const sharedByKeys = defineCheck({
   id: "limits.rate-shared-by-keys",
   scenario: rateScenario,
+  basis: "timing",
   title: "The keys of an account share its rate",
   covers: ["LIMIT-1"],
   explains:
@@ -55,6 +56,7 @@ const sharedByKeys = defineCheck({
 const sharedByKinds = defineCheck({
   id: "limits.rate-shared-by-kinds",
   scenario: rateScenario,
+  basis: "timing",
   title: "Both dialects, streaming and non-streaming requests, all models and clients share the account's rate",
   covers: ["LIMIT-5", "LIMIT-1", "LIMIT-RATE-1"],
   explains:
@@ -91,6 +93,7 @@ const sharedByKinds = defineCheck({
 const otherAccounts = defineCheck({
   id: "limits.rate-other-account",
   scenario: rateScenario,
+  basis: "timing",
   title: "Another account is not denied for this one's rate",
   covers: ["LIMIT-1", "LIMIT-RATE-3"],
   explains:

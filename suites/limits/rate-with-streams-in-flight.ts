@@ -16,6 +16,7 @@ const REST_MS = 1_000;
 
 const withOthers = defineCheck({
   id: "limits.rate-with-streams-in-flight",
+  basis: "timing",
   title: "A request is not denied for the rate because others are in flight",
   covers: ["LIMIT-RATE-3"],
   explains:

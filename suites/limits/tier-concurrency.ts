@@ -14,6 +14,7 @@ const EXTRA = 6;
 
 const tierConcurrency = defineCheck({
   id: "limits.tier-concurrency",
+  basis: "timing",
   title: "The account of a tier has its tier's concurrency limit",
   covers: ["LIMIT-2", "LIMIT-CONC-2", "LIMIT-1"],
   explains:

@@ -63,6 +63,7 @@ function requestsOfTiers({ tiers }: Target): number {
 
 const tierRates = defineCheck({
   id: "limits.tier-rates",
+  basis: "timing",
   title: "The account of a tier has the rate of its tier",
   covers: ["LIMIT-2", "LIMIT-RATE-1", "LIMIT-RATE-3"],
   explains:

@@ -100,9 +100,9 @@ async function tryWhileDenied(t: Session, kind: string, request: RequestSpec, ke
   return { kind, before, tries, after, seconds: (t.nowUs() - startUs) / 1_000_000 };
 }
 
-/** Denied before and after: what was admitted between did not go by the same count. */
+/** Denied before and after, in the same way: what was admitted between did not go by the same count. */
 export function isBracketed({ before, after }: WhileDenied): boolean {
-  return isRefused(before) && isRefused(after);
+  return isRefused(before) && isRefused(after) && before.summary === after.summary;
 }
 
 /** How much later they come, ms; and how many are affordable. */

@@ -5,6 +5,7 @@ import { rateScenario } from "../limits/rate-scenario.ts";
 export const sufficient = defineCheck({
   id: "retry-after.sufficient",
   scenario: rateScenario,
+  basis: "timing",
   title: "The Retry-After wait of a rate denial is sufficient",
   covers: ["LIMIT-RATE-6"],
   explains:

@@ -1,0 +1,109 @@
+import { describe, expect, test } from "vitest";
+import { instancesOf, type Recordable, Response } from "../../src/checks/index.ts";
+import { judge } from "../../src/checks/judge.ts";
+import { CHECKS } from "../../suites/index.ts";
+import { queuedAtLimit } from "../../suites/limits/in-flight.ts";
+import { isBracketed } from "../../suites/limits/while-denied.ts";
+
+const RULES = { reasonHeader: "X-Service-Error-Code", actionHeader: "X-Service-Action" };
+
+interface Times {
+  readonly sentMs: number;
+  readonly endMs: number;
+  readonly status?: number;
+  readonly reason?: string;
+  readonly ownLagMs?: number;
+}
+
+let count = 0;
+
+/** A response that came whole at one moment. */
+function seen({ sentMs, endMs, status = 200, reason, ownLagMs = 0 }: Times): Response {
+  const [sentUs, endUs] = [sentMs * 1_000, endMs * 1_000];
+  return new Response(
+    {
+      id: `x${++count}`,
+      startedAtMs: 0,
+      request: { method: "POST", url: "http://127.0.0.1/v1/chat/completions", headers: [], body: "{}", bodyBytes: 2 },
+      key: "valid",
+      connection: { id: "c1", earlier: 0 },
+      timeline: { dueUs: sentUs, sentUs, firstByteUs: endUs, headersUs: endUs, endUs },
+      response: {
+        status,
+        headers: reason === undefined ? [] : [["X-Service-Error-Code", reason]],
+        interim: [],
+        trailers: [],
+        body: {
+          text: "{}",
+          base64: undefined,
+          bytes: 2,
+          receivedBytes: 2,
+          pieces: [[endUs, 2]],
+          decodeError: undefined,
+        },
+      },
+      ending: { kind: "complete" },
+      ownLagMs,
+      afterwards: undefined,
+      redactions: [],
+    } as unknown as Response["exchange"],
+    { endpoint: "chat", mode: "non-streaming", intent: "either", account: "a", inFlight: 1 },
+    RULES,
+  );
+}
+
+const denied = (sentMs: number, endMs = sentMs + 5, ownLagMs = 0) =>
+  seen({ sentMs, endMs, status: 429, reason: "concurrency_limit_exceeded", ownLagMs });
+const served = (sentMs: number, endMs: number, ownLagMs = 0) => seen({ sentMs, endMs, ownLagMs });
+const times = <T>(length: number, make: (index: number) => T): T[] => Array.from({ length }, (_, index) => make(index));
+
+/** What the check of non-streaming requests says of a burst, with a limit of four in flight. */
+function judgeBurst(nonStreaming: readonly Response[]) {
+  const check = CHECKS.find(({ id }) => id === "limits.concurrency-non-streaming");
+  const [instance] = check === undefined ? [] : instancesOf(check);
+  if (instance === undefined) throw new Error("no such check");
+  const recording = {
+    burst: [],
+    unnamed: "rate",
+    spaced: false,
+    limits: { rpm: 6_000, inFlight: 4 },
+    nonStreaming,
+    lateNonStreaming: null,
+  };
+  const { status, findings } = judge(instance, recording as Recordable);
+  return { status, broken: findings.filter(({ outcome }) => outcome === "broken").length };
+}
+
+describe("more non-streaming replies than the limit", () => {
+  test("fail a gateway that served them together", () => {
+    const burst = [...times(6, (index) => served(index, 2_000 + index)), ...times(6, (index) => denied(10 + index))];
+    expect(judgeBurst(burst)).toMatchObject({ status: "fail" });
+  });
+
+  test("decide nothing where two may have begun when others had ended: the gateway stood still", () => {
+    const late = times(2, (index) => served(index, 4_100 + index));
+    const burst = [...times(4, (index) => served(index, 2_000)), ...late, ...times(6, (index) => denied(10 + index))];
+    expect(judgeBurst(burst)).toEqual({ status: "inconclusive", broken: 0 });
+  });
+
+  test("decide nothing where this process stood still", () => {
+    const burst = [...times(6, (index) => served(index, 2_000, 700)), ...times(6, (index) => denied(10 + index))];
+    expect(judgeBurst(burst)).toEqual({ status: "inconclusive", broken: 0 });
+  });
+});
+
+test("one late reply among denials is no queue; most of them are", () => {
+  const held = times(4, () => served(0, 3_000));
+  for (const one of held) (one.exchange.response as { body: { pieces: unknown } }).body.pieces = [[100_000, 2]];
+  const queued = (length: number) => times(length, (index) => served(200 + index, 3_050));
+  const refused = times(4, (index) => denied(300 + index));
+  expect(queuedAtLimit([...queued(1), ...refused], held)).toBeUndefined();
+  expect(queuedAtLimit([...queued(5), ...refused], held)?.status).toBe(200);
+});
+
+test("what was tried stands between two denials of the same kind, not between a denial and a failure", () => {
+  const denial = () => seen({ sentMs: 0, endMs: 5, status: 429, reason: "rate_limit_exceeded" });
+  const entry = { kind: "conversations", tries: [], seconds: 1, before: denial() };
+  expect(isBracketed({ ...entry, after: denial() })).toBe(true);
+  expect(isBracketed({ ...entry, after: seen({ sentMs: 0, endMs: 5, status: 504 }) })).toBe(false);
+});
