@@ -8,6 +8,8 @@ const WITH_CAUSE = ["fail", "flaky", "warn"] as const;
 
 /** The specification before the standards, and these before the needs of clients; the more basic requirement first. */
 const ORDER: readonly string[] = REQUIREMENTS.map(({ id }) => id);
+const AREAS: ReadonlyMap<string, string> = new Map(REQUIREMENTS.map(({ id, area }) => [id, area]));
+const areaOf = (requirement: string): string | undefined => AREAS.get(requirement);
 const LAYERS: ReadonlyMap<string, number> = new Map(
   REQUIREMENTS.map(({ id, layer }) => [id, ["specification", "protocol", "compat"].indexOf(layer)]),
 );
@@ -110,6 +112,7 @@ function typical(symptoms: readonly Symptom[]): Finding {
       Number(repeatsAnother(finding)),
       LAYERS.get(requirement) ?? LAYERS.size,
       -(checksOf.get(requirement)?.size ?? 0),
+      Number(isAboutWords(finding)),
       ORDER.indexOf(requirement),
     ];
   };
@@ -134,6 +137,10 @@ function repeatsAnother(finding: Finding): boolean {
   return requirement === "STREAM-2" || (requirement === "BASE-3" && finding.pointer !== "status");
 }
 
+/** How a denial looks says less than when one is due, where none came. */
+const isAboutWords = (finding: Finding): boolean =>
+  areaOf(mainOf(finding)) === "errors" && finding.observed.startsWith("2");
+
 /** What says that a denial must not come where none is due, by its reason. */
 const WITHOUT_GROUND: Readonly<Record<string, RequirementId>> = {
   invalid_api_key: "AUTH-1",
@@ -150,7 +157,7 @@ const WITHOUT_GROUND: Readonly<Record<string, RequirementId>> = {
 function requirementOfCause(worst: Finding): string {
   const [status, reason = ""] = (responseIn(worst.note) ?? "").split(" ");
   const broken = expectsSuccess(worst) ? WITHOUT_GROUND[status === "401" ? "invalid_api_key" : reason] : undefined;
-  return broken ?? mainOf(worst);
+  return broken === undefined || areaOf(broken) === areaOf(mainOf(worst)) ? mainOf(worst) : broken;
 }
 
 /** Most expectations that a title names. */
