@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { CI_JOBS } from "../../src/app/ci-jobs.ts";
 import { waiversJsonSchema } from "../../src/checks/index.ts";
 import { workloadJsonSchema } from "../../src/load/index.ts";
 import { policyJsonSchema } from "../../src/policy/index.ts";
@@ -29,12 +30,17 @@ export function generatedFiles(): GeneratedFile[] {
     { path: "biome.modules.json", text: json(lintRules()) },
     withParts("docs/architecture.md", { modules: moduleDiagram }),
     { path: "docs/checks.md", text: checksPage() },
-    withParts("docs/ci.md", {}),
+    withParts("docs/ci.md", {
+      "github-workflow": () => fenced(CI_JOBS.github.text),
+      "gitlab-job": () => fenced(CI_JOBS.gitlab.text),
+    }),
     withParts("docs/target-file.md", { fields: targetReference }),
     withParts("docs/own-suites.md"),
     withParts("docs/reliability.md", { figures: reliabilityFigures }),
   ];
 }
+
+const fenced = (yaml: string) => `\`\`\`yaml\n${yaml.trimEnd()}\n\`\`\``;
 
 function json(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;

@@ -1,6 +1,8 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { UsageError } from "../core/index.ts";
 import { parseTarget } from "../target/index.ts";
+import { CI_JOBS } from "./ci-jobs.ts";
 
 /** What `gauntlet init` needs to know. Empty texts leave a line commented out. */
 export interface InitAnswers {
@@ -15,7 +17,7 @@ export interface InitAnswers {
 export interface InitOptions {
   readonly answers: InitAnswers;
   /** CI job to write; `none` writes none. */
-  readonly ci: "github" | "gitlab" | "none";
+  readonly ci: keyof typeof CI_JOBS | "none";
   /** Overwrite files that are there. */
   readonly force: boolean;
 }
@@ -46,7 +48,10 @@ export function init({ answers, ci, force }: InitOptions): string[] {
       hint: "Add --force to overwrite, or go to another folder.",
     });
   }
-  for (const { path, text } of files) writeFileSync(path, text);
+  for (const { path, text } of files) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
   return files.map(({ path }) => path);
 }
 
@@ -55,9 +60,16 @@ function filesOf(answers: InitAnswers, ci: InitOptions["ci"]): { readonly path: 
     { path: "gauntlet.yaml", text: targetFile(answers) },
     { path: ".env.example", text: ENVIRONMENT },
     { path: "gauntlet-policy.yaml", text: POLICY },
-    ...(ci === "github" ? [{ path: "gauntlet.github-workflow.yaml", text: GITHUB }] : []),
-    ...(ci === "gitlab" ? [{ path: "gauntlet.gitlab-ci.yaml", text: GITLAB }] : []),
+    ...(ci === "none" ? [] : [CI_JOBS[ci]]),
   ];
+}
+
+/** Path of the program in a project that has it installed. */
+const INSTALLED = "./node_modules/.bin/gauntlet";
+
+/** How the program is called from here: by its path, which never fetches a package that has its name. */
+export function programHere(): string {
+  return existsSync(INSTALLED) ? INSTALLED : "gauntlet";
 }
 
 /** JSON strings are YAML strings, whatever was typed. */
@@ -109,33 +121,4 @@ compat: warn # what real clients need beyond the specification; error makes it a
 # require: # must have been judged whole: what is blocked is not good enough
 #   suites: [auth, chat, messages, errors]
 gates: []
-`;
-
-const GITHUB = `# Move to .github/workflows/gauntlet.yaml
-name: gauntlet
-on: [workflow_dispatch, pull_request]
-jobs:
-  conform:
-    runs-on: ubuntu-latest
-    steps:
-      - uses: actions/checkout@v5
-      - uses: actions/setup-node@v5
-        with: { node-version: 22 }
-      - run: npx gateway-gauntlet conform --target gauntlet.yaml --out gauntlet-run
-        env:
-          GW_KEY: \${{ secrets.GW_KEY }}
-      - uses: actions/upload-artifact@v4
-        if: always()
-        with: { name: gauntlet-run, path: gauntlet-run }
-`;
-
-const GITLAB = `# Include from .gitlab-ci.yml; GW_KEY is a masked variable of the project.
-gauntlet:
-  image: node:22
-  script:
-    - npx gateway-gauntlet conform --target gauntlet.yaml --out gauntlet-run
-  artifacts:
-    when: always
-    paths: [gauntlet-run]
-    reports: { junit: gauntlet-run/junit.xml }
 `;

@@ -40,7 +40,7 @@ async function loadSuite(file: string): Promise<readonly Check[]> {
   const path = resolve(file);
   let module: unknown;
   try {
-    module = /\.[cm]?ts$/.test(path) && !readsTypeScript() ? await importTypeScript(path) : await importNative(path);
+    module = /\.[cm]?ts$/.test(path) ? await importTypeScript(path) : await import(pathToFileURL(path).href);
   } catch (error) {
     throw new UsageError(`the suite ${file} cannot be loaded: ${maskLikely(messageOf(error))}`, { cause: error });
   }
@@ -61,15 +61,7 @@ function isCheck(value: unknown): value is Check {
   );
 }
 
-/** Newer Node reads TypeScript by itself. */
-function readsTypeScript(): boolean {
-  return Boolean((process.features as { readonly typescript?: unknown }).typescript);
-}
-
-async function importNative(path: string): Promise<unknown> {
-  return import(pathToFileURL(path).href);
-}
-
+/** Node reads TypeScript from 22.18 on only, and `import` in a .ts file only where package.json does not say "commonjs". */
 async function importTypeScript(path: string): Promise<unknown> {
   const { createJiti } = await import("jiti");
   return createJiti(import.meta.url).import(path);

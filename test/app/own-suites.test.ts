@@ -79,21 +79,29 @@ describe("suites of one's own", () => {
     expect(code).toBe(exit);
   });
 
-  test("the documented one is typed, runs from TypeScript, is explained, and its facts stand in the record", async () => {
-    using folder = project();
-    copyFileSync(join(ROOT, "docs", "examples", "own-suite.ts"), join(folder.path, "own-suite.ts"));
-    const given = ["--suite", "./own-suite.ts"];
-    const run = await gauntlet(["conform", "acme", ...given, "--out", "r"], {}, folder.path);
-    expect(run.stderr).not.toContain("gauntlet: the suite");
-    expect(run.code).toBe(0);
-    const { checks } = JSON.parse(readFileSync(join(folder.path, "r", "run.json"), "utf8"));
-    expect(checks.map(({ id, status }: { id: string; status: string }) => [id, status])).toEqual([
-      ["acme.temperature[chat]", "pass"],
-      ["acme.temperature[messages]", "pass"],
-      ["acme.region", "observed"],
-    ]);
-    expect((await gauntlet(["explain", "acme.region", ...given], {}, folder.path)).stdout).toContain("region");
-  });
+  test.each([
+    // As `npm init --yes` writes it.
+    "commonjs",
+    "module",
+  ])(
+    "the documented one runs from TypeScript in a %s package, is explained, and its facts stand in the record",
+    async (type) => {
+      using folder = project();
+      writeFileSync(join(folder.path, "package.json"), JSON.stringify({ type }));
+      copyFileSync(join(ROOT, "docs", "examples", "own-suite.ts"), join(folder.path, "own-suite.ts"));
+      const given = ["--suite", "./own-suite.ts"];
+      const run = await gauntlet(["conform", "acme", ...given, "--out", "r"], {}, folder.path);
+      expect(run.stderr).not.toContain("gauntlet: the suite");
+      expect(run.code).toBe(0);
+      const { checks } = JSON.parse(readFileSync(join(folder.path, "r", "run.json"), "utf8"));
+      expect(checks.map(({ id, status }: { id: string; status: string }) => [id, status])).toEqual([
+        ["acme.temperature[chat]", "pass"],
+        ["acme.temperature[messages]", "pass"],
+        ["acme.region", "observed"],
+      ]);
+      expect((await gauntlet(["explain", "acme.region", ...given], {}, folder.path)).stdout).toContain("region");
+    },
+  );
 
   test.each([
     { module: "nodenext", resolution: "nodenext" },

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -91,6 +91,18 @@ describe("init", () => {
     );
     expect(run.stdout).toContain("PASS");
     expect(run.code).toBe(0);
+  });
+
+  test("a workflow goes where GitHub reads it, and the next commands are those that work here", async () => {
+    using folder = temporaryFolder();
+    const outside = await gauntlet(["init", "-y"], {}, folder.path);
+    expect(outside.stdout).toContain("wrote .github/workflows/gauntlet.yaml\n");
+    expect(existsSync(join(folder.path, ".github/workflows/gauntlet.yaml"))).toBe(true);
+    expect(outside.stdout).toMatch(/^ {2}gauntlet doctor /m);
+    mkdirSync(join(folder.path, "node_modules/.bin"), { recursive: true });
+    writeFileSync(join(folder.path, "node_modules/.bin/gauntlet"), "");
+    const installed = await gauntlet(["init", "-y", "--force"], {}, folder.path);
+    expect(installed.stdout).toMatch(/^ {2}\.\/node_modules\/\.bin\/gauntlet doctor /m);
   });
 
   test("what is typed cannot break out of the file, what is wrong is refused, and nothing is overwritten", async () => {

@@ -26,7 +26,7 @@ test("every YAML block of the page is YAML, and its policies are policies", () =
 
 test("the example policy fits the published schema", () => {
   const schema = JSON.parse(readFileSync(join(ROOT, "schemas/policy.schema.json"), "utf8"));
-  const example = parse(readFileSync(join(ROOT, "docs/examples/ci/policy.yaml"), "utf8"));
+  const example = parse(readFileSync(join(ROOT, "docs/examples/ci/gauntlet-policy.yaml"), "utf8"));
   const ajv = new Ajv2020({ strict: false });
   expect(ajv.validate(schema, example), ajv.errorsText()).toBe(true);
 });

@@ -7,6 +7,7 @@ import { parseTarget } from "../../src/target/index.ts";
 import { MAIN, gauntlet as play, temporaryFolder } from "../support/gauntlet.ts";
 
 const docs = new URL("../../docs/", import.meta.url);
+const PROGRAM = "./node_modules/.bin/gauntlet";
 
 describe("the blocks of the guide that are marked to run", () => {
   const folder = temporaryFolder();
@@ -60,17 +61,17 @@ describe("the block of the README for a newcomer, which `npm run verify:quicksta
 
   test("makes a target file that loads, and leads doctor, run and report to it", async () => {
     using folder = temporaryFolder();
-    expect((await play(starting("npx gauntlet init").split(" ").slice(2), {}, folder.path)).code).toBe(0);
+    expect((await play(starting(`${PROGRAM} init`).split(" ").slice(1), {}, folder.path)).code).toBe(0);
     const file = join(folder.path, "gauntlet.yaml");
     const [, more = ""] = /<<'YAML'\n([\s\S]*\n)YAML$/.exec(starting("cat >> gauntlet.yaml")) ?? [];
     const target = parseTarget(readFileSync(file, "utf8") + more, file, { GW_KEY: "gk-quickstart" });
-    const port = /--port (\d+)/.exec(starting("node_modules/.bin/gauntlet gateway"))?.[1];
+    const port = /--port (\d+)/.exec(starting(`${PROGRAM} gateway`))?.[1];
     expect(target.extraHeaders.all).toEqual([
       ["x-portkey-provider", "openai"],
       ["x-portkey-custom-host", `http://127.0.0.1:${port}/v1`],
     ]);
-    expect(starting("npx gauntlet doctor")).toBe("npx gauntlet doctor");
-    expect(starting("npx gauntlet conform")).toContain("--target gauntlet.yaml --out first-run");
+    expect(starting(`${PROGRAM} doctor`)).toBe(`${PROGRAM} doctor`);
+    expect(starting(`${PROGRAM} conform`)).toContain("--target gauntlet.yaml --out first-run");
   });
 });
 

@@ -18,21 +18,21 @@ export const initCommand = defineCommand({
       force: { type: "boolean", default: false, describe: "overwrite files that are there" },
     }),
   run: async (argv) => {
-    const { init } = await useCase.init();
+    const { init, programHere } = await useCase.init();
     const isAsking = !argv.yes && process.stdin.isTTY === true && process.stdout.isTTY === true;
     const answers = await answersFor(argv, isAsking ? await askAtTerminal() : takeDefault).catch(left);
     if (answers === undefined) return { exitCode: EXIT.interrupted, text: () => "nothing was written\n" };
     const paths = init({ answers, ci: argv.ci, force: argv.force });
-    const text = `${paths.map((path) => `wrote ${path}\n`).join("")}${NEXT}`;
+    const text = `${paths.map((path) => `wrote ${path}\n`).join("")}${next(programHere())}`;
     return { exitCode: EXIT.pass, text: () => text };
   },
 });
 
-const NEXT = `
+const next = (program: string) => `
 Next:
   export GW_KEY=…            # never in a file that is committed
-  npx gauntlet doctor        # what can be judged, and what would unlock more
-  npx gauntlet conform --target gauntlet.yaml
+  ${program} doctor          # what can be judged, and what would unlock more
+  ${program} conform --target gauntlet.yaml
 `;
 
 /** Ctrl-C at a question is how people leave; everything else is an error. */

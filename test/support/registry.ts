@@ -1,0 +1,55 @@
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** Names that Gauntlet has or could be taken to have. Nobody owns them on a registry while it is not published. */
+const OUR_NAMES: readonly string[] = ["gauntlet", "gateway-gauntlet"];
+
+export interface Registry extends AsyncDisposable {
+  readonly url: string;
+  /** Requests for one of our names, which were answered 403. */
+  readonly denied: readonly string[];
+}
+
+/** A registry that has what the configured one has, without our names. */
+export async function startRegistry(): Promise<Registry> {
+  const configured = execFileSync("npm", ["config", "get", "registry"], { encoding: "utf8" }).trim().replace(/\/$/, "");
+  const denied: string[] = [];
+  const server = createServer((request, response) => {
+    const { method = "GET", url = "/" } = request;
+    const [name = ""] = decodeURIComponent(url).slice(1).split(/[/?]/);
+    if (OUR_NAMES.includes(name)) {
+      denied.push(`${method} ${url}`);
+      response.writeHead(403).end();
+    } else if (method !== "GET") {
+      // Advisories are asked for with POST; no installation needs them.
+      response.writeHead(404).end();
+    } else {
+      void passOn(`${configured}${url}`, request, response);
+    }
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    denied,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+async function passOn(url: string, { headers }: IncomingMessage, response: ServerResponse): Promise<void> {
+  try {
+    // Without a short form of the document, npm reads a hundred times as much.
+    const answer = await fetch(url, { headers: { accept: headers.accept ?? "*/*" } });
+    const body = Buffer.from(await answer.arrayBuffer());
+    response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "application/json" });
+    response.end(body);
+  } catch {
+    // npm tries again what is cut off, as it does with the registry itself.
+    response.destroy();
+  }
+}
