@@ -60,3 +60,14 @@ function swapCase(text: string): string {
     letter === letter.toUpperCase() ? letter.toLowerCase() : letter.toUpperCase(),
   );
 }
+
+test.each<[mutation: string, secret: string, streaming: boolean]>([
+  ["auth.messages-with-any-key", "Bearer gk-never-issued", false],
+  ["auth.messages-with-any-key", "Bearer gk-never-issued", true],
+  ["auth.stream-without-key", "", true],
+  ["auth.empty-bearer-served", "Bearer ", false],
+])("%s serves a request of nobody's account", async (mutation, secret, stream) => {
+  await using fixture = await startFixture({ mutations: [mutation] });
+  const headers = secret === "" ? {} : { Authorization: secret };
+  expect((await fixture.messages({ stream }, { key: "", headers })).status).toBe(200);
+});

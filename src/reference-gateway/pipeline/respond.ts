@@ -31,6 +31,8 @@ export function respond(call: Call): GatewayResponse {
 /** Counts the request and takes its lease. @returns the headers with the state of the rate limit. */
 function admit(call: Call, counted: boolean, held: boolean): Header[] {
   const { key, behaviour, services, model, request } = call;
+  if (model !== undefined && request !== undefined) call.plan = behaviour.plan(model, request, call);
+  // A defect serves a request whose key nobody knows: there is no account to count it on.
   if (key === undefined) return [];
   const nowUs = services.clock.monotonicUs();
   const headers: Header[] = [];
@@ -40,7 +42,6 @@ function admit(call: Call, counted: boolean, held: boolean): Header[] {
     headers.push(["X-RateLimit-Limit", String(limiter.limitPerMinute)]);
     headers.push(["X-RateLimit-Remaining", String(limiter.remaining(nowUs))]);
   }
-  if (model !== undefined && request !== undefined) call.plan = behaviour.plan(model, request, call);
   if (held) {
     const lastsMs = call.plan === undefined ? 0 : durationMs(call.plan);
     call.lease = behaviour.concurrencyOf(key, call).take(nowUs + lastsMs * 1_000);
