@@ -69,7 +69,7 @@ function deviationOf({ name, pointer, expected, observed, note }: Finding): stri
 
 /** The denial that was due; of errors of the caller the specification leaves the status open. */
 function refusalIn(expected = ""): string {
-  return /^\d{3}$/.test(expected) ? expected : "a refusal";
+  return /^\d{3}(?=$| or )/.exec(expected)?.[0] ?? "a refusal";
 }
 
 /** `401 invalid_api_key` or `200, then reset`: a response in short, at the end of a note. */
@@ -175,6 +175,8 @@ function titleOf(worst: Finding, findings: readonly Finding[]): string {
 
 /** What to do, as far as the deviation tells. */
 function adviceFor({ pointer, observed, weight }: Finding): string {
+  if (pointer === "status" && observed.startsWith("2"))
+    return "Refuse these requests. Compare the exchange with its control request, which is rightly served: what differs between them is the ground for refusing.";
   if (pointer === "reason")
     return `${observed === "absent" ? "Name" : "Correct"} the reason of these denials. If the gateway names it in its own words or in another place, declare that under contract; gauntlet doctor --propose writes the lines.`;
   if (pointer === "status" && weight === "fail" && !observed.startsWith("2"))

@@ -90,3 +90,21 @@ test.each(["litellm", "portkey", "portkey-with-states"])(
     expect(parseTarget(text, join(folder.path, "gauntlet.yaml"), environment).name).toBe(name);
   },
 );
+
+test("the README shows what its first failing run prints", async () => {
+  const readme = readFileSync(new URL("../README.md", docs), "utf8");
+  const [, command = "", shown = ""] = /npm start -- (conform .*)\n```\n\n```text\n([\s\S]*?)```/.exec(readme) ?? [];
+  using folder = temporaryFolder();
+  const { code, stdout } = await play(command.split(" "), {}, folder.path);
+  expect(code).toBe(1);
+  const printed = stdout.split("\n");
+  // In order, one after the other; `…` stands for anything.
+  let at = 0;
+  for (const line of shown.split("\n").filter((text) => text !== "" && text !== "…")) {
+    const parts = line.split("…").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    const pattern = new RegExp(`^${parts.join(".*")}$`);
+    const found = printed.findIndex((text, index) => index >= at && pattern.test(text));
+    expect(found, `${line}\nis not printed after line ${at} of\n${stdout}`).toBeGreaterThanOrEqual(at);
+    at = found + 1;
+  }
+});
