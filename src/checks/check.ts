@@ -69,6 +69,8 @@ export interface ScenarioCheckSpec<R extends Recordable> extends Declaration {
 }
 
 export interface InvariantSpec extends Declaration {
+  /** What a gateway must have for it to apply: where the target declares that there is none, it does not. */
+  readonly about?: Need;
   /** Decides over the answers to everything that the run sent. Pure. */
   judge(answers: readonly Response[], verdict: Verdict): void;
 }

@@ -75,8 +75,15 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   // What waits for an account to be quiet comes behind what needs another silence, which is part of it.
   const last = inOrder("exclusive-last").sort((a, b) => waitOf(a) - waitOf(b));
   for (const { instance } of last) await runOne(instance);
-  for (const instance of instances.filter(({ check }) => check.kind === "invariant")) {
+  for (const instance of instances) {
+    const { check } = instance;
+    if (check.kind !== "invariant") continue;
     onStart?.(instance);
+    const gap = check.about === undefined ? undefined : target.skip[check.about];
+    if (gap !== undefined) {
+      report(unjudged(instance, { status: "not-applicable", message: `${check.about}: ${gap}` }));
+      continue;
+    }
     const seen = traffic.signal.aborted ? traffic.answers.filter((answer) => !wasLeft(answer)) : [...traffic.answers];
     onRecording?.(instance, seen);
     report(seen.length === 0 ? nothingSeen(instance) : resultOf(instance, seen, { attestations: [], durationMs: 0 }));

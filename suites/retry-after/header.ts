@@ -51,6 +51,7 @@ function gatewayTimeMs(answer: Response): number {
 
 const present = defineInvariant({
   id: "retry-after.present",
+  about: "limited.rate",
   title: "Every denial for the rate has a Retry-After",
   covers: ["LIMIT-RATE-4"],
   explains:
@@ -93,6 +94,7 @@ const wellFormed = defineInvariant({
 
 const usable = defineInvariant({
   id: "retry-after.usable",
+  about: "limited.rate",
   title: "Rate denials carry a usable Retry-After",
   covers: ["LIMIT-RATE-5"],
   explains:
@@ -109,6 +111,7 @@ const usable = defineInvariant({
 
 const onConcurrencyDenial = defineInvariant({
   id: "retry-after.concurrency",
+  about: "limited.concurrency",
   title: "Concurrency denials carry a usable Retry-After",
   covers: ["LIMIT-CONC-6"],
   explains:
