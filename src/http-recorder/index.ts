@@ -3,6 +3,7 @@ export type {
   Bounds,
   Exchange,
 } from "./exchange.ts";
+export { ExchangePacker } from "./exchange-packer.ts";
 export { type ContinueOutcome, expectContinue } from "./expect-continue.ts";
 export type { LiveExchange } from "./live-exchange.ts";
 export { Recorder, type SendOptions } from "./recorder.ts";
