@@ -1,3 +1,5 @@
+import type { FilledBody } from "../http-recorder/index.ts";
+
 /** Ways to write and frame one and the same JSON document (RFC 8259, 2 and 7; RFC 9112, 7.1). */
 export const BODY_FORMS = ["with-spaces", "escaped", "messages-first", "in-chunks"] as const;
 export type BodyForm = (typeof BODY_FORMS)[number];
@@ -21,21 +23,11 @@ export function writeBody(members: readonly (readonly [string, unknown])[], form
 
 /** Stands in a prompt for plain text of a length that the request names. */
 export const FILLER = "@filler@";
-const FILLER_TEXT = "lorem ipsum ";
 
-/**
- * Puts plain text into a body, in place of the filler. As bytes: a text of 16 MB takes four times its size on the way
- * through a prompt and a document to the wire.
- */
-export function fillBody(body: string, fillBytes: number): Uint8Array {
+/** A body with plain text in place of the filler. */
+export function fillBody(body: string, fillBytes: number): FilledBody {
   const at = body.indexOf(FILLER);
-  const before = Buffer.from(body.slice(0, at));
-  const after = Buffer.from(body.slice(at + FILLER.length));
-  const filled = Buffer.allocUnsafe(before.length + fillBytes + after.length);
-  before.copy(filled);
-  filled.fill(FILLER_TEXT, before.length, before.length + fillBytes);
-  after.copy(filled, before.length + fillBytes);
-  return filled;
+  return { before: body.slice(0, at), fillBytes, after: body.slice(at + FILLER.length) };
 }
 
 /** What is longest comes first, so that the rest stands behind it. */

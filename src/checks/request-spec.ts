@@ -8,7 +8,7 @@ import {
   requestBody,
   type Turn,
 } from "../dialects/index.ts";
-import type { Bounds } from "../http-recorder/index.ts";
+import type { Bounds, OutgoingRequest } from "../http-recorder/index.ts";
 import type { Key, KeyName, ModelRole, Target } from "../target/index.ts";
 import { type BodyForm, CHUNKS, fillBody, writeBody } from "./body-form.ts";
 import { MissingFixture } from "./need.ts";
@@ -61,7 +61,7 @@ export interface BuiltRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: HeaderList;
-  readonly body: string | Uint8Array | undefined;
+  readonly body: OutgoingRequest["body"];
   readonly pieces?: number;
   readonly keyName: string | undefined;
 }
@@ -126,7 +126,7 @@ function bodyOf(
   request: RequestSpec,
   endpoint: Endpoint,
   prompt: string | readonly Turn[],
-): string | Uint8Array | undefined {
+): OutgoingRequest["body"] {
   if (request.rawBody !== undefined) return request.rawBody;
   if (endpoint === "models" || request.method === "GET" || request.method === "HEAD" || request.method === "OPTIONS")
     return undefined;

@@ -11,13 +11,15 @@ import { PieceList } from "./piece-list.ts";
 import { pairs } from "./raw-fields.ts";
 import type { Redactor } from "./redact.ts";
 import { redactExchange } from "./redact-exchange.ts";
-import { sentBody } from "./sent-body.ts";
+import { type FilledBody, sentBody } from "./sent-body.ts";
 
 /**
  * Bytes behind the head between two pieces of the body: trailers, and extensions of chunks, which nothing needs and no
  * parser bounds by their number.
  */
 const MOST_FRAMING_BYTES = 64 * 1024;
+/** Pieces of one answer that are read, twenty times what long replies have: 4 MiB in single bytes take seconds to parse. */
+const MOST_READS = 100_000;
 const FRAMING_DETAIL = "more than 64 KiB of trailers or chunk extensions";
 
 /** A request as it is put on the wire. */
@@ -28,7 +30,7 @@ export interface OutgoingRequest {
   /** In order and letter case as sent; `Host` and `Content-Length` are added. */
   readonly headers: HeaderList;
   /** Text is sent as UTF-8. */
-  readonly body?: string | Uint8Array | undefined;
+  readonly body?: string | Uint8Array | FilledBody | undefined;
   /** In so many pieces, with chunked framing and no length; default: whole, with its length. */
   readonly pieces?: number | undefined;
   /** Name of the key in use, for the record. */
@@ -151,6 +153,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     this.#lastUs = this.#now();
     this.#pieces.add(this.#lastUs, bytes);
     if (this.#receivedBytes > this.#options.bounds.maxBodyBytes) this.#leave("size-bound");
+    else if (this.#pieces.reads >= MOST_READS) this.#leave("size-bound", `${MOST_READS} pieces`);
     else this.#idle?.refresh();
   }
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fillBody } from "../../src/checks/body-form.ts";
-import { FILLER, Response } from "../../src/checks/index.ts";
+import { Response } from "../../src/checks/index.ts";
 import { type Exchange, ExchangePacker } from "../../src/http-recorder/index.ts";
 
 const RULES = { reasonHeader: "x-service-error-code", actionHeader: "x-service-action" };
@@ -84,9 +83,4 @@ describe("a packed answer", () => {
     expect(packed.at(-1)?.json).toBe(first.at(-1));
     expect(packed[0]?.json).not.toBe(first[0]);
   });
-});
-
-test("plain text is put into a body in place of the filler, to the byte", () => {
-  const filled = Buffer.from(fillBody(JSON.stringify({ messages: ["é", FILLER, "after"] }), 30)).toString("utf8");
-  expect(JSON.parse(filled)).toEqual({ messages: ["é", "lorem ipsum lorem ipsum lorem ", "after"] });
 });

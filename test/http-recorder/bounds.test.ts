@@ -81,6 +81,17 @@ describe("pieces of an answer", () => {
   });
 });
 
+test("an answer of single bytes without end is left after 100,000 of them", async () => {
+  const { ending, response } = await exchangeWith((socket) => {
+    socket.write(CHUNKED);
+    flood(socket, "1\r\nx\r\n".repeat(1_000));
+  });
+  expect(ending).toEqual({ kind: "size-bound", detail: "100000 pieces" });
+  expect(response?.body.reads).toBeGreaterThanOrEqual(100_000);
+  expect(response?.body.bytes).toBeLessThan(200_000);
+  expect(response?.body.pieces.length).toBeLessThanOrEqual(4_096);
+});
+
 describe("what is no body", () => {
   test.each([
     ["trailers", `2\r\n{}\r\n0\r\n`, `x-filler: ${"a".repeat(1_000)}\r\n`],
@@ -126,6 +137,27 @@ describe("what was sent", () => {
     expect(request).toMatchObject({ bodyBytes: body.length, truncated: true });
     expect(request.body).toHaveLength(ENOUGH);
     expect(request.body).not.toContain("0123456789abcdef");
+  });
+
+  test("one that is filled with plain text is sent with its length, and kept in its beginning", async () => {
+    const { before, after } = { before: '{"é":"', after: '"}' };
+    const fillBytes = 3_000_001;
+    await using server = await rawServer((socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"));
+    await using recorder = new Recorder({ secrets: [] });
+    const { ending, request } = await recorder.send({
+      method: "POST",
+      url: `${server.origin}/v1/x`,
+      headers: [],
+      body: { before, fillBytes, after },
+    });
+    const [head = "", body = ""] = Buffer.from(server.requests[0] ?? "", "latin1")
+      .toString("utf8")
+      .split("\r\n\r\n");
+    expect(ending).toEqual({ kind: "complete" });
+    expect(head.match(/content-length: *\d+|transfer-encoding/gi)).toEqual([`content-length: ${fillBytes + 9}`]);
+    expect(body).toBe(`${before}${"lorem ipsum ".repeat(250_001).slice(0, fillBytes)}${after}`);
+    expect(request).toMatchObject({ bodyBytes: fillBytes + 9, truncated: true });
+    expect(request.body).toBe(body.slice(0, ENOUGH - 1));
   });
 
   test("one within the bound is kept whole", async () => {
