@@ -31,7 +31,7 @@ export interface Evidence extends Readonly<z.infer<typeof evidenceSchema>["excha
 }
 
 /**
- * Reads a line of `exchanges.ndjson`. Fields that a report does not show may be missing or of another shape: a record of
+ * Reads a line of `exchanges.ndjson.gz`. Fields that a report does not show may be missing or of another shape: a record of
  * any age is shown as far as it goes.
  *
  * @returns `undefined` when the line holds no exchange.

@@ -1,3 +1,5 @@
+import type { FilledBody } from "../http-recorder/index.ts";
+
 /** Ways to write and frame one and the same JSON document (RFC 8259, 2 and 7; RFC 9112, 7.1). */
 export const BODY_FORMS = ["with-spaces", "escaped", "messages-first", "in-chunks"] as const;
 export type BodyForm = (typeof BODY_FORMS)[number];
@@ -17,6 +19,15 @@ export function writeBody(members: readonly (readonly [string, unknown])[], form
     default:
       return JSON.stringify(Object.fromEntries(members));
   }
+}
+
+/** Stands in a prompt for plain text of a length that the request names. */
+export const FILLER = "@filler@";
+
+/** A body with plain text in place of the filler. */
+export function fillBody(body: string, fillBytes: number): FilledBody {
+  const at = body.indexOf(FILLER);
+  return { before: body.slice(0, at), fillBytes, after: body.slice(at + FILLER.length) };
 }
 
 /** What is longest comes first, so that the rest stands behind it. */

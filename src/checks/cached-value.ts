@@ -29,4 +29,9 @@ export class CachedValue<T> {
     }
     return held.value;
   }
+
+  /** Lets the value go; it is made again when it is asked for. */
+  forget(): void {
+    this.#held = undefined;
+  }
 }

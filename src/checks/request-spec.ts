@@ -8,9 +8,9 @@ import {
   requestBody,
   type Turn,
 } from "../dialects/index.ts";
-import type { Bounds } from "../http-recorder/index.ts";
+import type { Bounds, OutgoingRequest } from "../http-recorder/index.ts";
 import type { Key, KeyName, ModelRole, Target } from "../target/index.ts";
-import { type BodyForm, CHUNKS, writeBody } from "./body-form.ts";
+import { type BodyForm, CHUNKS, fillBody, writeBody } from "./body-form.ts";
 import { MissingFixture } from "./need.ts";
 
 /** A request as a probe describes it: a good one, with exactly what is changed about it. */
@@ -26,6 +26,8 @@ export interface RequestSpec {
   readonly model?: ModelRole | { readonly id: string };
   /** Default: a short text with a nonce. */
   readonly prompt?: string | readonly Turn[];
+  /** Bytes of plain text that are sent in place of `FILLER` in the prompt; for requests that are large and nothing else. */
+  readonly fillBytes?: number;
   readonly maxTokens?: number;
   readonly system?: string;
   /** Explicit value of `stream`, when it is not what the mode says. */
@@ -59,7 +61,7 @@ export interface BuiltRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: HeaderList;
-  readonly body: string | Uint8Array | undefined;
+  readonly body: OutgoingRequest["body"];
   readonly pieces?: number;
   readonly keyName: string | undefined;
 }
@@ -124,7 +126,7 @@ function bodyOf(
   request: RequestSpec,
   endpoint: Endpoint,
   prompt: string | readonly Turn[],
-): string | Uint8Array | undefined {
+): OutgoingRequest["body"] {
   if (request.rawBody !== undefined) return request.rawBody;
   if (endpoint === "models" || request.method === "GET" || request.method === "HEAD" || request.method === "OPTIONS")
     return undefined;
@@ -140,7 +142,8 @@ function bodyOf(
   const entries = Object.entries({ ...body, ...request.fields }).filter(
     ([name]) => request.omit?.includes(name) !== true,
   );
-  return writeBody(entries, request.form);
+  const text = writeBody(entries, request.form);
+  return request.fillBytes === undefined ? text : fillBody(text, request.fillBytes);
 }
 
 /**

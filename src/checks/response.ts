@@ -13,7 +13,7 @@ import {
   readStream,
   type StreamReading,
 } from "../dialects/index.ts";
-import type { Exchange } from "../http-recorder/index.ts";
+import type { Exchange, ExchangePacker } from "../http-recorder/index.ts";
 import { CachedValue } from "./cached-value.ts";
 import { type DenialWords, specReason } from "./contract.ts";
 
@@ -55,11 +55,19 @@ const LARGE_BYTES = 128 * 1024;
 const MANY_EVENTS = 4_000;
 const isSmall = (): boolean => false;
 
-/** An exchange with the means to read it. Readings are made on demand and kept. */
+/** Packed answers whose readings are kept, of all: a judge goes from one to the next, or compares a few. */
+const MOST_READ = 8;
+
+/** An exchange with the means to read it. Readings are made on demand and kept; of a packed one for a while only. */
 export class Response {
-  readonly exchange: Exchange;
+  /** Packed ones that were read last. A cache: runs in one process only take turns in it. */
+  static readonly #read: Response[] = [];
   readonly asked: Asked;
   readonly #rules: ReadingRules;
+  #exchange: Exchange;
+  #packed = false;
+  #admitted: boolean | undefined;
+  #streamed: boolean | undefined;
   readonly #json = new CachedValue(() => parseJson(this.text));
   readonly #reply = new CachedValue(() =>
     readReply(this.asked.endpoint === "messages" ? "messages" : "chat", this.json),
@@ -68,13 +76,38 @@ export class Response {
   readonly #error = new CachedValue(() => readError(this.text));
 
   constructor(exchange: Exchange, asked: Asked, rules: ReadingRules) {
-    this.exchange = exchange;
+    this.#exchange = exchange;
     this.asked = asked;
     this.#rules = rules;
   }
 
+  get exchange(): Exchange {
+    return this.#exchange;
+  }
+
   get id(): string {
     return this.exchange.id;
+  }
+
+  /** Makes it small until it is asked again, which it answers as before: a run keeps thousands to its end. */
+  pack(packer: ExchangePacker): void {
+    if (this.#packed) return;
+    this.#exchange = packer.pack(this.#exchange);
+    this.#packed = true;
+    this.#forgetReadings();
+  }
+
+  #forgetReadings(): void {
+    for (const reading of [this.#json, this.#reply, this.#stream, this.#error]) reading.forget();
+  }
+
+  /** Notes that a reading is asked for. */
+  #reading(): void {
+    const read = Response.#read;
+    if (!this.#packed || read.includes(this)) return;
+    read.push(this);
+    const oldest = read.length > MOST_READ ? read.shift() : undefined;
+    if (oldest !== undefined) oldest.#forgetReadings();
   }
 
   /** Status of the final response; `undefined` when there was none. */
@@ -107,6 +140,11 @@ export class Response {
 
   /** Served to the end: 2xx, whole, and no error in place of output. */
   get admitted(): boolean {
+    this.#admitted ??= this.#isAdmitted();
+    return this.#admitted;
+  }
+
+  #isAdmitted(): boolean {
     const { status = 0 } = this;
     if (!this.complete || status < 200 || status > 299) return false;
     if (this.asked.endpoint === "models") return true;
@@ -144,26 +182,35 @@ export class Response {
 
   /** Body as JSON; `undefined` when it is not. */
   get json(): unknown {
+    this.#reading();
     return this.#json.get(() => (this.exchange.response?.body.bytes ?? 0) > LARGE_BYTES);
   }
 
   get reply(): ReplyReading {
+    this.#reading();
     return this.#reply.get(isSmall);
   }
 
   /** Whether the body came as a stream of items and not as one document, whatever was asked. */
   get streamed(): boolean {
+    this.#streamed ??= this.#isStreamed();
+    return this.#streamed;
+  }
+
+  #isStreamed(): boolean {
     if (this.asked.mode !== "streaming") return this.stream.framing === "event-stream";
     return this.stream.framing !== "single-json" || isChunk(this.json);
   }
 
   get stream(): StreamReading {
+    this.#reading();
     return this.#stream.get(
       ({ events }) => events.length > MANY_EVENTS || events.some(({ raw }) => raw.length > LARGE_BYTES),
     );
   }
 
   get error(): ErrorReading {
+    this.#reading();
     return this.#error.get(isSmall);
   }
 

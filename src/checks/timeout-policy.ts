@@ -12,11 +12,18 @@ const MANY_TIMEOUTS = 60;
 const GREAT_HASTE = { deadlineMs: 2_500, idleMs: 1_200 };
 const MOST_TIMEOUTS = 240;
 const GREATEST_HASTE = { deadlineMs: 1_000, idleMs: 600 };
+/**
+ * Of a gateway that never comes to an end, as with bodies in chunks without the last one, every request of a run hangs. When
+ * so many did, and for each that ended there are so many, the rest is left soon.
+ */
+const HANGING_TIMEOUTS = 16;
+const HANGING_FOR_EACH = 20;
+const LEAST_PATIENCE = { deadlineMs: 400, idleMs: 300 };
 
 const TIMED_OUT: readonly string[] = ["deadline", "idle-timeout"];
 
 /** Whether we left because a bound on time ran out. */
-export function isTimedOut({ ending }: Exchange): boolean {
+export function isTimedOut({ ending }: Pick<Exchange, "ending">): boolean {
   return TIMED_OUT.includes(ending.kind);
 }
 
@@ -30,6 +37,10 @@ const KEPT_BYTES = 64 * MIB;
 /** Share of what is left that one answer may take: as many may be under way at once. */
 const SHARE = 1 / 16;
 const LEAST_BYTES = 8 * 1024;
+/** Pieces of all answers together that are kept apart; a run of all suites over a sound gateway comes to 30,000. */
+const KEPT_PIECES = 500_000;
+const PIECES_SHARE = 1 / 128;
+const LEAST_PIECES = 64;
 
 /**
  * How long requests may take: as the target file says, and less for kinds of requests that have hung before. How much
@@ -37,6 +48,9 @@ const LEAST_BYTES = 8 * 1024;
  */
 export class TimeoutPolicy {
   #keptBytes = 0;
+  #keptPieces = 0;
+  /** Exchanges that came to their end, without lists of models. */
+  #ended = 0;
   readonly #timeouts = new Map<string, number>();
   readonly #timeoutsOf: () => Target["timeouts"];
 
@@ -53,22 +67,36 @@ export class TimeoutPolicy {
     const { answerMs, idleMs } = this.#timeoutsOf();
     const deadlineMs = intent === "good" || intent === "either" ? answerMs : Math.min(QUICK_DEADLINE_MS, answerMs);
     const maxBodyBytes = Math.round(Math.max(LEAST_BYTES, (KEPT_BYTES - this.#keptBytes) * SHARE));
-    const full = { deadlineMs, idleMs, maxBodyBytes, ...wanted };
+    const maxPieces = Math.round(Math.max(LEAST_PIECES, (KEPT_PIECES - this.#keptPieces) * PIECES_SHARE));
+    const full = { deadlineMs, idleMs, maxBodyBytes, maxPieces, ...wanted };
     const own = this.#timeouts.get(kind) ?? 0;
     const all = [...this.#timeouts.values()].reduce((sum, count) => sum + count, 0);
-    if (own < TIMEOUTS_BEFORE_HASTE && (own === 0 || all < MANY_TIMEOUTS)) return full;
-    const haste = all < MANY_TIMEOUTS ? HASTE : all < MOST_TIMEOUTS ? GREAT_HASTE : GREATEST_HASTE;
+    if (!this.#hangs(all) && own < TIMEOUTS_BEFORE_HASTE && (own === 0 || all < MANY_TIMEOUTS)) return full;
+    const haste = this.#hasteAfter(all);
     const { deadlineMs: most, idleMs: silence } = haste;
     return { ...full, deadlineMs: Math.min(full.deadlineMs, most), idleMs: Math.min(full.idleMs, silence) };
+  }
+
+  #hasteAfter(all: number): Pick<Bounds, "deadlineMs" | "idleMs"> {
+    if (this.#hangs(all)) return all < MANY_TIMEOUTS ? GREATEST_HASTE : LEAST_PATIENCE;
+    return all < MANY_TIMEOUTS ? HASTE : all < MOST_TIMEOUTS ? GREAT_HASTE : GREATEST_HASTE;
+  }
+
+  /** Whether nearly everything hangs, whatever is sent. */
+  #hangs(all: number): boolean {
+    return all >= HANGING_TIMEOUTS && this.#ended * HANGING_FOR_EACH < all;
   }
 
   /** What was kept is let go, as between two rounds. */
   forget(): void {
     this.#keptBytes = 0;
+    this.#keptPieces = 0;
   }
 
-  note(kind: string, exchange: Exchange): void {
+  note(kind: string, exchange: Pick<Exchange, "ending" | "request" | "response">): void {
+    if (exchange.ending.kind === "complete" && exchange.request.method !== "GET") this.#ended++;
     this.#keptBytes += exchange.response?.body.bytes ?? 0;
+    this.#keptPieces += exchange.response?.body.pieces.length ?? 0;
     if (isTimedOut(exchange)) this.#timeouts.set(kind, (this.#timeouts.get(kind) ?? 0) + 1);
   }
 }

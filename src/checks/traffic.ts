@@ -1,6 +1,6 @@
 import { type Clock, type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
 import { retryAfterMs } from "../dialects/index.ts";
-import { type ContinueOutcome, expectContinue, Recorder } from "../http-recorder/index.ts";
+import { type ContinueOutcome, ExchangePacker, expectContinue, Recorder } from "../http-recorder/index.ts";
 import { allKeys, type Key, type Target } from "../target/index.ts";
 import { accountOfKey, limitsOfAccount } from "./account-of-key.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
@@ -21,6 +21,8 @@ const LONGEST_AMBIENT_WAIT_MS = 65_000;
 const REPEATS = 2;
 /** A denial that was expected for another reason is waited out only if that is soon done. */
 const SHORT_AMBIENT_WAIT_MS = 8_000;
+/** Latest answers that are kept as they came: checks under way look at these. */
+const UNPACKED = 128;
 /** A rate at which a whole run does not have to wait for its own traffic. */
 const AMPLE_RPM = 1_000;
 
@@ -38,6 +40,7 @@ export class Traffic implements AsyncDisposable {
   readonly #circuit = new CircuitBreaker();
   readonly #timeouts = new TimeoutPolicy(() => this.target.timeouts);
   readonly #onAnswer: ((answer: Response) => void) | undefined;
+  readonly #packer = new ExchangePacker();
   readonly #runTag: string;
   readonly #scenarios = new Map<string, Promise<unknown>>();
   readonly fixtures: Fixtures;
@@ -207,6 +210,7 @@ export class Traffic implements AsyncDisposable {
       this.#timeouts.note(kind, exchange);
       const answer = new Response(exchange, asked, this.rules);
       this.answers.push(answer);
+      this.answers.at(-1 - UNPACKED)?.pack(this.#packer);
       this.#circuit.note(
         answer,
         asked.nonce !== undefined && (request.model === undefined || request.model === "plain"),

@@ -1,7 +1,7 @@
 import { type Attempt, headerOf } from "./observation.ts";
 
 /**
- * A line of `exchanges.ndjson` in the shape that reports read. Not redacted: it holds the key.
+ * A line of `exchanges.ndjson.gz` in the shape that reports read. Not redacted: it holds the key.
  *
  * @param startMs monotonic milliseconds at the beginning of the run.
  */

@@ -30,6 +30,8 @@ const STATUS_CHARACTERS = 12;
 /** Called for the connection's bytes and end; the exchange under way sets it. */
 export interface WireListener {
   onFirstByte(): void;
+  /** More bytes are about to be read; so many came behind the head before them. */
+  onMoreBytes(afterHead: number): void;
   /** The connection ended with an error after the message was whole, e.g. because of bytes beyond its length. */
   onBreak(error: Error): void;
 }
@@ -121,6 +123,9 @@ export class Connection {
           this.#awaitingByte = false;
           this.#listener?.onFirstByte();
         }
+        this.#listener?.onMoreBytes(this.#afterHead ?? 0);
+        // The listener has left: the parser gets nothing more of this connection.
+        if (socket.destroyed) return null;
         const passed = wire.filter.pass(bytes);
         this.#countAfterHead(passed);
         if (passed.length > 0) return passed;

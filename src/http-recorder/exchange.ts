@@ -53,7 +53,10 @@ export interface RecordedRequest {
   readonly url: string;
   readonly headers: HeaderList;
   readonly body: string | undefined;
+  /** Length of the body as it was sent. */
   readonly bodyBytes: number;
+  /** Set when `body` is only the beginning of what was sent. */
+  readonly truncated?: true;
 }
 
 /** A body as it arrived. Text and base64 are after content decoding and redaction; exactly one of them is set. */
@@ -65,8 +68,13 @@ export interface RecordedBody {
   readonly bytes: number;
   /** Length as received, before content decoding (and without transfer framing). */
   readonly receivedBytes: number;
-  /** Arrival of the pieces: µs from the recorder's origin, and bytes after content decoding. One per network read. */
+  /**
+   * Arrival of the pieces: µs from the recorder's origin, and bytes after content decoding. One per network read; where there
+   * were more reads than the bound allows, neighbours are one piece, with the moment of the later one.
+   */
   readonly pieces: readonly (readonly [atUs: number, bytes: number])[];
+  /** Network reads that brought it. */
+  readonly reads: number;
   /** Why the declared content encoding could not be undone; the bytes are then kept as received. */
   readonly decodeError: string | undefined;
 }
@@ -109,6 +117,13 @@ export interface Bounds {
   readonly idleMs: number;
   /** Answer after content decoding, bytes; default 8 MiB, minimum 1. */
   readonly maxBodyBytes: number;
+  /** Pieces of an answer that are kept apart; default 4,096, minimum 16. Sound streams of the checks have under 300. */
+  readonly maxPieces: number;
 }
 
-export const DEFAULT_BOUNDS: Bounds = { deadlineMs: 30_000, idleMs: 15_000, maxBodyBytes: 8 * 1024 * 1024 };
+export const DEFAULT_BOUNDS: Bounds = {
+  deadlineMs: 30_000,
+  idleMs: 15_000,
+  maxBodyBytes: 8 * 1024 * 1024,
+  maxPieces: 4_096,
+};

@@ -1,6 +1,7 @@
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { OutgoingRequest } from "./live-exchange.ts";
+import { wholeBody } from "./sent-body.ts";
 
 /** What became of a request that announced its body and waited to be told to send it. */
 export interface ContinueOutcome {
@@ -19,7 +20,8 @@ const PATIENCE_MS = 1_000;
  * second without it. Never throws for what a gateway does.
  */
 export function expectContinue(outgoing: OutgoingRequest, deadlineMs: number): Promise<ContinueOutcome> {
-  const { url, method, headers, body = "" } = outgoing;
+  const { url, method, headers } = outgoing;
+  const body = wholeBody(outgoing.body ?? "");
   const startMs = performance.now();
   const send = url.startsWith("https:") ? httpsRequest : httpRequest;
   return new Promise((resolve) => {

@@ -3,8 +3,10 @@ export type {
   Bounds,
   Exchange,
 } from "./exchange.ts";
+export { ExchangePacker } from "./exchange-packer.ts";
 export { type ContinueOutcome, expectContinue } from "./expect-continue.ts";
-export type { LiveExchange } from "./live-exchange.ts";
+export type { LiveExchange, OutgoingRequest } from "./live-exchange.ts";
 export { Recorder, type SendOptions } from "./recorder.ts";
 export { Redactor } from "./redact.ts";
 export { redactExchange } from "./redact-exchange.ts";
+export type { FilledBody } from "./sent-body.ts";

@@ -3,6 +3,7 @@ import type { Clock } from "../core/index.ts";
 import { type HeaderList, header } from "../dialects/index.ts";
 import type { Connection, WireListener } from "./connection.ts";
 import { decodeBody } from "./decode-body.ts";
+import { endingOf, isCut, isParserError, OwnAbort } from "./ending-of.ts";
 import type { Bounds, Ending, EndingKind, Exchange, RecordedRequest, RecordedResponse } from "./exchange.ts";
 import { MOST_INTERIM } from "./interim-filter.ts";
 import type { OwnLag } from "./own-lag.ts";
@@ -10,6 +11,16 @@ import { PieceList } from "./piece-list.ts";
 import { pairs } from "./raw-fields.ts";
 import type { Redactor } from "./redact.ts";
 import { redactExchange } from "./redact-exchange.ts";
+import { type FilledBody, sentBody } from "./sent-body.ts";
+
+/**
+ * Bytes behind the head between two pieces of the body: trailers, and extensions of chunks, which nothing needs and no
+ * parser bounds by their number.
+ */
+const MOST_FRAMING_BYTES = 64 * 1024;
+/** Pieces of one answer that are read, twenty times what long replies have: 4 MiB in single bytes take seconds to parse. */
+const MOST_READS = 100_000;
+const FRAMING_DETAIL = "more than 64 KiB of trailers or chunk extensions";
 
 /** A request as it is put on the wire. */
 export interface OutgoingRequest {
@@ -19,7 +30,7 @@ export interface OutgoingRequest {
   /** In order and letter case as sent; `Host` and `Content-Length` are added. */
   readonly headers: HeaderList;
   /** Text is sent as UTF-8. */
-  readonly body?: string | Uint8Array | undefined;
+  readonly body?: string | Uint8Array | FilledBody | undefined;
   /** In so many pieces, with chunked framing and no length; default: whole, with its length. */
   readonly pieces?: number | undefined;
   /** Name of the key in use, for the record. */
@@ -36,16 +47,6 @@ export interface LiveOptions {
   readonly originUs: number;
   readonly redactor: Redactor;
   readonly ownLag: OwnLag;
-}
-
-/** Why we left; becomes the ending. */
-class OwnAbort extends Error {
-  readonly ending: EndingKind;
-
-  constructor(ending: EndingKind) {
-    super(ending);
-    this.ending = ending;
-  }
 }
 
 /** An exchange under way: undici's handler on one side, facts and an abort on the other. */
@@ -70,8 +71,10 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
   #headers: HeaderList = [];
   #trailers: HeaderList = [];
   readonly #interim: number[] = [];
-  readonly #pieces = new PieceList();
+  readonly #pieces: PieceList;
   #receivedBytes = 0;
+  /** Bytes behind the head when the last piece of the body came. */
+  #framedBytes = 0;
   #afterwards: string | undefined;
   #ended = false;
   #controller: Dispatcher.DispatchController | undefined;
@@ -87,6 +90,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     this.#request = request;
     this.#connection = connection;
     this.#options = options;
+    this.#pieces = new PieceList(options.bounds.maxPieces);
     this.#startedAtMs = options.clock.nowMs();
     this.#dueUs = request.dueUs ?? this.#now();
     this.headed = new Promise((resolve) => {
@@ -125,6 +129,10 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     this.#firstByteUs = this.#now();
   }
 
+  onMoreBytes(afterHead: number): void {
+    if (afterHead - this.#framedBytes > MOST_FRAMING_BYTES) this.#leave("protocol-error", FRAMING_DETAIL);
+  }
+
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     if (status < 200) {
       this.#interim.push(status);
@@ -141,9 +149,11 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
   onResponseData(_controller: Dispatcher.DispatchController, bytes: Buffer): void {
     if (this.#receivedBytes === 0) this.#resolveStarted(true);
     this.#receivedBytes += bytes.length;
+    this.#framedBytes = this.#connection.bytesAfterHead ?? 0;
     this.#lastUs = this.#now();
     this.#pieces.add(this.#lastUs, bytes);
     if (this.#receivedBytes > this.#options.bounds.maxBodyBytes) this.#leave("size-bound");
+    else if (this.#pieces.reads >= MOST_READS) this.#leave("size-bound", `${MOST_READS} pieces`);
     else this.#idle?.refresh();
   }
 
@@ -186,12 +196,13 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     return boundMs + ownLag.lostWithin(originUs + sinceUs, originUs + nowUs) - (nowUs - sinceUs) / 1_000;
   }
 
-  #leave(ending: EndingKind): void {
+  #leave(kind: EndingKind, detail?: string): void {
     if (this.#ended || this.#abortReason !== undefined) return;
+    const ending = { kind, ...(detail === undefined ? {} : { detail }) };
     this.#abortReason = new OwnAbort(ending);
     if (this.#controller === undefined) {
       // Still connecting: no handler call will come before the connection does.
-      this.#end({ kind: ending });
+      this.#end(ending);
       void this.#connection.destroy();
     } else {
       this.#controller.abort(this.#abortReason);
@@ -248,6 +259,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
       response,
       body,
       receivedBytes: this.#receivedBytes,
+      reads: this.#pieces.reads,
       ending: body.overBound ? { kind: "size-bound" } : ending,
       ownLagMs,
       afterwards: this.#afterwards,
@@ -256,39 +268,5 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
 }
 
 function recordedRequest({ method, url, headers, body }: OutgoingRequest): RecordedRequest {
-  const text = typeof body === "string" || body === undefined ? body : Buffer.from(body).toString("utf8");
-  const bodyBytes = body === undefined ? 0 : Buffer.byteLength(body);
-  return { method, url, headers, body: text, bodyBytes };
-}
-
-function isParserError(error: Error): boolean {
-  return error.name === "HTTPParserError" || error.message === "bad response";
-}
-
-/** The end of the connection inside a message reaches the parser as an error of its own, not always with its code. */
-function isCut(error: Error): boolean {
-  return codeOf(error) === "HPE_INVALID_EOF_STATE" || error.message.includes("Invalid EOF state");
-}
-
-function codeOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof code === "string" ? code : "";
-}
-
-function endingOf(error: Error, sent: boolean): Ending {
-  if (error instanceof OwnAbort) return { kind: error.ending };
-  const code = codeOf(error);
-  const detail = code === "" || error.message.includes(code) ? error.message : `${code}: ${error.message}`;
-  if (code.startsWith("HPE_") || error.name === "HTTPParserError" || code === "UND_ERR_HEADERS_OVERFLOW") {
-    return { kind: isCut(error) ? "reset" : "protocol-error", detail };
-  }
-  if (!sent) return { kind: "unreachable", detail: causeOf(error) ?? detail };
-  return { kind: "reset", detail };
-}
-
-/** Node reports a refused connection to several addresses as an AggregateError without a message. */
-function causeOf(error: Error): string | undefined {
-  if (!(error instanceof AggregateError)) return undefined;
-  const [first] = error.errors;
-  return first instanceof Error ? first.message : undefined;
+  return { method, url, headers, ...sentBody(body) };
 }

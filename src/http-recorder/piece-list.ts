@@ -1,38 +1,65 @@
 import type { TimedPiece } from "./decode-body.ts";
 
-/** Pieces that are kept apart: more than any reply of a model has within the bound on its size. */
-const MOST_PIECES = 20_000;
+const FEWEST = 16;
+const GROWTH = 1.5;
 
 /**
- * The pieces of a body with their moments. A body in chunks of one byte would cost a hundred times its size; from a
- * bound on, what comes is one last piece with the moment of its first bytes.
+ * The pieces of a body with their moments, in one buffer. A body in chunks of one byte would otherwise cost hundreds of
+ * times its size. When there are as many as are kept, neighbours become one: moments grow coarser, none is lost, and the
+ * first piece, by which the beginning of an answer is timed, stays as it came.
  */
 export class PieceList {
-  readonly #pieces: TimedPiece[] = [];
-  #last: Buffer = Buffer.alloc(0);
-  #lastBytes = 0;
-  #lastAtUs = 0;
+  readonly #most: number;
+  #buffer: Buffer = Buffer.alloc(0);
+  /** Moment and end of each piece, µs and bytes. */
+  readonly #atUs: number[] = [];
+  readonly #ends: number[] = [];
+  #bytes = 0;
+  /** Network reads so far. */
+  reads = 0;
+
+  /** @param most pieces that are kept apart; at least 16 are. */
+  constructor(most: number) {
+    this.#most = Math.max(FEWEST, most);
+  }
 
   /** @param bytes copied, because they are a view of the connection's buffer. */
   add(atUs: number, bytes: Buffer): void {
-    if (this.#pieces.length < MOST_PIECES) {
-      this.#pieces.push({ atUs, bytes: Buffer.from(bytes) });
-      return;
+    this.reads++;
+    const end = this.#bytes + bytes.length;
+    if (end > this.#buffer.length) {
+      const wider = Buffer.allocUnsafe(this.#bytes === 0 ? end : Math.ceil(end * GROWTH));
+      this.#buffer.copy(wider, 0, 0, this.#bytes);
+      this.#buffer = wider;
     }
-    if (this.#lastBytes === 0) this.#lastAtUs = atUs;
-    const length = this.#lastBytes + bytes.length;
-    if (length > this.#last.length) {
-      const wider = Buffer.allocUnsafe(length * 2);
-      this.#last.copy(wider, 0, 0, this.#lastBytes);
-      this.#last = wider;
+    bytes.copy(this.#buffer, this.#bytes);
+    this.#bytes = end;
+    if (this.#ends.length >= this.#most) this.#joinNeighbours();
+    this.#atUs.push(atUs);
+    this.#ends.push(end);
+  }
+
+  /** All but the first, two and two: with the moment at which the later one was there. */
+  #joinNeighbours(): void {
+    let kept = 1;
+    for (let at = 2; at < this.#ends.length; at += 2, kept++) {
+      this.#atUs[kept] = this.#atUs[at] as number;
+      this.#ends[kept] = this.#ends[at] as number;
     }
-    bytes.copy(this.#last, this.#lastBytes);
-    this.#lastBytes = length;
+    // One without a neighbour stays as it is.
+    if (this.#ends.length % 2 === 0) {
+      this.#atUs[kept] = this.#atUs.at(-1) as number;
+      this.#ends[kept++] = this.#ends.at(-1) as number;
+    }
+    this.#atUs.length = kept;
+    this.#ends.length = kept;
   }
 
   /** All pieces, in order. */
   close(): readonly TimedPiece[] {
-    if (this.#lastBytes === 0) return this.#pieces;
-    return [...this.#pieces, { atUs: this.#lastAtUs, bytes: this.#last.subarray(0, this.#lastBytes) }];
+    return this.#ends.map((end, at) => ({
+      atUs: this.#atUs[at] as number,
+      bytes: this.#buffer.subarray(this.#ends[at - 1] ?? 0, end),
+    }));
   }
 }

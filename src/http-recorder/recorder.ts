@@ -6,6 +6,7 @@ import { type Bounds, DEFAULT_BOUNDS, type Exchange } from "./exchange.ts";
 import { LiveExchange, type OutgoingRequest } from "./live-exchange.ts";
 import { OwnLag } from "./own-lag.ts";
 import { Redactor, type Secret } from "./redact.ts";
+import { filledStream, isFilled } from "./sent-body.ts";
 
 export interface RecorderOptions {
   /** Values that must not be shown anywhere. */
@@ -69,12 +70,13 @@ export class Recorder implements AsyncDisposable {
       ownLag: this.#ownLag,
     });
     this.#live.add(live);
+    const filled = isFilled(request.body) ? filledStream(request.body) : undefined;
     connection.client.dispatch(
       {
         path: url.pathname + url.search,
         method: request.method as "GET",
-        headers: request.headers.flat(),
-        body: bodyOf(request),
+        headers: [...request.headers, ...(filled === undefined ? [] : [filled.header])].flat(),
+        body: filled?.stream ?? bodyOf(request),
       },
       live,
     );
@@ -125,7 +127,7 @@ export class Recorder implements AsyncDisposable {
 
 /** The body as undici takes it: one whose length is not known beforehand is sent in chunks (RFC 9112, 7.1). */
 function bodyOf({ body, pieces }: OutgoingRequest): string | Uint8Array | Readable | null {
-  if (body === undefined) return null;
+  if (body === undefined || isFilled(body)) return null;
   if (pieces === undefined) return body;
   const bytes = Buffer.from(body);
   const size = Math.max(1, Math.ceil(bytes.length / pieces));

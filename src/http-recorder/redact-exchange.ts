@@ -6,16 +6,18 @@ import type { Redactor } from "./redact.ts";
 /** Places that the record of an exchange tells of; all are masked. */
 const MOST_REDACTIONS = 1_000;
 
-/** An exchange before redaction: it must not leave this room. */
+/** An exchange before redaction: it must not leave this module. */
 export interface RawExchange extends Omit<Exchange, "response" | "redactions"> {
   readonly response: Omit<RecordedResponse, "body"> | undefined;
   readonly body: DecodedBody;
   readonly receivedBytes: number;
+  /** Network reads that brought the body. */
+  readonly reads: number;
 }
 
 /** Makes the record that may be kept: secrets masked wherever they stand, and noted. */
 export function redactExchange(redactor: Redactor, raw: RawExchange): Exchange {
-  const { response, body, receivedBytes, ...rest } = raw;
+  const { response, body, receivedBytes, reads, ...rest } = raw;
   const redactions: Redaction[] = [];
   const clean = (text: string, place: Redaction["place"]): string => {
     const result = redactor.redact(text);
@@ -38,7 +40,7 @@ export function redactExchange(redactor: Redactor, raw: RawExchange): Exchange {
     ...response,
     headers: cleanHeaders(response.headers, "response-headers"),
     trailers: cleanHeaders(response.trailers, "response-headers"),
-    body: recordBody(body, receivedBytes, (text) => clean(text, "response-body")),
+    body: recordBody(body, { receivedBytes, reads }, (text) => clean(text, "response-body")),
   };
   const ending =
     rest.ending.detail === undefined
@@ -47,11 +49,15 @@ export function redactExchange(redactor: Redactor, raw: RawExchange): Exchange {
   return { ...rest, ending, request, response: recorded, redactions };
 }
 
-function recordBody(body: DecodedBody, receivedBytes: number, clean: (text: string) => string): RecordedBody {
+function recordBody(
+  body: DecodedBody,
+  received: Pick<RecordedBody, "receivedBytes" | "reads">,
+  clean: (text: string) => string,
+): RecordedBody {
   const bytes = Buffer.concat(body.pieces.map((piece) => piece.bytes));
   const text = strictUtf8(bytes);
   const pieces = body.pieces.map(({ atUs, bytes: piece }) => [atUs, piece.length] as const);
-  const common = { bytes: bytes.length, receivedBytes, pieces, decodeError: body.error };
+  const common = { bytes: bytes.length, ...received, pieces, decodeError: body.error };
   if (text !== undefined) return { ...common, text: clean(text), base64: undefined };
   // latin1 maps each byte to one character, so a secret among broken bytes is still found and lengths stay true.
   const masked = clean(bytes.toString("latin1"));

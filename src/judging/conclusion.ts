@@ -1,4 +1,4 @@
-import type { Finding, Status } from "../record/index.ts";
+import { countMet, type Finding, type Status } from "../record/index.ts";
 
 /** What findings add up to, and the sentence that says it. */
 export interface Conclusion {
@@ -25,7 +25,7 @@ export function conclusionOf(findings: readonly Finding[], open?: Conclusion): C
   }
   const [warning] = broken;
   if (warning !== undefined) return { status: "warn", message: inWords(warning) + others(broken.length - 1) };
-  const met = findings.filter(({ outcome }) => outcome === "met").length;
+  const met = countMet(findings);
   if (met > 0) return { status: "pass", message: `${met} expectations met` };
   return { status: "observed", message: `specification silent; observed: ${findings[0]?.observed ?? "nothing"}` };
 }

@@ -103,6 +103,7 @@ export class Sampler {
       response: status === 0 ? undefined : { status, headers, interim: [], trailers: [] },
       body,
       receivedBytes: exchange.bodyBytes,
+      reads: pieces.length,
       ending: {
         kind: body.overBound ? "size-bound" : exchange.ending,
         ...(exchange.detail === "" ? {} : { detail: exchange.detail }),

@@ -1,6 +1,7 @@
 import {
   type CheckResult,
   checksOfRun,
+  countMet,
   type Gate,
   type GateLevel,
   type PolicySection,
@@ -152,7 +153,7 @@ function requirementGate(record: RunRecord, requirement: string, level: GateLeve
     check.findings.filter(({ requirements }) => requirements.includes(requirement)),
   );
   const broken = findings.filter(({ outcome }) => outcome === "broken").length;
-  const met = findings.filter(({ outcome }) => outcome === "met").length;
+  const met = countMet(findings);
   const samples = broken + met;
   if (broken > 0) return { ...frame, samples, outcome: "fail", message: `broken ${broken} times` };
   if (met === 0) return { ...frame, samples, outcome: "inconclusive", message: "nothing judged it" };

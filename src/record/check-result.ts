@@ -27,6 +27,11 @@ export const findingSchema = z.strictObject({
   /** Exchanges in which it was seen, where they were kept. */
   exchanges: z.array(z.string()),
   note: z.string().optional(),
+  /**
+   * How often the same was expected at the same place and was met; absent: once. What was observed, the exchange and the note
+   * are those of the first time. What was not met is never summed up.
+   */
+  count: z.int().min(2).optional(),
 });
 
 export const attestationSchema = z.strictObject({
@@ -82,6 +87,11 @@ export type Waiver = z.infer<typeof waiverSchema>;
 export type Finding = z.infer<typeof findingSchema>;
 export type CheckResult = z.infer<typeof checkResultSchema>;
 export type Attestation = z.infer<typeof attestationSchema>;
+
+/** How many comparisons were met. */
+export function countMet(findings: readonly Finding[]): number {
+  return findings.reduce((sum, { outcome, count = 1 }) => (outcome === "met" ? sum + count : sum), 0);
+}
 
 /** What one finding is worth as the status of a check. */
 export function statusOfFinding({ outcome, weight }: Pick<Finding, "outcome" | "weight">): Status {

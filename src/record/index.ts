@@ -4,6 +4,7 @@ export {
   type Attestation,
   type CheckResult,
   checkResultSchema,
+  countMet,
   type Finding,
   statusOfFinding,
   type Waiver,

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { isObject } from "../core/index.ts";
 import { eachLine } from "./each-line.ts";
 
-export const JOURNAL = "journal.ndjson";
+export const JOURNAL = "journal.ndjson.gz";
 
 /** Something that happened, as one line of the journal. */
 export interface JournalEvent {

@@ -2,16 +2,19 @@ import { join } from "node:path";
 import { isObject, member } from "../core/index.ts";
 import { eachLine } from "./each-line.ts";
 
+/** Every exchange of a run, within its folder. */
+export const EXCHANGES: string = join("exchanges", "exchanges.ndjson.gz");
+
 /**
  * Picks some exchanges out of a run folder. Lines that nobody asked for are not parsed: a run's exchanges may be larger
  * than the memory.
  *
- * @returns lines of `exchanges.ndjson` by exchange id; what was not kept is missing.
+ * @returns lines of the exchanges file by exchange id; what was not kept is missing.
  */
 export function readExchanges(folder: string, ids: ReadonlySet<string>): Map<string, unknown> {
   const found = new Map<string, unknown>();
   if (ids.size === 0) return found;
-  eachLine(join(folder, "exchanges", "exchanges.ndjson"), (line) => {
+  eachLine(join(folder, EXCHANGES), (line) => {
     const id = idOf(line);
     if (id === undefined || !ids.has(id)) return;
     try {
@@ -26,7 +29,7 @@ export function readExchanges(folder: string, ids: ReadonlySet<string>): Map<str
 /** How many exchanges a run kept. */
 export function countExchanges(folder: string): number {
   let count = 0;
-  eachLine(join(folder, "exchanges", "exchanges.ndjson"), (line) => {
+  eachLine(join(folder, EXCHANGES), (line) => {
     if (line.length > 0) count++;
   });
   return count;

@@ -3,19 +3,19 @@ import { join } from "node:path";
 import { isObject, type JsonValue, messageOf, StorageError, UsageError } from "../core/index.ts";
 import { AppendOnlyFile } from "./append-only-file.ts";
 import { JOURNAL, type JournalEvent, readLines } from "./journal.ts";
+import { EXCHANGES } from "./read-exchanges.ts";
 import { type RunRecord, runRecordSchema } from "./run-record.ts";
 
 const RECORD = "run.json";
-const EXCHANGES = join("exchanges", "exchanges.ndjson");
-const RECORDINGS = join("exchanges", "recordings.ndjson");
+const RECORDINGS = join("exchanges", "recordings.ndjson.gz");
 /** How much a machine that loses power may lose of the journal, ms. */
 const SYNC_MS = 1_000;
 
 /**
- * The folder of one run. Lines are appended as things happen, each in one write, so that a kill at any moment leaves
- * whole lines; the record is written beside its place and moved there.
+ * The folder of one run. Lines are appended as things happen, each compressed and in one write, so that a kill at
+ * any moment leaves whole lines; the record is written beside its place and moved there.
  *
- * What is handed in must be redacted already: this room knows no secrets.
+ * What is handed in must be redacted already: this module knows no secrets.
  */
 export class RunFolder implements Disposable {
   readonly path: string;
@@ -118,7 +118,7 @@ function storageError(path: string, error: unknown): StorageError {
 /** A run folder read back. */
 export interface StoredRun {
   readonly record: RunRecord;
-  /** One line of `exchanges.ndjson` each; their shape belongs to the room that wrote them. */
+  /** One line of the exchanges file each; their shape belongs to the module that wrote them. */
   readonly exchanges: readonly unknown[];
   /** By check, one per round; `undefined` for a round that came to none. */
   readonly recordings: ReadonlyMap<string, readonly (JsonValue | undefined)[]>;

@@ -1,4 +1,4 @@
-import { type Check, defineCheck, type RequestSpec } from "../../src/checks/index.ts";
+import { type Check, defineCheck, FILLER, type RequestSpec } from "../../src/checks/index.ts";
 import { DIALECTS, MODES } from "../../src/dialects/index.ts";
 import { callerError, serverError, that } from "../../src/judging/index.ts";
 import { assumeControl, sendControl } from "../shared/control-request.ts";
@@ -104,7 +104,8 @@ const largeBodies = defineCheck({
   async run(t) {
     const request: RequestSpec = {
       // A model that repeats what it is told has little to say: the bulk stands in an earlier turn, and output is bounded.
-      prompt: inTurns("hello", "lorem ipsum ".repeat(Math.ceil((SIZES[t.case] ?? 0) / 12)), "Noted."),
+      prompt: inTurns("hello", FILLER, "Noted."),
+      fillBytes: SIZES[t.case] ?? 0,
       maxTokens: 16,
       intent: "either",
       repeats: false,

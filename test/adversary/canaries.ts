@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { canaryKey, filesBelow, tracesOf } from "../support/canary.ts";
 import { MAIN, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
+import { searchable, unzipped } from "../support/run-files.ts";
 
 const NAMES = ["valid", "second", "revoked", "empty", "other"];
 const TARGET = ["--target", "gauntlet.yaml"];
@@ -101,7 +102,7 @@ export const CANARY_CASES: readonly CanaryCase[] = [
   {
     name: "conform, an error that nobody caught, with a key in it",
     args: conform("crashed"),
-    environment: { NODE_OPTIONS: "--import=./crash.mjs", CRASH_WHEN: "crashed/journal.ndjson" },
+    environment: { NODE_OPTIONS: "--import=./crash.mjs", CRASH_WHEN: "crashed/journal.ndjson.gz" },
     ends: 5,
   },
   // At the end, because it writes a target file of its own over the other.
@@ -184,7 +185,7 @@ async function runCanary(one: CanaryCase, folder: string): Promise<CanaryResult>
   const places: [string, string][] = [
     ["what it printed", printed],
     ["the arguments of a process", argumentsSeen],
-    ...files.map((path): [string, string] => [path.slice(folder.length + 1), readFileSync(path, "latin1")]),
+    ...files.map((path): [string, string] => [path.slice(folder.length + 1), searchable(path).toString("latin1")]),
   ];
   const complaints = places.flatMap(([place, text]) => {
     const shown = NAMES.filter((name) => tracesOf(canaryKey(name)).some((trace) => text.includes(trace)));
@@ -236,9 +237,8 @@ async function signalWhenUnderWay(
   folder: string,
   args: readonly string[],
 ): Promise<void> {
-  const journal = join(folder, args[args.indexOf("--out") + 1] ?? "", "journal.ndjson");
-  while (child.exitCode === null && !(existsSync(journal) && readFileSync(journal, "utf8").includes("check-")))
-    await wait(10);
+  const journal = join(folder, args[args.indexOf("--out") + 1] ?? "", "journal.ndjson.gz");
+  while (child.exitCode === null && !unzipped(journal).includes("check-")) await wait(10);
   child.kill(signal);
 }
 

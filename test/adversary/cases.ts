@@ -4,6 +4,7 @@ import type { CheckResult, RunRecord } from "../../src/record/index.ts";
 import { filesBelow, tracesOf } from "../support/canary.ts";
 import { temporaryFolder } from "../support/gauntlet.ts";
 import { recordProblems } from "../support/record-schema.ts";
+import { searchable } from "../support/run-files.ts";
 import { adversary } from "./adversary.ts";
 import type { Behaviour } from "./behaviour.ts";
 import { BODIES } from "./behaviours/bodies.ts";
@@ -246,7 +247,7 @@ function kept(out: string, { code, stdout, overTime }: Watched, mayPass: boolean
 
 /** A file in parts that overlap by more than a key: one of all exchanges may be larger than a text can be. */
 function partsOf(path: string): string[] {
-  const bytes = readFileSync(path);
+  const bytes = searchable(path);
   const count = Math.max(1, Math.ceil(bytes.length / PART));
   return Array.from({ length: count }, (_, at) => bytes.toString("latin1", at * PART, (at + 1) * PART + OVERLAP));
 }

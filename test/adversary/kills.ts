@@ -1,10 +1,11 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { FORMATS } from "../../reports/index.ts";
 import { readOrRecover } from "../../src/app/recover-record.ts";
 import { openSource } from "../../src/app/write-reports.ts";
 import { startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { recordProblems } from "../support/record-schema.ts";
+import { unzipped } from "../support/run-files.ts";
 
 /** How far a run was when it was killed, by its journal. */
 export type Phase = "nothing yet" | "first contact" | "under way" | "finishing" | "finished";
@@ -85,8 +86,7 @@ export async function killAfter(
 
 /** What a run left behind that was ended at some moment. */
 export function lookAt(out: string, endedAtMs: number): Killed {
-  const path = join(out, "journal.ndjson");
-  const text = existsSync(path) ? readFileSync(path, "utf8") : "";
+  const text = unzipped(join(out, "journal.ndjson.gz"));
   if (text === "") return { phase: "nothing yet", lines: 0, silentMs: undefined, complaints: [] };
   const lines = text.split("\n").slice(0, -1);
   const events = lines.map((line) => JSON.parse(line) as { at: string; event: string });

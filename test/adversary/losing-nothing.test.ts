@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { gauntlet, MAIN, type Running, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { recordProblems } from "../support/record-schema.ts";
+import { unzipped } from "../support/run-files.ts";
 import { killAfter, lookAt } from "./kills.ts";
 
 let gateway: Running;
@@ -43,9 +44,9 @@ describe("a kill loses nothing that was known", () => {
       environment,
       folder.path,
     );
-    const journal = join(out, "journal.ndjson");
+    const journal = join(out, "journal.ndjson.gz");
     await expect
-      .poll(() => existsSync(journal) && readFileSync(journal, "utf8").split("load-progress").length, {
+      .poll(() => unzipped(journal).split("load-progress").length, {
         timeout: 30_000,
       })
       .toBeGreaterThan(3);
@@ -70,10 +71,8 @@ describe("a kill loses nothing that was known", () => {
       {},
       folder.path,
     );
-    const journal = join(out, "journal.ndjson");
-    await expect
-      .poll(() => existsSync(journal) && readFileSync(journal, "utf8").includes('"status":"fail"'), { timeout: 30_000 })
-      .toBe(true);
+    const journal = join(out, "journal.ndjson.gz");
+    await expect.poll(() => unzipped(journal).includes('"status":"fail"'), { timeout: 30_000 }).toBe(true);
     running.child.kill("SIGKILL");
     await running.finished;
     const { stdout } = await gauntlet(["report", out, "--print", "json"]);
@@ -86,11 +85,9 @@ describe("a kill loses nothing that was known", () => {
     using folder = temporaryFolder();
     const out = join(folder.path, "run");
     await using running = startGauntlet(["conform", "models", "streaming", "--out", out], {}, folder.path);
-    const journal = join(out, "journal.ndjson");
-    await expect
-      .poll(() => existsSync(journal) && readFileSync(journal, "utf8").includes("started"), { timeout: 30_000 })
-      .toBe(true);
-    const { run } = JSON.parse(readFileSync(journal, "utf8").split("\n")[0] ?? "");
+    const journal = join(out, "journal.ndjson.gz");
+    await expect.poll(() => unzipped(journal).includes("started"), { timeout: 30_000 }).toBe(true);
+    const { run } = JSON.parse(unzipped(journal).split("\n")[0] ?? "");
     running.child.kill("SIGKILL");
     await running.finished;
     const answers = () =>
@@ -116,8 +113,8 @@ describe("places that cannot be written", () => {
     async () => {
       using folder = workplace();
       const out = join(folder.path, "run");
-      // The kernel refuses to let any file grow beyond 64 KiB: a full disk, for one process.
-      const command = ['ulimit -f 128; exec "$0" "$@"', process.execPath, MAIN, ...CONFORM, "--out", out];
+      // The kernel refuses to let any file grow beyond 16 KiB: a full disk, for one process.
+      const command = ['ulimit -f 32; exec "$0" "$@"', process.execPath, MAIN, ...CONFORM, "--out", out];
       const child = spawn("sh", ["-c", ...command], {
         cwd: folder.path,
         env: { ...process.env, ...environment, NO_COLOR: "1" },
@@ -199,12 +196,7 @@ describe("signals during load", () => {
       folder.path,
     );
     await expect
-      .poll(
-        () =>
-          existsSync(join(out, "journal.ndjson")) &&
-          readFileSync(join(out, "journal.ndjson"), "utf8").includes("load-progress"),
-        { timeout: 30_000 },
-      )
+      .poll(() => unzipped(join(out, "journal.ndjson.gz")).includes("load-progress"), { timeout: 30_000 })
       .toBe(true);
     running.child.kill(signal);
     const { code, stdout } = await running.finished;

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { CheckResult, RunRecord } from "../../src/record/index.ts";
 import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
+import { searchable, unzipped } from "../support/run-files.ts";
 
 const CLIENT = fileURLToPath(new URL("../support/clients/client.mjs", import.meta.url));
 
@@ -140,7 +141,11 @@ describe("gauntlet client", () => {
       { OPENAI_API_KEY: "sk-canary-of-the-operator", MY_TOKEN: "canary-token-of-mine" },
     );
     const files = readdirSync(run, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-    const all = [stdout, stderr, ...files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8"))];
+    const all = [
+      stdout,
+      stderr,
+      ...files.map(({ parentPath, name }) => searchable(join(parentPath, name)).toString("utf8")),
+    ];
     expect(files.map(({ name }) => name)).toContain("report.html");
     expect(stdout).toMatch(/no request for a generation .* exit code 0 after .*: .*/);
     for (const text of all) expect(text).not.toMatch(/canary|gk-[A-Za-z0-9_-]{8}/);
@@ -177,19 +182,8 @@ describe("gauntlet client", () => {
       'process.stderr.write("");fetch(process.env.GAUNTLET_BASE_URL+"/models").then(()=>setTimeout(()=>{},600000))';
     const args = ["client", "--scenario", "served", "--out", run, "--", process.execPath, "-e", says];
     await using running = startGauntlet(args);
-    const journal = () => readFileSync(join(run, "journal.ndjson"), "utf8");
-    await expect
-      .poll(
-        () => {
-          try {
-            return journal();
-          } catch {
-            return "";
-          }
-        },
-        { timeout: 20_000 },
-      )
-      .toContain("check-started");
+    const journal = () => unzipped(join(run, "journal.ndjson.gz"));
+    await expect.poll(journal, { timeout: 20_000 }).toContain("check-started");
     running.child.kill("SIGINT");
     const { code } = await running.finished;
     expect(code).toBe(130);

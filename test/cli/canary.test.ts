@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { canaryKey, filesBelow, tracesOf } from "../support/canary.ts";
 import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
+import { searchable } from "../support/run-files.ts";
 
 test("SEC-1: no key, whole, in part or encoded, is printed or written anywhere, also when the gateway repeats it", async () => {
   using folder = temporaryFolder();
@@ -67,7 +68,7 @@ test("SEC-1: no key, whole, in part or encoded, is printed or written anywhere, 
   }
   expect(outputs[0]).toContain("SEC-3");
   for (const path of filesBelow(folder.path).filter((path) => path !== keyFile))
-    outputs.push(readFileSync(path, "utf8"));
+    outputs.push(searchable(path).toString("utf8"));
   const all = outputs.join("\n");
   expect(all.length).toBeGreaterThan(100_000);
   const found = names.flatMap((name) =>

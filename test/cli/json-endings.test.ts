@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
+import { unzipped } from "../support/run-files.ts";
 
 const KEY = { GW_KEY: "sk-a-key-of-a-test-1" };
 const NOBODY = "baseUrl: http://127.0.0.1:9/v1\nkeys: { valid: env:GW_KEY }\nlimits: starter\n";
@@ -76,9 +77,9 @@ describe("with --json every ending is one document on stdout", () => {
   ] as const)("%s: exit code %i", async (signal, exitCode, event) => {
     using folder = temporaryFolder();
     const out = join(folder.path, "run");
-    const journal = join(out, "journal.ndjson");
+    const journal = join(out, "journal.ndjson.gz");
     await using running = startGauntlet(["conform", "limits", "--target", "embedded", "--json", "--out", out]);
-    const isThere = () => existsSync(journal) && readFileSync(journal, "utf8").includes(`"${event}"`);
+    const isThere = () => unzipped(journal).includes(`"${event}"`);
     await expect.poll(isThere, { timeout: 30_000 }).toBe(true);
     running.child.kill(signal);
     const done = await running.finished;

@@ -13,6 +13,7 @@ import { parseThreshold } from "../../src/policy/threshold.ts";
 import { readRun, runRecordSchema } from "../../src/record/index.ts";
 import { parseTarget, readYaml } from "../../src/target/index.ts";
 import { temporaryFolder } from "../support/gauntlet.ts";
+import { zipped } from "../support/run-files.ts";
 import { SAMPLES } from "../support/sample-records.ts";
 import { edited } from "./arbitraries.ts";
 import { must, type Property, property } from "./property.ts";
@@ -223,13 +224,17 @@ export const READERS_OF_FILES: readonly Property[] = [
     [
       fc.array(fc.oneof(journalLine(), fc.json(), fc.string({ maxLength: 30 })), { maxLength: 12 }),
       fc.array(fc.json(), { maxLength: 5 }),
+      fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), damage: fc.uint8Array({ maxLength: 40 }) }),
     ],
-    (lines, others) => {
+    (lines, others, { at, damage }) => {
       using folder = temporaryFolder();
       mkdirSync(join(folder.path, "exchanges"));
-      writeFileSync(join(folder.path, "journal.ndjson"), lines.join("\n"));
-      writeFileSync(join(folder.path, "exchanges", "recordings.ndjson"), others.join("\n"));
-      writeFileSync(join(folder.path, "exchanges", "exchanges.ndjson"), others.join("\n"));
+      const keep = (name: string, bytes: Buffer) => writeFileSync(join(folder.path, `${name}.ndjson.gz`), bytes);
+      const damaged = zipped(others);
+      damaged.set(damage.subarray(0, damaged.length), Math.floor(at * Math.max(0, damaged.length - damage.length)));
+      keep("journal", zipped(lines));
+      keep(join("exchanges", "recordings"), zipped(others));
+      keep(join("exchanges", "exchanges"), damaged);
       complains(() => {
         const { record } = readRun(folder.path, readOrRecover);
         must(runRecordSchema.safeParse(record).success, "what is recovered is a record");

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JudgedPhase, LoadClass, RunRecord } from "../../src/record/index.ts";
 import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
+import { unzipped } from "../support/run-files.ts";
 
 const KEY = "sk-workers-0123456789abcdef";
 const REPLY = '{"choices":[{"index":0,"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}]}';
@@ -80,7 +81,11 @@ async function run(plan: Plan): Promise<{ phase: JudgedPhase; record: RunRecord;
   if (done.code !== 0 && done.code !== 1 && done.code !== 4) throw new Error(done.stderr);
   const record = JSON.parse(read("run.json")) as RunRecord;
   const phase = record.load?.runs[0]?.phases[0] as JudgedPhase;
-  return { phase, record, files: read("run.json") + read("exchanges/exchanges.ndjson") };
+  return {
+    phase,
+    record,
+    files: read("run.json") + unzipped(join(folder.path, "run", "exchanges", "exchanges.ndjson.gz")),
+  };
 }
 
 const countsOf = ({ classes }: JudgedPhase) =>

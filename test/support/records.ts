@@ -107,7 +107,7 @@ export function recordOf(
   });
 }
 
-/** An exchange as a line of `exchanges.ndjson`. */
+/** An exchange as a line of `exchanges.ndjson.gz`. */
 export function exchangeLine(id: string, overrides: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     asked: { endpoint: "chat", mode: "non-streaming", intent: "denied" },

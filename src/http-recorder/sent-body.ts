@@ -1,0 +1,73 @@
+import { Readable } from "node:stream";
+import type { RecordedRequest } from "./exchange.ts";
+
+/** Bytes of a request body that are kept: we know what we sent, and one of 16 MB takes more than all the others. */
+const MOST_SENT = 256 * 1024;
+
+/**
+ * A body of which plain text is the bulk. It is made while it is sent: 16 MB as a text take four times their size on the way
+ * through a prompt and a document to the wire.
+ */
+export interface FilledBody {
+  readonly before: string;
+  readonly fillBytes: number;
+  readonly after: string;
+}
+
+const FILLER = "lorem ipsum ";
+/** Filler that is written at once. */
+const BLOCK = Buffer.from(FILLER.repeat(5_000));
+
+/** The bytes of a filled body, in order. */
+export function* bytesOf({ before, fillBytes, after }: FilledBody): Generator<Uint8Array> {
+  yield Buffer.from(before);
+  for (let left = fillBytes; left > 0; left -= BLOCK.length)
+    yield left < BLOCK.length ? BLOCK.subarray(0, left) : BLOCK;
+  yield Buffer.from(after);
+}
+
+function lengthOf({ before, fillBytes, after }: FilledBody): number {
+  return Buffer.byteLength(before) + fillBytes + Buffer.byteLength(after);
+}
+
+/** A filled body as undici takes it, with the header that gives its length: without one it would be sent in chunks. */
+export function filledStream(body: FilledBody): {
+  readonly stream: Readable;
+  readonly header: readonly [string, string];
+} {
+  return { stream: Readable.from(bytesOf(body)), header: ["content-length", String(lengthOf(body))] };
+}
+
+export function isFilled(body: string | Uint8Array | FilledBody | undefined): body is FilledBody {
+  return typeof body === "object" && "fillBytes" in body;
+}
+
+/** A body as it goes out at once. */
+export function wholeBody(body: string | Uint8Array | FilledBody): string | Uint8Array {
+  return isFilled(body) ? Buffer.concat([...bytesOf(body)]) : body;
+}
+
+/** A request body as it is recorded: a large one in its beginning. */
+export function sentBody(
+  body: string | Uint8Array | FilledBody | undefined,
+): Pick<RecordedRequest, "body" | "bodyBytes" | "truncated"> {
+  if (body === undefined) return { body, bodyBytes: 0 };
+  const bodyBytes = isFilled(body) ? lengthOf(body) : Buffer.byteLength(body);
+  if (typeof body === "string" && bodyBytes <= MOST_SENT) return { body, bodyBytes };
+  const text = startOf(body).subarray(0, MOST_SENT).toString("utf8");
+  return { body: text, bodyBytes, ...(bodyBytes > MOST_SENT ? { truncated: true as const } : {}) };
+}
+
+/** By way of bytes: a part of a text holds on to the whole. */
+function startOf(body: string | Uint8Array | FilledBody): Buffer {
+  if (typeof body === "string") return Buffer.from(body.slice(0, MOST_SENT));
+  if (!isFilled(body)) return Buffer.from(body.subarray(0, MOST_SENT));
+  const start: Uint8Array[] = [];
+  let length = 0;
+  for (const bytes of bytesOf(body)) {
+    start.push(bytes);
+    length += bytes.length;
+    if (length >= MOST_SENT) break;
+  }
+  return Buffer.concat(start);
+}

@@ -1,0 +1,201 @@
+import type { Socket } from "node:net";
+import { describe, expect, test } from "vitest";
+import { type Bounds, type Exchange, ExchangePacker, Recorder } from "../../src/http-recorder/index.ts";
+import { PieceList } from "../../src/http-recorder/piece-list.ts";
+import { rawServer } from "../support/raw-server.ts";
+
+const CHUNKED = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
+
+interface Sent {
+  readonly bounds?: Partial<Bounds>;
+  readonly body?: string;
+  readonly secrets?: { name: string; value: string }[];
+}
+
+async function exchangeWith(
+  answer: (socket: Socket) => void | Promise<void>,
+  { bounds = {}, body = "{}", secrets = [] }: Sent = {},
+): Promise<Exchange> {
+  await using server = await rawServer(answer);
+  await using recorder = new Recorder({ secrets });
+  return await recorder.send({ method: "POST", url: `${server.origin}/v1/x`, headers: [], body }, { bounds });
+}
+
+/** Writes as fast as it is taken, until the other side leaves. */
+function flood(socket: Socket, bytes: string): void {
+  const more = () => {
+    while (!socket.destroyed && socket.write(bytes));
+  };
+  socket.on("drain", more);
+  more();
+}
+
+describe("pieces of an answer", () => {
+  test("beyond the bound neighbours are joined: no byte and no read is lost, moments grow coarser", () => {
+    const list = new PieceList(16);
+    for (let at = 0; at < 1_000; at++) list.add(at, Buffer.from(String.fromCharCode(97 + (at % 26))));
+    const pieces = list.close();
+    expect(list.reads).toBe(1_000);
+    expect(pieces.length).toBeLessThanOrEqual(16);
+    expect(Buffer.concat(pieces.map(({ bytes }) => bytes)).toString()).toBe(
+      Array.from({ length: 1_000 }, (_, at) => String.fromCharCode(97 + (at % 26))).join(""),
+    );
+    // The beginning and the end are as they came, and what is between them is in order.
+    expect([pieces[0]?.atUs, pieces[0]?.bytes.length, pieces.at(-1)?.atUs]).toEqual([0, 1, 999]);
+    let end = 0;
+    for (const { atUs, bytes } of pieces) {
+      end += bytes.length;
+      expect(atUs).toBe(end - 1);
+    }
+  });
+
+  test.each([1, 15, 16, 17, 18, 33, 100])("%d of them: each byte with a moment at which it was there", (count) => {
+    const list = new PieceList(16);
+    for (let at = 0; at < count; at++) list.add(at * 10, Buffer.from([at, at]));
+    const pieces = list.close();
+    expect(Buffer.concat(pieces.map(({ bytes }) => bytes))).toEqual(
+      Buffer.from(Array.from({ length: count }, (_, at) => [at, at]).flat()),
+    );
+    expect(pieces.map(({ bytes }) => (bytes.at(-1) ?? 0) * 10)).toEqual(pieces.map(({ atUs }) => atUs));
+    expect(pieces.length).toBe(count <= 16 ? count : pieces.length);
+  });
+
+  test("an answer in single bytes is whole, with fewer pieces than reads", async () => {
+    const text = JSON.stringify({ text: "x".repeat(400) });
+    const { ending, response } = await exchangeWith(
+      async (socket) => {
+        socket.write(CHUNKED);
+        for (const byte of text) {
+          socket.write(`1\r\n${byte}\r\n`);
+          await new Promise(setImmediate);
+        }
+        socket.write("0\r\n\r\n");
+      },
+      { bounds: { maxPieces: 16 } },
+    );
+    expect(ending).toEqual({ kind: "complete" });
+    expect(response?.body).toMatchObject({ text, bytes: text.length });
+    expect(response?.body.pieces.length).toBeLessThanOrEqual(16);
+    expect(response?.body.reads).toBeGreaterThan(16);
+    expect(response?.body.pieces.reduce((sum, [, bytes]) => sum + bytes, 0)).toBe(text.length);
+  });
+});
+
+test("an answer of single bytes without end is left after 100,000 of them", async () => {
+  const { ending, response } = await exchangeWith((socket) => {
+    socket.write(CHUNKED);
+    flood(socket, "1\r\nx\r\n".repeat(1_000));
+  });
+  expect(ending).toEqual({ kind: "size-bound", detail: "100000 pieces" });
+  expect(response?.body.reads).toBeGreaterThanOrEqual(100_000);
+  expect(response?.body.bytes).toBeLessThan(200_000);
+  expect(response?.body.pieces.length).toBeLessThanOrEqual(4_096);
+});
+
+describe("what is no body", () => {
+  test.each([
+    ["trailers", `2\r\n{}\r\n0\r\n`, `x-filler: ${"a".repeat(1_000)}\r\n`],
+    ["the shortest trailers", `2\r\n{}\r\n0\r\n`, "a:b\r\n".repeat(2_000)],
+    ["an extension of a chunk", "2;a=", "a".repeat(10_000)],
+  ])("%s without end are left soon after 64 KiB", async (_what, start, filler) => {
+    let written = 0;
+    const { ending } = await exchangeWith((socket) => {
+      socket.write(CHUNKED + start);
+      flood(socket, filler);
+      socket.on("close", () => {
+        written = socket.bytesWritten;
+      });
+    });
+    expect(ending).toMatchObject({ kind: "protocol-error" });
+    // What the sockets hold of both sides is no more than some megabytes.
+    expect(written).toBeLessThan(16 << 20);
+  });
+
+  test("trailers of 40 KB are read", async () => {
+    const { ending, response } = await exchangeWith((socket) => {
+      socket.write(`${CHUNKED}2\r\n{}\r\n0\r\n${`x-filler: ${"a".repeat(1_000)}\r\n`.repeat(40)}\r\n`);
+    });
+    expect(ending).toEqual({ kind: "complete" });
+    expect(response?.trailers).toHaveLength(40);
+  });
+});
+
+describe("what was sent", () => {
+  const ENOUGH = 256 * 1024;
+
+  test("a large request is sent whole and kept in its beginning, and says so", async () => {
+    const body = `{"key":"sk-secret-0123456789abcdef","text":"${"x".repeat(1_000_000)}"}`;
+    let received = 0;
+    const { request } = await exchangeWith(
+      (socket) => {
+        received = socket.bytesRead;
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+      },
+      { body, secrets: [{ name: "key.valid", value: "sk-secret-0123456789abcdef" }] },
+    );
+    expect(received).toBeGreaterThan(body.length);
+    expect(request).toMatchObject({ bodyBytes: body.length, truncated: true });
+    expect(request.body).toHaveLength(ENOUGH);
+    expect(request.body).not.toContain("0123456789abcdef");
+  });
+
+  test("one that is filled with plain text is sent with its length, and kept in its beginning", async () => {
+    const { before, after } = { before: '{"é":"', after: '"}' };
+    const fillBytes = 3_000_001;
+    await using server = await rawServer((socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"));
+    await using recorder = new Recorder({ secrets: [] });
+    const { ending, request } = await recorder.send({
+      method: "POST",
+      url: `${server.origin}/v1/x`,
+      headers: [],
+      body: { before, fillBytes, after },
+    });
+    const [head = "", body = ""] = Buffer.from(server.requests[0] ?? "", "latin1")
+      .toString("utf8")
+      .split("\r\n\r\n");
+    expect(ending).toEqual({ kind: "complete" });
+    expect(head.match(/content-length: *\d+|transfer-encoding/gi)).toEqual([`content-length: ${fillBytes + 9}`]);
+    expect(body).toBe(`${before}${"lorem ipsum ".repeat(250_001).slice(0, fillBytes)}${after}`);
+    expect(request).toMatchObject({ bodyBytes: fillBytes + 9, truncated: true });
+    expect(request.body).toBe(body.slice(0, ENOUGH - 1));
+  });
+
+  test("one within the bound is kept whole", async () => {
+    const body = "y".repeat(ENOUGH);
+    const { request } = await exchangeWith(
+      (socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"),
+      { body },
+    );
+    expect(request.body).toBe(body);
+    expect(request).not.toHaveProperty("truncated");
+  });
+});
+
+describe("a packed exchange", () => {
+  test.each([
+    ["small", "{}", Buffer.from("{}")],
+    ["large", "é\ud83d\ude00\u0000".repeat(5_000), Buffer.from("é".repeat(50_000))],
+    ["no UTF-8", "{}", Buffer.from(Array.from({ length: 5_000 }, (_, at) => at % 256))],
+  ])("reads as before: %s", async (_what, body, answer) => {
+    const exchange = await exchangeWith(
+      (socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\nX-A: 1\r\nX-A: 2\r\ncontent-length: ${answer.length}\r\n\r\n`);
+        socket.write(answer);
+      },
+      { body },
+    );
+    const packer = new ExchangePacker();
+    const packed = packer.pack(exchange);
+    expect(packed).toEqual(exchange);
+    expect(JSON.parse(JSON.stringify(packed))).toEqual(JSON.parse(JSON.stringify(exchange)));
+    expect(packer.pack(packed)).toEqual(exchange);
+  });
+
+  test("fields that are the same in two exchanges are held once", async () => {
+    const one = await exchangeWith((socket) => void socket.write("HTTP/1.1 204 No\r\nX-A: 1\r\n\r\n"));
+    const packer = new ExchangePacker();
+    const [first, second] = [packer.pack(one), packer.pack(structuredClone(one))];
+    expect(first.response?.headers[0]).toBe(second.response?.headers[0]);
+    expect(first.response?.headers).toEqual([["X-A", "1"]]);
+  });
+});
