@@ -5,6 +5,7 @@ import { oneLine } from "./clean-text.ts";
 import { curlLine, keyVariables, type Reproducible } from "./curl.ts";
 import { requirementWithLevel } from "./level.ts";
 import { SIGNS } from "./status-style.ts";
+import { pasteInto, unblockYaml } from "./unblock.ts";
 
 type Colors = ReturnType<typeof pc.createColors>;
 
@@ -97,7 +98,7 @@ function renderCheck(check: CheckResult, record: RunRecord, options: TerminalOpt
   return lines.join("\n");
 }
 
-/** What was not tested, once per missing state, with the lines that would unblock it. */
+/** What was not tested, once per missing state, and in one block the lines that would unblock it: it can be pasted as it is. */
 function renderBlocked(record: RunRecord, colors: Colors): string {
   const blocked = record.checks.filter(({ status }) => status === "blocked");
   if (blocked.length === 0) return "";
@@ -111,8 +112,9 @@ function renderBlocked(record: RunRecord, colors: Colors): string {
         .slice(0, 4)
         .join(", ")}${checks.length > 4 ? `, and ${checks.length - 4} more` : ""})`,
     );
-    for (const line of checks[0]?.unblock ?? []) lines.push(`        ${oneLine(line)}`);
   }
+  const yaml = unblockYaml(blocked, record.configuration.value);
+  if (yaml !== undefined) lines.push(`    ${oneLine(pasteInto(record))}`, "", yaml);
   return lines.join("\n");
 }
 
