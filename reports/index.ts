@@ -10,3 +10,4 @@ export { wantedExchanges } from "./problems.ts";
 export type { ReportSource } from "./source.ts";
 export { renderTerminal } from "./terminal.ts";
 export { renderComparison } from "./terminal-comparison.ts";
+export { unblockYaml } from "./unblock.ts";

@@ -1,7 +1,9 @@
 import type { RunRecord } from "../src/record/index.ts";
+import { unblockYaml } from "./unblock.ts";
 
 /** What `--json` prints: the verdict first, then a line per check. The whole record stands in the run folder. */
 export function jsonDocument(record: RunRecord, folder: string): object {
+  const blocked = record.checks.filter(({ status }) => status === "blocked");
   return {
     schemaVersion: record.schemaVersion,
     verdict: record.verdict.word,
@@ -13,6 +15,8 @@ export function jsonDocument(record: RunRecord, folder: string): object {
     target: { name: record.target.name, baseUrl: record.target.baseUrl },
     reasons: record.verdict.reasons,
     causes: record.causes,
+    /** Sections of the target file that would unblock what is blocked. */
+    unblock: unblockYaml(blocked, record.configuration.value) ?? null,
     checks: record.checks.map(
       ({ id, status, requirements, violated, message, layer, title, suite, axes, findings, unblock, exchanges }) => ({
         id,

@@ -11,6 +11,7 @@ import { oneLine, visible } from "./clean-text.ts";
 import { type Outcome, outcomesOf } from "./outcomes.ts";
 import { rerunOf } from "./reproduce.ts";
 import { SIGNS } from "./status-style.ts";
+import { pasteInto, unblockYaml } from "./unblock.ts";
 
 /**
  * Bytes that a summary may have. The host that takes step summaries drops a whole upload above 1,024 KiB; below it there is
@@ -45,7 +46,7 @@ export function renderMarkdown(record: RunRecord): string {
     ...(record.comparison === undefined ? [] : [comparisonPart(record.comparison)]),
     ...problems.slice(0, MOST_FAILURES).map((outcome) => problem(record, outcome)),
     ...(problems.length > MOST_FAILURES ? [`and ${problems.length - MOST_FAILURES} more, in the full report.`] : []),
-    ...(blocked.length === 0 ? [] : [blockedPart(blocked)]),
+    ...(blocked.length === 0 ? [] : [blockedPart(record, blocked)]),
     ...(waived.length === 0 ? [] : [waivedPart(waived)]),
     ...(warned.length === 0 ? [] : [warnedPart(warned)]),
   ];
@@ -153,11 +154,18 @@ function comparisonPart({ a, b, verdict, metrics, checks, drift }: Comparison): 
   ].join("\n");
 }
 
-function blockedPart(blocked: readonly Outcome[]): string {
+function blockedPart(record: RunRecord, blocked: readonly Outcome[]): string {
   const byMessage = new Map<string, number>();
   for (const { message } of blocked) byMessage.set(message, (byMessage.get(message) ?? 0) + 1);
   const requirements = [...byMessage].slice(0, 20).map(([message, count]) => `- ${count} × ${inline(message)}`);
-  return [`**${blocked.length} not run**, because something they need is missing:`, "", ...requirements].join("\n");
+  const checks = record.checks.filter(({ status }) => status === "blocked");
+  const yaml = unblockYaml(checks, record.configuration.value);
+  return [
+    `**${blocked.length} not run**, because something they need is missing:`,
+    "",
+    ...requirements,
+    ...(yaml === undefined ? [] : ["", inline(pasteInto(record)), "", preformatted(yaml)]),
+  ].join("\n");
 }
 
 function waivedPart(waived: readonly Outcome[]): string {
@@ -168,6 +176,11 @@ function waivedPart(waived: readonly Outcome[]): string {
 function warnedPart(warned: readonly Outcome[]): string {
   const names = warned.slice(0, 20).map(({ id }) => code(id));
   return `**${warned.length} warned**: ${names.join(", ")}${warned.length > 20 ? ` and ${warned.length - 20} more` : ""}.`;
+}
+
+/** Lines as they are. Nothing in such an element is read as Markdown, and no name in it is a mention. */
+function preformatted(text: string): string {
+  return `<pre>\n${html(text).replaceAll("@", "&#64;")}</pre>`;
 }
 
 /** Text as text: whatever Markdown or HTML would make of it is taken from it. */

@@ -4,6 +4,7 @@ import { oneLine } from "./clean-text.ts";
 import { SIGNS } from "./status-style.ts";
 import { renderCauses } from "./terminal-causes.ts";
 import { type Paint, painter, type TerminalOptions } from "./terminal-options.ts";
+import { pasteInto, unblockYaml } from "./unblock.ts";
 import { verdictLines } from "./verdict-lines.ts";
 
 /** Statuses that are shown one by one, where no cause explains them; the others are counted. */
@@ -61,7 +62,7 @@ function renderCheck(check: CheckResult, { colors }: TerminalOptions, paint: Pai
   return lines.join("\n");
 }
 
-/** What was not tested, once per missing state, with the lines that would unblock it. */
+/** What was not tested, once per missing state, and in one block the lines that would unblock it: it can be pasted as it is. */
 function renderBlocked(record: RunRecord, colors: TerminalOptions["colors"]): string {
   const blocked = record.checks.filter(({ status }) => status === "blocked");
   if (blocked.length === 0) return "";
@@ -75,8 +76,9 @@ function renderBlocked(record: RunRecord, colors: TerminalOptions["colors"]): st
         .slice(0, 4)
         .join(", ")}${checks.length > 4 ? `, and ${checks.length - 4} more` : ""})`,
     );
-    for (const line of checks[0]?.unblock ?? []) lines.push(`        ${oneLine(line)}`);
   }
+  const yaml = unblockYaml(blocked, record.configuration.value);
+  if (yaml !== undefined) lines.push(`    ${oneLine(pasteInto(record))}`, "", yaml);
   return lines.join("\n");
 }
 

@@ -14,7 +14,10 @@ export const MODULES: Readonly<Record<string, Module>> = {
   requirements: { holds: "requirements and the denial table as data", imports: ["core"] },
   metrics: { holds: "histograms, counters, merging", imports: ["core"] },
   "http-recorder": { holds: "one exchange, timed, recorded, redacted", imports: ["core", "dialects"] },
-  target: { holds: "target file, keys by reference, fixtures, provisioning", imports: ["core", "http-recorder"] },
+  target: {
+    holds: "target file, keys by reference, fixtures, provisioning",
+    imports: ["core", "dialects", "http-recorder"],
+  },
   record: { holds: "run record, journal, evidence store", imports: ["core", "metrics"] },
   judging: {
     holds: "observations, expectations, findings, verdicts; pure",

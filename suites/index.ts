@@ -1,4 +1,4 @@
-import { type Check, onAnyAccount } from "../src/checks/index.ts";
+import { type Check, inDialect, onAnyAccount } from "../src/checks/index.ts";
 import { AUTH } from "./auth/index.ts";
 import { CHAT } from "./chat.ts";
 import { COMPAT } from "./compat/index.ts";
@@ -15,13 +15,13 @@ import { SPENDING } from "./spending/index.ts";
 import { STREAMING } from "./streaming.ts";
 
 /** Every check there is, in the order in which reports show them. */
-export const CHECKS: readonly Check[] = [
+export const CHECKS: readonly Check[] = inDialect("any", [
   ...SERVICE,
   ...AUTH,
   ...MODELS,
   ...LIST_DENIED_IN_EVERY_FORM,
-  ...onAnyAccount(CHAT),
-  ...onAnyAccount(MESSAGES),
+  ...inDialect("chat", onAnyAccount(CHAT)),
+  ...inDialect("messages", onAnyAccount(MESSAGES)),
   ...onAnyAccount(STREAMING),
   ...ERRORS,
   ...LIMITS,
@@ -30,6 +30,6 @@ export const CHECKS: readonly Check[] = [
   ...SECURITY,
   ...onAnyAccount(ROBUSTNESS),
   ...onAnyAccount(COMPAT),
-];
+]);
 
 export { QUICK_INSTANCES } from "./quick-instances.ts";

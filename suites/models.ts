@@ -9,6 +9,7 @@ import {
 import { isObject, member } from "../src/core/index.ts";
 import { listEntries } from "../src/dialects/index.ts";
 import { anArray, anObject, success, that, type Verdict } from "../src/judging/index.ts";
+import { otherDialect } from "./shared/other-dialect.ts";
 
 function idsOf(list: Response): string[] {
   return listEntries(list.json).flatMap((entry) => {
@@ -84,9 +85,10 @@ const OWN_SAMPLE = 4;
 const DENIAL_MS = 4_000;
 
 /** A model that was asked for; in the second dialect only where the first does not know it. */
-type Tried = { readonly id: string; readonly chat: Response; readonly messages: Response | null };
+type Tried = { readonly id: string; readonly first: Response; readonly second: Response | null };
 
-const isUnknown = ({ chat, messages }: Tried): boolean => chat.status === 404 && messages?.status === 404;
+const isUnknown = ({ first, second }: Tried): boolean =>
+  first.status === 404 && (second === null || second.status === 404);
 
 async function tryId(t: Session, key: RequestSpec["key"], id: string): Promise<Tried> {
   const request: RequestSpec = {
@@ -96,9 +98,10 @@ async function tryId(t: Session, key: RequestSpec["key"], id: string): Promise<T
     bounds: { deadlineMs: DENIAL_MS },
     ...(key === undefined ? {} : { key }),
   };
-  const chat = await t.send({ ...request, endpoint: "chat" });
-  const messages = chat.status === 404 ? await t.send({ ...request, endpoint: "messages" }) : null;
-  return { id, chat, messages };
+  const first = await t.send(request);
+  const other = otherDialect(t);
+  const second = first.status === 404 && other !== undefined ? await t.send({ ...request, endpoint: other }) : null;
+  return { id, first, second };
 }
 
 /** Asks for ids of a key's list; for those that are unknown once more, if the list still has them. */
@@ -120,7 +123,7 @@ const listedIdsWork = defineCheck({
   cost: { requests: SAMPLE + 8 },
   async run(t) {
     const list = await t.send({ endpoint: "models" });
-    const configured = [t.target.models.chat.plain, t.target.models.messages.plain].filter((id) => id !== undefined);
+    const configured = t.dialects.flatMap((dialect) => t.target.models[dialect].plain ?? []);
     const ids = idsOf(list);
     const sample = [...ids.filter((id) => configured.includes(id)), ...spread(ids, SAMPLE)];
     /** What came of configured models that another key's list lacks. */
@@ -132,8 +135,7 @@ const listedIdsWork = defineCheck({
       const added = own.filter((id) => !ids.includes(id));
       tried.push(await tryIds(t, key, spread(added, OWN_SAMPLE)));
       const left = configured.filter((id) => own.length > 0 && ids.includes(id) && !own.includes(id));
-      for (const id of new Set(left))
-        unlisted.push(await t.send({ endpoint: "chat", model: { id }, key, intent: "either" }));
+      for (const id of new Set(left)) unlisted.push(await t.send({ model: { id }, key, intent: "either" }));
     }
     return {
       list,
@@ -165,11 +167,11 @@ const listedIdsWork = defineCheck({
       unknown.map(({ id }) => id),
       that("no listed id answered as unknown", (value) => (value as string[]).length === 0),
       {
-        in: unknown[0]?.chat ?? list,
+        in: unknown[0]?.first ?? list,
       },
     );
     verdict.should("MODELS-4", unknown.length, 0, {
-      in: unknown[0]?.chat ?? list,
+      in: unknown[0]?.first ?? list,
       because: "the list agrees with what can be called",
     });
   },

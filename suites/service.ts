@@ -1,10 +1,10 @@
 import { type Check, defineCheck, type RequestSpec, type Response } from "../src/checks/index.ts";
-import { DIALECTS, type Endpoint, MODES } from "../src/dialects/index.ts";
+import { DIALECTS, MODES } from "../src/dialects/index.ts";
 import { filledString, success, that } from "../src/judging/index.ts";
+import { dialectOfEndpoint, ENDPOINTS, endpointOf } from "./auth/endpoints.ts";
 import { isServed } from "./limits/limit-denials.ts";
 import { assumeControl, sendControl } from "./shared/control-request.ts";
-
-const ENDPOINTS = ["models", "chat", "messages"] as const;
+import { dialectOfCase } from "./shared/dialect-of-case.ts";
 
 const endpointsExist = defineCheck({
   id: "service.endpoints",
@@ -12,11 +12,11 @@ const endpointsExist = defineCheck({
   covers: ["BASE-1", "VER-1"],
   explains:
     "The base address ends in /v1 and everything is relative to it. A plain 404 or 405 for one of the three paths means that it is missing there, or that the base address in the target file is wrong.",
+  dialect: dialectOfEndpoint,
   across: { case: ENDPOINTS },
   cost: { requests: 1 },
   async run(t) {
-    const endpoint: Endpoint = ENDPOINTS.find((name) => name === t.case) ?? "models";
-    return { answer: await t.send({ endpoint }) };
+    return { answer: await t.send({ endpoint: endpointOf(t) }) };
   },
   judge({ answer }, verdict) {
     if (answer.status === undefined) return verdict.inconclusive(answer.summary);
@@ -104,6 +104,7 @@ const outsideTheDocument = defineCheck({
   title: "Methods, paths and headers that the specification does not mention",
   covers: ["BASE-5"],
   explains: "What the specification does not mention is noted and decides nothing.",
+  dialect: dialectOfCase(OUTSIDE),
   across: { case: Object.keys(OUTSIDE) },
   cost: { requests: 1 },
   async run(t) {
@@ -120,6 +121,7 @@ const versionHeader = defineCheck({
   covers: ["MSG-10", "VER-2", "MSG-11", "VER-3"],
   explains:
     "With the header of the target file the request must be served, and so must a stream that is served without it. Without it, and with a future date, what happens is noted: the specification does not say whether it is mandatory.",
+  dialect: "messages",
   cost: { requests: 5 },
   async run(t) {
     const { version } = t.target.headers;

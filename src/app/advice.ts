@@ -133,7 +133,7 @@ export function listAdvice(target: Target, list: Response): Advice | undefined {
 /** What is wrong with the models of a target, by the list that the gateway gives. */
 export function modelAdvice(target: Target, listed: readonly string[]): Advice[] {
   if (listed.length === 0) return [];
-  const named = (["chat", "messages"] as const).flatMap((dialect) =>
+  const named = target.dialects.flatMap((dialect) =>
     Object.entries(target.models[dialect]).map(([role, id]) => ({ id, role, dialect })),
   );
   const missing = named.filter(({ role, id }) => role !== "unknown" && !listed.includes(id));

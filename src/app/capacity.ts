@@ -1,7 +1,14 @@
 import { EXIT, UsageError } from "../core/index.ts";
 import { Redactor } from "../http-recorder/index.ts";
-import { type Capacity, type CapacityStep, findCapacity, parseObjective, type Workload } from "../load/index.ts";
-import { allKeys, type Limits } from "../target/index.ts";
+import {
+  type Capacity,
+  type CapacityStep,
+  findCapacity,
+  parseObjective,
+  servedWorkload,
+  type Workload,
+} from "../load/index.ts";
+import { allKeys, type Limits, type Target } from "../target/index.ts";
 import { accountByName } from "./account-by-name.ts";
 import { findWorkload } from "./find-workload.ts";
 import { assertLoadAllowed } from "./load-plan.ts";
@@ -54,7 +61,7 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   const raw = await findCapacity(
     {
       unit,
-      mix: mixOf(options),
+      mix: mixOf(options, target),
       clauses,
       from,
       to,
@@ -93,9 +100,18 @@ function levels({ from, to, streams }: CapacityOptions, limits: Limits | undefin
   return streams ? { from: Math.ceil(first), to: Math.ceil(last) } : { from: first, to: last };
 }
 
-function mixOf({ workload, streams }: CapacityOptions): Workload["mix"] {
-  if (workload !== undefined) return findWorkload(workload).mix;
-  return [{ dialect: "chat", stream: streams, model: undefined, promptTokens: 20, maxTokens: 64, weight: 1 }];
+function mixOf({ workload, streams }: CapacityOptions, target: Target): Workload["mix"] {
+  if (workload !== undefined) return servedWorkload(findWorkload(workload), target).mix;
+  return [
+    {
+      dialect: target.dialects[0] ?? "chat",
+      stream: streams,
+      model: undefined,
+      promptTokens: 20,
+      maxTokens: 64,
+      weight: 1,
+    },
+  ];
 }
 
 function tellStep({ level, durationS, met, binds, why }: CapacityStep, name: string): string {

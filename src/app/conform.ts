@@ -20,8 +20,9 @@ import {
   type RunFolder,
   type RunRecord,
 } from "../record/index.ts";
-import { adviceLine } from "./advice.ts";
+import { type Advice, adviceLine } from "./advice.ts";
 import { composeRecord } from "./compose-record.ts";
+import { dialectAdvice } from "./dialect-advice.ts";
 import { dryRun } from "./dry-run.ts";
 import { journalStart } from "./journal-start.ts";
 import { keepRecord } from "./keep-record.ts";
@@ -102,11 +103,14 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const planned = { checks: instances.map(notRun), rounds, waivers, unscored };
   const head = { command: options.command, target, seed, startedAt };
   journalStart(folder, head, redactor, planned);
-  const prepared = await prepare(traffic, ({ cause, next }) => {
+  const tell = ({ cause, next }: Advice) => {
     folder.journal(redactor.redactValue({ event: "advice", cause, next }));
     onProgress({ kind: "note", text: adviceLine({ cause, next }) });
-  });
+  };
+  const prepared = await prepare(traffic, tell);
   const { runs, probed } = await runRounds({ instances, rounds, traffic: prepared, folder, control });
+  const undeclared = dialectAdvice(target, traffic.answers);
+  if (undeclared !== undefined) tell(undeclared);
   const step = { target, seed, redactor, folder, control };
   const tiers = plan && (await tiersAfter(prepared, { ...step, plan, quick: isQuickRun }));
   const load = await driveFurther(tiers, workloads, step);
@@ -129,7 +133,7 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
     redactor,
   });
   const again = async (names: readonly string[]) => {
-    const measured = await driveLoads(names.map(named(workloads)), { ...step, second: true });
+    const measured = await driveLoads(names.map(named(workloads, target)), { ...step, second: true });
     return { ...found, load: figuresOfLoad(measured) };
   };
   const whole = !isQuickRun && options.suites.length === 0 && options.only.length === 0;

@@ -1,10 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
+import { unblockYaml } from "../../reports/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 import { instancesOf, planOf, type RequestSpec, type Response, Traffic } from "../checks/index.ts";
 import { EXIT } from "../core/index.ts";
 import { type KeyName, type Limits, loadTarget, type Target } from "../target/index.ts";
 import { listAdvice, modelAdvice } from "./advice.ts";
+import { dialectAdvice } from "./dialect-advice.ts";
 import type { Colors, Outcome } from "./outcome.ts";
 import { headerHint, toldBy } from "./own-words.ts";
 import { listedModels, listModels } from "./preflight.ts";
@@ -42,20 +44,26 @@ export async function doctor(file: string, onSymptom: (symptom: Symptom) => void
   for (const advice of modelAdvice(target, listed))
     say({ about: "models", level: "note", text: advice.cause, next: advice.next });
   const answers: Response[] = [];
+  const [endpoint = "chat"] = target.dialects;
+  const first = { endpoint, mode: "non-streaming" } as const;
   // Where no model is known, one that there is not still shows whether the key is.
   const attempt: RequestSpec = {
     intent: "either",
     maxTokens: 8,
     repeats: false,
-    ...(traffic.target.models.chat.plain === undefined && { model: { id: "" } }),
+    ...(traffic.target.models[endpoint].plain === undefined && { model: { id: "" } }),
   };
   for (const name of Object.keys(target.keys) as KeyName[]) {
-    const answer = await traffic.send({ ...attempt, key: name }, CHAT);
+    const answer = await traffic.send({ ...attempt, key: name }, first);
     answers.push(answer);
     say(keySymptom(name, answer, traffic.target));
   }
-  const messages = await traffic.send({ ...attempt, endpoint: "messages" }, CHAT);
-  say(messagesSymptom(messages, traffic.target));
+  if (endpoint === "chat" && target.dialects.includes("messages")) {
+    const messages = await traffic.send({ ...attempt, endpoint: "messages" }, first);
+    say(messagesSymptom([...answers, messages], traffic.target));
+  } else {
+    say({ about: "dialects", level: "good", text: `${endpoint} only, as the target file declares` });
+  }
   for (const symptom of limitSymptoms(target, [list, ...answers])) say(symptom);
   for (const symptom of await machineSymptoms(target)) say(symptom);
   for (const symptom of coverageSymptoms(traffic.target)) say(symptom);
@@ -71,8 +79,6 @@ export async function doctor(file: string, onSymptom: (symptom: Symptom) => void
         : `\n${bad} ${bad === 1 ? "problem" : "problems"} to fix before: ${next}\n`,
   };
 }
-
-const CHAT = { endpoint: "chat", mode: "non-streaming" } as const;
 
 /** A symptom for a terminal. Parts of it come from the gateway: no control characters get through. */
 export function symptomText({ about, level, text, next }: Symptom, colors: Colors): string {
@@ -93,7 +99,11 @@ function reachSymptoms(target: Target, list: Response): Symptom[] {
       ? { about: "reach", level: "good", text: `answers ${tls} in ${Math.round(list.durationMs)} ms` }
       : {
           about: "reach",
-          level: advice.withoutModel === true && target.models.chat.plain !== undefined ? "note" : "bad",
+          level:
+            advice.withoutModel === true &&
+            target.dialects.some((dialect) => target.models[dialect].plain !== undefined)
+              ? "note"
+              : "bad",
           text: advice.cause,
           next: advice.next,
         };
@@ -137,11 +147,16 @@ function noReply(about: string, { status }: Response): Symptom {
   };
 }
 
-function messagesSymptom(answer: Response, { models }: Target): Symptom {
+/** @param answers of both dialects; the last is the one of the messages dialect. */
+function messagesSymptom(answers: readonly Response[], target: Target): Symptom {
   const about = "messages dialect";
+  const answer = answers.at(-1) as Response;
+  const { models } = target;
   if (isNoReply(answer)) return noReply(about, answer);
   if (answer.admitted) return { about, level: "good", text: `served by ${models.messages.plain}` };
-  const next = headerHint(answer) ?? "Name a model that /messages serves as models.messages.";
+  const undeclared = dialectAdvice(target, answers)?.next;
+  const named = "Name a model that /messages serves as models.messages.";
+  const next = headerHint(answer) ?? (undeclared === undefined ? named : `${named} ${undeclared}`);
   return { about, level: "bad", text: toldBy(answer), next };
 }
 
@@ -173,9 +188,10 @@ function keySymptom(name: KeyName, answer: Response, target: Target): Symptom {
 }
 
 /** What to look at when a key that should be served is not. */
-function keyStep(name: KeyName, { status = 0 }: Response, { models }: Target): string {
-  if (models.chat.plain === undefined && status !== 401 && status !== 403)
-    return "No model is known: the list gives none. Name one:\nmodels:\n  chat: <model id>";
+function keyStep(name: KeyName, { status = 0 }: Response, { models, dialects }: Target): string {
+  const [dialect = "chat"] = dialects;
+  if (models[dialect].plain === undefined && status !== 401 && status !== 403)
+    return `No model is known: the list gives none. Name one:\nmodels:\n  ${dialect}: <model id>`;
   if (status >= 500) return "The gateway or its provider failed: its log says why.";
   return `keys.${name} should be served; see what the variable or file holds.`;
 }
@@ -263,14 +279,17 @@ function coverageSymptoms(target: Target): Symptom[] {
     text: `${instances.length - blocked - skipped} of ${instances.length} checks, with about ${plan.requests} requests in ${plan.durationS} s or more`,
   };
   if (blocked === 0) return [can];
-  const lines = [...new Set(plan.unblock.map((unblock) => unblock.join("\n")))];
+  const lines = unblockYaml(
+    plan.unblock.map((unblock) => ({ unblock })),
+    target.configuration,
+  );
   return [
     can,
     {
       about: "cannot be judged",
       level: "note",
-      text: `${blocked} checks; these lines would unlock them`,
-      next: lines.join("\n"),
+      text: `${blocked} checks; these sections of the target file would unlock them`,
+      next: lines?.trimEnd(),
     },
   ];
 }

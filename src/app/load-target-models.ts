@@ -1,5 +1,5 @@
 import { Traffic } from "../checks/index.ts";
-import { DIALECTS, type Dialect } from "../dialects/index.ts";
+import type { Dialect } from "../dialects/index.ts";
 import { modelFor, type Workload } from "../load/index.ts";
 import type { Target } from "../target/index.ts";
 import { askForList, listedModels, unreachable } from "./preflight.ts";
@@ -10,7 +10,7 @@ import { askForList, listedModels, unreachable } from "./preflight.ts";
  * @throws UsageError where neither the target file nor the gateway's list has a model.
  */
 export async function loadTargetOf(target: Target, workloads: readonly Workload[]): Promise<Target> {
-  const dialects = DIALECTS.filter((dialect) =>
+  const dialects = target.dialects.filter((dialect) =>
     workloads.some(({ mix, tier }) => tier !== undefined || mix.some((one) => isOpen(one, dialect))),
   );
   const hasTier = workloads.some(({ tier }) => tier !== undefined);
@@ -29,7 +29,7 @@ function isOpen({ dialect, model }: Workload["mix"][number], asked: Dialect): bo
  */
 async function fillPlain(target: Target, dialects: readonly Dialect[]): Promise<Target> {
   const { chat, messages } = target.models;
-  if (chat.plain === undefined) return fillModels(target, dialects);
+  if (chat.plain === undefined || !target.dialects.includes("chat")) return fillModels(target, dialects);
   return { ...target, models: { chat, messages: { ...messages, plain: messages.plain ?? chat.plain } } };
 }
 
@@ -39,7 +39,7 @@ async function fillPlain(target: Target, dialects: readonly Dialect[]): Promise<
  *
  * @throws UnreachableError when a list is needed and no HTTP answer comes.
  */
-export async function fillModels(target: Target, dialects: readonly Dialect[] = DIALECTS): Promise<Target> {
+export async function fillModels(target: Target, dialects: readonly Dialect[] = target.dialects): Promise<Target> {
   const { models, source } = target;
   const named = dialects.every((dialect) => models[dialect].plain !== undefined);
   const long = dialects.filter((dialect) => models[dialect].stream !== undefined);
@@ -47,7 +47,8 @@ export async function fillModels(target: Target, dialects: readonly Dialect[] = 
   const traffic = new Traffic({ target, seed: 1, signal: new AbortController().signal });
   await using _ = traffic;
   const list = await askForList(traffic);
-  if (list.status === undefined && models.chat.plain === undefined) throw unreachable(target.baseUrl, list);
+  if (list.status === undefined && dialects.every((dialect) => models[dialect].plain === undefined))
+    throw unreachable(target.baseUrl, list);
   await traffic.fillModels(listedModels(list));
   await Promise.all(long.map((dialect) => traffic.fixtures.find("model.stream", dialect)));
   return traffic.target;

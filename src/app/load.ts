@@ -1,6 +1,6 @@
 import { EXIT, UsageError } from "../core/index.ts";
 import { Redactor } from "../http-recorder/index.ts";
-import type { Sample, Workload } from "../load/index.ts";
+import { type Sample, servedWorkload, type Workload } from "../load/index.ts";
 import { allKeys } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";
 import { journalStart } from "./journal-start.ts";
@@ -37,10 +37,11 @@ export interface LoadOptions {
 export async function load(options: LoadOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
   const startedAt = new Date();
   const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
-  const workloads = options.what.map((name) => withEngine(findWorkload(name), options.engine));
-  const k6 = await k6Options(options, workloads);
-  checkWorkers(options, workloads, onProgress);
+  const named = options.what.map((name) => withEngine(findWorkload(name), options.engine));
+  const k6 = await k6Options(options, named);
+  checkWorkers(options, named, onProgress);
   await using opened = await openTarget(options, { signal: interruption.signal, onProgress });
+  const workloads = named.map((workload) => servedWorkload(workload, opened.target));
   assertAllowed(opened.target, workloads);
   const length = options.brief ? "brief" : "thorough";
   const plan = planLine(opened.target, workloads, length);

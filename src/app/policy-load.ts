@@ -1,5 +1,5 @@
 import type { Redactor } from "../http-recorder/index.ts";
-import type { Sample, Workload } from "../load/index.ts";
+import { type Sample, servedWorkload, type Workload } from "../load/index.ts";
 import type { JudgedLoad, RunFolder } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";
@@ -16,14 +16,14 @@ import { HLOG, runLoads } from "./run-loads.ts";
  * @throws ConfigError when one is unknown or the host may not be loaded.
  */
 export function planLoads(names: readonly string[], target: Target): Workload[] {
-  const workloads = names.map(findWorkload);
+  const workloads = names.map((name) => servedWorkload(findWorkload(name), target));
   if (workloads.length > 0) assertAllowed(target, workloads);
   return workloads;
 }
 
 /** A workload by the name that its run has. */
-export function named(workloads: readonly Workload[]): (name: string) => Workload {
-  return (name) => workloads.find((workload) => workload.name === name) ?? findWorkload(name);
+export function named(workloads: readonly Workload[], target: Target): (name: string) => Workload {
+  return (name) => workloads.find((workload) => workload.name === name) ?? servedWorkload(findWorkload(name), target);
 }
 
 export interface LoadStep {

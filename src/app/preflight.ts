@@ -30,7 +30,7 @@ async function demandGateway(traffic: Traffic, list: Response): Promise<void> {
   if (isOfGateway(list)) return;
   const { target } = traffic;
   const seen = [list];
-  for (const endpoint of ["chat", "messages"] as const) {
+  for (const endpoint of target.dialects) {
     const isNamed = target.models[endpoint].plain !== undefined;
     const request: RequestSpec = {
       intent: "either",

@@ -58,7 +58,9 @@ export function recordHead({ command, target, seed, startedAt }: RunStart): Reco
 export function targetQualifiers(target: Target): string[] {
   const gaps = Object.keys(target.skip);
   const contract = contractInWords(target);
+  const { dialects } = target;
   return [
+    ...(dialects.length === 1 ? [`${dialects[0]} dialect only`] : []),
     ...(gaps.length === 0 ? [] : [`partial: declared gaps ${gaps.join(", ")}`]),
     ...(contract.length === 0 ? [] : [`judged with overrides from contract: ${contract.join(", ")}`]),
   ];

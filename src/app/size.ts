@@ -5,6 +5,7 @@ import {
   isLimitReason,
   runWorkload,
   type Sizing,
+  servedWorkload,
   sizeWorkload,
   type Workload,
 } from "../load/index.ts";
@@ -54,7 +55,7 @@ function undecidedBy({ sent, admitted, denials, failed }: JudgedPhase, generator
 }
 
 async function verify(
-  workload: Workload,
+  named: Workload,
   assumed: DurationOf,
   { interruption, onProgress, ...options }: SizeOptions & RunControl,
 ): Promise<Verified> {
@@ -62,6 +63,7 @@ async function verify(
     { ...options, mutation: [], variant: [] },
     { signal: interruption.signal, onProgress },
   );
+  const workload = servedWorkload(named, opened.target);
   const target = await loadTargetOf(opened.target, [workload]);
   assertAllowed(target, [workload]);
   const { key, second, limits } = accountByName(target, options.account);

@@ -18,6 +18,12 @@ export interface Cost {
   readonly waitS?: number;
 }
 
+/**
+ * The dialect that a check is about. `any`: it is about something else, and where the target serves one dialect only, all
+ * that it sends goes in that one.
+ */
+export type DialectOfCheck = Dialect | "any";
+
 interface Declaration {
   /** Suite and name; found with a plain text search and never given to anything else. */
   readonly id: `${string}.${string}`;
@@ -36,8 +42,8 @@ export interface CheckSpec<P extends Recordable> extends Declaration {
     readonly mode?: readonly Mode[];
     readonly case?: readonly string[];
   };
-  /** Dialect of a check that is not laid across both; default chat. */
-  readonly dialect?: Dialect;
+  /** Dialect of a check that is not laid across both, or of each of its cases; default chat. */
+  readonly dialect?: DialectOfCheck | ((axes: Axes) => DialectOfCheck);
   readonly schedule?: Schedule | ((target: Target) => Schedule);
   readonly cost: Cost;
   /** `timing`: it rests on what was in flight together, or soon after each other; where this process stood still it says nothing. */
@@ -71,6 +77,8 @@ export interface ScenarioCheckSpec<R extends Recordable> extends Declaration {
 export interface InvariantSpec extends Declaration {
   /** What a gateway must have for it to apply: where the target declares that there is none, it does not. */
   readonly about?: Need;
+  /** Dialect whose answers it judges; default any. */
+  readonly dialect?: DialectOfCheck;
   /** Decides over the answers to everything that the run sent. Pure. */
   judge(answers: readonly Response[], verdict: Verdict): void;
 }
@@ -155,6 +163,15 @@ export function onAnyAccount(checks: readonly Check[]): Check[] {
   );
 }
 
+/** Declares the dialect of those of some checks that name none. */
+export function inDialect(dialect: DialectOfCheck, checks: readonly Check[]): Check[] {
+  return checks.map((check) =>
+    check.dialect !== undefined || (check.kind === "sending" && check.across?.dialect !== undefined)
+      ? check
+      : { ...check, dialect },
+  );
+}
+
 export function suiteOf(id: string): string {
   return id.slice(0, id.indexOf("."));
 }
@@ -167,9 +184,25 @@ export interface Instance {
   readonly axes: Axes;
 }
 
+/** The dialect that an instance is about. */
+export function dialectOfCheck({ check, axes }: Pick<Instance, "check" | "axes">): DialectOfCheck {
+  if (check.kind === "invariant") return check.dialect ?? "any";
+  const declared = typeof check.dialect === "function" ? check.dialect(axes) : check.dialect;
+  return axes.dialect ?? declared ?? "chat";
+}
+
 /** The dialect that an instance asks in where it says nothing else. */
-export function dialectOf({ check, axes }: Pick<Instance, "check" | "axes">): Dialect {
-  return axes.dialect ?? (check.kind === "sending" ? check.dialect : undefined) ?? "chat";
+export function dialectOf(instance: Pick<Instance, "check" | "axes">, { dialects }: Pick<Target, "dialects">): Dialect {
+  const dialect = dialectOfCheck(instance);
+  return dialect === "any" ? (dialects[0] ?? "chat") : dialect;
+}
+
+/** What an instance needs of a target: the states that its check names, and a dialect that the target does not serve. */
+export function needsOf(instance: Pick<Instance, "check" | "axes">, target: Pick<Target, "dialects">): readonly Need[] {
+  const { check } = instance;
+  const dialect = dialectOf(instance, target);
+  const named = check.kind === "sending" ? (check.needs ?? []) : [];
+  return target.dialects.includes(dialect) ? named : [`dialect.${dialect}`, ...named];
 }
 
 /** All instances of a check, in a stable order. */

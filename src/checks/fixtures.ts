@@ -1,4 +1,4 @@
-import { DIALECTS, type Dialect } from "../dialects/index.ts";
+import type { Dialect } from "../dialects/index.ts";
 import type { Key, KeyName, ModelRole, Provisioner, Target } from "../target/index.ts";
 import type { Need } from "./need.ts";
 import { type Send, ServedModels } from "./served-models.ts";
@@ -49,10 +49,11 @@ export class Fixtures {
    */
   async fillModels(listed: readonly string[], unknown: string): Promise<void> {
     this.#listed = listed;
-    for (const dialect of DIALECTS) this.#setModel("unknown", dialect, this.#modelOf("unknown", dialect) ?? unknown);
+    const { dialects } = this.#target;
+    for (const dialect of dialects) this.#setModel("unknown", dialect, this.#modelOf("unknown", dialect) ?? unknown);
     const named = { chat: this.#modelOf("plain", "chat"), messages: this.#modelOf("plain", "messages") };
-    const plain = await this.#served.choosePlain(named, listed);
-    for (const dialect of DIALECTS) this.#setModel("plain", dialect, plain[dialect]);
+    const plain = await this.#served.choosePlain(named, listed, dialects);
+    for (const dialect of dialects) this.#setModel("plain", dialect, plain[dialect]);
   }
 
   /** Whether a need is met: by the target file, or by a provisioner that makes the state. Asked once per run and dialect. */
@@ -83,7 +84,9 @@ export class Fixtures {
     if (id === undefined || FOUND_AT_START.includes(role) || this.#target.source === "embedded") return fixture;
     const refusal = await this.#served.refusal(id, dialect);
     if (refusal === undefined) return fixture;
-    const otherDialects = DIALECTS.filter((other) => other !== dialect && this.#modelOf(role, other) !== undefined);
+    const otherDialects = this.#target.dialects.filter(
+      (other) => other !== dialect && this.#modelOf(role, other) !== undefined,
+    );
     const refusals = await Promise.all(
       otherDialects.map((other) => this.#served.refusal(this.#modelOf(role, other) ?? id, other)),
     );

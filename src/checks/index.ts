@@ -4,10 +4,12 @@ export { BODY_FORMS, type BodyForm, FILLER } from "./body-form.ts";
 export {
   type Check,
   type CheckSpec,
+  type DialectOfCheck,
   defineCheck,
   defineInvariant,
   defineScenario,
   type Instance,
+  inDialect,
   instancesOf,
   onAnyAccount,
   type Scenario,

@@ -12,6 +12,8 @@ export type Need =
   /** The target wants the dialect's real clients to be able to use it (`compat`). */
   | "compat.chat"
   | "compat.messages"
+  /** The gateway serves the dialect (`dialects`). */
+  | `dialect.${Dialect}`
   /** The target has an account of a standard tier. */
   | "tiers"
   /** A gateway whose clock the harness may shift; only the embedded one. */
@@ -30,4 +32,19 @@ export class MissingFixture extends GauntletError {
     this.need = need;
     this.dialect = dialect;
   }
+}
+
+/** A check turned out to send in a dialect that the target does not serve: it does not apply, as if it had declared it. */
+export class UndeclaredDialect extends GauntletError {
+  readonly code = "UNDECLARED_DIALECT";
+  readonly exit = EXIT.inconclusive;
+
+  constructor(dialect: Dialect, served: readonly Dialect[]) {
+    super(`dialect.${dialect}: ${notServed(served)}`);
+  }
+}
+
+/** Why what needs another dialect does not apply. */
+export function notServed(served: readonly Dialect[]): string {
+  return `the target declares dialects: [${served.join(", ")}]`;
 }

@@ -1,5 +1,5 @@
 import type { Target } from "../target/index.ts";
-import { dialectOf, type Instance, suiteOf } from "./check.ts";
+import { dialectOf, type Instance, needsOf, suiteOf } from "./check.ts";
 import { planBudget, requestsOf } from "./plan-budget.ts";
 import { staticFixture } from "./static-fixture.ts";
 
@@ -87,10 +87,8 @@ export function planOf(
 
 /** What an instance lacks, and nobody can make. */
 function missingOf(instance: Instance, target: Target, hooked: boolean) {
-  const { check } = instance;
-  if (check.kind === "invariant") return [];
-  return (check.needs ?? []).flatMap((need) => {
-    const fixture = staticFixture(need, target, dialectOf(instance));
+  return needsOf(instance, target).flatMap((need) => {
+    const fixture = staticFixture(need, target, dialectOf(instance, target));
     return fixture.ok || (hooked && fixture.skipped === undefined && need.startsWith("key.")) ? [] : [fixture];
   });
 }

@@ -1,9 +1,9 @@
 import { ConfigError, messageOf } from "../core/index.ts";
 import type { Attestation, CheckResult } from "../record/index.ts";
-import { dialectOf, type Instance, type SendingCheck, scheduleOf } from "./check.ts";
+import { dialectOf, dialectOfCheck, type Instance, needsOf, type SendingCheck, scheduleOf } from "./check.ts";
 import { CircuitOpen } from "./circuit-breaker.ts";
 import { resultOf, unjudged } from "./judge.ts";
-import { MissingFixture } from "./need.ts";
+import { MissingFixture, notServed, UndeclaredDialect } from "./need.ts";
 import { stateOf } from "./plan.ts";
 import { planBudget } from "./plan-budget.ts";
 import { answersIn, type Recordable } from "./recording.ts";
@@ -78,6 +78,11 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   for (const instance of instances) {
     const { check } = instance;
     if (check.kind !== "invariant") continue;
+    const [need] = needsOf(instance, target);
+    if (need !== undefined) {
+      report(unjudged(instance, { status: "not-applicable", message: `${need}: ${notServed(target.dialects)}` }));
+      continue;
+    }
     onStart?.(instance);
     const gap = check.about === undefined ? undefined : target.skip[check.about];
     if (gap !== undefined) {
@@ -106,8 +111,9 @@ async function resultFrom(
   ];
   const missing: string[] = [];
   const unblock: string[] = [];
-  for (const need of check.needs ?? []) {
-    const fixture = await traffic.fixtures.find(need, dialectOf(instance));
+  const dialect = dialectOf(instance, traffic.target);
+  for (const need of needsOf(instance, traffic.target)) {
+    const fixture = await traffic.fixtures.find(need, dialect);
     if (fixture.ok) {
       attestations.push(fixture.attestation);
     } else if (fixture.skipped !== undefined) {
@@ -124,7 +130,11 @@ async function resultFrom(
   const key = scheduleOf(check, traffic.target).account === "any" ? traffic.nextKey() : undefined;
   try {
     const recording = await check.run(
-      new Session(traffic, { ...instance.axes, dialect: dialectOf(instance) }, { key, others, share }),
+      new Session(
+        traffic,
+        { ...instance.axes, dialect },
+        { key, others, share, anyDialect: dialectOfCheck(instance) === "any" },
+      ),
     );
     // What we left because the run ends says nothing about the gateway.
     if (traffic.signal.aborted && answersIn(recording).some(wasLeft)) return notRun(instance);
@@ -136,6 +146,8 @@ async function resultFrom(
     if (error instanceof BudgetReached || error instanceof CircuitOpen)
       return unjudged(instance, { status: "inconclusive", message: error.message });
     if (traffic.signal.aborted) return notRun(instance);
+    if (error instanceof UndeclaredDialect)
+      return unjudged(instance, { status: "not-applicable", message: error.message });
     if (error instanceof MissingFixture)
       return unjudged(instance, {
         status: "blocked",

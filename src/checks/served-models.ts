@@ -39,8 +39,17 @@ export class ServedModels {
    * Without any name, the first of the list that both dialects know, else the first for each. A chat model that is named
    * stands for both, unless `/messages` knows others and not this one: then the messages model is missing.
    */
-  async choosePlain({ chat, messages }: PlainModels, listed: readonly string[]): Promise<PlainModels> {
+  async choosePlain(
+    { chat, messages }: PlainModels,
+    listed: readonly string[],
+    dialects: readonly Dialect[],
+  ): Promise<PlainModels> {
     const ids = listed.slice(0, MOST_TRIED);
+    const [only] = dialects;
+    if (dialects.length === 1 && only !== undefined) {
+      const model = { chat, messages }[only] ?? (await this.#firstKnown(ids, only)) ?? listed[0];
+      return { chat: undefined, messages: undefined, [only]: model };
+    }
     if (chat !== undefined) {
       if (messages !== undefined) return { chat, messages };
       const others = ids.filter((id) => id !== chat);

@@ -14,6 +14,8 @@ export interface SessionOptions {
   readonly key?: Key | undefined;
   readonly others?: AbortSignal | undefined;
   readonly share?: Share | undefined;
+  /** Whether requests in a dialect that the target does not serve go in the one that it serves. */
+  readonly anyDialect?: boolean;
 }
 
 /** What a probe has in hand: its place on the axes, and the means to send. */
@@ -26,17 +28,19 @@ export class Session {
   readonly #key: Key | undefined;
   readonly #others: AbortSignal | undefined;
   readonly #share: Share | undefined;
+  readonly #anyDialect: boolean;
 
   /**
    * @param key of requests that name none; default `valid`.
    * @param others aborted when the checks that this one runs beside are done.
    * @param share what is set aside of the budget for it.
    */
-  constructor(traffic: Traffic, axes: Axes, { key, others, share }: SessionOptions = {}) {
+  constructor(traffic: Traffic, axes: Axes, { key, others, share, anyDialect = false }: SessionOptions = {}) {
     this.#traffic = traffic;
     this.#key = key;
     this.#others = others;
     this.#share = share;
+    this.#anyDialect = anyDialect;
     this.dialect = axes.dialect ?? "chat";
     this.mode = axes.mode ?? "non-streaming";
     this.case = axes.case ?? "";
@@ -47,7 +51,18 @@ export class Session {
   }
 
   get #defaults(): SendDefaults {
-    return { endpoint: this.dialect, mode: this.mode, key: this.#key, share: this.#share };
+    return {
+      endpoint: this.dialect,
+      mode: this.mode,
+      key: this.#key,
+      share: this.#share,
+      ...(this.#anyDialect && { anyDialect: true }),
+    };
+  }
+
+  /** Dialects that the target serves: one at least, chat first. */
+  get dialects(): readonly Dialect[] {
+    return this.target.dialects;
   }
 
   /** Sends a request like any other client of the account: paced, and again once when something ambient stopped it. */
@@ -72,7 +87,8 @@ export class Session {
 
   /** Whether there is a model for a role that the gateway knows in the dialect. */
   async hasModel(role: ModelRole, dialect: Dialect = this.dialect): Promise<boolean> {
-    const { ok } = await this.#traffic.fixtures.find(`model.${role}`, dialect);
+    const served = this.#anyDialect && !this.dialects.includes(dialect) ? this.dialect : dialect;
+    const { ok } = await this.#traffic.fixtures.find(`model.${role}`, served);
     return ok;
   }
 
@@ -109,7 +125,7 @@ export class Session {
 
   /** Sends a good request that waits for `100 Continue` before its body. */
   expectContinue(request: RequestSpec = {}): Promise<ContinueOutcome> {
-    return this.#traffic.expectContinue(request, { ...this.#defaults, endpoint: request.endpoint ?? this.dialect });
+    return this.#traffic.expectContinue(request, this.#defaults);
   }
 
   /** Requests of this run that are under way at the moment, on all accounts. */

@@ -1,8 +1,9 @@
+import { stringify } from "yaml";
 import { DIALECTS, type Dialect } from "../dialects/index.ts";
 import type { Attestation } from "../record/index.ts";
 import type { KeyName, ModelRole, Target } from "../target/index.ts";
 import { limitedFor } from "./limited-account.ts";
-import type { Need } from "./need.ts";
+import { type Need, notServed } from "./need.ts";
 
 /** Whether a need is met, and how its state is attested; or the lines of the target file that would meet it. */
 export type Fixture =
@@ -52,6 +53,10 @@ export function staticFixture(need: Need, target: Target, dialect: Dialect): Fix
       return target.compat[name as "chat" | "messages"] === "none"
         ? { ok: false, unblock: [], skipped: "the target wants no compat checks for it" }
         : when(true);
+    case "dialect":
+      return target.dialects.includes(name as Dialect)
+        ? when(true)
+        : { ok: false, unblock: [], skipped: notServed(target.dialects) };
     case "tiers":
       // Accounts of the standard tiers are for those who sell them: their lack is no gap.
       return Object.keys(target.tiers).length > 0
@@ -71,8 +76,8 @@ function modelLine(role: ModelRole, dialect: Dialect, models: Target["models"] |
   if (role === "plain") return `  ${dialect}: <model id>`;
   const named = models === undefined ? [] : DIALECTS.filter((other) => models[other][role] !== undefined);
   if (named.length === 0 || named.includes(dialect)) return `  ${role}: <model id>`;
-  const ids = DIALECTS.map((each) => `${each}: ${each === dialect ? "<model id>" : models?.[each][role]}`);
-  return `  ${role}: { ${ids.join(", ")} }`;
+  const ids = DIALECTS.map((each) => [each, each === dialect ? "<model id>" : models?.[each][role]]);
+  return `  ${role}: ${stringify(Object.fromEntries(ids), { collectionStyle: "flow", lineWidth: 0 }).trimEnd()}`;
 }
 
 function hasAccount(need: Need, target: Target): boolean {
@@ -101,10 +106,13 @@ export function unblockLines(
       return ["limits: starter   # or { rpm: 6000, inFlight: 256 }"];
     case "compat":
     case "clock":
+    case "dialect":
       return [];
     default: {
-      const numbers = name === "rate" ? "{ rpm: 20, inFlight: 4 }" : "{ rpm: 6000, inFlight: 4 }";
-      return ["limited:", `  - { key: env:GW_LIMITED, second: env:GW_LIMITED_2, limits: ${numbers} }`];
+      // Two accounts: where the rate is low, it is reached before the concurrency limit is.
+      const [account, numbers] =
+        name === "rate" ? ["GW_LIMITED", "{ rpm: 20, inFlight: 4 }"] : ["GW_NARROW", "{ rpm: 6000, inFlight: 4 }"];
+      return ["limited:", `  - { key: env:${account}, second: env:${account}_2, limits: ${numbers} }`];
     }
   }
 }

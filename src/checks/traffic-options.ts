@@ -33,4 +33,6 @@ export interface SendDefaults {
   readonly key?: Key | undefined;
   /** What is set aside of the budget for the check. */
   readonly share?: Share | undefined;
+  /** `true`: a request in a dialect that the target does not serve goes in the one that it serves. */
+  readonly anyDialect?: boolean;
 }

@@ -1,11 +1,12 @@
 import { type Clock, type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
-import { retryAfterMs } from "../dialects/index.ts";
+import { type Endpoint, retryAfterMs } from "../dialects/index.ts";
 import { type ContinueOutcome, ExchangePacker, expectContinue, Recorder } from "../http-recorder/index.ts";
 import { allKeys, type Key, type Target } from "../target/index.ts";
 import { accountOfKey, limitsOfAccount } from "./account-of-key.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { ControlRequests } from "./control-requests.ts";
 import { Fixtures } from "./fixtures.ts";
+import { UndeclaredDialect } from "./need.ts";
 import { readingRules } from "./reading-rules.ts";
 import { RequestBudget } from "./request-budget.ts";
 import { buildRequest, type RequestSpec } from "./request-spec.ts";
@@ -177,7 +178,7 @@ export class Traffic implements AsyncDisposable {
     const request = withDefaultKey(given, defaults);
     this.signal.throwIfAborted();
     if (this.#circuit.opened !== undefined) throw this.#circuit.opened;
-    const endpoint = request.endpoint ?? defaults.endpoint;
+    const endpoint = this.#endpointOf(request, defaults);
     const mode = request.mode ?? defaults.mode;
     const nonce = this.nonce();
     const prompt = request.prompt ?? `Please repeat: ${nonce}`;
@@ -232,9 +233,10 @@ export class Traffic implements AsyncDisposable {
   }
 
   /** Sends a good request that waits for `100 Continue` before its body. */
-  async expectContinue(request: RequestSpec, { endpoint, mode, share }: SendDefaults): Promise<ContinueOutcome> {
-    const account = this.#accountOf(request);
-    const throttle = this.#throttleOf(account);
+  async expectContinue(request: RequestSpec, defaults: SendDefaults): Promise<ContinueOutcome> {
+    const { mode, share } = defaults;
+    const endpoint = this.#endpointOf(request, defaults);
+    const throttle = this.#throttleOf(this.#accountOf(request));
     await throttle.enter(this.signal);
     try {
       const { keyName: _, ...built } = buildRequest(this.target, { ...request, mode }, endpoint, "ping");
@@ -252,6 +254,16 @@ export class Traffic implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.recorder[Symbol.asyncDispose]();
+  }
+
+  /** @throws UndeclaredDialect when the target does not serve the dialect and no other will do. */
+  #endpointOf(request: RequestSpec, defaults: SendDefaults): Endpoint {
+    const { endpoint = defaults.endpoint } = request;
+    const { dialects } = this.target;
+    const [served] = dialects;
+    if (endpoint === "models" || dialects.includes(endpoint)) return endpoint;
+    if (defaults.anyDialect === true && served !== undefined) return served;
+    throw new UndeclaredDialect(endpoint, dialects);
   }
 
   /** Time base of the exchanges, ms. */

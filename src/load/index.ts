@@ -18,6 +18,7 @@ export { runPeak } from "./run-peak.ts";
 export { type RanLoad, runWorkload } from "./run-workload.ts";
 export type { Sample } from "./sampler.ts";
 export { circuitRule } from "./send-share.ts";
+export { servedWorkload } from "./served-workload.ts";
 export { shareValidity } from "./share-validity.ts";
 export { accountOf } from "./tier/account-of.ts";
 export { UNKNOWN_MS } from "./tier/at-rate-limit.ts";

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { EXIT, GauntletError, isObject, messageOf, UsageError } from "../core/index.ts";
+import { DIALECTS } from "../dialects/index.ts";
 import { embeddedProvisioner } from "./embedded-provisioner.ts";
 import { Key } from "./key.ts";
 import { circuitOf, modelsByDialect } from "./load-target.ts";
@@ -126,6 +127,7 @@ export function describeEmbedded(ready: ReadyLine): { readonly target: Target; r
     },
     extraHeaders: { all: [], models: [], chat: [], messages: [] },
     extraSecrets: [token],
+    dialects: DIALECTS,
     contract: {},
     keys,
     models: modelsByDialect(ready.models),

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { ConfigError, type ConfigProblem, messageOf } from "../core/index.ts";
+import { DIALECTS } from "../dialects/index.ts";
 import type { State } from "./fixture-names.ts";
 import { Key } from "./key.ts";
 import { readYaml, type YamlDocument } from "./read-yaml.ts";
@@ -151,6 +152,7 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
     },
     extraHeaders: { all: extra("all"), models: extra("models"), chat: extra("chat"), messages: extra("messages") },
     extraSecrets,
+    dialects: DIALECTS.filter((dialect) => file.dialects?.includes(dialect) ?? true),
     contract: file.contract ?? {},
     keys,
     models: modelsByDialect(file.models),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DIALECTS } from "../dialects/index.ts";
 import { STATES } from "./fixture-names.ts";
 
 /** Default account limits by tier (specification, section 8). */
@@ -179,6 +180,10 @@ export const targetSchema = z
       .meta({
         description: "Fixed headers that some gateways need. A value may be a reference, env:NAME or file:PATH.",
       }),
+    dialects: z.array(z.enum(DIALECTS)).min(1).optional().meta({
+      description:
+        "Dialects that the gateway serves: [chat], [messages], or both, which is the default. What needs another one is not applicable, and the first line of the verdict says so.",
+    }),
     contract: contract.optional().meta({
       description:
         "What this gateway expresses differently. The first line of every verdict names it: the run then judges by it.",

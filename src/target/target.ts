@@ -1,3 +1,4 @@
+import type { Dialect } from "../dialects/index.ts";
 import type { Key } from "./key.ts";
 import type { TargetFile, Tier } from "./schema.ts";
 
@@ -41,6 +42,8 @@ export interface Target {
   >;
   /** Values of extra headers that came by reference: secrets too. */
   readonly extraSecrets: readonly Key[];
+  /** Dialects that the gateway is said to serve, one at least; chat first. */
+  readonly dialects: readonly Dialect[];
   readonly contract: NonNullable<TargetFile["contract"]>;
   readonly keys: Readonly<Partial<Record<KeyName, Key>>> & { readonly valid: Key };
   /** Model ids by dialect and role. */

@@ -1,7 +1,7 @@
 import { type Check, defineCheck, defineInvariant, type RequestSpec, type Response } from "../../src/checks/index.ts";
 import { success } from "../../src/judging/index.ts";
 import { isGoodKey } from "../shared/good-keys.ts";
-import { ENDPOINTS, endpointOf } from "./endpoints.ts";
+import { dialectOfEndpoint, ENDPOINTS, endpointOf } from "./endpoints.ts";
 
 const bearerAuthenticates = defineCheck({
   id: "auth.bearer",
@@ -9,6 +9,7 @@ const bearerAuthenticates = defineCheck({
   covers: ["AUTH-1", "BASE-2"],
   explains:
     "Sends the same valid key to each endpoint, on a new and on a reused connection, and the target's other valid keys, and expects 2xx. A failure means that this endpoint does not take the key that the others take.",
+  dialect: dialectOfEndpoint,
   across: { case: ENDPOINTS },
   cost: { requests: 5 },
   async run(t) {

@@ -3,7 +3,7 @@ import { oneOf } from "../../src/judging/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { fabricatedKey, swappedCase } from "../shared/fabricated-key.ts";
 import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
-import { ENDPOINTS, endpointOf } from "./endpoints.ts";
+import { dialectOfEndpoint, ENDPOINTS, endpointOf } from "./endpoints.ts";
 
 /** A denied control on the list endpoint, which has no streamed form. */
 async function onEndpoint(t: Session, wrong: RequestSpec) {
@@ -22,6 +22,7 @@ const missingKeyIsDenied = defineCheck({
   covers: ["AUTH-2", "MODELS-5", ...denialRequirements("invalid_api_key")],
   explains:
     "A valid request is sent twice: with its key, which must be served, and without any Authorization header, which must come back as 401 with the reason invalid_api_key. A failure means that the endpoint is open, or names the denial differently.",
+  dialect: dialectOfEndpoint,
   across: { case: ENDPOINTS },
   cost: { requests: 3 },
   run: (t) => onEndpoint(t, { key: null }),
@@ -44,6 +45,7 @@ const unknownKeyIsDenied = defineCheck({
   covers: ["AUTH-3", "SEC-3", ...denialRequirements("invalid_api_key")],
   explains:
     "Uses an invented key of the same form as the good one. It must be denied with 401 invalid_api_key on every endpoint, streaming and non-streaming, and the answer should not repeat it. A failure means that unknown keys are let in, or that their denial cannot be told from others.",
+  dialect: dialectOfEndpoint,
   across: { case: ENDPOINTS },
   cost: { requests: 3 },
   async run(t) {
@@ -153,6 +155,7 @@ const revokedKeyStaysRevoked = defineCheck({
   explains:
     "Gateways of several instances tend to learn of a revocation at different times, so the revoked key is tried over many fresh connections and after good traffic. It must always come back as 401 key_revoked and never be served.",
   needs: ["key.revoked"],
+  dialect: dialectOfEndpoint,
   across: { case: ENDPOINTS },
   cost: { requests: 8 },
   async run(t) {

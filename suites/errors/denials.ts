@@ -116,7 +116,7 @@ const modelIsNotListed = defineCheck({
     return {
       list: await t.send({ endpoint: "models" }),
       denied: await t.send({ model: "unknown", intent: "denied" }),
-      unknown: t.target.models.chat.unknown ?? "",
+      unknown: t.target.models[t.dialect].unknown ?? "",
     };
   },
   judge({ list, denied, unknown }, verdict) {

@@ -1,7 +1,7 @@
 import { type Check, defineCheck, type RequestSpec, type Response } from "../../src/checks/index.ts";
-import { DIALECTS, type Dialect } from "../../src/dialects/index.ts";
 import { serverError, success, that } from "../../src/judging/index.ts";
 import { denial } from "../../src/requirements/index.ts";
+import { atOnce } from "../limits/burst.ts";
 import { AT_ONCE, CALLERS, type Caller, credentialsOf } from "../shared/callers.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { inTurns, LONG_TEXT } from "../shared/texts.ts";
@@ -49,7 +49,7 @@ const deniedInEveryForm = defineCheck({
     const request: RequestSpec = { ...who, intent: "denied", repeats: false };
     const both = async (way: RequestSpec) => {
       const answers: Response[] = [];
-      for (const endpoint of DIALECTS) {
+      for (const endpoint of t.dialects) {
         // A stream may be refused on /messages before anything else is looked at.
         if (endpoint === "chat" || way.mode !== "streaming")
           answers.push(await t.send({ ...request, ...way, endpoint }));
@@ -58,13 +58,11 @@ const deniedInEveryForm = defineCheck({
     };
     const single: Response[] = [];
     for (const way of Object.values(WAYS)) single.push(...(await both(way)));
-    const dialectOf = (index: number): Dialect => (index % 2 === 0 ? "chat" : "messages");
-    const together = await Promise.all(
-      Array.from({ length: AT_ONCE }, (_, index) => t.start({ ...request, endpoint: dialectOf(index) }).done),
-    );
+    const inTurn = t.dialects.map((endpoint): RequestSpec => ({ ...request, endpoint }));
+    const together = await atOnce(t, inTurn, AT_ONCE);
     const twice: Response[] = [];
     for (const way of Object.values(TWICE_WRONG)) twice.push(...(await both(way)));
-    const { status } = await t.expectContinue({ ...who, endpoint: "chat" });
+    const { status } = await t.expectContinue(who);
     return {
       plain: await both({}),
       single,

@@ -98,7 +98,7 @@ const heldToTheEnd = defineCheck({
       in: queued,
       because: "queued, and served when another request had ended",
     });
-    const early = extras.find(({ kind }) => kind === "chat")?.answers ?? [];
+    const early = extras.find(({ kind }) => kind === "plain requests")?.answers ?? [];
     const moments: readonly (readonly [string, readonly Response[]])[] = [
       ["at the concurrency limit", early],
       ["at the concurrency limit, after denials", extraBurst],

@@ -12,6 +12,7 @@ import { median } from "../../src/core/index.ts";
 import type { Key, Limits, Target } from "../../src/target/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import type { ExpectedDenial } from "../shared/judge-denial.ts";
+import { otherDialect } from "../shared/other-dialect.ts";
 import { servable } from "../shared/servable.ts";
 import { atOnce } from "./burst.ts";
 import { isServed, limitDenials, type Unnamed, unnamedIn } from "./limit-denials.ts";
@@ -68,7 +69,7 @@ export function hasRoomForWaves({ rpm, inFlight }: Limits): boolean {
 
 /** A non-streaming reply that takes long, on a connection of its own. */
 function slowReply(key: Key): RequestSpec {
-  return { key, endpoint: "chat", mode: "non-streaming", model: "slow", intent: "either", freshConnection: true };
+  return { key, mode: "non-streaming", model: "slow", intent: "either", freshConnection: true };
 }
 
 /**
@@ -96,8 +97,8 @@ async function runScenario(t: Session): Promise<ConcurrencyRecording> {
   const unnamed = unnamedIn(burst, limit);
   const unnamedLater = roomy ? unnamed : "rate";
   // Dialects take turns: one whose streams are not counted leaves room.
-  const onMessages: RequestSpec = { ...long, endpoint: "messages" };
-  const [tried] = await servable(t, [onMessages]);
+  const onMessages: RequestSpec = { ...long, endpoint: otherDialect(t) ?? t.dialect };
+  const [tried] = otherDialect(t) === undefined ? [] : await servable(t, [onMessages]);
   const trial = tried === undefined ? undefined : await t.start(tried).done;
   const isAsLong = trial !== undefined && isServed(trial) && typicalMs([trial]) > typicalMs(burst) * 0.8;
   // So do keys: one whose streams stop counting early leaves room, too.
@@ -213,21 +214,18 @@ async function atConcurrencyLimit(t: Session, account: LimitedAccount, long: rea
     }),
   );
   const extraBurst = await (spacingMs > 0
-    ? evenly(t, { key, endpoint: "chat", intent: "either" }, 8, spacingMs)
+    ? evenly(t, { key, intent: "either" }, 8, spacingMs)
     : sendPlainAtOnce(t, key, 8));
   const others = await sendToOtherAccounts(t, account, { tries: 1 });
   const elapsedMs = () => (t.nowUs() - startUs) / 1_000;
   await t.wait(Math.max(0, typical * 0.75 - elapsedMs()));
-  const late = [
-    await sendExtra({ key, endpoint: "chat" }),
-    await sendExtra({ key, endpoint: "chat", mode: "streaming" }),
-  ];
+  const late = [await sendExtra({ key }), await sendExtra({ key, mode: "streaming" })];
   await Promise.race(streams.map(({ done }) => done));
   await t.wait(SETTLE_MS);
-  let freed = await sendExtra({ key, endpoint: "chat" });
+  let freed = await sendExtra({ key });
   if (limitDenials(unnamed).isConcurrency(freed)) {
     await t.wait(LATE_MS);
-    freed = await sendExtra({ key, endpoint: "chat" });
+    freed = await sendExtra({ key });
   }
   const held = await Promise.all(streams.map(({ done }) => done));
   return { held, extras, extraBurst, late, freed, others };
@@ -261,15 +259,18 @@ async function metConcurrencyDenial(t: Session, streams: readonly Held[], unname
 
 /** One request of every kind that must go by the same count. */
 async function extraKindsOf(t: Session, { key, second }: LimitedAccount): Promise<Record<string, RequestSpec>> {
+  const endpoint = otherDialect(t);
   return {
-    chat: { key, endpoint: "chat" },
-    "chat streams": { key, endpoint: "chat", mode: "streaming" },
-    messages: { key, endpoint: "messages" },
-    "messages streams": { key, endpoint: "messages", mode: "streaming" },
-    "short replies": { key, endpoint: "messages", maxTokens: 8 },
-    ...(second === undefined ? {} : { "other key": { key: second, endpoint: "chat" as const } }),
-    ...((await t.hasModel("tools")) ? { "other model": { key, endpoint: "chat", model: "tools" as const } } : {}),
-    "unknown model": { key, endpoint: "chat", model: "unknown" },
+    "plain requests": { key },
+    streams: { key, mode: "streaming" },
+    ...(endpoint !== undefined && {
+      messages: { key, endpoint },
+      "messages streams": { key, endpoint, mode: "streaming" as const },
+    }),
+    "short replies": { key, endpoint: endpoint ?? t.dialect, maxTokens: 8 },
+    ...(second === undefined ? {} : { "other key": { key: second } }),
+    ...((await t.hasModel("tools")) ? { "other model": { key, model: "tools" as const } } : {}),
+    "unknown model": { key, model: "unknown" },
     "model list": { key, endpoint: "models" },
   };
 }

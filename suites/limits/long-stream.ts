@@ -5,7 +5,6 @@ import { LONG_STORY } from "../shared/texts.ts";
 export function longStream(key: RequestSpec["key"] & {}): RequestSpec {
   return {
     key,
-    endpoint: "chat",
     mode: "streaming",
     model: "stream",
     prompt: LONG_STORY,

@@ -28,14 +28,14 @@ export async function sendToOtherAccounts(
     for (let count = 0; count < tries; count++) {
       if (count > 0) await t.wait(SPACING_MS);
       if (again !== undefined) await t.start({ ...again, intent: "either" }).done;
-      answers.push(await t.start({ key: "other", endpoint: "chat", intent: "either" }).done);
+      answers.push(await t.start({ key: "other", intent: "either" }).done);
     }
     found.push({ account: "other", answers });
   }
   if (!shared) {
     const answers: Response[] = [];
     for (let count = 0; count < tries; count++)
-      answers.push(await t.send({ key: "valid", endpoint: "chat", intent: "either", repeats: false }));
+      answers.push(await t.send({ key: "valid", intent: "either", repeats: false }));
     found.push({ account: "main", answers });
   }
   return found;

@@ -23,13 +23,11 @@ export async function releaseSome(
   long: RequestSpec,
 ): Promise<PartialRelease[]> {
   const endings = await servable(t, [
-    { endpoint: "chat" },
-    { endpoint: "messages" },
-    { endpoint: "chat", mode: "streaming" },
-    { endpoint: "chat", model: "unknown" },
-    { endpoint: "chat", model: "upstreamError" },
-    { endpoint: "messages", model: "upstreamError" },
-    { endpoint: "chat", mode: "streaming", model: "cutStream" },
+    ...t.dialects.map((endpoint) => ({ endpoint })),
+    { mode: "streaming" },
+    { model: "unknown" },
+    ...t.dialects.map((endpoint): RequestSpec => ({ endpoint, model: "upstreamError" })),
+    { mode: "streaming", model: "cutStream" },
   ]);
   const oneLeft = await fill(t, long, limits.inFlight - 1, "others had ended meanwhile", async () => {
     for (const request of endings) await t.start({ mode: "non-streaming", ...request, key, intent: "odd" }).done;

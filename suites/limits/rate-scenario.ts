@@ -10,6 +10,7 @@ import {
 import { type TestedWait, testShortestWait, waitAndRetry } from "../retry-after/tested-wait.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import type { ExpectedDenial } from "../shared/judge-denial.ts";
+import { otherDialect } from "../shared/other-dialect.ts";
 import { retryAfterWaitMs } from "../shared/retry-after-wait.ts";
 import { type Burst, burst, endedMs, exceedsLimit, refilledEarly, startedMs } from "./burst.ts";
 import { admittedIn, isRateDenial, isRefused } from "./limit-denials.ts";
@@ -123,17 +124,14 @@ async function reachLimit(t: Session): Promise<RateRun> {
   const { limits, key } = account;
   if (account.shared) await t.wait(QUIET_MS);
   const plan = { most: limits.rpm * 2 + 2, parallel: Math.max(1, Math.min(8, limits.inFlight - 1)) };
-  const chat: RequestSpec[] = [
-    { key, endpoint: "chat" },
-    { key, endpoint: "chat", mode: "streaming" },
-  ];
-  const first = await burst(t, { ...plan, what: "chat, one key", specs: chat });
+  const chat: RequestSpec[] = [{ key }, { key, mode: "streaming" }];
+  const first = await burst(t, { ...plan, what: `${t.dialect}, one key`, specs: chat });
   return { t, account, limits, plan, chat, messages: [], first, undenied: [] };
 }
 
 /** Brings an account that was denied to its limit again; a burst that met no denial is recorded. */
 async function toTheLimit({ t, plan, chat, undenied }: RateRun): Promise<Burst> {
-  const again = await burst(t, { ...plan, what: "to the limit again, chat, one key", specs: chat.slice(0, 1) });
+  const again = await burst(t, { ...plan, what: `to the limit again, ${t.dialect}, one key`, specs: chat.slice(0, 1) });
   if (!again.answers.some(isRefused)) undenied.push(again);
   return again;
 }
@@ -147,7 +145,7 @@ async function sendWhileDenied(run: RateRun): Promise<DeniedPart & { kinds: Reco
   const whileDenied = await triesWhileDenied(t, key, kinds, () => toTheLimit(run));
   const [extraBurst, others] = await Promise.all([
     sendPlainAtOnce(t, key, Math.max(1, Math.min(6, limits.inFlight))),
-    sendToOtherAccounts(t, account, { tries: 3, again: { key, endpoint: "chat" } }),
+    sendToOtherAccounts(t, account, { tries: 3, again: { key } }),
   ]);
   const latest = [...first.answers, ...extraBurst].findLast(isRateDenial);
   const waitMs = latest === undefined ? undefined : retryAfterWaitMs(latest);
@@ -179,7 +177,7 @@ async function testWaits(
   if (laterDenied.length > 0) await sendPlainUpTo(t, account, plan.parallel);
   const isLatest = shortestWait === null && laterDenied.length === 0;
   const last = isLatest ? denial : await sendPlain(t, key);
-  const firstWait = await waitAndRetry(t, isRateDenial(last) ? last : denial, { key, endpoint: "chat" });
+  const firstWait = await waitAndRetry(t, isRateDenial(last) ? last : denial, { key });
   if (isRateDenial(firstWait.retried)) await t.wait(QUIET_MS);
   return { firstWait, shortestWait };
 }
@@ -197,10 +195,12 @@ async function reachLimitAgain(run: RateRun, whileDenied: readonly WhileDenied[]
   // A window that is nearly over is waited out, so that the second burst meets an empty one.
   const restMs = endedMs(first) + QUIET_MS - t.nowUs() / 1_000;
   if (restMs > 0 && restMs < SHORT_REST_MS) await t.wait(restMs);
-  const onMessages: RequestSpec = { key: account.second ?? account.key, endpoint: "messages" };
+  // Where only one dialect is served, the other key alone.
+  const endpoint = otherDialect(t) ?? t.dialect;
+  const onMessages: RequestSpec = { key: account.second ?? account.key, endpoint };
   const both: RequestSpec[] = [onMessages, { ...onMessages, mode: "streaming" }];
   const messages = (await streamsMessages(t, whileDenied)) ? both : both.slice(0, 1);
-  const second = await burst(t, { ...plan, what: "messages, other key", specs: messages });
+  const second = await burst(t, { ...plan, what: `${endpoint}, other key`, specs: messages });
   const lastDenial = await lastDenialOf(t, second, onMessages);
   // A wait of nearly a minute cannot be much too short.
   const isTelling =
@@ -218,8 +218,7 @@ async function repeatExcess(run: RateRun, again: SecondBurst, denial: Response):
   if (once === undefined || excessive.length === 2) return null;
   const isFirst = once === first;
   const [onMessages = {}] = messages;
-  if (secondWait === null)
-    await waitAndRetry(t, lastDenial ?? denial, isFirst ? { key: account.key, endpoint: "chat" } : onMessages);
+  if (secondWait === null) await waitAndRetry(t, lastDenial ?? denial, isFirst ? { key: account.key } : onMessages);
   return burst(t, { ...plan, what: once.what, specs: isFirst ? chat : messages });
 }
 
@@ -241,7 +240,7 @@ async function lastDenialOf(t: Session, { answers }: Burst, request: RequestSpec
 /** Whether the other dialect streams at all, which the specification leaves open: any denial may hide a refusal. */
 async function streamsMessages(t: Session, whileDenied: readonly WhileDenied[]): Promise<boolean> {
   const tries = whileDenied.find(({ kind }) => kind === "messages streams")?.tries ?? [];
-  const unlimited = await t.start({ endpoint: "messages", mode: "streaming", intent: "either" }).done;
+  const unlimited = await t.start({ endpoint: otherDialect(t) ?? t.dialect, mode: "streaming", intent: "either" }).done;
   const isCallersError = ({ status = 0 }: Response) => status >= 400 && status < 500 && status !== 429;
   return ![...tries, unlimited].some(isCallersError);
 }

@@ -64,7 +64,7 @@ const sharedByKinds = defineCheck({
   judge(recording, verdict) {
     verdict.assume(recording.whileDenied.length > 0, "the account could be brought to its limit");
     const requirements = {
-      "chat streams": "LIMIT-RATE-1",
+      streams: "LIMIT-RATE-1",
       conversations: "LIMIT-RATE-1",
       "another client": "LIMIT-1",
       "other model": "LIMIT-1",

@@ -1,4 +1,6 @@
 import type { LimitedAccount, RequestSpec, Session } from "../../src/checks/index.ts";
+import { MODES } from "../../src/dialects/index.ts";
+import { otherDialect } from "../shared/other-dialect.ts";
 import { servable } from "../shared/servable.ts";
 import { inTurns, LONG_STORY, LONG_TEXT } from "../shared/texts.ts";
 import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
@@ -41,21 +43,22 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
   const { account, long, spacingMs } = options;
   const { key } = account;
   const each = (requests: readonly RequestSpec[]) => sendInTurn(t, options, requests);
-  const calling = (await servable(t, inEveryForm({ model: "tools" }))).map(withTool);
-  const failing = await servable(t, inEveryForm({ model: "upstreamError" }));
+  const forms = (request: RequestSpec) => inEveryForm(t, request);
+  const calling = (await servable(t, forms({ model: "tools" }))).map(withTool);
+  const failing = await servable(t, forms({ model: "upstreamError" }));
   // An upstream timeout takes its time, so these are sent at once.
-  const hanging = spacingMs > 0 ? [] : await servable(t, inEveryForm({ model: "upstreamTimeout" }));
-  const cut = (await servable(t, inEveryForm({ model: "cutStream" }))).filter(({ mode }) => mode === "streaming");
+  const hanging = spacingMs > 0 ? [] : await servable(t, forms({ model: "upstreamTimeout" }));
+  const cut = (await servable(t, forms({ model: "cutStream" }))).filter(({ mode }) => mode === "streaming");
   const causes: readonly (ReleaseCause & { readonly possible: boolean })[] = [
     {
       what: "finished requests",
       disconnects: false,
       possible: true,
       async run() {
-        await each(inEveryForm({ intent: "either" }));
-        await each(CONVERSATIONS);
+        await each(forms({ intent: "either" }));
+        await each(conversations(t));
         // Ended by their output limit.
-        await each(inEveryForm({ intent: "either", prompt: LONG_STORY, maxTokens: 2 }));
+        await each(forms({ intent: "either", prompt: LONG_STORY, maxTokens: 2 }));
         await each(calling);
       },
     },
@@ -64,8 +67,8 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
       disconnects: false,
       possible: true,
       async run() {
-        await each(inEveryForm({ model: "unknown" }));
-        await each(inEveryForm({ omit: ["messages"] }));
+        await each(forms({ model: "unknown" }));
+        await each(forms({ omit: ["messages"] }));
       },
     },
     {
@@ -87,8 +90,8 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
     {
       what: "non-streaming requests whose client disconnected",
       disconnects: true,
-      possible: await t.hasModel("slow", "chat"),
-      run: () => abort(t, { key, endpoint: "chat", model: "slow" }, { afterMs: 300, count: account.limits.inFlight }),
+      possible: await t.hasModel("slow"),
+      run: () => abort(t, { key, model: "slow" }, { afterMs: 300, count: account.limits.inFlight }),
     },
     {
       what: "many finished requests",
@@ -101,20 +104,13 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
 }
 
 /** Requests with more in them than the plainest. */
-const CONVERSATIONS: readonly RequestSpec[] = [
-  { endpoint: "chat", prompt: LONG_CONVERSATION },
-  { endpoint: "messages", system: "Be brief." },
-  { endpoint: "chat", mode: "streaming", prompt: LONG_CONVERSATION },
-  { endpoint: "messages", mode: "streaming", system: "Be brief." },
-];
+function conversations(t: Session): RequestSpec[] {
+  const added = { chat: { prompt: LONG_CONVERSATION }, messages: { system: "Be brief." } } as const;
+  return MODES.flatMap((mode) => t.dialects.map((endpoint): RequestSpec => ({ endpoint, mode, ...added[endpoint] })));
+}
 
-function inEveryForm(request: RequestSpec): RequestSpec[] {
-  return [
-    { ...request, endpoint: "chat", mode: "non-streaming" },
-    { ...request, endpoint: "chat", mode: "streaming" },
-    { ...request, endpoint: "messages", mode: "non-streaming" },
-    { ...request, endpoint: "messages", mode: "streaming" },
-  ];
+function inEveryForm(t: Session, request: RequestSpec): RequestSpec[] {
+  return t.dialects.flatMap((endpoint) => MODES.map((mode): RequestSpec => ({ ...request, endpoint, mode })));
 }
 
 /** Twice the concurrency limit, one after the other: a request that is denied here would make the wave test something else. */
@@ -136,7 +132,7 @@ async function sendTogether(t: Session, { key, limits }: LimitedAccount, request
 /** Many requests: one leak in a hundred needs hundreds of them to show. */
 async function sendMany(t: Session, { account, spacingMs }: CauseOptions) {
   const { key, limits } = account;
-  const requests = inEveryForm({ intent: "either" });
+  const requests = inEveryForm(t, { intent: "either" });
   const most = spacingMs > 0 ? 0 : Math.min(MANY, Math.floor(limits.rpm / 10));
   const endUs = t.nowUs() + MANY_MS * 1_000;
   let sent = 0;
@@ -167,7 +163,7 @@ async function abortStreams(t: Session, { key, second, limits }: LimitedAccount,
   // Both dialects together: while the gateway has not noticed that the first clients left, it would deny the second.
   await Promise.all([
     abort(t, own, { afterMs: 0, count: Math.max(1, limit - half) }),
-    abort(t, { ...own, endpoint: "messages" }, { afterMs: 300, count: half }),
+    abort(t, { ...own, endpoint: otherDialect(t) ?? t.dialect }, { afterMs: 300, count: half }),
   ]);
   await t.wait(NOTICE_MS[0]);
   // Before anything was sent, and long after the first text; with the account's other key, too.

@@ -1,4 +1,5 @@
 import type { LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
+import { otherDialect } from "../shared/other-dialect.ts";
 import { servable } from "../shared/servable.ts";
 import { inTurns, LONG_TEXT } from "../shared/texts.ts";
 import { atOnce, type Burst } from "./burst.ts";
@@ -17,7 +18,7 @@ export type WhileDenied = {
 };
 
 /** The plainest request of a key, which may be denied. */
-const plain = (key: AskKey): RequestSpec => ({ key, endpoint: "chat", intent: "either" });
+const plain = (key: AskKey): RequestSpec => ({ key, intent: "either" });
 
 /** One plain request, to see whether its account is denied. */
 export function sendPlain(t: Session, key: AskKey): Promise<Response> {
@@ -33,19 +34,19 @@ export function sendPlainAtOnce(t: Session, key: AskKey, count: number): Promise
 export async function kindsOf(t: Session, account: LimitedAccount): Promise<Record<string, RequestSpec>> {
   const { key, second } = account;
   const [another] = await servable(t, [
-    { key, endpoint: "chat", model: "tools" },
-    { key, endpoint: "chat", model: "stream" },
+    { key, model: "tools" },
+    { key, model: "stream" },
   ]);
+  const endpoint = otherDialect(t);
   return {
     ...(second === undefined
       ? {}
       : {
-          "other key": { key: second, endpoint: "chat" as const },
-          "other key, messages": { key: second, endpoint: "messages" as const },
+          "other key": { key: second },
+          ...(endpoint !== undefined && { "other key, messages": { key: second, endpoint } }),
         }),
     "another client": {
       key,
-      endpoint: "chat",
       prompt: LONG_TEXT,
       headers: [
         ["User-Agent", "another-client/1.0"],
@@ -53,14 +54,15 @@ export async function kindsOf(t: Session, account: LimitedAccount): Promise<Reco
       ],
       freshConnection: true,
     },
-    "chat streams": { key, endpoint: "chat", mode: "streaming" },
+    streams: { key, mode: "streaming" },
     conversations: {
       key,
-      endpoint: "chat",
       prompt: inTurns("three"),
     },
-    messages: { key, endpoint: "messages" },
-    "messages streams": { key, endpoint: "messages", mode: "streaming" },
+    ...(endpoint !== undefined && {
+      messages: { key, endpoint },
+      "messages streams": { key, endpoint, mode: "streaming" as const },
+    }),
     ...(another === undefined ? {} : { "other model": another }),
     "model list": { key, endpoint: "models" },
   };
@@ -124,8 +126,7 @@ export async function tryLater(t: Session, account: LimitedAccount, parallel: nu
     if (!answers.some(isRateDenial)) return [];
   }
   // Refused for their body, or denied for the rate like the others, and then with the same Retry-After.
-  for (const endpoint of ["chat", "messages"] as const)
-    await t.start({ key, endpoint, rawBody: "{", intent: "either" }).done;
+  for (const endpoint of t.dialects) await t.start({ key, endpoint, rawBody: "{", intent: "either" }).done;
   await t.wait(STILL_LATER_MS);
   const later: WhileDenied[] = [];
   for (const [kind, request] of Object.entries(await kindsOf(t, account))) {

@@ -32,7 +32,7 @@ type Pair = { readonly first: Response; readonly next: Response };
 
 async function afterSilence(t: Session): Promise<Pair> {
   await t.wait(IDLE_MS);
-  return { first: await t.send({ endpoint: "chat" }), next: await t.send({ endpoint: "chat" }) };
+  return { first: await t.send(), next: await t.send() };
 }
 
 const isLost = ({ first, next }: Pair): boolean => !first.admitted && next.admitted;

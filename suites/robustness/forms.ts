@@ -78,9 +78,9 @@ const samePrompts = defineCheck({
     const text = `please repeat: ${t.nonce()}`;
     const other = text.toUpperCase();
     const turn: Entry[] = [];
-    for (const endpoint of [...DIALECTS, ...DIALECTS])
+    for (const endpoint of [...t.dialects, ...t.dialects])
       turn.push({ text, answer: await t.send({ endpoint, model: "echo", prompt: text }) });
-    for (const endpoint of DIALECTS)
+    for (const endpoint of t.dialects)
       turn.push({ text: other, answer: await t.send({ endpoint, model: "echo", prompt: other }) });
     return { together, turn };
   },
@@ -112,7 +112,7 @@ type Entry = { readonly text: string; readonly answer: Response };
 
 async function atOnce(t: Session, mode: "non-streaming" | "streaming"): Promise<Entry[]> {
   const text = `Please repeat: ${t.nonce()}`;
-  const request: RequestSpec = { endpoint: "chat", model: "echo", mode, prompt: text };
+  const request: RequestSpec = { model: "echo", mode, prompt: text };
   const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => t.send(request)));
   return answers.map((answer) => ({ text, answer }));
 }

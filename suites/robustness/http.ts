@@ -1,6 +1,7 @@
 import { type Check, defineCheck, type RequestSpec } from "../../src/checks/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { callerError, filledString, serverError, that } from "../../src/judging/index.ts";
+import { dialectOfCase } from "../shared/dialect-of-case.ts";
 
 const answeredWithoutServerError = that(
   "an answer, and no server error",
@@ -23,6 +24,7 @@ const wrongMethods = defineCheck({
   covers: ["HTTP-METHOD", "HTTP-ALLOW", "BASE-5"],
   explains:
     "405 is usual, 404 is acceptable. A success or a server error is a warning; a 405 has to say in Allow which methods there are.",
+  dialect: dialectOfCase(METHODS),
   across: { case: Object.keys(METHODS) },
   cost: { requests: 1 },
   async run(t) {
@@ -37,21 +39,25 @@ const wrongMethods = defineCheck({
   },
 });
 
+const HEAD_AND_OPTIONS: Readonly<Record<string, RequestSpec>> = {
+  "head-models": { endpoint: "models", method: "HEAD" },
+  "head-chat": { endpoint: "chat", method: "HEAD" },
+  "options-models": { endpoint: "models", method: "OPTIONS" },
+  "options-chat": { endpoint: "chat", method: "OPTIONS" },
+  "options-messages": { endpoint: "messages", method: "OPTIONS" },
+};
+
 const headAndOptions = defineCheck({
   id: "robustness.head-options",
   title: "HEAD has no body, and neither HEAD nor OPTIONS is a server error",
   covers: ["HTTP-HEAD", "HTTP-METHOD", "HTTP-ALLOW", "BASE-5"],
   explains:
     "The specification does not mention HEAD and OPTIONS. A body after HEAD breaks the connection for whatever comes next on it.",
-  across: { case: ["head-models", "head-chat", "options-models", "options-chat", "options-messages"] },
+  dialect: dialectOfCase(HEAD_AND_OPTIONS),
+  across: { case: Object.keys(HEAD_AND_OPTIONS) },
   cost: { requests: 2 },
   async run(t) {
-    const [method = "", endpoint] = t.case.split("-");
-    const request: RequestSpec = {
-      method: method.toUpperCase(),
-      endpoint: endpoint === "models" ? "models" : endpoint === "messages" ? "messages" : "chat",
-      intent: "odd",
-    };
+    const request: RequestSpec = { ...HEAD_AND_OPTIONS[t.case], intent: "odd" };
     const before = await t.control({ endpoint: "models" });
     return { before, answer: await t.send(request), next: await t.send({ endpoint: "models" }) };
   },

@@ -41,7 +41,8 @@ const steadyLatency = defineCheck({
     return { first, second: findings(first).length === 0 ? null : await series(t, each) };
   },
   judge({ first, second }, verdict) {
-    if (first.filter(({ admitted }) => admitted).length < KINDS.length * 4) {
+    const kinds = new Set(first.map(({ asked }) => `${asked.endpoint} ${asked.mode}`)).size;
+    if (first.filter(({ admitted }) => admitted).length < kinds * 4) {
       return verdict.inconclusive("too few requests were served");
     }
     const once = findings(first);
@@ -62,7 +63,8 @@ async function series(t: Session, each: number): Promise<Response[]> {
   const startedUs = t.nowUs();
   for (let round = 0; round < each; round++) {
     if (round >= FEWEST_ROUNDS && t.nowUs() - startedUs > SERIES_MS * 1_000) break;
-    for (const { dialect, mode } of KINDS) answers.push(await t.send({ endpoint: dialect, mode, prompt: "ping" }));
+    for (const endpoint of t.dialects)
+      for (const mode of MODES) answers.push(await t.send({ endpoint, mode, prompt: "ping" }));
   }
   return answers;
 }

@@ -11,6 +11,7 @@ import {
 import { isObject, member } from "../../src/core/index.ts";
 import { DIALECTS, parseJson } from "../../src/dialects/index.ts";
 import type { Verdict } from "../../src/judging/index.ts";
+import { servable } from "../shared/servable.ts";
 import { AMPLE_TOKENS, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
 
 /** More than some models take, and more than many may answer. */
@@ -161,18 +162,19 @@ type Together = { readonly nonce: string; readonly left: boolean; readonly answe
 async function askTogether(t: Session): Promise<Together[]> {
   const most = Math.max(2, Math.min(AT_ONCE, Math.floor((t.target.limits?.inFlight ?? 8) / 3)));
   const leaving: Held[] = [];
-  const long = { chat: await t.hasModel("stream", "chat"), messages: await t.hasModel("stream", "messages") };
+  const inEach = t.dialects.map((endpoint): RequestSpec => ({ endpoint, model: "stream" }));
+  const long = new Set((await servable(t, inEach)).map(({ endpoint }) => endpoint));
   const together = Array.from({ length: most }, async (_, index) => {
     const nonce = t.nonce();
     const request = {
       model: "echo" as const,
       prompt: `Repeat ${nonce} ${"and on ".repeat(index)}`,
-      endpoint: index % 2 === 0 ? ("chat" as const) : ("messages" as const),
+      endpoint: t.dialects[index % t.dialects.length] ?? t.dialect,
       mode: index % 3 === 0 ? ("streaming" as const) : ("non-streaming" as const),
     };
     if (index % 6 === 5) {
       // A long reply: one that is over before its client leaves is not abandoned.
-      const model = long[request.endpoint] ? "stream" : "echo";
+      const model = long.has(request.endpoint) ? "stream" : "echo";
       const held = t.start({ ...request, model, mode: "streaming", intent: "odd", freshConnection: true });
       leaving.push(held);
       await held.live.started;

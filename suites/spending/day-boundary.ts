@@ -27,7 +27,7 @@ const dayBoundary = defineCheck({
       shifted += shift;
       await clock.shiftClock(shift);
     };
-    const request = { endpoint: "chat", mode: "non-streaming", repeats: false, intent: "either" } as const;
+    const request = { mode: "non-streaming", repeats: false, intent: "either" } as const;
     const otherMidnights: { hour: number; answer: Response }[] = [];
     try {
       // A day that begins now: what is judged must not depend on the time of the run.

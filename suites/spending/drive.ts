@@ -1,11 +1,13 @@
 import { outputTokensOf, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
+import { type Dialect, MODES, type Mode } from "../../src/dialects/index.ts";
 import type { Key } from "../../src/target/index.ts";
+import { otherDialect } from "../shared/other-dialect.ts";
 import { inTurns, LONG_TEXT } from "../shared/texts.ts";
 
 /** One kind of paid traffic. */
 export type Kind = {
-  readonly endpoint: "chat" | "messages";
-  readonly mode: "non-streaming" | "streaming";
+  readonly endpoint: Dialect;
+  readonly mode: Mode;
   /** Long streams, which some gateways forget on the way. */
   readonly long?: boolean;
   /** Conversations, after each of which another request ends in a provider's failure. */
@@ -14,18 +16,19 @@ export type Kind = {
   readonly cut?: boolean;
 };
 
-export const KINDS: readonly Kind[] = [
-  { endpoint: "chat", mode: "non-streaming" },
-  { endpoint: "chat", mode: "streaming" },
-  { endpoint: "messages", mode: "non-streaming" },
-  { endpoint: "messages", mode: "streaming" },
-];
+export function kindsOf({ dialects }: Session): Kind[] {
+  return dialects.flatMap((endpoint) => MODES.map((mode): Kind => ({ endpoint, mode })));
+}
 
 /** What some gateways take for free, and what makes some forget what was spent. */
-export const IN_TURNS: Kind = { endpoint: "chat", mode: "non-streaming", inTurns: true };
+export const inTurnsOf = ({ dialect }: Session): Kind => ({ endpoint: dialect, mode: "non-streaming", inTurns: true });
 
 /** What some gateways take for a failure. */
-export const CUT: Kind = { endpoint: "messages", mode: "non-streaming", cut: true };
+export const cutOf = (t: Session): Kind => ({
+  endpoint: otherDialect(t) ?? t.dialect,
+  mode: "non-streaming",
+  cut: true,
+});
 /** Tokens of a reply that is cut: fewer than it would have, and more expensive than a small one. */
 const CUT_TOKENS = 300;
 
@@ -148,10 +151,9 @@ const LONG_ROUNDS = 8;
 
 /** Uses a key up with long streams, several at a time because each takes seconds. */
 export async function driveLong(t: Session, key: Key, lagS: number): Promise<Drive> {
-  const kind: Kind = { endpoint: "chat", mode: "streaming", long: true };
+  const kind: Kind = { endpoint: t.dialect, mode: "streaming", long: true };
   const request: RequestSpec = {
     key,
-    endpoint: "chat",
     mode: "streaming",
     model: "stream",
     prompt: LONG_TEXT,

@@ -4,14 +4,15 @@ import { success } from "../../src/judging/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { isGoodKey } from "../shared/good-keys.ts";
 import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
+import { otherDialect } from "../shared/other-dialect.ts";
 import { servable } from "../shared/servable.ts";
 import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
-import { isSpendingDenial, KINDS } from "./drive.ts";
+import { isSpendingDenial, kindsOf } from "./drive.ts";
 
 /** Every kind of traffic with a key that must be denied. */
 async function everyKind(t: Session, key: "empty" | "emptySecond" | "capped" | "childExhausted"): Promise<Response[]> {
   const answers: Response[] = [];
-  for (const kind of KINDS) {
+  for (const kind of kindsOf(t)) {
     if (
       kind.endpoint === "messages" &&
       kind.mode === "streaming" &&
@@ -58,13 +59,11 @@ async function sendOnSiblings(t: Session, stopped: "capped" | "childExhausted") 
   const served: Response[] = [];
   const denied: Response[] = [];
   const others = ["valid", ...(t.target.keys.second === undefined ? [] : ["second"])] as ("valid" | "second")[];
-  for (const kind of KINDS.slice(0, 3)) {
+  for (const kind of kindsOf(t).slice(0, 3)) {
     denied.push(await t.send({ ...kind, key: stopped, intent: "denied", repeats: false }));
     for (const key of others) served.push(await t.send({ ...kind, key }));
   }
-  denied.push(
-    await t.send({ endpoint: "chat", mode: "non-streaming", key: stopped, intent: "denied", repeats: false }),
-  );
+  denied.push(await t.send({ mode: "non-streaming", key: stopped, intent: "denied", repeats: false }));
   return { served, denied, expected };
 }
 
@@ -121,14 +120,18 @@ const lifetimeBudget = defineCheck({
   schedule: { order: "exclusive" },
   cost: { requests: 10, waitS: 2 },
   async run(t) {
-    const request = { key: "childExhausted", endpoint: "chat", intent: "denied", repeats: false } as const;
+    const request = { key: "childExhausted", intent: "denied", repeats: false } as const;
     const first = await t.send(request);
     const waitMs = retryAfterMs(first.header("retry-after") ?? "", first.arrivedAtMs);
     await t.wait(Math.min(waitMs ?? 1_000, LONGEST_WAIT_MS) + 100);
     const later: Response[] = [];
     for (let round = 0; round < 8; round++)
       later.push(
-        await t.send({ ...request, freshConnection: round % 2 === 0, endpoint: round % 4 < 2 ? "chat" : "messages" }),
+        await t.send({
+          ...request,
+          freshConnection: round % 2 === 0,
+          endpoint: round % 4 < 2 ? t.dialect : (otherDialect(t) ?? t.dialect),
+        }),
       );
     return { first, later, expected: expectedDenial(t, "budget_exhausted"), waitMs: waitMs ?? null };
   },

@@ -1,19 +1,20 @@
 import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import type { Key } from "../../src/target/index.ts";
+import { otherDialect } from "../shared/other-dialect.ts";
 import { servable } from "../shared/servable.ts";
 import { LONG_TEXT } from "../shared/texts.ts";
 import {
-  CUT,
+  cutOf,
   type Drive,
   deniedAtLast,
   describeKind,
   drive,
   driveLong,
   effortFor,
-  IN_TURNS,
+  inTurnsOf,
   isSpendingDenial,
-  KINDS,
   type Kind,
+  kindsOf,
 } from "./drive.ts";
 
 /** Keys that start with room and that a run may use up: a daily cap, and a lifetime budget. */
@@ -87,7 +88,7 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
   // What an earlier run left of a key that the target file names is not known.
   const key = made ?? t.target.keys[state];
   if (key === undefined) throw new Error(`no key in the state ${state}`);
-  const before = await t.send({ key, endpoint: "chat", intent: "either" });
+  const before = await t.send({ key, intent: "either" });
   // Failures are tried on one key: on the budget, which knows no lag, if there is one.
   const free = state === "childSmall" || t.target.keys.childSmall === undefined;
   const batches = before.admitted && free ? await freeBatches(t, key, state, made !== undefined) : [];
@@ -95,7 +96,7 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
   const own: Kind = await kindFor(t, state);
   const drives: Drive[] = [await drive(t, key, own, LAG_S[state])];
   if (made !== undefined) {
-    for (const kind of KINDS.filter(({ endpoint, mode }) => endpoint !== own.endpoint || mode !== own.mode)) {
+    for (const kind of kindsOf(t).filter(({ endpoint, mode }) => endpoint !== own.endpoint || mode !== own.mode)) {
       const fresh = await t.freshKey(`key.${state}`);
       const inVain = drives.some(({ denial }) => denial === null);
       const lagS = inVain ? SHORT_LAG_S : LAG_S[state];
@@ -105,14 +106,14 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
     if (another !== undefined) {
       // Where the others were denied at once there is no lag, and what the failures undo must not be made up for by waiting.
       const lags = !drives.every(({ denial, waitedS, served }) => denial !== null && waitedS === 0 && served <= PROMPT);
-      drives.push(await drive(t, another, IN_TURNS, lags ? SHORT_LAG_S : 0, effortFor(drives)));
+      drives.push(await drive(t, another, inTurnsOf(t), lags ? SHORT_LAG_S : 0, effortFor(drives)));
     }
     // As many requests as used it up when they cost less.
     const near = drives.every(({ denial, served }) => denial !== null && served <= FEW_ENOUGH);
     const last = state === "childSmall" && near ? await t.freshKey(`key.${state}`) : undefined;
-    if (last !== undefined) drives.push(await drive(t, last, CUT, LAG_S[state], effortFor(drives)));
+    if (last !== undefined) drives.push(await drive(t, last, cutOf(t), LAG_S[state], effortFor(drives)));
     const inVain = drives.some(({ denial }) => denial === null);
-    const fresh = inVain || !(await t.hasModel("stream", "chat")) ? undefined : await t.freshKey(`key.${state}`);
+    const fresh = inVain || !(await t.hasModel("stream")) ? undefined : await t.freshKey(`key.${state}`);
     if (fresh !== undefined) drives.push(await driveLong(t, fresh, LAG_S[state]));
   }
   const usedUp = drives[0]?.denial !== null;
@@ -122,12 +123,10 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
     freshKey === undefined ? null : await t.send({ key: freshKey, ...own, intent: "either", repeats: false });
   const denied = usedUp ? await deniedKinds(t, key) : [];
   const sibling: Response[] = [];
-  if (usedUp) for (const kind of KINDS.slice(0, 3)) sibling.push(await t.send({ key: "valid", ...kind }));
+  if (usedUp) for (const kind of kindsOf(t).slice(0, 3)) sibling.push(await t.send({ key: "valid", ...kind }));
   // A key that is let in again after a while was not stopped: a cap is for the day, a budget for life.
   if (usedUp) await t.wait(REFILL_MS);
-  const again = usedUp
-    ? await t.send({ key, endpoint: "chat", mode: "non-streaming", intent: "denied", repeats: false })
-    : null;
+  const again = usedUp ? await t.send({ key, mode: "non-streaming", intent: "denied", repeats: false }) : null;
   return {
     before,
     batches,
@@ -149,11 +148,11 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
 async function deniedKinds(t: Session, key: Key): Promise<Response[]> {
   const all = async () => {
     const answers: Response[] = [];
-    for (const kind of KINDS) answers.push(await t.send({ key, ...kind, intent: "denied", repeats: false }));
+    for (const kind of kindsOf(t)) answers.push(await t.send({ key, ...kind, intent: "denied", repeats: false }));
     return answers;
   };
   const first = await all();
-  const served = KINDS.filter((_, at) => first[at]?.admitted === true);
+  const served = kindsOf(t).filter((_, at) => first[at]?.admitted === true);
   if (served.length === 0) return first;
   for (const kind of served) {
     const { denial } = await drive(t, key, kind, SHORT_LAG_S);
@@ -164,9 +163,10 @@ async function deniedKinds(t: Session, key: Key): Promise<Response[]> {
 }
 
 async function kindFor(t: Session, state: UsedUpState): Promise<Kind> {
-  if (state === "childSmall") return { endpoint: "chat", mode: "streaming" };
-  const streamed = await t.send({ endpoint: "messages", mode: "streaming", intent: "odd" });
-  return { endpoint: "messages", mode: streamed.admitted ? "streaming" : "non-streaming" };
+  if (state === "childSmall") return { endpoint: t.dialect, mode: "streaming" };
+  const endpoint = otherDialect(t) ?? t.dialect;
+  const streamed = await t.send({ endpoint, mode: "streaming", intent: "odd" });
+  return { endpoint, mode: streamed.admitted ? "streaming" : "non-streaming" };
 }
 
 /** Requests that fail for different reasons; a failed request costs nothing. Ends with the first good one that is denied. */
@@ -180,7 +180,7 @@ async function freeBatches(t: Session, key: Key, state: UsedUpState, renewable: 
       request: { ...large, fields: { messages: [{ role: "user", content: LONG_TEXT }, null] } },
     },
   ];
-  if (await t.hasModel("upstreamTimeout", "chat")) {
+  if (await t.hasModel("upstreamTimeout")) {
     const request: RequestSpec = { ...large, model: "upstreamTimeout" };
     const first = await t.send(request);
     if (first.durationMs < SHORT_TIMEOUT_MS && first.status !== undefined)
@@ -191,7 +191,7 @@ async function freeBatches(t: Session, key: Key, state: UsedUpState, renewable: 
   for (const { what, request } of kinds) {
     const mix = await servable(
       t,
-      KINDS.map((kind) => ({ ...request, ...kind })),
+      kindsOf(t).map((kind) => ({ ...request, ...kind })),
     );
     // Where the account has the room, each kind of traffic alone: what is free for three of four uses up little.
     if (!hasRoom || what !== PROVIDER) plan.push({ what, request, mix });
@@ -219,7 +219,7 @@ async function freeBatches(t: Session, key: Key, state: UsedUpState, renewable: 
 
 /** A good request; one that is denied comes once more: what was reserved for the failures may be refunded a moment later. */
 async function goodAfter(t: Session, key: Key): Promise<Response> {
-  const request: RequestSpec = { key, endpoint: "chat", intent: "either" };
+  const request: RequestSpec = { key, intent: "either" };
   const first = await t.send(request);
   if (!isSpendingDenial(first)) return first;
   await t.wait(REFUND_MS);
@@ -231,7 +231,7 @@ async function goodAlone(t: Session, state: UsedUpState, count: number): Promise
   const key = await t.freshKey(`key.${state}`);
   if (key === undefined) return null;
   let answer: Response | null = null;
-  for (let sent = 0; sent < count; sent++) answer = await t.send({ key, endpoint: "chat", intent: "either" });
+  for (let sent = 0; sent < count; sent++) answer = await t.send({ key, intent: "either" });
   return answer;
 }
 
@@ -247,7 +247,6 @@ async function overshoot(t: Session, state: UsedUpState, sequential: number): Pr
   if (key === undefined) return null;
   const request: RequestSpec = {
     key,
-    endpoint: "chat",
     mode: "streaming",
     model: "stream",
     prompt: LONG_TEXT,

@@ -18,9 +18,7 @@ function freshKey(state: UsedUpState): string[] {
   const [key = "", line = ""] = unblockLines(`key.${state}`);
   return [
     key,
-    `${line}   # a new key, with room for several small requests`,
-    "provision:",
-    "  command: <makes a key for a state>   # or a fresh key for each check that uses one up",
+    `${line} # a new key, with room for several small requests; or a provision command makes one for each check`,
   ];
 }
 

@@ -30,7 +30,7 @@ const stillDenied = defineCheck({
     for (const key of Object.keys(STOPPED) as Stopped[]) {
       if (t.target.keys[key] === undefined) continue;
       const { status } = expectedDenial(t, STOPPED[key]);
-      for (const endpoint of ["chat", "messages"] as const)
+      for (const endpoint of t.dialects)
         late.push({ key, status, answer: await t.send({ key, endpoint, intent: "denied", repeats: false }) });
     }
     return { late };

@@ -159,7 +159,6 @@ const otherScripts = defineCheck({
   cost: { requests: 2 * SCRIPT_ROUNDS, waitS: 4 },
   async run(t) {
     const request: RequestSpec = {
-      endpoint: "chat",
       model: "echo",
       mode: "streaming",
       maxTokens: AMPLE_TOKENS,

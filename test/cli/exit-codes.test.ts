@@ -87,7 +87,7 @@ describe("exit codes", () => {
       { K: ready.keys.valid },
       folder.path,
     );
-    expect(stdout).toMatch(/▣ \d+ checks were blocked[\s\S]*revoked: env:GW_REVOKED/);
+    expect(stdout).toMatch(/▣ \d+ checks were blocked[\s\S]*paste this into t\.yaml[\s\S]*revoked: env:GW_REVOKED/);
     expect(stdout).toContain("INCONCLUSIVE");
     expect(code).toBe(4);
   });

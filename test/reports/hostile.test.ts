@@ -70,7 +70,7 @@ describe("a hostile record", () => {
   test("markdown: only the elements that we wrote, no links, no images", () => {
     const text = render("markdown");
     expect(harmIn(text)).toBeUndefined();
-    const allowed = ["h2", "p", "details", "summary", "code", "ul", "li", "strong", "blockquote"];
+    const allowed = ["h2", "p", "details", "summary", "code", "ul", "li", "strong", "blockquote", "pre"];
     const elements = markdownElements(text);
     expect(elements.filter(({ tagName }) => !allowed.includes(tagName)).map(({ tagName }) => tagName)).toEqual([]);
     expect(elements.flatMap(({ attrs }) => attrs)).toEqual([]);

@@ -1,6 +1,7 @@
 import type { CheckResult, RunRecord } from "../../../src/record/index.ts";
-import { oneLine, shorten, visible } from "../../clean-text.ts";
+import { oneLine, shorten } from "../../clean-text.ts";
 import type { CoveredRequirement } from "../../coverage.ts";
+import { pasteInto, unblockYaml } from "../../unblock.ts";
 import { enumerate, plural } from "../format.ts";
 import { DataTable, Foreign, Permalink, Prose, ScrollText, StatusMark } from "../parts.tsx";
 
@@ -99,13 +100,14 @@ export function UncoveredOfClient({ requirements }: { readonly requirements: rea
   );
 }
 
-/** Blocked checks, once per thing that is missing, with the lines that would unblock them. */
+/** Blocked checks, once per thing that is missing, and in one block the lines that would unblock them. */
 export function NotRun({ record }: { readonly record: RunRecord }) {
   const byMessage = new Map<string, CheckResult[]>();
   for (const check of record.checks) {
     if (check.status === "blocked") byMessage.set(check.message, [...(byMessage.get(check.message) ?? []), check]);
   }
   if (byMessage.size === 0) return null;
+  const yaml = unblockYaml([...byMessage.values()].flat(), record.configuration.value);
   return (
     <>
       <h3 id="not-run">
@@ -123,14 +125,17 @@ export function NotRun({ record }: { readonly record: RunRecord }) {
                 6,
               )}
             </p>
-            {checks[0] === undefined || checks[0].unblock.length === 0 ? null : (
-              <ScrollText kind="command" label="Lines of the target file that would unblock it">
-                {visible(checks[0].unblock.join("\n"))}
-              </ScrollText>
-            )}
           </li>
         ))}
       </ul>
+      {yaml === undefined ? null : (
+        <>
+          <p>{oneLine(pasteInto(record))}</p>
+          <ScrollText kind="command" label="Lines of the target file that would unblock them">
+            {yaml}
+          </ScrollText>
+        </>
+      )}
     </>
   );
 }

@@ -4,7 +4,7 @@ import { jsonDocument, renderComparison } from "../../../reports/index.ts";
 import { assertEnoughPairs, compareLive, compareStored } from "../../compare/index.ts";
 import { EXIT, type ExitCode, UsageError } from "../../core/index.ts";
 import { Redactor } from "../../http-recorder/index.ts";
-import { loadWorkload, type Workload } from "../../load/index.ts";
+import { loadWorkload, servedWorkload, type Workload } from "../../load/index.ts";
 import { nameWithAddress } from "../../policy/index.ts";
 import { type Comparison, RunFolder, type RunRecord } from "../../record/index.ts";
 import { allKeys, type Target } from "../../target/index.ts";
@@ -128,11 +128,11 @@ const MOST_PER_S = 40;
 /** Connections are opened and caches filled before anything counts. */
 const LONGEST_WARMUP_S = 1;
 
-function workloadOf({ workload, rate, blockS }: CompareOptions, { limits }: Target): Workload {
-  if (workload !== undefined) return loadWorkload(workload);
+function workloadOf({ workload, rate, blockS }: CompareOptions, { limits, dialects }: Target): Workload {
+  if (workload !== undefined) return servedWorkload(loadWorkload(workload), { dialects });
   const ratePerS = rate ?? Math.min(MOST_PER_S, limits === undefined ? MOST_PER_S : (limits.rpm / 60) * SHARE_OF_LIMIT);
   const warmupS = Math.min(LONGEST_WARMUP_S, blockS / 4);
-  const kind = { model: undefined, promptTokens: 20, maxTokens: 64, weight: 1, dialect: "chat" as const };
+  const kind = { model: undefined, promptTokens: 20, maxTokens: 64, weight: 1, dialect: dialects[0] ?? "chat" };
   return {
     name: "block",
     tier: undefined,

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { EXIT, InternalError, UsageError } from "../../core/index.ts";
 import { CONFIG_MAP_BYTES, findK6, K6_VERSION, k6Once, manifests } from "../../engines/index.ts";
 import { Redactor } from "../../http-recorder/index.ts";
+import { servedWorkload } from "../../load/index.ts";
 import { allKeys } from "../../target/index.ts";
 import { findWorkload } from "../find-workload.ts";
 import { assertAllowed } from "../load-plan.ts";
@@ -33,11 +34,12 @@ const CPU_MILLIS = 500;
 export async function exportK6(options: ExportOptions, onProgress: OnProgress): Promise<Outcome> {
   const { out, instances } = options;
   if (!Number.isInteger(instances) || instances < 1) throw new UsageError("--instances must be a whole number from 1");
-  const workload = findWorkload(options.what);
+  const named = findWorkload(options.what);
   await using opened = await openTarget(
     { target: options.target, mutation: [], variant: [] },
     { signal: new AbortController().signal, onProgress },
   );
+  const workload = servedWorkload(named, opened.target);
   const target = await loadTargetOf(opened.target, [workload]);
   assertAllowed(target, [workload]);
   const { plan, file, keys } = planForK6(workload, target, !options.brief, options.seed);

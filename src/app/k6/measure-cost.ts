@@ -52,7 +52,9 @@ async function usageOf(
     name: "cost",
     tier: undefined,
     arrivals,
-    mix: [{ dialect: "chat", stream, model: undefined, promptTokens: 20, maxTokens: 64, weight: 1 }],
+    mix: [
+      { dialect: target.dialects[0] ?? "chat", stream, model: undefined, promptTokens: 20, maxTokens: 64, weight: 1 },
+    ],
     maxInFlight: stream ? undefined : USERS,
     warmupS: 0,
     engine: "k6",

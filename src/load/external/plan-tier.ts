@@ -1,4 +1,4 @@
-import { DIALECTS, requestBody } from "../../dialects/index.ts";
+import { requestBody } from "../../dialects/index.ts";
 import type { Limits, Target } from "../../target/index.ts";
 import { modelFor } from "../prepared-requests.ts";
 import { extraOf } from "../tier/at-concurrency-limit.ts";
@@ -101,9 +101,9 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
   return { phases, groups, remarks: [] };
 }
 
-/** Both dialects, streaming and non-streaming, with a text of its own in each. */
+/** Each dialect that the target serves, streaming and non-streaming, with a text of its own in each. */
 function shortRequests(target: Target): PlannedRequest[] {
-  return DIALECTS.flatMap((dialect) =>
+  return target.dialects.flatMap((dialect) =>
     [false, true].map((stream): PlannedRequest => {
       const model = modelFor(target, dialect, false);
       const request = { model, prompt: echoPrompt("@nonce@"), maxTokens: 256, ...(stream ? { stream } : {}) };
@@ -113,7 +113,7 @@ function shortRequests(target: Target): PlannedRequest[] {
 }
 
 function longRequests(target: Target): PlannedRequest[] {
-  return DIALECTS.map((dialect): PlannedRequest => {
+  return target.dialects.map((dialect): PlannedRequest => {
     const model = modelFor(target, dialect, true);
     const request = { model, prompt: "Tell me a long story. @nonce@", stream: true, maxTokens: 1_024 };
     return { dialect, stream: true, weight: 1, body: JSON.stringify(requestBody(dialect, request)) };

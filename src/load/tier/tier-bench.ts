@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { sleep } from "../../core/index.ts";
-import { DIALECTS, type Dialect, endpointUrl } from "../../dialects/index.ts";
+import { type Dialect, endpointUrl } from "../../dialects/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import { Histogram, type TaggedHistogram } from "../../metrics/index.ts";
 import type { Finding, JudgedPhase } from "../../record/index.ts";
@@ -121,17 +121,18 @@ export class TierBench implements AsyncDisposable {
   }
 
   get isEcho(): boolean {
-    const { chat } = this.target.models;
-    return chat.echo !== undefined && chat.echo === chat.plain;
+    const { dialects, models } = this.target;
+    const { echo, plain } = models[dialects[0] ?? "chat"];
+    return echo !== undefined && echo === plain;
   }
 
   get stopped(): boolean {
     return this.stop.aborted;
   }
 
-  /** Four kinds of requests, both dialects streaming and non-streaming, without those that the gateway refuses. */
+  /** Each dialect that the target serves, streaming and non-streaming, without the kinds that the gateway refuses. */
   kinds(kind: TierRequest["kind"]): TierRequest[] {
-    const all = DIALECTS.flatMap((dialect) => [false, true].map((stream) => ({ dialect, stream, kind })));
+    const all = this.target.dialects.flatMap((dialect) => [false, true].map((stream) => ({ dialect, stream, kind })));
     return all.filter((request) => !this.refuses(request));
   }
 

@@ -19,15 +19,16 @@ const SHORT = { prompt: "Hi", maxTokens: 4 } as const;
 
 /** One request of each kind that the target can send: the main one, and those with one thing changed. */
 export function requestsOf({ target, key, second, other }: AnalysisAccount): ReadonlyMap<RequestKind, PreparedRequest> {
-  const { chat } = target.models;
-  const model = modelFor(target, "chat", false);
-  const main = { dialect: "chat", stream: false, model, key, ...SHORT } as const;
+  const [dialect = "chat", otherDialect] = target.dialects;
+  const own = target.models[dialect];
+  const model = modelFor(target, dialect, false);
+  const main = { dialect, stream: false, model, key, ...SHORT } as const;
   const prepared = new Map<RequestKind, PreparedRequest>([["main", prepareRequest(target, main)]]);
   if (second !== undefined) prepared.set("key", prepareRequest(target, { ...main, key: second }));
   // Another model in the other dialect would change two things at once.
-  if (target.models.messages.plain === model)
-    prepared.set("dialect", prepareRequest(target, { ...main, dialect: "messages" }));
-  const another = [chat.stream, chat.echo, chat.tools].find((id) => id !== undefined && id !== model);
+  if (otherDialect !== undefined && target.models[otherDialect].plain === model)
+    prepared.set("dialect", prepareRequest(target, { ...main, dialect: otherDialect }));
+  const another = [own.stream, own.echo, own.tools].find((id) => id !== undefined && id !== model);
   if (another !== undefined) prepared.set("model", prepareRequest(target, { ...main, model: another, maxTokens: 1 }));
   if (other !== undefined) prepared.set("account", prepareRequest(target, { ...main, key: other }));
   prepared.set("listing", listingRequest(target, key));
@@ -36,12 +37,13 @@ export function requestsOf({ target, key, second, other }: AnalysisAccount): Rea
 
 /** Long streams that stay in flight, the target's own one first. */
 export function longRequests({ target, key }: AnalysisAccount): readonly PreparedRequest[] {
-  const { chat } = target.models;
-  const ids = [...new Set([chat.stream, chat.slow])].filter((id) => id !== undefined);
+  const [dialect = "chat"] = target.dialects;
+  const { stream, slow } = target.models[dialect];
+  const ids = [...new Set([stream, slow])].filter((id) => id !== undefined);
   const prompt = "Tell me a long story.";
-  const plain = modelFor(target, "chat", true);
+  const plain = modelFor(target, dialect, true);
   return (ids.length === 0 ? [plain] : ids).map((model) =>
-    prepareRequest(target, { dialect: "chat", stream: true, model, prompt, maxTokens: 4_096, key }),
+    prepareRequest(target, { dialect, stream: true, model, prompt, maxTokens: 4_096, key }),
   );
 }
 

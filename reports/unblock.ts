@@ -1,0 +1,77 @@
+import { Document, isMap, isScalar, isSeq, type Node, parseDocument, type YAMLMap } from "yaml";
+import { member } from "../src/core/index.ts";
+import type { RunRecord } from "../src/record/index.ts";
+import { oneLine, visible } from "./clean-text.ts";
+
+/** A reference to a key: the key that a file names stays the one that is meant. */
+const REFERENCE = /^(env|file):/;
+/** What the reader has to fill in. */
+const PLACEHOLDER = /^<.*>$/;
+
+/**
+ * The lines that would unblock checks, as one YAML document: sections of the target file, each with what the file has in it
+ * already, so that they can take the place of the sections of the same name.
+ *
+ * @param configuration the target file as it was written.
+ * @returns text that ends in a line feed; `undefined` when no check has such lines. Lines of suites that are no YAML are comments
+ *   at its end.
+ */
+export function unblockYaml(
+  checks: readonly { readonly unblock: readonly string[] }[],
+  configuration: unknown,
+): string | undefined {
+  const texts = [...new Set(checks.map(({ unblock }) => unblock.join("\n")))].filter((text) => text !== "");
+  const parts = texts.map((text) => ({ text, document: parseDocument(text) }));
+  const merged = new Document({}) as Document<YAMLMap, false>;
+  const unreadable: string[] = [];
+  for (const { text, document } of parts) {
+    const { contents, errors } = document;
+    if (errors.length > 0 || !isMap(contents)) {
+      unreadable.push(...text.split("\n"));
+      continue;
+    }
+    for (const { key } of contents.items) {
+      const own = member(configuration, String(key));
+      if (own !== undefined && !merged.has(String(key))) merged.set(String(key), merged.createNode(own));
+    }
+    mergeInto(merged.contents, contents);
+  }
+  const yaml = merged.contents.items.length === 0 ? "" : merged.toString({ lineWidth: 0 });
+  const text = yaml + unreadable.map((line) => `# ${oneLine(line)}\n`).join("");
+  return text === "" ? undefined : visible(text);
+}
+
+/** What to do with the block. */
+export function pasteInto({ target }: Pick<RunRecord, "target">): string {
+  const file = target.source === "embedded" ? "a target file" : target.source;
+  return `To unblock them, paste this into ${file}, in place of the sections of the same name:`;
+}
+
+function mergeInto(map: YAMLMap, added: YAMLMap): void {
+  for (const { key, value } of added.items) {
+    const name = String(key);
+    const own = map.get(name, true) as Node | undefined;
+    map.set(name, own === undefined ? value : mergedNode(own, value as Node));
+  }
+}
+
+/** What two lines of one name come to. */
+function mergedNode(own: Node, added: Node): Node {
+  if (isMap(own) && isMap(added)) {
+    mergeInto(own, added);
+    return own;
+  }
+  if (isSeq(own) && isSeq(added)) {
+    const known = new Set(own.items.map((item) => JSON.stringify(item)));
+    for (const item of added.items) if (!known.has(JSON.stringify(item))) own.add(item);
+    return own;
+  }
+  if (isScalar(own) && typeof own.value === "string") {
+    const isReference = REFERENCE.test(own.value) && isScalar(added) && REFERENCE.test(String(added.value));
+    if (isReference) own.comment = (added.comment ?? own.comment) || null;
+    if (isReference || PLACEHOLDER.test(own.value)) return own;
+  }
+  // Of two budgets the larger has room for both.
+  const isLess = isScalar(own) && isScalar(added) && Number(own.value) > Number(added.value);
+  return isLess ? own : added;
+}

@@ -1,0 +1,146 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type FrontOptions, frontOf } from "../support/front.ts";
+import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
+
+type Dialect = "chat" | "messages";
+
+const PATHS = { chat: "/chat/completions", messages: "/messages" } as const;
+
+/** The reference gateway without one of its dialects, and a target file of all that it has. */
+async function gatewayOf(dialect: Dialect, declared: boolean) {
+  const folder = temporaryFolder();
+  const gateway = startGauntlet(["gateway"]);
+  const ready = JSON.parse((await gateway.printed("\n")).split("\n")[0] ?? "");
+  const asked: string[] = [];
+  const gone: FrontOptions = {
+    intercept: (path) => {
+      const missing = PATHS[dialect === "chat" ? "messages" : "chat"];
+      if (!path.startsWith(missing)) return undefined;
+      // Below it is an invented path, which belongs to no dialect.
+      if (path === missing) asked.push(path);
+      return { status: 404, headers: { "Content-Type": "application/json" }, body: '{"detail":"Not Found"}' };
+    },
+  };
+  const front = await frontOf(ready.baseUrl, gone);
+  const environment: Record<string, string> = {};
+  const reference = (key: string) => {
+    const name = `K_${Object.keys(environment).length}`;
+    environment[name] = key;
+    return `env:${name}`;
+  };
+  const pair = (account: { key: string; second: string }) => ({
+    key: reference(account.key),
+    second: reference(account.second),
+  });
+  const target = {
+    baseUrl: front.baseUrl,
+    keys: Object.fromEntries(Object.entries<string>(ready.keys).map(([name, key]) => [name, reference(key)])),
+    models: ready.models,
+    limits: ready.limits,
+    limited: ready.limited.map((account: { key: string; second: string; limits: object }) => ({
+      ...pair(account),
+      limits: account.limits,
+    })),
+    tiers: { starter: pair(ready.tiers.starter) },
+    ...(declared && { dialects: [dialect] }),
+  };
+  writeFileSync(join(folder.path, "t.yaml"), JSON.stringify(target));
+  return {
+    asked,
+    run: (...args: string[]) => gauntlet([...args, "--target", "t.yaml"], environment, folder.path),
+    /** Sends a workload, by its text. */
+    load(name: string, workload: string) {
+      writeFileSync(join(folder.path, `${name}.yaml`), workload);
+      return this.run("load", `${name}.yaml`, "--json", "--out", `load-${name}`);
+    },
+    async [Symbol.asyncDispose]() {
+      await front[Symbol.asyncDispose]();
+      await gateway[Symbol.asyncDispose]();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+interface Document {
+  readonly verdict: string;
+  readonly headline: string;
+  readonly summary: string;
+  readonly checks: readonly { readonly id: string; readonly status: string; readonly message: string }[];
+  readonly load?: { readonly runs: readonly { phases: { classes: { dialect: string }[] }[] }[] };
+}
+
+const BAD = ["harness-error", "fail", "flaky", "blocked", "inconclusive", "warn"];
+
+function notRight({ checks }: Document): string[] {
+  return checks
+    .filter(({ status }) => BAD.includes(status))
+    .map(({ id, status, message }) => `${status} ${id}: ${message}`);
+}
+
+describe.each(["chat", "messages"] as const)("a gateway that serves the %s dialect only, and says so", (dialect) => {
+  test("passes what it can be judged by, under load too, and is never asked in the other", {
+    timeout: 400_000,
+  }, async () => {
+    await using gateway = await gatewayOf(dialect, true);
+    const { stdout, code } = await gateway.run("run", "--quick", "--json", "--out", "run");
+    const document = JSON.parse(stdout) as Document;
+    expect(notRight(document)).toEqual([]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`(${dialect} dialect only; quick`);
+    expect(gateway.asked).toEqual([]);
+    const other = dialect === "chat" ? "messages" : "chat";
+    const served = document.checks.find(({ id }) => id === `service.replies[${dialect},streaming]`);
+    const left = document.checks.find(({ id }) => id === `service.replies[${other},streaming]`);
+    expect(served?.status).toBe("pass");
+    expect(left).toMatchObject({
+      status: "not-applicable",
+      message: `dialect.${other}: the target declares dialects: [${dialect}]`,
+    });
+  });
+});
+
+describe("a gateway without the messages dialect", () => {
+  test("is judged by its limits when it says so", { timeout: 400_000 }, async () => {
+    await using gateway = await gatewayOf("chat", true);
+    const only = ["limits.rate-shared-by-kinds", "limits.rate-shared-by-keys", "limits.concurrency-shared-by-kinds"];
+    const args = only.flatMap((check) => ["--only", check]);
+    const { stdout } = await gateway.run("conform", ...args, "--json", "--out", "run");
+    const document = JSON.parse(stdout) as Document;
+    expect(document.checks.map(({ id, status }) => `${id} ${status}`).sort()).toEqual(
+      only.map((check) => `${check} pass`).sort(),
+    );
+    expect(gateway.asked).toEqual([]);
+  });
+
+  test("fails as it always did when it does not say so, with a hint to declare it", { timeout: 200_000 }, async () => {
+    await using gateway = await gatewayOf("chat", false);
+    const args = ["--only", "service.replies", "--only", "chat.minimal"];
+    const { stdout, stderr, code } = await gateway.run("conform", ...args, "--json", "--out", "run");
+    const document = JSON.parse(stdout) as Document;
+    expect(document.checks.filter(({ status }) => status === "fail").map(({ id }) => id)).toEqual([
+      "service.replies[messages,non-streaming]",
+    ]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      "every request to /messages was answered 404, and /chat/completions is served. If the gateway has no messages dialect, declare it in the target file: dialects: [chat]",
+    );
+    const looked = await gateway.run("doctor");
+    expect(looked.stdout).toContain("declare it in the target file: dialects: [chat]");
+  });
+
+  test("gets load in its own dialect, of a workload that has both", { timeout: 120_000 }, async () => {
+    await using gateway = await gatewayOf("chat", true);
+    const arrivals = "{ kind: constant, ratePerS: 20, durationS: 2 }";
+    const both = "[{ dialect: chat }, { dialect: messages }, { dialect: messages, stream: true }]";
+    const { stdout } = await gateway.load("both", `{ name: both, arrivals: ${arrivals}, mix: ${both} }`);
+    const { runs } = (JSON.parse(stdout) as Document).load ?? { runs: [] };
+    const dialects = runs.flatMap(({ phases }) => phases.flatMap(({ classes }) => classes.map((one) => one.dialect)));
+    expect([...new Set(dialects)]).toEqual(["chat"]);
+    expect(gateway.asked).toEqual([]);
+    const other = await gateway.load("other", `{ name: other, arrivals: ${arrivals}, mix: [{ dialect: messages }] }`);
+    expect(other).toMatchObject({ code: 2 });
+    expect(other.stderr).toContain("other has no request in a dialect that the target serves");
+  });
+});

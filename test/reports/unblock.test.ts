@@ -1,0 +1,107 @@
+import pc from "picocolors";
+import { describe, expect, test } from "vitest";
+import { parse, stringify } from "yaml";
+import { FORMATS, jsonDocument, renderTerminal, unblockYaml } from "../../reports/index.ts";
+import { instancesOf, planOf } from "../../src/checks/index.ts";
+import { parseTarget } from "../../src/target/index.ts";
+import { CHECKS } from "../../suites/index.ts";
+import { elementsOf, markdownElements, textOf } from "../support/readers.ts";
+import { recordOf, result } from "../support/records.ts";
+
+/** Any variable is set: which ones a block names is not its matter. */
+const ENVIRONMENT = new Proxy({} as Record<string, string>, { get: (_, name) => `value-of-${String(name)}` });
+
+/** A target file with the block pasted over its sections of the same name. */
+function pasted(file: string, block: string): string {
+  return stringify({ ...parse(file), ...parse(block) });
+}
+
+const planned = (file: string) => {
+  const target = parseTarget(file, "t.yaml", ENVIRONMENT);
+  return planOf(CHECKS.flatMap(instancesOf), target, { hooked: false });
+};
+
+describe("the lines that unblock checks, as one document", () => {
+  test.each([
+    ["of the least file", "baseUrl: http://127.0.0.1:9/v1\nkeys: { valid: env:MY_KEY }\n"],
+    [
+      "of one that has some of each section",
+      "baseUrl: http://127.0.0.1:9/v1\nkeys: { valid: env:MY_KEY, second: file:second.key.env }\nmodels: { chat: m, slow: s, tools: { chat: t } }\nlimits: { rpm: 6000, inFlight: 256 }\n",
+    ],
+  ])("%s: pasted as it is, it loads, keeps what was there, and unblocks them all", (_, text) => {
+    const file = text.replace("file:second.key.env", "env:MY_SECOND");
+    const before = planned(file);
+    expect(before.suites.reduce((sum, { blocked }) => sum + blocked, 0)).toBeGreaterThan(50);
+    const block = unblockYaml(
+      before.unblock.map((unblock) => ({ unblock })),
+      parse(file),
+    );
+    const after = pasted(file, block ?? "");
+    expect(planned(after).suites.reduce((sum, { blocked }) => sum + blocked, 0)).toBe(0);
+    const target = parseTarget(after, "t.yaml", ENVIRONMENT);
+    const old = parseTarget(file, "t.yaml", ENVIRONMENT);
+    for (const [name, key] of Object.entries(old.keys))
+      expect(target.keys[name as "valid"]?.reveal()).toBe(key.reveal());
+    expect(target.models.chat).toMatchObject(old.models.chat);
+    expect(target.limited.length + Number(old.limits !== undefined)).toBe(2);
+  });
+
+  test("a model of the other dialect stays, the larger budget counts, and a key that is needed anew stays the same key", () => {
+    const block = unblockYaml(
+      [
+        { unblock: ["models:", "  slow: { chat: s, messages: <model id> }"] },
+        { unblock: ["budget:", "  requests: 9000"] },
+        { unblock: ["budget:", "  requests: 12000"] },
+        { unblock: ["budget:", "  requests: 800"] },
+        { unblock: ["keys:", "  cappable: env:GW_CAPPABLE # a new key"] },
+      ],
+      { keys: { valid: "env:K", cappable: "env:MINE" }, models: { chat: "m", slow: "s" }, budget: { requests: 50 } },
+    );
+    expect(parse(block ?? "")).toEqual({
+      models: { chat: "m", slow: { chat: "s", messages: "<model id>" } },
+      budget: { requests: 12_000 },
+      keys: { valid: "env:K", cappable: "env:MINE" },
+    });
+    expect(block).toContain("cappable: env:MINE # a new key");
+  });
+
+  test("lines of a suite that are no YAML are comments; without any lines there is no block", () => {
+    const block = unblockYaml([{ unblock: ["keys:", "  revoked: env:R"] }, { unblock: ["ask: [the", "operator"] }], {});
+    expect(parse(block ?? "")).toEqual({ keys: { revoked: "env:R" } });
+    expect(block).toContain("# ask: [the\n# operator\n");
+    expect(unblockYaml([{ unblock: [] }], {})).toBeUndefined();
+  });
+});
+
+const RECORD = recordOf(
+  [
+    result("auth.revoked[chat]", "blocked", { message: "missing: key.revoked" }),
+    result("auth.revoked[messages]", "blocked", { message: "missing: key.revoked" }),
+    result("streaming.ends[chat,long]", "blocked", {
+      message: "missing: model.stream",
+      unblock: ["models:", "  stream: <model id>"],
+    }),
+  ],
+  { configuration: { value: { baseUrl: "http://x/v1", keys: { valid: "env:K" } }, sha256: "0".repeat(64) } },
+);
+const MERGED = { keys: { valid: "env:K", revoked: "env:GW_REVOKED" }, models: { stream: "<model id>" } };
+
+describe("every report ends its blocked checks in that one block", () => {
+  test("terminal", () => {
+    const text = renderTerminal(RECORD, { colors: pc.createColors(false), evidence: () => undefined, folder: "run" });
+    const block = /in place of the sections of the same name:\n\n((?:.*\n)*?)\n/.exec(text)?.[1];
+    expect(parse(block ?? "")).toEqual(MERGED);
+    expect(text.match(/GW_REVOKED/g)).toHaveLength(1);
+  });
+
+  test("markdown, HTML and the JSON document", () => {
+    const source = { record: RECORD, evidence: () => undefined };
+    const render = (format: "markdown" | "html") => [...FORMATS[format](source, "single").values()].join("");
+    for (const elements of [markdownElements(render("markdown")), elementsOf(render("html"))]) {
+      const texts = elements.filter(({ tagName }) => tagName === "pre").map(textOf);
+      expect(texts.filter((text) => text.includes("GW_REVOKED")).map((text) => parse(text))).toEqual([MERGED]);
+    }
+    const { unblock } = jsonDocument(RECORD, "run") as { unblock: string };
+    expect(parse(unblock)).toEqual(MERGED);
+  });
+});

@@ -1,0 +1,78 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, request as send } from "node:http";
+import type { TestServer } from "./judge.ts";
+
+/** An answer of a front in place of the gateway's. */
+export interface OwnAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface FrontOptions {
+  /** Answers by itself, before the gateway is asked. @param path below the base address, such as `/messages`. */
+  readonly intercept?: (path: string) => OwnAnswer | undefined;
+  /** Says a refusal of the gateway, 4xx or 5xx, in other words. */
+  readonly reword?: (refusal: OwnAnswer, path: string) => OwnAnswer;
+}
+
+/** A server before a gateway that passes everything on as it comes, streams and disconnections too, but for what it changes. */
+export async function frontOf(baseUrl: string, { intercept, reword }: FrontOptions): Promise<TestServer> {
+  const upstream = new URL(baseUrl);
+  const pathOf = ({ url = "" }: IncomingMessage) => url.replace(/^\/v1/, "").replace(/\?.*$/, "");
+  const server = createServer((request, response) => {
+    const path = pathOf(request);
+    const own = intercept?.(path);
+    if (own !== undefined) {
+      request.resume();
+      response.writeHead(own.status, own.headers).end(own.body);
+      return;
+    }
+    const onward = send({
+      host: upstream.hostname,
+      port: upstream.port,
+      method: request.method,
+      path: request.url,
+      headers: request.rawHeaders,
+      setHost: false,
+    });
+    onward.on("error", () => response.destroy());
+    response.on("close", () => onward.destroy());
+    onward.on("response", async (answer) => {
+      answer.on("close", () => answer.complete || response.destroy());
+      const { statusCode = 502 } = answer;
+      if (reword === undefined || statusCode < 400) {
+        response.writeHead(statusCode, answer.rawHeaders);
+        answer.pipe(response);
+        return;
+      }
+      const chunks: Buffer[] = [];
+      for await (const chunk of answer) chunks.push(chunk as Buffer);
+      const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]));
+      delete headers["content-length"];
+      delete headers["transfer-encoding"];
+      const said = reword({ status: statusCode, headers, body: Buffer.concat(chunks).toString("utf8") }, path);
+      response.writeHead(said.status, said.headers).end(said.body);
+    });
+    request.pipe(onward);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the front has no port");
+  return {
+    baseUrl: `http://127.0.0.1:${address.port}/v1`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+/** A gateway without one of its dialects: its paths are not there. */
+export function without(dialect: "chat" | "messages"): FrontOptions {
+  const gone = dialect === "chat" ? /^\/chat\/completions/ : /^\/messages/;
+  const answer = { status: 404, headers: { "Content-Type": "application/json" }, body: '{"detail":"Not Found"}' };
+  return { intercept: (path) => (gone.test(path) ? answer : undefined) };
+}
