@@ -149,6 +149,11 @@ details > summary { cursor: pointer; }
 .problem.is-warn { border-top-color: var(--caution); } .problem.is-inconclusive { border-top-color: var(--held); }
 .problem > h3 { margin: .7rem 0 0; display: flex; flex-wrap: wrap; column-gap: .6rem; align-items: baseline; }
 .problem > .note { margin: .1rem 0 .5rem; }
+.problem > h4 { margin: .6rem 0 .3rem; font-size: .95rem; color: inherit; }
+.broken { max-width: 52rem; }
+.broken .linked { text-decoration: underline; color: var(--link); }
+.seen > summary, .explained > summary { padding: .3rem 0; color: var(--soft); font-size: .9rem; }
+.listed li { padding: .1rem 0; font-size: .88rem; color: var(--soft); }
 .instance { border: 1px solid var(--line); border-radius: 7px; margin: .45rem 0; background: var(--sheet); }
 .instance > summary { padding: .45rem .8rem; display: flex; flex-wrap: wrap; gap: .1rem .9rem; align-items: baseline; list-style: none; }
 .instance > summary::-webkit-details-marker { display: none; }

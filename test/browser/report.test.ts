@@ -78,11 +78,11 @@ describe.each([true, false])("opened from disk, scripting %s", (javaScriptEnable
     await opened(fromDisk(), { javaScriptEnabled }, async ({ page, asked, complaints }) => {
       expect(await page.locator("h1").innerText()).toMatch(/Fail\s+staging/);
       expect(await page.locator("section > h2").allInnerTexts()).toEqual(
-        expect.arrayContaining([expect.stringMatching(/^Coverage/), expect.stringMatching(/^Failures/)]),
+        expect.arrayContaining([expect.stringMatching(/^Coverage/), expect.stringMatching(/^Causes/)]),
       );
-      expect(await page.locator("#failures article").count()).toBe(2);
+      expect(await page.locator("#causes article").count()).toBe(2);
       const columns = page.locator("article .observed").first();
-      expect(await columns.innerText()).toBe("403");
+      expect(await columns.textContent()).toBe("403");
       // Our own style counted: the page is not in the browser's default type.
       expect(await page.locator("body").evaluate((body) => getComputedStyle(body).marginTop)).toBe("0px");
       expect(await page.locator(".tools").count()).toBe(javaScriptEnabled ? 1 : 0);
@@ -142,7 +142,7 @@ test("a run with load, gates and a comparison shows every section and every draw
       "gates",
       "changes",
       "coverage",
-      "failures",
+      "causes",
       "tiers",
       "retry-after",
       "latency",

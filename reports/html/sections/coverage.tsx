@@ -49,7 +49,7 @@ export function CoverageSection({ record, anchors }: { readonly record: RunRecor
             <UncoveredOfClient requirements={uncovered} />
           )}
           <NotRun record={record} />
-          <AllChecks checks={record.checks} />
+          <AllChecks checks={record.checks} anchors={anchors} />
         </>
       )}
     </Section>
@@ -178,7 +178,7 @@ function MatrixCell({ cell }: { readonly cell: { readonly status: Status; readon
 /** Above this many the list is cut by leaving out what passed: the record has everything. */
 const MOST_LISTED = 5_000;
 
-function AllChecks({ checks }: { readonly checks: readonly CheckResult[] }) {
+function AllChecks({ checks, anchors }: { readonly checks: readonly CheckResult[]; readonly anchors: Anchors }) {
   const listed = checks.length > MOST_LISTED ? checks.filter(({ status }) => status !== "pass") : checks;
   const suites = [...new Set(listed.map(({ suite }) => suite))];
   return (
@@ -205,7 +205,9 @@ function AllChecks({ checks }: { readonly checks: readonly CheckResult[] }) {
                 quietCaption
                 head={["Check", "Status", "What came out", { value: "Time", number: true }]}
                 rows={inside.map((check) => [
-                  <code key="id">{oneLine(check.id, 200)}</code>,
+                  <code key="id" id={anchors.of("check", check.id)}>
+                    {oneLine(check.id, 200)}
+                  </code>,
                   <StatusMark key="status" status={check.status} />,
                   <Foreign key="message" text={oneLine(check.message, check.status === "pass" ? 90 : 240)} />,
                   duration(check.durationMs),

@@ -12,7 +12,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Whether the generator and the sample sizes support the figures that follow. */
-export function BeliefSection({ record }: { readonly record: RunRecord }) {
+export function DataQualitySection({ record }: { readonly record: RunRecord }) {
   const states = new Map<string, { by: Set<string>; checks: number }>();
   for (const { attestations } of record.checks) {
     for (const { state, by } of attestations) {
