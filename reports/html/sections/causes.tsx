@@ -156,7 +156,7 @@ function Seen({
     outcome === "broken" && pointer !== undefined ? [pointer] : [],
   );
   return (
-    <details class="seen" open={isUnfolded}>
+    <details class="seen on-paper" open={isUnfolded}>
       <summary>
         {evidence === undefined
           ? "How to see it again"
