@@ -1,4 +1,4 @@
-import type { Cause, RunRecord } from "../src/record/index.ts";
+import type { Cause, CheckResult, RunRecord } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
 import { plural } from "./html/format.ts";
 
@@ -16,7 +16,8 @@ export function causesInWords({ causes, checks }: RunRecord): string | undefined
     [count("warn"), "warned"],
   ].filter(([number]) => number !== 0);
   const explains = causes.length === 1 ? "explains" : "explain";
-  return `${plural(causes.length, "cause")} ${explains} ${parts.map(([number, word]) => `${number} ${word}`).join(" and ")} checks.`;
+  const what = explained.size === 1 ? "check" : "checks";
+  return `${plural(causes.length, "cause")} ${explains} ${parts.map(([number, word]) => `${number} ${word}`).join(" and ")} ${what}.`;
 }
 
 /** `ERR-HDR-1 (MUST): A gateway denial carries …`: the requirement that a cause breaks first, with its sentence. */
@@ -29,4 +30,11 @@ export function requirementSentence({ requirements }: RunRecord, { requirement }
 export function checksOfCause({ checks }: Cause, most: number): string {
   const shown = checks.slice(0, most).map((id) => oneLine(id, 160));
   return `${shown.join(", ")}${checks.length > most ? ` and ${checks.length - most} more` : ""}`;
+}
+
+/** The result whose exchange stands for a cause: among its exchanges is the control request. */
+export function checkOfExchange({ checks }: RunRecord, cause: Cause): CheckResult | undefined {
+  const explained = new Set(cause.checks);
+  const candidates = checks.filter(({ id }) => explained.has(id));
+  return candidates.find(({ exchanges }) => exchanges.some((id) => id === cause.exchange)) ?? candidates[0];
 }

@@ -1,4 +1,5 @@
-import type { CheckResult, Finding, RunRecord, Status } from "../src/record/index.ts";
+import type { Cause, CheckResult, Finding, RunRecord, Status } from "../src/record/index.ts";
+import { checkOfExchange } from "./causes.ts";
 
 /** Statuses whose evidence a reader wants to see, worst first. */
 const SHOWN: readonly Status[] = ["harness-error", "fail", "flaky", "inconclusive", "warn"];
@@ -11,12 +12,32 @@ export interface ProblemGroup {
   readonly instances: readonly CheckResult[];
 }
 
-/** What went wrong, worst first, instances of one check together. */
-export function problemsOf(record: RunRecord): ProblemGroup[] {
+/** A cause with the results that it explains; a result with two causes is shown with the first of them. */
+export interface CauseGroup {
+  readonly cause: Cause;
+  readonly instances: readonly CheckResult[];
+  /** Results of this cause that an earlier cause shows. */
+  readonly shownBefore: readonly CheckResult[];
+}
+
+export function causeGroupsOf({ causes, checks }: RunRecord): CauseGroup[] {
+  const byId = new Map(checks.map((check) => [check.id, check]));
+  const before = new Set<string>();
+  return causes.map((cause) => {
+    const all = cause.checks.flatMap((id) => byId.get(id) ?? []);
+    const instances = all.filter(({ id }) => !before.has(id));
+    for (const { id } of instances) before.add(id);
+    return { cause, instances, shownBefore: all.filter((check) => !instances.includes(check)) };
+  });
+}
+
+/** What went wrong and has no cause, worst first, instances of one check together. */
+export function unexplainedProblems(record: RunRecord): ProblemGroup[] {
+  const explained = new Set(record.causes.flatMap((cause) => cause.checks));
   const groups = new Map<string, CheckResult[]>();
   for (const status of SHOWN) {
     for (const check of record.checks) {
-      if (check.status !== status) continue;
+      if (check.status !== status || explained.has(check.id)) continue;
       const key = `${status} ${check.check}`;
       groups.set(key, [...(groups.get(key) ?? []), check]);
     }
@@ -58,7 +79,7 @@ const MOST_CANDIDATES = 24;
 export const MOST_SHOWN = 60;
 
 /** The instances whose evidence is shown: some of every group before more of any. */
-export function shownInstances(groups: readonly ProblemGroup[]): ReadonlySet<string> {
+export function shownInstances(groups: readonly Pick<ProblemGroup, "instances">[]): ReadonlySet<string> {
   const shown = new Set<string>();
   const deepest = Math.max(0, ...groups.map(({ instances }) => instances.length));
   for (let depth = 0; depth < deepest && shown.size < MOST_SHOWN; depth++) {
@@ -72,9 +93,13 @@ export function shownInstances(groups: readonly ProblemGroup[]): ReadonlySet<str
 
 /** Ids of the exchanges that a report of this record wants to show. */
 export function wantedExchanges(record: RunRecord): ReadonlySet<string> {
-  const groups = problemsOf(record);
+  const groups = [...causeGroupsOf(record), ...unexplainedProblems(record)];
   const shown = shownInstances(groups);
   const wanted = new Set<string>();
+  for (const cause of record.causes.slice(0, MOST_SHOWN)) {
+    if (cause.exchange !== undefined) wanted.add(cause.exchange);
+    for (const id of checkOfExchange(record, cause)?.exchanges.slice(0, MOST_CANDIDATES) ?? []) wanted.add(id);
+  }
   for (const check of groups.flatMap(({ instances }) => instances)) {
     if (!shown.has(check.id)) continue;
     for (const { finding } of brokenOf(check)) for (const id of finding.exchanges) wanted.add(id);

@@ -1,4 +1,4 @@
-import type { RunRecord } from "../src/record/index.ts";
+import type { CheckResult, RunRecord } from "../src/record/index.ts";
 
 /** The command that runs a check again, or the load run that a finding under load is from. */
 export function rerunOf(record: RunRecord, id: string): string {
@@ -7,6 +7,12 @@ export function rerunOf(record: RunRecord, id: string): string {
   const what = load === undefined ? ["conform", "--only", shellWord(id)] : ["load", shellWord(load.name)];
   const target = record.target.source === "embedded" ? [] : ["--target", shellWord(record.target.source)];
   return ["gauntlet", ...what, ...target, ...embeddedSwitches(record), "--seed", String(record.seed)].join(" ");
+}
+
+/** The command that explains a check; what a phase of load judges is explained by its requirement. */
+export function explainOf({ check, suite, violated, requirements }: CheckResult): string {
+  const id = suite === "load" ? (violated[0] ?? requirements[0] ?? check) : check;
+  return `gauntlet explain ${shellWord(id)}`;
 }
 
 /** The scenario again, with the same command. */

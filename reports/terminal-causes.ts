@@ -1,5 +1,5 @@
 import type { Cause, RunRecord } from "../src/record/index.ts";
-import { causesInWords, checksOfCause, requirementSentence, weightOf } from "./causes.ts";
+import { causesInWords, checkOfExchange, checksOfCause, requirementSentence, weightOf } from "./causes.ts";
 import { oneLine } from "./clean-text.ts";
 import { controlOf } from "./control-request.ts";
 import { curlLine, keyVariables } from "./curl.ts";
@@ -30,7 +30,7 @@ export function renderCauses(record: RunRecord, options: TerminalOptions, paint:
 
 function details(cause: Cause, record: RunRecord, { colors, evidence }: TerminalOptions): string[] {
   const exchange = cause.exchange === undefined ? undefined : evidence(cause.exchange);
-  const check = record.checks.find(({ id }) => id === cause.checks[0]);
+  const check = checkOfExchange(record, cause);
   const control = check === undefined || exchange === undefined ? undefined : controlOf(check, exchange, { evidence });
   const variableOf = keyVariables(record.configuration.value);
   return [

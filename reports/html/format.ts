@@ -12,6 +12,11 @@ export function duration(ms: number): string {
   return `${Math.floor(whole / 3_600)} h ${Math.round((whole % 3_600) / 60)} min`;
 }
 
+/** Milliseconds without their unit, with as many digits as say something. */
+export function ms(value: number): string {
+  return decimal(value, value < 10 ? 1 : 0);
+}
+
 /** A number with thin groups of three, and at most so many digits after the point. */
 export function decimal(value: number, digits = 0): string {
   if (!Number.isFinite(value)) return "–";

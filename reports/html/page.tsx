@@ -1,16 +1,16 @@
 import type { ComponentChildren } from "preact";
 import type { RunRecord } from "../../src/record/index.ts";
 import { visible } from "../clean-text.ts";
-import { problemsOf } from "../problems.ts";
+import { unexplainedProblems } from "../problems.ts";
 import type { ReportSource } from "../source.ts";
 import { VERDICT_TONES } from "../status-style.ts";
 import { Anchors } from "./anchors.ts";
 import { utc } from "./format.ts";
+import { CausesSection } from "./sections/causes.tsx";
 import { ChangesSection } from "./sections/changes.tsx";
 import { CoverageSection } from "./sections/coverage.tsx";
-import { BeliefSection } from "./sections/data-quality.tsx";
+import { DataQualitySection } from "./sections/data-quality.tsx";
 import { EnvironmentSection } from "./sections/environment.tsx";
-import { FailuresSection } from "./sections/failures.tsx";
 import { Gates } from "./sections/gates.tsx";
 import { LatencySection } from "./sections/latency.tsx";
 import { RetryAfterSection } from "./sections/retry-after.tsx";
@@ -27,6 +27,8 @@ export interface Head {
 export function Page({ source, head }: { readonly source: ReportSource; readonly head: Head }) {
   const { record } = source;
   const anchors = new Anchors();
+  const isComparison = record.command === "compare";
+  const changes = <ChangesSection record={record} />;
   return (
     <html lang="en">
       <head>
@@ -51,14 +53,15 @@ export function Page({ source, head }: { readonly source: ReportSource; readonly
           <Contents record={record} />
           <main id="main">
             <VerdictSection record={record} anchors={anchors} />
-            <BeliefSection record={record} />
             <Gates record={record} />
-            <ChangesSection record={record} />
-            <CoverageSection record={record} anchors={anchors} />
-            <FailuresSection source={source} anchors={anchors} />
+            {isComparison ? changes : null}
+            <CausesSection source={source} anchors={anchors} />
             <TiersSection record={record} anchors={anchors} />
             <RetryAfterSection record={record} />
             <LatencySection source={source} />
+            <CoverageSection record={record} anchors={anchors} />
+            {isComparison ? null : changes}
+            <DataQualitySection record={record} />
             <EnvironmentSection record={record} />
           </main>
         </div>
@@ -89,17 +92,20 @@ function Masthead({ record }: { readonly record: RunRecord }) {
 }
 
 function Contents({ record }: { readonly record: RunRecord }) {
-  const problems = problemsOf(record).reduce((sum, { instances }) => sum + instances.length, 0);
+  const problems = record.causes.length + unexplainedProblems(record).length;
+  const changes = record.comparison === undefined ? [] : [["changes", "What changed"] as const];
+  const isComparison = record.command === "compare";
   const entries: (readonly [string, string, ComponentChildren?])[] = [
     ["verdict", "Verdict", <i key="dot" class={`pip ${VERDICT_TONES[record.verdict.word]}`} />],
-    ["data-quality", "Data quality"],
     ...(record.policy === undefined ? [] : [["gates", "Gates"] as const]),
-    ["changes", "What changed"],
-    ["coverage", "Coverage"],
-    ["failures", "Failures", problems === 0 ? undefined : <b key="count">{problems}</b>],
+    ...(isComparison ? changes : []),
+    ["causes", "Causes", problems === 0 ? undefined : <b key="count">{problems}</b>],
     ["tiers", "Under load"],
     ["retry-after", "Retry-After"],
     ["latency", "Latency"],
+    ["coverage", "Coverage"],
+    ...(isComparison ? [] : changes),
+    ["data-quality", "Data quality"],
     ["environment", "Environment"],
   ];
   return (

@@ -183,8 +183,8 @@ export function Figure({
   readonly title: string;
   readonly note?: ComponentChildren;
   readonly drawing: ComponentChildren;
-  /** The table behind the chart. */
-  readonly children: ComponentChildren;
+  /** The table behind the drawing, where no other place of the page has it. */
+  readonly children?: ComponentChildren;
 }) {
   return (
     <figure>
@@ -193,10 +193,12 @@ export function Figure({
         {note === undefined ? null : <span class="note">{note}</span>}
       </figcaption>
       {drawing}
-      <details class="behind">
-        <summary>The table behind it</summary>
-        {children}
-      </details>
+      {children === undefined ? null : (
+        <details class="behind">
+          <summary>The table behind it</summary>
+          {children}
+        </details>
+      )}
     </figure>
   );
 }

@@ -17,10 +17,10 @@ export const SCRIPT = `"use strict";
   addEventListener("hashchange", reveal);
   reveal();
 
-  // Paper cannot be clicked.
+  // Paper cannot be clicked: what belongs on it is opened.
   var opened = [];
   addEventListener("beforeprint", function () {
-    opened = Array.prototype.filter.call(document.querySelectorAll("details:not([open])"), function (part) { return (part.open = true); });
+    opened = Array.prototype.filter.call(document.querySelectorAll("details.on-paper:not([open])"), function (part) { return (part.open = true); });
   });
   addEventListener("afterprint", function () { opened.forEach(function (part) { part.open = false; }); });
 
@@ -40,42 +40,45 @@ export const SCRIPT = `"use strict";
   // Filter of the check list.
   var list = document.getElementById("check-list");
   if (list) {
+    var rows = Array.prototype.map.call(list.querySelectorAll("tbody tr"), function (row) {
+      return { row: row, text: row.textContent.toLowerCase(), status: row.querySelector("td .mark").lastChild.textContent };
+    });
     var tools = make("div");
     tools.className = "tools";
-    var label = make("label", "Filter by id, status or text ");
+    var label = make("label", "Text ");
     var input = make("input");
     input.type = "search";
+    label.append(input);
+    var choice = make("label", "Status ");
+    var select = make("select");
+    select.append(new Option("any", ""));
+    rows.map(function (entry) { return entry.status; }).filter(function (status, index, all) { return all.indexOf(status) === index; })
+      .forEach(function (status) { select.append(new Option(status, status)); });
+    choice.append(select);
     var note = make("span");
     note.className = "note";
     note.setAttribute("role", "status");
-    label.append(input);
-    var all = make("button", "Open all");
-    all.type = "button";
-    all.addEventListener("click", function () {
-      var opening = all.textContent === "Open all";
-      list.querySelectorAll("details").forEach(function (part) { part.open = opening; });
-      all.textContent = opening ? "Close all" : "Open all";
-    });
-    tools.append(label, all, note);
+    tools.append(label, choice, note);
     list.before(tools);
-    var rows = Array.prototype.map.call(list.querySelectorAll("tbody tr"), function (row) {
-      return { row: row, text: row.textContent.toLowerCase() };
-    });
-    input.addEventListener("input", function () {
+    var filter = function () {
       var words = input.value.toLowerCase().split(/\\s+/).filter(Boolean);
+      var active = words.length > 0 || select.value !== "";
       var shown = 0;
       rows.forEach(function (entry) {
-        var fits = words.every(function (word) { return entry.text.indexOf(word) >= 0; });
+        var fits = (select.value === "" || entry.status === select.value) && words.every(function (word) { return entry.text.indexOf(word) >= 0; });
         entry.row.hidden = !fits;
         if (fits) shown++;
       });
+      list.open = active;
       list.querySelectorAll("details").forEach(function (part) {
         var any = part.querySelector("tbody tr:not([hidden])");
         part.hidden = !any;
-        if (words.length) part.open = !!any;
+        part.open = active && !!any;
       });
-      note.textContent = words.length ? shown + " of " + rows.length + " shown" : "";
-    });
+      note.textContent = active ? shown + " of " + rows.length + " shown" : "";
+    };
+    input.addEventListener("input", filter);
+    select.addEventListener("change", filter);
   }
 })();
 `;

@@ -63,7 +63,7 @@ p { margin: .4rem 0 .8rem; max-width: 46rem; }
 .toc b { font-size: .8rem; margin-left: .35rem; font-weight: 600; color: var(--bad); }
 
 main { padding-top: 1.5rem; min-width: 0; }
-section { margin: 0 0 3.2rem; }
+section { margin: 0 0 2.3rem; }
 h1, h2, h3, h4 { line-height: 1.25; text-wrap: balance; }
 h2 { font-size: 1.32rem; font-weight: 650; margin: 0 0 .15rem; letter-spacing: -.005em; }
 h2.small { font-size: 1rem; margin: 0; }
@@ -116,7 +116,7 @@ caption { text-align: left; color: var(--soft); font-size: .85rem; padding: .3re
 th, td { text-align: left; vertical-align: top; padding: .32rem .8rem .32rem 0; border-bottom: 1px solid var(--line); }
 thead th { color: var(--soft); font-weight: 550; font-size: .8rem; white-space: nowrap; border-bottom-color: var(--soft); }
 tbody th { font-weight: 450; }
-tbody th:has(.because) { min-width: 15rem; }
+tbody th:has(.because) { min-width: 18rem; }
 .number { text-align: right; white-space: nowrap; }
 .statement { display: block; min-width: 15rem; max-width: 44rem; }
 .split { display: inline-block; line-height: 1.25; } .split small { display: block; font-weight: 400; font-size: .75rem; }
@@ -126,6 +126,7 @@ ul.plain { list-style: none; margin: 0; padding: 0; }
 tr:has(:target), .problem:target > h3, .instance:target > summary { background: var(--caution-wash); }
 
 details > summary { cursor: pointer; }
+.layer > .areas { margin: .2rem 0 .8rem; }
 .areas { border-top: 1px solid var(--line); }
 .area { border-bottom: 1px solid var(--line); }
 .area > summary { display: grid; grid-template-columns: 1rem 8.5rem auto 1fr; align-items: center; gap: .3rem .9rem; padding: .42rem 0; list-style: none; }
@@ -149,6 +150,11 @@ details > summary { cursor: pointer; }
 .problem.is-warn { border-top-color: var(--caution); } .problem.is-inconclusive { border-top-color: var(--held); }
 .problem > h3 { margin: .7rem 0 0; display: flex; flex-wrap: wrap; column-gap: .6rem; align-items: baseline; }
 .problem > .note { margin: .1rem 0 .5rem; }
+.problem > h4 { margin: .6rem 0 .3rem; font-size: .95rem; color: inherit; }
+.broken { max-width: 52rem; }
+.broken .linked { text-decoration: underline; color: var(--link); }
+.seen > summary, .explained > summary { padding: .3rem 0; color: var(--soft); font-size: .9rem; }
+.listed li { padding: .1rem 0; font-size: .88rem; color: var(--soft); }
 .instance { border: 1px solid var(--line); border-radius: 7px; margin: .45rem 0; background: var(--sheet); }
 .instance > summary { padding: .45rem .8rem; display: flex; flex-wrap: wrap; gap: .1rem .9rem; align-items: baseline; list-style: none; }
 .instance > summary::-webkit-details-marker { display: none; }
@@ -176,15 +182,24 @@ details > summary { cursor: pointer; }
 .not-run { padding-left: 0; list-style: none; } .not-run li { margin: .7rem 0; }
 .not-run .note { margin: .1rem 0; }
 
-figure { margin: 1.2rem 0 1.8rem; }
-figcaption { margin-bottom: .5rem; }
+figure { margin: .9rem 0 1rem; }
+figcaption { margin-bottom: .3rem; }
 figcaption .note { display: block; }
 figure svg { width: 100%; height: auto; display: block; overflow: visible; }
+.halves { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 1.5rem; align-items: end; }
+.panels { display: grid; grid-template-columns: repeat(auto-fill, minmax(17.5rem, 1fr)); gap: .6rem 1.2rem; }
+.headline-figures { display: flex; flex-wrap: wrap; gap: .5rem 2.2rem; margin: .7rem 0 .9rem; }
+.headline-figures dt { color: var(--soft); font-size: .8rem; }
+.headline-figures dd { margin: 0; font-size: 1.18rem; font-weight: 600; font-variant-numeric: tabular-nums; }
+.headline-figures small { display: block; font-size: .78rem; font-weight: 400; color: var(--soft); }
+main details > summary { padding: .22rem 0; }
+figure svg .bar { fill: var(--series-1); opacity: .75; }
 figure svg text { font: 11px var(--text); fill: var(--soft); font-variant-numeric: tabular-nums; }
 figure svg .axis-line { stroke: var(--soft); } figure svg .grid { stroke: var(--line); }
+figure svg .over { paint-order: stroke; stroke: var(--paper); stroke-width: 3px; stroke-linejoin: round; }
 figure svg .strong { fill: var(--ink); font-weight: 600; }
-figure svg [class^="line-"], .legend [class^="line-"] { fill: none; stroke-width: 1.7; stroke-linejoin: round; }
-figure svg .thin { stroke-width: 1.2; }
+figure svg [class^="line-"], .legend [class^="line-"] { fill: none; stroke-width: 1.7; stroke-linejoin: round; stroke-linecap: round; }
+figure svg .thin { stroke-width: 1.2; } figure svg .dots { stroke-width: 4; }
 .line-series-1 { stroke: var(--series-1); } .line-series-2 { stroke: var(--series-2); } .line-series-3 { stroke: var(--series-3); } .line-series-4 { stroke: var(--series-4); }
 .line-good { stroke: var(--good); } .line-bad { stroke: var(--bad); } .line-held { stroke: var(--held); } .line-quiet { stroke: var(--quiet); }
 .mark-series-1 { fill: var(--series-1); } .mark-series-2 { fill: var(--series-2); } .mark-series-3 { fill: var(--series-3); }
@@ -198,9 +213,10 @@ figure svg .limit { stroke: var(--ink); stroke-width: 1.2; stroke-dasharray: 5 3
 .legend svg { width: 1.6rem; height: .7rem; display: inline-block; margin-right: .4rem; vertical-align: -.05rem; }
 
 .tools { display: flex; flex-wrap: wrap; gap: .5rem; margin: .6rem 0; align-items: center; }
-.tools input, .tools button, .copy { font: inherit; font-size: .87rem; color: inherit; background: var(--sheet); border: 1px solid var(--line);
+.tools input, .tools button, .tools select, .copy { font: inherit; font-size: .87rem; color: inherit; background: var(--sheet); border: 1px solid var(--line);
   border-radius: 5px; padding: .25rem .6rem; }
-.tools input { min-width: 16rem; border-color: var(--soft); }
+.tools input, .tools select { border-color: var(--soft); }
+.tools input { min-width: 12rem; max-width: 100%; border-color: var(--soft); }
 .tools button, .copy { cursor: pointer; } .tools button:hover, .copy:hover { border-color: var(--soft); }
 .copy { float: right; margin: -.2rem -.3rem 0 .6rem; font-family: var(--text); font-size: .78rem; }
 [hidden] { display: none !important; }
@@ -210,7 +226,7 @@ figure svg .limit { stroke: var(--ink); stroke-width: 1.2; stroke-dasharray: 5 3
   .toc { position: static; padding-top: .8rem; }
   .toc ol { display: flex; flex-wrap: wrap; gap: 0 1.1rem; }
   .toc .pip { display: none; }
-  .pair { grid-template-columns: minmax(0, 1fr); }
+  .pair, .halves { grid-template-columns: minmax(0, 1fr); }
 }
 @media (max-width: 40rem) {
   body { font-size: 14.5px; }
@@ -232,10 +248,12 @@ figure svg .limit { stroke: var(--ink); stroke-width: 1.2; stroke-dasharray: 5 3
   .frame { display: block; max-width: none; padding: 0; }
   .mast { padding: 0 0 6pt; }
   .verdict { border-width: 1.5pt; border-radius: 0; }
-  details::details-content { content-visibility: visible; block-size: auto; }
+  details.on-paper::details-content { content-visibility: visible; block-size: auto; }
   .area > summary, .instance > summary { break-after: avoid; }
   .listing, .command { max-height: none; overflow: visible; }
   .scroll { overflow: visible; }
+  .pair, .halves { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+  .panels { grid-template-columns: repeat(3, minmax(0, 1fr)); }
   h2, h3, h4 { break-after: avoid; }
   figure, tr, .headline { break-inside: avoid; }
   thead { display: table-header-group; }

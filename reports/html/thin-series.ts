@@ -10,8 +10,8 @@ export interface Point {
   readonly denied: number;
   readonly failed: number;
   readonly inFlight: number;
-  readonly response: { readonly p50: number; readonly p99: number } | null;
-  readonly ttft: { readonly p50: number; readonly p99: number } | null;
+  readonly response: LoadSecond["responseMs"];
+  readonly ttft: LoadSecond["ttftMs"];
 }
 
 /**
@@ -58,8 +58,9 @@ function withoutGaps(series: readonly LoadSecond[]): LoadSecond[] {
   });
 }
 
-function highest(values: readonly ({ p50: number; p99: number } | null)[]): { p50: number; p99: number } | null {
+function highest(values: readonly LoadSecond["responseMs"][]): LoadSecond["responseMs"] {
   const known = values.filter((value) => value !== null);
   if (known.length === 0) return null;
-  return { p50: Math.max(...known.map(({ p50 }) => p50)), p99: Math.max(...known.map(({ p99 }) => p99)) };
+  const most = (name: "p50" | "p95" | "p99") => Math.max(...known.map((value) => value[name]));
+  return { p50: most("p50"), p95: most("p95"), p99: most("p99") };
 }

@@ -63,6 +63,6 @@ export function keepEvidence({
   };
 }
 
-function noted({ run, phase, elapsedS, inFlight, counts, denied, failed, p50Ms, p99Ms }: LoadProgress): object {
-  return { run, phase, elapsedS, inFlight, counts: counts ?? { denied, failed }, p50Ms, p99Ms };
+function noted({ run, phase, elapsedS, inFlight, counts, denied, failed, p50Ms, p95Ms, p99Ms }: LoadProgress): object {
+  return { run, phase, elapsedS, inFlight, counts: counts ?? { denied, failed }, p50Ms, p95Ms, p99Ms };
 }

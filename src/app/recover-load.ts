@@ -115,12 +115,13 @@ function seriesOf(progress: readonly JournalLine[]): LoadSecond[] {
     const now = countsOf(line["counts"]);
     const second = Object.fromEntries(NAMES.map((name) => [name, Math.max(0, now[name] - before[name])])) as Counts;
     before = now;
-    const [p50, p99] = [line["p50Ms"], line["p99Ms"]];
+    const quantiles = [line["p50Ms"], line["p95Ms"], line["p99Ms"]];
+    const [p50 = 0, p95 = 0, p99 = 0] = quantiles.map(numberOf);
     return {
       atS: Math.max(0, Math.floor(numberOf(line["elapsedS"]))),
       ...second,
       inFlight: whole(line["inFlight"]),
-      responseMs: typeof p50 === "number" && typeof p99 === "number" ? { p50, p99 } : null,
+      responseMs: quantiles.every((value) => typeof value === "number") ? { p50, p95, p99 } : null,
       ttftMs: null,
     };
   });

@@ -86,7 +86,7 @@ function toCause(symptoms: readonly Symptom[]): Cause {
   const exchange = worst.exchanges[0];
   const checks = [...new Set(symptoms.map(({ check }) => check))];
   return {
-    title: titleOf(worst, findings),
+    title: titleOf(worst, { findings, checks }),
     requirement: requirementOfCause(worst),
     requirements: [...new Set(findings.flatMap(({ requirements }) => requirements))],
     weight: findings.some(({ weight }) => weight === "fail") ? "fail" : "warn",
@@ -163,8 +163,18 @@ function requirementOfCause(worst: Finding): string {
 /** Most expectations that a title names. */
 const MOST_NAMED = 3;
 
-function titleOf(worst: Finding, findings: readonly Finding[]): string {
+/** A result of load and the tier or workload that it is about. */
+const OF_LOAD = /^load\.([^.]+)/;
+
+function titleOf(
+  worst: Finding,
+  { findings, checks }: { readonly findings: readonly Finding[]; readonly checks: readonly string[] },
+): string {
   const { pointer, observed } = worst;
+  const runs = [...new Set(checks.map((id) => OF_LOAD.exec(id)?.[1]))];
+  // What else was counted in the phase stands in the finding itself.
+  if (pointer === undefined && !runs.includes(undefined))
+    return `${runs.join(", ")}: expected ${worst.expected ?? "otherwise"}, got ${observed.split("; ")[0]}`;
   const response = responseIn(worst.note);
   if (pointer === "status" && response !== undefined) return `expected ${worst.expected}, got ${response}`;
   const expected = [...new Set(findings.map((finding) => finding.expected ?? "a value"))];

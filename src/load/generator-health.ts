@@ -146,6 +146,7 @@ function quantilesOf(delay: IntervalHistogram): Quantiles {
   return {
     p50: at(0.5),
     p90: at(0.9),
+    p95: at(0.95),
     p99: at(0.99),
     p999: at(0.999),
     max: Math.max(0, delay.max / 1e6 - RESOLUTION_MS),

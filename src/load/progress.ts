@@ -18,6 +18,7 @@ export interface LoadProgress {
   readonly failed: number;
   /** `undefined` where only the end of the run will tell. */
   readonly p50Ms: number | undefined;
+  readonly p95Ms: number | undefined;
   readonly p99Ms: number | undefined;
 }
 
@@ -28,7 +29,7 @@ export class ProgressMeter {
   #atS = 0;
   #sent = 0;
   #admitted = 0;
-  #latest: Pick<LoadProgress, "p50Ms" | "p99Ms"> = { p50Ms: undefined, p99Ms: undefined };
+  #latest: Pick<LoadProgress, "p50Ms" | "p95Ms" | "p99Ms"> = { p50Ms: undefined, p95Ms: undefined, p99Ms: undefined };
 
   read(
     tally: Pick<Tally, "total" | "running">,
@@ -37,7 +38,9 @@ export class ProgressMeter {
     const { total, running } = tally;
     const spanS = Math.max(0.001, now.elapsedS - this.#atS);
     // A second that has just begun says nothing yet: the last one that did stands.
-    if (running.count > 0) this.#latest = { p50Ms: ms(running, 0.5), p99Ms: ms(running, 0.99) };
+    if (running.count > 0) {
+      this.#latest = { p50Ms: ms(running, 0.5), p95Ms: ms(running, 0.95), p99Ms: ms(running, 0.99) };
+    }
     const progress = {
       ...now,
       sentPerS: Math.max(0, total.sent - this.#sent) / spanS,

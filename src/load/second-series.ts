@@ -100,8 +100,8 @@ export class SecondSeries {
     const { response, ttft, second } = this.#running;
     const closed = this.#seconds.get(second);
     if (closed !== undefined) {
-      closed.responseMs = twoOf(response);
-      closed.ttftMs = twoOf(ttft);
+      closed.responseMs = quantilesOf(response);
+      closed.ttftMs = quantilesOf(ttft);
       if (this.#keep) {
         closed.response = response.count === 0 ? [] : [response.store()];
         closed.ttft = ttft.count === 0 ? [] : [ttft.store()];
@@ -134,8 +134,8 @@ export class SecondSeries {
         atS: offsetS + index,
         ...counts,
         inFlight: Math.max(peak, carried),
-        responseMs: response.length === 0 ? responseMs : twoOf(joined(response)),
-        ttftMs: ttft.length === 0 ? ttftMs : twoOf(joined(ttft)),
+        responseMs: response.length === 0 ? responseMs : quantilesOf(joined(response)),
+        ttftMs: ttft.length === 0 ? ttftMs : quantilesOf(joined(ttft)),
       });
       carried += counts.sent - counts.admitted - counts.denied - counts.failed;
     }
@@ -171,7 +171,8 @@ function joined(parts: readonly StoredHistogram[]): Histogram {
   return all;
 }
 
-function twoOf(histogram: Histogram): LoadSecond["responseMs"] {
+function quantilesOf(histogram: Histogram): LoadSecond["responseMs"] {
   if (histogram.count === 0) return null;
-  return { p50: histogram.quantileUs(0.5) / 1_000, p99: histogram.quantileUs(0.99) / 1_000 };
+  const at = (share: number) => histogram.quantileUs(share) / 1_000;
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
 }

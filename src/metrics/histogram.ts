@@ -4,6 +4,7 @@ import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type His
 export interface Quantiles {
   readonly p50: number;
   readonly p90: number;
+  readonly p95: number;
   readonly p99: number;
   readonly p999: number;
   readonly max: number;
@@ -57,7 +58,8 @@ export class Histogram {
   quantilesMs(): Quantiles | null {
     if (this.count === 0) return null;
     const at = (share: number) => Math.min(this.quantileUs(share), this.#hdr.maxValue) / 1_000;
-    return { p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: this.#hdr.maxValue / 1_000 };
+    const [p50, p90, p95, p99, p999] = [at(0.5), at(0.9), at(0.95), at(0.99), at(0.999)];
+    return { p50, p90, p95, p99, p999, max: this.#hdr.maxValue / 1_000 };
   }
 
   reset(): void {
@@ -101,4 +103,4 @@ function emptyHdr(): Hdr {
 }
 
 /** Quantiles that are never absent, for figures of the generator itself. */
-export const NO_QUANTILES: Quantiles = { p50: 0, p90: 0, p99: 0, p999: 0, max: 0 };
+export const NO_QUANTILES: Quantiles = { p50: 0, p90: 0, p95: 0, p99: 0, p999: 0, max: 0 };

@@ -20,7 +20,7 @@ export interface NoFigure {
  * Samples below which a quantile has no upper bound that holds with 97.5 %: ln 0.025 / ln q. Below that a quantile of the
  * sample says little about the quantile of the gateway.
  */
-const LEAST_SAMPLES: Readonly<Record<Stat, number>> = { p50: 6, p90: 36, p99: 368, p999: 3_688, max: 1 };
+const LEAST_SAMPLES: Readonly<Record<Stat, number>> = { p50: 6, p90: 36, p95: 72, p99: 368, p999: 3_688, max: 1 };
 
 /**
  * Takes from a record the figure that a threshold is about. A distribution must meet its bound in every series that

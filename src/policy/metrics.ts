@@ -1,7 +1,7 @@
 import type { LoadClass, LoadPhase, LoadRun, RunRecord } from "../record/index.ts";
 
 /** Statistics of a distribution. */
-export const STATS = ["p50", "p90", "p99", "p999", "max"] as const;
+export const STATS = ["p50", "p90", "p95", "p99", "p999", "max"] as const;
 export type Stat = (typeof STATS)[number];
 
 /** Labels that distinguish a figure from its siblings. `phase` takes the short names `at-limit` and `over-limit` too. */

@@ -8,6 +8,7 @@ const dialect = z.enum(["chat", "messages"]);
 const quantilesSchema = z.strictObject({
   p50: z.number(),
   p90: z.number(),
+  p95: z.number(),
   p99: z.number(),
   p999: z.number(),
   max: z.number(),
@@ -47,6 +48,8 @@ const classSchema = z.strictObject({
   outputTokens: count,
 });
 
+const secondQuantiles = z.strictObject({ p50: z.number(), p95: z.number(), p99: z.number() }).nullable();
+
 /** One second of a phase. */
 const secondSchema = z.strictObject({
   /** Seconds from the beginning of the run. */
@@ -60,8 +63,8 @@ const secondSchema = z.strictObject({
   /** Most at once within the second. */
   inFlight: count,
   /** Of the requests that ended in it and were admitted. */
-  responseMs: z.strictObject({ p50: z.number(), p99: z.number() }).nullable(),
-  ttftMs: z.strictObject({ p50: z.number(), p99: z.number() }).nullable(),
+  responseMs: secondQuantiles,
+  ttftMs: secondQuantiles,
 });
 
 /** Durations of admitted requests over time, counted by their size. */

@@ -78,11 +78,11 @@ describe.each([true, false])("opened from disk, scripting %s", (javaScriptEnable
     await opened(fromDisk(), { javaScriptEnabled }, async ({ page, asked, complaints }) => {
       expect(await page.locator("h1").innerText()).toMatch(/Fail\s+staging/);
       expect(await page.locator("section > h2").allInnerTexts()).toEqual(
-        expect.arrayContaining([expect.stringMatching(/^Coverage/), expect.stringMatching(/^Failures/)]),
+        expect.arrayContaining([expect.stringMatching(/^Coverage/), expect.stringMatching(/^Causes/)]),
       );
-      expect(await page.locator("#failures article").count()).toBe(2);
+      expect(await page.locator("#causes article").count()).toBe(2);
       const columns = page.locator("article .observed").first();
-      expect(await columns.innerText()).toBe("403");
+      expect(await columns.textContent()).toBe("403");
       // Our own style counted: the page is not in the browser's default type.
       expect(await page.locator("body").evaluate((body) => getComputedStyle(body).marginTop)).toBe("0px");
       expect(await page.locator(".tools").count()).toBe(javaScriptEnabled ? 1 : 0);
@@ -142,7 +142,7 @@ test("a run with load, gates and a comparison shows every section and every draw
       "gates",
       "changes",
       "coverage",
-      "failures",
+      "causes",
       "tiers",
       "retry-after",
       "latency",
@@ -223,6 +223,10 @@ test("the filter of the check list", async () => {
     await page.getByRole("searchbox").fill("bad messages");
     expect(await page.locator("#check-list tbody tr:visible").count()).toBe(1);
     expect(await page.getByRole("status").innerText()).toBe("1 of 5 shown");
+    await page.getByRole("searchbox").fill("");
+    await page.getByRole("combobox").selectOption("fail");
+    expect(await page.getByRole("status").innerText()).toBe("2 of 5 shown");
+    expect(await page.locator("#check-list tbody tr:visible").count()).toBe(2);
   });
 });
 
@@ -230,9 +234,14 @@ test("printed: light, whole, without what only a screen needs", async () => {
   await opened(fromDisk(), { colorScheme: "dark", javaScriptEnabled: false }, async ({ page }) => {
     await page.emulateMedia({ media: "print" });
     expect(await page.locator("nav").isVisible()).toBe(false);
-    // A closed part is printed with what is in it.
-    const inside = page.locator("details:not([open]) td").first();
-    expect(await inside.evaluate((cell) => cell.checkVisibility({ contentVisibilityAuto: true }))).toBe(true);
+    // A closed part that belongs on paper is printed with what is in it; the list of every check is not.
+    const isPrinted = (part: string) =>
+      page
+        .locator(part)
+        .first()
+        .evaluate((node) => node.checkVisibility({ contentVisibilityAuto: true }));
+    expect(await isPrinted("details.on-paper:not([open]) > .areas")).toBe(true);
+    expect(await isPrinted("#check-list > .areas")).toBe(false);
     const pdf = await page.pdf({ format: "A4" });
     expect(pdf.subarray(0, 5).toString()).toBe("%PDF-");
     const pages = pdf.toString("latin1").match(/\/Type\s*\/Page\b/g) ?? [];

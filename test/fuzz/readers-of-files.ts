@@ -276,6 +276,7 @@ function journalLine(): fc.Arbitrary<string> {
       inFlight: 3,
       counts: { offered: 3, sent: 3, admitted: 1, denied: 1, failed: 1, dropped: 0 },
       p50Ms: 1,
+      p95Ms: 2,
       p99Ms: 2,
     },
   ];

@@ -83,3 +83,14 @@ test("failures before warnings, then what explains most, then the more basic; wa
   ]);
   expect(causes.map(({ requirement }) => requirement)).toEqual(["CHAT-2", "MODELS-1", "AUTH-3", "HTTP-URL"]);
 });
+
+test("a finding of a load run names the run and what was counted, in short", () => {
+  const finding = of("LIMIT-CONC-2", {
+    name: "concurrency.exceeded",
+    pointer: undefined,
+    expected: "at most 64 requests in flight",
+    observed: "65; 65 of 68 at once were admitted",
+  });
+  const causes = causesOf([failed("load.starter.at-concurrency-limit", [finding])]);
+  expect(causes.map(({ title }) => title)).toEqual(["starter: expected at most 64 requests in flight, got 65"]);
+});

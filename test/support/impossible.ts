@@ -38,8 +38,8 @@ function ofPhase(checks: RunRecord["checks"], run: LoadRun, phase: LoadPhase): s
 
 function isOrdered(quantiles: Quantiles | null): boolean {
   if (quantiles === null) return true;
-  const { p50, p90, p99, p999, max } = quantiles;
-  const all = [p50, p90, p99, p999, max];
+  const { p50, p90, p95, p99, p999, max } = quantiles;
+  const all = [p50, p90, p95, p99, p999, max];
   return all.every((value, index) => index === 0 || value >= (all[index - 1] ?? 0) * 0.999);
 }
 

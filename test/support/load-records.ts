@@ -1,7 +1,7 @@
 import type { JudgedPhase, JudgedRun, LoadClass, LoadHeat, LoadSecond, Quantiles } from "../../src/record/index.ts";
 
 export function quantiles(p50: number): Quantiles {
-  return { p50, p90: p50 * 1.5, p99: p50 * 2, p999: p50 * 3, max: p50 * 4 };
+  return { p50, p90: p50 * 1.5, p95: p50 * 1.7, p99: p50 * 2, p999: p50 * 3, max: p50 * 4 };
 }
 
 export function loadClass(overrides: Partial<LoadClass> = {}): LoadClass {
@@ -164,8 +164,8 @@ export function loadSeries(fromS: number, count: number, offered: number, limit:
       failed: index % 29 === 28 ? 1 : 0,
       dropped: 0,
       inFlight: Math.round(admitted * 0.5),
-      responseMs: { p50: slow, p99: slow * 2.2 },
-      ttftMs: { p50: slow / 4, p99: slow / 2 },
+      responseMs: { p50: slow, p95: slow * 1.6, p99: slow * 2.2 },
+      ttftMs: { p50: slow / 4, p95: slow / 3, p99: slow / 2 },
     };
   });
 }

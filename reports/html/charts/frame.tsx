@@ -1,5 +1,6 @@
 import type { ScaleContinuousNumeric } from "d3-scale";
 import type { ComponentChildren } from "preact";
+import { textWidth } from "./labels.ts";
 
 /** A drawing's place on its sheet, in units of the drawing. */
 export interface Box {
@@ -13,25 +14,35 @@ export interface Box {
 
 export const BOX: Box = { width: 860, height: 250, left: 58, right: 18, top: 12, bottom: 38 };
 
+/** A drawing that takes half the width of a page. */
+export const HALF: Box = { width: 430, height: 208, left: 48, right: 14, top: 20, bottom: 38 };
+
 export type Scale = ScaleContinuousNumeric<number, number>;
 
 /** The sheet of a drawing: named and described for those who cannot see it, and no wider than the page. */
 export function Sheet({
   box = BOX,
   label,
+  fits = false,
   children,
 }: {
   readonly box?: Box;
   readonly label: string;
+  /** Narrow enough for any page: it is made smaller in place of scrolling. */
+  readonly fits?: boolean;
   readonly children: ComponentChildren;
 }) {
+  const drawing = (
+    <svg viewBox={`0 0 ${box.width} ${n(box.height)}`} role="img" aria-label={label}>
+      {children}
+    </svg>
+  );
+  if (fits) return drawing;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable without a mouse
     // biome-ignore lint/a11y/useSemanticElements: a fieldset groups inputs, and this groups none
     <div class="scroll" tabIndex={0} role="group" aria-label="Drawing; scrolls where the page is narrow">
-      <svg viewBox={`0 0 ${box.width} ${box.height}`} role="img" aria-label={label}>
-        {children}
-      </svg>
+      {drawing}
     </div>
   );
 }
@@ -59,7 +70,7 @@ export function AxisBelow({
       {ticks.map(({ at, text }) => (
         <g key={text}>
           <line class="grid" x1={n(scale(at))} x2={n(scale(at))} y1={box.top} y2={base} />
-          <text x={n(scale(at))} y={base + 15} text-anchor="middle">
+          <text x={n(scale(at))} y={base + 16} text-anchor="middle">
             {text}
           </text>
         </g>
@@ -96,7 +107,7 @@ export function AxisLeft({
           </text>
         </g>
       ))}
-      <text class="strong" x={box.left} y={box.top - 3 - lift} text-anchor="start">
+      <text class="strong over" x={box.left} y={box.top - 3 - lift} text-anchor="start">
         {title}
       </text>
     </g>
@@ -113,16 +124,42 @@ export function linearTicks(scale: Scale, count: number): Tick[] {
   return scale.ticks(count).map((at) => ({ at, text: short(at) }));
 }
 
-/** Powers of ten and, where there is room, twos and fives between them. */
+/** Ticks of a logarithmic axis, from the finest to the coarsest: steps within a decade, or every so many decades. */
+const LOG_STEPS = [
+  { steps: [1, 2, 5], every: 1 },
+  { steps: [1, 3], every: 1 },
+  { steps: [1], every: 1 },
+  { steps: [1], every: 2 },
+  { steps: [1], every: 4 },
+] as const;
+
+/** Ticks of a logarithmic axis that stands upright: as many as have room above each other. */
 export function logTicks(scale: Scale): Tick[] {
+  return finestLogTicks(scale, () => 15);
+}
+
+/** Ticks of a logarithmic axis that lies: as many as have room beside each other. */
+export function logTicksAcross(scale: Scale): Tick[] {
+  return finestLogTicks(scale, (a, b) => (textWidth(a) + textWidth(b)) / 2 + 6);
+}
+
+function finestLogTicks(scale: Scale, roomFor: (a: string, b: string) => number): Tick[] {
+  const candidates = LOG_STEPS.map((steps) => logTicksAt(scale, steps));
+  const hasRoom = (ticks: readonly Tick[]) =>
+    ticks.every(({ at, text }, index) => {
+      const next = ticks[index + 1];
+      return next === undefined || Math.abs(scale(next.at) - scale(at)) >= roomFor(text, next.text);
+    });
+  return candidates.find(hasRoom) ?? candidates.at(-1)?.slice(0, 1) ?? [];
+}
+
+function logTicksAt(scale: Scale, { steps, every }: (typeof LOG_STEPS)[number]): Tick[] {
   const [from = 1, to = 10] = scale.domain();
-  const decades = Math.log10(to / from);
-  const steps = decades < 2.5 ? [1, 2, 5] : [1];
   const ticks: Tick[] = [];
   for (let power = Math.floor(Math.log10(from)); power <= Math.ceil(Math.log10(to)); power++) {
     for (const step of steps) {
       const at = step * 10 ** power;
-      if (at >= from * 0.999 && at <= to * 1.001) ticks.push({ at, text: short(at) });
+      if (power % every === 0 && at >= from * 0.999 && at <= to * 1.001) ticks.push({ at, text: short(at) });
     }
   }
   return ticks;

@@ -1,7 +1,8 @@
 import { scaleLinear, scaleLog } from "d3-scale";
 import { decimal } from "../format.ts";
 import { AxisBelow, AxisLeft, BOX, linearTicks, logTicks, n, Sheet } from "./frame.tsx";
-import { PhaseMarks, type PhaseSpan } from "./phase-marks.tsx";
+import { LABEL_ROW, rowsOf } from "./labels.ts";
+import { PhaseLabels, type PhaseSpan, placePhases } from "./phase-labels.tsx";
 
 /** Tones of the style sheet, the lightest first. */
 const TONES = 5;
@@ -25,11 +26,13 @@ export function HeatMap({
   readonly cells: readonly HeatMapCell[];
   readonly phases: readonly PhaseSpan[];
 }) {
-  const box = { ...BOX, height: 284, top: 42 };
   const end = Math.max(1, ...cells.map(({ toS }) => toS), ...phases.map((phase) => phase.startS + phase.durationS));
   const bottom = Math.min(...cells.map(({ fromMs }) => fromMs));
   const top = Math.max(...cells.map(({ toMs }) => toMs));
-  const x = scaleLinear([0, end], [box.left, box.width - box.right]);
+  const x = scaleLinear([0, end], [BOX.left, BOX.width - BOX.right]);
+  const labels = placePhases(phases, x, BOX.width - BOX.right);
+  const above = rowsOf(labels) * LABEL_ROW + 20;
+  const box = { ...BOX, height: above + 242, top: above };
   const y = scaleLog([bottom, top], [box.height - box.bottom, box.top]);
   const bounds = boundsOf(Math.max(...cells.map(({ count }) => count)));
   const tones = bounds.map((_, index) => TONES - bounds.length + index + 1);
@@ -48,12 +51,12 @@ export function HeatMap({
         <li>requests in a cell</li>
       </ul>
       <Sheet box={box} label={label}>
-        <AxisLeft box={box} scale={y} ticks={logTicks(y)} title="ms" lift={20} />
+        <AxisLeft box={box} scale={y} ticks={logTicks(y)} title="ms" lift={2} />
         <AxisBelow box={box} scale={x} ticks={linearTicks(x, 8)} title="seconds from the start" />
         {paths.map((path, index) => (
           <path key={tones[index]} class={`heat-${tones[index]}`} d={path} shape-rendering="crispEdges" />
         ))}
-        <PhaseMarks box={box} x={x} phases={phases} />
+        <PhaseLabels labels={labels} bottom={box.height - box.bottom} />
       </Sheet>
     </>
   );

@@ -1,6 +1,6 @@
 import { scaleLinear, scaleLog } from "d3-scale";
 import { line } from "d3-shape";
-import { AxisBelow, AxisLeft, BOX, Legend, logTicks, Mark, n, Sheet, styleOf } from "./frame.tsx";
+import { AxisBelow, AxisLeft, HALF, Legend, logTicks, Mark, n, Sheet, styleOf } from "./frame.tsx";
 
 export interface PercentileCurve {
   readonly name: string;
@@ -10,7 +10,7 @@ export interface PercentileCurve {
   readonly trusted: number;
 }
 
-const TICKS = [0, 0.9, 0.99, 0.999, 0.9999];
+const TICKS = [0, 0.5, 0.9, 0.99, 0.999, 0.9999];
 
 /** Quantiles as they are read best: every further nine has the same width, milliseconds on a logarithmic scale. */
 export function PercentilePlot({
@@ -27,8 +27,8 @@ export function PercentilePlot({
   const values = curves.flatMap(({ points }) => points.map(({ ms }) => ms)).filter((ms) => ms > 0);
   if (values.length === 0) return null;
   const nines = (quantile: number) => -Math.log10(Math.max(1 - quantile, 1e-4));
-  const x = scaleLinear([0, 4], [BOX.left, BOX.width - BOX.right]);
-  const y = scaleLog([Math.min(...values) * 0.9, Math.max(...values) * 1.1], [BOX.height - BOX.bottom, BOX.top]);
+  const x = scaleLinear([0, 4], [HALF.left, HALF.width - HALF.right]);
+  const y = scaleLog([Math.min(...values) * 0.9, Math.max(...values) * 1.1], [HALF.height - HALF.bottom, HALF.top]);
   const path = line<{ quantile: number; ms: number }>(
     (point) => n(x(nines(point.quantile))),
     (point) => n(y(Math.max(point.ms, 1e-3))),
@@ -36,21 +36,22 @@ export function PercentilePlot({
   return (
     <>
       <Legend entries={curves.map(({ name }, index) => ({ name, style: styleOf(index) }))} />
-      <Sheet label={label}>
-        <AxisLeft scale={y} ticks={logTicks(y)} title="ms" />
+      <Sheet box={HALF} label={label} fits>
+        <AxisLeft box={HALF} scale={y} ticks={logTicks(y)} title="ms" lift={2} />
         <AxisBelow
+          box={HALF}
           scale={x}
           ticks={TICKS.map((quantile) => ({
             at: nines(quantile),
-            text: quantile === 0 ? "0 %" : `${quantile * 100} %`,
+            text: quantile === 0 ? "0" : String(Number((quantile * 100).toFixed(2))),
           }))}
-          title="share of requests that were at least so fast"
+          title="% of requests that were at least so fast"
         />
         {curves.map(({ name, points, trusted }, index) => {
           const style = styleOf(index);
           const known = points.filter(({ quantile }) => quantile <= trusted);
           const beyond = points.filter(({ quantile }) => quantile >= trusted);
-          const marked = [0.5, 0.9, 0.99, 0.999].flatMap((quantile) => {
+          const marked = [0.5, 0.95, 0.99, 0.999].flatMap((quantile) => {
             const at = points.find((point) => point.quantile >= quantile - 1e-9);
             return at === undefined || quantile > trusted ? [] : [{ at: at.quantile, quantile, ms: at.ms }];
           });

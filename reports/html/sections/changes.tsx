@@ -4,18 +4,18 @@ import { ForestPlot } from "../charts/forest-plot.tsx";
 import { decimal, enumerate, percent, plural } from "../format.ts";
 import { DataTable, Foreign, Permalink, Section, StatusMark } from "../parts.tsx";
 
-/** What is different from the run that this one is held against. */
+/** What is different from the run that this one is compared with; nothing where it is compared with none. */
 export function ChangesSection({ record }: { readonly record: RunRecord }) {
   const { comparison } = record;
+  if (comparison === undefined) return null;
   return (
     <Section id="changes" title="What changed" finding={sentence(comparison)}>
-      {comparison === undefined ? null : <Changes comparison={comparison} />}
+      <Changes comparison={comparison} />
     </Section>
   );
 }
 
-function sentence(comparison: Comparison | undefined): string {
-  if (comparison === undefined) return "It was held against no other run, so nothing is said about change.";
+function sentence(comparison: Comparison): string {
   const { checks, drift, metrics } = comparison;
   const parts = [
     checks.newlyFailing.length === 0 ? "" : `${plural(checks.newlyFailing.length, "check")} newly failing`,

@@ -49,7 +49,7 @@ export function CoverageSection({ record, anchors }: { readonly record: RunRecor
             <UncoveredOfClient requirements={uncovered} />
           )}
           <NotRun record={record} />
-          <AllChecks checks={record.checks} />
+          <AllChecks checks={record.checks} anchors={anchors} />
         </>
       )}
     </Section>
@@ -70,12 +70,12 @@ function Layer({
 }) {
   if (requirements.length === 0) return null;
   const areas = [...new Set(requirements.map(({ requirement }) => requirement.area))];
+  const isOpen = requirements.some(({ status }) => status !== undefined && !QUIET.includes(status));
   return (
-    <>
-      <h3 id={`layer-${layer}`}>
-        {LAYERS[layer]}
-        <Permalink id={`layer-${layer}`} what={LAYERS[layer]} />
-      </h3>
+    <details class="layer on-paper" id={`layer-${layer}`} open={isOpen}>
+      <summary>
+        <strong>{LAYERS[layer]}</strong> <span class="tally">{tallyOf(requirements)}</span>
+      </summary>
       <div class="areas">
         {areas.map((area) => (
           <Area
@@ -86,11 +86,19 @@ function Layer({
           />
         ))}
       </div>
-    </>
+    </details>
   );
 }
 
-/** One area of requirements: its state in one line, its matrix inside. Open where something is wrong. */
+/** `12 pass, 1 not judged`. */
+function tallyOf(requirements: readonly CoveredRequirement[]): string {
+  const tally = new Map<string, number>();
+  for (const { status } of requirements)
+    tally.set(status ?? "not judged", (tally.get(status ?? "not judged") ?? 0) + 1);
+  return [...tally].map(([status, count]) => `${decimal(count)} ${status}`).join(", ");
+}
+
+/** One area of requirements: its state in one line, its matrix inside. */
 function Area({
   area,
   requirements,
@@ -100,13 +108,9 @@ function Area({
   readonly requirements: readonly CoveredRequirement[];
   readonly anchors: Anchors;
 }) {
-  const tally = new Map<string, number>();
-  for (const { status } of requirements)
-    tally.set(status ?? "not judged", (tally.get(status ?? "not judged") ?? 0) + 1);
-  const open = requirements.some(({ status }) => status !== undefined && !QUIET.includes(status));
   const columns = COLUMNS.filter((column) => requirements.some(({ cells }) => cells[column] !== undefined));
   return (
-    <details class="area" open={open}>
+    <details class="area">
       <summary>
         <span class="area-name">{area}</span>
         <span class="pips" aria-hidden="true">
@@ -117,7 +121,7 @@ function Area({
             />
           ))}
         </span>
-        <span class="tally">{[...tally].map(([status, count]) => `${decimal(count)} ${status}`).join(", ")}</span>
+        <span class="tally">{tallyOf(requirements)}</span>
       </summary>
       <DataTable
         caption={`Requirements of the area ${area} by dialect and mode`}
@@ -178,7 +182,7 @@ function MatrixCell({ cell }: { readonly cell: { readonly status: Status; readon
 /** Above this many the list is cut by leaving out what passed: the record has everything. */
 const MOST_LISTED = 5_000;
 
-function AllChecks({ checks }: { readonly checks: readonly CheckResult[] }) {
+function AllChecks({ checks, anchors }: { readonly checks: readonly CheckResult[]; readonly anchors: Anchors }) {
   const listed = checks.length > MOST_LISTED ? checks.filter(({ status }) => status !== "pass") : checks;
   const suites = [...new Set(listed.map(({ suite }) => suite))];
   return (
@@ -190,31 +194,38 @@ function AllChecks({ checks }: { readonly checks: readonly CheckResult[] }) {
       {listed.length < checks.length ? (
         <p>{plural(checks.length - listed.length, "passing check")} not listed, for size. The run record has them.</p>
       ) : null}
-      <div class="areas" id="check-list">
-        {suites.map((suite) => {
-          const inside = listed.filter((check) => check.suite === suite);
-          return (
-            <details class="area" key={suite}>
-              <summary>
-                <span class="area-name">{suite}</span>
-                <StatusMark status={worstStatus(inside.map(({ status }) => status))} />
-                <span class="tally">{plural(inside.length, "check")}</span>
-              </summary>
-              <DataTable
-                caption={`Checks of the suite ${suite}`}
-                quietCaption
-                head={["Check", "Status", "What came out", { value: "Time", number: true }]}
-                rows={inside.map((check) => [
-                  <code key="id">{oneLine(check.id, 200)}</code>,
-                  <StatusMark key="status" status={check.status} />,
-                  <Foreign key="message" text={oneLine(check.message, check.status === "pass" ? 90 : 240)} />,
-                  duration(check.durationMs),
-                ])}
-              />
-            </details>
-          );
-        })}
-      </div>
+      <details id="check-list">
+        <summary>
+          {plural(listed.length, "check")} of {plural(suites.length, "suite")}
+        </summary>
+        <div class="areas">
+          {suites.map((suite) => {
+            const inside = listed.filter((check) => check.suite === suite);
+            return (
+              <details class="area" key={suite}>
+                <summary>
+                  <span class="area-name">{suite}</span>
+                  <StatusMark status={worstStatus(inside.map(({ status }) => status))} />
+                  <span class="tally">{plural(inside.length, "check")}</span>
+                </summary>
+                <DataTable
+                  caption={`Checks of the suite ${suite}`}
+                  quietCaption
+                  head={["Check", "Status", "What came out", { value: "Time", number: true }]}
+                  rows={inside.map((check) => [
+                    <code key="id" id={anchors.of("check", check.id)}>
+                      {oneLine(check.id, 200)}
+                    </code>,
+                    <StatusMark key="status" status={check.status} />,
+                    <Foreign key="message" text={oneLine(check.message, check.status === "pass" ? 90 : 240)} />,
+                    duration(check.durationMs),
+                  ])}
+                />
+              </details>
+            );
+          })}
+        </div>
+      </details>
     </>
   );
 }

@@ -12,7 +12,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Whether the generator and the sample sizes support the figures that follow. */
-export function BeliefSection({ record }: { readonly record: RunRecord }) {
+export function DataQualitySection({ record }: { readonly record: RunRecord }) {
   const states = new Map<string, { by: Set<string>; checks: number }>();
   for (const { attestations } of record.checks) {
     for (const { state, by } of attestations) {
@@ -71,7 +71,7 @@ function Generators({ runs }: { readonly runs: readonly LoadRun[] }) {
         "Run",
         "Valid",
         ...[
-          "Schedule lag p50 / p99, ms",
+          "Schedule lag p50 / p95 / p99, ms",
           "Loop delay p99, ms",
           "CPU of a core",
           "Memory",
@@ -97,7 +97,9 @@ function Generators({ runs }: { readonly runs: readonly LoadRun[] }) {
             status={generator.valid ? "pass" : "inconclusive"}
             label={generator.valid ? "valid" : "not valid"}
           />,
-          `${decimal(generator.scheduleLagMs.p50, 2)} / ${decimal(generator.scheduleLagMs.p99, 2)}`,
+          [generator.scheduleLagMs.p50, generator.scheduleLagMs.p95, generator.scheduleLagMs.p99]
+            .map((lag) => decimal(lag, 2))
+            .join(" / "),
           generator.loopDelayMs === null ? "none" : decimal(generator.loopDelayMs.p99, 2),
           percent(generator.cpuShare),
           bytes(generator.peakRssBytes),

@@ -23,17 +23,17 @@ export function EnvironmentSection({ record }: { readonly record: RunRecord }) {
           ["Record", `run.json, schema version ${record.schemaVersion}`],
         ]}
       />
-      <h3 id="configuration">
-        Configuration
-        <Permalink id="configuration" what="Configuration" />
-      </h3>
-      <p>
-        From <Foreign text={record.target.source} />, keys by reference only; SHA-256{" "}
-        <code>{configuration.sha256}</code>.
-      </p>
-      <ScrollText kind="listing" label="Configuration">
-        {visible(JSON.stringify(configuration.value, null, 1) ?? "")}
-      </ScrollText>
+      <details id="configuration">
+        <summary>
+          Configuration from <Foreign text={record.target.source} />
+        </summary>
+        <p>
+          Keys by reference only; SHA-256 <code>{configuration.sha256}</code>.
+        </p>
+        <ScrollText kind="listing" label="Configuration">
+          {visible(JSON.stringify(configuration.value, null, 1) ?? "")}
+        </ScrollText>
+      </details>
       <h3 id="reproduce">
         Do it again
         <Permalink id="reproduce" what="Do it again" />
@@ -114,11 +114,8 @@ function remaining(expires: string, startedAt: string): string {
 
 function Method() {
   return (
-    <>
-      <h3 id="method">
-        Method
-        <Permalink id="method" what="Method" />
-      </h3>
+    <details id="method">
+      <summary>Method</summary>
       <ul>
         <li>
           A negative probe is a good request with exactly one thing changed. Its control request must have been served.
@@ -134,7 +131,7 @@ function Method() {
           admitted, denied and failed requests are never mixed. Histograms are merged; percentiles are never averaged.
         </li>
       </ul>
-    </>
+    </details>
   );
 }
 
@@ -143,8 +140,11 @@ const TERMS: readonly (readonly [string, string])[] = [
   ["denial", "the gateway refused on purpose (401, 402, 404, 429) and named a reason"],
   ["failure", "neither: a broken connection, a timeout, a 5xx, bytes that cannot be decoded"],
   ["in flight", "sent, and the end of the answer not yet seen"],
-  ["time to first token", "first content token minus send time"],
-  ["inter-token latency", "gap between two neighbouring content tokens of one stream"],
+  ["E2E latency", "response time: end minus the moment when the request was due"],
+  ["service time", "end minus send time"],
+  ["TTFT", "time to first token: first content token minus send time"],
+  ["ITL", "inter-token latency: gap between two neighbouring content tokens of one stream"],
+  ["TPOT", "time per output token after the first: the mean gap of one stream"],
   ["blocked", "a state that the check needs was missing: not tested, and not a pass"],
   ["inconclusive", "something else got in the way: chance denials, transport, too few samples"],
   ["observed", "the specification is silent; what was seen is written down"],
@@ -152,12 +152,9 @@ const TERMS: readonly (readonly [string, string])[] = [
 
 function Glossary() {
   return (
-    <>
-      <h3 id="glossary">
-        Glossary
-        <Permalink id="glossary" what="Glossary" />
-      </h3>
+    <details id="glossary">
+      <summary>Glossary</summary>
       <Facts pairs={TERMS} />
-    </>
+    </details>
   );
 }

@@ -4,6 +4,7 @@ import { oneLine } from "../../clean-text.ts";
 import { HeatMap } from "../charts/heat-map.tsx";
 import { decimal, duration, plural } from "../format.ts";
 import { type HeatColumns, heatColumns } from "../heat-columns.ts";
+import { spanOf } from "../load-phases.ts";
 import { DataTable, Figure } from "../parts.tsx";
 
 const FIGURES = [
@@ -11,15 +12,20 @@ const FIGURES = [
   { figure: "ttft", title: "Times to first token over time", what: "times to first token" },
 ] as const;
 
+/** One column or two are a histogram, and percentiles show that better. */
+const FEWEST_COLUMNS = 3;
+
 /** How durations were spread at every moment of a run: a second way of being slow shows here and in no quantile. */
 export function RunHeat({ run }: { readonly run: LoadRun }) {
-  const phases = run.phases.map(({ name, startS, durationS }) => ({ name: oneLine(name, 24), startS, durationS }));
+  const phases = run.phases.map(spanOf);
+  const drawn = FIGURES.filter(({ figure }) => (heatColumns(run.phases, figure)?.columns ?? 0) >= FEWEST_COLUMNS);
+  if (drawn.length === 0) return null;
   return (
-    <>
-      {FIGURES.map(({ figure, title, what }) => {
+    <details>
+      <summary>Heat maps: how latencies were spread at every moment</summary>
+      {drawn.map(({ figure, title, what }) => {
         const heat = heatColumns(run.phases, figure);
-        // One column or two are a histogram, and the percentiles above show that better.
-        if (heat === undefined || heat.columns < 3) return null;
+        if (heat === undefined) return null;
         const { everyS, cells } = heat;
         const width = everyS === 1 ? "second" : `${decimal(everyS)} seconds`;
         return (
@@ -41,11 +47,11 @@ export function RunHeat({ run }: { readonly run: LoadRun }) {
               />
             }
           >
-            <HeatTable heat={heat} what={what} />
+            <HeatTable heat={heat} what={`${what} in ${oneLine(run.name, 40)}`} />
           </Figure>
         );
       })}
-    </>
+    </details>
   );
 }
 

@@ -1,12 +1,12 @@
-import type { LoadClass, LoadPhase, LoadRun, Quantiles, RunRecord } from "../../../src/record/index.ts";
+import type { LoadClass, LoadRun, Quantiles, RunRecord } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
 import type { ReportSource } from "../../source.ts";
-import { type PercentileCurve, PercentilePlot } from "../charts/percentile-plot.tsx";
-import { TimeChart } from "../charts/time-chart.tsx";
-import { decimal, duration } from "../format.ts";
+import { TimePanels } from "../charts/time-panels.tsx";
+import { decimal, duration, ms, plural } from "../format.ts";
+import { kindOf, spanOf } from "../load-phases.ts";
 import { DataTable, Figure, Section } from "../parts.tsx";
-import { curveOf } from "../percentile-curve.ts";
-import { thin } from "../thin-series.ts";
+import { type Point, thin } from "../thin-series.ts";
+import { Distributions } from "./distributions.tsx";
 import { RunHeat } from "./heat.tsx";
 
 /** How long things took: admitted, denied and failed requests apart, response and service time apart. */
@@ -14,6 +14,12 @@ export function LatencySection({ source }: { readonly source: ReportSource }) {
   const runs = source.record.load?.runs ?? [];
   return (
     <Section id="latency" title="Latency" finding={sentence(source.record)}>
+      {runs.length === 0 ? null : (
+        <p class="note">
+          Admitted requests by the second in which they ended. A line breaks off where none did. Where a point stands
+          for several seconds, it is the worst of them.
+        </p>
+      )}
       {runs.map((run) => (
         <RunLatency key={run.name} run={run} source={source} />
       ))}
@@ -27,147 +33,105 @@ function sentence({ load }: RunRecord): string {
   const streams = runs.flatMap((run) =>
     run.phases.flatMap((phase) =>
       phase.classes.flatMap(({ outcome, ttftMs }) =>
-        outcome === "admitted" && ttftMs !== null ? [{ phase, ttftMs }] : [],
+        outcome === "admitted" && ttftMs !== null ? [{ run, phase, ttftMs }] : [],
       ),
     ),
   );
   const [worst] = streams.sort((a, b) => b.ttftMs.p99 - a.ttftMs.p99);
-  if (worst === undefined) return "Nothing was streamed; response and service times stand below.";
-  return `Time to first token was at worst ${duration(worst.ttftMs.p50)} in the middle and ${duration(worst.ttftMs.p99)} at p99, in the phase ${oneLine(worst.phase.name, 40)}.`;
+  if (worst === undefined) return "Nothing was streamed; E2E latency and service time stand below.";
+  const { p50, p95, p99 } = worst.ttftMs;
+  return `The worst time to first token (TTFT) was ${duration(p50)} at p50, ${duration(p95)} at p95 and ${duration(p99)} at p99, in the phase ${oneLine(worst.phase.name, 40)} of ${oneLine(worst.run.name, 40)}.`;
 }
 
 function RunLatency({ run, source }: { readonly run: LoadRun; readonly source: ReportSource }) {
-  const busiest = [...run.phases].sort((a, b) => b.admitted - a.admitted)[0];
-  const { points } = thin(run.phases.flatMap(({ series }) => series).sort((a, b) => a.atS - b.atS));
-  const phases = run.phases.map(({ name, startS, durationS }) => ({ name: oneLine(name, 24), startS, durationS }));
-  const responses = points.flatMap(({ atS, response }) =>
-    response === null ? [] : [{ atS, low: response.p50, high: response.p99 }],
-  );
-  const first = points.flatMap(({ atS, ttft }) => (ttft === null ? [] : [{ atS, value: ttft.p99 }]));
   return (
     <>
       <h3>{oneLine(run.name, 60)}</h3>
-      {busiest === undefined ? null : <Percentiles run={run} phase={busiest} source={source} />}
-      {responses.length < 2 ? null : (
-        <Figure
-          title="Latency over time"
-          note="Admitted requests by the second in which they ended: from the middle to p99."
-          drawing={
-            <TimeChart
-              label={`Response time of ${oneLine(run.name, 40)} from p50 to p99 and time to first token at p99, over ${decimal(run.durationS)} seconds.`}
-              unit="ms"
-              phases={phases}
-              bands={[{ name: "response time, p50 to p99", points: responses }]}
-              lines={first.length < 2 ? [] : [{ name: "time to first token, p99", points: first }]}
-            />
-          }
-        >
-          <ClassTable run={run} />
-        </Figure>
-      )}
+      <OverTime run={run} />
+      <Distributions run={run} source={source} />
       <RunHeat run={run} />
       <ClassTable run={run} />
     </>
   );
 }
 
-/** Percentile curves of the phase that admitted most, one drawing per figure so that each has its own scale. */
-function Percentiles({
-  run,
-  phase,
-  source,
-}: {
-  readonly run: LoadRun;
-  readonly phase: LoadPhase;
-  readonly source: ReportSource;
-}) {
-  const drawings = [
-    {
-      title: "Response and service time",
-      fields: [
-        ["responseMs", "response"],
-        ["serviceMs", "service"],
-      ],
-    },
-    {
-      title: "Time to first token and gaps between tokens",
-      fields: [
-        ["ttftMs", "first token"],
-        ["gapMs", "gap"],
-      ],
-    },
-  ] as const;
+/** Quantiles of every second; where nothing ended, the lines break off. */
+function OverTime({ run }: { readonly run: LoadRun }) {
+  const { points } = thin(run.phases.flatMap(({ series }) => series).sort((a, b) => a.atS - b.atS));
+  if (points.filter(({ response }) => response !== null).length < 2) return null;
+  const linesOf = (read: (point: Point) => Point["response"]) =>
+    (["p50", "p95", "p99"] as const).map((name) => ({
+      name,
+      points: points.map((point) => ({ atS: point.atS, value: read(point)?.[name] ?? null })),
+    }));
   return (
-    <>
-      {drawings.map(({ title, fields }) => {
-        const curves = phase.classes
-          .filter(({ outcome, count }) => outcome === "admitted" && count > 0)
-          .slice(0, 2)
-          .flatMap((entry) =>
-            fields.flatMap(([field, name]) => {
-              const curve = curveOf(source, { run, phase, entry, field });
-              return curve === undefined
-                ? []
-                : [{ ...curve, name: `${kindOf(entry)}: ${name}` } satisfies PercentileCurve];
-            }),
-          );
-        if (curves.length === 0) return null;
-        return (
-          <Figure
-            key={title}
-            title={title}
-            note={`Admitted requests of the phase ${oneLine(phase.name, 40)}. Beyond what the number of samples can tell, the line is dotted.`}
-            drawing={
-              <PercentilePlot
-                label={`${title} by percentile, logarithmic. The table has the figures.`}
-                curves={curves}
-              />
-            }
-          >
-            <ClassTable run={run} />
-          </Figure>
-        );
-      })}
-    </>
-  );
-}
-
-function kindOf({ dialect, stream }: Pick<LoadClass, "dialect" | "stream">): string {
-  return `${dialect} ${stream ? "streaming" : "non-streaming"}`;
-}
-
-const COLUMNS = [
-  ["responseMs", "response"],
-  ["serviceMs", "service"],
-  ["ttftMs", "first token"],
-  ["gapMs", "gap"],
-  ["longestStallMs", "longest stall"],
-] as const satisfies readonly (readonly [keyof LoadClass, string])[];
-
-function ClassTable({ run }: { readonly run: LoadRun }) {
-  const entries = run.phases.flatMap((phase) => phase.classes.map((entry) => ({ phase, entry })));
-  return (
-    <DataTable
-      caption="Milliseconds by phase, kind and outcome: p50, p99 and the longest"
-      head={[
-        "Phase",
-        "Kind",
-        "Outcome",
-        { value: "Requests", number: true },
-        ...COLUMNS.map(([, value]) => ({ value, number: true })),
-      ]}
-      rows={entries.map(({ phase, entry }) => [
-        oneLine(phase.name, 40),
-        kindOf(entry),
-        entry.outcome,
-        decimal(entry.count),
-        ...COLUMNS.map(([field]) => three(entry[field])),
-      ])}
+    <Figure
+      title="Latency over time"
+      drawing={
+        <TimePanels
+          label={`Time to first token and E2E latency of ${oneLine(run.name, 40)} at p50, p95 and p99, over ${decimal(run.durationS)} seconds. The table of the classes has the figures per phase.`}
+          phases={run.phases.map(spanOf)}
+          panels={[
+            { title: "TTFT, ms", scale: "log", height: 92, lines: linesOf(({ ttft }) => ttft) },
+            { title: "E2E latency, ms", scale: "log", height: 92, lines: linesOf(({ response }) => response) },
+          ]}
+        />
+      }
     />
   );
 }
 
+/** The names of the field first, ours below. */
+const COLUMNS = [
+  ["ttftMs", "TTFT", "first token"],
+  ["gapMs", "ITL", "gap between tokens"],
+  ["perTokenMs", "TPOT", "per output token"],
+  ["responseMs", "E2E latency", "response time"],
+  ["serviceMs", "Service time", "from the send"],
+  ["longestStallMs", "Longest gap", "of each stream"],
+] as const satisfies readonly (readonly [keyof LoadClass, string, string])[];
+
+function ClassTable({ run }: { readonly run: LoadRun }) {
+  const entries = run.phases.flatMap((phase) => phase.classes.map((entry) => ({ phase, entry })));
+  if (entries.length === 0) return null;
+  return (
+    <details>
+      <summary>
+        p50 / p95 / p99 of {plural(entries.length, "class", "classes")} of requests in{" "}
+        {plural(run.phases.length, "phase")}
+      </summary>
+      <DataTable
+        caption={`Milliseconds of ${oneLine(run.name, 40)} by phase, kind and outcome: p50 / p95 / p99`}
+        head={[
+          "Phase",
+          "Kind",
+          { value: "Requests", number: true },
+          ...COLUMNS.map(([field, name, ours]) => ({
+            value: (
+              <span key={field} class="split">
+                {name}
+                <small>{ours}</small>
+              </span>
+            ),
+            number: true,
+          })),
+        ]}
+        rows={entries.map(({ phase, entry }) => [
+          oneLine(phase.name, 40),
+          kindAndOutcome(entry),
+          decimal(entry.count),
+          ...COLUMNS.map(([field]) => three(entry[field])),
+        ])}
+      />
+    </details>
+  );
+}
+
+function kindAndOutcome(entry: LoadClass): string {
+  return `${kindOf(entry)}${entry.outcome === "admitted" ? "" : `, ${entry.outcome}`}`;
+}
+
 function three(quantiles: Quantiles | null): string {
   if (quantiles === null) return "–";
-  return [quantiles.p50, quantiles.p99, quantiles.max].map((ms) => decimal(ms, ms < 10 ? 1 : 0)).join(" / ");
+  return [quantiles.p50, quantiles.p95, quantiles.p99].map(ms).join(" / ");
 }

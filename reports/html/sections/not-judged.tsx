@@ -9,11 +9,11 @@ import { DataTable, Foreign, Permalink, Prose, ScrollText, StatusMark } from "..
 export function Silent({ requirements }: { readonly requirements: readonly CoveredRequirement[] }) {
   if (requirements.length === 0) return null;
   return (
-    <>
-      <h3 id="silent">
-        Where the specification is silent
-        <Permalink id="silent" what="Where the specification is silent" />
-      </h3>
+    <details id="silent">
+      <summary>
+        <strong>Where the specification is silent</strong>{" "}
+        <span class="tally">{plural(requirements.length, "open question")} observed</span>
+      </summary>
       <p>Nothing here can count for or against a gateway. It is written down so that a change is seen.</p>
       <DataTable
         caption="Observed where the specification is silent"
@@ -36,10 +36,11 @@ export function Silent({ requirements }: { readonly requirements: readonly Cover
           </ul>,
         ])}
       />
-    </>
+    </details>
   );
 }
 
+/** Requirements of a gateway about which this run says nothing, and why. */
 export function Uncovered({
   requirements,
   all,
@@ -51,11 +52,10 @@ export function Uncovered({
   const rest = requirements.filter((requirement) => requirement.excluded === undefined);
   const clients = all.filter(({ requirement }) => requirement.binds === "client").length;
   return (
-    <>
-      <h3 id="uncovered">
-        What was not judged
-        <Permalink id="uncovered" what="What was not judged" />
-      </h3>
+    <details id="uncovered">
+      <summary>
+        <strong>What was not judged</strong> <span class="tally">{plural(requirements.length, "requirement")}</span>
+      </summary>
       <p>
         {rest.length === 0
           ? "Every requirement that can be judged on this interface was."
@@ -76,7 +76,7 @@ export function Uncovered({
           ))}
         </ul>
       )}
-    </>
+    </details>
   );
 }
 

@@ -1,7 +1,8 @@
 import type { LoadRun, RetryAfterFigures, RunRecord } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
-import { WaitScatter } from "../charts/wait-scatter.tsx";
+import { WaitPanels, waitsOf } from "../charts/wait-panels.tsx";
 import { decimal, duration, percent, plural } from "../format.ts";
+import { kindOf } from "../load-phases.ts";
 import { DataTable, Figure, Section } from "../parts.tsx";
 
 /** Whether Retry-After was sufficient, and whether our own clients waited for it. */
@@ -11,9 +12,7 @@ export function RetryAfterSection({ record }: { readonly record: RunRecord }) {
   );
   return (
     <Section id="retry-after" title="Retry-After" finding={sentence(runs.map(({ figures }) => figures))}>
-      {runs.map(({ run, figures }) => (
-        <Waits key={run.name} run={run} figures={figures} />
-      ))}
+      {runs.length === 0 ? null : <Waits runs={runs} />}
     </Section>
   );
 }
@@ -42,13 +41,55 @@ function sentence(all: readonly RetryAfterFigures[]): string {
   ].join("");
 }
 
-function Waits({ run, figures }: { readonly run: LoadRun; readonly figures: RetryAfterFigures }) {
-  const { groups, samples, client, fleet } = figures;
-  const table = (
+interface Tested {
+  readonly run: LoadRun;
+  readonly figures: RetryAfterFigures;
+}
+
+function Waits({ runs }: { readonly runs: readonly Tested[] }) {
+  const panels = runs.map(({ run, figures }) => ({ name: run.name, samples: figures.samples }));
+  return (
+    <>
+      <ul>
+        {runs.map(({ run, figures }) => (
+          <li key={run.name}>
+            <strong>{oneLine(run.name, 60)}</strong>: {clientsInWords(figures)}
+          </li>
+        ))}
+      </ul>
+      {panels.every(({ samples }) => waitsOf(samples).length === 0) ? null : (
+        <Figure
+          title="Retry-After against the actual wait"
+          note="On the dashed line the actual wait equals Retry-After. Above it the wait was longer, below it shorter."
+          drawing={<WaitPanels panels={panels} />}
+        />
+      )}
+      <details
+        class="on-paper"
+        open={runs.some(({ figures }) => figures.groups.some((group) => group.insufficient > 0))}
+      >
+        <summary>Waits by run, reason and kind</summary>
+        <WaitTable runs={runs} />
+      </details>
+    </>
+  );
+}
+
+function clientsInWords({ clients, client, fleet }: RetryAfterFigures): string {
+  const together =
+    fleet === null
+      ? ""
+      : ` Of ${plural(fleet.clients, "client")} at once ${decimal(fleet.recovered)} recovered${fleet.recoveryS === null ? "" : ` within ${decimal(fleet.recoveryS, 1)} s`}; at most ${percent(fleet.herdShare)} came back within a tenth of a second.`;
+  return `${CLIENTS[clients]} Sent too early: ${decimal(client.earlySends)}; retried what must not be: ${decimal(client.forbiddenRetries)}; retries in all: ${decimal(client.retries)}.${together}`;
+}
+
+function WaitTable({ runs }: { readonly runs: readonly Tested[] }) {
+  return (
     <DataTable
-      caption={`Retry-After waits of ${oneLine(run.name, 40)} by reason`}
+      caption="Retry-After waits by run, reason and kind"
       quietCaption
       head={[
+        "Run",
         "Reason",
         "Kind",
         ...[
@@ -60,49 +101,32 @@ function Waits({ run, figures }: { readonly run: LoadRun; readonly figures: Retr
           "Contended",
           "Early, admitted",
           "Retry-After p50",
-          "Waited p50",
-          "Waited p99",
+          "Waited p50 / p95 / p99",
         ].map((value) => ({ value, number: true })),
       ]}
-      rows={groups.map((group) => [
-        <code key="reason">{oneLine(group.reason, 80)}</code>,
-        `${group.dialect}, ${group.stream ? "streaming" : "non-streaming"}`,
-        decimal(group.denials),
-        decimal(group.present),
-        decimal(group.usable),
-        decimal(group.sufficient),
-        decimal(group.insufficient),
-        decimal(group.contended),
-        `${decimal(group.earlyAdmitted)} of ${decimal(group.earlyProbes)}`,
-        group.retryAfterWaitMs === null ? "–" : duration(group.retryAfterWaitMs.p50),
-        group.actualMs === null ? "–" : duration(group.actualMs.p50),
-        group.actualMs === null ? "–" : duration(group.actualMs.p99),
-      ])}
-    />
-  );
-  const drawn = samples.some(({ retryAfterWaitMs, actualMs }) => retryAfterWaitMs !== null && actualMs !== null);
-  return (
-    <>
-      <h3>{oneLine(run.name, 60)}</h3>
-      <p>
-        {CLIENTS[figures.clients]} Sent too early: {decimal(client.earlySends)}; retried what must not be:{" "}
-        {decimal(client.forbiddenRetries)}; retries in all: {decimal(client.retries)}.
-        {fleet === null
-          ? ""
-          : ` Of ${plural(fleet.clients, "client")} at once ${decimal(fleet.recovered)} recovered${fleet.recoveryS === null ? "" : ` within ${decimal(fleet.recoveryS, 1)} s`}; at most ${percent(fleet.herdShare)} came back within a tenth of a second.`}
-      </p>
-      {drawn ? (
-        <Figure
-          title="Retry-After against the actual wait"
-          note="On the dashed line the actual wait equals Retry-After. Above it the wait was longer, below it shorter."
-          drawing={<WaitScatter samples={samples} />}
-        >
-          {table}
-        </Figure>
-      ) : (
-        table
+      rows={runs.flatMap(({ run, figures }) =>
+        figures.groups.map((group) => [
+          oneLine(run.name, 40),
+          <code key="reason" class="nowrap">
+            {oneLine(group.reason, 80)}
+          </code>,
+          <span key="kind" class="nowrap">
+            {kindOf(group)}
+          </span>,
+          decimal(group.denials),
+          decimal(group.present),
+          decimal(group.usable),
+          decimal(group.sufficient),
+          decimal(group.insufficient),
+          decimal(group.contended),
+          `${decimal(group.earlyAdmitted)} of ${decimal(group.earlyProbes)}`,
+          group.retryAfterWaitMs === null ? "–" : duration(group.retryAfterWaitMs.p50),
+          group.actualMs === null
+            ? "–"
+            : [group.actualMs.p50, group.actualMs.p95, group.actualMs.p99].map(duration).join(" / "),
+        ]),
       )}
-    </>
+    />
   );
 }
 

@@ -1,20 +1,24 @@
 import {
-  type CheckResult,
-  checkOfPhase,
   checksOfRun,
+  type LoadClass,
   type LoadPhase,
   type LoadRun,
+  type Quantiles,
   type RunRecord,
   type Status,
-  statusOfFinding,
   worstStatus,
 } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
 import type { Anchors } from "../anchors.ts";
-import { TimeChart } from "../charts/time-chart.tsx";
-import { decimal, duration, enumerate, percent, plural } from "../format.ts";
-import { DataTable, Figure, Foreign, Permalink, Section, StatusMark } from "../parts.tsx";
-import { type Point, thin } from "../thin-series.ts";
+import { TimePanels } from "../charts/time-panels.tsx";
+import { decimal, duration, enumerate, ms, plural } from "../format.ts";
+import { headlinePhase, kindOf, spanOf } from "../load-phases.ts";
+import { Figure, Foreign, Permalink, Section, StatusMark } from "../parts.tsx";
+import { thin } from "../thin-series.ts";
+import { causeAnchor } from "./causes.tsx";
+import { Denials, LoadFindings, PhaseTable } from "./tier-tables.tsx";
+
+const SETTLED: readonly Status[] = ["pass", "observed", "not-applicable"];
 
 /** What was asked of the gateway under load, and what it did. */
 export function TiersSection({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
@@ -22,7 +26,7 @@ export function TiersSection({ record, anchors }: { readonly record: RunRecord; 
   return (
     <Section id="tiers" title="Under load" finding={sentence(record, runs)}>
       {runs.map((run) => (
-        <Tier key={run.name} record={record} run={run} id={anchors.of("tier", run.name)} />
+        <Tier key={run.name} record={record} run={run} anchors={anchors} />
       ))}
     </Section>
   );
@@ -48,12 +52,16 @@ function sentence(record: RunRecord, runs: readonly LoadRun[]): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
-function Tier({ record, run, id }: { readonly record: RunRecord; readonly run: LoadRun; readonly id: string }) {
-  const checks = checksOfRun(record.checks, run);
-  const reasons = checks.filter(({ status }) => status !== "pass" && status !== "observed");
-  const phases = run.phases.map(({ name, startS, durationS }) => ({ name: oneLine(name, 24), startS, durationS }));
-  const { points, bucketS } = thin(run.phases.flatMap(({ series }) => series).sort((a, b) => a.atS - b.atS));
-  const limitPerS = run.limits === null ? undefined : run.limits.rpm / 60;
+function Tier({
+  record,
+  run,
+  anchors,
+}: {
+  readonly record: RunRecord;
+  readonly run: LoadRun;
+  readonly anchors: Anchors;
+}) {
+  const id = anchors.of("tier", run.name);
   return (
     <>
       <h3 id={id}>
@@ -67,211 +75,136 @@ function Tier({ record, run, id }: { readonly record: RunRecord; readonly run: L
         {duration(run.durationS * 1_000)}, engine {run.engine}
         {run.protocol === undefined ? "" : ` over ${run.protocol}`}, {plural(run.keys.length, "key")}.
       </p>
-      {reasons.length === 0 ? null : (
-        <ul>
-          {reasons.map(({ id: check, message }) => (
-            <li key={check}>
-              <Foreign text={oneLine(`${check.slice("load.".length)}: ${message}`, 300)} />
-            </li>
-          ))}
-        </ul>
-      )}
-      <PlanTable checks={checks} run={run} />
-      {points.length < 2 ? null : (
-        <>
-          <Figure
-            title="Requests over time"
-            note={bucketS === 1 ? undefined : `Each point is the mean of ${bucketS} seconds.`}
-            drawing={
-              <TimeChart
-                label={`Offered, admitted, denied and failed requests per second of ${oneLine(run.name, 40)} over ${decimal(run.durationS)} seconds. The table has totals per phase.`}
-                unit="requests per second"
-                phases={phases}
-                limit={
-                  limitPerS === undefined
-                    ? undefined
-                    : { value: limitPerS, name: `limit, ${decimal(limitPerS, 1)}/s on average` }
-                }
-                lines={[
-                  { name: "offered", points: points.map(({ atS, offered }) => ({ atS, value: offered })) },
-                  { name: "denied", points: points.map(({ atS, denied }) => ({ atS, value: denied })) },
-                  { name: "admitted", points: points.map(({ atS, admitted }) => ({ atS, value: admitted })) },
-                  { name: "failed", points: points.map(({ atS, failed }) => ({ atS, value: failed })) },
-                ]}
-              />
-            }
-          >
-            <SeriesTable points={points} />
-          </Figure>
-          <Figure
-            title="In flight over time"
-            drawing={
-              <TimeChart
-                label={`Requests in flight of ${oneLine(run.name, 40)} over ${decimal(run.durationS)} seconds. The highest was ${decimal(Math.max(...points.map(({ inFlight }) => inFlight)))}.`}
-                unit="in flight"
-                phases={phases}
-                limit={
-                  run.limits === null
-                    ? undefined
-                    : { value: run.limits.inFlight, name: `limit, ${decimal(run.limits.inFlight)}` }
-                }
-                lines={[{ name: "in flight", points: points.map(({ atS, inFlight }) => ({ atS, value: inFlight })) }]}
-              />
-            }
-          >
-            <SeriesTable points={points} />
-          </Figure>
-        </>
-      )}
-      <Findings checks={checks} run={run} />
+      <Headline run={run} />
+      <Reasons record={record} run={run} anchors={anchors} />
+      <PhaseTable record={record} run={run} />
+      <Traffic run={run} />
+      <LoadFindings record={record} run={run} anchors={anchors} />
       <Denials run={run} />
     </>
   );
 }
 
-interface Judged {
-  /** Of the run. */
-  readonly checks: readonly CheckResult[];
+/** The few figures that a reader wants first. */
+function Headline({ run }: { readonly run: LoadRun }) {
+  const { phases, retryAfter } = run;
+  const phase = headlinePhase(run);
+  if (phase === undefined) return null;
+  const sum = (read: (phase: LoadPhase) => number) => phases.reduce((total, one) => total + read(one), 0);
+  const sent = sum((one) => one.sent);
+  const entry = slowestClass(phase);
+  const where = oneLine(phase.name, 40);
+  const kind = entry === undefined ? "nothing was admitted" : `${where}, ${kindOf(entry)}`;
+  const waits =
+    retryAfter === null || retryAfter.tested === 0
+      ? []
+      : [
+          [
+            "Retry-After",
+            `${decimal(retryAfter.sufficient)} of ${decimal(retryAfter.tested)}`,
+            "waits were sufficient",
+          ],
+        ];
+  const figures = [
+    ["Admitted", `${decimal(phase.rates.admitted, 1)}/s`, where],
+    ...(entry?.ttftMs ? [["TTFT p50 / p99", pair(entry.ttftMs), kind]] : []),
+    ["E2E latency p50 / p99", entry?.responseMs ? pair(entry.responseMs) : "–", kind],
+    ["Denied", decimal(sum((one) => one.denied)), `of ${decimal(sent)} sent`],
+    ["Failed", decimal(sum((one) => one.failed)), `of ${decimal(sent)} sent`],
+    ...waits,
+  ];
+  return (
+    <dl class="headline-figures">
+      {figures.map(([name, value, note]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            {value} <small>{note}</small>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** The class of admitted requests that was slowest at p99: of those that streamed, by the first token. */
+function slowestClass({ classes }: LoadPhase): LoadClass | undefined {
+  const admitted = classes.filter(({ outcome }) => outcome === "admitted");
+  const streams = admitted.filter(({ ttftMs }) => ttftMs !== null);
+  const field = streams.length > 0 ? "ttftMs" : "responseMs";
+  const at = (entry: LoadClass) => entry[field]?.p99 ?? 0;
+  return (streams.length > 0 ? streams : admitted).sort((a, b) => at(b) - at(a))[0];
+}
+
+const pair = ({ p50, p99 }: Quantiles): string => `${ms(p50)} / ${ms(p99)} ms`;
+
+/** What did not pass, each with the way to its cause or to its findings. */
+function Reasons({
+  record,
+  run,
+  anchors,
+}: {
+  readonly record: RunRecord;
   readonly run: LoadRun;
+  readonly anchors: Anchors;
+}) {
+  const open = checksOfRun(record.checks, run).filter(({ status }) => !SETTLED.includes(status));
+  if (open.length === 0) return null;
+  return (
+    <ul>
+      {open.map(({ id, message }) => {
+        const cause = record.causes.findIndex(({ checks }) => checks.includes(id));
+        const href = cause < 0 ? "#unexplained" : `#${causeAnchor(anchors, cause)}`;
+        return (
+          <li key={id}>
+            <a href={href}>{oneLine(id.slice("load.".length), 120)}</a>: <Foreign text={oneLine(message, 300)} />
+          </li>
+        );
+      })}
+    </ul>
+  );
 }
 
-function PlanTable({ checks, run }: Judged) {
+/** Requests per second and in flight, one above the other. */
+function Traffic({ run }: { readonly run: LoadRun }) {
+  const { points, bucketS } = thin(run.phases.flatMap(({ series }) => series).sort((a, b) => a.atS - b.atS));
+  if (points.length < 2) return null;
+  const lineOf = (name: "offered" | "denied" | "admitted" | "failed") => ({
+    name,
+    points: points.map((point) => ({ atS: point.atS, value: point[name] })),
+  });
+  const { limits } = run;
+  const perS = limits === null ? 0 : limits.rpm / 60;
+  const highest = decimal(Math.max(...points.map(({ inFlight }) => inFlight)));
   return (
-    <DataTable
-      caption={`Plan and outcome of ${oneLine(run.name, 40)}`}
-      quietCaption
-      head={[
-        "Phase",
-        "Verdict",
-        { value: "Offered", number: true },
-        { value: "Sent", number: true },
-        { value: "Admitted", number: true },
-        { value: "Denied", number: true },
-        { value: "Failed", number: true },
-        { value: "Dropped", number: true },
-        { value: "Admitted/s", number: true },
-        { value: "Peak in flight", number: true },
-      ]}
-      rows={run.phases.map((phase) => [
-        <span key="phase">
-          {oneLine(phase.title, 60)}
-          <span class="because">
-            <Foreign text={oneLine(checkOfPhase(checks, run, phase)?.message ?? "", 200)} />
-          </span>
-        </span>,
-        <StatusMark key="verdict" status={checkOfPhase(checks, run, phase)?.status ?? "not-applicable"} />,
-        decimal(phase.offered),
-        decimal(phase.sent),
-        decimal(phase.admitted),
-        share(phase, phase.denied),
-        share(phase, phase.failed),
-        decimal(phase.dropped),
-        decimal(phase.rates.admitted, 2),
-        decimal(phase.peakInFlight),
-      ])}
+    <Figure
+      title="Requests over time"
+      note={
+        bucketS === 1 ? undefined : `Each point is the mean of ${bucketS} seconds, of requests in flight the highest.`
+      }
+      drawing={
+        <TimePanels
+          label={`Offered, admitted, denied and failed requests per second of ${oneLine(run.name, 40)} over ${decimal(run.durationS)} seconds, and requests in flight, at most ${highest}. The table of the phases has the totals.`}
+          phases={run.phases.map(spanOf)}
+          panels={[
+            {
+              title: "requests per second",
+              scale: "linear",
+              height: 104,
+              limit: limits === null ? undefined : { value: perS, name: `limit, ${decimal(perS, 1)}/s on average` },
+              lines: [lineOf("offered"), lineOf("denied"), lineOf("admitted"), lineOf("failed")],
+            },
+            {
+              title: "requests in flight",
+              scale: "linear",
+              height: 60,
+              limit:
+                limits === null ? undefined : { value: limits.inFlight, name: `limit, ${decimal(limits.inFlight)}` },
+              lines: [{ name: "offered", points: points.map(({ atS, inFlight }) => ({ atS, value: inFlight })) }],
+            },
+          ]}
+        />
+      }
     />
-  );
-}
-
-function share({ sent }: LoadPhase, count: number): string {
-  return count === 0 || sent === 0 ? decimal(count) : `${decimal(count)} (${percent(count / sent)})`;
-}
-
-/** A line of the table every so many seconds: enough to read the course of it. */
-function SeriesTable({ points }: { readonly points: readonly Point[] }) {
-  const step = Math.max(1, Math.ceil(points.length / 40));
-  return (
-    <DataTable
-      caption="Requests per second and in flight, at some seconds"
-      quietCaption
-      head={[
-        "Second",
-        ...["Offered", "Admitted", "Denied", "Failed", "In flight"].map((value) => ({ value, number: true })),
-      ]}
-      rows={points
-        .filter((_, index) => index % step === 0)
-        .map(({ atS, offered, admitted, denied, failed, inFlight }) => [
-          decimal(atS),
-          decimal(offered, 1),
-          decimal(admitted, 1),
-          decimal(denied, 1),
-          decimal(failed, 1),
-          decimal(inFlight),
-        ])}
-    />
-  );
-}
-
-/** What judges of load said: limiter analysis and fairness are among it, as findings that are observed. */
-function Findings({ checks, run }: Judged) {
-  const findings = run.phases.flatMap((phase) =>
-    (checkOfPhase(checks, run, phase)?.findings ?? []).map((finding) => ({ phase, finding })),
-  );
-  if (findings.length === 0) return null;
-  const order = { broken: 0, undecided: 1, observed: 2, met: 3 };
-  findings.sort((a, b) => order[a.finding.outcome] - order[b.finding.outcome]);
-  return (
-    <>
-      <h4>What was judged and observed</h4>
-      <DataTable
-        caption={`Findings under load of ${oneLine(run.name, 40)}`}
-        quietCaption
-        head={["Finding", "Status", "Phase", "Expected", "Observed"]}
-        rows={findings.map(({ phase, finding }) => [
-          <span key="title">
-            {oneLine(finding.title ?? finding.name, 120)}
-            <span class="because">
-              <code>{oneLine(finding.name, 60)}</code> {finding.requirements.join(" ")}
-            </span>
-          </span>,
-          <StatusMark key="status" status={statusOfFinding(finding)} />,
-          oneLine(phase.name, 40),
-          <Foreign key="expected" text={oneLine(finding.expected ?? "", 200)} />,
-          <Foreign key="observed" text={oneLine(finding.observed, 200)} />,
-        ])}
-      />
-    </>
-  );
-}
-
-function Denials({ run }: { readonly run: LoadRun }) {
-  const denials = run.phases.flatMap((phase) => phase.denials.map((denial) => ({ phase: phase.name, ...denial })));
-  const failures = run.phases.flatMap((phase) => phase.failures.map((failure) => ({ phase: phase.name, ...failure })));
-  return (
-    <>
-      {denials.length === 0 ? null : (
-        <details>
-          <summary>Denials by reason</summary>
-          <DataTable
-            caption="Denials by reason"
-            quietCaption
-            head={["Reason", "Phase", "Dialect", "Mode", { value: "Denials", number: true }]}
-            rows={denials.map(({ reason, phase, dialect, stream, count }) => [
-              <code key="reason">{oneLine(reason, 80)}</code>,
-              oneLine(phase, 40),
-              dialect,
-              stream ? "streaming" : "non-streaming",
-              decimal(count),
-            ])}
-          />
-        </details>
-      )}
-      {failures.length === 0 ? null : (
-        <details open>
-          <summary>Failures by kind</summary>
-          <DataTable
-            caption="Failures by kind"
-            quietCaption
-            head={["What", "Phase", { value: "Requests", number: true }, "Exchange"]}
-            rows={failures.map(({ what, phase, count, exchange }) => [
-              <Foreign key="what" text={oneLine(what, 120)} />,
-              oneLine(phase, 40),
-              decimal(count),
-              exchange === undefined ? "" : <code key="exchange">{oneLine(exchange, 40)}</code>,
-            ])}
-          />
-        </details>
-      )}
-    </>
   );
 }

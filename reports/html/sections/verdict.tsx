@@ -1,11 +1,13 @@
 import type { ComponentChildren } from "preact";
 import { type RunRecord, STATUSES, type Status } from "../../../src/record/index.ts";
+import { weightOf } from "../../causes.ts";
 import { oneLine, visible } from "../../clean-text.ts";
-import { problemsOf } from "../../problems.ts";
+import { unexplainedProblems } from "../../problems.ts";
 import { TONES, type Tone, VERDICT_TONES } from "../../status-style.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, duration, enumerate, plural, utc } from "../format.ts";
 import { Facts, Foreign, StatusMark } from "../parts.tsx";
+import { causeAnchor } from "./causes.tsx";
 
 /** What was decided, about what, and why: the ten-second reader stops after this. */
 export function VerdictSection({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
@@ -137,11 +139,13 @@ function endsSoon(expires: string, startedAt: string): boolean {
   return Date.parse(expires) - Date.parse(startedAt) < SOON_DAYS * 86_400_000;
 }
 
-/** Most reasons in the verdict; the failures section has all. */
-const MOST_REASONS = 12;
+/** Most reasons of each kind in the verdict; the causes section has all. */
+const MOST_REASONS = 8;
 
 function Reasons({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
-  const groups = problemsOf(record).filter(({ status }) => status !== "warn");
+  const causes = record.causes.map((cause, index) => ({ cause, id: causeAnchor(anchors, index) }));
+  const failing = causes.filter(({ cause }) => cause.weight === "fail");
+  const groups = unexplainedProblems(record).filter(({ status }) => status !== "warn");
   const blocked = record.checks.filter(({ status }) => status === "blocked").length;
   const known = new Set(record.checks.map(({ id }) => id));
   const others = record.verdict.reasons.filter(
@@ -153,7 +157,7 @@ function Reasons({ record, anchors }: { readonly record: RunRecord; readonly anc
   const warned = record.counts.warn ?? 0;
   const lines = [
     ...others
-      .filter(({ text }) => groups.length === 0 || !/^and \d+ more$/.test(text))
+      .filter(({ text }) => failing.length + groups.length === 0 || !/^and \d+ more$/.test(text))
       .map(({ text }) => (
         <Line key={text} status={WORD_STATUS[record.verdict.word]}>
           <Foreign text={oneLine(text, 300)} />
@@ -172,6 +176,18 @@ function Reasons({ record, anchors }: { readonly record: RunRecord; readonly anc
         </Line>,
       ];
     }),
+    ...failing.slice(0, MOST_REASONS).map(({ cause, id }) => (
+      <Line key={id} status="fail" because={`${weightOf(cause)}, ${cause.requirement}`}>
+        <a href={`#${id}`}>{oneLine(cause.title, 200)}</a>
+      </Line>
+    )),
+    ...(failing.length > MOST_REASONS
+      ? [
+          <Line key="more causes" status="fail">
+            <a href="#causes">and {plural(failing.length - MOST_REASONS, "more cause")}</a>
+          </Line>,
+        ]
+      : []),
     ...groups.slice(0, MOST_REASONS).map((group) => (
       <Line
         key={`${group.check} ${group.status}`}
@@ -184,8 +200,8 @@ function Reasons({ record, anchors }: { readonly record: RunRecord; readonly anc
     )),
     ...(groups.length > MOST_REASONS
       ? [
-          <Line key="more" status="fail">
-            <a href="#failures">and {plural(groups.length - MOST_REASONS, "more check")}</a>
+          <Line key="more" status={groups[MOST_REASONS]?.status ?? "inconclusive"}>
+            <a href="#unexplained">and {plural(groups.length - MOST_REASONS, "more check")}</a>
           </Line>,
         ]
       : []),
@@ -207,7 +223,7 @@ function Reasons({ record, anchors }: { readonly record: RunRecord; readonly anc
     ...(warned > 0
       ? [
           <Line key="warned" status="warn">
-            <a href="#failures">{plural(warned, "check")} warned</a>: advice not followed, which decides nothing.
+            <a href="#causes">{plural(warned, "check")} warned</a>: advice not followed, which decides nothing.
           </Line>,
         ]
       : []),

@@ -51,6 +51,7 @@ export async function runK6(workload: Workload, context: LoadsContext): Promise<
         failed: now.failed,
         // Quantiles of several instances cannot be put together from their own.
         p50Ms: undefined,
+        p95Ms: undefined,
         p99Ms: undefined,
       });
       before = now;

@@ -187,16 +187,17 @@ export function judgeConcurrencyLimit(
   const surely = mostSurely(observations, still);
   const beyond = admittedBeyond(observations, limit, still);
   const held = mostSurely(streams, still);
-  const counted = `${admitted.length} of ${streams.length} at once and ${extras.filter(isAdmitted).length} of ${extras.length} extra requests were admitted, ${surely} surely ran together`;
+  const counted = `${admitted.length} of ${streams.length} at once and ${extras.filter(isAdmitted).length} of ${extras.length} extra requests were admitted`;
   // Running together is measured: that more than the limit did cannot be explained otherwise.
   const exceeded = compared(
     "concurrency.exceeded",
     "No more requests run together than the limit",
     ["LIMIT-CONC-2"],
     surely <= limit && beyond.length === 0,
-    `at most ${limit}`,
-    `${counted}, ${beyond.length} were admitted while the limit was reached`,
-    { exchanges: exchangesOf([...beyond, ...admitted]) },
+    `at most ${limit} requests in flight`,
+    `${surely > limit ? surely : `${beyond.length} admitted while ${limit} were in flight`}; ${counted}`,
+    // Long streams are not kept: a denial of the same moment is, and it shows what the gateway said at its limit.
+    { exchanges: exchangesOf([...beyond, ...admitted, ...denied]) },
   );
   const title = "More requests in flight than the limit are denied";
   if (held < limit && denied.length === 0) {

@@ -5,118 +5,29 @@ import { sideOf } from "../../coverage.ts";
 import { curlLine, keyVariables } from "../../curl.ts";
 import { type Evidence, outcomeOf, requestIdOf } from "../../evidence.ts";
 import { levelOf } from "../../level.ts";
-import { type Broken, brokenOf, type ProblemGroup, problemsOf, shownInstances } from "../../problems.ts";
-import { rerunOf } from "../../reproduce.ts";
+import { type Broken, brokenOf } from "../../problems.ts";
+import { explainOf, rerunOf } from "../../reproduce.ts";
 import type { ReportSource } from "../../source.ts";
 import type { Anchors } from "../anchors.ts";
-import { decimal, duration, plural } from "../format.ts";
-import { Copyable, DataTable, Foreign, Permalink, Section, StatusMark } from "../parts.tsx";
+import { decimal, duration } from "../format.ts";
+import { Copyable, DataTable, Foreign } from "../parts.tsx";
 import { ExchangeView } from "./exchange.tsx";
-
-/** What went wrong, each with what was expected, what came, and how to see it again. */
-export function FailuresSection({ source, anchors }: { readonly source: ReportSource; readonly anchors: Anchors }) {
-  const { record } = source;
-  const groups = problemsOf(record);
-  const shown = shownInstances(groups);
-  const counted = groups.reduce((sum, { instances }) => sum + instances.length, 0);
-  const [failed, others] = [
-    groups.filter(({ status }) => status === "fail" || status === "flaky" || status === "harness-error"),
-    groups.filter(({ status }) => status === "inconclusive" || status === "warn"),
-  ];
-  const number = (list: readonly ProblemGroup[]) => list.reduce((sum, { instances }) => sum + instances.length, 0);
-  const finding =
-    counted === 0
-      ? record.checks.length === 0
-        ? "Nothing was checked here."
-        : "Nothing went wrong in any check."
-      : [
-          failed.length === 0
-            ? "No check failed"
-            : `${plural(failed.length, "check")} failed, ${plural(number(failed), "time")} in all`,
-          others.length === 0 ? "" : `; ${plural(others.length, "other")} warned or could not be decided`,
-          ".",
-        ].join("");
-  return (
-    <Section id="failures" title="Failures" finding={finding}>
-      {shown.size < counted ? (
-        <p>
-          Evidence of {decimal(shown.size)} instances is shown, of every check some. The rest is listed by name; the run
-          folder holds the evidence of all.
-        </p>
-      ) : null}
-      {groups.map((group, index) => (
-        <Group
-          key={`${group.check} ${group.status}`}
-          group={group}
-          first={index < 3 && failed.includes(group)}
-          source={source}
-          anchors={anchors}
-          shown={shown}
-        />
-      ))}
-    </Section>
-  );
-}
-
-function Group({
-  group,
-  first,
-  source,
-  anchors,
-  shown,
-}: {
-  readonly group: ProblemGroup;
-  readonly first: boolean;
-  readonly source: ReportSource;
-  readonly anchors: Anchors;
-  readonly shown: ReadonlySet<string>;
-}) {
-  const id = anchors.of("failure", `${group.check} ${group.status}`);
-  const listed = group.instances.filter((instance) => !shown.has(instance.id));
-  return (
-    <article class={`problem is-${group.status}`} id={id} aria-labelledby={`${id}-title`}>
-      <h3 id={`${id}-title`}>
-        <StatusMark status={group.status} /> {oneLine(group.title, 160)}
-        <Permalink id={id} what={group.check} />
-      </h3>
-      <p class="note">
-        <code>{oneLine(group.check, 160)}</code>
-        {group.instances.length > 1 ? `, ${plural(group.instances.length, "instance")}` : ""}
-      </p>
-      {group.instances
-        .filter((instance) => shown.has(instance.id))
-        .map((instance, index) => (
-          <Instance key={instance.id} check={instance} open={first && index === 0} source={source} anchors={anchors} />
-        ))}
-      {listed.length === 0 ? null : (
-        <details class="instance">
-          <summary>{plural(listed.length, "further instance")}</summary>
-          <ul class="plain">
-            {listed.map((instance) => (
-              <li key={instance.id}>
-                <code>{oneLine(instance.id, 200)}</code> <Foreign text={oneLine(instance.message, 160)} />
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
-    </article>
-  );
-}
 
 /** Most findings of one instance that are tabled. */
 const MOST_FINDINGS = 12;
 
-function Instance({
+/** One result: what was expected and observed, its exchange beside the control request, and how to see it again. */
+export function Instance({
   check,
-  open,
   source,
   anchors,
+  shownAbove,
 }: {
   readonly check: CheckResult;
-  readonly open: boolean;
   readonly source: ReportSource;
   readonly anchors: Anchors;
+  /** The exchange that the cause shows already. */
+  readonly shownAbove?: string | undefined;
 }) {
   const { record } = source;
   const broken = brokenOf(check);
@@ -125,7 +36,7 @@ function Instance({
   const control = evidence === undefined ? undefined : controlOf(check, evidence, source);
   const pointers = broken.flatMap(({ finding }) => (finding.pointer === undefined ? [] : [finding.pointer]));
   return (
-    <details class="instance" open={open} id={anchors.of("instance", check.id)}>
+    <details class="instance" id={anchors.of("instance", check.id)}>
       <summary>
         <code>{oneLine(check.id, 200)}</code>
         {check.waived === undefined ? null : <span class="level">waived</span>}
@@ -147,7 +58,9 @@ function Instance({
         ) : (
           <Findings broken={broken} record={record} />
         )}
-        {evidence === undefined ? (
+        {evidence !== undefined && evidence.id === shownAbove ? (
+          <p class="note">Its exchange and the control request stand above.</p>
+        ) : evidence === undefined ? (
           <p class="note">
             {seenIn === undefined
               ? "No exchange belongs to it."
@@ -199,7 +112,8 @@ function Findings({ broken, record }: { readonly broken: readonly Broken[]; read
   );
 }
 
-function Pair({
+/** An exchange beside its control request. */
+export function Pair({
   evidence,
   control,
   pointers,
@@ -218,7 +132,8 @@ function Pair({
   );
 }
 
-function Again({
+/** How to see it again. */
+export function Again({
   record,
   check,
   evidence,
@@ -243,7 +158,8 @@ function Again({
           )}
         </p>
       )}
-      <h4>Run just this again</h4>
+      <h4>Explain it, or run just this again</h4>
+      <Copyable text={visible(explainOf(check))} label="Command that explains it" />
       <Copyable text={visible(rerunOf(record, check.id))} label="Command that runs just this again" />
       {/* A gateway that followed a script for a client is gone. */}
       {evidence === undefined || sideOf(record) === "client" ? null : (

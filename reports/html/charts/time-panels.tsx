@@ -1,0 +1,157 @@
+import { scaleLinear, scaleLog } from "d3-scale";
+import { curveLinear, curveStepAfter, line } from "d3-shape";
+import {
+  AxisBelow,
+  AxisLeft,
+  BOX,
+  type Box,
+  Legend,
+  linearTicks,
+  logTicks,
+  n,
+  type Scale,
+  Sheet,
+  styleOf,
+} from "./frame.tsx";
+import { LABEL_ROW, rowsOf } from "./labels.ts";
+import { PhaseLabels, type PhaseSpan, placePhases } from "./phase-labels.tsx";
+
+export interface TimeLine {
+  readonly name: string;
+  /** `null`: nothing to show, and the line breaks off. */
+  readonly points: readonly { readonly atS: number; readonly value: number | null }[];
+}
+
+/** One drawing of several above each other that share their seconds. */
+export interface TimePanel {
+  /** With the unit. */
+  readonly title: string;
+  readonly scale: "linear" | "log";
+  /** Of the drawing itself, units. */
+  readonly height: number;
+  readonly lines: readonly TimeLine[];
+  readonly limit?: { readonly value: number; readonly name: string } | undefined;
+}
+
+/** Between two panels: the title of the lower one stands there. */
+const BETWEEN = 26;
+
+/** Lines over seconds, panel above panel, with the phases of the run named above. */
+export function TimePanels({
+  label,
+  panels: given,
+  phases,
+}: {
+  readonly label: string;
+  readonly panels: readonly TimePanel[];
+  readonly phases: readonly PhaseSpan[];
+}) {
+  const panels = given.filter((panel) => valuesOf(panel).length > 0);
+  if (panels.length === 0) return null;
+  const end = Math.max(
+    1,
+    ...phases.map(({ startS, durationS }) => startS + durationS),
+    ...panels.flatMap(({ lines }) => lines.flatMap(({ points }) => points.map(({ atS }) => atS))),
+  );
+  const x = scaleLinear([0, end], [BOX.left, BOX.width - BOX.right]);
+  const labels = placePhases(phases, x, BOX.width - BOX.right);
+  let top = rowsOf(labels) * LABEL_ROW + 20;
+  const boxes = panels.map(({ height }): Box => {
+    const box = { ...BOX, top, bottom: 0, height: top + height };
+    top += height + BETWEEN;
+    return box;
+  });
+  const height = top - BETWEEN + BOX.bottom;
+  const whole = { ...BOX, top: boxes[0]?.top ?? 0, height };
+  const named = new Map(panels.flatMap(({ lines }) => lines.map(({ name }, index) => [name, styleOf(index)] as const)));
+  return (
+    <>
+      {named.size < 2 ? null : <Legend entries={[...named].map(([name, style]) => ({ name, style }))} />}
+      <Sheet box={whole} label={label}>
+        <AxisBelow box={whole} scale={x} ticks={linearTicks(x, 8)} title="seconds from the start" />
+        <PhaseLabels labels={labels} bottom={height - BOX.bottom} />
+        {panels.map((panel, index) => (
+          <Panel key={panel.title} panel={panel} box={boxes[index] ?? whole} x={x} />
+        ))}
+      </Sheet>
+    </>
+  );
+}
+
+function valuesOf({ lines, scale }: TimePanel): number[] {
+  return lines.flatMap(({ points }) =>
+    points.flatMap(({ value }) => (value === null || (scale === "log" && value <= 0) ? [] : [value])),
+  );
+}
+
+function Panel({ panel, box, x }: { readonly panel: TimePanel; readonly box: Box; readonly x: Scale }) {
+  const { title, scale, lines, limit, height } = panel;
+  const values = valuesOf(panel);
+  const range = [box.height, box.top];
+  const y: Scale =
+    scale === "log"
+      ? scaleLog([Math.min(...values) * 0.85, Math.max(...values) * 1.2], range).nice()
+      : scaleLinear([0, Math.max(1, limit?.value ?? 0, ...values) * 1.05], range);
+  const path = line<{ atS: number; value: number | null }>(
+    (point) => n(x(point.atS)),
+    (point) => n(y(point.value ?? 1)),
+  )
+    .defined(({ value }) => value !== null && (scale === "linear" || value > 0))
+    .curve(scale === "log" ? curveLinear : curveStepAfter);
+  return (
+    <g>
+      <AxisLeft
+        box={box}
+        scale={y}
+        ticks={scale === "log" ? logTicks(y) : linearTicks(y, Math.max(2, Math.floor(height / 30)))}
+        title={title}
+        lift={2}
+      />
+      <line class="axis-line" x1={box.left} x2={box.width - box.right} y1={box.height} y2={box.height} />
+      {lines.map(({ name, points }, index) => {
+        const style = styleOf(index);
+        return (
+          <g key={name}>
+            <path class={`line-${style.stroke}`} d={path([...points]) ?? ""} stroke-dasharray={style.dash} />
+            {scale === "linear" ? null : (
+              <path class={`line-${style.stroke} dots`} d={path(lonely(points).flatMap(apart)) ?? ""} />
+            )}
+          </g>
+        );
+      })}
+      {limit === undefined ? null : <Limit limit={limit} box={box} at={y(limit.value)} />}
+    </g>
+  );
+}
+
+type Points = TimeLine["points"];
+
+/** Points without a neighbour: a line through one alone is too small to be seen. */
+function lonely(points: Points): Points {
+  return points.filter(
+    ({ value }, index) =>
+      value !== null && (points[index - 1]?.value ?? null) === null && (points[index + 1]?.value ?? null) === null,
+  );
+}
+
+const apart = (point: Points[number]): Points[number][] => [point, { atS: point.atS, value: null }];
+
+/** A limit across a panel, its name below it where there is no room above. */
+function Limit({
+  limit,
+  box,
+  at,
+}: {
+  readonly limit: { readonly name: string };
+  readonly box: Box;
+  readonly at: number;
+}) {
+  return (
+    <g>
+      <line class="limit" x1={box.left} x2={box.width - box.right} y1={n(at)} y2={n(at)} />
+      <text class="strong over" x={box.width - box.right} y={n(at - box.top < 16 ? at + 13 : at - 4)} text-anchor="end">
+        {limit.name}
+      </text>
+    </g>
+  );
+}

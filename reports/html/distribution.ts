@@ -1,0 +1,90 @@
+import type { Histogram } from "../../src/metrics/index.ts";
+import type { LoadClass, LoadPhase, LoadRun } from "../../src/record/index.ts";
+import type { ReportSource } from "../source.ts";
+import type { Bar } from "./charts/histogram-bars.tsx";
+
+/** One figure of one class of requests. */
+export interface Wanted {
+  readonly run: LoadRun;
+  readonly phase: LoadPhase;
+  readonly entry: LoadClass;
+  readonly field: "responseMs" | "serviceMs" | "ttftMs" | "gapMs";
+}
+
+export interface Curve {
+  readonly points: readonly { readonly quantile: number; readonly ms: number }[];
+  readonly trusted: number;
+}
+
+/** Share of requests beyond which so few samples say little: -ln 0.025 of them should lie above. */
+const LEAST_BEYOND = 3.7;
+
+/** Names of the figures in the tags of the log. */
+const FIGURES = { responseMs: "response", serviceMs: "service", ttftMs: "ttft", gapMs: "gap" } as const;
+
+/** The whole histogram of one figure, where it was kept. */
+function histogramOf(source: ReportSource, { run, phase, entry, field }: Wanted): Histogram | undefined {
+  const name = phase.name === run.name ? run.name : `${run.name}.${phase.name}`;
+  const tag = `${name}.${entry.dialect}.${entry.stream ? "streaming" : "non-streaming"}.${entry.outcome}.${FIGURES[field]}`;
+  return run.hlog === undefined ? undefined : source.histograms?.(run.hlog).get(tag);
+}
+
+/** Quantiles of one figure: of its whole histogram where that was kept, as the record holds them otherwise. */
+export function curveOf(source: ReportSource, wanted: Wanted): Curve | undefined {
+  const { entry, field } = wanted;
+  const quantiles = entry[field];
+  if (quantiles === null) return undefined;
+  const histogram = histogramOf(source, wanted);
+  const count = histogram?.count ?? entry.count;
+  const trusted = Math.max(0.5, 1 - LEAST_BEYOND / Math.max(count, 1));
+  if (histogram !== undefined && histogram.count > 0) {
+    return {
+      trusted,
+      points: PLACES.map((quantile) => ({ quantile, ms: histogram.quantileUs(quantile) / 1_000 })),
+    };
+  }
+  return {
+    trusted,
+    points: [
+      { quantile: 0.5, ms: quantiles.p50 },
+      { quantile: 0.9, ms: quantiles.p90 },
+      { quantile: 0.95, ms: quantiles.p95 },
+      { quantile: 0.99, ms: quantiles.p99 },
+      { quantile: 0.999, ms: quantiles.p999 },
+      { quantile: 0.9999, ms: quantiles.max },
+    ],
+  };
+}
+
+/** Twenty points for every nine: from 0 to 99.99 %. */
+const PLACES: readonly number[] = Array.from({ length: 81 }, (_, index) => 1 - 10 ** (-index / 20));
+
+/** Bars of a decade, the finest first, and the most bars that half a page has room for. */
+const PER_DECADE = [20, 10, 5, 2];
+const MOST_BARS = 48;
+
+/** Bars of a histogram, evenly spaced on a logarithmic scale. @returns `undefined` where the histogram was not kept. */
+export function barsOf(source: ReportSource, wanted: Wanted): Bar[] | undefined {
+  const histogram = histogramOf(source, wanted);
+  if (histogram === undefined || histogram.count === 0) return undefined;
+  const [lowUs, highUs] = [Math.max(1, histogram.quantileUs(0)), Math.max(2, histogram.quantileUs(1))];
+  const decades = Math.log10(highUs / lowUs);
+  const per = PER_DECADE.find((count) => decades * count <= MOST_BARS - 2) ?? 1;
+  const [first, last] = [Math.floor(Math.log10(lowUs) * per), Math.ceil(Math.log10(highUs * 1.001) * per)];
+  return Array.from({ length: last - first }, (_, index) => {
+    const [fromUs, toUs] = [10 ** ((first + index) / per), 10 ** ((first + index + 1) / per)];
+    const count = countBelow(histogram, toUs) - (index === 0 ? 0 : countBelow(histogram, fromUs));
+    return { fromMs: fromUs / 1_000, toMs: toUs / 1_000, count };
+  });
+}
+
+/** Values below a bound, by bisection: a histogram tells the value at a rank, and values grow with their rank. */
+function countBelow(histogram: Histogram, us: number): number {
+  let [low, high] = [0, histogram.count];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (histogram.quantileUs(middle / histogram.count) < us) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

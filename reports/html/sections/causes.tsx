@@ -1,0 +1,237 @@
+import type { CheckResult, RunRecord } from "../../../src/record/index.ts";
+import { causesInWords, checkOfExchange, weightOf } from "../../causes.ts";
+import { oneLine, visible } from "../../clean-text.ts";
+import { controlOf } from "../../control-request.ts";
+import { sideOf } from "../../coverage.ts";
+import {
+  type CauseGroup,
+  causeGroupsOf,
+  type ProblemGroup,
+  shownInstances,
+  unexplainedProblems,
+} from "../../problems.ts";
+import type { ReportSource } from "../../source.ts";
+import type { Anchors } from "../anchors.ts";
+import { decimal, plural } from "../format.ts";
+import { Foreign, Permalink, Prose, Section, StatusMark } from "../parts.tsx";
+import { Again, Instance, Pair } from "./instance.tsx";
+
+/** Causes whose exchange is shown unfolded. */
+const MOST_UNFOLDED = 3;
+
+interface Context {
+  readonly source: ReportSource;
+  readonly anchors: Anchors;
+  /** Results whose evidence is shown. */
+  readonly shown: ReadonlySet<string>;
+}
+
+/** What went wrong: each cause with the results that it explains, then what has no cause. */
+export function CausesSection({ source, anchors }: { readonly source: ReportSource; readonly anchors: Anchors }) {
+  const { record } = source;
+  const causes = causeGroupsOf(record);
+  const others = unexplainedProblems(record);
+  const groups = [...causes, ...others];
+  const shown = shownInstances(groups);
+  const counted = groups.reduce((sum, { instances }) => sum + instances.length, 0);
+  const context = { source, anchors, shown };
+  return (
+    <Section id="causes" title="Causes" finding={sentence(record, others)}>
+      {shown.size < counted ? (
+        <p>
+          Evidence of {decimal(shown.size)} results is shown, of every cause some. The rest is listed by name; the run
+          folder holds the evidence of all.
+        </p>
+      ) : null}
+      {causes.map((group, index) => (
+        <CauseArticle key={index} group={group} index={index} context={context} />
+      ))}
+      {others.length === 0 ? null : (
+        <>
+          <h3 id="unexplained">
+            Without a cause
+            <Permalink id="unexplained" what="Without a cause" />
+          </h3>
+          {others.map((group) => (
+            <Group key={`${group.check} ${group.status}`} group={group} context={context} />
+          ))}
+        </>
+      )}
+    </Section>
+  );
+}
+
+function sentence(record: RunRecord, others: readonly ProblemGroup[]): string {
+  const rest = others.reduce((sum, { instances }) => sum + instances.length, 0);
+  const inWords = causesInWords(record);
+  if (inWords === undefined && rest === 0)
+    return record.checks.length === 0 ? "Nothing was checked here." : "Nothing went wrong in any check.";
+  const parts = [
+    inWords ?? "",
+    rest === 0 ? "" : `${plural(rest, "result has", "results have")} no cause that could be named.`,
+  ];
+  return parts.filter((part) => part !== "").join(" ");
+}
+
+/** Name of the anchor of a cause; the verdict links to it. */
+export const causeAnchor = (anchors: Anchors, index: number): string => anchors.of("cause", String(index + 1));
+
+function CauseArticle({
+  group,
+  index,
+  context,
+}: {
+  readonly group: CauseGroup;
+  readonly index: number;
+  readonly context: Context;
+}) {
+  const { cause } = group;
+  const { source, anchors } = context;
+  const id = causeAnchor(anchors, index);
+  const check = checkOfExchange(source.record, cause);
+  const isUnfolded = index < MOST_UNFOLDED && cause.weight === "fail";
+  return (
+    <article class={`problem is-${cause.weight}`} id={id} aria-labelledby={`${id}-title`}>
+      <h3 id={`${id}-title`}>
+        <StatusMark status={cause.weight} label={weightOf(cause)} /> <Foreign text={oneLine(cause.title, 200)} />
+        <Permalink id={id} what={cause.title} />
+      </h3>
+      <Requirements group={group} context={context} />
+      <p>
+        <strong>What to do.</strong> {visible(cause.advice)}
+      </p>
+      {check === undefined ? null : <Seen group={group} check={check} isUnfolded={isUnfolded} context={context} />}
+      <Explained group={group} context={context} />
+    </article>
+  );
+}
+
+/** The sentence of the requirement that is broken first, and links to the others. */
+function Requirements({ group: { cause }, context }: { readonly group: CauseGroup; readonly context: Context }) {
+  const { record } = context.source;
+  const side = sideOf(record);
+  const known = new Map(record.requirements.map((requirement) => [requirement.id, requirement]));
+  const link = (id: string) =>
+    known.get(id)?.binds === side ? (
+      <a key={id} class="requirement-id linked" href={`#${context.anchors.of("requirement", id)}`}>
+        {visible(id)}
+      </a>
+    ) : (
+      <span key={id} class="requirement-id">
+        {visible(id)}
+      </span>
+    );
+  const first = known.get(cause.requirement);
+  const others = cause.requirements.filter((id) => id !== cause.requirement);
+  return (
+    <p class="broken">
+      {link(cause.requirement)}
+      {first === undefined ? null : (
+        <>
+          {" "}
+          <span class={`level ${first.level.toLowerCase()}`}>{first.level}</span> <Prose text={first.text} />
+        </>
+      )}
+      {others.length === 0 ? null : <span class="because">Also broken: {others.flatMap((id) => [link(id), " "])}</span>}
+    </p>
+  );
+}
+
+/** An exchange in which the cause was seen, beside its control request. */
+function Seen({
+  group: { cause },
+  check,
+  isUnfolded,
+  context,
+}: {
+  readonly group: CauseGroup;
+  readonly check: CheckResult;
+  readonly isUnfolded: boolean;
+  readonly context: Context;
+}) {
+  const { source, anchors } = context;
+  const evidence = cause.exchange === undefined ? undefined : source.evidence(cause.exchange);
+  const control = evidence === undefined ? undefined : controlOf(check, evidence, source);
+  const pointers = check.findings.flatMap(({ outcome, pointer }) =>
+    outcome === "broken" && pointer !== undefined ? [pointer] : [],
+  );
+  return (
+    <details class="seen on-paper" open={isUnfolded}>
+      <summary>
+        {evidence === undefined
+          ? "How to see it again"
+          : control === undefined
+            ? "An exchange"
+            : "An exchange and its control request"}
+      </summary>
+      <p class="note">
+        Of the check{" "}
+        <a href={`#${anchors.of("check", check.id)}`}>
+          <code>{oneLine(check.id, 200)}</code>
+        </a>
+      </p>
+      {evidence === undefined ? null : <Pair evidence={evidence} control={control} pointers={pointers} />}
+      <Again record={source.record} check={check} evidence={evidence} />
+    </details>
+  );
+}
+
+/** The results of a cause, each with its own evidence inside. */
+function Explained({ group, context }: { readonly group: CauseGroup; readonly context: Context }) {
+  const { cause, instances, shownBefore } = group;
+  const { source, anchors, shown } = context;
+  return (
+    <details class="explained">
+      <summary>{plural(cause.checks.length, "check")} with this cause</summary>
+      {instances
+        .filter(({ id }) => shown.has(id))
+        .map((check) => (
+          <Instance key={check.id} check={check} source={source} anchors={anchors} shownAbove={cause.exchange} />
+        ))}
+      <Listed checks={instances.filter(({ id }) => !shown.has(id))} anchors={anchors} />
+      {shownBefore.length === 0 ? null : (
+        <>
+          <p class="note">Shown with an earlier cause:</p>
+          <Listed checks={shownBefore} anchors={anchors} />
+        </>
+      )}
+    </details>
+  );
+}
+
+/** Results by name, linked to the list of all checks. */
+function Listed({ checks, anchors }: { readonly checks: readonly CheckResult[]; readonly anchors: Anchors }) {
+  if (checks.length === 0) return null;
+  return (
+    <ul class="plain listed">
+      {checks.map((check) => (
+        <li key={check.id}>
+          <a href={`#${anchors.of("check", check.id)}`}>
+            <code>{oneLine(check.id, 200)}</code>
+          </a>{" "}
+          <Foreign text={oneLine(check.message, 160)} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Results of one check that have no cause: not decided, waived, or failed in the harness itself. */
+function Group({ group, context }: { readonly group: ProblemGroup; readonly context: Context }) {
+  const { source, anchors, shown } = context;
+  const id = anchors.of("failure", `${group.check} ${group.status}`);
+  return (
+    <article class={`problem is-${group.status}`} id={id} aria-labelledby={`${id}-title`}>
+      <h4 id={`${id}-title`}>
+        <StatusMark status={group.status} /> {oneLine(group.title, 160)}
+        <Permalink id={id} what={group.check} />
+      </h4>
+      {group.instances
+        .filter((instance) => shown.has(instance.id))
+        .map((instance) => (
+          <Instance key={instance.id} check={instance} source={source} anchors={anchors} />
+        ))}
+      <Listed checks={group.instances.filter((instance) => !shown.has(instance.id))} anchors={anchors} />
+    </article>
+  );
+}

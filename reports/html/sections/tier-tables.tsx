@@ -1,0 +1,182 @@
+import {
+  type CheckResult,
+  checkOfPhase,
+  type Finding,
+  type LoadPhase,
+  type LoadRun,
+  type RunRecord,
+  statusOfFinding,
+} from "../../../src/record/index.ts";
+import { oneLine } from "../../clean-text.ts";
+import type { Anchors } from "../anchors.ts";
+import { decimal, percent, plural } from "../format.ts";
+import { kindOf } from "../load-phases.ts";
+import { DataTable, Foreign, StatusMark } from "../parts.tsx";
+import { causeAnchor } from "./causes.tsx";
+
+interface Of {
+  readonly record: RunRecord;
+  readonly run: LoadRun;
+  readonly anchors: Anchors;
+}
+
+/** What each phase sent, and what became of it. */
+export function PhaseTable({ record: { checks }, run }: Omit<Of, "anchors">) {
+  const hasDropped = run.phases.some(({ dropped }) => dropped > 0);
+  return (
+    <DataTable
+      caption={`Plan and outcome of ${oneLine(run.name, 40)}`}
+      quietCaption
+      head={[
+        "Phase",
+        "Verdict",
+        { value: "Offered", number: true },
+        { value: "Sent", number: true },
+        { value: "Admitted", number: true },
+        { value: "Denied", number: true },
+        { value: "Failed", number: true },
+        ...(hasDropped ? [{ value: "Dropped", number: true }] : []),
+        { value: "Admitted/s", number: true },
+        { value: "Peak in flight", number: true },
+      ]}
+      rows={run.phases.map((phase) => [
+        <PhaseName key="phase" phase={phase} check={checkOfPhase(checks, run, phase)} />,
+        <StatusMark key="verdict" status={checkOfPhase(checks, run, phase)?.status ?? "not-applicable"} />,
+        decimal(phase.offered),
+        decimal(phase.sent),
+        decimal(phase.admitted),
+        share(phase, phase.denied),
+        share(phase, phase.failed),
+        ...(hasDropped ? [decimal(phase.dropped)] : []),
+        decimal(phase.rates.admitted, 2),
+        decimal(phase.peakInFlight),
+      ])}
+    />
+  );
+}
+
+/** The name that drawings and other tables use, what the phase is about, and what came out unless it passed. */
+function PhaseName({ phase, check }: { readonly phase: LoadPhase; readonly check: CheckResult | undefined }) {
+  return (
+    <span>
+      {oneLine(phase.name, 40)}
+      <span class="because">
+        {oneLine(phase.title, 80)}
+        {check === undefined || check.status === "pass" ? null : (
+          <>
+            : <Foreign text={oneLine(check.message, 200)} />
+          </>
+        )}
+      </span>
+    </span>
+  );
+}
+
+function share({ sent }: LoadPhase, count: number): string {
+  return count === 0 || sent === 0 ? decimal(count) : `${decimal(count)} (${percent(count / sent)})`;
+}
+
+/** What judges of load said: limiter analysis and fairness are among it, as findings that are observed. */
+export function LoadFindings({ record, run, anchors }: Of) {
+  const findings = run.phases.flatMap((phase) => {
+    const check = checkOfPhase(record.checks, run, phase);
+    return (check?.findings ?? []).map((finding) => ({ phase, finding, check }));
+  });
+  if (findings.length === 0) return null;
+  const order = { broken: 0, undecided: 1, observed: 2, met: 3 };
+  findings.sort((a, b) => order[a.finding.outcome] - order[b.finding.outcome]);
+  const table = (some: typeof findings, caption: string) => (
+    <DataTable
+      caption={`${caption} of ${oneLine(run.name, 40)}`}
+      quietCaption
+      head={["Finding", "Status", "Phase", "Expected", "Observed"]}
+      rows={some.map(({ phase, finding, check }) => [
+        <span key="title">
+          <FindingTitle finding={finding} cause={causeOf(record, check, finding)} anchors={anchors} />
+          <span class="because">
+            <code>{oneLine(finding.name, 60)}</code> {finding.requirements.join(" ")}
+          </span>
+        </span>,
+        <StatusMark key="status" status={statusOfFinding(finding)} />,
+        <span key="phase" class="nowrap">
+          {oneLine(phase.name, 40)}
+        </span>,
+        <Foreign key="expected" text={oneLine(finding.expected ?? "", 200)} />,
+        <Foreign key="observed" text={oneLine(finding.observed, 200)} />,
+      ])}
+    />
+  );
+  const open = findings.filter(({ finding }) => order[finding.outcome] < order.observed);
+  const settled = findings.filter((entry) => !open.includes(entry));
+  return (
+    <>
+      {open.length === 0 ? null : table(open, "Findings that were not met")}
+      {settled.length === 0 ? null : (
+        <details>
+          <summary>{plural(settled.length, "finding")} met or observed</summary>
+          {table(settled, "Findings met or observed")}
+        </details>
+      )}
+    </>
+  );
+}
+
+/** Place of the cause that a broken finding belongs to, among the causes of the record. */
+function causeOf({ causes }: RunRecord, check: CheckResult | undefined, finding: Finding): number | undefined {
+  const index = causes.findIndex(
+    (cause) =>
+      check !== undefined &&
+      cause.checks.includes(check.id) &&
+      finding.requirements.some((id) => cause.requirements.includes(id)),
+  );
+  return finding.outcome === "broken" && index >= 0 ? index : undefined;
+}
+
+function FindingTitle({
+  finding,
+  cause,
+  anchors,
+}: {
+  readonly finding: Finding;
+  readonly cause: number | undefined;
+  readonly anchors: Anchors;
+}) {
+  const title = oneLine(finding.title ?? finding.name, 120);
+  return cause === undefined ? <span>{title}</span> : <a href={`#${causeAnchor(anchors, cause)}`}>{title}</a>;
+}
+
+/** Denials by reason and failures by kind. */
+export function Denials({ run }: { readonly run: LoadRun }) {
+  const denials = run.phases.flatMap((phase) => phase.denials.map((denial) => ({ phase: phase.name, ...denial })));
+  const failures = run.phases.flatMap((phase) => phase.failures.map((failure) => ({ phase: phase.name, ...failure })));
+  if (denials.length + failures.length === 0) return null;
+  return (
+    <details>
+      <summary>Denials by reason{failures.length === 0 ? "" : ", failures by kind"}</summary>
+      {denials.length === 0 ? null : (
+        <DataTable
+          caption={`Denials of ${oneLine(run.name, 40)} by reason`}
+          head={["Reason", "Phase", "Kind", { value: "Denials", number: true }]}
+          rows={denials.map(({ reason, phase, count, ...kind }) => [
+            <code key="reason">{oneLine(reason, 80)}</code>,
+            oneLine(phase, 40),
+            kindOf(kind),
+            decimal(count),
+          ])}
+        />
+      )}
+      {failures.length === 0 ? null : (
+        <DataTable
+          caption={`Failures of ${oneLine(run.name, 40)} by kind`}
+          head={["What", "Phase", { value: "Requests", number: true }, "Exchange"]}
+          rows={failures.map(({ what, phase, count, exchange }) => [
+            <Foreign key="what" text={oneLine(what, 120)} />,
+            oneLine(phase, 40),
+            decimal(count),
+            exchange === undefined ? "" : <code key="exchange">{oneLine(exchange, 40)}</code>,
+          ])}
+        />
+      )}
+    </details>
+  );
+}

@@ -1,0 +1,228 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { FORMATS, type ReportSource, readEvidence } from "../../reports/index.ts";
+import { Histogram } from "../../src/metrics/index.ts";
+import type { JudgedRun } from "../../src/record/index.ts";
+import { startBrowser } from "../support/browser.ts";
+import { type Folder, temporaryFolder } from "../support/gauntlet.ts";
+import { loadClass, loadHeat, loadPhase, loadRun, loadSeries, quantiles } from "../support/load-records.ts";
+import { broken, exchangeLine, recordOf, result } from "../support/records.ts";
+import { SAMPLES } from "../support/sample-records.ts";
+
+let browser: Browser;
+let folder: Folder;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  folder = temporaryFolder();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  folder?.[Symbol.dispose]();
+});
+
+/** Phases as a tier run has them: four short ones in the first seconds, where their names have no room beside each other. */
+const PHASES = [
+  ["warm-up", 0, 3],
+  ["at-concurrency-limit", 3, 3],
+  ["concurrency-release", 6, 7],
+  ["at-rate-limit", 13, 7],
+  ["over-rate-limit", 20, 102],
+  ["recovery", 122, 14],
+] as const;
+
+const CLASSES = (["chat", "messages"] as const).flatMap((dialect) => [
+  loadClass({ dialect }),
+  loadClass({ dialect, stream: false, ttftMs: null, gapMs: null, longestStallMs: null, perTokenMs: null }),
+]);
+
+function tier(name: string): JudgedRun {
+  return loadRun(name, {
+    durationS: 136,
+    hlog: "load.hlog",
+    phases: PHASES.map(([phase, startS, durationS]) =>
+      loadPhase(phase, {
+        startS,
+        durationS,
+        classes: CLASSES,
+        series: loadSeries(startS, durationS, 60, 50),
+        heat: { response: loadHeat(1, durationS, 400), ttft: loadHeat(1, durationS, 90) },
+      }),
+    ),
+    retryAfter: {
+      ...(tierSample.retryAfter ?? raise()),
+      samples: Array.from({ length: 60 }, (_, index) => ({
+        phase: "over-rate-limit",
+        atS: 20 + index,
+        reason: "rate_limit_exceeded",
+        dialect: "chat" as const,
+        stream: true,
+        header: String(1 + (index % 4)),
+        retryAfterWaitMs: 1_000 * (1 + (index % 4)),
+        actualMs: 1_000 * (1 + (index % 4)) + 3 * index,
+        outcome: "sufficient" as const,
+      })),
+    },
+  });
+}
+
+const tierSample = loadRun("sample");
+
+function raise(): never {
+  throw new Error("the sample run has figures of Retry-After");
+}
+
+/** Durations around a median, with a second kind ten times as slow. */
+function histogramAround(ms: number): Histogram {
+  const histogram = new Histogram();
+  for (let index = 0; index < 2_000; index++)
+    histogram.record(ms * 1_000 * (1 + ((index * 37) % 100) / 80) * (index % 50 === 0 ? 10 : 1));
+  return histogram;
+}
+
+const HISTOGRAMS = new Map(
+  ["starter", "growth", "scale"].flatMap((run) =>
+    PHASES.flatMap(([phase]) =>
+      ["response", "ttft", "gap"].map(
+        (figure) =>
+          [`${run}.${phase}.chat.streaming.admitted.${figure}`, histogramAround(figure === "gap" ? 20 : 200)] as const,
+      ),
+    ),
+  ),
+);
+
+/** About what `npm start` leaves when a gateway passes: nine hundred checks and three tiers. */
+const PASS: ReportSource = {
+  record: recordOf(
+    Array.from({ length: 898 }, (_, index) => result(`suite-${index % 14}.check-${index}[chat,streaming]`, "pass")),
+    { command: "run", load: { runs: [tier("starter"), tier("growth"), tier("scale")] } },
+  ),
+  evidence: () => undefined,
+  histograms: () => HISTOGRAMS,
+};
+
+const EVERYTHING: ReportSource = {
+  record: SAMPLES["everything"] ?? raise(),
+  evidence: (id) => readEvidence(exchangeLine(id)),
+};
+
+async function opened<T>(source: ReportSource, width: number, visit: (page: Page) => Promise<T>): Promise<T> {
+  const path = join(folder.path, "layout.html");
+  writeFileSync(path, FORMATS.html(source, "single").get("report.html") ?? "");
+  const page = await browser.newPage({ viewport: { width, height: 900 } });
+  try {
+    await page.goto(pathToFileURL(path).href);
+    return await visit(page);
+  } finally {
+    await page.close();
+  }
+}
+
+test("a report of a gateway that passes is short before anything is unfolded, and about fifteen pages on paper", async () => {
+  await opened(PASS, 1_280, async (page) => {
+    expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(8_000);
+    const pdf = await page.pdf({ format: "A4" });
+    const pages = pdf.toString("latin1").match(/\/Type\s*\/Page\b/g) ?? [];
+    expect(pages.length).toBeLessThanOrEqual(16);
+  });
+});
+
+describe.each([
+  ["passes", PASS],
+  ["has everything", EVERYTHING],
+] as const)("a report that %s", (_what, source) => {
+  test.each([1_280, 390])(
+    "at %i px nothing runs out of the page, and no label of a drawing touches another",
+    async (width) => {
+      await opened(source, width, async (page) => {
+        await page.evaluate(() => {
+          for (const part of document.querySelectorAll("details")) part.open = true;
+        });
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+        const { labels, touching } = await page.evaluate(() => {
+          const touching: string[] = [];
+          let labels = 0;
+          for (const drawing of document.querySelectorAll("figure svg")) {
+            const boxes = [...drawing.querySelectorAll("text")].map((text) => ({
+              text: text.textContent,
+              box: text.getBoundingClientRect(),
+            }));
+            labels += boxes.length;
+            for (const [index, a] of boxes.entries()) {
+              for (const b of boxes.slice(index + 1)) {
+                const across = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left);
+                const down = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
+                // Boxes of lines hold room above and below the letters.
+                if (across > 0 && down > a.box.height * 0.3) touching.push(`${a.text} / ${b.text}`);
+              }
+            }
+          }
+          return { labels, touching };
+        });
+        expect(labels).toBeGreaterThan(50);
+        expect(touching).toEqual([]);
+      });
+    },
+  );
+
+  test("each table stands there once", async () => {
+    await opened(source, 1_280, async (page) => {
+      const captions = await page.locator("caption").allTextContents();
+      expect(captions.filter((caption, index) => captions.indexOf(caption) !== index && caption !== REPEATED)).toEqual(
+        [],
+      );
+    });
+  });
+});
+
+/** The small table of every result that shows its findings. */
+const REPEATED = "Expected against observed";
+
+test("a line breaks off where nothing was sent", async () => {
+  const [before, after] = [loadSeries(0, 20, 60, 50), loadSeries(40, 20, 60, 50)];
+  const run = loadRun("growth", { phases: [loadPhase("soak", { series: [...before, ...after] })] });
+  const source = { record: recordOf([], { load: { runs: [run] } }), evidence: () => undefined };
+  await opened(source, 1_280, async (page) => {
+    const lines = page
+      .locator("figure", { has: page.locator("strong", { hasText: "Latency over time" }) })
+      .locator("path[class='line-series-1']");
+    const drawn = await lines.evaluateAll((paths) => paths.map((path) => path.getAttribute("d") ?? ""));
+    expect(drawn.map((d) => d.match(/M/g)?.length)).toEqual([2, 2]);
+  });
+});
+
+test("a result stands under its cause and nowhere else, and links lead to its requirement and its checks", async () => {
+  const finding = (id: string) =>
+    broken({ requirements: [id], name: id, expected: "401", pointer: "status", note: "403 forbidden" });
+  const record = recordOf([
+    result("auth.one[chat]", "fail", { findings: [finding("AUTH-3")] }),
+    result("auth.two[chat]", "fail", {
+      findings: [finding("AUTH-3"), broken({ pointer: "/x", expected: "a", observed: "b", exchanges: ["x00002"] })],
+    }),
+    result("limits.unclear", "inconclusive"),
+  ]);
+  const source = { record, evidence: (id: string) => readEvidence(exchangeLine(id)) };
+  await opened(source, 1_280, async (page) => {
+    expect(await page.locator("#causes article[id^=cause]").count()).toBe(2);
+    for (const id of ["auth-one-chat", "auth-two-chat", "limits-unclear"])
+      expect(await page.locator(`#causes #instance-${id}`).count(), id).toBe(1);
+    expect(await page.locator("#cause-1 .broken a").first().getAttribute("href")).toBe("#requirement-AUTH-3");
+    expect(await page.locator("#requirement-AUTH-3").count()).toBe(1);
+    expect(await page.locator("#cause-1").textContent()).toContain("gauntlet explain auth.one");
+    expect(await page.locator("#cause-1 .exchange").count()).toBeGreaterThan(0);
+  });
+});
+
+test("figures of the histogram are those of the table", async () => {
+  await opened(PASS, 1_280, async (page) => {
+    const { p50, p95, p99 } = quantiles(90);
+    const marks = await page.locator("svg[aria-label^='Histogram of TTFT'] text.over").allTextContents();
+    expect(marks.slice(0, 4).sort()).toEqual(
+      ["% of requests", `p50 ${p50} ms`, `p95 ${p95} ms`, `p99 ${p99} ms`].sort(),
+    );
+  });
+});
