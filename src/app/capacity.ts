@@ -1,6 +1,13 @@
 import { EXIT, UsageError } from "../core/index.ts";
 import { Redactor } from "../http-recorder/index.ts";
-import { type Capacity, type CapacityStep, findCapacity, parseObjective, type Workload } from "../load/index.ts";
+import {
+  type Capacity,
+  type CapacityStep,
+  findCapacity,
+  type LoadProgress,
+  parseObjective,
+  type Workload,
+} from "../load/index.ts";
 import { allKeys, type Limits } from "../target/index.ts";
 import { accountByName } from "./account-by-name.ts";
 import { findWorkload } from "./find-workload.ts";
@@ -41,6 +48,7 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   }
   await using opened: OpenTarget = await openTarget(options, { signal: interruption.signal, onProgress });
   assertLoadAllowed(opened.target);
+  onProgress({ kind: "step", text: `connecting to ${opened.target.baseUrl}` });
   const target = await fillModels(opened.target);
   const { key, second, limits } = accountByName(target, options.account);
   const { from, to } = levels(options, limits);
@@ -62,6 +70,9 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
       limits,
       minutes: options.minutes,
       onStep: (step) => onProgress({ kind: "note", text: tellStep(redactor.redactValue(step), name) }),
+      onRest: (leftS) => onProgress({ kind: "step", text: "waiting for the rate window to be empty", leftS }),
+      onProgress: (level, now, leftS) =>
+        onProgress({ kind: "step", text: tellProgress(`${level.toFixed(2)} ${name}`, now), leftS, atMost: true }),
     },
     {
       target,
@@ -100,6 +111,11 @@ function mixOf({ workload, streams }: CapacityOptions): Workload["mix"] {
 
 function tellStep({ level, durationS, met, binds, why }: CapacityStep, name: string): string {
   return `${level.toFixed(2)} ${name} for ${Math.round(durationS)} s: ${met ? "met" : `missed (${binds}): ${why}`}`;
+}
+
+function tellProgress(level: string, { elapsedS, totalS = 0, admittedPerS, denied }: LoadProgress): string {
+  const refused = denied === 0 ? "" : `, ${denied} denied`;
+  return `${level}: ${Math.round(elapsedS)} of ${Math.round(totalS)} s, ${admittedPerS.toFixed(0)}/s admitted${refused}`;
 }
 
 function render({ best, beyond, held, binds, confidence, cut }: Capacity, name: string): string {

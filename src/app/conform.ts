@@ -21,6 +21,7 @@ import {
   type RunRecord,
 } from "../record/index.ts";
 import { adviceLine } from "./advice.ts";
+import { CheckProgress } from "./check-progress.ts";
 import { composeRecord } from "./compose-record.ts";
 import { dryRun } from "./dry-run.ts";
 import { journalStart } from "./journal-start.ts";
@@ -88,6 +89,7 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const workloads = options.command === "run" ? planLoads(policy?.file.load ?? [], target) : [];
   const plan = options.tiers === true ? planTiers(target, options.quick === true) : undefined;
   using folder = openFolder(options.out, startedAt, target, interruption);
+  let progress: CheckProgress | undefined;
   await using traffic = new Traffic({
     target,
     seed,
@@ -95,16 +97,19 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
     provisioner: opened.provisioner,
     loadFollows: (plan?.workloads.length ?? 0) > 0,
     onAnswer: ({ exchange, asked }) => folder.exchange({ asked, exchange }),
+    onWait: (wait) => progress?.waiting(wait),
   });
   const { redactor } = traffic.recorder;
   const planned = { checks: instances.map(notRun), rounds, waivers, unscored };
   const head = { command: options.command, target, seed, startedAt };
   journalStart(folder, head, redactor, planned);
+  onProgress({ kind: "step", text: `connecting to ${target.baseUrl}` });
   const prepared = await prepare(traffic, ({ cause, next }) => {
     folder.journal(redactor.redactValue({ event: "advice", cause, next }));
     onProgress({ kind: "note", text: adviceLine({ cause, next }) });
   });
-  const { runs, probed } = await runRounds({ instances, rounds, traffic: prepared, folder, control });
+  progress = new CheckProgress({ instances, rounds, target: prepared.target, redactor, onProgress });
+  const { runs, probed } = await runRounds({ instances, rounds, traffic: prepared, folder, control, progress });
   const step = { target, seed, redactor, folder, control };
   const tiers = plan && (await tiersAfter(prepared, { ...step, plan, quick: options.quick === true }));
   const load = await driveFurther(tiers, workloads, step);
@@ -165,23 +170,25 @@ interface Rounds {
   readonly traffic: Traffic;
   readonly folder: RunFolder;
   readonly control: RunControl;
+  readonly progress: CheckProgress;
 }
 
 /** Runs every check as often as asked, and writes into the folder what becomes of each. */
-async function runRounds({ instances, rounds, traffic, folder, control }: Rounds) {
+async function runRounds({ instances, rounds, traffic, folder, control, progress }: Rounds) {
   const { redactor } = traffic.recorder;
-  const total = instances.length * rounds;
   const runs: CheckResult[][] = [];
   const probed = new Set<Instance>();
-  let done = 0;
-  control.onProgress({ kind: "checks", done, total, what: "" });
   for (let round = 0; round < rounds && !control.interruption.signal.aborted; round++) {
     if (round > 0) traffic.nextRound();
+    if (round > 0) progress.nextRound();
     const results = await runChecks({
       instances,
       traffic,
       rounds: rounds - round,
-      onStart: ({ id }) => folder.journal({ event: "check-started", check: id, round }),
+      onStart: (instance) => {
+        folder.journal({ event: "check-started", check: instance.id, round });
+        progress.started(instance);
+      },
       onRecording: (instance, recording) => {
         probed.add(instance);
         folder.recording(instance.id, freeze(recording), round);
@@ -189,7 +196,7 @@ async function runRounds({ instances, rounds, traffic, folder, control }: Rounds
       onResult: (result) => {
         const { id, status } = result;
         folder.journal(redactor.redactValue({ event: "check-finished", check: id, round, status, result }));
-        control.onProgress({ kind: "checks", done: ++done, total, what: id });
+        progress.finished(result);
       },
     });
     runs.push(results);

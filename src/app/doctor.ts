@@ -8,6 +8,7 @@ import { listAdvice, modelAdvice } from "./advice.ts";
 import type { Colors, Outcome } from "./outcome.ts";
 import { headerHint, toldBy } from "./own-words.ts";
 import { listedModels, listModels } from "./preflight.ts";
+import type { OnProgress } from "./run-control.ts";
 
 export interface Symptom {
   readonly about: string;
@@ -18,14 +19,19 @@ export interface Symptom {
 
 const SIGNS = { good: "✓", note: "▲", bad: "✗" } as const;
 
+export interface DoctorControl {
+  /** Gets each symptom as it is found. */
+  readonly onSymptom: (symptom: Symptom) => void;
+  readonly onProgress: OnProgress;
+}
+
 /**
  * Looks at a target and at this machine before a run: reach, clocks, each key once, models, limits, open files. Says what can
  * be judged with what is configured, and what would unlock more. Sends a dozen requests at most.
  *
- * @param onSymptom gets each as it is found.
  * @returns exit code 0 when everything is ready, 3 when nothing answers, 4 when a key or model is not what the file says.
  */
-export async function doctor(file: string, onSymptom: (symptom: Symptom) => void): Promise<Outcome> {
+export async function doctor(file: string, { onSymptom, onProgress }: DoctorControl): Promise<Outcome> {
   const target = loadTarget(file, process.env);
   const controller = new AbortController();
   await using traffic = new Traffic({ target, seed: 1, signal: controller.signal });
@@ -36,6 +42,7 @@ export async function doctor(file: string, onSymptom: (symptom: Symptom) => void
     onSymptom(clean);
   };
   say({ about: "target file", level: "good", text: `${file}: ${target.name} at ${target.baseUrl}` });
+  onProgress({ kind: "step", text: `connecting to ${target.baseUrl}` });
   const list = await listModels(traffic);
   for (const symptom of reachSymptoms(target, list)) say(symptom);
   const listed = listedModels(list);
@@ -50,10 +57,12 @@ export async function doctor(file: string, onSymptom: (symptom: Symptom) => void
     ...(traffic.target.models.chat.plain === undefined && { model: { id: "" } }),
   };
   for (const name of Object.keys(target.keys) as KeyName[]) {
+    onProgress({ kind: "step", text: `trying key ${name}` });
     const answer = await traffic.send({ ...attempt, key: name }, CHAT);
     answers.push(answer);
     say(keySymptom(name, answer, traffic.target));
   }
+  onProgress({ kind: "step", text: "trying the messages dialect" });
   const messages = await traffic.send({ ...attempt, endpoint: "messages" }, CHAT);
   say(messagesSymptom(messages, traffic.target));
   for (const symptom of limitSymptoms(target, [list, ...answers])) say(symptom);

@@ -14,6 +14,8 @@ export interface SessionOptions {
   readonly key?: Key | undefined;
   readonly others?: AbortSignal | undefined;
   readonly share?: Share | undefined;
+  /** The instance that it is for. */
+  readonly by?: string | undefined;
 }
 
 /** What a probe has in hand: its place on the axes, and the means to send. */
@@ -26,17 +28,19 @@ export class Session {
   readonly #key: Key | undefined;
   readonly #others: AbortSignal | undefined;
   readonly #share: Share | undefined;
+  readonly #by: string | undefined;
 
   /**
    * @param key of requests that name none; default `valid`.
    * @param others aborted when the checks that this one runs beside are done.
    * @param share what is set aside of the budget for it.
    */
-  constructor(traffic: Traffic, axes: Axes, { key, others, share }: SessionOptions = {}) {
+  constructor(traffic: Traffic, axes: Axes, { key, others, share, by }: SessionOptions = {}) {
     this.#traffic = traffic;
     this.#key = key;
     this.#others = others;
     this.#share = share;
+    this.#by = by;
     this.dialect = axes.dialect ?? "chat";
     this.mode = axes.mode ?? "non-streaming";
     this.case = axes.case ?? "";
@@ -47,7 +51,7 @@ export class Session {
   }
 
   get #defaults(): SendDefaults {
-    return { endpoint: this.dialect, mode: this.mode, key: this.#key, share: this.#share };
+    return { endpoint: this.dialect, mode: this.mode, key: this.#key, share: this.#share, by: this.#by };
   }
 
   /** Sends a request like any other client of the account: paced, and again once when something ambient stopped it. */
@@ -121,9 +125,9 @@ export class Session {
     return this.#traffic.nonce();
   }
 
-  /** Waits in a way that an interrupted run ends. */
-  wait(ms: number): Promise<void> {
-    return this.#traffic.wait(ms);
+  /** Waits in a way that an interrupted run ends. @param what is waited for, as the progress of a run says it. */
+  wait(ms: number, what = "the next request of a series"): Promise<void> {
+    return this.#traffic.wait(ms, { what, by: this.#by });
   }
 
   random(): number {

@@ -10,11 +10,22 @@ export interface TrafficOptions {
   readonly seed: number;
   readonly signal: AbortSignal;
   readonly onAnswer?: (answer: Response) => void;
+  /** Called when a wait of some seconds begins. */
+  readonly onWait?: ((wait: Wait) => void) | undefined;
   /** Makes states that the target file does not have, and fresh ones of those that a run uses up. */
   readonly provisioner?: Provisioner | undefined;
   readonly clock?: Clock;
   /** Whether a load run over the tiers comes after the checks, which measures what some of them could only guess. */
   readonly loadFollows?: boolean;
+}
+
+/** A wait that has begun, for whoever watches the run. */
+export interface Wait {
+  /** What is waited for, such as "the rate window of key.valid". */
+  readonly what: string;
+  readonly forMs: number;
+  /** The instance of a check that it holds up; absent: a request of the run itself. */
+  readonly by?: string | undefined;
 }
 
 /** A request under way whose end is not waited for. */
@@ -31,4 +42,6 @@ export interface SendDefaults {
   readonly key?: Key | undefined;
   /** What is set aside of the budget for the check. */
   readonly share?: Share | undefined;
+  /** The instance of a check that sends. */
+  readonly by?: string | undefined;
 }

@@ -13,7 +13,7 @@ import { type Asked, isStale, type ReadingRules, Response } from "./response.ts"
 import type { Send } from "./served-models.ts";
 import { Throttle } from "./throttle.ts";
 import { QUICK_DEADLINE_MS, TimeoutPolicy } from "./timeout-policy.ts";
-import type { Held, SendDefaults, TrafficOptions } from "./traffic-options.ts";
+import type { Held, SendDefaults, TrafficOptions, Wait } from "./traffic-options.ts";
 
 /** An ambient denial is waited out at most this long; a longer Retry-After ends the attempt. */
 const LONGEST_AMBIENT_WAIT_MS = 65_000;
@@ -23,6 +23,8 @@ const REPEATS = 2;
 const SHORT_AMBIENT_WAIT_MS = 8_000;
 /** A rate at which a whole run does not have to wait for its own traffic. */
 const AMPLE_RPM = 1_000;
+/** Shorter waits are over before anybody has read of them. */
+const TOLD_MS = 2_000;
 
 /** Everything that a conformance run sends, in one place: pacing, ambient denials, stale connections, bookkeeping. */
 export class Traffic implements AsyncDisposable {
@@ -38,6 +40,7 @@ export class Traffic implements AsyncDisposable {
   readonly #circuit = new CircuitBreaker();
   readonly #timeouts = new TimeoutPolicy(() => this.target.timeouts);
   readonly #onAnswer: ((answer: Response) => void) | undefined;
+  readonly #onWait: ((wait: Wait) => void) | undefined;
   readonly #runTag: string;
   readonly #scenarios = new Map<string, Promise<unknown>>();
   readonly fixtures: Fixtures;
@@ -46,20 +49,14 @@ export class Traffic implements AsyncDisposable {
   #nonces = 0;
   #turns = 0;
 
-  constructor({
-    target,
-    seed,
-    signal,
-    onAnswer,
-    provisioner,
-    clock = systemClock,
-    loadFollows = false,
-  }: TrafficOptions) {
+  constructor(options: TrafficOptions) {
+    const { target, seed, signal, provisioner, clock = systemClock, loadFollows = false } = options;
     this.loadFollows = loadFollows;
     this.random = seededRandom(seed);
     this.signal = signal;
     this.#clock = clock;
-    this.#onAnswer = onAnswer;
+    this.#onAnswer = options.onAnswer;
+    this.#onWait = options.onWait;
     this.#runTag = Math.floor(this.random() * 0xffffff)
       .toString(16)
       .padStart(6, "0");
@@ -118,7 +115,7 @@ export class Traffic implements AsyncDisposable {
 
   /** The control request of a negative probe: a good request as others of the last seconds were. */
   control(request: RequestSpec, defaults: SendDefaults): Promise<Response> {
-    const { share: _, ...common } = defaults;
+    const { share: _, by: _by, ...common } = defaults;
     return this.#controls.get(JSON.stringify([request, common]), () => this.send(request, defaults));
   }
 
@@ -157,8 +154,7 @@ export class Traffic implements AsyncDisposable {
   }
 
   async #throttledOnce(request: RequestSpec, defaults: SendDefaults, repeats: string | undefined): Promise<Response> {
-    const throttle = this.#throttleOf(this.#accountOf(request));
-    await throttle.enter(this.signal);
+    const throttle = await this.#enter(this.#accountOf(request), defaults.by);
     try {
       return await this.start(request, defaults, repeats).done;
     } finally {
@@ -225,10 +221,8 @@ export class Traffic implements AsyncDisposable {
   }
 
   /** Sends a good request that waits for `100 Continue` before its body. */
-  async expectContinue(request: RequestSpec, { endpoint, mode, share }: SendDefaults): Promise<ContinueOutcome> {
-    const account = this.#accountOf(request);
-    const throttle = this.#throttleOf(account);
-    await throttle.enter(this.signal);
+  async expectContinue(request: RequestSpec, { endpoint, mode, share, by }: SendDefaults): Promise<ContinueOutcome> {
+    const throttle = await this.#enter(this.#accountOf(request), by);
     try {
       const { keyName: _, ...built } = buildRequest(this.target, { ...request, mode }, endpoint, "ping");
       this.budget.begin(share);
@@ -238,7 +232,9 @@ export class Traffic implements AsyncDisposable {
     }
   }
 
-  async wait(ms: number): Promise<void> {
+  /** @param wait what is waited for, and which check is held up. */
+  async wait(ms: number, { what, by }: Omit<Wait, "forMs">): Promise<void> {
+    if (ms >= TOLD_MS) this.#onWait?.({ what, by, forMs: ms });
     await sleep(ms, this.signal);
     this.signal.throwIfAborted();
   }
@@ -259,6 +255,16 @@ export class Traffic implements AsyncDisposable {
     const askedMs = retryAfterMs(answer.header("retry-after") ?? "", this.#clock.nowMs()) ?? 1_000;
     const longest = answer.asked.intent === "denied" ? SHORT_AMBIENT_WAIT_MS : LONGEST_AMBIENT_WAIT_MS;
     return askedMs > longest ? undefined : askedMs;
+  }
+
+  /** Waits for a place among the requests of an account. */
+  async #enter(account: string, by: string | undefined): Promise<Throttle> {
+    const throttle = this.#throttleOf(account);
+    await throttle.enter(this.signal, (what, forMs) => {
+      const whose = account === "main" ? "key.valid" : account;
+      if (forMs >= TOLD_MS) this.#onWait?.({ what: `the ${what} of ${whose}`, forMs, by });
+    });
+    return throttle;
   }
 
   #count(account: string, change: 1 | -1): number {

@@ -118,7 +118,7 @@ const MOST_DENIED = 64;
  */
 export async function tryLater(t: Session, account: LimitedAccount, parallel: number): Promise<WhileDenied[]> {
   const { key, limits } = account;
-  await t.wait(LATER_MS);
+  await t.wait(LATER_MS, "a later moment of the same rate window");
   for (let sent = 0; sent <= limits.rpm && limits.rpm <= MOST_DENIED; sent += parallel) {
     const answers = await sendPlainAtOnce(t, key, parallel);
     if (!answers.some(isRateDenial)) return [];
@@ -126,7 +126,7 @@ export async function tryLater(t: Session, account: LimitedAccount, parallel: nu
   // Refused for their body, or denied for the rate like the others, and then with the same Retry-After.
   for (const endpoint of ["chat", "messages"] as const)
     await t.start({ key, endpoint, rawBody: "{", intent: "either" }).done;
-  await t.wait(STILL_LATER_MS);
+  await t.wait(STILL_LATER_MS, "a later moment of the same rate window");
   const later: WhileDenied[] = [];
   for (const [kind, request] of Object.entries(await kindsOf(t, account))) {
     if (kind === "model list") continue;
