@@ -1,6 +1,7 @@
 import { EXIT, UsageError } from "../core/index.ts";
 import { Redactor } from "../http-recorder/index.ts";
 import {
+  assertMeasurable,
   type Capacity,
   type CapacityStep,
   findCapacity,
@@ -43,6 +44,8 @@ const BEYOND = 1.2;
 export async function capacity(options: CapacityOptions, control: RunControl): Promise<Outcome> {
   const { interruption, onProgress } = control;
   const clauses = parseObjective(options.objective);
+  const mix = mixOf(options);
+  assertMeasurable(clauses, mix);
   for (const [name, value] of Object.entries({ "--step-s": options.stepS, "--minutes": options.minutes })) {
     if (!(value > 0)) throw new UsageError(`${name}: ${value} is not a number above 0.`);
   }
@@ -62,7 +65,7 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   const raw = await findCapacity(
     {
       unit,
-      mix: mixOf(options),
+      mix,
       clauses,
       from,
       to,
