@@ -1,7 +1,7 @@
 import { EXIT } from "../core/index.ts";
 import { CALIBRATED_BOUNDS, calibrate as measure, problemsOf } from "../load/index.ts";
 import type { Outcome } from "./outcome.ts";
-import { exitAfter, type Interruption } from "./run-control.ts";
+import { exitAfter, type RunControl } from "./run-control.ts";
 
 export interface CalibrateOptions {
   readonly streams: number;
@@ -9,7 +9,11 @@ export interface CalibrateOptions {
 }
 
 /** Measures what this machine adds by itself; ends with 4 when latencies of a run would be its own. */
-export async function calibrate({ streams, seconds }: CalibrateOptions, interruption: Interruption): Promise<Outcome> {
+export async function calibrate(
+  { streams, seconds }: CalibrateOptions,
+  { interruption, onProgress }: RunControl,
+): Promise<Outcome> {
+  onProgress({ kind: "step", text: "measuring this machine" });
   const calibration = await measure({ streams, seconds, signal: interruption.signal });
   const problems = problemsOf(calibration, CALIBRATED_BOUNDS);
   const verdict = problems.length === 0 ? "pass" : "inconclusive";

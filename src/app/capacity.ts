@@ -1,9 +1,11 @@
 import { EXIT, UsageError } from "../core/index.ts";
 import { Redactor } from "../http-recorder/index.ts";
 import {
+  assertMeasurable,
   type Capacity,
   type CapacityStep,
   findCapacity,
+  type LoadProgress,
   parseObjective,
   servedWorkload,
   type Workload,
@@ -48,6 +50,9 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   }
   await using opened: OpenTarget = await openTarget(options, { signal: interruption.signal, onProgress });
   assertLoadAllowed(opened.target);
+  const mix = mixOf(options, opened.target);
+  assertMeasurable(clauses, mix);
+  onProgress({ kind: "step", text: `connecting to ${opened.target.baseUrl}` });
   const target = await fillModels(opened.target);
   const { key, second, limits } = accountByName(target, options.account);
   const { from, to } = levels(options, limits);
@@ -61,7 +66,7 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   const raw = await findCapacity(
     {
       unit,
-      mix: mixOf(options, target),
+      mix,
       clauses,
       from,
       to,
@@ -69,6 +74,9 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
       limits,
       minutes: options.minutes,
       onStep: (step) => onProgress({ kind: "note", text: tellStep(redactor.redactValue(step), name) }),
+      onRest: (leftS) => onProgress({ kind: "step", text: "waiting for the rate window to be empty", leftS }),
+      onProgress: (level, now, leftS) =>
+        onProgress({ kind: "step", text: tellProgress(`${level.toFixed(2)} ${name}`, now), leftS, atMost: true }),
     },
     {
       target,
@@ -116,6 +124,11 @@ function mixOf({ workload, streams }: CapacityOptions, target: Target): Workload
 
 function tellStep({ level, durationS, met, binds, why }: CapacityStep, name: string): string {
   return `${level.toFixed(2)} ${name} for ${Math.round(durationS)} s: ${met ? "met" : `missed (${binds}): ${why}`}`;
+}
+
+function tellProgress(level: string, { elapsedS, totalS = 0, admittedPerS, denied }: LoadProgress): string {
+  const refused = denied === 0 ? "" : `, ${denied} denied`;
+  return `${level}: ${Math.round(elapsedS)} of ${Math.round(totalS)} s, ${admittedPerS.toFixed(0)}/s admitted${refused}`;
 }
 
 function render({ best, beyond, held, binds, confidence, cut }: Capacity, name: string): string {

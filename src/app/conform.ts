@@ -21,6 +21,7 @@ import {
   type RunRecord,
 } from "../record/index.ts";
 import { type Advice, adviceLine } from "./advice.ts";
+import { CheckProgress } from "./check-progress.ts";
 import { composeRecord } from "./compose-record.ts";
 import { dialectAdvice } from "./dialect-advice.ts";
 import { dryRun } from "./dry-run.ts";
@@ -90,6 +91,7 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const workloads = options.command === "run" ? planLoads(policy?.file.load ?? [], target) : [];
   const plan = options.tiers === true ? planTiers(target, isQuickRun) : undefined;
   using folder = openFolder(options.out, startedAt, target, interruption);
+  let progress: CheckProgress | undefined;
   await using traffic = new Traffic({
     target,
     seed,
@@ -98,6 +100,7 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
     loadFollows: (plan?.workloads.length ?? 0) > 0,
     isQuick: isQuickRun,
     onAnswer: ({ exchange, asked }) => folder.exchange({ asked, exchange }),
+    onWait: (wait) => progress?.waiting(wait),
   });
   const { redactor } = traffic.recorder;
   const planned = { checks: instances.map(notRun), rounds, waivers, unscored };
@@ -107,8 +110,10 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
     folder.journal(redactor.redactValue({ event: "advice", cause, next }));
     onProgress({ kind: "note", text: adviceLine({ cause, next }) });
   };
+  onProgress({ kind: "step", text: `connecting to ${target.baseUrl}` });
   const prepared = await prepare(traffic, tell);
-  const { runs, probed } = await runRounds({ instances, rounds, traffic: prepared, folder, control });
+  progress = new CheckProgress({ instances, rounds, target: prepared.target, redactor, onProgress });
+  const { runs, probed } = await runRounds({ instances, rounds, traffic: prepared, folder, control, progress });
   const undeclared = dialectAdvice(target, traffic.answers);
   if (undeclared !== undefined) tell(undeclared);
   const step = { target, seed, redactor, folder, control };
@@ -171,23 +176,25 @@ interface Rounds {
   readonly traffic: Traffic;
   readonly folder: RunFolder;
   readonly control: RunControl;
+  readonly progress: CheckProgress;
 }
 
 /** Runs every check as often as asked, and writes into the folder what becomes of each. */
-async function runRounds({ instances, rounds, traffic, folder, control }: Rounds) {
+async function runRounds({ instances, rounds, traffic, folder, control, progress }: Rounds) {
   const { redactor } = traffic.recorder;
-  const total = instances.length * rounds;
   const runs: CheckResult[][] = [];
   const probed = new Set<Instance>();
-  let done = 0;
-  control.onProgress({ kind: "checks", done, total, what: "" });
   for (let round = 0; round < rounds && !control.interruption.signal.aborted; round++) {
     if (round > 0) traffic.nextRound();
+    if (round > 0) progress.nextRound();
     const results = await runChecks({
       instances,
       traffic,
       rounds: rounds - round,
-      onStart: ({ id }) => folder.journal({ event: "check-started", check: id, round }),
+      onStart: (instance) => {
+        folder.journal({ event: "check-started", check: instance.id, round });
+        progress.started(instance);
+      },
       onRecording: (instance, recording) => {
         probed.add(instance);
         folder.recording(instance.id, freeze(recording), round);
@@ -195,7 +202,7 @@ async function runRounds({ instances, rounds, traffic, folder, control }: Rounds
       onResult: (result) => {
         const { id, status } = result;
         folder.journal(redactor.redactValue({ event: "check-finished", check: id, round, status, result }));
-        control.onProgress({ kind: "checks", done: ++done, total, what: id });
+        progress.finished(result);
       },
     });
     runs.push(results);

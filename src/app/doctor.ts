@@ -10,6 +10,7 @@ import { dialectAdvice } from "./dialect-advice.ts";
 import type { Colors, Outcome } from "./outcome.ts";
 import { headerHint, toldBy } from "./own-words.ts";
 import { listedModels, listModels } from "./preflight.ts";
+import type { OnProgress } from "./run-control.ts";
 
 export interface Symptom {
   readonly about: string;
@@ -20,14 +21,19 @@ export interface Symptom {
 
 const SIGNS = { good: "✓", note: "▲", bad: "✗" } as const;
 
+export interface DoctorControl {
+  /** Gets each symptom as it is found. */
+  readonly onSymptom: (symptom: Symptom) => void;
+  readonly onProgress: OnProgress;
+}
+
 /**
  * Looks at a target and at this machine before a run: reach, clocks, each key once, models, limits, open files. Says what can
  * be judged with what is configured, and what would unlock more. Sends a dozen requests at most.
  *
- * @param onSymptom gets each as it is found.
  * @returns exit code 0 when everything is ready, 3 when nothing answers, 4 when a key or model is not what the file says.
  */
-export async function doctor(file: string, onSymptom: (symptom: Symptom) => void): Promise<Outcome> {
+export async function doctor(file: string, { onSymptom, onProgress }: DoctorControl): Promise<Outcome> {
   const target = loadTarget(file, process.env);
   const controller = new AbortController();
   await using traffic = new Traffic({ target, seed: 1, signal: controller.signal });
@@ -38,6 +44,7 @@ export async function doctor(file: string, onSymptom: (symptom: Symptom) => void
     onSymptom(clean);
   };
   say({ about: "target file", level: "good", text: `${file}: ${target.name} at ${target.baseUrl}` });
+  onProgress({ kind: "step", text: `connecting to ${target.baseUrl}` });
   const list = await listModels(traffic);
   for (const symptom of reachSymptoms(target, list)) say(symptom);
   const listed = listedModels(list);
@@ -54,11 +61,13 @@ export async function doctor(file: string, onSymptom: (symptom: Symptom) => void
     ...(traffic.target.models[endpoint].plain === undefined && { model: { id: "" } }),
   };
   for (const name of Object.keys(target.keys) as KeyName[]) {
+    onProgress({ kind: "step", text: `trying key ${name}` });
     const answer = await traffic.send({ ...attempt, key: name }, first);
     answers.push(answer);
     say(keySymptom(name, answer, traffic.target));
   }
   if (endpoint === "chat" && target.dialects.includes("messages")) {
+    onProgress({ kind: "step", text: "trying the messages dialect" });
     const messages = await traffic.send({ ...attempt, endpoint: "messages" }, first);
     say(messagesSymptom([...answers, messages], traffic.target));
   } else {

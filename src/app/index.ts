@@ -1,6 +1,6 @@
 export type { InitAnswers } from "./init.ts";
 export type { Colors, Outcome } from "./outcome.ts";
-export type { Interruption, OnProgress, ProgressEvent, RunControl } from "./run-control.ts";
+export type { Interruption, OnProgress, ProgressEvent, RunControl, Step, SuiteProgress } from "./run-control.ts";
 export { VERSION } from "./version.ts";
 
 /** Use cases. Each is loaded when it is called for: `--help` waits for none, and a load not for what judges it. */

@@ -28,7 +28,7 @@ export function keepEvidence({
   workloads,
   samples,
   onProgress,
-}: Evidence): Pick<LoadsContext, "onSample" | "onPhase" | "onProgress" | "onNotice"> {
+}: Evidence): Pick<LoadsContext, "onSample" | "onPhase" | "onProgress" | "onStep" | "onNotice"> {
   const runs = workloads.map(({ name, tier, engine, written }) => ({
     name,
     kind: tier === undefined ? "workload" : "tier",
@@ -45,6 +45,7 @@ export function keepEvidence({
       notedMs.set(progress.run, nowMs);
       folder.journal({ event: "load-progress", ...noted(progress) });
     },
+    onStep: (text) => onProgress({ kind: "step", text }),
     onNotice: (text) => onProgress({ kind: "notice", text }),
     onSample: (sample) => {
       samples.push(sample);

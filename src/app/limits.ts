@@ -23,6 +23,7 @@ export interface LimitsOptions {
 export async function limits(options: LimitsOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
   await using opened: OpenTarget = await openTarget(options, { signal: interruption.signal, onProgress });
   assertLoadAllowed(opened.target);
+  onProgress({ kind: "step", text: `connecting to ${opened.target.baseUrl}` });
   const target = await fillModels(opened.target);
   const { key, second, limits: declared } = accountByName(target, options.account);
   const budget = budgetOf(options, declared);
@@ -30,6 +31,7 @@ export async function limits(options: LimitsOptions, { interruption, onProgress 
     kind: "note",
     text: `limits of ${options.account} at ${target.name}: ${budget.requests} requests and ${budget.minutes} minutes at most; nobody else may use the account meanwhile`,
   });
+  const startMs = performance.now();
   const analysis = await analyseLimits({
     target,
     key,
@@ -38,7 +40,11 @@ export async function limits(options: LimitsOptions, { interruption, onProgress 
     declared,
     budget,
     stop: interruption.signal,
-    onStep: (text) => onProgress({ kind: "note", text }),
+    onStep: (text) => {
+      onProgress({ kind: "note", text });
+      const leftS = budget.minutes * 60 - (performance.now() - startMs) / 1_000;
+      onProgress({ kind: "step", text, leftS, atMost: true });
+    },
   });
   const exitCode = exitAfter(interruption, exitOf(analysis));
   return {

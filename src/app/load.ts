@@ -47,6 +47,7 @@ export async function load(options: LoadOptions, { interruption, onProgress }: R
   const plan = planLine(opened.target, workloads, length);
   if (options.dryRun) return dryLoad(plan, costsOf(opened.target, workloads, length));
   onProgress({ kind: "notice", text: plan });
+  onProgress({ kind: "step", text: `connecting to ${opened.target.baseUrl}` });
   // The first request: nothing is sent before the plan is shown.
   const target = await loadTargetOf(opened.target, workloads);
   using folder = openFolder(options.out, startedAt, target, interruption);

@@ -23,6 +23,8 @@ export interface LoadsContext {
   readonly stop: AbortSignal;
   readonly abort: AbortSignal;
   readonly onProgress: (progress: LoadProgress) => void;
+  /** What takes a while before the load begins. */
+  readonly onStep: (text: string) => void;
   /** One line for whoever started the run. */
   readonly onNotice: (text: string) => void;
   readonly onSample: (sample: Sample) => void;

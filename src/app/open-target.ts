@@ -82,6 +82,7 @@ export async function openTarget(
     ...options.mutation.flatMap((name) => ["--mutation", name]),
     ...options.variant.flatMap((name) => ["--variant", name]),
   ];
+  onProgress({ kind: "step", text: "starting the reference gateway" });
   const embedded = await startEmbedded({ command: [process.execPath, mainFile(), "gateway", ...switches], signal });
   // With a mutation or a variant it is another gateway: the record says so, and so do the commands that repeat it.
   const { mutation, variant } = options;

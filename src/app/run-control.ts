@@ -9,7 +9,34 @@ export type ProgressEvent =
   | { readonly kind: "note"; readonly text: string }
   /** `done` of `total` check instances are judged; the first event has `done` 0. */
   | { readonly kind: "checks"; readonly done: number; readonly total: number; readonly what: string }
-  | { readonly kind: "load"; readonly progress: LoadProgress };
+  | { readonly kind: "load"; readonly progress: LoadProgress }
+  /** What takes a while now, such as connecting; replaces the step before. */
+  | ({ readonly kind: "step" } & Step)
+  /** How far the suites are, and how long all checks still take, about. */
+  | { readonly kind: "suites"; readonly suites: readonly SuiteProgress[]; readonly leftS: number }
+  /** A check of a suite waits from now on. */
+  | { readonly kind: "wait"; readonly suite: string; readonly what: string; readonly forMs: number }
+  /** Nothing more is sent for a suite. */
+  | { readonly kind: "suite"; readonly text: string; readonly word: "PASS" | "FAIL" | "INCOMPLETE" }
+  /** A deviation that no failure before had. */
+  | { readonly kind: "cause"; readonly text: string };
+
+export interface Step {
+  readonly text: string;
+  /** Seconds until the whole of it is over. */
+  readonly leftS?: number | undefined;
+  /** It may be over sooner. */
+  readonly atMost?: boolean;
+}
+
+export interface SuiteProgress {
+  readonly suite: string;
+  readonly done: number;
+  readonly total: number;
+  readonly failed: number;
+  /** The check that was started last of those under way. */
+  readonly running: string | undefined;
+}
 
 export type OnProgress = (event: ProgressEvent) => void;
 

@@ -63,6 +63,8 @@ export async function runTiers(options: TiersOptions): Promise<JudgedLoad | unde
   // What the checks sent on these accounts must have left every window of a minute.
   const uses = workloads.map((workload) => options.lastUseMs(accountOfKey(accountOf(workload, target).key)));
   const quietMs = Math.max(...uses) + UNKNOWN_MS - Date.now();
+  if (quietMs > 0)
+    onProgress({ kind: "step", text: "waiting for the rate windows of the tiers to be empty", leftS: quietMs / 1_000 });
   if (quietMs > 0 && !(await sleep(quietMs, interruption.signal))) return undefined;
   const samples: Sample[] = [];
   const { section, hlog } = await runLoads(workloads, {

@@ -12,6 +12,7 @@ export function renderSizing(sizing: Sizing, verified: Verified | undefined, opt
     `${sizing.requests} requests in ${Math.round(sizing.spanS)} s: ${Math.round(sizing.perMinute)} per minute, ${sizing.peakPerMinute} in the busiest`,
     `in flight ${sizing.meanInFlight.toFixed(1)} on average (Little's law ${sizing.littleInFlight.toFixed(1)}), ${sizing.peakInFlight} at most, at ${Math.round(sizing.meanDurationMs)} ms each`,
     `assumed: first token after ${options.ttftMs} ms, ${options.tokensPerS} tokens per second`,
+    `allowed: ${sizing.allowedDeniedShare === 0 ? "no denials" : `up to ${percent(sizing.allowedDeniedShare)} of the requests denied`} (allow.deniedShare of the workload)`,
     ...tiers,
     `needs ${sizing.needs ?? "more than every tier: custom limits"}${sizing.needsAtAnyPace === sizing.needs ? "" : `; ${sizing.needsAtAnyPace ?? "more than every tier"} where requests have to come evenly`}`,
   ];

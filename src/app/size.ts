@@ -81,6 +81,7 @@ async function verify(
     abort: interruption.now,
     redactor: new Redactor(allKeys(target).map((one) => ({ name: `key.${one.name}`, value: one.reveal() }))),
     onSample: () => undefined,
+    onProgress: (progress) => onProgress({ kind: "load", progress }),
     calibration: null,
   });
   const [phase] = run.phases as [JudgedPhase];

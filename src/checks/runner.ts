@@ -1,11 +1,12 @@
 import { ConfigError, messageOf } from "../core/index.ts";
 import type { Attestation, CheckResult } from "../record/index.ts";
+import type { Target } from "../target/index.ts";
 import { dialectOf, dialectOfCheck, type Instance, needsOf, type SendingCheck, scheduleOf } from "./check.ts";
 import { CircuitOpen } from "./circuit-breaker.ts";
 import { resultOf, unjudged } from "./judge.ts";
 import { MissingFixture, notServed, UndeclaredDialect } from "./need.ts";
 import { stateOf } from "./plan.ts";
-import { planBudget } from "./plan-budget.ts";
+import { planBudget, requestsOf } from "./plan-budget.ts";
 import { answersIn, type Recordable } from "./recording.ts";
 import { BudgetReached } from "./request-budget.ts";
 import type { Response } from "./response.ts";
@@ -64,7 +65,7 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   const others = new AbortController();
   const background = Promise.all(inOrder("background").map(({ instance }) => runOne(instance, others.signal)));
   try {
-    await pool(byResource(inOrder("parallel")), parallel, async (group) => {
+    await pool(byResource(inOrder("parallel"), target), parallel, async (group) => {
       for (const { instance } of group) await runOne(instance);
     });
   } finally {
@@ -133,7 +134,7 @@ async function resultFrom(
       new Session(
         traffic,
         { ...instance.axes, dialect },
-        { key, others, share, anyDialect: dialectOfCheck(instance) === "any" },
+        { key, others, share, by: instance.id, anyDialect: dialectOfCheck(instance) === "any" },
       ),
     );
     // What we left because the run ends says nothing about the gateway.
@@ -170,11 +171,14 @@ interface Scheduled {
 
 const waitOf = ({ check }: Scheduled): number => check.cost.waitS ?? 0;
 
+/** A shorter wait is none that others have to cover, seconds. */
+const LONG_WAIT_S = 5;
+
 /**
  * Instances of one resource, one group each; the others are groups of one. The longest waits come first, so that a rate
- * window of a minute covers everything else.
+ * window of a minute covers everything else; then the cheapest evidence, so that a broken gateway shows it within seconds.
  */
-function byResource(scheduled: readonly Scheduled[]): Scheduled[][] {
+function byResource(scheduled: readonly Scheduled[], target: Target): Scheduled[][] {
   const groups = new Map<string, Scheduled[]>();
   for (const item of scheduled) {
     const { resource = item.instance.id } = item.schedule;
@@ -182,8 +186,16 @@ function byResource(scheduled: readonly Scheduled[]): Scheduled[][] {
     if (group === undefined) groups.set(resource, [item]);
     else group.push(item);
   }
-  const longest = (group: readonly Scheduled[]) => Math.max(...group.map(waitOf));
-  return [...groups.values()].sort((a, b) => longest(b) - longest(a));
+  const longest = (group: readonly Scheduled[]) => {
+    const waitS = Math.max(...group.map(waitOf));
+    return waitS < LONG_WAIT_S ? 0 : waitS;
+  };
+  const cost = (group: readonly Scheduled[]) =>
+    requestsOf(
+      group.map(({ instance }) => instance),
+      target,
+    );
+  return [...groups.values()].sort((a, b) => longest(b) - longest(a) || cost(a) - cost(b));
 }
 
 function outOfBudget(instance: Instance, what: string, needed: number): CheckResult {

@@ -16,6 +16,8 @@ export interface SessionOptions {
   readonly share?: Share | undefined;
   /** Whether requests in a dialect that the target does not serve go in the one that it serves. */
   readonly anyDialect?: boolean;
+  /** The instance that it is for. */
+  readonly by?: string | undefined;
 }
 
 /** What a probe has in hand: its place on the axes, and the means to send. */
@@ -29,18 +31,20 @@ export class Session {
   readonly #others: AbortSignal | undefined;
   readonly #share: Share | undefined;
   readonly #anyDialect: boolean;
+  readonly #by: string | undefined;
 
   /**
    * @param key of requests that name none; default `valid`.
    * @param others aborted when the checks that this one runs beside are done.
    * @param share what is set aside of the budget for it.
    */
-  constructor(traffic: Traffic, axes: Axes, { key, others, share, anyDialect = false }: SessionOptions = {}) {
+  constructor(traffic: Traffic, axes: Axes, { key, others, share, by, anyDialect = false }: SessionOptions = {}) {
     this.#traffic = traffic;
     this.#key = key;
     this.#others = others;
     this.#share = share;
     this.#anyDialect = anyDialect;
+    this.#by = by;
     this.dialect = axes.dialect ?? "chat";
     this.mode = axes.mode ?? "non-streaming";
     this.case = axes.case ?? "";
@@ -56,6 +60,7 @@ export class Session {
       mode: this.mode,
       key: this.#key,
       share: this.#share,
+      by: this.#by,
       ...(this.#anyDialect && { anyDialect: true }),
     };
   }
@@ -142,9 +147,9 @@ export class Session {
     return this.#traffic.nonce();
   }
 
-  /** Waits in a way that an interrupted run ends. */
-  wait(ms: number): Promise<void> {
-    return this.#traffic.wait(ms);
+  /** Waits in a way that an interrupted run ends. @param what is waited for, as the progress of a run says it. */
+  wait(ms: number, what = "the next request of a series"): Promise<void> {
+    return this.#traffic.wait(ms, { what, by: this.#by });
   }
 
   random(): number {

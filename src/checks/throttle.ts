@@ -15,6 +15,10 @@ const HOPELESS = 5;
 /** More simultaneous conformance requests than this help nobody on two cores. */
 const MOST_IN_FLIGHT = 24;
 
+/** What a request is held back for: our share of the rate is used up, or the gateway asked for a wait. */
+type Throttled = "rate window" | "Retry-After";
+type OnThrottle = (what: Throttled, forMs: number) => void;
+
 /** Keeps the conformance traffic of one account below its limits, and slows down when it is denied. */
 export class Throttle {
   readonly #nowMs: () => number;
@@ -40,9 +44,9 @@ export class Throttle {
     this.#mostInFlight = Math.max(1, Math.min(MOST_IN_FLIGHT, Math.floor(inFlight * SHARE)));
   }
 
-  /** Waits for a place. Callers are served in order. */
-  enter(signal: AbortSignal): Promise<number> {
-    const mine = this.#turn.then(() => this.#wait(signal));
+  /** Waits for a place. Callers are served in order. @param onWait told of each wait when it begins. */
+  enter(signal: AbortSignal, onWait?: OnThrottle): Promise<number> {
+    const mine = this.#turn.then(() => this.#wait(signal, onWait));
     this.#turn = mine.catch(() => undefined);
     return mine;
   }
@@ -85,10 +89,11 @@ export class Throttle {
     this.#notBeforeMs = Number.NEGATIVE_INFINITY;
   }
 
-  async #wait(signal: AbortSignal): Promise<number> {
+  async #wait(signal: AbortSignal, onWait: OnThrottle | undefined): Promise<number> {
     for (;;) {
       signal.throwIfAborted();
-      const waitMs = this.#waitMs();
+      const { waitMs, what } = this.#nextWait();
+      if (waitMs > 0) onWait?.(what, waitMs);
       if (waitMs > 0) await sleep(waitMs, signal);
       else if (this.#inFlight >= this.#mostInFlight) await this.#nextFreed(signal);
       else break;
@@ -97,13 +102,15 @@ export class Throttle {
     return ++this.#inFlight;
   }
 
-  #waitMs(): number {
+  #nextWait(): { readonly waitMs: number; readonly what: Throttled } {
     const now = this.#nowMs();
     while (this.#sentMs.length > 0 && (this.#sentMs[0] ?? 0) <= now - WINDOW_MS) this.#sentMs.shift();
     const full = this.#sentMs.length >= this.#mostInWindow ? (this.#sentMs[0] ?? 0) + WINDOW_MS - now : 0;
     const last = this.#sentMs.at(-1);
     const even = last === undefined ? 0 : last + this.#intervalMs - now;
-    return Math.max(full, even, this.#notBeforeMs - now);
+    const told = this.#notBeforeMs - now;
+    const waitMs = Math.max(full, even, told);
+    return { waitMs, what: waitMs === told ? "Retry-After" : "rate window" };
   }
 
   #nextFreed(signal: AbortSignal): Promise<void> {

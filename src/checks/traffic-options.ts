@@ -10,6 +10,8 @@ export interface TrafficOptions {
   readonly seed: number;
   readonly signal: AbortSignal;
   readonly onAnswer?: (answer: Response) => void;
+  /** Called when a wait of some seconds begins. */
+  readonly onWait?: ((wait: Wait) => void) | undefined;
   /** Makes states that the target file does not have, and fresh ones of those that a run uses up. */
   readonly provisioner?: Provisioner | undefined;
   readonly clock?: Clock;
@@ -17,6 +19,15 @@ export interface TrafficOptions {
   readonly loadFollows?: boolean;
   /** Whether scenarios leave out the steps that wait, for windows and for replies that take long. */
   readonly isQuick?: boolean;
+}
+
+/** A wait that has begun, for whoever watches the run. */
+export interface Wait {
+  /** What is waited for, such as "the rate window of key.valid". */
+  readonly what: string;
+  readonly forMs: number;
+  /** The instance of a check that it holds up; absent: a request of the run itself. */
+  readonly by?: string | undefined;
 }
 
 /** A request under way whose end is not waited for. */
@@ -35,4 +46,6 @@ export interface SendDefaults {
   readonly share?: Share | undefined;
   /** `true`: a request in a dialect that the target does not serve goes in the one that it serves. */
   readonly anyDialect?: boolean;
+  /** The instance of a check that sends. */
+  readonly by?: string | undefined;
 }

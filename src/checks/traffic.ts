@@ -14,7 +14,7 @@ import { type Asked, isStale, type ReadingRules, Response } from "./response.ts"
 import type { Send } from "./served-models.ts";
 import { Throttle } from "./throttle.ts";
 import { QUICK_DEADLINE_MS, TimeoutPolicy } from "./timeout-policy.ts";
-import type { Held, SendDefaults, TrafficOptions } from "./traffic-options.ts";
+import type { Held, SendDefaults, TrafficOptions, Wait } from "./traffic-options.ts";
 
 /** An ambient denial is waited out at most this long; a longer Retry-After ends the attempt. */
 const LONGEST_AMBIENT_WAIT_MS = 65_000;
@@ -26,6 +26,8 @@ const SHORT_AMBIENT_WAIT_MS = 8_000;
 const UNPACKED = 128;
 /** A rate at which a whole run does not have to wait for its own traffic. */
 const AMPLE_RPM = 1_000;
+/** Shorter waits are over before anybody has read of them. */
+const TOLD_MS = 2_000;
 
 /** Everything that a conformance run sends, in one place: pacing, ambient denials, stale connections, bookkeeping. */
 export class Traffic implements AsyncDisposable {
@@ -42,6 +44,7 @@ export class Traffic implements AsyncDisposable {
   readonly #timeouts = new TimeoutPolicy(() => this.target.timeouts);
   readonly #onAnswer: ((answer: Response) => void) | undefined;
   readonly #packer = new ExchangePacker();
+  readonly #onWait: ((wait: Wait) => void) | undefined;
   readonly #runTag: string;
   readonly #scenarios = new Map<string, Promise<unknown>>();
   readonly fixtures: Fixtures;
@@ -51,22 +54,15 @@ export class Traffic implements AsyncDisposable {
   #nonces = 0;
   #turns = 0;
 
-  constructor({
-    target,
-    seed,
-    signal,
-    onAnswer,
-    provisioner,
-    clock = systemClock,
-    loadFollows = false,
-    isQuick = false,
-  }: TrafficOptions) {
+  constructor(options: TrafficOptions) {
+    const { target, seed, signal, provisioner, clock = systemClock, loadFollows = false, isQuick = false } = options;
     this.loadFollows = loadFollows;
     this.isQuick = isQuick;
     this.random = seededRandom(seed);
     this.signal = signal;
     this.#clock = clock;
-    this.#onAnswer = onAnswer;
+    this.#onAnswer = options.onAnswer;
+    this.#onWait = options.onWait;
     this.#runTag = Math.floor(this.random() * 0xffffff)
       .toString(16)
       .padStart(6, "0");
@@ -125,7 +121,7 @@ export class Traffic implements AsyncDisposable {
 
   /** The control request of a negative probe: a good request as others of the last seconds were. */
   control(request: RequestSpec, defaults: SendDefaults): Promise<Response> {
-    const { share: _, ...common } = defaults;
+    const { share: _, by: _by, ...common } = defaults;
     return this.#controls.get(JSON.stringify([request, common]), () => this.send(request, defaults));
   }
 
@@ -164,8 +160,7 @@ export class Traffic implements AsyncDisposable {
   }
 
   async #throttledOnce(request: RequestSpec, defaults: SendDefaults, repeats: string | undefined): Promise<Response> {
-    const throttle = this.#throttleOf(this.#accountOf(request));
-    await throttle.enter(this.signal);
+    const throttle = await this.#enter(this.#accountOf(request), defaults.by);
     try {
       return await this.start(request, defaults, repeats).done;
     } finally {
@@ -234,10 +229,9 @@ export class Traffic implements AsyncDisposable {
 
   /** Sends a good request that waits for `100 Continue` before its body. */
   async expectContinue(request: RequestSpec, defaults: SendDefaults): Promise<ContinueOutcome> {
-    const { mode, share } = defaults;
+    const { mode, share, by } = defaults;
     const endpoint = this.#endpointOf(request, defaults);
-    const throttle = this.#throttleOf(this.#accountOf(request));
-    await throttle.enter(this.signal);
+    const throttle = await this.#enter(this.#accountOf(request), by);
     try {
       const { keyName: _, ...built } = buildRequest(this.target, { ...request, mode }, endpoint, "ping");
       this.budget.begin(share);
@@ -247,7 +241,9 @@ export class Traffic implements AsyncDisposable {
     }
   }
 
-  async wait(ms: number): Promise<void> {
+  /** @param wait what is waited for, and which check is held up. */
+  async wait(ms: number, { what, by }: Omit<Wait, "forMs">): Promise<void> {
+    if (ms >= TOLD_MS) this.#onWait?.({ what, by, forMs: ms });
     await sleep(ms, this.signal);
     this.signal.throwIfAborted();
   }
@@ -278,6 +274,16 @@ export class Traffic implements AsyncDisposable {
     const askedMs = retryAfterMs(answer.header("retry-after") ?? "", this.#clock.nowMs()) ?? 1_000;
     const longest = answer.asked.intent === "denied" ? SHORT_AMBIENT_WAIT_MS : LONGEST_AMBIENT_WAIT_MS;
     return askedMs > longest ? undefined : askedMs;
+  }
+
+  /** Waits for a place among the requests of an account. */
+  async #enter(account: string, by: string | undefined): Promise<Throttle> {
+    const throttle = this.#throttleOf(account);
+    await throttle.enter(this.signal, (what, forMs) => {
+      const whose = account === "main" ? "key.valid" : account;
+      if (forMs >= TOLD_MS) this.#onWait?.({ what: `the ${what} of ${whose}`, forMs, by });
+    });
+    return throttle;
   }
 
   #count(account: string, change: 1 | -1): number {

@@ -4,7 +4,7 @@ import { ConfigError, EXIT, type ExitCode, GauntletError, UnreachableError } fro
 import { colorsFor } from "./colors.ts";
 import { watchInterruption } from "./interruption.ts";
 import { errorOf, writeDocument } from "./json-output.ts";
-import { showProgress } from "./progress.ts";
+import { showProgress } from "./progress/progress.ts";
 
 interface Definition<A> {
   readonly command: string;

@@ -8,6 +8,10 @@ export interface LoadProgress {
   readonly elapsedS: number;
   /** `undefined` when it ends by the number of requests. */
   readonly totalS: number | undefined;
+  /** Until the run ends, about; absent where that is the end of the phase. */
+  readonly runLeftS?: number | undefined;
+  /** What the run waits for with nothing under way, and for how long still. */
+  readonly waiting?: { readonly what: string; readonly leftS: number } | undefined;
   readonly inFlight: number;
   readonly sentPerS: number;
   readonly admittedPerS: number;
@@ -33,7 +37,7 @@ export class ProgressMeter {
 
   read(
     tally: Pick<Tally, "total" | "running">,
-    now: Pick<LoadProgress, "run" | "phase" | "elapsedS" | "totalS" | "inFlight">,
+    now: Pick<LoadProgress, "run" | "phase" | "elapsedS" | "totalS" | "runLeftS" | "waiting" | "inFlight">,
   ): LoadProgress {
     const { total, running } = tally;
     const spanS = Math.max(0.001, now.elapsedS - this.#atS);

@@ -3,9 +3,12 @@ import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
 /** After this time nothing of the past counts, whatever the window, ms. */
 export const QUIET_MS = 61_000;
 
+/** What such a wait is for. */
+export const A_WINDOW = "a rate window to be over";
+
 /** So many requests evenly over one minute, after a quiet one. */
 export async function paced(t: Session, specs: readonly RequestSpec[], perMinute: number): Promise<Response[]> {
-  await t.wait(QUIET_MS);
+  await t.wait(QUIET_MS, A_WINDOW);
   const count = Math.max(1, Math.floor(perMinute));
   const startUs = t.nowUs();
   const sent: Promise<Response>[] = [];

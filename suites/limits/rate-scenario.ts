@@ -15,7 +15,7 @@ import { retryAfterWaitMs } from "../shared/retry-after-wait.ts";
 import { type Burst, burst, endedMs, exceedsLimit, refilledEarly, startedMs } from "./burst.ts";
 import { admittedIn, isRateDenial, isRefused } from "./limit-denials.ts";
 import { type OtherAccount, sendToOtherAccounts } from "./other-accounts.ts";
-import { paced, QUIET_MS } from "./paced.ts";
+import { A_WINDOW, paced, QUIET_MS } from "./paced.ts";
 import {
   kindsOf,
   ROUNDS,
@@ -122,7 +122,7 @@ interface RateRun {
 async function reachLimit(t: Session): Promise<RateRun> {
   const account = t.limited("rate");
   const { limits, key } = account;
-  if (account.shared) await t.wait(QUIET_MS);
+  if (account.shared) await t.wait(QUIET_MS, A_WINDOW);
   const plan = { most: limits.rpm * 2 + 2, parallel: Math.max(1, Math.min(8, limits.inFlight - 1)) };
   const chat: RequestSpec[] = [{ key }, { key, mode: "streaming" }];
   const first = await burst(t, { ...plan, what: `${t.dialect}, one key`, specs: chat });
@@ -178,7 +178,7 @@ async function testWaits(
   const isLatest = shortestWait === null && laterDenied.length === 0;
   const last = isLatest ? denial : await sendPlain(t, key);
   const firstWait = await waitAndRetry(t, isRateDenial(last) ? last : denial, { key });
-  if (isRateDenial(firstWait.retried)) await t.wait(QUIET_MS);
+  if (isRateDenial(firstWait.retried)) await t.wait(QUIET_MS, A_WINDOW);
   return { firstWait, shortestWait };
 }
 
@@ -194,7 +194,7 @@ async function reachLimitAgain(run: RateRun, whileDenied: readonly WhileDenied[]
   const { t, account, plan, first } = run;
   // A window that is nearly over is waited out, so that the second burst meets an empty one.
   const restMs = endedMs(first) + QUIET_MS - t.nowUs() / 1_000;
-  if (restMs > 0 && restMs < SHORT_REST_MS) await t.wait(restMs);
+  if (restMs > 0 && restMs < SHORT_REST_MS) await t.wait(restMs, A_WINDOW);
   // Where only one dialect is served, the other key alone.
   const endpoint = otherDialect(t) ?? t.dialect;
   const onMessages: RequestSpec = { key: account.second ?? account.key, endpoint };

@@ -168,7 +168,7 @@ async function lookInto(t: Session, one: Tried): Promise<Tried> {
 
 /** Waits until nothing that was sent on the account counts any more. */
 async function quiet(t: Session, account: string): Promise<void> {
-  await t.wait(Math.max(0, t.lastUseMs(account) + QUIET_MS - Date.now()));
+  await t.wait(Math.max(0, t.lastUseMs(account) + QUIET_MS - Date.now()), `the rate window of ${account}`);
 }
 
 function judgeRate(one: Tried, verdict: Verdict): void {

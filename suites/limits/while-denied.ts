@@ -120,14 +120,14 @@ const MOST_DENIED = 64;
  */
 export async function tryLater(t: Session, account: LimitedAccount, parallel: number): Promise<WhileDenied[]> {
   const { key, limits } = account;
-  await t.wait(LATER_MS);
+  await t.wait(LATER_MS, "a later moment of the same rate window");
   for (let sent = 0; sent <= limits.rpm && limits.rpm <= MOST_DENIED; sent += parallel) {
     const answers = await sendPlainAtOnce(t, key, parallel);
     if (!answers.some(isRateDenial)) return [];
   }
   // Refused for their body, or denied for the rate like the others, and then with the same Retry-After.
   for (const endpoint of t.dialects) await t.start({ key, endpoint, rawBody: "{", intent: "either" }).done;
-  await t.wait(STILL_LATER_MS);
+  await t.wait(STILL_LATER_MS, "a later moment of the same rate window");
   const later: WhileDenied[] = [];
   for (const [kind, request] of Object.entries(await kindsOf(t, account))) {
     if (kind === "model list") continue;

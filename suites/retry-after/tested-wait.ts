@@ -1,6 +1,6 @@
 import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import { isRateDenial } from "../limits/limit-denials.ts";
-import { QUIET_MS } from "../limits/paced.ts";
+import { A_WINDOW, QUIET_MS } from "../limits/paced.ts";
 import type { WhileDenied } from "../limits/while-denied.ts";
 import { retryAfterWaitMs } from "../shared/retry-after-wait.ts";
 
@@ -21,7 +21,10 @@ export async function waitAndRetry(t: Session, denial: Response, request: Reques
   const waitMs = retryAfterWaitMs(denial);
   const usable = waitMs !== undefined && waitMs <= LONGEST_WAIT_MS;
   const elapsedMs = (t.nowUs() - timeline.endUs) / 1_000;
-  await t.wait(Math.max(0, (usable ? waitMs : QUIET_MS) - elapsedMs));
+  await t.wait(
+    Math.max(0, (usable ? waitMs : QUIET_MS) - elapsedMs),
+    usable ? "the Retry-After of a denial" : A_WINDOW,
+  );
   return { denial, waitMs: usable ? waitMs : null, retried: await t.start({ ...request, intent: "either" }).done };
 }
 

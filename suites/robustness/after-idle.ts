@@ -31,7 +31,7 @@ const afterIdle = defineCheck({
 type Pair = { readonly first: Response; readonly next: Response };
 
 async function afterSilence(t: Session): Promise<Pair> {
-  await t.wait(IDLE_MS);
+  await t.wait(IDLE_MS, "connections to become idle");
   return { first: await t.send(), next: await t.send() };
 }
 

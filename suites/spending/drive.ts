@@ -123,7 +123,7 @@ export async function deniedAtLast(
   const startUs = t.nowUs();
   const waitedS = () => (t.nowUs() - startUs) / 1_000_000;
   while (waitedS() < lagS) {
-    await t.wait(POLL_MS);
+    await t.wait(POLL_MS, "charges to be settled");
     const answer = await t.send(request);
     if (isSpendingDenial(answer)) return { denial: answer, waitedS: waitedS() };
   }

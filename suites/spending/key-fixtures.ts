@@ -123,7 +123,7 @@ const lifetimeBudget = defineCheck({
     const request = { key: "childExhausted", intent: "denied", repeats: false } as const;
     const first = await t.send(request);
     const waitMs = retryAfterMs(first.header("retry-after") ?? "", first.arrivedAtMs);
-    await t.wait(Math.min(waitMs ?? 1_000, LONGEST_WAIT_MS) + 100);
+    await t.wait(Math.min(waitMs ?? 1_000, LONGEST_WAIT_MS) + 100, "the Retry-After of a denial");
     const later: Response[] = [];
     for (let round = 0; round < 8; round++)
       later.push(

@@ -125,7 +125,7 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
   const sibling: Response[] = [];
   if (usedUp) for (const kind of kindsOf(t).slice(0, 3)) sibling.push(await t.send({ key: "valid", ...kind }));
   // A key that is let in again after a while was not stopped: a cap is for the day, a budget for life.
-  if (usedUp) await t.wait(REFILL_MS);
+  if (usedUp) await t.wait(REFILL_MS, "a used-up key to be denied still");
   const again = usedUp ? await t.send({ key, mode: "non-streaming", intent: "denied", repeats: false }) : null;
   return {
     before,
@@ -222,7 +222,7 @@ async function goodAfter(t: Session, key: Key): Promise<Response> {
   const request: RequestSpec = { key, intent: "either" };
   const first = await t.send(request);
   if (!isSpendingDenial(first)) return first;
-  await t.wait(REFUND_MS);
+  await t.wait(REFUND_MS, "charges to be settled");
   return t.send(request);
 }
 

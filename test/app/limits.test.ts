@@ -50,6 +50,18 @@ test("capacity: what binds is named", async () => {
   expect(found.best?.level ?? 0).toBeLessThanOrEqual(4);
 });
 
+test("capacity: an objective that the mix cannot measure is refused before anything is sent", async () => {
+  const objective = "ttft_ms p99 < 800, failed < 0.1%";
+  const { code, stderr } = await gauntlet(["capacity", "--target", "embedded", "--objective", objective]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/"ttft_ms p99 < 800" cannot be measured[\s\S]*--streams/);
+});
+
+test("size: says how many denials the workload allows", async () => {
+  const { stdout } = await gauntlet(["size", "peak"]);
+  expect(stdout).toContain("allowed: up to 100.0 % of the requests denied");
+});
+
 test("size: a prediction, and a run that agrees with it", async () => {
   using folder = temporaryFolder();
   const file = join(folder.path, "w.yaml");

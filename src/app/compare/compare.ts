@@ -4,7 +4,7 @@ import { jsonDocument, renderComparison } from "../../../reports/index.ts";
 import { assertEnoughPairs, compareLive, compareStored } from "../../compare/index.ts";
 import { EXIT, type ExitCode, UsageError } from "../../core/index.ts";
 import { Redactor } from "../../http-recorder/index.ts";
-import { loadWorkload, servedWorkload, type Workload } from "../../load/index.ts";
+import { type LoadProgress, loadWorkload, servedWorkload, type Workload } from "../../load/index.ts";
 import { nameWithAddress } from "../../policy/index.ts";
 import { type Comparison, RunFolder, type RunRecord } from "../../record/index.ts";
 import { allKeys, type Target } from "../../target/index.ts";
@@ -16,7 +16,7 @@ import { loadTargetOf } from "../load-target-models.ts";
 import { openFolder } from "../open-folder.ts";
 import { defaultFolder } from "../open-target.ts";
 import type { Outcome } from "../outcome.ts";
-import type { RunControl } from "../run-control.ts";
+import type { OnProgress, RunControl } from "../run-control.ts";
 import { observeBehaviour, QUICK_SUITES, storedSide } from "./observe-behaviour.ts";
 import { runBlock } from "./run-block.ts";
 import { startBuild } from "./start-build.ts";
@@ -62,6 +62,7 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   const startedAt = new Date();
   const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
   const { signal } = interruption;
+  onProgress({ kind: "step", text: "starting or reading the builds" });
   await using builtA = await startBuild({ target: options.a, start: options.startA }, signal);
   await using builtB = await startBuild({ target: options.b, start: options.startB }, signal);
   const workload = workloadOf(options, builtA.target);
@@ -74,9 +75,10 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   const tell = (text: string) => onProgress({ kind: "note", text });
   const suites = options.suites.length === 0 ? QUICK_SUITES : options.suites;
   tell(`behaviour of both builds and of the first once more: ${suites.join(", ")}`);
-  const a = await observeBehaviour(builtA, { suites, seed, signal });
-  const b = await observeBehaviour(builtB, { suites, seed, signal });
-  const control = await observeBehaviour(builtA, { suites, seed, signal });
+  const observed = { suites, seed, signal, onProgress };
+  const a = await observeBehaviour(builtA, { ...observed, name: "behaviour of A, 1 of 3" });
+  const b = await observeBehaviour(builtB, { ...observed, name: "behaviour of B, 2 of 3" });
+  const control = await observeBehaviour(builtA, { ...observed, name: "behaviour of A once more, 3 of 3" });
   const redactor = new Redactor(
     [targetA, targetB].flatMap((target) =>
       allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() })),
@@ -86,6 +88,7 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   tell(
     `${options.pairs} rounds of three blocks, ${options.blockS} s each, about ${Math.ceil((options.pairs * 3 * options.blockS) / 60)} min`,
   );
+  let blocks = 0;
   const comparison = await compareLive({
     a: sideOf(targetA, options.startA),
     b: sideOf(targetB, options.startB),
@@ -96,7 +99,19 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
     runBlock: async (name, round, blockSeed) => {
       folder.journal({ event: "block-started", name, round });
       const target = name === "B" ? targetB : targetA;
-      return runBlock({ target, workload, seed: blockSeed, redactor, stop: signal, abort: interruption.now });
+      const onBlock = blockProgress(onProgress, `round ${round + 1} of ${options.pairs}, block ${name}`, {
+        blocksAfter: options.pairs * BLOCKS - ++blocks,
+        blockS: workload.warmupS + options.blockS,
+      });
+      return runBlock({
+        target,
+        workload,
+        seed: blockSeed,
+        redactor,
+        stop: signal,
+        abort: interruption.now,
+        onProgress: onBlock,
+      });
     },
   });
   const record = composeRecord({
@@ -119,6 +134,21 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   const verdict = verdictOf(comparison);
   const exitCode = by === undefined ? verdict.exitCode : by === "SIGINT" ? EXIT.interrupted : EXIT.terminated;
   return finish({ ...record, comparison: redactor.redactValue(comparison), verdict: { ...verdict, exitCode } }, folder);
+}
+
+/** Of a round: both builds, and the first once more. */
+const BLOCKS = 3;
+
+/** Tells how far a block is, and how long all of them still take. */
+function blockProgress(
+  onProgress: OnProgress,
+  what: string,
+  { blocksAfter, blockS }: { readonly blocksAfter: number; readonly blockS: number },
+): (progress: LoadProgress) => void {
+  return ({ elapsedS, admittedPerS }) => {
+    const text = `${what}: ${Math.min(blockS, elapsedS).toFixed(0)} of ${blockS.toFixed(0)} s, ${admittedPerS.toFixed(0)}/s admitted`;
+    onProgress({ kind: "step", text, leftS: blocksAfter * blockS + Math.max(0, blockS - elapsedS) });
+  };
 }
 
 /** Share of a limit that blocks may use: above it denials would be compared, not builds. */

@@ -5,15 +5,25 @@ import { isObject } from "../../core/index.ts";
 import type { Exchange } from "../../http-recorder/index.ts";
 import { readRun } from "../../record/index.ts";
 import { prepare } from "../preflight.ts";
+import type { OnProgress } from "../run-control.ts";
 import type { Build } from "./start-build.ts";
 
 /** Suites that say much in little time; the others wait for minutes to pass, or use up states. */
 export const QUICK_SUITES = ["models", "auth", "chat", "messages", "streaming", "errors", "compat"] as const;
 
+export interface ObserveOptions {
+  /** What is observed, as the progress says it. */
+  readonly name: string;
+  readonly suites: readonly string[];
+  readonly seed: number;
+  readonly signal: AbortSignal;
+  readonly onProgress: OnProgress;
+}
+
 /** Runs conformance suites against a build and keeps how it answered. */
 export async function observeBehaviour(
   { target, provisioner }: Build,
-  { suites, seed, signal }: { readonly suites: readonly string[]; readonly seed: number; readonly signal: AbortSignal },
+  { name, suites, seed, signal, onProgress }: ObserveOptions,
 ): Promise<Behaviour & { readonly requests: number; readonly traffic: Pick<Traffic, "recorder"> }> {
   const answers = new Map<string, ComparedResponse>();
   await using traffic = new Traffic({
@@ -26,8 +36,15 @@ export async function observeBehaviour(
       if (observation !== undefined) answers.set(answer.id, observation);
     },
   });
+  onProgress({ kind: "step", text: `${name}: connecting to ${target.baseUrl}` });
   const prepared = await prepare(traffic);
-  const checks = await runChecks({ instances: select(CHECKS, { suites, only: [] }), traffic: prepared });
+  const instances = select(CHECKS, { suites, only: [] });
+  let done = 0;
+  const checks = await runChecks({
+    instances,
+    traffic: prepared,
+    onResult: () => onProgress({ kind: "step", text: `${name}: ${++done} of ${instances.length} checks` }),
+  });
   return { checks, answers, requests: traffic.budget.requests, traffic };
 }
 

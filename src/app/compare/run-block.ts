@@ -1,6 +1,6 @@
 import type { Block } from "../../compare/index.ts";
 import type { Redactor } from "../../http-recorder/index.ts";
-import { type RanLoad, runWorkload, type Workload } from "../../load/index.ts";
+import { type LoadProgress, type RanLoad, runWorkload, type Workload } from "../../load/index.ts";
 import type { Target } from "../../target/index.ts";
 
 interface BlockContext {
@@ -10,10 +10,19 @@ interface BlockContext {
   readonly redactor: Redactor;
   readonly stop: AbortSignal;
   readonly abort: AbortSignal;
+  readonly onProgress: (progress: LoadProgress) => void;
 }
 
 /** Sends one block of open-loop load. */
-export async function runBlock({ target, workload, seed, redactor, stop, abort }: BlockContext): Promise<Block> {
+export async function runBlock({
+  target,
+  workload,
+  seed,
+  redactor,
+  stop,
+  abort,
+  onProgress,
+}: BlockContext): Promise<Block> {
   // Signals of its own: what a block hangs on them must not pile up on those of the session.
   const [ending, ended] = [new AbortController(), new AbortController()];
   const onStop = () => ending.abort();
@@ -29,6 +38,7 @@ export async function runBlock({ target, workload, seed, redactor, stop, abort }
       abort: ended.signal,
       redactor,
       onSample: () => {},
+      onProgress,
       calibration: null,
     });
     return blockOf(ran);

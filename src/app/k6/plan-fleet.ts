@@ -49,5 +49,6 @@ export async function planFleet(options: FleetOptions, control: RunControl): Pro
 async function measured({ k6 }: FleetOptions, { interruption, onProgress }: RunControl): Promise<K6Cost> {
   const path = findK6(k6, process.env);
   onProgress({ kind: "note", text: "measuring k6 on this machine, about 20 s" });
+  onProgress({ kind: "step", text: "measuring k6" });
   return await measureCost(path, interruption.signal);
 }

@@ -13,6 +13,6 @@ export const calibrateCommand = defineCommand({
     }),
   run: async (argv) => {
     const { calibrate } = await useCase.calibrate();
-    return withControl(({ interruption }) => calibrate(argv, interruption), { quiet: argv.json });
+    return withControl((control) => calibrate(argv, control), { quiet: argv.json });
   },
 });

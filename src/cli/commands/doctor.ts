@@ -2,6 +2,7 @@ import { useCase } from "../../app/index.ts";
 import { colorsFor } from "../colors.ts";
 import { defineCommand } from "../define-command.ts";
 import { json } from "../options.ts";
+import { showProgress } from "../progress/progress.ts";
 
 /** `gauntlet doctor`: looks at a target file, the gateway and this machine before a run. */
 export const doctorCommand = defineCommand({
@@ -15,8 +16,14 @@ export const doctorCommand = defineCommand({
   run: async (argv) => {
     const { doctor, symptomText } = await useCase.doctor();
     const colors = colorsFor(process.stdout);
-    return doctor(argv.target, (symptom) => {
-      if (!argv.json) process.stdout.write(symptomText(symptom, colors));
+    using progress = showProgress(process.stderr, { quiet: argv.json });
+    return await doctor(argv.target, {
+      onProgress: progress.onProgress,
+      onSymptom: (symptom) => {
+        if (argv.json) return;
+        progress.clear();
+        process.stdout.write(symptomText(symptom, colors));
+      },
     });
   },
 });

@@ -3,7 +3,7 @@ import { useCase } from "../../app/index.ts";
 import { UsageError } from "../../core/index.ts";
 import { defineCommand, withControl } from "../define-command.ts";
 import { json, k6, target } from "../options.ts";
-import { showProgress } from "../progress.ts";
+import { showProgress } from "../progress/progress.ts";
 
 const exportCommand = defineCommand({
   command: "export <what>",

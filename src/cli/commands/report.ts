@@ -1,6 +1,6 @@
 import { useCase } from "../../app/index.ts";
 import { defineCommand } from "../define-command.ts";
-import { showProgress } from "../progress.ts";
+import { showProgress } from "../progress/progress.ts";
 
 export const reportCommand = defineCommand({
   command: "report <dirs..>",

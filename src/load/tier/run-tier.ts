@@ -57,9 +57,12 @@ export async function runTier({ name, limits, written, length }: TierOptions, co
   const waits: TierWaits = { rate: [], concurrency: [] };
   const recovery: RecoveryScript = { fleet: undefined, fleetStartUs: 0, fleetEndUs: 0 };
   await bench.sender.open(limits.inFlight + 32);
-  for (const phase of phasesOf({ bench, own, waits, recovery, length, seed: context.seed }))
-    if (!bench.stopped)
-      await bench.phase({ ...phase, questions: questionsOf(phase.name, true) }, phase.act, phase.judge);
+  const phases = phasesOf({ bench, own, waits, recovery, length, seed: context.seed });
+  for (const [at, phase] of phases.entries()) {
+    if (bench.stopped) break;
+    const laterS = phases.slice(at + 1).reduce((sum, { totalS }) => sum + totalS, 0);
+    await bench.phase({ ...phase, laterS, questions: questionsOf(phase.name, true) }, phase.act, phase.judge);
+  }
   await bench.sampler.settle();
   const retryAfter = retryFigures(bench.observations, [...waits.rate, ...waits.concurrency], recovery, bench.originUs);
   await setImmediate();

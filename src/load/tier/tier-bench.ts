@@ -40,18 +40,17 @@ export interface PhaseSpec {
   readonly name: string;
   readonly title: string;
   readonly totalS: number;
+  /** What the phases after it take, about. */
+  readonly laterS: number;
   /** Names of the findings that it must decide to pass. */
   readonly questions: readonly string[];
 }
 
-interface Phase {
-  readonly name: string;
-  readonly title: string;
+interface Phase extends Omit<PhaseSpec, "questions"> {
   readonly tally: Tally;
   readonly outcomes: OutcomeCounts;
   readonly startUs: number;
   readonly meter: ProgressMeter;
-  readonly totalS: number;
   peak: number;
 }
 
@@ -80,6 +79,7 @@ export class TierBench implements AsyncDisposable {
   #turns = 0;
   #nonces = 0;
   #phase: Phase | undefined;
+  #waiting: { readonly what: string; readonly untilUs: number } | undefined;
 
   /** @param requests most that the run may send. */
   constructor(run: string, limits: Limits, requests: number, context: LoadContext) {
@@ -220,14 +220,16 @@ export class TierBench implements AsyncDisposable {
     return fact;
   }
 
-  /** Waits, and tells how far the run is. @returns false when the run was stopped meanwhile. */
-  async wait(ms: number): Promise<boolean> {
-    return ms <= 0 ? !this.stopped : sleep(ms, this.stop);
+  /** Waits. @param what is waited for, where it takes a while. @returns false when the run was stopped meanwhile. */
+  async wait(ms: number, what?: string): Promise<boolean> {
+    if (ms <= 0) return !this.stopped;
+    if (what !== undefined) this.#waiting = { what, untilUs: nowUs() + ms * 1_000 };
+    return sleep(ms, this.stop);
   }
 
   /** Runs a phase and puts it into the record with what its judge says of it. */
   async phase(
-    { name, title, totalS, questions }: PhaseSpec,
+    { name, title, totalS, laterS, questions }: PhaseSpec,
     act: () => Promise<void>,
     judge: PhaseJudge,
   ): Promise<void> {
@@ -236,6 +238,7 @@ export class TierBench implements AsyncDisposable {
       name,
       title,
       totalS,
+      laterS,
       startUs,
       tally: new Tally(startUs),
       outcomes: new OutcomeCounts(),
@@ -277,11 +280,14 @@ export class TierBench implements AsyncDisposable {
     const { onProgress } = this.#context;
     if (onProgress === undefined) return;
     const elapsedS = (nowUs() - phase.startUs) / 1_000_000;
+    const waitS = ((this.#waiting?.untilUs ?? 0) - nowUs()) / 1_000_000;
     const progress: LoadProgress = phase.meter.read(phase.tally, {
       run: this.run,
       phase: phase.name,
       elapsedS,
       totalS: phase.totalS,
+      runLeftS: Math.max(0, phase.totalS - elapsedS) + phase.laterS,
+      waiting: this.#waiting === undefined || waitS <= 0 ? undefined : { what: this.#waiting.what, leftS: waitS },
       inFlight: this.sender.inFlight,
     });
     onProgress(progress);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { judgeLevel } from "../../../src/load/analysis/capacity/judge-level.ts";
-import { parseObjective } from "../../../src/load/analysis/capacity/objective.ts";
+import { assertMeasurable, parseObjective } from "../../../src/load/analysis/capacity/objective.ts";
 import { search } from "../../../src/load/analysis/capacity/search.ts";
 import { Histogram } from "../../../src/metrics/index.ts";
 
@@ -18,6 +18,29 @@ describe("an objective", () => {
 
   test.each(["", "ttft_ms < 800", "ttft_ms p42 < 1", "toString p99 < 1", "failed > 1%"])("refuses %j", (text) => {
     expect(() => parseObjective(text)).toThrow(/is no part of an objective/);
+  });
+
+  describe("is refused where the mix cannot measure it", () => {
+    const entry = {
+      dialect: "chat",
+      stream: false,
+      model: undefined,
+      promptTokens: 20,
+      maxTokens: 64,
+      weight: 1,
+    } as const;
+    const stream = { ...entry, stream: true };
+    test.each([
+      ["ttft_ms p99 < 800", [entry], /only streams have it/],
+      ["gap_ms p50 < 80", [entry], /only streams have it/],
+      ["gap_ms p50 < 80", [entry, { ...stream, maxTokens: 1 }], /two tokens/],
+    ])("%s", (text, mix, why) => expect(() => assertMeasurable(parseObjective(text), mix)).toThrow(why));
+
+    test.each([
+      ["response_ms p99 < 800, failed < 1%", [entry]],
+      ["ttft_ms p99 < 800", [entry, stream]],
+      ["gap_ms p99 < 80, per_token_ms p50 < 60", [stream]],
+    ])("but not %s", (text, mix) => expect(() => assertMeasurable(parseObjective(text), mix)).not.toThrow());
   });
 
   test("too few samples are not sure, many are", () => {

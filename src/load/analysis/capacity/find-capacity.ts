@@ -1,6 +1,7 @@
 import { sleep } from "../../../core/index.ts";
 import type { JudgedPhase } from "../../../record/index.ts";
 import type { Limits } from "../../../target/index.ts";
+import type { LoadProgress } from "../../progress.ts";
 import { type LoadContext, runWorkload } from "../../run-workload.ts";
 import type { Arrivals } from "../../schedule.ts";
 import type { Workload } from "../../workload.ts";
@@ -31,6 +32,10 @@ export interface CapacityPlan {
   readonly limits: Limits | undefined;
   readonly minutes: number;
   readonly onStep?: (step: CapacityStep) => void;
+  /** The rate window must be empty before the next step, which takes so long, seconds. */
+  readonly onRest?: (forS: number) => void;
+  /** Told twice a second of the step under way, and of how long the search may still take, seconds. */
+  readonly onProgress?: (level: number, progress: LoadProgress, leftS: number) => void;
 }
 
 export interface Capacity extends Searched<CapacityStep> {
@@ -60,12 +65,18 @@ export async function findCapacity(plan: CapacityPlan, context: LoadContext): Pr
       cut = true;
       return undefined;
     }
-    const first = await runLevel(plan, context, level, durationS);
+    const tell = (progress: LoadProgress) => plan.onProgress?.(level, progress, (endMs - performance.now()) / 1_000);
+    const first = await runLevel(plan, { ...context, onProgress: tell }, level, durationS);
     // A moment in which this machine was busy with something else is no bound yet.
-    const step = first.binds === "generator" ? await runLevel(plan, context, level, durationS) : first;
+    const step =
+      first.binds === "generator" ? await runLevel(plan, { ...context, onProgress: tell }, level, durationS) : first;
     plan.onStep?.(step);
     // The next level would be denied for what this one sent.
-    if (step.binds === "rate limit") await sleep(Math.min(QUIET_MS, endMs - performance.now()), context.stop);
+    if (step.binds === "rate limit") {
+      const restMs = Math.min(QUIET_MS, endMs - performance.now());
+      plan.onRest?.(restMs / 1_000);
+      await sleep(restMs, context.stop);
+    }
     return step;
   };
   const allowedPerS = plan.limits === undefined ? Number.POSITIVE_INFINITY : plan.limits.rpm / 60;
@@ -146,6 +157,7 @@ async function runLevel(
     ...context,
     stop,
     onProgress: (progress) => {
+      context.onProgress?.(progress);
       if (progress.denied > HOPELESS) hopeless.abort();
     },
   });

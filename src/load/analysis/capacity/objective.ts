@@ -1,4 +1,5 @@
 import { UsageError } from "../../../core/index.ts";
+import type { Workload } from "../../workload.ts";
 
 const FIGURES = {
   response_ms: "response",
@@ -42,6 +43,33 @@ export function parseObjective(text: string): readonly Clause[] {
   const named = new Set(clauses.map((clause) => (clause.kind === "share" ? clause.of : clause.figure)));
   const silent = (["denied", "dropped"] as const).filter((share) => !named.has(share));
   return [...clauses, ...silent.map((of) => ({ kind: "share" as const, text: `${of} < 0.1%`, of, below: 0.001 }))];
+}
+
+/** What only a stream has; the latter two lie between its tokens. */
+const OF_STREAMS: readonly string[] = ["ttft", "gap", "perToken"];
+const BETWEEN_TOKENS: readonly string[] = ["gap", "perToken"];
+
+/**
+ * Makes sure that a mix of requests can show everything that an objective speaks of.
+ *
+ * @throws UsageError for a latency that none of its requests has: the search would end with a capacity of 0.
+ */
+export function assertMeasurable(clauses: readonly Clause[], mix: Workload["mix"]): void {
+  const streams = mix.filter(({ stream }) => stream);
+  for (const clause of clauses) {
+    if (clause.kind === "share" || !OF_STREAMS.includes(clause.figure)) continue;
+    if (streams.length === 0)
+      throw new UsageError(
+        `"${clause.text}" cannot be measured: only streams have it, and no request of the mix streams`,
+        {
+          hint: "Search with --streams, name a --workload whose mix has `stream: true`, or set a bound on response_ms.",
+        },
+      );
+    if (BETWEEN_TOKENS.includes(clause.figure) && streams.every(({ maxTokens }) => maxTokens < 2))
+      throw new UsageError(`"${clause.text}" cannot be measured: no stream of the mix has two tokens`, {
+        hint: "Raise maxTokens in the mix of the workload file.",
+      });
+  }
 }
 
 function parseClause(text: string): Clause {

@@ -36,6 +36,8 @@ export interface Sizing {
   readonly meanInFlight: number;
   readonly peakInFlight: number;
   readonly tiers: readonly TierFit[];
+  /** Largest share of denials that still fits: what the workload allows. */
+  readonly allowedDeniedShare: number;
   /** Smallest tier that lets it through where a limiter counts by the minute; `null` when none does. */
   readonly needs: string | null;
   /** Smallest tier that lets it through whatever its limiter, an even pace included. */
@@ -72,6 +74,7 @@ export function sizeWorkload(
     meanInFlight: totalUs / Math.max(spanS * 1_000_000, ...endsOf(demands)),
     peakInFlight: peakOf(demands),
     tiers,
+    allowedDeniedShare: workload.allow.deniedShare,
     needs: tiers.find(({ denied }) => byTheMinute(denied) <= workload.allow.deniedShare)?.tier ?? null,
     needsAtAnyPace: tiers.find(({ fits }) => fits === "yes")?.tier ?? null,
   };

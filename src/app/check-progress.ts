@@ -1,0 +1,164 @@
+import { type Instance, suiteOf, TimeLeft, type Wait } from "../checks/index.ts";
+import type { Redactor } from "../http-recorder/index.ts";
+import { causesOf } from "../judging/index.ts";
+import type { CheckResult } from "../record/index.ts";
+import type { Target } from "../target/index.ts";
+import type { OnProgress, SuiteProgress } from "./run-control.ts";
+
+export interface CheckProgressOptions {
+  readonly instances: readonly Instance[];
+  readonly rounds: number;
+  readonly target: Target;
+  readonly redactor: Redactor;
+  readonly onProgress: OnProgress;
+}
+
+interface SuiteState {
+  readonly total: number;
+  readonly statuses: Map<string, number>;
+  done: number;
+  /** Checks that send and are not judged yet; the others look at the whole run when it is over. */
+  sending: number;
+  running: string[];
+}
+
+/** Statuses in the order in which a suite's line names them, worst first. */
+const ORDER = [
+  "harness-error",
+  "fail",
+  "flaky",
+  "blocked",
+  "inconclusive",
+  "warn",
+  "pass",
+  "observed",
+  "not-applicable",
+];
+/** What is held against the gateway while the run goes on; the report has the rest. */
+const FAILED = ["fail", "flaky"];
+/** What keeps a suite without failures from passing. */
+const OPEN = ["harness-error", "blocked", "inconclusive"];
+/** More causes than this are not read while they scroll by. */
+const MOST_CAUSES = 20;
+
+/** Follows the checks of a run: how far each suite is, what it waits for, and each cause of a failure as it is found. */
+export class CheckProgress {
+  readonly #options: CheckProgressOptions;
+  readonly #suites = new Map<string, SuiteState>();
+  readonly #failed: CheckResult[] = [];
+  readonly #byId: ReadonlyMap<string, Instance>;
+  #timeLeft: TimeLeft;
+  #round = 0;
+  #done = 0;
+  #causes = 0;
+
+  constructor(options: CheckProgressOptions) {
+    const { instances, rounds, target } = options;
+    this.#options = options;
+    this.#byId = new Map(instances.map((instance) => [instance.id, instance]));
+    for (const { check } of instances) {
+      const suite = suiteOf(check.id);
+      const known = this.#suites.get(suite);
+      const total = (known?.total ?? 0) + rounds;
+      const sending = (known?.sending ?? 0) + (check.kind === "sending" ? rounds : 0);
+      this.#suites.set(suite, { total, sending, statuses: new Map(), done: 0, running: [] });
+    }
+    this.#timeLeft = new TimeLeft(instances, target, nowS());
+    this.#tell("");
+  }
+
+  nextRound(): void {
+    const { instances, target } = this.#options;
+    this.#round++;
+    this.#timeLeft = new TimeLeft(instances, target, nowS());
+  }
+
+  started(instance: Instance): void {
+    this.#timeLeft.started(instance, nowS());
+    this.#suiteOf(instance.id)?.running.push(instance.id);
+    this.#tellSuites();
+  }
+
+  waiting(wait: Wait): void {
+    const { by = "", what, forMs } = wait;
+    if (this.#suiteOf(by) !== undefined) this.#options.onProgress({ kind: "wait", suite: suiteOf(by), what, forMs });
+  }
+
+  finished(result: CheckResult): void {
+    const instance = this.#byId.get(result.id);
+    if (instance !== undefined) this.#timeLeft.finished(instance);
+    const suite = this.#suiteOf(result.id);
+    if (suite === undefined) return;
+    suite.done++;
+    suite.running = suite.running.filter((id) => id !== result.id);
+    suite.statuses.set(result.status, (suite.statuses.get(result.status) ?? 0) + 1);
+    if (FAILED.includes(result.status)) this.#tellCauses(result);
+    this.#tell(result.id);
+    this.#tellSuites();
+    if (instance?.check.kind === "sending" && --suite.sending === 0) this.#tellSuite(suiteOf(result.id), suite);
+  }
+
+  #suiteOf(id: string): SuiteState | undefined {
+    return this.#suites.get(suiteOf(id));
+  }
+
+  #tell(what: string): void {
+    const total = this.#options.instances.length * this.#options.rounds;
+    const done = what === "" ? this.#done : ++this.#done;
+    this.#options.onProgress({ kind: "checks", done, total, what });
+  }
+
+  #tellSuites(): void {
+    const suites = [...this.#suites].map(
+      ([suite, { done, total, statuses, running }]): SuiteProgress => ({
+        suite,
+        done,
+        total,
+        failed: (statuses.get("fail") ?? 0) + (statuses.get("flaky") ?? 0),
+        running: running.at(-1),
+      }),
+    );
+    this.#options.onProgress({ kind: "suites", suites, leftS: this.#leftS() });
+  }
+
+  #leftS(): number {
+    const ownS = this.#timeLeft.leftS(nowS());
+    const { instances, target, rounds } = this.#options;
+    const laterRounds = rounds - 1 - this.#round;
+    return laterRounds <= 0 ? ownS : ownS + laterRounds * new TimeLeft(instances, target, nowS()).leftS(nowS());
+  }
+
+  /**
+   * The verdict of a suite as soon as nothing more is sent for it. It is not final: some checks judge the traffic of the whole run
+   * at its end, and waivers and a policy are laid over all.
+   */
+  #tellSuite(name: string, { statuses, done, total }: SuiteState): void {
+    const counts = ORDER.filter((status) => statuses.has(status)).map((status) => `${statuses.get(status)} ${status}`);
+    const has = (some: readonly string[]) => some.some((status) => statuses.has(status));
+    const later = done === total ? "" : `; ${total - done} more at the end of the run`;
+    const word = has(FAILED) ? "FAIL" : has(OPEN) ? "INCOMPLETE" : "PASS";
+    this.#options.onProgress({ kind: "suite", word, text: `${name}: ${word} (${counts.join(", ")})${later}` });
+  }
+
+  /** Tells the causes that no earlier failure had. */
+  #tellCauses(result: CheckResult): void {
+    // In a later round the same check says nothing new.
+    if (this.#failed.some(({ id }) => id === result.id)) return;
+    this.#failed.push(result);
+    const fresh = causesOf(this.#failed).filter(({ checks }) => checks.every((id) => id === result.id));
+    for (const { title, requirement, checks } of fresh) {
+      if (++this.#causes > MOST_CAUSES) return;
+      const text = `fail: ${title} (${requirement}, ${checks.join(", ")})`;
+      this.#options.onProgress({ kind: "cause", text: this.#options.redactor.redactValue(oneLine(text)) });
+    }
+  }
+}
+
+/** Parts of it come from the gateway: no control characters get through. */
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}]+/gu, " ");
+}
+
+function nowS(): number {
+  return performance.now() / 1_000;
+}

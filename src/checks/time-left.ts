@@ -1,0 +1,76 @@
+import type { Target } from "../target/index.ts";
+import { type Instance, scheduleOf } from "./check.ts";
+import { requestsOf } from "./plan-budget.ts";
+
+/** What a request takes of a check's time, seconds, until the run's own pace is known. */
+const REQUEST_S = 0.03;
+/** Share of a rate that conformance traffic uses, and the rate that is assumed where the target names none. */
+const SHARE = 0.85;
+const DEFAULT_RPM = 300;
+/** A run's own pace counts after so long, seconds, and so many times the planned one at most. */
+const PACE_KNOWN_S = 5;
+const SLOWEST = 10;
+
+/** Estimates how long the checks of a run still take: from their declared costs, and from the pace so far. */
+export class TimeLeft {
+  readonly #target: Target;
+  readonly #left: Map<string, Instance>;
+  readonly #startedS = new Map<string, number>();
+  readonly #beganS: number;
+  readonly #plannedS: number;
+
+  /** @param nowS of a monotonic clock, seconds, as everywhere in this class. */
+  constructor(instances: readonly Instance[], target: Target, nowS: number) {
+    this.#target = target;
+    // One of each scenario: the others judge what it sends.
+    this.#left = new Map(instances.map((instance) => [trafficOf(instance), instance]));
+    this.#beganS = nowS;
+    this.#plannedS = this.#estimateS(nowS);
+  }
+
+  started(instance: Instance, nowS: number): void {
+    if (this.#left.has(trafficOf(instance))) this.#startedS.set(trafficOf(instance), nowS);
+  }
+
+  finished(instance: Instance): void {
+    this.#left.delete(trafficOf(instance));
+  }
+
+  /** Seconds, about. */
+  leftS(nowS: number): number {
+    const elapsedS = nowS - this.#beganS;
+    const estimateS = this.#estimateS(nowS);
+    const doneS = this.#plannedS - estimateS;
+    const pace = elapsedS < PACE_KNOWN_S || doneS <= 0 ? 1 : Math.min(SLOWEST, Math.max(1, elapsedS / doneS));
+    return estimateS * pace;
+  }
+
+  /** Those that run beside each other take as long as the longest of them; those that need the gateway alone follow one another. */
+  #estimateS(nowS: number): number {
+    const target = this.#target;
+    const parallel: Instance[] = [];
+    const alone: Instance[] = [];
+    for (const instance of this.#left.values()) {
+      if (instance.check.kind !== "sending") continue;
+      const { order = "parallel" } = scheduleOf(instance.check, target);
+      if (order === "parallel") parallel.push(instance);
+      else if (order !== "background") alone.push(instance);
+    }
+    const rates = Object.values(target.tiers).map(({ limits }) => limits.rpm);
+    const rpm = Math.max(target.limits?.rpm ?? DEFAULT_RPM, ...rates);
+    const paceS = (requestsOf(parallel, target) / (rpm * SHARE)) * 60;
+    const longestS = Math.max(0, ...parallel.map((one) => this.#durationS(one, nowS)));
+    return Math.max(paceS, longestS) + alone.reduce((sum, one) => sum + this.#durationS(one, nowS), 0);
+  }
+
+  #durationS(instance: Instance, nowS: number): number {
+    const waitS = instance.check.kind === "sending" ? (instance.check.cost.waitS ?? 0) : 0;
+    const elapsedS = nowS - (this.#startedS.get(trafficOf(instance)) ?? nowS);
+    return Math.max(0, waitS + requestsOf([instance], this.#target) * REQUEST_S - elapsedS);
+  }
+}
+
+/** Instances whose traffic is one and the same have the same name here. */
+function trafficOf({ id, check }: Instance): string {
+  return check.kind === "sending" ? (check.scenario ?? id) : id;
+}

@@ -1,0 +1,141 @@
+import type { ProgressEvent, Step, SuiteProgress } from "../../app/index.ts";
+import { duration, fitLine } from "./fit.ts";
+
+type Of<K extends ProgressEvent["kind"]> = Extract<ProgressEvent, { readonly kind: K }>;
+type LoadProgress = Of<"load">["progress"];
+
+interface Wait {
+  readonly what: string;
+  readonly untilMs: number;
+}
+
+/** A load that has told nothing for so long has ended, ms: it tells twice a second. */
+const SILENT_MS = 5_000;
+/** A step that is over sooner needs no clock, seconds. */
+const BRIEF_S = 2;
+
+/**
+ * What goes on in a run, one line each: a step such as connecting, each suite under way, each tier. Pure: it is told what
+ * happened and when, and says the lines for a moment.
+ */
+export class Board {
+  #checks: Of<"checks"> | undefined;
+  #suites: (Of<"suites"> & { readonly atMs: number }) | undefined;
+  readonly #waits = new Map<string, Wait>();
+  readonly #loads = new Map<string, { readonly progress: LoadProgress; readonly atMs: number }>();
+  #step: (Step & { readonly atMs: number }) | undefined;
+  #sinceMs = 0;
+
+  take(event: ProgressEvent, nowMs: number): void {
+    switch (event.kind) {
+      case "checks":
+        if (event.done === 0) this.#step = undefined;
+        this.#checks = event;
+        break;
+      case "suites":
+        this.#suites = { ...event, atMs: nowMs };
+        break;
+      case "wait":
+        this.#noteWait(event, nowMs);
+        break;
+      case "load":
+        this.#step = undefined;
+        this.#loads.set(event.progress.run, { progress: event.progress, atMs: nowMs });
+        break;
+      case "step":
+        // What only says how far the same step is leaves its clock alone.
+        if (this.#step === undefined || headOf(this.#step.text) !== headOf(event.text)) this.#sinceMs = nowMs;
+        this.#step = { ...event, atMs: nowMs };
+        break;
+      default:
+    }
+  }
+
+  /** The lines for a terminal of so many columns, at most `rows`. */
+  lines({ columns, rows }: { readonly columns: number; readonly rows: number }, nowMs: number): string[] {
+    const loads = [...this.#loads.values()].filter(({ atMs }) => nowMs - atMs < SILENT_MS);
+    const suites = this.#suitesUnderWay();
+    const width = Math.max(
+      0,
+      ...suites.map(({ suite }) => suite.length),
+      ...loads.map(({ progress }) => progress.run.length),
+    );
+    const lines = [
+      ...this.#stepLine(nowMs),
+      ...this.#checksLine(nowMs),
+      ...loads.map(({ progress, atMs }) => loadLine(progress, width, (nowMs - atMs) / 1_000)),
+      ...suites.map((suite) => this.#suiteLine(suite, width, nowMs)),
+    ];
+    const shown = lines.length <= rows ? lines : lines.slice(0, Math.max(1, rows));
+    return shown.map(([head, ...parts]) => fitLine(`  ${head}`, parts, columns));
+  }
+
+  #noteWait({ suite, what, forMs }: Of<"wait">, nowMs: number): void {
+    const untilMs = nowMs + forMs;
+    const known = this.#waits.get(suite);
+    // Of several waits the longest is what holds the suite up.
+    if (known === undefined || known.untilMs < untilMs) this.#waits.set(suite, { what, untilMs });
+  }
+
+  #suitesUnderWay(): readonly SuiteProgress[] {
+    return (this.#suites?.suites ?? []).filter(
+      ({ done, total, running }) => done < total && (done > 0 || running !== undefined),
+    );
+  }
+
+  #stepLine(nowMs: number): string[][] {
+    if (this.#step === undefined) return [];
+    const { text, leftS, atMost = false, atMs } = this.#step;
+    const elapsedS = (nowMs - this.#sinceMs) / 1_000;
+    if (leftS === undefined) return [[text, ...(elapsedS < BRIEF_S ? [] : [`for ${Math.floor(elapsedS)} s`])]];
+    return [[text, `${duration(leftS - (nowMs - atMs) / 1_000)} left${atMost ? " at most" : ""}`]];
+  }
+
+  #checksLine(nowMs: number): string[][] {
+    if (this.#checks === undefined || this.#checks.done === this.#checks.total) return [];
+    const { done, total } = this.#checks;
+    const parts = [`${done} of ${total} checks`];
+    if (this.#suites !== undefined) {
+      const { leftS, atMs, suites } = this.#suites;
+      const failed = suites.reduce((sum, one) => sum + one.failed, 0);
+      parts.push(`about ${duration(leftS - (nowMs - atMs) / 1_000)} left`);
+      if (failed > 0) parts.push(`${failed} failed`);
+    }
+    return [["conformance:", ...parts]];
+  }
+
+  #suiteLine({ suite, done, total, failed, running }: SuiteProgress, width: number, nowMs: number): string[] {
+    const wait = this.#waits.get(suite);
+    const count = `${done}/${total}`.padStart(7);
+    const isWaiting = wait !== undefined && wait.untilMs > nowMs;
+    return [
+      `${suite.padEnd(width)} ${count}`,
+      isWaiting ? `waiting ${duration((wait.untilMs - nowMs) / 1_000)} for ${wait.what}` : (running ?? "its turn"),
+      ...(failed === 0 ? [] : [`${failed} failed`]),
+      ...(isWaiting && running !== undefined ? [running] : []),
+    ];
+  }
+}
+
+/** A step's text without the numbers of how far it is. */
+function headOf(text: string): string {
+  return text.replace(/\d+/g, "");
+}
+
+function loadLine(progress: LoadProgress, width: number, sinceS: number): string[] {
+  const { run, phase, elapsedS, totalS, runLeftS, waiting, inFlight, p50Ms, p99Ms, denied, failed } = progress;
+  const phaseLeftS = totalS === undefined ? undefined : totalS - elapsedS;
+  const leftS = runLeftS ?? phaseLeftS;
+  return [
+    run.padEnd(width),
+    phase === run ? `${Math.floor(elapsedS)} s` : phase,
+    ...(leftS === undefined ? [] : [`about ${duration(leftS - sinceS)} left`]),
+    ...(waiting === undefined ? [] : [`waiting ${duration(waiting.leftS - sinceS)} for ${waiting.what}`]),
+    ...(failed === 0 ? [] : [`${failed} failed`]),
+    ...(denied === 0 ? [] : [`${denied} denied`]),
+    `${progress.admittedPerS.toFixed(0)}/s admitted`,
+    `${inFlight} in flight`,
+    ...(p50Ms === undefined || p99Ms === undefined ? [] : [`p50 ${p50Ms.toFixed(0)} p99 ${p99Ms.toFixed(0)} ms`]),
+    `${progress.sentPerS.toFixed(0)}/s sent`,
+  ];
+}

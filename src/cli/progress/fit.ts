@@ -1,0 +1,44 @@
+/** How a line that does not fit is ended. */
+const CUT = "…";
+
+/** `43 s`, `1 min 10 s`, `2 h 5 min`: rounded up, so that nothing is over before it says so. */
+export function duration(seconds: number): string {
+  const whole = Math.max(0, Math.ceil(seconds));
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
+}
+
+/** Shortens a text to a width, at a space where there is one. */
+export function shorten(text: string, columns: number): string {
+  if (text.length <= columns) return text;
+  const room = text.slice(0, Math.max(1, columns - CUT.length));
+  const space = room.lastIndexOf(" ");
+  return `${space > 0 ? room.slice(0, space) : room}${CUT}`;
+}
+
+/**
+ * One line of a head and as many parts as fit, the most important first. A part that does not fit is left out as a whole; only the
+ * first one is shortened.
+ */
+export function fitLine(head: string, parts: readonly string[], columns: number): string {
+  const [first = "", ...others] = parts;
+  let line = shorten(`${head}  ${first}`, columns);
+  for (const part of others) if (`${line}, ${part}`.length <= columns) line += `, ${part}`;
+  return line;
+}
+
+/** Breaks a text into lines between words; a word that is longer than a line stays whole, and the terminal breaks it. */
+export function wrap(text: string, columns: number, indent: string): string {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line === "") line = lines.length === 0 ? word : indent + word;
+    else if (`${line} ${word}`.length <= columns) line += ` ${word}`;
+    else {
+      lines.push(line);
+      line = indent + word;
+    }
+  }
+  return [...lines, line].join("\n");
+}

@@ -1,0 +1,33 @@
+/** Lines at the bottom of a terminal that are drawn again in place; other text scrolls by above them. */
+export class LiveArea {
+  readonly #stream: NodeJS.WriteStream;
+  #shown: readonly string[] = [];
+
+  constructor(stream: NodeJS.WriteStream) {
+    this.#stream = stream;
+  }
+
+  /** Shows these lines in place of those shown before. */
+  draw(lines: readonly string[]): void {
+    if (lines.join("\n") === this.#shown.join("\n")) return;
+    this.#stream.write(this.#erasure() + lines.map((line) => `${line}\n`).join(""));
+    this.#shown = lines;
+  }
+
+  /** Writes text above the lines. */
+  above(text: string): void {
+    this.#stream.write(`${this.#erasure()}${text}\n${this.#shown.map((line) => `${line}\n`).join("")}`);
+  }
+
+  clear(): void {
+    this.#stream.write(this.#erasure());
+    this.#shown = [];
+  }
+
+  /** A terminal that became narrower has broken lines in two. */
+  #erasure(): string {
+    const { columns = 80 } = this.#stream;
+    const rows = this.#shown.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns)), 0);
+    return rows === 0 ? "" : `\x1b[${rows}A\r\x1b[J`;
+  }
+}

@@ -1,0 +1,40 @@
+import type { OnProgress, ProgressEvent } from "../../app/index.ts";
+
+type LoadProgress = Extract<ProgressEvent, { readonly kind: "load" }>["progress"];
+
+/** A line every so often where nobody watches: logs must not fill with what changes all the time. */
+const PLAIN_EVERY_MS = 10_000;
+
+/** Progress where nobody watches: one line for each thing that happened, and now and then how far the run is. */
+export function plainProgress(write: (text: string) => void): OnProgress {
+  const loads = new Map<string, LoadProgress>();
+  let checksToldMs = 0;
+  let loadToldMs = Date.now();
+  return (event) => {
+    if (event.kind === "checks") {
+      const { done, total, what } = event;
+      if (done > 0 && Date.now() - checksToldMs < PLAIN_EVERY_MS) return;
+      checksToldMs = Date.now();
+      write(done === 0 ? `gauntlet: ${total} checks\n` : `gauntlet: ${done} of ${total} checks done (${what})\n`);
+    } else if (event.kind === "load") {
+      loads.set(event.progress.run, event.progress);
+      if (Date.now() - loadToldMs < PLAIN_EVERY_MS) return;
+      loadToldMs = Date.now();
+      write(`gauntlet: ${[...loads.values()].map(describe).join("  |  ")}\n`);
+    } else if (event.kind === "note" || event.kind === "notice" || event.kind === "suite") {
+      // What follows a note is another load, or none.
+      if (event.kind === "note") loads.clear();
+      write(`gauntlet: ${event.text}\n`);
+    }
+  };
+}
+
+function describe(progress: LoadProgress): string {
+  const { run, phase, elapsedS, totalS, inFlight, sentPerS, admittedPerS, denied, failed, p50Ms, p99Ms } = progress;
+  const left = totalS === undefined ? "" : `, ${Math.max(0, Math.ceil(totalS - elapsedS))} s left`;
+  const trouble = `${denied === 0 ? "" : `, ${denied} denied`}${failed === 0 ? "" : `, ${failed} failed`}`;
+  const latency =
+    p50Ms === undefined || p99Ms === undefined ? "" : `, p50 ${p50Ms.toFixed(0)} p99 ${p99Ms.toFixed(0)} ms`;
+  const rates = `${sentPerS.toFixed(0)}/s sent, ${admittedPerS.toFixed(0)}/s admitted`;
+  return `${phase === run ? run : `${run} ${phase}`}: ${rates}, ${inFlight} in flight${latency}${trouble}${left}`;
+}

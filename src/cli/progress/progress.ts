@@ -1,0 +1,69 @@
+import type { OnProgress, ProgressEvent } from "../../app/index.ts";
+import { colorsFor } from "../colors.ts";
+import { Board } from "./board.ts";
+import { wrap } from "./fit.ts";
+import { LiveArea } from "./live-area.ts";
+import { plainProgress } from "./plain.ts";
+
+interface Progress extends Disposable {
+  readonly onProgress: OnProgress;
+  /** Makes room for what is printed by others; what goes on appears again below it. */
+  clear(): void;
+}
+
+/** How often the lines are drawn again, ms: a clock that jumps by more than a second looks broken. */
+const DRAW_EVERY_MS = 250;
+
+/** Progress on a stream: lines that are updated in place on a terminal, plain lines elsewhere, notices alone when quiet. */
+export function showProgress(stream: NodeJS.WriteStream, { quiet }: { readonly quiet: boolean }): Progress {
+  if (!quiet && stream.isTTY) return onTerminal(stream);
+  const plain = plainProgress((text) => stream.write(text));
+  return {
+    onProgress(event) {
+      if (!quiet || event.kind === "notice") plain(event);
+    },
+    clear() {},
+    [Symbol.dispose]() {},
+  };
+}
+
+function onTerminal(stream: NodeJS.WriteStream): Progress {
+  const board = new Board();
+  const area = new LiveArea(stream);
+  const columns = () => stream.columns ?? 80;
+  // The last row stays free: a terminal scrolls when it is written.
+  const draw = () =>
+    area.draw(board.lines({ columns: columns() - 1, rows: (stream.rows ?? 24) - 1 }, performance.now()));
+  const drawing = setInterval(draw, DRAW_EVERY_MS);
+  drawing.unref();
+  return {
+    onProgress(event) {
+      board.take(event, performance.now());
+      const text = spoken(event, stream, columns());
+      if (text !== undefined) area.above(text);
+    },
+    clear: () => area.clear(),
+    [Symbol.dispose]() {
+      clearInterval(drawing);
+      area.clear();
+    },
+  };
+}
+
+/** What is said once and stays on the screen. */
+function spoken(event: ProgressEvent, stream: NodeJS.WriteStream, columns: number): string | undefined {
+  const { red, green, yellow } = colorsFor(stream);
+  switch (event.kind) {
+    case "note":
+    case "notice":
+      return wrap(`gauntlet: ${event.text}`, columns, "  ");
+    case "suite": {
+      const paint = { PASS: green, FAIL: red, INCOMPLETE: yellow }[event.word];
+      return paint(wrap(`gauntlet: ${event.text}`, columns, "  "));
+    }
+    case "cause":
+      return red(wrap(`✗ ${event.text}`, columns, "    "));
+    default:
+      return undefined;
+  }
+}
