@@ -7,7 +7,11 @@ import { success } from "./expectation.ts";
 const WITH_CAUSE = ["fail", "flaky", "warn"] as const;
 
 /** The specification before the standards, and these before the needs of clients; the more basic requirement first. */
-const ORDER: readonly string[] = REQUIREMENTS.map(({ id }) => id);
+const ORDER: readonly string[] = [
+  ...REQUIREMENTS.map(({ id }) => id).filter((id) => id !== "LIMIT-2"),
+  // That a limit is that of its tier says less than which limit does not hold.
+  "LIMIT-2",
+];
 const AREAS: ReadonlyMap<string, string> = new Map(REQUIREMENTS.map(({ id, area }) => [id, area]));
 const areaOf = (requirement: string): string | undefined => AREAS.get(requirement);
 const LAYERS: ReadonlyMap<string, number> = new Map(
@@ -39,20 +43,46 @@ export function causesOf(results: readonly Pick<CheckResult, "id" | "status" | "
   return [...groups.values()].map(toCause).sort(byWeight);
 }
 
-/** The broken findings that do not follow from another one about the same response. */
+/** What has to be right before what comes after it can be: a response that is cut or garbled says nothing about its fields. */
+const LOWER: readonly ((finding: Finding) => boolean)[] = [
+  ({ note }) => isMalformed(note),
+  ({ pointer }) => pointer === "status",
+  ({ name }) => name === "HTTP-CODING",
+  ({ name }) => name === "JSON-UTF8",
+  ({ name }) => name === "JSON-TEXT",
+  ({ name }) => name === "COMPAT-FRAMING",
+];
+
+/** The broken findings that do not follow from another one, as grave, about the same response. */
 function primary(findings: readonly Finding[]): Finding[] {
   const broken = findings.filter(({ outcome }) => outcome === "broken");
-  const wrongStatus = new Set(
-    broken.filter(({ pointer }) => pointer === "status").flatMap(({ exchanges }) => exchanges),
-  );
-  return broken.filter(
-    ({ pointer, exchanges }) => pointer === "status" || !exchanges.some((exchange) => wrongStatus.has(exchange)),
-  );
+  const lowest = new Map<string, number>();
+  const keysOf = ({ weight, exchanges }: Finding) => exchanges.map((exchange) => `${weight} ${exchange}`);
+  for (const finding of broken)
+    for (const key of keysOf(finding))
+      lowest.set(key, Math.min(depthOf(finding), lowest.get(key) ?? Number.POSITIVE_INFINITY));
+  return broken.filter((finding) => {
+    const depth = depthOf(finding);
+    // A failure does not follow from a warning.
+    const keys = keysOf(finding).concat(finding.weight === "fail" ? [] : keysOf({ ...finding, weight: "fail" }));
+    return keys.every((key) => depth <= (lowest.get(key) ?? depth));
+  });
+}
+
+function depthOf(finding: Finding): number {
+  const depth = LOWER.findIndex((applies) => applies(finding));
+  return depth === -1 ? LOWER.length : depth;
+}
+
+/** Whether a response was no HTTP, as what read it says. */
+function isMalformed(note = ""): boolean {
+  return /protocol-error|HTTP\/1\.1 protocol|CONTENT_LENGTH_MISMATCH|ERR_ASSERTION|HPE_/.test(note);
 }
 
 /** What two findings must have in common to be the same deviation. */
 function deviationOf({ name, pointer, expected, observed, note }: Finding): string {
   // A response that should not have come says what it is itself; one that was admitted says nothing of what it should have been.
+  if (isMalformed(note)) return "malformed";
   const response = responseIn(note);
   if (response !== undefined && isUseless(response) && (pointer === "ending" || observed === "false"))
     return `response ${response}`;
@@ -62,9 +92,10 @@ function deviationOf({ name, pointer, expected, observed, note }: Finding): stri
   const place = pointer?.replace(/\d+/g, "#").toLowerCase();
   // The same header or field is missing, whatever it should have held.
   if (place !== undefined && observed === "absent") return `absent ${place}`;
-  const wanted = (expected ?? "").replace(/\d+/g, "#");
+  // A comparison in words, of counts and moments mostly: the requirement is what the findings have in common.
+  if (place === undefined) return `of ${name}`;
   // The same value of the same response is compared for several requirements.
-  return place === undefined ? `of ${name} ${wanted}` : `at ${place} ${wanted} ${observed.replace(/\d+/g, "#")}`;
+  return `at ${place} ${(expected ?? "").replace(/\d+/g, "#")} ${observed.replace(/\d+/g, "#")}`;
 }
 
 /** The denial that was due; of errors of the caller the specification leaves the status open. */
@@ -155,6 +186,7 @@ const WITHOUT_GROUND: Readonly<Record<string, RequirementId>> = {
 
 /** The requirement that a cause breaks first. */
 function requirementOfCause(worst: Finding): string {
+  if (isMalformed(worst.note)) return "HTTP-FRAMING" satisfies RequirementId;
   const [status, reason = ""] = (responseIn(worst.note) ?? "").split(" ");
   const broken = expectsSuccess(worst) ? WITHOUT_GROUND[status === "401" ? "invalid_api_key" : reason] : undefined;
   return broken === undefined || areaOf(broken) === areaOf(mainOf(worst)) ? mainOf(worst) : broken;
