@@ -6,11 +6,9 @@ import { proposeContract } from "./propose-contract.ts";
 import { type ProposedLine, withLines } from "./proposed-line.ts";
 import { type DialectSample, type GatewaySample, isServed, sampleGateway } from "./sample-gateway.ts";
 
-export { MOST_REQUESTS } from "./sample-gateway.ts";
-
 /**
  * Looks at a running gateway and writes down what its target file can say: models and dialects that answer, how denials are
- * worded, limits that its headers state. Sends `MOST_REQUESTS` at most, one at a time, and no load.
+ * worded, limits that its headers state. Sends 30 requests at most, one at a time, and no load.
  *
  * @param file text of the target file so far, which `traffic` was made with; what it says stays.
  * @returns a target file that loads; each added line has its evidence as a comment, without keys.

@@ -6,7 +6,7 @@ import type { KeyName, Target } from "../../target/index.ts";
 import { askForList, listedModels, unreachable } from "../preflight.ts";
 
 /** Requests that a proposal sends at most, one at a time. */
-export const MOST_REQUESTS = 30;
+const MOST_REQUESTS = 30;
 /** Listed models that are tried until one answers in a dialect. */
 const MOST_MODELS = 4;
 
