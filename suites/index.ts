@@ -14,6 +14,8 @@ import { SERVICE } from "./service.ts";
 import { SPENDING } from "./spending/index.ts";
 import { STREAMING } from "./streaming.ts";
 
+export { fabricatedKey } from "./shared/fabricated-key.ts";
+
 /** Every check there is, in the order in which reports show them. */
 export const CHECKS: readonly Check[] = inDialect("any", [
   ...SERVICE,

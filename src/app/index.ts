@@ -21,6 +21,7 @@ export const useCase = {
   load: () => import("./load.ts"),
   names: () => import("./names.ts"),
   planFleet: () => import("./k6/plan-fleet.ts"),
+  proposeFile: () => import("./propose/propose-file.ts"),
   rejudge: () => import("./rejudge.ts"),
   report: () => import("./report.ts"),
   size: () => import("./size.ts"),

@@ -1,8 +1,10 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { UsageError } from "../core/index.ts";
+import { Traffic } from "../checks/index.ts";
+import { ConfigError, messageOf, UsageError } from "../core/index.ts";
 import { parseTarget } from "../target/index.ts";
 import { CI_JOBS } from "./ci-jobs.ts";
+import { propose } from "./propose/propose.ts";
 
 /** What `gauntlet init` needs to know. Empty texts leave a line commented out. */
 export interface InitAnswers {
@@ -30,34 +32,85 @@ export function defaultName(baseUrl: string): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).host : "gateway";
 }
 
+/** What `init` wrote, and what it found at the gateway. */
+export interface Initialised {
+  readonly paths: readonly string[];
+  /** Whether the target file has what was seen at the gateway; or why not. */
+  readonly looked: true | string;
+}
+
+/** Where the keys of the target file that is made come from. */
+const KEY_VARIABLE = "GW_KEY";
+
+/**
+ * @throws UsageError when a file that is to be written is there already: asked before the first question, so that no answer is
+ *   given in vain.
+ */
+export function assertNothingThere(ci: InitOptions["ci"], force: boolean): void {
+  const there = filesOf("", ci)
+    .map(({ path }) => path)
+    .filter((path) => existsSync(path));
+  if (there.length === 0 || force) return;
+  throw new UsageError(`${there.join(", ")} already exist${there.length === 1 ? "s" : ""}`, {
+    hint: "Add --force to overwrite, or go to another folder.",
+  });
+}
+
+/** What our own reader says of one answer, as soon as it is given; `undefined` when it makes a target file. */
+export function problemOf(answer: Partial<InitAnswers>): string | undefined {
+  const others: InitAnswers = { baseUrl: DEFAULT_BASE_URL, name: "gateway", model: "", messagesModel: "", limits: "" };
+  if (answer.limits !== undefined && !/^(starter|growth|scale|[1-9]\d*:[1-9]\d*)?$/.test(answer.limits))
+    return "starter, growth, scale, or numbers above 0 such as 300:64";
+  try {
+    parseTarget(targetFile({ ...others, ...answer }), "gauntlet.yaml", { [KEY_VARIABLE]: "to-be-set" });
+    return undefined;
+  } catch (error) {
+    return error instanceof ConfigError ? error.problems.map(({ message }) => message).join(" ") : messageOf(error);
+  }
+}
+
 /**
  * Writes a commented `gauntlet.yaml`, `.env.example`, `gauntlet-policy.yaml` and a CI job. No key is ever asked for or
  * written: keys belong into the environment.
  *
- * @returns paths of the files.
- * @throws ConfigError when the answers make no target file, UsageError when a file is there already.
+ * Where the key is in the environment, the gateway is looked at first: the file then says how it words its denials, and which
+ * models and dialects answer. What was answered stays.
+ *
+ * @throws UsageError when the answers make no target file or a file is there already. Nothing is written then.
  */
-export function init({ answers, ci, force }: InitOptions): string[] {
-  const files = filesOf(answers, ci);
-  // Our own reader judges what was answered, before anything is written.
-  const target = files.find(({ path }) => path === "gauntlet.yaml")?.text ?? "";
-  parseTarget(target, "gauntlet.yaml", { GW_KEY: "to-be-set" });
-  const there = files.filter(({ path }) => existsSync(path)).map(({ path }) => path);
-  if (there.length > 0 && !force) {
-    throw new UsageError(`${there.join(", ")} already exist${there.length === 1 ? "s" : ""}`, {
-      hint: "Add --force to overwrite, or go to another folder.",
-    });
+export async function init({ answers, ci, force }: InitOptions): Promise<Initialised> {
+  const wrong = (Object.keys(answers) as (keyof InitAnswers)[]).flatMap((name) => {
+    const problem = problemOf({ [name]: answers[name] });
+    return problem === undefined ? [] : [`${name} ${JSON.stringify(answers[name])}: ${problem}`];
+  });
+  if (wrong.length > 0) throw new UsageError(wrong.join("; "));
+  assertNothingThere(ci, force);
+  const written = targetFile(answers);
+  const { text, looked } = await lookedAt(written);
+  const files = filesOf(text, ci);
+  for (const file of files) {
+    mkdirSync(dirname(file.path), { recursive: true });
+    writeFileSync(file.path, file.text);
   }
-  for (const { path, text } of files) {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-  }
-  return files.map(({ path }) => path);
+  return { paths: files.map(({ path }) => path), looked };
 }
 
-function filesOf(answers: InitAnswers, ci: InitOptions["ci"]): { readonly path: string; readonly text: string }[] {
+/** The target file with what the gateway shows, if it can be asked. */
+async function lookedAt(written: string): Promise<{ text: string; looked: Initialised["looked"] }> {
+  if (!process.env[KEY_VARIABLE]) return { text: written, looked: `${KEY_VARIABLE} is not set` };
+  try {
+    const target = parseTarget(written, "gauntlet.yaml", process.env);
+    await using traffic = new Traffic({ target, seed: 1, signal: new AbortController().signal });
+    return { text: await propose(traffic, written), looked: true };
+  } catch (error) {
+    // What was answered is worth writing down without a gateway, too.
+    return { text: written, looked: messageOf(error) };
+  }
+}
+
+function filesOf(target: string, ci: InitOptions["ci"]): { readonly path: string; readonly text: string }[] {
   return [
-    { path: "gauntlet.yaml", text: targetFile(answers) },
+    { path: "gauntlet.yaml", text: target },
     { path: ".env.example", text: ENVIRONMENT },
     { path: "gauntlet-policy.yaml", text: POLICY },
     ...(ci === "none" ? [] : [CI_JOBS[ci]]),

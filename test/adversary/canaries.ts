@@ -73,6 +73,7 @@ export const CANARY_CASES: readonly CanaryCase[] = [
   works("conform", "auth", "--target", "hooked.yaml"),
   works("conform", "--target", "pasted.yaml"),
   works("doctor", "--target", "wrong-key.yaml"),
+  works("doctor", "--propose", "--out", "proposed.yaml"),
   works("doctor", "--target", "nowhere.yaml"),
   works("load", "small.yaml", "--target", "wrong-key.yaml", "--out", "refused"),
   works("compare", "gauntlet.yaml", "pasted.yaml"),

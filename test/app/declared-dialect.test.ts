@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type FrontOptions, frontOf } from "../support/front.ts";
@@ -49,6 +49,7 @@ async function gatewayOf(dialect: Dialect, declared: boolean) {
   writeFileSync(join(folder.path, "t.yaml"), JSON.stringify(target));
   return {
     asked,
+    path: folder.path,
     run: (...args: string[]) => gauntlet([...args, "--target", "t.yaml"], environment, folder.path),
     /** Sends a workload, by its text. */
     load(name: string, workload: string) {
@@ -71,11 +72,15 @@ interface Document {
   readonly load?: { readonly runs: readonly { phases: { classes: { dialect: string }[] }[] }[] };
 }
 
+const recordIn = (folder: string, run: string) =>
+  JSON.parse(readFileSync(join(folder, run, "run.json"), "utf8")) as Document;
+
 const BAD = ["harness-error", "fail", "flaky", "blocked", "inconclusive", "warn"];
 
+/** What is not right, but for phases of load that a busy machine cannot decide. */
 function notRight({ checks }: Document): string[] {
   return checks
-    .filter(({ status }) => BAD.includes(status))
+    .filter(({ id, status }) => BAD.includes(status) && !(status === "inconclusive" && id.startsWith("load.")))
     .map(({ id, status, message }) => `${status} ${id}: ${message}`);
 }
 
@@ -87,7 +92,7 @@ describe.each(["chat", "messages"] as const)("a gateway that serves the %s diale
     const { stdout, code } = await gateway.run("run", "--quick", "--json", "--out", "run");
     const document = JSON.parse(stdout) as Document;
     expect(notRight(document)).toEqual([]);
-    expect(code).toBe(0);
+    expect([0, 4]).toContain(code);
     expect(stdout).toContain(`(${dialect} dialect only; quick`);
     expect(gateway.asked).toEqual([]);
     const other = dialect === "chat" ? "messages" : "chat";
@@ -117,8 +122,8 @@ describe("a gateway without the messages dialect", () => {
   test("fails as it always did when it does not say so, with a hint to declare it", { timeout: 200_000 }, async () => {
     await using gateway = await gatewayOf("chat", false);
     const args = ["--only", "service.replies", "--only", "chat.minimal"];
-    const { stdout, stderr, code } = await gateway.run("conform", ...args, "--json", "--out", "run");
-    const document = JSON.parse(stdout) as Document;
+    const { stderr, code } = await gateway.run("conform", ...args, "--out", "run");
+    const document = recordIn(gateway.path, "run");
     expect(document.checks.filter(({ status }) => status === "fail").map(({ id }) => id)).toEqual([
       "service.replies[messages,non-streaming]",
     ]);
@@ -134,8 +139,8 @@ describe("a gateway without the messages dialect", () => {
     await using gateway = await gatewayOf("chat", true);
     const arrivals = "{ kind: constant, ratePerS: 20, durationS: 2 }";
     const both = "[{ dialect: chat }, { dialect: messages }, { dialect: messages, stream: true }]";
-    const { stdout } = await gateway.load("both", `{ name: both, arrivals: ${arrivals}, mix: ${both} }`);
-    const { runs } = (JSON.parse(stdout) as Document).load ?? { runs: [] };
+    await gateway.load("both", `{ name: both, arrivals: ${arrivals}, mix: ${both} }`);
+    const { runs } = recordIn(gateway.path, "load-both").load ?? { runs: [] };
     const dialects = runs.flatMap(({ phases }) => phases.flatMap(({ classes }) => classes.map((one) => one.dialect)));
     expect([...new Set(dialects)]).toEqual(["chat"]);
     expect(gateway.asked).toEqual([]);

@@ -44,11 +44,12 @@ describe("init", () => {
     using folder = temporaryFolder();
     const { code, shown } = await initAtTerminal(folder.path, [
       ["Base address", "nowhere\r"],
-      ["begins with http", "\u0015https://gw.example.test/v1\r"],
+      ["must be an http", "\u0015https://gw.example.test/v1\r"],
       ["A model for chat", "echo-fast\r"],
       ["Name in reports", "\r"],
       ["A model for messages", "\r"],
-      ["Limits", "6000:256\r"],
+      ["Limits", "0:256\r"],
+      ["numbers above 0", "\u00156000:256\r"],
     ]);
     expect(shown).toContain("wrote gauntlet.yaml");
     expect(code).toBe(0);

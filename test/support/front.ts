@@ -36,9 +36,12 @@ export async function frontOf(baseUrl: string, { intercept, reword }: FrontOptio
       headers: request.rawHeaders,
       setHost: false,
     });
-    onward.on("error", () => response.destroy());
+    let isAnswered = false;
+    // A gateway may refuse before it has read the body, and close: its answer is on its way then.
+    onward.on("error", () => isAnswered || response.destroy());
     response.on("close", () => onward.destroy());
     onward.on("response", async (answer) => {
+      isAnswered = true;
       answer.on("close", () => answer.complete || response.destroy());
       const { statusCode = 502 } = answer;
       if (reword === undefined || statusCode < 400) {

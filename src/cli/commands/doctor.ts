@@ -11,9 +11,16 @@ export const doctorCommand = defineCommand({
   builder: (yargs) =>
     yargs.options({
       target: { type: "string", default: "gauntlet.yaml", requiresArg: true, describe: "target file" },
+      propose: {
+        type: "boolean",
+        default: false,
+        describe: "print a target file in the gateway's own words, with the evidence; sends 30 requests at most",
+      },
+      out: { type: "string", requiresArg: true, implies: "propose", describe: "file to write the proposal to" },
       json,
     }),
   run: async (argv) => {
+    if (argv.propose) return (await useCase.proposeFile()).proposeFile(argv.target, argv.out);
     const { doctor, symptomText } = await useCase.doctor();
     const colors = colorsFor(process.stdout);
     using progress = showProgress(process.stderr, { quiet: argv.json });

@@ -18,12 +18,14 @@ export const initCommand = defineCommand({
       force: { type: "boolean", default: false, describe: "overwrite files that are there" },
     }),
   run: async (argv) => {
-    const { init, programHere } = await useCase.init();
+    const { init, assertNothingThere, programHere } = await useCase.init();
+    assertNothingThere(argv.ci, argv.force);
     const isAsking = !argv.yes && process.stdin.isTTY === true && process.stdout.isTTY === true;
     const answers = await answersFor(argv, isAsking ? await askAtTerminal() : takeDefault).catch(left);
     if (answers === undefined) return { exitCode: EXIT.interrupted, text: () => "nothing was written\n" };
-    const paths = init({ answers, ci: argv.ci, force: argv.force });
-    const text = `${paths.map((path) => `wrote ${path}\n`).join("")}${next(programHere())}`;
+    const { paths, looked } = await init({ answers, ci: argv.ci, force: argv.force });
+    const seen = looked === true ? "" : `the gateway was not looked at: ${looked.replace(/\p{Cc}+/gu, " ")}\n`;
+    const text = `${paths.map((path) => `wrote ${path}\n`).join("")}${seen}${next(programHere())}`;
     return { exitCode: EXIT.pass, text: () => text };
   },
 });
@@ -31,7 +33,8 @@ export const initCommand = defineCommand({
 const next = (program: string) => `
 Next:
   export GW_KEY=…            # never in a file that is committed
-  ${program} doctor          # what can be judged, and what would unlock more
+  ${program} doctor --propose # how the gateway words its denials, as lines of the target file
+  ${program} doctor           # what can be judged, and what would unlock more
   ${program} conform --target gauntlet.yaml
 `;
 
@@ -69,24 +72,35 @@ async function askAtTerminal(): Promise<Ask> {
 
 /** No question is ever about a key. */
 async function answersFor(given: Given, ask: Ask): Promise<InitAnswers> {
-  const { DEFAULT_BASE_URL, defaultName } = await useCase.init();
+  const { DEFAULT_BASE_URL, defaultName, problemOf } = await useCase.init();
+  const checked = (name: keyof InitAnswers) => (text: string) => problemOf({ [name]: text.trim() }) ?? true;
   const baseUrl = await ask(given.baseUrl, {
     message: "Base address, with /v1",
     default: DEFAULT_BASE_URL,
-    validate: (text) => /^https?:\/\//.test(text) || "An address that begins with http:// or https://",
+    validate: checked("baseUrl"),
   });
-  const optional = (value: string | undefined, message: string) => ask(value, { message, default: "" });
-  const model = await optional(given.model, "A model for chat completions; empty: the first listed");
+  const model = await ask(given.model, {
+    message: "A model for chat completions; empty: the first listed",
+    default: "",
+    validate: checked("model"),
+  });
   return {
     baseUrl,
     model,
-    name: await ask(given.name, { message: "Name in reports", default: defaultName(baseUrl) }),
-    messagesModel: await optional(given.messagesModel, "A model for messages; empty: the same"),
+    name: await ask(given.name, {
+      message: "Name in reports",
+      default: defaultName(baseUrl),
+      validate: checked("name"),
+    }),
+    messagesModel: await ask(given.messagesModel, {
+      message: "A model for messages; empty: the same",
+      default: "",
+      validate: checked("messagesModel"),
+    }),
     limits: await ask(given.limits, {
       message: "Limits: starter, growth, scale or RPM:INFLIGHT; empty: not known",
       default: "",
-      validate: (text) =>
-        /^(starter|growth|scale|\d+:\d+)?$/.test(text.trim()) || "starter, growth, scale, or for example 300:64",
+      validate: checked("limits"),
     }),
   };
 }

@@ -1,0 +1,90 @@
+import type { Response, Traffic } from "../../checks/index.ts";
+import { DIALECTS } from "../../dialects/index.ts";
+import { parseTarget, type Target } from "../../target/index.ts";
+import { dialectAdvice } from "../dialect-advice.ts";
+import { proposeContract } from "./propose-contract.ts";
+import { type ProposedLine, withLines } from "./proposed-line.ts";
+import { type DialectSample, type GatewaySample, isServed, sampleGateway } from "./sample-gateway.ts";
+
+/**
+ * Looks at a running gateway and writes down what its target file can say: models and dialects that answer, how denials are
+ * worded, limits that its headers state. Sends 30 requests at most, one at a time, and no load.
+ *
+ * @param file text of the target file so far, which `traffic` was made with; what it says stays.
+ * @returns a target file that loads; each added line has its evidence as a comment, without keys.
+ * @throws UnreachableError when no HTTP answer comes.
+ */
+export async function propose(traffic: Traffic, file: string): Promise<string> {
+  const { target } = traffic;
+  const sample = await sampleGateway(traffic);
+  const lines = [
+    ...modelLines(sample),
+    ...dialectLines(target, sample),
+    ...limitLines(sample),
+    ...proposeContract(sample.denials, target),
+  ];
+  const { redactor } = traffic.recorder;
+  const text = withLines(file, redactor.redactValue(lines), redactor.redactValue(remarksOf(sample, target)));
+  // Our own reader judges it before anybody else does; the keys are as they were.
+  parseTarget(text, target.source, process.env);
+  return text;
+}
+
+function modelLines({ dialects }: GatewaySample): ProposedLine[] {
+  return dialects.filter(isServed).map((sample): ProposedLine => {
+    const { id, answer } = sample.tried.at(-1) as DialectSample["tried"][number];
+    const stream = sample.stream?.streamed === true ? "also as a stream" : `as a stream: ${sample.stream?.summary}`;
+    return {
+      path: ["models", sample.dialect],
+      value: id,
+      evidence: `${answer.summary}, ${stream}`,
+    };
+  });
+}
+
+function dialectLines(target: Target, { dialects }: GatewaySample): ProposedLine[] {
+  const answers = dialects.flatMap(({ tried }) => tried.map(({ answer }) => answer));
+  const advice = dialectAdvice(target, answers);
+  const served = dialects.filter(isServed).map(({ dialect }) => dialect);
+  return advice === undefined || served.length === DIALECTS.length
+    ? []
+    : [{ path: ["dialects"], value: served, evidence: advice.cause }];
+}
+
+const RATE_HEADER = /^(x-)?ratelimit-limit(-requests)?$/i;
+const CONCURRENCY_HEADER = /^(?!.*remaining)(?=.*limit).*(concurren|in-?flight|parallel)/i;
+
+/** Limits that answers state in numbers: both, or the file could not say the one without inventing the other. */
+function limitLines(sample: GatewaySample): ProposedLine[] {
+  const { rate, concurrency } = statedLimits(sample);
+  if (rate === undefined || concurrency === undefined) return [];
+  const evidence = `${rate.name}: ${rate.value}, ${concurrency.name}: ${concurrency.value}`;
+  return [{ path: ["limits"], value: { rpm: rate.value, inFlight: concurrency.value }, evidence }];
+}
+
+function statedLimits({ list, dialects }: GatewaySample) {
+  const answers = [list, ...dialects.flatMap(({ tried }) => tried.map(({ answer }) => answer))];
+  const stated = (pattern: RegExp) =>
+    answers.flatMap(({ headers }: Response) =>
+      headers.flatMap(([name, value]) =>
+        pattern.test(name) && /^[1-9]\d{0,8}$/.test(value) ? [{ name, value: Number(value) }] : [],
+      ),
+    )[0];
+  return { rate: stated(RATE_HEADER), concurrency: stated(CONCURRENCY_HEADER) };
+}
+
+/** What was seen and makes no line. */
+function remarksOf(sample: GatewaySample, { limits }: Target): string[] {
+  const { rate, concurrency } = statedLimits(sample);
+  const unserved = sample.dialects.filter((one) => !isServed(one));
+  return [
+    ...unserved.flatMap(({ dialect, tried }) => {
+      const last = tried.at(-1);
+      return last === undefined ? [] : [`${dialect}: no model answered; the last, ${last.id}: ${last.answer.summary}`];
+    }),
+    ...(limits === undefined && rate !== undefined && concurrency === undefined
+      ? [`limits: { rpm: ${rate.value}, inFlight: … } # ${rate.name}: ${rate.value}; no header states the other`]
+      : []),
+    "How denials for the rate and for concurrency are worded was not looked at: that takes load.",
+  ];
+}

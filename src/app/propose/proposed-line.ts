@@ -1,0 +1,52 @@
+import { Document, isMap, parseDocument } from "yaml";
+
+/** A line of a target file, and what was seen that speaks for it. */
+export interface ProposedLine {
+  /** Section, and the names below it. */
+  readonly path: readonly string[];
+  readonly value: unknown;
+  readonly evidence: string;
+}
+
+/** Evidence is cut to what fits beside a line. */
+const LONGEST_EVIDENCE = 160;
+
+/**
+ * A target file with lines added to it. What it says already stays as it is; each added line has its evidence as a comment.
+ *
+ * @param remarks comments at its end.
+ */
+export function withLines(file: string, lines: readonly ProposedLine[], remarks: readonly string[]): string {
+  const document = parseDocument(file);
+  const missing = lines.filter(({ path }) => !document.hasIn(path));
+  const inside = missing.filter(({ path: [section] }) => document.has(section));
+  const sections = new Document({});
+  for (const line of inside) addLine(document, line);
+  for (const line of missing.filter((line) => !inside.includes(line))) addLine(sections, line);
+  // Where no section of the file gets a line, the file stays as it is to the last space.
+  const own = inside.length === 0 ? file.replace(/\n*$/, "\n") : document.toString({ lineWidth: 0 });
+  const added = missing.length === inside.length ? "" : sections.toString({ lineWidth: 0 });
+  return own + added + remarks.map((remark) => `# ${inOneLine(remark)}\n`).join("");
+}
+
+function addLine(document: Document, { path, value, evidence }: ProposedLine): void {
+  const node = document.createNode(value, { flow: true });
+  node.comment = ` ${inOneLine(evidence)}`;
+  for (let depth = 1; depth < path.length; depth++) {
+    const section = path.slice(0, depth);
+    const known = document.getIn(section);
+    if (known === undefined) document.setIn(section, document.createNode({}));
+    // A section that is written in one line has no room for comments.
+    else if (isMap(known)) known.flow = false;
+  }
+  document.setIn(path, node);
+}
+
+/** Parts of it come from a gateway: no control characters get through, and nothing that ends the comment. */
+function inOneLine(text: string): string {
+  const line = text
+    .slice(0, LONGEST_EVIDENCE * 4)
+    .replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, " ")
+    .trim();
+  return line.length <= LONGEST_EVIDENCE ? line : `${line.slice(0, LONGEST_EVIDENCE - 1)}…`;
+}

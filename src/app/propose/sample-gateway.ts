@@ -1,0 +1,159 @@
+import { fabricatedKey } from "../../../suites/index.ts";
+import type { RequestSpec, Response, Traffic } from "../../checks/index.ts";
+import type { Dialect } from "../../dialects/index.ts";
+import type { Reason } from "../../requirements/index.ts";
+import type { KeyName, Target } from "../../target/index.ts";
+import { askForList, listedModels, unreachable } from "../preflight.ts";
+
+/** Requests that a proposal sends at most, one at a time. */
+const MOST_REQUESTS = 30;
+/** Listed models that are tried until one answers in a dialect. */
+const MOST_MODELS = 4;
+
+/** An answer to something that is wrong on purpose. */
+export interface DenialSample {
+  /** What the specification calls this denial; `undefined` for a refused body, which is none. */
+  readonly reason: Reason | undefined;
+  /** What was wrong, in words. */
+  readonly what: string;
+  /** What of the request an answer may repeat: words that hold it differ from request to request. */
+  readonly repeats?: string;
+  readonly answer: Response;
+}
+
+/** What a dialect showed. */
+export interface DialectSample {
+  readonly dialect: Dialect;
+  /** Tries of models, in their order; the last one was served, if any. */
+  readonly tried: readonly { readonly id: string; readonly answer: Response }[];
+  readonly stream: Response | undefined;
+}
+
+/** How a gateway answers a handful of requests. */
+export interface GatewaySample {
+  readonly list: Response;
+  readonly dialects: readonly DialectSample[];
+  readonly denials: readonly DenialSample[];
+}
+
+/** Keys that must be denied, and how. */
+const DENIED_KEYS: readonly (readonly [KeyName, Reason])[] = [
+  ["revoked", "key_revoked"],
+  ["empty", "insufficient_credits"],
+  ["capped", "quota_exceeded"],
+  ["childExhausted", "budget_exhausted"],
+];
+
+/**
+ * Sends a good request in each dialect, and one of each denial that takes no load. Never more than `MOST_REQUESTS`, one after
+ * the other.
+ *
+ * @throws UnreachableError when no HTTP answer comes.
+ */
+export async function sampleGateway(traffic: Traffic): Promise<GatewaySample> {
+  const { target } = traffic;
+  const list = await askForList(traffic);
+  if (list.status === undefined) throw unreachable(target.baseUrl, list);
+  const sampler = new Sampler(traffic);
+  const dialects: DialectSample[] = [];
+  for (const dialect of target.dialects) dialects.push(await sampler.dialect(dialect, modelIds(target, dialect, list)));
+  const denials = await sampler.keyDenials("models", undefined);
+  for (const one of dialects) {
+    const id = one.tried.at(-1)?.id;
+    if (id === undefined || !isServed(one)) continue;
+    denials.push(...(await sampler.keyDenials(one.dialect, id)), ...(await sampler.others(one.dialect, id)));
+  }
+  return { list, dialects, denials };
+}
+
+export function isServed({ tried }: DialectSample): boolean {
+  return tried.at(-1)?.answer.admitted === true;
+}
+
+/** The model that the target file names; else those of the list. */
+function modelIds({ models }: Target, dialect: Dialect, list: Response): readonly string[] {
+  const named = models[dialect].plain ?? models.chat.plain;
+  const listed = listedModels(list).filter((id) => id !== named);
+  const ids = named === undefined ? listed : [named, ...listed];
+  // Where there is no list either, an invented model still shows whether the path is there.
+  return ids.length === 0 ? ["gauntlet"] : ids.slice(0, MOST_MODELS);
+}
+
+class Sampler {
+  readonly #traffic: Traffic;
+  #left = MOST_REQUESTS - 1;
+  #models = 0;
+
+  constructor(traffic: Traffic) {
+    this.#traffic = traffic;
+  }
+
+  /** @returns `undefined` when no more may be sent. */
+  async #ask(request: RequestSpec, dialect: Dialect = "chat"): Promise<Response | undefined> {
+    if (this.#left-- <= 0) return undefined;
+    return this.#traffic.send(
+      { intent: "either", repeats: false, maxTokens: 8, ...request },
+      { endpoint: dialect, mode: "non-streaming" },
+    );
+  }
+
+  async dialect(dialect: Dialect, ids: readonly string[]): Promise<DialectSample> {
+    const tried: { id: string; answer: Response }[] = [];
+    for (const id of ids) {
+      const answer = await this.#ask({ model: { id } }, dialect);
+      if (answer === undefined) break;
+      tried.push({ id, answer });
+      if (answer.admitted) break;
+    }
+    const last = tried.at(-1);
+    const stream =
+      last?.answer.admitted === true
+        ? await this.#ask({ model: { id: last.id }, mode: "streaming" }, dialect)
+        : undefined;
+    return { dialect, tried, stream };
+  }
+
+  /** Without a key, and with one that was never issued. */
+  async keyDenials(endpoint: "models" | Dialect, id: string | undefined): Promise<DenialSample[]> {
+    const { redactor } = this.#traffic.recorder;
+    const invented = fabricatedKey(this.#traffic.target.keys.valid.reveal(), () => this.#traffic.random());
+    redactor.add({ name: "key.invented", value: invented });
+    const model = id === undefined ? {} : { model: { id } };
+    return this.#samples([
+      ["invalid_api_key", "no key", { ...model, endpoint, key: null }],
+      ["invalid_api_key", "an unknown key", { ...model, endpoint, authorization: `Bearer ${invented}` }],
+    ]);
+  }
+
+  /** A model that there is not, keys of the target file that must be denied, and a body that is refused for another reason. */
+  async others(endpoint: Dialect, id: string): Promise<DenialSample[]> {
+    const unknown = `gauntlet-no-such-model-${++this.#models}`;
+    const model = { id };
+    const { keys } = this.#traffic.target;
+    return this.#samples([
+      ["model_not_found", "an unknown model", { endpoint, model: { id: unknown } }],
+      [undefined, "a body without messages", { endpoint, model, omit: ["messages"] }],
+      ...DENIED_KEYS.filter(([key]) => keys[key] !== undefined).map(
+        ([key, reason]): Asked => [reason, `the key ${key}`, { endpoint, model, key }],
+      ),
+    ]);
+  }
+
+  async #samples(requests: readonly Asked[]): Promise<DenialSample[]> {
+    const samples: DenialSample[] = [];
+    for (const [reason, what, request] of requests) {
+      const answer = await this.#ask({ ...request, intent: "denied" });
+      const id = typeof request.model === "object" ? request.model.id : undefined;
+      if (answer?.status === undefined || answer.status < 400 || answer.status >= 500) continue;
+      samples.push({
+        reason,
+        what: `${what} on ${new URL(answer.exchange.request.url).pathname}`,
+        answer,
+        ...(id !== undefined && { repeats: id }),
+      });
+    }
+    return samples;
+  }
+}
+
+type Asked = readonly [reason: Reason | undefined, what: string, request: RequestSpec];
