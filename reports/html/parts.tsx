@@ -69,6 +69,9 @@ export interface Cell {
   readonly number?: boolean;
 }
 
+/** Columns that a narrow page has room for. */
+const MOST_NARROW = 4;
+
 /**
  * A table that scrolls by itself where the page is narrow, and can be reached by keyboard for that.
  *
@@ -91,7 +94,7 @@ export function DataTable({
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable without a mouse
     // biome-ignore lint/a11y/useSemanticElements: a fieldset groups inputs, and this groups none
     <div class="scroll" tabIndex={0} role="group" aria-label={caption}>
-      <table>
+      <table class={head.length > MOST_NARROW ? "wide" : undefined}>
         <caption class={quietCaption ? "unseen" : undefined}>{caption}</caption>
         <thead>
           <tr>

@@ -148,7 +148,8 @@ details > summary { cursor: pointer; }
 .problem { border-top: 2px solid var(--line); padding: .1rem 0 .6rem; margin-top: 1.4rem; }
 .problem.is-fail, .problem.is-flaky, .problem.is-harness-error { border-top-color: var(--bad); }
 .problem.is-warn { border-top-color: var(--caution); } .problem.is-inconclusive { border-top-color: var(--held); }
-.problem > h3 { margin: .7rem 0 0; display: flex; flex-wrap: wrap; column-gap: .6rem; align-items: baseline; }
+.problem > h3 { margin: .7rem 0 .3rem; }
+.problem > h3 > .mark { margin-right: .5rem; }
 .problem > .note { margin: .1rem 0 .5rem; }
 .problem > h4 { margin: .6rem 0 .3rem; font-size: .95rem; color: inherit; }
 .broken { max-width: 52rem; }
@@ -188,6 +189,7 @@ figcaption .note { display: block; }
 figure svg { width: 100%; height: auto; display: block; overflow: visible; }
 .halves { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 1.5rem; align-items: end; }
 .panels { display: grid; grid-template-columns: repeat(auto-fill, minmax(17.5rem, 1fr)); gap: .6rem 1.2rem; }
+.classes tbody th:has(.because) { min-width: 0; }
 .headline-figures { display: flex; flex-wrap: wrap; gap: .5rem 2.2rem; margin: .7rem 0 .9rem; }
 .headline-figures dt { color: var(--soft); font-size: .8rem; }
 .headline-figures dd { margin: 0; font-size: 1.18rem; font-weight: 600; font-variant-numeric: tabular-nums; }
@@ -235,13 +237,14 @@ figure svg .limit { stroke: var(--ink); stroke-width: 1.2; stroke-dasharray: 5 3
   .area > summary .tally { font-size: .8rem; }
   .area[open] > .scroll { padding-left: 0; }
   figure .scroll > svg { min-width: 38rem; }
+  .scroll > table.wide { min-width: 44rem; }
   .reasons li { grid-template-columns: minmax(0, 1fr); gap: 0; }
   .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .listing .event { grid-template-columns: 1fr; gap: 0; } .listing .offset { text-align: left; }
 }
 @media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
 @media print {
-  :root { color-scheme: light; }
+  :root { color-scheme: light; font-size: 13px; }
   @page { margin: 14mm; }
   body { font-size: 9.5pt; background: none; }
   .toc, .perma, .tools, .copy, .skip { display: none; }
@@ -252,6 +255,9 @@ figure svg .limit { stroke: var(--ink); stroke-width: 1.2; stroke-dasharray: 5 3
   .area > summary, .instance > summary { break-after: avoid; }
   .listing, .command { max-height: none; overflow: visible; }
   .scroll { overflow: visible; }
+  table.wide { font-size: 7.5pt; } .wide .because { font-size: 7pt; } .wide th, .wide td { padding-right: .5rem; }
+  .wide .nowrap, .wide thead th, .wide .number { white-space: normal; }
+  .wide tbody th:has(.because) { min-width: 10rem; }
   .pair, .halves { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .panels { grid-template-columns: repeat(3, minmax(0, 1fr)); }
   h2, h3, h4 { break-after: avoid; }

@@ -170,7 +170,14 @@ function Seen({
           <code>{oneLine(check.id, 200)}</code>
         </a>
       </p>
-      {evidence === undefined ? null : <Pair evidence={evidence} control={control} pointers={pointers} />}
+      {evidence === undefined ? null : (
+        <Pair
+          evidence={evidence}
+          control={control}
+          pointers={pointers}
+          title={check.suite === "load" ? "An exchange of the phase" : "What was judged"}
+        />
+      )}
       <Again record={source.record} check={check} evidence={evidence} />
     </details>
   );

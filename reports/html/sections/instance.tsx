@@ -117,14 +117,16 @@ export function Pair({
   evidence,
   control,
   pointers,
+  title = "What was judged",
 }: {
   readonly evidence: Evidence;
   readonly control: Evidence | undefined;
   readonly pointers: readonly string[];
+  readonly title?: string;
 }) {
   return (
     <div class={control === undefined ? "pair single" : "pair"}>
-      <ExchangeView evidence={evidence} title="What was judged" against={control} pointers={pointers} />
+      <ExchangeView evidence={evidence} title={title} against={control} pointers={pointers} />
       {control === undefined ? null : (
         <ExchangeView evidence={control} title="Its control request" against={evidence} pointers={[]} />
       )}

@@ -95,7 +95,7 @@ function ClassTable({ run }: { readonly run: LoadRun }) {
   const entries = run.phases.flatMap((phase) => phase.classes.map((entry) => ({ phase, entry })));
   if (entries.length === 0) return null;
   return (
-    <details>
+    <details class="classes">
       <summary>
         p50 / p95 / p99 of {plural(entries.length, "class", "classes")} of requests in{" "}
         {plural(run.phases.length, "phase")}
@@ -103,8 +103,7 @@ function ClassTable({ run }: { readonly run: LoadRun }) {
       <DataTable
         caption={`Milliseconds of ${oneLine(run.name, 40)} by phase, kind and outcome: p50 / p95 / p99`}
         head={[
-          "Phase",
-          "Kind",
+          "Phase and kind",
           { value: "Requests", number: true },
           ...COLUMNS.map(([field, name, ours]) => ({
             value: (
@@ -117,8 +116,10 @@ function ClassTable({ run }: { readonly run: LoadRun }) {
           })),
         ]}
         rows={entries.map(({ phase, entry }) => [
-          oneLine(phase.name, 40),
-          kindAndOutcome(entry),
+          <span key="phase" class="nowrap">
+            {oneLine(phase.name, 40)}
+            <span class="because">{kindAndOutcome(entry)}</span>
+          </span>,
           decimal(entry.count),
           ...COLUMNS.map(([field]) => three(entry[field])),
         ])}

@@ -20,7 +20,7 @@ interface Of {
   readonly anchors: Anchors;
 }
 
-/** What each phase sent, and what became of it. */
+/** What each phase sent, and what became of it; the names are those of the drawings and of the other tables. */
 export function PhaseTable({ record: { checks }, run }: Omit<Of, "anchors">) {
   const hasDropped = run.phases.some(({ dropped }) => dropped > 0);
   return (
@@ -40,7 +40,10 @@ export function PhaseTable({ record: { checks }, run }: Omit<Of, "anchors">) {
         { value: "Peak in flight", number: true },
       ]}
       rows={run.phases.map((phase) => [
-        <PhaseName key="phase" phase={phase} check={checkOfPhase(checks, run, phase)} />,
+        <span key="phase">
+          {oneLine(phase.name, 40)}
+          <span class="because">{oneLine(phase.title, 80)}</span>
+        </span>,
         <StatusMark key="verdict" status={checkOfPhase(checks, run, phase)?.status ?? "not-applicable"} />,
         decimal(phase.offered),
         decimal(phase.sent),
@@ -52,23 +55,6 @@ export function PhaseTable({ record: { checks }, run }: Omit<Of, "anchors">) {
         decimal(phase.peakInFlight),
       ])}
     />
-  );
-}
-
-/** The name that drawings and other tables use, what the phase is about, and what came out unless it passed. */
-function PhaseName({ phase, check }: { readonly phase: LoadPhase; readonly check: CheckResult | undefined }) {
-  return (
-    <span>
-      {oneLine(phase.name, 40)}
-      <span class="because">
-        {oneLine(phase.title, 80)}
-        {check === undefined || check.status === "pass" ? null : (
-          <>
-            : <Foreign text={oneLine(check.message, 200)} />
-          </>
-        )}
-      </span>
-    </span>
   );
 }
 

@@ -1,13 +1,10 @@
-import type { ComponentChildren } from "preact";
-import { type RunRecord, STATUSES, type Status } from "../../../src/record/index.ts";
-import { weightOf } from "../../causes.ts";
-import { oneLine, visible } from "../../clean-text.ts";
-import { unexplainedProblems } from "../../problems.ts";
+import { type RunRecord, STATUSES } from "../../../src/record/index.ts";
+import { visible } from "../../clean-text.ts";
 import { TONES, type Tone, VERDICT_TONES } from "../../status-style.ts";
 import type { Anchors } from "../anchors.ts";
-import { decimal, duration, enumerate, plural, utc } from "../format.ts";
+import { decimal, duration, plural, utc } from "../format.ts";
 import { Facts, Foreign, StatusMark } from "../parts.tsx";
-import { causeAnchor } from "./causes.tsx";
+import { Reasons } from "./reasons.tsx";
 
 /** What was decided, about what, and why: the ten-second reader stops after this. */
 export function VerdictSection({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
@@ -129,136 +126,5 @@ function CountsBar({ record }: { readonly record: RunRecord }) {
         ))}
       </ul>
     </div>
-  );
-}
-
-/** A waiver that ends sooner wants somebody to look at it now. */
-const SOON_DAYS = 14;
-
-function endsSoon(expires: string, startedAt: string): boolean {
-  return Date.parse(expires) - Date.parse(startedAt) < SOON_DAYS * 86_400_000;
-}
-
-/** Most reasons of each kind in the verdict; the causes section has all. */
-const MOST_REASONS = 8;
-
-function Reasons({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
-  const causes = record.causes.map((cause, index) => ({ cause, id: causeAnchor(anchors, index) }));
-  const failing = causes.filter(({ cause }) => cause.weight === "fail");
-  const groups = unexplainedProblems(record).filter(({ status }) => status !== "warn");
-  const blocked = record.checks.filter(({ status }) => status === "blocked").length;
-  const known = new Set(record.checks.map(({ id }) => id));
-  const others = record.verdict.reasons.filter(
-    ({ check, text }) =>
-      !text.startsWith("gate ") && (check === undefined || !known.has(check) || text.startsWith("waiver ")),
-  );
-  const ending = (record.waivers ?? []).filter(({ expires }) => endsSoon(expires, record.startedAt));
-  const gates = (record.policy?.gates ?? []).filter(({ level }) => level === "error");
-  const warned = record.counts.warn ?? 0;
-  const lines = [
-    ...others
-      .filter(({ text }) => failing.length + groups.length === 0 || !/^and \d+ more$/.test(text))
-      .map(({ text }) => (
-        <Line key={text} status={WORD_STATUS[record.verdict.word]}>
-          <Foreign text={oneLine(text, 300)} />
-        </Line>
-      )),
-    ...(["fail", "inconclusive"] as const).flatMap((outcome) => {
-      const those = gates.filter((gate) => gate.outcome === outcome);
-      if (those.length === 0) return [];
-      const names = enumerate(
-        those.map(({ gate }) => oneLine(gate, 80)),
-        4,
-      );
-      return [
-        <Line key={outcome} status={outcome} because={names}>
-          <a href="#gates">{plural(those.length, "gate")} of the policy</a>
-        </Line>,
-      ];
-    }),
-    ...failing.slice(0, MOST_REASONS).map(({ cause, id }) => (
-      <Line key={id} status="fail" because={`${weightOf(cause)}, ${cause.requirement}`}>
-        <a href={`#${id}`}>{oneLine(cause.title, 200)}</a>
-      </Line>
-    )),
-    ...(failing.length > MOST_REASONS
-      ? [
-          <Line key="more causes" status="fail">
-            <a href="#causes">and {plural(failing.length - MOST_REASONS, "more cause")}</a>
-          </Line>,
-        ]
-      : []),
-    ...groups.slice(0, MOST_REASONS).map((group) => (
-      <Line
-        key={`${group.check} ${group.status}`}
-        status={group.status}
-        because={oneLine(group.instances[0]?.message ?? "", 200)}
-      >
-        <a href={`#${anchors.of("failure", `${group.check} ${group.status}`)}`}>{oneLine(group.title, 160)}</a>
-        {group.instances.length > 1 ? ` (${decimal(group.instances.length)} times)` : ""}
-      </Line>
-    )),
-    ...(groups.length > MOST_REASONS
-      ? [
-          <Line key="more" status={groups[MOST_REASONS]?.status ?? "inconclusive"}>
-            <a href="#unexplained">and {plural(groups.length - MOST_REASONS, "more check")}</a>
-          </Line>,
-        ]
-      : []),
-    ...(blocked > 0
-      ? [
-          <Line key="blocked" status="blocked">
-            <a href="#not-run">{plural(blocked, "check was", "checks were")} not run</a>: something they need is
-            missing.
-          </Line>,
-        ]
-      : []),
-    ...(ending.length > 0
-      ? [
-          <Line key="waivers" status="warn">
-            <a href="#waivers">{plural(ending.length, "waiver ends", "waivers end")}</a> within {SOON_DAYS} days.
-          </Line>,
-        ]
-      : []),
-    ...(warned > 0
-      ? [
-          <Line key="warned" status="warn">
-            <a href="#causes">{plural(warned, "check")} warned</a>: advice not followed, which decides nothing.
-          </Line>,
-        ]
-      : []),
-  ];
-  if (lines.length === 0) return null;
-  return (
-    <div class="reasons">
-      <h2 class="small">Why</h2>
-      <ul>{lines}</ul>
-    </div>
-  );
-}
-
-const WORD_STATUS = { pass: "pass", fail: "fail", inconclusive: "inconclusive", error: "harness-error" } as const;
-
-function Line({
-  status,
-  because,
-  children,
-}: {
-  readonly status: Status;
-  readonly because?: string;
-  readonly children: ComponentChildren;
-}) {
-  return (
-    <li>
-      <StatusMark status={status} />
-      <div>
-        {children}
-        {because === undefined ? null : (
-          <span class="because">
-            <Foreign text={because} />
-          </span>
-        )}
-      </div>
-    </li>
   );
 }

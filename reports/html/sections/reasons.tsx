@@ -1,0 +1,172 @@
+import type { RunRecord, Status } from "../../../src/record/index.ts";
+import { weightOf } from "../../causes.ts";
+import { oneLine } from "../../clean-text.ts";
+import { unexplainedProblems } from "../../problems.ts";
+import type { Anchors } from "../anchors.ts";
+import { decimal, enumerate, plural } from "../format.ts";
+import { Foreign, StatusMark } from "../parts.tsx";
+import { causeAnchor } from "./causes.tsx";
+
+/** A line of the verdict: a status, what it is about, and where more of it stands. */
+interface Reason {
+  readonly status: Status;
+  readonly text: string;
+  /** Of a place on the page. */
+  readonly href?: string;
+  /** After the link. */
+  readonly tail?: string;
+  /** In small letters below. */
+  readonly because?: string;
+}
+
+/** Most reasons of each kind in the verdict; the other sections have all. */
+const MOST_REASONS = 8;
+
+/** Why the verdict is what it is: causes first, then what has none, then what was not judged and what only warns. */
+export function Reasons({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
+  const reasons = [
+    ...ofCauses(record, anchors),
+    ...ofRun(record),
+    ...ofGates(record),
+    ...ofUnexplained(record, anchors),
+    ...ofTheRest(record),
+  ];
+  if (reasons.length === 0) return null;
+  return (
+    <div class="reasons">
+      <h2 class="small">Why</h2>
+      <ul>
+        {reasons.map(({ status, text, href, tail = "", because }, index) => (
+          <li key={index}>
+            <StatusMark status={status} />
+            <div>
+              {href === undefined ? <Foreign text={text} /> : <a href={href}>{text}</a>}
+              {tail}
+              {because === undefined ? null : (
+                <span class="because">
+                  <Foreign text={because} />
+                </span>
+              )}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function ofCauses({ causes }: RunRecord, anchors: Anchors): Reason[] {
+  const failing = causes.flatMap((cause, index) => (cause.weight === "fail" ? [{ cause, index }] : []));
+  const more = failing.length - MOST_REASONS;
+  return [
+    ...failing.slice(0, MOST_REASONS).map(
+      ({ cause, index }): Reason => ({
+        status: "fail",
+        text: oneLine(cause.title, 200),
+        href: `#${causeAnchor(anchors, index)}`,
+        because: `${weightOf(cause)}, ${cause.requirement}`,
+      }),
+    ),
+    ...(more > 0 ? [{ status: "fail", text: `and ${plural(more, "more cause")}`, href: "#causes" } as const] : []),
+  ];
+}
+
+const WORD_STATUS = { pass: "pass", fail: "fail", inconclusive: "inconclusive", error: "harness-error" } as const;
+
+/** What no check says: that the run was cut off, that waivers do not hold any more, what a comparison found. */
+function ofRun({ verdict, checks, comparison }: RunRecord): Reason[] {
+  const status = WORD_STATUS[verdict.word];
+  const known = new Set(checks.map(({ id }) => id));
+  const compared = comparison?.reasons ?? [];
+  const others = verdict.reasons.filter(
+    ({ check, text }) =>
+      !text.startsWith("gate ") &&
+      !/^and \d+ more$/.test(text) &&
+      !compared.includes(text) &&
+      (check === undefined || !known.has(check) || text.startsWith("waiver ")),
+  );
+  return [
+    ...others.map(({ text }) => ({ status, text: oneLine(text, 300) })),
+    ...(compared.length === 0
+      ? []
+      : [{ status, text: `${plural(compared.length, "finding")} of the comparison`, href: "#changes" }]),
+  ];
+}
+
+function ofGates({ policy }: RunRecord): Reason[] {
+  const gates = (policy?.gates ?? []).filter(({ level }) => level === "error");
+  return (["fail", "inconclusive"] as const).flatMap((status): Reason[] => {
+    const names = gates.filter(({ outcome }) => outcome === status).map(({ gate }) => oneLine(gate, 80));
+    return names.length === 0
+      ? []
+      : [
+          {
+            status,
+            text: `${plural(names.length, "gate")} of the policy`,
+            href: "#gates",
+            because: enumerate(names, 4),
+          },
+        ];
+  });
+}
+
+function ofUnexplained(record: RunRecord, anchors: Anchors): Reason[] {
+  const groups = unexplainedProblems(record).filter(({ status }) => status !== "warn");
+  const [next, ...rest] = groups.slice(MOST_REASONS);
+  return [
+    ...groups.slice(0, MOST_REASONS).map(
+      ({ check, status, title, instances }): Reason => ({
+        status,
+        text: oneLine(title, 160),
+        href: `#${anchors.of("failure", `${check} ${status}`)}`,
+        tail: instances.length > 1 ? ` (${decimal(instances.length)} times)` : "",
+        because: oneLine(instances[0]?.message ?? "", 200),
+      }),
+    ),
+    ...(next === undefined
+      ? []
+      : [{ status: next.status, text: `and ${plural(rest.length + 1, "more check")}`, href: "#unexplained" }]),
+  ];
+}
+
+/** A waiver that ends sooner wants somebody to look at it now. */
+const SOON_DAYS = 14;
+
+/** What was not judged, what ends soon, and what only warns. */
+function ofTheRest({ checks, counts, waivers = [], startedAt }: RunRecord): Reason[] {
+  const blocked = checks.filter(({ status }) => status === "blocked").length;
+  const warned = counts.warn ?? 0;
+  const ending = waivers.filter(
+    ({ expires }) => Date.parse(expires) - Date.parse(startedAt) < SOON_DAYS * 86_400_000,
+  ).length;
+  const reasons: (readonly [number, Reason])[] = [
+    [
+      blocked,
+      {
+        status: "blocked",
+        text: `${plural(blocked, "check was", "checks were")} not run`,
+        href: "#not-run",
+        tail: ": something they need is missing.",
+      },
+    ],
+    [
+      ending,
+      {
+        status: "warn",
+        text: plural(ending, "waiver ends", "waivers end"),
+        href: "#waivers",
+        tail: ` within ${SOON_DAYS} days.`,
+      },
+    ],
+    [
+      warned,
+      {
+        status: "warn",
+        text: `${plural(warned, "check")} warned`,
+        href: "#causes",
+        tail: ": advice not followed, which decides nothing.",
+      },
+    ],
+  ];
+  return reasons.flatMap(([count, reason]) => (count > 0 ? [reason] : []));
+}

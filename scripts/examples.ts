@@ -1,0 +1,114 @@
+// `npm run examples [DIR]`: renews the reports under docs/examples from runs of the embedded gateway. With DIR the runs are kept there,
+// and those that it has already are not repeated. It takes about ten minutes, and the machine should have nothing else to do.
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Browser } from "playwright-core";
+import type { RunRecord } from "../src/record/index.ts";
+import { startBrowser } from "../test/support/browser.ts";
+import { gauntlet } from "../test/support/gauntlet.ts";
+import { ROOT } from "./docs/generated-files.ts";
+
+interface Example {
+  readonly command: readonly string[];
+  readonly word: RunRecord["verdict"]["word"];
+}
+
+const GATEWAY = "gauntlet gateway --pieces 6 --limits 60000:1000";
+const EMBEDDED = ["--target", "embedded", "--seed", "7"];
+const BUILDS = ["--start-a", `${GATEWAY} --pace 20`, "--start-b", `${GATEWAY} --pace 26 --mutation chat.usage-missing`];
+const SESSION = ["--pairs", "10", "--block-s", "3", "--rate", "40", "--suites", "chat", "--suites", "models"];
+
+const EXAMPLES = {
+  pass: { command: ["run", ...EMBEDDED], word: "pass" },
+  fail: { command: ["conform", "--mutation", "auth.unknown-key-403", ...EMBEDDED], word: "fail" },
+  "load-failure": { command: ["load", "starter", "--mutation", "concurrency.one-too-many", ...EMBEDDED], word: "fail" },
+  compare: { command: ["compare", ...BUILDS, ...SESSION, "--seed", "1"], word: "fail" },
+} as const satisfies Readonly<Record<string, Example>>;
+
+type Name = keyof typeof EXAMPLES;
+
+interface Shot {
+  readonly of: Name;
+  /** Below `docs/examples`. */
+  readonly file: string;
+  readonly width: 1280 | 390;
+  readonly scheme?: "dark";
+  /** As on paper: A4 at 96 pixels per inch, without its margins. */
+  readonly printed?: true;
+  /** Where the picture begins; by default at the top. */
+  readonly from?: string;
+}
+
+const SHOTS: readonly Shot[] = [
+  { of: "fail", file: "failing-gateway/report.png", width: 1280 },
+  { of: "pass", file: "report/pass-1280.png", width: 1280 },
+  { of: "pass", file: "report/pass-390.png", width: 390 },
+  { of: "pass", file: "report/pass-latency-1280.png", width: 1280, from: "#latency" },
+  { of: "pass", file: "report/pass-printed.png", width: 1280, printed: true },
+  { of: "fail", file: "report/fail-390.png", width: 390 },
+  { of: "fail", file: "report/fail-1280-dark.png", width: 1280, scheme: "dark" },
+  { of: "load-failure", file: "report/load-failure-1280.png", width: 1280 },
+  { of: "load-failure", file: "report/load-failure-390-dark.png", width: 390, scheme: "dark" },
+  { of: "compare", file: "report/compare-1280.png", width: 1280 },
+  { of: "compare", file: "report/compare-390.png", width: 390 },
+];
+
+/** A picture that is larger is cut below: pages of documentation load them all. */
+const MOST_BYTES = 300_000;
+const MOST_HEIGHT = 1_700;
+const PAPER_WIDTH = 688;
+
+/** Makes the run where its folder does not have it. @returns the folder. */
+async function runOf(name: Name, runs: string): Promise<string> {
+  const { command, word } = EXAMPLES[name];
+  const folder = join(runs, name);
+  if (!existsSync(join(folder, "run.json"))) {
+    process.stdout.write(`${name}: gauntlet ${command.join(" ")}\n`);
+    await gauntlet([...command, "--out", folder]);
+  }
+  const { verdict } = JSON.parse(readFileSync(join(folder, "run.json"), "utf8")) as RunRecord;
+  if (verdict.word !== word) throw new Error(`the example ${name} came to ${verdict.word}, not to ${word}: ${folder}`);
+  await gauntlet(["report", folder]);
+  return folder;
+}
+
+async function take(browser: Browser, shot: Shot, folder: string): Promise<Buffer> {
+  const width = shot.printed === undefined ? shot.width : PAPER_WIDTH;
+  const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme: shot.scheme ?? "light" });
+  await page.goto(pathToFileURL(join(folder, "report.html")).href);
+  if (shot.printed !== undefined) await page.emulateMedia({ media: "print" });
+  await page.evaluate(
+    (from) => document.querySelector(from)?.scrollIntoView({ behavior: "instant" }),
+    shot.from ?? "body",
+  );
+  const whole = await page.evaluate(() => document.documentElement.scrollHeight);
+  let height = Math.min(MOST_HEIGHT, whole);
+  let image: Buffer;
+  do {
+    await page.setViewportSize({ width, height });
+    image = await page.screenshot();
+    height -= 100;
+  } while (image.length > MOST_BYTES);
+  await page.close();
+  return image;
+}
+
+const runs = process.argv[2] ?? mkdtempSync(join(tmpdir(), "gauntlet-examples-"));
+const target = join(ROOT, "docs", "examples");
+mkdirSync(join(target, "report"), { recursive: true });
+const folders = new Map<Name, string>();
+for (const name of Object.keys(EXAMPLES) as Name[]) folders.set(name, await runOf(name, runs));
+for (const file of ["report.html", "summary.md"])
+  copyFileSync(join(folders.get("fail") ?? "", file), join(target, "failing-gateway", file));
+const browser = await startBrowser();
+try {
+  for (const shot of SHOTS) {
+    const image = await take(browser, shot, folders.get(shot.of) ?? "");
+    writeFileSync(join(target, shot.file), image);
+    process.stdout.write(`${shot.file}: ${Math.round(image.length / 1_000)} kB\n`);
+  }
+} finally {
+  await browser.close();
+}
