@@ -56,7 +56,7 @@ const MANY_EVENTS = 4_000;
 const isSmall = (): boolean => false;
 
 /** Packed answers whose readings are kept, of all: a judge goes from one to the next, or compares a few. */
-const MOST_READ = 8;
+const MOST_READ = 16;
 
 /** An exchange with the means to read it. Readings are made on demand and kept; of a packed one for a while only. */
 export class Response {

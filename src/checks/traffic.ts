@@ -22,8 +22,6 @@ const LONGEST_AMBIENT_WAIT_MS = 65_000;
 const REPEATS = 2;
 /** A denial that was expected for another reason is waited out only if that is soon done. */
 const SHORT_AMBIENT_WAIT_MS = 8_000;
-/** Latest answers that are kept as they came: checks under way look at these. */
-const UNPACKED = 128;
 /** A rate at which a whole run does not have to wait for its own traffic. */
 const AMPLE_RPM = 1_000;
 /** Shorter waits are over before anybody has read of them. */
@@ -206,13 +204,14 @@ export class Traffic implements AsyncDisposable {
       this.#timeouts.note(kind, exchange);
       const answer = new Response(exchange, asked, this.rules);
       this.answers.push(answer);
-      this.answers.at(-1 - UNPACKED)?.pack(this.#packer);
       this.#circuit.note(
         answer,
         asked.nonce !== undefined && (request.model === undefined || request.model === "plain"),
       );
       this.budget.note(answer);
       this.#onAnswer?.(answer);
+      // At once: what is held for some seconds and let go then is what a garbage collector is worst at.
+      answer.pack(this.#packer);
       return answer;
     });
     return { live, done };

@@ -24,13 +24,15 @@ interface Wire {
 }
 
 const NOTHING = Buffer.alloc(0);
+/** Bytes that the parser is given at once: it makes two objects of each field, and can be stopped only between two turns. */
+const MOST_AT_ONCE = 16 * 1024;
 /** `HTTP/1.1 100`. */
 const STATUS_CHARACTERS = 12;
 
 /** Called for the connection's bytes and end; the exchange under way sets it. */
 export interface WireListener {
   onFirstByte(): void;
-  /** More bytes are about to be read; so many came behind the head before them. */
+  /** More bytes may be about to be read; so many came behind the head before them. */
   onMoreBytes(afterHead: number): void;
   /** The connection ended with an error after the message was whole, e.g. because of bytes beyond its length. */
   onBreak(error: Error): void;
@@ -115,18 +117,23 @@ export class Connection {
     const wire: Wire = { id, filter: new InterimFilter(), carried: 0 };
     this.#wire = wire;
     const read = socket.read.bind(socket);
+    let waiting: Buffer = NOTHING;
     socket.read = (size?: number) => {
       for (;;) {
-        const bytes: Buffer | null = read(size);
-        if (bytes === null) return null;
-        if (this.#awaitingByte) {
-          this.#awaitingByte = false;
-          this.#listener?.onFirstByte();
-        }
         this.#listener?.onMoreBytes(this.#afterHead ?? 0);
         // The listener has left: the parser gets nothing more of this connection.
         if (socket.destroyed) return null;
-        const passed = wire.filter.pass(bytes);
+        if (waiting.length === 0) {
+          const bytes: Buffer | null = read(size);
+          if (bytes === null) return null;
+          if (this.#awaitingByte) {
+            this.#awaitingByte = false;
+            this.#listener?.onFirstByte();
+          }
+          waiting = wire.filter.pass(bytes);
+        }
+        const passed = waiting.subarray(0, MOST_AT_ONCE);
+        waiting = waiting.subarray(MOST_AT_ONCE);
         this.#countAfterHead(passed);
         if (passed.length > 0) return passed;
       }

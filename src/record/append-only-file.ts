@@ -6,6 +6,8 @@ import { END_OF_MEMBER, HEAD_OF_MEMBER, MEMBER_BYTES } from "./gzip-members.ts";
 const WINDOW_BYTES = 32 * 1024;
 /** A line from which on speed counts more than size, bytes: a request of 16 MB would hold up the process for 0.2 s. */
 const LARGE_BYTES = 256 * 1024;
+/** Room for what a line is compressed to; zlib takes more when it needs it, and by itself 16 KiB for each line. */
+const OUTPUT_BYTES = 1_024;
 const NOTHING = Buffer.alloc(0);
 
 /** What the pieces of the gzip member under way have in common; whole pieces only. */
@@ -82,8 +84,10 @@ export class AppendOnlyFile implements Disposable {
 
 /** Ends on a whole byte and without being the last block, so that the next line's block can follow. */
 function compress(line: Buffer, window: Buffer): Buffer {
+  const large = line.length > LARGE_BYTES;
   return deflateRawSync(line, {
-    level: line.length > LARGE_BYTES ? constants.Z_BEST_SPEED : constants.Z_DEFAULT_COMPRESSION,
+    level: large ? constants.Z_BEST_SPEED : constants.Z_DEFAULT_COMPRESSION,
+    ...(large ? {} : { chunkSize: OUTPUT_BYTES }),
     finishFlush: constants.Z_SYNC_FLUSH,
     ...(window.length === 0 ? {} : { dictionary: window }),
   });

@@ -67,7 +67,7 @@ describe("a packed answer", () => {
   ])("reads as before, also when many others were read meanwhile: %s", (_what, text, options) => {
     const packer = new ExchangePacker();
     const before = readings(responseWith(text, options));
-    const packed = Array.from({ length: 20 }, () => responseWith(text, options));
+    const packed = Array.from({ length: 40 }, () => responseWith(text, options));
     for (const response of packed) response.pack(packer);
     for (const round of [1, 2])
       for (const response of packed) expect(readings(response), `round ${round}`).toEqual(before);
@@ -75,7 +75,7 @@ describe("a packed answer", () => {
 
   test("lets its readings go, and keeps those that were read last", () => {
     const packer = new ExchangePacker();
-    const packed = Array.from({ length: 20 }, () => responseWith(REPLY));
+    const packed = Array.from({ length: 40 }, () => responseWith(REPLY));
     const unpacked = packed.map(({ json }) => json);
     for (const response of packed) response.pack(packer);
     const first = packed.map(({ json }) => json);
