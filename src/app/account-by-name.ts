@@ -1,4 +1,4 @@
-import { UsageError } from "../core/index.ts";
+import { didYouMean, UsageError } from "../core/index.ts";
 import { hasBothLimits, type Key, type Limits, type Target } from "../target/index.ts";
 
 /** An account of the target as the user names it. */
@@ -28,5 +28,7 @@ export function accountByName(target: Target, name: string): NamedAccount {
   ]);
   const found = accounts.get(name);
   if (found !== undefined) return found;
-  throw new UsageError(`the target has no account "${name}"`, { hint: `It has ${[...accounts.keys()].join(", ")}.` });
+  throw new UsageError(`the target has no account "${name}"`, {
+    hint: `${didYouMean(name, accounts.keys())}It has ${[...accounts.keys()].join(", ")}.`,
+  });
 }

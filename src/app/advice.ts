@@ -1,66 +1,12 @@
-import { closest, distance } from "fastest-levenshtein";
 import type { Response } from "../checks/index.ts";
+import { type ConnectionAdvice, nearestOf } from "../core/index.ts";
 import type { Target } from "../target/index.ts";
 import { headerHint, toldBy } from "./own-words.ts";
 
 /** What is the matter, and what to do next. */
-export interface Advice {
-  readonly cause: string;
-  readonly next: string;
+export interface Advice extends ConnectionAdvice {
   /** In the way only of a target file that names no model. */
   readonly withoutModel?: boolean;
-}
-
-/** Causes by what Node and undici call them. The first that matches is shown. */
-const CONNECTION: readonly (readonly [sign: RegExp, cause: string, next: string])[] = [
-  [/ENOTFOUND|EAI_AGAIN/, "the host's name is not known", "Check its spelling in baseUrl, and whether it needs a VPN."],
-  [
-    /wrong version number|packet length too long|unsupported protocol|EPROTO/i,
-    "the port speaks plain HTTP, not TLS",
-    "Write http:// in baseUrl.",
-  ],
-  [
-    /SELF_SIGNED|self.signed|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER|unable to get (local )?issuer/i,
-    "its certificate is signed by an authority that is not known here",
-    "Start with NODE_EXTRA_CA_CERTS=/path/to/ca.pem.",
-  ],
-  [
-    /CERT_HAS_EXPIRED|certificate has expired/i,
-    "its certificate has expired",
-    "Renew it, and check this machine's clock.",
-  ],
-  [
-    /ALTNAME|does not match certificate/i,
-    "its certificate is for another host name",
-    "Use the name that the certificate has in baseUrl.",
-  ],
-  [/ECONNREFUSED/, "nothing listens there", "Start the gateway, or correct host and port in baseUrl."],
-  [/EHOSTUNREACH|ENETUNREACH/, "there is no way to that network", "Check the network or the VPN."],
-  [/CONNECT_TIMEOUT|ETIMEDOUT/, "the host does not answer", "A firewall may be in the way; check host, port and VPN."],
-];
-
-/** Why no answer came from an address, as far as the ending tells. */
-export function connectionAdvice(baseUrl: string, detail: string, environment: NodeJS.ProcessEnv): Advice {
-  const known = CONNECTION.find(([sign]) => sign.test(detail));
-  if (known !== undefined) {
-    const [, cause, next] = known;
-    const proxy = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"].find((name) => environment[name]);
-    const direct = proxy === undefined ? "" : ` ${proxy} is set: Gauntlet connects directly and does not use it.`;
-    return { cause, next: next + direct };
-  }
-  if (baseUrl.startsWith("http:") && /reset|socket|EOF|Expected HTTP|HPE_|closed/i.test(detail)) {
-    return {
-      cause: "the connection was closed without an HTTP answer",
-      next: "If the port speaks TLS, write https:// in baseUrl.",
-    };
-  }
-  if (/deadline|idle/.test(detail)) {
-    return {
-      cause: "it takes a connection and does not answer",
-      next: "A sleeping gateway may need a first request: try again, or raise timeouts.answerS.",
-    };
-  }
-  return { cause: "no HTTP answer came", next: "Check baseUrl in the target file, and that the gateway is running." };
 }
 
 /** What the first answer of a gateway says about the target file, if it is not a model list. */
@@ -145,8 +91,8 @@ export function modelAdvice(target: Target, listed: readonly string[]): Advice[]
 }
 
 function suggestion(model: string, listed: readonly string[]): string {
-  const nearest = closest(model, [...listed]);
-  if (distance(model, nearest) <= Math.max(2, Math.floor(model.length / 3))) return `Did you mean "${nearest}"?`;
+  const nearest = nearestOf(model, listed);
+  if (nearest !== undefined) return `Did you mean "${nearest}"?`;
   return `${listed.length} models are listed, beginning with "${listed[0]}".`;
 }
 

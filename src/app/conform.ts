@@ -2,6 +2,7 @@ import { jsonDocument, renderLoadRuns, renderTerminal } from "../../reports/inde
 import {
   freeze,
   type Instance,
+  type LoadBeside,
   leftoversOf,
   loadWaivers,
   mergeRuns,
@@ -12,14 +13,7 @@ import {
 } from "../checks/index.ts";
 import { UsageError } from "../core/index.ts";
 import type { Policy } from "../policy/index.ts";
-import {
-  type CheckResult,
-  checksOfLoad,
-  figuresOfLoad,
-  type JudgedLoad,
-  type RunFolder,
-  type RunRecord,
-} from "../record/index.ts";
+import { type CheckResult, checksOfLoad, figuresOfLoad, type RunFolder, type RunRecord } from "../record/index.ts";
 import { type Advice, adviceLine } from "./advice.ts";
 import { CheckProgress } from "./check-progress.ts";
 import { composeRecord } from "./compose-record.ts";
@@ -35,8 +29,9 @@ import { driveFurther, driveLoads, named, planLoads } from "./policy-load.ts";
 import { judgeByPolicy, readPolicy } from "./policy-step.ts";
 import { prepare } from "./preflight.ts";
 import type { RunControl } from "./run-control.ts";
-import { planTiers, runTiers, type TiersOptions } from "./run-tiers.ts";
+import { planTiers } from "./run-tiers.ts";
 import { settle, unscoredRequirements } from "./settle-results.ts";
+import { sentBy, TierRuns } from "./tiers-beside.ts";
 import { evidenceOf } from "./write-reports.ts";
 
 export interface ConformOptions {
@@ -92,6 +87,7 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const plan = options.tiers === true ? planTiers(target, isQuickRun) : undefined;
   using folder = openFolder(options.out, startedAt, target, interruption);
   let progress: CheckProgress | undefined;
+  let tiers: TierRuns | undefined;
   await using traffic = new Traffic({
     target,
     seed,
@@ -101,6 +97,7 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
     isQuick: isQuickRun,
     onAnswer: ({ exchange, asked }) => folder.exchange({ asked, exchange }),
     onWait: (wait) => progress?.waiting(wait),
+    inFlightOfLoad: () => tiers?.inFlight ?? 0,
   });
   const { redactor } = traffic.recorder;
   const planned = { checks: instances.map(notRun), rounds, waivers, unscored };
@@ -113,12 +110,13 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   onProgress({ kind: "step", text: `connecting to ${target.baseUrl}` });
   const prepared = await prepare(traffic, tell);
   progress = new CheckProgress({ instances, rounds, target: prepared.target, redactor, onProgress });
-  const { runs, probed } = await runRounds({ instances, rounds, traffic: prepared, folder, control, progress });
+  const step = { target, seed, redactor, folder, control };
+  tiers = plan && new TierRuns({ ...step, plan, quick: isQuickRun }, opened.provisioner);
+  const running = { instances, rounds, traffic: prepared, folder, control, progress };
+  const { runs, probed } = await runRounds({ ...running, startLoad: () => tiers?.startBeside(prepared.target) });
   const undeclared = dialectAdvice(target, traffic.answers);
   if (undeclared !== undefined) tell(undeclared);
-  const step = { target, seed, redactor, folder, control };
-  const tiers = plan && (await tiersAfter(prepared, { ...step, plan, quick: isQuickRun }));
-  const load = await driveFurther(tiers, workloads, step);
+  const load = await driveFurther(await tiers?.result(prepared), workloads, step);
   const settled = settle([...mergeRuns(runs), ...checksOfLoad(load)], { unscored, waivers, checks, today: startedAt });
   const found = composeRecord({
     ...head,
@@ -129,7 +127,7 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
     rounds,
     leftovers: await leftoversOf(prepared, [...probed]),
     load,
-    requests: traffic.budget.requests + sentBy(load),
+    requests: traffic.budget.requests + sentBy(load) + (tiers?.sentBefore ?? 0),
     outputTokens: traffic.budget.outputTokens,
     qualifiers: isQuickRun ? [`quick: ${instances.length} of ${selected.length} checks`] : [],
     build: traffic.answers.map((answer) => answer.header("server")).find((server) => server !== undefined),
@@ -147,12 +145,6 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
       ? found
       : await judgeByPolicy(found, { policy, whole, again: options.confirm === true ? again : undefined });
   return outcomeOf(record, folder);
-}
-
-/** The tiers of the target, unless the run was interrupted. */
-async function tiersAfter(traffic: Traffic, options: Omit<TiersOptions, "lastUseMs">): Promise<JudgedLoad | undefined> {
-  if (options.control.interruption.signal.aborted) return undefined;
-  return runTiers({ ...options, target: traffic.target, lastUseMs: (account) => traffic.lastUseMs(account) });
 }
 
 /** Writes the record with its reports into the folder. */
@@ -177,10 +169,11 @@ interface Rounds {
   readonly folder: RunFolder;
   readonly control: RunControl;
   readonly progress: CheckProgress;
+  readonly startLoad: () => Promise<LoadBeside | undefined> | undefined;
 }
 
 /** Runs every check as often as asked, and writes into the folder what becomes of each. */
-async function runRounds({ instances, rounds, traffic, folder, control, progress }: Rounds) {
+async function runRounds({ instances, rounds, traffic, folder, control, progress, startLoad }: Rounds) {
   const { redactor } = traffic.recorder;
   const runs: CheckResult[][] = [];
   const probed = new Set<Instance>();
@@ -191,6 +184,7 @@ async function runRounds({ instances, rounds, traffic, folder, control, progress
       instances,
       traffic,
       rounds: rounds - round,
+      startLoad: round === 0 ? startLoad : undefined,
       onStart: (instance) => {
         folder.journal({ event: "check-started", check: instance.id, round });
         progress.started(instance);
@@ -224,10 +218,6 @@ function quickOf(selected: readonly Instance[]): Instance[] {
   const instances = selected.filter(isQuick);
   if (instances.length > 0) return instances;
   throw new UsageError("a quick run has none of the selected checks", { hint: "Leave out --quick." });
-}
-
-function sentBy(load: JudgedLoad | undefined): number {
-  return (load?.runs ?? []).flatMap(({ phases }) => phases).reduce((sum, { sent }) => sum + sent, 0);
 }
 
 function roundsOf({ repeat = 1 }: ConformOptions): number {

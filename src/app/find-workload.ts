@@ -1,11 +1,21 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { didYouMean, UsageError } from "../core/index.ts";
 import { loadWorkload, type Workload } from "../load/index.ts";
+
+/** Tiers and workloads that come with Gauntlet. */
+const SHIPPED = ["starter", "growth", "scale", "own", "peak", "soak", "stress"];
 
 /** A workload by the name of a shipped one, or by its path. */
 export function findWorkload(name: string): Workload {
   const shipped = /^[a-z]+$/.test(name) ? shippedWorkload(name) : undefined;
+  // A bare word that is no file is a name that was mistyped.
+  if (shipped === undefined && /^[\w-]+$/.test(name) && !existsSync(name)) {
+    throw new UsageError(`there is no tier, shipped workload or file "${name}"`, {
+      hint: `${didYouMean(name, SHIPPED)}Shipped are ${SHIPPED.join(", ")}; a workload of your own is a YAML file.`,
+    });
+  }
   return loadWorkload(shipped ?? name);
 }
 

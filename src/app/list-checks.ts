@@ -1,8 +1,8 @@
 import Table from "cli-table3";
 import { type Explanation, explanationOf, instancesOf } from "../checks/index.ts";
 import { SCENARIOS } from "../client-conformance/index.ts";
-import { EXIT, UsageError } from "../core/index.ts";
-import { isRequirementId, requirementOf } from "../requirements/index.ts";
+import { didYouMean, EXIT, UsageError } from "../core/index.ts";
+import { isRequirementId, REQUIREMENTS, requirementOf } from "../requirements/index.ts";
 import type { Outcome } from "./outcome.ts";
 import { checksWith } from "./own-suites.ts";
 
@@ -46,7 +46,9 @@ export async function explain(id: string, suite: readonly string[]): Promise<str
   const check = all.find((candidate) => candidate.id === base);
   if (check !== undefined) return explanationText(explanationOf(check));
   if (!isRequirementId(id))
-    throw new UsageError(`there is no check or requirement "${id}"`, { hint: "`gauntlet checks` lists all." });
+    throw new UsageError(`there is no check or requirement "${id}"`, {
+      hint: `${didYouMean(id, [...all.map((one) => one.id), ...REQUIREMENTS.map((one) => one.id)])}\`gauntlet checks\` lists all.`,
+    });
   const { level, layer, source, text } = requirementOf(id);
   const covering = all
     .filter((candidate) => (candidate.covers as readonly string[]).includes(id))

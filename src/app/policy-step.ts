@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { CHECKS } from "../../suites/index.ts";
 import { suiteOf } from "../checks/index.ts";
-import { ConfigError, messageOf } from "../core/index.ts";
+import { ConfigError, fileProblem } from "../core/index.ts";
 import {
   againstBaseline,
   applyPolicy,
@@ -85,7 +85,9 @@ function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new ConfigError([{ file: path, path: "", message: `cannot be read: ${messageOf(error)}` }], { cause: error });
+    throw new ConfigError([{ file: path, path: "", message: `cannot be read: ${fileProblem(error)}` }], {
+      cause: error,
+    });
   }
 }
 

@@ -1,7 +1,7 @@
 import type { RequestSpec, Response, Traffic } from "../checks/index.ts";
-import { ConfigError, isObject, member, UnreachableError } from "../core/index.ts";
+import { ConfigError, isObject, member, noAnswer, UnreachableError } from "../core/index.ts";
 import { listEntries } from "../dialects/index.ts";
-import { type Advice, connectionAdvice, listAdvice, modelAdvice } from "./advice.ts";
+import { type Advice, listAdvice, modelAdvice } from "./advice.ts";
 import { toldBy } from "./own-words.ts";
 
 /**
@@ -116,6 +116,5 @@ export function listedModels(list: Response): string[] {
 
 export function unreachable(baseUrl: string, { exchange }: Response): UnreachableError {
   const { kind, detail } = exchange.ending;
-  const { cause, next } = connectionAdvice(baseUrl, `${kind}: ${detail ?? ""}`, process.env);
-  return new UnreachableError(`no answer from ${baseUrl}: ${cause} (${detail ?? kind})`, { hint: next });
+  return noAnswer(baseUrl, `${kind}: ${detail ?? ""}`);
 }

@@ -23,8 +23,9 @@ export async function runLoads(
 ): Promise<{ readonly section: JudgedLoad; readonly hlog: string }> {
   // Tier runs judge latencies: the machine is measured first. Plain load begins at once.
   const judges = workloads.some(({ tier, engine }) => tier !== undefined && engine === "native");
-  if (judges) context.onStep("measuring this machine, so that its own delays are known");
-  const calibration = judges ? await calibrate({ signal: context.stop }) : null;
+  const isMeasured = context.calibration !== undefined;
+  if (judges && !isMeasured) context.onStep("measuring this machine, so that its own delays are known");
+  const calibration = judges ? (context.calibration ?? (await calibrate({ signal: context.stop }))) : null;
   const startedAtMs = Date.now();
   const ran = await Promise.all(
     workloads.map((workload) =>

@@ -8,6 +8,7 @@ import { findWorkload } from "./find-workload.ts";
 import { judgeSamples } from "./judge-samples.ts";
 import { keepEvidence } from "./keep-evidence.ts";
 import { assertAllowed, planLine } from "./load-plan.ts";
+import type { LoadsContext } from "./loads-context.ts";
 import type { RunControl } from "./run-control.ts";
 import { HLOG, runLoads } from "./run-loads.ts";
 
@@ -29,6 +30,8 @@ export interface TiersOptions {
   readonly control: RunControl;
   /** When the checks last sent on an account, by the machine's clock, ms; 0 when they did not. */
   readonly lastUseMs: (account: string) => number;
+  readonly onGauge?: LoadsContext["onGauge"];
+  readonly calibration?: LoadsContext["calibration"];
 }
 
 const TIERS = ["starter", "growth", "scale"];

@@ -28,7 +28,7 @@ export { freeze, type Recordable, thaw } from "./recording.ts";
 export type { RequestSpec } from "./request-spec.ts";
 export { type Asked, isStale, type ReadingRules, Response } from "./response.ts";
 export { mergeRounds, mergeRuns } from "./rounds.ts";
-export { notRun, runChecks } from "./runner.ts";
+export { type LoadBeside, notRun, runChecks } from "./runner.ts";
 export type { Schedule } from "./schedule.ts";
 export { scoreBySet } from "./score-by-set.ts";
 export { type Selection, select } from "./select.ts";

@@ -1,7 +1,7 @@
 import { ConfigError, messageOf } from "../core/index.ts";
 import type { Attestation, CheckResult } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
-import { dialectOf, dialectOfCheck, type Instance, needsOf, type SendingCheck, scheduleOf } from "./check.ts";
+import { dialectOf, dialectOfCheck, type Instance, needsOf, type SendingCheck, scheduleOf, suiteOf } from "./check.ts";
 import { CircuitOpen } from "./circuit-breaker.ts";
 import { resultOf, unjudged } from "./judge.ts";
 import { MissingFixture, notServed, UndeclaredDialect } from "./need.ts";
@@ -18,8 +18,13 @@ import type { Traffic } from "./traffic.ts";
 export interface RunnerOptions {
   readonly instances: readonly Instance[];
   readonly traffic: Traffic;
-  /** Instances under way at once; default 12. */
+  /** Instances under way at once; default 12, beside load 7. */
   readonly parallel?: number;
+  /**
+   * Called when those that must come first are done: begins load that goes on beside the checks. @returns `undefined` where
+   * none was begun.
+   */
+  readonly startLoad?: (() => Promise<LoadBeside | undefined> | undefined) | undefined;
   /** Rounds that the budget has to suffice for, this one included; default 1. */
   readonly rounds?: number;
   readonly onStart?: (instance: Instance) => void;
@@ -27,13 +32,23 @@ export interface RunnerOptions {
   readonly onResult?: (result: CheckResult) => void;
 }
 
+/** Load that goes on beside the checks. */
+export interface LoadBeside {
+  /** Resolves when nothing more is sent; never rejects. */
+  readonly ended: Promise<void>;
+}
+
+/** Checks at once, of which the long waits take four; beside load few others, so that both have the processor they need. */
+const PARALLEL = 12;
+const BESIDE_LOAD = 7;
+
 /**
- * Runs instances: those that must come first, one by one; then together, but for those of one resource; then the
- * exclusive ones; then the invariants over all the traffic. Returns a result for each, in the order given, also when the
+ * Runs instances: those that must come first, one by one; then together, but for those of one resource; then, when load beside
+ * them has ended, the exclusive ones; then the invariants over all the traffic. Returns a result for each, in the order given, also when the
  * run is interrupted.
  */
 export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> {
-  const { instances, traffic, parallel = 12, rounds = 1, onStart, onRecording, onResult } = options;
+  const { instances, traffic, rounds = 1, onStart, onRecording, onResult } = options;
   const results = new Map<string, CheckResult>();
   const report = (result: CheckResult) => {
     results.set(result.id, result);
@@ -62,6 +77,8 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   const inOrder = (wanted: NonNullable<Schedule["order"]>) =>
     scheduled.filter(({ schedule: { order = "parallel" } }) => order === wanted);
   for (const { instance } of inOrder("exclusive-first")) await runOne(instance);
+  const load = await options.startLoad?.();
+  const parallel = options.parallel ?? (load === undefined ? PARALLEL : BESIDE_LOAD);
   const others = new AbortController();
   const background = Promise.all(inOrder("background").map(({ instance }) => runOne(instance, others.signal)));
   try {
@@ -72,6 +89,7 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
     others.abort();
     await background;
   }
+  await load?.ended;
   for (const { instance } of inOrder("exclusive")) await runOne(instance);
   // What waits for an account to be quiet comes behind what needs another silence, which is part of it.
   const last = inOrder("exclusive-last").sort((a, b) => waitOf(a) - waitOf(b));
@@ -176,7 +194,8 @@ const LONG_WAIT_S = 5;
 
 /**
  * Instances of one resource, one group each; the others are groups of one. The longest waits come first, so that a rate
- * window of a minute covers everything else; then the cheapest evidence, so that a broken gateway shows it within seconds.
+ * window of a minute covers everything else; then the cheapest suite and its cheapest checks, so that a broken gateway shows within
+ * seconds what is wrong, and one suite after the other is done.
  */
 function byResource(scheduled: readonly Scheduled[], target: Target): Scheduled[][] {
   const groups = new Map<string, Scheduled[]>();
@@ -190,12 +209,19 @@ function byResource(scheduled: readonly Scheduled[], target: Target): Scheduled[
     const waitS = Math.max(...group.map(waitOf));
     return waitS < LONG_WAIT_S ? 0 : waitS;
   };
-  const cost = (group: readonly Scheduled[]) =>
+  const requests = (some: readonly Scheduled[]) =>
     requestsOf(
-      group.map(({ instance }) => instance),
+      some.map(({ instance }) => instance),
       target,
     );
-  return [...groups.values()].sort((a, b) => longest(b) - longest(a) || cost(a) - cost(b));
+  const suite = ([first]: readonly Scheduled[]) => suiteOf(first?.check.id ?? "");
+  const ofSuite = new Map<string, number>();
+  for (const group of groups.values())
+    if (longest(group) === 0) ofSuite.set(suite(group), (ofSuite.get(suite(group)) ?? 0) + requests(group));
+  const suiteCost = (group: readonly Scheduled[]) => ofSuite.get(suite(group)) ?? 0;
+  return [...groups.values()].sort(
+    (a, b) => longest(b) - longest(a) || suiteCost(a) - suiteCost(b) || requests(a) - requests(b),
+  );
 }
 
 function outOfBudget(instance: Instance, what: string, needed: number): CheckResult {

@@ -1,5 +1,4 @@
-import { closest } from "fastest-levenshtein";
-import { UsageError } from "../core/index.ts";
+import { didYouMean, UsageError } from "../core/index.ts";
 import { type Check, type Instance, instancesOf, suiteOf } from "./check.ts";
 
 export interface Selection {
@@ -37,7 +36,6 @@ export function select(checks: readonly Check[], { suites = [], only = [] }: Sel
 }
 
 function unknown(what: string, name: string, known: readonly string[]): UsageError {
-  const nearest = known.length === 0 ? undefined : closest(name, [...known]);
-  const hint = nearest === undefined ? undefined : `Did you mean "${nearest}"? \`gauntlet checks\` lists all.`;
+  const hint = `${didYouMean(name, known)}\`gauntlet checks\` lists all.`;
   return new UsageError(`there is no ${what} "${name}"`, { hint });
 }

@@ -43,6 +43,7 @@ export class Traffic implements AsyncDisposable {
   readonly #onAnswer: ((answer: Response) => void) | undefined;
   readonly #packer = new ExchangePacker();
   readonly #onWait: ((wait: Wait) => void) | undefined;
+  readonly #inFlightOfLoad: () => number;
   readonly #runTag: string;
   readonly #scenarios = new Map<string, Promise<unknown>>();
   readonly fixtures: Fixtures;
@@ -61,6 +62,7 @@ export class Traffic implements AsyncDisposable {
     this.#clock = clock;
     this.#onAnswer = options.onAnswer;
     this.#onWait = options.onWait;
+    this.#inFlightOfLoad = options.inFlightOfLoad ?? (() => 0);
     this.#runTag = Math.floor(this.random() * 0xffffff)
       .toString(16)
       .padStart(6, "0");
@@ -94,9 +96,9 @@ export class Traffic implements AsyncDisposable {
     );
   }
 
-  /** Requests under way, on all accounts. */
+  /** Requests under way, on all accounts, those of load included. */
   get inFlight(): number {
-    return [...this.#inFlight.values()].reduce((sum, count) => sum + count, 0);
+    return [...this.#inFlight.values()].reduce((sum, count) => sum + count, this.#inFlightOfLoad());
   }
 
   /** Begins another round over the same checks: scenarios, control requests and what invariants look at start anew. */

@@ -9,16 +9,18 @@ import { showProgress } from "./progress/progress.ts";
 interface Definition<A> {
   readonly command: string;
   readonly describe: string;
+  /** Command lines, each with what it does. */
+  readonly examples: readonly (readonly [line: string, what: string])[];
   readonly builder: (yargs: Argv) => Argv<A>;
   /** Loads what it needs when it runs, so that `--help` does not wait for it. */
   readonly run: (argv: ArgumentsCamelCase<A>) => Promise<Outcome>;
 }
 
 /** A command whose arguments have the types that its options say; prints the outcome and leaves the exit code. */
-export function defineCommand<A>({ run, ...definition }: Definition<A>): CommandModule<object, A> {
+export function defineCommand<A>({ run, examples, ...definition }: Definition<A>): CommandModule<object, A> {
   return {
     ...definition,
-    builder: (yargs) => definition.builder(yargs as Argv),
+    builder: (yargs) => definition.builder(yargs as Argv).epilogue(examplesText(examples)),
     handler: async (argv) => {
       const outcome = await run(argv);
       print(outcome, isJson(argv));
@@ -26,6 +28,11 @@ export function defineCommand<A>({ run, ...definition }: Definition<A>): Command
       if (outcome.ioError !== undefined) throw outcome.ioError;
     },
   };
+}
+
+/** Not as yargs shows examples: it breaks long command lines, which nobody can copy then. */
+function examplesText(examples: readonly (readonly [line: string, what: string])[]): string {
+  return ["Examples:", ...examples.map(([line, what]) => `  ${line}\n      ${what}`)].join("\n");
 }
 
 /** Runs a use case that takes a while: with progress on stderr, and two signals to end it. */

@@ -1,6 +1,6 @@
 import yargs, { type CommandModule } from "yargs";
 import { useCase, VERSION } from "../app/index.ts";
-import { EXIT, GauntletError } from "../core/index.ts";
+import { EXIT, GauntletError, UsageError } from "../core/index.ts";
 import { checkOptions } from "./check-options.ts";
 import { baselineCommand } from "./commands/baseline.ts";
 import { calibrateCommand } from "./commands/calibrate.ts";
@@ -23,10 +23,46 @@ import { runCommand } from "./commands/run.ts";
 import { sizeCommand } from "./commands/size.ts";
 import { waiversCommand } from "./commands/waivers.ts";
 import { describeCrash } from "./crash.ts";
+import type { ExitCodeHolder } from "./define-command.ts";
 import { keepOutOfDumps } from "./dumps.ts";
 import { wantsJson, writeError } from "./json-output.ts";
+import { type Described, overview } from "./overview.ts";
+import { usageMessage } from "./usage-message.ts";
 
 export { crashWith, outputFailed } from "./crash.ts";
+
+const COMMANDS = [
+  runCommand,
+  conformCommand,
+  checksCommand,
+  explainCommand,
+  gatewayCommand,
+  rejudgeCommand,
+  loadCommand,
+  calibrateCommand,
+  limitsCommand,
+  capacityCommand,
+  sizeCommand,
+  reportCommand,
+  compareCommand,
+  clientCommand,
+  baselineCommand,
+  waiversCommand,
+  doctorCommand,
+  initCommand,
+  k6Command,
+  completionCommand,
+] as CommandModule[];
+
+/** Commands that have commands of their own. */
+const WITH_ACTIONS = ["baseline", "k6", "waivers"];
+
+const nameOf = ({ command }: CommandModule): string => String(command).split(" ")[0] ?? "";
+
+/** Whether nothing but help is asked for, and of no command. */
+function asksForOverview(own: readonly string[]): boolean {
+  return own.length === 1 && ["--help", "-h", "help"].includes(own[0] ?? "");
+}
 
 /**
  * Parses the command line, runs the command, and tells the exit code. Errors become one message on stderr; nothing else
@@ -39,16 +75,35 @@ export async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(`${JSON.stringify(versionDocument())}\n`);
     return EXIT.pass;
   }
+  if (asksForOverview(own)) {
+    process.stdout.write(
+      overview(COMMANDS as readonly Described[], Math.min(MOST_COLUMNS, process.stdout.columns ?? 100)),
+    );
+    return EXIT.pass;
+  }
   keepOutOfDumps();
-  const outcome = { exitCode: EXIT.pass as number };
+  const outcome: ExitCodeHolder = { exitCode: EXIT.pass };
+  const parser = parserOf(own, outcome, behindDashes);
+  try {
+    await parser.parseAsync();
+  } catch (error) {
+    return report(error instanceof ParserComplaint ? await inOurWords(error, own) : error, own);
+  }
+  return outcome.exitCode;
+}
+
+/** Wider text is hard to read. */
+const MOST_COLUMNS = 110;
+
+function parserOf(own: readonly string[], outcome: ExitCodeHolder, behindDashes?: readonly string[]) {
   const parser = yargs([...own])
     .scriptName("gauntlet")
-    .usage("$0 <command>\n\nLoad testing and conformance for model gateways.")
+    // Its complaints are read by rules, in one language.
+    .detectLocale(false)
     .version(VERSION)
     .strict()
-    .demandCommand(1, "Name a command.")
-    .recommendCommands()
-    .wrap(Math.min(110, process.stdout.columns ?? 100))
+    .demandCommand(1)
+    .wrap(Math.min(MOST_COLUMNS, process.stdout.columns ?? 100))
     .showHelpOnFail(false)
     .exitProcess(false)
     .middleware((argv) => {
@@ -69,37 +124,42 @@ export async function main(args: readonly string[]): Promise<number> {
       },
     )
     .fail((message, error) => {
-      throw error ?? new UsageFailure(message);
+      // An error of the parser's own (YError) is a complaint, too; every other one is thrown by a command.
+      throw error === undefined || error.name === "YError" ? new ParserComplaint(error?.message ?? message) : error;
     });
-  const commands = [
-    runCommand,
-    conformCommand,
-    checksCommand,
-    explainCommand,
-    gatewayCommand,
-    rejudgeCommand,
-    loadCommand,
-    calibrateCommand,
-    limitsCommand,
-    capacityCommand,
-    sizeCommand,
-    reportCommand,
-    compareCommand,
-    clientCommand,
-    baselineCommand,
-    waiversCommand,
-    doctorCommand,
-    initCommand,
-    k6Command,
-    completionCommand,
-  ] as CommandModule[];
-  for (const command of commands) parser.command(command);
-  try {
-    await parser.parseAsync();
-  } catch (error) {
-    return report(error, own);
-  }
-  return outcome.exitCode;
+
+  for (const command of COMMANDS) parser.command(command);
+  return parser;
+}
+
+/** What the argument parser says is wrong, in its words. */
+class ParserComplaint extends Error {}
+
+/** The same in ours, with the name that was probably meant. */
+async function inOurWords({ message }: ParserComplaint, own: readonly string[]): Promise<UsageError> {
+  const words = own.filter((word) => !word.startsWith("-"));
+  const help = await helpFor(words);
+  const usage = /^gauntlet (\S.*)$/m.exec(help)?.[1];
+  const commands = [...help.matchAll(/^ {2}gauntlet (?:\S+ )*?([a-z][\w-]*)(?= [<[]| {2}|$)/gm)].map(
+    ([, name = ""]) => name,
+  );
+  const options = [...help.matchAll(/--([a-z][\w-]*)/g)].map(([, name = ""]) => name);
+  const known = { commands: usage === undefined ? COMMANDS.map(nameOf) : commands, options, usage };
+  const complaint = words.length === 0 && /^Not enough/.test(message) ? NO_COMMAND : usageMessage(message, known);
+  return new UsageError(complaint.message, { hint: complaint.hint });
+}
+
+const NO_COMMAND = { message: "no command is named", hint: "`gauntlet --help` lists the commands." };
+
+/** The help of the command that was typed, or as much of it as exists; empty when none does. */
+async function helpFor(words: readonly string[]): Promise<string> {
+  const [name, action] = words;
+  if (!COMMANDS.some((command) => nameOf(command) === name)) return "";
+  const asked = action !== undefined && WITH_ACTIONS.includes(name ?? "") ? [name, action] : [name];
+  const parser = parserOf([], { exitCode: EXIT.pass });
+  return await new Promise((resolve) => {
+    parser.parse([...(asked as string[]), "--help"], {}, (_error, _argv, output) => resolve(output));
+  });
 }
 
 /** What stands behind `--` of `gauntlet client` is another program's command line, and none of ours to parse. */
@@ -114,19 +174,12 @@ function splitAtDashes(args: readonly string[]): {
 /** What yargs would complete by itself. */
 type Usual = (take: (error: Error | null, found: string[] | undefined) => void) => void;
 
-/** A complaint of the argument parser. */
-class UsageFailure extends GauntletError {
-  readonly code = "USAGE";
-  readonly exit = EXIT.usage;
-}
-
 /** One message on stderr, and with `--json` the same as a document on stdout. */
 function report(error: unknown, args: readonly string[]): number {
   const isOwn = error instanceof GauntletError;
   const text = isOwn ? error.message : describeCrash(error, process.env);
   process.stderr.write(`gauntlet: ${text}\n`);
   if (isOwn && error.hint !== undefined) process.stderr.write(`  ${error.hint}\n`);
-  if (isOwn && error.code === "USAGE") process.stderr.write("  `gauntlet --help` lists commands and options.\n");
   if (wantsJson(args)) writeError(error, text);
   return isOwn ? error.exit : EXIT.internal;
 }

@@ -7,25 +7,28 @@ const flag = (describe: string) => ({ type: "boolean", describe, default: false 
 const number = (describe: string) => ({ type: "number", describe, requiresArg: true }) as const;
 
 export const target = text(
-  'target file, or "embedded" for the reference gateway; default gauntlet.yaml where it exists, else embedded',
+  'target file, or "embedded" for the reference gateway; default: gauntlet.yaml if it exists, else embedded',
 );
-export const out = text("folder for this run; default gauntlet-runs/<time>-<target>");
-export const json = flag("print one JSON document to stdout and nothing else there");
-export const seed = number("seed of everything random; default taken from the clock");
-export const only = many("check, check instance, or requirement; may be repeated");
-export const mutation = many("with the embedded gateway: apply a mutation");
-export const variant = many("with the embedded gateway: switch a legal variant on");
-export const waivers = text("waiver file: failures that are known and accepted until a day");
-export const repeat = { ...number("run every check so often; a verdict that flips is flaky"), default: 1 } as const;
-export const dryRun = flag("print requests and time per suite, and send nothing");
-export const suite = many("module with a suite of your own, .ts or .js; may be repeated");
+export const out = text("folder for this run; default: gauntlet-runs/<time>-<target>");
+export const json = flag("print exactly one JSON document to stdout");
+export const seed = number("seed of everything random; default: from the clock");
+export const only = many("check, check instance or requirement to run; may be repeated");
+export const mutation = many("with the embedded gateway: turn on a mutation; may be repeated");
+export const variant = many("with the embedded gateway: turn on a variant; may be repeated");
+export const waivers = text("waiver file: known failures that are accepted until a date");
+export const repeat = {
+  ...number("times that every check is run; one whose verdict changes is flaky"),
+  default: 1,
+} as const;
+export const dryRun = flag("print what each suite would send, and send nothing");
+export const suite = many("module with a suite of your own (.ts, .js); may be repeated");
 export const policy = text("policy file: gates, required suites and requirements, levels");
 export const baseline = {
-  ...text("baseline file, in place of the one that the policy names"),
+  ...text("baseline file; default: the one that the policy names"),
   implies: "policy",
 } as const;
-export const confirm = flag("measure failed performance gates of the policy once more");
-export const k6 = text("path of k6; default K6_PATH, then PATH");
+export const confirm = flag("measure failed performance gates of the policy again");
+export const k6 = text("path of k6; default: K6_PATH, then PATH");
 
 /** Options of `conform`; `run` has some more. */
 const quick = {

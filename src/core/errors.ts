@@ -81,3 +81,22 @@ export class InternalError extends GauntletError {
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
+
+/** What the operating system calls the problems that a path can have, in words. */
+const FILE_PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file or folder",
+  ENOTDIR: "a part of its path is no folder",
+  EISDIR: "it is a folder",
+  EACCES: "the permission is missing",
+  EPERM: "it is not permitted",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is used up",
+  EMFILE: "too many files are open",
+};
+
+/** Why a file cannot be read or written; the text of an error that is none of the file system's. */
+export function fileProblem(thrown: unknown): string {
+  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+  return FILE_PROBLEMS[code] ?? messageOf(thrown);
+}

@@ -1,7 +1,9 @@
 export { type Clock, sleep, systemClock } from "./clock.ts";
+export { type ConnectionAdvice, noAnswer } from "./connection-advice.ts";
 export {
   ConfigError,
   type ConfigProblem,
+  fileProblem,
   GauntletError,
   InternalError,
   messageOf,
@@ -15,4 +17,5 @@ export { maskLikely } from "./mask-likely.ts";
 export { onAbort } from "./on-abort.ts";
 export { type Random, seededRandom } from "./random.ts";
 export { median, rankCorrelation } from "./series.ts";
+export { didYouMean, nearestOf } from "./suggestion.ts";
 export { trim } from "./trim.ts";

@@ -3,7 +3,7 @@ export { type Capacity, type CapacityStep, findCapacity } from "./analysis/capac
 export { assertMeasurable, parseObjective } from "./analysis/capacity/objective.ts";
 export { analyseLimits, defaultLimitsBudget, type LimitsAnalysis } from "./analysis/limits/analyse-limits.ts";
 export { type DurationOf, type Sizing, sizeWorkload } from "./analysis/size/size-workload.ts";
-export { calibrate, problemsOf } from "./calibration/calibrate.ts";
+export { type Calibration, calibrate, problemsOf } from "./calibration/calibrate.ts";
 export { costOf } from "./cost.ts";
 export { judgeExternal } from "./external/judge-external.ts";
 export type { LoadPlan } from "./external/phase-plan.ts";

@@ -26,6 +26,8 @@ export interface LoadContext {
   readonly onSample: (sample: Sample) => void;
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
   readonly onPhase?: ((run: string, phase: JudgedPhase) => void) | undefined;
+  /** Told how to read the requests under way, when a tier run begins. */
+  readonly onGauge?: ((inFlight: () => number) => void) | undefined;
   readonly calibration: LoadGenerator["calibration"];
   /** Most output tokens of a run, where the target names a budget. */
   readonly outputTokens?: number | undefined;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { ConfigError, type ConfigProblem, messageOf } from "../core/index.ts";
+import { ConfigError, type ConfigProblem, fileProblem } from "../core/index.ts";
 import { parseJson } from "../dialects/index.ts";
 import type { TraceEntry } from "./schedule.ts";
 
@@ -26,7 +26,7 @@ export function readTrace(path: string): TraceEntry[] {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    throw new ConfigError([{ file: path, path: "", message: `cannot be read: ${messageOf(error)}.` }], {
+    throw new ConfigError([{ file: path, path: "", message: `cannot be read: ${fileProblem(error)}.` }], {
       cause: error,
     });
   }

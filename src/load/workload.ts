@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
-import { ConfigError, messageOf } from "../core/index.ts";
+import { ConfigError, fileProblem } from "../core/index.ts";
 import { readYaml } from "../target/index.ts";
 import type { Arrivals } from "./schedule.ts";
 import { readTrace } from "./trace.ts";
@@ -122,7 +122,7 @@ export function loadWorkload(path: string): Workload {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    throw new ConfigError([{ file: path, path: "", message: `cannot be read: ${messageOf(error)}.` }], {
+    throw new ConfigError([{ file: path, path: "", message: `cannot be read: ${fileProblem(error)}.` }], {
       hint: "Name starter, growth, scale, peak, soak, stress, own, or a workload file.",
       cause: error,
     });

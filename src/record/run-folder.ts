@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isObject, type JsonValue, messageOf, StorageError, UsageError } from "../core/index.ts";
+import { fileProblem, isObject, type JsonValue, messageOf, StorageError, UsageError } from "../core/index.ts";
 import { AppendOnlyFile } from "./append-only-file.ts";
 import { JOURNAL, type JournalEvent, readLines } from "./journal.ts";
 import { EXCHANGES } from "./read-exchanges.ts";
@@ -43,7 +43,7 @@ export class RunFolder implements Disposable {
     } catch (error) {
       if (error instanceof Error && "code" in error && error.code === "EEXIST" && existsSync(join(path, JOURNAL)))
         throw new UsageError(`${path} already holds a run`, { hint: "Name another folder with --out.", cause: error });
-      throw new UsageError(`the run folder ${path} cannot be written: ${messageOf(error)}`, {
+      throw new UsageError(`the run folder ${path} cannot be written: ${fileProblem(error)}`, {
         hint: "Name another folder with --out.",
         cause: error,
       });
@@ -109,7 +109,7 @@ export function writeAtomically(path: string, text: string): void {
 }
 
 function storageError(path: string, error: unknown): StorageError {
-  return new StorageError(`${path} cannot be written any more: ${messageOf(error)}`, {
+  return new StorageError(`${path} cannot be written any more: ${fileProblem(error)}`, {
     hint: "What was found until then is kept; `gauntlet report` makes a report of it when there is room again.",
     cause: error,
   });

@@ -7,7 +7,7 @@ import { embeddedProvisioner } from "./embedded-provisioner.ts";
 import { Key } from "./key.ts";
 import { circuitOf, modelsByDialect } from "./load-target.ts";
 import type { Provisioner } from "./provisioner.ts";
-import type { TargetFile, Tier } from "./schema.ts";
+import { type TargetFile, TIERS as TIER_LIMITS, type Tier } from "./schema.ts";
 import type { Account, KeyName, Limits, Target } from "./target.ts";
 
 /** The embedded gateway did not come up. */
@@ -109,11 +109,6 @@ export function describeEmbedded(ready: ReadyLine): { readonly target: Target; r
     second: second === undefined ? undefined : new Key(`${path}.second`, second),
     limits,
   });
-  const tierLimits: Record<Tier, Limits> = {
-    starter: { rpm: 300, inFlight: 64 },
-    growth: { rpm: 1_000, inFlight: 200 },
-    scale: { rpm: 3_000, inFlight: 500 },
-  };
   const token = new Key("admin", ready.adminToken);
   const target: Target = {
     name: "embedded reference gateway",
@@ -136,7 +131,7 @@ export function describeEmbedded(ready: ReadyLine): { readonly target: Target; r
     tiers: Object.fromEntries(
       Object.entries(ready.tiers).map(([tier, entry]) => [
         tier,
-        account(`tiers.${tier}`, entry, tierLimits[tier as Tier]),
+        account(`tiers.${tier}`, entry, TIER_LIMITS[tier as Tier]),
       ]),
     ),
     provision: undefined,

@@ -5,7 +5,7 @@ export { Key } from "./key.ts";
 export { loadTarget, parseTarget } from "./load-target.ts";
 export type { Provisioner } from "./provisioner.ts";
 export { readYaml } from "./read-yaml.ts";
-export { type TargetFile, targetJsonSchema } from "./schema.ts";
+export { type TargetFile, TIERS as TIER_LIMITS, targetJsonSchema } from "./schema.ts";
 export {
   type Account,
   allKeys,

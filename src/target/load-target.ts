@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { ConfigError, type ConfigProblem, messageOf } from "../core/index.ts";
+import { ConfigError, type ConfigProblem, fileProblem } from "../core/index.ts";
 import { DIALECTS } from "../dialects/index.ts";
 import type { State } from "./fixture-names.ts";
 import { Key } from "./key.ts";
@@ -22,7 +22,7 @@ export function loadTarget(path: string, environment: Environment): Target {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    throw new ConfigError([{ file: path, path: "", message: `cannot be read: ${messageOf(error)}.` }], {
+    throw new ConfigError([{ file: path, path: "", message: `cannot be read: ${fileProblem(error)}.` }], {
       hint: "Name a target file with --target, or leave the option out to use the embedded gateway.",
       cause: error,
     });
@@ -102,7 +102,7 @@ class References {
     try {
       return readFileSync(resolve(dirname(this.#file), place), "utf8");
     } catch (error) {
-      this.#problem(path, `key file cannot be read: ${messageOf(error)}.`);
+      this.#problem(path, `key file cannot be read: ${fileProblem(error)}.`);
       return undefined;
     }
   }

@@ -1,4 +1,5 @@
 import type { Key } from "./key.ts";
+import type { Target } from "./target.ts";
 
 /** Makes states on demand: an operator's hook, or the embedded gateway. */
 export interface Provisioner {
@@ -17,6 +18,8 @@ export interface Provisioner {
    * @returns false when it does not do that; the record then lists what is left.
    */
   readonly release?: () => Promise<boolean>;
+  /** New accounts of the tiers, which nothing else uses: load on them may begin at once, beside the checks. */
+  readonly loadAccounts?: () => Promise<Target["tiers"]>;
   /** Shifts the gateway's wall clock by so many ms, where that is possible. */
   readonly shiftClock?: (ms: number) => Promise<void>;
   /** The gateway's wall clock, Unix epoch ms, where it can be read. */

@@ -1,7 +1,6 @@
-import { closest, distance } from "fastest-levenshtein";
 import { type Document, isMap, isPair, isScalar, LineCounter, parseDocument } from "yaml";
 import type { z } from "zod";
-import { ConfigError, type ConfigProblem, maskLikely } from "../core/index.ts";
+import { ConfigError, type ConfigProblem, maskLikely, nearestOf } from "../core/index.ts";
 
 export interface YamlDocument<T> {
   readonly value: T;
@@ -104,7 +103,7 @@ function problemsOf(issue: Issue, context: ProblemContext): ConfigProblem[] {
     const known = knownMembers(context.schema, issue.path);
     // A key that was pasted into the wrong place may be taken for the name of a field.
     return issue.keys.map((name) =>
-      at([...issue.path, name], `unknown field "${maskLikely(name)}".`, didYouMean(name, known)),
+      at([...issue.path, name], `unknown field "${maskLikely(name)}".`, suggestion(name, known)),
     );
   }
   if (issue.code === "invalid_union") {
@@ -178,9 +177,8 @@ function shapeOf(node: unknown): Record<string, unknown> | undefined {
   return typeof shape === "object" && shape !== null ? (shape as Record<string, unknown>) : undefined;
 }
 
-function didYouMean(name: string, known: readonly string[]): string | undefined {
+function suggestion(name: string, known: readonly string[]): string | undefined {
   if (known.length === 0) return undefined;
-  const nearest = closest(name, [...known]);
-  const near = distance(name.toLowerCase(), nearest.toLowerCase()) <= Math.max(2, Math.floor(name.length / 3));
-  return near ? `Did you mean "${nearest}"?` : `Known here: ${known.join(", ")}.`;
+  const nearest = nearestOf(name, known);
+  return nearest !== undefined ? `Did you mean "${nearest}"?` : `Known here: ${known.join(", ")}.`;
 }

@@ -58,15 +58,19 @@ const tierAccount = z.strictObject({
 
 /** Keys in the states that checks need. `valid` alone is enough to begin with. */
 const keys = z.strictObject({
-  valid: keyReference.meta({ description: "An active key of an account with balance. Everything starts from it." }),
+  valid: keyReference.meta({ description: "An active key of an account with balance. The only key that is required." }),
   second: keyReference.optional().meta({ description: "Another active key of the same account." }),
-  revoked: keyReference.optional().meta({ description: "A key that was active once and is revoked." }),
-  capped: keyReference.optional().meta({ description: "At its daily spend cap for over two minutes." }),
-  cappable: keyReference.optional().meta({ description: "A small daily cap that a run may use up." }),
-  childExhausted: keyReference.optional().meta({ description: "Child key that has used its lifetime budget." }),
-  childSmall: keyReference.optional().meta({ description: "A small lifetime budget that a run may use up." }),
+  revoked: keyReference.optional().meta({ description: "A revoked key, which was active before." }),
+  capped: keyReference
+    .optional()
+    .meta({ description: "A key that has been at its daily spend cap for over two minutes." }),
+  cappable: keyReference.optional().meta({ description: "A key with a small daily spend cap that a run may use up." }),
+  childExhausted: keyReference.optional().meta({ description: "A child key that has used up its lifetime budget." }),
+  childSmall: keyReference
+    .optional()
+    .meta({ description: "A child key with a small lifetime budget that a run may use up." }),
   empty: keyReference.optional().meta({ description: "A key of an account without balance." }),
-  emptySecond: keyReference.optional().meta({ description: "Another key of that account." }),
+  emptySecond: keyReference.optional().meta({ description: "Another key of the account of empty." }),
   other: keyReference.optional().meta({ description: "A key of an unrelated account with balance." }),
 });
 
@@ -85,7 +89,7 @@ const models = z.strictObject({
   slow: roleModel.optional().meta({ description: "A model whose reply takes many seconds." }),
   tools: roleModel.optional().meta({ description: "A model that answers with a tool call." }),
   echo: roleModel.optional().meta({ description: "A model that repeats the last user message." }),
-  unknown: roleModel.optional().meta({ description: "An id that does not exist; default: an invented one." }),
+  unknown: roleModel.optional().meta({ description: "A model id that does not exist; default: a made-up one." }),
   upstreamError: roleModel.optional().meta({ description: "A model whose provider fails." }),
   upstreamTimeout: roleModel.optional().meta({ description: "A model whose provider does not answer in time." }),
   cutStream: roleModel.optional().meta({ description: "A model whose provider breaks off in the middle of a stream." }),
@@ -140,12 +144,12 @@ const headerMap = z.record(headerName, z.string());
 
 export const targetSchema = z
   .strictObject({
-    name: text.optional().meta({ description: "What reports call it; default: the host of the base address." }),
+    name: text.optional().meta({ description: "Name of the gateway in reports; default: the host of baseUrl." }),
     baseUrl: z
       .string()
       .regex(/^https?:\/\/[^\s/]+/, "must be an http:// or https:// address")
       .refine((url) => URL.canParse(url), "must be an http:// or https:// address")
-      .meta({ description: "Base address with its version segment, e.g. https://gw.example.test/v1" }),
+      .meta({ description: "Base URL with its version segment, e.g. https://gw.example.test/v1" }),
     headers: z
       .strictObject({
         reason: headerName
@@ -161,7 +165,7 @@ export const targetSchema = z
           .string()
           .regex(/^\d{4}-\d{2}-\d{2}$/, "must be a date, YYYY-MM-DD")
           .optional()
-          .meta({ description: "Its value; default 2023-06-01." }),
+          .meta({ description: "Value of the version header; default 2023-06-01." }),
       })
       .optional()
       .meta({
@@ -169,12 +173,16 @@ export const targetSchema = z
       }),
     extraHeaders: z
       .strictObject({
-        all: headerMap.optional().meta({ description: "On every request." }),
+        all: headerMap.optional().meta({ description: "Sent with every request." }),
         models: headerMap
           .optional()
-          .meta({ description: "On the model list; replaces a header of the same name in all." }),
-        chat: headerMap.optional().meta({ description: "On chat completions; replaces likewise." }),
-        messages: headerMap.optional().meta({ description: "On messages; replaces likewise." }),
+          .meta({ description: "Sent when listing models; replaces a header of the same name in all." }),
+        chat: headerMap
+          .optional()
+          .meta({ description: "Sent with chat completions; replaces a header of the same name in all." }),
+        messages: headerMap
+          .optional()
+          .meta({ description: "Sent with messages; replaces a header of the same name in all." }),
       })
       .optional()
       .meta({
@@ -186,10 +194,10 @@ export const targetSchema = z
     }),
     contract: contract.optional().meta({
       description:
-        "What this gateway expresses differently. The first line of every verdict names it: the run then judges by it.",
+        "What this gateway expresses differently. Runs judge by it, and the first line of every verdict names it.",
     }),
-    keys: keys.meta({ description: "Keys by the state they are in, as references." }),
-    models: models.optional().meta({ description: "Model ids by what they are good for." }),
+    keys: keys.meta({ description: "References to keys, by the state of the key." }),
+    models: models.optional().meta({ description: "Model ids by role." }),
     limits: ownLimits.optional().meta({
       description:
         'Limits of the account of valid: starter, growth, scale, or { rpm, inFlight }, each a number or "none" where the gateway has no such limit: a declared gap. Unset: unknown.',
@@ -197,11 +205,11 @@ export const targetSchema = z
     limited: z
       .array(account)
       .optional()
-      .meta({ description: "Accounts set aside for limit checks. Small limits decide quickly." }),
+      .meta({ description: "Accounts set aside for limit checks. The smaller the limits, the shorter the checks." }),
     tiers: z
       .strictObject({ starter: tierAccount.optional(), growth: tierAccount.optional(), scale: tierAccount.optional() })
       .optional()
-      .meta({ description: "One account per tier, where they exist." }),
+      .meta({ description: "One account for each tier that exists." }),
     provision: z
       .strictObject({
         command: text.meta({ description: "Command line, run by the shell in the folder of the target file." }),
@@ -210,21 +218,20 @@ export const targetSchema = z
           .positive()
           .max(DAY_S)
           .optional()
-          .meta({ description: "Longest run of one call, seconds; default 60." }),
+          .meta({ description: "Seconds after which a call is stopped; default 60." }),
       })
       .optional()
-      .meta({ description: "Command that makes states on demand." }),
+      .meta({ description: "Command that makes keys in a state on demand." }),
     skip: z
       .partialRecord(z.enum(STATES), text)
       .optional()
-      .meta({ description: "Declared gaps: state and reason. The verdict says partial." }),
+      .meta({ description: "States that cannot be provided, each with the reason. The verdict is then partial." }),
     requirementSet: z.int().positive().optional().meta({
-      description:
-        "Requirement set to be judged by; newer requirements are shown and not yet scored. Default: the newest.",
+      description: "Requirement set to judge by; newer requirements are shown but not scored. Default: the newest.",
     }),
     compat: compat
       .optional()
-      .meta({ description: 'What real clients need beyond the specification; "none" leaves it out.' }),
+      .meta({ description: 'Which real clients to check for beyond the specification; "none": no such checks.' }),
     budget: z
       .strictObject({
         requests: z.int().positive().optional().meta({ description: "Most requests of a run; default 10,000." }),
@@ -235,7 +242,7 @@ export const targetSchema = z
           .meta({ description: "Most output tokens, estimated where the gateway does not count; default 2,000,000." }),
       })
       .optional()
-      .meta({ description: "What a run may cost at most. A run that reaches it stops and is inconclusive." }),
+      .meta({ description: "Upper bounds for a run. A run that reaches one stops and is inconclusive." }),
     circuit: z
       .union([
         z.literal("off"),
@@ -245,18 +252,22 @@ export const targetSchema = z
             .positive()
             .max(1)
             .optional()
-            .meta({ description: "Share of failed requests that opens it; default 0.9." }),
-          requests: z.int().min(5).optional().meta({ description: "Of how many of the last requests; default 50." }),
+            .meta({ description: "Share of failed requests at which load stops; default 0.9." }),
+          requests: z
+            .int()
+            .min(5)
+            .optional()
+            .meta({ description: "Number of latest requests that the share is taken of; default 50." }),
         }),
       ])
       .optional()
       .meta({
-        description: "Load stops when the target fails nearly everything: 5xx, resets, time-outs. off: it goes on.",
+        description: "Stops load when the target fails nearly every request: 5xx, resets, timeouts. off: load goes on.",
       }),
     prices: z
       .strictObject({
-        inputPerMTok: z.number().nonnegative().meta({ description: "Of a million input tokens." }),
-        outputPerMTok: z.number().nonnegative().meta({ description: "Of a million output tokens." }),
+        inputPerMTok: z.number().nonnegative().meta({ description: "Price of a million input tokens." }),
+        outputPerMTok: z.number().nonnegative().meta({ description: "Price of a million output tokens." }),
         currency: z
           .string()
           .regex(/^[A-Z]{3}$/, "must be three capital letters")

@@ -72,7 +72,7 @@ const tierRates = defineCheck({
   schedule: { order: "exclusive-last" },
   cost: { requests: requestsOfTiers, waitS: 60 },
   async run(t) {
-    if (t.loadFollows) return { tried: [], leftOut: "the load over the tiers, which follows, measures it" };
+    if (t.loadFollows) return { tried: [], leftOut: "the load over the tiers measures it" };
     const first: Tried[] = [];
     for (const tier of Object.keys(SHARES) as Tier[]) {
       const set = first.filter(isDoubtful).reduce((sum, { rpm }) => sum + Math.min(safeRpm(rpm), MOST_EVENLY), 0);

@@ -1,7 +1,6 @@
-import { closest } from "fastest-levenshtein";
 import { jsonDocument, renderClientRun, renderTerminal } from "../../../reports/index.ts";
 import { type ClientRun, runClient, SCENARIOS, type Scenario, scenarioNotRun } from "../../client-conformance/index.ts";
-import { EXIT, UsageError } from "../../core/index.ts";
+import { didYouMean, EXIT, UsageError } from "../../core/index.ts";
 import { Redactor } from "../../http-recorder/index.ts";
 import { parseTarget, type Target } from "../../target/index.ts";
 import { composeRecord } from "../compose-record.ts";
@@ -109,7 +108,7 @@ function chosen(names: readonly string[]): readonly Scenario[] {
   for (const name of names) {
     if (known.includes(name)) continue;
     throw new UsageError(`there is no scenario "${name}"`, {
-      hint: `Did you mean "${closest(name, known)}"? \`gauntlet client --list-scenarios\` lists all.`,
+      hint: `${didYouMean(name, known)}\`gauntlet client --list-scenarios\` lists all.`,
     });
   }
   return names.length === 0 ? SCENARIOS : SCENARIOS.filter(({ name }) => names.includes(name));

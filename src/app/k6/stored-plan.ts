@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { ConfigError, messageOf } from "../../core/index.ts";
+import { ConfigError, fileProblem } from "../../core/index.ts";
 import type { LoadPlan } from "../../load/index.ts";
 
 /** What of `plan.json` is needed to judge what was played; the scripts read the rest. */
@@ -44,7 +44,7 @@ export function readStoredPlan(path: string): StoredPlan {
   try {
     json = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
-    throw new ConfigError([{ file: path, path: "", message: `cannot be read: ${messageOf(error)}.` }], {
+    throw new ConfigError([{ file: path, path: "", message: `cannot be read: ${fileProblem(error)}.` }], {
       hint: "Name the plan.json that was played with --plan.",
       cause: error,
     });

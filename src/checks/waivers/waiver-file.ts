@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { ConfigError, type ConfigProblem, messageOf } from "../../core/index.ts";
+import { ConfigError, type ConfigProblem, fileProblem } from "../../core/index.ts";
 import type { Waiver } from "../../record/index.ts";
 import { readYaml } from "../../target/index.ts";
 
@@ -37,7 +37,7 @@ export function loadWaivers(path: string): Waiver[] {
   try {
     content = readFileSync(path, "utf8");
   } catch (error) {
-    throw new ConfigError([{ file: path, path: "", message: `cannot be read: ${messageOf(error)}.` }], {
+    throw new ConfigError([{ file: path, path: "", message: `cannot be read: ${fileProblem(error)}.` }], {
       cause: error,
     });
   }

@@ -1,11 +1,15 @@
 import type { CommandModule } from "yargs";
 import { useCase } from "../../app/index.ts";
-import { UsageError } from "../../core/index.ts";
+import { didYouMean, UsageError } from "../../core/index.ts";
 import { defineCommand } from "../define-command.ts";
 
 const accept = defineCommand({
   command: "accept <dir>",
-  describe: "Take a kept run as what later runs are compared with",
+  describe: "Store a run as the baseline that later runs are compared with",
+  examples: [
+    ["gauntlet baseline accept gauntlet-runs/my-run", "into gauntlet-baseline.json"],
+    ["gauntlet baseline accept gauntlet-runs/my-run --file ci/baseline.json", "into a file of your own"],
+  ],
   builder: (yargs) =>
     yargs.positional("dir", { type: "string", demandOption: true, describe: "folder of a run" }).options({
       file: { type: "string", default: "gauntlet-baseline.json", requiresArg: true, describe: "baseline file" },
@@ -16,9 +20,12 @@ const accept = defineCommand({
 /** `gauntlet baseline`: what later runs are compared with, in a file that is reviewed like code. */
 export const baselineCommand: CommandModule = {
   command: "baseline <action>",
-  describe: "Accept a run as the baseline of later ones",
+  describe: "Store a run as the baseline that later runs are compared with",
   builder: (yargs) => yargs.command(accept),
   handler: ({ action }) => {
-    throw new UsageError(`there is no "baseline ${String(action)}"`, { hint: "Use `gauntlet baseline accept DIR`." });
+    const guess = didYouMean(String(action), ["accept"]);
+    throw new UsageError(`there is no "baseline ${String(action)}"`, {
+      hint: `${guess}Use \`gauntlet baseline accept DIR\`.`,
+    });
   },
 };

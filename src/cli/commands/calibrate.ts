@@ -4,12 +4,16 @@ import { json } from "../options.ts";
 
 export const calibrateCommand = defineCommand({
   command: "calibrate",
-  describe: "Measure what this machine adds to latencies by itself, against a built-in stamped server",
+  describe: "Measure what this machine adds to latencies by itself",
+  examples: [
+    ["gauntlet calibrate", "a few seconds against a built-in server"],
+    ["gauntlet calibrate --streams 500 --seconds 10", "with as many streams as your load will have"],
+  ],
   builder: (yargs) =>
     yargs.options({
       json,
-      streams: { type: "number", default: 100, describe: "streams in flight, about" },
-      seconds: { type: "number", default: 3, describe: "how long" },
+      streams: { type: "number", default: 100, describe: "concurrent streams, about" },
+      seconds: { type: "number", default: 3, describe: "length of the measurement, seconds" },
     }),
   run: async (argv) => {
     const { calibrate } = await useCase.calibrate();

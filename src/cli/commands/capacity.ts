@@ -5,7 +5,14 @@ import { json, mutation, seed, target, variant } from "../options.ts";
 /** `gauntlet capacity`: how much load still meets an objective. */
 export const capacityCommand = defineCommand({
   command: "capacity",
-  describe: "Find the highest rate, or number of streams, that meets an objective, and what is in the way of more",
+  describe: "Find the highest rate, or number of streams, that meets an objective, and what prevents more",
+  examples: [
+    ["gauntlet capacity --objective 'ttft_ms p99 < 800, failed < 0.1%' --streams", "how many streams begin in time"],
+    [
+      "gauntlet capacity --objective 'response_ms p99 < 500' --account growth",
+      "how many requests per second end in time",
+    ],
+  ],
   builder: (yargs) =>
     yargs.options({
       objective: {
@@ -15,17 +22,22 @@ export const capacityCommand = defineCommand({
         describe: 'for example "ttft_ms p99 < 800, failed < 0.1%"',
       },
       target,
-      account: { type: "string", default: "valid", requiresArg: true, describe: "valid, a tier, limited.0, …" },
+      account: {
+        type: "string",
+        default: "valid",
+        requiresArg: true,
+        describe: "account to load: valid, starter, growth, scale, limited.0, …",
+      },
       workload: { type: "string", requiresArg: true, describe: "workload file whose mix of requests is sent" },
       streams: {
         type: "boolean",
         default: false,
         describe: "search for streams in flight, not for requests per second",
       },
-      from: { type: "number", requiresArg: true, describe: "level to begin with; default a quarter of the limit" },
-      to: { type: "number", requiresArg: true, describe: "highest level; default a little beyond the limit" },
-      "step-s": { type: "number", default: 10, requiresArg: true, describe: "seconds of a step" },
-      minutes: { type: "number", default: 10, requiresArg: true, describe: "longest time" },
+      from: { type: "number", requiresArg: true, describe: "first level; default: a quarter of the limit" },
+      to: { type: "number", requiresArg: true, describe: "highest level; default: 1.2 times the limit" },
+      "step-s": { type: "number", default: 10, requiresArg: true, describe: "length of a step, seconds" },
+      minutes: { type: "number", default: 10, requiresArg: true, describe: "most minutes that the search may take" },
       seed,
       json,
       mutation,

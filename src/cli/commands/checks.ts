@@ -5,6 +5,10 @@ import { json, suite } from "../options.ts";
 export const checksCommand = defineCommand({
   command: "checks",
   describe: "List the checks with their requirements and levels",
+  examples: [
+    ["gauntlet checks", "the list"],
+    ["gauntlet checks --suite ./my-suite.ts --json", "with a suite of your own, as JSON"],
+  ],
   builder: (yargs) => yargs.options({ json, suite }),
   run: async (argv) => (await useCase.listChecks()).listChecks(argv.suite),
 });

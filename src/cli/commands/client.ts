@@ -5,7 +5,11 @@ import { json } from "../options.ts";
 /** `gauntlet client -- COMMAND`: judges a client by how it retries. */
 export const clientCommand = defineCommand({
   command: "client",
-  describe: "Judge a client program: runs a command against scripted gateways (client -- COMMAND…)",
+  describe: "Test how a client program waits and retries: client -- COMMAND…",
+  examples: [
+    ["gauntlet client -- node app.js", "every scenario"],
+    ["gauntlet client --scenario rate-seconds -- python app.py", "one scenario"],
+  ],
   builder: (yargs) =>
     yargs.options({
       scenario: {
@@ -13,9 +17,9 @@ export const clientCommand = defineCommand({
         array: true,
         nargs: 1,
         default: [] as string[],
-        describe: "scenario to run; may be repeated; default all",
+        describe: "scenario to run; may be repeated; default: all",
       },
-      "list-scenarios": { type: "boolean", default: false, describe: "list the scenarios and end" },
+      "list-scenarios": { type: "boolean", default: false, describe: "list the scenarios and exit" },
       out: {
         type: "string",
         requiresArg: true,
@@ -26,15 +30,15 @@ export const clientCommand = defineCommand({
         type: "number",
         default: 60,
         requiresArg: true,
-        describe: "seconds after which a run of the command is stopped",
+        describe: "seconds after which the command is stopped",
       },
       "most-attempts": {
         type: "number",
         default: 10,
         requiresArg: true,
-        describe: "attempts at one call beyond which they count as without bound",
+        describe: "attempts at one call; more count as unbounded",
       },
-      jobs: { type: "number", default: 4, requiresArg: true, describe: "scenarios under way at the same time" },
+      jobs: { type: "number", default: 4, requiresArg: true, describe: "scenarios that run at the same time" },
     }),
   run: async (argv) => {
     const { client } = await useCase.client();

@@ -4,24 +4,32 @@ import { json, out, seed } from "../options.ts";
 
 export const compareCommand = defineCommand({
   command: "compare [a] [b]",
-  describe: "Compare two builds: slower, or behaving differently",
+  describe: "Compare two builds of a gateway, or two stored runs: speed and behaviour",
+  examples: [
+    ["gauntlet compare old.yaml new.yaml --pairs 20", "two builds that are running"],
+    ["gauntlet compare gauntlet-runs/before gauntlet-runs/after", "two stored runs"],
+  ],
   builder: (yargs) =>
     yargs
       .positional("a", { type: "string", describe: "target file of the first build, or folder of a stored run" })
-      .positional("b", { type: "string", describe: "of the second" })
+      .positional("b", { type: "string", describe: "the same for the second build" })
       .options({
         "start-a": { type: "string", requiresArg: true, describe: "command that starts the first build" },
         "start-b": { type: "string", requiresArg: true, describe: "command that starts the second build" },
-        pairs: { type: "number", default: 10, requiresArg: true, describe: "rounds in which both run a block" },
-        "block-s": { type: "number", default: 10, requiresArg: true, describe: "seconds of a block" },
-        rate: { type: "number", requiresArg: true, describe: "requests per second; default from the target's limits" },
-        workload: { type: "string", requiresArg: true, describe: "workload file of a block" },
+        pairs: { type: "number", default: 10, requiresArg: true, describe: "rounds; in each, both builds run a block" },
+        "block-s": { type: "number", default: 10, requiresArg: true, describe: "length of a block, seconds" },
+        rate: {
+          type: "number",
+          requiresArg: true,
+          describe: "requests per second; default: from the limits of the target",
+        },
+        workload: { type: "string", requiresArg: true, describe: "workload file that each block runs" },
         suites: {
           type: "string",
           array: true,
           nargs: 1,
           default: [] as string[],
-          describe: "suite of the behaviour part; may be repeated",
+          describe: "suite whose behaviour is compared; may be repeated",
         },
         seed,
         out,

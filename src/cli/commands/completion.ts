@@ -30,6 +30,10 @@ complete -c gauntlet -a '(env SHELL=/bin/bash gauntlet --get-yargs-completions (
 export const completionCommand = defineCommand({
   command: "completion <shell>",
   describe: "Print a script for shell completion",
+  examples: [
+    ["gauntlet completion bash >> ~/.bashrc", "for bash"],
+    ["gauntlet completion fish > ~/.config/fish/completions/gauntlet.fish", "for fish"],
+  ],
   builder: (yargs) =>
     yargs.positional("shell", {
       choices: ["bash", "zsh", "fish"] as const,

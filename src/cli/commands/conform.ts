@@ -4,7 +4,11 @@ import { conformOptions } from "../options.ts";
 
 export const conformCommand = defineCommand({
   command: "conform [suites..]",
-  describe: "Judge a gateway by the conformance suites",
+  describe: "Run the conformance suites, or those that you name",
+  examples: [
+    ["gauntlet conform auth errors --target gauntlet.yaml", "two suites"],
+    ["gauntlet conform --only limits.rate-enforced --target gauntlet.yaml", "one check"],
+  ],
   builder: (yargs) =>
     yargs
       .positional("suites", {

@@ -7,7 +7,11 @@ import { showProgress } from "../progress/progress.ts";
 /** `gauntlet doctor`: looks at a target file, the gateway and this machine before a run. */
 export const doctorCommand = defineCommand({
   command: "doctor",
-  describe: "Look at a target file, the gateway and this machine before a run",
+  describe: "Check a target file, the gateway and this machine before a run",
+  examples: [
+    ["gauntlet doctor", "checks gauntlet.yaml"],
+    ["gauntlet doctor --target staging.yaml --json", "another file, as JSON"],
+  ],
   builder: (yargs) =>
     yargs.options({
       target: { type: "string", default: "gauntlet.yaml", requiresArg: true, describe: "target file" },

@@ -6,6 +6,10 @@ import { suite } from "../options.ts";
 export const explainCommand = defineCommand({
   command: "explain <id>",
   describe: "Explain a check or a requirement",
+  examples: [
+    ["gauntlet explain auth.unknown-key", "how a check decides, and what to do when it fails"],
+    ["gauntlet explain AUTH-3", "a requirement, and the checks that cover it"],
+  ],
   builder: (yargs) =>
     yargs.positional("id", { type: "string", demandOption: true, describe: "check or requirement" }).options({ suite }),
   run: async (argv) => {

@@ -5,17 +5,21 @@ import { defineCommand } from "../define-command.ts";
 /** `gauntlet init`: writes a target file and what belongs to it. */
 export const initCommand = defineCommand({
   command: "init",
-  describe: "Write gauntlet.yaml, .env.example, a policy and a CI job",
+  describe: "Write a target file, a policy and a CI job",
+  examples: [
+    ["gauntlet init", "asks what it needs to know"],
+    ["gauntlet init --yes --base-url https://gw.example.test/v1 --ci gitlab", "asks nothing"],
+  ],
   builder: (yargs) =>
     yargs.options({
-      yes: { type: "boolean", alias: "y", default: false, describe: "ask nothing: options and defaults answer" },
-      "base-url": { type: "string", requiresArg: true, describe: "base address with its version segment" },
-      name: { type: "string", requiresArg: true, describe: "what reports call the gateway" },
+      yes: { type: "boolean", alias: "y", default: false, describe: "do not ask: use the options and defaults" },
+      "base-url": { type: "string", requiresArg: true, describe: "base URL with its version segment, such as /v1" },
+      name: { type: "string", requiresArg: true, describe: "name of the gateway in reports" },
       model: { type: "string", requiresArg: true, describe: "a model for chat completions" },
       "messages-model": { type: "string", requiresArg: true, describe: "a model for messages" },
       limits: { type: "string", requiresArg: true, describe: "starter, growth, scale, or RPM:INFLIGHT" },
       ci: { choices: ["github", "gitlab", "none"] as const, default: "github" as const, describe: "CI job to write" },
-      force: { type: "boolean", default: false, describe: "overwrite files that are there" },
+      force: { type: "boolean", default: false, describe: "overwrite existing files" },
     }),
   run: async (argv) => {
     const { init, assertNothingThere, programHere } = await useCase.init();
@@ -75,7 +79,7 @@ async function answersFor(given: Given, ask: Ask): Promise<InitAnswers> {
   const { DEFAULT_BASE_URL, defaultName, problemOf } = await useCase.init();
   const checked = (name: keyof InitAnswers) => (text: string) => problemOf({ [name]: text.trim() }) ?? true;
   const baseUrl = await ask(given.baseUrl, {
-    message: "Base address, with /v1",
+    message: "Base URL, with its version segment (/v1)",
     default: DEFAULT_BASE_URL,
     validate: checked("baseUrl"),
   });

@@ -1,6 +1,6 @@
 import type { CommandModule } from "yargs";
 import { useCase } from "../../app/index.ts";
-import { UsageError } from "../../core/index.ts";
+import { didYouMean, UsageError } from "../../core/index.ts";
 import { defineCommand, withControl } from "../define-command.ts";
 import { json, k6, target } from "../options.ts";
 import { showProgress } from "../progress/progress.ts";
@@ -8,6 +8,10 @@ import { showProgress } from "../progress/progress.ts";
 const exportCommand = defineCommand({
   command: "export <what>",
   describe: "Write a folder that plain k6 and the k6 operator can run",
+  examples: [
+    ["gauntlet k6 export growth --out k6-growth --target gauntlet.yaml", "a tier"],
+    ["gauntlet k6 export workload.yaml --out k6-load --instances 4", "a workload for four pods"],
+  ],
   builder: (yargs) =>
     yargs.positional("what", { type: "string", demandOption: true, describe: "tier, workload or file" }).options({
       target,
@@ -19,7 +23,7 @@ const exportCommand = defineCommand({
         describe: "live output of the pods, beside their raw samples",
       },
       seed: { type: "number", default: 1, requiresArg: true, describe: "seed of everything random" },
-      brief: { type: "boolean", default: false, describe: "tier runs: leave out what needs longer overload" },
+      brief: { type: "boolean", default: false, describe: "tier runs: do not wait for a Retry-After of over 40 s" },
       k6,
     }),
   run: async (argv) => {
@@ -31,15 +35,24 @@ const exportCommand = defineCommand({
 
 const importCommand = defineCommand({
   command: "import <files..>",
-  describe: "Make one run record of raw outputs of k6 (json or csv) from many machines",
+  describe: "Make one run record from the raw output of k6 (JSON or CSV) of many machines",
+  examples: [
+    ["gauntlet k6 import k6-growth/out-*.json --target gauntlet.yaml", "all instances of a run"],
+    ["gauntlet k6 import out.csv --plan k6-growth/plan.json", "with the plan that was run"],
+  ],
   builder: (yargs) =>
     yargs
-      .positional("files", { type: "string", array: true, demandOption: true, describe: "one output an instance" })
+      .positional("files", {
+        type: "string",
+        array: true,
+        demandOption: true,
+        describe: "outputs of k6, one for each instance",
+      })
       .options({
         plan: {
           type: "string",
           requiresArg: true,
-          describe: "plan.json that was played; default beside the first file",
+          describe: "plan.json that k6 ran; default: the one beside the first file",
         },
         target,
         out: { type: "string", requiresArg: true, describe: "folder for this run" },
@@ -54,7 +67,14 @@ const importCommand = defineCommand({
 
 const planCommand = defineCommand({
   command: "plan",
-  describe: "Tell how many instances of k6 a load needs, from what k6 costs on this machine",
+  describe: "Compute how many instances of k6 a load needs, from what k6 costs on this machine",
+  examples: [
+    ["gauntlet k6 plan --rate 60000 --in-flight 5000", "measures k6 here first"],
+    [
+      "gauntlet k6 plan --rate 60000 --in-flight 5000 --no-measure --cores 8",
+      "from stored figures, for larger machines",
+    ],
+  ],
   builder: (yargs) =>
     yargs.options({
       rate: { type: "number", demandOption: true, requiresArg: true, describe: "requests per minute" },
@@ -64,7 +84,7 @@ const planCommand = defineCommand({
       measure: {
         type: "boolean",
         default: true,
-        describe: "measure k6 here, 15 s; --no-measure takes the figures of docs/scale.md",
+        describe: "measure k6 here, about 20 s; --no-measure takes the figures of docs/scale.md",
       },
       k6,
       json,
@@ -78,11 +98,12 @@ const planCommand = defineCommand({
 /** `gauntlet k6`: what is needed to run on other machines. */
 export const k6Command: CommandModule = {
   command: "k6 <action>",
-  describe: "Export a workload for k6, import what k6 measured, plan how many instances it needs",
+  describe: "Export load for k6, import its results, plan how many instances it needs",
   builder: (yargs) => yargs.command(exportCommand).command(importCommand).command(planCommand),
   handler: ({ action }) => {
+    const guess = didYouMean(String(action), ["export", "import", "plan"]);
     throw new UsageError(`there is no "k6 ${String(action)}"`, {
-      hint: "Use `gauntlet k6 export`, `import` or `plan`.",
+      hint: `${guess}Use \`gauntlet k6 export\`, \`import\` or \`plan\`.`,
     });
   },
 };

@@ -5,7 +5,11 @@ import { json, mutation, target, variant } from "../options.ts";
 /** `gauntlet limits`: finds out how an account is limited. */
 export const limitsCommand = defineCommand({
   command: "limits",
-  describe: "Find out how an account is limited: rate, burst, kind of window, concurrency limit; uses the account up",
+  describe: "Measure how an account is limited: rate, burst, limiter, concurrency; uses the account up",
+  examples: [
+    ["gauntlet limits --target gauntlet.yaml --account limited.0", "an account that is set aside for this"],
+    ["gauntlet limits --target gauntlet.yaml --budget-requests 2000 --minutes 3", "within a budget"],
+  ],
   builder: (yargs) =>
     yargs.options({
       target,
@@ -13,14 +17,14 @@ export const limitsCommand = defineCommand({
         type: "string",
         default: "valid",
         requiresArg: true,
-        describe: "valid, starter, growth, scale, limited.0, limited.1, …",
+        describe: "account to measure: valid, starter, growth, scale, limited.0, …",
       },
       "budget-requests": {
         type: "number",
         requiresArg: true,
-        describe: "most requests; default by the account's limits",
+        describe: "most requests; default: from the limits of the account",
       },
-      minutes: { type: "number", requiresArg: true, describe: "longest time; default 6" },
+      minutes: { type: "number", requiresArg: true, describe: "most minutes; default 6" },
       json,
       mutation,
       variant,

@@ -5,6 +5,10 @@ import { json, k6, mutation, out, seed, target, variant } from "../options.ts";
 export const loadCommand = defineCommand({
   command: "load <what..>",
   describe: "Generate load: a tier (starter, growth, scale, own), a shipped workload (peak, soak, stress) or a file",
+  examples: [
+    ["gauntlet load starter --target gauntlet.yaml", "the load phases of a tier"],
+    ["gauntlet load workload.yaml --target gauntlet.yaml --dry-run", "what a workload would send"],
+  ],
   builder: (yargs) =>
     yargs
       .positional("what", { type: "string", array: true, demandOption: true, describe: "tier, workload or file" })
@@ -20,7 +24,7 @@ export const loadCommand = defineCommand({
           describe: "who generates the load: native, autocannon (closed loops) or k6",
           requiresArg: true,
         },
-        brief: { type: "boolean", default: false, describe: "tier runs: leave out what needs longer overload" },
+        brief: { type: "boolean", default: false, describe: "tier runs: do not wait for a Retry-After of over 40 s" },
         workers: { type: "number", default: 0, describe: "worker threads that share the load; 0: none" },
         instances: { type: "number", default: 1, describe: "with k6: processes that share the schedule exactly" },
         k6,

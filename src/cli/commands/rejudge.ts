@@ -4,7 +4,11 @@ import { json, suite } from "../options.ts";
 
 export const rejudgeCommand = defineCommand({
   command: "rejudge <dir>",
-  describe: "Judge a kept run again from its recording, without traffic",
+  describe: "Judge a stored run again from its recording, without sending anything",
+  examples: [
+    ["gauntlet rejudge gauntlet-runs/my-run", "with the checks of this version"],
+    ["gauntlet rejudge gauntlet-runs/my-run --json", "as one JSON document"],
+  ],
   builder: (yargs) =>
     yargs
       .positional("dir", { type: "string", demandOption: true, describe: "folder of a run" })

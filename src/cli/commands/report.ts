@@ -5,6 +5,10 @@ import { showProgress } from "../progress/progress.ts";
 export const reportCommand = defineCommand({
   command: "report <dirs..>",
   describe: "Render the reports of stored runs again",
+  examples: [
+    ["gauntlet report gauntlet-runs/my-run", "the usual reports, into the folder of the run"],
+    ["gauntlet report gauntlet-runs/my-run --print markdown", "one report, to stdout"],
+  ],
   builder: (yargs) =>
     yargs.positional("dirs", { type: "string", array: true, demandOption: true, describe: "folders of runs" }).options({
       format: {
@@ -13,12 +17,12 @@ export const reportCommand = defineCommand({
         nargs: 1,
         choices: ["html", "junit", "ctrf", "markdown", "annotations", "sarif", "events", "openmetrics"] as const,
         default: [],
-        describe: "write this; may be repeated; default what every run leaves in its folder",
+        describe: "report to write; may be repeated; default: those of every run",
       },
       layout: {
         choices: ["single", "folder"] as const,
         default: "single" as const,
-        describe: "HTML as one file, or as a folder for servers that forbid what stands inside a page",
+        describe: "HTML as one file, or as a folder for servers that forbid inline styles",
       },
       print: {
         choices: [
@@ -32,7 +36,7 @@ export const reportCommand = defineCommand({
           "events",
           "openmetrics",
         ] as const,
-        describe: "print this to stdout and write nothing",
+        describe: "report to print to stdout; nothing is written",
       },
     }),
   run: async (argv) => {

@@ -4,14 +4,18 @@ import { confirm, conformOptions } from "../options.ts";
 
 export const runCommand = defineCommand({
   command: "run",
-  describe: "Judge a gateway: conformance, then load on the tiers it has, verdict and reports",
+  describe: "Judge a gateway as a whole: conformance, then load on the tiers that it has",
+  examples: [
+    ["gauntlet run --target gauntlet.yaml", "everything that the target file allows"],
+    ["gauntlet run --target gauntlet.yaml --policy gauntlet-policy.yaml --json", "as a CI job runs it"],
+  ],
   builder: (yargs) =>
     yargs.options({
       ...conformOptions,
       load: {
         type: "boolean",
         default: true,
-        describe: "generate load on the target's tiers; --no-load leaves it out",
+        describe: "load the tiers of the target; --no-load does not",
       },
       confirm,
     }),

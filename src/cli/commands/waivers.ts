@@ -1,11 +1,15 @@
 import type { CommandModule } from "yargs";
 import { useCase } from "../../app/index.ts";
-import { EXIT, UsageError } from "../../core/index.ts";
+import { didYouMean, EXIT, UsageError } from "../../core/index.ts";
 import { defineCommand } from "../define-command.ts";
 
 const suggest = defineCommand({
   command: "suggest <dir>",
-  describe: "Print a waiver file for the failures of a kept run; fill in reason and owner",
+  describe: "Print a waiver file for the failures of a stored run; add the reason and the owner yourself",
+  examples: [
+    ["gauntlet waivers suggest gauntlet-runs/my-run", "to read it"],
+    ["gauntlet waivers suggest gauntlet-runs/my-run > waivers.yaml", "to edit and use it with --waivers"],
+  ],
   builder: (yargs) => yargs.positional("dir", { type: "string", demandOption: true, describe: "folder of a run" }),
   run: async ({ dir }) => {
     const text = (await useCase.waivers()).waiversFor(dir);
@@ -16,9 +20,12 @@ const suggest = defineCommand({
 /** `gauntlet waivers`: failures that are known and accepted until a day. */
 export const waiversCommand: CommandModule = {
   command: "waivers <action>",
-  describe: "Suggest waivers for the failures of a run",
+  describe: "Print a waiver file for the failures of a stored run",
   builder: (yargs) => yargs.command(suggest),
   handler: ({ action }) => {
-    throw new UsageError(`there is no "waivers ${String(action)}"`, { hint: "Use `gauntlet waivers suggest DIR`." });
+    const guess = didYouMean(String(action), ["suggest"]);
+    throw new UsageError(`there is no "waivers ${String(action)}"`, {
+      hint: `${guess}Use \`gauntlet waivers suggest DIR\`.`,
+    });
   },
 };

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { createGunzip } from "node:zlib";
-import { ConfigError, isObject, member, messageOf } from "../../core/index.ts";
+import { ConfigError, fileProblem, isObject, member } from "../../core/index.ts";
 import { parseRequest, type RawRequest } from "./raw-request.ts";
 
 /** What a raw output of one instance holds. */
@@ -61,7 +61,7 @@ export async function readOutput(path: string): Promise<RawOutput> {
       }
     }
   } catch (error) {
-    throw new ConfigError([{ file: path, path: "", message: `cannot be read: ${messageOf(error)}.` }], {
+    throw new ConfigError([{ file: path, path: "", message: `cannot be read: ${fileProblem(error)}.` }], {
       cause: error,
     });
   }

@@ -1,13 +1,6 @@
 import { ConfigError } from "../../core/index.ts";
-import { type Account, hasBothLimits, type Limits, type Target } from "../../target/index.ts";
+import { type Account, hasBothLimits, type Target, TIER_LIMITS } from "../../target/index.ts";
 import type { Workload } from "../workload.ts";
-
-/** Limits of the tiers (specification, section 8). */
-export const TIERS: Readonly<Record<"starter" | "growth" | "scale", Limits>> = {
-  starter: { rpm: 300, inFlight: 64 },
-  growth: { rpm: 1_000, inFlight: 200 },
-  scale: { rpm: 3_000, inFlight: 500 },
-};
 
 /**
  * The account that a tier run loads: the one that the target sets aside for the tier, else that of `valid` when its
@@ -33,7 +26,7 @@ export function accountOf({ tier, name }: Workload, target: Target): Account {
     ]);
   const known = tier === undefined || tier === "own" ? undefined : target.tiers[tier];
   if (known !== undefined) return known;
-  const wanted = tier === undefined || tier === "own" ? target.limits : TIERS[tier];
+  const wanted = tier === undefined || tier === "own" ? target.limits : TIER_LIMITS[tier];
   const { limits } = target;
   if (limits !== undefined && wanted !== undefined && limits.rpm === wanted.rpm && limits.inFlight === wanted.inFlight)
     return own;

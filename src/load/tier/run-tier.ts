@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { median, UnreachableError } from "../../core/index.ts";
+import { median, noAnswer } from "../../core/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import {
   isAdmitted,
@@ -56,6 +56,7 @@ export async function runTier({ name, limits, written, length }: TierOptions, co
   await using bench = new TierBench(name, limits, tierCost(limits, length).requests, context);
   const waits: TierWaits = { rate: [], concurrency: [] };
   const recovery: RecoveryScript = { fleet: undefined, fleetStartUs: 0, fleetEndUs: 0 };
+  context.onGauge?.(() => bench.sender.inFlight);
   await bench.sender.open(limits.inFlight + 32);
   const phases = phasesOf({ bench, own, waits, recovery, length, seed: context.seed });
   for (const [at, phase] of phases.entries()) {
@@ -238,9 +239,7 @@ async function warmUp(bench: TierBench): Promise<void> {
     const one = await bench.send(kinds[index % kinds.length] as TierRequest, "warm-up");
     if (one !== undefined && isRefusal(one) && !bench.refuses(one)) bench.leaveOut(one);
     if (index === 0 && one !== undefined && one.status === undefined) {
-      throw new UnreachableError(`no answer from ${bench.target.baseUrl}: ${bench.sender.lastFailure ?? one.what}`, {
-        hint: "Check baseUrl in the target file, and that the gateway is running.",
-      });
+      throw noAnswer(bench.target.baseUrl, bench.sender.lastFailure ?? one.what);
     }
   }
   const lone = await Promise.all(bench.longStreams().map((request) => bench.send(request, "lone")));

@@ -1,4 +1,4 @@
-import { UnreachableError } from "../../../core/index.ts";
+import { noAnswer } from "../../../core/index.ts";
 import type { ConcurrencyInference, RateInference } from "../../../limits/index.ts";
 import type { Limits } from "../../../target/index.ts";
 import { concurrencyExperiment } from "./concurrency-experiment.ts";
@@ -57,11 +57,7 @@ export async function analyseLimits(options: LimitsAnalysisOptions): Promise<Lim
     budget: { requests: budget.requests, ms: budget.minutes * 60_000 },
   });
   const failure = await gateway.open(parallel + 1);
-  if (failure !== undefined) {
-    throw new UnreachableError(`no answer from ${target.baseUrl}: ${failure}`, {
-      hint: "Check baseUrl in the target file, and that the gateway is running.",
-    });
-  }
+  if (failure !== undefined) throw noAnswer(target.baseUrl, failure);
   onStep?.("rate: bursts and what comes back after them");
   const rate = await rateExperiment(gateway, { declaredPerMinute: declared?.rpm, parallel, minuteMs });
   onStep?.("concurrency: waiting until the rate leaves room for streams");

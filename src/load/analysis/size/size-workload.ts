@@ -1,9 +1,8 @@
 import { seededRandom, UsageError } from "../../../core/index.ts";
 import type { Dialect } from "../../../dialects/index.ts";
-import type { Limits } from "../../../target/index.ts";
+import { type Limits, TIER_LIMITS } from "../../../target/index.ts";
 import { draw } from "../../prepared-requests.ts";
 import { type Arrivals, scheduleOf } from "../../schedule.ts";
-import { TIERS } from "../../tier/account-of.ts";
 import type { Workload } from "../../workload.ts";
 import { type Applied, applyLimits, type Demand, peakOf, SIMULATED_KINDS, type SimulatedKind } from "./apply-limits.ts";
 
@@ -63,7 +62,9 @@ export function sizeWorkload(
   const spanS = Math.max(1, spanOf(workload.arrivals, last / 1_000_000));
   const totalUs = demands.reduce((sum, { durationUs }) => sum + durationUs, 0);
   const meanDurationMs = totalUs / demands.length / 1_000;
-  const tiers = Object.entries({ ...TIERS, ...more }).map(([tier, limits]) => fitOf(tier, limits, demands, workload));
+  const tiers = Object.entries({ ...TIER_LIMITS, ...more }).map(([tier, limits]) =>
+    fitOf(tier, limits, demands, workload),
+  );
   return {
     requests: demands.length,
     spanS,

@@ -1,0 +1,110 @@
+import { availableParallelism } from "node:os";
+import type { LoadBeside, Traffic } from "../checks/index.ts";
+import { messageOf } from "../core/index.ts";
+import { calibrate, problemsOf } from "../load/index.ts";
+import type { JudgedLoad } from "../record/index.ts";
+import type { Provisioner, Target } from "../target/index.ts";
+import { runTiers, type TiersOptions } from "./run-tiers.ts";
+
+/** What the tiers of a run are measured with. */
+type StepOptions = Omit<TiersOptions, "lastUseMs" | "target">;
+
+/** Checks and load share a processor otherwise. */
+const LEAST_CPUS = 2;
+/** A machine that is later than this by itself, ms at p99, has no time for both. */
+const BESIDE_BOUNDS = { deliveryLagP99Ms: 20, scheduleLagP99Ms: 20 };
+
+/**
+ * The tiers of a run. Where the target can make accounts for them that no check uses, and this machine is on time, they are loaded
+ * beside the checks. A tier that does not pass there is measured again alone: what the checks may have disturbed fails no gateway.
+ */
+export class TierRuns {
+  readonly #options: StepOptions;
+  readonly #provisioner: Provisioner | undefined;
+  readonly #gauges: (() => number)[] = [];
+  #beside: Promise<JudgedLoad | undefined> | undefined;
+  #sentBefore = 0;
+
+  constructor(options: StepOptions, provisioner: Provisioner | undefined) {
+    this.#options = options;
+    this.#provisioner = provisioner;
+  }
+
+  /** Requests of tiers that are under way. */
+  get inFlight(): number {
+    return this.#gauges.reduce((sum, gauge) => sum + gauge(), 0);
+  }
+
+  /** Requests of measurements that were made again. */
+  get sentBefore(): number {
+    return this.#sentBefore;
+  }
+
+  /** Begins the load beside the checks where that can be. */
+  async startBeside(target: Target): Promise<LoadBeside | undefined> {
+    const { plan, quick, control } = this.#options;
+    if (quick || plan.workloads.length === 0 || this.#provisioner?.loadAccounts === undefined) return undefined;
+    if (availableParallelism() < LEAST_CPUS) return undefined;
+    control.onProgress({ kind: "step", text: "measuring this machine, so that its own delays are known" });
+    const calibration = await calibrate({ signal: control.interruption.signal });
+    const slow = problemsOf(calibration, BESIDE_BOUNDS);
+    if (slow.length > 0) {
+      const text = `this machine is too busy for load beside the checks (${slow.join("; ")}): it comes after them`;
+      control.onProgress({ kind: "note", text });
+      return undefined;
+    }
+    const loaded = await this.#withOwnAccounts(target);
+    this.#beside = runTiers({
+      ...this.#options,
+      target: loaded,
+      calibration,
+      lastUseMs: () => 0,
+      onGauge: (gauge) => this.#gauges.push(gauge),
+    });
+    const ended = this.#beside.then(
+      () => undefined,
+      // Told when the result is asked for.
+      () => undefined,
+    );
+    return { ended };
+  }
+
+  /** The load, when the checks are over. */
+  async result(traffic: Traffic): Promise<JudgedLoad | undefined> {
+    const { interruption, onProgress } = this.#options.control;
+    if (this.#beside !== undefined) {
+      const first = await this.#beside.catch((error: unknown) => messageOf(error));
+      if (typeof first !== "string" && (interruption.signal.aborted || first === undefined || hasPassed(first)))
+        return first;
+      if (interruption.signal.aborted) return undefined;
+      const why = typeof first === "string" ? first : `${openOf(first).join(", ")} did not pass beside the checks`;
+      onProgress({ kind: "note", text: `load on the tiers is generated again, with nothing beside it: ${why}` });
+      this.#sentBefore += typeof first === "string" ? 0 : sentBy(first);
+      const target = await this.#withOwnAccounts(traffic.target);
+      return runTiers({ ...this.#options, target, lastUseMs: () => 0 });
+    }
+    if (interruption.signal.aborted) return undefined;
+    const lastUseMs = (account: string) => traffic.lastUseMs(account);
+    return runTiers({ ...this.#options, target: traffic.target, lastUseMs });
+  }
+
+  /** The target with new accounts in place of those that checks have used. */
+  async #withOwnAccounts(target: Target): Promise<Target> {
+    const tiers = (await this.#provisioner?.loadAccounts?.()) ?? target.tiers;
+    for (const { key, second } of Object.values(tiers))
+      for (const one of second === undefined ? [key] : [key, second])
+        this.#options.redactor.add({ name: `key.${one.name}`, value: one.reveal() });
+    return { ...target, tiers };
+  }
+}
+
+function openOf({ runs }: JudgedLoad): string[] {
+  return runs.filter(({ verdict }) => verdict !== "pass").map(({ name }) => name);
+}
+
+const hasPassed = (load: JudgedLoad): boolean => openOf(load).length === 0;
+
+/** What load sent, in requests. */
+export function sentBy(load: JudgedLoad | undefined): number {
+  return (load?.runs ?? []).flatMap(({ phases }) => phases).reduce((sum, { sent }) => sum + sent, 0);
+}

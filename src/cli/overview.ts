@@ -1,0 +1,58 @@
+import { wrap } from "./progress/fit.ts";
+
+/** What the overview says of a command. */
+export interface Described {
+  /** As yargs has it: `conform [suites..]`. */
+  readonly command: string;
+  readonly describe: string;
+}
+
+/** The commands by what people come for. A command that stands in no group is not found: a test compares this with the commands. */
+const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
+  ["Judge a gateway", ["run", "conform", "rejudge", "report"]],
+  ["Load and limits", ["load", "limits", "capacity", "size"]],
+  ["Compare and gate", ["compare", "baseline", "waivers"]],
+  ["Set up", ["init", "doctor", "checks", "explain", "completion"]],
+  ["Tools", ["gateway", "client", "calibrate", "k6"]],
+];
+
+const EXAMPLES: readonly (readonly [line: string, what: string])[] = [
+  ["gauntlet init", "write a target file for your gateway"],
+  ["gauntlet doctor", "check it, and see what can be judged"],
+  ["gauntlet conform --target gauntlet.yaml", "judge the gateway"],
+];
+
+const nameOf = ({ command }: Described): string => command.split(" ")[0] ?? "";
+
+/** `gauntlet --help`: every command, by groups. */
+export function overview(commands: readonly Described[], columns: number): string {
+  const width = Math.max(...commands.map(({ command }) => command.length)) + 2;
+  const indent = " ".repeat(width + 2);
+  const line = (head: string, text: string) =>
+    wrap(`  ${head.padEnd(width)}${text}`.replace(/ {2,}/g, keep), columns, indent);
+  const groups = GROUPS.map(([title, names]) => {
+    const own = names.flatMap((name) => commands.filter((command) => nameOf(command) === name));
+    return [title, ...own.map(({ command, describe }) => line(command, describe))].join("\n");
+  });
+  const examples = ["Examples", ...EXAMPLES.map(([example, what]) => `  ${example.padEnd(42)}# ${what}`)];
+  return [
+    "gauntlet <command>",
+    "Load testing and conformance for model gateways.",
+    ...groups.map((group) => group.replaceAll(KEPT, " ")),
+    examples.join("\n"),
+    "`gauntlet <command> --help` shows the options and examples of a command; `gauntlet --version` the version.",
+  ]
+    .join("\n\n")
+    .concat("\n");
+}
+
+/** Blanks that wrapping must not take for the space between two words. */
+const KEPT = "\u00a0";
+const keep = (blanks: string): string => `${KEPT.repeat(blanks.length - 1)} `;
+
+/** Commands that stand in no group, and names in groups that are no commands. */
+export function ungrouped(commands: readonly Described[]): string[] {
+  const grouped = GROUPS.flatMap(([, names]) => names);
+  const names = commands.map(nameOf);
+  return [...names.filter((name) => !grouped.includes(name)), ...grouped.filter((name) => !names.includes(name))];
+}

@@ -1,0 +1,73 @@
+import { UnreachableError } from "./errors.ts";
+
+/** Why no answer came, and what to do next. */
+export interface ConnectionAdvice {
+  readonly cause: string;
+  readonly next: string;
+}
+
+/** Causes by what Node and undici call them. The first that matches is shown. */
+const CONNECTION: readonly (readonly [sign: RegExp, cause: string, next: string])[] = [
+  [/ENOTFOUND|EAI_AGAIN/, "the host's name is not known", "Check its spelling in baseUrl, and whether it needs a VPN."],
+  [
+    /wrong version number|packet length too long|unsupported protocol|EPROTO/i,
+    "the port speaks plain HTTP, not TLS",
+    "Write http:// in baseUrl.",
+  ],
+  [
+    /SELF_SIGNED|self.signed|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER|unable to get (local )?issuer/i,
+    "its certificate is signed by an authority that is not known here",
+    "Start with NODE_EXTRA_CA_CERTS=/path/to/ca.pem.",
+  ],
+  [
+    /CERT_HAS_EXPIRED|certificate has expired/i,
+    "its certificate has expired",
+    "Renew it, and check this machine's clock.",
+  ],
+  [
+    /ALTNAME|does not match certificate/i,
+    "its certificate is for another host name",
+    "Use the name that the certificate has in baseUrl.",
+  ],
+  [/ECONNREFUSED/, "nothing listens there", "Start the gateway, or correct host and port in baseUrl."],
+  [/EHOSTUNREACH|ENETUNREACH/, "there is no way to that network", "Check the network or the VPN."],
+  [/CONNECT_TIMEOUT|ETIMEDOUT/, "the host does not answer", "A firewall may be in the way; check host, port and VPN."],
+];
+
+/** Why no answer came from an address, as far as the ending tells. */
+function connectionAdvice(baseUrl: string, detail: string, environment: NodeJS.ProcessEnv): ConnectionAdvice {
+  const known = CONNECTION.find(([sign]) => sign.test(detail));
+  if (known !== undefined) {
+    const [, cause, next] = known;
+    const proxy = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"].find((name) => environment[name]);
+    const direct = proxy === undefined ? "" : ` ${proxy} is set: Gauntlet connects directly and does not use it.`;
+    return { cause, next: next + direct };
+  }
+  if (baseUrl.startsWith("http:") && /reset|socket|EOF|Expected HTTP|HPE_|closed/i.test(detail)) {
+    return {
+      cause: "the connection was closed without an HTTP answer",
+      next: "If the port speaks TLS, write https:// in baseUrl.",
+    };
+  }
+  if (/deadline|idle/.test(detail)) {
+    return {
+      cause: "it takes a connection and does not answer",
+      next: "A sleeping gateway may need a first request: try again, or raise timeouts.answerS.",
+    };
+  }
+  return { cause: "no HTTP answer came", next: "Check baseUrl in the target file, and that the gateway is running." };
+}
+
+/**
+ * The error of a target that does not answer, in words.
+ *
+ * @param detail how Node or OpenSSL put it: it decides the words and is kept as the cause, but is not shown.
+ */
+export function noAnswer(
+  baseUrl: string,
+  detail: string,
+  environment: NodeJS.ProcessEnv = process.env,
+): UnreachableError {
+  const { cause, next } = connectionAdvice(baseUrl, detail, environment);
+  return new UnreachableError(`no answer from ${baseUrl}: ${cause}`, { hint: next, cause: detail });
+}

@@ -1,0 +1,97 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { main } from "../../src/cli/index.ts";
+import { overview, ungrouped } from "../../src/cli/overview.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+/** Runs a command line in this process: a process each would take a minute for this file. */
+async function typed(...args: string[]) {
+  const [stdout, stderr]: [string[], string[]] = [[], []];
+  const into = (texts: string[], end: string) => (text: unknown) => {
+    texts.push(`${String(text)}${end}`);
+    return true;
+  };
+  vi.spyOn(process.stdout, "write").mockImplementation(into(stdout, ""));
+  vi.spyOn(process.stderr, "write").mockImplementation(into(stderr, ""));
+  vi.spyOn(console, "log").mockImplementation(into(stdout, "\n"));
+  const code = await main(args);
+  vi.restoreAllMocks();
+  return { code, stdout: stdout.join(""), stderr: stderr.join("") };
+}
+
+const { stdout: OVERVIEW } = await typed("--help");
+const COMMANDS = [...OVERVIEW.matchAll(/^ {2}([a-z][\w]*)(?: [<[]\S+)* {2,}\S/gm)]
+  .map(([, name = ""]) => name)
+  .filter((name) => name !== "gauntlet");
+
+describe("the overview", () => {
+  test("has every command once, in groups, with what to do first", () => {
+    expect(COMMANDS).toHaveLength(20);
+    expect(new Set(COMMANDS).size).toBe(20);
+    for (const group of ["Judge a gateway", "Load and limits", "Compare and gate", "Set up", "Tools", "Examples"])
+      expect(OVERVIEW).toContain(`\n${group}\n`);
+  });
+
+  test("finds a command that stands in no group, and a group's command that there is not", () => {
+    const described = COMMANDS.map((command) => ({ command, describe: "" }));
+    expect(ungrouped(described)).toEqual([]);
+    expect(ungrouped([...described.slice(1), { command: "new [x]", describe: "" }])).toEqual(["new", COMMANDS[0]]);
+  });
+
+  test("breaks no word at 80 columns", () => {
+    const lines = overview(
+      [{ command: "limits", describe: "Measure how an account is limited: rate, burst, limiter, concurrency" }],
+      60,
+    ).split("\n");
+    expect(lines).toContain("  limits  Measure how an account is limited: rate, burst,");
+    expect(lines).toContain("          limiter, concurrency");
+  });
+});
+
+const WITH_ACTIONS = [
+  ["k6", "export"],
+  ["k6", "import"],
+  ["k6", "plan"],
+  ["baseline", "accept"],
+  ["waivers", "suggest"],
+];
+const PLAIN = COMMANDS.filter((name) => !WITH_ACTIONS.some(([first]) => first === name)).map((name) => [name]);
+
+test.each([...PLAIN, ...WITH_ACTIONS])("%s %s shows two examples", async (...command) => {
+  const words = command.filter((word) => typeof word === "string" && word !== "");
+  const { stdout, code } = await typed(...words, "--help");
+  expect(code).toBe(0);
+  const [, examples = ""] = stdout.split("Examples:\n");
+  expect(examples.match(new RegExp(`^ {2}gauntlet ${words.join(" ")}\\b`, "gm"))).toHaveLength(2);
+});
+
+describe("a command line that is wrong is told in words of ours, with what was probably meant", () => {
+  test.each<[args: string[], says: string]>([
+    [[], "no command is named\n  `gauntlet --help` lists the commands."],
+    [["conforn"], 'there is no command "conforn"\n  Did you mean "conform"? `gauntlet --help` lists the commands.'],
+    [["frobnicate"], 'there is no command "frobnicate"\n  `gauntlet --help` lists the commands.'],
+    [
+      ["conform", "--tarket", "x"],
+      'conform does not take --tarket\n  Did you mean "--target"? `gauntlet conform --help` shows what it takes.',
+    ],
+    [["explain"], "an argument is missing: gauntlet explain <id>\n  `gauntlet explain --help` shows what it takes."],
+    [["capacity"], "--objective must be given\n  `gauntlet capacity --help` shows what it takes."],
+    [["conform", "--target"], "--target needs a value\n  `gauntlet conform --help` shows what it takes."],
+    [["init", "--ci", "gitlabb"], '--ci cannot be "gitlabb"\n  Did you mean "gitlab"? It takes github, gitlab, none.'],
+    [["completion", "tcsh"], 'shell cannot be "tcsh"\n  It takes bash, zsh, fish.'],
+    [
+      ["conform", "--baseline", "b.json"],
+      "--baseline needs --policy as well\n  `gauntlet conform --help` shows what it takes.",
+    ],
+    [["k6", "exprot"], 'Did you mean "export"?'],
+    [["k6"], "an argument is missing: gauntlet k6 <action>"],
+    [["load", "grwoth"], 'there is no tier, shipped workload or file "grwoth"\n  Did you mean "growth"?'],
+    [["explain", "auth.unknwon-key"], 'Did you mean "auth.unknown-key"?'],
+    [["size", "peek"], 'Did you mean "peak"?'],
+  ])("%j", async (args, says) => {
+    const { code, stdout, stderr } = await typed(...args);
+    expect(stderr).toContain(says);
+    expect(stderr).not.toMatch(/non-option|Unknown argument|Choices:|Missing required|Implications/);
+    expect([code, stdout]).toEqual([2, ""]);
+  });
+});

@@ -1,0 +1,17 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import type { StartTimes } from "../../scripts/verify/quickstart/start-times.ts";
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+const times = JSON.parse(read("docs/npm-start.json")) as StartTimes;
+
+test("the README's figures of npm start are those that npm run verify:start measured last", () => {
+  const counts = Object.entries(times.checks).map(([status, count]) => `${count} ${status}`);
+  const line = `${counts.join(", ")} in ${times.wholeS} s, ${times.requests} requests`;
+  expect(read("README.md")).toContain(`${line}\nexit code ${times.exitCode};`);
+});
+
+test("how soon the first verdict comes is said as it was measured, or not at all", () => {
+  const said = /first suite has its verdict after ([\d.]+) s/.exec(read("README.md").replace(/\s+/g, " "))?.[1];
+  expect(said === undefined ? null : Number(said)).toBe(times.firstVerdictS);
+});
