@@ -25,7 +25,7 @@ interface Wire {
 
 const NOTHING = Buffer.alloc(0);
 /** Bytes that the parser is given at once: it makes two objects of each field, and can be stopped only between two turns. */
-const MOST_AT_ONCE = 16 * 1024;
+const MOST_AT_ONCE = 8 * 1024;
 /** `HTTP/1.1 100`. */
 const STATUS_CHARACTERS = 12;
 

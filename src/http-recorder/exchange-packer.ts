@@ -9,6 +9,8 @@ import type { Exchange, RecordedBody, RecordedRequest } from "./exchange.ts";
 const LEAST_CHARACTERS = 4_096;
 /** Characters that the moment and the length of a piece take the room of. */
 const PIECE_CHARACTERS = 96;
+/** Room for what a text is compressed to; zlib takes more when it needs it. */
+const OUTPUT_BYTES = 1_024;
 /** Different fields that are shared; most of the others (dates, ids) come once. */
 const MOST_FIELDS = 4_096;
 
@@ -91,11 +93,18 @@ function packBody(body: RecordedBody): RecordedBody {
   };
 }
 
-/** Copied, because what zlib gives is the beginning of a buffer that is many times as large. */
-function deflated(text: string): Buffer {
-  return Buffer.from(deflateRawSync(text));
+interface Packed {
+  readonly bytes: Buffer;
+  /** Room that the unpacked bytes take: zlib takes 16 KiB by itself, and judges unpack thousands of times. */
+  readonly room: number;
 }
 
-function inflated(packed: Buffer): string {
-  return inflateRawSync(packed).toString("utf8");
+/** Copied, because what zlib gives is the beginning of a larger buffer. */
+function deflated(text: string): Packed {
+  const bytes = Buffer.from(deflateRawSync(text, { chunkSize: OUTPUT_BYTES }));
+  return { bytes, room: Buffer.byteLength(text) + OUTPUT_BYTES };
+}
+
+function inflated({ bytes, room }: Packed): string {
+  return inflateRawSync(bytes, { chunkSize: room }).toString("utf8");
 }

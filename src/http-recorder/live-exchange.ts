@@ -15,12 +15,12 @@ import { type FilledBody, sentBody } from "./sent-body.ts";
 
 /**
  * Bytes behind the head between two pieces of the body: trailers, and extensions of chunks, which nothing needs and no
- * parser bounds by their number.
+ * parser bounds by their number. As much as Node allows a head.
  */
-const MOST_FRAMING_BYTES = 32 * 1024;
+const MOST_FRAMING_BYTES = 16 * 1024;
 /** Pieces of one answer that are read, twenty times what long replies have: 4 MiB in single bytes take seconds to parse. */
 const MOST_READS = 100_000;
-const FRAMING_DETAIL = "more than 32 KiB of trailers or chunk extensions";
+const FRAMING_DETAIL = "more than 16 KiB of trailers or chunk extensions";
 
 /** A request as it is put on the wire. */
 export interface OutgoingRequest {
