@@ -33,7 +33,8 @@ export function renderTerminal(record: RunRecord, options: TerminalOptions): str
 function suiteTable(record: RunRecord, paint: Paint): string {
   const statuses = STATUSES.filter((status) => (record.counts[status] ?? 0) > 0);
   const table = new Table({
-    head: ["suite", ...statuses.map((status) => `${SIGNS[status]} ${status}`)],
+    // The longest word of a status alone would make the table wider than a terminal of 80 columns.
+    head: ["suite", ...statuses.map((status) => `${SIGNS[status]} ${status === "not-applicable" ? "n/a" : status}`)],
     style: { head: [], border: [], compact: true },
     colAligns: ["left", ...statuses.map(() => "right" as const)],
   });

@@ -110,11 +110,12 @@ export class CheckProgress {
 
   #tellSuites(): void {
     const suites = [...this.#suites].map(
-      ([suite, { done, total, statuses, running }]): SuiteProgress => ({
+      ([suite, { done, total, sending, statuses, running }]): SuiteProgress => ({
         suite,
         done,
         total,
         failed: (statuses.get("fail") ?? 0) + (statuses.get("flaky") ?? 0),
+        over: sending === 0,
         running: running.at(-1),
       }),
     );

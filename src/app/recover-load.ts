@@ -12,10 +12,14 @@ import {
 type Counts = Pick<JudgedPhase, "offered" | "sent" | "admitted" | "denied" | "failed" | "dropped">;
 
 const NAMES = ["offered", "sent", "admitted", "denied", "failed", "dropped"] as const;
+/** Event of the journal: what load has shown so far is measured again. */
+export const LOAD_DISCARDED = "load-discarded";
 const CUT = "cut off before its end";
 
 /** The load of a run that was killed: its phases as they were noted, the last one from the counters of each second. */
-export function recoverLoad(lines: readonly JournalLine[]): JudgedLoad | undefined {
+export function recoverLoad(all: readonly JournalLine[]): JudgedLoad | undefined {
+  // What was measured again before the end counts no longer.
+  const lines = all.slice(all.map(({ event }) => event).lastIndexOf(LOAD_DISCARDED) + 1);
   const runs = lines
     .filter(({ event }) => event === "load-started")
     .flatMap((line) => (Array.isArray(line["runs"]) ? line["runs"].map((run: unknown) => ({ run, at: line.at })) : []));

@@ -34,6 +34,8 @@ export interface SuiteProgress {
   readonly done: number;
   readonly total: number;
   readonly failed: number;
+  /** Nothing more is sent for it; what is left judges the whole run at its end. */
+  readonly over: boolean;
   /** The check that was started last of those under way. */
   readonly running: string | undefined;
 }

@@ -4,6 +4,7 @@ import { messageOf } from "../core/index.ts";
 import { calibrate, problemsOf } from "../load/index.ts";
 import type { JudgedLoad } from "../record/index.ts";
 import type { Provisioner, Target } from "../target/index.ts";
+import { LOAD_DISCARDED } from "./recover-load.ts";
 import { runTiers, type TiersOptions } from "./run-tiers.ts";
 
 /** What the tiers of a run are measured with. */
@@ -78,6 +79,7 @@ export class TierRuns {
         return first;
       if (interruption.signal.aborted) return undefined;
       const why = typeof first === "string" ? first : `${openOf(first).join(", ")} did not pass beside the checks`;
+      this.#options.folder.journal({ event: LOAD_DISCARDED });
       onProgress({ kind: "note", text: `load on the tiers is generated again, with nothing beside it: ${why}` });
       this.#sentBefore += typeof first === "string" ? 0 : sentBy(first);
       const target = await this.#withOwnAccounts(traffic.target);

@@ -5,6 +5,7 @@ import { colorsFor } from "./colors.ts";
 import { watchInterruption } from "./interruption.ts";
 import { errorOf, writeDocument } from "./json-output.ts";
 import { showProgress } from "./progress/progress.ts";
+import { wrapLines } from "./wrap-lines.ts";
 
 interface Definition<A> {
   readonly command: string;
@@ -72,8 +73,12 @@ function isJson(argv: object): boolean {
 }
 
 function print({ document, text, ioError }: Outcome, json: boolean): void {
-  if (!json) process.stdout.write(text(colorsFor(process.stdout)));
-  else if (document !== undefined)
+  const { stdout } = process;
+  if (!json) {
+    const written = text(colorsFor(stdout));
+    stdout.write(stdout.isTTY ? wrapLines(written, stdout.columns || 80) : written);
+  }
+  if (json && document !== undefined)
     writeDocument(ioError === undefined ? document : { ...document, ...errorOf(ioError) });
 }
 

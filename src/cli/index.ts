@@ -77,7 +77,7 @@ export async function main(args: readonly string[]): Promise<number> {
   }
   if (asksForOverview(own)) {
     process.stdout.write(
-      overview(COMMANDS as readonly Described[], Math.min(MOST_COLUMNS, process.stdout.columns ?? 100)),
+      overview(COMMANDS as readonly Described[], Math.min(MOST_COLUMNS, process.stdout.columns || 100)),
     );
     return EXIT.pass;
   }
@@ -103,7 +103,7 @@ function parserOf(own: readonly string[], outcome: ExitCodeHolder, behindDashes?
     .version(VERSION)
     .strict()
     .demandCommand(1)
-    .wrap(Math.min(MOST_COLUMNS, process.stdout.columns ?? 100))
+    .wrap(Math.min(MOST_COLUMNS, process.stdout.columns || 100))
     .showHelpOnFail(false)
     .exitProcess(false)
     .middleware((argv) => {

@@ -43,7 +43,7 @@ describe("init", () => {
   test.skipIf(process.platform !== "linux")("asks at a terminal, and once more after a wrong answer", async () => {
     using folder = temporaryFolder();
     const { code, shown } = await initAtTerminal(folder.path, [
-      ["Base address", "nowhere\r"],
+      ["Base URL", "nowhere\r"],
       ["must be an http", "\u0015https://gw.example.test/v1\r"],
       ["A model for chat", "echo-fast\r"],
       ["Name in reports", "\r"],
@@ -63,7 +63,7 @@ describe("init", () => {
 
   test.skipIf(process.platform !== "linux")("Ctrl-C at a question writes nothing", async () => {
     using folder = temporaryFolder();
-    const { code } = await initAtTerminal(folder.path, [["Base address", "\u0003"]]);
+    const { code } = await initAtTerminal(folder.path, [["Base URL", "\u0003"]]);
     expect(code).toBe(130);
     expect(readdirSync(folder.path)).toEqual([]);
   });

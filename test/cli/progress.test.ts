@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ProgressEvent, SuiteProgress } from "../../src/app/index.ts";
 import { Board } from "../../src/cli/progress/board.ts";
 import { duration, fitLine, shorten, wrap } from "../../src/cli/progress/fit.ts";
+import { wrapLines } from "../../src/cli/wrap-lines.ts";
 
 describe("texts for a width", () => {
   test.each([
@@ -33,11 +34,48 @@ describe("texts for a width", () => {
   });
 });
 
+test("a report is wrapped between words with its indent; commands and short lines stay as they are", () => {
+  const command = `    exchange x1: curl -sS -i -X POST 'http://127.0.0.1/v1/messages' -H 'Content-Type: application/json'`;
+  const text = `PASS\n${command}\n    \x1b[31mCompare the exchange with its control request:\x1b[39m what differs decides`;
+  expect(wrapLines(text, 40).split("\n")).toEqual([
+    "PASS",
+    command,
+    "    \x1b[31mCompare the exchange with its",
+    "    control request:\x1b[39m what differs",
+    "    decides",
+  ]);
+});
+
+test("a table that is too wide becomes two, one below the other, each with the first column", () => {
+  const table = [
+    "┌────────┬──────┬─────┐",
+    "│ phase  │ sent │ p99 │",
+    "├────────┼──────┼─────┤",
+    "│ \x1b[31mwarm\x1b[39m   │    8 │  12 │",
+    "└────────┴──────┴─────┘",
+  ];
+  expect(wrapLines([...table, "after"].join("\n"), 23).split("\n")).toEqual([...table, "after"]);
+  expect(wrapLines([...table, "after"].join("\n"), 20).split("\n")).toEqual([
+    "┌────────┬──────┐",
+    "│ phase  │ sent │",
+    "├────────┼──────┤",
+    "│ \x1b[31mwarm\x1b[39m   │    8 │",
+    "└────────┴──────┘",
+    "┌────────┬─────┐",
+    "│ phase  │ p99 │",
+    "├────────┼─────┤",
+    "│ \x1b[31mwarm\x1b[39m   │  12 │",
+    "└────────┴─────┘",
+    "after",
+  ]);
+});
+
 const suite = (name: string, done: number, more: Partial<SuiteProgress> = {}): SuiteProgress => ({
   suite: name,
   done,
   total: 40,
   failed: 0,
+  over: false,
   running: undefined,
   ...more,
 });
@@ -51,7 +89,7 @@ const load = (run: string): ProgressEvent => ({
     elapsedS: 10,
     totalS: 45,
     runLeftS: 95,
-    waiting: { what: "the Retry-After of a denial", leftS: 30 },
+    waiting: { what: "Retry-After", leftS: 30 },
     inFlight: 23,
     sentPerS: 41,
     admittedPerS: 5.2,
@@ -76,7 +114,7 @@ const RUN: readonly ProgressEvent[] = [
     kind: "suites",
     leftS: 70,
     suites: [
-      suite("auth", 40),
+      suite("auth", 39, { over: true }),
       suite("limits", 31, { running: "limits.rate-enforced" }),
       suite("errors", 12, { failed: 2, running: "errors.key-revoked[messages,non-streaming]" }),
       suite("compat", 0),
@@ -90,7 +128,7 @@ describe("what goes on, one line each", () => {
   test("with progress, time left, and what is waited for, at 140 columns", () => {
     expect(boardOf(...RUN).lines({ columns: 140, rows: 24 }, 1_000)).toEqual([
       "  conformance:  248 of 538 checks, about 1 min 10 s left, 2 failed",
-      "  starter  over-rate-limit, about 1 min 35 s left, waiting 30 s for the Retry-After of a denial, 1046 denied, 5/s admitted, 23 in flight",
+      "  starter  over-rate-limit, 1 min 35 s left, waiting 30 s for Retry-After, 1046 denied, 5/s admitted, 23 in flight, p50 12 p99 40 ms",
       "  limits    31/40  waiting 43 s for the rate window of limited.0, limits.rate-enforced",
       "  errors    12/40  errors.key-revoked[messages,non-streaming], 2 failed",
     ]);
@@ -99,7 +137,7 @@ describe("what goes on, one line each", () => {
   test("at 80 columns nothing is broken, and time left and waits stay", () => {
     const lines = boardOf(...RUN).lines({ columns: 80, rows: 24 }, 1_000);
     expect(lines.every((line) => line.length <= 80)).toBe(true);
-    expect(lines[1]).toContain("about 1 min 35 s left");
+    expect(lines[1]).toBe("  starter  over-rate-limit, 1 min 35 s left, waiting 30 s for Retry-After");
     expect(lines[2]).toContain("waiting 43 s for the rate window of limited.0");
   });
 

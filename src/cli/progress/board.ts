@@ -79,7 +79,7 @@ export class Board {
 
   #suitesUnderWay(): readonly SuiteProgress[] {
     return (this.#suites?.suites ?? []).filter(
-      ({ done, total, running }) => done < total && (done > 0 || running !== undefined),
+      ({ done, over, running }) => !over && (done > 0 || running !== undefined),
     );
   }
 
@@ -110,7 +110,9 @@ export class Board {
     const isWaiting = wait !== undefined && wait.untilMs > nowMs;
     return [
       `${suite.padEnd(width)} ${count}`,
-      isWaiting ? `waiting ${duration((wait.untilMs - nowMs) / 1_000)} for ${wait.what}` : (running ?? "its turn"),
+      isWaiting
+        ? `waiting ${duration((wait.untilMs - nowMs) / 1_000)} for ${wait.what}`
+        : (running ?? "others go first"),
       ...(failed === 0 ? [] : [`${failed} failed`]),
       ...(isWaiting && running !== undefined ? [running] : []),
     ];
@@ -129,7 +131,7 @@ function loadLine(progress: LoadProgress, width: number, sinceS: number): string
   return [
     run.padEnd(width),
     phase === run ? `${Math.floor(elapsedS)} s` : phase,
-    ...(leftS === undefined ? [] : [`about ${duration(leftS - sinceS)} left`]),
+    ...(leftS === undefined ? [] : [`${duration(leftS - sinceS)} left`]),
     ...(waiting === undefined ? [] : [`waiting ${duration(waiting.leftS - sinceS)} for ${waiting.what}`]),
     ...(failed === 0 ? [] : [`${failed} failed`]),
     ...(denied === 0 ? [] : [`${denied} denied`]),

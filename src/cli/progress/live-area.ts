@@ -26,8 +26,9 @@ export class LiveArea {
 
   /** A terminal that became narrower has broken lines in two. */
   #erasure(): string {
-    const { columns = 80 } = this.#stream;
+    const columns = this.#stream.columns || 80;
     const rows = this.#shown.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns)), 0);
-    return rows === 0 ? "" : `\x1b[${rows}A\r\x1b[J`;
+    // Line by line: tmux keeps a screen that is cleared as a whole among the lines that have scrolled by.
+    return "\x1b[1A\r\x1b[2K".repeat(rows);
   }
 }

@@ -30,10 +30,11 @@ export function showProgress(stream: NodeJS.WriteStream, { quiet }: { readonly q
 function onTerminal(stream: NodeJS.WriteStream): Progress {
   const board = new Board();
   const area = new LiveArea(stream);
-  const columns = () => stream.columns ?? 80;
+  // A terminal that does not know its size says 0.
+  const columns = () => stream.columns || 80;
   // The last row stays free: a terminal scrolls when it is written.
   const draw = () =>
-    area.draw(board.lines({ columns: columns() - 1, rows: (stream.rows ?? 24) - 1 }, performance.now()));
+    area.draw(board.lines({ columns: columns() - 1, rows: (stream.rows || 24) - 1 }, performance.now()));
   const drawing = setInterval(draw, DRAW_EVERY_MS);
   drawing.unref();
   return {

@@ -42,7 +42,7 @@ export async function atTheLimit(bench: TierBench, count: number): Promise<void>
   await send("even", count);
   const knownUs = knownFromUs(bench.observations);
   if (!bench.observations.some((one) => one.role === "even" && isRateDenial(one) && one.sentUs < knownUs)) return;
-  if (await bench.wait(UNKNOWN_MS, "the rate window to be empty")) await send(AGAIN, evenMinute(bench.limits.rpm));
+  if (await bench.wait(UNKNOWN_MS, "the rate window")) await send(AGAIN, evenMinute(bench.limits.rpm));
 }
 
 /** From when on nothing but a run's own traffic can count. @param all every fact of the run so far. */

@@ -62,13 +62,13 @@ export async function recover(bench: TierBench, script: RecoveryScript, seed: nu
   });
   script.fleetEndUs = nowUs();
   for (let attempt = 0; attempt < WAVES; attempt++) {
-    await bench.wait(roomMs(bench, limit + BEYOND), "room in the rate window");
+    await bench.wait(roomMs(bench, limit + BEYOND), "the rate window");
     if (bench.stopped) return;
     const sent = await Promise.all(wave(bench, limit + BEYOND, "again"));
     const denied = sent.filter((one) => one !== undefined && isRateDenial(one)).map((one) => one as Observation);
     if (denied.length === 0 || attempt === WAVES - 1) return;
     const waitMs = Math.max(...denied.map(({ retryAfterWaitMs }) => retryAfterWaitMs ?? WINDOW_MS));
-    await bench.wait(Math.min(WINDOW_MS, waitMs + GRACE_MS), "the Retry-After of a denial");
+    await bench.wait(Math.min(WINDOW_MS, waitMs + GRACE_MS), "Retry-After");
   }
 }
 

@@ -34,7 +34,7 @@ export async function waitAlone(
     const { retryAfterWaitMs, endUs } = denial;
     const isTested = retryAfterWaitMs !== undefined && retryAfterWaitMs <= longestWaitMs;
     const retried =
-      isTested && (await bench.wait((dueUs(denial) - nowUs()) / 1_000 + GRACE_MS, "the Retry-After of a denial"))
+      isTested && (await bench.wait((dueUs(denial) - nowUs()) / 1_000 + GRACE_MS, "Retry-After"))
         ? await bench.send(request, "retry")
         : undefined;
     if (retried === undefined) waits.push({ denial, outcome: "untested", actualMs: undefined });

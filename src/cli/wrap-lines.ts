@@ -1,0 +1,41 @@
+import { isOfTable, splitTable } from "./wide-table.ts";
+
+/** A command to copy: the terminal breaks it, and a selection puts it together again. */
+const COMMAND = /\bcurl -/;
+const COLOUR = /\p{Cc}\[[\d;]*m/gu;
+
+const widthOf = (text: string): number => text.replace(COLOUR, "").length;
+
+/** Makes a text fit a terminal: lines are broken between words and keep their indent, tables are laid out below each other. */
+export function wrapLines(text: string, columns: number): string {
+  const lines: string[] = [];
+  let table: string[] = [];
+  const endTable = () => {
+    lines.push(...splitTable(table, columns));
+    table = [];
+  };
+  for (const line of text.split("\n")) {
+    if (isOfTable(line)) {
+      table.push(line);
+      continue;
+    }
+    endTable();
+    const indent = /^ */.exec(line)?.[0] ?? "";
+    const fits = widthOf(line) <= columns || COMMAND.test(line);
+    lines.push(fits ? line : indent + wrapWords(line.slice(indent.length), columns, indent));
+  }
+  endTable();
+  return lines.join("\n");
+}
+
+function wrapWords(text: string, columns: number, indent: string): string {
+  let length = indent.length;
+  let lines = "";
+  for (const word of text.split(" ")) {
+    const width = widthOf(word);
+    const fits = length + width + 1 <= columns;
+    lines += length === indent.length ? word : fits ? ` ${word}` : `\n${indent}${word}`;
+    length = fits ? length + width + (length === indent.length ? 0 : 1) : indent.length + width;
+  }
+  return lines;
+}
