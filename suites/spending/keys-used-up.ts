@@ -96,13 +96,12 @@ const failuresAreFree: UsedUpSpec = {
   explains:
     "Before the key is used up, batches of large requests that fail are sent with it: a failing provider, an unknown model, a refused body. Charged, they would use the small limit up; the good request after them must still be served, unless as many good ones alone use up a fresh key. Where no fresh key can be made, a denial says nothing: the key's own good requests may have used it up.",
   judge({ batches, state }, verdict) {
-    let free = 0;
+    const failed: Response[] = [];
     let served = 0;
     const whats: string[] = [];
     for (const { what, failures, after, control } of batches) {
       served += failures.filter(({ status = 500 }) => status < 400).length;
-      // A failure that was denied for the budget did not come so far.
-      free += failures.filter((answer) => (answer.status ?? 500) >= 400 && !isSpendingDenial(answer)).length;
+      failed.push(...failures.filter(({ status = 500 }) => status >= 400));
       whats.push(what);
       if (after === null) continue;
       const denied = isSpendingDenial(after);
@@ -113,13 +112,15 @@ const failuresAreFree: UsedUpSpec = {
           `the key ${state} had room for one request at least, and none was left after those that failed: a fresh key is needed to tell them apart`,
           freshKey(state),
         );
+      // A failure that was denied like the good request did not come so far as to be charged.
+      const free = failed.filter(({ status, reason }) => status !== after.status || reason !== after.reason).length;
       // A denial that no failure came before is not theirs.
       if (denied && free === 0) break;
       verdict.must("SPEND-10", denied, false, {
         in: after,
         because: `after ${free} requests that ended in ${whats.splice(0).join(", ")}: ${after.summary}`,
       });
-      free = 0;
+      failed.length = 0;
     }
     if (batches.length === 0) return verdict.notApplicable("failures are tried on the key with a small budget");
     if (verdict.findings.length > 0) return;

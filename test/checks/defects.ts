@@ -55,6 +55,8 @@ export const DEFECTS: readonly (readonly [
   ["denial.credits-429", "errors.insufficient-credits[chat,non-streaming]", "fail", "ERR-402-CREDITS"],
   ["denial.credits-as-quota", "errors.insufficient-credits[chat,non-streaming]", "fail", "ERR-402-CREDITS"],
   ["denial.credits-as-rate-limit", "errors.insufficient-credits[chat,non-streaming]", "fail", "ERR-402-CREDITS"],
+  ["charge.bad-bodies", "spending.budget-failures-are-free", "fail", "SPEND-10"],
+  ["charge.unknown-models", "spending.budget-failures-are-free", "fail", "SPEND-10"],
   ["upstream.empty-success", "errors.upstream-failure[chat,non-streaming]", "fail", "ERR-5XX-1"],
   ["upstream.empty-stream", "errors.upstream-failure[chat,streaming]", "fail", "ERR-5XX-1"],
   ["upstream.error-in-200", "errors.upstream-failure[chat,non-streaming]", "fail", "ERR-5XX-1"],
