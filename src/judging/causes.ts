@@ -8,8 +8,9 @@ const WITH_CAUSE = ["fail", "flaky", "warn"] as const;
 
 /** The specification before the standards, and these before the needs of clients; the more basic requirement first. */
 const ORDER: readonly string[] = [
-  ...REQUIREMENTS.map(({ id }) => id).filter((id) => id !== "LIMIT-2"),
-  // That a limit is that of its tier says less than which limit does not hold.
+  ...REQUIREMENTS.map(({ id }) => id).filter((id) => id !== "LIMIT-1" && id !== "LIMIT-2"),
+  // Whose a limit is, and how high, says less than which limit does not hold.
+  "LIMIT-1",
   "LIMIT-2",
 ];
 const AREAS: ReadonlyMap<string, string> = new Map(REQUIREMENTS.map(({ id, area }) => [id, area]));
@@ -138,11 +139,11 @@ function typical(symptoms: readonly Symptom[]): Finding {
   const order = (finding: Finding): readonly number[] => {
     const requirement = mainOf(finding);
     return [
-      Number(!expectsSuccess(finding) && finding.pointer !== "ending"),
+      Number(!expectsSuccess(finding) && finding.pointer !== "ending" && !isElsewhere(finding)),
       Number(finding.weight !== "fail"),
       Number(repeatsAnother(finding)),
       LAYERS.get(requirement) ?? LAYERS.size,
-      -(checksOf.get(requirement)?.size ?? 0),
+      isElsewhere(finding) ? 0 : -(checksOf.get(requirement)?.size ?? 0),
       Number(isAboutWords(finding)),
       ORDER.indexOf(requirement),
     ];
@@ -156,6 +157,9 @@ function typical(symptoms: readonly Symptom[]): Finding {
     .map(({ finding }) => finding)
     .reduce((best, finding) => (compare(finding, best) < 0 ? finding : best));
 }
+
+/** Redirected, or not found at its path: whatever was asked for, the most basic requirement about the path is broken. */
+const isElsewhere = ({ note }: Finding): boolean => /^(3\d\d|404( not_found)?)$/.test(responseIn(note) ?? "");
 
 const mainOf = ({ name, requirements }: Finding): string => requirements[0] ?? name;
 
