@@ -96,13 +96,12 @@ describe.each(["chat", "messages"] as const)("a gateway that serves the %s diale
     expect(stdout).toContain(`(${dialect} dialect only; quick`);
     expect(gateway.asked).toEqual([]);
     const other = dialect === "chat" ? "messages" : "chat";
-    const served = document.checks.find(({ id }) => id === `service.replies[${dialect},streaming]`);
-    const left = document.checks.find(({ id }) => id === `service.replies[${other},streaming]`);
-    expect(served?.status).toBe("pass");
-    expect(left).toMatchObject({
-      status: "not-applicable",
-      message: `dialect.${other}: the target declares dialects: [${dialect}]`,
-    });
+    const checksIn = (name: string) => document.checks.filter(({ id }) => new RegExp(`\\[${name}[,\\]]`).test(id));
+    expect(checksIn(dialect).some(({ status }) => status === "pass")).toBe(true);
+    const left = checksIn(other).map(({ status, message }) => `${status}: ${message}`);
+    expect([...new Set(left)]).toEqual([
+      `not-applicable: dialect.${other}: the target declares dialects: [${dialect}]`,
+    ]);
   });
 });
 

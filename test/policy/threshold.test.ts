@@ -34,7 +34,7 @@ test.each<[text: string, says: RegExp]>([
   ["ttft_ms p99", /is no threshold/],
   ["tftf_ms p99 < 3", /no metric "tftf_ms"/],
   ["ttft_ms < 3", /needs a statistic/],
-  ["ttft_ms p95 < 3", /no statistic "p95"/],
+  ["ttft_ms p94 < 3", /no statistic "p94"/],
   ["denied p99 == 0", /is one figure/],
   ["ttft_ms{reason=x} p99 < 3", /label "reason"/],
   ["ttft_ms{tier=a,tier=b} p99 < 3", /"tier" twice/],
