@@ -5,7 +5,7 @@ import { oneLine } from "./clean-text.ts";
 
 type Colors = ReturnType<typeof pc.createColors>;
 
-const MOST_DRIFT = 12;
+const MOST_DRIFT = 30;
 const MOST_CHECKS = 12;
 
 /** A comparison for a person at a terminal: figures in a table, what changed otherwise, the verdict last. */
@@ -23,7 +23,9 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
     ...(metrics.length === 0 ? [] : [table(metrics)]),
     ...changed.slice(0, MOST_CHECKS),
     ...(changed.length > MOST_CHECKS ? [`and ${changed.length - MOST_CHECKS} more changed checks`] : []),
-    ...drift
+    // A field that is gone matters more than a header that is, and headers are many.
+    ...[...drift]
+      .sort((a, b) => Number(a.kind === "header") - Number(b.kind === "header"))
       .slice(0, MOST_DRIFT)
       .map(({ kind, where, what, before, now }) =>
         colors.yellow(

@@ -227,7 +227,7 @@ function adviceFor({ pointer, observed, weight }: Finding): string {
     return `${observed === "absent" ? "Name" : "Correct"} the reason of these denials. If the gateway names it in its own words or in another place, declare that under contract; gauntlet doctor --propose writes the lines.`;
   if (pointer === "status" && weight === "fail" && !observed.startsWith("2"))
     return "Compare the exchange with its control request: what differs between them decides the status. If the status stands for the expected denial, declare it under contract.denials.";
-  return "Compare the exchange with what was expected, mend the gateway, and run the first of these checks alone.";
+  return "Compare what was recorded with what was expected, correct it, and run the first of these checks alone.";
 }
 
 function byWeight(a: Cause, b: Cause): number {
