@@ -1,4 +1,4 @@
-import type { Cause, RunRecord } from "../src/record/index.ts";
+import { type Cause, explainedBy, type RunRecord } from "../src/record/index.ts";
 import { checksOfCause, weightOf } from "./causes.ts";
 import { oneLine } from "./clean-text.ts";
 import { type Outcome, outcomesOf } from "./outcomes.ts";
@@ -16,7 +16,7 @@ const MOST_TEXT = 400;
  */
 export function renderAnnotations(record: RunRecord): string {
   const outcomes = outcomesOf(record).filter(({ waived }) => waived === undefined);
-  const explained = new Set(record.causes.flatMap(({ checks }) => checks));
+  const explained = explainedBy(record.causes);
   const unexplained = outcomes.filter(({ id }) => !explained.has(id));
   const causes = (weight: Cause["weight"]) => record.causes.filter((cause) => cause.weight === weight).map(ofCause);
   const failed = rolled(unexplained.filter(({ status }) => ["harness-error", "fail", "flaky"].includes(status)));

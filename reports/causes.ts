@@ -1,4 +1,4 @@
-import type { Cause, CheckResult, RunRecord } from "../src/record/index.ts";
+import { type Cause, type CheckResult, explainedBy, type RunRecord } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
 import { plural } from "./html/format.ts";
 
@@ -8,7 +8,7 @@ export const weightOf = ({ checks }: Cause): string => plural(checks.length, "ch
 /** `2 causes explain 5 failed and 3 warned checks.`; `undefined` where nothing has a cause. */
 export function causesInWords({ causes, checks }: RunRecord): string | undefined {
   if (causes.length === 0) return undefined;
-  const explained = new Set(causes.flatMap((cause) => cause.checks));
+  const explained = explainedBy(causes);
   const count = (...statuses: string[]) =>
     checks.filter(({ id, status }) => explained.has(id) && statuses.includes(status)).length;
   const parts = [

@@ -2,6 +2,7 @@ import {
   type Cause,
   type Comparison,
   checkOfPhase,
+  explainedBy,
   type LoadRun,
   type RunRecord,
   STATUSES,
@@ -31,7 +32,7 @@ export function renderMarkdown(record: RunRecord): string {
   const all = outcomesOf(record);
   const waived = all.filter((outcome) => outcome.waived !== undefined);
   const outcomes = all.filter((outcome) => outcome.waived === undefined);
-  const explained = new Set(record.causes.flatMap(({ checks }) => checks));
+  const explained = explainedBy(record.causes);
   const unexplained = outcomes.filter(({ id }) => !explained.has(id));
   const problems = SHOWN.flatMap((status) => unexplained.filter((outcome) => outcome.status === status));
   const blocked = outcomes.filter(({ status }) => status === "blocked");

@@ -1,4 +1,11 @@
-import type { Cause, CheckResult, Finding, RunRecord, Status } from "../src/record/index.ts";
+import {
+  type Cause,
+  type CheckResult,
+  explainedBy,
+  type Finding,
+  type RunRecord,
+  type Status,
+} from "../src/record/index.ts";
 import { checkOfExchange } from "./causes.ts";
 
 /** Statuses whose evidence a reader wants to see, worst first. */
@@ -33,7 +40,7 @@ export function causeGroupsOf({ causes, checks }: RunRecord): CauseGroup[] {
 
 /** What went wrong and has no cause, worst first, instances of one check together. */
 export function unexplainedProblems(record: RunRecord): ProblemGroup[] {
-  const explained = new Set(record.causes.flatMap((cause) => cause.checks));
+  const explained = explainedBy(record.causes);
   const groups = new Map<string, CheckResult[]>();
   for (const status of SHOWN) {
     for (const check of record.checks) {

@@ -1,5 +1,12 @@
 import Table from "cli-table3";
-import { type CheckResult, countStatuses, type RunRecord, STATUSES, type Status } from "../src/record/index.ts";
+import {
+  type CheckResult,
+  countStatuses,
+  explainedBy,
+  type RunRecord,
+  STATUSES,
+  type Status,
+} from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
 import { SIGNS } from "./status-style.ts";
 import { renderCauses } from "./terminal-causes.ts";
@@ -13,7 +20,7 @@ const SHOWN: readonly Status[] = ["harness-error", "fail", "flaky", "inconclusiv
 export function renderTerminal(record: RunRecord, options: TerminalOptions): string {
   const { colors } = options;
   const paint = painter(colors);
-  const explained = new Set(record.causes.flatMap(({ checks }) => checks));
+  const explained = explainedBy(record.causes);
   const shown = SHOWN.flatMap((status) =>
     record.checks.filter((check) => check.status === status && !explained.has(check.id)),
   );

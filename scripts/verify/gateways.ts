@@ -7,10 +7,13 @@
  *     npm run verify:gateways -- --folder DIR                  keeps what is installed, and the runs
  *     npm run verify:gateways -- --write                       renews the reports under docs/real-gateways
  *     npm run verify:gateways -- --at-once 3                   so many side by side
+ *
+ * Where the process of a gateway ends in the middle of a run, killed for want of memory for example, the run says nothing about
+ * Gauntlet. Such a gateway is tried once more, and left out where it ends again; the last line counts both.
  */
 import { randomBytes } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { freemem, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import yargs from "yargs";
@@ -60,6 +63,8 @@ interface Tried extends Compared {
 const tried: Tried[] = [];
 const problems: string[] = [];
 const leftOut: string[] = [];
+/** Gateways whose process ended in the middle of a run, once for each time. */
+const endedThemselves: string[] = [];
 
 const chosen = GATEWAYS.filter(({ name }) => names.length === 0 || names.includes(name));
 const installed = chosen.filter(wasInstalled);
@@ -75,6 +80,7 @@ const sum = (field: "failures" | "warnings") => tried.reduce((all, one) => all +
 const parts = [
   `${tried.length} ${tried.length === 1 ? "gateway" : "gateways"}`,
   ...(leftOut.length === 0 ? [] : [`left out: ${leftOut.join(", ")}`]),
+  ...(endedThemselves.length === 0 ? [] : [`ended in the middle of a run: ${endedThemselves.join(", ")}`]),
   `${sum("failures")} failures and ${sum("warnings")} warnings${problems.length === 0 ? " as expected" : ""}`,
   ...(problems.length === 0 ? [] : [`${problems.length} not as expected`]),
 ];
@@ -109,7 +115,11 @@ function wasInstalled(gateway: Gateway): boolean {
 async function verify(gateway: Gateway): Promise<void> {
   const { name } = gateway;
   try {
-    const compared = await tryGateway(gateway);
+    const compared = (await tryGateway(gateway)) ?? (await tryGateway(gateway));
+    if (compared === undefined) {
+      leftOut.push(name);
+      return;
+    }
     tried.push({ name, ...compared });
     for (const one of compared.problems) problem(name, one);
   } catch (error) {
@@ -122,8 +132,8 @@ function problem(name: string, what: unknown): void {
   problems.push(`${name}: ${what}`);
 }
 
-/** One gateway, from its start to what its run showed. */
-async function tryGateway(gateway: Gateway): Promise<Compared> {
+/** One gateway, from its start to what its run showed; `undefined` where its process ended in the middle. */
+async function tryGateway(gateway: Gateway): Promise<Compared | undefined> {
   const { name } = gateway;
   const beganMs = Date.now();
   const work = join(folder, "runs", name);
@@ -139,12 +149,21 @@ async function tryGateway(gateway: Gateway): Promise<Compared> {
   const { cut } = gateway;
   await using _provider = await startProvider({ port: providerPort, key: env.PROVIDER_KEY, cut, folder: work, logs });
   if (gateway.setUp === "before") setUp();
-  await using _gateway = await gateway.start(place);
+  await using running = await gateway.start(place);
   if (gateway.setUp === "after") setUp();
   console.log(`${name}: answers after ${minutes(beganMs)} min`);
 
   const done = await conform(example, out, env);
   writeFileSync(join(logs, "gauntlet.log"), done.stdout + done.stderr);
+  const ended = running.ended();
+  if (ended !== undefined) {
+    const freeMib = Math.round(freemem() / 1_024 ** 2);
+    console.log(
+      `${name}: its process ended in the middle of the run, with ${freeMib} MiB of memory free now: ${ended}`,
+    );
+    endedThemselves.push(name);
+    return undefined;
+  }
   // 0 and 1 are verdicts, 4 is a run that could not judge everything; the rest are accidents.
   if (done.code !== 0 && done.code !== 1)
     throw new Error(`the run ended with ${done.code}:\n${done.stderr.slice(-2_000)}`);

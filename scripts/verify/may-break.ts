@@ -94,8 +94,15 @@ const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
     "SAME-REQUEST",
     "TEXT-INTACT",
   ],
-  "STREAM-4": ["COMPAT-CHAT-DONE", "COMPAT-CHAT-FINISH", "COMPAT-CHAT-USAGE", "STREAM-3", "TEXT-INTACT"],
-  "TEXT-INTACT": ["OWN-ANSWER"],
+  "STREAM-4": [
+    "COMPAT-CHAT-DONE",
+    "COMPAT-CHAT-FINISH",
+    "COMPAT-CHAT-USAGE",
+    "COMPAT-TOOLS",
+    "STREAM-3",
+    "TEXT-INTACT",
+  ],
+  "TEXT-INTACT": ["OWN-ANSWER", "SAME-REQUEST"],
 };
 
 /** What no rule above says, by mutation. */

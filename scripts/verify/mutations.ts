@@ -6,13 +6,12 @@
  *     npm run verify -- --all --write      everything; renews docs/kill-matrix.json and the pages made from it
  *     npm run verify -- --minutes 10       as much of the sample as can be judged by then; what is left out is named
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import yargs from "yargs";
 import { complaints, isCauseRight, isUnderstated, type Kill, killOf } from "./evaluate.ts";
+import { judgeInWorkers } from "./judge-in-workers.ts";
 import { type Judgement, readJudgements } from "./judgement.ts";
 import { everything, sample } from "./sample.ts";
 import { MATRIX_FILE, type Matrix, writePages } from "./write-pages.ts";
@@ -36,24 +35,11 @@ const SHARE_OF_MUTATIONS = 0.65;
 
 type SwitchKind = Judgement["kind"];
 
-/** Judges the named ones in processes of their own, all of them waiting most of the time. */
 async function judge(kind: SwitchKind, names: readonly string[], run: number): Promise<Judgement[]> {
   // What is in doubt is judged again, however late it is.
   const until = run === 1 ? untilMs(kind) : undefined;
-  const files = await Promise.all(
-    Array.from({ length: args.workers }, async (_, index) => {
-      const out = join(folder, `${kind}-${run}-${index}.jsonl`);
-      const list = join(folder, `${kind}-${run}-${index}.txt`);
-      writeFileSync(list, names.filter((_name, at) => at % args.workers === index).join("\n"));
-      const many = join(import.meta.dirname, "judge-many.ts");
-      const bound = until === undefined ? [] : ["--until", String(until)];
-      const command = ["--import", "tsx", many, kind, out, "--names", list, ...bound];
-      const worker = spawn(process.execPath, command, { stdio: ["ignore", "inherit", "inherit"] });
-      await once(worker, "exit");
-      return out;
-    }),
-  );
-  return files.flatMap(readJudgements);
+  const options = until === undefined ? [] : ["--until", String(until)];
+  return await judgeInWorkers(kind, names, { workers: args.workers, folder, label: `${kind}-${run}`, options });
 }
 
 /** Runs of one that was not as it should be at first, that one included. All of them count. */

@@ -6,10 +6,7 @@
  *     npm run verify:quick -- --every 10                a tenth of both, another one each day
  *     npm run verify:quick -- --choose FILE…            chooses its checks anew, from judgements by judge-many.ts, first
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import yargs from "yargs";
 import { isQuick } from "../../src/app/own-suites.ts";
@@ -18,11 +15,12 @@ import { CHECKS } from "../../suites/index.ts";
 import { chooseQuick } from "./choose-quick.ts";
 import { killOf } from "./evaluate.ts";
 import { judgeGateway } from "./judge-gateway.ts";
-import { type Judgement, readJudgements } from "./judgement.ts";
+import { judgeInWorkers } from "./judge-in-workers.ts";
+import { readJudgements } from "./judgement.ts";
 import { everything } from "./sample.ts";
 
 const args = await yargs(process.argv.slice(2))
-  .option("every", { type: "number", default: 1, describe: "Judge only every so manieth, another part each day" })
+  .option("every", { type: "number", default: 1, describe: "Judge one in so many, others each day" })
   .option("choose", { type: "string", array: true, describe: "Choose the checks anew from these judgements" })
   .option("write", { type: "boolean", default: false, describe: "Renew docs/quick.json" })
   .option("workers", { type: "number", default: 2 })
@@ -46,8 +44,9 @@ const seconds = (performance.now() - startedMs) / 1_000;
 const day = Math.floor(Date.now() / 86_400_000);
 const part = (names: readonly string[]) => names.filter((_, index) => (index + day) % args.every === 0);
 const all = everything();
-const mutations = await judge("mutations", part(all.mutations));
-const variants = await judge("variants", part(all.variants));
+const how = { workers: args.workers, options: ["--quick", "--concurrency", "3"] };
+const mutations = await judgeInWorkers("mutations", part(all.mutations), how);
+const variants = await judgeInWorkers("variants", part(all.variants), how);
 
 const missed = mutations.filter((judgement) => killOf(judgement).foundBy === null).map(({ name }) => name);
 const blamed = variants.filter(({ bad, error }) => error !== undefined || bad.some(({ status }) => status === "fail"));
@@ -73,20 +72,3 @@ console.log(
   `verify:quick: ${instances.length} checks, ${seconds.toFixed(1)} s and ${sound.requests} requests on the embedded gateway, which ${soundly ? "passes" : "does not pass"}; found ${found} of ${mutations.length} mutations (${(share * 100).toFixed(1)} %), blamed ${blamed.length} of ${variants.length} variants`,
 );
 process.exit(soundly && share >= LEAST_SHARE && blamed.length === 0 ? 0 : 1);
-
-/** Judges the named ones in processes of their own. */
-async function judge(kind: Judgement["kind"], names: readonly string[]): Promise<Judgement[]> {
-  const folder = mkdtempSync(join(tmpdir(), "gauntlet-verify-quick-"));
-  const files = await Promise.all(
-    Array.from({ length: args.workers }, async (_, index) => {
-      const [out, list] = [join(folder, `${kind}-${index}.jsonl`), join(folder, `${kind}-${index}.txt`)];
-      writeFileSync(list, names.filter((_name, at) => at % args.workers === index).join("\n"));
-      const many = join(import.meta.dirname, "judge-many.ts");
-      const command = ["--import", "tsx", many, kind, out, "--names", list, "--quick", "--concurrency", "3"];
-      const worker = spawn(process.execPath, command, { stdio: ["ignore", "inherit", "inherit"] });
-      await once(worker, "exit");
-      return out;
-    }),
-  );
-  return files.flatMap(readJudgements);
-}

@@ -1,7 +1,7 @@
 import { type Instance, suiteOf, TimeLeft, type Wait } from "../checks/index.ts";
 import type { Redactor } from "../http-recorder/index.ts";
-import { causesOf } from "../judging/index.ts";
-import type { CheckResult } from "../record/index.ts";
+import { causesByDeviation } from "../judging/index.ts";
+import { type CheckResult, STATUSES } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import type { OnProgress, SuiteProgress } from "./run-control.ts";
 
@@ -22,18 +22,6 @@ interface SuiteState {
   running: string[];
 }
 
-/** Statuses in the order in which a suite's line names them, worst first. */
-const ORDER = [
-  "harness-error",
-  "fail",
-  "flaky",
-  "blocked",
-  "inconclusive",
-  "warn",
-  "pass",
-  "observed",
-  "not-applicable",
-];
 /** What is held against the gateway while the run goes on; the report has the rest. */
 const FAILED = ["fail", "flaky"];
 /** What keeps a suite without failures from passing. */
@@ -45,12 +33,12 @@ const MOST_CAUSES = 20;
 export class CheckProgress {
   readonly #options: CheckProgressOptions;
   readonly #suites = new Map<string, SuiteState>();
-  readonly #failed: CheckResult[] = [];
+  /** What the causes told so far are of. */
+  readonly #deviations = new Set<string>();
   readonly #byId: ReadonlyMap<string, Instance>;
   #timeLeft: TimeLeft;
   #round = 0;
   #done = 0;
-  #causes = 0;
 
   constructor(options: CheckProgressOptions) {
     const { instances, rounds, target } = options;
@@ -134,7 +122,9 @@ export class CheckProgress {
    * at its end, and waivers and a policy are laid over all.
    */
   #tellSuite(name: string, { statuses, done, total }: SuiteState): void {
-    const counts = ORDER.filter((status) => statuses.has(status)).map((status) => `${statuses.get(status)} ${status}`);
+    const counts = STATUSES.filter((status) => statuses.has(status)).map(
+      (status) => `${statuses.get(status)} ${status}`,
+    );
     const has = (some: readonly string[]) => some.some((status) => statuses.has(status));
     const later = done === total ? "" : `; ${total - done} more at the end of the run`;
     const word = has(FAILED) ? "FAIL" : has(OPEN) ? "INCOMPLETE" : "PASS";
@@ -143,13 +133,11 @@ export class CheckProgress {
 
   /** Tells the causes that no earlier failure had. */
   #tellCauses(result: CheckResult): void {
-    // In a later round the same check says nothing new.
-    if (this.#failed.some(({ id }) => id === result.id)) return;
-    this.#failed.push(result);
-    const fresh = causesOf(this.#failed).filter(({ checks }) => checks.every((id) => id === result.id));
-    for (const { title, requirement, checks } of fresh) {
-      if (++this.#causes > MOST_CAUSES) return;
-      const text = `fail: ${title} (${requirement}, ${checks.join(", ")})`;
+    for (const [deviation, { title, requirement }] of causesByDeviation([result])) {
+      if (this.#deviations.has(deviation)) continue;
+      this.#deviations.add(deviation);
+      if (this.#deviations.size > MOST_CAUSES) return;
+      const text = `fail: ${title} (${requirement}, ${result.id})`;
       this.#options.onProgress({ kind: "cause", text: this.#options.redactor.redactValue(oneLine(text)) });
     }
   }

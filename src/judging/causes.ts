@@ -1,10 +1,10 @@
-import type { Cause, CheckResult, Finding } from "../record/index.ts";
+import type { Cause, CheckResult, Finding, Status } from "../record/index.ts";
 import { REQUIREMENTS, type RequirementId } from "../requirements/index.ts";
 import { inWords } from "./conclusion.ts";
 import { success } from "./expectation.ts";
 
 /** Results that have a cause, worst first. */
-const WITH_CAUSE = ["fail", "flaky", "warn"] as const;
+const WITH_CAUSE: readonly Status[] = ["fail", "flaky", "warn"];
 
 /** The specification before the standards, and these before the needs of clients; the more basic requirement first. */
 const ORDER: readonly string[] = [
@@ -32,16 +32,26 @@ interface Symptom {
  *
  * @param results of a run; waived ones have no cause to be named.
  */
-export function causesOf(results: readonly Pick<CheckResult, "id" | "status" | "findings" | "waived">[]): Cause[] {
+export function causesOf(results: readonly Judged[]): Cause[] {
+  return [...causesByDeviation(results).values()];
+}
+
+type Judged = Pick<CheckResult, "id" | "status" | "findings" | "waived">;
+
+/** The same causes, in the same order, each under what its findings have in common. */
+export function causesByDeviation(results: readonly Judged[]): Map<string, Cause> {
   const groups = new Map<string, Symptom[]>();
   for (const { id, status, findings, waived } of results) {
-    if (waived !== undefined || !WITH_CAUSE.some((word) => word === status)) continue;
+    if (waived !== undefined || !WITH_CAUSE.includes(status)) continue;
     for (const finding of primary(findings)) {
       const key = deviationOf(finding);
-      groups.set(key, [...(groups.get(key) ?? []), { check: id, finding }]);
+      const group = groups.get(key) ?? [];
+      group.push({ check: id, finding });
+      groups.set(key, group);
     }
   }
-  return [...groups.values()].map(toCause).sort(byWeight);
+  const causes = [...groups].map(([key, symptoms]) => [key, toCause(symptoms)] as const);
+  return new Map(causes.sort(([, a], [, b]) => byWeight(a, b)));
 }
 
 /** What has to be right before what comes after it can be: a response that is cut or garbled says nothing about its fields. */
@@ -129,8 +139,8 @@ function toCause(symptoms: readonly Symptom[]): Cause {
 }
 
 /**
- * The finding that stands for all: of a good request that was refused or broke off rather than of one that was to be denied otherwise; a failing
- * one; of what the specification says rather than a standard; of what most checks saw; the most basic.
+ * The finding that stands for all: of a good request that was refused or broke off rather than of one that was to be denied
+ * otherwise; a failing one; of what the specification says rather than a standard; of what most checks saw; the most basic.
  */
 function typical(symptoms: readonly Symptom[]): Finding {
   const checksOf = new Map<string, Set<string>>();
@@ -139,27 +149,27 @@ function typical(symptoms: readonly Symptom[]): Finding {
   const order = (finding: Finding): readonly number[] => {
     const requirement = mainOf(finding);
     return [
-      Number(!expectsSuccess(finding) && finding.pointer !== "ending" && !isElsewhere(finding)),
+      Number(!expectsSuccess(finding) && finding.pointer !== "ending" && !isAboutPath(finding)),
       Number(finding.weight !== "fail"),
       Number(repeatsAnother(finding)),
       LAYERS.get(requirement) ?? LAYERS.size,
-      isElsewhere(finding) ? 0 : -(checksOf.get(requirement)?.size ?? 0),
+      isAboutPath(finding) ? 0 : -(checksOf.get(requirement)?.size ?? 0),
       Number(isAboutWords(finding)),
       ORDER.indexOf(requirement),
     ];
   };
-  const compare = (a: Finding, b: Finding): number => {
-    const [left, right] = [order(a), order(b)];
-    const at = left.findIndex((value, index) => value !== right[index]);
-    return at === -1 ? 0 : (left[at] ?? 0) - (right[at] ?? 0);
-  };
-  return symptoms
-    .map(({ finding }) => finding)
-    .reduce((best, finding) => (compare(finding, best) < 0 ? finding : best));
+  const ranked = symptoms.map(({ finding }) => ({ finding, rank: order(finding) }));
+  return ranked.reduce((best, one) => (isBefore(one.rank, best.rank) ? one : best)).finding;
+}
+
+/** Whether the first figure that differs is the lower one. */
+function isBefore(a: readonly number[], b: readonly number[]): boolean {
+  const at = a.findIndex((value, index) => value !== b[index]);
+  return at !== -1 && (a[at] ?? 0) < (b[at] ?? 0);
 }
 
 /** Redirected, or not found at its path: whatever was asked for, the most basic requirement about the path is broken. */
-const isElsewhere = ({ note }: Finding): boolean => /^(3\d\d|404( not_found)?)$/.test(responseIn(note) ?? "");
+const isAboutPath = ({ note }: Finding): boolean => /^(3\d\d|404( not_found)?)$/.test(responseIn(note) ?? "");
 
 const mainOf = ({ name, requirements }: Finding): string => requirements[0] ?? name;
 
@@ -225,7 +235,7 @@ function adviceFor({ pointer, observed, weight }: Finding): string {
     return "Refuse these requests. Compare the exchange with its control request, which is rightly served: what differs between them is the ground for refusing.";
   if (pointer === "reason")
     return `${observed === "absent" ? "Name" : "Correct"} the reason of these denials. If the gateway names it in its own words or in another place, declare that under contract; gauntlet doctor --propose writes the lines.`;
-  if (pointer === "status" && weight === "fail" && !observed.startsWith("2"))
+  if (pointer === "status" && weight === "fail")
     return "Compare the exchange with its control request: what differs between them decides the status. If the status stands for the expected denial, declare it under contract.denials.";
   return "Compare what was recorded with what was expected, correct it, and run the first of these checks alone.";
 }

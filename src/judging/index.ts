@@ -1,4 +1,4 @@
-export { causesOf } from "./causes.ts";
+export { causesByDeviation, causesOf } from "./causes.ts";
 export { type Conclusion, conclusionOf } from "./conclusion.ts";
 export * from "./expectation.ts";
 export type { Observation, Outcome, ReceivedReply } from "./observation.ts";

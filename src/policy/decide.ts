@@ -1,6 +1,6 @@
 import { EXIT, type ExitCode } from "../core/index.ts";
 import { causesOf } from "../judging/index.ts";
-import type { CheckResult, RunVerdict, Status } from "../record/index.ts";
+import { type CheckResult, explainedBy, type RunVerdict, type Status } from "../record/index.ts";
 
 export interface Circumstances {
   readonly targetName: string;
@@ -72,7 +72,7 @@ export function decide(
 /** One reason for each cause of a failure, with the first check that it explains; then the results that have no cause. */
 function reasonsOf(deciding: readonly CheckResult[]): { text: string; check: string }[] {
   const causes = causesOf(deciding).filter(({ weight }) => weight === "fail");
-  const explained = new Set(causes.flatMap(({ checks }) => checks));
+  const explained = explainedBy(causes);
   return [
     ...causes.map(({ title, checks: [first = "", ...more] }) => ({
       text: `fail: ${title}${more.length === 0 ? "" : ` (${more.length + 1} checks)`}`,

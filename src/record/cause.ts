@@ -19,3 +19,8 @@ export const causeSchema = z.strictObject({
 });
 
 export type Cause = z.infer<typeof causeSchema>;
+
+/** Ids of the results that some causes explain. */
+export function explainedBy(causes: readonly Cause[]): ReadonlySet<string> {
+  return new Set(causes.flatMap(({ checks }) => checks));
+}

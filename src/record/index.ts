@@ -1,4 +1,4 @@
-export type { Cause } from "./cause.ts";
+export { type Cause, explainedBy } from "./cause.ts";
 export { checkChanges } from "./check-changes.ts";
 export {
   type Attestation,

@@ -1,6 +1,6 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, request as send } from "node:http";
 import type { TestServer } from "./judge.ts";
+import { listening } from "./listening.ts";
 
 /** An answer of a front in place of the gateway's. */
 export interface OwnAnswer {
@@ -59,18 +59,8 @@ export async function frontOf(baseUrl: string, { intercept, reword }: FrontOptio
     });
     request.pipe(onward);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the front has no port");
-  return {
-    baseUrl: `http://127.0.0.1:${address.port}/v1`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
+  const open = await listening(server, () => server.closeAllConnections());
+  return { ...open, baseUrl: `${open.origin}/v1` };
 }
 
 /** A gateway without one of its dialects: its paths are not there. */

@@ -1,7 +1,6 @@
-import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { createServer, type ServerHttp2Session } from "node:http2";
-import type { AddressInfo } from "node:net";
+import { listening } from "./listening.ts";
 
 export interface Http2Front extends AsyncDisposable {
   readonly baseUrl: string;
@@ -37,15 +36,9 @@ export async function http2Front(baseUrl: string): Promise<Http2Front> {
     stream.on("close", () => onward.destroy());
     stream.pipe(onward);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}${behind.pathname}`,
-    async [Symbol.asyncDispose]() {
-      for (const session of sessions) session.destroy();
-      agent.destroy();
-      server.close();
-      await once(server, "close");
-    },
-  };
+  const open = await listening(server, () => {
+    for (const session of sessions) session.destroy();
+    agent.destroy();
+  });
+  return { ...open, baseUrl: `${open.origin}${behind.pathname}` };
 }

@@ -1,10 +1,10 @@
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { prepare } from "../../src/app/preflight.ts";
 import { runChecks, type Selection, select, Traffic } from "../../src/checks/index.ts";
 import type { CheckResult } from "../../src/record/index.ts";
 import { parseTarget, type Target } from "../../src/target/index.ts";
 import { CHECKS } from "../../suites/index.ts";
+import { listening } from "./listening.ts";
 
 export interface TestServer extends AsyncDisposable {
   readonly baseUrl: string;
@@ -14,23 +14,13 @@ export interface TestServer extends AsyncDisposable {
 export async function httpServer(
   answer: (request: IncomingMessage, body: string, response: ServerResponse) => unknown,
 ): Promise<TestServer> {
-  const server: Server = createServer(async (request, response) => {
+  const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     await answer(request, Buffer.concat(chunks).toString("utf8"), response);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the test server has no port");
-  return {
-    baseUrl: `http://127.0.0.1:${address.port}/v1`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
+  const open = await listening(server, () => server.closeAllConnections());
+  return { ...open, baseUrl: `${open.origin}/v1` };
 }
 
 /** A target of a test server with keys in every state. */

@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
+import { type Listening, listening } from "./listening.ts";
 
-export interface RawServer extends AsyncDisposable {
-  readonly origin: string;
+export interface RawServer extends Listening {
   /** Every request as it arrived, head and body. */
   readonly requests: string[];
   /** How many connections were opened. */
@@ -40,20 +39,10 @@ export async function rawServer(
       }
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the test server has no port");
-  return {
-    origin: `http://127.0.0.1:${address.port}`,
-    requests,
-    connections: () => connections,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, "close");
-    },
-  };
+  const open = await listening(server, () => {
+    for (const socket of sockets) socket.destroy();
+  });
+  return { ...open, requests, connections: () => connections };
 }
 
 /** An answer with a true length. */

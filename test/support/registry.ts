@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listening } from "./listening.ts";
 
 /** Names that Gauntlet has or could be taken to have. Nobody owns them on a registry while it is not published. */
 const OUR_NAMES: readonly string[] = ["gauntlet", "gateway-gauntlet"];
@@ -28,17 +27,9 @@ export async function startRegistry(): Promise<Registry> {
     } else {
       void passOn(`${configured}${url}`, request, response);
     }
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    denied,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
+  });
+  const open = await listening(server, () => server.closeAllConnections());
+  return { ...open, url: `${open.origin}/`, denied };
 }
 
 async function passOn(url: string, { headers }: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Running } from "./program.ts";
 import type { CUTS } from "./provider.ts";
 
 /** Where a gateway is tried. */
@@ -29,5 +30,5 @@ export interface Gateway {
   /** Installs exact versions; what is there already is left. */
   install(tools: string): void;
   /** @returns when it answers. */
-  start(place: Place): Promise<AsyncDisposable>;
+  start(place: Place): Promise<Running>;
 }

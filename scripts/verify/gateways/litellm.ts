@@ -109,6 +109,7 @@ export const litellm: Gateway = {
         ...engineSettings(place.tools),
       });
       return {
+        ended: proxy.ended,
         async [Symbol.asyncDispose]() {
           await proxy[Symbol.asyncDispose]();
           await postgres[Symbol.asyncDispose]();

@@ -27,7 +27,13 @@ export interface User {
   readonly gid: number;
 }
 
-export interface Program extends AsyncDisposable {
+/** A started program, or several of which one is meant. */
+export interface Running extends AsyncDisposable {
+  /** @returns how the program ended and the end of its log, where nobody asked it to end; `undefined` while it runs. */
+  ended(): string | undefined;
+}
+
+export interface Program extends Running {
   readonly log: string;
   /** Waits until the address answers with a status below 400. Otherwise, after `limitMs` at the latest, ends it. @throws then */
   answers(url: string, limitMs: number, headers?: Readonly<Record<string, string>>): Promise<void>;
@@ -67,8 +73,11 @@ export function startProgram({
     kill();
     process.removeListener("exit", kill);
   };
+  const lastWords = () =>
+    `ended with ${child.exitCode ?? child.signalCode}:\n${readFileSync(log, "utf8").slice(-2_000)}`;
   return {
     log,
+    ended: () => (running() ? undefined : `${name} ${lastWords()}`),
     async answers(url, limitMs, headers = {}) {
       const untilMs = Date.now() + limitMs;
       while (running() && Date.now() < untilMs) {
@@ -79,9 +88,9 @@ export function startProgram({
         if (ok) return;
         await sleep(200);
       }
-      const why = running() ? `does not answer at ${url}` : `ended with ${child.exitCode ?? child.signalCode}`;
+      const why = running() ? `does not answer at ${url}, and ` : "";
       await end();
-      throw new Error(`${name} ${why}:\n${readFileSync(log, "utf8").slice(-2_000)}`);
+      throw new Error(`${name} ${why}${lastWords()}`);
     },
     [Symbol.asyncDispose]: end,
   };

@@ -1,0 +1,20 @@
+import { once } from "node:events";
+import type { AddressInfo, Server } from "node:net";
+
+export interface Listening extends AsyncDisposable {
+  readonly origin: string;
+}
+
+/** Lets a server of the test's own making listen on any port of loopback. @param cut ends its connections before it closes. */
+export async function listening(server: Server, cut: () => void): Promise<Listening> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      cut();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
