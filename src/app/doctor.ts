@@ -1,25 +1,18 @@
-import { spawnSync } from "node:child_process";
-import { setTimeout as wait } from "node:timers/promises";
 import { unblockYaml } from "../../reports/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 import { instancesOf, planOf, type RequestSpec, type Response, Traffic } from "../checks/index.ts";
 import { EXIT } from "../core/index.ts";
-import { type KeyName, type Limits, loadTarget, type Target } from "../target/index.ts";
+import { type KeyName, loadTarget, type Target } from "../target/index.ts";
 import { listAdvice, modelAdvice } from "./advice.ts";
 import { dialectAdvice } from "./dialect-advice.ts";
-import type { Colors, Outcome } from "./outcome.ts";
+import { machineSymptoms } from "./machine-symptoms.ts";
+import type { Outcome } from "./outcome.ts";
 import { headerHint, toldBy } from "./own-words.ts";
 import { listedModels, listModels } from "./preflight.ts";
 import type { OnProgress } from "./run-control.ts";
+import type { Symptom } from "./symptom.ts";
 
-export interface Symptom {
-  readonly about: string;
-  readonly level: "good" | "note" | "bad";
-  readonly text: string;
-  readonly next?: string | undefined;
-}
-
-const SIGNS = { good: "✓", note: "▲", bad: "✗" } as const;
+export { symptomText } from "./symptom.ts";
 
 export interface DoctorControl {
   /** Gets each symptom as it is found. */
@@ -87,14 +80,6 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
         ? `\nReady to run: ${next}\n`
         : `\n${bad} ${bad === 1 ? "problem" : "problems"} to fix before: ${next}\n`,
   };
-}
-
-/** A symptom for a terminal. Parts of it come from the gateway: no control characters get through. */
-export function symptomText({ about, level, text, next }: Symptom, colors: Colors): string {
-  const paint = { good: colors.green, note: colors.yellow, bad: colors.red }[level];
-  const said = `${about}: ${text}`.replace(/\p{Cc}+/gu, " ");
-  const hint = next === undefined ? "" : `\n    ${next.replace(/[^\P{Cc}\n]+/gu, " ").replaceAll("\n", "\n    ")}`;
-  return `${paint(SIGNS[level])} ${said}${hint}\n`;
 }
 
 /** Clocks that differ by more than this make dates in Retry-After and daily caps hard to judge, ms. */
@@ -233,49 +218,6 @@ function limitSymptoms(target: Target, answers: readonly Response[]): Symptom[] 
 }
 
 const inWords = (limit: number): string => (Number.isFinite(limit) ? String(limit) : "none");
-
-/** Timers that are later than this at the 99th percentile make latencies doubtful, ms. */
-const MOST_LATE_MS = 20;
-
-async function machineSymptoms(target: Target): Promise<Symptom[]> {
-  const most = Math.max(
-    64,
-    ...[target.limits, ...Object.values(target.tiers).map(({ limits }) => limits)].map((l: Limits | undefined) =>
-      l === undefined || !Number.isFinite(l.inFlight) ? 0 : l.inFlight,
-    ),
-  );
-  const files = openFiles();
-  const enough = files === undefined || files >= most + 100;
-  const late: number[] = [];
-  for (let tick = 0; tick < 100; tick++) {
-    const dueMs = performance.now() + 5;
-    await wait(5);
-    late.push(performance.now() - dueMs);
-  }
-  const worstMs = late.sort((a, b) => a - b)[98] ?? 0;
-  return [
-    {
-      about: "open files",
-      level: enough ? "good" : "bad",
-      text: files === undefined ? "the limit cannot be read here" : `${files} allowed, ${most + 100} wanted`,
-      next: enough ? undefined : `ulimit -n ${most + 1_000}`,
-    },
-    {
-      about: "this machine",
-      level: worstMs <= MOST_LATE_MS ? "good" : "note",
-      text: `timers are late by ${worstMs.toFixed(1)} ms at the 99th percentile`,
-      next: worstMs <= MOST_LATE_MS ? undefined : "Latencies below that may be this machine's own.",
-    },
-  ];
-}
-
-/** `undefined` where there is no such limit, or no shell to ask. */
-function openFiles(): number | undefined {
-  if (process.platform === "win32") return undefined;
-  const { stdout, status } = spawnSync("sh", ["-c", "ulimit -n"], { encoding: "utf8" });
-  if (status !== 0) return undefined;
-  return stdout.trim() === "unlimited" ? Number.POSITIVE_INFINITY : Number(stdout);
-}
 
 function coverageSymptoms(target: Target): Symptom[] {
   const instances = CHECKS.flatMap(instancesOf);

@@ -1,14 +1,14 @@
 import { type Clock, type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
-import { type Endpoint, retryAfterMs } from "../dialects/index.ts";
+import { retryAfterMs } from "../dialects/index.ts";
 import { type ContinueOutcome, ExchangePacker, expectContinue, Recorder } from "../http-recorder/index.ts";
 import { allKeys, type Key, type Target } from "../target/index.ts";
-import { accountOfKey, limitsOfAccount } from "./account-of-key.ts";
+import { limitsOfAccount } from "./account-of-key.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { ControlRequests } from "./control-requests.ts";
 import { Fixtures } from "./fixtures.ts";
-import { UndeclaredDialect } from "./need.ts";
 import { readingRules } from "./reading-rules.ts";
 import { RequestBudget } from "./request-budget.ts";
+import { accountOf, endpointOf, withDefaultKey } from "./request-defaults.ts";
 import { buildRequest, type RequestSpec } from "./request-spec.ts";
 import { type Asked, isStale, type ReadingRules, Response } from "./response.ts";
 import type { Send } from "./served-models.ts";
@@ -160,7 +160,7 @@ export class Traffic implements AsyncDisposable {
   }
 
   async #throttledOnce(request: RequestSpec, defaults: SendDefaults, repeats: string | undefined): Promise<Response> {
-    const throttle = await this.#enter(this.#accountOf(request), defaults.by);
+    const throttle = await this.#enter(accountOf(request), defaults.by);
     try {
       return await this.start(request, defaults, repeats).done;
     } finally {
@@ -173,13 +173,13 @@ export class Traffic implements AsyncDisposable {
     const request = withDefaultKey(given, defaults);
     this.signal.throwIfAborted();
     if (this.#circuit.opened !== undefined) throw this.#circuit.opened;
-    const endpoint = this.#endpointOf(request, defaults);
+    const endpoint = endpointOf(request, defaults, this.target);
     const mode = request.mode ?? defaults.mode;
     const nonce = this.nonce();
     const prompt = request.prompt ?? `Please repeat: ${nonce}`;
     const { keyName, ...built } = buildRequest(this.target, { ...request, mode }, endpoint, prompt);
     this.budget.begin(defaults.share);
-    const account = this.#accountOf(request);
+    const account = accountOf(request);
     const inFlight = this.#count(account, 1);
     const intent = request.intent ?? "good";
     const rpm = account === "none" ? undefined : limitsOfAccount(this.target, account)?.rpm;
@@ -231,8 +231,8 @@ export class Traffic implements AsyncDisposable {
   /** Sends a good request that waits for `100 Continue` before its body. */
   async expectContinue(request: RequestSpec, defaults: SendDefaults): Promise<ContinueOutcome> {
     const { mode, share, by } = defaults;
-    const endpoint = this.#endpointOf(request, defaults);
-    const throttle = await this.#enter(this.#accountOf(request), by);
+    const endpoint = endpointOf(request, defaults, this.target);
+    const throttle = await this.#enter(accountOf(request), by);
     try {
       const { keyName: _, ...built } = buildRequest(this.target, { ...request, mode }, endpoint, "ping");
       this.budget.begin(share);
@@ -251,16 +251,6 @@ export class Traffic implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.recorder[Symbol.asyncDispose]();
-  }
-
-  /** @throws UndeclaredDialect when the target does not serve the dialect and no other will do. */
-  #endpointOf(request: RequestSpec, defaults: SendDefaults): Endpoint {
-    const { endpoint = defaults.endpoint } = request;
-    const { dialects } = this.target;
-    const [served] = dialects;
-    if (endpoint === "models" || dialects.includes(endpoint)) return endpoint;
-    if (defaults.anyDialect === true && served !== undefined) return served;
-    throw new UndeclaredDialect(endpoint, dialects);
   }
 
   /** Time base of the exchanges, ms. */
@@ -293,11 +283,6 @@ export class Traffic implements AsyncDisposable {
     return count;
   }
 
-  #accountOf({ key, authorization }: RequestSpec): string {
-    if (authorization !== undefined || key === null) return "none";
-    return accountOfKey(typeof key === "object" ? key : (key ?? "valid"));
-  }
-
   #throttleOf(account: string): Throttle {
     const known = this.#throttles.get(account);
     if (known !== undefined) return known;
@@ -305,10 +290,4 @@ export class Traffic implements AsyncDisposable {
     this.#throttles.set(account, throttle);
     return throttle;
   }
-}
-
-function withDefaultKey(request: RequestSpec, { key }: SendDefaults): RequestSpec {
-  return key === undefined || request.key !== undefined || request.authorization !== undefined
-    ? request
-    : { ...request, key };
 }

@@ -27,12 +27,11 @@ export {
   type LoadSection,
   type LoadVerdict,
   type Quantiles,
-  type RetryAfterFigures,
-  type RetryOutcome,
 } from "./load-section.ts";
 export { onceAgainstOnce } from "./once-against-once.ts";
 export { GATE_LEVELS, type Gate, type GateLevel, type PolicySection } from "./policy-section.ts";
 export { countExchanges, readExchanges } from "./read-exchanges.ts";
+export type { RetryAfterFigures, RetryOutcome } from "./retry-after-section.ts";
 export { RunFolder, readRecord, readRun, type StoredRun, writeAtomically } from "./run-folder.ts";
 export { RECORD_VERSION, type RunRecord, type RunVerdict, runRecordJsonSchema, runRecordSchema } from "./run-record.ts";
 export { countStatuses, STATUSES, type Status, worstStatus } from "./status.ts";

@@ -1,19 +1,7 @@
 import { z } from "zod";
 import { checkResultSchema, findingSchema } from "./check-result.ts";
-
-const count = z.int().nonnegative();
-const dialect = z.enum(["chat", "messages"]);
-
-/** Quantiles of one histogram, milliseconds; `null` in place of it: nothing was recorded. */
-const quantilesSchema = z.strictObject({
-  p50: z.number(),
-  p90: z.number(),
-  p95: z.number(),
-  p99: z.number(),
-  p999: z.number(),
-  max: z.number(),
-});
-const quantiles = quantilesSchema.nullable();
+import { count, dialect, quantiles, quantilesSchema } from "./load-values.ts";
+import { retryAfterSchema } from "./retry-after-section.ts";
 
 /** What a request came to. One class, one outcome, one histogram: these are never mixed. */
 export const LOAD_OUTCOMES = ["admitted", "denied", "failed", "unfinished"] as const;
@@ -126,83 +114,6 @@ export const judgedPhaseSchema = loadPhaseSchema.extend({
   invariants: z.array(checkResultSchema),
 });
 
-const retryOutcome = z.enum([
-  /** Admitted when it came back after its Retry-After. */
-  "sufficient",
-  /** Denied again although nobody else had been admitted meanwhile. */
-  "insufficient",
-  /** Denied again because others took what became free. */
-  "contended",
-  /** No usable Retry-After, or the run ended first. */
-  "untested",
-]);
-
-const retryAfterSchema = z.strictObject({
-  /** What the clients of the run do with a denial: wait for its Retry-After, ignore it, or send nothing again. */
-  clients: z.enum(["compliant", "ignoring", "none"]),
-  /** Per reason, dialect and mode. */
-  groups: z.array(
-    z.strictObject({
-      reason: z.string(),
-      dialect,
-      stream: z.boolean(),
-      denials: count,
-      present: count,
-      usable: count,
-      sufficient: count,
-      insufficient: count,
-      contended: count,
-      /** Requests that were sent during the wait that a denial asked for, and those of them that were admitted. */
-      earlyProbes: count,
-      earlyAdmitted: count,
-      retryAfterWaitMs: quantiles,
-      /** From the denial to the attempt that was admitted. */
-      actualMs: quantiles,
-    }),
-  ),
-  /** Waits that were tested with room for the request, and those of them after which it was admitted. */
-  tested: count,
-  sufficient: count,
-  /** sufficient / tested; `null` when fewer than 30 were tested: that is no share. */
-  sufficientShare: z.number().nullable(),
-  /** A bounded sample of denials, for the scatter of asked against actual waits. */
-  samples: z.array(
-    z.strictObject({
-      phase: z.string(),
-      /** Seconds from the beginning of the run. */
-      atS: z.number(),
-      reason: z.string(),
-      dialect,
-      stream: z.boolean(),
-      /** The header as sent; absent when there was none. */
-      header: z.string().optional(),
-      retryAfterWaitMs: z.number().nullable(),
-      /** From the denial to the attempt that was admitted; `null` when none was. */
-      actualMs: z.number().nullable(),
-      outcome: retryOutcome,
-    }),
-  ),
-  /** The harness's own clients. Where they are `compliant` the first two must be 0. */
-  client: z.strictObject({
-    earlySends: count,
-    forbiddenRetries: count,
-    retries: count,
-    gaveUp: count,
-    uncertain: count,
-  }),
-  /** Many compliant clients at once: whether they recover or come back as a herd. */
-  fleet: z
-    .strictObject({
-      clients: count,
-      recovered: count,
-      recoveryS: z.number().nullable(),
-      attempts: count,
-      /** Most attempts within 100 ms, as a share of all clients. */
-      herdShare: z.number(),
-    })
-    .nullable(),
-});
-
 const generatorSchema = z.strictObject({
   valid: z.boolean(),
   /** Bounds that were broken, in words; empty when valid. */
@@ -296,6 +207,4 @@ export type LoadHeat = z.infer<typeof heatSchema>;
 export type LoadVerdict = z.infer<typeof loadVerdict>;
 export type LoadInstance = z.infer<typeof instanceSchema>;
 export type LoadGenerator = z.infer<typeof generatorSchema>;
-export type RetryAfterFigures = z.infer<typeof retryAfterSchema>;
-export type RetryOutcome = z.infer<typeof retryOutcome>;
 export type Quantiles = z.infer<typeof quantilesSchema>;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DIALECTS } from "../dialects/index.ts";
+import { contract } from "./contract-schema.ts";
 import { STATES } from "./fixture-names.ts";
 
 /** Default account limits by tier (specification, section 8). */
@@ -93,40 +94,6 @@ const models = z.strictObject({
   upstreamError: roleModel.optional().meta({ description: "A model whose provider fails." }),
   upstreamTimeout: roleModel.optional().meta({ description: "A model whose provider does not answer in time." }),
   cutStream: roleModel.optional().meta({ description: "A model whose provider breaks off in the middle of a stream." }),
-});
-
-const REASONS = [
-  "invalid_api_key",
-  "key_revoked",
-  "insufficient_credits",
-  "quota_exceeded",
-  "model_not_found",
-  "rate_limit_exceeded",
-  "concurrency_limit_exceeded",
-  "budget_exhausted",
-] as const;
-
-/** How a gateway expresses a denial differently. Whatever stands here is named in the first line of the verdict. */
-const contractDenial = z.strictObject({
-  status: z.int().min(400).max(599).optional().meta({ description: "The gateway's own status for this denial." }),
-  reason: z
-    .union([text, z.array(text).min(1)])
-    .optional()
-    .meta({ description: "The gateway's own word for the reason, or several: dialects may differ." }),
-  message: text.optional().meta({
-    description: "Text that the error body contains, where words alone do not tell two denials apart.",
-  }),
-});
-const contract = z.strictObject({
-  reasonFrom: z
-    .union([z.literal("header"), z.string().regex(/^\//, 'must be "header" or a JSON pointer such as /error/type')])
-    .optional()
-    .meta({ description: "Where the reason stands: the header, or a JSON pointer into the error body." }),
-  actionHint: z.boolean().optional().meta({ description: "false: the gateway sends no action hints." }),
-  denials: z
-    .partialRecord(z.enum(REASONS), contractDenial)
-    .optional()
-    .meta({ description: "Denials that this gateway expresses differently, by the specification's reason." }),
 });
 
 const compat = z.union([

@@ -8,11 +8,10 @@ import {
   type Response,
   type Session,
 } from "../../src/checks/index.ts";
-import { isObject, member } from "../../src/core/index.ts";
-import { DIALECTS, parseJson } from "../../src/dialects/index.ts";
-import type { Verdict } from "../../src/judging/index.ts";
+import { DIALECTS } from "../../src/dialects/index.ts";
 import { servable } from "../shared/servable.ts";
 import { AMPLE_TOKENS, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
+import { echoAlways } from "./echo-always.ts";
 
 /** More than some models take, and more than many may answer. */
 const VERY_LONG = "very-long";
@@ -184,93 +183,6 @@ async function askTogether(t: Session): Promise<Together[]> {
     return { nonce, left: false, answer: await t.send(request) };
   });
   return Promise.all(together);
-}
-
-/** Share of the echo model's answers that must repeat their prompt before one that does not is an exception. */
-const USUALLY = 0.8;
-
-const echoAlways = defineInvariant({
-  id: "robustness.echo-always",
-  title: "The echo model repeats its own prompt every time",
-  covers: ["TEXT-INTACT"],
-  explains:
-    "Looks at every served request of the run to the model that repeats its prompt. When nearly all answers hold their own prompt, one that does not was answered with something else: a cached reply, another caller's, a fallback model's. When nearly all answers to the plainest request say the same around its text, one that says something else holds text that is not its own.",
-  judge(answers, verdict) {
-    judgeSurroundings(answers, verdict);
-    const byModel = new Map<string, { answer: Response; own: boolean }[]>();
-    for (const answer of answers) {
-      const asked = shortPrompt(answer);
-      const text = answer.admitted ? answer.replyText : undefined;
-      if (asked === undefined || text === undefined) continue;
-      const entries = byModel.get(asked.model) ?? [];
-      byModel.set(asked.model, entries);
-      entries.push({ answer, own: text.includes(asked.prompt) });
-    }
-    for (const entries of byModel.values()) {
-      const others = entries.filter(({ own }) => !own);
-      if (entries.length < 10 || entries.length - others.length < entries.length * USUALLY) continue;
-      verdict.should("TEXT-INTACT", others.length, 0, {
-        in: others[0]?.answer,
-        because: `of ${entries.length} answers without their own prompt: ${JSON.stringify(others[0]?.answer.replyText?.slice(0, 60))}`,
-      });
-    }
-    if (verdict.findings.length === 0) verdict.notApplicable("no model of the run repeats its prompt");
-  },
-});
-
-/** Answers of one kind that must say the same around their prompts before one that does not is an exception, and their share. */
-const ALIKE_LEAST = 20;
-const ALIKE = 0.95;
-const PLAIN_FIELDS: readonly string[] = ["model", "messages", "stream", "max_tokens"];
-
-/** What stands around the prompt in the answers of a model that repeats it: the same for nearly all, or it says nothing. */
-function judgeSurroundings(answers: readonly Response[], verdict: Verdict): void {
-  const kinds = new Map<string, { readonly answer: Response; readonly around: string }[]>();
-  for (const answer of answers) {
-    const asked = shortPrompt(answer);
-    const text = answer.admitted ? answer.replyText : undefined;
-    if (asked === undefined || !isPlain(answer) || text?.includes(asked.prompt) !== true) continue;
-    const kind = `${asked.model} ${answer.asked.endpoint} ${answer.streamed}`;
-    const entries = kinds.get(kind) ?? [];
-    kinds.set(kind, entries);
-    entries.push({ answer, around: text.replace(asked.prompt, "…").trim() });
-  }
-  for (const entries of kinds.values()) {
-    const usual = mostCommon(entries.map(({ around }) => around));
-    const others = entries.filter(({ around }) => around !== usual);
-    if (entries.length < ALIKE_LEAST || entries.length - others.length < entries.length * ALIKE) continue;
-    verdict.should("TEXT-INTACT", others.length, 0, {
-      in: others[0]?.answer,
-      because: `of ${entries.length} answers say something else around their prompt than the others: ${JSON.stringify(others[0]?.around.slice(0, 60))}`,
-    });
-  }
-}
-
-/** The plainest request, of which only the unique text differs: what else is said can depend on what was asked. */
-function isPlain({ asked, exchange }: Response): boolean {
-  if (asked.nonce === undefined) return false;
-  const body = parseJson(exchange.request.body ?? "");
-  const messages = member(body, "messages");
-  if (!isObject(body) || !Array.isArray(messages) || messages.length !== 1) return false;
-  return Object.keys(body).every((name) => PLAIN_FIELDS.includes(name));
-}
-
-function mostCommon(texts: readonly string[]): string {
-  const counts = new Map<string, number>();
-  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
-  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? "";
-}
-
-/** The last turn of a request to a plain model, when it is so short that no output bound cuts its echo. */
-function shortPrompt({ asked, exchange }: Response): { readonly model: string; readonly prompt: string } | undefined {
-  if (asked.endpoint === "models" || asked.intent !== "good") return undefined;
-  const body = parseJson(exchange.request.body ?? "");
-  const messages = member(body, "messages");
-  const content = Array.isArray(messages) ? member(messages.at(-1), "content") : undefined;
-  const limit = member(body, "max_tokens");
-  const ample = typeof limit !== "number" || limit >= 256;
-  const model = String(member(body, "model"));
-  return typeof content === "string" && content.length < 200 && ample ? { model, prompt: content } : undefined;
 }
 
 /** What every nonce of a run looks like. */

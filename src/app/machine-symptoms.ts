@@ -1,0 +1,48 @@
+import { spawnSync } from "node:child_process";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Limits, Target } from "../target/index.ts";
+import type { Symptom } from "./symptom.ts";
+
+/** Timers that are later than this at the 99th percentile make latencies doubtful, ms. */
+const MOST_LATE_MS = 20;
+
+/** Whether this machine has the open files and the punctual timers that a run needs. */
+export async function machineSymptoms(target: Target): Promise<Symptom[]> {
+  const most = Math.max(
+    64,
+    ...[target.limits, ...Object.values(target.tiers).map(({ limits }) => limits)].map((l: Limits | undefined) =>
+      l === undefined || !Number.isFinite(l.inFlight) ? 0 : l.inFlight,
+    ),
+  );
+  const files = openFiles();
+  const enough = files === undefined || files >= most + 100;
+  const late: number[] = [];
+  for (let tick = 0; tick < 100; tick++) {
+    const dueMs = performance.now() + 5;
+    await wait(5);
+    late.push(performance.now() - dueMs);
+  }
+  const worstMs = late.sort((a, b) => a - b)[98] ?? 0;
+  return [
+    {
+      about: "open files",
+      level: enough ? "good" : "bad",
+      text: files === undefined ? "the limit cannot be read here" : `${files} allowed, ${most + 100} wanted`,
+      next: enough ? undefined : `ulimit -n ${most + 1_000}`,
+    },
+    {
+      about: "this machine",
+      level: worstMs <= MOST_LATE_MS ? "good" : "note",
+      text: `timers are late by ${worstMs.toFixed(1)} ms at the 99th percentile`,
+      next: worstMs <= MOST_LATE_MS ? undefined : "Latencies below that may be this machine's own.",
+    },
+  ];
+}
+
+/** `undefined` where there is no such limit, or no shell to ask. */
+function openFiles(): number | undefined {
+  if (process.platform === "win32") return undefined;
+  const { stdout, status } = spawnSync("sh", ["-c", "ulimit -n"], { encoding: "utf8" });
+  if (status !== 0) return undefined;
+  return stdout.trim() === "unlimited" ? Number.POSITIVE_INFINITY : Number(stdout);
+}

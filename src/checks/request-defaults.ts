@@ -1,0 +1,28 @@
+import type { Endpoint } from "../dialects/index.ts";
+import type { Target } from "../target/index.ts";
+import { accountOfKey } from "./account-of-key.ts";
+import { UndeclaredDialect } from "./need.ts";
+import type { RequestSpec } from "./request-spec.ts";
+import type { SendDefaults } from "./traffic-options.ts";
+
+/** A request with the key that its check sends with, where it names none itself. */
+export function withDefaultKey(request: RequestSpec, { key }: SendDefaults): RequestSpec {
+  return key === undefined || request.key !== undefined || request.authorization !== undefined
+    ? request
+    : { ...request, key };
+}
+
+/** @throws UndeclaredDialect when the target does not serve the dialect and no other will do. */
+export function endpointOf(request: RequestSpec, defaults: SendDefaults, { dialects }: Target): Endpoint {
+  const { endpoint = defaults.endpoint } = request;
+  const [served] = dialects;
+  if (endpoint === "models" || dialects.includes(endpoint)) return endpoint;
+  if (defaults.anyDialect === true && served !== undefined) return served;
+  throw new UndeclaredDialect(endpoint, dialects);
+}
+
+/** Name of the account that a request is sent for; `none` without a known key. */
+export function accountOf({ key, authorization }: RequestSpec): string {
+  if (authorization !== undefined || key === null) return "none";
+  return accountOfKey(typeof key === "object" ? key : (key ?? "valid"));
+}
