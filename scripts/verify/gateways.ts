@@ -7,6 +7,7 @@
  *     npm run verify:gateways -- --folder DIR                  keeps what is installed, and the runs
  *     npm run verify:gateways -- --write                       renews the reports under docs/real-gateways
  *     npm run verify:gateways -- --at-once 3                   so many side by side
+ *     npm run verify:gateways -- --propose                     by the target files that gauntlet doctor --propose derives
  *
  * Where the process of a gateway ends in the middle of a run, killed for want of memory for example, the run says nothing about
  * Gauntlet. Such a gateway is tried once more, and left out where it ends again; the last line counts both.
@@ -16,6 +17,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { freemem, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseDocument } from "yaml";
 import yargs from "yargs";
 import type { CheckResult, RunRecord } from "../../src/record/index.ts";
 import { type Finished, MAIN, startGauntlet } from "../../test/support/gauntlet.ts";
@@ -38,6 +40,11 @@ const REPORTS = join(ROOT, "docs/real-gateways");
 const args = await yargs(process.argv.slice(2))
   .option("folder", { type: "string", describe: "Keeps what is installed, and the runs" })
   .option("write", { type: "boolean", default: false, describe: "Renews docs/real-gateways" })
+  .option("propose", {
+    type: "boolean",
+    default: false,
+    describe: "Judge by what doctor proposes in place of the contract of the example",
+  })
   .option("at-once", { type: "number", default: 1, describe: "How many gateways are tried side by side" })
   .strictOptions()
   .parseAsync();
@@ -153,7 +160,8 @@ async function tryGateway(gateway: Gateway): Promise<Compared | undefined> {
   if (gateway.setUp === "after") setUp();
   console.log(`${name}: answers after ${minutes(beganMs)} min`);
 
-  const done = await conform(example, out, env);
+  if (args.propose) await proposeTarget(example, env);
+  const done = await runGauntlet(["conform", "--target", "gauntlet.yaml", "--out", out], env, example);
   writeFileSync(join(logs, "gauntlet.log"), done.stdout + done.stderr);
   const ended = running.ended();
   if (ended !== undefined) {
@@ -176,9 +184,22 @@ async function tryGateway(gateway: Gateway): Promise<Compared | undefined> {
   return compared;
 }
 
-/** Runs the suites, as a user would. */
-async function conform(cwd: string, out: string, env: Record<string, string>): Promise<Finished> {
-  await using running = startGauntlet(["conform", "--target", "gauntlet.yaml", "--out", out], env, cwd);
+/** Takes the contract from the target file of an example, and has one proposed in its place. */
+async function proposeTarget(example: string, env: Record<string, string>): Promise<void> {
+  const path = join(example, "gauntlet.yaml");
+  const document = parseDocument(readFileSync(path, "utf8"));
+  document.delete("contract");
+  writeFileSync(join(example, "plain.yaml"), document.toString({ lineWidth: 0 }));
+  rmSync(path);
+  const options = ["--target", "plain.yaml", "--propose", "--out", "gauntlet.yaml"];
+  const { code, stderr } = await runGauntlet(["doctor", ...options], env, example);
+  if (code !== 0) throw new Error(`doctor --propose ended with ${code}: ${stderr}`);
+  console.log(readFileSync(path, "utf8").slice(document.toString({ lineWidth: 0 }).length));
+}
+
+/** Runs Gauntlet as a user would. */
+async function runGauntlet(command: readonly string[], env: Record<string, string>, cwd: string): Promise<Finished> {
+  await using running = startGauntlet(command, env, cwd);
   const end = () => running.child.kill("SIGKILL");
   process.once("exit", end);
   const done = await running.finished;

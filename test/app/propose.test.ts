@@ -15,9 +15,17 @@ async function gatewayBehind(options: FrontOptions) {
   const gateway = startGauntlet(["gateway"]);
   const ready = JSON.parse((await gateway.printed("\n")).split("\n")[0] ?? "");
   const front = await frontOf(ready.baseUrl, options);
-  const environment = Object.fromEntries(KEYS.map((name) => [`K_${name}`, ready.keys[name] as string]));
+  const environment: Record<string, string> = Object.fromEntries(
+    KEYS.map((name) => [`K_${name}`, ready.keys[name] as string]),
+  );
   const keys = KEYS.map((name) => `  ${name}: env:K_${name}\n`).join("");
-  const file = `# what the operator knows\nbaseUrl: ${front.baseUrl}\nkeys:\n${keys}limits: { rpm: 6000, inFlight: 256 }\n`;
+  const limited = (ready.limited as { key: string; limits: { rpm: number; inFlight: number } }[]).map(
+    ({ key, limits: { rpm, inFlight } }, index) => {
+      environment[`K_LIMITED_${index}`] = key;
+      return `  - { key: env:K_LIMITED_${index}, limits: { rpm: ${rpm}, inFlight: ${inFlight} } }\n`;
+    },
+  );
+  const file = `# what the operator knows\nbaseUrl: ${front.baseUrl}\nkeys:\n${keys}limits: { rpm: 6000, inFlight: 256 }\nlimited:\n${limited.join("")}`;
   writeFileSync(join(folder.path, "t.yaml"), file);
   return {
     path: folder.path,
@@ -92,6 +100,8 @@ const inTheBody: FrontOptions = {
       quota_exceeded: "Budget has been exceeded for the day",
       budget_exhausted: "Budget has been exceeded for good",
       model_not_found: "Invalid model name passed in",
+      rate_limit_exceeded: "Limit reached: requests of this minute",
+      concurrency_limit_exceeded: "Limit reached: requests in parallel",
     };
     const error = {
       message: sentences[reason] ?? "something else is wrong",
@@ -127,7 +137,15 @@ describe.each([
   [
     "a member of the body, with shared words and other statuses",
     inTheBody,
-    { contract: { reasonFrom: "/error/type" } },
+    {
+      contract: {
+        reasonFrom: "/error/type",
+        denials: {
+          rate_limit_exceeded: { reason: "throttling_error" },
+          concurrency_limit_exceeded: { reason: "throttling_error", message: expect.any(String) },
+        },
+      },
+    },
   ],
   ["a sentence", inText, { contract: { reasonFrom: "/error/message" } }],
 ] as const)("a gateway that says its reasons in %s", (_, options, expected) => {
@@ -135,7 +153,8 @@ describe.each([
     await using gateway = await gatewayBehind(options);
     expect((await gateway.failures("t.yaml")).length).toBeGreaterThan(3);
     const { yaml, requests } = await gateway.propose();
-    expect(requests).toBeLessThanOrEqual(30);
+    // What is looked at, two windows of the lowest rate in each dialect, and what passes the limit of concurrency.
+    expect(requests).toBeLessThanOrEqual(30 + 2 * 20 + 2 + 2 * 6);
     expect(parse(yaml)).toMatchObject({ ...expected, baseUrl: gateway.baseUrl, models: { chat: expect.any(String) } });
     expect(yaml).toContain("# what the operator knows");
     // Each line that was added says what speaks for it, and no key gets into the file.
@@ -153,8 +172,8 @@ describe("a proposal", () => {
   test("for a gateway as specified says nothing of its words", { timeout: 120_000 }, async () => {
     await using gateway = await gatewayBehind({});
     const { yaml, requests } = await gateway.propose();
-    expect(Object.keys(parse(yaml))).toEqual(["baseUrl", "keys", "limits", "models"]);
-    expect(requests).toBeLessThanOrEqual(30);
+    expect(Object.keys(parse(yaml))).toEqual(["baseUrl", "keys", "limits", "limited", "models"]);
+    expect(requests).toBeLessThanOrEqual(84);
   });
 
   test("declares the one dialect that is served, and is never written over a file", { timeout: 120_000 }, async () => {

@@ -1,8 +1,8 @@
 import { DENIALS, type Reason } from "../../requirements/index.ts";
 import type { Target } from "../../target/index.ts";
+import type { DenialSample } from "./denial-sample.ts";
 import type { ProposedLine } from "./proposed-line.ts";
 import { type ReasonPlace, reasonPlace, wordAt } from "./reason-place.ts";
-import type { DenialSample } from "./sample-gateway.ts";
 
 /** Lines of `headers` and `contract` by which denials are read as this gateway says them; none for what it says as specified. */
 export function proposeContract(

@@ -1,23 +1,28 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { Traffic } from "../../checks/index.ts";
+import { leftoversOf, Traffic } from "../../checks/index.ts";
 import { EXIT, UsageError } from "../../core/index.ts";
-import { loadTarget } from "../../target/index.ts";
+import { openTarget } from "../open-target.ts";
 import type { Outcome } from "../outcome.ts";
+import type { OnProgress } from "../run-control.ts";
 import { propose } from "./propose.ts";
 
 /**
  * Proposes a target file for the gateway of a target file.
  *
  * @param out where to write it; without it the text is what is printed.
+ * @param onProgress gets what the gateway is left with: keys that the target's hook made and cannot take back.
  * @throws UsageError when `out` is there already, ConfigError for a target file that does not load, UnreachableError when
  *   nothing answers.
  */
-export async function proposeFile(file: string, out: string | undefined): Promise<Outcome> {
+export async function proposeFile(file: string, out: string | undefined, onProgress: OnProgress): Promise<Outcome> {
   if (out !== undefined && existsSync(out))
     throw new UsageError(`${out} already exists`, { hint: "Name another file, and compare the two." });
-  const target = loadTarget(file, process.env);
-  await using traffic = new Traffic({ target, seed: 1, signal: new AbortController().signal });
+  const { signal } = new AbortController();
+  await using opened = await openTarget({ target: file, mutation: [], variant: [] }, { signal, onProgress });
+  const { target, provisioner } = opened;
+  await using traffic = new Traffic({ target, seed: 1, signal, provisioner });
   const yaml = await propose(traffic, readFileSync(file, "utf8"));
+  for (const text of await leftoversOf(traffic, [])) onProgress({ kind: "note", text });
   if (out !== undefined) writeFileSync(out, yaml);
   const { requests } = traffic.budget;
   return {

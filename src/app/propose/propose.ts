@@ -8,7 +8,8 @@ import { type DialectSample, type GatewaySample, isServed, sampleGateway } from 
 
 /**
  * Looks at a running gateway and writes down what its target file can say: models and dialects that answer, how denials are
- * worded, limits that its headers state. Sends 30 requests at most, one at a time, and no load.
+ * worded, limits that its headers state. Sends 30 requests at most, one at a time, and what reaches the limits of the accounts
+ * under `limited`.
  *
  * @param file text of the target file so far, which `traffic` was made with; what it says stays.
  * @returns a target file that loads; each added line has its evidence as a comment, without keys.
@@ -75,6 +76,11 @@ function statedLimits({ list, dialects }: GatewaySample) {
 
 /** What was seen and makes no line. */
 function remarksOf(sample: GatewaySample, { limits }: Target): string[] {
+  const seen = sample.denials.map(({ reason }) => reason);
+  const unseen = [
+    ...(seen.includes("rate_limit_exceeded") ? [] : ["the rate"]),
+    ...(seen.includes("concurrency_limit_exceeded") ? [] : ["concurrency"]),
+  ];
   const { rate, concurrency } = statedLimits(sample);
   const unserved = sample.dialects.filter((one) => !isServed(one));
   return [
@@ -85,6 +91,10 @@ function remarksOf(sample: GatewaySample, { limits }: Target): string[] {
     ...(limits === undefined && rate !== undefined && concurrency === undefined
       ? [`limits: { rpm: ${rate.value}, inFlight: … } # ${rate.name}: ${rate.value}; no header states the other`]
       : []),
-    "How denials for the rate and for concurrency are worded was not looked at: that takes load.",
+    ...(unseen.length === 0
+      ? []
+      : [
+          `No denial for ${unseen.join(" or ")} was seen, so that its words are not proposed: name accounts with low limits under limited.`,
+        ]),
   ];
 }

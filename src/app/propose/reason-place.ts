@@ -1,5 +1,5 @@
 import { isObject } from "../../core/index.ts";
-import type { DenialSample } from "./sample-gateway.ts";
+import type { DenialSample } from "./denial-sample.ts";
 
 /** Where a gateway says the reason of a denial. */
 export type ReasonPlace =

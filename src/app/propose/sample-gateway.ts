@@ -4,22 +4,13 @@ import type { Dialect } from "../../dialects/index.ts";
 import type { Reason } from "../../requirements/index.ts";
 import type { KeyName, Target } from "../../target/index.ts";
 import { askForList, listedModels, unreachable } from "../preflight.ts";
+import type { DenialSample } from "./denial-sample.ts";
+import { sampleLimits } from "./sample-limits.ts";
 
-/** Requests that a proposal sends at most, one at a time. */
+/** Requests that a proposal sends at most, those apart that reach a limit. */
 const MOST_REQUESTS = 30;
 /** Listed models that are tried until one answers in a dialect. */
 const MOST_MODELS = 4;
-
-/** An answer to something that is wrong on purpose. */
-export interface DenialSample {
-  /** What the specification calls this denial; `undefined` for a refused body, which is none. */
-  readonly reason: Reason | undefined;
-  /** What was wrong, in words. */
-  readonly what: string;
-  /** What of the request an answer may repeat: words that hold it differ from request to request. */
-  readonly repeats?: string;
-  readonly answer: Response;
-}
 
 /** What a dialect showed. */
 export interface DialectSample {
@@ -37,7 +28,7 @@ export interface GatewaySample {
 }
 
 /** Keys that must be denied, and how. */
-const DENIED_KEYS: readonly (readonly [KeyName, Reason])[] = [
+const DENIED_KEYS: readonly (readonly [Exclude<KeyName, "valid">, Reason])[] = [
   ["revoked", "key_revoked"],
   ["empty", "insufficient_credits"],
   ["capped", "quota_exceeded"],
@@ -45,8 +36,8 @@ const DENIED_KEYS: readonly (readonly [KeyName, Reason])[] = [
 ];
 
 /**
- * Sends a good request in each dialect, and one of each denial that takes no load. Never more than `MOST_REQUESTS`, one after
- * the other.
+ * Sends a good request in each dialect, and one of each denial: at most `MOST_REQUESTS`, one after the other, and what reaches
+ * the limits of the accounts under `limited`.
  *
  * @throws UnreachableError when no HTTP answer comes.
  */
@@ -54,15 +45,16 @@ export async function sampleGateway(traffic: Traffic): Promise<GatewaySample> {
   const { target } = traffic;
   const list = await askForList(traffic);
   if (list.status === undefined) throw unreachable(target.baseUrl, list);
+  // The target's own hook makes the states that the file has no key for.
+  for (const [key] of DENIED_KEYS) await traffic.fixtures.find(`key.${key}`, "chat");
   const sampler = new Sampler(traffic);
   const dialects: DialectSample[] = [];
   for (const dialect of target.dialects) dialects.push(await sampler.dialect(dialect, modelIds(target, dialect, list)));
   const denials = await sampler.keyDenials("models", undefined);
-  for (const one of dialects) {
-    const id = one.tried.at(-1)?.id;
-    if (id === undefined || !isServed(one)) continue;
-    denials.push(...(await sampler.keyDenials(one.dialect, id)), ...(await sampler.others(one.dialect, id)));
-  }
+  const served = dialects.filter(isServed).map(({ dialect, tried }) => ({ dialect, id: tried.at(-1)?.id ?? "" }));
+  for (const { dialect, id } of served)
+    denials.push(...(await sampler.keyDenials(dialect, id)), ...(await sampler.others(dialect, id)));
+  denials.push(...(await sampleLimits(traffic, served)));
   return { list, dialects, denials };
 }
 

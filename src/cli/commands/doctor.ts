@@ -18,16 +18,19 @@ export const doctorCommand = defineCommand({
       propose: {
         type: "boolean",
         default: false,
-        describe: "print a target file in the gateway's own words, with the evidence; sends 30 requests at most",
+        describe: "print a target file in the gateway's own words, with the evidence; sends few requests",
       },
       out: { type: "string", requiresArg: true, implies: "propose", describe: "file to write the proposal to" },
       json,
     }),
   run: async (argv) => {
-    if (argv.propose) return (await useCase.proposeFile()).proposeFile(argv.target, argv.out);
+    using progress = showProgress(process.stderr, { quiet: argv.json });
+    if (argv.propose) {
+      const { proposeFile } = await useCase.proposeFile();
+      return await proposeFile(argv.target, argv.out, progress.onProgress);
+    }
     const { doctor, symptomText } = await useCase.doctor();
     const colors = colorsFor(process.stdout);
-    using progress = showProgress(process.stderr, { quiet: argv.json });
     return await doctor(argv.target, {
       onProgress: progress.onProgress,
       onSymptom: (symptom) => {

@@ -1,0 +1,88 @@
+import type { RequestSpec, Response, Traffic } from "../../checks/index.ts";
+import type { Dialect, Mode } from "../../dialects/index.ts";
+import type { Account, Key } from "../../target/index.ts";
+import type { DenialSample } from "./denial-sample.ts";
+
+/** Higher limits are not reached for the sake of a few words. */
+const MOST_PER_MINUTE = 60;
+const MOST_IN_FLIGHT = 16;
+/** More than a limit of concurrency lets in. */
+const BEYOND = 2;
+
+/** A dialect that is served, and a model that answers in it. */
+export interface Served {
+  readonly dialect: Dialect;
+  readonly id: string;
+}
+
+/**
+ * The denials for the rate and for concurrency, one of each in each dialect: of the accounts under `limited` whose limits are so
+ * low that a few requests reach them. Two windows of the rate at most are sent, since one may end in between.
+ */
+export async function sampleLimits(traffic: Traffic, served: readonly Served[]): Promise<DenialSample[]> {
+  const byRate = [...traffic.target.limited].sort((a, b) => a.limits.rpm - b.limits.rpm);
+  const rate = byRate.find(({ limits }) => limits.rpm <= MOST_PER_MINUTE);
+  // With the widest rate: an account that is out of its rate denies for that, however much is in flight.
+  const slots = byRate.findLast(({ limits }) => limits.inFlight <= MOST_IN_FLIGHT);
+  return [
+    ...(slots === undefined || slots === rate ? [] : await concurrencyDenials(traffic, slots, served)),
+    ...(rate === undefined ? [] : await rateDenials(traffic, rate, served)),
+  ];
+}
+
+async function rateDenials(
+  traffic: Traffic,
+  { key, limits }: Account,
+  served: readonly Served[],
+): Promise<DenialSample[]> {
+  const samples: DenialSample[] = [];
+  let left = 2 * limits.rpm + served.length;
+  for (const one of served) {
+    let answer: Response | undefined;
+    while (left-- > 0 && !isRefused(answer)) answer = await start(traffic, key, one, "non-streaming").done;
+    if (isRefused(answer))
+      samples.push({ reason: "rate_limit_exceeded", what: `too many requests ${placeOf(answer)}`, answer });
+  }
+  return samples;
+}
+
+async function concurrencyDenials(
+  traffic: Traffic,
+  { key, limits }: Account,
+  served: readonly Served[],
+): Promise<DenialSample[]> {
+  const samples: DenialSample[] = [];
+  for (const one of served) {
+    const held = Array.from({ length: limits.inFlight + BEYOND }, () => start(traffic, key, one, "streaming"));
+    const refused = await Promise.any(
+      held.map(async ({ done }) => {
+        const answer = await done;
+        return isRefused(answer) ? answer : Promise.reject(answer);
+      }),
+    ).catch(() => undefined);
+    for (const { live } of held) live.abort();
+    await Promise.all(held.map(({ done }) => done));
+    if (refused !== undefined)
+      samples.push({
+        reason: "concurrency_limit_exceeded",
+        what: `too many requests at once ${placeOf(refused)}`,
+        answer: refused,
+      });
+  }
+  return samples;
+}
+
+/** Asks for a long answer of the model that the target file has for it, where it names one. */
+function start(traffic: Traffic, key: Key, { dialect, id }: Served, mode: Mode) {
+  const { slow, stream } = traffic.target.models[dialect];
+  const model = mode === "streaming" ? { id: slow ?? stream ?? id } : { id };
+  const request: RequestSpec = { key, model, intent: "denied", maxTokens: mode === "streaming" ? 256 : 8 };
+  return traffic.start(request, { endpoint: dialect, mode });
+}
+
+function isRefused(answer: Response | undefined): answer is Response {
+  const { status = 0 } = answer ?? {};
+  return status >= 400 && status < 500;
+}
+
+const placeOf = ({ exchange }: Response): string => `on ${new URL(exchange.request.url).pathname}`;
