@@ -5,19 +5,19 @@ import { plural } from "./html/format.ts";
 /** `17 checks`: how many results a cause explains. */
 export const weightOf = ({ checks }: Cause): string => plural(checks.length, "check");
 
-/** `2 causes explain 5 failed and 3 warned checks.`; `undefined` where nothing has a cause. */
+/** `2 causes explain 5 failed checks and 3 checks with warnings.`; `undefined` where nothing has a cause. */
 export function causesInWords({ causes, checks }: RunRecord): string | undefined {
   if (causes.length === 0) return undefined;
   const explained = explainedBy(causes);
   const count = (...statuses: string[]) =>
     checks.filter(({ id, status }) => explained.has(id) && statuses.includes(status)).length;
+  const [failed, warned] = [count("fail", "flaky"), count("warn")];
   const parts = [
-    [count("fail", "flaky"), "failed"],
-    [count("warn"), "warned"],
-  ].filter(([number]) => number !== 0);
+    ...(failed === 0 ? [] : [plural(failed, "failed check")]),
+    ...(warned === 0 ? [] : [`${plural(warned, "check")} with warnings`]),
+  ];
   const explains = causes.length === 1 ? "explains" : "explain";
-  const what = explained.size === 1 ? "check" : "checks";
-  return `${plural(causes.length, "cause")} ${explains} ${parts.map(([number, word]) => `${number} ${word}`).join(" and ")} ${what}.`;
+  return `${plural(causes.length, "cause")} ${explains} ${parts.join(" and ")}.`;
 }
 
 /** `ERR-HDR-1 (MUST): A gateway denial carries …`: the requirement that a cause breaks first, with its sentence. */

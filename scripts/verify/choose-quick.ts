@@ -9,7 +9,7 @@ import type { Judgement } from "./judgement.ts";
 const FILE = join(import.meta.dirname, "../../suites/quick-instances.ts");
 
 /** What a quick run may send, with room for the preparation and the control requests that instances share. */
-const MOST_REQUESTS = 600;
+const MOST_REQUESTS = 660;
 /** A check that takes longer by itself has no place in a run of seconds, ms. */
 const LONGEST_MS = 8_000;
 /** A request costs as much as so many milliseconds of a check. */
@@ -21,6 +21,7 @@ interface Candidate {
   readonly id: string;
   readonly requests: number;
   readonly cost: number;
+  readonly isInvariant: boolean;
   /** Mutations that it shows, in a requirement that they belong to. */
   readonly kills: ReadonlySet<string>;
 }
@@ -31,7 +32,8 @@ interface Candidate {
  */
 export async function chooseQuick(judgements: readonly Judgement[]): Promise<readonly string[]> {
   const candidates = await candidatesOf(judgements);
-  const chosen: Candidate[] = [];
+  // What looks at the whole run costs nothing and is always in. What it showed in a whole run it need not show in a quick one.
+  const chosen = candidates.filter(({ isInvariant }) => isInvariant);
   const covered = new Set<string>();
   for (;;) {
     const sent = chosen.reduce((sum, { requests }) => sum + requests, 0);
@@ -47,10 +49,12 @@ export async function chooseQuick(judgements: readonly Judgement[]): Promise<rea
   const order = CHECKS.flatMap(instancesOf).map(({ id }) => id);
   const ids = chosen.map(({ id }) => id).sort((a, b) => order.indexOf(a) - order.indexOf(b));
   writeFileSync(FILE, source(ids));
-  const all = new Set(candidates.flatMap(({ kills }) => [...kills])).size;
+  const all = new Set(candidates.flatMap(({ kills }) => [...kills]));
+  const open = [...all].filter((mutation) => !covered.has(mutation));
   console.log(
-    `chosen: ${ids.length} of ${candidates.length} instances, which showed ${covered.size} of ${all} mutations`,
+    `chosen: ${ids.length} of ${candidates.length} instances, which showed ${covered.size} of ${all.size} mutations`,
   );
+  if (open.length > 0) console.log(`left out, or left to what looks at the whole run: ${open.join(", ")}`);
   return ids;
 }
 
@@ -80,6 +84,7 @@ async function candidatesOf(judgements: readonly Judgement[]): Promise<Candidate
       return {
         id,
         requests: own,
+        isInvariant,
         cost: LEAST_COST + own + durationMs / MS_PER_REQUEST,
         kills: kills.get(id) ?? new Set<string>(),
       };

@@ -58,5 +58,5 @@ export function headerHint(answer: Response): string | undefined {
   const [first, ...others] = [...new Set(named)].filter((name) => !NOT_EXTRA.test(name)).slice(0, MOST_NAMES);
   if (first === undefined) return undefined;
   const or = others.length === 0 ? "" : ` # or ${others.join(", ")}`;
-  return `The gateway asks for a header of its own. Add it under extraHeaders, which are sent with every request (docs/target-file.md, "Headers of your gateway"):\nextraHeaders: { all: { ${first}: … } }${or}`;
+  return `The gateway requires a header of its own. Add it under extraHeaders, which are sent with every request (docs/target-file.md, "Headers of your gateway"):\nextraHeaders: { all: { ${first}: … } }${or}`;
 }

@@ -230,9 +230,12 @@ function titleOf(
 }
 
 /** What to do, as far as the deviation tells. */
-function adviceFor({ pointer, observed, weight }: Finding): string {
+function adviceFor(finding: Finding): string {
+  const { pointer, observed, weight } = finding;
+  if (expectsSuccess(finding) && isAboutPath(finding))
+    return "Serve these requests at their path. A gateway that does not have a dialect at all declares the ones that it has, for example dialects: [chat].";
   if (pointer === "status" && observed.startsWith("2"))
-    return "Refuse these requests. Compare the exchange with its control request, which is rightly served: what differs between them is the ground for refusing.";
+    return "Refuse these requests. Compare the exchange with its control request, which is correctly served: what differs between them is the ground for refusing.";
   if (pointer === "reason")
     return `${observed === "absent" ? "Name" : "Correct"} the reason of these denials. If the gateway names it in its own words or in another place, declare that under contract; gauntlet doctor --propose writes the lines.`;
   if (pointer === "status" && weight === "fail")

@@ -29,7 +29,7 @@ describe("exit codes", () => {
       join(folder.path, "run"),
     ]);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/1 cause explains \d+ failed and \d+ warned checks/);
+    expect(stdout).toMatch(/1 cause explains \d+ failed checks and \d+ checks with warnings/);
     expect(stdout).toMatch(/✗ \d+ checks: expected 401, got 403 invalid_api_key\n\s+AUTH-3 \(MUST\): An invalid key/);
     expect(stdout).toMatch(/in auth\.unknown-key\[models\], .* and \d+ more\n/);
     expect(stdout).toMatch(/exchange x\d+, 403: curl -sS -i .*\n\s+control request x\d+, 200: curl -sS -i /);
