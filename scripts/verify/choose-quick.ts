@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { instancesOf } from "../../src/checks/index.ts";
+import type { CheckResult } from "../../src/record/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 import { killOf } from "./evaluate.ts";
 import { judgeGateway } from "./judge-gateway.ts";
@@ -11,7 +12,7 @@ const FILE = join(import.meta.dirname, "../../suites/quick-instances.ts");
 /** What a quick run may send, with room for the preparation and the control requests that instances share. */
 const MOST_REQUESTS = 660;
 /** A check that takes longer by itself has no place in a run of seconds, ms. */
-const LONGEST_MS = 8_000;
+const LONGEST_MS = 11_000;
 /** A request costs as much as so many milliseconds of a check. */
 const MS_PER_REQUEST = 25;
 /** What an instance costs that sends nothing of its own: its place in a report. */
@@ -70,11 +71,9 @@ async function candidatesOf(judgements: readonly Judgement[]): Promise<Candidate
   const { results } = await judgeGateway({ instances: CHECKS.flatMap(instancesOf), isQuick: true });
   const counted = new Set<string>();
   // Whichever of its checks comes first runs a scenario: its time is that of all.
-  const tooLong = new Set(
-    results.filter(({ durationMs }) => durationMs > LONGEST_MS).map(({ check }) => scenarioOf(check)),
-  );
+  const tooLong = new Set(results.filter(({ durationMs }) => durationMs > LONGEST_MS).map(scenarioOf));
   return results
-    .filter(({ status, check }) => status === "pass" && !tooLong.has(scenarioOf(check)))
+    .filter((result) => result.status === "pass" && !tooLong.has(scenarioOf(result)))
     .map(({ id, exchanges, durationMs }) => {
       // The traffic of a scenario counts once, for the first of its checks.
       const requests = exchanges.filter((exchange) => !counted.has(exchange)).length;
@@ -92,9 +91,9 @@ async function candidatesOf(judgements: readonly Judgement[]): Promise<Candidate
     .filter((candidate) => candidate.kills.size > 0);
 }
 
-/** The scenario that a check judges together with others; its own id where it judges none. */
-function scenarioOf(id: string): string {
-  const check = CHECKS.find((candidate) => candidate.id === id);
+/** The scenario that an instance judges together with others; its own id where it judges none. */
+function scenarioOf({ id, check: name }: CheckResult): string {
+  const check = CHECKS.find((candidate) => candidate.id === name);
   return (check?.kind === "sending" ? check.scenario : undefined) ?? id;
 }
 

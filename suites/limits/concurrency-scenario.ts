@@ -120,7 +120,7 @@ async function runScenario(t: Session): Promise<ConcurrencyRecording> {
     : null;
   await t.wait(SETTLE_MS);
   const partialReleases = hasTime && roomy && !spaced ? await releaseSome(t, account, long) : [];
-  const waves = hasTime && roomy ? await wavesAfterRelease(t, account, long, pacing) : [];
+  const waves = roomy ? await wavesAfterRelease(t, account, long, pacing) : [];
   return {
     limits,
     burst,

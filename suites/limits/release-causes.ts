@@ -27,6 +27,8 @@ export interface ReleaseCause {
   readonly what: string;
   /** Whether clients disconnected: a gateway takes a while to notice. */
   readonly disconnects: boolean;
+  /** Whether it takes many requests to show. */
+  readonly isMany?: true;
   run(): Promise<unknown>;
 }
 
@@ -47,7 +49,7 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
   const calling = (await servable(t, forms({ model: "tools" }))).map(withTool);
   const failing = await servable(t, forms({ model: "upstreamError" }));
   // An upstream timeout takes its time, so these are sent at once.
-  const hanging = spacingMs > 0 ? [] : await servable(t, forms({ model: "upstreamTimeout" }));
+  const hanging = spacingMs > 0 || t.isQuick ? [] : await servable(t, forms({ model: "upstreamTimeout" }));
   const cut = (await servable(t, forms({ model: "cutStream" }))).filter(({ mode }) => mode === "streaming");
   const causes: readonly (ReleaseCause & { readonly possible: boolean })[] = [
     {
@@ -96,11 +98,24 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
     {
       what: "many finished requests",
       disconnects: false,
+      isMany: true,
       possible: spacingMs === 0,
       run: () => sendMany(t, options),
     },
   ];
   return causes.filter(({ possible }) => possible);
+}
+
+/** What ended by itself, few of each. */
+export function allTogether(causes: readonly ReleaseCause[]): ReleaseCause {
+  const quick = causes.filter(({ disconnects, isMany }) => !disconnects && isMany !== true);
+  return {
+    what: quick.map(({ what }) => what).join(", "),
+    disconnects: false,
+    async run() {
+      for (const { run } of quick) await run();
+    },
+  };
 }
 
 /** Requests with more in them than the plainest. */
@@ -113,9 +128,14 @@ function inEveryForm(t: Session, request: RequestSpec): RequestSpec[] {
   return t.dialects.flatMap((endpoint) => MODES.map((mode): RequestSpec => ({ ...request, endpoint, mode })));
 }
 
-/** Twice the concurrency limit, one after the other: a request that is denied here would make the wave test something else. */
+/**
+ * Twice the concurrency limit, in a quick run one more than it, one after the other: a request that is denied here would make the
+ * wave test something else.
+ */
 async function sendInTurn(t: Session, { account, spacingMs }: CauseOptions, requests: readonly RequestSpec[]) {
-  for (let round = 0; round < 2 * account.limits.inFlight && requests.length > 0; round++) {
+  const { inFlight } = account.limits;
+  const rounds = requests.length === 0 ? 0 : t.isQuick ? inFlight + 1 : 2 * inFlight;
+  for (let round = 0; round < rounds; round++) {
     if (spacingMs > 0) await t.wait(spacingMs);
     await t.start({ key: account.key, intent: "odd", ...requests[round % requests.length] }).done;
   }

@@ -1,7 +1,7 @@
 import { isStale, type LimitedAccount, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
 import { atOnce } from "./burst.ts";
 import { admittedIn, limitDenials, type Unnamed } from "./limit-denials.ts";
-import { NOTICE_MS, releaseCauses } from "./release-causes.ts";
+import { allTogether, NOTICE_MS, releaseCauses } from "./release-causes.ts";
 
 /** Requests over the concurrency limit, sent at once after others had ended. `what` says which. */
 export type Wave = {
@@ -35,7 +35,7 @@ export interface WavePacing {
   readonly unnamed: Unnamed;
 }
 
-/** A wave after each cause of release. */
+/** A wave after each cause of release; in a quick run one after all that ended by themselves. */
 export async function wavesAfterRelease(
   t: Session,
   account: LimitedAccount,
@@ -46,7 +46,8 @@ export async function wavesAfterRelease(
   const { isConcurrency } = limitDenials(unnamed);
   const send = (request: RequestSpec) => sendWave(t, account, { request, long, spacingMs, unnamed });
   const waves: Wave[] = [];
-  for (const { what, disconnects, run } of await releaseCauses(t, { account, long, spacingMs })) {
+  const causes = await releaseCauses(t, { account, long, spacingMs });
+  for (const { what, disconnects, run } of t.isQuick ? [allTogether(causes)] : causes) {
     await run();
     await t.wait(disconnects ? NOTICE_MS[0] : SETTLE_MS);
     // Connections that carried other requests before: a request on one of these counts once, too.

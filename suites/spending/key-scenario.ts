@@ -31,8 +31,8 @@ export type FreeBatch = {
 };
 
 export type KeyRecording = {
-  /** The key's first good request: it must not be used up already. */
-  readonly before: Response;
+  /** The key's first good request: it must not be used up already. `null` where nothing was sent. */
+  readonly before: Response | null;
   readonly batches: readonly FreeBatch[];
   readonly drives: readonly Drive[];
   /** Requests of every kind with the key that was used up. */
