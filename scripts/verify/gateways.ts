@@ -228,7 +228,7 @@ function copyExample(name: string, to: string, ports: Readonly<Record<number, nu
   }
 }
 
-/** Copies the reports of the runs of this time; the table beside each other needs all of them. */
+/** Copies the reports of the runs of this time; the pages about all gateways need all of them. */
 function writeReports(written: readonly string[]): void {
   const runOf = (name: string) => join(folder, "runs", name, "run");
   for (const name of written) {
@@ -236,13 +236,13 @@ function writeReports(written: readonly string[]): void {
     cpSync(join(runOf(name), "summary.md"), join(REPORTS, `${name}.md`));
   }
   if (written.length < GATEWAYS.length) {
-    console.log("requirements.md is left as it is: it is renewed when all gateways were tried");
+    console.log("requirements.md and causes.md are left as they are: they are renewed when all gateways were tried");
     return;
   }
   const runs = GATEWAYS.map(({ name, title }) => `${title}=${runOf(name)}`);
-  const script = join(ROOT, "scripts/docs/requirements-of-runs.ts");
-  writeFileSync(
-    join(REPORTS, "requirements.md"),
-    run([process.execPath, "--import", "tsx", script, ...runs], { cwd: ROOT }),
-  );
+  for (const page of ["requirements", "causes"]) {
+    const script = join(ROOT, `scripts/docs/${page}-of-runs.ts`);
+    const text = run([process.execPath, "--import", "tsx", script, ...runs], { cwd: ROOT });
+    writeFileSync(join(REPORTS, `${page}.md`), text);
+  }
 }

@@ -1,0 +1,25 @@
+/**
+ * `tsx scripts/docs/causes-of-runs.ts NAME=RUN_FOLDER …`: prints a page with the causes behind what failed and warned in each run. The
+ * page under docs/real-gateways/ is made so.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { causesInWords } from "../../reports/causes.ts";
+import type { RunRecord } from "../../src/record/index.ts";
+
+const sections = process.argv.slice(2).map((argument) => {
+  const [name = "", folder = ""] = argument.split("=");
+  const record: RunRecord = JSON.parse(readFileSync(join(folder, "run.json"), "utf8"));
+  const lines = record.causes.map(({ title, requirement, weight, checks }) => {
+    const words = weight === "fail" ? "failure" : "warning";
+    return `| ${title.replaceAll("|", "\\|")} | \`${requirement}\` | ${words} | ${checks.length} |`;
+  });
+  const table = ["| cause | requirement | as | checks |", "|---|---|---|---|", ...lines];
+  return `## ${name}\n\n${causesInWords(record) ?? "Nothing failed."}\n${lines.length === 0 ? "" : `\n${table.join("\n")}\n`}`;
+});
+process.stdout.write(`# Causes
+
+What is behind the failures and warnings of the runs of [real gateways](../real-gateways.md): each deviation once, with the number of
+checks that show it. A check that shows two deviations counts twice.
+
+${sections.join("\n")}`);
