@@ -5,8 +5,8 @@ const GROWTH = 1.5;
 
 /**
  * The pieces of a body with their moments, in one buffer. A body in chunks of one byte would otherwise cost hundreds of
- * times its size. When there are as many as are kept, neighbours become one: moments grow coarser, none is lost, and the
- * first piece, by which the beginning of an answer is timed, stays as it came.
+ * times its size. When there are as many as are kept, neighbours become one, and from then on as many reads make a piece: moments
+ * grow coarser, everywhere alike. The first piece, by which the beginning of an answer is timed, stays as it came.
  */
 export class PieceList {
   readonly #most: number;
@@ -15,6 +15,9 @@ export class PieceList {
   readonly #atUs: number[] = [];
   readonly #ends: number[] = [];
   #bytes = 0;
+  /** Reads that make a piece, and those of the last one so far. */
+  #readsOfPiece = 1;
+  #readsOfLast = 1;
   /** Network reads so far. */
   reads = 0;
 
@@ -34,7 +37,14 @@ export class PieceList {
     }
     bytes.copy(this.#buffer, this.#bytes);
     this.#bytes = end;
+    if (this.#ends.length > 1 && this.#readsOfLast < this.#readsOfPiece) {
+      this.#readsOfLast++;
+      this.#atUs[this.#atUs.length - 1] = atUs;
+      this.#ends[this.#ends.length - 1] = end;
+      return;
+    }
     if (this.#ends.length >= this.#most) this.#joinNeighbours();
+    this.#readsOfLast = 1;
     this.#atUs.push(atUs);
     this.#ends.push(end);
   }
@@ -53,6 +63,7 @@ export class PieceList {
     }
     this.#atUs.length = kept;
     this.#ends.length = kept;
+    this.#readsOfPiece *= 2;
   }
 
   /** All pieces, in order. */

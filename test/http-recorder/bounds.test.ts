@@ -47,6 +47,8 @@ describe("pieces of an answer", () => {
       end += bytes.length;
       expect(atUs).toBe(end - 1);
     }
+    // As coarse at the beginning as at the end: what came over seconds must not look as if it had come at once.
+    expect(Math.max(...pieces.map(({ bytes }) => bytes.length))).toBeLessThanOrEqual(128);
   });
 
   test.each([1, 15, 16, 17, 18, 33, 100])("%d of them: each byte with a moment at which it was there", (count) => {
