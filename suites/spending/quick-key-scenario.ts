@@ -1,7 +1,8 @@
 import type { RequestSpec, Session } from "../../src/checks/index.ts";
+import type { Key } from "../../src/target/index.ts";
 import { servable } from "../shared/servable.ts";
 import { LONG_TEXT } from "../shared/texts.ts";
-import { cutOf, type Drive, drive, type Effort, inTurnsOf, isSpendingDenial, kindsOf } from "./drive.ts";
+import { cutOf, drive, type Effort, inTurnsOf, isSpendingDenial, kindsOf } from "./drive.ts";
 import type { FreeBatch, KeyRecording } from "./key-scenario.ts";
 
 /** Large requests use a small limit up in a few; where they do not, a quick run says nothing. */
@@ -24,7 +25,7 @@ export async function useUpQuickly(t: Session): Promise<KeyRecording | undefined
   if (key === undefined) return undefined;
   const before = await t.send({ key, intent: "either" });
   const [batch, ...all] = await Promise.all([
-    failures(t, { key }),
+    failures(t, key),
     ...[...kindsOf(t), inTurnsOf(t), cutOf(t)].map(async (kind) => {
       const own = await t.freshKey("key.childSmall");
       return own === undefined ? undefined : drive(t, own, kind, LAG_S, EFFORT);
@@ -35,7 +36,7 @@ export async function useUpQuickly(t: Session): Promise<KeyRecording | undefined
   return {
     before,
     batches: [batch],
-    drives: isSmall ? drives : ([] satisfies Drive[]),
+    drives: isSmall ? drives : [],
     denied: [],
     sibling: [],
     fresh: null,
@@ -46,7 +47,7 @@ export async function useUpQuickly(t: Session): Promise<KeyRecording | undefined
 }
 
 /** Ways to fail, in every form, and a good request after them; where that is denied, as many good ones alone on another key. */
-async function failures(t: Session, { key }: Required<Pick<RequestSpec, "key">>): Promise<FreeBatch> {
+async function failures(t: Session, key: Key): Promise<FreeBatch> {
   const large: RequestSpec = { key, prompt: LONG_TEXT, intent: "odd", repeats: false };
   const forms = kindsOf(t);
   const failing = await servable(
