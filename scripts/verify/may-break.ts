@@ -102,7 +102,7 @@ const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
     "STREAM-3",
     "TEXT-INTACT",
   ],
-  "TEXT-INTACT": ["OWN-ANSWER", "SAME-REQUEST"],
+  "TEXT-INTACT": ["OWN-ANSWER"],
 };
 
 /** What no rule above says, by mutation. */
@@ -182,6 +182,7 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
   "upstream.as-404": ["MODELS-3", "MODELS-4"],
   "upstream.fallback-answers": ["SPEND-10"],
   "upstream.named-as-account-limit": ["ERR-HDR-1"],
+  "text.piece-lost-now-and-then": ["SAME-REQUEST"],
 };
 
 /** @returns requirements that may break with a mutation, its own left out. */
