@@ -25,7 +25,7 @@ async function gatewayBehind(options: FrontOptions) {
       return `  - { key: env:K_LIMITED_${index}, limits: { rpm: ${rpm}, inFlight: ${inFlight} } }\n`;
     },
   );
-  const file = `# what the operator knows\nbaseUrl: ${front.baseUrl}\nkeys:\n${keys}limits: { rpm: 6000, inFlight: 256 }\nlimited:\n${limited.join("")}`;
+  const file = `# what the operator knows\nbaseUrl: ${front.baseUrl}\nkeys:\n${keys}limits: { rpm: 6000, inFlight: 256 }\nlimited:\n${limited.join("")}models:\n  slow: slow\n`;
   writeFileSync(join(folder.path, "t.yaml"), file);
   return {
     path: folder.path,
@@ -109,9 +109,11 @@ const inTheBody: FrontOptions = {
       param: "None",
       code: String(status),
     };
+    // A header that only some denials have says less than a member that all of them have.
+    const some = status === 429 ? { rate_limit_type: reason === "rate_limit_exceeded" ? "requests" : "parallel" } : {};
     return {
       status,
-      headers: { ...bare(refusal), "content-type": "application/json" },
+      headers: { ...bare(refusal), ...some, "content-type": "application/json" },
       body: JSON.stringify({ error }),
     };
   },

@@ -48,5 +48,7 @@ test("the guide says what was measured", () => {
   const share = ((found / mutations) * 100).toFixed(1);
   const text = read("docs/guide.md").replace(/\s+/g, " ");
   expect(text).toContain(`${checks} checks with ${requests} requests in ${seconds} s`);
-  expect(text).toContain(`${found} of a sample of ${mutations} deliberate defects (${share} %), and wrongly reported none of ${variants} *variants*`);
+  expect(text).toContain(
+    `${found} of a sample of ${mutations} deliberate defects (${share} %), and wrongly reported none of ${variants} *variants*`,
+  );
 });

@@ -65,7 +65,10 @@ function stringsIn(value: unknown, at = "", depth = 0): [pointer: string, text: 
   );
 }
 
-/** Best first: words of the specification, other words before sentences, denials told apart, denials that have one, usual places. */
+/**
+ * Best first: words of the specification, other words before sentences, how many kinds of denials have one, how many it tells apart,
+ * usual places.
+ */
 function ratingOf(place: ReasonPlace, samples: readonly DenialSample[]): number[] | undefined {
   const said = samples.flatMap((sample) => {
     const word = wordAt(sample, place);
@@ -98,7 +101,7 @@ function ratingOf(place: ReasonPlace, samples: readonly DenialSample[]): number[
   // A word that is the same for everything tells nothing; texts of the bodies tell apart what shares a word.
   const classes = new Set(denials.map(({ word }) => word)).size;
   const tells = isWord && (classes > 1 || byReason.length === 1);
-  return [exact, Number(tells), toldApart, classes > 1 ? denials.length : 0, order];
+  return [exact, Number(tells), byReason.length, toldApart, classes > 1 ? denials.length : 0, order];
 }
 
 function usualAt(pointer: string): number {

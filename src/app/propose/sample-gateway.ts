@@ -50,7 +50,7 @@ export async function sampleGateway(traffic: Traffic): Promise<GatewaySample> {
   const sampler = new Sampler(traffic);
   const dialects: DialectSample[] = [];
   for (const dialect of target.dialects) dialects.push(await sampler.dialect(dialect, modelIds(target, dialect, list)));
-  const denials = await sampler.keyDenials("models", undefined);
+  const denials = [...(await sampler.keyDenials("models", undefined)), ...(await sampler.strayPath())];
   const served = dialects.filter(isServed).map(({ dialect, tried }) => ({ dialect, id: tried.at(-1)?.id ?? "" }));
   for (const { dialect, id } of served)
     denials.push(...(await sampler.keyDenials(dialect, id)), ...(await sampler.others(dialect, id)));
@@ -115,6 +115,13 @@ class Sampler {
       ["invalid_api_key", "no key", { ...model, endpoint, key: null }],
       ["invalid_api_key", "an unknown key", { ...model, endpoint, authorization: `Bearer ${invented}` }],
     ]);
+  }
+
+  /** Some gateways refuse a path that they do not know as they refuse a key, in other words. */
+  async strayPath(): Promise<DenialSample[]> {
+    const request: RequestSpec = { endpoint: "models", path: "/models/%zz" };
+    const samples = await this.#samples([["invalid_api_key", "a path that there is not", request]]);
+    return samples.filter(({ answer }) => answer.status === 401);
   }
 
   /** A model that there is not, keys of the target file that must be denied, and a body that is refused for another reason. */
