@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { quickstartSteps } from "../../scripts/verify/quickstart/steps.ts";
@@ -22,6 +22,9 @@ describe("the blocks of the guide that are marked to run", () => {
   );
 
   test.each(blocks)("exit $exit: $script", ({ exit, script }) => {
+    // What a first try of this test may have left.
+    for (const [, out = ""] of script.matchAll(/--out (\S+)/g))
+      rmSync(join(folder.path, out), { recursive: true, force: true });
     // Into a file: a gateway that a block leaves running would keep a pipe open.
     const output = join(folder.path, "output.txt");
     const file = openSync(output, "w");
