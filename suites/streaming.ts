@@ -10,6 +10,7 @@ import { DIALECTS } from "../src/dialects/index.ts";
 import { atMost, type Verdict } from "../src/judging/index.ts";
 import { arrivalOf } from "./shared/arrival.ts";
 import { assumeControl } from "./shared/control-request.ts";
+import { isCutByUs } from "./shared/cut-by-us.ts";
 import { sendPastRate } from "./shared/send-past-rate.ts";
 import {
   AMPLE_TOKENS,
@@ -124,9 +125,11 @@ function withoutLimit({ maxTokens: _, ...request }: RequestSpec): RequestSpec {
 }
 
 function judgeSameText(nonStreaming: Response, streams: readonly Response[], verdict: Verdict): void {
-  const served = streams.filter(({ status = 0 }) => status >= 200 && status < 300);
+  const whole = streams.filter((answer) => !isCutByUs(answer));
+  if (whole.length === 0 && streams.length > 0) verdict.inconclusive("these streams are more than is kept of a run");
+  const served = whole.filter(({ status = 0 }) => status >= 200 && status < 300);
   if (served.length === 0) {
-    const [first] = streams;
+    const [first] = whole;
     if (first !== undefined && first.asked.endpoint === "messages")
       verdict.notApplicable(`no streaming on /messages (${first.summary})`);
     if (first !== undefined) verdict.assumeGood(first, "a plain stream");

@@ -2,10 +2,13 @@ import { type Check, defineInvariant, isStale, type Response } from "../../src/c
 import { isObject } from "../../src/core/index.ts";
 import { mediaType } from "../../src/dialects/index.ts";
 import { atMost, type Verdict } from "../../src/judging/index.ts";
+import { isCutByUs } from "../shared/cut-by-us.ts";
 
 /** Answers that nobody cut on purpose, neither we nor the provider. */
 function untouched(answers: readonly Response[]): Response[] {
-  return answers.filter(({ exchange }) => exchange.ending.kind !== "aborted" && !isStale(exchange));
+  return answers.filter(
+    (answer) => answer.exchange.ending.kind !== "aborted" && !isStale(answer.exchange) && !isCutByUs(answer),
+  );
 }
 
 /** States that nothing is wrong with any of them, or names the first that is. */

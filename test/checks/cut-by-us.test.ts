@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { Response } from "../../src/checks/index.ts";
+import { Recorder } from "../../src/http-recorder/index.ts";
+import { Verdict } from "../../src/judging/index.ts";
+import { CHECKS } from "../../suites/index.ts";
+import { isCutByUs } from "../../suites/shared/cut-by-us.ts";
+import { httpServer } from "../support/judge.ts";
+
+const MIB = 1_024 ** 2;
+
+/** A reply of so many bytes, of which this process keeps so many. */
+async function replyOf(bytes: number, maxBodyBytes: number): Promise<Response> {
+  await using server = await httpServer((_request, _body, response) => response.end("x".repeat(bytes)));
+  await using recorder = new Recorder({ secrets: [] });
+  const request = { method: "POST", url: `${server.baseUrl}/chat/completions`, headers: [], body: "{}" };
+  const exchange = await recorder.send(request, { bounds: { maxBodyBytes } });
+  const asked = { endpoint: "chat", mode: "non-streaming", intent: "good", account: "main", inFlight: 1 } as const;
+  return new Response(exchange, asked, {
+    reasonHeader: "X-Service-Error-Code",
+    actionHeader: "X-Service-Action",
+  } as ConstructorParameters<typeof Response>[2]);
+}
+
+test.each([
+  ["a whole one", 10_000, MIB, false],
+  ["one of which no more could be kept", 100_000, 8_192, true],
+  ["one that is longer than any valid reply", 3 * MIB, 2 * MIB, false],
+])("a reply was cut by us: %s", async (_, bytes, kept, expected) => {
+  expect(isCutByUs(await replyOf(bytes, kept))).toBe(expected);
+});
+
+test("replies of which no more could be kept do not count as requests that failed", async () => {
+  const check = CHECKS.find(({ id }) => id === "robustness.stable-service");
+  const whole = await replyOf(10_000, MIB);
+  const answers = [whole, ...(await Promise.all(Array.from({ length: 6 }, () => replyOf(100_000, 8_192))))];
+  const verdict = new Verdict();
+  (check as unknown as { judge: (answers: readonly Response[], verdict: Verdict) => void }).judge(answers, verdict);
+  expect(verdict.findings.filter(({ outcome }) => outcome === "broken")).toEqual([]);
+});
