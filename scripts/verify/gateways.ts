@@ -84,11 +84,13 @@ await Promise.all(
 if (args.write) writeReports(tried.map(({ name }) => name));
 if (args.folder === undefined) rmSync(folder, { recursive: true, force: true });
 const sum = (field: "failures" | "warnings") => tried.reduce((all, one) => all + one[field], 0);
+const late = tried.reduce((all, one) => all + one.late.length, 0);
 const parts = [
   `${tried.length} ${tried.length === 1 ? "gateway" : "gateways"}`,
   ...(leftOut.length === 0 ? [] : [`left out: ${leftOut.join(", ")}`]),
   ...(endedThemselves.length === 0 ? [] : [`ended in the middle of a run: ${endedThemselves.join(", ")}`]),
   `${sum("failures")} failures and ${sum("warnings")} warnings${problems.length === 0 ? " as expected" : ""}`,
+  ...(late === 0 ? [] : [`${late} warnings about time alone left open`]),
   ...(problems.length === 0 ? [] : [`${problems.length} not as expected`]),
 ];
 console.log(`verify:gateways: ${parts.join(", ")}, in ${minutes(startedMs)} min`);
@@ -129,6 +131,8 @@ async function verify(gateway: Gateway): Promise<void> {
     }
     tried.push({ name, ...compared });
     for (const one of compared.problems) problem(name, one);
+    for (const one of compared.late)
+      console.log(`${name}: about time alone, which this machine may have caused: ${one}`);
   } catch (error) {
     problem(name, error);
   }

@@ -68,6 +68,20 @@ describe("a run held against what is expected", () => {
     expect(compareWith(expected, [...others, ...changed]).problems).toEqual(problems);
   });
 
+  test("a warning about time alone is left open: several gateways share a machine", () => {
+    const finding = (requirement: string, note: string) => ({ outcome: "broken", requirements: [requirement], note });
+    const warned = (id: string, ...findings: ReturnType<typeof finding>[]) =>
+      ({ ...result(id, "warn"), findings }) as unknown as CheckResult;
+    const late = [
+      warned("x.y", finding("STEADY-LATENCY", "16 of 323 streams stalled")),
+      warned("x.z", finding("STREAM-3", "ms from the last output to the end")),
+    ];
+    const other = warned("x.u", finding("STEADY-LATENCY", "slow"), finding("CHAT-10", "500"));
+    const compared = compareWith(expected, [...good, ...late, other]);
+    expect(compared.problems).toEqual(["x.u: warn, which is not expected: m"]);
+    expect(compared.late).toEqual(["x.y: m", "x.z: m"]);
+  });
+
   test("a check that is no more is told", () => {
     expect(compareWith(expected, []).problems).toContain("a.b: expected, and there is no such check");
   });
