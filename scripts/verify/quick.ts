@@ -28,8 +28,10 @@ const args = await yargs(process.argv.slice(2))
   .parseAsync();
 
 const FILE = join(import.meta.dirname, "../../docs/quick.json");
-/** Below this a quick run is not worth its name. Shares of what the full run finds by conformance checks. */
-const LEAST_SHARE = 0.8;
+/** Below this a quick run is not worth its name: the share measured, less the chance of a sample of thirty. */
+const LEAST_SHARE = 0.7;
+/** Exit code of a verification that came to no verdict: the machine was too busy. */
+const NO_VERDICT = 4;
 
 if (args.choose !== undefined) {
   await chooseQuick(args.choose.flatMap(readJudgements));
@@ -71,4 +73,8 @@ if (args.write) {
 console.log(
   `verify:quick: ${instances.length} checks, ${seconds.toFixed(1)} s and ${sound.requests} requests on the embedded gateway, which ${soundly ? "passes" : "does not pass"}; found ${found} of ${mutations.length} mutations (${(share * 100).toFixed(1)} %), blamed ${blamed.length} of ${variants.length} variants`,
 );
-process.exit(soundly && share >= LEAST_SHARE && blamed.length === 0 ? 0 : 1);
+const isWrong =
+  share < LEAST_SHARE ||
+  blamed.length > 0 ||
+  sound.results.some(({ status }) => ["fail", "flaky", "warn"].includes(status));
+process.exit(isWrong ? 1 : soundly ? 0 : NO_VERDICT);
