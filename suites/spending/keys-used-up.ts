@@ -5,6 +5,7 @@ import {
   defineScenario,
   type Response,
   type Scenario,
+  type Session,
   unblockLines,
 } from "../../src/checks/index.ts";
 import { atMost, success, type Verdict } from "../../src/judging/index.ts";
@@ -26,8 +27,6 @@ function freshKey(state: UsedUpState): string[] {
 type Recording = KeyRecording & {
   readonly expected: ExpectedDenial;
   readonly state: UsedUpState;
-  /** Nothing was sent: a quick run uses up no key that it cannot make anew. */
-  readonly spared: boolean;
 };
 
 /** A key that starts with room is used up by the run; all checks of a state judge one scenario. */
@@ -39,14 +38,11 @@ function usedUpScenario(state: UsedUpState): Scenario<Recording> {
     schedule: { resource: `key ${state}` },
     cost: { requests: state === "cappable" ? 320 : 720, waitS: 10 },
     async run(t) {
-      const quick = t.isQuick && state === "childSmall" ? await useUpQuickly(t) : undefined;
-      const spared = t.isQuick && quick === undefined;
-      const recording = quick ?? (spared ? NOTHING : await useUpKey(t, state));
-      return { ...recording, expected: expectedDenial(t, reason), state, spared };
+      const recording = t.isQuick ? await quickly(t, state) : await useUpKey(t, state);
+      return { ...recording, expected: expectedDenial(t, reason), state };
     },
-    assume({ before, spared }, verdict) {
-      if (spared || before === null)
-        return verdict.notApplicable("a quick run uses up no key that it cannot make anew");
+    assume({ before }, verdict) {
+      if (before === null) return verdict.notApplicable("a quick run uses up no key that it cannot make anew");
       if (isSpendingDenial(before))
         verdict.missingFixture(
           `the key ${state} is used up already: its first request met ${before.summary}`,
@@ -68,6 +64,11 @@ const NOTHING: KeyRecording = {
   parallel: null,
   burst: null,
 };
+
+/** The cap is left to the whole run, and so is a key that cannot be made anew. */
+async function quickly(t: Session, state: UsedUpState): Promise<KeyRecording> {
+  return (state === "childSmall" ? await useUpQuickly(t) : undefined) ?? NOTHING;
+}
 
 const SCENARIOS = { cappable: usedUpScenario("cappable"), childSmall: usedUpScenario("childSmall") } as const;
 
