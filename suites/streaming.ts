@@ -126,7 +126,8 @@ function withoutLimit({ maxTokens: _, ...request }: RequestSpec): RequestSpec {
 
 function judgeSameText(nonStreaming: Response, streams: readonly Response[], verdict: Verdict): void {
   const whole = streams.filter((answer) => !isCutByUs(answer));
-  if (whole.length === 0 && streams.length > 0) verdict.inconclusive("these streams are more than is kept of a run");
+  if (whole.length === 0 && streams.length > 0)
+    verdict.inconclusive("these streams were cut, because the run already keeps as much as it may");
   const served = whole.filter(({ status = 0 }) => status >= 200 && status < 300);
   if (served.length === 0) {
     const [first] = whole;

@@ -2,17 +2,13 @@
  * `tsx scripts/docs/causes-of-runs.ts NAME=RUN_FOLDER …`: prints a page with the causes behind what failed and warned in each run. The
  * page under docs/real-gateways/ is made so.
  */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { causesInWords } from "../../reports/causes.ts";
-import type { RunRecord } from "../../src/record/index.ts";
+import { cellText, namedRuns } from "./named-runs.ts";
 
-const sections = process.argv.slice(2).map((argument) => {
-  const [name = "", folder = ""] = argument.split("=");
-  const record: RunRecord = JSON.parse(readFileSync(join(folder, "run.json"), "utf8"));
+const sections = namedRuns().map(({ name, record }) => {
   const lines = record.causes.map(({ title, requirement, weight, checks }) => {
     const words = weight === "fail" ? "failure" : "warning";
-    return `| ${title.replaceAll("|", "\\|")} | \`${requirement}\` | ${words} | ${checks.length} |`;
+    return `| ${cellText(title)} | \`${requirement}\` | ${words} | ${checks.length} |`;
   });
   const table = ["| cause | requirement | as | checks |", "|---|---|---|---|", ...lines];
   return `## ${name}\n\n${causesInWords(record) ?? "Nothing failed."}\n${lines.length === 0 ? "" : `\n${table.join("\n")}\n`}`;

@@ -2,16 +2,13 @@
  * `tsx scripts/docs/requirements-of-runs.ts NAME=RUN_FOLDER …`: prints a page with what each gateway does on every requirement, worst first
  * of all that was seen of it. The page under docs/real-gateways/ is made so.
  */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { type CoveredRequirement, coverageOf } from "../../reports/coverage.ts";
-import type { RunRecord } from "../../src/record/index.ts";
+import { cellText, namedRuns } from "./named-runs.ts";
 
-const runs = process.argv.slice(2).map((argument) => {
-  const [name = "", folder = ""] = argument.split("=");
-  const record: RunRecord = JSON.parse(readFileSync(join(folder, "run.json"), "utf8"));
-  return { name, requirements: new Map(coverageOf(record).map((covered) => [covered.requirement.id, covered])) };
-});
+const runs = namedRuns().map(({ name, record }) => ({
+  name,
+  requirements: new Map(coverageOf(record).map((covered) => [covered.requirement.id, covered])),
+}));
 
 function cell(covered: CoveredRequirement | undefined): string {
   if (covered?.status !== undefined) return covered.status;
@@ -21,7 +18,7 @@ function cell(covered: CoveredRequirement | undefined): string {
 const requirements = [...(runs[0]?.requirements.values() ?? [])].map(({ requirement }) => requirement);
 const lines = requirements.map(({ id, level, text }) => {
   const cells = runs.map((run) => cell(run.requirements.get(id)));
-  return `| ${[`\`${id}\``, level, text.replaceAll("|", "\\|"), ...cells].join(" | ")} |`;
+  return `| ${[`\`${id}\``, level, cellText(text), ...cells].join(" | ")} |`;
 });
 process.stdout.write(`# Requirement by requirement
 

@@ -71,9 +71,8 @@ async function candidatesOf(judgements: readonly Judgement[]): Promise<Candidate
   const { results } = await judgeGateway({ instances: CHECKS.flatMap(instancesOf), isQuick: true });
   const counted = new Set<string>();
   // Whichever of its checks comes first runs a scenario: its time is that of all.
-  const longestOf = ({ check: name }: CheckResult) => {
-    const check = CHECKS.find(({ id }) => id === name);
-    const schedule = check?.kind === "sending" ? check.schedule : undefined;
+  const longestOf = (result: CheckResult) => {
+    const schedule = sendingCheckOf(result)?.schedule;
     const order = typeof schedule === "object" ? schedule.order : undefined;
     return order?.startsWith("exclusive") === true ? LONGEST_MS.exclusive : LONGEST_MS.beside;
   };
@@ -98,9 +97,14 @@ async function candidatesOf(judgements: readonly Judgement[]): Promise<Candidate
 }
 
 /** The scenario that an instance judges together with others; its own id where it judges none. */
-function scenarioOf({ id, check: name }: CheckResult): string {
-  const check = CHECKS.find((candidate) => candidate.id === name);
-  return (check?.kind === "sending" ? check.scenario : undefined) ?? id;
+function scenarioOf(result: CheckResult): string {
+  return sendingCheckOf(result)?.scenario ?? result.id;
+}
+
+/** The check of a result; `undefined` where it sends nothing. */
+function sendingCheckOf({ check: name }: CheckResult) {
+  const check = CHECKS.find(({ id }) => id === name);
+  return check?.kind === "sending" ? check : undefined;
 }
 
 function source(ids: readonly string[]): string {

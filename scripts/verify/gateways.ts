@@ -94,7 +94,9 @@ const parts = [
   ...(problems.length === 0 ? [] : [`${problems.length} not as expected`]),
 ];
 console.log(`verify:gateways: ${parts.join(", ")}, in ${minutes(startedMs)} min`);
-process.exitCode = problems.length === 0 ? 0 : 1;
+/** Exit code of a verification that came to no verdict. */
+const NO_VERDICT = 4;
+process.exitCode = problems.length > 0 ? 1 : tried.length === 0 ? NO_VERDICT : 0;
 
 function minutes(sinceMs: number): string {
   return ((Date.now() - sinceMs) / 60_000).toFixed(1);
@@ -193,12 +195,13 @@ async function proposeTarget(example: string, env: Record<string, string>): Prom
   const path = join(example, "gauntlet.yaml");
   const document = parseDocument(readFileSync(path, "utf8"));
   document.delete("contract");
-  writeFileSync(join(example, "plain.yaml"), document.toString({ lineWidth: 0 }));
+  const plain = document.toString({ lineWidth: 0 });
+  writeFileSync(join(example, "plain.yaml"), plain);
   rmSync(path);
   const options = ["--target", "plain.yaml", "--propose", "--out", "gauntlet.yaml"];
   const { code, stderr } = await runGauntlet(["doctor", ...options], env, example);
   if (code !== 0) throw new Error(`doctor --propose ended with ${code}: ${stderr}`);
-  console.log(readFileSync(path, "utf8").slice(document.toString({ lineWidth: 0 }).length));
+  console.log(readFileSync(path, "utf8").slice(plain.length));
 }
 
 /** Runs Gauntlet as a user would. */

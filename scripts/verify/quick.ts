@@ -73,7 +73,12 @@ if (args.write) {
 console.log(
   `verify:quick: ${instances.length} checks, ${seconds.toFixed(1)} s and ${sound.requests} requests on the embedded gateway, which ${soundly ? "passes" : "does not pass"}; found ${found} of ${mutations.length} mutations (${(share * 100).toFixed(1)} %), blamed ${blamed.length} of ${variants.length} variants`,
 );
+const isUnjudged = mutations.length < part(all.mutations).length || variants.length < part(all.variants).length;
+if (isUnjudged) console.log("  a worker ended before it had judged everything");
+// Of no mutations at all there is no share.
 const isWrong =
+  isUnjudged ||
+  Number.isNaN(share) ||
   share < LEAST_SHARE ||
   blamed.length > 0 ||
   sound.results.some(({ status }) => ["fail", "flaky", "warn"].includes(status));

@@ -233,7 +233,7 @@ function titleOf(
 function adviceFor(finding: Finding): string {
   const { pointer, observed, weight } = finding;
   if (expectsSuccess(finding) && isAboutPath(finding))
-    return "Serve these requests at their path. A gateway that does not have a dialect at all declares the ones that it has, for example dialects: [chat].";
+    return "Serve these requests at their path. If the gateway does not offer this dialect at all, declare in the target file which dialects it does offer, for example dialects: [chat].";
   if (pointer === "status" && observed.startsWith("2"))
     return "Refuse these requests. Compare the exchange with its control request, which is correctly served: what differs between them is the ground for refusing.";
   if (pointer === "reason")

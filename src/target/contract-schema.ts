@@ -1,6 +1,7 @@
 import { z } from "zod";
 
-const text = z.string().min(1);
+/** A text that says something. */
+export const text = z.string().min(1);
 
 const REASONS = [
   "invalid_api_key",

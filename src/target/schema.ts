@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { DIALECTS } from "../dialects/index.ts";
-import { contract } from "./contract-schema.ts";
+import { contract, text } from "./contract-schema.ts";
 import { STATES } from "./fixture-names.ts";
 
 /** Default account limits by tier (specification, section 8). */
@@ -14,7 +14,6 @@ export type Tier = keyof typeof TIERS;
 
 /** Beyond 24 days a timer of Node fires at once. */
 const DAY_S = 86_400;
-const text = z.string().min(1);
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "must be a header name");
 
 const keyReference = z

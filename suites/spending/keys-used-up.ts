@@ -42,7 +42,8 @@ function usedUpScenario(state: UsedUpState): Scenario<Recording> {
       return { ...recording, expected: expectedDenial(t, reason), state };
     },
     assume({ before }, verdict) {
-      if (before === null) return verdict.notApplicable("a quick run uses up no key that it cannot make anew");
+      if (before === null)
+        return verdict.notApplicable("a quick run does not use up a key that it cannot create again");
       if (isSpendingDenial(before))
         verdict.missingFixture(
           `the key ${state} is used up already: its first request met ${before.summary}`,

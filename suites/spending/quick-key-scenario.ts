@@ -3,7 +3,7 @@ import type { Key } from "../../src/target/index.ts";
 import { servable } from "../shared/servable.ts";
 import { LONG_TEXT } from "../shared/texts.ts";
 import { cutOf, drive, type Effort, inTurnsOf, isSpendingDenial, kindsOf } from "./drive.ts";
-import type { FreeBatch, KeyRecording } from "./key-scenario.ts";
+import { type FreeBatch, goodAlone, type KeyRecording } from "./key-scenario.ts";
 
 /** Large requests use a small limit up in a few; where they do not, a quick run says nothing. */
 const EFFORT: Effort = { small: 0, large: 12, waitBetween: false };
@@ -67,11 +67,8 @@ async function failures(t: Session, key: Key): Promise<FreeBatch> {
   ];
   const rounds = FAILURES / forms.length;
   const answers = await Promise.all(Array.from({ length: rounds }, () => requests.map((one) => t.send(one))).flat());
-  const good: RequestSpec = { key, intent: "either" };
-  const after = await t.send(good);
-  const fresh = isSpendingDenial(after) ? await t.freshKey("key.childSmall") : undefined;
-  let control: FreeBatch["control"] = null;
-  // The key's first good request, and the one after the failures.
-  if (fresh !== undefined) for (let sent = 0; sent < 2; sent++) control = await t.send({ ...good, key: fresh });
+  const after = await t.send({ key, intent: "either" });
+  // As many as the key's first good request, and the one after the failures.
+  const control = isSpendingDenial(after) ? await goodAlone(t, "childSmall", 2) : null;
   return { what: "a failing provider, an unknown model, a refused body", failures: answers, after, control };
 }

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import bundled from "@sparticuz/chromium";
 import { type Browser, chromium } from "playwright-core";
+import { listening } from "./listening.ts";
 
 /**
  * A Chromium that comes as an npm package, so that no machine has to have one. `GAUNTLET_BROWSER` names another one, for
@@ -32,13 +32,6 @@ export async function serve(files: ReadonlyMap<string, string>, policy: string):
     response.writeHead(text === undefined ? 404 : 200, { "content-type": type, "content-security-policy": policy });
     response.end(text ?? "");
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.asyncDispose]: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  const open = await listening(server, () => server.closeAllConnections());
+  return { ...open, url: open.origin };
 }
