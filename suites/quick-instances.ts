@@ -111,7 +111,6 @@ export const QUICK_INSTANCES: readonly string[] = [
   "spending.day-boundary",
   "spending.budget-sets-in",
   "spending.budget-denied",
-  "spending.budget-failures-are-free",
   "spending.still-denied",
   "security.no-key-in-answers",
   "robustness.bad-body[chat,non-streaming,empty]",

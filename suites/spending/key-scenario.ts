@@ -227,7 +227,7 @@ async function goodAfter(t: Session, key: Key): Promise<Response> {
 }
 
 /** The last of so many good requests on a fresh key. */
-export async function goodAlone(t: Session, state: UsedUpState, count: number): Promise<Response | null> {
+async function goodAlone(t: Session, state: UsedUpState, count: number): Promise<Response | null> {
   const key = await t.freshKey(`key.${state}`);
   if (key === undefined) return null;
   let answer: Response | null = null;

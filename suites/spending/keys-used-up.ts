@@ -149,7 +149,8 @@ const failuresAreFree: UsedUpSpec = {
       });
       failed.length = 0;
     }
-    if (batches.length === 0) return verdict.notApplicable("failures are tried on the key with a small budget");
+    if (batches.length === 0)
+      return verdict.notApplicable("failures are tried on the key with a small budget, and not in a quick run");
     if (verdict.findings.length > 0) return;
     if (batches.some(({ control }) => control !== null))
       return verdict.notApplicable("the good requests in between use the key up by themselves");

@@ -75,11 +75,12 @@ describe("a run held against what is expected", () => {
     const late = [
       warned("x.y", finding("STEADY-LATENCY", "16 of 323 streams stalled")),
       warned("x.z", finding("STREAM-3", "ms from the last output to the end")),
+      warned("x.w", { ...finding("LIMIT-CONC-1", "of 11 denials took long"), basis: "timing" }),
     ];
     const other = warned("x.u", finding("STEADY-LATENCY", "slow"), finding("CHAT-10", "500"));
     const compared = compareWith(expected, [...good, ...late, other]);
     expect(compared.problems).toEqual(["x.u: warn, which is not expected: m"]);
-    expect(compared.late).toEqual(["x.y: m", "x.z: m"]);
+    expect(compared.late).toEqual(["x.y: m", "x.z: m", "x.w: m"]);
   });
 
   test("a check that is no more is told", () => {

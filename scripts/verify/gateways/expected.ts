@@ -64,7 +64,8 @@ function isAboutTime({ findings = [] }: CheckResult): boolean {
   return (
     broken.length > 0 &&
     broken.every(
-      ({ requirements, note }) =>
+      ({ basis, requirements, note }) =>
+        basis === "timing" ||
         requirements.every((requirement) => TIMING.includes(requirement)) || /^ms\b/.test(note ?? ""),
     )
   );
