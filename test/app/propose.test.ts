@@ -225,6 +225,7 @@ test.each([
     "was blocked",
   ],
   ["nothing that repeats the request", ["no model abc here"], ["no model here"], ["abc"], undefined],
+  ["no id", ["budget of 1a2b3c4d5e6f7a8b and key-9f8e7d6c"], ["budget of nothing and all"], [], undefined],
   ["nothing, where the others say the same", ["not allowed"], ["this is not allowed"], [], undefined],
 ])("common words: %s", (_, texts, others, varying, expected) => {
   expect(commonWords(texts, others, varying)).toBe(expected);

@@ -69,13 +69,16 @@ describe("a run held against what is expected", () => {
   });
 
   test("a warning about time alone is left open: several gateways share a machine", () => {
-    const finding = (requirement: string, note: string) => ({ outcome: "broken", requirements: [requirement], note });
+    const finding = (requirement: string, note: string, basis = "content") => ({
+      ...{ outcome: "broken", requirements: [requirement] },
+      ...{ note, basis },
+    });
     const warned = (id: string, ...findings: ReturnType<typeof finding>[]) =>
       ({ ...result(id, "warn"), findings }) as unknown as CheckResult;
     const late = [
       warned("x.y", finding("STEADY-LATENCY", "16 of 323 streams stalled")),
       warned("x.z", finding("STREAM-3", "ms from the last output to the end")),
-      warned("x.w", { ...finding("LIMIT-CONC-1", "of 11 denials took long"), basis: "timing" }),
+      warned("x.w", finding("LIMIT-CONC-1", "of 11 denials took long", "timing")),
     ];
     const other = warned("x.u", finding("STEADY-LATENCY", "slow"), finding("CHAT-10", "500"));
     const compared = compareWith(expected, [...good, ...late, other]);

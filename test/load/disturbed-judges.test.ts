@@ -12,6 +12,7 @@ import { tokenBucket } from "../../src/reference-gateway/limits/token-bucket.ts"
 import { sent } from "./support/observations.ts";
 
 const RPM = 300;
+const LIMITS = { rpm: RPM, inFlight: 24 };
 const ORIGIN_US = 1_000_000_000;
 
 /** A time in which somebody stood still, seconds of the run. */
@@ -85,7 +86,7 @@ describe("a sound limiter is not blamed for a standstill, neither its own nor ou
     fc.assert(
       fc.property(disturbance, offset, (stopped, offsetS) => {
         const facts = play([...BEFORE, ...OVERLOAD], make(offsetS), stopped, "over-rate-limit");
-        expect(brokenIn(judgeOverTheLimit(facts, RPM))).toEqual([]);
+        expect(brokenIn(judgeOverTheLimit(facts, LIMITS, true))).toEqual([]);
       }),
       { numRuns: 300 },
     );
@@ -109,13 +110,36 @@ test("a limiter that lets a pulse through whole, or admits too much, is found", 
   const pulse = (admitted: number) =>
     Array.from({ length: 38 }, (_, index) => (index < admitted ? sent(35) : { ...denial, ...at(35) }));
   const at = (atS: number) => ({ sentUs: ORIGIN_US + atS * 1e6, headUs: ORIGIN_US + atS * 1e6 + 1_000 });
-  const judged = (facts: readonly Observation[]) => brokenIn(judgeOverTheLimit([denial, ...facts, sent(80)], RPM));
+  const judged = (facts: readonly Observation[]) =>
+    brokenIn(judgeOverTheLimit([denial, ...facts, sent(80)], LIMITS, true));
   expect(judged([...until(280), ...pulse(38)])).toEqual(["rate.exceeded"]);
   expect(judged([...until(280), ...pulse(20)])).toEqual([]);
   const play95 = (limiter: RateLimiter) =>
-    brokenIn(judgeOverTheLimit(play([...BEFORE, ...OVERLOAD], limiter, {}, "over-rate-limit"), RPM));
+    brokenIn(judgeOverTheLimit(play([...BEFORE, ...OVERLOAD], limiter, {}, "over-rate-limit"), LIMITS, true));
   expect(play95(slidingLog(RPM * 1.2))).toContain("rate.exceeded");
   expect(play95(slidingLog(RPM))).toEqual([]);
+});
+
+test("that the limit holds is decided only by a burst that came while little of it was left", () => {
+  const even = OVERLOAD.filter(({ role }) => role === "even");
+  const alone = play([...BEFORE, ...even], slidingLog(RPM), {}, "over-rate-limit");
+  const secondOf = (one: Observation | undefined) => ((one?.sentUs ?? 0) - ORIGIN_US) / 1e6;
+  const burstAt = (atS: number) => Array.from({ length: 18 }, () => ({ atS, role: "pulse" }));
+  const outcomeOf = (due: typeof OVERLOAD, limiter = slidingLog(RPM), adaptive = true) =>
+    judgeOverTheLimit(play([...BEFORE, ...due], limiter, {}, "over-rate-limit"), LIMITS, adaptive).find(
+      ({ name }) => name === "rate.exceeded",
+    )?.outcome;
+  expect(outcomeOf(even)).toBe("undecided");
+  // Long after the limit was reached.
+  const longAfter = alone.findLast(
+    ({ outcome }, index) => outcome === "denied" && alone[index + 9]?.outcome === "denied",
+  );
+  expect(outcomeOf([...even, ...burstAt(secondOf(longAfter) + 0.05)])).toBe("undecided");
+  const last = alone.findLast(({ outcome }, index) => outcome === "admitted" && alone[index + 1]?.outcome === "denied");
+  expect(outcomeOf([...even, ...burstAt(secondOf(last) - 0.05)])).toBe("met");
+  // A schedule that was fixed before waits for no limit, and a gateway that counts denied requests never comes near it.
+  expect(outcomeOf(even, slidingLog(RPM), false)).toBe("met");
+  expect(outcomeOf(even, slidingLog(RPM / 2))).toBe("met");
 });
 
 test("a denial below the limit is found also where something else came late", () => {

@@ -53,12 +53,13 @@ function denialLines(samples: readonly DenialSample[], place: ReasonPlace): Prop
     const words = [...new Set(own.flatMap((sample) => wordAt(sample, place) ?? []))];
     return words.length === 0 ? [] : [{ reason, status: mostCommon(own.map(statusOf)), words, samples: own }];
   });
+  const messages = messagesOf(said, samples, place);
   return said.flatMap((one): ProposedLine[] => {
     const usual = DENIALS.find(({ reason }) => reason === one.reason);
     const status = one.status === usual?.status ? {} : { status: one.status };
     const isUsual = one.words.length === 1 && one.words[0] === one.reason;
     const word = isUsual ? {} : { reason: one.words.length === 1 ? one.words[0] : [...one.words] };
-    const message = messageOf(one, said, samples, place);
+    const message = messages.get(one.reason);
     const value = { ...status, ...word, ...(message === undefined ? {} : { message }) };
     if (Object.keys(value).length === 0) return [];
     const [first] = one.samples;
@@ -68,32 +69,31 @@ function denialLines(samples: readonly DenialSample[], place: ReasonPlace): Prop
   });
 }
 
-/** Text that tells a denial from the others, and from a refused body, that have the same status and word. */
-function messageOf(
-  { reason, status, words, samples }: Said,
-  said: readonly Said[],
-  all: readonly DenialSample[],
-  place: ReasonPlace,
-): string | undefined {
-  // Of two alike, the one that the table has first needs no text: what is left is read as it.
-  const at = DENIALS.findIndex((entry) => entry.reason === reason);
-  const before = new Set(
-    said
-      .filter((other) => DENIALS.findIndex((entry) => entry.reason === other.reason) < at)
-      .map((other) => other.reason),
-  );
-  const alike = all.filter(
-    (sample) =>
-      (sample.reason === undefined || before.has(sample.reason)) &&
-      statusOf(sample) === status &&
-      words.includes(wordAt(sample, place) ?? ""),
-  );
-  if (alike.length === 0) return undefined;
-  const texts = samples.map(({ answer }) => answer.text);
-  const others = alike.map(({ answer }) => answer.text);
-  const varying = samples.flatMap(({ repeats }) => repeats ?? []);
-  return commonWords(texts, others, varying);
+/** Texts that tell denials from the others, and from a refused body, that have the same status and word. */
+function messagesOf(said: readonly Said[], all: readonly DenialSample[], place: ReasonPlace): Map<Reason, string> {
+  const alikeOf = ({ reason, status, words }: Said) =>
+    all.filter(
+      (sample) =>
+        sample.reason !== reason && statusOf(sample) === status && words.includes(wordAt(sample, place) ?? ""),
+    );
+  const messages = new Map<Reason, string>();
+  for (const one of said) {
+    const alike = alikeOf(one);
+    const varying = one.samples.flatMap(({ repeats }) => repeats ?? []);
+    const texts = [one.samples, alike].map((samples) => samples.map(({ answer }) => answer.text));
+    const message = alike.length === 0 ? undefined : commonWords(texts[0] ?? [], texts[1] ?? [], varying);
+    if (message !== undefined) messages.set(one.reason, message);
+  }
+  // Where all that are alike have a text, the first needs none: what is left is read as it.
+  for (const one of said) {
+    const alike = alikeOf(one).map(({ reason }) => reason);
+    const isFirst = alike.every((reason) => reason !== undefined && placeInTable(one.reason) < placeInTable(reason));
+    if (isFirst && alike.every((reason) => reason !== undefined && messages.has(reason))) messages.delete(one.reason);
+  }
+  return messages;
 }
+
+const placeInTable = (wanted: Reason): number => DENIALS.findIndex(({ reason }) => reason === wanted);
 
 /** A text of the contract is not longer than this: the shorter, the less of it can change. */
 const MOST_WORDS = 5;
@@ -107,7 +107,7 @@ export function commonWords(
   others: readonly string[],
   varying: readonly string[],
 ): string | undefined {
-  const words = [...first.slice(0, 2_000).matchAll(/[A-Za-z][\w'\u2019-]*/g)];
+  const words = [...first.slice(0, 2_000).matchAll(/\b[A-Za-z][\w'\u2019-]*/g)];
   const isOwn = (word: string | undefined) => word !== undefined && !others.some((text) => text.includes(word));
   const runs = words.flatMap((begin, from) =>
     words.slice(from, from + MOST_WORDS).map((end, at) => ({
@@ -120,12 +120,16 @@ export function commonWords(
     ({ text }) =>
       // A quotation mark or a brace ends a value: what lies on both sides of it is JSON and no sentence.
       /^[\w '\u2019.,;-]+$/.test(text) &&
+      !text.split(/[^\w-]/).some(isId) &&
       !varying.some((one) => text.includes(one) || one.includes(text)) &&
       rest.every((other) => other.includes(text)) &&
       !others.some((other) => other.includes(text)),
   );
   return tells.sort((a, b) => Number(b.isOwn) - Number(a.isOwn) || b.words - a.words)[0]?.text;
 }
+
+/** Whether a word is the name of one key, request or account, as far as its looks tell: it stands in no other answer. */
+const isId = (word: string): boolean => word.length >= 8 && /\d/.test(word);
 
 function statusOf({ answer }: DenialSample): number {
   return answer.status ?? 0;

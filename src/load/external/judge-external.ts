@@ -156,7 +156,7 @@ function judgePhase(name: string, own: readonly Observation[], all: readonly Obs
   if (name === "at-concurrency-limit") return judgeConcurrencyLimit(own, { all, limit: limits.inFlight, still: [] });
   if (name === "concurrency-release") return judgeConcurrencyRelease(own, { all, limit: limits.inFlight });
   if (name === "at-rate-limit") return [...judgeAtTheLimit(own, all, limits), ...judgeGrowth(own)];
-  return name === OVER_THE_LIMIT ? judgeOverTheLimit(own, limits.rpm) : [];
+  return name === OVER_THE_LIMIT ? judgeOverTheLimit(own, limits, false) : [];
 }
 
 const waitsJudged = (observations: readonly Observation[]) => ({

@@ -9,6 +9,7 @@ import {
   WINDOW_US,
 } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
+import type { Limits } from "../../target/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { compared, noted, undecided } from "../phase-record.ts";
 import { exchangesOf } from "./observations.ts";
@@ -21,8 +22,9 @@ export const OVER_THE_LIMIT = "over-rate-limit";
 const EVEN = 2;
 /** Sent at once when the limit is nearly reached: a limiter that looks before it counts lets them all in. */
 const pulseOf = (limit: number): number => Math.max(4, Math.floor(limit * 0.75));
-/** So little is left then, requests. */
-const NEAR = 3;
+/** So much of the limit is left then, requests: what even traffic uses up in this time, and at least so many. */
+const NEAR_S = 0.4;
+const LEAST_NEAR = 3;
 /** Least time between two of them, ms, and how many there are at most. */
 const PULSE_EVERY_MS = 3_000;
 const MOST_PULSES = 8;
@@ -37,6 +39,21 @@ const KINDS = 4;
 
 /** How long the phase lasts at most, s. */
 export const OVER_SECONDS = MOST_S;
+
+type RateAndConcurrency = Pick<Limits, "rpm" | "inFlight">;
+
+/** More than this in a minute is over the limit. */
+const boundOf = (rpm: number): number => Math.ceil(rpm * (1 + TOLERANCE)) + 2;
+
+/**
+ * How little of the limit is left when a pulse is sent, requests; `undefined`: no pulse is so large that it exceeds what counting
+ * may be off.
+ */
+function nearOf({ rpm, inFlight }: RateAndConcurrency): number | undefined {
+  const most = pulseOf(inFlight) - (boundOf(rpm) - rpm) - 1;
+  if (most < LEAST_NEAR) return undefined;
+  return Math.min(most, Math.max(LEAST_NEAR, Math.round((rpm / 60) * EVEN * NEAR_S)));
+}
 
 /** What the phase may send at most. */
 export function overRequests(rpm: number, limit: number): number {
@@ -78,9 +95,10 @@ async function exhaust(bench: TierBench, pick: (index: number) => TierRequest): 
 /** Twice the rate, evenly, and a pulse whenever little is left of the limit. */
 async function overload(bench: TierBench, pick: (index: number) => TierRequest): Promise<void> {
   const startUs = nowUs();
-  const reached = new Reached(bench.limits.rpm);
+  const { limits } = bench;
+  const reached = new Reached(limits.rpm - (nearOf(limits) ?? LEAST_NEAR));
   const everyUs = 1_000_000 / (bench.ratePerS * EVEN);
-  const pulse = pulseOf(bench.limits.inFlight);
+  const pulse = pulseOf(limits.inFlight);
   const sent: Promise<unknown>[] = [];
   const send = (index: number, role: string, dueUs: number) =>
     sent.push(bench.send(pick(index), role, dueUs).then((one) => one !== undefined && reached.note(one)));
@@ -105,7 +123,7 @@ async function overload(bench: TierBench, pick: (index: number) => TierRequest):
 
 /** Follows how near the limit is, from the answers as they come. */
 class Reached {
-  readonly #rpm: number;
+  readonly #nearlyAll: number;
   /** When denials and admissions were sent, in the order of their answers, µs. */
   readonly #deniedUs: number[] = [];
   readonly #admittedUs: number[] = [];
@@ -115,8 +133,9 @@ class Reached {
   /** Admitted since a denial, and how far that has been counted. */
   #counted = { fromUs: Number.NaN, next: 0, count: 0 };
 
-  constructor(rpm: number) {
-    this.#rpm = rpm;
+  /** @param nearlyAll when so many were admitted since a denial, little is left of the limit. */
+  constructor(nearlyAll: number) {
+    this.#nearlyAll = nearlyAll;
   }
 
   note(one: Observation): void {
@@ -130,7 +149,7 @@ class Reached {
     if (!this.#lastAdmitted) return false;
     while ((this.#deniedUs[this.#firstDenied] ?? Number.POSITIVE_INFINITY) <= atUs - WINDOW_US) this.#firstDenied++;
     const fromUs = this.#deniedUs[this.#firstDenied];
-    return fromUs !== undefined && this.#admittedSince(fromUs) >= this.#rpm - NEAR;
+    return fromUs !== undefined && this.#admittedSince(fromUs) >= this.#nearlyAll;
   }
 
   #admittedSince(fromUs: number): number {
@@ -147,9 +166,14 @@ class Reached {
   }
 }
 
-export function judgeOverTheLimit(observations: readonly Observation[], rpm: number): Finding[] {
+/** @param adaptive false where another engine played a schedule that was fixed before: nothing in it waits for the limit. */
+export function judgeOverTheLimit(
+  observations: readonly Observation[],
+  limits: RateAndConcurrency,
+  adaptive: boolean,
+): Finding[] {
   const denied = observations.filter(isRateDenial);
-  return [judgeEnforced(observations, denied, rpm), ...judgeExceeded(observations, denied, rpm)];
+  return [judgeEnforced(observations, denied, limits.rpm), ...judgeExceeded(observations, denied, limits, adaptive)];
 }
 
 function judgeEnforced(observations: readonly Observation[], denied: readonly Observation[], rpm: number): Finding {
@@ -161,18 +185,27 @@ function judgeEnforced(observations: readonly Observation[], denied: readonly Ob
   return compared("rate.not-enforced", title, ["LIMIT-RATE-1"], denied.length > 0, "at least one denial", observed);
 }
 
-function judgeExceeded(observations: readonly Observation[], denied: readonly Observation[], rpm: number): Finding[] {
+function judgeExceeded(
+  observations: readonly Observation[],
+  denied: readonly Observation[],
+  limits: RateAndConcurrency,
+  adaptive: boolean,
+): Finding[] {
+  const { rpm } = limits;
   const title = "Once the limit was reached, no more than the limit is admitted in the minute that follows";
   const lastUs = Math.max(0, ...observations.map(({ sentUs }) => sentUs));
   const whole = denied.filter(({ sentUs }) => sentUs + WINDOW_US <= lastUs);
   const most = fullestWindow(observations, denied);
-  const bound = Math.ceil(rpm * (1 + TOLERANCE)) + 2;
+  const bound = boundOf(rpm);
   const count = most?.admitted.length ?? 0;
-  if (most === undefined || (count <= bound && whole.length === 0)) {
-    const why =
-      most === undefined ? "nothing was denied" : "the overload lasted less than a minute after the first denial";
-    return [undecided("rate.exceeded", title, ["LIMIT-RATE-2"], why)];
-  }
+  const open =
+    whole.length === 0
+      ? "the overload lasted less than a minute after the first denial"
+      : adaptive
+        ? missedPulse(observations, count, limits)
+        : undefined;
+  if (most === undefined) return [undecided("rate.exceeded", title, ["LIMIT-RATE-2"], "nothing was denied")];
+  if (count <= bound && open !== undefined) return [undecided("rate.exceeded", title, ["LIMIT-RATE-2"], open)];
   const observed = `${count} admitted after a denial`;
   return [
     compared("rate.exceeded", title, ["LIMIT-RATE-2"], count <= bound, `at most ${bound}`, observed, {
@@ -188,4 +221,25 @@ function judgeExceeded(observations: readonly Observation[], denied: readonly Ob
         : `${count}, limit ${rpm}`,
     ),
   ];
+}
+
+/** Why a limiter that looks before it counts may have gone unseen; `undefined`: it would have been seen, or nobody could see it. */
+function missedPulse(
+  observations: readonly Observation[],
+  count: number,
+  limits: RateAndConcurrency,
+): string | undefined {
+  const near = nearOf(limits);
+  // A gateway that counts denied requests lets in less: the limit is never near.
+  if (near === undefined || count < limits.rpm - near) return undefined;
+  const even = observations.filter(({ role }) => role === "even");
+  const halfUs = 60_000_000 / limits.rpm / EVEN / 2;
+  const pulses = observations.filter(({ role }) => role === "pulse");
+  const isInTime = (dueUs: number) => {
+    const before = even.findLast(({ sentUs }) => sentUs < dueUs - halfUs);
+    return (before !== undefined && isAdmitted(before)) || pulses.some((one) => one.dueUs === dueUs && isAdmitted(one));
+  };
+  return [...new Set(pulses.map(({ dueUs }) => dueUs))].some(isInTime)
+    ? undefined
+    : "no burst arrived while little of the limit was left: this computer was too busy";
 }

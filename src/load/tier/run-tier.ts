@@ -186,7 +186,7 @@ function overloadPhases({ bench, own, waits, recovery, seed, length }: TierParts
       totalS: OVER_SECONDS,
       act: () => overTheLimit(bench, waits.rate, longestWaitMs),
       *judge(observations) {
-        yield judgeOverTheLimit(observations, limits.rpm);
+        yield judgeOverTheLimit(observations, limits, true);
         yield* common(observations);
       },
     },
