@@ -31,6 +31,7 @@ import { prepare } from "./preflight.ts";
 import type { RunControl } from "./run-control.ts";
 import { planTiers } from "./run-tiers.ts";
 import { settle, unscoredRequirements } from "./settle-results.ts";
+import { keepHeapSmall } from "./small-heap.ts";
 import { sentBy, TierRuns } from "./tiers-beside.ts";
 import { evidenceOf } from "./write-reports.ts";
 
@@ -85,6 +86,7 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   if (options.dryRun === true) return dryRun({ instances, target, rounds });
   const workloads = options.command === "run" ? planLoads(policy?.file.load ?? [], target) : [];
   const plan = options.tiers === true ? planTiers(target, isQuickRun) : undefined;
+  if (plan === undefined && workloads.length === 0) keepHeapSmall();
   using folder = openFolder(options.out, startedAt, target, interruption);
   let progress: CheckProgress | undefined;
   let tiers: TierRuns | undefined;
