@@ -12,6 +12,6 @@ test("the README's figures of npm start are those that npm run verify:start meas
 });
 
 test("how soon the first verdict comes is said as it was measured, or not at all", () => {
-  const said = /first suite has its verdict after ([\d.]+) s/.exec(read("README.md").replace(/\s+/g, " "))?.[1];
+  const said = /first suite's verdict appeared after ([\d.]+) s/.exec(read("README.md").replace(/\s+/g, " "))?.[1];
   expect(said === undefined ? null : Number(said)).toBe(times.firstVerdictS);
 });
