@@ -46,6 +46,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: ["core"],
     sameNames: ["limits"],
   },
+  upstream: { holds: "providers that answer as a scenario has it, and note every request", imports: ["core"] },
   "client-conformance": {
     holds: "scripted gateways, and judging the client program that meets them",
     imports: ["core", "dialects", "judging", "record", "reference-gateway", "requirements"],
@@ -68,6 +69,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       "compare",
       "policy",
       "reference-gateway",
+      "upstream",
       "client-conformance",
     ],
   },

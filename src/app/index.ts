@@ -25,6 +25,7 @@ export const useCase = {
   rejudge: () => import("./rejudge.ts"),
   report: () => import("./report.ts"),
   size: () => import("./size.ts"),
+  upstream: () => import("./upstream.ts"),
   version: () => import("./version-document.ts"),
   waivers: () => import("./waivers.ts"),
 };

@@ -21,6 +21,7 @@ import { rejudgeCommand } from "./commands/rejudge.ts";
 import { reportCommand } from "./commands/report.ts";
 import { runCommand } from "./commands/run.ts";
 import { sizeCommand } from "./commands/size.ts";
+import { upstreamCommand } from "./commands/upstream.ts";
 import { waiversCommand } from "./commands/waivers.ts";
 import { describeCrash } from "./crash.ts";
 import type { ExitCodeHolder } from "./define-command.ts";
@@ -46,6 +47,7 @@ const COMMANDS = [
   reportCommand,
   compareCommand,
   clientCommand,
+  upstreamCommand,
   baselineCommand,
   waiversCommand,
   doctorCommand,

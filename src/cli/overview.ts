@@ -13,7 +13,7 @@ const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = 
   ["Load and limits", ["load", "limits", "capacity", "size"]],
   ["Compare and gate", ["compare", "baseline", "waivers"]],
   ["Set up", ["init", "doctor", "checks", "explain", "completion"]],
-  ["Tools", ["gateway", "client", "calibrate", "k6"]],
+  ["Tools", ["gateway", "upstream", "client", "calibrate", "k6"]],
 ];
 
 const EXAMPLES: readonly (readonly [line: string, what: string])[] = [

@@ -78,6 +78,7 @@ export const CANARY_CASES: readonly CanaryCase[] = [
   works("load", "small.yaml", "--target", "wrong-key.yaml", "--out", "refused"),
   works("compare", "gauntlet.yaml", "pasted.yaml"),
   works("gateway", "--keys", "keys-cut.json"),
+  works("upstream", "--scenario", "keys-cut.json"),
   works("rejudge", "nothing"),
   works(...(conform("keys-cut.json") as [string])),
   { name: "conform, a suite that breaks with keys in its error", args: conform("broken", "--suite", "broken.mjs") },

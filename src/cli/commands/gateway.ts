@@ -1,7 +1,7 @@
-import { once } from "node:events";
 import { useCase } from "../../app/index.ts";
 import { EXIT } from "../../core/index.ts";
 import { defineCommand } from "../define-command.ts";
+import { untilStopped } from "../until-stopped.ts";
 
 /** `gauntlet gateway`: runs the reference gateway until it is told to stop. */
 export const gatewayCommand = defineCommand({
@@ -61,16 +61,3 @@ export const gatewayCommand = defineCommand({
     return { exitCode: EXIT.pass, text: () => "" };
   },
 });
-
-/** Resolves on a signal, and when the run that started this process has gone. */
-async function untilStopped(onReady: () => void): Promise<void> {
-  const asked = new AbortController();
-  const stop = () => asked.abort();
-  process.on("SIGTERM", stop).on("SIGINT", stop);
-  // Started by a run of ours: without it there is nobody to serve, and nobody to end us.
-  if (process.connected) process.once("disconnect", stop);
-  // It was killed before we came this far.
-  else if (process.send !== undefined) stop();
-  onReady();
-  if (!asked.signal.aborted) await once(asked.signal, "abort");
-}

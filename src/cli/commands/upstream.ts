@@ -1,0 +1,27 @@
+import { useCase } from "../../app/index.ts";
+import { EXIT } from "../../core/index.ts";
+import { defineCommand } from "../define-command.ts";
+import { untilStopped } from "../until-stopped.ts";
+
+/** `gauntlet upstream`: runs model providers for a gateway to call, until it is told to stop. */
+export const upstreamCommand = defineCommand({
+  command: "upstream",
+  describe: "Run model providers for your gateway to call, which record every request",
+  examples: [
+    ["gauntlet upstream --port 9100", "one provider that serves every model at once; prints its addresses as JSON"],
+    ["gauntlet upstream --scenario upstream.yaml", "providers that are slow, fail or break off as the file says"],
+  ],
+  builder: (yargs) =>
+    yargs.options({
+      port: { type: "number", default: 0, describe: "TCP port of the providers; 0 takes a free one" },
+      host: { type: "string", default: "127.0.0.1", describe: "address to listen on" },
+      "control-port": { type: "number", default: 0, describe: "TCP port of the control interface, always on loopback" },
+      scenario: { type: "string", describe: "YAML file: what each provider and model answers (docs/upstream.md)" },
+    }),
+  run: async (argv) => {
+    const { startProviders } = await useCase.upstream();
+    await using running = await startProviders(argv);
+    await untilStopped(() => process.stdout.write(`${JSON.stringify(running.ready)}\n`));
+    return { exitCode: EXIT.pass, text: () => "" };
+  },
+});

@@ -1,0 +1,42 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { type FastifyInstance, fastify } from "fastify";
+import { z } from "zod";
+import { scenarioSchema } from "./scenario.ts";
+import type { UpstreamServer } from "./upstream-server.ts";
+
+interface After {
+  Querystring: { after?: string };
+}
+
+/** What came, and what will be answered: JSON over HTTP on loopback, every request with the control token as bearer. */
+export function controlServer(upstream: UpstreamServer, token: string): FastifyInstance {
+  const app = fastify({ logger: false, forceCloseConnections: true });
+  const expected = digest(`Bearer ${token}`);
+  app.addHook("onRequest", async (request, reply) => {
+    if (timingSafeEqual(digest(request.headers.authorization ?? ""), expected)) return;
+    await reply.code(401).send({ error: "the control token is expected as bearer" });
+  });
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: "unknown path" }));
+
+  app.get<After>("/requests", (request, reply) => {
+    const after = Number(request.query.after ?? 0);
+    if (!Number.isInteger(after) || after < 0)
+      return reply.code(400).send({ error: "after: expected the id of a request, a whole number" });
+    return { count: upstream.log.count, requests: upstream.log.after(after) };
+  });
+  app.delete("/requests", (_request, reply) => {
+    upstream.log.clear();
+    return reply.code(204).send();
+  });
+
+  app.get("/scenario", () => upstream.scenario);
+  app.put("/scenario", (request, reply) => {
+    const read = scenarioSchema.safeParse(request.body);
+    if (!read.success) return reply.code(400).send({ error: z.prettifyError(read.error) });
+    upstream.play(read.data);
+    return read.data;
+  });
+  return app;
+}
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();

@@ -1,0 +1,93 @@
+import { type Asked, errorBody, eventsOf, replyOf } from "./encode.ts";
+import type { Behaviour } from "./scenario.ts";
+
+/** An answer in bytes, ready to be written. */
+export interface PreparedAnswer {
+  readonly status: number;
+  /** Status line and fields, without `Date` and the empty line. */
+  readonly head: string;
+  /** Parts of the body, and when each is due after the head, ms. A reply that is no stream is one part. */
+  readonly parts: readonly { readonly bytes: Buffer; readonly afterMs: number }[];
+  /** All parts, where nothing is waited for and they are not so large that a slow reader would have to be waited for. */
+  readonly whole: Buffer | undefined;
+  readonly isStream: boolean;
+}
+
+/** Different answers that are kept for one behaviour: whoever makes up model names must not fill the memory. */
+const MOST_KEPT = 200;
+
+/** What is written at once at most, bytes. */
+const MOST_AT_ONCE = 262_144;
+
+const kept = new WeakMap<Behaviour, Map<string, PreparedAnswer>>();
+
+/** The answer to a request; serialised once for all that ask for the same. */
+export function prepare(behaviour: Behaviour, asked: Asked): PreparedAnswer {
+  const own = kept.get(behaviour) ?? new Map<string, PreparedAnswer>();
+  kept.set(behaviour, own);
+  const key = `${asked.dialect}\n${asked.stream}\n${asked.includeUsage}\n${asked.model}`;
+  const known = own.get(key);
+  if (known !== undefined) return known;
+  if (own.size >= MOST_KEPT) own.clear();
+  const made = make(behaviour, asked);
+  own.set(key, made);
+  return made;
+}
+
+function make(behaviour: Behaviour, asked: Asked): PreparedAnswer {
+  const { error } = behaviour;
+  if (error !== undefined) {
+    const { retryAfter } = error;
+    return json(
+      error.status,
+      errorBody(error, asked.dialect),
+      retryAfter === undefined ? "" : `retry-after: ${retryAfter}\r\n`,
+    );
+  }
+  if (!asked.stream) return json(200, replyOf(behaviour, asked));
+  let afterMs = 0;
+  let pieces = 0;
+  const events = eventsOf(behaviour, asked);
+  const parts = events.map(({ text, isPiece }, index) => {
+    if (isPiece) afterMs += pieces++ === 0 ? behaviour.firstTokenMs : behaviour.gapMs;
+    return { bytes: chunkOf(text, index === events.length - 1), afterMs };
+  });
+  const head =
+    "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n";
+  const whole = afterMs > 0 ? undefined : wholeOf(parts);
+  return { status: 200, head, parts, whole, isStream: true };
+}
+
+function wholeOf(parts: PreparedAnswer["parts"]): Buffer | undefined {
+  const total = parts.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  return total > MOST_AT_ONCE ? undefined : Buffer.concat(parts.map(({ bytes }) => bytes));
+}
+
+/** An answer with a body of JSON. @param fields further header fields, each with its line end. */
+export function json(status: number, body: unknown, fields = ""): PreparedAnswer {
+  const bytes = Buffer.from(JSON.stringify(body));
+  const head = `HTTP/1.1 ${status} ${REASONS[status] ?? "Error"}\r\ncontent-type: application/json\r\ncontent-length: ${bytes.length}\r\n${fields}`;
+  const parts = [{ bytes, afterMs: 0 }];
+  return { status, head, parts, whole: wholeOf(parts), isStream: false };
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  200: "OK",
+  400: "Bad Request",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  413: "Content Too Large",
+  429: "Too Many Requests",
+  431: "Request Header Fields Too Large",
+  500: "Internal Server Error",
+  503: "Service Unavailable",
+};
+
+function chunkOf(text: string, isLast: boolean): Buffer {
+  const bytes = Buffer.from(text);
+  return Buffer.concat([
+    Buffer.from(`${bytes.length.toString(16)}\r\n`),
+    bytes,
+    Buffer.from(isLast ? "\r\n0\r\n\r\n" : "\r\n"),
+  ]);
+}

@@ -1,0 +1,90 @@
+import { z } from "zod";
+
+const ms = z.number().min(0).max(600_000);
+const whole = z.number().int().min(0).max(1_000_000);
+
+/** An answer that is no reply. */
+const errorSchema = z.strictObject({
+  status: z.number().int().min(400).max(599),
+  /** As sent: seconds or a date; left out, there is no such header. */
+  retryAfter: z.union([z.number(), z.string()]).optional(),
+  /** `type` in the body; by default what providers send with the status. */
+  type: z.string().optional(),
+  message: z.string().default("The upstream was told to fail."),
+});
+
+/** How an answer breaks off, and where. */
+const breakSchema = z.strictObject({
+  how: z.enum(["reset", "close", "stall"]),
+  /** A number: after so many events of a stream. */
+  at: z.union([z.enum(["before-head", "inside-head", "after-head"]), whole]),
+});
+
+const behaviourSchema = z.strictObject({
+  /** From the end of the request to the head of the answer, ms. */
+  latencyMs: ms.default(0),
+  /** From the head of a stream to its first text, ms. */
+  firstTokenMs: ms.default(0),
+  /** Between one text of a stream and the next, ms. */
+  gapMs: ms.default(0),
+  /** Texts of a reply, and how long each is, bytes. */
+  pieces: whole.min(1).default(8),
+  pieceBytes: z.number().int().min(1).max(1_048_576).default(6),
+  /** Tokens that the reply counts; `output` is one for each piece by default. `cached` are part of `input`. */
+  usage: z.strictObject({ input: whole.default(12), output: whole.optional(), cached: whole.default(0) }).prefault({}),
+  /** The reply calls this tool in place of text. */
+  tool: z.strictObject({ name: z.string().min(1), arguments: z.record(z.string(), z.json()) }).optional(),
+  error: errorSchema.optional(),
+  break: breakSchema.optional(),
+  /** So many bytes at once, and so long between them; left out: as the socket takes them. */
+  slowly: z.strictObject({ bytes: whole.min(1), everyMs: ms.min(1) }).optional(),
+});
+
+/** A model, by what each of its requests gets in turn; the last of a list is for all that follow. */
+const modelSchema = z.union([behaviourSchema, z.array(behaviourSchema).min(1)]);
+
+const providerSchema = z.strictObject({
+  /** By the name of the model; `*` is any other. Left out: every model is served. */
+  models: z.record(z.string(), modelSchema).default({}),
+});
+
+export const scenarioSchema = z.strictObject({
+  /** By name; each has a base address of its own. */
+  providers: z
+    .record(z.string().regex(/^[a-z0-9][a-z0-9-]{0,30}$/, "lower-case letters, digits and hyphens"), providerSchema)
+    .refine((all) => Object.keys(all).length > 0, "at least one provider")
+    .default({ upstream: { models: {} } }),
+});
+
+export type Behaviour = z.infer<typeof behaviourSchema>;
+export type Scenario = z.infer<typeof scenarioSchema>;
+
+const SERVED: Behaviour = behaviourSchema.parse({});
+
+/** What the requests for the models of a scenario get, each in its turn. */
+export class Turns {
+  readonly #scenario: Scenario;
+  readonly #taken = new Map<string, number>();
+
+  constructor(scenario: Scenario) {
+    this.#scenario = scenario;
+  }
+
+  /** Names of the models that a provider says it has. */
+  modelsOf(provider: string): readonly string[] {
+    const named = Object.keys(this.#scenario.providers[provider]?.models ?? {}).filter((name) => name !== "*");
+    return named.length === 0 ? ["upstream-model"] : named;
+  }
+
+  /** What the next request for a model gets; `undefined` where the provider does not have it. */
+  next(provider: string, model: string): Behaviour | undefined {
+    const models = this.#scenario.providers[provider]?.models ?? {};
+    const own = Object.hasOwn(models, model) ? models[model] : models["*"];
+    if (own === undefined) return Object.keys(models).length === 0 ? SERVED : undefined;
+    if (!Array.isArray(own)) return own;
+    const key = `${provider}\n${model}`;
+    const turn = this.#taken.get(key) ?? 0;
+    this.#taken.set(key, turn + 1);
+    return own[Math.min(turn, own.length - 1)];
+  }
+}

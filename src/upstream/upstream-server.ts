@@ -1,0 +1,143 @@
+import { createServer, type Server, type Socket } from "node:net";
+import { member } from "../core/index.ts";
+import type { Asked, Dialect } from "./encode.ts";
+import { errorBody } from "./encode.ts";
+import { type Link, play, sinceStartMs } from "./play.ts";
+import { json, type PreparedAnswer, prepare } from "./prepare.ts";
+import { RequestLog } from "./request-log.ts";
+import { BadRequest, type RawRequest, RequestReader } from "./request-reader.ts";
+import { type Behaviour, type Scenario, scenarioSchema, Turns } from "./scenario.ts";
+
+const AT_ONCE: Behaviour = behaviourAtOnce();
+
+/** Providers on bare sockets: HTTP/1.1 over TCP, one request of a connection after the other. */
+export class UpstreamServer {
+  readonly log = new RequestLog();
+  readonly server: Server;
+  readonly #sockets = new Set<Socket>();
+  #scenario: Scenario;
+  #turns: Turns;
+  #connections = 0;
+
+  constructor(scenario: Scenario) {
+    this.#scenario = scenario;
+    this.#turns = new Turns(scenario);
+    this.server = createServer({ noDelay: true }, (socket) => this.#serve(socket));
+  }
+
+  get scenario(): Scenario {
+    return this.#scenario;
+  }
+
+  /** What comes from now on is answered by another scenario, whose turns begin anew. */
+  play(scenario: Scenario): void {
+    this.#scenario = scenario;
+    this.#turns = new Turns(scenario);
+  }
+
+  /** Closes every connection, whatever it is busy with. */
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  #serve(socket: Socket): void {
+    const connection = ++this.#connections;
+    const closed = new AbortController();
+    const link: Link = { socket, closed: closed.signal };
+    const waiting: RawRequest[] = [];
+    let isBusy = false;
+    this.#sockets.add(socket);
+    socket.on("close", () => {
+      this.#sockets.delete(socket);
+      closed.abort();
+    });
+    // Resets are what a gateway does that gives up: the log says so.
+    socket.on("error", () => undefined);
+    const reader = new RequestReader(() => socket.write("HTTP/1.1 100 Continue\r\n\r\n"));
+    const work = async () => {
+      isBusy = true;
+      for (let raw = waiting.shift(); raw !== undefined; raw = waiting.shift()) {
+        const goesOn = await this.#answer(link, raw, connection);
+        if (!goesOn) break;
+        if (!raw.keepAlive) socket.end();
+      }
+      isBusy = false;
+    };
+    const take = (bytes: Buffer) => {
+      try {
+        for (const raw of reader.push(bytes)) waiting.push(raw);
+      } catch (error) {
+        if (!(error instanceof BadRequest)) throw error;
+        // Whatever else it sends is read, so that it can read the answer, and forgotten.
+        socket.off("data", take).resume();
+        refuse(socket, error);
+      }
+      if (!isBusy && waiting.length > 0) void work();
+    };
+    socket.on("data", take);
+  }
+
+  #answer(link: Link, raw: RawRequest, connection: number): Promise<boolean> {
+    const receivedMs = sinceStartMs();
+    const [, provider = "", endpoint = ""] = PATH.exec(raw.path) ?? [];
+    const logged = this.log.add(raw, { provider, connection, receivedMs });
+    const { answer, behaviour } = this.#answerTo(raw, provider, endpoint);
+    return play(link, answer, behaviour, logged);
+  }
+
+  #answerTo(raw: RawRequest, provider: string, endpoint: string): Answer {
+    if (!Object.hasOwn(this.#scenario.providers, provider)) return refusal(404, "chat", `no such path: ${raw.path}`);
+    if (endpoint === "models") return { answer: json(200, this.#modelList(provider)), behaviour: AT_ONCE };
+    const dialect: Dialect = endpoint === "messages" ? "messages" : "chat";
+    if (raw.method !== "POST") return refusal(405, dialect, `${raw.method} is not allowed here`);
+    const asked = askedIn(raw.body, dialect);
+    if (asked === undefined) return refusal(400, dialect, "the body is no JSON object that names a model");
+    const behaviour = this.#turns.next(provider, asked.model);
+    if (behaviour === undefined) return refusal(404, dialect, `no such model: ${asked.model}`);
+    return { answer: prepare(behaviour, asked), behaviour };
+  }
+
+  #modelList(provider: string) {
+    return { object: "list", data: this.#turns.modelsOf(provider).map((id) => ({ id, object: "model" })) };
+  }
+}
+
+/** Answers bytes that are no request, and closes. */
+function refuse(socket: Socket, { status, message }: BadRequest): void {
+  const { head, parts } = json(status, errorBody({ status, message }, "chat"));
+  socket.write(`${head}connection: close\r\n\r\n`);
+  for (const { bytes } of parts) socket.write(bytes);
+  socket.end();
+}
+
+interface Answer {
+  readonly answer: PreparedAnswer;
+  readonly behaviour: Behaviour;
+}
+
+/** `/primary/v1/chat/completions`: the provider, and what is asked of it. */
+const PATH = /^\/([a-z0-9-]+)(?:\/[\w.-]+)*?\/(chat\/completions|messages|models)(?:\?|$)/;
+
+function refusal(status: number, dialect: Dialect, message: string): Answer {
+  return { answer: json(status, errorBody({ status, message }, dialect)), behaviour: AT_ONCE };
+}
+
+function askedIn(body: Buffer, dialect: Dialect): Asked | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body.toString("utf8"));
+  } catch {
+    return undefined;
+  }
+  const model = member(parsed, "model");
+  if (typeof model !== "string") return undefined;
+  const includeUsage = member(member(parsed, "stream_options"), "include_usage") === true;
+  return { dialect, model, stream: member(parsed, "stream") === true, includeUsage };
+}
+
+function behaviourAtOnce(): Behaviour {
+  const served = new Turns(scenarioSchema.parse({})).next("upstream", "any");
+  if (served === undefined) throw new Error("the scenario without settings serves every model");
+  return served;
+}
