@@ -25,7 +25,7 @@ test("the commands of docs/upstream.md work one after the other", () => {
       "$(node -p 'JSON.parse(fs.readFileSync(\"ready.json\")).providers.upstream')",
     )
     .replace("http://127.0.0.1:9101", "$(node -p 'JSON.parse(fs.readFileSync(\"ready.json\")).controlUrl')");
-  const done = spawnSync("bash", ["-euc", `${script}wait || true`], {
+  const done = spawnSync("bash", ["-euc", `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n${script}`], {
     cwd: folder.path,
     env: { ...process.env, PATH: `${join(folder.path, "bin")}:${process.env["PATH"]}` },
     encoding: "utf8",
