@@ -3,6 +3,8 @@ import { ConfigError, fileProblem } from "../core/index.ts";
 import { readYaml } from "../target/index.ts";
 import { type RunningUpstream, type Scenario, scenarioSchema, startUpstream } from "../upstream/index.ts";
 
+export { measureCeiling } from "./upstream-ceiling.ts";
+
 /** The options of `gauntlet upstream`. */
 export interface UpstreamCommandOptions {
   readonly host: string;

@@ -1,20 +1,11 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
-import { EXIT, GauntletError, isObject, messageOf, UsageError } from "../core/index.ts";
 import { DIALECTS } from "../dialects/index.ts";
 import { embeddedProvisioner } from "./embedded-provisioner.ts";
 import { Key } from "./key.ts";
 import { circuitOf, modelsByDialect } from "./load-target.ts";
+import { startOwnProcess } from "./own-process.ts";
 import type { Provisioner } from "./provisioner.ts";
 import { type TargetFile, TIERS as TIER_LIMITS, type Tier } from "./schema.ts";
 import type { Account, KeyName, Limits, Target } from "./target.ts";
-
-/** The embedded gateway did not come up. */
-class EmbeddedGatewayError extends GauntletError {
-  readonly code = "EMBEDDED_GATEWAY";
-  readonly exit = EXIT.internal;
-}
 
 /** What the gateway says in its one line when it is ready. */
 export interface ReadyLine {
@@ -40,63 +31,13 @@ export interface EmbeddedOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Longest wait for the ready line, ms: a cold start on a busy machine takes about two seconds. */
-const START_MS = 30_000;
-/** Longest wait for a clean end before the process is ended for good, ms. */
-const STOP_MS = 5_000;
-
 /** Starts the reference gateway in a process of its own and describes it as a target. */
 export async function startEmbedded({ command, signal }: EmbeddedOptions): Promise<EmbeddedGateway> {
-  const [program, ...args] = command;
-  // The channel carries nothing: the gateway ends when it closes, also when this process was killed.
-  const child = spawn(program, args, {
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
-    env: { ...process.env, NO_COLOR: "1" },
-  });
-  child.channel?.unref();
-  const { stdout } = child;
-  if (stdout === null) throw new EmbeddedGatewayError("the embedded gateway has no output");
-  const exited = once(child, "exit");
-  let stderr = "";
-  child.stderr?.on("data", (bytes: Buffer) => {
-    stderr = (stderr + bytes.toString("utf8")).slice(-4_000);
-  });
-  const stop = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill("SIGTERM");
-    const hard = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
-    await exited;
-    clearTimeout(hard);
+  const gateway = await startOwnProcess(command, { what: "the embedded gateway", readyField: "baseUrl", signal });
+  return {
+    ...describeEmbedded(gateway.ready as unknown as ReadyLine),
+    [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
   };
-  try {
-    const ready = await readyLine(stdout, exited, signal);
-    return { ...describeEmbedded(ready), [Symbol.asyncDispose]: stop };
-  } catch (error) {
-    await stop();
-    // Its complaint about an option is about an option of ours that was passed on.
-    if (child.exitCode === EXIT.usage) throw new UsageError(stderr.trim().replace(/^gauntlet: /, ""), { cause: error });
-    throw new EmbeddedGatewayError(`the embedded gateway did not start: ${messageOf(error)} ${stderr.trim()}`.trim(), {
-      cause: error,
-    });
-  }
-}
-
-async function readyLine(
-  stdout: NodeJS.ReadableStream,
-  exited: Promise<unknown>,
-  signal?: AbortSignal,
-): Promise<ReadyLine> {
-  const lines = createInterface({ input: stdout });
-  const deadline = AbortSignal.timeout(START_MS);
-  const first = once(lines, "line", { signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]) });
-  const line: unknown = await Promise.race([
-    first.then(([text]) => JSON.parse(String(text))),
-    exited.then(() => {
-      throw new Error("it ended before it was ready.");
-    }),
-  ]);
-  if (!isObject(line) || typeof line["baseUrl"] !== "string") throw new Error("its first line was not the ready line.");
-  return line as unknown as ReadyLine;
 }
 
 /** The target that a running reference gateway is, by its ready line. */

@@ -3,6 +3,7 @@ export type { State } from "./fixture-names.ts";
 export { hookProvisioner } from "./hook-provisioner.ts";
 export { Key } from "./key.ts";
 export { loadTarget, parseTarget } from "./load-target.ts";
+export { startOwnProcess } from "./own-process.ts";
 export type { Provisioner } from "./provisioner.ts";
 export { readYaml } from "./read-yaml.ts";
 export { type TargetFile, TIERS as TIER_LIMITS, targetJsonSchema } from "./schema.ts";

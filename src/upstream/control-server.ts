@@ -29,6 +29,10 @@ export function controlServer(upstream: UpstreamServer, token: string): FastifyI
     return reply.code(204).send();
   });
 
+  app.get("/usage", () => {
+    const { user, system } = process.cpuUsage();
+    return { cpuS: (user + system) / 1e6 };
+  });
   app.get("/scenario", () => upstream.scenario);
   app.put("/scenario", (request, reply) => {
     const read = scenarioSchema.safeParse(request.body);

@@ -85,3 +85,14 @@ test("a scenario file with an error is refused, with its place", async () => {
   const missing = await gauntlet(["upstream", "--scenario", "none.yaml"], {}, folder.path);
   expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining("none.yaml")]);
 });
+
+test("--ceiling measures what docs/upstream.md shows", async () => {
+  const { code, stdout } = await gauntlet(["upstream", "--ceiling"]);
+  const shown = blocks("text")[0] ?? "";
+  const pattern = shown
+    .trim()
+    .replace(/[./()]/g, "\\$&")
+    .replaceAll("…", "\\d+");
+  expect([code, stdout.trim()]).toEqual([0, expect.stringMatching(new RegExp(`^${pattern}$`))]);
+  expect([...stdout.matchAll(/ (\d+)(?:\/s| events| per)/g)].every(([, count]) => Number(count) > 100)).toBe(true);
+});

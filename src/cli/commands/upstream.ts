@@ -1,6 +1,6 @@
 import { useCase } from "../../app/index.ts";
 import { EXIT } from "../../core/index.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand, withControl } from "../define-command.ts";
 import { untilStopped } from "../until-stopped.ts";
 
 /** `gauntlet upstream`: runs model providers for a gateway to call, until it is told to stop. */
@@ -16,10 +16,13 @@ export const upstreamCommand = defineCommand({
       port: { type: "number", default: 0, describe: "TCP port of the providers; 0 takes a free one" },
       host: { type: "string", default: "127.0.0.1", describe: "address to listen on" },
       "control-port": { type: "number", default: 0, describe: "TCP port of the control interface, always on loopback" },
+      ceiling: { type: "boolean", default: false, describe: "measure what it can serve on this machine, and exit" },
+      json: { type: "boolean", default: false, describe: "with --ceiling: print one JSON document" },
       scenario: { type: "string", describe: "YAML file: what each provider and model answers (docs/upstream.md)" },
     }),
   run: async (argv) => {
-    const { startProviders } = await useCase.upstream();
+    const { measureCeiling, startProviders } = await useCase.upstream();
+    if (argv.ceiling) return withControl((control) => measureCeiling(control), { quiet: argv.json });
     await using running = await startProviders(argv);
     await untilStopped(() => process.stdout.write(`${JSON.stringify(running.ready)}\n`));
     return { exitCode: EXIT.pass, text: () => "" };
