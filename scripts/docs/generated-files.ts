@@ -6,6 +6,7 @@ import { workloadJsonSchema } from "../../src/load/index.ts";
 import { policyJsonSchema } from "../../src/policy/index.ts";
 import { runRecordJsonSchema } from "../../src/record/index.ts";
 import { targetJsonSchema } from "../../src/target/index.ts";
+import { scenarioJsonSchema } from "../../src/upstream/index.ts";
 import { lintRules, moduleDiagram } from "../modules.ts";
 import { checksPage } from "./checks-page.ts";
 import { reliabilityFigures } from "./reliability.ts";
@@ -27,6 +28,7 @@ export function generatedFiles(): GeneratedFile[] {
     { path: "schemas/run.schema.json", text: json(runRecordJsonSchema()) },
     { path: "schemas/waivers.schema.json", text: json(waiversJsonSchema()) },
     { path: "schemas/policy.schema.json", text: json(policyJsonSchema()) },
+    { path: "schemas/upstream.schema.json", text: json(scenarioJsonSchema()) },
     { path: "biome.modules.json", text: json(lintRules()) },
     withParts("docs/architecture.md", { modules: moduleDiagram }),
     { path: "docs/checks.md", text: checksPage() },

@@ -35,10 +35,7 @@ export async function play(
     return breakOff(link, behaviour.break.how, logged);
   }
   if (answer.whole !== undefined && !isUneven(behaviour)) {
-    link.socket.cork();
-    link.socket.write(head, "latin1");
-    link.socket.write(answer.whole);
-    link.socket.uncork();
+    link.socket.write(Buffer.concat([Buffer.from(head, "latin1"), answer.whole]));
     logged.sentEvents = answer.isStream ? answer.parts.length : 0;
     return ended(logged);
   }

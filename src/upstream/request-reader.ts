@@ -74,21 +74,22 @@ export class RequestReader {
     const line = /^([A-Z]+) (\S+) HTTP\/1\.([01])(?:\r\n|$)/.exec(head);
     if (line === null) throw new BadRequest(400, "no request line of HTTP/1.1");
     const [, method = "", path = "", minor] = line;
-    const connection = fieldOf(head, "connection")?.toLowerCase();
+    const fields = head.toLowerCase();
+    const connection = fieldOf(fields, "connection");
     const keepAlive = minor === "1" ? connection !== "close" : connection === "keep-alive";
-    const expectsContinue = fieldOf(head, "expect")?.toLowerCase() === "100-continue";
+    const expectsContinue = fieldOf(fields, "expect") === "100-continue";
     this.#head = { method, path, head, keepAlive, expectsContinue };
-    this.#beginBody(head);
+    this.#beginBody(fields);
     if (expectsContinue && this.#rest.length === 0) this.#onContinue();
     return true;
   }
 
-  #beginBody(head: string): void {
-    if (fieldOf(head, "transfer-encoding")?.toLowerCase() === "chunked") {
+  #beginBody(fields: string): void {
+    if (fieldOf(fields, "transfer-encoding") === "chunked") {
       this.#chunk = "size";
       return;
     }
-    const length = fieldOf(head, "content-length") ?? "0";
+    const length = fieldOf(fields, "content-length") ?? "0";
     if (!/^\d+$/.test(length)) throw new BadRequest(400, "no usable content-length");
     if (Number(length) > LONGEST_BODY) throw new BadRequest(413, "the body is too long");
     this.#missing = Number(length);
@@ -138,9 +139,9 @@ export class RequestReader {
   }
 }
 
-/** The value of a field, by its name in lower case. */
-export function fieldOf(head: string, name: string): string | undefined {
-  const at = head.toLowerCase().indexOf(`\r\n${name}:`);
+/** The value of a field of a head in lower case. */
+function fieldOf(head: string, name: string): string | undefined {
+  const at = head.indexOf(`\r\n${name}:`);
   if (at < 0) return undefined;
   const from = at + name.length + 3;
   const end = head.indexOf("\r\n", from);

@@ -56,6 +56,15 @@ export const scenarioSchema = z.strictObject({
     .default({ upstream: { models: {} } }),
 });
 
+/** JSON Schema of scenario files; published as `schemas/upstream.schema.json`. */
+export function scenarioJsonSchema(): Record<string, unknown> {
+  const described = scenarioSchema.meta({
+    title: "Upstream scenario",
+    description: "What each provider and model answers.",
+  });
+  return z.toJSONSchema(described, { io: "input" }) as Record<string, unknown>;
+}
+
 export type Behaviour = z.infer<typeof behaviourSchema>;
 export type Scenario = z.infer<typeof scenarioSchema>;
 
