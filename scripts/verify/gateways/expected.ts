@@ -66,7 +66,8 @@ function isAboutTime({ findings = [] }: CheckResult): boolean {
     broken.every(
       ({ basis, requirements, note }) =>
         basis === "timing" ||
-        requirements.every((requirement) => TIMING.includes(requirement)) || /^ms\b/.test(note ?? ""),
+        requirements.every((requirement) => TIMING.includes(requirement)) ||
+        /^ms\b/.test(note ?? ""),
     )
   );
 }

@@ -1,6 +1,5 @@
 import { spawnSync } from "node:child_process";
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -69,7 +68,7 @@ export async function startPostgres(logs: string): Promise<Postgres> {
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    await listens(port, 30_000);
+    await untilItAnswers(() => psql("postgres", "select 1"));
     psql("postgres", "create database litellm");
   } catch (error) {
     await end();
@@ -82,14 +81,16 @@ export async function startPostgres(logs: string): Promise<Postgres> {
   };
 }
 
-async function listens(port: number, limitMs: number): Promise<void> {
-  for (const untilMs = Date.now() + limitMs; Date.now() < untilMs; ) {
-    const open = await new Promise<boolean>((resolve) => {
-      const socket = connect(port, "127.0.0.1", () => resolve(true)).once("error", () => resolve(false));
-      socket.once("connect", () => socket.destroy());
-    });
-    if (open) return;
-    await sleep(100);
+/** Longest wait for a server that starts, ms. */
+const START_MS = 60_000;
+
+/** It listens before it answers: until then every connection gets an error. */
+async function untilItAnswers(ask: () => void): Promise<void> {
+  for (const untilMs = Date.now() + START_MS; ; await sleep(200)) {
+    try {
+      return ask();
+    } catch (error) {
+      if (Date.now() > untilMs) throw error;
+    }
   }
-  throw new Error("Postgres does not listen");
 }

@@ -12,7 +12,7 @@ const GROWTH = 1.5;
 const STILL = { ms: 20, share: 0.04 };
 /** From this on the client itself must have spread them. */
 const SPREAD = { ms: 50, share: 0.1 };
-/** Times the longest lag of the machine that a spread must exceed as well: the client has the lag twice, and more of it. */
+/** What a late machine may add to a wait, in lags as we measured them: the client has the lag twice, and more of it. */
 const TIMES_LAG = 3;
 /** Waits of at least this share of the longest one show jitter: it grows with the wait, what a machine adds does not. */
 const LONG_ENOUGH = 0.6;
@@ -48,16 +48,30 @@ export function judgeGrowth(requirement: RequirementId, runs: readonly ClientRun
     verdict.note(requirement, `${described(sequences)}: too few waits to see them grow`);
     return;
   }
-  const factors = long.map(({ gaps }) => (gaps.at(-1) ?? 0) / Math.max(1, gaps[0] ?? 1)).sort((a, b) => a - b);
+  const factors = growthOf(long, 0);
+  const lagMs = longestLagMs(runs);
   const shown = described(sequences);
-  if ((factors.at(-1) ?? 0) < GROWTH) {
+  // What a late machine adds to every wait hides their growth.
+  if ((growthOf(long, TIMES_LAG * lagMs).at(-1) ?? 0) < GROWTH) {
     verdict.mustHold(requirement, false, "waits that grow from attempt to attempt", shown, {
       in: long[0]?.call.at(-1),
     });
   } else if ((factors[0] ?? 0) >= 1 && middleOf(factors) >= GROWTH) {
     verdict.mustHold(requirement, true, "waits that grow from attempt to attempt", shown);
-  } else verdict.note(requirement, `${shown}: too uneven to say whether they grow`);
+  } else if (lagMs < STILL.ms) {
+    verdict.note(requirement, `${shown}: too uneven to say whether they grow`);
+  } else verdict.leaveOpen("inconclusive", `${shown}, ${lateText(lagMs)}`);
 }
+
+/** The last wait of each call over its first, without what was added to both; ascending. */
+function growthOf(sequences: readonly Sequence[], addedMs: number): number[] {
+  const less = (ms: number | undefined) => Math.max(1, (ms ?? 0) - addedMs);
+  return sequences.map(({ gaps }) => less(gaps.at(-1)) / less(gaps[0])).sort((a, b) => a - b);
+}
+
+const longestLagMs = (runs: readonly ClientRun[]): number => Math.max(...runs.map((run) => run.lagMs));
+
+const lateText = (lagMs: number): string => `on a machine that was ${Math.round(lagMs)} ms late itself: try again`;
 
 /** Calls that were denied together do not come back together. */
 export function judgeJitter(requirement: RequirementId, runs: readonly ClientRun[], verdict: Verdict): void {
@@ -76,7 +90,7 @@ export function judgeJitter(requirement: RequirementId, runs: readonly ClientRun
     ({ ms, share }: typeof STILL) =>
     (gaps: readonly number[]) =>
       spreadOf(gaps) > Math.max(ms, share * middleOf(gaps));
-  const lagMs = Math.max(...runs.map((run) => run.lagMs));
+  const lagMs = longestLagMs(runs);
   const shown = described(sequences);
   const expected = "waits that differ from call to call, so that clients do not come back together";
   if (!long.some(widerThan(STILL))) {
@@ -86,7 +100,7 @@ export function judgeJitter(requirement: RequirementId, runs: readonly ClientRun
   } else if (lagMs < STILL.ms) {
     verdict.note(requirement, `${shown}: hardly any jitter`);
   } else {
-    verdict.leaveOpen("inconclusive", `${shown}, on a machine that was ${Math.round(lagMs)} ms late itself: try again`);
+    verdict.leaveOpen("inconclusive", `${shown}, ${lateText(lagMs)}`);
   }
 }
 
