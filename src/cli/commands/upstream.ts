@@ -6,9 +6,9 @@ import { untilStopped } from "../until-stopped.ts";
 /** `gauntlet upstream`: runs model providers for a gateway to call, until it is told to stop. */
 export const upstreamCommand = defineCommand({
   command: "upstream",
-  describe: "Run model providers for your gateway to call, which record every request",
+  describe: "Run simulated model providers for your gateway to call, which record every request",
   examples: [
-    ["gauntlet upstream --port 9100", "one provider that serves every model at once; prints its addresses as JSON"],
+    ["gauntlet upstream --port 9100", "one provider that serves any model without delay; prints its address as JSON"],
     ["gauntlet upstream --scenario upstream.yaml", "providers that are slow, fail or break off as the file says"],
   ],
   builder: (yargs) =>
