@@ -10,4 +10,5 @@ export { wantedExchanges } from "./problems.ts";
 export type { ReportSource } from "./source.ts";
 export { renderTerminal } from "./terminal.ts";
 export { renderComparison } from "./terminal-comparison.ts";
+export { renderOverhead } from "./terminal-overhead.ts";
 export { unblockYaml } from "./unblock.ts";

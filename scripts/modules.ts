@@ -14,9 +14,10 @@ export const MODULES: Readonly<Record<string, Module>> = {
   requirements: { holds: "requirements and the denial table as data", imports: ["core"] },
   metrics: { holds: "histograms, counters, merging", imports: ["core"] },
   "http-recorder": { holds: "one exchange, timed, recorded, redacted", imports: ["core", "dialects"] },
+  upstream: { holds: "providers that answer as a scenario has it, and note every request", imports: ["core"] },
   target: {
     holds: "target file, keys by reference, fixtures, provisioning",
-    imports: ["core", "dialects", "http-recorder"],
+    imports: ["core", "dialects", "http-recorder", "upstream"],
   },
   record: { holds: "run record, journal, evidence store", imports: ["core", "metrics"] },
   judging: {
@@ -40,13 +41,16 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: ["core", "dialects", "judging", "metrics", "record", "target"],
   },
   compare: { holds: "two builds to a judgement: paired statistics, drift", imports: ["core", "metrics", "record"] },
+  overhead: {
+    holds: "what gateways add to the latency of their upstream: rounds, intervals, a control",
+    imports: ["core", "compare", "load", "record"],
+  },
   policy: { holds: "thresholds, baselines, verdict, exit code", imports: ["core", "judging", "record"] },
   "reference-gateway": {
     holds: "a gateway in its own right, its mutations and valid variants",
     imports: ["core"],
-    sameNames: ["limits"],
+    sameNames: ["limits", "upstream"],
   },
-  upstream: { holds: "providers that answer as a scenario has it, and note every request", imports: ["core"] },
   "client-conformance": {
     holds: "scripted gateways, and judging the client program that meets them",
     imports: ["core", "dialects", "judging", "record", "reference-gateway", "requirements"],
@@ -67,6 +71,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       "load",
       "engines",
       "compare",
+      "overhead",
       "policy",
       "reference-gateway",
       "upstream",

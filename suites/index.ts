@@ -13,6 +13,7 @@ import { SECURITY } from "./security.ts";
 import { SERVICE } from "./service.ts";
 import { SPENDING } from "./spending/index.ts";
 import { STREAMING } from "./streaming.ts";
+import { UPSTREAM } from "./upstream/index.ts";
 
 export { fabricatedKey } from "./shared/fabricated-key.ts";
 
@@ -26,6 +27,7 @@ export const CHECKS: readonly Check[] = inDialect("any", [
   ...inDialect("messages", onAnyAccount(MESSAGES)),
   ...onAnyAccount(STREAMING),
   ...ERRORS,
+  ...onAnyAccount(UPSTREAM),
   ...LIMITS,
   ...RETRY_AFTER,
   ...SPENDING,

@@ -13,6 +13,7 @@ import { DataQualitySection } from "./sections/data-quality.tsx";
 import { EnvironmentSection } from "./sections/environment.tsx";
 import { Gates } from "./sections/gates.tsx";
 import { LatencySection } from "./sections/latency.tsx";
+import { OverheadSection } from "./sections/overhead.tsx";
 import { RetryAfterSection } from "./sections/retry-after.tsx";
 import { TiersSection } from "./sections/tiers.tsx";
 import { VerdictSection } from "./sections/verdict.tsx";
@@ -55,13 +56,19 @@ export function Page({ source, head }: { readonly source: ReportSource; readonly
             <VerdictSection record={record} anchors={anchors} />
             <Gates record={record} />
             {isComparison ? changes : null}
-            <CausesSection source={source} anchors={anchors} />
-            <TiersSection record={record} anchors={anchors} />
-            <RetryAfterSection record={record} />
-            <LatencySection source={source} />
-            <CoverageSection record={record} anchors={anchors} />
-            {isComparison ? null : changes}
-            <DataQualitySection record={record} />
+            {record.overhead === undefined ? (
+              <>
+                <CausesSection source={source} anchors={anchors} />
+                <TiersSection record={record} anchors={anchors} />
+                <RetryAfterSection record={record} />
+                <LatencySection source={source} />
+                <CoverageSection record={record} anchors={anchors} />
+                {isComparison ? null : changes}
+                <DataQualitySection record={record} />
+              </>
+            ) : (
+              <OverheadSection overhead={record.overhead} />
+            )}
             <EnvironmentSection record={record} />
           </main>
         </div>
@@ -95,10 +102,7 @@ function Contents({ record }: { readonly record: RunRecord }) {
   const problems = record.causes.length + unexplainedProblems(record).length;
   const changes = record.comparison === undefined ? [] : [["changes", "What changed"] as const];
   const isComparison = record.command === "compare";
-  const entries: (readonly [string, string, ComponentChildren?])[] = [
-    ["verdict", "Verdict", <i key="dot" class={`pip ${VERDICT_TONES[record.verdict.word]}`} />],
-    ...(record.policy === undefined ? [] : [["gates", "Gates"] as const]),
-    ...(isComparison ? changes : []),
+  const ofChecks: (readonly [string, string, ComponentChildren?])[] = [
     ["causes", "Causes", problems === 0 ? undefined : <b key="count">{problems}</b>],
     ["tiers", "Under load"],
     ["retry-after", "Retry-After"],
@@ -106,6 +110,12 @@ function Contents({ record }: { readonly record: RunRecord }) {
     ["coverage", "Coverage"],
     ...(isComparison ? [] : changes),
     ["data-quality", "Data quality"],
+  ];
+  const entries: (readonly [string, string, ComponentChildren?])[] = [
+    ["verdict", "Verdict", <i key="dot" class={`pip ${VERDICT_TONES[record.verdict.word]}`} />],
+    ...(record.policy === undefined ? [] : [["gates", "Gates"] as const]),
+    ...(isComparison ? changes : []),
+    ...(record.overhead === undefined ? ofChecks : [["overhead", "Overhead"] as const]),
     ["environment", "Environment"],
   ];
   return (

@@ -1,7 +1,7 @@
+import { startGatewayInFront } from "../../src/app/gateway-in-front.ts";
 import { prepare } from "../../src/app/preflight.ts";
 import { type Instance, instancesOf, runChecks, suiteOf, Traffic } from "../../src/checks/index.ts";
 import type { CheckResult } from "../../src/record/index.ts";
-import { startGateway } from "../../src/reference-gateway/index.ts";
 import { describeEmbedded, type ReadyLine } from "../../src/target/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 
@@ -29,7 +29,7 @@ export async function judgeGateway({
 }: JudgeOptions): Promise<Judged> {
   const chosen =
     instances ?? CHECKS.filter(({ id }) => suites === undefined || suites.includes(suiteOf(id))).flatMap(instancesOf);
-  await using gateway = await startGateway({ mutations, variants });
+  await using gateway = await startGatewayInFront({ mutations, variants });
   const { target, provisioner } = describeEmbedded(gateway.ready as unknown as ReadyLine);
   const controller = new AbortController();
   await using traffic = new Traffic({ target, provisioner, seed: 7, signal: controller.signal, isQuick });

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Judgement, readJudgements } from "./judgement.ts";
@@ -23,6 +23,7 @@ export async function judgeInWorkers(
   names: readonly string[],
   { workers, options = [], folder = mkdtempSync(join(tmpdir(), "gauntlet-verify-")), label = kind }: WorkersOptions,
 ): Promise<Judgement[]> {
+  mkdirSync(folder, { recursive: true });
   const files = await Promise.all(
     Array.from({ length: workers }, async (_, index) => {
       const [out, list] = [join(folder, `${label}-${index}.jsonl`), join(folder, `${label}-${index}.txt`)];

@@ -4,6 +4,7 @@
  *
  *     npm run verify                       a sample over all areas, under twenty minutes on two cores
  *     npm run verify -- --all --write      everything; renews docs/kill-matrix.json and the pages made from it
+ *     npm run verify -- --only '^provider' --write   those with such names; the rest of the matrix stays as it was
  *     npm run verify -- --minutes 10       as much of the sample as can be judged by then; what is left out is named
  */
 import { mkdtempSync, readFileSync } from "node:fs";
@@ -18,6 +19,7 @@ import { MATRIX_FILE, type Matrix, writePages } from "./write-pages.ts";
 
 const args = await yargs(process.argv.slice(2))
   .option("all", { type: "boolean", default: false, describe: "Every mutation and every variant" })
+  .option("only", { type: "string", describe: "Those whose names match, with --write beside the others of the matrix" })
   .option("write", { type: "boolean", default: false, describe: "Renew the kill matrix and its pages" })
   .option("from", { type: "string", array: true, default: [], describe: "Judgements of earlier runs, not repeated" })
   .option("out", { type: "string", describe: "Folder for the judgements" })
@@ -27,9 +29,10 @@ const args = await yargs(process.argv.slice(2))
   .parseAsync();
 
 const known: Matrix = JSON.parse(readFileSync(MATRIX_FILE, "utf8"));
-const chosen = args.all ? everything() : sample(known.survivors);
+const chosen = args.only !== undefined ? named(args.only) : args.all ? everything() : sample(known.survivors);
 const folder = args.out ?? mkdtempSync(join(tmpdir(), "gauntlet-verify-"));
 const startedMs = Date.now();
+const NOTHING_SEEN: Judgement = { kind: "mutations", name: "", ms: 0, requests: 0, bad: [] };
 /** Of the time there is, when there is too little: the rest is for the variants. */
 const SHARE_OF_MUTATIONS = 0.65;
 
@@ -107,7 +110,7 @@ console.log(
   `verifying with ${chosen.mutations.length} mutations and ${chosen.variants.length} variants; judgements in ${folder}`,
 );
 // Whatever blames a sound gateway once in a while shows only when it is asked more than once.
-const variantRuns = args.all ? RUNS : 1;
+const variantRuns = args.all || args.only !== undefined ? RUNS : 1;
 const ofMutations = await verify("mutations", chosen.mutations, 1);
 const ofVariants = await verify("variants", chosen.variants, variantRuns);
 const [mutations, variants] = [ofMutations.judgements, ofVariants.judgements];
@@ -119,7 +122,15 @@ const leftOut = unjudged.length > 0 && Date.now() > (untilMs("mutations") ?? Num
 if (leftOut) console.log(`  left out for want of time: ${unjudged.join(", ")}`);
 else wrong.push(...unjudged.map((name) => `${name}: not judged`));
 const kills = mutations.map(killOf);
-if (args.write) writePages({ kills, variants: ofVariants.unfailed, variantRuns });
+if (args.write) {
+  const isOther = (name: string) => args.only !== undefined && !new RegExp(args.only).test(name);
+  const unseen = known.survivors.map((name) => killOf({ ...NOTHING_SEEN, name }));
+  writePages({
+    kills: [...kills, ...[...known.kills, ...unseen].filter(({ mutation }) => isOther(mutation))],
+    variants: [...ofVariants.unfailed, ...known.variants.filter(isOther)],
+    variantRuns,
+  });
+}
 
 for (const line of wrong) console.log(`  ${line}`);
 const judged = mutations.length + variants.length;
@@ -129,6 +140,12 @@ console.log(
 );
 // A run that judged nothing has verified nothing.
 process.exit(wrong.length === 0 && judged > 0 ? 0 : 1);
+
+function named(pattern: string) {
+  const { mutations, variants } = everything();
+  const matches = (name: string) => new RegExp(pattern).test(name);
+  return { mutations: mutations.filter(matches), variants: variants.filter(matches) };
+}
 
 /** When the last one of a kind may be begun, ms; `undefined`: there is no bound. */
 function untilMs(kind: SwitchKind): number | undefined {

@@ -15,6 +15,7 @@ import { UsageError } from "../core/index.ts";
 import type { Policy } from "../policy/index.ts";
 import { type CheckResult, checksOfLoad, figuresOfLoad, type RunFolder, type RunRecord } from "../record/index.ts";
 import { type Advice, adviceLine } from "./advice.ts";
+import { askedFor } from "./asked-for.ts";
 import { CheckProgress } from "./check-progress.ts";
 import { composeRecord } from "./compose-record.ts";
 import { dialectAdvice } from "./dialect-advice.ts";
@@ -74,7 +75,6 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const checks = await checksWith(options.suite ?? []);
   const selected = select(checks, options);
   const isQuickRun = options.quick === true;
-  const instances = isQuickRun ? quickOf(selected) : selected;
   const rounds = roundsOf(options);
   const waivers = options.waivers === undefined ? [] : loadWaivers(options.waivers);
   const policy = policyOf(options);
@@ -82,6 +82,8 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
   await using opened = await openTarget(options, { signal: interruption.signal, onProgress });
   const { target } = opened;
+  const whatIsAsked = askedFor(selected, options, target);
+  const instances = isQuickRun ? quickOf(whatIsAsked) : whatIsAsked;
   const unscored = unscoredRequirements(target);
   if (options.dryRun === true) return dryRun({ instances, target, rounds });
   const workloads = options.command === "run" ? planLoads(policy?.file.load ?? [], target) : [];
@@ -131,7 +133,7 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
     load,
     requests: traffic.budget.requests + sentBy(load) + (tiers?.sentBefore ?? 0),
     outputTokens: traffic.budget.outputTokens,
-    qualifiers: isQuickRun ? [`quick: ${instances.length} of ${selected.length} checks`] : [],
+    qualifiers: isQuickRun ? [`quick: ${instances.length} of ${whatIsAsked.length} checks`] : [],
     build: traffic.answers.map((answer) => answer.header("server")).find((server) => server !== undefined),
     interruptedBy: interruption.by(),
     cutOff: folder.ioError?.message ?? traffic.circuitOpen,

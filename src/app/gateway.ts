@@ -11,6 +11,7 @@ import {
   VARIANTS,
   type Variant,
 } from "../reference-gateway/index.ts";
+import { startGatewayInFront } from "./gateway-in-front.ts";
 import type { Outcome } from "./outcome.ts";
 
 /** The options of `gauntlet gateway`, as they are typed; durations in ms. */
@@ -31,6 +32,11 @@ export interface ServeOptions {
   readonly pieces?: number | undefined;
   readonly pace?: number | undefined;
   readonly slow?: number | undefined;
+  /** Two providers of `gauntlet upstream` are started beside it. */
+  readonly "with-upstream": boolean;
+  readonly upstream: readonly string[];
+  /** References `env:NAME`, in the order of the providers. */
+  readonly "upstream-key": readonly string[];
   readonly "upstream-timeout"?: number | undefined;
   readonly "settling-lag"?: number | undefined;
   readonly "body-limit"?: number | undefined;
@@ -41,7 +47,9 @@ type RunningGateway = Awaited<ReturnType<typeof startGateway>>;
 
 /** Starts the reference gateway. @throws UsageError for limits or a key file that cannot be read. */
 export async function startReferenceGateway(options: ServeOptions): Promise<RunningGateway> {
-  return startGateway(await gatewayOptions(options));
+  if (!options["with-upstream"]) return startGateway(await gatewayOptions(options));
+  if (options.upstream.length > 0) throw new UsageError("with-upstream: --upstream names other providers already");
+  return startGatewayInFront(await gatewayOptions(options));
 }
 
 async function gatewayOptions(args: ServeOptions): Promise<GatewayOptions> {
@@ -61,11 +69,34 @@ async function gatewayOptions(args: ServeOptions): Promise<GatewayOptions> {
     pieces: args.pieces,
     paceMs: args.pace,
     slowMs: args.slow,
+    upstream: providersOf(args),
     upstreamTimeoutMs: args["upstream-timeout"],
     settlingLagMs: args["settling-lag"],
     bodyLimitBytes: args["body-limit"],
     drainMs: args.drain,
   };
+}
+
+function providersOf({ upstream, "upstream-key": keys }: ServeOptions): NonNullable<GatewayOptions["upstream"]> {
+  if (keys.length > upstream.length)
+    throw new UsageError(`upstream-key: ${keys.length} keys for ${upstream.length} providers`);
+  return upstream.map((baseUrl, index) => {
+    const reference = keys[index];
+    return { baseUrl, key: reference === undefined ? undefined : keyOf(reference) };
+  });
+}
+
+/** A key by its reference. The key itself never stands on the command line: that can be read by everyone on the machine. */
+function keyOf(reference: string): string {
+  const name = /^env:([A-Za-z_][A-Za-z0-9_]*)$/.exec(reference)?.[1];
+  if (name === undefined) {
+    throw new UsageError("upstream-key: a reference is expected, not a key", {
+      hint: "Put the key into an environment variable and say --upstream-key env:NAME.",
+    });
+  }
+  const key = process.env[name];
+  if (key === undefined || key === "") throw new UsageError(`upstream-key: the environment has no ${name}`);
+  return key;
 }
 
 function parseLimits(value: string): Limits {

@@ -20,6 +20,7 @@ export const useCase = {
   listChecks: () => import("./list-checks.ts"),
   load: () => import("./load.ts"),
   names: () => import("./names.ts"),
+  overhead: () => import("./overhead.ts"),
   planFleet: () => import("./k6/plan-fleet.ts"),
   proposeFile: () => import("./propose/propose-file.ts"),
   rejudge: () => import("./rejudge.ts"),

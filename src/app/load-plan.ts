@@ -11,10 +11,8 @@ import { isLoopback, type Target } from "../target/index.ts";
 export function assertAllowed(target: Target, workloads: readonly Workload[]): void {
   assertLoadAllowed(target);
   const cost = costsOf(target, workloads);
-  const written = member(target.configuration, "budget");
-  const requests = member(written, "requests");
-  const tokens = tokensAllowed(target);
-  if (typeof requests === "number" && cost.requests > requests) {
+  const { requests, outputTokens: tokens } = writtenBudget(target);
+  if (requests !== undefined && cost.requests > requests) {
     throw new UsageError(`the plan has ${cost.requests} requests, the budget of the target ${requests}`, {
       hint: "Raise budget.requests in the target file, or choose less load.",
     });
@@ -29,10 +27,14 @@ export function assertAllowed(target: Target, workloads: readonly Workload[]): v
   }
 }
 
-/** Most output tokens that the target file allows, where it names a budget. */
-function tokensAllowed(target: Target): number | undefined {
-  const tokens = member(member(target.configuration, "budget"), "outputTokens");
-  return typeof tokens === "number" ? tokens : undefined;
+/** What the target file allows, as far as it names a budget. */
+export function writtenBudget({ configuration }: Target): Partial<Target["budget"]> {
+  const written = member(configuration, "budget");
+  const [requests, outputTokens] = [member(written, "requests"), member(written, "outputTokens")];
+  return {
+    ...(typeof requests === "number" ? { requests } : {}),
+    ...(typeof outputTokens === "number" ? { outputTokens } : {}),
+  };
 }
 
 /**
@@ -40,7 +42,7 @@ function tokensAllowed(target: Target): number | undefined {
  * has of the plan. A plan is an estimate; what the gateway says in the end is not.
  */
 export function tokensFor(workload: Workload, all: readonly Workload[], target: Target): number | undefined {
-  const allowed = tokensAllowed(target);
+  const allowed = writtenBudget(target).outputTokens;
   if (allowed === undefined) return undefined;
   const planned = costsOf(target, all).outputTokens;
   return planned === 0 ? allowed : Math.ceil((allowed * costsOf(target, [workload]).outputTokens) / planned);

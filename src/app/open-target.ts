@@ -83,7 +83,10 @@ export async function openTarget(
     ...options.variant.flatMap((name) => ["--variant", name]),
   ];
   onProgress({ kind: "step", text: "starting the reference gateway" });
-  const embedded = await startEmbedded({ command: [process.execPath, mainFile(), "gateway", ...switches], signal });
+  const embedded = await startEmbedded({
+    command: [process.execPath, mainFile(), "gateway", "--with-upstream", ...switches],
+    signal,
+  });
   // With a mutation or a variant it is another gateway: the record says so, and so do the commands that repeat it.
   const { mutation, variant } = options;
   const configuration = {

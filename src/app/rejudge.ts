@@ -1,5 +1,5 @@
 import { type Asked, instancesOf, mergeRounds, type ReadingRules, Response, resultOf, thaw } from "../checks/index.ts";
-import { InternalError, isObject, member } from "../core/index.ts";
+import { InternalError, isObject, member, UsageError } from "../core/index.ts";
 import type { Exchange } from "../http-recorder/index.ts";
 import { decide } from "../policy/index.ts";
 import { type CheckResult, countStatuses, readRun } from "../record/index.ts";
@@ -20,6 +20,11 @@ export async function rejudge({ dir, suite = [] }: RejudgeOptions): Promise<Outc
   const checks = await checksWith(suite);
   const stored = readRun(dir, readOrRecover);
   const { record, exchanges, recordings } = stored;
+  if (record.overhead !== undefined) {
+    throw new UsageError("a measurement of overhead has no recording that could be judged again", {
+      hint: "Its figures stand in run.json and in its report.",
+    });
+  }
   const rules = record.target.reading as ReadingRules;
   const answers = new Map(
     exchanges.filter(isExchangeLine).map(({ asked, exchange }) => [exchange.id, new Response(exchange, asked, rules)]),

@@ -114,4 +114,10 @@ export class Fixtures {
     this.#onKey(key);
     return key;
   }
+
+  /** Takes note of a key that was made for this run: it is a secret. */
+  hide(key: Key): void {
+    this.made.push("key.upgraded");
+    this.#onKey(key);
+  }
 }

@@ -38,6 +38,7 @@ export { TimeLeft } from "./time-left.ts";
 export { isTimedOut } from "./timeout-policy.ts";
 export { Traffic } from "./traffic.ts";
 export type { Held, Wait } from "./traffic-options.ts";
+export type { ProviderSaw, Upstreamed } from "./upstream-probe.ts";
 export { applyWaivers, type WaiverBreach } from "./waivers/apply-waivers.ts";
 export { fingerprintOf } from "./waivers/fingerprint.ts";
 export { suggestWaivers } from "./waivers/suggest-waivers.ts";

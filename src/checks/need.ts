@@ -17,7 +17,9 @@ export type Need =
   /** The target has an account of a standard tier. */
   | "tiers"
   /** A gateway whose clock the harness may shift; only the embedded one. */
-  | "clock";
+  | "clock"
+  /** An account whose limits the harness may raise; only on the embedded gateway. */
+  | "upgrade";
 
 /** Something turned out to be missing while a check was under way: it blocks the check, as if it had been named before. */
 export class MissingFixture extends GauntletError {

@@ -1,14 +1,16 @@
 import { UsageError } from "../core/index.ts";
 import type { Dialect, Mode } from "../dialects/index.ts";
 import type { ContinueOutcome } from "../http-recorder/index.ts";
-import type { Key, KeyName, ModelRole, Provisioner, Target } from "../target/index.ts";
+import type { Key, KeyName, ModelRole, Provisioner, Target, Upgradable } from "../target/index.ts";
 import type { Axes } from "./axes.ts";
 import { type LimitedAccount, type LimitKind, limitedFor } from "./limited-account.ts";
+import { MissingFixture } from "./need.ts";
 import type { Share } from "./request-budget.ts";
 import type { RequestSpec } from "./request-spec.ts";
 import type { Response } from "./response.ts";
 import type { Traffic } from "./traffic.ts";
 import type { Held, SendDefaults } from "./traffic-options.ts";
+import { UpstreamProbe } from "./upstream-probe.ts";
 
 export interface SessionOptions {
   readonly key?: Key | undefined;
@@ -122,10 +124,24 @@ export class Session {
     return this.#traffic.lastUseMs(account);
   }
 
+  /** A new account whose limits can be raised; the check declares that it needs it (`upgrade`). */
+  async upgradable(): Promise<Upgradable> {
+    const { provisioner } = this.#traffic.fixtures;
+    if (provisioner?.upgradable === undefined) throw new MissingFixture("upgrade", this.dialect);
+    const account = await provisioner.upgradable();
+    this.#traffic.fixtures.hide(account.key);
+    return account;
+  }
+
   /** The gateway's clock, where it can be shifted; the check declares that it needs it. */
   get clock(): Required<Pick<Provisioner, "shiftClock" | "readClock">> | undefined {
     const { shiftClock, readClock } = this.#traffic.fixtures.provisioner ?? {};
     return shiftClock === undefined || readClock === undefined ? undefined : { shiftClock, readClock };
+  }
+
+  /** The providers behind the gateway; the check declares that it needs them (`upstream`). */
+  get upstream(): UpstreamProbe {
+    return new UpstreamProbe(this.#traffic, this.dialect);
   }
 
   /** Sends a good request that waits for `100 Continue` before its body. */

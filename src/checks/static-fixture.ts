@@ -57,11 +57,19 @@ export function staticFixture(need: Need, target: Target, dialect: Dialect): Fix
       return target.dialects.includes(name as Dialect)
         ? when(true)
         : { ok: false, unblock: [], skipped: notServed(target.dialects) };
+    case "upstream":
+      if (name === "failover" && target.upstream !== undefined && target.upstream.failover.length < 2)
+        return { ok: false, unblock: [], skipped: "the target declares no failover (upstream.failover)" };
+      return when(target.upstream !== undefined);
     case "tiers":
       // Accounts of the standard tiers are for those who sell them: their lack is no gap.
       return Object.keys(target.tiers).length > 0
         ? when(true)
         : { ok: false, unblock: [], skipped: "the target has no account of a tier" };
+    case "upgrade":
+      return target.source === "embedded"
+        ? when(true)
+        : { ok: false, unblock: [], skipped: "only where limits can be raised by the harness" };
     case "clock":
       // Nobody shifts the clock of a gateway in service: this is not a state that an operator could add.
       return target.source === "embedded"
@@ -104,8 +112,15 @@ export function unblockLines(
       return ["models:", modelLine(name as ModelRole, dialect, target?.models)];
     case "limits":
       return ["limits: starter   # or { rpm: 6000, inFlight: 256 }"];
+    case "upstream":
+      return [
+        "upstream:",
+        "  controlUrl: http://127.0.0.1:9101   # as `gauntlet upstream` prints it",
+        "  token: env:UPSTREAM_TOKEN",
+      ];
     case "compat":
     case "clock":
+    case "upgrade":
     case "dialect":
       return [];
     default: {

@@ -41,6 +41,8 @@ const RANGES: Readonly<Record<string, Range>> = {
 
 /** Options that may be given several times. */
 const REPEATABLE: readonly string[] = ["mutation", "format", "only", "scenario", "suite", "suites", "variant"];
+/** The same of one command; other commands have an option of the same name that has one value. */
+const REPEATABLE_IN: Readonly<Record<string, readonly string[]>> = { gateway: ["upstream", "upstream-key"] };
 
 /**
  * Makes sure that every option holds a value that it can have, before the command begins.
@@ -49,8 +51,10 @@ const REPEATABLE: readonly string[] = ["mutation", "format", "only", "scenario",
  * @throws UsageError for a number that is none or out of range, and for an option that is given twice.
  */
 export function checkOptions(argv: Readonly<Record<string, unknown>>, raw: readonly string[]): void {
+  const [command] = Array.isArray(argv["_"]) ? argv["_"] : [];
+  const repeatable = [...REPEATABLE, ...(REPEATABLE_IN[String(command)] ?? [])];
   for (const [name, value] of Object.entries(argv)) {
-    if (Array.isArray(value) && countOf(name, raw) > 1 && !REPEATABLE.includes(name))
+    if (Array.isArray(value) && countOf(name, raw) > 1 && !repeatable.includes(name))
       throw new UsageError(`--${name} is given ${countOf(name, raw)} times`, { hint: "Give it once." });
     if (typeof value === "number") checkNumber(name, value, raw);
   }

@@ -17,6 +17,7 @@ import { initCommand } from "./commands/init.ts";
 import { k6Command } from "./commands/k6.ts";
 import { limitsCommand } from "./commands/limits.ts";
 import { loadCommand } from "./commands/load.ts";
+import { overheadCommand } from "./commands/overhead.ts";
 import { rejudgeCommand } from "./commands/rejudge.ts";
 import { reportCommand } from "./commands/report.ts";
 import { runCommand } from "./commands/run.ts";
@@ -46,6 +47,7 @@ const COMMANDS = [
   sizeCommand,
   reportCommand,
   compareCommand,
+  overheadCommand,
   clientCommand,
   upstreamCommand,
   baselineCommand,

@@ -19,6 +19,11 @@ export function tQuantile(share: number, df: number): number {
   return (low + high) / 2;
 }
 
+/** Share of a normal distribution below so many standard deviations: Student's t with so many degrees of freedom that it is the normal to nine digits. */
+export function normalCumulative(deviations: number): number {
+  return tCumulative(deviations, 1e10);
+}
+
 function tCumulative(t: number, df: number): number {
   const tail = incompleteBeta(df / (df + t * t), df / 2, 0.5) / 2;
   return t > 0 ? 1 - tail : tail;

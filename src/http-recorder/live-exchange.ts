@@ -117,6 +117,11 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     this.#leave("aborted");
   }
 
+  /** Reads no more of the answer, as a client does that is busy; only leaving ends it. */
+  pause(): void {
+    this.#controller?.pause();
+  }
+
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     this.#connection.begin(this);

@@ -102,13 +102,19 @@ function thresholdGate(record: RunRecord, { threshold, level, why }: PolicyGate,
     if (!("value" in accepted)) return { ...common, outcome: "inconclusive", message: accepted.message };
     bound = accepted.value * threshold.bound.factor + threshold.bound.offset;
   }
-  const met = holds(seen.value, threshold.operator, bound);
+  const { operator } = threshold;
+  const met = holds(seen.value, operator, bound);
+  const ends = [seen.low ?? seen.value, seen.high ?? seen.value];
+  if (ends.some((end) => holds(end, operator, bound)) && !ends.every((end) => holds(end, operator, bound))) {
+    const message = `${figure(seen.value)}, its interval from ${ends.map(figure).join(" to ")}, bound ${operator} ${figure(bound)}`;
+    return { ...common, bound, outcome: "inconclusive", message };
+  }
   const reason = met || why === undefined ? "" : ` (${why})`;
   return {
     ...common,
     bound,
     outcome: met ? "pass" : "fail",
-    message: `${figure(seen.value)}, bound ${threshold.operator} ${figure(bound)}${reason}`,
+    message: `${figure(seen.value)}, bound ${operator} ${figure(bound)}${reason}`,
   };
 }
 

@@ -1,10 +1,20 @@
-import type { RunRecord } from "../record/index.ts";
-import { type CountSeries, type DistributionSeries, matches, metricOf, type Stat } from "./metrics.ts";
+import type { Added, RunRecord } from "../record/index.ts";
+import {
+  type CountSeries,
+  type DifferenceSeries,
+  type DistributionSeries,
+  matches,
+  metricOf,
+  type Stat,
+} from "./metrics.ts";
 import type { Threshold } from "./threshold.ts";
 
 /** What a threshold is held against its bound with. */
 export interface Figure {
   readonly value: number;
+  /** Ends of its interval, where it has one: the gate is decided by them. */
+  readonly low?: number;
+  readonly high?: number;
   readonly samples: number;
   /** Which series it is, when several matched: the worst. */
   readonly labels: Readonly<Record<string, string>>;
@@ -29,6 +39,7 @@ const LEAST_SAMPLES: Readonly<Record<Stat, number>> = { p50: 6, p90: 36, p95: 72
 export function figureOf(record: RunRecord, threshold: Threshold): Figure | NoFigure {
   const metric = metricOf(threshold.metric);
   if (metric.kind === "distribution") return ofDistributions(metric.read(record), threshold);
+  if (metric.kind === "difference") return ofDifferences(metric.read(record), threshold);
   return ofCounts(metric.kind, metric.read(record), threshold);
 }
 
@@ -49,6 +60,18 @@ function ofDistributions(all: readonly DistributionSeries[], threshold: Threshol
     entry.quantiles === null ? [] : [{ value: entry.quantiles[stat], samples: entry.samples, labels: entry.labels }],
   );
   return worst(figures, threshold);
+}
+
+function ofDifferences(all: readonly DifferenceSeries[], threshold: Threshold): Figure | NoFigure {
+  const series = all.filter((entry) => matches(threshold.labels, entry.labels));
+  const figures = series.flatMap(({ labels, samples, quantiles }): Figure[] => {
+    const { value, low, high } = quantiles[threshold.stat as keyof Added] ?? {};
+    if (value === undefined || value === null || low === undefined || high === undefined) return [];
+    return [{ value, low: low ?? value, high: high ?? value, samples, labels }];
+  });
+  if (series.length === 0) return { why: "nothing was measured that it is about", samples: 0 };
+  const samples = Math.min(...series.map((entry) => entry.samples));
+  return figures.length < series.length ? { why: "a level has too few requests", samples } : worst(figures, threshold);
 }
 
 /** Labels that tell counted things apart, not what they are counted among. */
@@ -77,6 +100,8 @@ function ofCounts(
 }
 
 function worst(figures: readonly Figure[], { operator }: Threshold): Figure | NoFigure {
-  const sorted = [...figures].sort((a, b) => (operator.startsWith(">") ? a.value - b.value : b.value - a.value));
+  const sorted = [...figures].sort((a, b) =>
+    operator.startsWith(">") ? (a.low ?? a.value) - (b.low ?? b.value) : (b.high ?? b.value) - (a.high ?? a.value),
+  );
   return sorted[0] ?? { why: "nothing was measured that it is about", samples: 0 };
 }

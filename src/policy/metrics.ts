@@ -1,8 +1,10 @@
-import type { LoadClass, LoadPhase, LoadRun, RunRecord } from "../record/index.ts";
+import type { Added, LoadClass, LoadPhase, LoadRun, RunRecord } from "../record/index.ts";
 
 /** Statistics of a distribution. */
 export const STATS = ["p50", "p90", "p95", "p99", "p999", "max"] as const;
 export type Stat = (typeof STATS)[number];
+/** Of a difference between two distributions. */
+export const DIFFERENCE_STATS = ["p50", "p90", "p99"] as const;
 
 /** Labels that distinguish a figure from its siblings. `phase` takes the short names `at-limit` and `over-limit` too. */
 export type Labels = Readonly<Record<string, string>>;
@@ -26,8 +28,16 @@ export interface CountSeries {
   readonly valid: boolean;
 }
 
+/** Differences with their intervals. */
+export interface DifferenceSeries {
+  readonly labels: Labels;
+  readonly samples: number;
+  readonly quantiles: Added;
+}
+
 type Metric =
   | { readonly kind: "distribution"; readonly labels: readonly string[]; read(record: RunRecord): DistributionSeries[] }
+  | { readonly kind: "difference"; readonly labels: readonly string[]; read(record: RunRecord): DifferenceSeries[] }
   /** `sum`: counts add up. `share`: counts over what they are of. `each`: one figure per series, the worst counts. */
   | {
       readonly kind: "sum" | "share" | "each";
@@ -125,6 +135,20 @@ const ofClients = (read: (client: NonNullable<LoadRun["retryAfter"]>["client"]) 
     ),
 });
 
+/** What a gateway adds to the latency of its upstream. A level that the upstream bounds says nothing of it. */
+const added = (field: "addedMs" | "addedTtftMs" | "addedGapMs"): Metric => ({
+  kind: "difference",
+  labels: ["gateway", "concurrency", "stream", "prompt_bytes"],
+  read: (record) =>
+    (record.overhead?.arms ?? []).flatMap(({ name, levels }) =>
+      levels.flatMap(({ concurrency, stream, promptBytes, requests, errors, upstreamBound, [field]: quantiles }) => {
+        if (quantiles === null || upstreamBound) return [];
+        const labels = { gateway: name, concurrency: String(concurrency), stream: String(stream) };
+        return [{ labels: { ...labels, prompt_bytes: String(promptBytes) }, samples: requests - errors, quantiles }];
+      }),
+    ),
+});
+
 /** Checks that came to a status, of those that the other labels choose. */
 const checks: Metric = {
   kind: "sum",
@@ -175,6 +199,9 @@ const METRICS = {
     ({ sufficient }) => sufficient,
     ({ sufficient, insufficient }) => sufficient + insufficient,
   ),
+  "overhead.added_ms": added("addedMs"),
+  "overhead.added_ttft_ms": added("addedTtftMs"),
+  "overhead.added_gap_ms": added("addedGapMs"),
   early_sends: ofClients(({ earlySends }) => earlySends),
   forbidden_retries: ofClients(({ forbiddenRetries }) => forbiddenRetries),
   checks,
@@ -193,7 +220,7 @@ export function metricOf(name: MetricName): Metric {
 
 /** Whether a metric comes from load, so that it can be measured once more. */
 export function isPerformance(name: MetricName): boolean {
-  return name !== "checks";
+  return name !== "checks" && !name.startsWith("overhead.");
 }
 
 const PHASE_ALIASES: Readonly<Record<string, string>> = {

@@ -1,4 +1,12 @@
-import { isMetricName, METRIC_NAMES, type MetricName, metricOf, STATS, type Stat } from "./metrics.ts";
+import {
+  DIFFERENCE_STATS,
+  isMetricName,
+  METRIC_NAMES,
+  type MetricName,
+  metricOf,
+  STATS,
+  type Stat,
+} from "./metrics.ts";
 
 export type Operator = "<" | "<=" | ">" | ">=" | "==";
 
@@ -18,7 +26,7 @@ export interface Threshold {
   readonly bound: Bound;
 }
 
-const FORM = /^\s*([a-z_]+)\s*(?:\{([^{}]*)\})?\s*(?:([a-z]\w*)\s*)?(<=|>=|==|<|>)\s*(.+?)\s*$/;
+const FORM = /^\s*([a-z_.]+)\s*(?:\{([^{}]*)\})?\s*(?:([a-z]\w*)\s*)?(<=|>=|==|<|>)\s*(.+?)\s*$/;
 const NUMBER = "[+-]?\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?";
 const PLAIN = new RegExp(`^${NUMBER}$`, "i");
 const RELATIVE = new RegExp(`^baseline(?:\\s*\\*\\s*(${NUMBER}))?(?:\\s*([+-])\\s*(\\d+(?:\\.\\d+)?))?$`, "i");
@@ -37,9 +45,10 @@ export function parseThreshold(text: string): Threshold | string {
   const metric = metricOf(name);
   const labels = parseLabels(labelText ?? "", metric.labels);
   if (typeof labels === "string") return labels;
-  if (metric.kind === "distribution") {
-    if (stat === undefined) return `needs a statistic after "${name}": one of ${STATS.join(", ")}`;
-    if (!isStat(stat)) return `knows no statistic "${stat}"; there are ${STATS.join(", ")}`;
+  if (metric.kind === "distribution" || metric.kind === "difference") {
+    const stats = metric.kind === "distribution" ? STATS : DIFFERENCE_STATS;
+    if (stat === undefined) return `needs a statistic after "${name}": one of ${stats.join(", ")}`;
+    if (!stats.some((known) => known === stat)) return `knows no statistic "${stat}"; there are ${stats.join(", ")}`;
   } else if (stat !== undefined) {
     return `has the statistic "${stat}", but "${name}" is one figure`;
   }
@@ -76,10 +85,6 @@ function parseBound(text: string): Bound | undefined {
   if (match === null) return undefined;
   const [, factor = "1", sign = "+", offset = "0"] = match;
   return { kind: "baseline", factor: Number(factor), offset: sign === "-" ? -Number(offset) : Number(offset) };
-}
-
-function isStat(text: string): text is Stat {
-  return (STATS as readonly string[]).includes(text);
 }
 
 /** One spelling of what means the same, so that a duplicate is seen however it is written. */

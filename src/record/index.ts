@@ -29,6 +29,7 @@ export {
   type Quantiles,
 } from "./load-section.ts";
 export { onceAgainstOnce } from "./once-against-once.ts";
+export type { Added, AddedDifference, Frontier, Overhead, OverheadLevel } from "./overhead-section.ts";
 export { GATE_LEVELS, type Gate, type GateLevel, type PolicySection } from "./policy-section.ts";
 export { countExchanges, readExchanges } from "./read-exchanges.ts";
 export type { RetryAfterFigures, RetryOutcome } from "./retry-after-section.ts";

@@ -3,6 +3,7 @@ import { causeSchema } from "./cause.ts";
 import { checkResultSchema, layer, waiverSchema } from "./check-result.ts";
 import { comparisonSchema } from "./comparison-section.ts";
 import { loadSectionSchema } from "./load-section.ts";
+import { overheadSchema } from "./overhead-section.ts";
 import { policySectionSchema } from "./policy-section.ts";
 import { STATUSES } from "./status.ts";
 
@@ -106,6 +107,8 @@ export const runRecordSchema = z
     policy: policySectionSchema.optional(),
     /** Present when the run was held against another. */
     comparison: comparisonSchema.optional(),
+    /** Present when the overhead of gateways was measured. */
+    overhead: overheadSchema.optional(),
   })
   .meta({
     title: "Gauntlet run record",
@@ -117,5 +120,5 @@ export type RunVerdict = z.infer<typeof verdictSchema>;
 
 /** JSON Schema of the record; published as `schemas/run.schema.json`. */
 export function runRecordJsonSchema(): Record<string, unknown> {
-  return z.toJSONSchema(runRecordSchema) as Record<string, unknown>;
+  return z.toJSONSchema(runRecordSchema, { reused: "ref" }) as Record<string, unknown>;
 }

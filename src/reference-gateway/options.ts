@@ -2,6 +2,7 @@ import { type Clock, UsageError } from "../core/index.ts";
 import { type Limits, TIER_NAMES, TIERS, type Tier } from "./accounts/tiers.ts";
 import { LIMITER_KINDS, type LimiterKind } from "./limits/limiter-kinds.ts";
 import type { Script } from "./scripts/script.ts";
+import type { UpstreamProvider } from "./upstream/upstream.ts";
 
 /** How to start a gateway. Every field has a default. */
 export interface GatewayOptions {
@@ -33,8 +34,12 @@ export interface GatewayOptions {
   readonly paceMs?: number | undefined;
   /** Milliseconds that a reply of `slow` takes. Default: 5,000. */
   readonly slowMs?: number | undefined;
-  /** Milliseconds after which the gateway gives up on a provider. Default: 1,500. Minimum: 1. */
+  /** Milliseconds after which the gateway gives up on a provider. Default: 1,500 for simulated, 60,000 for real ones. Minimum: 1. */
   readonly upstreamTimeoutMs?: number | undefined;
+  /** Providers that are called over HTTP in place of the simulated ones, in the order in which they are asked. */
+  readonly upstream?: readonly UpstreamProvider[] | undefined;
+  /** Whether the simulated models are there beside those of real providers. Default: no. */
+  readonly simulatedToo?: boolean | undefined;
   /** Largest request body, bytes. Default: 8 MiB. Minimum: 1,024. */
   readonly bodyLimitBytes?: number | undefined;
   /** Milliseconds that `drain` waits for running requests. Default: 10,000. */
@@ -65,6 +70,10 @@ export interface GatewaySettings {
   readonly paceMs: number;
   readonly slowMs: number;
   readonly upstreamTimeoutMs: number;
+  /** The same of real providers. */
+  readonly realTimeoutMs: number;
+  readonly upstream: readonly UpstreamProvider[];
+  readonly simulatedToo: boolean;
   readonly bodyLimitBytes: number;
   readonly drainMs: number;
   readonly keys: Readonly<Record<string, string>>;
@@ -72,7 +81,7 @@ export interface GatewaySettings {
 
 /** @throws UsageError for the first value that cannot be used. */
 export function resolveOptions(options: GatewayOptions): GatewaySettings {
-  const { tier, limiter = "sliding-log" } = options;
+  const { tier, limiter = "sliding-log", upstream = [] } = options;
   if (tier !== undefined && !TIER_NAMES.includes(tier)) {
     throw new UsageError(`tier: "${tier}" is not one of ${TIER_NAMES.join(", ")}.`);
   }
@@ -101,10 +110,19 @@ export function resolveOptions(options: GatewayOptions): GatewaySettings {
     paceMs: nonStreaming("pace", options.paceMs ?? 50, 0, 60_000),
     slowMs: nonStreaming("slow", options.slowMs ?? 5_000, 0, 3_600_000),
     upstreamTimeoutMs: nonStreaming("upstream-timeout", options.upstreamTimeoutMs ?? 1_500, 1, 3_600_000),
+    realTimeoutMs: options.upstreamTimeoutMs ?? 60_000,
+    upstream: upstream.map(readProvider),
+    simulatedToo: options.simulatedToo ?? false,
     bodyLimitBytes: nonStreaming("body-limit", options.bodyLimitBytes ?? 8 * 1_024 * 1_024, 1_024, 1_073_741_824),
     drainMs: nonStreaming("drain", options.drainMs ?? 10_000, 0, 3_600_000),
     keys: options.keys ?? {},
   };
+}
+
+function readProvider({ baseUrl, key }: UpstreamProvider): UpstreamProvider {
+  if (!/^https?:\/\//.test(baseUrl) || !URL.canParse(baseUrl))
+    throw new UsageError(`upstream: "${baseUrl}" is no address that begins with http:// or https://`);
+  return { baseUrl: baseUrl.replace(/\/+$/, ""), key };
 }
 
 function nonStreaming(name: string, value: number, least: number, most: number): number {

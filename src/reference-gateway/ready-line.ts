@@ -25,6 +25,11 @@ export const EXTRA_MODELS = {
   upstreamThrottled: "fail-429",
 } as const;
 
+/** Roles that the models of a real provider can play as far as anybody knows: the first stands for all of them. */
+export function rolesOf([first]: readonly string[]): ReadyLine["models"] {
+  return { chat: first, messages: first, stream: first, unknown: MODEL_ROLES.unknown } as ReadyLine["models"];
+}
+
 /** What a started gateway says about itself. */
 export interface ReadyLine extends ReadyAccounts {
   readonly event: "ready";
@@ -33,8 +38,19 @@ export interface ReadyLine extends ReadyAccounts {
   readonly baseUrl: string;
   readonly adminUrl: string;
   readonly adminToken: string;
-  readonly models: typeof MODEL_ROLES;
-  readonly extraModels: typeof EXTRA_MODELS;
+  readonly models: Readonly<Partial<Record<keyof typeof MODEL_ROLES, string>>>;
+  readonly extraModels: Readonly<Partial<Record<keyof typeof EXTRA_MODELS, string>>>;
   /** Of the account of `keys.valid`. */
   readonly limits: Limits;
+  /** Providers of `gauntlet upstream` that were started beside the gateway, and how it uses them. */
+  readonly upstream?: {
+    readonly controlUrl: string;
+    readonly controlToken: string;
+    /** Model of the gateway that they serve. */
+    readonly model: string;
+    /** Most requests to providers for one request of a client. */
+    readonly attempts: number;
+    /** Names of the providers, in the order in which they are asked. */
+    readonly failover: readonly string[];
+  };
 }

@@ -5,6 +5,7 @@ import type { History } from "./history.ts";
 import type { Model } from "./providers/model-table.ts";
 import type { ProviderSettings } from "./providers/plan.ts";
 import type { TrafficLog } from "./traffic-log.ts";
+import type { Upstream } from "./upstream/upstream.ts";
 
 /** What every request of one gateway shares. */
 export interface Services {
@@ -15,6 +16,8 @@ export interface Services {
   readonly history: History;
   readonly traffic: TrafficLog;
   readonly providers: ProviderSettings;
+  /** Real providers in place of the simulated ones. */
+  readonly upstream: Upstream | undefined;
   readonly seed: number;
   /** Milliseconds until a charge shows in a key's tallies. */
   readonly settlingLagMs: number;

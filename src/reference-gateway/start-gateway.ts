@@ -11,12 +11,13 @@ import { GatewayClock } from "./gateway-clock.ts";
 import { History } from "./history.ts";
 import { gatewayServer } from "./http/gateway-server.ts";
 import { type GatewayOptions, type GatewaySettings, resolveOptions } from "./options.ts";
-import { MODELS } from "./providers/model-table.ts";
+import { MODELS, type Model, relayedModel } from "./providers/model-table.ts";
 import { makeReadyAccounts } from "./ready-accounts.ts";
-import { EXTRA_MODELS, MODEL_ROLES, type ReadyLine } from "./ready-line.ts";
+import { EXTRA_MODELS, MODEL_ROLES, type ReadyLine, rolesOf } from "./ready-line.ts";
 import { playScript } from "./scripts/play-script.ts";
 import type { Services } from "./services.ts";
 import { TrafficLog } from "./traffic-log.ts";
+import { connectUpstream, type Upstream } from "./upstream/upstream.ts";
 
 /** A gateway that listens. Whoever started it ends it; `await using` destroys it. */
 export interface Gateway extends AsyncDisposable {
@@ -38,7 +39,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   const settings = resolveOptions(options);
   const onTop = options.script === undefined ? undefined : playScript(options.script);
   const behaviours = new BehaviourSwitch(settings.mutations, settings.variants, onTop);
-  const services = makeServices(settings, options);
+  const upstream =
+    settings.upstream.length === 0 ? undefined : await connectUpstream(settings.upstream, settings.realTimeoutMs);
+  const services = makeServices(settings, options, upstream);
   const accounts = makeReadyAccounts(services.accounts, services.clock, settings.limits, settings.keys);
   const adminToken = options.adminToken ?? randomBytes(24).toString("base64url");
 
@@ -56,7 +59,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   const cut = async () => {
     services.scheduler.close();
     app.server.closeAllConnections();
-    await Promise.all([app.close(), admin.close()]);
+    await Promise.all([app.close(), admin.close(), upstream?.[Symbol.asyncDispose]()]);
   };
   return {
     ready: {
@@ -65,8 +68,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       baseUrl: `http://${hostInUrl(settings.host)}:${port}/v1`,
       adminUrl: `http://127.0.0.1:${adminPort}`,
       adminToken,
-      models: MODEL_ROLES,
-      extraModels: EXTRA_MODELS,
+      ...(upstream === undefined || settings.simulatedToo
+        ? { models: MODEL_ROLES, extraModels: EXTRA_MODELS }
+        : { models: rolesOf(upstream.models), extraModels: {} }),
       limits: settings.limits,
       ...accounts,
     },
@@ -86,20 +90,31 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   };
 }
 
-function makeServices(settings: GatewaySettings, { clock: base }: GatewayOptions): Services {
+function makeServices(
+  settings: GatewaySettings,
+  { clock: base }: GatewayOptions,
+  upstream: Upstream | undefined,
+): Services {
   const clock = new GatewayClock(base);
   return {
     clock,
     accounts: new AccountStore({ kind: settings.limiter, burst: settings.burst, originUs: clock.monotonicUs() }),
-    models: new Map(MODELS.map((model) => [model.id, model])),
+    models: new Map(modelsOf(settings, upstream).map((model) => [model.id, model])),
     scheduler: new Scheduler(),
     history: new History(),
     traffic: new TrafficLog(),
     providers: settings,
+    upstream,
     seed: settings.seed,
     settlingLagMs: settings.settlingLagMs,
     startedS: Math.floor(clock.nowMs() / 1_000),
   };
+}
+
+function modelsOf({ simulatedToo }: GatewaySettings, upstream: Upstream | undefined): readonly Model[] {
+  if (upstream === undefined) return MODELS;
+  const relayed = upstream.models.map(relayedModel);
+  return simulatedToo ? [...MODELS, ...relayed] : relayed;
 }
 
 /** Connections on which nothing was asked yet: Node does not count them as idle, and they would hold up a drain. */

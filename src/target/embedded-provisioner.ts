@@ -1,4 +1,5 @@
-import { InternalError, isObject } from "../core/index.ts";
+import { InternalError } from "../core/index.ts";
+import { callControl } from "./control-interface.ts";
 import { Key } from "./key.ts";
 import type { Provisioner } from "./provisioner.ts";
 import { TIERS as TIER_LIMITS, type Tier } from "./schema.ts";
@@ -30,6 +31,19 @@ export function embeddedProvisioner(admin: Admin, valid: Key): Provisioner {
       );
       return Object.fromEntries(accounts);
     },
+    async upgradable() {
+      const terms = { name: "upgraded", limits: SMALL, balanceMicroUsd: AMPLE_MICRO_USD };
+      const { id } = await call(admin, "POST", "/accounts", terms);
+      const { key } = await call(admin, "POST", "/keys", { account: id });
+      return {
+        key: new Key(`made.upgraded.${++made}`, String(key)),
+        before: SMALL,
+        after: TIER_LIMITS.starter,
+        async upgrade() {
+          await call(admin, "PATCH", `/accounts/${String(id)}`, { tier: "starter" });
+        },
+      };
+    },
     async shiftClock(ms) {
       await call(admin, "POST", "/clock", { shiftWallMs: ms });
     },
@@ -43,6 +57,8 @@ export function embeddedProvisioner(admin: Admin, valid: Key): Provisioner {
 const SMALL_MICRO_USD = 4_600;
 
 const TIERS = Object.entries(TIER_LIMITS) as [Tier, Limits][];
+/** Used up by a few requests. */
+const SMALL: Limits = { rpm: 8, inFlight: 2 };
 /** Enough for any load. */
 const AMPLE_MICRO_USD = 1_000_000_000;
 
@@ -60,23 +76,9 @@ const TERMS: Readonly<Record<string, Record<string, number>>> = {
   "key.childSmall": { budgetMicroUsd: SMALL_MICRO_USD },
 };
 
-async function call(
-  admin: Admin,
-  method: "GET" | "POST",
-  path: string,
-  body?: object,
-): Promise<Record<string, unknown>> {
-  // Loaded when first used: commands that make no states should not wait for it.
-  const { request } = await import("undici");
-  const { statusCode, body: answer } = await request(admin.url + path, {
-    method,
-    headers: { authorization: `Bearer ${admin.token.reveal()}`, "content-type": "application/json" },
-    body: body === undefined ? null : JSON.stringify(body),
-  });
-  const json: unknown = await answer.json();
-  if (statusCode >= 300 || !isObject(json))
-    throw new InternalError(`the embedded gateway refused ${method} ${path}: ${statusCode}`);
-  return json;
+function call({ url, token }: Admin, method: "GET" | "POST" | "PATCH", path: string, body?: object) {
+  const failure = (what: string, cause?: unknown) => new InternalError(`the embedded gateway: ${what}`, { cause });
+  return callControl({ url, token, failure }, method, path, body);
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {

@@ -5,7 +5,7 @@ import { circuitOf, modelsByDialect } from "./load-target.ts";
 import { startOwnProcess } from "./own-process.ts";
 import type { Provisioner } from "./provisioner.ts";
 import { type TargetFile, TIERS as TIER_LIMITS, type Tier } from "./schema.ts";
-import type { Account, KeyName, Limits, Target } from "./target.ts";
+import type { Account, KeyName, Limits, Target, UpstreamTarget } from "./target.ts";
 
 /** What the gateway says in its one line when it is ready. */
 export interface ReadyLine {
@@ -18,6 +18,16 @@ export interface ReadyLine {
   readonly limits: Limits;
   readonly limited: readonly { readonly key: string; readonly second?: string; readonly limits: Limits }[];
   readonly tiers: Readonly<Partial<Record<Tier, { readonly key: string; readonly second?: string }>>>;
+  readonly upstream?: UpstreamReady;
+}
+
+/** Providers that were started beside the gateway. */
+interface UpstreamReady {
+  readonly controlUrl: string;
+  readonly controlToken: string;
+  readonly model: string;
+  readonly attempts: number;
+  readonly failover: readonly string[];
 }
 
 export interface EmbeddedGateway extends AsyncDisposable {
@@ -38,6 +48,11 @@ export async function startEmbedded({ command, signal }: EmbeddedOptions): Promi
     ...describeEmbedded(gateway.ready as unknown as ReadyLine),
     [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
   };
+}
+
+function upstreamOf({ controlUrl, controlToken, model, attempts, failover }: UpstreamReady): UpstreamTarget {
+  const token = new Key("upstream.token", controlToken);
+  return { controlUrl, token, models: { chat: model, messages: model }, attempts, failover, passesCallerKey: false };
 }
 
 /** The target that a running reference gateway is, by its ready line. */
@@ -85,6 +100,7 @@ export function describeEmbedded(ready: ReadyLine): { readonly target: Target; r
     prices: undefined,
     circuit: circuitOf(undefined),
     timeouts: { answerMs: 60_000, idleMs: 20_000 },
+    upstream: ready.upstream && upstreamOf(ready.upstream),
     configuration: { target: "embedded" },
   };
   return { target, provisioner: embeddedProvisioner({ url: ready.adminUrl, token }, keys.valid) };

@@ -22,6 +22,8 @@ export const STATES = [
   "limited.rate.second",
   "limited.concurrency",
   "limited.concurrency.second",
+  "upstream",
+  "upstream.failover",
 ] as const;
 
 export type State = (typeof STATES)[number];

@@ -1,10 +1,11 @@
+export type { UpstreamRequest, WrittenAnswers } from "../upstream/index.ts";
 export { describeEmbedded, type ReadyLine, startEmbedded } from "./embedded.ts";
 export type { State } from "./fixture-names.ts";
 export { hookProvisioner } from "./hook-provisioner.ts";
 export { Key } from "./key.ts";
 export { loadTarget, parseTarget } from "./load-target.ts";
 export { startOwnProcess } from "./own-process.ts";
-export type { Provisioner } from "./provisioner.ts";
+export type { Provisioner, Upgradable } from "./provisioner.ts";
 export { readYaml } from "./read-yaml.ts";
 export { type TargetFile, TIERS as TIER_LIMITS, targetJsonSchema } from "./schema.ts";
 export {
@@ -17,3 +18,4 @@ export {
   type ModelRole,
   type Target,
 } from "./target.ts";
+export { type UpstreamControl, upstreamControl } from "./upstream-control.ts";

@@ -6,7 +6,7 @@ import type { State } from "./fixture-names.ts";
 import { Key } from "./key.ts";
 import { readYaml, type YamlDocument } from "./read-yaml.ts";
 import { type TargetFile, TIERS, type Tier, targetSchema } from "./schema.ts";
-import type { Account, KeyName, Limits, Target } from "./target.ts";
+import type { Account, KeyName, Limits, Target, UpstreamTarget } from "./target.ts";
 
 /** Environment variables, as a parameter so that tests need not change their own. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -180,6 +180,14 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
       answerMs: (file.timeouts?.answerS ?? 60) * 1_000,
       idleMs: (file.timeouts?.idleS ?? 20) * 1_000,
     },
+    upstream: file.upstream && {
+      controlUrl: file.upstream.controlUrl,
+      token: references.key("upstream.token", file.upstream.token, ["upstream", "token"]),
+      models: upstreamModels(file.upstream.model),
+      attempts: file.upstream.attempts,
+      failover: file.upstream.failover ?? [],
+      passesCallerKey: file.upstream.callerKey === "passed-on",
+    },
     configuration: written,
   };
 }
@@ -197,6 +205,12 @@ export function modelsByDialect({ chat, messages, ...roles }: TargetFile["models
     return Object.fromEntries([["plain", plain], ...ids].filter(([, id]) => id !== undefined));
   };
   return { chat: of("chat", chat), messages: of("messages", messages) };
+}
+
+function upstreamModels(model: NonNullable<TargetFile["upstream"]>["model"]): UpstreamTarget["models"] {
+  if (model === undefined) return {};
+  const named = typeof model === "string" ? { chat: model, messages: model } : model;
+  return Object.fromEntries(Object.entries(named).filter(([, id]) => id !== undefined));
 }
 
 function tiersOf({ tiers = {} }: TargetFile) {

@@ -1,5 +1,14 @@
 import type { Key } from "./key.ts";
-import type { Target } from "./target.ts";
+import type { Limits, Target } from "./target.ts";
+
+/** An account whose limits can be raised. */
+export interface Upgradable {
+  readonly key: Key;
+  /** Limits at the beginning, and after `upgrade`. */
+  readonly before: Limits;
+  readonly after: Limits;
+  upgrade(): Promise<void>;
+}
 
 /** Makes states on demand: an operator's hook, or the embedded gateway. */
 export interface Provisioner {
@@ -20,6 +29,8 @@ export interface Provisioner {
   readonly release?: () => Promise<boolean>;
   /** New accounts of the tiers, which nothing else uses: load on them may begin at once, beside the checks. */
   readonly loadAccounts?: () => Promise<Target["tiers"]>;
+  /** A new account with small limits, and the means to raise them while the gateway runs. */
+  readonly upgradable?: () => Promise<Upgradable>;
   /** Shifts the gateway's wall clock by so many ms, where that is possible. */
   readonly shiftClock?: (ms: number) => Promise<void>;
   /** The gateway's wall clock, Unix epoch ms, where it can be read. */

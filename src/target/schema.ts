@@ -74,6 +74,11 @@ const keys = z.strictObject({
   other: keyReference.optional().meta({ description: "A key of an unrelated account with balance." }),
 });
 
+const httpAddress = z
+  .string()
+  .regex(/^https?:\/\/[^\s/]+/, "must be an http:// or https:// address")
+  .refine((url) => URL.canParse(url), "must be an http:// or https:// address");
+
 /** One model for both dialects, or one each. */
 const roleModel = z.union([text, z.strictObject({ chat: text.optional(), messages: text.optional() })]);
 
@@ -95,6 +100,22 @@ const models = z.strictObject({
   cutStream: roleModel.optional().meta({ description: "A model whose provider breaks off in the middle of a stream." }),
 });
 
+/** What `gauntlet upstream` printed, and how the gateway was configured in front of it. */
+const upstream = z.strictObject({
+  controlUrl: httpAddress.meta({ description: "Address of the control interface, as `gauntlet upstream` prints it." }),
+  token: keyReference.meta({ description: "Reference to the control token, as `gauntlet upstream` prints it." }),
+  model: roleModel.optional().meta({ description: "A model that these providers serve; default: the plain model." }),
+  attempts: z.int().positive().optional().meta({
+    description: "Most requests to providers that the gateway makes for one request of a client. Unset: unknown.",
+  }),
+  failover: z.array(text).min(2).optional().meta({
+    description: "Names of two or more of these providers, in the order in which the gateway asks them.",
+  }),
+  callerKey: z.literal("passed-on").optional().meta({
+    description: "passed-on: the callers' keys are the providers' own, and the gateway passes them on.",
+  }),
+});
+
 const compat = z.union([
   z.literal("none"),
   z.strictObject({
@@ -111,11 +132,7 @@ const headerMap = z.record(headerName, z.string());
 export const targetSchema = z
   .strictObject({
     name: text.optional().meta({ description: "Name of the gateway in reports; default: the host of baseUrl." }),
-    baseUrl: z
-      .string()
-      .regex(/^https?:\/\/[^\s/]+/, "must be an http:// or https:// address")
-      .refine((url) => URL.canParse(url), "must be an http:// or https:// address")
-      .meta({ description: "Base URL with its version segment, e.g. https://gw.example.test/v1" }),
+    baseUrl: httpAddress.meta({ description: "Base URL with its version segment, e.g. https://gw.example.test/v1" }),
     headers: z
       .strictObject({
         reason: headerName
@@ -176,6 +193,10 @@ export const targetSchema = z
       .strictObject({ starter: tierAccount.optional(), growth: tierAccount.optional(), scale: tierAccount.optional() })
       .optional()
       .meta({ description: "One account for each tier that exists." }),
+    upstream: upstream.optional().meta({
+      description:
+        "The providers behind the gateway, where `gauntlet upstream` plays them; the suite upstream needs them.",
+    }),
     provision: z
       .strictObject({
         command: text.meta({ description: "Command line, run by the shell in the folder of the target file." }),

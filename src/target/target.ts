@@ -25,6 +25,20 @@ export interface Account {
   readonly limits: Limits;
 }
 
+/** The providers behind the gateway, where `gauntlet upstream` plays them. */
+export interface UpstreamTarget {
+  readonly controlUrl: string;
+  readonly token: Key;
+  /** Models of the gateway that these providers serve, by dialect; absent: its plain model. */
+  readonly models: Readonly<Partial<Record<Dialect, string>>>;
+  /** Most requests to providers for one request of a client; `undefined` when the operator does not say. */
+  readonly attempts: number | undefined;
+  /** Providers by their names, in the order in which they are asked; fewer than two: there is no failover. */
+  readonly failover: readonly string[];
+  /** Whether the key of the caller is the provider's own, so that it is passed on. */
+  readonly passesCallerKey: boolean;
+}
+
 /** What the target file came to: references resolved, defaults filled in. Its keys print as their names. */
 export interface Target {
   readonly name: string;
@@ -68,6 +82,8 @@ export interface Target {
   /** When load stops because the target has collapsed; `undefined`: never. */
   readonly circuit: { readonly failedShare: number; readonly requests: number } | undefined;
   readonly timeouts: { readonly answerMs: number; readonly idleMs: number };
+  /** `undefined`: nobody can look at what the gateway sends. */
+  readonly upstream: UpstreamTarget | undefined;
   /** The file as it was written, for the record: it holds references, no keys. */
   readonly configuration: unknown;
 }
@@ -79,6 +95,7 @@ export function allKeys(target: Target): readonly Key[] {
     ...Object.values(target.keys),
     ...accounts.flatMap(({ key, second }) => (second === undefined ? [key] : [key, second])),
     ...target.extraSecrets,
+    ...(target.upstream === undefined ? [] : [target.upstream.token]),
   ];
 }
 

@@ -1,11 +1,13 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type FastifyInstance, fastify } from "fastify";
 import { z } from "zod";
-import { scenarioSchema } from "./scenario.ts";
+import { sinceStartMs } from "./play.ts";
+import { isMarker } from "./request-log.ts";
+import { answersSchema, scenarioSchema } from "./scenario.ts";
 import type { UpstreamServer } from "./upstream-server.ts";
 
-interface After {
-  Querystring: { after?: string };
+interface Wanted {
+  Querystring: { after?: string; marker?: string };
 }
 
 /** What came, and what will be answered: JSON over HTTP on loopback, every request with the control token as bearer. */
@@ -18,16 +20,29 @@ export function controlServer(upstream: UpstreamServer, token: string): FastifyI
   });
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: "unknown path" }));
 
-  app.get<After>("/requests", (request, reply) => {
+  app.get<Wanted>("/requests", (request, reply) => {
     const after = Number(request.query.after ?? 0);
     if (!Number.isInteger(after) || after < 0)
       return reply.code(400).send({ error: "after: expected the id of a request, a whole number" });
-    return { count: upstream.log.count, requests: upstream.log.after(after) };
+    const { marker } = request.query;
+    return { count: upstream.log.count, nowMs: sinceStartMs(), requests: upstream.log.after(after, marker) };
   });
   app.delete("/requests", (_request, reply) => {
     upstream.log.clear();
     return reply.code(204).send();
   });
+
+  app.put<{ Params: { marker: string } }>("/answers/:marker", (request, reply) => {
+    const { marker } = request.params;
+    const read = answersSchema.safeParse(request.body);
+    if (!isMarker(marker)) return reply.code(400).send({ error: `${marker}: expected a marker, gauntlet-marker-…` });
+    if (!read.success) return reply.code(400).send({ error: z.prettifyError(read.error) });
+    upstream.answerMarked(marker, read.data);
+    return read.data;
+  });
+  app.get<{ Params: { marker: string } }>("/credentials/:marker", ({ params }) => ({
+    credentials: upstream.log.credentialsOf(params.marker),
+  }));
 
   app.get("/usage", () => {
     const { user, system } = process.cpuUsage();

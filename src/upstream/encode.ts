@@ -143,16 +143,17 @@ function chatUsage(behaviour: Behaviour): JsonObject {
   };
 }
 
-/** The pieces of a reply: numbered words, or the arguments of a tool in parts. */
-function piecesOf({ pieces, pieceBytes, tool }: Behaviour): string[] {
-  if (tool === undefined)
+/** The pieces of a reply: numbered words, the text of the scenario, or the arguments of a tool, these in equal parts. */
+function piecesOf({ pieces, pieceBytes, tool, text }: Behaviour): string[] {
+  const whole = tool === undefined ? text : JSON.stringify(tool.arguments);
+  if (whole === undefined)
     return Array.from({ length: pieces }, (_, index) =>
       `${`w${index}`.padEnd(pieceBytes - 1, "-")} `.slice(-pieceBytes),
     );
-  const json = JSON.stringify(tool.arguments);
-  const each = Math.ceil(json.length / pieces);
-  return Array.from({ length: Math.ceil(json.length / each) }, (_, index) =>
-    json.slice(index * each, (index + 1) * each),
+  const characters = [...whole];
+  const each = Math.ceil(characters.length / pieces);
+  return Array.from({ length: Math.ceil(characters.length / each) }, (_, index) =>
+    characters.slice(index * each, (index + 1) * each).join(""),
   );
 }
 

@@ -46,6 +46,7 @@ export interface LoggedRequest {
   /** A copy: what was read together with it is not kept. */
   readonly body: Buffer;
   readonly bodyBytes: number;
+  readonly marker: string | undefined;
   readonly attempt: number | undefined;
   status?: number;
   headMs?: number;
@@ -71,6 +72,7 @@ export class RequestLog {
       raw: { method, path, head },
       body: Buffer.from(body.subarray(0, LONGEST_KEPT)),
       bodyBytes: body.length,
+      marker,
       attempt,
       sentEvents: 0,
     };
@@ -85,15 +87,26 @@ export class RequestLog {
     return this.#count;
   }
 
-  /** The requests after one, the oldest first. */
-  after(id: number): UpstreamRequest[] {
-    return this.#all.filter((one) => one.id > id).map(shown);
+  /** The requests after one, the oldest first; those with a marker alone where one is given. */
+  after(id: number, marker?: string): UpstreamRequest[] {
+    return this.#all.filter((one) => one.id > id && (marker === undefined || one.marker === marker)).map(shown);
+  }
+
+  /** The different credentials that came with a marker, as they are: to hide them, one has to know them. */
+  credentialsOf(marker: string): string[] {
+    const own = this.#all.filter((one) => one.marker === marker);
+    return [...new Set(own.flatMap(({ raw }) => credentialsIn(raw)))];
   }
 
   clear(): void {
     this.#all.length = 0;
     this.#attempts.clear();
   }
+}
+
+/** Whether a text is a marker, and nothing else. */
+export function isMarker(text: string): boolean {
+  return MARKER.exec(text)?.[0] === text;
 }
 
 function markerOf(head: string, body: Buffer): string | undefined {
@@ -103,12 +116,28 @@ function markerOf(head: string, body: Buffer): string | undefined {
   return MARKER.exec(body.toString("latin1", at, at + 100))?.[0];
 }
 
-function shown({ raw, body, id, provider, connection, receivedMs, bodyBytes, attempt, ...rest }: LoggedRequest) {
-  const fields = raw.head.split("\r\n").slice(1).map(fieldIn);
-  const secrets = fields
+/** Credentials in the head of a request, without their scheme. */
+export function credentialsIn({ head }: Pick<RawRequest, "head">): string[] {
+  return fieldsIn(head)
     .filter(([name]) => CREDENTIALS.test(name))
-    .flatMap(([, value]) => [value, value.replace(/^\S+\s+/, "")])
+    .map(([, value]) => value.replace(/^\S+\s+/, ""))
     .filter((secret) => secret.length > 3);
+}
+
+function shown({
+  raw,
+  body,
+  id,
+  provider,
+  connection,
+  receivedMs,
+  bodyBytes,
+  marker,
+  attempt,
+  ...rest
+}: LoggedRequest) {
+  const fields = fieldsIn(raw.head);
+  const secrets = credentialsIn(raw);
   const hidden = (text: string) => secrets.reduce((left, secret) => left.replaceAll(secret, fingerprint(secret)), text);
   return {
     ...{ id, provider, connection, receivedMs },
@@ -119,11 +148,13 @@ function shown({ raw, body, id, provider, connection, receivedMs, bodyBytes, att
     ),
     body: hidden(body.toString("utf8")),
     bodyBytes,
-    marker: markerOf(raw.head, body),
+    marker,
     attempt,
     ...{ status: rest.status, headMs: rest.headMs, endMs: rest.endMs, end: rest.end, sentEvents: rest.sentEvents },
   };
 }
+
+const fieldsIn = (head: string) => head.split("\r\n").slice(1).map(fieldIn);
 
 function fieldIn(line: string): readonly [name: string, value: string] {
   const colon = line.indexOf(":");

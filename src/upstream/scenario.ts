@@ -30,6 +30,8 @@ const behaviourSchema = z.strictObject({
   /** Texts of a reply, and how long each is, bytes. */
   pieces: whole.min(1).default(8),
   pieceBytes: z.number().int().min(1).max(1_048_576).default(6),
+  /** Text of a reply, in place of numbered words; it is cut into `pieces`. */
+  text: z.string().min(1).max(1_048_576).optional(),
   /** Tokens that the reply counts; `output` is one for each piece by default. `cached` are part of `input`. */
   usage: z.strictObject({ input: whole.default(12), output: whole.optional(), cached: whole.default(0) }).prefault({}),
   /** The reply calls this tool in place of text. */
@@ -42,6 +44,9 @@ const behaviourSchema = z.strictObject({
 
 /** A model, by what each of its requests gets in turn; the last of a list is for all that follow. */
 const modelSchema = z.union([behaviourSchema, z.array(behaviourSchema).min(1)]);
+
+/** What the requests with one marker get, by provider; `*` is any other. A provider that is not named serves them. */
+export const answersSchema = z.record(z.string(), modelSchema);
 
 const providerSchema = z.strictObject({
   /** By the name of the model; `*` is any other. Left out: every model is served. */
@@ -66,17 +71,34 @@ export function scenarioJsonSchema(): Record<string, unknown> {
 }
 
 export type Behaviour = z.infer<typeof behaviourSchema>;
+export type Answers = z.infer<typeof answersSchema>;
+/** Answers as they are written, with defaults left out. */
+export type WrittenAnswers = z.input<typeof answersSchema>;
 export type Scenario = z.infer<typeof scenarioSchema>;
 
 const SERVED: Behaviour = behaviourSchema.parse({});
+/** Markers with answers of their own that are kept. */
+const MOST_MARKED = 10_000;
+
+const isList = (own: Behaviour | readonly Behaviour[]): own is readonly Behaviour[] => Array.isArray(own);
 
 /** What the requests for the models of a scenario get, each in its turn. */
 export class Turns {
   readonly #scenario: Scenario;
   readonly #taken = new Map<string, number>();
+  readonly #answers = new Map<string, Answers>();
 
   constructor(scenario: Scenario) {
     this.#scenario = scenario;
+  }
+
+  /** The next requests with a marker get answers of their own, whichever model they are for. */
+  answerMarked(marker: string, answers: Answers): void {
+    this.#answers.delete(marker);
+    this.#answers.set(marker, answers);
+    for (const key of this.#taken.keys()) if (key.endsWith(`\n${marker}`)) this.#taken.delete(key);
+    const [oldest] = this.#answers.keys();
+    if (this.#answers.size > MOST_MARKED && oldest !== undefined) this.#answers.delete(oldest);
   }
 
   /** Names of the models that a provider says it has. */
@@ -86,12 +108,20 @@ export class Turns {
   }
 
   /** What the next request for a model gets; `undefined` where the provider does not have it. */
-  next(provider: string, model: string): Behaviour | undefined {
+  next(provider: string, model: string, marker?: string): Behaviour | undefined {
+    const answers = marker === undefined ? undefined : this.#answers.get(marker);
+    if (marker !== undefined && answers !== undefined) {
+      const own = Object.hasOwn(answers, provider) ? answers[provider] : answers["*"];
+      return own === undefined ? SERVED : this.#inTurn(own, `${provider}\n${marker}`);
+    }
     const models = this.#scenario.providers[provider]?.models ?? {};
     const own = Object.hasOwn(models, model) ? models[model] : models["*"];
     if (own === undefined) return Object.keys(models).length === 0 ? SERVED : undefined;
-    if (!Array.isArray(own)) return own;
-    const key = `${provider}\n${model}`;
+    return this.#inTurn(own, `${provider}\n${model}`);
+  }
+
+  #inTurn(own: Behaviour | readonly Behaviour[], key: string): Behaviour | undefined {
+    if (!isList(own)) return own;
     const turn = this.#taken.get(key) ?? 0;
     this.#taken.set(key, turn + 1);
     return own[Math.min(turn, own.length - 1)];

@@ -4,9 +4,9 @@ import type { Asked, Dialect } from "./encode.ts";
 import { errorBody } from "./encode.ts";
 import { type Link, play, sinceStartMs } from "./play.ts";
 import { json, type PreparedAnswer, prepare } from "./prepare.ts";
-import { RequestLog } from "./request-log.ts";
+import { credentialsIn, RequestLog } from "./request-log.ts";
 import { BadRequest, type RawRequest, RequestReader } from "./request-reader.ts";
-import { type Behaviour, type Scenario, scenarioSchema, Turns } from "./scenario.ts";
+import { type Answers, type Behaviour, type Scenario, scenarioSchema, Turns } from "./scenario.ts";
 
 const AT_ONCE: Behaviour = behaviourAtOnce();
 
@@ -82,20 +82,26 @@ export class UpstreamServer {
     const receivedMs = sinceStartMs();
     const [, provider = "", endpoint = ""] = PATH.exec(raw.path) ?? [];
     const logged = this.log.add(raw, { provider, connection, receivedMs });
-    const { answer, behaviour } = this.#answerTo(raw, provider, endpoint);
+    const { answer, behaviour } = this.#answerTo(raw, { provider, endpoint, marker: logged.marker });
     return play(link, answer, behaviour, logged);
   }
 
-  #answerTo(raw: RawRequest, provider: string, endpoint: string): Answer {
+  /** What the requests with a marker get from now on. */
+  answerMarked(marker: string, answers: Answers): void {
+    this.#turns.answerMarked(marker, answers);
+  }
+
+  #answerTo(raw: RawRequest, { provider, endpoint, marker }: Place): Answer {
     if (!Object.hasOwn(this.#scenario.providers, provider)) return refusal(404, "chat", `no such path: ${raw.path}`);
     if (endpoint === "models") return { answer: json(200, this.#modelList(provider)), behaviour: AT_ONCE };
     const dialect: Dialect = endpoint === "messages" ? "messages" : "chat";
     if (raw.method !== "POST") return refusal(405, dialect, `${raw.method} is not allowed here`);
     const asked = askedIn(raw.body, dialect);
     if (asked === undefined) return refusal(400, dialect, "the body is no JSON object that names a model");
-    const behaviour = this.#turns.next(provider, asked.model);
+    const behaviour = this.#turns.next(provider, asked.model, marker);
     if (behaviour === undefined) return refusal(404, dialect, `no such model: ${asked.model}`);
-    return { answer: prepare(behaviour, asked), behaviour };
+    const shown = withCredential(behaviour, raw);
+    return { answer: prepare(shown, asked), behaviour: shown };
   }
 
   #modelList(provider: string) {
@@ -109,6 +115,20 @@ function refuse(socket: Socket, { status, message }: BadRequest): void {
   socket.write(`${head}connection: close\r\n\r\n`);
   for (const { bytes } of parts) socket.write(bytes);
   socket.end();
+}
+
+interface Place {
+  readonly provider: string;
+  readonly endpoint: string;
+  readonly marker: string | undefined;
+}
+
+/** Providers repeat a credential in their complaints about it. */
+function withCredential(behaviour: Behaviour, raw: RawRequest): Behaviour {
+  const { error } = behaviour;
+  if (error === undefined || !error.message.includes("{credential}")) return behaviour;
+  const [credential = ""] = credentialsIn(raw);
+  return { ...behaviour, error: { ...error, message: error.message.replaceAll("{credential}", credential) } };
 }
 
 interface Answer {

@@ -7,6 +7,7 @@ import { RATE_LIMIT } from "./rate-limit.ts";
 import { RATE_OVER_THE_RUN } from "./rate-over-the-run.ts";
 import { RATE_SHARING } from "./rate-sharing.ts";
 import { RATE_WITH_STREAMS_IN_FLIGHT } from "./rate-with-streams-in-flight.ts";
+import { TIER_CHANGE } from "./tier-change.ts";
 import { TIER_CONCURRENCY } from "./tier-concurrency.ts";
 import { TIER_RATES } from "./tier-rates.ts";
 
@@ -20,6 +21,7 @@ export const LIMITS: readonly Check[] = [
   ...TIER_CONCURRENCY,
   ...RATE_WITH_STREAMS_IN_FLIGHT,
   ...TIER_RATES,
+  ...TIER_CHANGE,
   ...DENIED_WHEN_IDLE,
   ...RATE_OVER_THE_RUN,
 ];

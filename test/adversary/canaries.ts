@@ -10,6 +10,17 @@ import { searchable, unzipped } from "../support/run-files.ts";
 const NAMES = ["valid", "second", "revoked", "empty", "other"];
 const TARGET = ["--target", "gauntlet.yaml"];
 const K6 = process.env["K6_PATH"];
+const BRIEF_OVERHEAD = [
+  "--concurrency",
+  "1",
+  "--prompt-bytes",
+  "100",
+  "--rounds",
+  "4",
+  "--block-s",
+  "0.05",
+  "--no-frontier",
+];
 
 export interface CanaryCase {
   readonly name: string;
@@ -107,6 +118,8 @@ export const CANARY_CASES: readonly CanaryCase[] = [
     environment: { NODE_OPTIONS: "--import=./crash.mjs", CRASH_WHEN: "crashed/journal.ndjson.gz" },
     ends: 5,
   },
+  // It uses up what the key may send in a minute.
+  works("overhead", ...TARGET, "--direct", "gauntlet.yaml", "--anyway", ...BRIEF_OVERHEAD, "--out", "added"),
   // At the end, because it writes a target file of its own over the other.
   works("init", "--yes", "--base-url", "http://127.0.0.1:9/v1", "--force"),
 ];

@@ -30,6 +30,9 @@ const ODD = [
   "http.slow-first-byte",
   "messages.unknown-block-last",
   "limits.paced-loosely",
+  "provider.first-one-twice",
+  "provider.more-turns",
+  "provider.texts-as-parts",
 ];
 
 describe.concurrent("sound but odd gateways are not blamed", () => {

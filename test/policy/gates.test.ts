@@ -11,6 +11,7 @@ import {
 } from "../../src/policy/index.ts";
 import type { JudgedRun, RunRecord } from "../../src/record/index.ts";
 import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
+import { addedBy, overheadLevel, overheadOf } from "../support/overhead-records.ts";
 import { broken, met, recordOf, result } from "../support/records.ts";
 
 function policyOf(written: object, baseline?: BaselineFile): Policy {
@@ -127,6 +128,38 @@ describe("thresholds over a record", () => {
     expect(made?.outcome).toBe(outcome);
     if (observed === null) expect(made?.observed).toBeNull();
     else expect(made?.observed).toBeCloseTo(observed, 9);
+  });
+});
+
+describe("thresholds over what a gateway adds", () => {
+  const record = recordOf([], {
+    overhead: overheadOf([
+      overheadLevel({ concurrency: 1, addedMs: addedBy(1) }),
+      overheadLevel({ concurrency: 8, addedMs: addedBy(4) }),
+      overheadLevel({ concurrency: 8, stream: true, addedMs: addedBy(9), addedTtftMs: addedBy(2) }),
+      overheadLevel({ concurrency: 32, addedMs: addedBy(500), upstreamBound: true }),
+      overheadLevel({ concurrency: 64, addedMs: { ...addedBy(2), p99: { value: null, low: null, high: null } } }),
+    ]),
+  });
+  test.each<[gate: string, outcome: string, observed: number | null]>([
+    ["overhead.added_ms{concurrency=1} p50 < 2", "pass", 1],
+    ["overhead.added_ms{concurrency=1} p50 < 0.5", "fail", 1],
+    // The whole interval decides.
+    ["overhead.added_ms{concurrency=1} p50 < 1.05", "inconclusive", 1],
+    ["overhead.added_ms{concurrency=1} p50 > 0.95", "inconclusive", 1],
+    // The worst of several levels; one that the upstream bounds says nothing of the gateway.
+    ["overhead.added_ms{gateway=my-gateway,stream=false} p50 < 5", "pass", 4],
+    ["overhead.added_ttft_ms p50 < 5", "pass", 2],
+    ["overhead.added_gap_ms{stream=true} p90 < 1", "pass", 0],
+    ["overhead.added_ms{concurrency=32} p50 < 1000", "inconclusive", null],
+    ["overhead.added_ms{concurrency=64} p99 < 1000", "inconclusive", null],
+    ["overhead.added_ms{prompt_bytes=5} p50 < 1000", "inconclusive", null],
+  ])("%s: %s", (gate, outcome, observed) => {
+    expect(applyPolicy(record, policyOf({ gates: [gate] })).gates[0]).toMatchObject({ outcome, observed });
+  });
+
+  test("a statistic that a difference does not have is an error", () => {
+    expect(() => policyOf({ gates: ["overhead.added_ms p999 < 5"] })).toThrow("there are p50, p90, p99");
   });
 });
 

@@ -51,6 +51,28 @@ test("accounts and keys are made, read and changed", async () => {
   expect(JSON.stringify(await fixture.admin("GET", `/keys/${parent.id}`))).not.toContain(parent.key);
 });
 
+test("limits of an account are raised and lowered while the gateway runs", async () => {
+  await using fixture = await startFixture();
+  const { id } = await fixture.admin("POST", "/accounts", {
+    limits: { rpm: 2, inFlight: 1 },
+    balanceMicroUsd: 100_000,
+  });
+  const { key } = await fixture.admin("POST", "/keys", { account: id });
+  const send = async () => (await fixture.chat({}, { key })).status;
+  expect([await send(), await send(), await send()]).toEqual([200, 200, 429]);
+  expect(await fixture.admin("PATCH", `/accounts/${id}`, { tier: "starter" })).toMatchObject({
+    limits: { rpm: 300, inFlight: 64 },
+    rateRemaining: 298,
+    balanceMicroUsd: 99_786,
+  });
+  const reply = await fixture.chat({}, { key });
+  expect([reply.status, reply.headers["x-ratelimit-limit"]]).toEqual([200, "300"]);
+  const streams = await Promise.all([1, 2].map(() => fixture.chat({ model: "echo-stream", stream: true }, { key })));
+  expect(streams.map(({ status }) => status)).toEqual([200, 200]);
+  await fixture.admin("PATCH", `/accounts/${id}`, { limits: { rpm: 3, inFlight: 1 } });
+  expect(await send()).toBe(429);
+});
+
 test.each([
   ["POST", "/accounts", { tiers: "starter" }, 400],
   ["POST", "/accounts", { tier: "huge" }, 400],
@@ -60,6 +82,8 @@ test.each([
   ["POST", "/keys", { account: "acct_1", key: "with space in it" }, 400],
   ["PATCH", "/keys/key_99", {}, 404],
   ["PATCH", "/accounts/acct_1", { balanceMicroUsd: "1" }, 400],
+  ["PATCH", "/accounts/acct_1", { tier: "huge" }, 400],
+  ["PATCH", "/accounts/acct_1", { limits: { rpm: 0, inFlight: 1 } }, 400],
   ["PUT", "/mutations", { enabled: ["no.such-mutation"] }, 400],
   ["PUT", "/variants", { enabled: "json.pretty" }, 400],
   ["GET", "/nothing", undefined, 404],

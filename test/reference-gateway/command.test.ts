@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { ReadyLine } from "../../src/reference-gateway/index.ts";
+import { upstreamOf } from "../upstream/support.ts";
 import { ask } from "./support/client.ts";
 import { CHAT } from "./support/gateway-fixture.ts";
 
@@ -52,6 +53,41 @@ test("one line of JSON says that the gateway is ready", async () => {
   const { code, stdout, stderr } = await command.ended;
   expect([code, stderr]).toEqual([0, ""]);
   expect(stdout.trim().split("\n").length).toBe(1);
+});
+
+test("--upstream, given twice: the second provider serves what the first one cannot", async () => {
+  const failing = { one: { models: { m: { error: { status: 503 } } } }, two: {} };
+  await using upstream = await upstreamOf({ providers: failing });
+  const { one = "", two = "" } = upstream.providers;
+  process.env["GAUNTLET_TEST_PROVIDER_KEY"] = "sk-of-a-provider";
+  await using command = run("--upstream", one, "--upstream", two, "--upstream-key", "env:GAUNTLET_TEST_PROVIDER_KEY");
+  const ready = JSON.parse(await command.line()) as ReadyLine;
+  const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "hello" }] });
+  const { status } = await ask(ready.baseUrl, { path: "/chat/completions", key: ready.keys.valid, body });
+  const posts = (await upstream.requests()).filter(({ method }) => method === "POST");
+  expect([status, ...posts.map(({ provider }) => provider)]).toEqual([200, "one", "two"]);
+});
+
+test("--with-upstream: two providers in the same process, and a model that they serve", async () => {
+  await using command = run("--with-upstream");
+  const ready = JSON.parse(await command.line()) as ReadyLine;
+  expect(ready.upstream).toMatchObject({ model: "upstream-model", failover: ["primary", "secondary"] });
+  const body = JSON.stringify({ model: "upstream-model", messages: [{ role: "user", content: "hello" }] });
+  expect((await ask(ready.baseUrl, { path: "/chat/completions", key: ready.keys.valid, body })).status).toBe(200);
+  const own = { path: "/chat/completions", key: ready.keys.valid, body: CHAT };
+  expect((await ask(ready.baseUrl, own)).status).toBe(200);
+  command.child.kill("SIGTERM");
+  expect((await command.ended).code).toBe(0);
+});
+
+test.each([
+  [["--with-upstream", "--upstream", "http://127.0.0.1:1/v1"], /with-upstream/],
+  [["--upstream", "http://127.0.0.1:1/v1", "--upstream-key", "sk-a-key-itself"], /a reference is expected, not a key/],
+  [["--upstream", "nowhere"], /nowhere/],
+])("%s is refused", async (args, says) => {
+  await using command = run(...args);
+  const { code, stderr } = await command.ended;
+  expect([code, stderr]).toEqual([2, expect.stringMatching(says)]);
 });
 
 test.each(["SIGTERM", "SIGINT"] as const)("%s lets a running stream come to its end", async (signal) => {

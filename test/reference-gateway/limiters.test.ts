@@ -123,3 +123,36 @@ test("leases end once, however often they are released", () => {
   first.release();
   expect([inFlight.full, inFlight.held, inFlight.peak]).toEqual([false, 1, 2]);
 });
+
+describe("a limit that is changed", () => {
+  const limiters = [
+    ["sliding log", slidingLog(3)],
+    ["fixed window", fixedWindow(3)],
+    ["token bucket", tokenBucket(3)],
+  ] as const;
+
+  test.each(limiters)("%s: raised, what was counted still counts", (_name, limiter) => {
+    expect(send(limiter, times(4, 1)).slice(0, 3)).toEqual(["ok", "ok", "ok"]);
+    expect(limiter.waitUs(1 * S)).toBeGreaterThan(0);
+    const raised = limiter.changed(5, 1 * S);
+    expect(raised.limitPerMinute).toBe(5);
+    const [first, second, third] = send(raised, times(3, 1));
+    expect([first, second, typeof third]).toEqual(["ok", "ok", "number"]);
+  });
+
+  test.each([
+    ["sliding log", slidingLog(5)],
+    ["fixed window", fixedWindow(5)],
+    ["token bucket", tokenBucket(5)],
+  ] as const)("%s: lowered below what was counted, it denies", (_name, limiter) => {
+    send(limiter, times(4, 1));
+    expect(limiter.changed(2, 1 * S).waitUs(1 * S)).toBeGreaterThan(0);
+    expect(limiter.changed(2, 1 * S).remaining(1 * S)).toBe(0);
+  });
+
+  test("paced: the next request comes as soon as the new limit lets it", () => {
+    const slow = paced(6, 0);
+    expect(send(slow, [0, 1])).toEqual(["ok", 9]);
+    expect(send(slow.changed(60, 1 * S), [1, 2])).toEqual([1, "ok"]);
+  });
+});

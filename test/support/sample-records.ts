@@ -1,5 +1,6 @@
 import type { ComparedMetric, Comparison, RunRecord } from "../../src/record/index.ts";
 import { loadClass, loadHeat, loadPhase, loadRun, loadSeries, quantiles } from "./load-records.ts";
+import { overheadLevel, overheadOf } from "./overhead-records.ts";
 import { broken, met, recordOf, result } from "./records.ts";
 
 function compared(name: string, overrides: Partial<ComparedMetric> = {}): ComparedMetric {
@@ -292,6 +293,18 @@ export const SAMPLES: Readonly<Record<string, RunRecord>> = {
   }),
   "interrupted before anything": recordOf([], { complete: false }),
   "load only": recordOf([], { command: "load", load: LOAD }),
+  overhead: recordOf([], {
+    command: "overhead",
+    overhead: overheadOf([
+      overheadLevel({ concurrency: 1, heldAtPerS: null }),
+      overheadLevel({ stream: true, upstreamBound: true }),
+      overheadLevel({
+        promptBytes: 1_000_000,
+        errors: 4_000,
+        errorKinds: [{ outcome: "denied", what: "413", count: 4_000 }],
+      }),
+    ]),
+  }),
   compare: recordOf(MIXED.slice(0, 2), { command: "compare", comparison: COMPARISON }),
   everything: recordOf(MIXED, { command: "run", load: LOAD, comparison: COMPARISON, policy: POLICY }),
 };

@@ -40,8 +40,12 @@ export function EnvironmentSection({ record }: { readonly record: RunRecord }) {
       </h3>
       <Copyable label="Command that repeats the run" text={visible(wholeCommand(record))} />
       <p>
-        The verdicts can be computed again from the recording, without traffic, by <code>gauntlet rejudge</code>, and
-        this page is rendered again, byte for byte, by <code>gauntlet report</code>, each with the run folder.
+        {record.overhead === undefined ? (
+          <>
+            The verdicts can be computed again from the recording, without traffic, by <code>gauntlet rejudge</code>.{" "}
+          </>
+        ) : null}
+        This page is rendered again, byte for byte, by <code>gauntlet report</code>, with the run folder.
       </p>
       <Waivers record={record} />
       <Method />
@@ -51,6 +55,8 @@ export function EnvironmentSection({ record }: { readonly record: RunRecord }) {
 }
 
 function wholeCommand(record: RunRecord): string {
+  if (record.overhead !== undefined)
+    return ["gauntlet overhead", ...record.overhead.arguments.map(shellWord), "--seed", String(record.seed)].join(" ");
   const target = record.target.source === "embedded" ? [] : ["--target", shellWord(record.target.source)];
   return [`gauntlet ${record.command}`, ...target, ...embeddedSwitches(record), "--seed", String(record.seed)].join(
     " ",

@@ -53,7 +53,7 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
 
 const WORDS = { inconclusive: "Inconclusive", error: "Error" } as const;
 
-function sentence({ verdict, counts, complete, checks }: RunRecord): string {
+function sentence({ verdict, counts, complete, checks, overhead }: RunRecord): string {
   const failed = checks.filter(
     ({ status, waived }) => (status === "fail" || status === "flaky") && waived === undefined,
   ).length;
@@ -61,6 +61,7 @@ function sentence({ verdict, counts, complete, checks }: RunRecord): string {
   const cut = complete ? "" : " The run was cut short: this is what there was.";
   switch (verdict.word) {
     case "pass":
+      if (overhead !== undefined) return "Every level was measured, and the upstream does not differ from itself.";
       return `No requirement was broken${(counts.warn ?? 0) > 0 ? `; ${plural(counts.warn ?? 0, "advice was", "advices were")} not followed` : ""}.${cut}`;
     case "fail":
       return `${failed > 0 ? `${plural(failed, "check")} found a broken requirement.` : "A gate was not met."}${untested > 0 ? ` ${decimal(untested)} more could not be decided.` : ""}${cut}`;

@@ -50,7 +50,7 @@ function missingPython(): string | undefined {
   return undefined;
 }
 
-async function startProxy(place: Place, name: string, env: Readonly<Record<string, string>>): Promise<Program> {
+export async function startProxy(place: Place, name: string, env: Readonly<Record<string, string>>): Promise<Program> {
   const home = join(place.tools, "home");
   mkdirSync(home, { recursive: true });
   const program = startProgram({

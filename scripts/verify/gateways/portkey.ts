@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Gateway } from "./gateway.ts";
-import { run, startProgram } from "./program.ts";
+import type { Gateway, Place } from "./gateway.ts";
+import { type Program, run, startProgram } from "./program.ts";
 
 /** From 1.14 on, @hono/node-server makes every streamed answer a 500, "TypeError: immutable". */
 const PACKAGES = ["@portkey-ai/gateway@1.15.2", "@hono/node-server@1.13.8", "hono@4.9.7"];
@@ -18,17 +18,20 @@ export const portkey: Gateway = {
   cut: "connection",
   missing: () => undefined,
   install: (tools) => installFromNpm(join(tools, "portkey"), PACKAGES, ["--legacy-peer-deps"]),
-  async start({ tools, logs, port }) {
-    const program = startProgram({
-      name: "portkey",
-      command: [process.execPath, "-r", LOOPBACK, SERVER, "--headless", `--port=${port}`],
-      cwd: join(tools, "portkey"),
-      logs,
-    });
-    await program.answers(`http://127.0.0.1:${port}/`, 30_000);
-    return program;
-  },
+  start: startPortkey,
 };
+
+/** Portkey, which takes its whole configuration from the headers of each request. */
+export async function startPortkey({ tools, logs, port }: Place): Promise<Program> {
+  const program = startProgram({
+    name: "portkey",
+    command: [process.execPath, "-r", LOOPBACK, SERVER, "--headless", `--port=${port}`],
+    cwd: join(tools, "portkey"),
+    logs,
+  });
+  await program.answers(`http://127.0.0.1:${port}/`, 30_000);
+  return program;
+}
 
 /** Installs exact versions into a folder, once. */
 export function installFromNpm(folder: string, packages: readonly string[], options: readonly string[] = []): void {

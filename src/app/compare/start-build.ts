@@ -9,6 +9,8 @@ import { mainFile } from "../open-target.ts";
 export interface Build extends AsyncDisposable {
   readonly target: Target;
   readonly provisioner: Provisioner | undefined;
+  /** Process of a build that was started by a command beside its target file. */
+  readonly pid?: number | undefined;
 }
 
 /** Longest wait until a started build answers, ms. */
@@ -24,6 +26,7 @@ const STOP_MS = 5_000;
 export async function startBuild(
   { target, start }: { readonly target: string | undefined; readonly start: string | undefined },
   signal: AbortSignal,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<Build> {
   if (start === undefined) {
     if (target === undefined)
@@ -31,7 +34,7 @@ export async function startBuild(
     return { target: loadTarget(target, process.env), provisioner: undefined, async [Symbol.asyncDispose]() {} };
   }
   const command = commandOf(start);
-  if (target !== undefined) return startBeside(loadTarget(target, process.env), command, signal);
+  if (target !== undefined) return startBeside(loadTarget(target, process.env), command, { signal, environment });
   const embedded = await startEmbedded({ command, signal });
   return { ...embedded, target: { ...embedded.target, name: start, configuration: { target: "embedded", start } } };
 }
@@ -39,10 +42,13 @@ export async function startBuild(
 async function startBeside(
   target: Target,
   command: readonly [string, ...string[]],
-  signal: AbortSignal,
+  { signal, environment }: { readonly signal: AbortSignal; readonly environment: Readonly<Record<string, string>> },
 ): Promise<Build> {
   const [program, ...args] = command;
-  const child = spawn(program, args, { stdio: ["ignore", "ignore", "inherit"] });
+  const child = spawn(program, args, {
+    stdio: ["ignore", "ignore", "inherit"],
+    env: { ...process.env, ...environment },
+  });
   const failed = once(child, "error").then(([error]) => {
     throw new UsageError(`${program} cannot be started: ${messageOf(error)}`);
   });
@@ -54,7 +60,7 @@ async function startBeside(
     await stop(child);
     throw error;
   }
-  return { target, provisioner: undefined, [Symbol.asyncDispose]: () => stop(child) };
+  return { target, provisioner: undefined, pid: child.pid, [Symbol.asyncDispose]: () => stop(child) };
 }
 
 async function answering(target: Target, child: ChildProcess, signal: AbortSignal): Promise<void> {

@@ -9,7 +9,10 @@ export const gatewayCommand = defineCommand({
   describe: "Run the reference gateway, to develop or test against",
   examples: [
     ["gauntlet gateway --port 8786", "on a fixed port; prints its keys as JSON"],
-    ["gauntlet gateway --tier starter --mutation auth.messages-with-any-key", "with small limits and a defect"],
+    [
+      "gauntlet gateway --upstream http://127.0.0.1:9100/upstream/v1",
+      "in front of a provider, such as gauntlet upstream",
+    ],
   ],
   builder: (yargs) =>
     yargs.options({
@@ -44,7 +47,29 @@ export const gatewayCommand = defineCommand({
       pieces: { type: "number", describe: "chunks of a reply of echo-stream; default 40" },
       pace: { type: "number", describe: "milliseconds between chunks of echo-stream; default 50" },
       slow: { type: "number", describe: "milliseconds that a reply of the model slow takes; default 5000" },
-      "upstream-timeout": { type: "number", describe: "milliseconds until a silent upstream times out; default 1500" },
+      upstream: {
+        type: "string",
+        array: true,
+        nargs: 1,
+        default: [] as string[],
+        describe: "base address of a provider to call in place of the simulated models; may be repeated for failover",
+      },
+      "upstream-key": {
+        type: "string",
+        array: true,
+        nargs: 1,
+        default: [] as string[],
+        describe: "env:NAME, the key for the provider of the same position; may be repeated",
+      },
+      "with-upstream": {
+        type: "boolean",
+        default: false,
+        describe: "also start two providers as `gauntlet upstream` has them, and a model that calls them",
+      },
+      "upstream-timeout": {
+        type: "number",
+        describe: "milliseconds until a silent upstream times out; default 1500, with --upstream 60000",
+      },
       "settling-lag": { type: "number", describe: "milliseconds until a charge counts against a key; default 0" },
       "body-limit": { type: "number", describe: "largest request body, bytes; default 8388608" },
       drain: { type: "number", describe: "milliseconds that requests in flight get after a signal; default 10000" },

@@ -1,13 +1,13 @@
 import type { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
-import type { RateLimiter } from "../limits/rate-limiter.ts";
+import type { AccountLimiter } from "../limits/rate-limiter.ts";
 import { KeySpend } from "./key-spend.ts";
 import type { Limits } from "./tiers.ts";
 
 export class Account {
   readonly id: string;
   readonly name: string;
-  readonly limits: Limits;
-  readonly limiter: RateLimiter;
+  #limits: Limits;
+  #limiter: AccountLimiter;
   readonly concurrency: ConcurrencyLimiter;
   readonly keys: ApiKey[] = [];
   /** Prepaid credit, whole micro-dollars; may fall below zero by the charges of requests that were already running. */
@@ -19,16 +19,31 @@ export class Account {
     id: string,
     name: string,
     limits: Limits,
-    limiter: RateLimiter,
+    limiter: AccountLimiter,
     concurrency: ConcurrencyLimiter,
     balanceMicroUsd: number,
   ) {
     this.id = id;
     this.name = name;
-    this.limits = limits;
-    this.limiter = limiter;
+    this.#limits = limits;
+    this.#limiter = limiter;
     this.concurrency = concurrency;
     this.balanceMicroUsd = balanceMicroUsd;
+  }
+
+  get limits(): Limits {
+    return this.#limits;
+  }
+
+  get limiter(): AccountLimiter {
+    return this.#limiter;
+  }
+
+  /** Changes what the account may do, from now on; what it did in the last minute, and what runs, still counts. */
+  changeLimits(limits: Limits, nowUs: number): void {
+    this.#limits = limits;
+    this.#limiter = this.#limiter.changed(limits.rpm, nowUs);
+    this.concurrency.limit = limits.inFlight;
   }
 }
 

@@ -35,7 +35,10 @@ export function accountRoutes(app: FastifyInstance, services: Services): void {
 
   app.patch<ById>("/accounts/:id", (request) => {
     const account = accountOf(request.params.id);
-    const balance = new Fields(request.body, ["balanceMicroUsd"]).whole("balanceMicroUsd");
+    const fields = new Fields(request.body, ["tier", "limits", "balanceMicroUsd"]);
+    const balance = fields.whole("balanceMicroUsd");
+    if (fields.has("tier") || fields.has("limits"))
+      account.changeLimits(limitsIn(fields), services.clock.monotonicUs());
     if (balance !== undefined) account.balanceMicroUsd = balance;
     return accountView(account, services);
   });

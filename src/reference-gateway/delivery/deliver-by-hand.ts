@@ -4,6 +4,7 @@ import type { Call } from "../pipeline/behaviour.ts";
 import type { Header, Parcel } from "../pipeline/response.ts";
 import { withoutHeader } from "../pipeline/response.ts";
 import { plannedTokens } from "../providers/plan.ts";
+import { deliver } from "./deliver.ts";
 import type { Delivery } from "./delivery.ts";
 import { playSteps, type Sink } from "./play-steps.ts";
 import type { Task } from "./scheduler.ts";
@@ -31,7 +32,14 @@ export const CHUNKED: Handwriting = {
 export const PLAIN: Handwriting = { headers: ({ headers }) => headers, piece: (bytes) => bytes, last: "" };
 
 /** Writes a response past Node's HTTP, byte by byte, and closes the connection behind it. */
-export function deliverByHand(parcel: Parcel, call: Call, { response, closed }: Delivery, hand: Handwriting): void {
+export function deliverByHand(parcel: Parcel, call: Call, delivery: Delivery, hand: Handwriting): void {
+  const { body } = parcel;
+  // What a provider streams is passed on as it comes, and by nobody's hand.
+  if (body.kind === "relayed") {
+    deliver(parcel, call, delivery);
+    return;
+  }
+  const { response, closed } = delivery;
   const { scheduler } = call.services;
   const { socket } = response;
   let deliveredTokens = 0;
@@ -52,18 +60,18 @@ export function deliverByHand(parcel: Parcel, call: Call, { response, closed }: 
   const send = () => {
     call.behaviour.began(call);
     socket?.write(headText(parcel, hand));
-    if (parcel.body.kind === "steps") {
+    if (body.kind === "steps") {
       const delivered = (tokens: number) => {
         deliveredTokens += tokens;
       };
       const ending = () => {
         ended = true;
       };
-      stopPlaying = playSteps(parcel.body, sink, scheduler, { delivered, ending });
+      stopPlaying = playSteps(body, sink, scheduler, { delivered, ending });
       return;
     }
     deliveredTokens = call.plan?.kind === "reply" && parcel.status < 300 ? plannedTokens(call.plan) : 0;
-    if (parcel.body.bytes.length > 0) write(parcel.body.bytes);
+    if (body.bytes.length > 0) write(body.bytes);
     end();
   };
   const task: Task = { dueMs: 0, run: send, waiting: false };

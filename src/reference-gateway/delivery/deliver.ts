@@ -3,6 +3,7 @@ import type { Call } from "../pipeline/behaviour.ts";
 import type { Parcel } from "../pipeline/response.ts";
 import { plannedTokens } from "../providers/plan.ts";
 import type { Delivery } from "./delivery.ts";
+import { passOn } from "./pass-on.ts";
 import { playSteps } from "./play-steps.ts";
 import type { Task } from "./scheduler.ts";
 
@@ -12,6 +13,7 @@ export function deliver(parcel: Parcel, call: Call, { response, closed }: Delive
   const { status, body, outcome } = parcel;
   let deliveredTokens = 0;
   let ownEnd = false;
+  let isBroken = false;
   let stopPlaying: () => void = () => {};
 
   const send = () => {
@@ -20,6 +22,17 @@ export function deliver(parcel: Parcel, call: Call, { response, closed }: Delive
     if (body.kind === "whole") {
       deliveredTokens = call.plan?.kind === "reply" && status < 300 ? plannedTokens(call.plan) : 0;
       response.end(body.bytes);
+      return;
+    }
+    if (body.kind === "relayed") {
+      void passOn(body.pieces, response, {
+        delivered: (tokens) => {
+          deliveredTokens += tokens;
+        },
+        breaking: () => {
+          isBroken = true;
+        },
+      });
       return;
     }
     stopPlaying = playSteps(body, response, scheduler, {
@@ -37,7 +50,7 @@ export function deliver(parcel: Parcel, call: Call, { response, closed }: Delive
     scheduler.cancel(task);
     stopPlaying();
     const whole = response.writableFinished || ownEnd;
-    closed({ outcome: whole ? outcome : "interrupted", status, deliveredTokens });
+    closed({ outcome: isBroken ? "broken" : whole ? outcome : "interrupted", status, deliveredTokens });
   };
   if (response.destroyed || response.closed) {
     finish();

@@ -13,6 +13,10 @@ export function seal(response: GatewayResponse, call: Call): Parcel {
     headers.push(["Content-Type", "text/event-stream; charset=utf-8"], ["Cache-Control", "no-cache"]);
     return { status, headers, afterMs, outcome, body: { kind: "steps", steps, ending: body.ending } };
   }
+  if (body.kind === "relayed") {
+    headers.push(["Content-Type", "text/event-stream; charset=utf-8"], ["Cache-Control", "no-cache"]);
+    return { status, headers, afterMs, outcome, body };
+  }
   const text = body.kind === "json" ? call.behaviour.json(body.value, call) : body.text;
   const { bytes, coding } = call.behaviour.compress(Buffer.from(text, "utf8"), call);
   const contentType = body.kind === "json" ? "application/json; charset=utf-8" : body.contentType;

@@ -8,7 +8,8 @@ export interface Lease {
 
 /** The requests in flight of one account. */
 export class ConcurrencyLimiter {
-  readonly limit: number;
+  /** Most requests in flight; lowering it ends none. */
+  limit: number;
   #peak = 0;
   readonly #leases = new Set<Lease>();
 

@@ -1,4 +1,4 @@
-import { type RateLimiter, WINDOW_US } from "./rate-limiter.ts";
+import { type AccountLimiter, WINDOW_US } from "./rate-limiter.ts";
 
 /**
  * Counts per window and starts afresh at its edge; nearly twice the limit fits around an edge.
@@ -6,10 +6,15 @@ import { type RateLimiter, WINDOW_US } from "./rate-limiter.ts";
  * @param limitPerMinute whole number, 1 or more.
  * @param originUs monotonic time of a window's beginning; the others follow from it.
  * @param windowUs length of the window, microseconds; a minute outside tests.
+ * @param begun the window that is under way, and what it has counted.
  */
-export function fixedWindow(limitPerMinute: number, originUs = 0, windowUs: number = WINDOW_US): RateLimiter {
-  let window = Number.NEGATIVE_INFINITY;
-  let counted = 0;
+export function fixedWindow(
+  limitPerMinute: number,
+  originUs = 0,
+  windowUs: number = WINDOW_US,
+  begun: { readonly window: number; readonly counted: number } = { window: Number.NEGATIVE_INFINITY, counted: 0 },
+): AccountLimiter {
+  let { window, counted } = begun;
 
   const turnTo = (nowUs: number) => {
     const current = Math.floor((nowUs - originUs) / windowUs);
@@ -32,5 +37,6 @@ export function fixedWindow(limitPerMinute: number, originUs = 0, windowUs: numb
       turnTo(nowUs);
       return Math.max(0, limitPerMinute - counted);
     },
+    changed: (limit) => fixedWindow(limit, originUs, windowUs, { window, counted }),
   };
 }

@@ -1,6 +1,6 @@
 import { fixedWindow } from "./fixed-window.ts";
 import { paced } from "./paced.ts";
-import type { RateLimiter } from "./rate-limiter.ts";
+import type { AccountLimiter } from "./rate-limiter.ts";
 import { slidingLog } from "./sliding-log.ts";
 import { tokenBucket } from "./token-bucket.ts";
 
@@ -18,7 +18,7 @@ export interface LimiterChoice {
 }
 
 /** @param limitPerMinute whole number, 1 or more. */
-export function makeLimiter(choice: LimiterChoice, limitPerMinute: number): RateLimiter {
+export function makeLimiter(choice: LimiterChoice, limitPerMinute: number): AccountLimiter {
   switch (choice.kind) {
     case "sliding-log":
       return slidingLog(limitPerMinute);

@@ -13,5 +13,11 @@ export interface RateLimiter {
   remaining(nowUs: number): number;
 }
 
+/** The limiter of an account, whose limit can be changed. */
+export interface AccountLimiter extends RateLimiter {
+  /** @returns a limiter of the same kind with another limit, for which what was counted still counts. */
+  changed(limitPerMinute: number, nowUs: number): AccountLimiter;
+}
+
 /** The minute of "requests per minute". */
 export const WINDOW_US = 60_000_000;

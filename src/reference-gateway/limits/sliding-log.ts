@@ -1,15 +1,21 @@
-import { type RateLimiter, WINDOW_US } from "./rate-limiter.ts";
+import { type AccountLimiter, WINDOW_US } from "./rate-limiter.ts";
 
 /**
  * Exact: any sixty seconds hold at most the limit. Remembers one time per admitted request, in a ring that never grows.
  *
  * @param limitPerMinute whole number, 1 or more.
  * @param windowUs length of the window, microseconds; a minute outside tests.
+ * @param counted times of requests that count already, oldest first.
  */
-export function slidingLog(limitPerMinute: number, windowUs: number = WINDOW_US): RateLimiter {
+export function slidingLog(
+  limitPerMinute: number,
+  windowUs: number = WINDOW_US,
+  counted: readonly number[] = [],
+): AccountLimiter {
   const times = new Float64Array(limitPerMinute);
+  times.set(counted.slice(-limitPerMinute));
   let oldest = 0;
-  let held = 0;
+  let held = Math.min(counted.length, limitPerMinute);
 
   const forget = (nowUs: number) => {
     while (held > 0 && (times[oldest] as number) + windowUs <= nowUs) {
@@ -36,6 +42,11 @@ export function slidingLog(limitPerMinute: number, windowUs: number = WINDOW_US)
     remaining(nowUs) {
       forget(nowUs);
       return limitPerMinute - held;
+    },
+    changed(limit, nowUs) {
+      forget(nowUs);
+      const inOrder = Array.from({ length: held }, (_, index) => times[(oldest + index) % limitPerMinute] as number);
+      return slidingLog(limit, windowUs, inOrder);
     },
   };
 }

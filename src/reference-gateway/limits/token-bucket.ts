@@ -1,16 +1,17 @@
-import { type RateLimiter, WINDOW_US } from "./rate-limiter.ts";
+import { type AccountLimiter, WINDOW_US } from "./rate-limiter.ts";
 
 /**
  * Refills evenly and lets a saved-up burst through at once.
  *
  * @param limitPerMinute requests per minute that are refilled; 1 or more.
  * @param burst size of the bucket, requests; 1 or more. At most the limit, or a minute would admit more than twice it.
+ * @param taken what is missing in the bucket at the beginning, requests.
  */
-export function tokenBucket(limitPerMinute: number, burst: number = limitPerMinute): RateLimiter {
+export function tokenBucket(limitPerMinute: number, burst: number = limitPerMinute, taken = 0): AccountLimiter {
   const size = Math.max(1, Math.min(burst, limitPerMinute));
   const costUs = WINDOW_US / limitPerMinute;
   // Credit is kept in microseconds of refill: sums of fractions of a token would drift over a long run.
-  let creditUs = size * costUs;
+  let creditUs = Math.max(0, size - taken) * costUs;
   let seenUs = Number.NEGATIVE_INFINITY;
 
   const refill = (nowUs: number) => {
@@ -31,6 +32,11 @@ export function tokenBucket(limitPerMinute: number, burst: number = limitPerMinu
     remaining(nowUs) {
       refill(nowUs);
       return Math.floor(creditUs / costUs);
+    },
+    changed(limit, nowUs) {
+      refill(nowUs);
+      // A bucket as large as the limit stays that; one of a size of its own keeps it.
+      return tokenBucket(limit, burst === limitPerMinute ? limit : burst, size - creditUs / costUs);
     },
   };
 }

@@ -1,6 +1,8 @@
-import { loadMutation, type Mutation } from "../change.ts";
+import type { Account } from "../accounts/account.ts";
+import { loadMutation, type Mutation, mutation } from "../change.ts";
 import { both, modelIs, nonStreaming, remembered, reused, secondKey, streaming, type When } from "../edits/when.ts";
 import { type Apply, all, wrap } from "../edits/wrap.ts";
+import { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
 import type { Call } from "../pipeline/behaviour.ts";
 import type { Closing } from "../pipeline/outcome.ts";
 
@@ -37,8 +39,21 @@ const releasedAfter = (ms: number, when: When): Apply =>
     next(call);
   });
 
+const firstLimiters = remembered(() => new Map<Account, ConcurrencyLimiter>());
+
 /** Requests that stop counting as in flight too early, too late or twice. */
 export const CONCURRENCY_MUTATIONS: readonly Mutation[] = [
+  mutation(
+    "concurrency.upgrade-without-effect",
+    ["LIMIT-CHANGE"],
+    "Another limit of requests in flight needs a restart.",
+    wrap("concurrencyOf", () => (key, call) => {
+      const first = firstLimiters(call);
+      const known = first.get(key.account) ?? new ConcurrencyLimiter(key.account.concurrency.limit);
+      first.set(key.account, known);
+      return known;
+    }),
+  ),
   loadMutation(
     "concurrency.freed-when-stream-begins",
     ["LIMIT-CONC-2", "LIMIT-CONC-3"],

@@ -27,6 +27,9 @@ import { MESSAGES_MUTATIONS } from "./messages-mutations.ts";
 import { MESSAGES_REQUEST_MUTATIONS } from "./messages-request-mutations.ts";
 import { MODELS_MUTATIONS } from "./models-mutations.ts";
 import { PROTOCOL_MUTATIONS } from "./protocol-mutations.ts";
+import { PROVIDER_FAILURE_MUTATIONS } from "./provider-failure-mutations.ts";
+import { PROVIDER_REPLY_MUTATIONS } from "./provider-reply-mutations.ts";
+import { PROVIDER_REQUEST_MUTATIONS } from "./provider-request-mutations.ts";
 import { RATE_DENIAL_MUTATIONS } from "./rate-denial-mutations.ts";
 import { RATE_HEADER_MUTATIONS } from "./rate-header-mutations.ts";
 import { RATE_MUTATIONS } from "./rate-mutations.ts";
@@ -78,4 +81,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...TOOL_MUTATIONS,
   ...LOAD_MUTATIONS,
   ...BUSY_MUTATIONS,
+  ...PROVIDER_REQUEST_MUTATIONS,
+  ...PROVIDER_REPLY_MUTATIONS,
+  ...PROVIDER_FAILURE_MUTATIONS,
 ];

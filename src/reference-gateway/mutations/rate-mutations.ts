@@ -1,4 +1,5 @@
-import { loadMutation, type Mutation } from "../change.ts";
+import type { Account } from "../accounts/account.ts";
+import { loadMutation, type Mutation, mutation } from "../change.ts";
 import {
   byConnection,
   byDialect,
@@ -44,8 +45,21 @@ function sharedLimiter(times: number[], rpm: number): RateLimiter {
   };
 }
 
+const firstLimiters = remembered(() => new Map<Account, RateLimiter>());
+
 /** Which requests count toward the rate, and how many are let through. */
 export const RATE_MUTATIONS: readonly Mutation[] = [
+  mutation(
+    "rate.upgrade-without-effect",
+    ["LIMIT-CHANGE"],
+    "Another rate limit of an account needs a restart.",
+    wrap("limiterOf", (next) => (key, call) => {
+      const first = firstLimiters(call);
+      const known = first.get(key.account) ?? next(key, call);
+      first.set(key.account, known);
+      return known;
+    }),
+  ),
   loadMutation("rate.per-key", ["LIMIT-1", "LIMIT-RATE-2"], "Each key has a rate limit of its own.", rateBy(byKey)),
   loadMutation(
     "rate.per-client",

@@ -9,10 +9,13 @@ import type { RateLimiter } from "../limits/rate-limiter.ts";
 import type { Model } from "../providers/model-table.ts";
 import type { Plan, ProviderFailure, ReplyPlan } from "../providers/plan.ts";
 import type { Services } from "../services.ts";
+import type { FailedAttempt, NextAttempt, ProviderRequest } from "../upstream/attempt.ts";
+import type { UpstreamProvider } from "../upstream/upstream.ts";
+import type { Usage } from "../upstream/usage.ts";
 import type { InferenceRequest } from "./inference-request.ts";
 import type { Closing } from "./outcome.ts";
 import type { Refusal } from "./refusal.ts";
-import type { GatewayResponse, Parcel, Step, StreamEvent } from "./response.ts";
+import type { GatewayResponse, Parcel, RelayedPiece, Step, StreamEvent } from "./response.ts";
 
 /** The connection that a request came on. */
 export interface Connection {
@@ -64,6 +67,12 @@ export class Call {
   lease: Lease | undefined;
   /** Why the request was refused, once it was. */
   refused: Refusal | undefined;
+  /** Fired when the client has left; there where requests go to a real provider. */
+  left: AbortSignal | undefined;
+  /** What a real provider counted. */
+  usage: Partial<Usage> | undefined;
+  /** Why a real provider did not serve the request, or not to its end. */
+  upstreamFailure: ProviderFailure | undefined;
   /** Charge that is held back while the request runs, micro-dollars. */
   reservedMicroUsd = 0;
 
@@ -139,6 +148,14 @@ export interface Behaviour {
 
   /** What the simulated provider will do. */
   plan(model: Model, request: InferenceRequest, call: Call): Plan;
+  /** Which real provider is asked next, and when, after those that failed; nothing when no more is asked. */
+  nextProvider(failed: readonly FailedAttempt[], call: Call): NextAttempt | undefined;
+  /** What a real provider is sent. */
+  providerRequest(call: Call, provider: UpstreamProvider): ProviderRequest;
+  /** A real provider's non-streaming reply, as the caller gets it. */
+  relayReply(value: unknown, call: Call): unknown;
+  /** A real provider's stream, as the caller gets it. */
+  relayStream(pieces: AsyncIterable<RelayedPiece>, call: Call): AsyncIterable<RelayedPiece>;
   /** How a provider's failure is reported to the caller. */
   upstreamRefusal(failure: ProviderFailure, call: Call): Refusal;
 

@@ -29,14 +29,25 @@ function record(call: Call, { outcome, status, deliveredTokens }: Closing, charg
     status,
     outcome,
     reason: call.refused?.reason,
-    inputTokens: plan?.kind === "reply" ? plan.inputTokens : 0,
-    outputTokens: outcome === "complete" && plan?.kind === "reply" ? plannedTokens(plan) : deliveredTokens,
+    inputTokens: inputTokensOf(call),
+    outputTokens: outcome === "complete" ? outputTokensOf(call, deliveredTokens) : deliveredTokens,
     chargeMicroUsd,
     durationMs: (services.clock.monotonicUs() - arrival.arrivedUs) / 1_000,
-    upstreamError: plan?.kind === "failure" ? historyError(plan.failure) : brokenOff(call),
+    upstreamError: plan?.kind === "failure" ? historyError(plan.failure, call) : brokenOff(call),
   });
 }
 
-function brokenOff({ plan }: Call): string | undefined {
+function inputTokensOf({ plan, usage }: Call): number {
+  if (plan === undefined || plan.kind === "failure") return 0;
+  return usage?.inputTokens ?? plan.inputTokens;
+}
+
+function outputTokensOf({ plan, usage }: Call, delivered: number): number {
+  return plan?.kind === "reply" ? plannedTokens(plan) : (usage?.outputTokens ?? delivered);
+}
+
+function brokenOff(call: Call): string | undefined {
+  const { plan, upstreamFailure } = call;
+  if (upstreamFailure !== undefined) return historyError(upstreamFailure, call);
   return plan?.kind === "reply" && plan.breaksAfter !== undefined ? "connection closed in the middle" : undefined;
 }

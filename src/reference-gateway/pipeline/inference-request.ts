@@ -10,6 +10,12 @@ export interface Tool {
   readonly schema: unknown;
 }
 
+/** How bodies are read. */
+export interface Reading {
+  /** Images and other parts are for a provider to understand. */
+  readonly takesAnyPart: boolean;
+}
+
 /** What a caller wants generated, the same in both dialects. */
 export interface InferenceRequest {
   readonly modelId: string;

@@ -1,5 +1,5 @@
 import { member } from "../../core/index.ts";
-import type { InferenceRequest, Tool, Turn } from "./inference-request.ts";
+import type { InferenceRequest, Reading, Tool, Turn } from "./inference-request.ts";
 import {
   InvalidRequest,
   objects,
@@ -19,13 +19,14 @@ const ROLES = new Map<string, Turn["role"]>([
 ]);
 
 /** Reads a body of the chat dialect. Fields it does not know are ignored. */
-export function readChatRequest(body: Record<string, unknown>): InferenceRequest {
+export function readChatRequest(body: Record<string, unknown>, reading: Reading): InferenceRequest {
   const modelId = text(body, "model");
   const items = objects(body, "messages");
   if (items.length === 0) throw new InvalidRequest("messages", "at least one message is required.");
-  const turns = items.map(readTurn);
+  const turns = items.map((item, index) => readTurn(item, index, reading));
   const system = turns.filter((turn) => turn.role === "system").map((turn) => turn.text);
-  if ((body["n"] ?? 1) !== 1) throw new InvalidRequest("n", "only one choice can be generated.");
+  if (!reading.takesAnyPart && (body["n"] ?? 1) !== 1)
+    throw new InvalidRequest("n", "only one choice can be generated.");
   return {
     modelId,
     turns,
@@ -38,7 +39,7 @@ export function readChatRequest(body: Record<string, unknown>): InferenceRequest
   };
 }
 
-function readTurn(item: Record<string, unknown>, index: number): Turn {
+function readTurn(item: Record<string, unknown>, index: number, reading: Reading): Turn {
   const path = `messages[${index}]`;
   const role = ROLES.get(text(item, "role", `${path}.role`));
   if (role === undefined) throw new InvalidRequest(`${path}.role`, "system, user, assistant or tool is expected.");
@@ -48,13 +49,16 @@ function readTurn(item: Record<string, unknown>, index: number): Turn {
     return { role, text: "" };
   }
   if (typeof content === "string") return { role, text: content };
-  return { role, text: objects(item, "content", `${path}.content`).map(partText).join("") };
+  return { role, text: objects(item, "content", `${path}.content`).map(partText(reading)).join("") };
 }
 
-function partText(part: Record<string, unknown>, index: number): string {
-  if (part["type"] === "text" && typeof part["text"] === "string") return part["text"];
-  throw new InvalidRequest(`content[${index}]`, "this model takes text parts only.");
-}
+const partText =
+  ({ takesAnyPart }: Reading) =>
+  (part: Record<string, unknown>, index: number) => {
+    if (part["type"] === "text" && typeof part["text"] === "string") return part["text"];
+    if (takesAnyPart) return "";
+    throw new InvalidRequest(`content[${index}]`, "this model takes text parts only.");
+  };
 
 function readTool(item: Record<string, unknown>, index: number): Tool {
   const described = item["function"];

@@ -1,9 +1,9 @@
 import { isObject, member } from "../../core/index.ts";
-import type { InferenceRequest, Tool, Turn } from "./inference-request.ts";
+import type { InferenceRequest, Reading, Tool, Turn } from "./inference-request.ts";
 import { InvalidRequest, objects, optionalFlag, optionalObjects, positiveInteger, text } from "./invalid-request.ts";
 
 /** Reads a body of the messages dialect. Fields it does not know are ignored. */
-export function readMessagesRequest(body: Record<string, unknown>): InferenceRequest {
+export function readMessagesRequest(body: Record<string, unknown>, reading: Reading): InferenceRequest {
   const modelId = text(body, "model");
   const maxTokens = positiveInteger(body, "max_tokens");
   const items = objects(body, "messages");
@@ -11,8 +11,8 @@ export function readMessagesRequest(body: Record<string, unknown>): InferenceReq
   const choice = body["tool_choice"];
   return {
     modelId,
-    turns: items.map(readTurn),
-    system: readSystem(body),
+    turns: items.map((item, index) => readTurn(item, index, reading)),
+    system: readSystem(body, reading),
     maxTokens,
     stream: optionalFlag(body, "stream"),
     includeUsage: true,
@@ -22,14 +22,14 @@ export function readMessagesRequest(body: Record<string, unknown>): InferenceReq
 }
 
 /** The system prompt: a string, or an array of text blocks. */
-function readSystem(body: Record<string, unknown>): string | undefined {
+function readSystem(body: Record<string, unknown>, reading: Reading): string | undefined {
   const { system } = body;
   if (system === undefined || system === null) return undefined;
   if (typeof system === "string") return system;
-  return objects(body, "system").map(blockText).join("\n");
+  return objects(body, "system").map(blockText(reading)).join("\n");
 }
 
-function readTurn(item: Record<string, unknown>, index: number): Turn {
+function readTurn(item: Record<string, unknown>, index: number, reading: Reading): Turn {
   const path = `messages[${index}]`;
   const role = text(item, "role", `${path}.role`);
   if (role === "system") {
@@ -41,19 +41,22 @@ function readTurn(item: Record<string, unknown>, index: number): Turn {
   if (typeof content === "string") return { role, text: content };
   const blocks = objects(item, "content", `${path}.content`);
   const toolResult = blocks.some((block) => block["type"] === "tool_result");
-  return { role: toolResult ? "tool" : role, text: blocks.map(blockText).join("") };
+  return { role: toolResult ? "tool" : role, text: blocks.map(blockText(reading)).join("") };
 }
 
-function blockText(block: Record<string, unknown>, index: number): string {
-  const { type, content } = block;
-  if (type === "text" && typeof block["text"] === "string") return block["text"];
-  if (type === "tool_use" || type === "thinking" || type === "redacted_thinking") return "";
-  if (type === "tool_result") {
-    if (typeof content === "string") return content;
-    return Array.isArray(content) ? content.filter(isObject).map(blockText).join("") : "";
-  }
-  throw new InvalidRequest(`content[${index}]`, "this model takes text, tool_use and tool_result blocks only.");
-}
+const blockText =
+  (reading: Reading) =>
+  (block: Record<string, unknown>, index: number): string => {
+    const { type, content } = block;
+    if (type === "text" && typeof block["text"] === "string") return block["text"];
+    if (type === "tool_use" || type === "thinking" || type === "redacted_thinking") return "";
+    if (type === "tool_result") {
+      if (typeof content === "string") return content;
+      return Array.isArray(content) ? content.filter(isObject).map(blockText(reading)).join("") : "";
+    }
+    if (reading.takesAnyPart) return "";
+    throw new InvalidRequest(`content[${index}]`, "this model takes text, tool_use and tool_result blocks only.");
+  };
 
 function readTool(item: Record<string, unknown>, index: number): Tool {
   return { name: text(item, "name", `tools[${index}].name`), schema: item["input_schema"] };

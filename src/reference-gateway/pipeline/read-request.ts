@@ -1,4 +1,5 @@
 import { isObject } from "../../core/index.ts";
+import { isRelayed } from "../providers/model-table.ts";
 import type { Call } from "./behaviour.ts";
 import type { InferenceRequest } from "./inference-request.ts";
 import { InvalidRequest } from "./invalid-request.ts";
@@ -11,8 +12,11 @@ export function readRequest(call: Call): InferenceRequest | Refusal {
   if (call.bodyError !== undefined) return call.bodyError;
   const body = call.parsed;
   if (!isObject(body)) return refusal("invalid_request", { message: "The request body must be a JSON object." });
+  // A real provider knows itself what it takes.
+  const model = call.services.models.get(String(body["model"]));
+  const reading = { takesAnyPart: model !== undefined && isRelayed(model) };
   try {
-    return call.endpoint === "messages" ? readMessagesRequest(body) : readChatRequest(body);
+    return call.endpoint === "messages" ? readMessagesRequest(body, reading) : readChatRequest(body, reading);
   } catch (thrown) {
     if (!(thrown instanceof InvalidRequest)) throw thrown;
     return refusal("invalid_request", { message: thrown.message, param: thrown.param });

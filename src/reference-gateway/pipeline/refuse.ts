@@ -60,6 +60,8 @@ export function upstreamRefusal(failure: ProviderFailure): Refusal {
 }
 
 /** What the history keeps of a provider's failure: bounded, and without the operator's credential. */
-export function historyError(failure: ProviderFailure): string {
-  return `${failure.status} ${failure.body}`.slice(0, 500).replaceAll(OPERATOR_KEY, "[redacted]");
+export function historyError(failure: ProviderFailure, { services }: Call): string {
+  const keys = [OPERATOR_KEY, ...(services.upstream?.providers ?? []).flatMap(({ key }) => key ?? [])];
+  const redacted = keys.reduce((text, key) => text.replaceAll(key, "[redacted]"), `${failure.status} ${failure.body}`);
+  return redacted.slice(0, 500);
 }

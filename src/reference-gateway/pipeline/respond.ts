@@ -1,5 +1,6 @@
 import { seededRandom } from "../../core/index.ts";
 import { durationMs, type ReplyPlan } from "../providers/plan.ts";
+import { relay } from "../upstream/relay.ts";
 import type { Call } from "./behaviour.ts";
 import { refusal } from "./refusal.ts";
 import type { GatewayResponse, Header } from "./response.ts";
@@ -9,7 +10,7 @@ import { reserve } from "./spending.ts";
  * Takes a request through its checks and starts its generation. Everything between the first check and the lease
  * happens in one go, so that two requests can never both be the last within the limit.
  */
-export function respond(call: Call): GatewayResponse {
+export function respond(call: Call): GatewayResponse | Promise<GatewayResponse> {
   const { behaviour, endpoint, arrival } = call;
   if (arrival.purpose !== "serve") return respondToUnserved(call);
   const checks = endpoint === "models" ? behaviour.listingChecks : behaviour.inferenceChecks;
@@ -50,9 +51,13 @@ function admit(call: Call, counted: boolean, held: boolean): Header[] {
   return headers;
 }
 
-function generate(call: Call, headers: readonly Header[]): GatewayResponse {
+function generate(call: Call, headers: readonly Header[]): GatewayResponse | Promise<GatewayResponse> {
   const { plan, request, behaviour } = call;
   if (plan === undefined || request === undefined) throw new Error("a request was admitted without a plan");
+  if (plan.kind === "relay") {
+    if (call.services.upstream === undefined) throw new Error("a request is for a provider that is not there");
+    return relay(call, headers, call.services.upstream);
+  }
   if (plan.kind === "failure") {
     return { ...behaviour.refuse(behaviour.upstreamRefusal(plan.failure, call), call), afterMs: plan.afterMs };
   }

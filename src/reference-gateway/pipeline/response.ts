@@ -43,7 +43,22 @@ export type Body =
   | { readonly kind: "none" }
   | { readonly kind: "json"; readonly value: unknown }
   | { readonly kind: "text"; readonly text: string; readonly contentType: string }
-  | { readonly kind: "events"; readonly events: Iterable<StreamEvent>; readonly ending: Ending };
+  | { readonly kind: "events"; readonly events: Iterable<StreamEvent>; readonly ending: Ending }
+  | Relayed;
+
+/** Bytes of a provider's stream, passed on as they come. */
+export interface RelayedPiece {
+  readonly bytes: Uint8Array;
+  /** Output tokens that they stand for, about. */
+  readonly tokens: number;
+  /** The provider broke off: this is the last piece, and the connection ends behind it. */
+  readonly isBroken: boolean;
+}
+
+export interface Relayed {
+  readonly kind: "relayed";
+  readonly pieces: AsyncIterable<RelayedPiece>;
+}
 
 /** What the gateway decided to say, before it is put into bytes. */
 export interface GatewayResponse {
@@ -66,7 +81,8 @@ export interface Step {
 
 export type ParcelBody =
   | { readonly kind: "whole"; readonly bytes: Buffer }
-  | { readonly kind: "steps"; readonly steps: Iterable<Step>; readonly ending: Ending };
+  | { readonly kind: "steps"; readonly steps: Iterable<Step>; readonly ending: Ending }
+  | Relayed;
 
 /** An answer in bytes, ready to be delivered. */
 export interface Parcel {

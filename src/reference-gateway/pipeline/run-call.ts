@@ -6,6 +6,7 @@ import { type GatewayResponse, headerOf } from "./response.ts";
 
 /** Answers a request: decides, puts the response into bytes, hands it over. Never throws and never rejects. */
 export function runCall(call: Call, serverResponse: ServerResponse): void {
+  if (call.services.upstream !== undefined) call.left = leftSignal(serverResponse);
   let response: GatewayResponse | Promise<GatewayResponse>;
   try {
     response = call.behaviour.respond(call);
@@ -20,6 +21,15 @@ export function runCall(call: Call, serverResponse: ServerResponse): void {
     (decided) => hand(decided, call, serverResponse),
     () => hand(internalError(call), call, serverResponse),
   );
+}
+
+/** Fires when the client has left before the end. */
+function leftSignal(response: ServerResponse): AbortSignal {
+  const left = new AbortController();
+  response.once("close", () => {
+    if (!response.writableFinished) left.abort();
+  });
+  return left.signal;
 }
 
 function hand(response: GatewayResponse, call: Call, serverResponse: ServerResponse): void {

@@ -31,17 +31,25 @@ export function capDay(call: Call): number {
 /** Holds back the whole charge of the request, as its plan foresees it. */
 export function reserve(call: Call): void {
   const { key, model, plan } = call;
-  if (key === undefined || model === undefined || plan?.kind !== "reply" || plan.breaksAfter !== undefined) return;
-  call.reservedMicroUsd = costOf(model, plan.inputTokens, plannedTokens(plan));
+  if (key === undefined || model === undefined || plan === undefined || plan.kind === "failure") return;
+  if (plan.kind === "reply" && plan.breaksAfter !== undefined) return;
+  const outputTokens = plan.kind === "relay" ? plan.mostOutputTokens : plannedTokens(plan);
+  call.reservedMicroUsd = costOf(model, plan.inputTokens, outputTokens);
   key.account.reservedMicroUsd += call.reservedMicroUsd;
   key.spend.reserve(call.reservedMicroUsd);
 }
 
 /** Complete requests cost what was estimated, interrupted ones what was delivered, everything else nothing. */
 export function charge(call: Call, { outcome, deliveredTokens }: Closing): number {
-  const { model, plan } = call;
-  if (model === undefined || plan?.kind !== "reply") return 0;
+  const { model, plan, usage } = call;
+  if (model === undefined || plan === undefined || plan.kind === "failure") return 0;
   if (outcome !== "complete" && outcome !== "interrupted") return 0;
+  if (plan.kind === "relay") {
+    // Whoever left before anything came pays nothing.
+    if (usage === undefined && deliveredTokens === 0) return 0;
+    const { inputTokens = plan.inputTokens, outputTokens = deliveredTokens } = usage ?? {};
+    return costOf(model, inputTokens, outcome === "complete" ? outputTokens : deliveredTokens);
+  }
   return costOf(model, plan.inputTokens, deliveredTokens);
 }
 

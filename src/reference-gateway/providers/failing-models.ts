@@ -32,6 +32,6 @@ export const failTimeout: Provider = (_ask, { upstreamTimeoutMs }) => ({
 /** Breaks off half-way through a long reply. */
 export const dropMidstream: Provider = (request, settings, random) => {
   const plan = echoStream(request, settings, random);
-  if (plan.kind === "failure") return plan;
+  if (plan.kind !== "reply") return plan;
   return { ...plan, breaksAfter: Math.max(1, Math.floor(plan.pieces.length / 2)) };
 };

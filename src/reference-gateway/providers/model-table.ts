@@ -1,6 +1,7 @@
 import { dropMidstream, failHtml, failing, failTimeout } from "./failing-models.ts";
 import { echoFast, echoStream, shoutFast, slow, transcript } from "./plain-models.ts";
 import type { Provider } from "./plan.ts";
+import { relayed } from "./relayed-model.ts";
 import { toolCaller } from "./tool-caller.ts";
 
 /** What a request costs, whole micro-dollars. */
@@ -38,6 +39,15 @@ export const MODELS: readonly Model[] = [
   { id: "fail-html", provider: failHtml, price: PLAIN },
   { id: "drop-midstream", provider: dropMidstream, price: PLAIN },
 ];
+
+/** A model of a real provider. */
+export function relayedModel(id: string): Model {
+  return { id, provider: relayed, price: PLAIN };
+}
+
+export function isRelayed({ provider }: Model): boolean {
+  return provider === relayed;
+}
 
 /** @returns what `inputTokens` and `outputTokens` cost, whole micro-dollars. */
 export function costOf({ price }: Model, inputTokens: number, outputTokens: number): number {

@@ -32,7 +32,9 @@ export type Plan =
       /** Pieces that really come when the provider breaks off in the middle; absent when it does not. */
       readonly breaksAfter?: number;
     }
-  | { readonly kind: "failure"; readonly failure: ProviderFailure; readonly afterMs: number };
+  | { readonly kind: "failure"; readonly failure: ProviderFailure; readonly afterMs: number }
+  /** Nobody knows before a real provider has answered. */
+  | { readonly kind: "relay"; readonly inputTokens: number; readonly mostOutputTokens: number };
 
 export type ReplyPlan = Extract<Plan, { kind: "reply" }>;
 
@@ -45,6 +47,7 @@ export function plannedTokens(plan: ReplyPlan): number {
 
 /** Milliseconds from the request to the last piece. */
 export function durationMs(plan: Plan): number {
+  if (plan.kind === "relay") return 0;
   return plan.kind === "failure" ? plan.afterMs : plan.firstMs + Math.max(0, plan.pieces.length - 1) * plan.paceMs;
 }
 

@@ -152,6 +152,7 @@ function watched(parcel: Parcel, { body }: GatewayResponse, played: Played): Par
     if (body.kind === "json") played.body = JSON.stringify(body.value).slice(0, KEPT_BODY);
     return parcel;
   }
+  if (parcel.body.kind === "relayed") return parcel;
   const { steps, ending } = parcel.body;
   return { ...parcel, body: { kind: "steps", ending, steps: noted(steps, played) } };
 }

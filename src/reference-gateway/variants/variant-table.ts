@@ -8,6 +8,7 @@ import { JSON_VARIANTS } from "./json-variants.ts";
 import { LIMIT_VARIANTS } from "./limit-variants.ts";
 import { MESSAGES_VARIANTS } from "./messages-variants.ts";
 import { MODELS_VARIANTS } from "./models-variants.ts";
+import { PROVIDER_VARIANTS } from "./provider-variants.ts";
 import { STREAM_VARIANTS } from "./stream-variants.ts";
 import { TRANSFER_VARIANTS } from "./transfer-variants.ts";
 
@@ -24,4 +25,5 @@ export const VARIANTS: readonly Variant[] = [
   ...ACCESS_VARIANTS,
   ...MODELS_VARIANTS,
   ...LIMIT_VARIANTS,
+  ...PROVIDER_VARIANTS,
 ];

@@ -1,0 +1,107 @@
+import { differenceText, promptText } from "../../../reports/overhead-figures.ts";
+import { suiteOf } from "../../../src/checks/index.ts";
+import type { AddedDifference, OverheadLevel, RunRecord } from "../../../src/record/index.ts";
+import type { InFront } from "./in-front.ts";
+
+interface Measured {
+  /** Record of the measurement. */
+  readonly overhead: RunRecord;
+  /** Records of the suite `upstream`. */
+  readonly suites: ReadonlyMap<InFront, RunRecord>;
+  readonly machine: string;
+  /** Day, YYYY-MM-DD. */
+  readonly measuredOn: string;
+}
+
+/** The page with what was measured: docs/overhead-measured.md. */
+export function measuredPage({ overhead: { overhead, verdict }, suites, machine, measuredOn }: Measured): string {
+  if (overhead === undefined) throw new Error("the record has no overhead");
+  const { arms, control, ceilingPerS, rounds } = overhead;
+  const tables = arms.map(({ name, levels, frontier, diagnoses = [] }) => {
+    const bounds = (frontier?.bounds ?? []).map(
+      ({ addedP99Ms, requestsPerS, isPassed }) =>
+        `${addedP99Ms} ms: ${requestsPerS === null ? "below the lowest rate" : `${isPassed ? "" : "at least "}${requestsPerS}/s`}`,
+    );
+    return `### ${name}
+
+| clients | request | prompt | added p50, ms | added p99, ms | added TTFT p50, ms | requests/s | |
+|---:|---|---:|---:|---:|---:|---:|---|
+${levels.map(rowOf).join("\n")}
+
+Highest rate of small requests before the added p99 passes a bound: ${bounds.join(", ")}.
+${diagnoses.map((text) => `\n- ${text}`).join("")}`;
+  });
+  return `# Overhead, measured
+
+Written by \`npm run verify:overhead -- --write\`; [what the figures are](overhead.md). Measured on ${measuredOn} on one machine (${machine}),
+which client, gateway and upstream shared: the figures compare these gateways with each other under that condition, and say little
+about a machine of your own. ${rounds} rounds; every figure is followed by its 95 % interval.
+
+Directly, the upstream served up to ${ceilingPerS} requests/s. Direct against direct: ${control.message}. Verdict: ${verdict.headline}
+
+${tables.join("\n\n")}
+
+u: upstream-bound; h: all arms were held at the same rate.
+
+## What they do towards their providers
+
+The suite [\`upstream\`](upstream.md#judge-a-gateway-from-this-side), each gateway with two providers, of which the second is asked when
+the first one fails.
+
+| gateway | ${STATUSES.join(" | ")} |
+|---|${STATUSES.map(() => "---:").join("|")}|
+${[...suites].map(([{ title }, record]) => `| ${title} | ${STATUSES.map((status) => countOf(record, status)).join(" | ")} |`).join("\n")}
+
+${[...suites].map(([{ title }, record]) => findingsOf(title, record)).join("\n\n")}
+`;
+}
+
+const STATUSES = ["pass", "fail", "warn", "inconclusive", "not-applicable"] as const;
+
+const ofSuite = ({ checks }: RunRecord) => checks.filter(({ id }) => suiteOf(id) === "upstream");
+
+const countOf = (record: RunRecord, status: string) => ofSuite(record).filter((one) => one.status === status).length;
+
+function findingsOf(title: string, record: RunRecord): string {
+  const bad = ofSuite(record).filter(
+    ({ status }) => status === "fail" || status === "warn" || status === "inconclusive",
+  );
+  if (bad.length === 0) return `**${title}**: nothing.`;
+  const rows = bad.map(({ id, status, message }) => `- ${status}: \`${id}\`: ${inCell(message)}`);
+  return `**${title}**\n\n${rows.join("\n")}`;
+}
+
+const inCell = (text: string) => text.replace(/\s+/g, " ").replace(/[|<>]/g, "\\$&").slice(0, 240);
+
+function rowOf({
+  concurrency,
+  stream,
+  promptBytes,
+  addedMs,
+  addedTtftMs,
+  requestsPerS,
+  upstreamBound,
+  heldAtPerS,
+}: OverheadLevel) {
+  const marks = [...(upstreamBound ? ["u"] : []), ...(heldAtPerS === null ? [] : ["h"])].join(" ");
+  const kind = stream ? "streaming" : "non-streaming";
+  const rate = requestsPerS.toFixed(requestsPerS < 100 ? 1 : 0);
+  const cells = [
+    concurrency,
+    kind,
+    promptText(promptBytes),
+    told(addedMs.p50),
+    told(addedMs.p99),
+    told(addedTtftMs?.p50),
+    rate,
+    marks,
+  ];
+  return `| ${cells.join(" | ")} |`;
+}
+
+function told(difference: AddedDifference | undefined): string {
+  if (difference === undefined || difference.value === null) return "";
+  const { value, low, high } = difference;
+  const interval = low === null || high === null ? "" : ` (${differenceText(low)} to ${differenceText(high)})`;
+  return `${differenceText(value)}${interval}`;
+}

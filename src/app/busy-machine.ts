@@ -1,0 +1,24 @@
+import { cpus } from "node:os";
+import { setTimeout as wait } from "node:timers/promises";
+
+/** Share of the processors that others may use before latencies are theirs. */
+export const MOST_BUSY = 0.75;
+const LOOK_MS = 500;
+
+/** Share of this machine's processors that is in use while this program only waits, 0 to 1. */
+export async function busyShare(): Promise<number> {
+  const before = processorTimes();
+  await wait(LOOK_MS);
+  const after = processorTimes();
+  const all = after.all - before.all;
+  return all <= 0 ? 0 : 1 - (after.idle - before.idle) / all;
+}
+
+function processorTimes(): { readonly all: number; readonly idle: number } {
+  let [all, idle] = [0, 0];
+  for (const { times } of cpus()) {
+    all += times.user + times.nice + times.sys + times.irq + times.idle;
+    idle += times.idle;
+  }
+  return { all, idle };
+}

@@ -1,0 +1,110 @@
+import { ConfigError, UsageError } from "../core/index.ts";
+import { isLoopback, Key, loadTarget, startOwnProcess, type Target } from "../target/index.ts";
+import { startBuild } from "./compare/start-build.ts";
+import { assertLoadAllowed } from "./load-plan.ts";
+import { fillModels } from "./load-target-models.ts";
+import { mainFile } from "./open-target.ts";
+import type { OverheadCommandOptions } from "./overhead-options.ts";
+import type { RunControl } from "./run-control.ts";
+
+/** The upstream and the gateways in front of it, all answering. */
+export interface Arms extends AsyncDisposable {
+  readonly direct: Target;
+  readonly gateways: readonly Target[];
+  /** Process of the first gateway, where it was started here. */
+  readonly pid: number | undefined;
+}
+
+/** In which a gateway that is started finds its upstream. */
+const UPSTREAM_VARIABLE = "GAUNTLET_UPSTREAM";
+
+/**
+ * Reads or starts what is measured.
+ *
+ * @throws UsageError when it is not said which upstream the gateways call.
+ * @throws ConfigError for a target file that cannot be used, or a host that may not be loaded.
+ */
+export async function openArms(options: OverheadCommandOptions, { interruption }: RunControl): Promise<Arms> {
+  const { signal } = interruption;
+  if (options.target.length === 0)
+    throw new UsageError("no gateway is named", { hint: "Say --target FILE, once or with several files." });
+  if (options.upstream !== undefined && options.direct !== undefined)
+    throw new UsageError("--upstream and --direct both name the upstream", { hint: "Say one of them." });
+  const started: AsyncDisposable[] = [];
+  const end = async () => {
+    for (const one of started.reverse()) await one[Symbol.asyncDispose]();
+  };
+  try {
+    return { ...(await openAll(options, started, signal)), [Symbol.asyncDispose]: end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+async function openAll(
+  options: OverheadCommandOptions,
+  started: AsyncDisposable[],
+  signal: AbortSignal,
+): Promise<Pick<Arms, "direct" | "gateways" | "pid">> {
+  const address = options.upstream ?? (await ownUpstream(options, started, signal));
+  const [first, ...others] = options.target as [string, ...string[]];
+  const environment: Record<string, string> = address === undefined ? {} : { [UPSTREAM_VARIABLE]: address };
+  const build = await startBuild({ target: first, start: options.start }, signal, environment);
+  started.push(build);
+  const gateways: Target[] = [];
+  for (const target of [build.target, ...others.map((file) => loadTarget(file, process.env))])
+    gateways.push(await allowed(target));
+  const direct =
+    options.direct === undefined
+      ? upstreamTarget(address as string, gateways[0] as Target)
+      : await allowed(loadTarget(options.direct, process.env));
+  return { direct, gateways, pid: build.pid };
+}
+
+async function allowed(target: Target): Promise<Target> {
+  assertLoadAllowed(target);
+  return fillModels(target);
+}
+
+/** Starts an upstream for a gateway that is started as well; `undefined` where `--direct` names one. */
+async function ownUpstream(
+  { direct, start }: OverheadCommandOptions,
+  started: AsyncDisposable[],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (direct !== undefined) return undefined;
+  if (start === undefined) {
+    throw new UsageError("which upstream do the gateways call?", {
+      hint: "Run `gauntlet upstream --port 9100`, let the gateways call the address that it prints, and say --upstream <address>; or name another upstream by a target file with --direct FILE.",
+    });
+  }
+  const command = [process.execPath, mainFile(), "upstream"] as const;
+  const own = await startOwnProcess(command, { what: "the upstream", readyField: "controlUrl", signal });
+  started.push(own);
+  const { upstream } = own.ready["providers"] as { readonly upstream: string };
+  return upstream;
+}
+
+/** The upstream as a target: what the gateway gets, and a key that is nobody's. */
+function upstreamTarget(address: string, gateway: Target): Target {
+  if (!URL.canParse(address)) throw new UsageError(`--upstream: "${address}" is no address`);
+  if (!isLoopback(address)) {
+    const message = `${new URL(address).host} is not this machine, and load goes there.`;
+    const hint = "Describe it in a target file with its key and `authorized: true`, and say --direct FILE.";
+    throw new ConfigError([{ file: "--upstream", path: "", message, hint }]);
+  }
+  return {
+    ...gateway,
+    name: "upstream",
+    source: "--upstream",
+    baseUrl: address.replace(/\/$/, ""),
+    extraHeaders: { all: [], models: [], chat: [], messages: [] },
+    extraSecrets: [],
+    keys: { valid: new Key("upstream", "gauntlet-upstream") },
+    limited: [],
+    tiers: {},
+    http: 1,
+    configuration: { upstream: address },
+  };
+}

@@ -1,0 +1,256 @@
+import { join } from "node:path";
+import { jsonDocument, renderOverhead } from "../../reports/index.ts";
+import { EXIT, type ExitCode, UsageError } from "../core/index.ts";
+import type { Dialect } from "../dialects/index.ts";
+import { Redactor } from "../http-recorder/index.ts";
+import { LoadGuard, modelFor } from "../load/index.ts";
+import { conclude, type LaneTarget, type Level, type Measured, measureOverhead } from "../overhead/index.ts";
+import { nameWithAddress } from "../policy/index.ts";
+import type { Overhead, RunFolder, RunRecord } from "../record/index.ts";
+import { allKeys, type Target } from "../target/index.ts";
+import { busyShare, MOST_BUSY } from "./busy-machine.ts";
+import { composeRecord } from "./compose-record.ts";
+import { journalStart } from "./journal-start.ts";
+import { keepRecord } from "./keep-record.ts";
+import { writtenBudget } from "./load-plan.ts";
+import { openFolder } from "./open-folder.ts";
+import type { Outcome } from "./outcome.ts";
+import { type Arms, openArms } from "./overhead-arms.ts";
+import type { OverheadCommandOptions } from "./overhead-options.ts";
+import { judgeByPolicy, readPolicy } from "./policy-step.ts";
+import { ProcessWatch } from "./process-tree.ts";
+import type { RunControl } from "./run-control.ts";
+
+/** Bounds of the options: a machine has so many ports, and a body so many bytes. */
+const MOST_CLIENTS = 4_096;
+const MOST_BYTES = 8_000_000;
+const LEAST_ROUNDS = 4;
+const MOST_ROUNDS = 1_000;
+const MAX_TOKENS = 64;
+
+/** Measures what gateways add to the latency of their upstream, and writes the run folder. */
+export async function overhead(options: OverheadCommandOptions, control: RunControl): Promise<Outcome> {
+  const { interruption, onProgress } = control;
+  const levels = levelsOf(options);
+  assertUsable(options);
+  const policy = options.policy === undefined ? undefined : readPolicy(options.policy, options.baseline);
+  const startedAt = new Date();
+  const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
+  const busy = await busyShare();
+  if (busy > MOST_BUSY && !options.anyway) return refused(busy);
+  onProgress({ kind: "step", text: "connecting to the upstream and the gateways" });
+  await using arms = await openArms(options, control);
+  const dialect = dialectOf(options, arms.gateways);
+  const lane = (target: Target): LaneTarget => ({
+    name: nameOf(target, arms.gateways),
+    target,
+    guard: guardOf(target),
+    requestOf: ({ stream, promptBytes }) => ({
+      dialect,
+      stream,
+      model: modelFor(target, dialect, stream),
+      prompt: promptOf(promptBytes),
+      maxTokens: MAX_TOKENS,
+      key: target.keys.valid,
+    }),
+  });
+  const [first] = arms.gateways as [Target];
+  using folder = openFolder(options.out, startedAt, first, interruption);
+  const redactor = new Redactor(
+    [arms.direct, ...arms.gateways].flatMap((target) =>
+      allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() })),
+    ),
+  );
+  journalStart(folder, { command: "overhead", target: first, seed, startedAt }, redactor);
+  const pid = arms.pid ?? options.pid;
+  using watch = pid === undefined ? undefined : ProcessWatch.of(pid);
+  const measured = await measureOverhead({
+    direct: lane(arms.direct),
+    gateways: arms.gateways.map(lane),
+    levels,
+    rounds: options.rounds,
+    blockS: options.blockS,
+    frontier: options.frontier,
+    seed,
+    stop: interruption.signal,
+    abort: interruption.now,
+    onProgress: (text, leftS) => onProgress({ kind: "step", text, leftS, atMost: true }),
+  });
+  const found = { ...foundOf(measured, arms.direct, watch), arguments: argumentsOf(options) };
+  const by = interruption.by();
+  const record = recordOf(found, { target: first, seed, startedAt, by, redactor });
+  const unjudged: RunRecord = { ...record, verdict: verdictOf(found, arms, { by, busy }) };
+  return finish(policy === undefined ? unjudged : await judgeByPolicy(unjudged, { policy, whole: false }), folder);
+}
+
+type Signal = ReturnType<RunControl["interruption"]["by"]>;
+
+/** What was measured, with the address of the upstream, and with what the processes of the first gateway used. */
+function foundOf(
+  { arms, ...measured }: Measured,
+  { name, baseUrl }: Target,
+  watch: ProcessWatch | undefined,
+): Omit<Overhead, "arguments"> {
+  const watched = arms.map((arm, index) => (index > 0 || watch === undefined ? arm : { ...arm, process: watch.used }));
+  return { ...measured, arms: watched, direct: nameWithAddress(name, baseUrl) };
+}
+
+/** The command line that repeats a measurement, without its seed. */
+function argumentsOf(options: OverheadCommandOptions): string[] {
+  const given = (name: string, value: string | undefined) => (value === undefined ? [] : [`--${name}`, value]);
+  return [
+    "--target",
+    ...options.target,
+    ...given("upstream", options.upstream),
+    ...given("direct", options.direct),
+    ...given("start", options.start),
+    ...given("dialect", options.dialect),
+    ...["--concurrency", options.concurrency, "--prompt-bytes", options.promptBytes],
+    ...["--rounds", String(options.rounds), "--block-s", String(options.blockS)],
+    ...(options.frontier ? [] : ["--no-frontier"]),
+    ...given("policy", options.policy),
+  ];
+}
+
+interface RecordFacts {
+  readonly target: Target;
+  readonly seed: number;
+  readonly startedAt: Date;
+  readonly by: Signal;
+  readonly redactor: Redactor;
+}
+
+function recordOf(found: Overhead, { by, ...facts }: RecordFacts): RunRecord {
+  const levels = [found.control, ...found.arms].flatMap((arm) => arm.levels);
+  const record = composeRecord({
+    ...facts,
+    command: "overhead",
+    results: [],
+    waivers: [],
+    breaches: [],
+    unscored: [],
+    rounds: 1,
+    leftovers: [],
+    requests: levels.reduce((sum, { requests }) => sum + requests, 0),
+    build: undefined,
+    interruptedBy: by,
+  });
+  return { ...record, overhead: facts.redactor.redactValue(found) };
+}
+
+function finish(record: RunRecord, folder: RunFolder): Outcome {
+  const ioError = keepRecord(folder, record);
+  const { exitCode } = record.verdict;
+  const end = `exit code ${exitCode}; report: ${join(folder.path, "report.html")}\n`;
+  return {
+    exitCode,
+    document: { ...jsonDocument(record, folder.path), ...record.overhead },
+    text: (colors) => `${renderOverhead(record, colors)}${end}`,
+    ioError,
+  };
+}
+
+/** The name of a target; with its file where another has the same name. */
+function nameOf({ name, source }: Target, all: readonly Target[]): string {
+  return all.filter((one) => one.name === name).length > 1 ? `${name} (${source})` : name;
+}
+
+/** Bounds what is sent to a target as far as its file names a budget, and stops where nearly everything fails. */
+function guardOf(target: Target): LoadGuard {
+  const budget = { requests: Number.POSITIVE_INFINITY, ...writtenBudget(target) };
+  return new LoadGuard({ budget, circuit: target.circuit });
+}
+
+/** Every number of clients with the first size; every further size with the smallest number of clients. */
+function levelsOf({ concurrency, promptBytes }: OverheadCommandOptions): Level[] {
+  const clients = numbersOf(concurrency, "--concurrency", MOST_CLIENTS);
+  const [first, ...further] = numbersOf(promptBytes, "--prompt-bytes", MOST_BYTES) as [number, ...number[]];
+  const fewest = Math.min(...clients);
+  const sized = [
+    ...clients.map((count) => ({ concurrency: count, promptBytes: first })),
+    ...further.map((bytes) => ({ concurrency: fewest, promptBytes: bytes })),
+  ];
+  return sized.flatMap((level) => [false, true].map((stream) => ({ ...level, stream })));
+}
+
+function numbersOf(text: string, option: string, most: number): number[] {
+  const numbers = text.split(",").map((part) => (/^\s*\d+\s*$/.test(part) ? Number(part) : Number.NaN));
+  if (numbers.every((number) => number >= 1 && number <= most)) return [...new Set(numbers)];
+  throw new UsageError(`${option}: "${text}" is no list of whole numbers from 1 to ${most}`, {
+    hint: `For example ${option} 1,8,32.`,
+  });
+}
+
+function assertUsable({ rounds, blockS, pid }: OverheadCommandOptions): void {
+  if (!Number.isInteger(rounds) || rounds < LEAST_ROUNDS || rounds > MOST_ROUNDS)
+    throw new UsageError(`--rounds: ${rounds} is no whole number from ${LEAST_ROUNDS} to ${MOST_ROUNDS}`);
+  if (pid !== undefined && ProcessWatch.of(pid) === undefined)
+    throw new UsageError(`--pid: no process ${pid} can be read here`);
+  if (!(blockS > 0)) throw new UsageError(`--block-s: ${blockS} is not a number above 0`);
+}
+
+function dialectOf({ dialect }: OverheadCommandOptions, gateways: readonly Target[]): Dialect {
+  const common = (["chat", "messages"] as const).filter((one) =>
+    gateways.every(({ dialects }) => dialects.includes(one)),
+  );
+  const chosen = common.find((one) => dialect === undefined || one === dialect);
+  if (chosen !== undefined) return chosen;
+  throw new UsageError(
+    dialect === undefined
+      ? "the gateways have no dialect in common"
+      : `not every gateway serves the ${dialect} dialect`,
+  );
+}
+
+/** Words without meaning, so many bytes long. */
+function promptOf(bytes: number): string {
+  return "measure ".repeat(Math.ceil(bytes / 8)).slice(0, bytes);
+}
+
+function verdictOf(
+  found: Overhead,
+  { direct, gateways }: Pick<Arms, "direct" | "gateways">,
+  { by, busy }: { readonly by: Signal; readonly busy: number },
+): RunRecord["verdict"] {
+  const concluded = conclude(found);
+  // Whatever adds nothing to itself has shown nothing.
+  const itself = gateways.filter(({ baseUrl }) => baseUrl === direct.baseUrl);
+  const word = itself.length > 0 && concluded.word === "pass" ? "inconclusive" : concluded.word;
+  const reasons = [
+    ...itself.map(({ name }) => `${name} is the upstream itself: both have one address`),
+    ...concluded.reasons,
+  ];
+  const bound = found.arms.flatMap(({ levels }) => levels).some((level) => level.upstreamBound);
+  const qualifiers = [
+    ...(busy > MOST_BUSY ? [`on a machine that was ${Math.round(busy * 100)} % busy`] : []),
+    ...(bound ? ["some levels are upstream-bound"] : []),
+  ];
+  const names = gateways.map(({ name, baseUrl }) => nameWithAddress(name, baseUrl)).join(", ");
+  const cut = by !== undefined && word !== "fail";
+  const shown = cut ? "inconclusive" : word;
+  const headline = [`${shown.toUpperCase()}: overhead of ${names}`, ...qualifiers].join("; ");
+  return {
+    word: shown,
+    exitCode: by === "SIGINT" ? EXIT.interrupted : by === "SIGTERM" ? EXIT.terminated : EXITS[shown],
+    headline,
+    reasons: [...(cut ? [`interrupted by ${by}`] : []), ...reasons].map((text) => ({ text })),
+    qualifiers,
+  };
+}
+
+const EXITS = { pass: EXIT.pass, fail: EXIT.gateFailed, inconclusive: EXIT.inconclusive } as const satisfies Record<
+  string,
+  ExitCode
+>;
+
+/** Nothing is sent from a machine that has no time for it. */
+function refused(busy: number): Outcome {
+  const why = `other programs use ${Math.round(busy * 100)} % of this machine's processors: what is measured now says nothing`;
+  const exitCode = EXIT.inconclusive;
+  const control = { name: "direct", levels: [], fit: false, message: why };
+  return {
+    exitCode,
+    document: { verdict: "inconclusive", exitCode, reasons: [{ text: why }], ceilingPerS: null, arms: [], control },
+    text: () => `INCONCLUSIVE: ${why}.\nWait until it is quiet, or say --anyway.\n`,
+  };
+}

@@ -1,0 +1,116 @@
+import type { Dialect } from "../dialects/index.ts";
+import {
+  allKeys,
+  type UpstreamControl,
+  type UpstreamRequest,
+  upstreamControl,
+  type WrittenAnswers,
+} from "../target/index.ts";
+import { MissingFixture } from "./need.ts";
+import type { RequestSpec } from "./request-spec.ts";
+import type { Traffic } from "./traffic.ts";
+
+/** A request as a provider saw it; what it holds of our keys is masked. */
+export type ProviderSaw = Pick<
+  UpstreamRequest,
+  | "id"
+  | "provider"
+  | "connection"
+  | "receivedMs"
+  | "path"
+  | "headers"
+  | "body"
+  | "bodyBytes"
+  | "status"
+  | "headMs"
+  | "endMs"
+  | "end"
+  | "sentEvents"
+>;
+
+/** What came to the providers for one request of ours. */
+export type Upstreamed = {
+  /** The clock of the upstream when it was asked, by which all its moments are, ms. */
+  readonly nowMs: number;
+  readonly requests: readonly ProviderSaw[];
+  /** Places in them, other than their credentials, that held a key of ours. */
+  readonly ourKeys: number;
+};
+
+/** Between two looks at what came, ms. */
+const LOOK_MS = 25;
+
+/** The providers behind the gateway: what they answer to a request of ours, and what the gateway sent them for it. */
+export class UpstreamProbe {
+  readonly #traffic: Traffic;
+  readonly #control: UpstreamControl;
+
+  /** @throws MissingFixture where the target has no such providers. */
+  constructor(traffic: Traffic, dialect: Dialect) {
+    const { upstream } = traffic.target;
+    if (upstream === undefined) throw new MissingFixture("upstream", dialect);
+    this.#traffic = traffic;
+    this.#control = upstreamControl(upstream, traffic.target);
+  }
+
+  /** A text by which the providers know a request of ours; it has to stand in the prompt. */
+  marker(): string {
+    return `gauntlet-marker-${this.#traffic.nonce()}`;
+  }
+
+  /** A request for a model of these providers, with a marker in its prompt. */
+  marked(marker: string, dialect: Dialect, request: RequestSpec = {}): RequestSpec {
+    const id = this.#traffic.target.upstream?.models[dialect];
+    return {
+      endpoint: dialect,
+      prompt: `${marker}: please repeat.`,
+      ...(id === undefined ? {} : { model: { id } }),
+      ...request,
+    };
+  }
+
+  /** What the providers answer to the requests with a marker: by the provider's name, `*` for any other. */
+  answer(marker: string, answers: WrittenAnswers): Promise<void> {
+    return this.#control.answer(marker, answers);
+  }
+
+  async requests(marker: string): Promise<Upstreamed> {
+    const { nowMs, requests } = await this.#control.requests(marker);
+    const { redactor } = this.#traffic.recorder;
+    const { found } = redactor.redact(JSON.stringify(requests));
+    const ourKeys = found.filter(({ secret, whole }) => whole && secret.startsWith("key.")).length;
+    return { nowMs, requests: redactor.redactValue(requests.map(seen)), ourKeys };
+  }
+
+  /** Looks until what came is as wanted, or the time is up. */
+  async until(
+    marker: string,
+    holds: (requests: readonly ProviderSaw[]) => boolean,
+    longestMs: number,
+  ): Promise<Upstreamed> {
+    const startedMs = performance.now();
+    for (;;) {
+      const seenNow = await this.requests(marker);
+      if (holds(seenNow.requests) || performance.now() - startedMs > longestMs) return seenNow;
+      await this.#traffic.wait(LOOK_MS, { what: "a provider", by: undefined });
+    }
+  }
+
+  /** Whether a credential of ours came with a marker; whatever else came is hidden from now on: it is the operator's. */
+  async credentials(marker: string): Promise<{ readonly ours: number; readonly others: number }> {
+    const own = allKeys(this.#traffic.target).map((key) => key.reveal());
+    const came = await this.#control.credentials(marker);
+    const others = came.filter((credential) => !own.includes(credential));
+    for (const value of others) this.#traffic.recorder.redactor.add({ name: "upstream", value });
+    return { ours: came.length - others.length, others: others.length };
+  }
+}
+
+function seen(request: UpstreamRequest): ProviderSaw {
+  const { id, provider, connection, receivedMs, path, headers, body, bodyBytes } = request;
+  const { status, headMs, endMs, end, sentEvents } = request;
+  return {
+    ...{ id, provider, connection, receivedMs, path, headers, body, bodyBytes },
+    ...{ status, headMs, endMs, end, sentEvents },
+  };
+}

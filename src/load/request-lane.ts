@@ -1,0 +1,132 @@
+import { endpointUrl } from "../dialects/index.ts";
+import type { Target } from "../target/index.ts";
+import { drive } from "./drive.ts";
+import { nowUs } from "./http/load-exchange.ts";
+import { Sender } from "./http/sender.ts";
+import type { LoadGuard } from "./load-guard.ts";
+import type { Came } from "./outcome.ts";
+import { type LoadRequestSpec, prepareRequest } from "./prepared-requests.ts";
+import { reasonReader } from "./read-reason.ts";
+import type { Arrivals } from "./schedule.ts";
+import { Tally } from "./tally.ts";
+
+/** Times of the served requests of one block of load, microseconds from the moment of the send. */
+export interface BlockTimes {
+  readonly responseUs: readonly number[];
+  /** To the first token of a stream. */
+  readonly ttftUs: readonly number[];
+  /** Between the tokens of streams. */
+  readonly gapUs: readonly number[];
+  readonly requests: number;
+  /** What the others got: kinds of endings with their numbers. */
+  readonly errors: ReadonlyMap<string, Came & { readonly count: number }>;
+  /** Events of streams, and the reads of sockets that they came in. */
+  readonly events: number;
+  readonly reads: number;
+  readonly durationS: number;
+}
+
+export interface LaneOptions {
+  readonly target: Target;
+  readonly request: LoadRequestSpec;
+  /** Most requests in flight. */
+  readonly connections: number;
+  /** Counts what all lanes of a target send. */
+  readonly guard: LoadGuard;
+  /** Ends the sending; what runs is waited for. */
+  readonly stop: AbortSignal;
+  /** Ends everything now. */
+  readonly abort: AbortSignal;
+}
+
+/**
+ * What has slept long wakes up late, and then reads an answer late that came in time: up to half a millisecond on virtual
+ * machines. Ticks keep this process from sleeping long.
+ */
+function keepAwake(): Disposable {
+  const ticks = setInterval(() => undefined, 1);
+  return { [Symbol.dispose]: () => clearInterval(ticks) };
+}
+
+/** Gaps of a block that are kept. */
+const MOST_GAPS = 20_000;
+
+/** Open connections to one target, for blocks of one request that is repeated; every time of it is kept. */
+export class RequestLane implements AsyncDisposable {
+  readonly #options: LaneOptions;
+  readonly #sender: Sender;
+
+  private constructor(options: LaneOptions, sender: Sender) {
+    this.#options = options;
+    this.#sender = sender;
+  }
+
+  static async open(options: LaneOptions): Promise<RequestLane> {
+    const { target, connections, abort } = options;
+    const sender = new Sender({
+      url: endpointUrl(target.baseUrl, options.request.dialect),
+      maxConnections: connections,
+      deadlineMs: target.timeouts.answerMs,
+      idleMs: target.timeouts.idleMs,
+      http: target.http,
+    });
+    const lane = new RequestLane(options, sender);
+    abort.addEventListener("abort", lane.#leave, { once: true });
+    await sender.open(connections);
+    return lane;
+  }
+
+  /** Sends one block. */
+  async run(arrivals: Arrivals, seed: number): Promise<BlockTimes> {
+    const { target, request, guard, stop } = this.#options;
+    const prepared = prepareRequest(target, request);
+    const [responseUs, ttftUs, gapUs]: number[][] = [[], [], []];
+    const errors = new Map<string, Came & { readonly count: number }>();
+    let [requests, events, reads] = [0, 0, 0];
+    using _ = keepAwake();
+    const { startUs, endUs } = await drive({
+      sender: this.#sender,
+      tally: new Tally(nowUs()),
+      arrivals,
+      seed,
+      prepared: () => prepared,
+      reason: reasonReader(target),
+      guard,
+      signal: AbortSignal.any([stop, guard.signal]),
+      precise: false,
+      onRequest: (exchange, came) => {
+        requests++;
+        if (came.outcome !== "admitted") {
+          const key = `${came.outcome} ${came.what}`;
+          errors.set(key, { ...came, count: (errors.get(key)?.count ?? 0) + 1 });
+          return;
+        }
+        const { sentUs, endUs: endedUs, firstTokenUs, firstEventUs, firstByteUs, scanner } = exchange;
+        responseUs?.push(endedUs - sentUs);
+        if (!request.stream) return;
+        ttftUs?.push((firstTokenUs || firstEventUs || firstByteUs) - sentUs);
+        events += scanner?.events ?? 0;
+        reads += exchange.reads;
+        for (const gap of exchange.gapsUs) if (gapUs !== undefined && gapUs.length < MOST_GAPS) gapUs.push(gap);
+      },
+    });
+    const durationS = (endUs - startUs) / 1_000_000;
+    return {
+      responseUs: responseUs ?? [],
+      ttftUs: ttftUs ?? [],
+      gapUs: gapUs ?? [],
+      requests,
+      errors,
+      events,
+      reads,
+      durationS,
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#options.abort.removeEventListener("abort", this.#leave);
+    await this.#sender[Symbol.asyncDispose]();
+  }
+
+  readonly #leave = () => this.#sender.abortAll();
+}

@@ -1,0 +1,47 @@
+import type { Overhead, OverheadLevel } from "../record/index.ts";
+import { textOf } from "./measure-overhead.ts";
+
+interface Conclusion {
+  readonly word: "pass" | "fail" | "inconclusive";
+  readonly reasons: readonly string[];
+}
+
+/**
+ * What a measurement comes to without a policy. It passes when every level of every gateway was measured on a machine that was
+ * quiet enough, with requests that were served; it fails when a gateway failed requests that its upstream serves.
+ */
+export function conclude({ arms, control }: Pick<Overhead, "arms" | "control">): Conclusion {
+  const upstream = control.levels.flatMap((level) => tellErrors("the upstream itself", level));
+  const failed = arms.flatMap(({ name, levels }) =>
+    levels.filter(isFailing).flatMap((level) => tellErrors(name, level)),
+  );
+  const open = arms.flatMap(({ name, levels }) => [
+    ...(levels.length === 0 ? [`${name}: nothing was measured`] : []),
+    ...levels.filter((level) => !isFailing(level)).flatMap((level) => openOf(name, level)),
+  ]);
+  const reasons = [...upstream, ...failed, ...(control.fit ? [] : [control.message]), ...open];
+  const isFailed = failed.length > 0 && upstream.length === 0;
+  return { word: isFailed ? "fail" : reasons.length > 0 ? "inconclusive" : "pass", reasons };
+}
+
+/** Denials that a key with higher limits does not get. */
+const LIMITS: readonly string[] = ["rate_limit_exceeded", "concurrency_limit_exceeded", "429"];
+
+/** Requests were lost that no limit and no rule of the gateway refused. */
+function isFailing({ errorKinds }: OverheadLevel): boolean {
+  return errorKinds.some(({ outcome }) => outcome !== "denied");
+}
+
+function tellErrors(name: string, level: OverheadLevel): string[] {
+  const { requests, errors, errorKinds } = level;
+  if (errors === 0) return [];
+  const kinds = errorKinds.slice(0, 3).map(({ what, count }) => `${count} ${what}`);
+  const isLimited = errorKinds.some(({ what }) => LIMITS.includes(what));
+  const next = isLimited ? "; a key with higher limits is needed" : "";
+  return [`${name}, ${textOf(level)}: ${errors} of ${requests} requests were not served (${kinds.join(", ")})${next}`];
+}
+
+function openOf(name: string, level: OverheadLevel): string[] {
+  if (level.errors > 0) return tellErrors(name, level);
+  return level.addedMs.p50.value === null ? [`${name}, ${textOf(level)}: too few requests were served`] : [];
+}

@@ -1,0 +1,66 @@
+import type { Added, OverheadLevel } from "../record/index.ts";
+
+/** A delayed acknowledgement comes after 40 ms on Linux; what is sent after it adds a little. */
+const DELAYED_ACK_MS = { least: 38, most: 47 } as const;
+/** Another kind of request of the same gateway that is so much faster shows that it is no slowness of its own. */
+const NOT_DELAYED_MS = 10;
+/** A stream is held back when its first token comes so late in it, and directly so early. */
+const HELD_BACK_SHARE = 0.8;
+const FLOWING_SHARE = 0.5;
+/** Streams shorter than this have no early and no late. */
+const LEAST_STREAM_MS = 20;
+/** Growth below this is nothing, milliseconds per megabyte. */
+const LEAST_GROWTH = 1;
+/** Tokens of so many gaps arrive together. */
+const MERGED = 3;
+
+/** What the figures of a gateway prove of it, beside its latency. Figures that the upstream bounds prove nothing. */
+export function diagnose(levels: readonly OverheadLevel[]): string[] {
+  const own = levels.filter(({ upstreamBound }) => !upstreamBound);
+  return [...delayedAck(own), ...heldBack(own), ...merged(own), ...growth(own)];
+}
+
+function delayedAck(levels: readonly OverheadLevel[]): string[] {
+  const figures = levels.flatMap((level) =>
+    [level.addedMs, level.addedTtftMs, level.addedGapMs].flatMap((added) => (added === null ? [] : [p50(added)])),
+  );
+  const late = figures.filter((ms) => ms >= DELAYED_ACK_MS.least && ms <= DELAYED_ACK_MS.most);
+  if (late.length === 0 || !figures.some((ms) => ms < NOT_DELAYED_MS)) return [];
+  return [
+    `Some responses come ${late[0]?.toFixed(1)} ms later and others do not: typical of Nagle's algorithm with delayed acknowledgements (TCP_NODELAY is not set).`,
+  ];
+}
+
+function heldBack(levels: readonly OverheadLevel[]): string[] {
+  const streams = levels.filter(({ stream, ttftMs, directMs, throughMs }) => {
+    if (!stream || ttftMs === null || (directMs.p50 ?? 0) < LEAST_STREAM_MS) return false;
+    const isLate = (ttftMs.through ?? 0) >= HELD_BACK_SHARE * (throughMs.p50 ?? Number.POSITIVE_INFINITY);
+    return isLate && (ttftMs.direct ?? Number.POSITIVE_INFINITY) <= FLOWING_SHARE * (directMs.p50 ?? 0);
+  });
+  return streams.length === 0 ? [] : ["Streams are buffered: their first token comes with their end."];
+}
+
+function merged(levels: readonly OverheadLevel[]): string[] {
+  const worst = levels
+    .flatMap(({ eventsPerRead }) => eventsPerRead ?? [])
+    .filter(({ direct, through }) => through > MERGED * direct)
+    .sort((a, b) => b.through - a.through)[0];
+  if (worst === undefined) return [];
+  return [`Events of streams are merged: ${worst.through} arrive in one read, directly ${worst.direct}.`];
+}
+
+/** Between the smallest and the largest prompt of the same clients. */
+function growth(levels: readonly OverheadLevel[]): string[] {
+  const plain = levels.filter(({ stream }) => !stream).sort((a, b) => a.promptBytes - b.promptBytes);
+  const largest = plain.at(-1);
+  const smallest = plain.find(({ concurrency }) => concurrency === largest?.concurrency);
+  if (largest === undefined || smallest === undefined || largest.promptBytes === smallest.promptBytes) return [];
+  const { low } = largest.addedMs.p50;
+  const { high } = smallest.addedMs.p50;
+  const megabytes = (largest.promptBytes - smallest.promptBytes) / 1_000_000;
+  const grows = p50(largest.addedMs) - p50(smallest.addedMs);
+  if (low === null || high === null || low <= high || grows / megabytes < LEAST_GROWTH) return [];
+  return [`It adds ${(grows / megabytes).toFixed(1)} ms per megabyte of the prompt.`];
+}
+
+const p50 = ({ p50: { value } }: Added): number => value ?? Number.NaN;

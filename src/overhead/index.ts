@@ -1,0 +1,3 @@
+export { conclude } from "./conclude.ts";
+export { type Measured, measureOverhead } from "./measure-overhead.ts";
+export type { LaneTarget, Level } from "./overhead-options.ts";

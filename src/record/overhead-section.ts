@@ -1,0 +1,111 @@
+import { z } from "zod";
+
+/** A difference and its 95 % interval, milliseconds with the resolution of a microsecond; `null` where too little was served. */
+const differenceSchema = z.strictObject({
+  value: z.number().nullable(),
+  low: z.number().nullable(),
+  high: z.number().nullable(),
+});
+
+/** What quantiles of the requests through the gateway have more than those that went directly to the upstream. */
+const addedSchema = z.strictObject({ p50: differenceSchema, p90: differenceSchema, p99: differenceSchema });
+
+const quantilesSchema = z.strictObject({
+  p50: z.number().nullable(),
+  p90: z.number().nullable(),
+  p99: z.number().nullable(),
+});
+
+/** One number of clients, one kind of request. */
+const levelSchema = z.strictObject({
+  /** Clients, each with one request in flight at a time. */
+  concurrency: z.int(),
+  stream: z.boolean(),
+  promptBytes: z.int(),
+  /** Measured requests of this arm, and how many of them were not served. */
+  requests: z.int(),
+  errors: z.int(),
+  /** What the requests that were not served got, most frequent first. */
+  errorKinds: z.array(
+    z.strictObject({
+      outcome: z.enum(["admitted", "denied", "failed", "unfinished"]),
+      what: z.string(),
+      count: z.int(),
+    }),
+  ),
+  /** Whole responses; for streams to their last byte. */
+  addedMs: addedSchema,
+  /** First token of a stream; `null` for non-streaming requests. */
+  addedTtftMs: addedSchema.nullable(),
+  /** Gaps between the tokens of a stream; `null` where there are none. */
+  addedGapMs: addedSchema.nullable(),
+  /** Latency that the differences are of. */
+  directMs: quantilesSchema,
+  throughMs: quantilesSchema,
+  /** Middle of the times to the first token of a stream; `null` for non-streaming requests. */
+  ttftMs: z.strictObject({ direct: z.number().nullable(), through: z.number().nullable() }).nullable(),
+  /** Events of a stream per read of the socket, as the mean. */
+  eventsPerRead: z.strictObject({ direct: z.number(), through: z.number() }).nullable(),
+  /** Requests per second of this arm while it was measured. */
+  requestsPerS: z.number(),
+  /** Requests per second of this arm when each client sends again at once. */
+  peakPerS: z.number(),
+  /** Requests per second at which the clients of all arms were held, because clients that send again at once wait in queues. */
+  heldAtPerS: z.number().nullable(),
+  /** Most requests of this kind per second that the upstream served directly. */
+  ceilingPerS: z.number(),
+  /** With so many clients the upstream is the limit: the arm comes within 10 % of what the upstream serves directly. */
+  upstreamBound: z.boolean(),
+});
+
+/** Added latency of small non-streaming requests against load. */
+const frontierSchema = z.strictObject({
+  points: z.array(
+    z.strictObject({
+      offeredPerS: z.number(),
+      servedPerS: z.number(),
+      addedMs: addedSchema,
+      upstreamBound: z.boolean(),
+    }),
+  ),
+  /** The highest rate that was measured before the added p99 passed a bound; `isPassed` is false where it never did. */
+  bounds: z.array(
+    z.strictObject({
+      addedP99Ms: z.number(),
+      requestsPerS: z.number().nullable(),
+      isPassed: z.boolean(),
+      upstreamBound: z.boolean(),
+    }),
+  ),
+});
+
+const armSchema = z.strictObject({
+  name: z.string(),
+  levels: z.array(levelSchema),
+  /** Absent where the measurement was interrupted before it, and for the control. */
+  frontier: frontierSchema.optional(),
+  /** What the figures prove beside latency, in sentences. */
+  diagnoses: z.array(z.string()).optional(),
+  /** What the gateway's processes used from the first request to the last, where their pid is known. */
+  process: z.strictObject({ cpuS: z.number(), peakMemoryBytes: z.number(), peakOpenFiles: z.int() }).optional(),
+});
+
+/** What gateways add to the latency of their upstream. */
+export const overheadSchema = z.strictObject({
+  /** Most small non-streaming requests per second that the upstream served directly. */
+  ceilingPerS: z.number(),
+  /** The upstream: its name with its address. */
+  direct: z.string(),
+  rounds: z.int(),
+  /** The command line that repeats it, without the seed. */
+  arguments: z.array(z.string()),
+  arms: z.array(armSchema),
+  /** The upstream directly against itself, in the same rounds. */
+  control: armSchema.extend({ fit: z.boolean(), message: z.string() }),
+});
+
+export type Overhead = z.infer<typeof overheadSchema>;
+export type OverheadLevel = z.infer<typeof levelSchema>;
+export type Frontier = z.infer<typeof frontierSchema>;
+export type Added = z.infer<typeof addedSchema>;
+export type AddedDifference = z.infer<typeof differenceSchema>;

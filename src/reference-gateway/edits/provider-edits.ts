@@ -1,0 +1,105 @@
+import { isObject, type JsonObject } from "../../core/index.ts";
+import type { Call } from "../pipeline/behaviour.ts";
+import type { RelayedPiece } from "../pipeline/response.ts";
+import type { FailedAttempt, NextAttempt, ProviderRequest } from "../upstream/attempt.ts";
+import type { UpstreamProvider } from "../upstream/upstream.ts";
+import { always, type When } from "./when.ts";
+import { type Apply, wrap } from "./wrap.ts";
+
+/** Changes what real providers are sent. */
+export function onProviderRequest(
+  when: When,
+  edit: (asked: ProviderRequest, call: Call, provider: UpstreamProvider) => ProviderRequest,
+): Apply {
+  return wrap("providerRequest", (next) => (call, provider) => {
+    const asked = next(call, provider);
+    return when(call) ? edit(asked, call, provider) : asked;
+  });
+}
+
+/** Changes the body that real providers are sent. */
+export function onProviderBody(edit: (body: JsonObject, call: Call) => JsonObject, when: When = always): Apply {
+  return onProviderRequest(when, (asked, call) => ({
+    ...asked,
+    body: JSON.stringify(edit(JSON.parse(asked.body) as JsonObject, call)),
+  }));
+}
+
+/** Adds headers to what real providers are sent. */
+export function withProviderHeaders(
+  headers: (call: Call, provider: UpstreamProvider) => Readonly<Record<string, string>>,
+  when: When = always,
+): Apply {
+  return onProviderRequest(when, (asked, call, provider) => ({
+    ...asked,
+    headers: { ...asked.headers, ...headers(call, provider) },
+  }));
+}
+
+/** Changes every text of the conversation that real providers are sent. */
+export function onTexts(edit: (text: string) => string): Apply {
+  return onProviderBody((body) => ({
+    ...body,
+    messages: listOf(body["messages"]).map((turn) =>
+      isObject(turn) && typeof turn["content"] === "string" ? { ...turn, content: edit(turn["content"]) } : turn,
+    ) as JsonObject[],
+  }));
+}
+
+/** Leaves fields out of what real providers are sent. */
+export function withoutFields(...names: readonly string[]): Apply {
+  return onProviderBody(
+    (body) => Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name))) as JsonObject,
+  );
+}
+
+/** Asks providers in another order, or more often; nothing to go on as before. */
+export function onNextProvider(
+  choose: (
+    failed: readonly FailedAttempt[],
+    providers: readonly UpstreamProvider[],
+    call: Call,
+  ) => NextAttempt | "none" | undefined,
+): Apply {
+  return wrap("nextProvider", (next) => (failed, call) => {
+    const chosen = choose(failed, call.services.upstream?.providers ?? [], call);
+    return chosen === "none" ? undefined : (chosen ?? next(failed, call));
+  });
+}
+
+/** Changes the stream of a real provider. */
+export function onRelayedStream(
+  edit: (pieces: AsyncIterable<RelayedPiece>, call: Call) => AsyncIterable<RelayedPiece>,
+): Apply {
+  return wrap("relayStream", (next) => (pieces, call) => edit(next(pieces, call), call));
+}
+
+/** Changes the text of each piece of a real provider's stream; what broke off stays as it is. */
+export function onRelayedText(edit: (text: string, call: Call) => string): Apply {
+  return onRelayedStream(async function* (pieces, call) {
+    for await (const piece of pieces) {
+      const text = Buffer.from(piece.bytes).toString("utf8");
+      yield piece.isBroken ? piece : { ...piece, bytes: Buffer.from(edit(text, call)) };
+    }
+  });
+}
+
+/** Changes a real provider's non-streaming reply. */
+export function onRelayedReply(edit: (value: JsonObject, call: Call) => JsonObject): Apply {
+  return wrap("relayReply", (next) => (value, call) => {
+    const reply = next(value, call);
+    return isObject(reply) ? edit(reply as JsonObject, call) : reply;
+  });
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Changes every text in a value, however deep it is. */
+export function mapTexts<T>(value: T, edit: (text: string) => string): T {
+  if (typeof value === "string") return edit(value) as T;
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, edit)) as T;
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, mapTexts(inner, edit)])) as T;
+}

@@ -1,0 +1,192 @@
+import { type Mutation, mutation } from "../change.ts";
+import { onNextProvider, onProviderRequest, onRelayedReply, onRelayedText } from "../edits/provider-edits.ts";
+import { insteadOf, setHeader, status } from "../edits/response-edits.ts";
+import { always, onMessages, remembered, streaming, type When } from "../edits/when.ts";
+import { all, onDenial, wrap } from "../edits/wrap.ts";
+import type { Call } from "../pipeline/behaviour.ts";
+import type { ProviderFailure } from "../providers/plan.ts";
+import type { FailedAttempt } from "../upstream/attempt.ts";
+
+const FAILED = ["ERR-5XX-1"];
+const ATTEMPTS = ["UPSTREAM-ATTEMPTS"];
+const FAILOVER = ["UPSTREAM-FAILOVER"];
+
+/** Each provider so many times, one after the other. */
+const timesEach = (times: number, pauseMs = 0, when: (failed: FailedAttempt, call: Call) => boolean = () => true) =>
+  onNextProvider((failed, providers, call) => {
+    const last = failed.at(-1);
+    if (last === undefined || last.hasBegun || call.left?.aborted === true || !when(last, call)) return undefined;
+    const provider = providers[Math.floor(failed.length / times)];
+    return provider === undefined ? "none" : { provider, afterMs: pauseMs };
+  });
+
+/** No other provider is asked after such a failure. */
+const givesUp = (when: (failed: FailedAttempt, call: Call) => boolean) =>
+  onNextProvider((failed, _providers, call) => {
+    const last = failed.at(-1);
+    return last !== undefined && when(last, call) ? "none" : undefined;
+  });
+
+/** A real provider failed, with a status. */
+const failedWith =
+  (...statuses: readonly ProviderFailure["status"][]): When =>
+  ({ upstreamFailure }) =>
+    upstreamFailure !== undefined && statuses.includes(upstreamFailure.status);
+
+/** Which provider served a call; known once it was asked. */
+const lastAsked = remembered(() => new WeakMap<Call, string>());
+
+/** What becomes of a provider's failure. */
+export const PROVIDER_FAILURE_MUTATIONS: readonly Mutation[] = [
+  mutation(
+    "provider.429-as-own",
+    [...FAILED, "LIMIT-RATE-3"],
+    "The provider's rate limit becomes the caller's.",
+    onDenial("upstream_error", failedWith(429), insteadOf("rate_limit_exceeded", { waitMs: 1_000 })),
+  ),
+  mutation(
+    "provider.429-passed-on",
+    [...FAILED, "ERR-HDR-1"],
+    "The provider's 429 is passed on with its status.",
+    onDenial("upstream_error", failedWith(429), status(429)),
+  ),
+  mutation(
+    "provider.401-as-own",
+    [...FAILED, "AUTH-1", "ERR-401-INVALID"],
+    "A provider that refuses the operator's key refuses the caller's.",
+    onDenial("upstream_error", failedWith(401), insteadOf("invalid_api_key")),
+  ),
+  mutation(
+    "provider.402-as-own",
+    [...FAILED, "SPEND-13"],
+    "The operator's empty account at the provider becomes the caller's.",
+    onDenial("upstream_error", failedWith(402), insteadOf("insufficient_credits")),
+  ),
+  mutation(
+    "provider.529-as-own",
+    FAILED,
+    "An overloaded provider becomes the caller's concurrency limit.",
+    onDenial("upstream_error", failedWith(529), insteadOf("concurrency_limit_exceeded", { waitMs: 1_000 })),
+  ),
+  mutation(
+    "provider.reset-as-400",
+    FAILED,
+    "A provider that resets the connection becomes a bad request.",
+    onDenial("upstream_error", failedWith(502), insteadOf("invalid_request")),
+  ),
+  mutation(
+    "provider.own-key-in-error",
+    ["UPSTREAM-OWN-KEY", "SEC-3", "NO-SECRETS"],
+    "The provider's error is passed on word for word, with the operator's key in it.",
+    onDenial("upstream_error", failedWith(401), (response, call) =>
+      insteadOf("upstream_error", { status: response.status, message: call.upstreamFailure?.body || "It failed." })(
+        response,
+        call,
+      ),
+    ),
+  ),
+  mutation(
+    "provider.own-key-in-header",
+    ["UPSTREAM-OWN-KEY", "SEC-3", "NO-SECRETS"],
+    "Failures show in a header with which key the provider was asked.",
+    onDenial("upstream_error", always, (response, call) =>
+      setHeader("X-Upstream-Request", `POST with Bearer ${call.services.upstream?.providers[0]?.key ?? ""}`)(
+        response,
+        call,
+      ),
+    ),
+  ),
+  mutation(
+    "provider.three-times-each",
+    ATTEMPTS,
+    "Each provider is asked three times, which is more than the operator says.",
+    timesEach(3),
+  ),
+  mutation(
+    "provider.twenty-times-each",
+    [...ATTEMPTS, "UPSTREAM-RETRY-BOUNDED"],
+    "Each provider is asked twenty times.",
+    timesEach(20),
+  ),
+  mutation(
+    "provider.429-asked-again-at-once",
+    ATTEMPTS,
+    "A provider that answers 429 is asked again at once, four times.",
+    timesEach(4, 0, ({ failure }) => failure.status === 429),
+  ),
+  mutation(
+    "provider.retries-for-a-minute",
+    ["UPSTREAM-RETRY-BOUNDED"],
+    "An overloaded provider is asked again half a minute later, and again, for streams of the messages dialect.",
+    onNextProvider((failed, providers, call) => {
+      const isMeant = streaming(call) && onMessages(call) && failed.at(-1)?.failure.status === 529;
+      const provider = providers[0];
+      if (!isMeant || provider === undefined) return undefined;
+      return failed.length > 2 ? "none" : { provider, afterMs: 31_000 };
+    }),
+  ),
+  mutation(
+    "provider.half-reply-asked-again",
+    ["UPSTREAM-BLIND-RETRY"],
+    "A reply that breaks off in the middle is asked for again.",
+    onNextProvider((failed, providers) => {
+      const provider = providers[failed.length];
+      return failed.at(-1)?.hasBegun === true && provider !== undefined ? { provider, afterMs: 0 } : undefined;
+    }),
+  ),
+  mutation(
+    "provider.asked-after-the-caller-left",
+    ["UPSTREAM-AFTER-LEFT", "UPSTREAM-CANCEL"],
+    "When a provider fails the next one is asked, although the caller has left.",
+    all(
+      onProviderRequest(always, (asked) => ({ ...asked, signal: null })),
+      onNextProvider((failed, providers) => {
+        const provider = providers[failed.length];
+        const isOver = failed.at(-1)?.hasBegun === true;
+        return isOver || provider === undefined ? "none" : { provider, afterMs: 0 };
+      }),
+    ),
+  ),
+  mutation(
+    "provider.no-failover",
+    FAILOVER,
+    "Only the first provider is asked.",
+    givesUp(() => true),
+  ),
+  mutation(
+    "provider.no-failover-on-429",
+    FAILOVER,
+    "No other provider is asked when the first one's limit is reached.",
+    givesUp(({ failure }) => failure.status === 429),
+  ),
+  mutation(
+    "provider.no-failover-on-reset",
+    FAILOVER,
+    "No other provider is asked when the connection to the first one breaks.",
+    givesUp(({ failure }) => failure.status === 502),
+  ),
+  mutation(
+    "provider.no-failover-for-streams",
+    FAILOVER,
+    "No other provider is asked for a stream.",
+    givesUp((_failed, call) => streaming(call)),
+  ),
+  mutation(
+    "provider.failover-names-another-model",
+    ["UPSTREAM-SAME-MODEL"],
+    "A reply of the second provider names a model of that provider.",
+    all(
+      wrap("nextProvider", (next) => (failed, call) => {
+        const chosen = next(failed, call);
+        if (chosen !== undefined) lastAsked(call).set(call, failed.length === 0 ? "first" : "other");
+        return chosen;
+      }),
+      onRelayedReply((value, call) =>
+        lastAsked(call).get(call) === "other" ? { ...value, model: "other-large-2026" } : value,
+      ),
+      onRelayedText((text, call) =>
+        lastAsked(call).get(call) === "other" ? text.replace(/"model":"[^"]*"/g, '"model":"other-large-2026"') : text,
+      ),
+    ),
+  ),
+];

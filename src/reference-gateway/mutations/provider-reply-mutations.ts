@@ -1,0 +1,211 @@
+import { isObject, type JsonObject, member } from "../../core/index.ts";
+import { type Mutation, mutation } from "../change.ts";
+import { mapTexts, onRelayedReply, onRelayedStream, onRelayedText } from "../edits/provider-edits.ts";
+import { all } from "../edits/wrap.ts";
+import type { Call } from "../pipeline/behaviour.ts";
+import type { RelayedPiece } from "../pipeline/response.ts";
+import { ask } from "../upstream/relay.ts";
+import { relayedStream } from "../upstream/relayed-stream.ts";
+
+const REPLY = ["UPSTREAM-REPLY"];
+const USAGE = ["UPSTREAM-USAGE"];
+
+/** The end of a whole stream, by dialect. */
+const ENDS = {
+  chat: "data: [DONE]\n\n",
+  messages: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+};
+
+/** Takes a reply's counts through a change, streaming and non-streaming. */
+const onUsage = (edit: (usage: JsonObject) => JsonObject) =>
+  all(
+    onRelayedReply((value) => withUsage(value, edit)),
+    onRelayedText((text) =>
+      text.replace(/^data: (\{.*"usage":.*\})$/gm, (line, data: string) => {
+        try {
+          return `data: ${JSON.stringify(withUsage(JSON.parse(data) as JsonObject, edit))}`;
+        } catch {
+          return line;
+        }
+      }),
+    ),
+  );
+
+function withUsage(value: JsonObject, edit: (usage: JsonObject) => JsonObject): JsonObject {
+  const { usage, message } = value;
+  return {
+    ...value,
+    ...(isObject(usage) ? { usage: edit(usage as JsonObject) } : {}),
+    ...(isObject(message) && isObject(message["usage"]) ? { message: withUsage(message as JsonObject, edit) } : {}),
+  };
+}
+
+const CACHED = ["prompt_tokens_details", "cache_read_input_tokens", "cache_creation_input_tokens"];
+const COUNTS = ["prompt_tokens", "input_tokens", "completion_tokens", "output_tokens"];
+
+/** Everything at once, when the provider is through. */
+async function* gathered(pieces: AsyncIterable<RelayedPiece>): AsyncGenerator<RelayedPiece> {
+  const kept: RelayedPiece[] = [];
+  for await (const piece of pieces) kept.push(piece);
+  yield* kept;
+}
+
+/** Takes pieces as fast as they come, and keeps them until they are wanted. */
+async function* readAhead(pieces: AsyncIterable<RelayedPiece>): AsyncGenerator<RelayedPiece> {
+  const kept: RelayedPiece[] = [];
+  let isOver = false;
+  let wake = () => {};
+  const reading = (async () => {
+    for await (const piece of pieces) {
+      kept.push(piece);
+      wake();
+    }
+    isOver = true;
+    wake();
+  })();
+  for (;;) {
+    const piece = kept.shift();
+    if (piece !== undefined) yield piece;
+    else if (isOver) break;
+    else
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+  }
+  await reading;
+}
+
+async function* endingWell(pieces: AsyncIterable<RelayedPiece>, call: Call): AsyncGenerator<RelayedPiece> {
+  for await (const piece of pieces)
+    yield piece.isBroken ? { bytes: Buffer.from(ENDS[call.dialect]), tokens: 0, isBroken: false } : piece;
+}
+
+/** A stream that broke off is asked for anew, and what comes is put behind it. */
+async function* askingAgain(pieces: AsyncIterable<RelayedPiece>, call: Call): AsyncGenerator<RelayedPiece> {
+  for await (const piece of pieces) {
+    if (!piece.isBroken) {
+      yield piece;
+      continue;
+    }
+    const { upstream } = call.services;
+    const [provider] = upstream?.providers ?? [];
+    const again = upstream === undefined || provider === undefined ? undefined : await ask(call, provider, upstream);
+    if (again === undefined || "failure" in again) yield piece;
+    else yield* relayedStream(again.body, call);
+  }
+}
+
+/** What callers get of a provider's reply. */
+export const PROVIDER_REPLY_MUTATIONS: readonly Mutation[] = [
+  mutation(
+    "provider.reply-trimmed",
+    REPLY,
+    "Spaces at the ends of lines are lost in non-streaming replies.",
+    onRelayedReply((value) => mapTexts(value, (text) => text.replace(/[ \t]+(?=\n|\.|$)/g, " ").trim())),
+  ),
+  mutation(
+    "provider.reply-characters-lost",
+    REPLY,
+    "Characters of four bytes become question marks.",
+    all(
+      onRelayedReply((value) => mapTexts(value, (text) => text.replace(/[\u{10000}-\u{10ffff}]/gu, "?"))),
+      onRelayedText((text) => text.replace(/[\u{10000}-\u{10ffff}]/gu, "?")),
+    ),
+  ),
+  mutation(
+    "provider.stream-event-lost",
+    REPLY,
+    "The third text of a stream is lost.",
+    onRelayedText((text) => {
+      let texts = 0;
+      return text.replace(/(?:event: [^\n]*\n)?data: [^\n]*\n\n/g, (event) =>
+        /"(?:content|text|partial_json|arguments)":"[^"]/.test(event) && ++texts === 3 ? "" : event,
+      );
+    }),
+  ),
+  mutation(
+    "provider.tool-arguments-flattened",
+    REPLY,
+    "Objects inside the arguments of a tool call become texts.",
+    onRelayedReply((value) => flattened(value)),
+  ),
+  mutation(
+    "provider.usage-estimated",
+    [...USAGE, "COUNTS-ADD-UP"],
+    "Token counts are the gateway's own estimate.",
+    onUsage((usage) =>
+      Object.fromEntries(
+        Object.entries(usage).map(([name, count]) => [name, COUNTS.includes(name) && count !== 0 ? 25 : count]),
+      ),
+    ),
+  ),
+  mutation(
+    "provider.cached-tokens-lost",
+    USAGE,
+    "What the provider read from its cache is not told.",
+    onUsage((usage) => Object.fromEntries(Object.entries(usage).filter(([name]) => !CACHED.includes(name)))),
+  ),
+  mutation(
+    "provider.cached-tokens-added",
+    USAGE,
+    "In the messages dialect cached tokens are counted among the input, too.",
+    onUsage((usage) =>
+      typeof usage["input_tokens"] === "number"
+        ? { ...usage, input_tokens: usage["input_tokens"] + Number(usage["cache_read_input_tokens"] ?? 0) }
+        : usage,
+    ),
+  ),
+  mutation(
+    "provider.stream-usage-lost",
+    [...USAGE, "COMPAT-CHAT-USAGE"],
+    "Streams of the chat dialect have no usage.",
+    onRelayedText((text) => text.replace(/data: \{[^\n]*"choices":\[\][^\n]*\n\n/g, "")),
+  ),
+  mutation(
+    "provider.stream-gathered",
+    ["UPSTREAM-STREAMED"],
+    "A stream reaches the caller when the provider is through.",
+    onRelayedStream(gathered),
+  ),
+  mutation(
+    "provider.reads-ahead",
+    ["UPSTREAM-BACKPRESSURE"],
+    "A stream is taken from the provider as fast as it comes, whoever reads it.",
+    onRelayedStream(readAhead),
+  ),
+  mutation(
+    "provider.broken-stream-ends-well",
+    ["UPSTREAM-BROKEN"],
+    "A stream that breaks off at the provider gets the ending of a whole one.",
+    onRelayedStream(endingWell),
+  ),
+  mutation(
+    "provider.broken-stream-asked-again",
+    ["UPSTREAM-BLIND-RETRY", "UPSTREAM-REPLY"],
+    "A stream that breaks off is asked for anew, and what comes is put behind it.",
+    onRelayedStream(askingAgain),
+  ),
+];
+
+function flattened(value: JsonObject): JsonObject {
+  const flat = (inputs: unknown): JsonObject =>
+    Object.fromEntries(
+      Object.entries(isObject(inputs) ? inputs : {}).map(([name, one]) => [
+        name,
+        isObject(one) ? JSON.stringify(one) : one,
+      ]),
+    ) as JsonObject;
+  const content = member(value, "content");
+  if (Array.isArray(content))
+    return {
+      ...value,
+      content: content.map((block) =>
+        isObject(block) && "input" in block ? { ...block, input: flat(block["input"]) } : block,
+      ),
+    } as JsonObject;
+  return JSON.parse(
+    JSON.stringify(value, (name, inner: unknown) =>
+      name === "arguments" && typeof inner === "string" ? JSON.stringify(flat(JSON.parse(inner))) : inner,
+    ),
+  ) as JsonObject;
+}

@@ -1,0 +1,199 @@
+import { isObject, type JsonObject } from "../../core/index.ts";
+import { type Mutation, mutation } from "../change.ts";
+import {
+  listOf,
+  onProviderBody,
+  onProviderRequest,
+  onTexts,
+  withoutFields,
+  withProviderHeaders,
+} from "../edits/provider-edits.ts";
+import { always, multiTurn, nonStreaming, onChat, streaming } from "../edits/when.ts";
+import type { Call } from "../pipeline/behaviour.ts";
+
+const CONVERSATION = ["UPSTREAM-CONVERSATION"];
+const PARAMETERS = ["UPSTREAM-PARAMETERS"];
+const CALLER_KEY = ["UPSTREAM-CALLER-KEY"];
+
+const callersKey = (call: Call): string => call.behaviour.presentedKey(call) ?? "";
+const turnsOf = (body: JsonObject) => listOf(body["messages"]) as readonly JsonObject[];
+
+/** What providers are sent. */
+export const PROVIDER_REQUEST_MUTATIONS: readonly Mutation[] = [
+  mutation(
+    "provider.caller-key-passed-on",
+    CALLER_KEY,
+    "Providers get the caller's key in place of the operator's.",
+    withProviderHeaders((call) => ({ authorization: `Bearer ${callersKey(call)}` })),
+  ),
+  mutation(
+    "provider.caller-key-beside",
+    CALLER_KEY,
+    "Providers get the caller's key in a further header.",
+    withProviderHeaders((call) => ({ "x-forwarded-authorization": `Bearer ${callersKey(call)}` })),
+  ),
+  mutation(
+    "provider.caller-key-as-user",
+    CALLER_KEY,
+    "Providers get the caller's key as the user of the request.",
+    onProviderBody((body, call) => ({ ...body, user: callersKey(call) })),
+  ),
+  mutation(
+    "provider.caller-key-on-streams",
+    CALLER_KEY,
+    "Providers get the caller's key as an API key when a stream is asked for.",
+    withProviderHeaders((call) => ({ "x-api-key": callersKey(call) }), streaming),
+  ),
+  mutation(
+    "provider.texts-trimmed",
+    CONVERSATION,
+    "Spaces around a turn are lost on the way to the provider.",
+    onTexts((text) => text.trim()),
+  ),
+  mutation(
+    "provider.spaces-joined",
+    CONVERSATION,
+    "Runs of spaces and tabs become one on the way to the provider.",
+    onTexts((text) => text.replace(/[ \t]+/g, " ")),
+  ),
+  mutation(
+    "provider.texts-normalised",
+    CONVERSATION,
+    "Characters are composed on the way to the provider.",
+    onTexts((text) => text.normalize("NFC")),
+  ),
+  mutation(
+    "provider.control-characters-lost",
+    CONVERSATION,
+    "Control characters are lost on the way to the provider.",
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are meant
+    onTexts((text) => text.replace(/[\u0000-\u0008]/g, "")),
+  ),
+  mutation(
+    "provider.long-texts-cut",
+    CONVERSATION,
+    "A turn of more than eight thousand characters is cut on the way to the provider.",
+    onTexts((text) => text.slice(0, 8_000)),
+  ),
+  mutation(
+    "provider.old-turns-lost",
+    CONVERSATION,
+    "Of a long conversation the provider gets the last eight turns.",
+    onProviderBody((body) => ({ ...body, messages: turnsOf(body).slice(-8) })),
+  ),
+  mutation(
+    "provider.turns-out-of-order",
+    CONVERSATION,
+    "The provider gets all turns of the user before those of the assistant.",
+    onProviderBody((body) => {
+      const turns = turnsOf(body);
+      const isAssistant = ({ role }: JsonObject) => role === "assistant";
+      return { ...body, messages: [...turns.filter((turn) => !isAssistant(turn)), ...turns.filter(isAssistant)] };
+    }, multiTurn),
+  ),
+  mutation(
+    "provider.system-prompt-lost",
+    CONVERSATION,
+    "The system prompt does not reach the provider.",
+    onProviderBody(({ system: _, ...body }) => ({
+      ...body,
+      messages: turnsOf(body).filter(({ role }) => role !== "system"),
+    })),
+  ),
+  mutation(
+    "provider.images-lost",
+    CONVERSATION,
+    "Of a turn in parts the provider gets the texts alone.",
+    onProviderBody((body) => ({
+      ...body,
+      messages: turnsOf(body).map((turn) => ({
+        ...turn,
+        content: Array.isArray(turn["content"])
+          ? turn["content"].filter((part) => isObject(part) && part["type"] === "text")
+          : (turn["content"] ?? null),
+      })),
+    })),
+  ),
+  mutation(
+    "provider.tools-lost",
+    [...CONVERSATION, ...PARAMETERS],
+    "Tools do not reach the provider.",
+    withoutFields("tools"),
+  ),
+  mutation(
+    "provider.one-tool-only",
+    [...CONVERSATION, ...PARAMETERS],
+    "The provider gets the first tool alone.",
+    onProviderBody((body) => (Array.isArray(body["tools"]) ? { ...body, tools: body["tools"].slice(0, 1) } : body)),
+  ),
+  mutation(
+    "provider.sampling-lost",
+    PARAMETERS,
+    "Temperature and top_p do not reach the provider.",
+    withoutFields("temperature", "top_p"),
+  ),
+  mutation(
+    "provider.temperature-rounded",
+    PARAMETERS,
+    "The temperature is a whole number at the provider.",
+    onProviderBody((body) =>
+      typeof body["temperature"] === "number" ? { ...body, temperature: Math.round(body["temperature"]) } : body,
+    ),
+  ),
+  mutation(
+    "provider.stop-lost",
+    PARAMETERS,
+    "Stop sequences do not reach the provider.",
+    withoutFields("stop", "stop_sequences"),
+  ),
+  mutation(
+    "provider.tool-choice-lost",
+    PARAMETERS,
+    "The choice of a tool does not reach the provider.",
+    withoutFields("tool_choice"),
+  ),
+  mutation(
+    "provider.output-limit-lost",
+    PARAMETERS,
+    "The output limit of the chat dialect does not reach the provider.",
+    onProviderBody(({ max_tokens: _, ...body }) => body, onChat),
+  ),
+  mutation(
+    "provider.unknown-fields-lost",
+    PARAMETERS,
+    "Fields that the gateway does not know do not reach the provider.",
+    withoutFields("gauntlet_unknown"),
+  ),
+  mutation(
+    "provider.connection-per-request",
+    ["UPSTREAM-KEEP-ALIVE"],
+    "Each request to a provider has a connection of its own.",
+    onProviderRequest(always, (asked) => ({ ...asked, closes: true })),
+  ),
+  mutation(
+    "provider.not-cancelled",
+    ["UPSTREAM-CANCEL"],
+    "A provider goes on when the caller has left.",
+    onProviderRequest(always, (asked) => ({ ...asked, signal: null })),
+  ),
+  mutation(
+    "provider.replies-not-cancelled",
+    ["UPSTREAM-CANCEL"],
+    "A provider goes on with a non-streaming reply when the caller has left.",
+    onProviderRequest(nonStreaming, (asked) => ({ ...asked, signal: null })),
+  ),
+  mutation(
+    "provider.cancelled-late",
+    ["UPSTREAM-CANCEL"],
+    "A provider goes on for three seconds when the caller has left.",
+    onProviderRequest(always, (asked) => ({ ...asked, signal: later(asked.signal, 3_000) })),
+  ),
+];
+
+/** Fires some time after another signal. */
+export function later(signal: AbortSignal | null, ms: number): AbortSignal | null {
+  if (signal === null) return null;
+  const controller = new AbortController();
+  signal.addEventListener("abort", () => setTimeout(() => controller.abort(), ms).unref(), { once: true });
+  return controller.signal;
+}

@@ -1,0 +1,140 @@
+import { type Dispatcher, errors, request } from "undici";
+import { isObject, messageOf, sleep } from "../../core/index.ts";
+import type { Call } from "../pipeline/behaviour.ts";
+import type { GatewayResponse, Header } from "../pipeline/response.ts";
+import type { ProviderFailure } from "../providers/plan.ts";
+import type { FailedAttempt, NextAttempt, ProviderRequest } from "./attempt.ts";
+import { relayedStream } from "./relayed-stream.ts";
+import { authorization, type Upstream, type UpstreamProvider } from "./upstream.ts";
+import { usageOf } from "./usage.ts";
+
+/** Headers of the caller that belong to the request itself. Its credentials are for the gateway alone. */
+const PASSED_ON = ["content-type", "accept", "anthropic-version", "anthropic-beta", "traceparent", "tracestate"];
+/** Of a provider's error, bytes that are kept for the history. */
+const KEPT_ERROR_BYTES = 4_096;
+const TOO_MANY_REQUESTS = 429;
+
+/** Asks providers until one serves the request. What the last one answered decides when none does. */
+export async function relay(call: Call, headers: readonly Header[], upstream: Upstream): Promise<GatewayResponse> {
+  const { behaviour } = call;
+  const failed: FailedAttempt[] = [];
+  for (;;) {
+    const next = behaviour.nextProvider(failed, call);
+    if (next === undefined) break;
+    if (next.afterMs > 0) await sleep(next.afterMs);
+    const { provider } = next;
+    const asked = await ask(call, provider, upstream);
+    if ("failure" in asked) {
+      failed.push({ provider, hasBegun: false, ...asked });
+      continue;
+    }
+    const response = await respondWith(call, headers, asked);
+    if (!("failure" in response)) return response;
+    failed.push({ provider, hasBegun: true, ...response });
+  }
+  const failure: ProviderFailure = failed.at(-1)?.failure ?? { status: 502, body: "no provider was asked" };
+  call.upstreamFailure = failure;
+  return behaviour.refuse(behaviour.upstreamRefusal(failure, call), call);
+}
+
+/**
+ * The default of `nextProvider`: each provider once, in their order; none after the caller has left, none
+ * after a reply has begun, and none where the request itself is at fault.
+ */
+export function nextInOrder(failed: readonly FailedAttempt[], call: Call): NextAttempt | undefined {
+  const provider = call.services.upstream?.providers[failed.length];
+  const last = failed.at(-1);
+  const isOver = last !== undefined && (last.hasBegun || !isOfProvider(last.failure));
+  if (provider === undefined || isOver || call.left?.aborted === true) return undefined;
+  return { provider, afterMs: 0 };
+}
+
+/** Another provider may do better; of a request that is wrong they all say the same. */
+function isOfProvider({ status }: ProviderFailure): boolean {
+  return status === "timeout" || status >= 500 || status === TOO_MANY_REQUESTS || (status >= 401 && status <= 403);
+}
+
+/** The default of `providerRequest`: the body as it came, with the operator's key in place of the caller's. */
+export function providerRequest(call: Call, provider: UpstreamProvider): ProviderRequest {
+  const headers = { ...passedOn(call), ...authorization(provider) };
+  return { headers, body: call.bodyText, signal: call.left ?? null, closes: false };
+}
+
+/** Sends the request to a provider. @returns its response where it serves the request, else why it does not. */
+export async function ask(
+  call: Call,
+  provider: UpstreamProvider,
+  { agent }: Upstream,
+): Promise<Dispatcher.ResponseData | { readonly failure: ProviderFailure }> {
+  const path = call.endpoint === "messages" ? "messages" : "chat/completions";
+  const { headers, body, signal, closes } = call.behaviour.providerRequest(call, provider);
+  try {
+    const response = await request(`${provider.baseUrl}/${path}`, {
+      method: "POST",
+      dispatcher: agent,
+      headers,
+      body,
+      signal,
+      reset: closes,
+    });
+    if (response.statusCode < 300) return response;
+    return { failure: { status: response.statusCode, body: await beginningOf(response) } };
+  } catch (error) {
+    return { failure: failureOf(error) };
+  }
+}
+
+function failureOf(error: unknown): ProviderFailure {
+  const isSilent =
+    error instanceof errors.HeadersTimeoutError ||
+    error instanceof errors.BodyTimeoutError ||
+    error instanceof errors.ConnectTimeoutError;
+  return { status: isSilent ? "timeout" : 502, body: messageOf(error) };
+}
+
+function passedOn({ arrival }: Call): Record<string, string> {
+  const passed: Record<string, string> = {};
+  for (const name of PASSED_ON) {
+    const value = arrival.headers[name];
+    if (typeof value === "string") passed[name] = value;
+  }
+  return passed;
+}
+
+async function beginningOf({ body }: Dispatcher.ResponseData): Promise<string> {
+  let text = "";
+  try {
+    for await (const part of body) {
+      text += String(part);
+      if (text.length >= KEPT_ERROR_BYTES) break;
+    }
+  } catch {
+    // What came is enough: the status says that it failed.
+  }
+  return text.slice(0, KEPT_ERROR_BYTES);
+}
+
+async function respondWith(
+  call: Call,
+  headers: readonly Header[],
+  { body, headers: own }: Dispatcher.ResponseData,
+): Promise<GatewayResponse | { readonly failure: ProviderFailure }> {
+  const common = { status: 200, headers, afterMs: 0, outcome: "complete" } as const;
+  const { behaviour } = call;
+  if (String(own["content-type"] ?? "").startsWith("text/event-stream")) {
+    return { ...common, body: { kind: "relayed", pieces: behaviour.relayStream(relayedStream(body, call), call) } };
+  }
+  let value: unknown;
+  try {
+    value = await body.json();
+  } catch (error) {
+    return { failure: failureOf(error) };
+  }
+  call.usage = usageOf(value);
+  return { ...common, body: { kind: "json", value: behaviour.relayReply(value, call) } };
+}
+
+/** The default of `relayReply`: whichever provider served it, the caller learns of the model that it asked for. */
+export function relayReply(value: unknown, call: Call): unknown {
+  return isObject(value) && "model" in value ? { ...value, model: call.request?.modelId ?? "" } : value;
+}

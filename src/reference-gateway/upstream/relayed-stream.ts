@@ -1,0 +1,78 @@
+import type { Readable } from "node:stream";
+import { messageOf } from "../../core/index.ts";
+import type { Call } from "../pipeline/behaviour.ts";
+import { chatError, messagesError } from "../pipeline/refuse.ts";
+import type { RelayedPiece } from "../pipeline/response.ts";
+import { usageOf } from "./usage.ts";
+
+/** Longest event that is looked into; a longer one is passed on unread. */
+const LONGEST_EVENT = 1_024 * 1_024;
+/** An event has text or a part of a tool call; looked for without parsing. */
+const HAS_OUTPUT = /"(?:content|text|partial_json|arguments)":"[^"]/;
+const ENDS = /^data: ?\[DONE\]|"type": ?"message_stop"/m;
+
+/**
+ * A provider's stream, passed on as it comes. What it says of usage is noted; where it breaks off, an error item of the dialect
+ * follows, and the connection ends without the end of a stream.
+ */
+export async function* relayedStream(body: Readable, call: Call): AsyncGenerator<RelayedPiece> {
+  const events = new EventReader(call);
+  let why = "the stream ended without its end marker";
+  try {
+    for await (const part of body) {
+      const bytes = part as Buffer;
+      yield { bytes, tokens: events.read(bytes), isBroken: false };
+    }
+  } catch (error) {
+    why = messageOf(error);
+  }
+  if (events.ended) return;
+  const failure = { status: 502, body: why } as const;
+  call.upstreamFailure = failure;
+  const refused = call.behaviour.upstreamRefusal(failure, call);
+  const isMessages = call.dialect === "messages";
+  const data = isMessages ? messagesError(refused, call) : chatError(refused);
+  const event = { kind: "error", atMs: 0, tokens: 0, data, ...(isMessages ? { name: "error" } : {}) } as const;
+  yield { bytes: Buffer.from(call.behaviour.frame(event, call)), tokens: 0, isBroken: true };
+}
+
+/** Reads the events of a stream for their usage and their end. */
+class EventReader {
+  readonly #call: Call;
+  readonly #decoder = new TextDecoder();
+  #rest = "";
+  ended = false;
+
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** @returns events with output that these bytes complete. */
+  read(bytes: Buffer): number {
+    this.#rest += this.#decoder.decode(bytes, { stream: true });
+    const events = this.#rest.split(/\r?\n\r?\n/);
+    this.#rest = events.pop() ?? "";
+    if (this.#rest.length > LONGEST_EVENT) this.#rest = "";
+    let outputs = 0;
+    for (const event of events) {
+      if (HAS_OUTPUT.test(event)) outputs++;
+      if (event.includes('"usage"')) this.#note(event);
+      if (ENDS.test(event)) this.ended = true;
+    }
+    return outputs;
+  }
+
+  #note(event: string): void {
+    const data = event
+      .split(/\r?\n/)
+      .filter((line) => line.startsWith("data:"))
+      .map((line) => line.slice(5))
+      .join("\n");
+    try {
+      const usage = usageOf(JSON.parse(data));
+      if (usage !== undefined) this.#call.usage = { ...this.#call.usage, ...usage };
+    } catch {
+      // No JSON: it says nothing of usage.
+    }
+  }
+}

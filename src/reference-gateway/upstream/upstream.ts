@@ -1,0 +1,71 @@
+import { Agent, request } from "undici";
+import { isObject, member, messageOf, UsageError } from "../../core/index.ts";
+
+/** A provider that the gateway calls over HTTP. */
+export interface UpstreamProvider {
+  /** Base address that ends where the dialects' paths begin. */
+  readonly baseUrl: string;
+  /** Bearer key of the operator; absent where the provider wants none. */
+  readonly key: string | undefined;
+}
+
+/** Providers in the order in which they are asked, and the connections to them. */
+export interface Upstream extends AsyncDisposable {
+  readonly providers: readonly UpstreamProvider[];
+  /** Ids of the models that the first provider lists. */
+  readonly models: readonly string[];
+  readonly agent: Agent;
+}
+
+const LIST_MS = 10_000;
+/** Idle connections are kept for so long. */
+const KEEP_ALIVE_MS = 60_000;
+
+/**
+ * Asks the first provider for its models.
+ *
+ * @param timeoutMs until a provider that is silent has timed out.
+ * @throws UsageError when it does not list any.
+ */
+export async function connectUpstream(providers: readonly UpstreamProvider[], timeoutMs: number): Promise<Upstream> {
+  const agent = new Agent({
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    connect: { timeout: timeoutMs },
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    pipelining: 1,
+  });
+  const [first] = providers as readonly [UpstreamProvider, ...UpstreamProvider[]];
+  try {
+    const models = await modelsOf(first, agent);
+    return { providers, models, agent, [Symbol.asyncDispose]: () => agent.destroy() };
+  } catch (error) {
+    await agent.destroy();
+    throw error;
+  }
+}
+
+async function modelsOf(provider: UpstreamProvider, agent: Agent): Promise<string[]> {
+  const hint = "Its address must end where the paths of the dialects begin, for example in /v1.";
+  let list: unknown;
+  try {
+    const { statusCode, body } = await request(`${provider.baseUrl}/models`, {
+      dispatcher: agent,
+      headers: authorization(provider),
+      signal: AbortSignal.timeout(LIST_MS),
+    });
+    list = statusCode === 200 ? await body.json() : await body.dump().then(() => statusCode);
+  } catch (error) {
+    throw new UsageError(`upstream: ${provider.baseUrl} does not list its models: ${messageOf(error)}`, { hint });
+  }
+  const data = member(list, "data");
+  const ids = Array.isArray(data) ? data.filter(isObject).map(({ id }) => id) : [];
+  const models = ids.filter((id): id is string => typeof id === "string" && id !== "");
+  if (models.length > 0) return models;
+  const what = typeof list === "number" ? `${list}` : "no models";
+  throw new UsageError(`upstream: ${provider.baseUrl} does not list its models: ${what}`, { hint });
+}
+
+export function authorization({ key }: UpstreamProvider): Record<string, string> {
+  return key === undefined ? {} : { authorization: `Bearer ${key}` };
+}

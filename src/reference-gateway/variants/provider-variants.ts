@@ -1,0 +1,203 @@
+import { isObject, type JsonObject } from "../../core/index.ts";
+import { type Variant, variant } from "../change.ts";
+import {
+  listOf,
+  onNextProvider,
+  onProviderBody,
+  onProviderRequest,
+  onRelayedStream,
+  withProviderHeaders,
+} from "../edits/provider-edits.ts";
+import { always, every, onChat, onMessages, remembered, streaming } from "../edits/when.ts";
+import { later } from "../mutations/provider-request-mutations.ts";
+import type { RelayedPiece } from "../pipeline/response.ts";
+
+const turns = remembered(() => ({ taken: 0 }));
+
+/** The keys of objects in the order of the alphabet, however deep. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, inner]) => [name, sorted(inner)]),
+  );
+}
+
+const eachTurn = (body: JsonObject, edit: (content: unknown) => unknown): JsonObject =>
+  ({
+    ...body,
+    messages: listOf(body["messages"]).map((turn) =>
+      isObject(turn) ? { ...turn, content: edit(turn["content"]) } : turn,
+    ),
+  }) as JsonObject;
+
+const asParts = (content: unknown): unknown =>
+  typeof content === "string" ? [{ type: "text", text: content }] : content;
+
+async function* inPieces(pieces: AsyncIterable<RelayedPiece>, size: number): AsyncGenerator<RelayedPiece> {
+  for await (const { bytes, tokens, isBroken } of pieces) {
+    if (isBroken || bytes.length > 65_536) {
+      yield { bytes, tokens, isBroken };
+      continue;
+    }
+    for (let from = 0; from < bytes.length; from += size)
+      yield { bytes: bytes.subarray(from, from + size), tokens: from === 0 ? tokens : 0, isBroken };
+  }
+}
+
+const COMMENT = Buffer.from(": keep-alive\n\n");
+
+async function* withComments(pieces: AsyncIterable<RelayedPiece>): AsyncGenerator<RelayedPiece> {
+  yield { bytes: COMMENT, tokens: 0, isBroken: false };
+  yield* pieces;
+}
+
+/** Sound gateways that do towards their providers what others do not. */
+export const PROVIDER_VARIANTS: readonly Variant[] = [
+  variant(
+    "provider.taken-in-turns",
+    "Requests begin with another provider each time.",
+    onNextProvider((failed, providers, call) => {
+      if (failed.length > 0) {
+        const rest = providers.filter((provider) => failed.every((one) => one.provider !== provider));
+        const last = failed.at(-1);
+        const [next] = rest;
+        return last?.hasBegun === true || next === undefined || call.left?.aborted === true
+          ? "none"
+          : { provider: next, afterMs: 0 };
+      }
+      const provider = providers[turns(call).taken++ % providers.length];
+      return provider === undefined ? undefined : { provider, afterMs: 0 };
+    }),
+  ),
+  variant(
+    "provider.first-one-twice",
+    "The first provider is asked again once before the second one.",
+    onNextProvider((failed, providers, call) => {
+      const last = failed.at(-1);
+      if (last === undefined || last.hasBegun || call.left?.aborted === true) return undefined;
+      const provider = failed.length === 1 ? providers[0] : providers[failed.length - 1];
+      return provider === undefined || failed.length > 2 ? "none" : { provider, afterMs: 0 };
+    }),
+  ),
+  variant(
+    "provider.waits-before-the-next",
+    "Before the next provider is asked, some time passes.",
+    onNextProvider((failed, providers, call) => {
+      const provider = providers[failed.length];
+      const isFirst = failed.length === 0 || failed.at(-1)?.hasBegun === true || call.left?.aborted === true;
+      return isFirst || provider === undefined ? undefined : { provider, afterMs: 600 };
+    }),
+  ),
+  variant(
+    "provider.more-headers",
+    "Providers get headers of the gateway's own.",
+    withProviderHeaders((call) => ({ "x-request-id": call.id, via: "1.1 gateway", "user-agent": "gateway/7" })),
+  ),
+  variant(
+    "provider.key-in-another-header",
+    "Providers of the messages dialect get the operator's key as x-api-key.",
+    onProviderRequest(onMessages, (asked, _call, { key = "" }) => {
+      const { authorization: _, ...headers } = asked.headers;
+      return { ...asked, headers: { ...headers, "x-api-key": key } };
+    }),
+  ),
+  variant(
+    "provider.body-rewritten",
+    "The body for the provider is written anew, indented and in another order.",
+    onProviderRequest(always, (asked) => ({ ...asked, body: JSON.stringify(sorted(JSON.parse(asked.body)), null, 2) })),
+  ),
+  variant(
+    "provider.more-fields",
+    "Providers get fields of the gateway's own.",
+    onProviderBody((body, call) => ({
+      ...body,
+      user: call.key?.account.id ?? "",
+      store: false,
+      metadata: { by: "gateway" },
+    })),
+  ),
+  variant(
+    "provider.more-turns",
+    "The gateway puts a system prompt of its own before the conversation.",
+    onProviderBody((body, call) =>
+      call.endpoint === "messages"
+        ? { ...body, system: `Follow the rules of the house. ${String(body["system"] ?? "")}` }
+        : {
+            ...body,
+            messages: [
+              { role: "system", content: "Follow the rules of the house." },
+              ...(listOf(body["messages"]) as JsonObject[]),
+            ],
+          },
+    ),
+  ),
+  variant(
+    "provider.other-model-names",
+    "At the provider the model has another name.",
+    onProviderBody((body) => ({ ...body, model: "provider-model-7b" })),
+  ),
+  variant(
+    "provider.always-asks-for-usage",
+    "Streams of the chat dialect are always asked for their usage.",
+    onProviderBody(
+      (body) => ({ ...body, stream_options: { include_usage: true } }),
+      (call) => onChat(call) && streaming(call),
+    ),
+  ),
+  variant(
+    "provider.texts-as-parts",
+    "Texts of turns reach the provider as a list of one part.",
+    onProviderBody((body) => eachTurn(body, asParts)),
+  ),
+  variant(
+    "provider.marked-for-the-cache",
+    "Turns of the messages dialect are marked for the provider's cache.",
+    onProviderBody(
+      (body) =>
+        eachTurn(body, (content) =>
+          listOf(asParts(content)).map((part) =>
+            isObject(part) ? { ...part, cache_control: { type: "ephemeral" } } : part,
+          ),
+        ),
+      onMessages,
+    ),
+  ),
+  variant(
+    "provider.output-limit-renamed",
+    "The output limit of the chat dialect has its newer name at the provider.",
+    onProviderBody(
+      ({ max_tokens, ...body }) => ({
+        ...body,
+        ...(max_tokens === undefined ? {} : { max_completion_tokens: max_tokens }),
+      }),
+      onChat,
+    ),
+  ),
+  variant(
+    "provider.stream-in-small-pieces",
+    "A provider's stream is passed on in pieces of 61 bytes.",
+    onRelayedStream((pieces) => inPieces(pieces, 61)),
+  ),
+  variant("provider.stream-with-comments", "A provider's stream begins with a comment.", onRelayedStream(withComments)),
+  variant(
+    "provider.broken-stream-just-cut",
+    "A provider's stream that breaks off is cut, without an error in it.",
+    onRelayedStream(async function* (pieces) {
+      for await (const piece of pieces) yield piece.isBroken ? { ...piece, bytes: new Uint8Array() } : piece;
+    }),
+    ["COMPAT-STREAM-ERROR"],
+  ),
+  variant(
+    "provider.cancelled-half-a-second-later",
+    "A provider goes on for half a second when the caller has left.",
+    onProviderRequest(always, (asked) => ({ ...asked, signal: later(asked.signal, 500) })),
+  ),
+  variant(
+    "provider.connections-renewed",
+    "Every fourth request closes its connection to the provider.",
+    onProviderRequest(every(4), (asked) => ({ ...asked, closes: true })),
+  ),
+];

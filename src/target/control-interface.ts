@@ -1,0 +1,39 @@
+import { isObject, messageOf } from "../core/index.ts";
+import type { Key } from "./key.ts";
+
+/** JSON over HTTP with a bearer token: the admin interface of the reference gateway, the control interface of an upstream. */
+export interface ControlInterface {
+  readonly url: string;
+  readonly token: Key;
+  /** Makes an error of what went wrong. */
+  readonly failure: (what: string, cause?: unknown) => Error;
+}
+
+const LONGEST_MS = 30_000;
+
+/** Calls it. @returns the JSON object that it answers. @throws what `failure` makes of a refusal, or of no answer. */
+export async function callControl(
+  { url, token, failure }: ControlInterface,
+  method: "GET" | "PATCH" | "POST" | "PUT",
+  path: string,
+  body?: object,
+): Promise<Record<string, unknown>> {
+  // Loaded when first used: commands that make no states should not wait for it.
+  const { request } = await import("undici");
+  let status: number;
+  let json: unknown;
+  try {
+    const answer = await request(url + path, {
+      method,
+      headers: { authorization: `Bearer ${token.reveal()}`, "content-type": "application/json" },
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: AbortSignal.timeout(LONGEST_MS),
+    });
+    status = answer.statusCode;
+    json = await answer.body.json();
+  } catch (cause) {
+    throw failure(`no answer to ${method} ${path}: ${messageOf(cause)}`, cause);
+  }
+  if (status >= 300 || !isObject(json)) throw failure(`${method} ${path} was refused: ${status}`);
+  return json;
+}

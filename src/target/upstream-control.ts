@@ -1,0 +1,46 @@
+import { ConfigError } from "../core/index.ts";
+import type { UpstreamRequest, WrittenAnswers } from "../upstream/index.ts";
+import { callControl } from "./control-interface.ts";
+import type { Target, UpstreamTarget } from "./target.ts";
+
+/** What came to the providers with one marker. */
+export interface SeenUpstream {
+  /** The clock of the upstream, by which its moments are, ms. */
+  readonly nowMs: number;
+  /** Oldest first. */
+  readonly requests: readonly UpstreamRequest[];
+}
+
+/** The providers behind the gateway, by their control interface (`gauntlet upstream`). */
+export interface UpstreamControl {
+  /** What the requests with a marker get from now on, by provider. */
+  answer(marker: string, answers: WrittenAnswers): Promise<void>;
+  requests(marker: string): Promise<SeenUpstream>;
+  /** The credentials that came with a marker, as they are. */
+  credentials(marker: string): Promise<readonly string[]>;
+}
+
+/** @throws ConfigError from each function, when the control interface does not answer or refuses. */
+export function upstreamControl(
+  { controlUrl, token }: UpstreamTarget,
+  { source }: Pick<Target, "source">,
+): UpstreamControl {
+  const failure = (what: string, cause?: unknown) =>
+    new ConfigError([{ file: source, path: "upstream.controlUrl", message: `${what}.` }], {
+      hint: "`gauntlet upstream` prints its control address and token when it is ready; it has to run for as long as the checks do.",
+      cause,
+    });
+  const control = { url: controlUrl.replace(/\/+$/, ""), token, failure };
+  return {
+    async answer(marker, answers) {
+      await callControl(control, "PUT", `/answers/${marker}`, answers);
+    },
+    async requests(marker) {
+      return (await callControl(control, "GET", `/requests?marker=${marker}`)) as unknown as SeenUpstream;
+    },
+    async credentials(marker) {
+      const { credentials } = await callControl(control, "GET", `/credentials/${marker}`);
+      return Array.isArray(credentials) ? credentials.map(String) : [];
+    },
+  };
+}

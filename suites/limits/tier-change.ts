@@ -1,0 +1,53 @@
+import { type Check, defineCheck, type RequestSpec, type Response } from "../../src/checks/index.ts";
+import { oneOf } from "../../src/judging/index.ts";
+import { LONG_STORY } from "../shared/texts.ts";
+
+/** An upgrade is in force within this time, ms: after a minute the old limit lets requests through again. */
+const IN_FORCE_MS = 50_000;
+/** Between two looks whether it is, ms. */
+const LOOK_MS = 2_000;
+/** Requests above the old limit, so that one that was admitted by chance is none. */
+const MORE = 6;
+
+const tierChange = defineCheck({
+  id: "limits.tier-change",
+  title: "An upgrade takes effect",
+  covers: ["LIMIT-CHANGE"],
+  explains:
+    "An account uses up a small rate limit and is denied. Its limits are raised while the gateway runs. Requests above the old limit should then be admitted, and more at once than the old limit of requests in flight, without a restart and before the old limit would admit requests again; the report says after how long. Where only the operator can raise limits, it does not apply.",
+  needs: ["upgrade", "model.stream"],
+  schedule: { resource: "upgraded account" },
+  cost: { requests: 30 },
+  async run(t) {
+    const { key, before, upgrade } = await t.upgradable();
+    const request = { key, intent: "either", repeats: false } as const;
+    const used: Response[] = [];
+    for (let index = 0; index <= before.rpm; index++) used.push(await t.send(request));
+    const startedUs = t.nowUs();
+    await upgrade();
+    let answer = await t.send(request);
+    while (!answer.admitted && (t.nowUs() - startedUs) / 1_000 < IN_FORCE_MS) {
+      await t.wait(LOOK_MS, "an upgrade to take effect");
+      answer = await t.send(request);
+    }
+    const afterMs = Math.round((t.nowUs() - startedUs) / 1_000);
+    const stream: RequestSpec = { ...request, model: "stream", mode: "streaming", prompt: LONG_STORY };
+    const together = await Promise.all(Array.from({ length: before.inFlight + MORE }, () => t.start(stream).done));
+    return { denied: used.at(-1) as Response, answer, afterMs, together };
+  },
+  judge({ denied, answer, afterMs, together }, verdict) {
+    if (denied.status !== 429) verdict.inconclusive(`the account was not denied before: ${denied.summary}`);
+    const status = oneOf(200);
+    const seen = { in: answer, at: "status", because: `${Math.round(afterMs / 1_000)} s after the upgrade` };
+    if (!verdict.should("LIMIT-CHANGE", answer.status, status, seen)) return;
+    for (const one of together)
+      verdict.should("LIMIT-CHANGE", one.status, status, {
+        in: one,
+        at: "status",
+        because: "streams in flight together",
+      });
+    verdict.note("LIMIT-CHANGE", `in force after ${afterMs} ms`, { in: answer });
+  },
+});
+
+export const TIER_CHANGE: readonly Check[] = [tierChange];

@@ -1,0 +1,87 @@
+import { type Check, defineCheck, type ProviderSaw, type RequestSpec } from "../../src/checks/index.ts";
+import { DIALECTS } from "../../src/dialects/index.ts";
+import { atMost } from "../../src/judging/index.ts";
+import { type Answers, assumePassed, NOTHING_CAME, sendPlain } from "./marked.ts";
+
+/** A gateway may take so long to notice that its caller has left, ms. */
+const NOTICE_MS = 1_000;
+/** How long the provider is watched after that, ms: retries come with a pause. */
+const WATCHED_MS = 6_000;
+const LATER_MS = 1_500;
+/** How long a request may take to come to a provider, ms. */
+const ARRIVES_MS = 5_000;
+/** Into the phase that is meant, ms. */
+const INTO_MS = 250;
+
+interface Phase extends Pick<RequestSpec, "mode"> {
+  readonly answers: Answers;
+  /** Whether the caller already has a part of the reply when it leaves. */
+  readonly hasBegun?: true;
+}
+
+const LONG_MS = 12_000;
+
+const PHASES: Readonly<Record<string, Phase>> = {
+  waiting: { mode: "non-streaming", answers: { "*": { latencyMs: LONG_MS } } },
+  "before-first-token": { mode: "streaming", answers: { "*": { firstTokenMs: LONG_MS } } },
+  "mid-stream": { mode: "streaming", answers: { "*": { gapMs: 150, pieces: 80 } }, hasBegun: true },
+  "provider-fails": { mode: "non-streaming", answers: { "*": { latencyMs: 1_800, error: { status: 503 } } } },
+};
+
+const cancelled = defineCheck({
+  id: "upstream.cancelled",
+  title: "A request whose caller has left is ended at the provider",
+  covers: ["UPSTREAM-CANCEL", "UPSTREAM-AFTER-LEFT"],
+  explains:
+    "The caller leaves while the provider has not answered, before the first token, in the middle of a stream, and just before the provider fails. The gateway has one second to let go of the provider: what goes on is generated and paid for, and nobody reads it. Nothing is asked of any provider after that.",
+  needs: ["upstream"],
+  across: { dialect: DIALECTS, case: Object.keys(PHASES) },
+  cost: { requests: 2, waitS: 4 },
+  basis: "timing",
+  async run(t) {
+    const phase = PHASES[t.case] as Phase;
+    const plain = await sendPlain(t, phase.mode);
+    if (!plain.answer.admitted) return { plain, before: NOTHING_CAME, after: NOTHING_CAME };
+    const marker = t.upstream.marker();
+    await t.upstream.answer(marker, phase.answers);
+    const request: RequestSpec = { mode: phase.mode ?? "non-streaming", intent: "odd", freshConnection: true };
+    const held = t.start(t.upstream.marked(marker, t.dialect, request));
+    await t.upstream.until(marker, (seen) => seen.length > 0, ARRIVES_MS);
+    if (phase.hasBegun) await held.live.started;
+    await t.wait(INTO_MS);
+    const before = await t.upstream.requests(marker);
+    held.live.abort();
+    await held.done;
+    await t.upstream.until(marker, (seen) => seen.every(({ end }) => end !== undefined), WATCHED_MS);
+    await t.wait(LATER_MS, "attempts after the caller left");
+    return { plain, before, after: await t.upstream.requests(marker) };
+  },
+  judge({ plain, before, after }, verdict, axes) {
+    assumePassed(verdict, plain);
+    const running = before.requests.filter(({ end }) => end === undefined).map(({ id }) => id);
+    if (running.length === 0)
+      verdict.inconclusive(before.requests.length === 0 ? "it came to no provider" : "it had ended before");
+    const leftAtMs = before.nowMs;
+    for (const request of after.requests.filter(({ id }) => running.includes(id))) {
+      const fate = fateOf(request, leftAtMs);
+      verdict.shouldHold("UPSTREAM-CANCEL", fate.isInTime, "ended at the provider within a second", fate.what, {
+        because: `the caller left in the phase ${axes.case}; the provider's request ${fate.when}`,
+      });
+    }
+    const later = after.requests.filter(({ receivedMs }) => receivedMs > leftAtMs + NOTICE_MS);
+    verdict.should("UPSTREAM-AFTER-LEFT", later.length, atMost(0), { because: "requests to providers after that" });
+  },
+});
+
+/** What became of a request at the provider. */
+function fateOf({ end, endMs = 0 }: ProviderSaw, leftAtMs: number) {
+  const afterMs = Math.round(endMs - leftAtMs);
+  if (end === undefined)
+    return { isInTime: false, what: "it went on", when: `still ran ${WATCHED_MS / 1_000} s later` };
+  if (end !== "gateway-left")
+    return { isInTime: false, what: "it went on", when: `came to its end, ${afterMs} ms later` };
+  const isInTime = afterMs <= NOTICE_MS;
+  return { isInTime, what: isInTime ? "it was ended" : "it was ended later", when: `was ended after ${afterMs} ms` };
+}
+
+export const CANCEL: readonly Check[] = [cancelled];

@@ -1,0 +1,34 @@
+import { type Check, defineCheck } from "../../src/checks/index.ts";
+import { that } from "../../src/judging/index.ts";
+import { assumePassed, type Passed, sendMarked } from "./marked.ts";
+
+/** Requests one after the other: more than a gateway has processes with connections of their own. */
+const REQUESTS = 24;
+
+const keepAlive = defineCheck({
+  id: "upstream.keep-alive",
+  title: "Connections to providers are used again",
+  covers: ["UPSTREAM-KEEP-ALIVE"],
+  explains:
+    "24 requests, one after the other. Some of them should come to the provider on a connection that was there already. A new connection for each costs a handshake, and with TLS two round trips more, before the first token.",
+  needs: ["upstream"],
+  cost: { requests: REQUESTS },
+  async run(t) {
+    const passed: Passed[] = [];
+    for (let index = 0; index < REQUESTS; index++) passed.push(await sendMarked(t, { mode: "non-streaming" }));
+    const connections = passed.flatMap(({ upstream }) => upstream.requests.map(({ connection }) => connection));
+    return { plain: passed[0] as Passed, connections };
+  },
+  judge({ plain, connections }, verdict) {
+    assumePassed(verdict, plain);
+    if (connections.length < REQUESTS / 2)
+      verdict.inconclusive(`${connections.length} requests came to these providers`);
+    const fewer = that(`fewer than ${connections.length}`, (count) => Number(count) < connections.length);
+    verdict.should("UPSTREAM-KEEP-ALIVE", new Set(connections).size, fewer, {
+      in: plain.answer,
+      because: `connections for ${connections.length} requests`,
+    });
+  },
+});
+
+export const CONNECTIONS: readonly Check[] = [keepAlive];

@@ -1,0 +1,211 @@
+import { isDeepStrictEqual } from "node:util";
+import { type Check, defineCheck, type RequestSpec } from "../../src/checks/index.ts";
+import { isObject, type JsonObject, type JsonValue, member } from "../../src/core/index.ts";
+import { DIALECTS, type Dialect, parseJson } from "../../src/dialects/index.ts";
+import { LONG_TEXT, MULTIBYTE_TEXT, SPACED_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
+import { TWO_TOOLS, toolsOf } from "../shared/tools.ts";
+import { assumePassed, isSameDialect, MARKER, type Passed, sendMarked, sendPlain } from "./marked.ts";
+
+/** The smallest picture there is: one grey pixel. */
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==";
+
+const turn = (role: string, content: JsonValue): JsonObject => ({ role, content });
+
+/** Conversations that are easily changed on the way, by case: the fields that make them up. */
+const CONVERSATIONS: Readonly<Record<string, (dialect: Dialect) => JsonObject>> = {
+  texts: () => ({ messages: [turn("user", `${MARKER} ${MULTIBYTE_TEXT} ${SPECIAL_TEXT}`)] }),
+  spaces: () => ({ messages: [turn("user", `${MARKER}\n${SPACED_TEXT}\n`)] }),
+  long: () => ({ messages: [turn("user", `${MARKER} ${LONG_TEXT} ${LONG_TEXT} ${LONG_TEXT} ${LONG_TEXT}`)] }),
+  turns: (dialect) => {
+    const turns = Array.from({ length: 12 }, (_, index) =>
+      turn(index % 2 === 0 ? "user" : "assistant", `turn ${index} of ${MARKER}`),
+    );
+    const last = turn("user", `the last turn of ${MARKER}`);
+    const brief = "Be brief, and answer in French.";
+    return dialect === "chat"
+      ? { messages: [turn("system", brief), ...turns, last] }
+      : { system: brief, messages: [...turns, last] };
+  },
+  tools: (dialect) => ({
+    messages: [turn("user", `${MARKER} What is the weather in Oslo, and what time is it?`)],
+    tools: toolsOf(dialect, TWO_TOOLS) as JsonObject[],
+  }),
+  image: (dialect) => ({
+    messages: [
+      turn("user", [
+        { type: "text", text: `${MARKER} What is in this picture?` },
+        dialect === "chat"
+          ? { type: "image_url", image_url: { url: `data:image/png;base64,${PIXEL}` } }
+          : { type: "image", source: { type: "base64", media_type: "image/png", data: PIXEL } },
+      ]),
+    ],
+  }),
+};
+
+const conversation = defineCheck({
+  id: "upstream.conversation",
+  title: "The provider gets the conversation as the caller sent it",
+  covers: ["UPSTREAM-CONVERSATION"],
+  explains:
+    "Sends conversations that are easily changed on the way: characters of several bytes, escapes and control characters, spaces that mean something, long texts, many turns with a system prompt, tools, an image. The provider has to get every turn, in order, with its role and content. Turns that the gateway adds are its own matter. Where gateway and provider speak different dialects, the texts, the names and schemas of tools and the image's data are looked for.",
+  needs: ["upstream"],
+  across: { dialect: DIALECTS, case: Object.keys(CONVERSATIONS) },
+  cost: { requests: 2 },
+  async run(t) {
+    const plain = await sendPlain(t, "non-streaming");
+    const fields = CONVERSATIONS[t.case]?.(t.dialect) ?? {};
+    return { plain, passed: await sendMarked(t, { mode: "non-streaming", intent: "either", fields }) };
+  },
+  judge({ plain, passed }, verdict) {
+    assumePassed(verdict, plain);
+    const { answer } = passed;
+    const got = bodyOf(passed);
+    if (got === undefined) {
+      if (answer.admitted) verdict.inconclusive("the request was served by another provider");
+      verdict.notApplicable(`the model does not take this: ${answer.summary}`);
+    }
+    const sent = parseJson(answer.exchange.request.body ?? "");
+    const lost = isSameDialect(passed) ? missingTurns(sent, got) : missingTexts(sent, got);
+    const what = lost.length === 0 ? "" : `lost or changed: ${lost.join("; ").slice(0, 400)}`;
+    verdict.mustHold("UPSTREAM-CONVERSATION", lost.length === 0, "every part, unchanged and in order", what, {
+      in: answer,
+    });
+  },
+});
+
+/** The body that came to the provider which served the request, or to the last one. */
+function bodyOf({ upstream }: Passed): unknown {
+  const served = upstream.requests.find(({ status }) => status === 200) ?? upstream.requests.at(-1);
+  return served === undefined ? undefined : parseJson(served.body);
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** A turn in one form, however its text is written: as text, or as a list of one part. */
+function plainTurn(value: unknown): unknown {
+  const content = member(value, "content");
+  const parts = typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
+  return { role: member(value, "role"), parts: parts.map((part) => withoutCacheControl(part)) };
+}
+
+/** Gateways mark what the provider should keep: that changes no content. */
+function withoutCacheControl(part: unknown): unknown {
+  if (!isObject(part)) return part;
+  const { cache_control: _, ...rest } = part;
+  return rest;
+}
+
+/** Turns, tools and the system prompt that did not come as they were sent, or not in their order. */
+function missingTurns(sent: unknown, got: unknown): string[] {
+  const lost: string[] = [];
+  const came = listOf(member(got, "messages")).map(plainTurn);
+  let from = 0;
+  for (const [index, wanted] of listOf(member(sent, "messages")).map(plainTurn).entries()) {
+    const at = came.findIndex((one, place) => place >= from && isDeepStrictEqual(one, wanted));
+    if (at < 0) lost.push(`turn ${index + 1}`);
+    else from = at + 1;
+  }
+  const tools = listOf(member(got, "tools")).map(withoutCacheControl);
+  for (const tool of listOf(member(sent, "tools")))
+    if (!tools.some((one) => isDeepStrictEqual(one, tool))) lost.push(`tool ${nameOf(tool)}`);
+  const system = member(sent, "system");
+  if (
+    typeof system === "string" &&
+    !JSON.stringify(member(got, "system") ?? "").includes(JSON.stringify(system).slice(1, -1))
+  )
+    lost.push("the system prompt");
+  return lost;
+}
+
+const nameOf = (tool: unknown): string => String(member(tool, "name") ?? member(member(tool, "function"), "name"));
+
+/** The same where the provider's dialect is another one: what every translation has to keep. */
+function missingTexts(sent: unknown, got: unknown): string[] {
+  const lost: string[] = [];
+  const came = stringsIn(got);
+  let from = 0;
+  const turns = listOf(member(sent, "messages"));
+  for (const text of turns.flatMap((one) => stringsIn(member(one, "content"), TEXTS))) {
+    const at = came.findIndex((one, place) => place >= from && one.includes(text));
+    if (at < 0) lost.push(`text "${text.slice(0, 40)}"`);
+    else from = at;
+  }
+  const system = member(sent, "system");
+  if (typeof system === "string" && !came.some((one) => one.includes(system))) lost.push("the system prompt");
+  const tools = stringsIn(member(got, "tools"));
+  for (const tool of listOf(member(sent, "tools")))
+    if (!tools.includes(nameOf(tool))) lost.push(`tool ${nameOf(tool)}`);
+  return lost;
+}
+
+/** Fields that hold what a person wrote, and what a picture is made of. */
+const TEXTS = new Set(["text", "data", "url"]);
+
+/** Texts in a value, in order; of objects those in some fields, or in all. */
+function stringsIn(value: unknown, fields?: ReadonlySet<string>): string[] {
+  if (typeof value === "string") return [value.replace(/^data:image\/png;base64,/, "")];
+  if (Array.isArray(value)) return value.flatMap((item) => stringsIn(item, fields));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, inner]) =>
+    fields === undefined || fields.has(name) || isObject(inner) ? stringsIn(inner, fields) : [],
+  );
+}
+
+/** Parameters by case: what the dialects' clients send most, and what no gateway knows. */
+const PARAMETERS: Readonly<Record<string, (dialect: Dialect) => JsonObject>> = {
+  sampling: () => ({ temperature: 0.3, top_p: 0.9 }),
+  stop: (dialect) => (dialect === "chat" ? { stop: ["END", "\n\n"] } : { stop_sequences: ["END", "\n\n"] }),
+  "tool-choice": (dialect) => ({
+    tools: toolsOf(dialect, TWO_TOOLS) as JsonObject[],
+    tool_choice:
+      dialect === "chat" ? { type: "function", function: { name: "get_time" } } : { type: "tool", name: "get_time" },
+  }),
+  "output-limit": () => ({ max_tokens: 77 }),
+  unknown: () => ({ gauntlet_unknown: { list: [1, 2.5, null, "ü"], on: true } }),
+};
+
+/** Names that providers have for the same. */
+const ALSO: Readonly<Record<string, readonly string[]>> = {
+  max_tokens: ["max_completion_tokens", "max_output_tokens"],
+  stop_sequences: ["stop"],
+  stop: ["stop_sequences"],
+};
+
+const parameters = defineCheck({
+  id: "upstream.parameters",
+  title: "The provider gets the parameters of the request",
+  covers: ["UPSTREAM-PARAMETERS"],
+  explains:
+    "Sends sampling parameters, stop sequences, a choice of a tool, an output limit, and a field that no gateway knows. The provider should get each with its value: a parameter that is lost changes the reply, and new features of providers come as fields that a gateway does not know yet. Other names for the same are fine.",
+  needs: ["upstream"],
+  across: { dialect: DIALECTS, case: Object.keys(PARAMETERS) },
+  cost: { requests: 2 },
+  async run(t) {
+    const plain = await sendPlain(t, "non-streaming");
+    const fields = PARAMETERS[t.case]?.(t.dialect) ?? {};
+    const request: RequestSpec = { mode: "non-streaming", intent: "either", fields };
+    return { plain, wanted: fields, passed: await sendMarked(t, request) };
+  },
+  judge({ plain, wanted, passed }, verdict) {
+    assumePassed(verdict, plain);
+    const { answer } = passed;
+    const got = bodyOf(passed);
+    if (got === undefined) {
+      if (answer.admitted) verdict.inconclusive("the request was served by another provider");
+      return verdict.notApplicable(`the gateway does not take this: ${answer.summary}`);
+    }
+    const same = isSameDialect(passed);
+    for (const [name, value] of Object.entries(wanted)) {
+      const came = [name, ...(ALSO[name] ?? [])].map((one) => member(got, one)).filter((one) => one !== undefined);
+      // Tools and the choice among them look different in the other dialect.
+      const isKept = same || !/^tool/.test(name) ? came.some((one) => isDeepStrictEqual(one, value)) : came.length > 0;
+      const shown = came.length === 0 ? "nothing" : JSON.stringify(came[0]).slice(0, 120);
+      verdict.shouldHold("UPSTREAM-PARAMETERS", isKept, `${name} as it was sent`, shown, {
+        in: answer,
+        at: `/${name}`,
+      });
+    }
+  },
+});
+
+export const CONVERSATION: readonly Check[] = [conversation, parameters];

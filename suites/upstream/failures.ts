@@ -1,0 +1,152 @@
+import { type Check, defineCheck, type Response, type Session } from "../../src/checks/index.ts";
+import { member } from "../../src/core/index.ts";
+import { DIALECTS, MODES } from "../../src/dialects/index.ts";
+import { atMost, serverError, success, that } from "../../src/judging/index.ts";
+import { DENIALS } from "../../src/requirements/index.ts";
+import { type Answers, assumePassed, type Passed, sendMarked, sendPlainNow } from "./marked.ts";
+
+type Answer = Extract<Answers[string], { readonly error?: unknown }>;
+
+/** What a provider does in place of a reply. */
+const FAILURES: Readonly<Record<string, Answer>> = {
+  "500": { error: { status: 500 } },
+  "503": { error: { status: 503 } },
+  "529": { error: { status: 529 } },
+  "429": { error: { status: 429, retryAfter: 1 } },
+  "401": { error: { status: 401, message: "Incorrect API key provided: {credential}." } },
+  "402": { error: { status: 402, type: "insufficient_quota", message: "You exceeded your current quota." } },
+  reset: { break: { how: "reset", at: "before-head" } },
+  "cut-head": { break: { how: "close", at: "inside-head" } },
+};
+
+/** More are not few, and more than a minute is not soon. */
+const MOST_ATTEMPTS = 10;
+const LONGEST_MS = 60_000;
+
+const NAMED: readonly string[] = DENIALS.map(({ reason }) => reason);
+const notACallersReason = that("no reason that blames the caller", (value) => !NAMED.includes(String(value)));
+
+const failure = defineCheck({
+  id: "upstream.failure",
+  title: "A failing provider is a 5xx, after few attempts",
+  covers: ["ERR-5XX-1", "UPSTREAM-ATTEMPTS", "UPSTREAM-RETRY-BOUNDED", "UPSTREAM-OWN-KEY"],
+  explains:
+    "All providers fail in the same way: with 500, 503, 529, 429, 401 with the operator's key in the message, 402, a reset, or half a head. The caller could not be served, so it gets a 5xx: the provider's 429, 401 and 402 are about the operator's account, not about the caller's. The gateway makes no more attempts than the target file says (upstream.attempts; ten where it says nothing), within a minute, and keeps the operator's key to itself.",
+  needs: ["upstream"],
+  across: { dialect: DIALECTS, mode: MODES, case: Object.keys(FAILURES) },
+  // Gateways leave a provider alone for a while after failures: nothing else should need it then.
+  schedule: { order: "exclusive" },
+  cost: { requests: 2 },
+  async run(t) {
+    const plain = await sendPlainNow(t);
+    await t.once("upstream.all-credentials", () => learnCredentials(t));
+    const bounds = { deadlineMs: LONGEST_MS + 5_000, idleMs: LONGEST_MS + 5_000 };
+    const request = { mode: t.mode, intent: "denied", repeats: false, bounds } as const;
+    const failed = await sendMarked(t, request, { "*": FAILURES[t.case] as Answer });
+    return { plain, failed, declared: t.target.upstream?.attempts ?? null };
+  },
+  judge({ plain, failed, declared }, verdict) {
+    assumePassed(verdict, plain);
+    const { answer, upstream } = failed;
+    const came = upstream.requests.length;
+    const seen = { in: answer, because: `${answer.summary}, after ${came} requests to providers` };
+    if (came === 0) verdict.inconclusive(`the request came to no provider: ${answer.summary}`);
+    verdict.must("ERR-5XX-1", answer.status, serverError, { ...seen, at: "status" });
+    verdict.must("ERR-5XX-1", answer.reason, notACallersReason, { ...seen, at: "reason" });
+    const leaked = answer.exchange.redactions.some(({ secret, place }) => secret === "upstream" && place !== "request");
+    verdict.must("UPSTREAM-OWN-KEY", leaked, false, { in: answer, because: "the operator's key is in the answer" });
+    verdict.should("UPSTREAM-RETRY-BOUNDED", came, atMost(MOST_ATTEMPTS), { ...seen, at: "requests to providers" });
+    verdict.should("UPSTREAM-RETRY-BOUNDED", Math.round(answer.durationMs), atMost(LONGEST_MS), { ...seen, at: "ms" });
+    if (declared === null) verdict.note("UPSTREAM-ATTEMPTS", `${came} requests to providers`, { in: answer });
+    else verdict.must("UPSTREAM-ATTEMPTS", came, atMost(declared), { ...seen, at: "requests to providers" });
+  },
+});
+
+/** A failure without anybody's key in it makes the gateway show its keys to every provider that it asks. */
+async function learnCredentials(t: Session): Promise<null> {
+  const { marker } = await sendMarked(t, { mode: "non-streaming", intent: "denied", repeats: false }, ALL_FAIL);
+  await t.upstream.credentials(marker);
+  return null;
+}
+
+const ALL_FAIL: Answers = { "*": { error: { status: 500 } } };
+
+/** What breaks off in the middle of a reply. */
+const BREAKS = { reset: "reset", close: "close" } as const;
+
+const brokenReply = defineCheck({
+  id: "upstream.broken-reply",
+  title: "A reply that breaks off at the provider is not asked for again, and is no success",
+  covers: ["ERR-5XX-1", "UPSTREAM-BLIND-RETRY"],
+  explains:
+    "The provider sends half of a non-streaming reply, then its connection is reset or closed. The caller gets a 5xx. The provider has done the work: a gateway that asks again pays twice, which RFC 9110 advises against for requests that are not idempotent.",
+  needs: ["upstream"],
+  across: { dialect: DIALECTS, case: Object.keys(BREAKS) },
+  schedule: { order: "exclusive" },
+  cost: { requests: 2 },
+  async run(t) {
+    const plain = await sendPlainNow(t);
+    const how = BREAKS[t.case as keyof typeof BREAKS];
+    const broken = await sendMarked(t, { intent: "denied", repeats: false }, { "*": { break: { how, at: 1 } } });
+    return { plain, broken };
+  },
+  judge({ plain, broken }, verdict) {
+    assumePassed(verdict, plain);
+    const { answer, upstream } = broken;
+    const came = upstream.requests.length;
+    if (came === 0) verdict.inconclusive(`the request came to no provider: ${answer.summary}`);
+    const seen = { in: answer, because: `${answer.summary}, after ${came} requests to providers` };
+    verdict.must("ERR-5XX-1", answer.admitted, false, { ...seen, at: "status" });
+    if (answer.complete) verdict.must("ERR-5XX-1", answer.status, serverError, { ...seen, at: "status" });
+    verdict.should("UPSTREAM-BLIND-RETRY", came, 1, { ...seen, at: "requests to providers" });
+  },
+});
+
+/** How the first provider fails where the next one is to serve. */
+const FAILS_OVER = ["503", "429", "reset"] as const;
+/** Requests until one comes to the provider that fails: a gateway may spread them. */
+const MOST_TRIED = 12;
+
+const failover = defineCheck({
+  id: "upstream.failover",
+  title: "Where one provider fails, the next one serves",
+  covers: ["UPSTREAM-FAILOVER", "UPSTREAM-SAME-MODEL"],
+  explains:
+    "The first provider of `upstream.failover` answers 503 or 429, or resets the connection; the others serve. The request has to be served, and the reply names the same model as one that the first provider served.",
+  needs: ["upstream", "upstream.failover"],
+  across: { dialect: DIALECTS, mode: MODES, case: FAILS_OVER },
+  schedule: { order: "exclusive" },
+  cost: { requests: 3 },
+  async run(t) {
+    const plain = await sendPlainNow(t);
+    const [first = ""] = t.target.upstream?.failover ?? [];
+    const tried: Passed[] = [];
+    for (let index = 0; index < MOST_TRIED; index++) {
+      const request = { mode: t.mode, repeats: false, intent: "odd" } as const;
+      const passed = await sendMarked(t, request, { [first]: FAILURES[t.case] as Answer });
+      tried.push(passed);
+      if (passed.upstream.requests.some(({ provider }) => provider === first)) break;
+    }
+    return { plain, first, tried };
+  },
+  judge({ plain, first, tried }, verdict) {
+    assumePassed(verdict, plain);
+    const shown = tried.filter(({ upstream }) => upstream.requests.some(({ provider }) => provider === first));
+    if (shown.length === 0) verdict.inconclusive(`no request came to the provider ${first}`);
+    for (const { answer, upstream } of shown) {
+      const way = upstream.requests.map(({ provider, status }) => `${provider} ${status ?? "reset"}`).join(", ");
+      const seen = { in: answer, because: `${answer.summary}; providers: ${way}` };
+      if (!verdict.must("UPSTREAM-FAILOVER", answer.status, success, { ...seen, at: "status" })) continue;
+      verdict.must("UPSTREAM-FAILOVER", answer.admitted, true, seen);
+      verdict.should("UPSTREAM-SAME-MODEL", modelIn(answer), modelIn(plain.answer), { ...seen, at: "/model" });
+    }
+  },
+});
+
+/** The model that a reply names. */
+function modelIn({ streamed, stream, json }: Response): unknown {
+  const named = (value: unknown) => member(value, "model") ?? member(member(value, "message"), "model");
+  return streamed ? stream.events.map((event) => named(event.json)).find((model) => model !== undefined) : named(json);
+}
+
+export const FAILURES_OF_PROVIDERS: readonly Check[] = [failure, brokenReply, failover];

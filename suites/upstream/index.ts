@@ -1,0 +1,19 @@
+import type { Check } from "../../src/checks/index.ts";
+import { CANCEL } from "./cancel.ts";
+import { CONNECTIONS } from "./connections.ts";
+import { CONVERSATION } from "./conversation.ts";
+import { FAILURES_OF_PROVIDERS } from "./failures.ts";
+import { KEYS } from "./keys.ts";
+import { REPLY } from "./reply.ts";
+import { STREAMS } from "./streams.ts";
+
+/** What a gateway does towards its providers; seen from their side. */
+export const UPSTREAM: readonly Check[] = [
+  ...KEYS,
+  ...CONVERSATION,
+  ...REPLY,
+  ...STREAMS,
+  ...FAILURES_OF_PROVIDERS,
+  ...CANCEL,
+  ...CONNECTIONS,
+];

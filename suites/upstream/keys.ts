@@ -1,0 +1,35 @@
+import { type Check, defineCheck } from "../../src/checks/index.ts";
+import { DIALECTS } from "../../src/dialects/index.ts";
+import { assumePassed, sendMarked } from "./marked.ts";
+
+const callerKey = defineCheck({
+  id: "upstream.caller-key",
+  title: "No provider gets the caller's key",
+  covers: ["UPSTREAM-CALLER-KEY"],
+  explains:
+    "Looks at the credentials of the requests that come to the providers, and for the caller's key in their other headers, paths and bodies. The key is for the gateway alone: whoever has it can spend the caller's money. A gateway whose callers bring the provider's own key declares it (upstream.callerKey: passed-on).",
+  needs: ["upstream"],
+  across: { dialect: DIALECTS },
+  cost: { requests: 2 },
+  async run(t) {
+    const plain = await sendMarked(t, { mode: "non-streaming" });
+    const stream = await sendMarked(t, { mode: "streaming", intent: "either" });
+    const markers = [plain.marker, stream.marker];
+    const credentials = await Promise.all(markers.map((marker) => t.upstream.credentials(marker)));
+    const ours = credentials.reduce((sum, one) => sum + one.ours, 0);
+    const elsewhere = plain.upstream.ourKeys + stream.upstream.ourKeys;
+    return { plain, ours, elsewhere, isPassedOn: t.target.upstream?.passesCallerKey === true };
+  },
+  judge({ plain, ours, elsewhere, isPassedOn }, verdict) {
+    if (isPassedOn) verdict.notApplicable("the target declares upstream.callerKey: passed-on");
+    assumePassed(verdict, plain);
+    const seen = { in: plain.answer };
+    verdict.must("UPSTREAM-CALLER-KEY", ours, 0, { ...seen, because: "credentials of the caller came to a provider" });
+    verdict.must("UPSTREAM-CALLER-KEY", elsewhere, 0, {
+      ...seen,
+      because: "other places that held a key of the caller",
+    });
+  },
+});
+
+export const KEYS: readonly Check[] = [callerKey];

@@ -1,0 +1,146 @@
+import { isDeepStrictEqual } from "node:util";
+import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
+import { type JsonObject, member } from "../../src/core/index.ts";
+import { DIALECTS, MODES, parseJson } from "../../src/dialects/index.ts";
+import type { Verdict } from "../../src/judging/index.ts";
+import { MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
+import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
+import { type Answers, assumePassed, sendMarked, sendPlain } from "./marked.ts";
+
+const TEXT = `${MULTIBYTE_TEXT}\n${SPECIAL_TEXT}\n  indented\tend  .`;
+const TOOL = {
+  name: "get_weather",
+  arguments: { city: 'Tromsø "N"', days: [1, 2.5], deep: { units: null, on: true } },
+};
+
+const REPLIES: Readonly<Record<string, Answers[string]>> = {
+  text: { text: TEXT, pieces: 40 },
+  tool: { tool: TOOL, pieces: 9 },
+};
+
+const reply = defineCheck({
+  id: "upstream.reply",
+  title: "The caller gets the provider's reply, whole and unchanged",
+  covers: ["UPSTREAM-REPLY"],
+  explains:
+    "The provider answers with a text of awkward characters, and with a tool call whose arguments are nested. The caller has to get the same text, character for character, and the same tool with the same arguments, streaming and non-streaming.",
+  needs: ["upstream"],
+  across: { dialect: DIALECTS, mode: MODES, case: Object.keys(REPLIES) },
+  cost: { requests: 3 },
+  async run(t) {
+    const plain = await sendPlain(t);
+    const fields: JsonObject = t.case === "tool" ? { tools: toolsOf(t.dialect, ONE_TOOL) as JsonObject[] } : {};
+    const request = { mode: t.mode, fields, intent: "either" } as const;
+    return { plain, passed: await sendMarked(t, request, { "*": REPLIES[t.case] as Answers[string] }) };
+  },
+  judge({ plain, passed }, verdict, axes) {
+    assumePassed(verdict, plain);
+    const { answer } = passed;
+    verdict.assumeGood(answer, "a request for this reply");
+    if (axes.case === "tool") return judgeTool(answer, verdict);
+    const text = answer.replyText ?? "";
+    verdict.mustHold("UPSTREAM-REPLY", text === TEXT, "the provider's text", difference(text), { in: answer });
+  },
+});
+
+/** Where a text parts from the provider's, in words. */
+function difference(text: string): string {
+  if (text === TEXT) return "the provider's text";
+  const at = [...text].findIndex((character, index) => character !== [...TEXT][index]);
+  const from = at < 0 ? [...text].length : at;
+  return `another text from character ${from} on: ${JSON.stringify([...text].slice(from, from + 30).join(""))}`;
+}
+
+function judgeTool(answer: Response, verdict: Verdict): void {
+  const called = answer.streamed ? streamedCall(answer) : wholeCall(answer);
+  const seen = { in: answer };
+  verdict.must("UPSTREAM-REPLY", called.name, TOOL.name, { ...seen, because: "name of the tool" });
+  const isSame = isDeepStrictEqual(called.input, TOOL.arguments);
+  const shown = JSON.stringify(called.input) ?? "nothing";
+  verdict.mustHold("UPSTREAM-REPLY", isSame, `the arguments ${JSON.stringify(TOOL.arguments)}`, shown, seen);
+}
+
+interface Call {
+  readonly name: unknown;
+  readonly input: unknown;
+}
+
+function wholeCall({ reply: { toolCalls } }: Response): Call {
+  return toolCalls[0] ?? { name: undefined, input: undefined };
+}
+
+/** Joins the fragments of the only tool call of a stream, in either dialect. */
+function streamedCall({ stream }: Response): Call {
+  let name: unknown;
+  let fragments = "";
+  for (const { json } of stream.events) {
+    const calls = member(member(firstOf(member(json, "choices")), "delta"), "tool_calls");
+    const called = member(firstOf(calls), "function");
+    name ??= member(called, "name") ?? member(member(json, "content_block"), "name");
+    const fragment = member(called, "arguments") ?? member(member(json, "delta"), "partial_json");
+    if (typeof fragment === "string") fragments += fragment;
+  }
+  return { name, input: parseJson(fragments) };
+}
+
+const firstOf = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
+
+/** What the provider counts: most of the input came from its cache. */
+const COUNTED = { input: 2_000, cached: 1_900, output: 37 };
+
+/** The same in the words of the dialects: the messages dialect counts the cached tokens apart. */
+const EXPECTED = {
+  chat: {
+    prompt_tokens: COUNTED.input,
+    completion_tokens: COUNTED.output,
+    "prompt_tokens_details.cached_tokens": COUNTED.cached,
+  },
+  messages: {
+    input_tokens: COUNTED.input - COUNTED.cached,
+    output_tokens: COUNTED.output,
+    cache_read_input_tokens: COUNTED.cached,
+  },
+} as const;
+
+const usage = defineCheck({
+  id: "upstream.usage",
+  title: "The token counts are the provider's, cached ones included",
+  covers: ["UPSTREAM-USAGE"],
+  explains:
+    "The provider counts 2,000 input tokens, 1,900 of them from its cache, and 37 output tokens. The caller should be told the same, in the words of the dialect: whoever pays less for cached tokens has to see them. Streams of the chat dialect are asked for their usage (stream_options.include_usage).",
+  needs: ["upstream"],
+  across: { dialect: DIALECTS, mode: MODES },
+  cost: { requests: 3 },
+  async run(t) {
+    const plain = await sendPlain(t);
+    const isAsked = t.dialect === "chat" && t.mode === "streaming";
+    const fields: JsonObject = isAsked ? { stream_options: { include_usage: true } } : {};
+    const request = { mode: t.mode, fields, intent: "either" } as const;
+    return { plain, passed: await sendMarked(t, request, { "*": { usage: COUNTED } }) };
+  },
+  judge({ plain, passed }, verdict, axes) {
+    assumePassed(verdict, plain);
+    const { answer } = passed;
+    verdict.assumeGood(answer, "a request for this reply");
+    const told = answer.streamed ? streamedUsage(answer) : usageIn(answer.json);
+    for (const [name, count] of Object.entries(EXPECTED[axes.dialect ?? "chat"]))
+      verdict.should("UPSTREAM-USAGE", told[name], count, { in: answer, at: `/usage/${name.replaceAll(".", "/")}` });
+  },
+});
+
+/** Counts of a stream: what later events say replaces what earlier ones said. */
+function streamedUsage({ stream }: Response): Readonly<Record<string, unknown>> {
+  return Object.assign(
+    {},
+    ...stream.events.map(({ json }) => ({ ...usageIn(member(json, "message")), ...usageIn(json) })),
+  );
+}
+
+function usageIn(json: unknown): Readonly<Record<string, unknown>> {
+  const counts = member(json, "usage");
+  if (typeof counts !== "object" || counts === null) return {};
+  const cached = member(member(counts, "prompt_tokens_details"), "cached_tokens");
+  return { ...counts, ...(cached === undefined ? {} : { "prompt_tokens_details.cached_tokens": cached }) };
+}
+
+export const REPLY: readonly Check[] = [reply, usage];

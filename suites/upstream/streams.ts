@@ -1,0 +1,140 @@
+import { type Check, defineCheck } from "../../src/checks/index.ts";
+import { DIALECTS } from "../../src/dialects/index.ts";
+import { atLeast, atMost } from "../../src/judging/index.ts";
+import { assumePassed, NOTHING_CAME, sendMarked, sendPlain, sendPlainNow } from "./marked.ts";
+
+/** Events after which a stream stands still: the opening ones of either dialect, and some pieces of text. */
+const BEFORE_STALL = 6;
+/** How long what came before may take to reach the caller, ms. */
+const REACHES_MS = 3_000;
+
+const streamed = defineCheck({
+  id: "upstream.streamed",
+  title: "What a provider streams reaches the caller as it comes",
+  covers: ["UPSTREAM-STREAMED"],
+  explains:
+    "The provider sends some pieces of a reply and then nothing more. What it sent should be with the caller within three seconds. A gateway that gathers the reply shows nothing until the end, which never comes.",
+  needs: ["upstream"],
+  across: { dialect: DIALECTS },
+  cost: { requests: 2, waitS: 3 },
+  basis: "timing",
+  async run(t) {
+    const plain = await sendPlain(t, "streaming");
+    if (!plain.answer.admitted) return { plain, sent: NOTHING_CAME, answer: plain.answer };
+    const marker = t.upstream.marker();
+    await t.upstream.answer(marker, { "*": { pieces: 40, break: { how: "stall", at: BEFORE_STALL } } });
+    const request = { mode: "streaming", intent: "odd", freshConnection: true } as const;
+    const held = t.start(t.upstream.marked(marker, t.dialect, request));
+    const sent = await t.upstream.until(
+      marker,
+      (seen) => seen.some((one) => one.sentEvents >= BEFORE_STALL),
+      REACHES_MS,
+    );
+    await Promise.race([held.live.started, t.wait(REACHES_MS)]);
+    await t.wait(INTO_MS);
+    held.live.abort();
+    return { plain, sent, answer: await held.done };
+  },
+  judge({ plain, sent, answer }, verdict) {
+    assumePassed(verdict, plain);
+    if (!sent.requests.some(({ sentEvents }) => sentEvents >= BEFORE_STALL))
+      verdict.inconclusive("the provider sent nothing yet");
+    const pieces = answer.stream.pieces.length;
+    verdict.should("UPSTREAM-STREAMED", pieces, atLeast(1), { in: answer, because: "pieces of the reply had come" });
+  },
+});
+
+const INTO_MS = 400;
+
+/** Events before the end: text has come by then. */
+const BEFORE_BREAK = 7;
+const BREAKS = ["reset", "close"] as const;
+
+const brokenStream = defineCheck({
+  id: "upstream.broken-stream",
+  title: "A stream that breaks off at the provider does not look complete",
+  covers: ["UPSTREAM-BROKEN", "UPSTREAM-BLIND-RETRY", "UPSTREAM-REPLY"],
+  explains:
+    "The provider sends some pieces of a reply; then its connection is reset or closed. The caller has to see that something is missing: an error in the stream, or a connection that ends before the message does; not the ending of a whole reply. The provider is not asked again: what it would say is another reply, which does not continue the first.",
+  needs: ["upstream"],
+  across: { dialect: DIALECTS, case: BREAKS },
+  schedule: { order: "exclusive" },
+  cost: { requests: 2 },
+  async run(t) {
+    const plain = await sendPlainNow(t, "streaming");
+    const how = t.case as (typeof BREAKS)[number];
+    const answers = { "*": { pieces: 40, gapMs: 20, break: { how, at: BEFORE_BREAK } } };
+    return { plain, broken: await sendMarked(t, { mode: "streaming", intent: "odd", repeats: false }, answers) };
+  },
+  judge({ plain, broken }, verdict) {
+    assumePassed(verdict, plain);
+    const { answer, upstream } = broken;
+    const came = upstream.requests.length;
+    if (came === 0) verdict.inconclusive(`the request came to no provider: ${answer.summary}`);
+    const { endMarkers, errors, text = "" } = answer.stream;
+    const seen = {
+      in: answer,
+      because: `${answer.summary}, ${errors.length} errors in the stream, ${endMarkers} end markers`,
+    };
+    const looksWhole = answer.complete && (answer.status ?? 0) < 300 && errors.length === 0;
+    verdict.should("UPSTREAM-BROKEN", looksWhole, false, seen);
+    verdict.should("UPSTREAM-BLIND-RETRY", came, 1, { ...seen, at: "requests to providers" });
+    verdict.mustHold(
+      "UPSTREAM-REPLY",
+      WORDS.startsWith(text),
+      "the beginning of the reply",
+      JSON.stringify(text.slice(0, 200)),
+      seen,
+    );
+  },
+});
+
+/** The reply that the broken streams begin. */
+const WORDS = Array.from({ length: 40 }, (_, index) => `${`w${index}`.padEnd(5, "-")} `).join("");
+
+/** 32 MB: many times what the buffers of two connections hold. */
+const PIECES = 512;
+const PIECE_BYTES = 65_536;
+/** How long the caller reads nothing, ms. */
+const BUSY_MS = 3_000;
+/** Share of the reply that may have been taken from the provider by then. */
+const MOST_TAKEN = 0.75;
+
+const backpressure = defineCheck({
+  id: "upstream.backpressure",
+  title: "A caller that reads slowly slows the provider down",
+  covers: ["UPSTREAM-BACKPRESSURE"],
+  explains:
+    "The provider streams 32 MB as fast as it can; the caller begins to read and then stops for three seconds. The gateway should stop reading, too, when its buffers are full. One that takes everything keeps it in memory: a few slow callers with long replies end the process.",
+  needs: ["upstream"],
+  across: { dialect: DIALECTS },
+  schedule: { resource: "large streams" },
+  cost: { requests: 2, waitS: 3 },
+  async run(t) {
+    const plain = await sendPlain(t, "streaming");
+    if (!plain.answer.admitted) return { plain, taken: 0, came: 0, answer: plain.answer };
+    const marker = t.upstream.marker();
+    await t.upstream.answer(marker, { "*": { pieces: PIECES, pieceBytes: PIECE_BYTES } });
+    const request = { mode: "streaming", intent: "odd", freshConnection: true } as const;
+    const held = t.start(t.upstream.marked(marker, t.dialect, request));
+    await Promise.race([held.live.headed, t.wait(BUSY_MS)]);
+    held.live.pause();
+    await t.wait(BUSY_MS, "a gateway that reads ahead of its caller");
+    const { requests } = await t.upstream.requests(marker);
+    held.live.abort();
+    const taken = Math.max(0, ...requests.map(({ sentEvents }) => sentEvents));
+    return { plain, taken, came: requests.length, answer: await held.done };
+  },
+  judge({ plain, taken, came, answer }, verdict) {
+    assumePassed(verdict, plain);
+    if (came === 0 || answer.status !== 200) verdict.inconclusive(`the stream did not begin: ${answer.summary}`);
+    const read = answer.exchange.response?.body.receivedBytes ?? 0;
+    if (read > (PIECES * PIECE_BYTES) / 4) verdict.inconclusive("this process read more than it wanted to");
+    verdict.should("UPSTREAM-BACKPRESSURE", Number((taken / PIECES).toFixed(2)), atMost(MOST_TAKEN), {
+      in: answer,
+      because: `share of 32 MB that the gateway had taken, of which the caller had read ${(read / 1e6).toFixed(1)} MB`,
+    });
+  },
+});
+
+export const STREAMS: readonly Check[] = [streamed, brokenStream, backpressure];

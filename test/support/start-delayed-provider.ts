@@ -1,0 +1,29 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+/** Microseconds that a provider waits before whole responses, before the first event of a stream, and beside its gaps. */
+export interface Delays {
+  readonly response: number;
+  readonly first: number;
+  readonly each: number;
+}
+
+/** Starts `delayed-provider.ts` in a process of its own. */
+export async function startDelayedProvider({ response, first, each }: Delays) {
+  const file = fileURLToPath(new URL("./delayed-provider.ts", import.meta.url));
+  const args = ["--import", "tsx", file, ...[response, first, each].map(String)];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit", "ipc"] });
+  const [line] = await once(child.stdout as NonNullable<typeof child.stdout>, "data");
+  const origin = `http://127.0.0.1:${Number(String(line))}`;
+  return {
+    origin,
+    /** How long it did wait since it was last asked, medians. */
+    waited: async () => (await (await fetch(`${origin}/waited`)).json()) as Delays,
+    [Symbol.asyncDispose]: async () => {
+      const ended = once(child, "exit");
+      child.kill();
+      await ended;
+    },
+  };
+}
