@@ -41,7 +41,7 @@ const cancelled = defineCheck({
   async run(t) {
     const phase = PHASES[t.case] as Phase;
     const plain = await sendPlain(t, phase.mode);
-    if (!plain.answer.admitted) return { plain, before: NOTHING_CAME, after: NOTHING_CAME };
+    if (!plain.answer.admitted) return { plain, before: NOTHING_CAME, leftAtMs: 0, after: NOTHING_CAME };
     const marker = t.upstream.marker();
     await t.upstream.answer(marker, phase.answers);
     const request: RequestSpec = { mode: phase.mode ?? "non-streaming", intent: "odd", freshConnection: true };
@@ -52,18 +52,21 @@ const cancelled = defineCheck({
     const before = await t.upstream.requests(marker);
     held.live.abort();
     await held.done;
+    // Read after the caller has left: however late this process was, the gateway has a whole second.
+    const { nowMs: leftAtMs } = await t.upstream.requests(marker);
     await t.upstream.until(marker, (seen) => seen.every(({ end }) => end !== undefined), WATCHED_MS);
     await t.wait(LATER_MS, "attempts after the caller left");
-    return { plain, before, after: await t.upstream.requests(marker) };
+    return { plain, before, leftAtMs, after: await t.upstream.requests(marker) };
   },
-  judge({ plain, before, after }, verdict, axes) {
+  judge({ plain, before, leftAtMs, after }, verdict, axes) {
     assumePassed(verdict, plain);
     const running = before.requests.filter(({ end }) => end === undefined).map(({ id }) => id);
     if (running.length === 0)
       verdict.inconclusive(before.requests.length === 0 ? "it came to no provider" : "it had ended before");
-    const leftAtMs = before.nowMs;
     for (const request of after.requests.filter(({ id }) => running.includes(id))) {
       const fate = fateOf(request, leftAtMs);
+      if (fate === undefined)
+        return verdict.inconclusive("the provider's response ended within the second that the gateway has");
       verdict.shouldHold("UPSTREAM-CANCEL", fate.isInTime, "ended at the provider within a second", fate.what, {
         because: `the caller left in the phase ${axes.case}; the provider's request ${fate.when}`,
       });
@@ -73,9 +76,10 @@ const cancelled = defineCheck({
   },
 });
 
-/** What became of a request at the provider. */
+/** What became of a request at the provider; `undefined`: it was over before the gateway had to let go of it. */
 function fateOf({ end, endMs = 0 }: ProviderSaw, leftAtMs: number) {
-  const afterMs = Math.round(endMs - leftAtMs);
+  const afterMs = Math.max(0, Math.round(endMs - leftAtMs));
+  if (end !== undefined && end !== "gateway-left" && afterMs <= NOTICE_MS) return undefined;
   if (end === undefined)
     return { isInTime: false, what: "it went on", when: `still ran ${WATCHED_MS / 1_000} s later` };
   if (end !== "gateway-left")
