@@ -1,10 +1,12 @@
 import { type Check, defineCheck, type RequestSpec, type Response } from "../src/checks/index.ts";
-import { DIALECTS, MODES } from "../src/dialects/index.ts";
+import { DIALECTS, type Dialect, MODES } from "../src/dialects/index.ts";
 import { filledString, success, that } from "../src/judging/index.ts";
 import { dialectOfEndpoint, ENDPOINTS, endpointOf } from "./auth/endpoints.ts";
 import { isServed } from "./limits/limit-denials.ts";
 import { assumeControl, sendControl } from "./shared/control-request.ts";
 import { dialectOfCase } from "./shared/dialect-of-case.ts";
+import { imagePart, noise } from "./shared/images.ts";
+import { STRUCTURED_PROMPT, structuredFields } from "./shared/structured-output.ts";
 
 const endpointsExist = defineCheck({
   id: "service.endpoints",
@@ -180,6 +182,34 @@ const toolsDependOnModel = defineCheck({
   },
 });
 
+const CAPABILITIES = {
+  images: (dialect: Dialect) => [{ type: "text", text: "What is this?" }, imagePart(dialect, noise(64))],
+  structured: () => STRUCTURED_PROMPT,
+} as const;
+
+const moreDependsOnModel = defineCheck({
+  id: "service.capabilities",
+  title: "Images and structured outputs with a model that is said to support them",
+  covers: ["CAP-1"],
+  explains:
+    "Images and structured outputs depend on the model. Sent only where the target file names a model for them (`models.images`, `models.structured`). The answer is noted; a refusal is no failure.",
+  across: { dialect: DIALECTS, case: Object.keys(CAPABILITIES) },
+  cost: { requests: 1 },
+  async run(t) {
+    const role = t.case as keyof typeof CAPABILITIES;
+    if (!(await t.hasModel(role))) return { answer: null };
+    const content = CAPABILITIES[role](t.dialect);
+    const format = role === "structured" ? structuredFields(t.dialect) : {};
+    const fields = { ...format, messages: [{ role: "user", content }] };
+    return { answer: await t.send({ model: role, fields, intent: "odd" }) };
+  },
+  judge({ answer }, verdict, axes) {
+    if (answer === null)
+      return verdict.notApplicable(`the target names no model for this dialect at models.${axes.case}`);
+    verdict.observe("CAP-1", { answer: answer.summary }, { in: answer });
+  },
+});
+
 export const SERVICE: readonly Check[] = [
   endpointsExist,
   generatesReplies,
@@ -187,4 +217,5 @@ export const SERVICE: readonly Check[] = [
   outsideTheDocument,
   versionHeader,
   toolsDependOnModel,
+  moreDependsOnModel,
 ];

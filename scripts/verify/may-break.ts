@@ -165,6 +165,8 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
   "models.unknown-served-by-default": ["SPEND-10"],
   "models.unknown-served-on-messages": ["SPEND-10"],
   "models.unknown-served-on-stream": ["SPEND-10"],
+  "provider.429-passed-on": ["ERR-HDR-1"],
+  "provider.usage-estimated": ["COUNTS-ADD-UP"],
   "rate.one-denied-all-denied": ["ERR-429-CONC", "ERR-HDR-1", "STREAM-2"],
   "rate.phantom-denials": ["ERR-429-CONC"],
   "retry-after.concurrency-negative": ["HTTP-RETRY-AFTER-FORM"],

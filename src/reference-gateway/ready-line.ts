@@ -8,6 +8,8 @@ export const MODEL_ROLES = {
   stream: "echo-stream",
   slow: "slow",
   tools: "tool-caller",
+  images: "image-reader",
+  structured: "json-writer",
   echo: "echo-fast",
   unknown: "no-such-model",
   upstreamError: "fail-500",

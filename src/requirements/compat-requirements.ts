@@ -102,4 +102,14 @@ export const COMPAT_REQUIREMENTS = [
     source: BOTH,
     text: "A conversation that answers a tool call with its result is accepted.",
   },
+  {
+    id: "COMPAT-IMAGES",
+    source: BOTH,
+    text: "A model that is said to take images takes them in the form of the dialect, small ones and photographs.",
+  },
+  {
+    id: "COMPAT-STRUCTURED",
+    source: BOTH,
+    text: "A model that is said to have structured outputs replies with JSON of the schema that the request names, and nothing else.",
+  },
 ] as const satisfies readonly CompatRequirement[];

@@ -11,7 +11,17 @@ const KEY_STATES = [
   "other",
 ] as const;
 
-const MODEL_STATES = ["stream", "slow", "tools", "echo", "upstreamError", "upstreamTimeout", "cutStream"] as const;
+const MODEL_STATES = [
+  "stream",
+  "slow",
+  "tools",
+  "images",
+  "structured",
+  "echo",
+  "upstreamError",
+  "upstreamTimeout",
+  "cutStream",
+] as const;
 
 /** The closed catalogue of states that checks need, and that a target file may declare a gap for. */
 export const STATES = [

@@ -1,4 +1,5 @@
 import type { Check } from "../../src/checks/index.ts";
+import { CAPABILITY_COMPAT } from "./capabilities.ts";
 import { CHAT_COMPAT } from "./chat-stream.ts";
 import { CUT_REPLY_COMPAT } from "./cut-reply.ts";
 import { ERROR_COMPAT } from "./errors.ts";
@@ -10,6 +11,7 @@ export const COMPAT: readonly Check[] = [
   ...CHAT_COMPAT,
   ...MESSAGES_COMPAT,
   ...TOOL_COMPAT,
+  ...CAPABILITY_COMPAT,
   ...CUT_REPLY_COMPAT,
   ...ERROR_COMPAT,
 ];

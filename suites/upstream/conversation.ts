@@ -2,12 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import { type Check, defineCheck, type RequestSpec } from "../../src/checks/index.ts";
 import { isObject, type JsonObject, type JsonValue, member } from "../../src/core/index.ts";
 import { DIALECTS, type Dialect, parseJson } from "../../src/dialects/index.ts";
+import { imagePart, PIXEL } from "../shared/images.ts";
 import { LONG_TEXT, MULTIBYTE_TEXT, SPACED_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
 import { TWO_TOOLS, toolsOf } from "../shared/tools.ts";
 import { assumePassed, isSameDialect, MARKER, type Passed, sendMarked, sendPlain } from "./marked.ts";
-
-/** The smallest picture there is: one grey pixel. */
-const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==";
 
 const turn = (role: string, content: JsonValue): JsonObject => ({ role, content });
 
@@ -34,9 +32,7 @@ const CONVERSATIONS: Readonly<Record<string, (dialect: Dialect) => JsonObject>> 
     messages: [
       turn("user", [
         { type: "text", text: `${MARKER} What is in this picture?` },
-        dialect === "chat"
-          ? { type: "image_url", image_url: { url: `data:image/png;base64,${PIXEL}` } }
-          : { type: "image", source: { type: "base64", media_type: "image/png", data: PIXEL } },
+        imagePart(dialect, PIXEL) as JsonObject,
       ]),
     ],
   }),

@@ -28,6 +28,8 @@ const SHOWN_BY: Readonly<Record<string, readonly ProbeName[]>> = {
   protocol: ["protocol"],
   compat: ["streams", "chat", "messages"],
   tools: ["tools"],
+  images: ["capabilities"],
+  structured: ["capabilities"],
   load: [],
 };
 
@@ -96,6 +98,7 @@ const SHOWN_BY_CHECKS: readonly string[] = [
 const OPTIONS: Partial<Record<ProbeName, GatewayOptions>> = {
   many: { limits: { rpm: 1_000_000, inFlight: 30 } },
   lasting: { slowMs: 1_300 },
+  capabilities: { bodyLimitBytes: 1_000_000 },
 };
 
 const clean = new Map<ProbeName, Promise<readonly Seen[]>>();

@@ -5,7 +5,8 @@ import type { AddressInfo } from "node:net";
  * A provider of the chat dialect that answers later by exact times. Started as a program of its own, with the delays as its
  * arguments: `delayed-provider.ts RESPONSE FIRST EACH`, microseconds, for non-streaming responses, the first event of a
  * stream with its head, and each further one beside its usual gap. Prints its port. No wait is exact, so that it measures how long
- * it did wait: `GET /waited` has the medians since it was last asked, µs.
+ * it did wait: `GET /waited` has the medians since it was last asked, µs. Only requests that have the program to themselves count:
+ * the others wait for each other as well.
  */
 const EVENTS = 6;
 const GAP_US = 2_000;
@@ -17,11 +18,17 @@ const nowUs = () => performance.now() * 1_000;
 
 const waited = { response: [] as number[], first: [] as number[], each: [] as number[] };
 
+let inFlight = 0;
+
+function note(us: number, kind: keyof typeof waited): void {
+  if (inFlight === 1) waited[kind].push(us);
+}
+
 /** Waits, and notes how long it was. */
 async function wait(us: number, kind: keyof typeof waited): Promise<void> {
   if (us <= 0) return;
   const startedUs = nowUs();
-  waited[kind].push((await until(startedUs + us)) - startedUs);
+  note((await until(startedUs + us)) - startedUs, kind);
 }
 
 function mediansOfWaits() {
@@ -63,7 +70,7 @@ async function stream(res: ServerResponse): Promise<void> {
     if (event > 0) {
       const before = at;
       at = await until(before + GAP_US + each);
-      waited.each.push(at - before);
+      note(at - before, "each");
     }
     res.write(chunk({ content: `word${event} ` }));
   }
@@ -87,6 +94,8 @@ function answer(req: IncomingMessage, res: ServerResponse, body: string): void {
 }
 
 const server = createServer((req, res) => {
+  inFlight++;
+  res.once("close", () => inFlight--);
   const parts: Buffer[] = [];
   req.on("data", (part: Buffer) => parts.push(part));
   req.on("end", () => answer(req, res, Buffer.concat(parts).toString()));

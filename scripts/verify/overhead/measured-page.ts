@@ -37,7 +37,8 @@ Written by \`npm run verify:overhead -- --write\`; [what the figures are](overhe
 which client, gateway and upstream shared: the figures compare these gateways with each other under that condition, and say little
 about a machine of your own. ${rounds} rounds; every figure is followed by its 95 % interval.
 
-Directly, the upstream served up to ${ceilingPerS} requests/s. Direct against direct: ${control.message}. Verdict: ${verdict.headline}
+Directly, the upstream served up to ${ceilingPerS} requests/s. Direct against direct: ${control.message}
+Verdict: ${verdict.word}.
 
 ${tables.join("\n\n")}
 
@@ -62,13 +63,14 @@ const ofSuite = ({ checks }: RunRecord) => checks.filter(({ id }) => suiteOf(id)
 
 const countOf = (record: RunRecord, status: string) => ofSuite(record).filter((one) => one.status === status).length;
 
-function findingsOf(title: string, record: RunRecord): string {
-  const bad = ofSuite(record).filter(
-    ({ status }) => status === "fail" || status === "warn" || status === "inconclusive",
-  );
-  if (bad.length === 0) return `**${title}**: nothing.`;
-  const rows = bad.map(({ id, status, message }) => `- ${status}: \`${id}\`: ${inCell(message)}`);
-  return `**${title}**\n\n${rows.join("\n")}`;
+/** The few deviations behind what failed and warned, each with the checks that show it. */
+function findingsOf(title: string, { causes }: RunRecord): string {
+  if (causes.length === 0) return `**${title}**: nothing failed or warned.`;
+  const rows = causes.map(({ title: what, requirement, weight, checks }) => {
+    const shown = checks.map((id) => `\`${id}\``).join(", ");
+    return `| ${inCell(what)} | \`${requirement}\` | ${weight === "fail" ? "failure" : "warning"} | ${shown} |`;
+  });
+  return [`**${title}**`, "", "| cause | requirement | as | checks |", "|---|---|---|---|", ...rows].join("\n");
 }
 
 const inCell = (text: string) => text.replace(/\s+/g, " ").replace(/[|<>]/g, "\\$&").slice(0, 240);

@@ -4,7 +4,7 @@ import { badBodyIs500, has, lacks, readAs, refuseBody } from "../edits/body-edit
 import { insteadOf } from "../edits/response-edits.ts";
 import { both, longBody, multiTurn, nonAscii, onChat } from "../edits/when.ts";
 import { onDenial, onServed, wrap } from "../edits/wrap.ts";
-import { lastUserText } from "../pipeline/inference-request.ts";
+import { lastUserText, userTurn } from "../pipeline/inference-request.ts";
 
 /** Which requests of the chat dialect are accepted. */
 export const CHAT_REQUEST_MUTATIONS: readonly Mutation[] = [
@@ -141,7 +141,7 @@ export const CHAT_REQUEST_MUTATIONS: readonly Mutation[] = [
         if (!onChat(call) || text.length > 200) return next(model, request, call);
         const known = cache.get(text.slice(0, 4)) ?? text;
         cache.set(text.slice(0, 4), known);
-        return next(model, { ...request, turns: [{ role: "user", text: known }] }, call);
+        return next(model, { ...request, turns: [userTurn(known)] }, call);
       };
     }),
   ),
@@ -155,7 +155,7 @@ export const CHAT_REQUEST_MUTATIONS: readonly Mutation[] = [
         const text = lastUserText(request);
         const known = cache.get(text.toLowerCase()) ?? text;
         cache.set(text.toLowerCase(), known);
-        return next(model, known === text ? request : { ...request, turns: [{ role: "user", text: known }] }, call);
+        return next(model, known === text ? request : { ...request, turns: [userTurn(known)] }, call);
       };
     }),
   ),

@@ -13,7 +13,7 @@ import {
 } from "../edits/when.ts";
 import { type Apply, all, wrap } from "../edits/wrap.ts";
 import type { InferenceRequest } from "../pipeline/inference-request.ts";
-import { lastUserText } from "../pipeline/inference-request.ts";
+import { lastUserText, userTurn } from "../pipeline/inference-request.ts";
 
 const CROSSED = ["CHAT-2", "STREAM-4", "OWN-ANSWER"];
 
@@ -52,7 +52,7 @@ const crossed = (when: When): Apply => {
 /** The same with some text before the last turn, which models repeat. */
 const opened = (request: InferenceRequest, opening: string): InferenceRequest => ({
   ...request,
-  turns: [...request.turns.slice(0, -1), { role: "user", text: opening + lastUserText(request) }],
+  turns: [...request.turns.slice(0, -1), userTurn(opening + lastUserText(request))],
 });
 
 /** What shows only with many requests, or many at a time. */

@@ -5,6 +5,7 @@ import { BALANCE_MUTATIONS } from "./balance-mutations.ts";
 import { BASE_MUTATIONS } from "./base-mutations.ts";
 import { BROKEN_STREAM_MUTATIONS } from "./broken-stream-mutations.ts";
 import { BUSY_MUTATIONS } from "./busy-mutations.ts";
+import { CAPABILITY_MUTATIONS } from "./capability-mutations.ts";
 import { CHARGE_MUTATIONS } from "./charge-mutations.ts";
 import { CHAT_MUTATIONS } from "./chat-mutations.ts";
 import { CHAT_REQUEST_MUTATIONS } from "./chat-request-mutations.ts";
@@ -79,6 +80,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...COMPAT_FRAMING_MUTATIONS,
   ...COMPAT_MESSAGES_MUTATIONS,
   ...TOOL_MUTATIONS,
+  ...CAPABILITY_MUTATIONS,
   ...LOAD_MUTATIONS,
   ...BUSY_MUTATIONS,
   ...PROVIDER_REQUEST_MUTATIONS,

@@ -1,7 +1,10 @@
+import type { Image } from "./read-image.ts";
+
 export interface Turn {
   readonly role: "system" | "user" | "assistant" | "tool";
   /** Everything in the turn that is text, joined. */
   readonly text: string;
+  readonly images: readonly Image[];
 }
 
 export interface Tool {
@@ -14,6 +17,8 @@ export interface Tool {
 export interface Reading {
   /** Images and other parts are for a provider to understand. */
   readonly takesAnyPart: boolean;
+  /** The simulated model looks at images. */
+  readonly takesImages: boolean;
 }
 
 /** What a caller wants generated, the same in both dialects. */
@@ -30,6 +35,13 @@ export interface InferenceRequest {
   readonly tools: readonly Tool[];
   /** False when the caller forbids more than one call in a turn. */
   readonly parallelTools: boolean;
+  /** The reply has to be JSON of this schema; absent: the caller asks for no form. */
+  readonly format: { readonly schema: unknown } | undefined;
+}
+
+/** A turn of the user that is text alone. */
+export function userTurn(text: string): Turn {
+  return { role: "user", text, images: [] };
 }
 
 /** The text of the last turn of the user; of the last turn at all when the user has said nothing. */

@@ -8,6 +8,7 @@ import {
   optionalPositiveInteger,
   text,
 } from "./invalid-request.ts";
+import { type Image, readChatImage } from "./read-image.ts";
 
 const ROLES = new Map<string, Turn["role"]>([
   ["system", "system"],
@@ -36,6 +37,7 @@ export function readChatRequest(body: Record<string, unknown>, reading: Reading)
     includeUsage: member(body["stream_options"], "include_usage") === true,
     tools: body["tool_choice"] === "none" ? [] : optionalObjects(body, "tools").map(readTool),
     parallelTools: body["parallel_tool_calls"] !== false,
+    format: readFormat(body["response_format"]),
   };
 }
 
@@ -46,19 +48,36 @@ function readTurn(item: Record<string, unknown>, index: number, reading: Reading
   const { content } = item;
   // An assistant turn that only called tools has no content.
   if ((content === null || content === undefined) && role === "assistant" && Array.isArray(item["tool_calls"])) {
-    return { role, text: "" };
+    return { role, text: "", images: [] };
   }
-  if (typeof content === "string") return { role, text: content };
-  return { role, text: objects(item, "content", `${path}.content`).map(partText(reading)).join("") };
+  if (typeof content === "string") return { role, text: content, images: [] };
+  const parts = objects(item, "content", `${path}.content`);
+  const images: Image[] = [];
+  return { role, text: parts.map(partText(reading, images)).join(""), images };
 }
 
 const partText =
-  ({ takesAnyPart }: Reading) =>
+  ({ takesAnyPart, takesImages }: Reading, images: Image[]) =>
   (part: Record<string, unknown>, index: number) => {
     if (part["type"] === "text" && typeof part["text"] === "string") return part["text"];
     if (takesAnyPart) return "";
+    if (takesImages && part["type"] === "image_url") {
+      images.push(readChatImage(part, `content[${index}]`));
+      return "";
+    }
     throw new InvalidRequest(`content[${index}]`, "this model takes text parts only.");
   };
+
+function readFormat(format: unknown): InferenceRequest["format"] {
+  switch (member(format, "type")) {
+    case "json_schema":
+      return { schema: member(member(format, "json_schema"), "schema") };
+    case "json_object":
+      return { schema: undefined };
+    default:
+      return undefined;
+  }
+}
 
 function readTool(item: Record<string, unknown>, index: number): Tool {
   const described = item["function"];

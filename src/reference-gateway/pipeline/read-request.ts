@@ -14,7 +14,10 @@ export function readRequest(call: Call): InferenceRequest | Refusal {
   if (!isObject(body)) return refusal("invalid_request", { message: "The request body must be a JSON object." });
   // A real provider knows itself what it takes.
   const model = call.services.models.get(String(body["model"]));
-  const reading = { takesAnyPart: model !== undefined && isRelayed(model) };
+  const reading = {
+    takesAnyPart: model !== undefined && isRelayed(model),
+    takesImages: model?.takesImages === true,
+  };
   try {
     return call.endpoint === "messages" ? readMessagesRequest(body, reading) : readChatRequest(body, reading);
   } catch (thrown) {

@@ -1,3 +1,4 @@
+import { imageReader, jsonWriter } from "./capable-models.ts";
 import { dropMidstream, failHtml, failing, failTimeout } from "./failing-models.ts";
 import { echoFast, echoStream, shoutFast, slow, transcript } from "./plain-models.ts";
 import type { Provider } from "./plan.ts";
@@ -15,6 +16,7 @@ export interface Model {
   readonly id: string;
   readonly provider: Provider;
   readonly price: Price;
+  readonly takesImages?: true;
 }
 
 const PLAIN: Price = { perRequest: 100, perInputToken: 1, perOutputToken: 2 };
@@ -28,6 +30,8 @@ export const MODELS: readonly Model[] = [
   { id: "echo-stream", provider: echoStream, price: PLAIN },
   { id: "slow", provider: slow, price: PLAIN },
   { id: "tool-caller", provider: toolCaller, price: LARGE },
+  { id: "image-reader", provider: imageReader, price: LARGE, takesImages: true },
+  { id: "json-writer", provider: jsonWriter, price: LARGE },
   { id: "fail-500", provider: failing(500), price: PLAIN },
   { id: "fail-502", provider: failing(502), price: PLAIN },
   { id: "fail-503", provider: failing(503), price: PLAIN },

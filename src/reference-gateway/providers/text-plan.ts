@@ -35,9 +35,12 @@ function gather(tokens: readonly string[]): Piece[] {
   return pieces;
 }
 
-/** Tokens of everything the request hands to the model: system prompt, turns, tools. */
+/** Tokens that an image counts as, whatever its size. */
+const IMAGE_TOKENS = 85;
+
+/** Tokens of everything the request hands to the model: system prompt, turns, images, tools. */
 export function inputTokens(request: InferenceRequest): number {
   let tokens = request.system === undefined ? 0 : countPieces(request.system);
-  for (const turn of request.turns) tokens += countPieces(turn.text) + 1;
+  for (const turn of request.turns) tokens += countPieces(turn.text) + 1 + turn.images.length * IMAGE_TOKENS;
   return tokens + request.tools.length * 8;
 }

@@ -1,10 +1,7 @@
-import { isObject, member } from "../../core/index.ts";
 import { type InferenceRequest, lastUserText, type Tool } from "../pipeline/inference-request.ts";
 import type { Piece, Provider } from "./plan.ts";
+import { objectFor } from "./schema-value.ts";
 import { inputTokens, textPlan } from "./text-plan.ts";
-
-/** Characters of the prompt that go into a string argument. */
-const ARGUMENT_LENGTH = 64;
 
 /** Characters per fragment of streamed arguments: short, so that a call always comes in several fragments. */
 const FRAGMENT_LENGTH = 6;
@@ -27,7 +24,7 @@ export const toolCaller: Provider = (request) => {
 
 function callPieces(request: InferenceRequest, tool: Tool, index: number): Piece[] {
   const pieces: Piece[] = [{ kind: "toolStart", id: callId(request, tool.name, index), name: tool.name, tokens: 1 }];
-  const json = JSON.stringify(argumentsFor(tool.schema, lastUserText(request)));
+  const json = JSON.stringify(objectFor(tool.schema, lastUserText(request)));
   const letters = [...json];
   for (let at = 0; at < letters.length; at += FRAGMENT_LENGTH) {
     pieces.push({ kind: "toolInput", fragment: letters.slice(at, at + FRAGMENT_LENGTH).join(""), tokens: 1 });
@@ -38,33 +35,4 @@ function callPieces(request: InferenceRequest, tool: Tool, index: number): Piece
 /** The number of turns is part of it: a conversation that calls a tool twice must not see one id twice. */
 function callId(request: InferenceRequest, name: string, index: number): string {
   return `call_${request.turns.length}_${index}_${Buffer.from(name).toString("hex").slice(0, 24)}`;
-}
-
-/** Arguments that fit the usual simple schemas; strings repeat the prompt, so that the caller knows what to expect. */
-function argumentsFor(schema: unknown, prompt: string): Record<string, unknown> {
-  const properties = member(schema, "properties");
-  if (!isObject(properties)) return {};
-  const entries = Object.keys(properties).map((name) => [name, valueFor(properties[name], prompt)] as const);
-  return Object.fromEntries(entries);
-}
-
-function valueFor(schema: unknown, prompt: string): unknown {
-  const choices = member(schema, "enum");
-  if (Array.isArray(choices) && choices.length > 0) return choices[0];
-  switch (member(schema, "type")) {
-    case "integer":
-      return 7;
-    case "number":
-      return 2.5;
-    case "boolean":
-      return true;
-    case "array":
-      return [];
-    case "object":
-      return {};
-    case "null":
-      return null;
-    default:
-      return [...prompt].slice(0, ARGUMENT_LENGTH).join("");
-  }
 }

@@ -1,5 +1,6 @@
 import type { Variant } from "../change.ts";
 import { ACCESS_VARIANTS } from "./access-variants.ts";
+import { CAPABILITY_VARIANTS } from "./capability-variants.ts";
 import { CHAT_VARIANTS } from "./chat-variants.ts";
 import { CHUNK_VARIANTS } from "./chunk-variants.ts";
 import { ERROR_VARIANTS } from "./error-variants.ts";
@@ -21,6 +22,7 @@ export const VARIANTS: readonly Variant[] = [
   ...CHUNK_VARIANTS,
   ...CHAT_VARIANTS,
   ...MESSAGES_VARIANTS,
+  ...CAPABILITY_VARIANTS,
   ...ERROR_VARIANTS,
   ...ACCESS_VARIANTS,
   ...MODELS_VARIANTS,

@@ -86,6 +86,14 @@ const TOOL = { type: "object", properties: { text: { type: "string" }, count: { 
 const CHAT_TOOLS = ["one", "two"].map((name) => ({ type: "function", function: { name, parameters: TOOL } }));
 const MESSAGES_TOOLS = ["one", "two"].map((name) => ({ name, input_schema: TOOL }));
 
+const SMALL_IMAGE = Buffer.alloc(60, 1).toString("base64");
+const LARGE_IMAGE = Buffer.alloc(90_000, 2).toString("base64");
+const withImage = (part: object) => ({
+  model: "image-reader",
+  messages: [{ role: "user", content: [{ type: "text", text: "what?" }, part] }],
+});
+const SCHEMA = { type: "object", properties: { one: { type: "string" }, two: { type: "number" } } };
+
 const usage = { stream: true, stream_options: { include_usage: true } };
 
 /** Requests by what they are about. */
@@ -469,6 +477,29 @@ export const PROBES = {
       messages({ model: "tool-caller", tools: MESSAGES_TOOLS, stream: true }),
       messages({ messages: [{ role: "user", content: [{ type: "tool_result", tool_use_id: "x", content: "42" }] }] }),
     ]),
+  capabilities: (fixture) =>
+    each(
+      fixture,
+      [{}, { stream: true }].flatMap((mode) => [
+        ...[SMALL_IMAGE, LARGE_IMAGE].flatMap((data) => [
+          chat({ ...mode, ...withImage({ type: "image_url", image_url: { url: `data:image/png;base64,${data}` } }) }),
+          messages({
+            ...mode,
+            ...withImage({ type: "image", source: { type: "base64", media_type: "image/png", data } }),
+          }),
+        ]),
+        chat({
+          ...mode,
+          model: "json-writer",
+          response_format: { type: "json_schema", json_schema: { name: "x", schema: SCHEMA } },
+        }),
+        messages({
+          ...mode,
+          model: "json-writer",
+          output_config: { format: { type: "json_schema", schema: SCHEMA } },
+        }),
+      ]),
+    ),
   protocol: async (fixture) => {
     const agent = keepAlive();
     const gzip = { "Accept-Encoding": "gzip" };

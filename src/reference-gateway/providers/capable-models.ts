@@ -1,0 +1,25 @@
+import { lastUserText } from "../pipeline/inference-request.ts";
+import type { Provider } from "./plan.ts";
+import { objectFor } from "./schema-value.ts";
+import { textPlan } from "./text-plan.ts";
+
+/** Milliseconds between increments: enough that they are seen apart. */
+const TIMING = { firstMs: 0, paceMs: 5 };
+
+/** Says which images it was given, one line each, and repeats the last user message. */
+export const imageReader: Provider = (request) => {
+  const images = request.turns.flatMap(({ images: own }) => own);
+  const lines = images.map(({ mediaType, bodyBytes }, index) =>
+    mediaType === undefined
+      ? `image ${index + 1}: by its address`
+      : `image ${index + 1}: ${mediaType}, ${bodyBytes} bytes`,
+  );
+  return textPlan(request, [...lines, lastUserText(request)].join("\n"), TIMING);
+};
+
+/** Answers with JSON of the schema that the request asks for; repeats the last user message where it asks for none. */
+export const jsonWriter: Provider = (request) => {
+  const prompt = lastUserText(request);
+  const { format } = request;
+  return textPlan(request, format === undefined ? prompt : JSON.stringify(objectFor(format.schema, prompt)), TIMING);
+};

@@ -1,0 +1,45 @@
+import { isObject } from "../../core/index.ts";
+import { type Variant, variant } from "../change.ts";
+import { refuseBody } from "../edits/body-edits.ts";
+import { onStructuredText, withImage } from "../edits/capability-edits.ts";
+import { always } from "../edits/when.ts";
+import { wrap } from "../edits/wrap.ts";
+
+/** Models that do what they are said to do in their own way. */
+export const CAPABILITY_VARIANTS: readonly Variant[] = [
+  variant(
+    "images.not-mentioned",
+    "The model looks at images and says nothing of them.",
+    wrap("readRequest", (next) => (call) => {
+      const request = next(call);
+      if ("reason" in request) return request;
+      return { ...request, turns: request.turns.map((turn) => ({ ...turn, images: [] })) };
+    }),
+  ),
+  variant(
+    "images.refused",
+    "No model takes images.",
+    refuseBody(withImage, { message: "This model takes text only." }),
+    ["COMPAT-IMAGES"],
+  ),
+  variant(
+    "structured.indented",
+    "JSON of a schema comes with line breaks and spaces.",
+    onStructuredText(always, (text) => `${JSON.stringify(JSON.parse(text), undefined, 2)}\n`),
+  ),
+  variant(
+    "structured.other-order",
+    "The fields of JSON of a schema come in another order.",
+    onStructuredText(always, (text) => {
+      const value: unknown = JSON.parse(text);
+      return isObject(value) ? JSON.stringify(Object.fromEntries(Object.entries(value).reverse())) : text;
+    }),
+  ),
+  variant(
+    "structured.escaped",
+    "JSON of a schema writes everything beyond ASCII, and slashes, as escapes.",
+    onStructuredText(always, (text) =>
+      text.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+    ),
+  ),
+];

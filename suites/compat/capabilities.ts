@@ -1,0 +1,98 @@
+import type { Check, Response, Session } from "../../src/checks/index.ts";
+import { type Dialect, MODES } from "../../src/dialects/index.ts";
+import type { Verdict } from "../../src/judging/index.ts";
+import { imagePart, noise } from "../shared/images.ts";
+import { misfitOf, STRUCTURED_PROMPT, structuredFields } from "../shared/structured-output.ts";
+import { AMPLE_TOKENS } from "../shared/texts.ts";
+import { defineCompat } from "./define-compat.ts";
+
+type Capability = "images" | "structured";
+
+/** Pixels of an icon, and of what a telephone's picture is after clients have made it smaller. */
+const SIDES = [64, 256];
+
+/** The same model without what is tested, and with it; nothing is sent where the target names no such model. */
+async function sendWith(t: Session, role: Capability, fields: readonly Readonly<Record<string, unknown>>[]) {
+  const dialect = t.dialect;
+  if (!(await t.hasModel(role, dialect))) return { control: null, answers: [] };
+  const request = { model: role, maxTokens: AMPLE_TOKENS } as const;
+  const control = await t.send({ ...request, intent: "either" });
+  const answers: Response[] = [];
+  for (const own of fields) answers.push(await t.send({ ...request, fields: own, intent: "odd" }));
+  return { control, answers };
+}
+
+function assumeDeclared(verdict: Verdict, control: Response | null, role: Capability): void {
+  if (control === null) verdict.notApplicable(`the target names no model for this dialect at models.${role}`);
+  if (control.asked.mode === "streaming" && control.admitted && !control.streamed)
+    verdict.notApplicable(`nothing was streamed (${control.summary})`);
+  verdict.assumeGood(control, "a plain request for the same model");
+}
+
+function images(dialect: Dialect): Check {
+  return defineCompat(dialect, {
+    id: `compat.${dialect}-images`,
+    title: "A model that takes images is given some",
+    covers: ["COMPAT-IMAGES"],
+    explains:
+      "Sends an image of 64 by 64 pixels and one of 256 by 256 (12 kB and 197 kB), each with a question, in the form of the dialect. A refusal breaks every client that shows pictures to this model. What the model says of them is not judged. Without `models.images` in the target file nothing is sent.",
+    across: { mode: MODES },
+    cost: { requests: 3 },
+    run: (t) =>
+      sendWith(
+        t,
+        "images",
+        SIDES.map((side) => ({
+          messages: [
+            { role: "user", content: [{ type: "text", text: "What is this?" }, imagePart(t.dialect, noise(side))] },
+          ],
+        })),
+      ),
+    judge({ control, answers }, verdict) {
+      assumeDeclared(verdict, control, "images");
+      for (const [index, answer] of answers.entries())
+        verdict.compat("COMPAT-IMAGES", answer.admitted, true, {
+          in: answer,
+          because: `${answer.summary} for an image of ${SIDES[index]} by ${SIDES[index]} pixels`,
+        });
+    },
+  });
+}
+
+/** Why a reply ended whose end is missing. */
+const CUT = ["length", "max_tokens"];
+
+function structured(dialect: Dialect): Check {
+  return defineCompat(dialect, {
+    id: `compat.${dialect}-structured`,
+    title: "A structured output is JSON of the schema",
+    covers: ["COMPAT-STRUCTURED"],
+    explains:
+      "Asks for JSON of a schema with required fields, a number, an enumeration, an array and an object inside, in the form of the dialect. The text of the reply must be one JSON value of this schema: programs parse it without looking. Without `models.structured` in the target file nothing is sent.",
+    across: { mode: MODES },
+    cost: { requests: 2 },
+    run: (t) =>
+      sendWith(t, "structured", [
+        { ...structuredFields(t.dialect), messages: [{ role: "user", content: STRUCTURED_PROMPT }] },
+      ]),
+    judge({ control, answers }, verdict) {
+      assumeDeclared(verdict, control, "structured");
+      for (const answer of answers) {
+        const options = { in: answer, because: answer.summary } as const;
+        if (!verdict.compat("COMPAT-STRUCTURED", answer.admitted, true, options)) continue;
+        const ended = answer.streamed ? answer.stream.finishReasons.at(-1) : answer.reply.finishReason;
+        if (CUT.includes(String(ended))) verdict.inconclusive("the limit on output tokens cut the reply off");
+        const wanted = "JSON of the schema";
+        verdict.compat("COMPAT-STRUCTURED", misfitOf(answer.replyText ?? "") ?? wanted, wanted, options);
+      }
+    },
+  });
+}
+
+/** What depends on the model: judged only where the operator says that a model can do it. */
+export const CAPABILITY_COMPAT: readonly Check[] = [
+  images("chat"),
+  images("messages"),
+  structured("chat"),
+  structured("messages"),
+];
