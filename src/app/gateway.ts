@@ -29,6 +29,8 @@ export interface ServeOptions {
   readonly variant: readonly string[];
   /** Path of a JSON file. */
   readonly keys?: string | undefined;
+  /** Path of a SQLite file. */
+  readonly data?: string | undefined;
   readonly pieces?: number | undefined;
   readonly pace?: number | undefined;
   readonly slow?: number | undefined;
@@ -66,6 +68,7 @@ async function gatewayOptions(args: ServeOptions): Promise<GatewayOptions> {
     mutations: args.mutation,
     variants: args.variant,
     keys: args.keys === undefined ? undefined : await readKeys(args.keys),
+    data: args.data,
     pieces: args.pieces,
     paceMs: args.pace,
     slowMs: args.slow,

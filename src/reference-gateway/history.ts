@@ -24,13 +24,25 @@ export interface Activity {
 }
 
 /** Rows that are kept; older ones are forgotten. */
-const KEPT_ROWS = 20_000;
+export const KEPT_ROWS = 20_000;
 
 export class History {
   readonly #rows = new Ring<Activity>(KEPT_ROWS);
+  #added = 0;
 
   add(row: Activity): void {
     this.#rows.add(row);
+    this.#added += 1;
+  }
+
+  /** Rows so far, those that are forgotten among them. */
+  get added(): number {
+    return this.#added;
+  }
+
+  /** @returns the newest rows, at most `count`, oldest first. */
+  newest(count: number): Activity[] {
+    return this.#rows.newest(count);
   }
 
   /** @returns rows of one account, or of all, oldest first. */

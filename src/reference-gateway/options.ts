@@ -46,6 +46,8 @@ export interface GatewayOptions {
   readonly drainMs?: number | undefined;
   /** Texts of ready-made keys by name, visible ASCII, at least 8 characters. Default: random ones. */
   readonly keys?: Readonly<Record<string, string>> | undefined;
+  /** SQLite file that keeps accounts, keys and the history over restarts. Default: none, all is in memory only. */
+  readonly data?: string | undefined;
   /** Bearer token of the admin interface. Default: a random one. */
   readonly adminToken?: string | undefined;
   /** Decides what happens to inference requests, on top of everything else. Default: none. */
@@ -60,6 +62,8 @@ export interface GatewaySettings {
   readonly port: number;
   readonly adminPort: number;
   readonly limits: Limits;
+  /** Whether `limits` were asked for, and are no default. */
+  readonly hasOwnLimits: boolean;
   readonly seed: number;
   readonly limiter: LimiterKind;
   readonly burst: number | undefined;
@@ -100,6 +104,7 @@ export function resolveOptions(options: GatewayOptions): GatewaySettings {
       rpm: nonStreaming("limits (requests per minute)", limits.rpm, 1, 10_000_000),
       inFlight: nonStreaming("limits (requests in flight)", limits.inFlight, 1, 1_000_000),
     },
+    hasOwnLimits: options.limits !== undefined || tier !== undefined,
     seed: nonStreaming("seed", options.seed ?? 1, 0, 4_294_967_295),
     limiter,
     burst: options.burst === undefined ? undefined : nonStreaming("burst", options.burst, 1, 10_000_000),

@@ -1,5 +1,5 @@
 import { UsageError } from "../core/index.ts";
-import type { Account, KeyTerms } from "./accounts/account.ts";
+import type { Account, ApiKey, KeyTerms } from "./accounts/account.ts";
 import type { AccountStore } from "./accounts/account-store.ts";
 import { type Limits, TIER_NAMES, TIERS, type Tier } from "./accounts/tiers.ts";
 import { utcDay } from "./accounts/utc-day.ts";
@@ -26,17 +26,20 @@ export interface ReadyAccounts {
   };
 }
 
-type ReadyKeyName =
-  | "valid"
-  | "second"
-  | "revoked"
-  | "capped"
-  | "cappable"
-  | "childExhausted"
-  | "childSmall"
-  | "empty"
-  | "emptySecond"
-  | "other";
+const KEY_NAMES = [
+  "valid",
+  "second",
+  "revoked",
+  "capped",
+  "cappable",
+  "childExhausted",
+  "childSmall",
+  "empty",
+  "emptySecond",
+  "other",
+] as const;
+
+type ReadyKeyName = (typeof KEY_NAMES)[number];
 
 /** A thousand dollars: no run of ours uses that up. */
 const AMPLE_MICRO_USD = 1_000_000_000;
@@ -54,72 +57,82 @@ const LIMITED: readonly Limits[] = [
   { rpm: 6_000, inFlight: 4 },
 ];
 
+/** Ready-made keys by name; `limited1`, `limited1Second`, `starter`, `starterSecond` and so on name those of pairs. */
+export type ReadyKeys = ReadonlyMap<string, ApiKey>;
+
 /**
  * Makes one account or key for every state that the interface knows.
  *
- * @param keyTexts texts of keys by name; `limited1`, `limited1Second`, `starter`, `starterSecond` and so on name the rest.
+ * @param keyTexts texts of keys by name.
  */
-export function makeReadyAccounts(
+export function makeReadyKeys(
   store: AccountStore,
   clock: GatewayClock,
   limits: Limits,
   keyTexts: Readonly<Record<string, string>>,
-): ReadyAccounts {
-  const unused = new Set(Object.keys(keyTexts));
+): ReadyKeys {
+  const made = new Map<string, ApiKey>();
   const make = (account: Account, name: string, terms: KeyTerms = {}) => {
-    unused.delete(name);
     const key = store.createKey(account, terms, keyTexts[name]);
     if (key === undefined) throw new UsageError(`keys: "${name}" has the same text as another key.`);
+    made.set(name, key);
     return key;
   };
-  const pair = (account: Account, name: string) => ({
-    key: make(account, name).secret,
-    second: make(account, `${name}Second`).secret,
-  });
+  const pair = (account: Account, name: string) => {
+    make(account, name);
+    make(account, `${name}Second`);
+  };
 
   const main = store.createAccount("main", limits, AMPLE_MICRO_USD);
   const valid = make(main, "valid");
-  const second = make(main, "second");
-  const revoked = make(main, "revoked");
-  revoked.revoked = true;
+  make(main, "second");
+  make(main, "revoked").revoked = true;
   const capped = make(main, "capped", { capMicroUsd: SMALL_MICRO_USD });
   const nowUs = clock.monotonicUs();
   capped.spend.charge(SMALL_MICRO_USD + MINIMAL_COST, utcDay(clock.nowMs()), nowUs, nowUs);
-  const cappable = make(main, "cappable", { capMicroUsd: SMALL_MICRO_USD });
+  make(main, "cappable", { capMicroUsd: SMALL_MICRO_USD });
   const child = { parent: valid, budgetMicroUsd: SMALL_MICRO_USD };
-  const childExhausted = make(main, "childExhausted", child);
-  childExhausted.spend.charge(SMALL_MICRO_USD, utcDay(clock.nowMs()), nowUs, nowUs);
-  const childSmall = make(main, "childSmall", child);
+  make(main, "childExhausted", child).spend.charge(SMALL_MICRO_USD, utcDay(clock.nowMs()), nowUs, nowUs);
+  make(main, "childSmall", child);
 
-  const emptyAccount = store.createAccount("empty", limits, 0);
-  const empty = make(emptyAccount, "empty");
-  const emptySecond = make(emptyAccount, "emptySecond");
-  const other = make(store.createAccount("other", limits, AMPLE_MICRO_USD), "other");
-
-  const limited = LIMITED.map((own, index) => {
+  pair(store.createAccount("empty", limits, 0), "empty");
+  make(store.createAccount("other", limits, AMPLE_MICRO_USD), "other");
+  for (const [index, own] of LIMITED.entries()) {
     const name = `limited${index + 1}`;
-    return { ...pair(store.createAccount(name, own, AMPLE_MICRO_USD), name), limits: own };
-  });
-  const tiers = Object.fromEntries(
-    TIER_NAMES.map((tier) => [tier, pair(store.createAccount(tier, TIERS[tier], AMPLE_MICRO_USD), tier)]),
-  ) as ReadyAccounts["tiers"];
-  if (unused.size > 0) throw new UsageError(`keys: there is no ready-made key named "${[...unused].join('", "')}".`);
+    pair(store.createAccount(name, own, AMPLE_MICRO_USD), name);
+  }
+  for (const tier of TIER_NAMES) pair(store.createAccount(tier, TIERS[tier], AMPLE_MICRO_USD), tier);
 
+  refuseUnknown(keyTexts, made);
+  return made;
+}
+
+/** @throws UsageError when a name is none of a ready-made key. */
+export function refuseUnknown(keyTexts: Readonly<Record<string, string>>, made: ReadyKeys): void {
+  const unknown = Object.keys(keyTexts).filter((name) => !made.has(name));
+  if (unknown.length > 0) throw new UsageError(`keys: there is no ready-made key named "${unknown.join('", "')}".`);
+}
+
+/** What the ready line says about the keys. @throws UsageError when one of them is missing. */
+export function readyAccountsOf(made: ReadyKeys): ReadyAccounts {
+  const keyOf = (name: string): ApiKey => {
+    const key = made.get(name);
+    if (key === undefined) throw new UsageError(`there is no ready-made key "${name}"`);
+    return key;
+  };
+  const textOf = (name: string) => keyOf(name).secret;
+  const pair = (name: string) => ({ key: textOf(name), second: textOf(`${name}Second`) });
   return {
-    keys: {
-      valid: valid.secret,
-      second: second.secret,
-      revoked: revoked.secret,
-      capped: capped.secret,
-      cappable: cappable.secret,
-      childExhausted: childExhausted.secret,
-      childSmall: childSmall.secret,
-      empty: empty.secret,
-      emptySecond: emptySecond.secret,
-      other: other.secret,
+    keys: Object.fromEntries(KEY_NAMES.map((name) => [name, textOf(name)])) as ReadyAccounts["keys"],
+    limited: LIMITED.map((_limits, index) => {
+      const name = `limited${index + 1}`;
+      return { ...pair(name), limits: keyOf(name).account.limits };
+    }),
+    tiers: Object.fromEntries(TIER_NAMES.map((tier) => [tier, pair(tier)])) as ReadyAccounts["tiers"],
+    spending: {
+      capMicroUsd: keyOf("cappable").capMicroUsd ?? SMALL_MICRO_USD,
+      budgetMicroUsd: keyOf("childSmall").budgetMicroUsd ?? SMALL_MICRO_USD,
+      minimalRequests: MINIMAL_REQUESTS,
     },
-    limited,
-    tiers,
-    spending: { capMicroUsd: SMALL_MICRO_USD, budgetMicroUsd: SMALL_MICRO_USD, minimalRequests: MINIMAL_REQUESTS },
   };
 }

@@ -14,6 +14,15 @@ export class Ring<T> {
     this.#next = (this.#next + 1) % this.#capacity;
   }
 
+  /** @returns the newest entries, at most `count`, oldest first. */
+  newest(count: number): T[] {
+    const size = this.#entries.length;
+    const length = Math.min(count, size);
+    // Where the next entry goes is behind the newest one, full or not.
+    const start = this.#next - length + size;
+    return Array.from({ length }, (_none, offset) => this.#entries[(start + offset) % size] as T);
+  }
+
   *[Symbol.iterator](): Iterator<T> {
     const start = this.#entries.length < this.#capacity ? 0 : this.#next;
     for (let offset = 0; offset < this.#entries.length; offset += 1) {

@@ -1,4 +1,5 @@
 import type { AccountStore } from "./accounts/account-store.ts";
+import type { Saver } from "./data/saver.ts";
 import type { Scheduler } from "./delivery/scheduler.ts";
 import type { GatewayClock } from "./gateway-clock.ts";
 import type { History } from "./history.ts";
@@ -15,6 +16,8 @@ export interface Services {
   readonly scheduler: Scheduler;
   readonly history: History;
   readonly traffic: TrafficLog;
+  /** Saves accounts, keys and the history. Absent: they are in memory only. */
+  readonly saver: Saver | undefined;
   readonly providers: ProviderSettings;
   /** Real providers in place of the simulated ones. */
   readonly upstream: Upstream | undefined;

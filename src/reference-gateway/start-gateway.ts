@@ -1,18 +1,21 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { messageOf, sleep, UsageError } from "../core/index.ts";
 import { AccountStore } from "./accounts/account-store.ts";
 import { adminServer } from "./admin/admin-server.ts";
 import { BehaviourSwitch } from "./behaviour-switch.ts";
+import { DataFile } from "./data/data-file.ts";
+import { openAccounts } from "./data/open-accounts.ts";
 import { Scheduler } from "./delivery/scheduler.ts";
 import { GatewayClock } from "./gateway-clock.ts";
 import { History } from "./history.ts";
 import { gatewayServer } from "./http/gateway-server.ts";
 import { type GatewayOptions, type GatewaySettings, resolveOptions } from "./options.ts";
 import { MODELS, type Model, relayedModel } from "./providers/model-table.ts";
-import { makeReadyAccounts } from "./ready-accounts.ts";
+import { type ReadyKeys, readyAccountsOf } from "./ready-accounts.ts";
 import { EXTRA_MODELS, MODEL_ROLES, type ReadyLine, rolesOf } from "./ready-line.ts";
 import { playScript } from "./scripts/play-script.ts";
 import type { Services } from "./services.ts";
@@ -34,15 +37,29 @@ const SWEEP_MS = 50;
 /** Connections that may wait to be accepted: a load test opens thousands at once. */
 const BACKLOG = 4_096;
 
-/** @throws UsageError when an option cannot be used, or the port is taken. */
+/** @throws UsageError when an option cannot be used, the port is taken, or the data file cannot be opened. */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const settings = resolveOptions(options);
+  const file = options.data === undefined ? undefined : await DataFile.open(options.data);
+  try {
+    return await startWith(settings, options, file);
+  } catch (error) {
+    file?.close();
+    throw error;
+  }
+}
+
+async function startWith(
+  settings: GatewaySettings,
+  options: GatewayOptions,
+  file: DataFile | undefined,
+): Promise<Gateway> {
   const onTop = options.script === undefined ? undefined : playScript(options.script);
   const behaviours = new BehaviourSwitch(settings.mutations, settings.variants, onTop);
   const upstream =
     settings.upstream.length === 0 ? undefined : await connectUpstream(settings.upstream, settings.realTimeoutMs);
-  const services = makeServices(settings, options, upstream);
-  const accounts = makeReadyAccounts(services.accounts, services.clock, settings.limits, settings.keys);
+  const { services, readyKeys } = makeServices(settings, options, { upstream, file });
+  const accounts = readyAccountsOf(readyKeys);
   const adminToken = options.adminToken ?? randomBytes(24).toString("base64url");
 
   const app = gatewayServer({
@@ -60,6 +77,11 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     services.scheduler.close();
     app.server.closeAllConnections();
     await Promise.all([app.close(), admin.close(), upstream?.[Symbol.asyncDispose]()]);
+    if (services.saver === undefined) return;
+    // A request that was cut ends, and is charged, when its socket has closed: at the end of this turn of the event loop.
+    await nextTurn();
+    await nextTurn();
+    services.saver.close();
   };
   return {
     ready: {
@@ -71,7 +93,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       ...(upstream === undefined || settings.simulatedToo
         ? { models: MODEL_ROLES, extraModels: EXTRA_MODELS }
         : { models: rolesOf(upstream.models), extraModels: {} }),
-      limits: settings.limits,
+      limits: readyKeys.get("valid")?.account.limits ?? settings.limits,
       ...accounts,
     },
     async drain() {
@@ -93,15 +115,20 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
 function makeServices(
   settings: GatewaySettings,
   { clock: base }: GatewayOptions,
-  upstream: Upstream | undefined,
-): Services {
+  { upstream, file }: { readonly upstream: Upstream | undefined; readonly file: DataFile | undefined },
+): { readonly services: Services; readonly readyKeys: ReadyKeys } {
   const clock = new GatewayClock(base);
-  return {
-    clock,
+  const kept = {
     accounts: new AccountStore({ kind: settings.limiter, burst: settings.burst, originUs: clock.monotonicUs() }),
+    history: new History(),
+  };
+  const { readyKeys, saver } = openAccounts(kept, clock, { settings, file });
+  const services: Services = {
+    ...kept,
+    saver,
+    clock,
     models: new Map(modelsOf(settings, upstream).map((model) => [model.id, model])),
     scheduler: new Scheduler(),
-    history: new History(),
     traffic: new TrafficLog(),
     providers: settings,
     upstream,
@@ -109,6 +136,7 @@ function makeServices(
     settlingLagMs: settings.settlingLagMs,
     startedS: Math.floor(clock.nowMs() / 1_000),
   };
+  return { services, readyKeys };
 }
 
 function modelsOf({ simulatedToo }: GatewaySettings, upstream: Upstream | undefined): readonly Model[] {

@@ -38,3 +38,17 @@ test("a ring keeps the newest, oldest first", () => {
   for (const entry of [1, 2, 3, 4, 5]) ring.add(entry);
   expect([...ring]).toEqual([3, 4, 5]);
 });
+
+test.each<[entries: number[], count: number, newest: number[]]>([
+  [[], 2, []],
+  [[1, 2], 0, []],
+  [[1, 2], 1, [2]],
+  [[1, 2], 9, [1, 2]],
+  [[1, 2, 3], 2, [2, 3]],
+  [[1, 2, 3, 4], 2, [3, 4]],
+  [[1, 2, 3, 4, 5], 3, [3, 4, 5]],
+])("a ring of three after %j: the newest %i are %j", (entries, count, newest) => {
+  const ring = new Ring<number>(3);
+  for (const entry of entries) ring.add(entry);
+  expect(ring.newest(count)).toEqual(newest);
+});

@@ -44,6 +44,7 @@ export const gatewayCommand = defineCommand({
       "list-variants": { type: "boolean", default: false, describe: "list the variants and exit" },
       json: { type: "boolean", default: false, describe: "with a list option: print it as one JSON document" },
       keys: { type: "string", describe: "JSON file with the texts of ready-made keys, by name" },
+      data: { type: "string", describe: "SQLite file that keeps accounts, keys and history; default: memory only" },
       pieces: { type: "number", describe: "chunks of a reply of echo-stream; default 40" },
       pace: { type: "number", describe: "milliseconds between chunks of echo-stream; default 50" },
       slow: { type: "number", describe: "milliseconds that a reply of the model slow takes; default 5000" },

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
 import { type LimiterChoice, makeLimiter } from "../limits/limiter-kinds.ts";
-import { Account, ApiKey, type KeyTerms } from "./account.ts";
+import { Account, ApiKey, type KeyTerms, type SavedAccount, type SavedKey } from "./account.ts";
 import type { Limits } from "./tiers.ts";
 
 interface Entry {
@@ -29,11 +29,7 @@ export class AccountStore {
   }
 
   createAccount(name: string, limits: Limits, balanceMicroUsd: number): Account {
-    const id = `acct_${this.#accounts.size + 1}`;
-    const limiter = makeLimiter(this.limiter, limits.rpm);
-    const account = new Account(id, name, limits, limiter, new ConcurrencyLimiter(limits.inFlight), balanceMicroUsd);
-    this.#accounts.set(id, account);
-    return account;
+    return this.#addAccount(freeId("acct", this.#accounts), name, limits, balanceMicroUsd);
   }
 
   /**
@@ -41,13 +37,33 @@ export class AccountStore {
    * @returns the key, or `undefined` when another key has that text already.
    */
   createKey(account: Account, terms: KeyTerms = {}, secret: string = newSecret()): ApiKey | undefined {
-    const digest = digestOf(secret);
-    const name = digest.toString("latin1");
-    if (this.#byDigest.has(name)) return undefined;
-    const key = new ApiKey(`key_${this.#keys.size + 1}`, secret, account, account.keys.length, terms);
-    account.keys.push(key);
-    this.#keys.set(key.id, key);
-    this.#byDigest.set(name, { digest, key });
+    return this.#addKey(freeId("key", this.#keys), secret, account, terms);
+  }
+
+  /** Adds an account as it was saved. Its rate window is empty, and nothing of it is in flight. */
+  restoreAccount({ id, name, rpm, inFlight, balanceMicroUsd }: SavedAccount): Account {
+    return this.#addAccount(id, name, { rpm, inFlight }, balanceMicroUsd);
+  }
+
+  /**
+   * Adds a key as it was saved, after its account and its parent.
+   *
+   * @throws when one of them is not there, or another key has its text.
+   */
+  restoreKey(saved: SavedKey): ApiKey {
+    const account = this.#accounts.get(saved.account);
+    const parent = saved.parent === null ? undefined : this.#keys.get(saved.parent);
+    if (account === undefined || (saved.parent !== null && parent === undefined))
+      throw new Error(`the account or the parent of ${saved.id} is missing`);
+    const terms: KeyTerms = {
+      parent,
+      capMicroUsd: saved.capMicroUsd ?? undefined,
+      budgetMicroUsd: saved.budgetMicroUsd ?? undefined,
+    };
+    const key = this.#addKey(saved.id, saved.secret, account, terms);
+    if (key === undefined) throw new Error(`${saved.id} has the text of another key`);
+    key.revoked = saved.revoked;
+    key.spend.restore(saved);
     return key;
   }
 
@@ -68,6 +84,32 @@ export class AccountStore {
     const entry = this.#byDigest.get(digest.toString("latin1"));
     return entry !== undefined && timingSafeEqual(entry.digest, digest) ? entry.key : undefined;
   }
+
+  #addAccount(id: string, name: string, limits: Limits, balanceMicroUsd: number): Account {
+    const limiter = makeLimiter(this.limiter, limits.rpm);
+    const account = new Account(id, name, limits, limiter, new ConcurrencyLimiter(limits.inFlight), balanceMicroUsd);
+    this.#accounts.set(id, account);
+    return account;
+  }
+
+  #addKey(id: string, secret: string, account: Account, terms: KeyTerms): ApiKey | undefined {
+    const digest = digestOf(secret);
+    const name = digest.toString("latin1");
+    if (this.#byDigest.has(name)) return undefined;
+    const key = new ApiKey(id, secret, account, account.keys.length, terms);
+    account.keys.push(key);
+    this.#keys.set(key.id, key);
+    this.#byDigest.set(name, { digest, key });
+    return key;
+  }
+}
+
+/** The next id in the order of creation. */
+function freeId(prefix: string, taken: ReadonlyMap<string, unknown>): string {
+  let number = taken.size + 1;
+  // Whoever deleted a row of a data file left a gap behind.
+  while (taken.has(`${prefix}_${number}`)) number += 1;
+  return `${prefix}_${number}`;
 }
 
 function digestOf(secret: string): Buffer {

@@ -1,7 +1,28 @@
 import type { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
 import type { AccountLimiter } from "../limits/rate-limiter.ts";
-import { KeySpend } from "./key-spend.ts";
+import { KeySpend, type SavedSpend } from "./key-spend.ts";
 import type { Limits } from "./tiers.ts";
+
+/** An account as it is saved: without its rate window and its requests in flight. */
+export interface SavedAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly rpm: number;
+  readonly inFlight: number;
+  readonly balanceMicroUsd: number;
+}
+
+/** A key as it is saved. */
+export interface SavedKey extends SavedSpend {
+  readonly id: string;
+  readonly secret: string;
+  /** Ids. */
+  readonly account: string;
+  readonly parent: string | null;
+  readonly capMicroUsd: number | null;
+  readonly budgetMicroUsd: number | null;
+  readonly revoked: boolean;
+}
 
 export class Account {
   readonly id: string;
@@ -37,6 +58,16 @@ export class Account {
 
   get limiter(): AccountLimiter {
     return this.#limiter;
+  }
+
+  /** Differs whenever something that is saved has changed; cheap, because it is asked of every account at every save. */
+  get version(): string {
+    return `${this.balanceMicroUsd} ${this.#limits.rpm} ${this.#limits.inFlight}`;
+  }
+
+  get saved(): SavedAccount {
+    const { id, name, balanceMicroUsd } = this;
+    return { id, name, ...this.#limits, balanceMicroUsd };
   }
 
   /** Changes what the account may do, from now on; what it did in the last minute, and what runs, still counts. */
@@ -77,5 +108,23 @@ export class ApiKey {
     this.parent = terms.parent;
     this.capMicroUsd = terms.capMicroUsd;
     this.budgetMicroUsd = terms.budgetMicroUsd;
+  }
+
+  /** As that of an account: every charge changes what was spent in the key's lifetime. */
+  get version(): string {
+    return `${this.spend.inLifetime} ${this.capMicroUsd} ${this.budgetMicroUsd} ${this.revoked}`;
+  }
+
+  get saved(): SavedKey {
+    return {
+      id: this.id,
+      secret: this.secret,
+      account: this.account.id,
+      parent: this.parent?.id ?? null,
+      capMicroUsd: this.capMicroUsd ?? null,
+      budgetMicroUsd: this.budgetMicroUsd ?? null,
+      revoked: this.revoked,
+      ...this.spend.saved,
+    };
   }
 }

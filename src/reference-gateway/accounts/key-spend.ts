@@ -4,6 +4,13 @@ interface Settling {
   readonly visibleAtUs: number;
 }
 
+/** What one key has spent, as it is saved. Whole micro-dollars. */
+export interface SavedSpend {
+  readonly spentMicroUsd: number;
+  /** By UTC day, whole days since the Unix epoch. */
+  readonly spentByDay: Readonly<Record<string, number>>;
+}
+
 /** Days whose tally is kept. More than one, so that a clock that is shifted forth and back finds its old tally again. */
 const KEPT_DAYS = 16;
 
@@ -47,6 +54,18 @@ export class KeySpend {
 
   get inLifetime(): number {
     return this.#lifetime;
+  }
+
+  /** Charges that have not settled count as booked: after a restart nobody would know when they settle. */
+  get saved(): SavedSpend {
+    const byDay = new Map(this.#byDay);
+    for (const { microUsd, day } of this.#settling) byDay.set(day, (byDay.get(day) ?? 0) + microUsd);
+    return { spentMicroUsd: this.#lifetime, spentByDay: Object.fromEntries(byDay) };
+  }
+
+  restore({ spentMicroUsd, spentByDay }: SavedSpend): void {
+    this.#lifetime = spentMicroUsd;
+    for (const [day, microUsd] of Object.entries(spentByDay)) this.#byDay.set(Number(day), microUsd);
   }
 
   #settle(nowUs: number): void {

@@ -20,7 +20,7 @@ interface OfAccount {
 
 /** The operator's side of a gateway: JSON over HTTP on loopback, every request with the admin token as bearer. */
 export function adminServer({ services, behaviours, token }: AdminSettings): FastifyInstance {
-  const { clock, history, traffic } = services;
+  const { clock, history, traffic, saver } = services;
   const app = fastify({ logger: false, forceCloseConnections: true });
   const expected = digest(`Bearer ${token}`);
 
@@ -28,6 +28,11 @@ export function adminServer({ services, behaviours, token }: AdminSettings): Fas
     if (timingSafeEqual(digest(request.headers.authorization ?? ""), expected)) return;
     throw new AdminError(401, "the admin token is expected as bearer");
   });
+  if (saver !== undefined) {
+    app.addHook("onResponse", async ({ method }) => {
+      if (method !== "GET") saver.markChanged();
+    });
+  }
   app.setErrorHandler((error, _request, reply) => {
     const status = error instanceof AdminError ? error.statusCode : error instanceof UsageError ? 400 : statusOf(error);
     return reply.code(status).send({ error: messageOf(error) });

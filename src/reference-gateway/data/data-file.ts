@@ -1,0 +1,201 @@
+import { accessSync, chmodSync, closeSync, constants, existsSync, openSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import type Libsql from "libsql";
+import { fileProblem, messageOf, UsageError } from "../../core/index.ts";
+import type { SavedAccount, SavedKey } from "../accounts/account.ts";
+import type { Activity } from "../history.ts";
+import * as sql from "./schema.ts";
+
+/** What a data file holds. */
+export interface SavedState {
+  /** In the order in which they were made, as the keys are. */
+  readonly accounts: readonly SavedAccount[];
+  readonly keys: readonly SavedKey[];
+  /** Ids of ready-made keys by their names; empty in a new file. */
+  readonly readyKeys: Readonly<Record<string, string>>;
+  /** Oldest first. */
+  readonly history: readonly Activity[];
+}
+
+/** What is to be written, each row as JSON. */
+export interface Changes {
+  /** {@link SavedAccount}s, new or changed. */
+  readonly accounts: readonly string[];
+  /** {@link SavedKey}s, new or changed. */
+  readonly keys: readonly string[];
+  /** Pairs of name and id. */
+  readonly readyKeys: readonly string[];
+  /** New {@link Activity} rows. */
+  readonly history: readonly string[];
+  /** Rows of the history that are kept. */
+  readonly keptRows: number;
+}
+
+type Connection = InstanceType<typeof Libsql>;
+
+/** A second: a gateway that was told to stop just now closes the file in that time. */
+const BUSY_MS = 1_000;
+
+/** The SQLite file of one gateway, which has it for itself until it closes it or ends, however it ends. */
+export class DataFile {
+  readonly path: string;
+  readonly #db: Connection;
+  #isOpen = true;
+
+  private constructor(path: string, db: Connection) {
+    this.path = path;
+    this.#db = db;
+  }
+
+  /**
+   * Opens the file, or makes it, readable by its owner only.
+   *
+   * @throws UsageError when it cannot be opened, is none of ours, or another gateway has it.
+   */
+  static async open(name: string): Promise<DataFile> {
+    // An absolute path: the library takes some names for addresses of servers.
+    const path = resolve(name);
+    makePrivate(path);
+    const Database = await loadLibrary();
+    try {
+      const db = new Database(path);
+      prepare(path, db);
+      return new DataFile(path, db);
+    } catch (error) {
+      throw openProblem(path, error);
+    }
+  }
+
+  /** @throws UsageError when it cannot be read. */
+  read(): SavedState {
+    const rows = <T>(query: string) => this.#db.prepare(query).all() as T[];
+    try {
+      return {
+        accounts: rows<SavedAccount>(sql.READ_ACCOUNTS),
+        keys: rows<KeyRow>(sql.READ_KEYS).map((row) => ({
+          ...row,
+          revoked: row.revoked === 1,
+          spentByDay: JSON.parse(row.spentByDay),
+        })),
+        readyKeys: Object.fromEntries(
+          rows<{ name: string; key: string }>(sql.READ_READY_KEYS).map(({ name, key }) => [name, key]),
+        ),
+        history: rows<{ activity: string }>(sql.READ_HISTORY).map(({ activity }) => JSON.parse(activity)),
+      };
+    } catch (error) {
+      throw openProblem(this.path, error);
+    }
+  }
+
+  /** Writes all of it or nothing. @throws when it cannot be written. */
+  write({ accounts, keys, readyKeys, history, keptRows }: Changes): void {
+    const db = this.#db;
+    const write = (query: string, rows: readonly string[]) => {
+      if (rows.length > 0) db.prepare(query).run(`[${rows.join(",")}]`);
+    };
+    db.exec("BEGIN IMMEDIATE");
+    try {
+      write(sql.WRITE_ACCOUNTS, accounts);
+      write(sql.WRITE_KEYS, keys);
+      write(sql.WRITE_READY_KEYS, readyKeys);
+      write(sql.WRITE_HISTORY, history);
+      if (history.length > 0) db.prepare(sql.PRUNE_HISTORY).run(keptRows);
+      db.exec("COMMIT");
+    } catch (error) {
+      // When the disk is full, SQLite may have undone it already.
+      if (db.inTransaction) db.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  /** Leaves one file, without a log beside it, and lets others open it. */
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    try {
+      this.#db.exec("PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL; SELECT count(*) FROM accounts");
+    } catch {
+      // The disk is full, for example. The log that stays is read at the next start.
+    }
+    this.#db.close();
+  }
+}
+
+interface KeyRow extends Omit<SavedKey, "revoked" | "spentByDay"> {
+  readonly revoked: number;
+  readonly spentByDay: string;
+}
+
+/** SQLite would make the file as the umask has it, readable by others; it is going to hold keys. */
+function makePrivate(path: string): void {
+  try {
+    if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
+    // Not opened: closing it again would end the lock of a gateway in this process.
+    else accessSync(path, constants.R_OK | constants.W_OK);
+    if (statSync(path).isFile()) return;
+  } catch (cause) {
+    throw new UsageError(`data: ${path} cannot be opened: ${fileProblem(cause)}`, {
+      hint: "Name a file in a folder that is there and can be written.",
+      cause,
+    });
+  }
+  throw new UsageError(`data: ${path} is no file`, { hint: NAME_ANOTHER });
+}
+
+async function loadLibrary(): Promise<typeof Libsql> {
+  try {
+    return (await import("libsql")).default;
+  } catch (cause) {
+    throw new UsageError(`data: the package libsql cannot be loaded: ${messageOf(cause)}`, {
+      hint: "It has builds for Linux, macOS and Windows, which npm installs unless it is told to omit optional packages.",
+      cause,
+    });
+  }
+}
+
+/** Takes the lock, which stays, and makes the tables in a new file. */
+function prepare(path: string, db: Connection): void {
+  db.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE`);
+  const { application, format, tables } = db
+    .prepare(
+      `SELECT (SELECT application_id FROM pragma_application_id) AS application,
+         (SELECT user_version FROM pragma_user_version) AS format, (SELECT count(*) FROM sqlite_schema) AS tables`,
+    )
+    .get() as { application: number; format: number; tables: number };
+  if (application === 0 && format === 0 && tables === 0) {
+    // The file may have been there, empty and readable by others.
+    chmodSync(path, 0o600);
+    db.exec(sql.SCHEMA);
+  } else if (application !== sql.APPLICATION_ID) {
+    throw notOurs(path);
+  } else if (format > sql.FORMAT) {
+    throw new UsageError(`data: ${path} has format ${format}, of a newer version; this one reads ${sql.FORMAT}`, {
+      hint: "Use the version that wrote it, or name another file.",
+    });
+  }
+  // The log beside the file makes an end in the middle of a write harmless; NORMAL spares a wait for the disk per save.
+  db.exec("COMMIT; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+}
+
+const NAME_ANOTHER = "Name a file that is not there yet, or one that gauntlet gateway --data has made.";
+
+function notOurs(path: string): UsageError {
+  return new UsageError(`data: ${path} is no data file of a gateway`, { hint: NAME_ANOTHER });
+}
+
+function openProblem(path: string, error: unknown): UsageError {
+  if (error instanceof UsageError) return error;
+  const code = codeOf(error);
+  if (code === "SQLITE_NOTADB") return notOurs(path);
+  if (code.startsWith("SQLITE_BUSY")) {
+    return new UsageError(`data: ${path} is in use by another process`, {
+      hint: "Stop the gateway that has it, or name another file.",
+      cause: error,
+    });
+  }
+  return new UsageError(`data: ${path} cannot be opened: ${messageOf(error)}`, { cause: error });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}

@@ -1,0 +1,75 @@
+import { messageOf, UsageError } from "../../core/index.ts";
+import type { ApiKey } from "../accounts/account.ts";
+import type { GatewayClock } from "../gateway-clock.ts";
+import type { GatewaySettings } from "../options.ts";
+import { makeReadyKeys, type ReadyKeys, readyAccountsOf, refuseUnknown } from "../ready-accounts.ts";
+import type { DataFile, SavedState } from "./data-file.ts";
+import { type Kept, Saver } from "./saver.ts";
+
+interface Opened {
+  readonly readyKeys: ReadyKeys;
+  /** Absent without a file. */
+  readonly saver: Saver | undefined;
+}
+
+/**
+ * Makes the ready-made accounts, or restores what a file has from earlier starts.
+ *
+ * @param kept empty; filled here.
+ * @throws UsageError when the settings contradict the file, or it cannot be read or written.
+ */
+export function openAccounts(
+  kept: Kept,
+  clock: GatewayClock,
+  { settings, file }: { readonly settings: GatewaySettings; readonly file: DataFile | undefined },
+): Opened {
+  const make = () => makeReadyKeys(kept.accounts, clock, settings.limits, settings.keys);
+  if (file === undefined) return { readyKeys: make(), saver: undefined };
+  const saved = file.read();
+  const isNew = Object.keys(saved.readyKeys).length === 0;
+  const readyKeys = isNew ? make() : restore(saved, kept, file.path);
+  if (!isNew) {
+    assertSameKeys(settings.keys, readyKeys, file.path);
+    if (settings.hasOwnLimits) readyKeys.get("valid")?.account.changeLimits(settings.limits, clock.monotonicUs());
+  }
+  const saver = new Saver(file, kept, readyKeys);
+  try {
+    // Whoever reads the ready line may rely on its keys, whatever happens next.
+    saver.save();
+  } catch (cause) {
+    throw new UsageError(`data: ${file.path} cannot be written: ${messageOf(cause)}`, { cause });
+  }
+  return { readyKeys, saver };
+}
+
+function restore(saved: SavedState, { accounts, history }: Kept, path: string): ReadyKeys {
+  try {
+    for (const account of saved.accounts) accounts.restoreAccount(account);
+    for (const key of saved.keys) accounts.restoreKey(key);
+    const readyKeys = new Map<string, ApiKey>();
+    for (const [name, id] of Object.entries(saved.readyKeys)) {
+      const key = accounts.key(id);
+      if (key !== undefined) readyKeys.set(name, key);
+    }
+    // Throws when one is missing.
+    readyAccountsOf(readyKeys);
+    for (const row of saved.history) history.add(row);
+    return readyKeys;
+  } catch (cause) {
+    throw new UsageError(`data: ${path} is incomplete: ${messageOf(cause)}`, {
+      hint: "Name another file; this one was changed by another program.",
+      cause,
+    });
+  }
+}
+
+/** Clients have the keys of the file: that a start changes them unnoticed must not be. */
+function assertSameKeys(keyTexts: Readonly<Record<string, string>>, readyKeys: ReadyKeys, path: string): void {
+  refuseUnknown(keyTexts, readyKeys);
+  for (const [name, text] of Object.entries(keyTexts)) {
+    if (readyKeys.get(name)?.secret === text) continue;
+    throw new UsageError(`keys: "${name}" is another key in ${path}`, {
+      hint: "Leave it out of the file of --keys, or name a new file with --data.",
+    });
+  }
+}

@@ -1,0 +1,100 @@
+import { messageOf } from "../../core/index.ts";
+import type { Account, ApiKey } from "../accounts/account.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import { type History, KEPT_ROWS } from "../history.ts";
+import type { ReadyKeys } from "../ready-accounts.ts";
+import type { DataFile } from "./data-file.ts";
+
+/** What is saved. */
+export interface Kept {
+  readonly accounts: AccountStore;
+  readonly history: History;
+}
+
+/** The most that a `kill -9` can lose, milliseconds; long enough for one write to stand for many requests. */
+const DELAY_MS = 100;
+
+/** Between attempts while the file cannot be written. */
+const RETRY_MS = 5_000;
+
+/** Writes what changed to the data file, soon after it changed. */
+export class Saver {
+  readonly #file: DataFile;
+  readonly #kept: Kept;
+  readonly #readyKeys: ReadyKeys;
+  /** Versions of accounts and keys that were written last, by id. */
+  readonly #written = new Map<string, string>();
+  /** Rows of the history that are in the file, or were. */
+  #savedRows: number;
+  #timer: NodeJS.Timeout | undefined;
+  #isFailing = false;
+  #isClosed = false;
+
+  /** @param kept with what the file has, and nothing that it had not if it is not new. */
+  constructor(file: DataFile, kept: Kept, readyKeys: ReadyKeys) {
+    this.#file = file;
+    this.#kept = kept;
+    this.#readyKeys = readyKeys;
+    this.#savedRows = kept.history.added;
+  }
+
+  /** To be called after anything changed. */
+  markChanged(): void {
+    if (this.#timer !== undefined || this.#isClosed) return;
+    this.#timer = setTimeout(() => this.#saveOrReport(), this.#isFailing ? RETRY_MS : DELAY_MS).unref();
+  }
+
+  /** Writes what changed since the last time, at once. @throws when it cannot be written. */
+  save(): void {
+    const { accounts, history } = this.#kept;
+    const changed = { accounts: this.#changed(accounts.accounts), keys: this.#changed(accounts.keys) };
+    const { added } = history;
+    const rows = history.newest(added - this.#savedRows);
+    if (changed.accounts.length + changed.keys.length + rows.length === 0) return;
+    const isFirst = this.#written.size === 0;
+    this.#file.write({
+      accounts: changed.accounts.map(({ saved }) => JSON.stringify(saved)),
+      keys: changed.keys.map(({ saved }) => JSON.stringify(saved)),
+      readyKeys: isFirst ? [...this.#readyKeys].map(([name, key]) => JSON.stringify([name, key.id])) : [],
+      history: rows.map((row) => JSON.stringify(row)),
+      keptRows: KEPT_ROWS,
+    });
+    for (const { id, version } of [...changed.accounts, ...changed.keys]) this.#written.set(id, version);
+    this.#savedRows = added;
+  }
+
+  /** Saves for the last time and closes the file. Later changes are in memory only. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#saveOrReport();
+    this.#file.close();
+  }
+
+  #changed<One extends Account | ApiKey>(all: Iterable<One>): One[] {
+    const changed: One[] = [];
+    for (const one of all) if (this.#written.get(one.id) !== one.version) changed.push(one);
+    return changed;
+  }
+
+  /** A gateway under load must not end because a disk is full: it goes on, and tries again. */
+  #saveOrReport(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    try {
+      this.save();
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing) process.stderr.write(`gauntlet: ${this.#problemText(error)}\n`);
+      this.#isFailing = true;
+      this.markChanged();
+    }
+  }
+
+  #problemText(error: unknown): string {
+    const problem = `data: ${this.#file.path} cannot be written: ${messageOf(error)}`;
+    return this.#isClosed
+      ? `${problem}. What changed since it was written last is lost.`
+      : `${problem}. The gateway goes on in memory and tries again every ${RETRY_MS / 1_000} s.`;
+  }
+}
