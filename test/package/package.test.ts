@@ -54,7 +54,7 @@ test("the lockfile pins every package by its content, from no other place than a
   // Whoever runs code at installation is known; none of it is installed with the package itself.
   expect(locked.filter(([, one]) => one.hasInstallScript).map(([path]) => path)).toEqual(SCRIPTED);
   const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-  for (const kind of ["dependencies", "devDependencies"]) {
+  for (const kind of ["dependencies", "devDependencies", "optionalDependencies"]) {
     expect(own?.[kind]).toEqual(manifest[kind]);
     for (const wanted of Object.values(manifest[kind])) expect(wanted).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/);
   }
