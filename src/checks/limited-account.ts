@@ -1,7 +1,7 @@
 import type { Account, Target } from "../target/index.ts";
 import type { Schedule } from "./schedule.ts";
 
-/** What a limit check wants to reach: the request rate, or the slots. */
+/** What a limit check wants to reach: the request rate, or the number of requests in flight. */
 export type LimitKind = "rate" | "concurrency";
 
 /** An account whose limit a run may reach. */
@@ -17,7 +17,7 @@ const REACHABLE_SLOTS = 256;
 
 /**
  * Picks the account for a kind of limit check: the smallest limit decides quickest. Accounts set aside come first, then
- * the account of `valid` if its limits are known. For slots the rate must be so far above that it does not come first.
+ * the account of `valid` if its limits are known. For the concurrency limit the rate must be so far above that it does not come first.
  */
 export function limitedFor(target: Target, kind: LimitKind): LimitedAccount | undefined {
   const aside = target.limited.map((account) => ({ ...account, shared: false }));

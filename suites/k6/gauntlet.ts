@@ -6,7 +6,7 @@ import { countOf, dueMs } from "./due.ts";
 import { auditRetry, countWait, markInstance, measure } from "./measure.ts";
 import { optionsOf } from "./options.ts";
 import type { Group, Plan, PlannedRequest } from "./plan.ts";
-import { type Answer, readAnswer } from "./read-answer.ts";
+import { type Reply, readReply } from "./read-reply.ts";
 import { decideRetry } from "./retry-rules.ts";
 
 const plan = JSON.parse(open(__ENV["GAUNTLET_PLAN"] ?? "./plan.json")) as Plan;
@@ -56,7 +56,7 @@ export default function arrive({ originMs }: { readonly originMs: number }): voi
   const request = requestOf(group, index, plan.seed);
   const beganMs = exec.instance.currentTestRunDuration;
   let due = originMs + group.startMs + dueMs(group.arrivals, index);
-  let before: { answer: Answer; endMs: number; fromRetryAfter: boolean } | undefined;
+  let before: { answer: Reply; endMs: number; fromRetryAfter: boolean } | undefined;
   for (let attempt = 1; ; attempt++) {
     const { answer, sentMs, endMs } = send(group, request, index, attempt, due);
     if (before !== undefined) {
@@ -73,7 +73,7 @@ export default function arrive({ originMs }: { readonly originMs: number }): voi
 
 function waitOf(
   group: Group,
-  answer: Answer,
+  answer: Reply,
   attempts: number,
   index: number,
 ): { ms: number; fromRetryAfter: boolean } | undefined {
@@ -111,7 +111,7 @@ function send(group: Group, request: PlannedRequest, index: number, attempt: num
   const { blocked, connecting, tls_handshaking: tls, sending, waiting, receiving } = response.timings;
   const connectMs = blocked + connecting + tls;
   const firstByteMs = Math.min(connectMs + sending + waiting, passedMs);
-  const answer = readAnswer(response, request, plan, nonce);
+  const answer = readReply(response, request, plan, nonce);
   const totalMs = response.status === 0 ? endMs - sentMs : Math.min(firstByteMs + receiving, passedMs);
   const { status } = response;
   measure(

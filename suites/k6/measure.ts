@@ -1,7 +1,7 @@
 import exec from "k6/execution";
 import { Counter, Rate, Trend } from "k6/metrics";
 import type { PlannedRequest } from "./plan.ts";
-import type { Answer } from "./read-answer.ts";
+import type { Reply } from "./read-reply.ts";
 
 const requestTrend = new Trend("gauntlet_request", true);
 const firstByte = new Trend("gauntlet_first_byte", true);
@@ -43,7 +43,7 @@ function withMetadata(text: string, add: () => void): void {
 }
 
 /** Emits what became of a request: one sample that holds all of it for Gauntlet, and counters for k6's own outputs. @param clean takes secrets out: a gateway may repeat them. */
-export function measure(request: PlannedRequest, marks: Marks, answer: Answer, clean: (text: string) => string): void {
+export function measure(request: PlannedRequest, marks: Marks, answer: Reply, clean: (text: string) => string): void {
   const tags = {
     dialect: request.dialect,
     mode: request.stream ? "streaming" : "non-streaming",
@@ -88,7 +88,7 @@ export function measure(request: PlannedRequest, marks: Marks, answer: Answer, c
 }
 
 /** Audits a retry against the answer before it: from what was sent, not from what was decided. */
-export function auditRetry(before: Answer, endMs: number, sentMs: number): void {
+export function auditRetry(before: Reply, endMs: number, sentMs: number): void {
   if (before.retry === "never" || before.retry === "uncertain" || before.retry === "served") forbiddenRetries.add(1);
   if (before.retry === "retry-after" && before.retryAfterMs !== undefined && sentMs < endMs + before.retryAfterMs)
     earlySends.add(1);

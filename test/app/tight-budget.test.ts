@@ -18,7 +18,7 @@ function writeTarget(folder: string, baseUrl: string, more: string): void {
   );
 }
 
-test("a budget without room for the dear checks: they are left out, each once with what it takes, and the others decide", {
+test("a budget without room for the expensive checks: they are left out, each once with what it takes, and the others decide", {
   timeout: 120_000,
 }, async () => {
   using folder = temporaryFolder();
@@ -29,8 +29,8 @@ test("a budget without room for the dear checks: they are left out, each once wi
   const { code, stdout } = await gauntlet(run, { GW_KEY: ready.keys.valid }, folder.path);
   const { checks, exitCode } = JSON.parse(stdout) as Document;
   const leftOut = checks.filter(({ message }) => message.startsWith("left out:"));
-  const slots = leftOut.filter(({ id }) => id.startsWith("limits.concurrency-"));
-  expect(slots.length).toBeGreaterThan(5);
+  const ofConcurrency = leftOut.filter(({ id }) => id.startsWith("limits.concurrency-"));
+  expect(ofConcurrency.length).toBeGreaterThan(5);
   for (const { status, message, unblock } of leftOut) {
     expect(status).toBe("blocked");
     expect(message).toMatch(
@@ -38,7 +38,7 @@ test("a budget without room for the dear checks: they are left out, each once wi
     );
     expect(unblock).toEqual(["budget:", expect.stringMatching(/^ {2}requests: \d{3,}$/)]);
   }
-  // The scenario of all slots checks is planned once: every line names the same budget.
+  // The scenario of all concurrency checks is planned once: every line names the same budget.
   expect(new Set(leftOut.map(({ unblock }) => unblock?.[1])).size).toBe(1);
   expect(checks.filter(({ message }) => message.includes("is used up"))).toEqual([]);
   const models = checks.filter(({ id }) => id.startsWith("models."));

@@ -60,7 +60,7 @@ test("limits: the number in flight is found by denials without a reason code", {
   await using embedded = await startEmbedded({ command: [process.execPath, MAIN, "gateway", ...MUTATION] });
   const { target } = embedded;
   const account = target.limited.find(({ limits }) => limits.rpm > 1_000);
-  if (account === undefined) throw new Error("the embedded gateway has no account with few slots");
+  if (account === undefined) throw new Error("the embedded gateway has no account with a low concurrency limit");
   const own = { target, key: account.key, second: account.second, other: undefined };
   await using gateway = new LiveGateway({
     ...own,

@@ -10,7 +10,7 @@ const INSTANCES = CHECKS.filter((check) => {
   return check.kind === "invariant" || check.schedule === undefined;
 }).flatMap(instancesOf);
 
-/** One of each kind of oddity; all of them are judged by `npm run verify`. */
+/** One of each kind; all of them are judged by `npm run verify`. */
 const ODD = [
   "http.lower-case-headers",
   "http.one-byte-chunks",

@@ -6,7 +6,7 @@ import { CHECKS } from "../../suites/index.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-describe("the ledger", () => {
+describe("the requirements", () => {
   test("holds every statement of the interface with its level", () => {
     const own = REQUIREMENTS.filter(({ layer }) => layer === "specification");
     const count = (level: string) => own.filter((requirement) => requirement.level === level).length;

@@ -23,9 +23,11 @@ export async function sampleLimits(traffic: Traffic, served: readonly Served[]):
   const byRate = [...traffic.target.limited].sort((a, b) => a.limits.rpm - b.limits.rpm);
   const rate = byRate.find(({ limits }) => limits.rpm <= MOST_PER_MINUTE);
   // With the widest rate: an account that is out of its rate denies for that, however much is in flight.
-  const slots = byRate.findLast(({ limits }) => limits.inFlight <= MOST_IN_FLIGHT);
+  const byConcurrency = byRate.findLast(({ limits }) => limits.inFlight <= MOST_IN_FLIGHT);
   return [
-    ...(slots === undefined || slots === rate ? [] : await concurrencyDenials(traffic, slots, served)),
+    ...(byConcurrency === undefined || byConcurrency === rate
+      ? []
+      : await concurrencyDenials(traffic, byConcurrency, served)),
     ...(rate === undefined ? [] : await rateDenials(traffic, rate, served)),
   ];
 }

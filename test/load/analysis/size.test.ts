@@ -42,7 +42,7 @@ describe("the tier that a workload needs", () => {
     expect(starter?.denied["token bucket"].share).toBeCloseTo(0.45, 2);
   });
 
-  test("a closed loop needs its slots", () => {
+  test("a closed loop needs as many requests in flight", () => {
     const sizing = sizeWorkload(workload({ kind: "closed", inFlight: 100, durationS: 60 }), () => 30_000, { seed: 1 });
     expect(sizing.peakInFlight).toBe(100);
     expect(sizing.needs).toBe("growth");

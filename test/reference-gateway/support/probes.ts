@@ -427,7 +427,7 @@ export const PROBES = {
     for (const agent of agents) agent.destroy();
     return [JSON.stringify(counts), ...details];
   },
-  /** One denial of each kind for the rate and for the slots. */
+  /** One denial of each kind for the rate and for concurrency. */
   limits: async (fixture) => {
     const [narrow, few] = [fixture.ready.limited[0], fixture.ready.limited[1]];
     if (narrow === undefined || few === undefined) return [];
@@ -555,7 +555,7 @@ async function account(fixture: Fixture, text: string): Promise<{ balance: numbe
   return { balance: balanceMicroUsd, spent: key.spentMicroUsd, today: key.spentTodayMicroUsd };
 }
 
-/** Fills the four slots of an account in several ways, asks for more, and looks whether they come back. */
+/** Reaches the concurrency limit of an account in several ways, sends more, and looks whether there is room afterwards. */
 async function concurrencyProbe(fixture: Fixture): Promise<Seen[]> {
   const { key, second } = fixture.ready.limited[1] ?? { key: "", second: "" };
   const seen: Seen[] = [];
@@ -648,7 +648,7 @@ async function concurrencyProbe(fixture: Fixture): Promise<Seen[]> {
     "at the end",
     [1, 2, 3, 4].map(() => () => slow()),
   );
-  // The slots of another account, while these are taken.
+  // Another account, while this one is at its limit.
   const full = [1, 2, 3, 4].map(() => slow());
   await new Promise((resolve) => setTimeout(resolve, 20));
   tell("another account", [await fixture.chat({}, { key: fixture.ready.limited[0]?.key ?? "" })]);

@@ -2,7 +2,7 @@ import type { RefinedResponse } from "k6/http";
 import type { Plan, PlannedRequest } from "./plan.ts";
 import { type Retry, retryAfterOf, retryOf } from "./retry-rules.ts";
 
-export interface Answer {
+export interface Reply {
   readonly outcome: "admitted" | "denied" | "failed" | "unfinished";
   /** Named reason of a denial, or how it failed. */
   readonly what: string;
@@ -28,7 +28,7 @@ const NONCE = /gx[0-9a-f]+n[0-9a-z]+z/g;
 type Response = RefinedResponse<"text">;
 
 /** Tells what a request came to, by status and named reason; what broke off was admitted and did not finish. */
-export function readAnswer(response: Response, request: PlannedRequest, plan: Plan, nonce: string): Answer {
+export function readReply(response: Response, request: PlannedRequest, plan: Plan, nonce: string): Reply {
   const { status, error_code: code } = response;
   const complete = code === 0 || code >= OF_STATUS;
   const timedOut = code === TIMEOUT;
@@ -56,7 +56,7 @@ function came(
   complete: boolean,
   timedOut: boolean,
   body: string,
-): Pick<Answer, "outcome" | "what"> {
+): Pick<Reply, "outcome" | "what"> {
   const served = status >= 200 && status < 300;
   if (served && complete)
     return stream && hasErrorItem(body)
@@ -73,7 +73,7 @@ function came(
   return failed(`${status}`);
 }
 
-const failed = (what: string): Pick<Answer, "outcome" | "what"> => ({ outcome: "failed", what });
+const failed = (what: string): Pick<Reply, "outcome" | "what"> => ({ outcome: "failed", what });
 
 function headerOf({ headers }: Response, name: string): string {
   for (const [own, value] of Object.entries(headers)) if (own.toLowerCase() === name.toLowerCase()) return value;
@@ -112,6 +112,6 @@ function tokensOf(body: string): number {
   return Number(counts[counts.length - 1]?.[1] ?? 0);
 }
 
-function flawOf(body: string, nonce: string): Answer["flaw"] {
+function flawOf(body: string, nonce: string): Reply["flaw"] {
   return nonce !== "" && (body.match(NONCE) ?? []).some((found) => found !== nonce) ? "crossed" : "";
 }
