@@ -166,6 +166,7 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
   "models.unknown-served-on-messages": ["SPEND-10"],
   "models.unknown-served-on-stream": ["SPEND-10"],
   "provider.429-passed-on": ["ERR-HDR-1"],
+  "provider.stream-gathered": ["UPSTREAM-BACKPRESSURE"],
   "provider.usage-estimated": ["COUNTS-ADD-UP"],
   "rate.one-denied-all-denied": ["ERR-429-CONC", "ERR-HDR-1", "STREAM-2"],
   "rate.phantom-denials": ["ERR-429-CONC"],

@@ -5,11 +5,12 @@ export function accountOfKey(key: Key | string): string {
   const name = typeof key === "string" ? key : key.name;
   if (name === "empty" || name === "emptySecond") return "empty";
   if (name === "other") return "other";
+  if (name.startsWith("made.upgraded.")) return "upgraded";
   const set = /^(limited\.\d+|tiers\.\w+)\./.exec(name);
   return set?.[1] ?? "main";
 }
 
-/** The limits of an account that `accountOfKey` names; `undefined` where the target file names none. */
+/** The limits of an account that `accountOfKey` names; `undefined` where the target file names none, or they change. */
 export function limitsOfAccount(target: Target, account: string): Limits | undefined {
   if (account === "main") return target.limits;
   const [set, which = ""] = account.split(".");

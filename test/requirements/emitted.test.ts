@@ -11,6 +11,8 @@ test("a real run states every requirement, and each check those that it covers",
   const done = await gauntlet(["conform", "--target", "embedded", "--out", out]);
   expect(done.stdout).toContain("PASS");
   const { checks } = readRun(out).record;
+  const blamed = checks.filter(({ status }) => status === "warn" || status === "flaky");
+  expect(blamed.map(({ id, message }) => `${id}: ${message}`)).toEqual([]);
 
   // By requirement: a check or a reason why there is none.
   const stated = new Set(checks.flatMap(({ findings }) => findings.flatMap(({ requirements }) => requirements)));
