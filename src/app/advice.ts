@@ -13,10 +13,8 @@ export interface Advice extends ConnectionAdvice {
 export function listAdvice(target: Target, list: Response): Advice | undefined {
   if (list.admitted && list.json !== undefined) return undefined;
   const { status = 0 } = list;
-  const location = list.header("location");
-  const { pathname } = new URL(target.baseUrl);
   if (status >= 300 && status < 400) {
-    const to = location === undefined ? "another address" : location.slice(0, 200);
+    const to = list.header("location")?.slice(0, 200) ?? "another address";
     return {
       cause: `it redirects to ${to}, and redirects are never followed`,
       next: "Put the address that it redirects to into baseUrl.",
@@ -38,23 +36,7 @@ export function listAdvice(target: Target, list: Response): Advice | undefined {
   ) {
     return { cause: "the port speaks TLS", next: "Write https:// in baseUrl." };
   }
-  if (status === 404 || status === 405) {
-    const wrong = /\/(chat\/completions|messages|models)\/?$/.exec(pathname);
-    if (wrong !== null)
-      return {
-        cause: `baseUrl ends in ${wrong[0]}`,
-        next: "Leave the endpoint out: baseUrl ends in the version segment, such as /v1.",
-      };
-    if (!/\/v\d+\/?$/.test(pathname))
-      return {
-        cause: `there is no model list below ${pathname}`,
-        next: "baseUrl should end in the version segment, such as /v1.",
-      };
-    return {
-      cause: "there is no model list below baseUrl",
-      next: "Check the path of baseUrl; it ends in the version segment and nothing after it.",
-    };
-  }
+  if (status === 404 || status === 405) return pathAdvice(new URL(target.baseUrl));
   if (/html/i.test(list.header("content-type") ?? "")) {
     return {
       cause: `a web page came in place of a model list (${status})`,
@@ -73,6 +55,25 @@ export function listAdvice(target: Target, list: Response): Advice | undefined {
     cause: `the model list is not served (${toldBy(list)})`,
     next: "Its log says why. Where models.chat names a model, no list is needed to begin.",
     withoutModel: true,
+  };
+}
+
+/** What is wrong with a base URL below which there is no model list. */
+function pathAdvice({ pathname }: URL): Advice {
+  const wrong = /\/(chat\/completions|messages|models)\/?$/.exec(pathname);
+  if (wrong !== null)
+    return {
+      cause: `baseUrl ends in ${wrong[0]}`,
+      next: "Leave the endpoint out: baseUrl ends in the version segment, such as /v1.",
+    };
+  if (!/\/v\d+\/?$/.test(pathname))
+    return {
+      cause: `there is no model list below ${pathname}`,
+      next: "baseUrl should end in the version segment, such as /v1.",
+    };
+  return {
+    cause: "there is no model list below baseUrl",
+    next: "Check the path of baseUrl; it ends in the version segment and nothing after it.",
   };
 }
 

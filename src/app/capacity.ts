@@ -10,7 +10,7 @@ import {
   servedWorkload,
   type Workload,
 } from "../load/index.ts";
-import { allKeys, type Limits, type Target } from "../target/index.ts";
+import { allKeys, keysOf, type Limits, type Target } from "../target/index.ts";
 import { accountByName } from "./account-by-name.ts";
 import { findWorkload } from "./find-workload.ts";
 import { assertLoadAllowed } from "./load-plan.ts";
@@ -54,7 +54,8 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   assertMeasurable(clauses, mix);
   onProgress({ kind: "step", text: `connecting to ${opened.target.baseUrl}` });
   const target = await fillModels(opened.target);
-  const { key, second, limits } = accountByName(target, options.account);
+  const account = accountByName(target, options.account);
+  const { limits } = account;
   const { from, to } = levels(options, limits);
   const unit = options.streams ? "streams" : "rate";
   const name = options.streams ? "in flight" : "requests per second";
@@ -62,7 +63,7 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
     kind: "note",
     text: `capacity of ${options.account} at ${target.name}: from ${from} to ${to} ${name}, ${options.minutes} minutes at most`,
   });
-  const redactor = new Redactor(allKeys(target).map((one) => ({ name: `key.${one.name}`, value: one.reveal() })));
+  const redactor = new Redactor(allKeys(target).map((key) => key.secret()));
   const raw = await findCapacity(
     {
       unit,
@@ -80,7 +81,7 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
     },
     {
       target,
-      keys: second === undefined ? [key] : [key, second],
+      keys: keysOf(account),
       seed: options.seed ?? Date.now() % 0x7fffffff,
       stop: interruption.signal,
       abort: interruption.now,

@@ -24,16 +24,17 @@ interface Facts {
   readonly load?: JudgedLoad | undefined;
   readonly requests: number;
   readonly outputTokens?: number;
-  readonly build: string | undefined;
+  readonly build?: string | undefined;
   readonly interruptedBy: "SIGINT" | "SIGTERM" | undefined;
   /** Why the run ended before its end, other than by a signal. */
   readonly cutOff?: string | undefined;
   readonly redactor: Redactor;
-  readonly waivers: readonly Waiver[];
-  readonly breaches: readonly WaiverBreach[];
-  readonly unscored: readonly string[];
-  readonly rounds: number;
-  readonly leftovers: readonly string[];
+  readonly waivers?: readonly Waiver[];
+  readonly breaches?: readonly WaiverBreach[];
+  readonly unscored?: readonly string[];
+  /** Default 1. */
+  readonly rounds?: number;
+  readonly leftovers?: readonly string[];
   /** Only requirements that bind this side stand in the record. Default: all. */
   readonly binds?: "client";
   /** Further qualifiers of the verdict. */
@@ -43,6 +44,7 @@ interface Facts {
 /** Puts a run into its record: the product of which every report is a rendering. */
 export function composeRecord(facts: Facts): RunRecord {
   const { target, startedAt, results, build } = facts;
+  const { waivers = [], breaches = [], unscored = [], rounds = 1, leftovers = [] } = facts;
   const head = recordHead(facts);
   // By the monotonic clock: a wall clock that is set back would make a run of negative length.
   const durationMs = Math.round(performance.now() - (startedAt.getTime() - performance.timeOrigin));
@@ -56,7 +58,7 @@ export function composeRecord(facts: Facts): RunRecord {
       targetName: target.name,
       baseUrl: facts.binds === "client" ? undefined : target.baseUrl,
       qualifiers: qualifiersOf(facts),
-      breaches: facts.breaches.map(({ kind, check, text }) => ({ text: `waiver ${kind}: ${text}`, check })),
+      breaches: breaches.map(({ kind, check, text }) => ({ text: `waiver ${kind}: ${text}`, check })),
       interruptedBy: facts.interruptedBy,
       cutOff: facts.cutOff,
     }),
@@ -64,12 +66,12 @@ export function composeRecord(facts: Facts): RunRecord {
     requirements: REQUIREMENTS.filter(({ binds }) => facts.binds === undefined || facts.binds === binds).map(
       (requirement) => ({ ...requirement }),
     ),
-    ...(facts.unscored.length === 0 ? {} : { unscored: [...facts.unscored] }),
+    ...(unscored.length === 0 ? {} : { unscored: [...unscored] }),
     checks: [...results],
     causes: causesOf(results),
-    ...(facts.waivers.length === 0 ? {} : { waivers: [...facts.waivers] }),
-    ...(facts.rounds === 1 ? {} : { rounds: facts.rounds }),
-    ...(facts.leftovers.length === 0 ? {} : { leftovers: [...facts.leftovers] }),
+    ...(waivers.length === 0 ? {} : { waivers: [...waivers] }),
+    ...(rounds === 1 ? {} : { rounds }),
+    ...(leftovers.length === 0 ? {} : { leftovers: [...leftovers] }),
     traffic: {
       requests: facts.requests,
       ...(facts.outputTokens === undefined ? {} : { outputTokens: facts.outputTokens }),
@@ -85,7 +87,7 @@ export function composeRecord(facts: Facts): RunRecord {
 }
 
 /** What the first line of a verdict must not hide. */
-function qualifiersOf({ target, results, unscored, rounds, qualifiers = [] }: Facts): string[] {
+function qualifiersOf({ target, results, unscored = [], rounds = 1, qualifiers = [] }: Facts): string[] {
   const waived = results.filter((result) => result.waived !== undefined).length;
   return [
     ...targetQualifiers(target),

@@ -1,5 +1,6 @@
 import { jsonDocument, renderLoadRuns, renderTerminal } from "../../reports/index.ts";
 import {
+  type Check,
   freeze,
   type Instance,
   type LoadBeside,
@@ -13,7 +14,14 @@ import {
 } from "../checks/index.ts";
 import { UsageError } from "../core/index.ts";
 import type { Policy } from "../policy/index.ts";
-import { type CheckResult, checksOfLoad, figuresOfLoad, type RunFolder, type RunRecord } from "../record/index.ts";
+import {
+  type CheckResult,
+  checksOfLoad,
+  figuresOfLoad,
+  type RunFolder,
+  type RunRecord,
+  type Waiver,
+} from "../record/index.ts";
 import { type Advice, adviceLine } from "./advice.ts";
 import { askedFor } from "./asked-for.ts";
 import { CheckProgress } from "./check-progress.ts";
@@ -23,12 +31,13 @@ import { dryRun } from "./dry-run.ts";
 import { journalStart } from "./journal-start.ts";
 import { keepRecord } from "./keep-record.ts";
 import { openFolder } from "./open-folder.ts";
-import { openTarget } from "./open-target.ts";
+import { type OpenTarget, openTarget } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
 import { checksWith, isQuick } from "./own-suites.ts";
 import { driveFurther, driveLoads, named, planLoads } from "./policy-load.ts";
-import { judgeByPolicy, readPolicy } from "./policy-step.ts";
+import { judgeByPolicy, type PolicyStep, readPolicy } from "./policy-step.ts";
 import { prepare } from "./preflight.ts";
+import type { RunStart } from "./record-head.ts";
 import type { RunControl } from "./run-control.ts";
 import { planTiers } from "./run-tiers.ts";
 import { settle, unscoredRequirements } from "./settle-results.ts";
@@ -74,7 +83,6 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const { interruption, onProgress } = control;
   const checks = await checksWith(options.suite ?? []);
   const selected = select(checks, options);
-  const isQuickRun = options.quick === true;
   const rounds = roundsOf(options);
   const waivers = options.waivers === undefined ? [] : loadWaivers(options.waivers);
   const policy = policyOf(options);
@@ -82,10 +90,40 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
   await using opened = await openTarget(options, { signal: interruption.signal, onProgress });
   const { target } = opened;
-  const whatIsAsked = askedFor(selected, options, target);
-  const instances = isQuickRun ? quickOf(whatIsAsked) : whatIsAsked;
+  const asked = askedFor(selected, options, target);
+  const instances = options.quick === true ? quickOf(asked) : asked;
+  const qualifiers = options.quick === true ? [`quick: ${instances.length} of ${asked.length} checks`] : [];
   const unscored = unscoredRequirements(target);
   if (options.dryRun === true) return dryRun({ instances, target, rounds });
+  const head = { command: options.command, target, seed, startedAt };
+  // Awaited here: the target is closed when this function returns.
+  return await carryOut(
+    { options, checks, instances, qualifiers, rounds, waivers, unscored, policy, head },
+    opened,
+    control,
+  );
+}
+
+interface Planned {
+  readonly options: ConformOptions;
+  /** All that there are. */
+  readonly checks: readonly Check[];
+  /** Those to be run. */
+  readonly instances: readonly Instance[];
+  readonly qualifiers: readonly string[];
+  readonly rounds: number;
+  readonly waivers: readonly Waiver[];
+  readonly unscored: readonly string[];
+  readonly policy: Policy | undefined;
+  readonly head: RunStart;
+}
+
+/** Runs what is planned and writes the run folder. */
+async function carryOut(planned: Planned, opened: OpenTarget, control: RunControl): Promise<Outcome> {
+  const { options, checks, instances, rounds, waivers, unscored, policy, head } = planned;
+  const { target, seed, startedAt } = head;
+  const { interruption, onProgress } = control;
+  const isQuickRun = options.quick === true;
   const workloads = options.command === "run" ? planLoads(policy?.file.load ?? [], target) : [];
   const plan = options.tiers === true ? planTiers(target, isQuickRun) : undefined;
   if (plan === undefined && workloads.length === 0) keepHeapSmall();
@@ -104,9 +142,7 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
     inFlightOfLoad: () => tiers?.inFlight ?? 0,
   });
   const { redactor } = traffic.recorder;
-  const planned = { checks: instances.map(notRun), rounds, waivers, unscored };
-  const head = { command: options.command, target, seed, startedAt };
-  journalStart(folder, head, redactor, planned);
+  journalStart(folder, head, redactor, { checks: instances.map(notRun), rounds, waivers, unscored });
   const tell = ({ cause, next }: Advice) => {
     folder.journal(redactor.redactValue({ event: "advice", cause, next }));
     onProgress({ kind: "note", text: adviceLine({ cause, next }) });
@@ -121,19 +157,17 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const undeclared = dialectAdvice(target, traffic.answers);
   if (undeclared !== undefined) tell(undeclared);
   const load = await driveFurther(await tiers?.result(prepared), workloads, step);
-  const settled = settle([...mergeRuns(runs), ...checksOfLoad(load)], { unscored, waivers, checks, today: startedAt });
   const found = composeRecord({
     ...head,
-    results: settled.results,
+    ...settle([...mergeRuns(runs), ...checksOfLoad(load)], { unscored, waivers, checks, today: startedAt }),
     waivers,
-    breaches: settled.breaches,
     unscored,
     rounds,
     leftovers: await leftoversOf(prepared, [...probed]),
     load,
     requests: traffic.budget.requests + sentBy(load) + (tiers?.sentBefore ?? 0),
     outputTokens: traffic.budget.outputTokens,
-    qualifiers: isQuickRun ? [`quick: ${instances.length} of ${whatIsAsked.length} checks`] : [],
+    qualifiers: planned.qualifiers,
     build: traffic.answers.map((answer) => answer.header("server")).find((server) => server !== undefined),
     interruptedBy: interruption.by(),
     cutOff: folder.ioError?.message ?? traffic.circuitOpen,
@@ -143,12 +177,15 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
     const measured = await driveLoads(names.map(named(workloads, target)), { ...step, second: true });
     return { ...found, load: figuresOfLoad(measured) };
   };
-  const whole = !isQuickRun && options.suites.length === 0 && options.only.length === 0;
-  const record =
-    policy === undefined
-      ? found
-      : await judgeByPolicy(found, { policy, whole, again: options.confirm === true ? again : undefined });
-  return outcomeOf(record, folder);
+  return outcomeOf(await judged(found, planned, again), folder);
+}
+
+/** The record as the policy has it, where there is one. */
+async function judged(found: RunRecord, { options, policy }: Planned, again: PolicyStep["again"]): Promise<RunRecord> {
+  if (policy === undefined) return found;
+  const { quick, suites, only, confirm } = options;
+  const whole = quick !== true && suites.length === 0 && only.length === 0;
+  return judgeByPolicy(found, { policy, whole, again: confirm === true ? again : undefined });
 }
 
 /** Writes the record with its reports into the folder. */

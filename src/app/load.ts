@@ -51,7 +51,7 @@ export async function load(options: LoadOptions, { interruption, onProgress }: R
   // The first request: nothing is sent before the plan is shown.
   const target = await loadTargetOf(opened.target, workloads);
   using folder = openFolder(options.out, startedAt, target, interruption);
-  const redactor = new Redactor(allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() })));
+  const redactor = new Redactor(allKeys(target).map((key) => key.secret()));
   journalStart(folder, { command: "load", target, seed, startedAt }, redactor);
   const samples: Sample[] = [];
   const { section, hlog } = await runLoads(workloads, {

@@ -1,8 +1,17 @@
-import { type Asked, instancesOf, mergeRounds, type ReadingRules, Response, resultOf, thaw } from "../checks/index.ts";
+import {
+  type Asked,
+  type Check,
+  instancesOf,
+  mergeRounds,
+  type ReadingRules,
+  Response,
+  resultOf,
+  thaw,
+} from "../checks/index.ts";
 import { InternalError, isObject, member, UsageError } from "../core/index.ts";
 import type { Exchange } from "../http-recorder/index.ts";
 import { decide } from "../policy/index.ts";
-import { type CheckResult, countStatuses, readRun } from "../record/index.ts";
+import { type CheckResult, countStatuses, readRun, type StoredRun } from "../record/index.ts";
 import { rejudgeClient } from "./client/rejudge-client.ts";
 import type { Outcome } from "./outcome.ts";
 import { checksWith } from "./own-suites.ts";
@@ -19,37 +28,13 @@ export interface RejudgeOptions {
 export async function rejudge({ dir, suite = [] }: RejudgeOptions): Promise<Outcome> {
   const checks = await checksWith(suite);
   const stored = readRun(dir, readOrRecover);
-  const { record, exchanges, recordings } = stored;
+  const { record } = stored;
   if (record.overhead !== undefined) {
     throw new UsageError("a measurement of overhead has no recording that could be judged again", {
       hint: "Its figures stand in run.json and in its report.",
     });
   }
-  const rules = record.target.reading as ReadingRules;
-  const answers = new Map(
-    exchanges.filter(isExchangeLine).map(({ asked, exchange }) => [exchange.id, new Response(exchange, asked, rules)]),
-  );
-  const answerOf = (id: string): Response => {
-    const answer = answers.get(id);
-    if (answer === undefined) throw new InternalError(`the recording refers to exchange ${id}, which was not kept`);
-    return answer;
-  };
-  const instances = new Map(checks.flatMap(instancesOf).map((instance) => [instance.id, instance]));
-  const judgeAgain = (before: CheckResult): CheckResult => {
-    const instance = instances.get(before.id);
-    const recorded = recordings.get(before.id) ?? [];
-    // What came to no recording (blocked, interrupted) has nothing to be judged by; it stays as it was.
-    if (instance === undefined || recorded.every((recording) => recording === undefined)) return before;
-    const { rounds = [before], waived: _, ...facts } = before;
-    return mergeRounds(
-      rounds.map(({ status, message }, round) => {
-        const recording = recorded[round];
-        if (recording === undefined) return { ...facts, status, message, rounds: undefined };
-        return resultOf(instance, thaw(recording, answerOf), before);
-      }),
-    );
-  };
-  const judged = record.command === "client" ? rejudgeClient(stored) : record.checks.map(judgeAgain);
+  const judged = record.command === "client" ? rejudgeClient(stored) : rejudgeChecks(stored, checks);
   const { waivers = [], unscored = [] } = record;
   const { results, breaches } = settle(judged, { waivers, unscored, checks, today: new Date(record.startedAt) });
   const changed = results.flatMap((result, index) => {
@@ -89,6 +74,34 @@ export async function rejudge({ dir, suite = [] }: RejudgeOptions): Promise<Outc
         "",
       ].join("\n"),
   };
+}
+
+/** Judges every check again of which a recording was kept. */
+function rejudgeChecks({ record, exchanges, recordings }: StoredRun, checks: readonly Check[]): CheckResult[] {
+  const rules = record.target.reading as ReadingRules;
+  const answers = new Map(
+    exchanges.filter(isExchangeLine).map(({ asked, exchange }) => [exchange.id, new Response(exchange, asked, rules)]),
+  );
+  const answerOf = (id: string): Response => {
+    const answer = answers.get(id);
+    if (answer === undefined) throw new InternalError(`the recording refers to exchange ${id}, which was not kept`);
+    return answer;
+  };
+  const instances = new Map(checks.flatMap(instancesOf).map((instance) => [instance.id, instance]));
+  return record.checks.map((before): CheckResult => {
+    const instance = instances.get(before.id);
+    const recorded = recordings.get(before.id) ?? [];
+    // What came to no recording (blocked, interrupted) has nothing to be judged by; it stays as it was.
+    if (instance === undefined || recorded.every((recording) => recording === undefined)) return before;
+    const { rounds = [before], waived: _, ...facts } = before;
+    return mergeRounds(
+      rounds.map(({ status, message }, round) => {
+        const recording = recorded[round];
+        if (recording === undefined) return { ...facts, status, message, rounds: undefined };
+        return resultOf(instance, thaw(recording, answerOf), before);
+      }),
+    );
+  });
 }
 
 /** A kept line; what a kill or another hand left of one is passed over. */

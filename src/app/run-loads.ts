@@ -10,6 +10,7 @@ import {
 } from "../load/index.ts";
 import { histogramLog } from "../metrics/index.ts";
 import type { JudgedLoad, LoadGenerator } from "../record/index.ts";
+import { keysOf } from "../target/index.ts";
 import { tokensFor } from "./load-plan.ts";
 import type { LoadsContext } from "./loads-context.ts";
 
@@ -44,11 +45,10 @@ async function runOne(
   const { target } = context;
   if (workload.engine === "k6") return (await import("./k6/run-k6.ts")).runK6(workload, context);
   if (workload.tier !== undefined) {
-    const { key, second, limits } = accountOf(workload, target);
-    const keys = second === undefined ? [key] : [key, second];
+    const account = accountOf(workload, target);
     return runTier(
-      { name: workload.name, limits, written: workload.written, length: context.length },
-      { ...context, keys, calibration },
+      { name: workload.name, limits: account.limits, written: workload.written, length: context.length },
+      { ...context, keys: keysOf(account), calibration },
     );
   }
   const loaded = { ...context, keys: [target.keys.valid], calibration };

@@ -10,7 +10,7 @@ import {
   type Workload,
 } from "../load/index.ts";
 import type { JudgedPhase } from "../record/index.ts";
-import { allKeys } from "../target/index.ts";
+import { allKeys, keysOf } from "../target/index.ts";
 import { accountByName } from "./account-by-name.ts";
 import { findWorkload } from "./find-workload.ts";
 import { assertAllowed, planLine } from "./load-plan.ts";
@@ -66,7 +66,8 @@ async function verify(
   const workload = servedWorkload(named, opened.target);
   const target = await loadTargetOf(opened.target, [workload]);
   assertAllowed(target, [workload]);
-  const { key, second, limits } = accountByName(target, options.account);
+  const account = accountByName(target, options.account);
+  const { limits } = account;
   if (limits === undefined) {
     throw new UsageError(`the target does not say what limits ${options.account} has`, {
       hint: "Say `limits:` in the target file, or name an account that has them.",
@@ -75,11 +76,11 @@ async function verify(
   onProgress({ kind: "notice", text: planLine(target, [workload], "thorough") });
   const { run } = await runWorkload(workload, {
     target,
-    keys: second === undefined ? [key] : [key, second],
+    keys: keysOf(account),
     seed: options.seed,
     stop: interruption.signal,
     abort: interruption.now,
-    redactor: new Redactor(allKeys(target).map((one) => ({ name: `key.${one.name}`, value: one.reveal() }))),
+    redactor: new Redactor(allKeys(target).map((key) => key.secret())),
     onSample: () => undefined,
     onProgress: (progress) => onProgress({ kind: "load", progress }),
     calibration: null,

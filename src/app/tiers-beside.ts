@@ -3,7 +3,7 @@ import type { LoadBeside, Traffic } from "../checks/index.ts";
 import { messageOf } from "../core/index.ts";
 import { calibrate, problemsOf } from "../load/index.ts";
 import type { JudgedLoad } from "../record/index.ts";
-import type { Provisioner, Target } from "../target/index.ts";
+import { keysOf, type Provisioner, type Target } from "../target/index.ts";
 import { LOAD_DISCARDED } from "./recover-load.ts";
 import { runTiers, type TiersOptions } from "./run-tiers.ts";
 
@@ -93,9 +93,7 @@ export class TierRuns {
   /** The target with new accounts in place of those that checks have used. */
   async #withOwnAccounts(target: Target): Promise<Target> {
     const tiers = (await this.#provisioner?.loadAccounts?.()) ?? target.tiers;
-    for (const { key, second } of Object.values(tiers))
-      for (const one of second === undefined ? [key] : [key, second])
-        this.#options.redactor.add({ name: `key.${one.name}`, value: one.reveal() });
+    for (const key of Object.values(tiers).flatMap(keysOf)) this.#options.redactor.add(key.secret());
     return { ...target, tiers };
   }
 }

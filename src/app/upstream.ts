@@ -1,6 +1,4 @@
-import { readFileSync } from "node:fs";
-import { ConfigError, fileProblem } from "../core/index.ts";
-import { readYaml } from "../target/index.ts";
+import { readText, readYaml } from "../target/index.ts";
 import { type RunningUpstream, type Scenario, scenarioSchema, startUpstream } from "../upstream/index.ts";
 
 export { measureCeiling } from "./upstream-ceiling.ts";
@@ -21,13 +19,6 @@ export function startProviders(options: UpstreamCommandOptions): Promise<Running
 }
 
 function readScenario(path: string): Scenario {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    throw new ConfigError([{ file: path, path: "", message: `cannot be read: ${fileProblem(error)}.` }], {
-      hint: "gauntlet upstream --help says what a scenario file is.",
-    });
-  }
+  const text = readText(path, "gauntlet upstream --help says what a scenario file is.");
   return readYaml(text, path, scenarioSchema).value;
 }

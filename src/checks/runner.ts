@@ -4,7 +4,7 @@ import type { Target } from "../target/index.ts";
 import { dialectOf, dialectOfCheck, type Instance, needsOf, type SendingCheck, scheduleOf, suiteOf } from "./check.ts";
 import { CircuitOpen } from "./circuit-breaker.ts";
 import { resultOf, unjudged } from "./judge.ts";
-import { MissingFixture, notServed, UndeclaredDialect } from "./need.ts";
+import { MissingFixture, type Need, notServed, UndeclaredDialect } from "./need.ts";
 import { stateOf } from "./plan.ts";
 import { planBudget, requestsOf } from "./plan-budget.ts";
 import { answersIn, type Recordable } from "./recording.ts";
@@ -94,25 +94,28 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   // What waits for an account to be quiet comes behind what needs another silence, which is part of it.
   const last = inOrder("exclusive-last").sort((a, b) => waitOf(a) - waitOf(b));
   for (const { instance } of last) await runOne(instance);
-  for (const instance of instances) {
-    const { check } = instance;
-    if (check.kind !== "invariant") continue;
-    const [need] = needsOf(instance, target);
-    if (need !== undefined) {
-      report(unjudged(instance, { status: "not-applicable", message: `${need}: ${notServed(target.dialects)}` }));
-      continue;
-    }
-    onStart?.(instance);
-    const gap = check.about === undefined ? undefined : target.skip[check.about];
-    if (gap !== undefined) {
-      report(unjudged(instance, { status: "not-applicable", message: `${check.about}: ${gap}` }));
-      continue;
-    }
-    const seen = traffic.signal.aborted ? traffic.answers.filter((answer) => !wasLeft(answer)) : [...traffic.answers];
-    onRecording?.(instance, seen);
-    report(seen.length === 0 ? nothingSeen(instance) : resultOf(instance, seen, { attestations: [], durationMs: 0 }));
-  }
+  for (const instance of instances)
+    if (instance.check.kind === "invariant") report(overAllTraffic(instance, instance.check.about, options));
   return instances.map((instance) => results.get(instance.id) ?? notRun(instance));
+}
+
+/** Judges an invariant. @param about what a gateway must have for it to apply. */
+function overAllTraffic(
+  instance: Instance,
+  about: Need | undefined,
+  { traffic, onStart, onRecording }: RunnerOptions,
+): CheckResult {
+  const { dialects, skip } = traffic.target;
+  const [need] = needsOf(instance, traffic.target);
+  if (need !== undefined)
+    return unjudged(instance, { status: "not-applicable", message: `${need}: ${notServed(dialects)}` });
+  onStart?.(instance);
+  const gap = about === undefined ? undefined : skip[about];
+  if (gap !== undefined) return unjudged(instance, { status: "not-applicable", message: `${about}: ${gap}` });
+  const seen = traffic.signal.aborted ? traffic.answers.filter((answer) => !wasLeft(answer)) : [...traffic.answers];
+  onRecording?.(instance, seen);
+  if (seen.length > 0) return resultOf(instance, seen, { attestations: [], durationMs: 0 });
+  return unjudged(instance, { status: "inconclusive", message: "no request was sent that it could look at" });
 }
 
 interface ProbeRun extends Pick<SessionOptions, "others" | "share"> {
@@ -232,10 +235,6 @@ function outOfBudget(instance: Instance, what: string, needed: number): CheckRes
 /** The result of an instance that the run did not come to. */
 export function notRun(instance: Instance): CheckResult {
   return unjudged(instance, { status: "inconclusive", message: "the run ended before this check" });
-}
-
-function nothingSeen(instance: Instance): CheckResult {
-  return unjudged(instance, { status: "inconclusive", message: "no request was sent that it could look at" });
 }
 
 /** Works through a list with so many at once, in order of the list. */

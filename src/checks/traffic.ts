@@ -68,12 +68,12 @@ export class Traffic implements AsyncDisposable {
       .padStart(6, "0");
     this.rules = readingRules(target);
     this.recorder = new Recorder({
-      secrets: allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() })),
+      secrets: allKeys(target).map((key) => key.secret()),
       bounds: { deadlineMs: target.timeouts.answerMs, idleMs: target.timeouts.idleMs },
       clock,
     });
     const { redactor } = this.recorder;
-    const onKey = (key: Key) => redactor.add({ name: `key.${key.name}`, value: key.reveal() });
+    const onKey = (key: Key) => redactor.add(key.secret());
     const send: Send = (request, dialect) => this.send(request, { endpoint: dialect, mode: "non-streaming" });
     this.fixtures = new Fixtures({ target, provisioner, signal, onKey, send });
     signal.addEventListener("abort", () => this.recorder.abortAll(), { once: true });

@@ -5,6 +5,6 @@ export { CONFIG_MAP_BYTES, manifests } from "./k6/manifests.ts";
 export { type Merged, mergeOutputs } from "./k6/merge-outputs.ts";
 export { type PlanFile, planFile } from "./k6/plan-file.ts";
 export { readOutput } from "./k6/read-output.ts";
-export { type RanInstance, runInstances } from "./k6/run-instances.ts";
+export { type ProgressOfInstances, type RanInstance, runInstances } from "./k6/run-instances.ts";
 export { missingShares } from "./k6/segments.ts";
 export { type K6Cost, sizeFleet } from "./k6/size-fleet.ts";

@@ -7,6 +7,6 @@ export { ExchangePacker } from "./exchange-packer.ts";
 export { type ContinueOutcome, expectContinue } from "./expect-continue.ts";
 export type { LiveExchange, OutgoingRequest } from "./live-exchange.ts";
 export { Recorder, type SendOptions } from "./recorder.ts";
-export { Redactor } from "./redact.ts";
+export { Redactor, type Secret } from "./redact.ts";
 export { redactExchange } from "./redact-exchange.ts";
 export type { FilledBody } from "./sent-body.ts";

@@ -52,34 +52,23 @@ function nothingKnown(why: string): Omit<RateInference, "scopes" | "fits"> {
   };
 }
 
-/** Every model of a limiter, fitted. */
-function fitsOf(attempts: readonly TimedDecision[], options: FitOptions, wallOffsetUs: number): Fit[] {
-  return [fitFixed(attempts, options, wallOffsetUs), fitSliding(attempts, options), fitBucket(attempts, options)];
-}
-
 /** Tells from timed admissions and denials what kind of limiter decided them. Pure; "cannot tell" is an answer. */
 export function inferRate(decisions: readonly Decision[], options: InferOptions): RateInference {
-  const { slackUs, minuteUs = 60_000_000, wallOffsetUs } = options;
+  const known = { minuteUs: 60_000_000, ...options };
   const sorted = [...decisions].sort((a, b) => a.atUs - b.atUs);
   const scopes = readScopes(sorted);
-  const counted = (listing: boolean) => attemptsOf(sorted, scopes, listing);
-  const fitAll = (attempts: readonly TimedDecision[], deniedCount: boolean) =>
-    fitsOf(attempts, { slackUs, minuteUs, deniedCount }, wallOffsetUs);
-  const candidates = [false, true].flatMap((listing) =>
-    [false, true].map((deniedCount) => ({ listing, deniedCount, fits: fitAll(counted(listing), deniedCount) })),
-  );
+  const candidates = candidatesOf(sorted, scopes, known);
   // Of explanations that are as good the simplest is taken: listing is free, and denied requests are not counted.
   const chosen = candidates.reduce((best, one) => (least(one.fits) < least(best.fits) ? one : best));
-  const attempts = counted(chosen.listing);
+  const { attempts, listing } = chosen;
   const [best, second] = [...chosen.fits].sort((a, b) => a.misses - b.misses) as [Fit, Fit];
   const fits = chosen.fits.map(({ kind, misses }) => ({ kind, misses }));
   const denials = attempts.filter(({ admitted }) => !admitted).length;
-  const againAfter = admittedAfterDenial(attempts);
   const seen = `${attempts.length} requests, ${denials} denied`;
   const unknown = (why: string): RateInference => ({ ...nothingKnown(why), scopes, fits });
   if (denials === 0)
     return unknown(`nothing was denied for the rate in ${seen}; the limit is higher, or there is none`);
-  if (againAfter === 0) return unknown(`nothing was admitted after the first denial (${seen})`);
+  if (admittedAfterDenial(attempts) === 0) return unknown(`nothing was admitted after the first denial (${seen})`);
   const unexplained = chosen.fits.map(({ kind, misses }) => `${NAMES[kind]} leaves ${misses}`).join(", ");
   if (best.misses > attempts.length * ACCEPTED_SHARE + 1) {
     return unknown(
@@ -92,7 +81,7 @@ export function inferRate(decisions: readonly Decision[], options: InferOptions)
     lead < DECISIVE
       ? none(`two models explain it as well: ${left}`)
       : {
-          answer: nameOf(best, { minuteUs, wallOffsetUs, slackUs }),
+          answer: nameOf(best, known),
           confidence: lead >= SURE ? "high" : "medium",
           evidence: `${left}${edgeEvidence(best, attempts)}`,
         };
@@ -100,23 +89,18 @@ export function inferRate(decisions: readonly Decision[], options: InferOptions)
   const width = (high - low) / Math.max(1, best.perMinute);
   const confidence: Confidence =
     kind.answer === null ? "low" : width <= 0.03 ? "high" : width <= 0.1 ? "medium" : "low";
+  const upTo = Number.isFinite(high) ? round(high) : "any number";
+  const range = `${round(low)} to ${upTo} per minute explain ${seen} as well`;
+  const before = `${burstSeen(attempts)} were admitted before the first denial`;
   return {
     kind,
-    perMinute: {
-      answer: round(best.perMinute),
-      confidence,
-      evidence: `${round(low)} to ${Number.isFinite(high) ? round(high) : "any number"} per minute explain ${seen} as well`,
-    },
+    perMinute: { answer: round(best.perMinute), confidence, evidence: range },
     perMinuteRange: [low, high],
-    burst: {
-      answer: burstOf(best, kind.answer),
-      confidence,
-      evidence: `${burstSeen(attempts)} were admitted before the first denial`,
-    },
-    windowS: best.windowUs === undefined ? null : (best.windowUs / minuteUs) * 60,
+    burst: { answer: burstOf(best, kind.answer), confidence, evidence: before },
+    windowS: best.windowUs === undefined ? null : (best.windowUs / known.minuteUs) * 60,
     deniedCount: compareFlag(
-      bestOf(candidates, best.kind, { listing: chosen.listing, deniedCount: false }),
-      bestOf(candidates, best.kind, { listing: chosen.listing, deniedCount: true }),
+      bestOf(candidates, best.kind, { listing, deniedCount: false }),
+      bestOf(candidates, best.kind, { listing, deniedCount: true }),
       best.kind === "fixed" ? "makes no difference" : undefined,
     ),
     listingCounts: listingAnswer(sorted, candidates, best.kind, chosen.deniedCount),
@@ -127,7 +111,29 @@ export function inferRate(decisions: readonly Decision[], options: InferOptions)
 
 const NAMES = { fixed: "a fixed window", sliding: "a sliding window", bucket: "even refill" } as const;
 
-type Candidate = { readonly listing: boolean; readonly deniedCount: boolean; readonly fits: readonly Fit[] };
+interface Candidate {
+  readonly listing: boolean;
+  readonly deniedCount: boolean;
+  readonly attempts: readonly TimedDecision[];
+  readonly fits: readonly Fit[];
+}
+
+/** Every model of a limiter, fitted with and without the listings and with and without counting denied requests. */
+function candidatesOf(
+  decisions: readonly Decision[],
+  scopes: ScopeAnswers,
+  { slackUs, minuteUs, wallOffsetUs }: Required<InferOptions>,
+): Candidate[] {
+  return [false, true].flatMap((listing) => {
+    const attempts = attemptsOf(decisions, scopes, listing);
+    return [false, true].map((deniedCount) => {
+      const options: FitOptions = { slackUs, minuteUs, deniedCount };
+      const window = fitFixed(attempts, options, wallOffsetUs);
+      const fits = [window, fitSliding(attempts, options), fitBucket(attempts, options)];
+      return { listing, deniedCount, attempts, fits };
+    });
+  });
+}
 
 function bestOf(
   candidates: readonly Candidate[],

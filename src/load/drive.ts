@@ -142,10 +142,7 @@ function driveOpen(options: DriveOptions, arrivals: OpenArrivals): Promise<Drive
         if (into.send(prepared(index - 1), dueUs)) outstanding++;
         advance();
       }
-      if (nextUs === undefined) {
-        end();
-        return;
-      }
+      if (nextUs === undefined) return end();
       const waitUs = startUs + nextUs - nowUs();
       if (!precise) setTimeout(turn, Math.max(1, waitUs / 1_000));
       else if (waitUs > SPIN_WORTH_US) setTimeout(turn, Math.floor((waitUs - SPIN_US) / 1_000));

@@ -1,9 +1,10 @@
 import { UsageError } from "../core/index.ts";
 import type { ReceivedReply } from "../judging/index.ts";
 import type { LoadGenerator } from "../record/index.ts";
+import type { Target } from "../target/index.ts";
 import { GeneratorHealth, PEAK_BOUNDS } from "./generator-health.ts";
 import { LoadExchange, nowUs } from "./http/load-exchange.ts";
-import { LoadGuard } from "./load-guard.ts";
+import type { LoadGuard } from "./load-guard.ts";
 import { mostRequests } from "./most-requests.ts";
 import { outcomeOf } from "./outcome.ts";
 import { OutcomeCounts, phaseRecord } from "./phase-record.ts";
@@ -12,8 +13,7 @@ import { ProgressMeter } from "./progress.ts";
 import { reasonReader } from "./read-reason.ts";
 import { runRecord } from "./run-record.ts";
 import { judgeStop, judgeTotals, type LoadContext, type RanLoad, TOTALS_QUESTIONS } from "./run-workload.ts";
-import { Sampler } from "./sampler.ts";
-import { circuitRule } from "./send-share.ts";
+import { guardOf, samplerOf } from "./send-share.ts";
 import { Tally } from "./tally.ts";
 import type { Workload } from "./workload.ts";
 
@@ -55,46 +55,30 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
   const { name } = workload;
   const { target, stop } = context;
   const { first, inFlight: wanted, durationS } = closedLoopOf(workload);
-  const key = target.keys.valid;
-  const { dialect, maxTokens, promptTokens } = first;
-  const model = first.model ?? modelFor(target, dialect, false);
-  const spec: LoadRequestSpec = { dialect, stream: false, model, prompt: promptOf(promptTokens), maxTokens, key };
+  const spec = requestSpec(first, target);
   const prepared = prepareRequest(target, spec);
-  const { url, headers, body } = plainRequest(target, spec);
-  const startedAt = new Date();
+  const plain = plainRequest(target, spec);
+  const startedAtMs = Date.now();
   const startUs = nowUs();
   const tally = new Tally(startUs);
   const outcomes = new OutcomeCounts();
-  const requests = mostRequests(workload);
-  const guard = new LoadGuard({
-    budget: { requests, outputTokens: context.outputTokens },
-    circuit: circuitRule(workload, target),
-  });
-  const sampler = samplerOf(context, startUs, startedAt);
+  const part = { index: 0, of: 1 };
+  const guard = guardOf({ ...context, workload, part });
+  const sampler = samplerOf({ ...context, originUs: startUs, originMs: startedAtMs, part });
   const reason = reasonReader(target);
   using health = new GeneratorHealth();
   const meter = new ProgressMeter();
   let inFlight = 0;
   let peakInFlight = 0;
-  const onReply = (reply: ReceivedReply) => {
-    const exchange = exchangeOf(prepared, reply, inFlight--);
-    const came = outcomeOf(exchange, reason);
-    tally.offered(exchange.dueUs);
-    tally.sent(exchange.dueUs, exchange.sentUs, exchange.inFlight);
-    tally.ended(exchange, came.outcome);
-    guard.note(exchange, came);
-    outcomes.add(exchange, came, sampler.offer(`${name}/${name}`, exchange, came));
-  };
   const telling = setInterval(() => {
     const elapsedS = (nowUs() - startUs) / 1_000_000;
     context.onProgress?.(meter.read(tally, { run: name, phase: name, elapsedS, totalS: durationS, inFlight }));
   }, TELL_MS);
-  const connections = Math.min(wanted, requests);
+  const connections = Math.min(wanted, mostRequests(workload));
   try {
     await engine({
-      url,
-      headers: Object.fromEntries(headers),
-      body,
+      ...plain,
+      headers: Object.fromEntries(plain.headers),
       connections,
       durationS,
       answerS: target.timeouts.answerMs / 1_000,
@@ -104,29 +88,40 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
         peakInFlight = Math.max(peakInFlight, ++inFlight);
         return true;
       },
-      onReply,
+      onReply: (reply) => {
+        const exchange = exchangeOf(prepared, reply, inFlight--);
+        const came = outcomeOf(exchange, reason);
+        tally.offered(exchange.dueUs);
+        tally.sent(exchange.dueUs, exchange.sentUs, exchange.inFlight);
+        tally.ended(exchange, came.outcome);
+        guard.note(exchange, came);
+        outcomes.add(exchange, came, sampler.offer(`${name}/${name}`, exchange, came));
+      },
     });
   } finally {
     clearInterval(telling);
   }
   const endUs = nowUs();
   await sampler.settle();
-  const generator = health.close(
-    tally.lag,
-    { connectionWaits: 0, workers: 0, calibration: context.calibration },
-    PEAK_BOUNDS,
-  );
+  const more = { connectionWaits: 0, workers: 0, calibration: context.calibration };
   return recorded(workload, {
-    ...{ tally, outcomes, guard, generator, peakInFlight, connections },
-    key: key.name,
-    startedAtMs: startedAt.getTime(),
+    ...{ tally, outcomes, guard, peakInFlight, connections, startedAtMs },
+    generator: health.close(tally.lag, more, PEAK_BOUNDS),
+    key: spec.key.name,
     durationS: (endUs - startUs) / 1_000_000,
   });
 }
 
-function samplerOf({ target, redactor, onSample }: LoadContext, originUs: number, startedAt: Date): Sampler {
-  const originMs = startedAt.getTime();
-  return new Sampler({ baseUrl: target.baseUrl, redactor, originUs, originMs, prefix: "s", account: "main", onSample });
+/** The one request that the engine repeats. */
+function requestSpec({ dialect, maxTokens, promptTokens, model }: Workload["mix"][number], target: Target) {
+  return {
+    dialect,
+    stream: false,
+    model: model ?? modelFor(target, dialect, false),
+    prompt: promptOf(promptTokens),
+    maxTokens,
+    key: target.keys.valid,
+  } satisfies LoadRequestSpec;
 }
 
 interface Sent {
@@ -161,16 +156,8 @@ function recorded(workload: Workload, sent: Sent): RanLoad {
   });
   return {
     run: runRecord({
-      ...{
-        name,
-        kind: "workload",
-        engine: "autocannon",
-        phases: [phase],
-        limits: null,
-        keys: [key],
-        workload: written,
-      },
-      ...{ startedAtMs, durationS, retryAfter: null, generator },
+      ...{ name, kind: "workload", engine: "autocannon", phases: [phase], limits: null, keys: [key] },
+      ...{ workload: written, startedAtMs, durationS, retryAfter: null, generator },
     }),
     histograms: tally.histograms(name, startedAtMs, Date.now()),
   };

@@ -139,7 +139,7 @@ async function send(
         workload,
         target: { baseUrl, headers, extraHeaders, contract, models, timeouts, http, circuit },
         keys: keys.map((key) => ({ name: key.name, value: key.reveal() })),
-        secrets: allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() })),
+        secrets: allKeys(target).map((key) => key.secret()),
         seed,
         originMs: origin.originMs,
         outputTokens: context.outputTokens,
@@ -179,9 +179,10 @@ export interface LoadTotals
  */
 export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTotals): Finding[] {
   const { sent, admitted, denied, failed, dropped, denials, lastFailure } = totals;
+  const [name, title] = ["load.admitted", "Requests are admitted"] as const;
   if (sent === 0 || admitted + denied === 0) {
     const why = `${sent === 0 ? "nothing was sent" : `none of ${sent} requests was answered`}${lastFailure === undefined ? "" : `: ${lastFailure}`}`;
-    return [undecided("load.admitted", "Requests are admitted", [], why)];
+    return [undecided(name, title, [], why)];
   }
   const share = (count: number) => `${((count / sent) * 100).toFixed(2)} % of ${sent}`;
   const percent = (allowed: number) => `at most ${allowed * 100} %`;
@@ -189,21 +190,8 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
   const refused = others.reduce((sum, { count }) => sum + count, 0);
   return [
     admitted === 0 && refused === 0
-      ? undecided(
-          "load.admitted",
-          "Requests are admitted",
-          [],
-          `none of ${sent} requests was admitted: ${tellDenials(denials)}`,
-        )
-      : compared(
-          "load.admitted",
-          "Requests are admitted",
-          [],
-          admitted > 0,
-          "at least 1",
-          `${admitted} of ${sent} admitted`,
-          { basis: "content" },
-        ),
+      ? undecided(name, title, [], `none of ${sent} requests was admitted: ${tellDenials(denials)}`)
+      : compared(name, title, [], admitted > 0, "at least 1", `${admitted} of ${sent} admitted`, { basis: "content" }),
     compared(
       "load.denied",
       "No more is denied than the workload allows",

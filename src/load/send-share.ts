@@ -85,13 +85,17 @@ function openAhead(arrivals: Arrivals, bound: number): number {
   return Math.min(bound, 8 + Math.ceil((planOf(arrivals).peakPerS ?? 0) / 6));
 }
 
-function samplerOf({ target, redactor, originUs, originMs, part, onSample }: ShareOptions): Sampler {
+type SampledPart = Pick<ShareOptions, "target" | "redactor" | "originUs" | "originMs" | "part" | "onSample">;
+
+export function samplerOf({ target, redactor, originUs, originMs, part, onSample }: SampledPart): Sampler {
   const prefix = part.of === 1 ? "s" : `s${part.index + 1}-`;
   return new Sampler({ baseUrl: target.baseUrl, redactor, originUs, originMs, prefix, account: "main", onSample });
 }
 
+type GuardedPart = Pick<ShareOptions, "workload" | "target" | "part" | "outputTokens">;
+
 /** The part's share of what may be sent. */
-function guardOf({ workload, target, part, outputTokens }: ShareOptions): LoadGuard {
+export function guardOf({ workload, target, part, outputTokens }: GuardedPart): LoadGuard {
   return new LoadGuard({
     budget: {
       requests: shareOf(mostRequests(workload), part),
@@ -101,9 +105,17 @@ function guardOf({ workload, target, part, outputTokens }: ShareOptions): LoadGu
   });
 }
 
+/** Makes the request of an arrival. */
+function preparedFor(arrivals: Arrivals, { workload, target, keys, seed }: ShareOptions) {
+  if (arrivals.kind === "replay") return tracedRequests(target, keys, arrivals.entries);
+  const requests = planOf(arrivals).requests ?? SAMPLES * 10;
+  const sampleEvery = Math.max(1, Math.ceil(requests / SAMPLES));
+  return mixedRequests({ target, keys, mix: workload.mix, seed, sampleEvery });
+}
+
 /** Sends one part of a workload, or all of it, from this thread. */
 export async function sendShare(arrivals: Arrivals, options: ShareOptions): Promise<Share> {
-  const { workload, target, keys, seed, part, originUs, stop, abort, calibration, ready } = options;
+  const { workload, target, seed, part, originUs, stop, abort, calibration, ready } = options;
   using health = new GeneratorHealth();
   const bound = boundOf(workload);
   await using sender = new Sender({
@@ -117,12 +129,6 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
   abort.addEventListener("abort", () => sender.abortAll(), { once: true });
   await sender.open(shareOf(openAhead(arrivals, bound), part));
   const sampler = samplerOf(options);
-  const requests = planOf(arrivals).requests ?? SAMPLES * 10;
-  const sampleEvery = Math.max(1, Math.ceil(requests / SAMPLES));
-  const prepared =
-    arrivals.kind === "replay"
-      ? tracedRequests(target, keys, arrivals.entries)
-      : mixedRequests({ target, keys, mix: workload.mix, seed, sampleEvery });
   const tally = new Tally(originUs, { keep: part.of > 1 });
   const outcomes = new OutcomeCounts();
   const guard = guardOf(options);
@@ -140,7 +146,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
     sender,
     arrivals,
     seed,
-    prepared,
+    prepared: preparedFor(arrivals, options),
     part,
     startUs: await ready?.(running),
     reason: reasonReader(target),

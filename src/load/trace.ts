@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { ConfigError, type ConfigProblem, fileProblem } from "../core/index.ts";
+import { ConfigError, type ConfigProblem } from "../core/index.ts";
 import { parseJson } from "../dialects/index.ts";
+import { readText } from "../target/index.ts";
 import type { TraceEntry } from "./schedule.ts";
 
 const lineSchema = z.strictObject({
@@ -22,23 +22,17 @@ const MOST_PROBLEMS = 10;
  * @throws ConfigError with file and line of each problem.
  */
 export function readTrace(path: string): TraceEntry[] {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    throw new ConfigError([{ file: path, path: "", message: `cannot be read: ${fileProblem(error)}.` }], {
-      cause: error,
-    });
-  }
   const problems: ConfigProblem[] = [];
-  const entries = text.split("\n").flatMap((line, index): TraceEntry[] => {
-    if (line.trim() === "") return [];
-    const parsed = lineSchema.safeParse(parseJson(line));
-    if (parsed.success) return [parsed.data];
-    const [issue] = parsed.error.issues;
-    problems.push({ file: path, line: index + 1, path: issue?.path.join(".") ?? "", message: `${issue?.message}.` });
-    return [];
-  });
+  const entries = readText(path)
+    .split("\n")
+    .flatMap((line, index): TraceEntry[] => {
+      if (line.trim() === "") return [];
+      const parsed = lineSchema.safeParse(parseJson(line));
+      if (parsed.success) return [parsed.data];
+      const [issue] = parsed.error.issues;
+      problems.push({ file: path, line: index + 1, path: issue?.path.join(".") ?? "", message: `${issue?.message}.` });
+      return [];
+    });
   if (problems.length > 0) throw new ConfigError(problems.slice(0, MOST_PROBLEMS));
   if (entries.length === 0) throw new ConfigError([{ file: path, path: "", message: "holds no requests." }]);
   return entries.sort((a, b) => a.offsetMs - b.offsetMs);

@@ -1,8 +1,6 @@
-import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
-import { ConfigError, fileProblem } from "../core/index.ts";
-import { readYaml } from "../target/index.ts";
+import { readText, readYaml } from "../target/index.ts";
 import type { Arrivals } from "./schedule.ts";
 import { readTrace } from "./trace.ts";
 
@@ -118,15 +116,7 @@ export interface Workload {
 
 /** @throws ConfigError with every problem of the file and of the trace that it names. */
 export function loadWorkload(path: string): Workload {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    throw new ConfigError([{ file: path, path: "", message: `cannot be read: ${fileProblem(error)}.` }], {
-      hint: "Name starter, growth, scale, peak, soak, stress, own, or a workload file.",
-      cause: error,
-    });
-  }
+  const text = readText(path, "Name starter, growth, scale, peak, soak, stress, own, or a workload file.");
   const { value, written } = readYaml(text, path, workloadSchema);
   return resolveWorkload(value, written, path);
 }

@@ -6,7 +6,7 @@ export { Key } from "./key.ts";
 export { loadTarget, parseTarget } from "./load-target.ts";
 export { startOwnProcess } from "./own-process.ts";
 export type { Provisioner, Upgradable } from "./provisioner.ts";
-export { readYaml } from "./read-yaml.ts";
+export { readText, readYaml } from "./read-yaml.ts";
 export { type TargetFile, TIERS as TIER_LIMITS, targetJsonSchema } from "./schema.ts";
 export {
   type Account,
@@ -14,6 +14,7 @@ export {
   hasBothLimits,
   isLoopback,
   type KeyName,
+  keysOf,
   type Limits,
   type ModelRole,
   type Target,

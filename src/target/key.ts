@@ -1,3 +1,5 @@
+import type { Secret } from "../http-recorder/index.ts";
+
 /** An API key: its value can be put on the wire and nowhere else. Printing, logging or serialising it shows its name. */
 export class Key {
   /** `valid`, `revoked`, `limited.0.key`, … */
@@ -9,9 +11,14 @@ export class Key {
     this.#value = value;
   }
 
-  /** The value itself, for a header of a request or for the redactor. */
+  /** The value itself, for a header of a request. */
   reveal(): string {
     return this.#value;
+  }
+
+  /** For a redactor. */
+  secret(): Secret {
+    return { name: `key.${this.name}`, value: this.#value };
   }
 
   toString(): string {

@@ -4,7 +4,7 @@ import { ConfigError, type ConfigProblem, fileProblem } from "../core/index.ts";
 import { DIALECTS } from "../dialects/index.ts";
 import type { State } from "./fixture-names.ts";
 import { Key } from "./key.ts";
-import { readYaml, type YamlDocument } from "./read-yaml.ts";
+import { readText, readYaml, type YamlDocument } from "./read-yaml.ts";
 import { type TargetFile, TIERS, type Tier, targetSchema } from "./schema.ts";
 import type { Account, KeyName, Limits, Target, UpstreamTarget } from "./target.ts";
 
@@ -18,16 +18,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  *   unreadable key files.
  */
 export function loadTarget(path: string, environment: Environment): Target {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    throw new ConfigError([{ file: path, path: "", message: `cannot be read: ${fileProblem(error)}.` }], {
-      hint: "Name a target file with --target, or leave the option out to use the embedded gateway.",
-      cause: error,
-    });
-  }
-  return parseTarget(text, path, environment);
+  const hint = "Name a target file with --target, or leave the option out to use the embedded gateway.";
+  return parseTarget(readText(path, hint), path, environment);
 }
 
 export function parseTarget(text: string, path: string, environment: Environment): Target {
@@ -124,13 +116,6 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
       .filter((entry): entry is [string, string] => entry[1] !== undefined)
       .map(([name, reference]) => [name, references.key(name, reference, ["keys", name])]),
   ) as Partial<Record<KeyName, Key>> & { valid: Key };
-  const extraSecrets: Key[] = [];
-  const extra = (part: keyof Target["extraHeaders"]) =>
-    Object.entries(file.extraHeaders?.[part] ?? {}).map(([name, text]) => {
-      const { value, secret } = references.value(text, ["extraHeaders", part, name]);
-      if (secret) extraSecrets.push(new Key(`header.${name}`, value));
-      return [name, value] as const;
-    });
   const accountOf = (
     { key, second, limits }: { key: string; second?: string | undefined; limits: Limits | Tier },
     path: readonly (string | number)[],
@@ -150,8 +135,7 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
       version: file.headers?.version ?? "anthropic-version",
       versionValue: file.headers?.versionValue ?? "2023-06-01",
     },
-    extraHeaders: { all: extra("all"), models: extra("models"), chat: extra("chat"), messages: extra("messages") },
-    extraSecrets,
+    ...extraHeadersOf(file, references),
     dialects: DIALECTS.filter((dialect) => file.dialects?.includes(dialect) ?? true),
     contract: file.contract ?? {},
     keys,
@@ -176,20 +160,27 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
     http: file.http ?? "offered",
     prices: file.prices && { ...file.prices, currency: file.prices.currency ?? "USD" },
     circuit: circuitOf(file.circuit),
-    timeouts: {
-      answerMs: (file.timeouts?.answerS ?? 60) * 1_000,
-      idleMs: (file.timeouts?.idleS ?? 20) * 1_000,
-    },
-    upstream: file.upstream && {
-      controlUrl: file.upstream.controlUrl,
-      token: references.key("upstream.token", file.upstream.token, ["upstream", "token"]),
-      models: upstreamModels(file.upstream.model),
-      attempts: file.upstream.attempts,
-      failover: file.upstream.failover ?? [],
-      passesCallerKey: file.upstream.callerKey === "passed-on",
-    },
+    timeouts: { answerMs: (file.timeouts?.answerS ?? 60) * 1_000, idleMs: (file.timeouts?.idleS ?? 20) * 1_000 },
+    upstream: file.upstream && upstreamOf(file.upstream, references),
     configuration: written,
   };
+}
+
+function extraHeadersOf(file: TargetFile, references: References): Pick<Target, "extraHeaders" | "extraSecrets"> {
+  const extraSecrets: Key[] = [];
+  const extra = (part: keyof Target["extraHeaders"]) =>
+    Object.entries(file.extraHeaders?.[part] ?? {}).map(([name, text]) => {
+      const { value, secret } = references.value(text, ["extraHeaders", part, name]);
+      if (secret) extraSecrets.push(new Key(`header.${name}`, value));
+      return [name, value] as const;
+    });
+  const extraHeaders = {
+    all: extra("all"),
+    models: extra("models"),
+    chat: extra("chat"),
+    messages: extra("messages"),
+  };
+  return { extraHeaders, extraSecrets };
 }
 
 /** Fifty requests are a second of a scale account; nine in ten leave room for the few that still get through. */
@@ -207,7 +198,20 @@ export function modelsByDialect({ chat, messages, ...roles }: TargetFile["models
   return { chat: of("chat", chat), messages: of("messages", messages) };
 }
 
-function upstreamModels(model: NonNullable<TargetFile["upstream"]>["model"]): UpstreamTarget["models"] {
+type UpstreamFile = NonNullable<TargetFile["upstream"]>;
+
+function upstreamOf(file: UpstreamFile, references: References): UpstreamTarget {
+  return {
+    controlUrl: file.controlUrl,
+    token: references.key("upstream.token", file.token, ["upstream", "token"]),
+    models: upstreamModels(file.model),
+    attempts: file.attempts,
+    failover: file.failover ?? [],
+    passesCallerKey: file.callerKey === "passed-on",
+  };
+}
+
+function upstreamModels(model: UpstreamFile["model"]): UpstreamTarget["models"] {
   if (model === undefined) return {};
   const named = typeof model === "string" ? { chat: model, messages: model } : model;
   return Object.fromEntries(Object.entries(named).filter(([, id]) => id !== undefined));

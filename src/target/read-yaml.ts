@@ -1,6 +1,7 @@
+import { readFileSync } from "node:fs";
 import { type Document, isMap, isPair, isScalar, LineCounter, parseDocument } from "yaml";
 import type { z } from "zod";
-import { ConfigError, type ConfigProblem, maskLikely, nearestOf } from "../core/index.ts";
+import { ConfigError, type ConfigProblem, fileProblem, maskLikely, nearestOf } from "../core/index.ts";
 
 export interface YamlDocument<T> {
   readonly value: T;
@@ -8,6 +9,16 @@ export interface YamlDocument<T> {
   readonly written: unknown;
   /** Where a path of the document stands in the text. */
   place(path: readonly PropertyKey[]): { readonly line: number; readonly column: number } | undefined;
+}
+
+/** Reads a file that the operator named. @throws ConfigError when it cannot be read, with the hint. */
+export function readText(path: string, hint?: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const message = `cannot be read: ${fileProblem(error)}.`;
+    throw new ConfigError([{ file: path, path: "", message }], { hint, cause: error });
+  }
 }
 
 /**

@@ -88,12 +88,17 @@ export interface Target {
   readonly configuration: unknown;
 }
 
+/** The keys of an account; under load they take turns. */
+export function keysOf({ key, second }: Pick<Account, "key" | "second">): readonly Key[] {
+  return second === undefined ? [key] : [key, second];
+}
+
 /** Every key of a target, for the redactor. */
 export function allKeys(target: Target): readonly Key[] {
   const accounts = [...target.limited, ...Object.values(target.tiers)];
   return [
     ...Object.values(target.keys),
-    ...accounts.flatMap(({ key, second }) => (second === undefined ? [key] : [key, second])),
+    ...accounts.flatMap(keysOf),
     ...target.extraSecrets,
     ...(target.upstream === undefined ? [] : [target.upstream.token]),
   ];

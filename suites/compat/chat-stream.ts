@@ -2,7 +2,8 @@ import type { Check, Response } from "../../src/checks/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
 import { isEndMarker, mediaType, type StreamEvent } from "../../src/dialects/index.ts";
 import { anArray, anObject, filledString, oneOf, that, type Verdict } from "../../src/judging/index.ts";
-import { aJsonType, defineCompat } from "./define-compat.ts";
+import { aJsonType, anEmptyArray, defineCompat, memberJudge } from "./define-compat.ts";
+import { chatChoice } from "./tool-calls.ts";
 
 export const FINISH_REASONS = ["stop", "length", "tool_calls", "content_filter", "function_call"];
 
@@ -16,11 +17,6 @@ export const inSeconds = that(
 /** Chunks of a stream: its events without the end marker. */
 function chunksOf({ stream }: Response): readonly StreamEvent[] {
   return stream.events.filter((event) => !isEndMarker(event));
-}
-
-function firstChoice(json: unknown): unknown {
-  const choices = member(json, "choices");
-  return Array.isArray(choices) ? choices[0] : undefined;
 }
 
 function judgeFraming(answer: Response, verdict: Verdict): boolean {
@@ -44,12 +40,12 @@ function judgeChunks(answer: Response, verdict: Verdict): void {
   const chunks = chunksOf(answer).filter(({ json }) => isObject(json));
   const roles: unknown[] = [];
   for (const { json } of chunks) {
-    verdict.compat("COMPAT-CHAT-CHUNKS", member(json, "object"), "chat.completion.chunk", { ...seen, at: "/object" });
-    verdict.compat("COMPAT-CHAT-CHUNKS", member(json, "created"), inSeconds, { ...seen, at: "/created" });
-    verdict.compat("COMPAT-CHAT-CHUNKS", member(json, "model"), filledString, { ...seen, at: "/model" });
-    const choices = member(json, "choices");
-    if (!verdict.compat("COMPAT-CHAT-CHUNKS", choices, anArray, { ...seen, at: "/choices" })) continue;
-    for (const choice of choices as unknown[]) {
+    const judge = memberJudge(answer, verdict, json);
+    judge("COMPAT-CHAT-CHUNKS", "/object", "chat.completion.chunk");
+    judge("COMPAT-CHAT-CHUNKS", "/created", inSeconds);
+    judge("COMPAT-CHAT-CHUNKS", "/model", filledString);
+    if (!judge("COMPAT-CHAT-CHUNKS", "/choices", anArray)) continue;
+    for (const choice of member(json, "choices") as unknown[]) {
       verdict.compat("COMPAT-CHAT-CHUNKS", member(choice, "index"), 0, { ...seen, at: "/choices/0/index" });
       verdict.compat("COMPAT-CHAT-CHUNKS", member(choice, "delta"), anObject, { ...seen, at: "/choices/0/delta" });
       const content = member(member(choice, "delta"), "content");
@@ -72,7 +68,7 @@ function judgeFinish(answer: Response, verdict: Verdict): void {
   const seen = { in: answer };
   const chunks = chunksOf(answer);
   const finishes = chunks.flatMap(({ json }, index) => {
-    const reason = member(firstChoice(json), "finish_reason");
+    const reason = member(chatChoice(json), "finish_reason");
     return reason === null || reason === undefined ? [] : [{ reason, index }];
   });
   if (!verdict.compat("COMPAT-CHAT-FINISH", finishes.length, 1, { ...seen, because: "chunks with a finish reason" }))
@@ -83,7 +79,7 @@ function judgeFinish(answer: Response, verdict: Verdict): void {
     at: "/choices/0/finish_reason",
   });
   const late = chunks.slice((finish?.index ?? 0) + 1).filter(({ json }) => {
-    const content = member(member(firstChoice(json), "delta"), "content");
+    const content = member(member(chatChoice(json), "delta"), "content");
     return typeof content === "string" && content !== "";
   });
   verdict.compat("COMPAT-CHAT-FINISH", late.length, 0, {
@@ -181,12 +177,7 @@ const streamUsage = defineCompat("chat", {
     if (!verdict.compat("COMPAT-CHAT-USAGE", withUsage.length > 0, true, { ...seen, because: "a chunk with usage" }))
       return;
     const last = withUsage.at(-1);
-    verdict.compat(
-      "COMPAT-CHAT-USAGE",
-      member(last?.json, "choices"),
-      that("an empty array", (value) => Array.isArray(value) && value.length === 0),
-      { ...seen, at: "/choices" },
-    );
+    memberJudge(stream, verdict, last?.json)("COMPAT-CHAT-USAGE", "/choices", anEmptyArray);
     for (const name of ["prompt_tokens", "completion_tokens", "total_tokens"]) {
       const count = member(member(last?.json, "usage"), name);
       verdict.compat("COMPAT-CHAT-USAGE", count, wholeNumber, { ...seen, at: `/usage/${name}` });
@@ -224,14 +215,14 @@ const wholeShape = defineCompat("chat", {
   judge({ replies }, verdict) {
     for (const answer of replies) {
       verdict.assumeGood(answer);
-      const { json } = answer;
-      const choice = firstChoice(json);
+      const choice = chatChoice(answer.json);
       const at = (pointer: string) => ({ in: answer, at: pointer });
+      const judge = memberJudge(answer, verdict);
       verdict.compat("COMPAT-CONTENT-TYPE", mediaType(answer.headers), aJsonType, at("Content-Type"));
-      verdict.compat("COMPAT-REPLY-ID", member(json, "id"), filledString, at("/id"));
-      verdict.compat("COMPAT-CHAT-REPLY", member(json, "object"), "chat.completion", at("/object"));
-      verdict.compat("COMPAT-CHAT-REPLY", member(json, "created"), inSeconds, at("/created"));
-      verdict.compat("COMPAT-CHAT-REPLY", member(json, "model"), filledString, at("/model"));
+      judge("COMPAT-REPLY-ID", "/id", filledString);
+      judge("COMPAT-CHAT-REPLY", "/object", "chat.completion");
+      judge("COMPAT-CHAT-REPLY", "/created", inSeconds);
+      judge("COMPAT-CHAT-REPLY", "/model", filledString);
       verdict.compat("COMPAT-CHAT-REPLY", member(choice, "index"), 0, at("/choices/0/index"));
       verdict.compat(
         "COMPAT-CHAT-REPLY",
@@ -245,9 +236,8 @@ const wholeShape = defineCompat("chat", {
         "assistant",
         at("/choices/0/message/role"),
       );
-      for (const name of ["prompt_tokens", "completion_tokens", "total_tokens"]) {
-        verdict.compat("COMPAT-USAGE", member(member(json, "usage"), name), wholeNumber, at(`/usage/${name}`));
-      }
+      for (const name of ["prompt_tokens", "completion_tokens", "total_tokens"])
+        judge("COMPAT-USAGE", `/usage/${name}`, wholeNumber);
     }
     const ids = replies.map(({ json }) => member(json, "id"));
     verdict.compat("COMPAT-REPLY-ID", new Set(ids).size, ids.length, {

@@ -1,11 +1,28 @@
-import { type Check, type CheckSpec, defineCheck, type Need, type Recordable } from "../../src/checks/index.ts";
-import { that } from "../../src/judging/index.ts";
+import {
+  type Check,
+  type CheckSpec,
+  defineCheck,
+  type Need,
+  type Recordable,
+  type Response,
+} from "../../src/checks/index.ts";
+import { atPointer } from "../../src/core/index.ts";
+import { that, type Verdict } from "../../src/judging/index.ts";
+import type { CompatRequirement } from "../../src/requirements/index.ts";
 
 /** A compat check applies only where the target wants the dialect's real clients to be able to use it. */
 export function defineCompat<P extends Recordable>(dialect: "chat" | "messages", spec: CheckSpec<P>): Check {
   const needs: readonly Need[] = [`compat.${dialect}`, ...(spec.needs ?? [])];
   return defineCheck({ ...spec, dialect, needs });
 }
+
+/** Judges members of a body, or of one event of a stream, each by its JSON pointer. */
+export function memberJudge(answer: Response, verdict: Verdict, json = answer.json) {
+  return (requirement: CompatRequirement, pointer: string, expected: unknown): boolean =>
+    verdict.compat(requirement, atPointer(json, pointer), expected, { in: answer, at: pointer });
+}
+
+export const anEmptyArray = that("an empty array", (value) => Array.isArray(value) && value.length === 0);
 
 /** Media types by which the SDKs know JSON: those whose structured syntax suffix says so as well (RFC 6839, 3.1). */
 export const aJsonType = that("application/json or another type of JSON", (type) =>

@@ -3,9 +3,12 @@ import { isObject, member } from "../../src/core/index.ts";
 import { mediaType } from "../../src/dialects/index.ts";
 import { anArray, filledString, oneOf, that, type Verdict } from "../../src/judging/index.ts";
 import { arrivalOf, isFairlySeen, isOneBurst } from "../shared/arrival.ts";
-import { aJsonType, defineCompat } from "./define-compat.ts";
+import { aJsonType, anEmptyArray, defineCompat, memberJudge } from "./define-compat.ts";
 
 export const STOP_REASONS = ["end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal"];
+const DELTAS = ["text_delta", "input_json_delta", "thinking_delta", "signature_delta", "citations_delta"];
+/** Equal to no index: what is expected where no block is open. */
+const OPEN_BLOCK = "the index of an open block";
 
 const wholeNumber = that(
   "a whole number of zero or more",
@@ -41,26 +44,21 @@ function judgeNames(answer: Response, verdict: Verdict): void {
 
 /** Walks through the events as the SDKs do: what may come next depends on what came. */
 export function judgeOrder(answer: Response, verdict: Verdict): void {
-  const seen = { in: answer };
   const types = typesOf(answer);
-  verdict.compat("COMPAT-MSG-EVENTS", types[0], "message_start", { ...seen, because: "the first event" });
-  verdict.compat("COMPAT-MSG-EVENTS", types.at(-1), "message_stop", { ...seen, because: "the last event" });
-  for (const once of ["message_start", "message_stop"]) {
-    verdict.compat("COMPAT-MSG-EVENTS", types.filter((type) => type === once).length, 1, {
-      ...seen,
-      because: `events ${once}`,
-    });
-  }
-  verdict.compat("COMPAT-MSG-EVENTS", types.includes("message_delta"), true, {
-    ...seen,
-    because: "a message_delta before the end",
-  });
+  const expect = (observed: unknown, expected: unknown, because: string) =>
+    verdict.compat("COMPAT-MSG-EVENTS", observed, expected, { in: answer, because });
+  expect(types[0], "message_start", "the first event");
+  expect(types.at(-1), "message_stop", "the last event");
+  for (const once of ["message_start", "message_stop"])
+    expect(types.filter((type) => type === once).length, 1, `events ${once}`);
+  expect(types.includes("message_delta"), true, "a message_delta before the end");
   judgeBlocks(answer, verdict);
 }
 
 /** Judges each event by the state that the events before it left. */
 function judgeBlocks(answer: Response, verdict: Verdict): void {
-  const seen = { in: answer };
+  const expect = (observed: unknown, expected: unknown, seen: { readonly at?: string; readonly because?: string }) =>
+    verdict.compat("COMPAT-MSG-EVENTS", observed, expected, { in: answer, ...seen });
   let open: number | undefined;
   let blocks = 0;
   let closing = false;
@@ -69,92 +67,50 @@ function judgeBlocks(answer: Response, verdict: Verdict): void {
     const index = member(json, "index");
     switch (type) {
       case "content_block_start":
-        verdict.compat("COMPAT-MSG-EVENTS", open, undefined, { ...seen, because: "a block begins while none is open" });
-        verdict.compat("COMPAT-MSG-EVENTS", closing, false, { ...seen, because: "blocks come before message_delta" });
-        verdict.compat("COMPAT-MSG-EVENTS", index, blocks, {
-          ...seen,
-          at: "/index",
-          because: "blocks are counted from 0",
-        });
-        verdict.compat("COMPAT-MSG-EVENTS", member(member(json, "content_block"), "type"), filledString, {
-          ...seen,
-          at: "/content_block/type",
-        });
+        expect(open, undefined, { because: "a block begins while none is open" });
+        expect(closing, false, { because: "blocks come before message_delta" });
+        expect(index, blocks, { at: "/index", because: "blocks are counted from 0" });
+        expect(member(member(json, "content_block"), "type"), filledString, { at: "/content_block/type" });
         open = blocks;
         blocks++;
         break;
       case "content_block_delta":
-        verdict.compat("COMPAT-MSG-EVENTS", index, open ?? "the index of an open block", {
-          ...seen,
-          at: "/index",
-          because: "a delta belongs to the open block",
-        });
-        verdict.compat(
-          "COMPAT-MSG-EVENTS",
-          member(member(json, "delta"), "type"),
-          oneOf("text_delta", "input_json_delta", "thinking_delta", "signature_delta", "citations_delta"),
-          { ...seen, at: "/delta/type" },
-        );
+        expect(index, open ?? OPEN_BLOCK, { at: "/index", because: "a delta belongs to the open block" });
+        expect(member(member(json, "delta"), "type"), oneOf(...DELTAS), { at: "/delta/type" });
         break;
       case "content_block_stop":
-        verdict.compat("COMPAT-MSG-EVENTS", index, open ?? "the index of an open block", {
-          ...seen,
-          at: "/index",
-          because: "a block ends that was open",
-        });
+        expect(index, open ?? OPEN_BLOCK, { at: "/index", because: "a block ends that was open" });
         open = undefined;
         break;
       case "message_delta":
-        verdict.compat("COMPAT-MSG-EVENTS", open, undefined, {
-          ...seen,
-          because: "every block is closed before message_delta",
-        });
+        expect(open, undefined, { because: "every block is closed before message_delta" });
         closing = true;
         break;
       case "message_stop":
-        verdict.compat("COMPAT-MSG-EVENTS", closing, true, {
-          ...seen,
-          because: "message_delta comes before message_stop",
-        });
+        expect(closing, true, { because: "message_delta comes before message_stop" });
         break;
     }
   }
-  verdict.compat("COMPAT-MSG-EVENTS", blocks > 0, true, { ...seen, because: "at least one block" });
+  expect(blocks > 0, true, { because: "at least one block" });
 }
 
 function judgeStartAndDelta(answer: Response, verdict: Verdict): void {
   const find = (type: string) => answer.stream.events.findLast(({ json }) => member(json, "type") === type)?.json;
-  const start = member(find("message_start"), "message");
-  const seen = { in: answer };
-  if (start !== undefined) {
-    verdict.compat("COMPAT-REPLY-ID", member(start, "id"), filledString, { ...seen, at: "/message/id" });
-    verdict.compat("COMPAT-MSG-EVENTS", member(start, "role"), "assistant", { ...seen, at: "/message/role" });
-    verdict.compat("COMPAT-MSG-EVENTS", member(start, "type"), "message", { ...seen, at: "/message/type" });
-    verdict.compat(
-      "COMPAT-MSG-EVENTS",
-      member(start, "content"),
-      that("an empty array", (value) => Array.isArray(value) && value.length === 0),
-      { ...seen, at: "/message/content" },
-    );
-    verdict.compat("COMPAT-USAGE", member(member(start, "usage"), "input_tokens"), countOfInput, {
-      ...seen,
-      at: "/message/usage/input_tokens",
-    });
-    verdict.compat("COMPAT-USAGE", member(member(start, "usage"), "output_tokens"), wholeNumber, {
-      ...seen,
-      at: "/message/usage/output_tokens",
-    });
+  const start = find("message_start");
+  if (member(start, "message") !== undefined) {
+    const judge = memberJudge(answer, verdict, start);
+    judge("COMPAT-REPLY-ID", "/message/id", filledString);
+    judge("COMPAT-MSG-EVENTS", "/message/role", "assistant");
+    judge("COMPAT-MSG-EVENTS", "/message/type", "message");
+    judge("COMPAT-MSG-EVENTS", "/message/content", anEmptyArray);
+    judge("COMPAT-USAGE", "/message/usage/input_tokens", countOfInput);
+    judge("COMPAT-USAGE", "/message/usage/output_tokens", wholeNumber);
   }
   const delta = find("message_delta");
   if (delta === undefined) return;
-  verdict.compat("COMPAT-MSG-EVENTS", member(member(delta, "delta"), "stop_reason"), oneOf(...STOP_REASONS), {
-    ...seen,
-    at: "/delta/stop_reason",
-  });
-  verdict.compat("COMPAT-USAGE", member(member(delta, "usage"), "output_tokens"), wholeNumber, {
-    ...seen,
-    at: "/usage/output_tokens",
-  });
+  const judge = memberJudge(answer, verdict, delta);
+  judge("COMPAT-MSG-EVENTS", "/delta/stop_reason", oneOf(...STOP_REASONS));
+  judge("COMPAT-USAGE", "/usage/output_tokens", wholeNumber);
 }
 
 const streamShape = defineCompat("messages", {
@@ -257,31 +213,21 @@ const wholeShape = defineCompat("messages", {
   judge({ replies }, verdict) {
     for (const answer of replies) {
       verdict.assumeGood(answer);
-      const { json } = answer;
-      const at = (pointer: string) => ({ in: answer, at: pointer });
-      verdict.compat("COMPAT-CONTENT-TYPE", mediaType(answer.headers), aJsonType, at("Content-Type"));
-      verdict.compat("COMPAT-REPLY-ID", member(json, "id"), filledString, at("/id"));
-      verdict.compat("COMPAT-MSG-REPLY", member(json, "type"), "message", at("/type"));
-      verdict.compat("COMPAT-MSG-REPLY", member(json, "role"), "assistant", at("/role"));
-      verdict.compat("COMPAT-MSG-REPLY", member(json, "model"), filledString, at("/model"));
-      verdict.compat("COMPAT-MSG-REPLY", member(json, "stop_reason"), oneOf(...STOP_REASONS), at("/stop_reason"));
-      const content = member(json, "content");
-      if (verdict.compat("COMPAT-MSG-REPLY", content, anArray, at("/content"))) {
-        const untyped = (content as unknown[]).filter((block) => typeof member(block, "type") !== "string").length;
-        verdict.compat("COMPAT-MSG-REPLY", untyped, 0, { ...at("/content"), because: "blocks without a type" });
+      const judge = memberJudge(answer, verdict);
+      verdict.compat("COMPAT-CONTENT-TYPE", mediaType(answer.headers), aJsonType, { in: answer, at: "Content-Type" });
+      judge("COMPAT-REPLY-ID", "/id", filledString);
+      judge("COMPAT-MSG-REPLY", "/type", "message");
+      judge("COMPAT-MSG-REPLY", "/role", "assistant");
+      judge("COMPAT-MSG-REPLY", "/model", filledString);
+      judge("COMPAT-MSG-REPLY", "/stop_reason", oneOf(...STOP_REASONS));
+      if (judge("COMPAT-MSG-REPLY", "/content", anArray)) {
+        const blocks = member(answer.json, "content") as unknown[];
+        const untyped = blocks.filter((block) => typeof member(block, "type") !== "string").length;
+        const seen = { in: answer, at: "/content", because: "blocks without a type" };
+        verdict.compat("COMPAT-MSG-REPLY", untyped, 0, seen);
       }
-      verdict.compat(
-        "COMPAT-USAGE",
-        member(member(json, "usage"), "input_tokens"),
-        countOfInput,
-        at("/usage/input_tokens"),
-      );
-      verdict.compat(
-        "COMPAT-USAGE",
-        member(member(json, "usage"), "output_tokens"),
-        wholeNumber,
-        at("/usage/output_tokens"),
-      );
+      judge("COMPAT-USAGE", "/usage/input_tokens", countOfInput);
+      judge("COMPAT-USAGE", "/usage/output_tokens", wholeNumber);
     }
     const ids = replies.map(({ json }) => member(json, "id"));
     verdict.compat("COMPAT-REPLY-ID", new Set(ids).size, ids.length, {

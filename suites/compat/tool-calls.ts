@@ -55,6 +55,12 @@ export function judgeCalls(calls: readonly Call[], answer: Response, verdict: Ve
   });
 }
 
+function judgeStreamedCalls(calls: readonly Call[], answer: Response, verdict: Verdict, expected: number): void {
+  judgeCalls(calls, answer, verdict, "streaming");
+  const seen = { in: answer, because: "as many calls as in the non-streaming reply" };
+  if (expected > 0) verdict.compat("COMPAT-TOOLS", calls.length, expected, seen);
+}
+
 /** Joins the fragments of a chat stream by their index. */
 export function judgeChatStream(answer: Response, verdict: Verdict, expected: number): number {
   const seen = { in: answer };
@@ -97,12 +103,7 @@ export function judgeChatStream(answer: Response, verdict: Verdict, expected: nu
     name: names[0],
     input: parseJson(text),
   }));
-  judgeCalls(calls, answer, verdict, "streaming");
-  if (expected > 0)
-    verdict.compat("COMPAT-TOOLS", calls.length, expected, {
-      ...seen,
-      because: "as many calls as in the non-streaming reply",
-    });
+  judgeStreamedCalls(calls, answer, verdict, expected);
   verdict.compat("COMPAT-TOOLS", finishes.at(-1), "tool_calls", { ...seen, at: "/choices/0/finish_reason" });
   return calls.length;
 }
@@ -134,12 +135,7 @@ export function judgeMessagesStream(answer: Response, verdict: Verdict, expected
       name: member(block, "name"),
       input: text === "" ? member(block, "input") : parseJson(text),
     }));
-  judgeCalls(calls, answer, verdict, "streaming");
-  if (expected > 0)
-    verdict.compat("COMPAT-TOOLS", calls.length, expected, {
-      ...seen,
-      because: "as many calls as in the non-streaming reply",
-    });
+  judgeStreamedCalls(calls, answer, verdict, expected);
   verdict.compat("COMPAT-TOOLS", stopReason, "tool_use", { ...seen, at: "/delta/stop_reason" });
   return calls.length;
 }

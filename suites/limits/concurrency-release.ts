@@ -5,6 +5,8 @@ import { mostInFlight } from "./in-flight.ts";
 import { admittedIn, isServed, limitDenials, type Unnamed } from "./limit-denials.ts";
 import type { Wave } from "./release-waves.ts";
 
+const RATE_TOO_LOW = "the account's rate is too low for repeated full waves";
+
 /** Judges that a wave was admitted up to the limit; a MUST where the requests before it had ended by themselves. */
 function judgeWave({ what, disconnected, expected, answers, later }: Wave, unnamed: Unnamed, verdict: Verdict): void {
   const last = later ?? answers;
@@ -21,6 +23,12 @@ function judgeWave({ what, disconnected, expected, answers, later }: Wave, unnam
   });
 }
 
+function judgeWaves(waves: readonly Wave[], unnamed: Unnamed, verdict: Verdict): void {
+  if (waves.length === 0) verdict.notApplicable(RATE_TOO_LOW);
+  for (const wave of waves) judgeWave(wave, unnamed, verdict);
+  if (verdict.findings.length === 0) verdict.inconclusive("the rate denied a part of every wave");
+}
+
 const released = defineCheck({
   id: "limits.concurrency-released",
   scenario: concurrencyScenario,
@@ -31,9 +39,7 @@ const released = defineCheck({
     "After finished, denied, refused and failed requests and broken streams, twice the limit of each, concurrent streams up to the limit must be admitted, and one more denied. A wave that was denied earlier is sent again 1.5 s later, because the specification names no time. A failure names the requests that are still counted, or counted down twice.",
   judge({ waves, unnamedLater }, verdict) {
     const own = waves.filter(({ disconnected }) => !disconnected);
-    if (own.length === 0) return verdict.notApplicable("the account's rate is too low for repeated full waves");
-    for (const wave of own) judgeWave(wave, unnamedLater, verdict);
-    if (verdict.findings.length === 0) verdict.inconclusive("the rate denied a part of every wave");
+    judgeWaves(own, unnamedLater, verdict);
   },
 });
 
@@ -46,8 +52,7 @@ const releasedOnce = defineCheck({
   explains:
     "Streams fill the limit but for one place, in which requests finish, are denied, fail and break off; in a second attempt the client disconnects from one stream. Then several streams are sent at once: no more may be in flight than the limit. A failure means that some endings are counted down twice.",
   judge({ partialReleases, limits }, verdict) {
-    if (partialReleases.length === 0)
-      return verdict.notApplicable("the account's rate is too low for repeated full waves");
+    if (partialReleases.length === 0) return verdict.notApplicable(RATE_TOO_LOW);
     for (const { what, held, extras } of partialReleases) {
       verdict.must("LIMIT-CONC-2", mostInFlight([...held, ...extras]), atMost(limits.inFlight), {
         in: extras.findLast(isServed),
@@ -67,9 +72,7 @@ const abandoned = defineCheck({
     "Clients disconnect in mid-stream and before non-streaming replies. After 2 s, and once more after 10 s (the specification names no time), streams up to the limit should be admitted. A warning means that requests of disconnected clients are counted for too long, or for ever.",
   judge({ waves, unnamedLater }, verdict) {
     const left = waves.filter(({ disconnected }) => disconnected);
-    if (left.length === 0) return verdict.notApplicable("the account's rate is too low for repeated full waves");
-    for (const wave of left) judgeWave(wave, unnamedLater, verdict);
-    if (verdict.findings.length === 0) verdict.inconclusive("the rate denied a part of every wave");
+    judgeWaves(left, unnamedLater, verdict);
   },
 });
 

@@ -26,7 +26,7 @@ export interface ReleaseCause {
   /** What has ended by then. */
   readonly what: string;
   /** Whether clients disconnected: a gateway takes a while to notice. */
-  readonly disconnects: boolean;
+  readonly disconnects?: true;
   /** Whether it takes many requests to show. */
   readonly isMany?: true;
   run(): Promise<unknown>;
@@ -51,11 +51,9 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
   // An upstream timeout takes its time, so these are sent at once.
   const hanging = spacingMs > 0 || t.isQuick ? [] : await servable(t, forms({ model: "upstreamTimeout" }));
   const cut = (await servable(t, forms({ model: "cutStream" }))).filter(({ mode }) => mode === "streaming");
-  const causes: readonly (ReleaseCause & { readonly possible: boolean })[] = [
+  const causes: readonly (ReleaseCause & { readonly possible?: boolean })[] = [
     {
       what: "finished requests",
-      disconnects: false,
-      possible: true,
       async run() {
         await each(forms({ intent: "either" }));
         await each(conversations(t));
@@ -66,8 +64,6 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
     },
     {
       what: "denied requests and refused bodies",
-      disconnects: false,
-      possible: true,
       async run() {
         await each(forms({ model: "unknown" }));
         await each(forms({ omit: ["messages"] }));
@@ -75,18 +71,16 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
     },
     {
       what: "failed requests",
-      disconnects: false,
       possible: failing.length + hanging.length > 0,
       async run() {
         await each(failing);
         await sendTogether(t, account, hanging);
       },
     },
-    { what: "broken streams", disconnects: false, possible: cut.length > 0, run: () => each(cut) },
+    { what: "broken streams", possible: cut.length > 0, run: () => each(cut) },
     {
       what: "streams whose client disconnected",
       disconnects: true,
-      possible: true,
       run: () => abortStreams(t, account, long),
     },
     {
@@ -97,21 +91,19 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
     },
     {
       what: "many finished requests",
-      disconnects: false,
       isMany: true,
       possible: spacingMs === 0,
       run: () => sendMany(t, options),
     },
   ];
-  return causes.filter(({ possible }) => possible);
+  return causes.filter(({ possible = true }) => possible);
 }
 
 /** What ended by itself, few of each. */
 export function allTogether(causes: readonly ReleaseCause[]): ReleaseCause {
-  const quick = causes.filter(({ disconnects, isMany }) => !disconnects && isMany !== true);
+  const quick = causes.filter(({ disconnects, isMany }) => disconnects !== true && isMany !== true);
   return {
     what: quick.map(({ what }) => what).join(", "),
-    disconnects: false,
     async run() {
       for (const { run } of quick) await run();
     },

@@ -47,7 +47,7 @@ export async function wavesAfterRelease(
   const send = (request: RequestSpec) => sendWave(t, account, { request, long, spacingMs, unnamed });
   const waves: Wave[] = [];
   const causes = await releaseCauses(t, { account, long, spacingMs });
-  for (const { what, disconnects, run } of t.isQuick ? [allTogether(causes)] : causes) {
+  for (const { what, disconnects = false, run } of t.isQuick ? [allTogether(causes)] : causes) {
     await run();
     await t.wait(disconnects ? NOTICE_MS[0] : SETTLE_MS);
     // Connections that carried other requests before: a request on one of these counts once, too.

@@ -1,4 +1,4 @@
-import { type Check, defineCheck, isTimedOut, type RequestSpec } from "../../src/checks/index.ts";
+import { type Check, defineCheck, type RequestSpec } from "../../src/checks/index.ts";
 import { isObject } from "../../src/core/index.ts";
 import { MODES } from "../../src/dialects/index.ts";
 import { callerError } from "../../src/judging/index.ts";
@@ -6,7 +6,7 @@ import { assumeControl, sendControl } from "../shared/control-request.ts";
 import { everyNonStreaming } from "../shared/every-non-streaming.ts";
 import { everyText } from "../shared/every-text.ts";
 import { everyUsage } from "../shared/every-usage.ts";
-import { judgeNonStreamingReply } from "../shared/judge-reply.ts";
+import { judgeNonStreamingReply, judgeReplies } from "../shared/judge-reply.ts";
 import { AMPLE_TOKENS, inTurns, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
 
 const minimal = defineCheck({
@@ -33,10 +33,7 @@ const minimal = defineCheck({
     return { replies: [await t.send(request), await t.send(request), await t.send(request)] };
   },
   judge({ replies }, verdict, axes) {
-    if (replies.length === 0) return verdict.notApplicable("the target has no slow model");
-    if (axes.case === "slow-model" && replies.some(({ exchange }) => isTimedOut(exchange)))
-      return verdict.inconclusive("the slow model is slower than the target's time-outs");
-    for (const reply of replies) judgeNonStreamingReply(verdict, reply);
+    judgeReplies(verdict, replies, axes.case === "slow-model");
     const [first] = replies;
     if (first !== undefined && isObject(first.json)) verdict.observe("MSG-15", Object.keys(first.json), { in: first });
   },

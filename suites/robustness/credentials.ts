@@ -1,6 +1,6 @@
-import { type Check, defineCheck, type RequestSpec } from "../../src/checks/index.ts";
+import { type Check, defineCheck, type RequestSpec, type Response } from "../../src/checks/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
-import { success } from "../../src/judging/index.ts";
+import { success, type Verdict } from "../../src/judging/index.ts";
 
 /** Places in which a key must not be honoured. */
 const PLACES: Readonly<Record<string, (key: string) => RequestSpec>> = {
@@ -12,8 +12,13 @@ const PLACES: Readonly<Record<string, (key: string) => RequestSpec>> = {
   body: (key) => ({ fields: { api_key: key, access_token: key, key } }),
 };
 
-/** Where no key is needed, one in the wrong place is not what opened the door. */
-const OPEN_TO_ALL = "a request without any key is served too; see auth.missing-key";
+/** Judges a request with the key in the wrong place. @param bare the same without any key. */
+function judgePlace(bare: Response, answer: Response, verdict: Verdict): void {
+  // Where no key is needed, one in the wrong place is not what opened the door.
+  if (bare.admitted) verdict.notApplicable("a request without any key is served too; see auth.missing-key");
+  const seen = { in: answer, at: "status", because: answer.summary };
+  verdict.should("BEARER-PLACE", success.test(answer.status), false, seen);
+}
 
 const keyPlace = defineCheck({
   id: "robustness.key-place",
@@ -33,12 +38,7 @@ const keyPlace = defineCheck({
   },
   judge({ control, bare, answer }, verdict) {
     verdict.assumeGood(control);
-    if (bare.admitted) verdict.notApplicable(OPEN_TO_ALL);
-    verdict.should("BEARER-PLACE", success.test(answer.status), false, {
-      in: answer,
-      at: "status",
-      because: answer.summary,
-    });
+    judgePlace(bare, answer, verdict);
   },
 });
 
@@ -60,12 +60,7 @@ const listKeyPlace = defineCheck({
   },
   judge({ control, bare, answer }, verdict) {
     verdict.assumeGood(control, "the list with its key");
-    if (bare.admitted) verdict.notApplicable(OPEN_TO_ALL);
-    verdict.should("BEARER-PLACE", success.test(answer.status), false, {
-      in: answer,
-      at: "status",
-      because: answer.summary,
-    });
+    judgePlace(bare, answer, verdict);
   },
 });
 

@@ -1,4 +1,4 @@
-import type { Response } from "../../src/checks/index.ts";
+import { isTimedOut, type Response } from "../../src/checks/index.ts";
 import { absent, anObject, filledString, success, that, tokenCounts, type Verdict } from "../../src/judging/index.ts";
 import type { MustRequirement } from "../../src/requirements/index.ts";
 
@@ -7,6 +7,14 @@ const REQUIREMENTS_OF = {
   chat: { accepted: "CHAT-1", text: "CHAT-2", usage: "CHAT-3" },
   messages: { accepted: "MSG-1", text: "MSG-2", usage: "MSG-3" },
 } as const satisfies Record<string, Record<string, MustRequirement>>;
+
+/** Judges non-streaming replies. @param slow whether the target's slow model was asked; without one there are none. */
+export function judgeReplies(verdict: Verdict, replies: readonly Response[], slow: boolean): void {
+  if (replies.length === 0) verdict.notApplicable("the target has no slow model");
+  if (slow && replies.some(({ exchange }) => isTimedOut(exchange)))
+    verdict.inconclusive("the slow model is slower than the target's time-outs");
+  for (const reply of replies) judgeNonStreamingReply(verdict, reply);
+}
 
 /** Judges a non-streaming reply to a good request: accepted, JSON, text in its place, token counts. */
 export function judgeNonStreamingReply(verdict: Verdict, answer: Response): void {

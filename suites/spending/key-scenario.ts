@@ -48,6 +48,19 @@ export type KeyRecording = {
   readonly burst: Burst | null;
 };
 
+/** Of a key that was not used. */
+export const NOTHING: KeyRecording = {
+  before: null,
+  batches: [],
+  drives: [],
+  denied: [],
+  sibling: [],
+  fresh: null,
+  again: null,
+  parallel: null,
+  burst: null,
+};
+
 /** Short requests served of a burst, what one after the other paid for, and the denial that has to follow. */
 export type Burst = { readonly served: number; readonly sequential: number; readonly after: Drive["denial"] };
 

@@ -12,7 +12,7 @@ import { atMost, success, type Verdict } from "../../src/judging/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { denialRequirements, type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
 import { describeKind, isSpendingDenial } from "./drive.ts";
-import { type KeyRecording, passedTheLimit, type UsedUpState, useUpKey } from "./key-scenario.ts";
+import { type KeyRecording, NOTHING, passedTheLimit, type UsedUpState, useUpKey } from "./key-scenario.ts";
 import { useUpQuickly } from "./quick-key-scenario.ts";
 
 /** Lines of the target file that give a check a key that nothing has been spent of. */
@@ -53,18 +53,6 @@ function usedUpScenario(state: UsedUpState): Scenario<Recording> {
     },
   });
 }
-
-const NOTHING: KeyRecording = {
-  before: null,
-  batches: [],
-  drives: [],
-  denied: [],
-  sibling: [],
-  fresh: null,
-  again: null,
-  parallel: null,
-  burst: null,
-};
 
 /** The cap is left to the whole run, and so is a key that cannot be made anew. */
 async function quickly(t: Session, state: UsedUpState): Promise<KeyRecording> {

@@ -1,6 +1,6 @@
 import type { Session } from "../../src/checks/index.ts";
 import { cutOf, drive, type Effort, inTurnsOf, kindsOf } from "./drive.ts";
-import type { KeyRecording } from "./key-scenario.ts";
+import { type KeyRecording, NOTHING } from "./key-scenario.ts";
 
 /** Large requests use a small limit up in a few; where they do not, a quick run says nothing. */
 const EFFORT: Effort = { small: 0, large: 12, waitBetween: false };
@@ -27,16 +27,6 @@ export async function useUpQuickly(t: Session): Promise<KeyRecording | undefined
   );
   const drives = all.filter((one) => one !== undefined);
   const isSmall = drives.some(({ denial, served }) => denial !== null && served <= FEW);
-  return {
-    before,
-    // So many failures as show a charge for them are too many for a quick run.
-    batches: [],
-    drives: isSmall ? drives : [],
-    denied: [],
-    sibling: [],
-    fresh: null,
-    again: null,
-    parallel: null,
-    burst: null,
-  };
+  // No batches: so many failures as show a charge for them are too many for a quick run.
+  return { ...NOTHING, before, drives: isSmall ? drives : [] };
 }

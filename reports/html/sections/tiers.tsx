@@ -52,15 +52,13 @@ function sentence(record: RunRecord, runs: readonly LoadRun[]): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
-function Tier({
-  record,
-  run,
-  anchors,
-}: {
+interface RunProps {
   readonly record: RunRecord;
   readonly run: LoadRun;
   readonly anchors: Anchors;
-}) {
+}
+
+function Tier({ record, run, anchors }: RunProps) {
   const id = anchors.of("tier", run.name);
   return (
     <>
@@ -139,15 +137,7 @@ function slowestClass({ classes }: LoadPhase): LoadClass | undefined {
 const pair = ({ p50, p99 }: Quantiles): string => `${ms(p50)} / ${ms(p99)} ms`;
 
 /** What did not pass, each with the way to its cause or to its findings. */
-function Reasons({
-  record,
-  run,
-  anchors,
-}: {
-  readonly record: RunRecord;
-  readonly run: LoadRun;
-  readonly anchors: Anchors;
-}) {
+function Reasons({ record, run, anchors }: RunProps) {
   const open = checksOfRun(record.checks, run).filter(({ status }) => !SETTLED.includes(status));
   if (open.length === 0) return null;
   return (

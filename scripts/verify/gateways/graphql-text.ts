@@ -34,102 +34,120 @@ const ACTIONS = [
 const NAME = /[A-Za-z_$][\w$]*/y;
 const NUMBER = /-?\d+(\.\d+)?([eE][+-]?\d+)?/y;
 const SPACE = /[\s,]*/y;
+const STRING = /"(?:\\[\s\S]|[^"\\])*"/y;
 const WORDS: Readonly<Record<string, unknown>> = { true: true, false: false, null: null };
+
+/** Walks through a text, token by token. */
+class Cursor {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const [found] = pattern.exec(this.#text) ?? [];
+    this.#at += found?.length ?? 0;
+    return found;
+  }
+
+  next(): string | undefined {
+    this.match(SPACE);
+    return this.#text[this.#at];
+  }
+
+  fail(what: string): never {
+    throw new SyntaxError(`${what} expected at ${this.#at}: ${this.#text.slice(this.#at, this.#at + 60)}`);
+  }
+
+  took(letter: string): boolean {
+    const here = this.next() === letter;
+    if (here) this.#at += 1;
+    return here;
+  }
+
+  take(letter: string): void {
+    if (!this.took(letter)) this.fail(letter);
+  }
+
+  name(): string {
+    this.match(SPACE);
+    return this.match(NAME) ?? this.fail("a name");
+  }
+
+  string(): string {
+    const written = this.match(STRING) ?? this.fail('"');
+    // Line breaks stand in its strings as they are, which JSON does not allow.
+    return JSON.parse(
+      written.replace(/\p{Cc}/gu, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`),
+    );
+  }
+}
+
+function readValue(cursor: Cursor): unknown {
+  const letter = cursor.next();
+  if (letter === '"') return cursor.string();
+  if (letter === "{") return readMembers(cursor, "{", "}");
+  if (cursor.took("[")) {
+    const items: unknown[] = [];
+    while (!cursor.took("]")) items.push(readValue(cursor));
+    return items;
+  }
+  const digits = cursor.match(NUMBER);
+  if (digits !== undefined) return Number(digits);
+  const word = cursor.name();
+  return word in WORDS ? WORDS[word] : word;
+}
+
+function readMembers(cursor: Cursor, open: string, close: string): Fields {
+  const fields: Fields = {};
+  cursor.take(open);
+  while (!cursor.took(close)) {
+    const key = cursor.next() === '"' ? cursor.string() : cursor.name();
+    cursor.take(":");
+    fields[key] = readValue(cursor);
+  }
+  return fields;
+}
+
+const readArguments = (cursor: Cursor): Fields => (cursor.next() === "(" ? readMembers(cursor, "(", ")") : {});
+
+function readSelection(cursor: Cursor): Fields | undefined {
+  if (!cursor.took("{")) return undefined;
+  const fields: Fields = {};
+  while (!cursor.took("}")) {
+    const field = cursor.name();
+    const passed = readArguments(cursor);
+    const inner = readSelection(cursor);
+    const plain = inner === undefined && Object.keys(passed).length === 0;
+    fields[field] = plain ? true : { arguments: passed, selection: inner ?? {} };
+  }
+  return fields;
+}
 
 /**
  * Reads the GraphQL text that Prisma's client for Python speaks, of which the engine's WebAssembly build knows only the
- * JSON form.
+ * JSON form: `query Name(…) { alias: findManyThing(…) { … } }`.
  *
  * @throws SyntaxError for text that is no such query.
  */
 export function readGraphql(text: string): EngineQuery {
-  let at = 0;
-
-  const match = (pattern: RegExp): string | undefined => {
-    pattern.lastIndex = at;
-    const [found] = pattern.exec(text) ?? [];
-    at += found?.length ?? 0;
-    return found;
-  };
-  const next = () => {
-    match(SPACE);
-    return text[at];
-  };
-  const fail = (what: string): never => {
-    throw new SyntaxError(`${what} expected at ${at}: ${text.slice(at, at + 60)}`);
-  };
-  const took = (letter: string): boolean => {
-    const here = next() === letter;
-    if (here) at += 1;
-    return here;
-  };
-  const take = (letter: string) => took(letter) || fail(letter);
-  const name = (): string => {
-    match(SPACE);
-    return match(NAME) ?? fail("a name");
-  };
-
-  const string = (): string => {
-    const begin = at;
-    for (at += 1; text[at] !== '"'; at += text[at] === "\\" ? 2 : 1) if (at >= text.length) fail('"');
-    at += 1;
-    // Line breaks stand in its strings as they are, which JSON does not allow.
-    const escaped = text
-      .slice(begin, at)
-      .replace(/\p{Cc}/gu, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
-    return JSON.parse(escaped);
-  };
-  const value = (): unknown => {
-    const letter = next();
-    if (letter === '"') return string();
-    if (took("[")) {
-      const items: unknown[] = [];
-      while (!took("]")) items.push(value());
-      return items;
-    }
-    if (letter === "{") return members("{", "}");
-    const digits = match(NUMBER);
-    if (digits !== undefined) return Number(digits);
-    const word = name();
-    return word in WORDS ? WORDS[word] : word;
-  };
-  const members = (open: string, close: string): Fields => {
-    const fields: Fields = {};
-    take(open);
-    while (!took(close)) {
-      const key = next() === '"' ? string() : name();
-      take(":");
-      fields[key] = value();
-    }
-    return fields;
-  };
-  const argumentsHere = () => (next() === "(" ? members("(", ")") : {});
-  const selection = (): Fields => {
-    const fields: Fields = {};
-    take("{");
-    while (!took("}")) {
-      const field = name();
-      const passed = argumentsHere();
-      const inner = next() === "{" ? selection() : undefined;
-      const plain = inner === undefined && Object.keys(passed).length === 0;
-      fields[field] = plain ? true : { arguments: passed, selection: inner ?? {} };
-    }
-    return fields;
-  };
-
-  // query Name(…) { alias: findManyThing(…) { … } }
-  name();
-  if (next() !== "{") {
-    name();
-    argumentsHere();
+  const cursor = new Cursor(text);
+  cursor.name();
+  if (cursor.next() !== "{") {
+    cursor.name();
+    readArguments(cursor);
   }
-  take("{");
-  const alias = name();
-  const operation = took(":") ? name() : alias;
-  const action = ACTIONS.find((one) => operation.startsWith(one)) ?? fail(`an operation in place of ${operation}`);
+  cursor.take("{");
+  const alias = cursor.name();
+  const operation = cursor.took(":") ? cursor.name() : alias;
+  const action =
+    ACTIONS.find((one) => operation.startsWith(one)) ?? cursor.fail(`an operation in place of ${operation}`);
   const modelName = operation.slice(action.length) || undefined;
-  const passed = argumentsHere();
-  const selected = next() === "{" ? selection() : {};
+  const passed = readArguments(cursor);
+  const selected = readSelection(cursor) ?? {};
   const query = { arguments: passed, selection: modelName === undefined ? {} : selected };
   return { alias, body: { modelName, action, query } };
 }

@@ -92,6 +92,14 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plain(inner)]));
 }
 
+/** A result under the name that its query asked for. */
+function named(result: unknown, alias: string): unknown {
+  const errors = member(result, "errors");
+  if (Array.isArray(errors) && errors.length > 0) return result;
+  const [first = null] = Object.values((member(result, "data") as Fields | undefined) ?? {});
+  return { data: { [alias]: plain(first) } };
+}
+
 async function bodyOf(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
@@ -107,12 +115,6 @@ async function serve(port: number): Promise<void> {
     const asked = readGraphql(String(member(query, "query")));
     tagJson(asked.body.query.arguments, json.get(asked.body.modelName ?? ""));
     return asked;
-  };
-  const named = (result: unknown, alias: string) => {
-    const errors = member(result, "errors");
-    if (Array.isArray(errors) && errors.length > 0) return result;
-    const [first = null] = Object.values((member(result, "data") as Fields | undefined) ?? {});
-    return { data: { [alias]: plain(first) } };
   };
 
   async function queried(body: unknown, transaction: string | undefined): Promise<unknown> {

@@ -67,27 +67,24 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   await using builtB = await startBuild({ target: options.b, start: options.startB }, signal);
   const workload = workloadOf(options, builtA.target);
   for (const { target } of [builtA, builtB]) assertAllowed(target, [workload]);
-  const [targetA, targetB] = [
-    await loadTargetOf(builtA.target, [workload]),
-    await loadTargetOf(builtB.target, [workload]),
-  ];
+  const targetA = await loadTargetOf(builtA.target, [workload]);
+  const targetB = await loadTargetOf(builtB.target, [workload]);
   using folder = openFolder(options.out, startedAt, targetB, interruption);
   const tell = (text: string) => onProgress({ kind: "note", text });
   const suites = options.suites.length === 0 ? QUICK_SUITES : options.suites;
   tell(`behaviour of both builds and of the first once more: ${suites.join(", ")}`);
-  const observed = { suites, seed, signal, onProgress };
-  const a = await observeBehaviour(builtA, { ...observed, name: "behaviour of A, 1 of 3" });
-  const b = await observeBehaviour(builtB, { ...observed, name: "behaviour of B, 2 of 3" });
-  const control = await observeBehaviour(builtA, { ...observed, name: "behaviour of A once more, 3 of 3" });
-  const redactor = new Redactor(
-    [targetA, targetB].flatMap((target) =>
-      allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() })),
-    ),
-  );
-  journalStart(folder, { command: "compare", target: targetB, seed, startedAt }, redactor);
+  const observe = (built: typeof builtA, name: string) =>
+    observeBehaviour(built, { suites, seed, signal, onProgress, name });
+  const a = await observe(builtA, "behaviour of A, 1 of 3");
+  const b = await observe(builtB, "behaviour of B, 2 of 3");
+  const control = await observe(builtA, "behaviour of A once more, 3 of 3");
+  const redactor = new Redactor([targetA, targetB].flatMap(allKeys).map((key) => key.secret()));
+  const start = { command: "compare", target: targetB, seed, startedAt };
+  journalStart(folder, start, redactor);
   tell(
     `${options.pairs} rounds of three blocks, ${options.blockS} s each, about ${Math.ceil((options.pairs * 3 * options.blockS) / 60)} min`,
   );
+  const block = { workload, redactor, stop: signal, abort: interruption.now };
   let blocks = 0;
   const comparison = await compareLive({
     a: sideOf(targetA, options.startA),
@@ -103,36 +100,18 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
         blocksAfter: options.pairs * BLOCKS - ++blocks,
         blockS: workload.warmupS + options.blockS,
       });
-      return runBlock({
-        target,
-        workload,
-        seed: blockSeed,
-        redactor,
-        stop: signal,
-        abort: interruption.now,
-        onProgress: onBlock,
-      });
+      return runBlock({ ...block, target, seed: blockSeed, onProgress: onBlock });
     },
   });
   const record = composeRecord({
-    command: "compare",
-    target: targetB,
-    seed,
-    startedAt,
+    ...start,
     results: b.checks,
-    waivers: [],
-    breaches: [],
-    unscored: [],
-    rounds: 1,
-    leftovers: [],
     requests: a.requests + b.requests + control.requests,
-    build: undefined,
     interruptedBy: interruption.by(),
     redactor,
   });
-  const by = interruption.by();
   const verdict = verdictOf(comparison);
-  const exitCode = by === undefined ? verdict.exitCode : by === "SIGINT" ? EXIT.interrupted : EXIT.terminated;
+  const { exitCode } = interruption.by() === undefined ? verdict : record.verdict;
   return finish({ ...record, comparison: redactor.redactValue(comparison), verdict: { ...verdict, exitCode } }, folder);
 }
 

@@ -2,7 +2,7 @@ import { basename, dirname, join } from "node:path";
 import { mergeOutputs, missingShares, readOutput } from "../../engines/index.ts";
 import { Redactor } from "../../http-recorder/index.ts";
 import { histogramLog } from "../../metrics/index.ts";
-import { RunFolder } from "../../record/index.ts";
+import { type LoadInstance, RunFolder } from "../../record/index.ts";
 import { allKeys } from "../../target/index.ts";
 import { finishLoad } from "../finish-load.ts";
 import { defaultFolder, openTarget } from "../open-target.ts";
@@ -22,12 +22,8 @@ export interface ImportOptions {
 export async function importK6(options: ImportOptions, onProgress: OnProgress): Promise<Outcome> {
   const startedAt = new Date();
   const { files } = options;
-  const {
-    name: played,
-    seed,
-    plan,
-    judge,
-  } = readStoredPlan(options.plan ?? join(dirname(files[0] as string), "plan.json"));
+  const stored = readStoredPlan(options.plan ?? join(dirname(files[0] as string), "plan.json"));
+  const { name, seed, plan, judge } = stored;
   await using opened = await openTarget(
     // What was played on other machines was not played against a gateway that is started now.
     { target: options.target, mutation: [], variant: [], json: true },
@@ -41,39 +37,18 @@ export async function importK6(options: ImportOptions, onProgress: OnProgress): 
       ended: "",
     })),
   );
-  const merged = mergeOutputs({
-    outputs,
-    groups: plan.groups,
-    keys: judge.keys,
-    sameClock: files.length === 1,
-  });
-  const shares = missingShares(outputs.map(({ output }) => output.segment).filter((segment) => segment !== ""));
-  const lost = shares.map((segment) => ({
-    name: `share ${segment}`,
-    segment,
-    requests: 0,
-    complete: false,
-    ended: "was not imported",
-    clockOffsetMs: null,
-    clockUncertaintyMs: null,
-  }));
+  const merged = mergeOutputs({ outputs, groups: plan.groups, keys: judge.keys, sameClock: files.length === 1 });
+  const lost = lostInstances(outputs.map(({ output }) => output.segment));
   using folder = new RunFolder(options.out ?? defaultFolder(startedAt, target));
-  folder.journal({ event: "started", command: "load", target: target.name, seed, load: [played] });
+  folder.journal({ event: "started", command: "load", target: target.name, seed, load: [name] });
   const judged = judgeMerged(
-    { ...judge, name: played, written: judge.workload },
+    { ...judge, name, written: judge.workload },
     { plan, limits: judge.limits, keys: judge.keys },
     target,
     { ...merged, instances: [...merged.instances, ...lost] },
-    {
-      ran: [],
-      interrupted: false,
-    },
+    { ran: [], interrupted: false },
   );
-  for (const { name, requests, clockOffsetMs, clockUncertaintyMs } of judged.run.instances ?? [])
-    onProgress({
-      kind: "note",
-      text: `${name}: ${requests} requests${clockOffsetMs === null ? "" : `, gateway's clock ${clockOffsetMs >= 0 ? "+" : ""}${Math.round(clockOffsetMs)} ± ${Math.ceil(clockUncertaintyMs ?? 0)} ms`}`,
-    });
+  for (const instance of judged.run.instances ?? []) onProgress({ kind: "note", text: tellInstance(instance) });
   return finishLoad({
     section: { runs: [judged.run] },
     hlog: histogramLog(judged.histograms, merged.startedAtMs),
@@ -82,7 +57,26 @@ export async function importK6(options: ImportOptions, onProgress: OnProgress): 
     target,
     seed,
     startedAt: new Date(merged.startedAtMs),
-    redactor: new Redactor(allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() }))),
+    redactor: new Redactor(allKeys(target).map((key) => key.secret())),
     interruptedBy: undefined,
   });
+}
+
+/** An instance for each share of the load of which no output was given. */
+function lostInstances(segments: readonly string[]): LoadInstance[] {
+  return missingShares(segments.filter((segment) => segment !== "")).map((segment) => ({
+    name: `share ${segment}`,
+    segment,
+    requests: 0,
+    complete: false,
+    ended: "was not imported",
+    clockOffsetMs: null,
+    clockUncertaintyMs: null,
+  }));
+}
+
+function tellInstance({ name, requests, clockOffsetMs, clockUncertaintyMs }: LoadInstance): string {
+  if (clockOffsetMs === null) return `${name}: ${requests} requests`;
+  const clock = `${clockOffsetMs >= 0 ? "+" : ""}${Math.round(clockOffsetMs)} ± ${Math.ceil(clockUncertaintyMs ?? 0)} ms`;
+  return `${name}: ${requests} requests, gateway's clock ${clock}`;
 }

@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { GauntletError, InternalError, messageOf } from "../../core/index.ts";
-import { mergeOutputs, readOutput, runInstances } from "../../engines/index.ts";
+import { mergeOutputs, type ProgressOfInstances, readOutput, runInstances } from "../../engines/index.ts";
 import { circuitRule, costOf, LoadGuard, type RanLoad, type Workload } from "../../load/index.ts";
 import type { LoadsContext } from "../loads-context.ts";
 import { judgeMerged } from "./judge-merged.ts";
-import { KEY_VARIABLES, planForK6, scriptFolder } from "./plan-for-k6.ts";
+import { type K6Plan, KEY_VARIABLES, planForK6, scriptFolder } from "./plan-for-k6.ts";
 
 /** Plays a workload with k6 on this machine and judges its samples like our own. */
 export async function runK6(workload: Workload, context: LoadsContext): Promise<RanLoad> {
@@ -17,8 +17,7 @@ export async function runK6(workload: Workload, context: LoadsContext): Promise<
   const planPath = join(folder, "plan.json");
   writeFileSync(planPath, `${JSON.stringify(file.content, null, 2)}\n`);
   for (const remark of plan.remarks) onNotice(`${workload.name}: ${remark}`);
-  const totalS = Math.max(...plan.phases.map(({ endMs }) => endMs)) / 1_000;
-  let before = { elapsedS: 0, sent: 0, admitted: 0 };
+  const tell = progressTeller(workload.name, plan.phases, onProgress);
   const guard = new LoadGuard({
     budget: { requests: costOf(workload, target, context.length).requests },
     circuit: circuitRule(workload, target),
@@ -37,24 +36,7 @@ export async function runK6(workload: Workload, context: LoadsContext): Promise<
     abort,
     onProgress: (now) => {
       guard.noteTotals(now);
-      const overS = Math.max(0.001, now.elapsedS - before.elapsedS);
-      const atMs = now.elapsedS * 1_000;
-      onProgress({
-        run: workload.name,
-        phase: plan.phases.findLast(({ startMs }) => startMs <= atMs)?.name ?? workload.name,
-        elapsedS: now.elapsedS,
-        totalS,
-        inFlight: now.inFlight,
-        sentPerS: (now.sent - before.sent) / overS,
-        admittedPerS: (now.admitted - before.admitted) / overS,
-        denied: now.denied,
-        failed: now.failed,
-        // Quantiles of several instances cannot be put together from their own.
-        p50Ms: undefined,
-        p95Ms: undefined,
-        p99Ms: undefined,
-      });
-      before = now;
+      tell(now);
     },
   }).catch((error: unknown) => {
     // What k6 says may repeat what it was given.
@@ -77,4 +59,21 @@ export async function runK6(workload: Workload, context: LoadsContext): Promise<
   });
   for (const phase of judged.run.phases) onPhase(workload.name, phase);
   return judged;
+}
+
+/** Turns the totals of k6 into progress, from one call to the next. */
+function progressTeller(run: string, phases: K6Plan["plan"]["phases"], onProgress: LoadsContext["onProgress"]) {
+  const totalS = Math.max(...phases.map(({ endMs }) => endMs)) / 1_000;
+  let before = { elapsedS: 0, sent: 0, admitted: 0 };
+  return (now: ProgressOfInstances) => {
+    const { elapsedS, inFlight, sent, admitted, denied, failed } = now;
+    const overS = Math.max(0.001, elapsedS - before.elapsedS);
+    const phase = phases.findLast(({ startMs }) => startMs <= elapsedS * 1_000)?.name ?? run;
+    const sentPerS = (sent - before.sent) / overS;
+    const admittedPerS = (admitted - before.admitted) / overS;
+    // Quantiles of several instances cannot be put together from their own.
+    const quantiles = { p50Ms: undefined, p95Ms: undefined, p99Ms: undefined };
+    onProgress({ run, phase, elapsedS, totalS, inFlight, sentPerS, admittedPerS, denied, failed, ...quantiles });
+    before = now;
+  };
 }

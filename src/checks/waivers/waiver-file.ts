@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { ConfigError, type ConfigProblem, fileProblem } from "../../core/index.ts";
+import { ConfigError, type ConfigProblem } from "../../core/index.ts";
 import type { Waiver } from "../../record/index.ts";
-import { readYaml } from "../../target/index.ts";
+import { readText, readYaml } from "../../target/index.ts";
 
 const text = z.string().trim().min(1);
 
@@ -33,15 +32,7 @@ export function waiversJsonSchema(): Record<string, unknown> {
  *   instance that two waivers name.
  */
 export function loadWaivers(path: string): Waiver[] {
-  let content: string;
-  try {
-    content = readFileSync(path, "utf8");
-  } catch (error) {
-    throw new ConfigError([{ file: path, path: "", message: `cannot be read: ${fileProblem(error)}.` }], {
-      cause: error,
-    });
-  }
-  const { value, place } = readYaml(content, path, waiverFileSchema);
+  const { value, place } = readYaml(readText(path), path, waiverFileSchema);
   const seen = new Map<string, string>();
   const problems: ConfigProblem[] = [];
   const waivers = value.waivers.flatMap(({ checks, ...entry }, index) =>

@@ -72,14 +72,8 @@ function judgeTierPhase(
 /** Makes the record of a run that another program sent, by the same judges as for one of our own. */
 export function judgeExternal(run: ExternalRun): RanLoad {
   const { workload, limits, plan, observations, generator, startedAtMs } = run;
-  const retried = observations.filter(({ phase, role }) => plan.groups.some((group) => isRetried(group, phase, role)));
-  const fleet = retried.length === 0 ? undefined : clientsOf(retried);
-  const times = retried.map(({ sentUs }) => sentUs);
-  const script: RecoveryScript = {
-    fleet,
-    fleetStartUs: times.reduce((first, atUs) => Math.min(first, atUs), times[0] ?? 0),
-    fleetEndUs: lastEndUs(retried),
-  };
+  const script = scriptOf(run);
+  const { fleet } = script;
   // A schedule measures no steady overload before the fleet: any attempt may be contention.
   const waits = fleet === undefined ? [] : waitsOf(fleet.attempts, observations, { deniedCount: true });
   const histograms: RanLoad["histograms"][number][] = [];
@@ -134,6 +128,16 @@ export function judgeExternal(run: ExternalRun): RanLoad {
       instances: [...run.instances],
     }),
     histograms,
+  };
+}
+
+/** What the clients did that try again. */
+function scriptOf({ observations, plan }: ExternalRun): RecoveryScript {
+  const retried = observations.filter(({ phase, role }) => plan.groups.some((group) => isRetried(group, phase, role)));
+  return {
+    fleet: retried.length === 0 ? undefined : clientsOf(retried),
+    fleetStartUs: retried.reduce((first, { sentUs }) => Math.min(first, sentUs), retried[0]?.sentUs ?? 0),
+    fleetEndUs: lastEndUs(retried),
   };
 }
 

@@ -21,7 +21,11 @@ const EVEN = 2;
 /** A schedule cannot look whether the limit was met: it goes on for so long, s. */
 const OVER_S = { thorough: 120, brief: 92 };
 
-type OwnOfGroup = Pick<PlannedGroup, "arrivals" | "requests"> & Partial<PlannedGroup>;
+type OwnOfGroup = Pick<PlannedGroup, "role" | "arrivals" | "requests"> &
+  Partial<PlannedGroup> & {
+    /** From the beginning of the phase, ms; default 0. */
+    readonly afterMs?: number;
+  };
 
 /** What groups have in common unless they say otherwise. */
 function groupOf(phase: string, role: string, startMs: number) {
@@ -38,66 +42,39 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
   const phases: PlannedPhase[] = [];
   const groups: PlannedGroup[] = [];
   let atMs = 0;
-  const add = (phase: string, role: string, startMs: number, more: OwnOfGroup) =>
-    groups.push({ ...groupOf(phase, role, startMs), vus: limit + 32, ...more });
-  const phase = (name: string, title: string, durationMs: number, fill: (startMs: number) => void) => {
-    fill(atMs);
+  const phase = (name: string, title: string, durationMs: number, own: readonly OwnOfGroup[]) => {
+    for (const { afterMs = 0, ...group } of own)
+      groups.push({ ...groupOf(name, group.role, atMs + afterMs), vus: limit + 32, ...group });
     phases.push({ name, title, startMs: atMs, endMs: atMs + durationMs });
     atMs += durationMs;
   };
-  phase("warm-up", "Lone requests are served", WARM_UPS * WARM_UP_MS + PAUSE_MS, (startMs) =>
-    add("warm-up", "warm-up", startMs, {
-      arrivals: { kind: "even", count: WARM_UPS, everyMs: WARM_UP_MS },
-      requests: short,
-      vus: 8,
-    }),
-  );
-  phase("at-concurrency-limit", "Exactly the limit in flight, and not one more", CONCURRENCY_MS, (startMs) => {
-    add("at-concurrency-limit", "wave", startMs, {
-      arrivals: { kind: "at-once", count: limit + extraOf(limit) },
-      requests: long,
-    });
-    const extra = { arrivals: { kind: "at-once", count: 8 }, requests: short } as const;
-    add("at-concurrency-limit", "extra", startMs + EXTRA_AFTER_MS, extra);
-  });
-  phase("concurrency-release", "What has ended makes room again", CONCURRENCY_MS, (startMs) =>
-    add("concurrency-release", "again", startMs, { arrivals: { kind: "at-once", count: limit }, requests: long }),
-  );
+  const atOnce = (count: number) => ({ kind: "at-once", count }) as const;
+  const evenly = (count: number, everyMs: number) => ({ kind: "even", count, everyMs }) as const;
+  phase("warm-up", "Lone requests are served", WARM_UPS * WARM_UP_MS + PAUSE_MS, [
+    { role: "warm-up", arrivals: evenly(WARM_UPS, WARM_UP_MS), requests: short, vus: 8 },
+  ]);
+  phase("at-concurrency-limit", "Exactly the limit in flight, and not one more", CONCURRENCY_MS, [
+    { role: "wave", arrivals: atOnce(limit + extraOf(limit)), requests: long },
+    { role: "extra", afterMs: EXTRA_AFTER_MS, arrivals: atOnce(8), requests: short },
+  ]);
+  phase("concurrency-release", "What has ended makes room again", CONCURRENCY_MS, [
+    { role: "again", arrivals: atOnce(limit), requests: long },
+  ]);
   const even = atTheLimitRequests(limits);
   // A schedule cannot wait out what was sent before the run: it begins when that no longer counts.
   atMs = Math.max(atMs, UNKNOWN_MS);
-  phase("at-rate-limit", "Just below the rate nothing is denied", (even * everyMs) / SHARE + PAUSE_MS, (startMs) =>
-    add("at-rate-limit", "even", startMs, {
-      arrivals: { kind: "even", count: even, everyMs: everyMs / SHARE },
-      requests: short,
-    }),
-  );
+  phase("at-rate-limit", "Just below the rate nothing is denied", (even * everyMs) / SHARE + PAUSE_MS, [
+    { role: "even", arrivals: evenly(even, everyMs / SHARE), requests: short },
+  ]);
   const overMs = (thorough ? OVER_S.thorough : OVER_S.brief) * 1_000;
-  phase("over-rate-limit", "Beyond the rate the rest is denied, and the limit holds", overMs + PAUSE_MS, (startMs) =>
-    add("over-rate-limit", "even", startMs, {
-      arrivals: { kind: "even", count: Math.ceil((overMs / everyMs) * EVEN), everyMs: everyMs / EVEN },
-      requests: short,
-    }),
-  );
-  const quietMs = limit * everyMs + 1_000;
-  phase(
-    "recovery",
-    "Compliant clients come back, and nothing was leaked",
-    FLEET_MS + quietMs + CONCURRENCY_MS,
-    (startMs) => {
-      const fleet: PlannedGroup["arrivals"] = { kind: "at-once", count: fleetOf(limit) };
-      add("recovery", "fleet", startMs, {
-        arrivals: fleet,
-        requests: short,
-        retryAfter: "compliant",
-        untilMs: FLEET_MS,
-      });
-      add("recovery", "again", startMs + FLEET_MS + quietMs, {
-        arrivals: { kind: "at-once", count: limit },
-        requests: long,
-      });
-    },
-  );
+  phase("over-rate-limit", "Beyond the rate the rest is denied, and the limit holds", overMs + PAUSE_MS, [
+    { role: "even", arrivals: evenly(Math.ceil((overMs / everyMs) * EVEN), everyMs / EVEN), requests: short },
+  ]);
+  const againMs = FLEET_MS + (limit * everyMs + 1_000);
+  phase("recovery", "Compliant clients come back, and nothing was leaked", againMs + CONCURRENCY_MS, [
+    { role: "fleet", arrivals: atOnce(fleetOf(limit)), requests: short, retryAfter: "compliant", untilMs: FLEET_MS },
+    { role: "again", afterMs: againMs, arrivals: atOnce(limit), requests: long },
+  ]);
   return { phases, groups, remarks: [] };
 }
 

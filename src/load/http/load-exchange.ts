@@ -1,5 +1,6 @@
 import { performance } from "node:perf_hooks";
 import type { Dialect } from "../../dialects/index.ts";
+import type { Exchange } from "../../http-recorder/index.ts";
 import { Histogram } from "../../metrics/index.ts";
 import { EventScanner } from "./event-scanner.ts";
 import { headPattern, headValue } from "./head-fields.ts";
@@ -27,15 +28,7 @@ export interface PreparedRequest {
 /** Called with the stamp of the last event of a read, and the moment of the read. For calibration. */
 export type OnStamp = (stampNs: number, readUs: number, exchange: LoadExchange) => void;
 
-export type Ending =
-  | "complete"
-  | "reset"
-  | "protocol-error"
-  | "unreachable"
-  | "deadline"
-  | "idle-timeout"
-  | "size-bound"
-  | "aborted";
+export type Ending = Exchange["ending"]["kind"];
 
 const RETRY_AFTER = headPattern("retry-after");
 const CODED = headPattern("content-encoding");

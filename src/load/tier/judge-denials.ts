@@ -18,12 +18,6 @@ export function judgeDenials(observations: readonly Observation[], target: Targe
     ...denied.filter((one) => !known.includes(one)),
     ...known.filter(({ what, status }) => !isLimitReason(what) || !isStatusOf(target, what, status)),
   ];
-  const rate = known.filter(isRateDenial);
-  const concurrency = known.filter(isConcurrencyDenial);
-  const without = rate.filter(({ retryAfter }) => retryAfter === undefined);
-  const badRate = unusable(rate, LONGEST_MS.rate);
-  const unusableConcurrency = unusable(concurrency, LONGEST_MS.concurrency);
-  const concurrencyWithout = concurrency.filter(({ retryAfter }) => retryAfter === undefined);
   return [
     compared(
       "denials.wrong",
@@ -34,45 +28,51 @@ export function judgeDenials(observations: readonly Observation[], target: Targe
       wrong.length === 0 ? `${denied.length} judged` : `${wrong.length} of ${denied.length}: ${tellWhats(wrong)}`,
       { basis: "content", exchanges: exchangesOf(wrong) },
     ),
-    ...(rate.length === 0
-      ? []
-      : [
-          compared(
-            "retry-after.missing",
-            "Every denial for the rate has a Retry-After",
-            ["LIMIT-RATE-4"],
-            without.length === 0,
-            "0 without",
-            `${without.length} of ${rate.length} without`,
-            { basis: "content", exchanges: exchangesOf(without) },
-          ),
-          compared(
-            "retry-after.unusable",
-            "Rate denials carry a usable Retry-After",
-            ["LIMIT-RATE-5"],
-            badRate.length === 0,
-            "whole seconds or a date, at most a minute",
-            `${badRate.length} of ${rate.length}${badRate[0] === undefined ? "" : `, e.g. "${badRate[0].retryAfter}"`}`,
-            { weight: "warn", basis: "content", exchanges: exchangesOf(badRate) },
-          ),
-        ]),
-    ...(concurrency.length === 0
-      ? []
-      : [
-          compared(
-            "retry-after.concurrency",
-            "Concurrency denials carry a usable Retry-After",
-            ["LIMIT-CONC-6"],
-            concurrencyWithout.length + unusableConcurrency.length === 0,
-            "0 without a usable one",
-            `${concurrencyWithout.length} without, ${unusableConcurrency.length} unusable of ${concurrency.length}`,
-            {
-              weight: "warn",
-              basis: "content",
-              exchanges: exchangesOf([...concurrencyWithout, ...unusableConcurrency]),
-            },
-          ),
-        ]),
+    ...judgeRateWaits(known.filter(isRateDenial)),
+    ...judgeConcurrencyWaits(known.filter(isConcurrencyDenial)),
+  ];
+}
+
+function judgeRateWaits(denied: readonly Observation[]): Finding[] {
+  if (denied.length === 0) return [];
+  const missing = denied.filter(({ retryAfter }) => retryAfter === undefined);
+  const bad = unusable(denied, LONGEST_MS.rate);
+  return [
+    compared(
+      "retry-after.missing",
+      "Every denial for the rate has a Retry-After",
+      ["LIMIT-RATE-4"],
+      missing.length === 0,
+      "0 without",
+      `${missing.length} of ${denied.length} without`,
+      { basis: "content", exchanges: exchangesOf(missing) },
+    ),
+    compared(
+      "retry-after.unusable",
+      "Rate denials carry a usable Retry-After",
+      ["LIMIT-RATE-5"],
+      bad.length === 0,
+      "whole seconds or a date, at most a minute",
+      `${bad.length} of ${denied.length}${bad[0] === undefined ? "" : `, e.g. "${bad[0].retryAfter}"`}`,
+      { weight: "warn", basis: "content", exchanges: exchangesOf(bad) },
+    ),
+  ];
+}
+
+function judgeConcurrencyWaits(denied: readonly Observation[]): Finding[] {
+  if (denied.length === 0) return [];
+  const missing = denied.filter(({ retryAfter }) => retryAfter === undefined);
+  const bad = unusable(denied, LONGEST_MS.concurrency);
+  return [
+    compared(
+      "retry-after.concurrency",
+      "Concurrency denials carry a usable Retry-After",
+      ["LIMIT-CONC-6"],
+      missing.length + bad.length === 0,
+      "0 without a usable one",
+      `${missing.length} without, ${bad.length} unusable of ${denied.length}`,
+      { weight: "warn", basis: "content", exchanges: exchangesOf([...missing, ...bad]) },
+    ),
   ];
 }
 
