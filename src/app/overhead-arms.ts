@@ -1,5 +1,7 @@
 import { ConfigError, UsageError } from "../core/index.ts";
-import { isLoopback, Key, loadTarget, startOwnProcess, type Target } from "../target/index.ts";
+import type { Dialect } from "../dialects/index.ts";
+import type { UpstreamLog } from "../overhead/index.ts";
+import { isLoopback, Key, loadTarget, startOwnProcess, type Target, upstreamControl } from "../target/index.ts";
 import { startBuild } from "./compare/start-build.ts";
 import { assertLoadAllowed } from "./load-plan.ts";
 import { fillModels } from "./load-target-models.ts";
@@ -47,13 +49,14 @@ async function openAll(
   started: AsyncDisposable[],
   signal: AbortSignal,
 ): Promise<Pick<Arms, "direct" | "gateways" | "pid">> {
-  const address = options.upstream ?? (await ownUpstream(options, started, signal));
+  const own = await ownUpstream(options, started, signal);
+  const address = options.upstream ?? own?.address;
   const [first, ...others] = options.target as [string, ...string[]];
   const environment: Record<string, string> = address === undefined ? {} : { [UPSTREAM_VARIABLE]: address };
   const build = await startBuild({ target: first, start: options.start }, signal, environment);
   started.push(build);
   const gateways: Target[] = [];
-  for (const target of [build.target, ...others.map((file) => loadTarget(file, process.env))])
+  for (const target of [withLog(build.target, own), ...others.map((file) => loadTarget(file, process.env))])
     gateways.push(await allowed(target));
   const direct =
     options.direct === undefined
@@ -67,13 +70,20 @@ async function allowed(target: Target): Promise<Target> {
   return fillModels(target);
 }
 
-/** Starts an upstream for a gateway that is started as well; `undefined` where `--direct` names one. */
+/** An upstream that was started here. */
+interface OwnUpstream {
+  readonly address: string;
+  readonly controlUrl: string;
+  readonly token: Key;
+}
+
+/** Starts an upstream for a gateway that is started as well; `undefined` where an option names one. */
 async function ownUpstream(
-  { direct, start }: OverheadCommandOptions,
+  { direct, upstream: named, start }: OverheadCommandOptions,
   started: AsyncDisposable[],
   signal: AbortSignal,
-): Promise<string | undefined> {
-  if (direct !== undefined) return undefined;
+): Promise<OwnUpstream | undefined> {
+  if (direct !== undefined || named !== undefined) return undefined;
   if (start === undefined) {
     throw new UsageError("which upstream do the gateways call?", {
       hint: "Run `gauntlet upstream --port 9100`, let the gateways call the address that it prints, and say --upstream <address>; or name another upstream by a target file with --direct FILE.",
@@ -83,7 +93,23 @@ async function ownUpstream(
   const own = await startOwnProcess(command, { what: "the upstream", readyField: "controlUrl", signal });
   started.push(own);
   const { upstream } = own.ready["providers"] as { readonly upstream: string };
-  return upstream;
+  const { controlUrl, controlToken } = own.ready;
+  return { address: upstream, controlUrl: String(controlUrl), token: new Key("upstream.token", String(controlToken)) };
+}
+
+/** A gateway that was started with an upstream of ours calls it, whatever else its target file names. */
+function withLog(target: Target, own: OwnUpstream | undefined): Target {
+  if (own === undefined) return target;
+  const { controlUrl, token } = own;
+  const declared = { models: {}, attempts: undefined, failover: [], passesCallerKey: false, ...target.upstream };
+  return { ...target, upstream: { ...declared, controlUrl, token } };
+}
+
+/** The log of a gateway's upstream, where its control interface is known. */
+export function upstreamLogOf(target: Target, dialect: Dialect): UpstreamLog | undefined {
+  const { upstream } = target;
+  if (upstream === undefined) return undefined;
+  return { control: upstreamControl(upstream, target), model: upstream.models[dialect] };
 }
 
 /** The upstream as a target: what the gateway gets, and a key that is nobody's. */

@@ -15,7 +15,7 @@ import { keepRecord } from "./keep-record.ts";
 import { writtenBudget } from "./load-plan.ts";
 import { openFolder } from "./open-folder.ts";
 import type { Outcome } from "./outcome.ts";
-import { type Arms, openArms } from "./overhead-arms.ts";
+import { type Arms, openArms, upstreamLogOf } from "./overhead-arms.ts";
 import type { OverheadCommandOptions } from "./overhead-options.ts";
 import { judgeByPolicy, readPolicy } from "./policy-step.ts";
 import { ProcessWatch } from "./process-tree.ts";
@@ -66,7 +66,7 @@ export async function overhead(options: OverheadCommandOptions, control: RunCont
   using watch = pid === undefined ? undefined : ProcessWatch.of(pid);
   const measured = await measureOverhead({
     direct: lane(arms.direct),
-    gateways: arms.gateways.map(lane),
+    gateways: arms.gateways.map((target) => ({ ...lane(target), log: upstreamLogOf(target, dialect) })),
     levels,
     rounds: options.rounds,
     blockS: options.blockS,
@@ -75,6 +75,7 @@ export async function overhead(options: OverheadCommandOptions, control: RunCont
     stop: interruption.signal,
     abort: interruption.now,
     onProgress: (text, leftS) => onProgress({ kind: "step", text, leftS, atMost: true }),
+    onNotice: (text) => onProgress({ kind: "notice", text }),
   });
   const found = { ...foundOf(measured, arms.direct, watch), arguments: argumentsOf(options) };
   const by = interruption.by();

@@ -24,6 +24,8 @@ export interface LoadRequestSpec {
   readonly key: WireKey;
   readonly capture?: boolean;
   readonly nonce?: string | undefined;
+  /** Puts the body into JSON; default without white space. */
+  readonly write?: ((body: object) => string) | undefined;
 }
 
 /** A request before it is put into bytes. Its headers hold the key. */
@@ -35,8 +37,8 @@ export interface PlainRequest {
 
 /** The fields and headers that the conformance half sends. */
 export function plainRequest(target: LoadTarget, spec: LoadRequestSpec): PlainRequest {
-  const { dialect, stream, model, prompt, maxTokens, key } = spec;
-  const body = JSON.stringify(requestBody(dialect, { model, prompt, ...(stream ? { stream } : {}), maxTokens }));
+  const { dialect, stream, model, prompt, maxTokens, key, write = JSON.stringify } = spec;
+  const body = write(requestBody(dialect, { model, prompt, ...(stream ? { stream } : {}), maxTokens }));
   const headers: readonly (readonly [string, string])[] = [
     ["Authorization", `Bearer ${key.reveal()}`],
     ["Content-Type", "application/json"],

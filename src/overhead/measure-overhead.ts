@@ -6,6 +6,8 @@ import { frontierOf } from "./frontier.ts";
 import { Lanes, paceOf } from "./lanes.ts";
 import type { Level, OverheadOptions } from "./overhead-options.ts";
 import { runLevel } from "./run-level.ts";
+import { diagnoseUpstream } from "./upstream-diagnoses.ts";
+import { gatherUpstreamFacts, type UpstreamFacts } from "./upstream-facts.ts";
 
 /** Clients with which the ceiling is looked for: more, until they bring nothing. */
 const CEILING_CLIENTS = [32, 64, 128, 256] as const;
@@ -19,6 +21,7 @@ const WARMUP_S = 2;
 const WARMUP_REQUESTS = 10_000;
 const LEVEL_OVERHEAD_S = 2;
 const FRONTIER_S = 30;
+const UPSTREAM_FACTS_S = 3;
 
 /** What is measured, whatever it was that was told to measure it. */
 export type Measured = Omit<Overhead, "direct" | "arguments">;
@@ -52,6 +55,12 @@ export async function measureOverhead(options: OverheadOptions): Promise<Measure
     options.onProgress(`${name} at rising rates`, (gateways.length - index) * FRONTIER_S);
     frontiers.push(await frontierOf(index, ceilingPerS, options));
   }
+  const facts: (UpstreamFacts | undefined)[] = [];
+  for (const [index, { log, ...gateway }] of gateways.entries()) {
+    if (stop.aborted || log === undefined) continue;
+    options.onProgress(`${gateway.name}: requests in its upstream's log`, (gateways.length - index) * UPSTREAM_FACTS_S);
+    facts[index] = await gatherUpstreamFacts(gateway, log, options);
+  }
   const levelsOf = (arm: number) => found.flatMap((arms) => arms[arm] ?? []);
   const control = levelsOf(0);
   return {
@@ -61,7 +70,7 @@ export async function measureOverhead(options: OverheadOptions): Promise<Measure
       name,
       levels: levelsOf(index + 1),
       ...(frontiers[index] === undefined ? {} : { frontier: frontiers[index] }),
-      diagnoses: diagnose(levelsOf(index + 1)),
+      diagnoses: [...diagnose(levelsOf(index + 1)), ...diagnoseUpstream(facts[index])],
     })),
     control: { name: "direct", levels: control, ...controlMessage(control) },
   };

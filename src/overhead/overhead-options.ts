@@ -1,4 +1,5 @@
 import type { LoadGuard, LoadRequestSpec, RequestLane } from "../load/index.ts";
+import type { UpstreamLog } from "./upstream-log.ts";
 
 /** Number of clients, and the kind of request that each repeats. */
 export interface Level {
@@ -14,6 +15,8 @@ export interface LaneTarget {
   /** Counts what the arm sends over all levels. */
   readonly guard: LoadGuard;
   readonly requestOf: (level: Level) => LoadRequestSpec;
+  /** The log of its upstream; `undefined`: nobody can look at what it sends. */
+  readonly log?: UpstreamLog | undefined;
 }
 
 export interface OverheadControl {
@@ -36,4 +39,6 @@ export interface OverheadOptions extends OverheadControl {
   /** Of the order of the blocks, the arrivals and the resampling. */
   readonly seed: number;
   readonly onProgress: (text: string, leftS: number) => void;
+  /** What the operator has to know whether or not they want to see the progress. */
+  readonly onNotice: (text: string) => void;
 }

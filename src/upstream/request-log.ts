@@ -11,6 +11,8 @@ export interface UpstreamRequest {
   readonly provider: string;
   /** Ordinal of the connection: requests on one share it. */
   readonly connection: number;
+  /** Requests that came on the connection before. */
+  readonly earlier: number;
   readonly receivedMs: number;
   readonly method: string;
   readonly path: string;
@@ -41,6 +43,7 @@ export interface LoggedRequest {
   readonly id: number;
   readonly provider: string;
   readonly connection: number;
+  readonly earlier: number;
   readonly receivedMs: number;
   readonly raw: Omit<RawRequest, "body" | "keepAlive">;
   /** A copy: what was read together with it is not kept. */
@@ -61,7 +64,7 @@ export class RequestLog {
   readonly #attempts = new Map<string, number>();
   #count = 0;
 
-  add(raw: RawRequest, at: { provider: string; connection: number; receivedMs: number }): LoggedRequest {
+  add(raw: RawRequest, at: Pick<UpstreamRequest, "provider" | "connection" | "earlier" | "receivedMs">): LoggedRequest {
     const { method, path, head, body } = raw;
     const marker = markerOf(head, body);
     const attempt = marker === undefined ? undefined : (this.#attempts.get(marker) ?? 0) + 1;
@@ -130,6 +133,7 @@ function shown({
   id,
   provider,
   connection,
+  earlier,
   receivedMs,
   bodyBytes,
   marker,
@@ -140,7 +144,7 @@ function shown({
   const secrets = credentialsIn(raw);
   const hidden = (text: string) => secrets.reduce((left, secret) => left.replaceAll(secret, fingerprint(secret)), text);
   return {
-    ...{ id, provider, connection, receivedMs },
+    ...{ id, provider, connection, earlier, receivedMs },
     method: raw.method,
     path: hidden(raw.path),
     headers: fields.map(

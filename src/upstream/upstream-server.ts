@@ -46,6 +46,7 @@ export class UpstreamServer {
     const closed = new AbortController();
     const link: Link = { socket, closed: closed.signal };
     const waiting: RawRequest[] = [];
+    let earlier = 0;
     let isBusy = false;
     this.#sockets.add(socket);
     socket.on("close", () => {
@@ -58,7 +59,7 @@ export class UpstreamServer {
     const work = async () => {
       isBusy = true;
       for (let raw = waiting.shift(); raw !== undefined; raw = waiting.shift()) {
-        const goesOn = await this.#answer(link, raw, connection);
+        const goesOn = await this.#answer(link, raw, { connection, earlier: earlier++ });
         if (!goesOn) break;
         if (!raw.keepAlive) socket.end();
       }
@@ -78,10 +79,10 @@ export class UpstreamServer {
     socket.on("data", take);
   }
 
-  #answer(link: Link, raw: RawRequest, connection: number): Promise<boolean> {
+  #answer(link: Link, raw: RawRequest, on: { connection: number; earlier: number }): Promise<boolean> {
     const receivedMs = sinceStartMs();
     const [, provider = "", endpoint = ""] = PATH.exec(raw.path) ?? [];
-    const logged = this.log.add(raw, { provider, connection, receivedMs });
+    const logged = this.log.add(raw, { provider, ...on, receivedMs });
     const { answer, behaviour } = this.#answerTo(raw, { provider, endpoint, marker: logged.marker });
     return play(link, answer, behaviour, logged);
   }

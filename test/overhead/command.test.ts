@@ -175,13 +175,15 @@ test("a gateway is started with an upstream of its own, and ends with the measur
 import { writeFileSync } from "node:fs";
 const up = new URL(process.env.GAUNTLET_UPSTREAM);
 writeFileSync("pid", String(process.pid));
-createServer((req, res) => {
+createServer(async (req, res) => {
+  const parts = await req.toArray();
+  const value = parts.length === 0 ? {} : JSON.parse(Buffer.concat(parts));
   const to = request({ host: up.hostname, port: up.port, path: up.pathname + req.url.slice(3), method: req.method,
-    headers: { ...req.headers, authorization: "Bearer of-the-gateway" } }, (from) => {
+    headers: { "content-type": "application/json", authorization: "Bearer of-the-gateway" } }, (from) => {
     res.writeHead(from.statusCode, from.headers);
     from.pipe(res);
   });
-  req.pipe(to);
+  to.end(JSON.stringify({ ...value, model: "of-the-provider" }));
 }).listen(${new URL(origin).port}, "127.0.0.1");
 `,
   );
@@ -195,6 +197,8 @@ createServer((req, res) => {
   expect(code).toBe(document.control.fit ? 0 : 4);
   expect(document.arms[0].levels).toHaveLength(4);
   for (const level of document.arms[0].levels) expect(level.addedMs.p50.value).not.toBeNull();
+  // Read from the log of the upstream that was started with it.
+  expect(document.arms[0].diagnoses).toContain("It re-serialises request bodies, and edits them: model changed.");
   if (process.platform === "linux") {
     const { cpuS, peakMemoryBytes, peakOpenFiles } = document.arms[0].process;
     expect(cpuS).toBeGreaterThan(0);

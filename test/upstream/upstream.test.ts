@@ -212,6 +212,7 @@ describe("bytes", () => {
     const came = await upstream.requests();
     expect(came.every(({ body }) => body === BODY)).toBe(true);
     expect(came.map(({ connection }) => connection)).toEqual([1, 1, 1, 2, 2, 2]);
+    expect(came.map(({ earlier }) => earlier)).toEqual([0, 1, 2, 0, 1, 2]);
   });
 
   test("a client that waits for leave to send its body gets it", async () => {

@@ -1,0 +1,84 @@
+import { type BodyChange, bodyChange } from "./unusual-json.ts";
+import { HELD_MS, type UpstreamFacts } from "./upstream-facts.ts";
+import type { ReceivedRequest } from "./upstream-log.ts";
+
+/** Requests below which their connections say nothing: more than a gateway has processes. */
+const LEAST_REQUESTS = 10;
+/** Nearly each on a new connection: one may have found one that was left. */
+const NEW_SHARE = 0.9;
+/** Fewer at once than this share of what was sent: not all of a burst are under way at the same moment. */
+const QUEUED_SHARE = 0.8;
+/**
+ * A gateway that is merely slow, or that paces requests, passes them on one after the other. A full one took the first of them
+ * fast, and then none for a while, although clients waited.
+ */
+const STILL_MS = HELD_MS / 3;
+const STILL_LONGER = 2;
+/** Names of fields that are told, and characters of each. */
+const MOST_FIELDS = 4;
+const LONGEST_NAME = 20;
+
+/** What the log of its upstream proves of a gateway. */
+export function diagnoseUpstream(facts: UpstreamFacts | undefined): string[] {
+  if (facts === undefined) return [];
+  const { inTurn, atOnce } = facts;
+  return [...connections(inTurn), ...bodies(inTurn), ...(atOnce === undefined ? [] : queue(atOnce))];
+}
+
+function connections({ received }: UpstreamFacts["inTurn"]): string[] {
+  const first = received.filter(({ earlier }) => earlier === 0);
+  if (received.length < LEAST_REQUESTS || first.length < NEW_SHARE * received.length) return [];
+  const count = new Set(received.map(({ connection }) => connection)).size;
+  return [
+    `It opens a connection to the upstream for each request: ${received.length} requests came on ${count} connections.`,
+  ];
+}
+
+function bodies({ body, received: [first] }: UpstreamFacts["inTurn"]): string[] {
+  // The log masks what equals a credential: such a body is not the one that came.
+  if (first === undefined || first.bodyBytes !== Buffer.byteLength(first.body)) return [];
+  const change = bodyChange(body, first.body);
+  if (change === undefined || !change.isRewritten) return [];
+  const fields = fieldsText(change);
+  if (fields === "")
+    return ["It re-serialises request bodies: the upstream received the same JSON value in other bytes."];
+  return [`It re-serialises request bodies, and edits them: ${fields}.`];
+}
+
+function fieldsText({ changed, added, removed }: BodyChange): string {
+  const told = Object.entries({ changed, added, removed }).flatMap(([what, names]) =>
+    names.map((name) => `${name.slice(0, LONGEST_NAME)} ${what}`),
+  );
+  const more = told.length - MOST_FIELDS;
+  return [...told.slice(0, MOST_FIELDS), ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
+}
+
+function queue({ sent, served, received }: NonNullable<UpstreamFacts["atOnce"]>): string[] {
+  // Whatever was denied, lost or answered by a cache did not wait.
+  if (served < sent || received.length < sent) return [];
+  const { most, filledMs, stillMs } = mostAtOnce(received);
+  if (most > QUEUED_SHARE * sent || stillMs < Math.max(STILL_MS, STILL_LONGER * filledMs)) return [];
+  return [`At most ${most} of ${sent} requests at once reach the upstream; the others wait in the gateway.`];
+}
+
+/** Most requests that overlapped, how long it took until they did, and how long nothing more came from then on. */
+function mostAtOnce(received: readonly ReceivedRequest[]) {
+  const moments = received.flatMap(({ receivedMs, endMs = Number.POSITIVE_INFINITY }) => [
+    { atMs: receivedMs, by: 1 },
+    { atMs: endMs, by: -1 },
+  ]);
+  // What ends makes room for what begins at the same moment.
+  moments.sort((a, b) => a.atMs - b.atMs || a.by - b.by);
+  let [most, now, mostFromMs] = [0, 0, 0];
+  for (const { atMs, by } of moments) {
+    now += by;
+    if (now > most) [most, mostFromMs] = [now, atMs];
+  }
+  const comingMs = received.map(({ receivedMs }) => receivedMs);
+  const laterMs = comingMs.filter((ms) => ms > mostFromMs);
+  return {
+    most,
+    filledMs: mostFromMs - Math.min(...comingMs),
+    stillMs: laterMs.length === 0 ? 0 : Math.min(...laterMs) - mostFromMs,
+  };
+}

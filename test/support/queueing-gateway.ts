@@ -1,0 +1,23 @@
+import { Agent, createServer, request as send } from "node:http";
+import { type Listening, listening } from "./listening.ts";
+
+/** A gateway with so many connections to its upstream: what comes meanwhile waits until one is free. */
+export async function queueingGateway(upstream: string, connections: number): Promise<Listening> {
+  const { hostname, port, pathname } = new URL(upstream);
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const server = createServer((request, response) => {
+    const path = pathname + (request.url ?? "").replace(/^\/v1/, "");
+    const { method, headers } = request;
+    const onward = send({ agent, hostname, port, path, method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on("error", () => response.destroy());
+    response.on("close", () => onward.destroy());
+    request.pipe(onward);
+  });
+  return listening(server, () => {
+    server.closeAllConnections();
+    agent.destroy();
+  });
+}
