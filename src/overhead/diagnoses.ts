@@ -20,14 +20,19 @@ export function diagnose(levels: readonly OverheadLevel[]): string[] {
   return [...delayedAck(own), ...heldBack(own), ...merged(own), ...growth(own)];
 }
 
+/**
+ * A wait of the operating system is as long for everybody, so that the whole interval is there; that of a queue is wider. What
+ * is not late is a response or a first token: a gap between tokens is always short.
+ */
 function delayedAck(levels: readonly OverheadLevel[]): string[] {
-  const figures = levels.flatMap((level) =>
-    [level.addedMs, level.addedTtftMs, level.addedGapMs].flatMap((added) => (added === null ? [] : [p50(added)])),
+  const whole = levels.flatMap(({ addedMs, addedTtftMs }) => [addedMs.p50, ...(addedTtftMs ? [addedTtftMs.p50] : [])]);
+  const gaps = levels.flatMap(({ addedGapMs }) => addedGapMs?.p50 ?? []);
+  const late = [...whole, ...gaps].find(
+    ({ low, high }) => low !== null && high !== null && low >= DELAYED_ACK_MS.least && high <= DELAYED_ACK_MS.most,
   );
-  const late = figures.filter((ms) => ms >= DELAYED_ACK_MS.least && ms <= DELAYED_ACK_MS.most);
-  if (late.length === 0 || !figures.some((ms) => ms < NOT_DELAYED_MS)) return [];
+  if (late === undefined || !whole.some(({ high }) => high !== null && high < NOT_DELAYED_MS)) return [];
   return [
-    `Some responses come ${late[0]?.toFixed(1)} ms later and others do not: typical of Nagle's algorithm with delayed acknowledgements (TCP_NODELAY is not set).`,
+    `Some responses come ${late.value?.toFixed(1)} ms later and others do not: typical of Nagle's algorithm with delayed acknowledgements (TCP_NODELAY is not set).`,
   ];
 }
 

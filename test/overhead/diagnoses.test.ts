@@ -13,6 +13,16 @@ function stream(overrides: Partial<OverheadLevel>): OverheadLevel {
 test.each<[what: string, levels: readonly OverheadLevel[], says: RegExp | undefined]>([
   ["a gateway without a peculiarity", [PLAIN, stream({})], undefined],
   ["streams that come 41 ms later", [PLAIN, stream({ addedTtftMs: addedBy(41) })], /41\.0 ms later.*TCP_NODELAY/],
+  [
+    "a queue that is about as long, by an interval that is wider",
+    [PLAIN, stream({ addedMs: { ...addedBy(42.3), p50: { value: 42.3, low: 34.4, high: 53.9 } } })],
+    undefined,
+  ],
+  [
+    "a slow gateway, whose gaps are short as all gaps are",
+    [stream({ addedMs: addedBy(42), addedTtftMs: addedBy(22), addedGapMs: addedBy(0.4) })],
+    undefined,
+  ],
   ["everything comes 41 ms later: it may be slow", [overheadLevel({ addedMs: addedBy(41) })], undefined],
   [
     "the first token comes with the end",
