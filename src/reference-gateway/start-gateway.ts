@@ -97,19 +97,24 @@ async function startWith(
       ...accounts,
     },
     async drain() {
-      const done = new AbortController();
-      // `close` stops listening and ends idle connections; those that are busy end after their response.
-      const closed = app.close().then(() => done.abort());
-      for (const socket of unasked) socket.destroy();
-      // A kept connection turns idle when its response is over, and nobody else would close it then.
-      const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
-      await Promise.race([closed, sleep(settings.drainMs, done.signal)]);
-      clearInterval(sweep);
+      await drained(app as unknown as FastifyInstance, unasked, settings.drainMs);
       await cut();
     },
     destroy: cut,
     [Symbol.asyncDispose]: cut,
   };
+}
+
+/** Stops listening and waits until nothing runs, or the time is up. */
+async function drained(app: FastifyInstance, unasked: ReadonlySet<Socket>, longestMs: number): Promise<void> {
+  const done = new AbortController();
+  // `close` stops listening and ends idle connections; those that are busy end after their response.
+  const closed = app.close().then(() => done.abort());
+  for (const socket of unasked) socket.destroy();
+  // A kept connection turns idle when its response is over, and nobody else would close it then.
+  const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
+  await Promise.race([closed, sleep(longestMs, done.signal)]);
+  clearInterval(sweep);
 }
 
 function makeServices(

@@ -93,10 +93,8 @@ const models = z.strictObject({
   stream: roleModel.optional().meta({ description: "A model with a long streaming reply." }),
   slow: roleModel.optional().meta({ description: "A model whose reply takes many seconds." }),
   tools: roleModel.optional().meta({ description: "A model that answers with a tool call." }),
-  images: roleModel.optional().meta({ description: "A model that takes images. Unset: images are not tested." }),
-  structured: roleModel
-    .optional()
-    .meta({ description: "A model with structured outputs. Unset: structured outputs are not tested." }),
+  images: roleModel.optional().meta({ description: "A model that takes images. Unset: not tested." }),
+  structured: roleModel.optional().meta({ description: "A model with structured outputs. Unset: not tested." }),
   echo: roleModel.optional().meta({ description: "A model that repeats the last user message." }),
   unknown: roleModel.optional().meta({ description: "A model id that does not exist; default: a made-up one." }),
   upstreamError: roleModel.optional().meta({ description: "A model whose provider fails." }),
