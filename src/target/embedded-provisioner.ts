@@ -2,8 +2,8 @@ import { InternalError } from "../core/index.ts";
 import { callControl } from "./control-interface.ts";
 import { Key } from "./key.ts";
 import type { Provisioner } from "./provisioner.ts";
-import { TIERS as TIER_LIMITS, type Tier } from "./schema.ts";
 import type { Account, Limits } from "./target.ts";
+import { TIERS as TIER_LIMITS, type Tier } from "./tiers.ts";
 
 /** The operator's side of the embedded gateway. */
 export interface Admin {

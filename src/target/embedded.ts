@@ -4,8 +4,9 @@ import { Key } from "./key.ts";
 import { circuitOf, modelsByDialect } from "./load-target.ts";
 import { startOwnProcess } from "./own-process.ts";
 import type { Provisioner } from "./provisioner.ts";
-import { type TargetFile, TIERS as TIER_LIMITS, type Tier } from "./schema.ts";
+import type { TargetFile } from "./schema.ts";
 import type { Account, KeyName, Limits, Target, UpstreamTarget } from "./target.ts";
+import { TIERS as TIER_LIMITS, type Tier } from "./tiers.ts";
 
 /** What the gateway says in its one line when it is ready. */
 export interface ReadyLine {

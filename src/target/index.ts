@@ -7,7 +7,7 @@ export { loadTarget, parseTarget } from "./load-target.ts";
 export { startOwnProcess } from "./own-process.ts";
 export type { Provisioner, Upgradable } from "./provisioner.ts";
 export { readText, readYaml } from "./read-yaml.ts";
-export { type TargetFile, TIERS as TIER_LIMITS, targetJsonSchema } from "./schema.ts";
+export { type TargetFile, targetJsonSchema } from "./schema.ts";
 export {
   type Account,
   allKeys,
@@ -19,4 +19,5 @@ export {
   type ModelRole,
   type Target,
 } from "./target.ts";
+export { TIERS as TIER_LIMITS } from "./tiers.ts";
 export { type UpstreamControl, upstreamControl } from "./upstream-control.ts";

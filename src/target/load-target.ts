@@ -5,8 +5,9 @@ import { DIALECTS } from "../dialects/index.ts";
 import type { State } from "./fixture-names.ts";
 import { Key } from "./key.ts";
 import { readText, readYaml, type YamlDocument } from "./read-yaml.ts";
-import { type TargetFile, TIERS, type Tier, targetSchema } from "./schema.ts";
+import { type TargetFile, targetSchema } from "./schema.ts";
 import type { Account, KeyName, Limits, Target, UpstreamTarget } from "./target.ts";
+import { TIERS, type Tier } from "./tiers.ts";
 
 /** Environment variables, as a parameter so that tests need not change their own. */
 export type Environment = Readonly<Record<string, string | undefined>>;

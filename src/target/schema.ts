@@ -3,15 +3,6 @@ import { DIALECTS } from "../dialects/index.ts";
 import { contract, text } from "./contract-schema.ts";
 import { STATES } from "./fixture-names.ts";
 
-/** Default account limits by tier (specification, section 8). */
-export const TIERS = {
-  starter: { rpm: 300, inFlight: 64 },
-  growth: { rpm: 1_000, inFlight: 200 },
-  scale: { rpm: 3_000, inFlight: 500 },
-} as const;
-
-export type Tier = keyof typeof TIERS;
-
 /** Beyond 24 days a timer of Node fires at once. */
 const DAY_S = 86_400;
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "must be a header name");

@@ -1,6 +1,7 @@
 import type { Dialect } from "../dialects/index.ts";
 import type { Key } from "./key.ts";
-import type { TargetFile, Tier } from "./schema.ts";
+import type { TargetFile } from "./schema.ts";
+import type { Tier } from "./tiers.ts";
 
 export type KeyName = keyof TargetFile["keys"];
 /** What a model is good for. `plain` answers with text: the target file names it by its dialect. */
