@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { instancesOf } from "../../src/checks/index.ts";
 import type { CheckResult } from "../../src/record/index.ts";
-import { CHECKS } from "../../suites/index.ts";
+import { CHECKS, QUICK_INSTANCES } from "../../suites/index.ts";
 import { killOf } from "./evaluate.ts";
 import { judgeGateway } from "./judge-gateway.ts";
 import type { Judgement } from "./judgement.ts";
@@ -10,7 +10,7 @@ import type { Judgement } from "./judgement.ts";
 const FILE = join(import.meta.dirname, "../../suites/quick-instances.ts");
 
 /** What a quick run may send, with room for the preparation and the control requests that instances share. */
-const MOST_REQUESTS = 520;
+const MOST_REQUESTS = 630;
 /** A check that takes longer by itself has no place in a run of seconds, ms; nor has one that everything else waits for. */
 const LONGEST_MS = { beside: 13_000, exclusive: 1_000 };
 /** A request costs as much as so many milliseconds of a check. */
@@ -30,12 +30,19 @@ interface Candidate {
 /**
  * Chooses the instances of a quick run by greedy set cover: again and again the one that shows most further mutations for what it
  * costs, until a quick run may send no more. Instances that say nothing in a quick run of a sound gateway are left out.
+ *
+ * @param keepsChosen the instances that are chosen now stay: what the judgements know of is added to them.
  */
-export async function chooseQuick(judgements: readonly Judgement[]): Promise<readonly string[]> {
-  const candidates = await candidatesOf(judgements);
+export async function chooseQuick(
+  judgements: readonly Judgement[],
+  { keepsChosen }: { readonly keepsChosen: boolean },
+): Promise<readonly string[]> {
+  const all = await candidatesOf(judgements);
+  const kept = new Set(keepsChosen ? QUICK_INSTANCES : []);
+  const candidates = all.filter(({ id, kills }) => kills.size > 0 || kept.has(id));
   // What looks at the whole run costs nothing and is always in. What it showed in a whole run it need not show in a quick one.
-  const chosen = candidates.filter(({ isInvariant }) => isInvariant);
-  const covered = new Set<string>();
+  const chosen = candidates.filter(({ id, isInvariant }) => isInvariant || kept.has(id));
+  const covered = new Set(chosen.flatMap(({ isInvariant, kills }) => (isInvariant ? [] : [...kills])));
   for (;;) {
     const sent = chosen.reduce((sum, { requests }) => sum + requests, 0);
     const [best] = candidates
@@ -50,10 +57,10 @@ export async function chooseQuick(judgements: readonly Judgement[]): Promise<rea
   const order = CHECKS.flatMap(instancesOf).map(({ id }) => id);
   const ids = chosen.map(({ id }) => id).sort((a, b) => order.indexOf(a) - order.indexOf(b));
   writeFileSync(FILE, source(ids));
-  const all = new Set(candidates.flatMap(({ kills }) => [...kills]));
-  const open = [...all].filter((mutation) => !covered.has(mutation));
+  const shown = new Set(candidates.flatMap(({ kills }) => [...kills]));
+  const open = [...shown].filter((mutation) => !covered.has(mutation));
   console.log(
-    `chosen: ${ids.length} of ${candidates.length} instances, which showed ${covered.size} of ${all.size} mutations`,
+    `chosen: ${ids.length} of ${candidates.length} instances, which showed ${covered.size} of ${shown.size} mutations`,
   );
   if (open.length > 0) console.log(`left out, or left to what looks at the whole run: ${open.join(", ")}`);
   return ids;
@@ -92,8 +99,7 @@ async function candidatesOf(judgements: readonly Judgement[]): Promise<Candidate
         cost: LEAST_COST + own + durationMs / MS_PER_REQUEST,
         kills: kills.get(id) ?? new Set<string>(),
       };
-    })
-    .filter((candidate) => candidate.kills.size > 0);
+    });
 }
 
 /** The scenario that an instance judges together with others; its own id where it judges none. */

@@ -4,7 +4,8 @@
  *
  *     npm run verify:quick                              everything; renews docs/quick.json with --write
  *     npm run verify:quick -- --every 10                a tenth of both, another one each day
- *     npm run verify:quick -- --choose FILE…            chooses its checks anew, from judgements by judge-many.ts, first
+ *     npm run verify:quick -- --choose FILE…            chooses its checks anew, from judgements by judge-many.ts
+ *     npm run verify:quick -- --extend FILE…            adds checks to those that are chosen, for mutations that are new
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,6 +23,7 @@ import { everything } from "./sample.ts";
 const args = await yargs(process.argv.slice(2))
   .option("every", { type: "number", default: 1, describe: "Judge one in so many, others each day" })
   .option("choose", { type: "string", array: true, describe: "Choose the checks anew from these judgements" })
+  .option("extend", { type: "string", array: true, describe: "Add checks that show what these judgements hold" })
   .option("write", { type: "boolean", default: false, describe: "Renew docs/quick.json" })
   .option("workers", { type: "number", default: 2 })
   .strict()
@@ -33,8 +35,9 @@ const LEAST_SHARE = 0.7;
 /** Exit code of a verification that came to no verdict: the machine was too busy. */
 const NO_VERDICT = 4;
 
-if (args.choose !== undefined) {
-  await chooseQuick(args.choose.flatMap(readJudgements));
+const judged = args.choose ?? args.extend;
+if (judged !== undefined) {
+  await chooseQuick(judged.flatMap(readJudgements), { keepsChosen: args.choose === undefined });
   process.exit(0);
 }
 
