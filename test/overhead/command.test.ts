@@ -77,7 +77,8 @@ test("the delay of a gateway is what it adds, in JSON, in the record, and held a
   ]);
   for (const level of levels) {
     expect(level).toMatchObject({ promptBytes: 500, errors: 0, upstreamBound: false });
-    expect(level.requests).toBeGreaterThanOrEqual(8);
+    // What a median wants; how many fit into a block depends on the machine.
+    expect(level.requests).toBeGreaterThanOrEqual(4);
     const { value, low, high } = (level.stream ? level.addedTtftMs : level.addedMs).p50;
     // A busy machine adds to it; nothing takes from it.
     expect(value).toBeGreaterThan(DELAY_MS * 0.9);
