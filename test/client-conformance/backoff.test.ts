@@ -70,6 +70,14 @@ describe("sound backoff is hardly ever blamed (RETRY-2, RETRY-9)", () => {
   });
 });
 
+test("a machine that is later than the waits are long says nothing of their growth", () => {
+  const random = seededRandom(5);
+  const verdict = new Verdict();
+  for (let round = 0; round < 200; round += 1)
+    judgeGrowth("RETRY-2", observe(doubling(2, 500, quarter), random, { lagMs: 600 }), verdict);
+  expect(verdict.broken).toEqual([]);
+});
+
 test("a machine that is late itself hides growth: hardly anybody is blamed", () => {
   const random = seededRandom(7);
   let blamed = 0;

@@ -63,10 +63,17 @@ export function judgeGrowth(requirement: RequirementId, runs: readonly ClientRun
   } else verdict.leaveOpen("inconclusive", `${shown}, ${lateText(lagMs)}`);
 }
 
-/** The last wait of each call over its first, without what was added to both; ascending. */
+/**
+ * The last wait of each call over its first, without what was added to both; ascending. Where what was added may be all of the first,
+ * it may have grown by any factor.
+ */
 function growthOf(sequences: readonly Sequence[], addedMs: number): number[] {
-  const less = (ms: number | undefined) => Math.max(1, (ms ?? 0) - addedMs);
-  return sequences.map(({ gaps }) => less(gaps.at(-1)) / less(gaps[0])).sort((a, b) => a - b);
+  return sequences
+    .map(({ gaps }) => {
+      const [first, last] = [gaps[0], gaps.at(-1)].map((ms = 0) => Math.max(1, ms)) as [number, number];
+      return first > addedMs ? (last - addedMs) / (first - addedMs) : Number.POSITIVE_INFINITY;
+    })
+    .sort((a, b) => a - b);
 }
 
 const longestLagMs = (runs: readonly ClientRun[]): number => Math.max(...runs.map((run) => run.lagMs));
