@@ -57,9 +57,7 @@ export async function overhead(options: OverheadCommandOptions, control: RunCont
   const [first] = arms.gateways as [Target];
   using folder = openFolder(options.out, startedAt, first, interruption);
   const redactor = new Redactor(
-    [arms.direct, ...arms.gateways].flatMap((target) =>
-      allKeys(target).map((key) => ({ name: `key.${key.name}`, value: key.reveal() })),
-    ),
+    [arms.direct, ...arms.gateways].flatMap((target) => allKeys(target).map((key) => key.secret())),
   );
   journalStart(folder, { command: "overhead", target: first, seed, startedAt }, redactor);
   const pid = arms.pid ?? options.pid;
@@ -127,11 +125,6 @@ function recordOf(found: Overhead, { by, ...facts }: RecordFacts): RunRecord {
     ...facts,
     command: "overhead",
     results: [],
-    waivers: [],
-    breaches: [],
-    unscored: [],
-    rounds: 1,
-    leftovers: [],
     requests: levels.reduce((sum, { requests }) => sum + requests, 0),
     build: undefined,
     interruptedBy: by,

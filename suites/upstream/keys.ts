@@ -17,15 +17,15 @@ const callerKey = defineCheck({
     const markers = [plain.marker, stream.marker];
     const credentials = await Promise.all(markers.map((marker) => t.upstream.credentials(marker)));
     const ours = credentials.reduce((sum, one) => sum + one.ours, 0);
-    const elsewhere = plain.upstream.ourKeys + stream.upstream.ourKeys;
-    return { plain, ours, elsewhere, isPassedOn: t.target.upstream?.passesCallerKey === true };
+    const outsideCredentials = plain.upstream.ourKeys + stream.upstream.ourKeys;
+    return { plain, ours, outsideCredentials, isPassedOn: t.target.upstream?.passesCallerKey === true };
   },
-  judge({ plain, ours, elsewhere, isPassedOn }, verdict) {
+  judge({ plain, ours, outsideCredentials, isPassedOn }, verdict) {
     if (isPassedOn) verdict.notApplicable("the target declares upstream.callerKey: passed-on");
     assumePassed(verdict, plain);
     const seen = { in: plain.answer };
     verdict.must("UPSTREAM-CALLER-KEY", ours, 0, { ...seen, because: "credentials of the caller came to a provider" });
-    verdict.must("UPSTREAM-CALLER-KEY", elsewhere, 0, {
+    verdict.must("UPSTREAM-CALLER-KEY", outsideCredentials, 0, {
       ...seen,
       because: "other places that held a key of the caller",
     });
