@@ -19,8 +19,8 @@ const ORDINARY_REQUESTS: readonly string[] = [
   "STEADY-SERVICE",
   "STREAM-3",
 ];
-/** Not even then: what is said of limits, of secrets and of other people's answers. */
-const NEVER_BY_FAILED_REQUESTS = /^(?:LIMIT|RETRY|SEC|NO-SECRETS|HTTP-RETRY-AFTER)/;
+/** Not even then: what is said of limits, of secrets and of other people's answers. An upgrade shows by requests that are served. */
+const NEVER_BY_FAILED_REQUESTS = /^(?:LIMIT(?!-CHANGE)|RETRY|SEC|NO-SECRETS|HTTP-RETRY-AFTER)/;
 
 /** A gateway that breaks the requirement on the left shows it in those on the right as well. */
 const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
@@ -153,7 +153,6 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
   "base.unknown-path-500": ["HTTP-URL"],
   "base.unknown-path-hangs": ["HTTP-URL"],
   "body.refused-inside-stream": ["CHAT-5", "CHAT-6", "MSG-4", "MSG-5", "MSG-9"],
-  "chat.202": ["LIMIT-CHANGE"],
   "chat.bad-turn-500": ["CHAT-5"],
   "chat.content-parts": ["COMPAT-TOOL-RESULT"],
   "chat.usage-does-not-add-up": ["COMPAT-USAGE"],
@@ -187,11 +186,11 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
   "models.unknown-served-by-default": ["SPEND-10"],
   "models.unknown-served-on-messages": ["SPEND-10"],
   "models.unknown-served-on-stream": ["SPEND-10"],
-  "protocol.closes-after-errors": ["LIMIT-CHANGE"],
   "provider.429-passed-on": ["ERR-HDR-1"],
   "provider.stream-gathered": ["UPSTREAM-BACKPRESSURE"],
   "provider.usage-estimated": ["COUNTS-ADD-UP"],
   "rate.one-denied-all-denied": ["ERR-429-CONC", "ERR-HDR-1", "STREAM-2"],
+  "rate.penalty": ["LIMIT-CHANGE"],
   "rate.phantom-denials": ["ERR-429-CONC"],
   "retry-after.concurrency-negative": ["HTTP-RETRY-AFTER-FORM"],
   "retry-after.concurrency-word": ["HTTP-RETRY-AFTER-FORM"],
