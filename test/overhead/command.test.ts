@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
@@ -17,6 +17,14 @@ function targetFile(folder: string, name: string, origin: string): string {
   return path;
 }
 
+function serve(res: ServerResponse, body: string): void {
+  const isStream = body.includes('"stream":true');
+  const choice = isStream ? { delta: { content: "word " } } : { message: { role: "assistant", content: "word" } };
+  const json = JSON.stringify({ id: "c", model: "m", choices: [{ index: 0, ...choice, finish_reason: "stop" }] });
+  res.writeHead(200, { "content-type": isStream ? "text/event-stream" : "application/json" });
+  res.end(isStream ? `data: ${json}\n\ndata: [DONE]\n\n` : json);
+}
+
 /** A provider that answers every `nth` request otherwise. */
 async function providerWith(other: { readonly status: number; readonly reason: string; readonly nth: number }) {
   let requests = 0;
@@ -32,11 +40,7 @@ async function providerWith(other: { readonly status: number; readonly reason: s
         res.end(JSON.stringify({ error: { message: other.reason, code: other.reason } }));
         return;
       }
-      const isStream = body.includes('"stream":true');
-      const choice = isStream ? { delta: { content: "word " } } : { message: { role: "assistant", content: "word" } };
-      const json = JSON.stringify({ id: "c", model: "m", choices: [{ index: 0, ...choice, finish_reason: "stop" }] });
-      res.writeHead(200, { "content-type": isStream ? "text/event-stream" : "application/json" });
-      res.end(isStream ? `data: ${json}\n\ndata: [DONE]\n\n` : json);
+      serve(res, body);
     });
   });
   return listening(server, () => server.closeAllConnections());
@@ -134,6 +138,41 @@ test.each<[what: string, answers: Parameters<typeof providerWith>[0], code: numb
   const done = await gauntlet(args, KEY, folder.path);
   expect(done.stdout + done.stderr).toMatch(says);
   expect(done.code).toBe(code);
+});
+
+/** A provider that finishes one request every `everyMs`, however many wait: its limit is known. */
+async function providerAtPace(everyMs: number) {
+  const waiting: (() => void)[] = [];
+  const pace = setInterval(() => waiting.shift()?.(), everyMs);
+  const server = createServer(async (req, res) => {
+    const body = Buffer.concat(await req.toArray()).toString();
+    waiting.push(() => serve(res, body));
+  });
+  return listening(server, () => {
+    clearInterval(pace);
+    server.closeAllConnections();
+  });
+}
+
+test.each([
+  ["as fast as the upstream is marked: what it could carry is not known", 5, true],
+  ["that carries a third of what the upstream can is not", 15, false],
+])("a gateway %s", async (_, everyMs, upstreamBound) => {
+  using folder = temporaryFolder();
+  await using direct = await providerAtPace(5);
+  await using gateway = await providerAtPace(everyMs);
+  const files = [
+    targetFile(folder.path, "direct", direct.origin),
+    targetFile(folder.path, "gateway", gateway.origin),
+  ] as const;
+  const args = ["overhead", "--target", files[1], "--direct", files[0], ...BRIEF.with(1, "8")];
+  const { stdout } = await gauntlet([...args, "--no-frontier", "--json"], KEY, folder.path);
+  const document = JSON.parse(stdout);
+  expect(document.arms[0].levels).toHaveLength(2);
+  for (const level of document.arms[0].levels) {
+    expect(level).toMatchObject({ concurrency: 8, errors: 0, upstreamBound });
+    expect(level.ceilingPerS).toBeLessThan(250);
+  }
 });
 
 test("an upstream that loses requests itself leaves it open", async () => {
