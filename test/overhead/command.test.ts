@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { listening } from "../support/listening.ts";
@@ -17,6 +18,11 @@ function targetFile(folder: string, name: string, origin: string): string {
   return path;
 }
 
+/** The options that measure a gateway against its upstream. */
+function ofPair(folder: string, direct: string, gateway: string): string[] {
+  return ["--target", targetFile(folder, "gateway", gateway), "--direct", targetFile(folder, "direct", direct)];
+}
+
 function serve(res: ServerResponse, body: string): void {
   const isStream = body.includes('"stream":true');
   const choice = isStream ? { delta: { content: "word " } } : { message: { role: "assistant", content: "word" } };
@@ -28,22 +34,31 @@ function serve(res: ServerResponse, body: string): void {
 /** A provider that answers every `nth` request otherwise. */
 async function providerWith(other: { readonly status: number; readonly reason: string; readonly nth: number }) {
   let requests = 0;
-  const server = createServer((req, res) => {
-    let body = "";
-    req.on("data", (part: Buffer) => {
-      body += part.toString();
-    });
-    req.on("end", () => {
-      requests++;
-      if (requests % other.nth === 0) {
-        res.writeHead(other.status, { "content-type": "application/json", "x-service-error-code": other.reason });
-        res.end(JSON.stringify({ error: { message: other.reason, code: other.reason } }));
-        return;
-      }
-      serve(res, body);
-    });
+  const server = createServer(async (req, res) => {
+    const body = await text(req);
+    requests++;
+    if (requests % other.nth === 0) {
+      res.writeHead(other.status, { "content-type": "application/json", "x-service-error-code": other.reason });
+      res.end(JSON.stringify({ error: { message: other.reason, code: other.reason } }));
+      return;
+    }
+    serve(res, body);
   });
   return listening(server, () => server.closeAllConnections());
+}
+
+/** A provider that finishes one request every `everyMs`, however many wait: its limit is known. */
+async function providerAtPace(everyMs: number) {
+  const waiting: (() => void)[] = [];
+  const pace = setInterval(() => waiting.shift()?.(), everyMs);
+  const server = createServer(async (req, res) => {
+    const body = await text(req);
+    waiting.push(() => serve(res, body));
+  });
+  return listening(server, () => {
+    clearInterval(pace);
+    server.closeAllConnections();
+  });
 }
 
 const ALWAYS_SERVED = { status: 500, reason: "internal_error", nth: Number.POSITIVE_INFINITY };
@@ -130,29 +145,12 @@ test.each<[what: string, answers: Parameters<typeof providerWith>[0], code: numb
   using folder = temporaryFolder();
   await using direct = await providerWith(ALWAYS_SERVED);
   await using gateway = await providerWith(answers);
-  const files = [
-    targetFile(folder.path, "direct", direct.origin),
-    targetFile(folder.path, "gateway", gateway.origin),
-  ] as const;
-  const args = ["overhead", "--target", files[1], "--direct", files[0], ...BRIEF, "--no-frontier"];
+  const pair = ofPair(folder.path, direct.origin, gateway.origin);
+  const args = ["overhead", ...pair, ...BRIEF, "--no-frontier"];
   const done = await gauntlet(args, KEY, folder.path);
   expect(done.stdout + done.stderr).toMatch(says);
   expect(done.code).toBe(code);
 });
-
-/** A provider that finishes one request every `everyMs`, however many wait: its limit is known. */
-async function providerAtPace(everyMs: number) {
-  const waiting: (() => void)[] = [];
-  const pace = setInterval(() => waiting.shift()?.(), everyMs);
-  const server = createServer(async (req, res) => {
-    const body = Buffer.concat(await req.toArray()).toString();
-    waiting.push(() => serve(res, body));
-  });
-  return listening(server, () => {
-    clearInterval(pace);
-    server.closeAllConnections();
-  });
-}
 
 test.each([
   ["as fast as the upstream is marked: what it could carry is not known", 5, true],
@@ -161,11 +159,8 @@ test.each([
   using folder = temporaryFolder();
   await using direct = await providerAtPace(5);
   await using gateway = await providerAtPace(everyMs);
-  const files = [
-    targetFile(folder.path, "direct", direct.origin),
-    targetFile(folder.path, "gateway", gateway.origin),
-  ] as const;
-  const args = ["overhead", "--target", files[1], "--direct", files[0], ...BRIEF.with(1, "8")];
+  const pair = ofPair(folder.path, direct.origin, gateway.origin);
+  const args = ["overhead", ...pair, ...BRIEF.with(1, "8")];
   const { stdout } = await gauntlet([...args, "--no-frontier", "--json"], KEY, folder.path);
   const document = JSON.parse(stdout);
   expect(document.arms[0].levels).toHaveLength(2);
@@ -180,11 +175,8 @@ test("an upstream that loses requests itself leaves it open", async () => {
   const loses = { status: 502, reason: "upstream_error", nth: 7 };
   await using direct = await providerWith(loses);
   await using gateway = await providerWith(loses);
-  const files = [
-    targetFile(folder.path, "direct", direct.origin),
-    targetFile(folder.path, "gateway", gateway.origin),
-  ] as const;
-  const args = ["overhead", "--target", files[1], "--direct", files[0], ...BRIEF, "--no-frontier"];
+  const pair = ofPair(folder.path, direct.origin, gateway.origin);
+  const args = ["overhead", ...pair, ...BRIEF, "--no-frontier"];
   const { code, stdout } = await gauntlet(args, KEY, folder.path);
   expect(stdout).toMatch(/the upstream itself, 1 client, /);
   expect(code).toBe(4);
