@@ -34,7 +34,7 @@ for (let run = 0; run < runs; run++) {
   await using through = await startDelayedProvider({ response: delayUs, first: delayUs, each: delayUs });
   const document = measure(targetFile("direct", direct.origin), targetFile("through", through.origin), run);
   const found = (stream: boolean) => document.arms[0]?.levels.find((level) => level.stream === stream);
-  const [late, soon] = await Promise.all([through.waited(), direct.waited()]);
+  const [late, soon] = await Promise.all([through.taken(), direct.taken()]);
   note("response", late.response - soon.response, found(false)?.addedMs.p50);
   note("first token", late.first - soon.first, found(true)?.addedTtftMs?.p50);
   note("gap", late.each - soon.each, found(true)?.addedGapMs?.p50);

@@ -18,8 +18,8 @@ export async function startDelayedProvider({ response, first, each }: Delays) {
   const origin = `http://127.0.0.1:${Number(String(line))}`;
   return {
     origin,
-    /** How long it did wait since it was last asked, medians. */
-    waited: async () => (await (await fetch(`${origin}/waited`)).json()) as Delays,
+    /** How long it took since it was last asked, medians: from request to response, to first event, and from event to event. */
+    taken: async () => (await (await fetch(`${origin}/taken`)).json()) as Delays,
     [Symbol.asyncDispose]: async () => {
       const ended = once(child, "exit");
       child.kill();
