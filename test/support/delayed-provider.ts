@@ -1,13 +1,12 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 
 /**
  * A provider of the chat dialect that answers later by exact times. Started as a program of its own, with the delays as its
  * arguments: `delayed-provider.ts RESPONSE FIRST EACH`, microseconds, for non-streaming responses, the first event of a
- * stream with its head, and each further one beside its usual gap. Prints its port. No wait is exact, and a program that has just
- * waited in turns of its loop writes sooner than one that was asleep. So it measures how long it took from the request to the
- * written response, or first event, and from event to event: `GET /taken` has the medians since it was last asked, µs. Only
- * requests that have the program to themselves count: the others wait for each other as well.
+ * stream with its head, and each further one beside its usual gap. Prints its port. No wait is exact, so that it measures how long
+ * it took from the request to the write, and from event to event: `GET /taken` has the medians since it was last asked, µs. What it
+ * writes was serialised before: a program that has just waited in turns of its loop is quicker at that than one that was asleep.
+ * Only requests that have the program to themselves count: the others wait for each other as well.
  */
 const EVENTS = 6;
 const GAP_US = 2_000;
@@ -45,58 +44,80 @@ function until(dueUs: number): Promise<number> {
   });
 }
 
-const sendJson = (res: ServerResponse, body: object, status = 200) => {
-  res.writeHead(status, { "content-type": "application/json" });
-  res.end(JSON.stringify(body));
-};
+function json(body: object): Buffer {
+  const text = JSON.stringify(body);
+  const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n`;
+  return Buffer.from(head + text);
+}
 
-function chunk(delta: object, finish: string | null = null): string {
+/** An event, as a chunk of the body. */
+function event(delta: object, finish: string | null = null): string {
   const choices = [{ index: 0, delta, finish_reason: finish }];
-  return `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices })}\n\n`;
+  return inChunk(
+    `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices })}\n\n`,
+  );
 }
 
-async function stream(res: ServerResponse, startedUs: number): Promise<void> {
-  if (first > 0) await until(startedUs + first);
-  res.writeHead(200, { "content-type": "text/event-stream" });
-  res.write(chunk({ role: "assistant", content: "" }));
-  let at = nowUs();
-  for (let event = 0; event < EVENTS; event++) {
-    if (event > 0) {
-      const before = at;
-      at = await until(before + GAP_US + each);
-      note(at - before, "each");
+const inChunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+
+const MODELS = json({ object: "list", data: [{ id: "m", object: "model" }] });
+const REPLY = json({
+  ...{ id: "c", object: "chat.completion", created: 1, model: "m" },
+  choices: [{ index: 0, message: { role: "assistant", content: "hello there" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+});
+const STREAM_HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+const STREAM_END = `${event({}, "stop")}${inChunk("data: [DONE]\n\n")}0\r\n\r\n`;
+/** What is written at a time: the head with the first events, then one event at a time, the last one with the end. */
+const STREAM = Array.from({ length: EVENTS }, (_none, index) => {
+  const before = index === 0 ? STREAM_HEAD + event({ role: "assistant", content: "" }) : "";
+  return Buffer.from(before + event({ content: `word${index} ` }) + (index === EVENTS - 1 ? STREAM_END : ""));
+});
+
+async function sendStream(socket: Socket, startedUs: number): Promise<void> {
+  let atUs = await until(startedUs + first);
+  note(atUs - startedUs, "first");
+  for (const [index, bytes] of STREAM.entries()) {
+    if (index > 0) {
+      const beforeUs = atUs;
+      atUs = await until(beforeUs + GAP_US + each);
+      note(atUs - beforeUs, "each");
     }
-    res.write(chunk({ content: `word${event} ` }));
-    // What was written in this turn leaves the process at its end; a whole response has left it when it is ended.
-    if (event === 0) process.nextTick(() => note(nowUs() - startedUs, "first"));
+    socket.write(bytes);
   }
-  res.write(chunk({}, "stop"));
-  res.end("data: [DONE]\n\n");
 }
 
-async function reply(res: ServerResponse, startedUs: number): Promise<void> {
-  if (response > 0) await until(startedUs + response);
-  const message = { role: "assistant", content: "hello there" };
-  const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
-  const choices = [{ index: 0, message, finish_reason: "stop" }];
-  sendJson(res, { id: "c", object: "chat.completion", created: 1, model: "m", choices, usage });
-  note(nowUs() - startedUs, "response");
+async function sendReply(socket: Socket, startedUs: number): Promise<void> {
+  note((await until(startedUs + response)) - startedUs, "response");
+  socket.write(REPLY);
 }
 
-function answer(req: IncomingMessage, res: ServerResponse, body: string, startedUs: number): void {
-  if (req.url === "/taken") sendJson(res, mediansOfTaken());
-  else if (req.method === "GET") sendJson(res, { object: "list", data: [{ id: "m", object: "model" }] });
-  else if (body.includes('"stream":true')) void stream(res, startedUs);
-  else void reply(res, startedUs);
+async function answer(socket: Socket, head: string, body: string, startedUs: number): Promise<void> {
+  if (head.startsWith("GET /taken")) socket.write(json(mediansOfTaken()));
+  else if (head.startsWith("GET")) socket.write(MODELS);
+  else {
+    inFlight++;
+    await (body.includes('"stream":true') ? sendStream : sendReply)(socket, startedUs);
+    inFlight--;
+  }
 }
 
-const server = createServer((req, res) => {
-  const startedUs = nowUs();
-  inFlight++;
-  res.once("close", () => inFlight--);
-  const parts: Buffer[] = [];
-  req.on("data", (part: Buffer) => parts.push(part));
-  req.on("end", () => answer(req, res, Buffer.concat(parts).toString(), startedUs));
+const server = createServer({ noDelay: true }, (socket) => {
+  let buffer = "";
+  socket.setEncoding("latin1");
+  socket.on("error", () => undefined);
+  socket.on("data", (part: string) => {
+    const startedUs = nowUs();
+    buffer += part;
+    const headEnd = buffer.indexOf("\r\n\r\n");
+    if (headEnd === -1) return;
+    const head = buffer.slice(0, headEnd);
+    const end = headEnd + 4 + Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? 0);
+    if (buffer.length < end) return;
+    const body = buffer.slice(headEnd + 4, end);
+    buffer = buffer.slice(end);
+    void answer(socket, head, body, startedUs);
+  });
 });
 server.listen(0, "127.0.0.1", () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));
 // It ends with whoever started it.
