@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { sleep } from "../../core/index.ts";
 import { type Dialect, endpointUrl } from "../../dialects/index.ts";
 import type { Observation } from "../../judging/index.ts";
+import { LEFT } from "../../limits/index.ts";
 import { Histogram, type TaggedHistogram } from "../../metrics/index.ts";
 import type { Finding, JudgedPhase } from "../../record/index.ts";
 import type { Key, Limits, Target } from "../../target/index.ts";
@@ -186,14 +187,15 @@ export class TierBench implements AsyncDisposable {
     const phase = this.#phase;
     if (phase === undefined) throw new Error("nothing is sent outside a phase");
     if (!this.guard.take()) return Promise.resolve(undefined);
-    phase.tally.offered(dueUs);
+    const isCounted = role !== LEFT;
+    if (isCounted) phase.tally.offered(dueUs);
     return new Promise((resolve) => {
       const sent = this.sender.send(this.prepared(request), dueUs, (exchange) =>
         resolve(this.#ended(exchange, phase, role)),
       );
       phase.peak = Math.max(phase.peak, this.sender.inFlight);
       if (sent) return;
-      phase.tally.dropped(dueUs);
+      if (isCounted) phase.tally.dropped(dueUs);
       resolve(undefined);
     });
   }
@@ -201,12 +203,15 @@ export class TierBench implements AsyncDisposable {
   #ended(exchange: LoadExchange, phase: Phase, role: string): Observation {
     const came = outcomeOf(exchange, this.#read);
     const sentUs = exchange.sentUs === 0 ? exchange.endUs : exchange.sentUs;
-    phase.tally.sent(exchange.dueUs, sentUs, exchange.inFlight);
     this.guard.note(exchange, came);
     this.lag.record(sentUs - exchange.dueUs);
-    phase.tally.ended(exchange, came.outcome);
     const recorded = this.sampler.offer(`${this.run}/${phase.name}`, exchange, came);
-    phase.outcomes.add(exchange, came, recorded);
+    // A client that leaves on purpose has not failed: what it saw is judged, and stands in no total.
+    if (role !== LEFT) {
+      phase.tally.sent(exchange.dueUs, sentUs, exchange.inFlight);
+      phase.tally.ended(exchange, came.outcome);
+      phase.outcomes.add(exchange, came, recorded);
+    }
     const { retryAfter } = exchange;
     const fact = observationOf(exchange, came, {
       phase: phase.name,
