@@ -12,7 +12,7 @@ import {
 } from "../record/index.ts";
 import { REQUIREMENTS } from "../requirements/index.ts";
 import type { Target } from "../target/index.ts";
-import { recordHead, targetQualifiers } from "./record-head.ts";
+import { type RecordHead, recordHead, targetQualifiers } from "./record-head.ts";
 
 interface Facts {
   readonly command: string;
@@ -43,21 +43,35 @@ interface Facts {
 
 /** Puts a run into its record: the product of which every report is a rendering. */
 export function composeRecord(facts: Facts): RunRecord {
-  const { target, startedAt, results, build } = facts;
-  const { waivers = [], breaches = [], unscored = [], rounds = 1, leftovers = [] } = facts;
+  const { startedAt, build } = facts;
   const head = recordHead(facts);
-  // By the monotonic clock: a wall clock that is set back would make a run of negative length.
-  const durationMs = Math.round(performance.now() - (startedAt.getTime() - performance.timeOrigin));
+  return composeFrom({
+    ...facts,
+    head: { ...head, target: { ...head.target, ...(build === undefined ? {} : { build }) } },
+    qualifiers: qualifiersOf(facts),
+    // By the monotonic clock: a wall clock that is set back would make a run of negative length.
+    durationMs: Math.round(performance.now() - (startedAt.getTime() - performance.timeOrigin)),
+  });
+}
+
+interface FactsFrom extends Omit<Facts, "command" | "target" | "seed" | "startedAt" | "build"> {
+  readonly head: RecordHead;
+  readonly durationMs: number;
+}
+
+/** The same of a run that was begun elsewhere: its head and all qualifiers of its verdict are known. */
+export function composeFrom(facts: FactsFrom): RunRecord {
+  const { head, durationMs, results, qualifiers = [] } = facts;
+  const { waivers = [], breaches = [], unscored = [], rounds = 1, leftovers = [] } = facts;
   const record: RunRecord = {
     ...head,
-    target: { ...head.target, ...(build === undefined ? {} : { build }) },
-    endedAt: new Date(startedAt.getTime() + durationMs).toISOString(),
+    endedAt: new Date(Date.parse(head.startedAt) + durationMs).toISOString(),
     durationMs,
     complete: facts.interruptedBy === undefined && facts.cutOff === undefined,
     verdict: decide(results, {
-      targetName: target.name,
-      baseUrl: facts.binds === "client" ? undefined : target.baseUrl,
-      qualifiers: qualifiersOf(facts),
+      targetName: head.target.name,
+      baseUrl: facts.binds === "client" ? undefined : head.target.baseUrl,
+      qualifiers,
       breaches: breaches.map(({ kind, check, text }) => ({ text: `waiver ${kind}: ${text}`, check })),
       interruptedBy: facts.interruptedBy,
       cutOff: facts.cutOff,

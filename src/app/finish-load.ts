@@ -1,7 +1,8 @@
 import { renderLoad } from "../../reports/index.ts";
+import { readingRules } from "../checks/index.ts";
 import type { Redactor } from "../http-recorder/index.ts";
-import type { Sample } from "../load/index.ts";
-import { checksOfLoad, type JudgedLoad, type RunFolder } from "../record/index.ts";
+import { type Sample, SHARD_FILE } from "../load/index.ts";
+import { checksOfLoad, type JudgedLoad, type RunFolder, type RunRecord } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import { composeRecord } from "./compose-record.ts";
 import { judgeSamples } from "./judge-samples.ts";
@@ -22,12 +23,14 @@ interface Ended {
   readonly interruptedBy: "SIGINT" | "SIGTERM" | undefined;
   /** Why the run ended before its end, other than by a signal. */
   readonly cutOff?: string | undefined;
+  /** Of one of several processes: which share it sent, and what it hands over to be merged. */
+  readonly shard?: { readonly name: string; readonly file: string } | undefined;
 }
 
 /** Judges what was kept; writes record, histograms and reports. */
 export function finishLoad(ended: Ended): Outcome {
-  const { samples, target, folder } = ended;
-  const section = judgeSamples(ended.section, samples, target);
+  const { samples, target, folder, shard } = ended;
+  const section = judgeSamples(ended.section, samples, readingRules(target));
   const record = composeRecord({
     command: "load",
     target,
@@ -39,8 +42,16 @@ export function finishLoad(ended: Ended): Outcome {
     interruptedBy: ended.interruptedBy,
     cutOff: ended.cutOff,
     redactor: ended.redactor,
+    qualifiers: shard === undefined ? [] : [shard.name],
   });
-  const ioError = keepRecord(folder, record, () => folder.file(HLOG, ended.hlog));
+  return keepLoad(record, folder, { [HLOG]: ended.hlog, ...(shard && { [SHARD_FILE]: shard.file }) });
+}
+
+/** Writes the record of a load, files that belong to it, and reports. */
+export function keepLoad(record: RunRecord, folder: RunFolder, files: Readonly<Record<string, string>>): Outcome {
+  const ioError = keepRecord(folder, record, () => {
+    for (const [name, text] of Object.entries(files)) folder.file(name, text);
+  });
   return {
     exitCode: record.verdict.exitCode,
     document: loadDocument(record, folder.path),

@@ -19,6 +19,7 @@ export const useCase = {
   limits: () => import("./limits.ts"),
   listChecks: () => import("./list-checks.ts"),
   load: () => import("./load.ts"),
+  merge: () => import("./shards/merge.ts"),
   names: () => import("./names.ts"),
   overhead: () => import("./overhead.ts"),
   planFleet: () => import("./k6/plan-fleet.ts"),

@@ -1,8 +1,7 @@
 import { CHECKS } from "../../suites/index.ts";
-import { instancesOf, Response, readingRules, resultOf } from "../checks/index.ts";
-import type { Sample } from "../load/index.ts";
+import { type Asked, instancesOf, type ReadingRules, Response, resultOf } from "../checks/index.ts";
+import type { Exchange } from "../http-recorder/index.ts";
 import type { CheckResult, JudgedLoad, JudgedPhase } from "../record/index.ts";
-import type { Target } from "../target/index.ts";
 
 /** Judges that count all the traffic of an account: over samples they would count too little. */
 const NEED_ALL: readonly string[] = ["limits.rate-far-below", "limits.rate-any-minute", "robustness.busy-streams"];
@@ -13,9 +12,15 @@ const INVARIANTS = CHECKS.filter(
   ({ kind, id }) => kind === "invariant" && ![...NEED_ALL, ...TIMED].includes(id),
 ).flatMap(instancesOf);
 
+/** An exchange of load that was kept, and the phase in which it was sent. */
+export interface KeptSample {
+  readonly phase: string;
+  readonly asked: Asked;
+  readonly exchange: Exchange;
+}
+
 /** Judges the kept exchanges of every phase by the invariants of the suites. */
-export function judgeSamples(load: JudgedLoad, samples: readonly Sample[], target: Target): JudgedLoad {
-  const rules = readingRules(target);
+export function judgeSamples(load: JudgedLoad, samples: readonly KeptSample[], rules: ReadingRules): JudgedLoad {
   const byPhase = new Map<string, Response[]>();
   for (const { phase, exchange, asked } of samples)
     byPhase.set(phase, [...(byPhase.get(phase) ?? []), new Response(exchange, asked, rules)]);

@@ -12,6 +12,9 @@ import { openTarget } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
 import type { OnProgress, RunControl } from "./run-control.ts";
 import { runLoads } from "./run-loads.ts";
+import { HandedOver } from "./shards/handed-over.ts";
+import { openShard, sharedSeed, waitForStart } from "./shards/open-shard.ts";
+import { shardRequest } from "./shards/shard-options.ts";
 
 export interface LoadOptions {
   /** Tiers, shipped workloads, or workload files; several run side by side. */
@@ -31,15 +34,22 @@ export interface LoadOptions {
   readonly brief: boolean;
   readonly mutation: readonly string[];
   readonly variant: readonly string[];
+  /** One share of the schedule, `3/8`; others are sent by other processes. */
+  readonly shard?: string | undefined;
+  /** When all shares begin: ISO date-time with zone, or seconds since the epoch. */
+  readonly startAt?: string | undefined;
+  /** Whose `Date` header is the clock of the shares; default: the target's. */
+  readonly timeSource?: string | undefined;
 }
 
 /** Generates load and writes the run folder. */
-export async function load(options: LoadOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
+export async function load(options: LoadOptions, control: RunControl): Promise<Outcome> {
+  const { interruption, onProgress } = control;
   const startedAt = new Date();
-  const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
   const named = options.what.map((name) => withEngine(findWorkload(name), options.engine));
   const k6 = await k6Options(options, named);
   checkWorkers(options, named, onProgress);
+  const asked = shardRequest(options, named);
   await using opened = await openTarget(options, { signal: interruption.signal, onProgress });
   const workloads = named.map((workload) => servedWorkload(workload, opened.target));
   assertAllowed(opened.target, workloads);
@@ -50,10 +60,15 @@ export async function load(options: LoadOptions, { interruption, onProgress }: R
   onProgress({ kind: "step", text: `connecting to ${opened.target.baseUrl}` });
   // The first request: nothing is sent before the plan is shown.
   const target = await loadTargetOf(opened.target, workloads);
+  const [only] = workloads;
+  const shard = asked && only && (await openShard(asked, { workload: only, target, control }));
+  const seed = options.seed ?? (shard && only ? sharedSeed(only) : startedAt.getTime() % 0x7fffffff);
   using folder = openFolder(options.out, startedAt, target, interruption);
   const redactor = new Redactor(allKeys(target).map((key) => key.secret()));
-  journalStart(folder, { command: "load", target, seed, startedAt }, redactor);
+  journalStart(folder, { command: "load", target, seed, startedAt }, redactor, shard && { shard: shard.head });
   const samples: Sample[] = [];
+  const handedOver = shard && new HandedOver(shard);
+  if (shard !== undefined) await waitForStart(shard, control);
   const { section, hlog } = await runLoads(workloads, {
     target,
     seed,
@@ -61,12 +76,14 @@ export async function load(options: LoadOptions, { interruption, onProgress }: R
     workers: options.workers,
     k6: k6 && { ...k6, folder: folder.path },
     length,
+    shard: handedOver?.part,
     stop: interruption.signal,
     abort: interruption.now,
     ...keepEvidence({ folder, redactor, workloads, samples, onProgress }),
   });
   // What judges and renders is loaded when the load is over: the first request does not wait for it.
   const { finishLoad } = await import("./finish-load.ts");
+  const [interruptedBy, cutOff] = [interruption.by(), folder.ioError?.message];
   return finishLoad({
     section,
     hlog,
@@ -76,8 +93,9 @@ export async function load(options: LoadOptions, { interruption, onProgress }: R
     seed,
     startedAt,
     redactor,
-    interruptedBy: interruption.by(),
-    cutOff: folder.ioError?.message,
+    interruptedBy,
+    cutOff,
+    shard: only && handedOver?.close(only, { target, redactor, cut: interruptedBy ?? cutOff }),
   });
 }
 

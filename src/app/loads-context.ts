@@ -1,5 +1,5 @@
 import type { Redactor } from "../http-recorder/index.ts";
-import type { Calibration, LoadProgress, Sample, TierLength } from "../load/index.ts";
+import type { Calibration, LoadProgress, Sample, ShardPart, TierLength } from "../load/index.ts";
 import type { JudgedPhase } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 
@@ -33,6 +33,8 @@ export interface LoadsContext {
   readonly onGauge?: ((inFlight: () => number) => void) | undefined;
   /** Of this machine, where it was measured just now; otherwise tier runs measure it before they begin. */
   readonly calibration?: Calibration | undefined;
+  /** Of a load that several processes send. */
+  readonly shard?: ShardPart | undefined;
   /** For workloads that k6 plays. */
   readonly k6?: K6Options | undefined;
 }

@@ -1,3 +1,4 @@
+import { readingRules } from "../checks/index.ts";
 import type { Redactor } from "../http-recorder/index.ts";
 import { type Sample, servedWorkload, type Workload } from "../load/index.ts";
 import type { JudgedLoad, RunFolder } from "../record/index.ts";
@@ -61,7 +62,7 @@ export async function driveLoads(workloads: readonly Workload[], step: LoadStep)
     if (step.second !== true) folder.file(name, hlog);
     runs.push(...section.runs.map((run) => ({ ...run, hlog: name })));
   }
-  return judgeSamples({ runs }, samples, target);
+  return judgeSamples({ runs }, samples, readingRules(target));
 }
 
 /** The tiers that were run, and what the policy asks for beyond them. */

@@ -31,7 +31,7 @@ export type RecordHead = Pick<
 export function recordHead({ command, target, seed, startedAt }: RunStart): RecordHead {
   return {
     schemaVersion: RECORD_VERSION,
-    runId: createHash("sha256").update(`${startedAt.getTime()} ${seed} ${target.baseUrl}`).digest("hex").slice(0, 16),
+    runId: runIdOf(startedAt, seed, target),
     command,
     startedAt: startedAt.toISOString(),
     harness: { name: NAME, version: VERSION },
@@ -52,6 +52,10 @@ export function recordHead({ command, target, seed, startedAt }: RunStart): Reco
     },
     seed,
   };
+}
+
+export function runIdOf(startedAt: Date, seed: number, { baseUrl }: Pick<RunRecord["target"], "baseUrl">): string {
+  return createHash("sha256").update(`${startedAt.getTime()} ${seed} ${baseUrl}`).digest("hex").slice(0, 16);
 }
 
 /** What the first line of a verdict must not hide about a target. */

@@ -1,18 +1,9 @@
-import {
-  type Asked,
-  type Check,
-  instancesOf,
-  mergeRounds,
-  type ReadingRules,
-  Response,
-  resultOf,
-  thaw,
-} from "../checks/index.ts";
-import { InternalError, isObject, member, UsageError } from "../core/index.ts";
-import type { Exchange } from "../http-recorder/index.ts";
+import { type Check, instancesOf, mergeRounds, type ReadingRules, Response, resultOf, thaw } from "../checks/index.ts";
+import { InternalError, UsageError } from "../core/index.ts";
 import { decide } from "../policy/index.ts";
 import { type CheckResult, countStatuses, readRun, type StoredRun } from "../record/index.ts";
 import { rejudgeClient } from "./client/rejudge-client.ts";
+import { isExchangeLine } from "./exchange-line.ts";
 import type { Outcome } from "./outcome.ts";
 import { checksWith } from "./own-suites.ts";
 import { readOrRecover } from "./recover-record.ts";
@@ -102,9 +93,4 @@ function rejudgeChecks({ record, exchanges, recordings }: StoredRun, checks: rea
       }),
     );
   });
-}
-
-/** A kept line; what a kill or another hand left of one is passed over. */
-function isExchangeLine(line: unknown): line is { asked: Asked; exchange: Exchange } {
-  return typeof member(member(line, "exchange"), "id") === "string" && isObject(member(line, "asked"));
 }

@@ -1,4 +1,4 @@
-import { accountOfKey } from "../checks/index.ts";
+import { accountOfKey, readingRules } from "../checks/index.ts";
 import { ConfigError, sleep } from "../core/index.ts";
 import type { Redactor } from "../http-recorder/index.ts";
 import { accountOf, type Sample, UNKNOWN_MS, type Workload } from "../load/index.ts";
@@ -79,7 +79,7 @@ export async function runTiers(options: TiersOptions): Promise<JudgedLoad | unde
     ...keepEvidence({ folder, redactor: options.redactor, workloads, samples, onProgress }),
   });
   folder.file(HLOG, hlog);
-  const judged = judgeSamples(section, samples, target);
+  const judged = judgeSamples(section, samples, readingRules(target));
   return { runs: judged.runs.map((run) => ({ ...run, hlog: HLOG })) };
 }
 

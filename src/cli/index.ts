@@ -17,6 +17,7 @@ import { initCommand } from "./commands/init.ts";
 import { k6Command } from "./commands/k6.ts";
 import { limitsCommand } from "./commands/limits.ts";
 import { loadCommand } from "./commands/load.ts";
+import { mergeCommand } from "./commands/merge.ts";
 import { overheadCommand } from "./commands/overhead.ts";
 import { rejudgeCommand } from "./commands/rejudge.ts";
 import { reportCommand } from "./commands/report.ts";
@@ -41,6 +42,7 @@ const COMMANDS = [
   gatewayCommand,
   rejudgeCommand,
   loadCommand,
+  mergeCommand,
   calibrateCommand,
   limitsCommand,
   capacityCommand,

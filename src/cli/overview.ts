@@ -10,7 +10,7 @@ export interface Described {
 /** The commands by what people come for. A command that stands in no group is not found: a test compares this with the commands. */
 const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
   ["Judge a gateway", ["run", "conform", "rejudge", "report"]],
-  ["Load and limits", ["load", "limits", "capacity", "size", "overhead"]],
+  ["Load and limits", ["load", "merge", "limits", "capacity", "size", "overhead"]],
   ["Compare and gate", ["compare", "baseline", "waivers"]],
   ["Set up", ["init", "doctor", "checks", "explain", "completion"]],
   ["Tools", ["gateway", "upstream", "client", "calibrate", "k6"]],

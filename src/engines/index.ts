@@ -1,5 +1,6 @@
 export { closedLoopPeak } from "./autocannon.ts";
 export { k6Once } from "./k6/archive.ts";
+export { type ClockOffset, clockOffset, type DatedResponse } from "./k6/clock-offset.ts";
 export { findK6, K6_VERSION } from "./k6/find-k6.ts";
 export { CONFIG_MAP_BYTES, manifests } from "./k6/manifests.ts";
 export { type Merged, mergeOutputs } from "./k6/merge-outputs.ts";

@@ -6,8 +6,7 @@ import type { Came } from "./outcome.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { ReadReason } from "./read-reason.ts";
 import type { Retrying, RetryTally } from "./retry-tally.ts";
-import type { Arrivals, OpenArrivals } from "./schedule.ts";
-import { scheduleOf } from "./schedule.ts";
+import { type Arrival, type Arrivals, arrivalsOf, type OpenArrivals, type Part, scheduleOf } from "./schedule.ts";
 import { Tally } from "./tally.ts";
 
 /** What a driver reports of one request when it has ended. The exchange is not kept: copy what is needed. */
@@ -36,9 +35,14 @@ export interface DriveOptions {
   /** Wait out the last millisecond in the loop's own turns where arrivals are far apart; default true. */
   readonly precise?: boolean;
   /** Of several workers that share a schedule: this one sends every `of`-th arrival from `index`. */
-  readonly part?: { readonly index: number; readonly of: number } | undefined;
+  readonly part?: Part | undefined;
   /** Beginning on the clock of `nowUs`, where several workers have to begin together; default at once. */
   readonly startUs?: number | undefined;
+  /**
+   * Open loops: arrivals that were due before this moment are dropped and counted, not sent all at once. Of a part that begins
+   * after the others; on the clock of `nowUs`.
+   */
+  readonly dropBeforeUs?: number | undefined;
 }
 
 export interface Driven {
@@ -97,21 +101,25 @@ function counting(
     if (!sent) tally.dropped(dueUs);
     return sent;
   };
-  return { send };
+  const drop = (dueUs: number): void => {
+    tally.offered(dueUs);
+    tally.dropped(dueUs);
+  };
+  return { send, drop };
 }
 
 function driveOpen(options: DriveOptions, arrivals: OpenArrivals): Promise<Driven> {
   const { tally, seed, prepared, signal, precise = true, warmupS = 0, part = { index: 0, of: 1 } } = options;
-  const schedule = scheduleOf(arrivals, seed);
+  const { dropBeforeUs = Number.NEGATIVE_INFINITY } = options;
+  const nextArrival = arrivalsOf(scheduleOf(arrivals, seed), part);
   const startUs = options.startUs ?? nowUs() + LEAD_US;
   const measuredFromUs = startUs + warmupS * 1_000_000;
   tally.beginAt(measuredFromUs);
   const warmup = new Tally(startUs);
   return new Promise((resolve) => {
-    let index = 0;
     let outstanding = 0;
     let over = false;
-    let nextUs: number | undefined;
+    let next: Arrival | undefined;
     let intervalUs = 0;
     const settled = () => {
       outstanding--;
@@ -121,12 +129,9 @@ function driveOpen(options: DriveOptions, arrivals: OpenArrivals): Promise<Drive
     const unmeasured = counting({ ...options, onRequest: undefined, retries: undefined }, warmup, settled);
     const finish = () => resolve({ startUs: measuredFromUs, endUs: nowUs() });
     const advance = () => {
-      const beforeUs = nextUs ?? 0;
-      do {
-        nextUs = schedule.next();
-        index++;
-      } while (nextUs !== undefined && (index - 1) % part.of !== part.index);
-      intervalUs = (nextUs ?? 0) - beforeUs;
+      const beforeUs = next?.atUs ?? 0;
+      next = nextArrival();
+      intervalUs = (next?.atUs ?? 0) - beforeUs;
     };
     const end = () => {
       over = true;
@@ -136,14 +141,15 @@ function driveOpen(options: DriveOptions, arrivals: OpenArrivals): Promise<Drive
     const turn = () => {
       if (over) return;
       const now = nowUs();
-      while (nextUs !== undefined && startUs + nextUs <= now) {
-        const dueUs = startUs + nextUs;
+      while (next !== undefined && startUs + next.atUs <= now) {
+        const dueUs = startUs + next.atUs;
         const into = dueUs < measuredFromUs ? unmeasured : measured;
-        if (into.send(prepared(index - 1), dueUs)) outstanding++;
+        if (dueUs < dropBeforeUs) into.drop(dueUs);
+        else if (into.send(prepared(next.ordinal), dueUs)) outstanding++;
         advance();
       }
-      if (nextUs === undefined) return end();
-      const waitUs = startUs + nextUs - nowUs();
+      if (next === undefined) return end();
+      const waitUs = startUs + next.atUs - nowUs();
       if (!precise) setTimeout(turn, Math.max(1, waitUs / 1_000));
       else if (waitUs > SPIN_WORTH_US) setTimeout(turn, Math.floor((waitUs - SPIN_US) / 1_000));
       else if (intervalUs > SPIN_WORTH_US) setImmediate(turn);
@@ -160,7 +166,7 @@ function driveOpen(options: DriveOptions, arrivals: OpenArrivals): Promise<Drive
 }
 
 /** What of a number of things falls to one worker, so that the shares of all come to exactly the number. */
-export function shareOf(all: number, { index, of }: { readonly index: number; readonly of: number }): number {
+export function shareOf(all: number, { index, of }: Part): number {
   return Math.floor((all + of - 1 - index) / of);
 }
 

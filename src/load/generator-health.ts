@@ -121,23 +121,25 @@ export class GeneratorHealth implements Disposable {
 }
 
 /**
- * Puts the threads of one run together: the worst of them decides, because a part of the load that was late is enough to
- * take its delay for that of the gateway.
+ * Puts the parts of one run together, threads or processes: the worst of them decides, because a part of the load that was late
+ * is enough to take its delay for that of the gateway.
  *
- * @param whole processor and memory of the process, and the lag of everything that was sent.
+ * @param whole processor and memory of all, and the lag of everything that was sent. @param nameOf name of a part, for problems.
  */
-export function mergeGenerators(whole: LoadGenerator, threads: readonly LoadGenerator[]): LoadGenerator {
-  const problems = threads.flatMap((thread, index) =>
-    thread.problems.map((problem) => `worker ${index + 1}: ${problem}`),
-  );
-  const delays = threads.flatMap(({ loopDelayMs }) => (loopDelayMs === null ? [] : [loopDelayMs]));
+export function mergeGenerators(
+  whole: LoadGenerator,
+  parts: readonly LoadGenerator[],
+  nameOf: (index: number) => string,
+): LoadGenerator {
+  const problems = parts.flatMap((part, index) => part.problems.map((problem) => `${nameOf(index)}: ${problem}`));
+  const delays = parts.flatMap(({ loopDelayMs }) => (loopDelayMs === null ? [] : [loopDelayMs]));
   const [slowest] = delays.sort((a, b) => b.p99 - a.p99);
   return {
     ...whole,
     valid: problems.length === 0,
     problems,
     loopDelayMs: slowest ?? null,
-    connectionWaits: threads.reduce((sum, { connectionWaits }) => sum + connectionWaits, 0),
+    connectionWaits: parts.reduce((sum, { connectionWaits }) => sum + connectionWaits, 0),
   };
 }
 

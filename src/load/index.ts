@@ -11,15 +11,26 @@ export { planTier } from "./external/plan-tier.ts";
 export { planWorkload } from "./external/plan-workload.ts";
 export { CALIBRATED_BOUNDS, DEFAULT_BOUNDS, TIER_BOUNDS } from "./generator-health.ts";
 export { LoadGuard, type LoadStop } from "./load-guard.ts";
+export { type FoundShard, mergeShards } from "./merge-shards.ts";
 export { type LoadRequestSpec, modelFor } from "./prepared-requests.ts";
 export type { LoadProgress } from "./progress.ts";
 export { type BlockTimes, RequestLane } from "./request-lane.ts";
 export { DEFAULT_RETRY } from "./retry-rules.ts";
 export { runPeak } from "./run-peak.ts";
-export { type RanLoad, runWorkload } from "./run-workload.ts";
+export { type RanLoad, runWorkload, type ShardPart } from "./run-workload.ts";
 export type { Sample } from "./sampler.ts";
-export { circuitRule } from "./send-share.ts";
+export { planOf } from "./schedule.ts";
+export { boundOf, circuitRule } from "./send-share.ts";
 export { servedWorkload } from "./served-workload.ts";
+export {
+  parseShardFile,
+  SHARD_FILE,
+  type ShardFile,
+  type ShardHead,
+  shardHeadSchema,
+  workloadSha256,
+  writeShardFile,
+} from "./shard-file.ts";
 export { shareValidity } from "./share-validity.ts";
 export { accountOf } from "./tier/account-of.ts";
 export { UNKNOWN_MS } from "./tier/at-rate-limit.ts";

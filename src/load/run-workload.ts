@@ -1,8 +1,9 @@
 import type { Redactor } from "../http-recorder/index.ts";
 import { isLimitReason } from "../limits/index.ts";
 import type { TaggedHistogram } from "../metrics/index.ts";
-import type { Finding, JudgedPhase, JudgedRun, LoadGenerator } from "../record/index.ts";
+import type { Finding, JudgedPhase, JudgedRun, LoadGenerator, LoadInstance } from "../record/index.ts";
 import { allKeys, type Key, type Target } from "../target/index.ts";
+import { DEFAULT_BOUNDS } from "./generator-health.ts";
 import { nowUs } from "./http/load-exchange.ts";
 import type { LoadStop } from "./load-guard.ts";
 import { compared, noted, phaseRecord, undecided } from "./phase-record.ts";
@@ -11,6 +12,7 @@ import { runRecord } from "./run-record.ts";
 import type { Sample } from "./sampler.ts";
 import { type Arrivals, planOf } from "./schedule.ts";
 import { boundOf, type Share, sendShare } from "./send-share.ts";
+import { type StoredShare, storeShare } from "./stored-share.ts";
 import type { Workload } from "./workload.ts";
 
 export interface LoadContext {
@@ -33,6 +35,21 @@ export interface LoadContext {
   readonly outputTokens?: number | undefined;
   /** Threads that share a plain workload; 0 or absent: it is sent from this one. Tier runs always are. */
   readonly workers?: number;
+  /** Of a plain workload that several processes send: which share is this one's. */
+  readonly shard?: ShardPart | undefined;
+}
+
+/** The share of one process. */
+export interface ShardPart {
+  /** From 0. */
+  readonly index: number;
+  readonly of: number;
+  /** Common beginning, on the clock of `nowUs`; the warm-up counts as part of it. */
+  readonly startUs: number;
+  /** Why it may not have begun when it should, in words. */
+  readonly problems: readonly string[];
+  /** Told what was counted, with moments from the beginning of what was measured, and by how much it began late, ms. */
+  readonly onShare: (share: StoredShare, lateMs: number) => void;
 }
 
 export interface RanLoad {
@@ -42,14 +59,16 @@ export interface RanLoad {
 
 /** Progress, ms. */
 const TELL_MS = 500;
+/** A share of a schedule that begins later than that is as late as a generator may be. */
+const LATE_MS = DEFAULT_BOUNDS.scheduleLagP99Ms;
 
 /** Sends a workload as one phase and judges what was asked of it: nothing denied or failed beyond what it allows. */
 export async function runWorkload(workload: Workload, context: LoadContext): Promise<RanLoad> {
-  const { keys } = context;
+  const { keys, shard } = context;
   const { arrivals } = workload;
   if (arrivals === undefined) throw new Error("a workload without arrivals is a tier run");
-  const startedAt = new Date();
-  const originUs = nowUs();
+  const originUs = shard?.startUs ?? nowUs();
+  const originMs = Date.now() + (originUs - nowUs()) / 1_000;
   const meter = new ProgressMeter();
   const plannedS = planOf(arrivals).durationS ?? 0;
   const tell = (counted: Parameters<ProgressMeter["read"]>[0], inFlight: number) =>
@@ -57,14 +76,34 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
       meter.read(counted, {
         run: workload.name,
         phase: workload.name,
-        elapsedS: (nowUs() - originUs) / 1_000_000,
+        elapsedS: Math.max(0, nowUs() - originUs) / 1_000_000,
         totalS: plannedS === 0 ? undefined : plannedS + workload.warmupS,
         inFlight,
       }),
     );
-  const share = await send(workload, arrivals, context, { originUs, originMs: startedAt.getTime() }, tell);
+  const share = await send(workload, arrivals, context, { originUs, originMs }, tell);
+  const ran = recordShare(share, { workload, keys: keys.map(({ name }) => name), originUs, originMs });
+  return shard === undefined ? ran : { ...ran, run: { ...ran.run, shard: { index: shard.index + 1, of: shard.of } } };
+}
+
+export interface ShareFacts {
+  readonly workload: Pick<Workload, "name" | "written" | "allow">;
+  /** Names of the keys. */
+  readonly keys: readonly string[];
+  /** Beginning of the run on the clock of the share, µs, and the wall clock at it, Unix epoch milliseconds. */
+  readonly originUs: number;
+  readonly originMs: number;
+  readonly instances?: readonly LoadInstance[];
+  /** What is missing of the run, in words. */
+  readonly missing?: readonly string[];
+}
+
+/** Judges what was counted of a plain workload, and makes the record of its run. */
+export function recordShare(
+  share: Share,
+  { workload, keys, originUs, originMs, instances, missing }: ShareFacts,
+): RanLoad {
   const { tally, generator, startUs, endUs } = share;
-  const durationS = (endUs - startUs) / 1_000_000;
   const { denials } = share.outcomes.close();
   const findings = [
     ...judgeStop(share.stop),
@@ -76,13 +115,13 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
     tally,
     outcomes: share.outcomes,
     startS: (startUs - originUs) / 1_000_000,
-    durationS,
+    durationS: (endUs - startUs) / 1_000_000,
     peakInFlight: share.peakInFlight,
     connections: share.connections,
     findings,
     questions: TOTALS_QUESTIONS,
   });
-  const endMs = startedAt.getTime() + (endUs - originUs) / 1_000;
+  const endMs = originMs + (endUs - originUs) / 1_000;
   return {
     run: runRecord({
       name: workload.name,
@@ -91,14 +130,16 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
       protocol: share.protocol,
       phases: [phase],
       limits: null,
-      keys: keys.map(({ name }) => name),
+      keys: [...keys],
       workload: workload.written,
-      startedAtMs: startedAt.getTime(),
+      startedAtMs: originMs,
       durationS: (endUs - originUs) / 1_000_000,
       retryAfter: share.retries.close(),
       generator,
+      missing: missing ?? [],
+      ...(instances === undefined ? {} : { instances: [...instances] }),
     }),
-    histograms: tally.histograms(workload.name, startedAt.getTime(), endMs),
+    histograms: tally.histograms(workload.name, originMs, endMs),
   };
 }
 
@@ -148,19 +189,33 @@ async function send(
       onProgress: tell,
     });
   }
+  const { shard } = context;
   let telling: NodeJS.Timeout | undefined;
+  let lateMs = 0;
   const share = await sendShare(arrivals, {
     ...context,
     ...origin,
     workload,
-    part: { index: 0, of: 1 },
+    part: shard ?? { index: 0, of: 1 },
+    joinAfterUs: shard && LATE_MS * 1_000,
     ready: (running) => {
       telling = setInterval(() => tell(running.tally, running.inFlight), TELL_MS);
-      return undefined;
+      if (shard === undefined) return undefined;
+      lateMs = Math.max(0, nowUs() - shard.startUs) / 1_000;
+      return Promise.resolve(shard.startUs);
     },
   });
   clearInterval(telling);
-  return share;
+  return shard === undefined ? share : handOver(share, shard, lateMs);
+}
+
+/** Tells what a shard has counted. A share that did not begin with the others says so as its generator's problem. */
+function handOver(share: Share, { problems, onShare }: ShardPart, lateMs: number): Share {
+  const late = lateMs > LATE_MS ? [`began ${lateMs.toFixed(0)} ms late, bound ${LATE_MS} ms`] : [];
+  const all = [...late, ...problems, ...share.generator.problems];
+  const generator = { ...share.generator, valid: all.length === 0, problems: all };
+  onShare(storeShare({ ...share, generator, startUs: 0, endUs: share.endUs - share.startUs }), lateMs);
+  return { ...share, generator };
 }
 
 /** What plain load must decide to pass. */

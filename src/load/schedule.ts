@@ -41,6 +41,32 @@ export interface Schedule {
   next(): number | undefined;
 }
 
+/** An arrival of a schedule and its ordinal in it, from 0. */
+export interface Arrival {
+  readonly atUs: number;
+  readonly ordinal: number;
+}
+
+/** Which share of a schedule: every `of`-th arrival from `index`. The shares of all are the schedule, exactly. */
+export interface Part {
+  /** From 0. */
+  readonly index: number;
+  readonly of: number;
+}
+
+/** Gives the arrivals of one part of a schedule, one after the other; `undefined` at the end. */
+export function arrivalsOf(schedule: Schedule, { index, of }: Part): () => Arrival | undefined {
+  let ordinal = -1;
+  return () => {
+    for (;;) {
+      const atUs = schedule.next();
+      ordinal++;
+      if (atUs === undefined) return undefined;
+      if (ordinal % of === index) return { atUs, ordinal };
+    }
+  };
+}
+
 /** @param seed decides Poisson arrivals that name no seed of their own. */
 export function scheduleOf(arrivals: OpenArrivals, seed: number): Schedule {
   switch (arrivals.kind) {

@@ -22,6 +22,12 @@ interface Second extends Counts {
   ttft: readonly StoredHistogram[];
 }
 
+/**
+ * How the most in flight of a second is known of parts that are merged: `shared` was counted over all of them, by one gauge;
+ * `separate` by each for itself, so that their sum is the least upper bound that is known.
+ */
+export type InFlightPeaks = "shared" | "separate";
+
 /** What a worker hands over. */
 export interface StoredSeries {
   readonly seconds: readonly (readonly [index: number, second: Second])[];
@@ -151,12 +157,11 @@ export class SecondSeries {
     return { seconds: [...this.#seconds], ...this.heat };
   }
 
-  merge(other: StoredSeries): void {
+  merge(other: StoredSeries, peaks: InFlightPeaks): void {
     for (const [index, second] of other.seconds) {
       const own = this.#at(index);
       for (const name of Object.keys(noCounts()) as (keyof Counts)[]) own[name] += second[name];
-      // Counted over all of them already, where they share a gauge.
-      own.peak = Math.max(own.peak, second.peak);
+      own.peak = peaks === "shared" ? Math.max(own.peak, second.peak) : own.peak + second.peak;
       own.response = [...own.response, ...second.response];
       own.ttft = [...own.ttft, ...second.ttft];
     }

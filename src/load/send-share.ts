@@ -4,6 +4,7 @@ import type { JudgedRun, LoadGenerator } from "../record/index.ts";
 import { drive, shareOf } from "./drive.ts";
 import { GeneratorHealth } from "./generator-health.ts";
 import type { InFlightGauge } from "./http/in-flight-gauge.ts";
+import { nowUs } from "./http/load-exchange.ts";
 import { Sender } from "./http/sender.ts";
 import { LoadGuard, type LoadStop } from "./load-guard.ts";
 import { mostRequests } from "./most-requests.ts";
@@ -40,6 +41,8 @@ export interface ShareOptions {
   readonly outputTokens?: number | undefined;
   /** Called when connections are open; sending begins at the moment that it comes to, or at once. */
   readonly ready?: (share: Running) => Promise<number> | undefined;
+  /** A part that is ready later than this after its beginning joins the schedule where it stands, µs; default: it catches up. */
+  readonly joinAfterUs?: number | undefined;
 }
 
 /** What can be seen of a share while it is sent. */
@@ -99,7 +102,7 @@ export function guardOf({ workload, target, part, outputTokens }: GuardedPart): 
   return new LoadGuard({
     budget: {
       requests: shareOf(mostRequests(workload), part),
-      outputTokens: outputTokens === undefined ? undefined : Math.ceil(outputTokens / part.of),
+      outputTokens: outputTokens === undefined ? undefined : shareOf(outputTokens, part),
     },
     circuit: circuitRule(workload, target),
   });
@@ -113,9 +116,13 @@ function preparedFor(arrivals: Arrivals, { workload, target, keys, seed }: Share
   return mixedRequests({ target, keys, mix: workload.mix, seed, sampleEvery });
 }
 
+function isLate(beginUs: number | undefined, readyUs: number, { joinAfterUs }: ShareOptions): boolean {
+  return beginUs !== undefined && joinAfterUs !== undefined && readyUs - beginUs > joinAfterUs;
+}
+
 /** Sends one part of a workload, or all of it, from this thread. */
 export async function sendShare(arrivals: Arrivals, options: ShareOptions): Promise<Share> {
-  const { workload, target, seed, part, originUs, stop, abort, calibration, ready } = options;
+  const { workload, target, seed, part, originUs, stop, abort, calibration, ready, joinAfterUs } = options;
   using health = new GeneratorHealth();
   const bound = boundOf(workload);
   await using sender = new Sender({
@@ -129,7 +136,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
   abort.addEventListener("abort", () => sender.abortAll(), { once: true });
   await sender.open(shareOf(openAhead(arrivals, bound), part));
   const sampler = samplerOf(options);
-  const tally = new Tally(originUs, { keep: part.of > 1 });
+  const tally = new Tally(originUs, { keep: part.of > 1 || joinAfterUs !== undefined });
   const outcomes = new OutcomeCounts();
   const guard = guardOf(options);
   const retries = new RetryTally(workload.retryAfter, seed + part.index);
@@ -139,6 +146,8 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
       return sender.inFlight;
     },
   };
+  const beginUs = await ready?.(running);
+  const readyUs = nowUs();
   const { startUs, endUs } = await drive({
     tally,
     retries,
@@ -148,7 +157,8 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
     seed,
     prepared: preparedFor(arrivals, options),
     part,
-    startUs: await ready?.(running),
+    startUs: beginUs,
+    dropBeforeUs: isLate(beginUs, readyUs, options) ? readyUs : undefined,
     reason: reasonReader(target),
     warmupS: workload.warmupS,
     guard,

@@ -4,7 +4,7 @@ import { Histogram, type StoredHistogram, type TaggedHistogram } from "../metric
 import type { JudgedPhase, LoadClass, LoadSecond } from "../record/index.ts";
 import { ClassTally, type StoredClass } from "./class-tally.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
-import { type Counts, noCounts, SecondSeries, type StoredSeries } from "./second-series.ts";
+import { type Counts, type InFlightPeaks, noCounts, SecondSeries, type StoredSeries } from "./second-series.ts";
 
 /** What a worker hands over: whole histograms, so that quantiles are never averaged. */
 export interface StoredTally {
@@ -125,10 +125,15 @@ export class Tally {
     };
   }
 
-  merge(other: StoredTally): void {
+  /** Most in flight of each second. */
+  inFlightPerSecond(): number[] {
+    return this.#series.close(0).map(({ inFlight }) => inFlight);
+  }
+
+  merge(other: StoredTally, peaks: InFlightPeaks): void {
     for (const name of Object.keys(this.total) as (keyof Counts)[]) this.total[name] += other.total[name];
     this.lag.merge(Histogram.restore(other.lag));
     for (const stored of other.classes) this.#class(stored.dialect, stored.stream, stored.outcome).merge(stored);
-    this.#series.merge(other.series);
+    this.#series.merge(other.series, peaks);
   }
 }

@@ -13,6 +13,7 @@ export { checkOfPhase, checksOfLoad, checksOfRun, figuresOfLoad } from "./checks
 export type { CheckChange, ComparedMetric, Comparison } from "./comparison-section.ts";
 export { type JournalLine, readJournal } from "./journal.ts";
 export {
+  generatorSchema,
   type JudgedLoad,
   type JudgedPhase,
   type JudgedRun,
@@ -32,7 +33,7 @@ export { onceAgainstOnce } from "./once-against-once.ts";
 export type { Added, AddedDifference, Frontier, Overhead, OverheadLevel } from "./overhead-section.ts";
 export { GATE_LEVELS, type Gate, type GateLevel, type PolicySection } from "./policy-section.ts";
 export { countExchanges, readExchanges } from "./read-exchanges.ts";
-export type { RetryAfterFigures, RetryOutcome } from "./retry-after-section.ts";
+export { type RetryAfterFigures, type RetryOutcome, retryAfterSchema } from "./retry-after-section.ts";
 export { RunFolder, readRecord, readRun, type StoredRun, writeAtomically } from "./run-folder.ts";
 export { RECORD_VERSION, type RunRecord, type RunVerdict, runRecordJsonSchema, runRecordSchema } from "./run-record.ts";
 export { countStatuses, STATUSES, type Status, worstStatus } from "./status.ts";

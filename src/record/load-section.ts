@@ -114,7 +114,7 @@ export const judgedPhaseSchema = loadPhaseSchema.extend({
   invariants: z.array(checkResultSchema),
 });
 
-const generatorSchema = z.strictObject({
+export const generatorSchema = z.strictObject({
   valid: z.boolean(),
   /** Bounds that were broken, in words; empty when valid. */
   problems: z.array(z.string()),
@@ -158,6 +158,8 @@ const instanceSchema = z.strictObject({
   clockOffsetMs: z.number().nullable(),
   /** The offset is right to this much, either way. */
   clockUncertaintyMs: z.number().nullable(),
+  /** How long after the common beginning it began; absent where there is none. */
+  lateMs: z.number().nonnegative().optional(),
 });
 
 const loadRunSchema = z.strictObject({
@@ -181,6 +183,8 @@ const loadRunSchema = z.strictObject({
   retryAfter: retryAfterSchema.nullable(),
   generator: generatorSchema,
   instances: z.array(instanceSchema).optional(),
+  /** Of one process that sent a share of the schedule: which, from 1. What the run says is of its share alone. */
+  shard: z.strictObject({ index: z.int().positive(), of: z.int().positive() }).optional(),
   /** Histogram log beside the record, readable by HdrHistogram tools. */
   hlog: z.string().optional(),
 });

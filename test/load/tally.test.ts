@@ -63,7 +63,7 @@ describe("tallies of workers", () => {
       count(workers[index % 3] as Tally, entry, 1);
     }
     const together = new Tally(0);
-    for (const worker of workers) together.merge(structuredClone(worker.store()));
+    for (const worker of workers) together.merge(structuredClone(worker.store()), "shared");
     expect(together.total).toEqual(alone.total);
     const merged = together.close(5);
     const expected = alone.close(5);

@@ -28,6 +28,17 @@ export const loadCommand = defineCommand({
         workers: { type: "number", default: 0, describe: "worker threads that share the load; 0: none" },
         instances: { type: "number", default: 1, describe: "with k6: processes that share the schedule exactly" },
         k6,
+        shard: { type: "string", requiresArg: true, describe: "send one share of a workload, as in 3/8" },
+        "start-at": {
+          type: "string",
+          requiresArg: true,
+          describe: "with --shard: when all shares begin, a date-time with zone or seconds since the epoch",
+        },
+        "time-source": {
+          type: "string",
+          requiresArg: true,
+          describe: "with --shard: URL whose Date header is the clock; default: the target's",
+        },
         "dry-run": { type: "boolean", default: false, describe: "print the plan and send nothing" },
       }),
   run: async (argv) => {

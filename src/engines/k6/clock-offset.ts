@@ -6,6 +6,9 @@ export interface ClockOffset {
   readonly uncertaintyMs: number;
 }
 
+/** What a response tells of the clock behind it. */
+export type DatedResponse = Pick<RawRequest, "dateMs" | "wallMs" | "firstByteMs" | "status">;
+
 /** `Date` has whole seconds. */
 const SECOND_MS = 1_000;
 
@@ -16,7 +19,7 @@ const SECOND_MS = 1_000;
  *
  * @returns `undefined` without any such header.
  */
-export function clockOffset(requests: readonly RawRequest[]): ClockOffset | undefined {
+export function clockOffset(requests: readonly DatedResponse[]): ClockOffset | undefined {
   let least = Number.NEGATIVE_INFINITY;
   let most = Number.POSITIVE_INFINITY;
   for (const { dateMs, wallMs, firstByteMs, status } of requests) {

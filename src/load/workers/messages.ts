@@ -1,9 +1,7 @@
 import type { StoredHistogram } from "../../metrics/index.ts";
-import type { JudgedPhase } from "../../record/index.ts";
 import type { LoadTarget } from "../prepared-requests.ts";
-import type { StoredRetries } from "../retry-tally.ts";
 import type { Sample } from "../sampler.ts";
-import type { Share } from "../send-share.ts";
+import type { StoredShare } from "../stored-share.ts";
 import type { StoredTally } from "../tally.ts";
 import type { Workload } from "../workload.ts";
 
@@ -46,17 +44,11 @@ export interface WorkerProgress {
   readonly response: StoredHistogram;
 }
 
-/** What a worker has counted. Moments are on the clock that threads share, µs. */
-export interface StoredShare extends Omit<Share, "tally" | "outcomes" | "retries"> {
-  readonly tally: StoredTally;
-  readonly outcomes: Pick<JudgedPhase, "denials" | "failures">;
-  readonly retries: StoredRetries;
-}
-
 /** From a worker. */
 export type FromWorker =
   /** Its connections are open. */
   | { readonly kind: "ready" }
   | ({ readonly kind: "progress" } & WorkerProgress)
   | { readonly kind: "sample"; readonly sample: Sample }
+  /** Moments are on the clock that threads share, µs. */
   | { readonly kind: "done"; readonly share: StoredShare };

@@ -5,12 +5,11 @@ import { Histogram } from "../../metrics/index.ts";
 import type { LoadGenerator } from "../../record/index.ts";
 import { GeneratorHealth, mergeGenerators } from "../generator-health.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { OutcomeCounts } from "../phase-record.ts";
-import { RetryTally } from "../retry-tally.ts";
 import type { Sample } from "../sampler.ts";
 import type { Share } from "../send-share.ts";
+import { mergeShares, type StoredShare } from "../stored-share.ts";
 import { Tally } from "../tally.ts";
-import type { FromWorker, Order, StoredShare, WorkerProgress, WorkerStart } from "./messages.ts";
+import type { FromWorker, Order, WorkerProgress, WorkerStart } from "./messages.ts";
 import { fromShared, toShared } from "./shared-clock.ts";
 
 export interface WorkersOptions {
@@ -69,11 +68,18 @@ export async function sendByWorkers(options: WorkersOptions): Promise<Share> {
     await Promise.all(threads.map(({ ready }) => ready));
     order({ kind: "begin", atUs: toShared(nowUs()) + LEAD_US });
     const shares = await Promise.all(threads.map(({ done }) => done));
-    const merged = mergeShares(shares, start);
+    const { retryAfter } = start.workload;
+    const merged = mergeShares(shares, { retryAfter, seed: start.seed, peaks: "shared" });
     // The threads measured themselves; what the process took is known here.
     const whole = health.close(merged.tally.lag, { connectionWaits: 0, workers: count, calibration });
     const generators = shares.map(({ generator }) => generator);
-    return { ...merged, generator: mergeGenerators(whole, generators) };
+    const name = (index: number) => `worker ${index + 1}`;
+    return {
+      ...merged,
+      startUs: fromShared(merged.startUs),
+      endUs: fromShared(merged.endUs),
+      generator: mergeGenerators(whole, generators, name),
+    };
   } finally {
     clearInterval(telling);
     stop.removeEventListener("abort", stopAll);
@@ -126,32 +132,4 @@ function sumOf(reports: readonly WorkerProgress[]): Pick<Tally, "total" | "runni
     running.merge(Histogram.restore(response));
   }
   return { total: tally.total, running };
-}
-
-function mergeShares(
-  shares: readonly StoredShare[],
-  { workload, seed }: Pick<WorkerStart, "workload" | "seed">,
-): Omit<Share, "generator"> {
-  const startUs = Math.min(...shares.map((share) => share.startUs));
-  const tally = new Tally(fromShared(startUs));
-  const outcomes = new OutcomeCounts();
-  const retries = new RetryTally(workload.retryAfter, seed);
-  for (const share of shares) {
-    tally.merge(share.tally);
-    outcomes.merge(share.outcomes);
-    retries.merge(share.retries);
-  }
-  return {
-    tally,
-    outcomes,
-    retries,
-    startUs: fromShared(startUs),
-    endUs: fromShared(Math.max(...shares.map(({ endUs }) => endUs))),
-    // Counted over all of them by the gauge that they share.
-    peakInFlight: Math.max(...shares.map(({ peakInFlight }) => peakInFlight)),
-    connections: shares.reduce((sum, { connections }) => sum + connections, 0),
-    protocol: shares[0]?.protocol,
-    stop: shares.find(({ stop }) => stop !== undefined)?.stop,
-    lastFailure: shares.find(({ lastFailure }) => lastFailure !== undefined)?.lastFailure,
-  };
 }

@@ -2,6 +2,7 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { Redactor } from "../../http-recorder/index.ts";
 import { InFlightGauge } from "../http/in-flight-gauge.ts";
 import { type Running, sendShare } from "../send-share.ts";
+import { storeShare } from "../stored-share.ts";
 import type { FromWorker, Order, WorkerStart } from "./messages.ts";
 import { fromShared, toShared } from "./shared-clock.ts";
 
@@ -36,7 +37,7 @@ async function work(port: MessagePort, start: WorkerStart): Promise<void> {
     }, TELL_MS);
     return begun;
   };
-  const { tally, outcomes, retries, startUs, endUs, ...rest } = await sendShare(arrivals, {
+  const share = await sendShare(arrivals, {
     workload,
     target,
     seed,
@@ -54,15 +55,8 @@ async function work(port: MessagePort, start: WorkerStart): Promise<void> {
     ready,
   });
   clearInterval(telling);
-  const share = {
-    ...rest,
-    tally: tally.store(),
-    outcomes: outcomes.close(),
-    retries: retries.store(),
-    startUs: toShared(startUs),
-    endUs: toShared(endUs),
-  };
-  tell({ kind: "done", share });
+  const stored = storeShare({ ...share, startUs: toShared(share.startUs), endUs: toShared(share.endUs) });
+  tell({ kind: "done", share: stored });
   // Nothing more is listened for: the thread ends.
   port.close();
 }

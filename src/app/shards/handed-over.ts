@@ -1,0 +1,50 @@
+import type { Redactor } from "../../http-recorder/index.ts";
+import { type ShardFile, type ShardPart, type Workload, writeShardFile } from "../../load/index.ts";
+import type { Target } from "../../target/index.ts";
+import type { OpenShard } from "./open-shard.ts";
+
+interface Ended {
+  readonly target: Target;
+  readonly redactor: Redactor;
+  /** What ended it before its share was sent, if anything did. */
+  readonly cut: string | undefined;
+}
+
+/** Takes what a shard has counted when it has ended, and makes the file that is merged with those of the others. */
+export class HandedOver {
+  readonly part: ShardPart;
+  readonly #name: string;
+  #counted: Pick<ShardFile, "share" | "lateMs"> | undefined;
+
+  constructor({ head, startUs, problems }: OpenShard) {
+    this.#name = `shard ${head.index}/${head.of}`;
+    this.part = {
+      index: head.index - 1,
+      of: head.of,
+      startUs,
+      problems,
+      onShare: (share, lateMs) => {
+        this.#counted = { share, lateMs };
+      },
+    };
+  }
+
+  close(
+    workload: Workload,
+    { target, redactor, cut }: Ended,
+  ): { readonly name: string; readonly file: string } | undefined {
+    if (this.#counted === undefined) return undefined;
+    const { name, written, warmupS, retryAfter, allow } = workload;
+    const { tally, ...share } = this.#counted.share;
+    const file = {
+      workload: { name, written, warmupS, retryAfter, allow },
+      keys: [target.keys.valid.name],
+      lateMs: this.#counted.lateMs,
+      cut: cut === undefined ? "" : `was ended by ${cut}`,
+      share,
+    };
+    // Not the histograms: they hold no text, and a mask in their encoding would break them.
+    const clean = redactor.redactValue(file);
+    return { name: this.#name, file: writeShardFile({ ...clean, share: { ...clean.share, tally } }) };
+  }
+}

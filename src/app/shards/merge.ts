@@ -1,0 +1,202 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ReadingRules } from "../../checks/index.ts";
+import { GauntletError, messageOf, UsageError } from "../../core/index.ts";
+import { Redactor } from "../../http-recorder/index.ts";
+import {
+  type FoundShard,
+  mergeShards,
+  parseShardFile,
+  type RanLoad,
+  SHARD_FILE,
+  shardHeadSchema,
+} from "../../load/index.ts";
+import { histogramLog } from "../../metrics/index.ts";
+import {
+  checksOfLoad,
+  type LoadInstance,
+  RunFolder,
+  readJournal,
+  readRun,
+  runRecordSchema,
+} from "../../record/index.ts";
+import { composeFrom } from "../compose-record.ts";
+import { isExchangeLine } from "../exchange-line.ts";
+import { keepLoad } from "../finish-load.ts";
+import { judgeSamples, type KeptSample } from "../judge-samples.ts";
+import { defaultFolder } from "../open-target.ts";
+import type { Outcome } from "../outcome.ts";
+import { type RecordHead, runIdOf } from "../record-head.ts";
+import { recoverLoad } from "../recover-load.ts";
+import { readOrRecover } from "../recover-record.ts";
+import type { OnProgress } from "../run-control.ts";
+import { HLOG } from "../run-loads.ts";
+
+export interface MergeOptions {
+  /** Folders of shards. */
+  readonly dirs: readonly string[];
+  readonly out?: string | undefined;
+}
+
+/** A folder of a shard, read. */
+interface ShardFolder extends FoundShard {
+  readonly dir: string;
+  readonly run: RecordHead;
+  readonly qualifiers: readonly string[];
+}
+
+/** Makes one record of the shards of a load. Judges and sends nothing that they did not. */
+export function merge({ dirs, out }: MergeOptions, onProgress: OnProgress): Outcome {
+  const shards = dirs.map(readShard).sort((a, b) => a.head.index - b.head.index);
+  const first = assertOneLoad(shards);
+  const { run, histograms } = mergedRun(shards, first);
+  for (const instance of run.instances ?? []) onProgress({ kind: "note", text: tellInstance(instance) });
+  const head = headOf(first);
+  using folder = new RunFolder(out ?? defaultFolder(new Date(), head.target));
+  const qualifiers = [...first.qualifiers, `${shards.length} of ${first.head.of} shards`];
+  folder.journal({
+    event: "started",
+    command: "merge",
+    target: head.target.name,
+    seed: head.seed,
+    run: head,
+    qualifiers,
+  });
+  const samples = shards.flatMap(({ dir }) => samplesOf(dir));
+  for (const sample of samples) folder.exchange(sample);
+  const section = judgeSamples({ runs: [run] }, samples, head.target.reading as ReadingRules);
+  const record = composeFrom({
+    head,
+    qualifiers,
+    durationMs: Math.round(run.durationS * 1_000),
+    results: checksOfLoad(section),
+    load: { runs: section.runs.map((one) => ({ ...one, hlog: HLOG })) },
+    requests: run.phases.reduce((sum, { sent }) => sum + sent, 0),
+    interruptedBy: undefined,
+    // What the shards kept was redacted by each of them.
+    redactor: new Redactor([]),
+  });
+  return keepLoad(record, folder, { [HLOG]: histogramLog(histograms, Date.parse(head.startedAt)) });
+}
+
+const headSchema = runRecordSchema.pick({
+  schemaVersion: true,
+  runId: true,
+  command: true,
+  startedAt: true,
+  harness: true,
+  requirementSet: true,
+  target: true,
+  configuration: true,
+  environment: true,
+  seed: true,
+});
+
+/** @throws UsageError when the folder is not one of a shard, or what it handed over cannot be read. */
+function readShard(dir: string): ShardFolder {
+  const lines = readJournal(dir);
+  const started = lines.find(({ event }) => event === "started");
+  const head = shardHeadSchema.safeParse(started?.["shard"]);
+  const run = headSchema.safeParse(started?.["run"]);
+  if (!head.success || !run.success)
+    throw new UsageError(`${dir} is not the folder of a shard`, {
+      hint: "`gauntlet load FILE --shard 1/3 --start-at TIME --out DIR` makes one.",
+    });
+  const qualifiers = started?.["qualifiers"];
+  const recovered = recoverLoad(lines)?.runs.flatMap(({ phases }) => phases) ?? [];
+  return {
+    dir,
+    head: head.data,
+    run: run.data,
+    qualifiers: Array.isArray(qualifiers) ? qualifiers.filter((one) => typeof one === "string") : [],
+    file: readFile(dir),
+    sent: recovered.reduce((sum, { sent }) => sum + sent, 0),
+  };
+}
+
+/** What a shard handed over; `undefined` when it was killed before. */
+function readFile(dir: string): FoundShard["file"] {
+  const path = join(dir, SHARD_FILE);
+  if (!existsSync(path)) return undefined;
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read: ${messageOf(error)}`, { hint: COPY_AGAIN, cause: error });
+  }
+  const file = parseShardFile(json);
+  if (typeof file === "string")
+    throw new UsageError(`${path} is not what a shard of this version writes: ${file}`, { hint: COPY_AGAIN });
+  return file;
+}
+
+const COPY_AGAIN = "Copy the folder again from where the shard ran.";
+
+/** @returns one of them, for what they have in common. @throws UsageError naming the two folders that do not go together. */
+function assertOneLoad(shards: readonly ShardFolder[]): ShardFolder {
+  const [first] = shards;
+  if (first === undefined) throw new UsageError("no folder of a shard is named");
+  for (const [position, other] of shards.entries()) {
+    const before = shards[position - 1];
+    if (before !== undefined && before.head.index === other.head.index)
+      throw new UsageError(`${before.dir} and ${other.dir} are both shard ${other.head.index}/${other.head.of}`, {
+        hint: "Name each shard once.",
+      });
+    for (const [what, of] of COMMON) {
+      const [mine, its] = [of(first), of(other)];
+      if (mine === its) continue;
+      throw new UsageError(`${first.dir} and ${other.dir} are of different loads: ${what} ${mine} and ${its}`, {
+        hint: "Name the folders of one load.",
+      });
+    }
+  }
+  if (shards.every(({ file }) => file === undefined))
+    throw new UsageError(
+      `no shard came to its end, so there is nothing to merge: ${shards.map(({ dir }) => dir).join(", ")}`,
+    );
+  return first;
+}
+
+/** What shards of one load have in common. */
+const COMMON: readonly (readonly [what: string, of: (shard: ShardFolder) => string | number])[] = [
+  ["number of shards", ({ head }) => head.of],
+  ["workload", ({ head }) => head.workload],
+  ["content of the workload (sha256)", ({ head }) => head.workloadSha256],
+  ["start time", ({ head }) => head.startAt],
+  ["seed", ({ run }) => run.seed],
+  ["target", ({ run }) => run.target.baseUrl],
+];
+
+function mergedRun(shards: readonly ShardFolder[], { run }: ShardFolder): RanLoad {
+  try {
+    return mergeShards(shards, run.seed);
+  } catch (error) {
+    if (error instanceof GauntletError) throw error;
+    throw new UsageError(`a histogram of the shards cannot be read: ${messageOf(error)}`, {
+      hint: COPY_AGAIN,
+      cause: error,
+    });
+  }
+}
+
+/** The head of the merged run: it began when all began. */
+function headOf({ head, run }: ShardFolder): RecordHead {
+  const startedAt = new Date(head.startAt);
+  return { ...run, startedAt: startedAt.toISOString(), runId: runIdOf(startedAt, run.seed, run.target) };
+}
+
+function samplesOf(dir: string): KeptSample[] {
+  return readRun(dir, readOrRecover).exchanges.filter(isSample);
+}
+
+function isSample(line: unknown): line is KeptSample {
+  return isExchangeLine(line) && "phase" in line && typeof line.phase === "string";
+}
+
+function tellInstance({ name, requests, ended, lateMs, clockOffsetMs, clockUncertaintyMs }: LoadInstance): string {
+  const clock =
+    clockOffsetMs === null
+      ? ""
+      : `, clock of the time source ${clockOffsetMs >= 0 ? "+" : ""}${clockOffsetMs.toFixed(0)} ± ${Math.ceil(clockUncertaintyMs ?? 0)} ms`;
+  return `${name}: ${requests} requests, ${ended}${lateMs === undefined ? "" : `, began ${lateMs.toFixed(0)} ms late`}${clock}`;
+}

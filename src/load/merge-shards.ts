@@ -1,0 +1,131 @@
+import { NO_QUANTILES } from "../metrics/index.ts";
+import type { LoadGenerator, LoadInstance } from "../record/index.ts";
+import { mergeGenerators } from "./generator-health.ts";
+import { type RanLoad, recordShare } from "./run-workload.ts";
+import type { ShardFile, ShardHead } from "./shard-file.ts";
+import { mergeShares } from "./stored-share.ts";
+
+/** A shard as its folder has it. */
+export interface FoundShard {
+  readonly head: ShardHead;
+  /** Absent when it was killed before it could write it. */
+  readonly file: ShardFile | undefined;
+  /** Requests that a shard without a file had sent, as far as its journal tells. */
+  readonly sent: number;
+}
+
+/** Clocks that are further apart cannot be trusted to have begun together, ms; beyond what is known of each. */
+const CLOCK_SPREAD_MS = 100;
+
+/**
+ * Adds up the shards of one load: counts and whole histograms. Shards that are missing, were killed, began late, dropped arrivals
+ * or whose generator or clock was off are named, and the run then passes nothing.
+ *
+ * @param shards in order of their indices, at least one of them with a file; all of one schedule.
+ */
+export function mergeShards(shards: readonly FoundShard[], seed: number): RanLoad {
+  const [first] = shards;
+  const whole = shards.flatMap(({ head, file }) => (file === undefined ? [] : [{ head, file }]));
+  const [model] = whole;
+  if (first === undefined || model === undefined) throw new Error("no shard has written what it counted");
+  const { workload, keys } = model.file;
+  const merged = mergeShares(
+    whole.map(({ head, file: { share } }) => ({
+      ...share,
+      stop: share.stop && { ...share.stop, why: `${nameOf(head)}: ${share.stop.why}` },
+    })),
+    { retryAfter: workload.retryAfter, seed, peaks: "separate" },
+  );
+  const generator = generatorOf(whole, merged.tally.lag.quantilesMs() ?? NO_QUANTILES);
+  const instances = instancesOf(shards);
+  return recordShare(
+    { ...merged, generator },
+    {
+      workload,
+      keys,
+      originUs: -workload.warmupS * 1_000_000,
+      originMs: Date.parse(model.head.startAt),
+      instances,
+      missing: instances
+        .filter(({ complete }) => !complete)
+        .map(
+          ({ name, ended, requests }) =>
+            `${name} ${ended}: what it did not report is missing (${requests} requests sent)`,
+        ),
+    },
+  );
+}
+
+type Whole = Required<Pick<FoundShard, "head">> & { readonly file: ShardFile };
+
+const nameOf = ({ index, of }: Pick<ShardHead, "index" | "of">): string => `shard ${index}/${of}`;
+
+function generatorOf(whole: readonly Whole[], scheduleLagMs: LoadGenerator["scheduleLagMs"]): LoadGenerator {
+  const parts = whole.map(({ file }) => file.share.generator);
+  const sum = (of: (one: LoadGenerator) => number) => parts.reduce((all, one) => all + of(one), 0);
+  const merged = mergeGenerators(
+    {
+      valid: true,
+      problems: [],
+      scheduleLagMs,
+      loopDelayMs: null,
+      loopBusyShare: Math.max(...parts.map(({ loopBusyShare = 0 }) => loopBusyShare)),
+      cpuS: sum(({ cpuS }) => cpuS),
+      cpuShare: sum(({ cpuShare }) => cpuShare),
+      peakRssBytes: sum(({ peakRssBytes }) => peakRssBytes),
+      connectionWaits: 0,
+      workers: whole.length,
+      calibration: null,
+    },
+    parts,
+    (index) => nameOf((whole[index] as Whole).head),
+  );
+  const dropped = whole.flatMap(({ head, file }) => {
+    const { dropped: count } = file.share.tally.total;
+    return count === 0 ? [] : [`${nameOf(head)}: ${count} of its arrivals were dropped`];
+  });
+  const problems = [...merged.problems, ...dropped, ...clocksApart(whole.map(({ head }) => head))];
+  return { ...merged, valid: problems.length === 0, problems };
+}
+
+/** Each clock is held against those of the others: a time source that is wrong itself is wrong for all of them alike. */
+function clocksApart(heads: readonly ShardHead[]): string[] {
+  const known = heads.flatMap(({ clockOffsetMs, ...head }) =>
+    clockOffsetMs === null ? [] : [{ ...head, clockOffsetMs }],
+  );
+  return known.flatMap((one) => {
+    const apart = known
+      .filter((other) => other !== one)
+      .map((other) => Math.abs(one.clockOffsetMs - other.clockOffsetMs) - (other.clockUncertaintyMs ?? 0))
+      .sort((a, b) => a - b);
+    // The lower one of two in the middle: of three shards the two that agree are right.
+    const apartMs = (apart[Math.floor((apart.length - 1) / 2)] ?? 0) - (one.clockUncertaintyMs ?? 0);
+    return apartMs <= CLOCK_SPREAD_MS
+      ? []
+      : [
+          `${nameOf(one)}: its clock is at least ${apartMs.toFixed(0)} ms off from those of the other shards, bound ${CLOCK_SPREAD_MS} ms (${one.timeSource} is ${one.clockOffsetMs.toFixed(0)} ms ahead of it)`,
+        ];
+  });
+}
+
+/** One for each share of the schedule, of which there is a folder or not. */
+function instancesOf(shards: readonly FoundShard[]): LoadInstance[] {
+  const of = shards[0]?.head.of ?? 0;
+  return Array.from({ length: of }, (_, position): LoadInstance => {
+    const index = position + 1;
+    const name = { name: nameOf({ index, of }), segment: `${index}/${of}` };
+    const shard = shards.find(({ head }) => head.index === index);
+    if (shard === undefined) {
+      const ended = "was not merged: no folder of it was named";
+      return { ...name, requests: 0, complete: false, ended, clockOffsetMs: null, clockUncertaintyMs: null };
+    }
+    const { head, file, sent } = shard;
+    const { clockOffsetMs, clockUncertaintyMs } = head;
+    const clock = { clockOffsetMs, clockUncertaintyMs };
+    if (file === undefined)
+      return { ...name, requests: sent, complete: false, ended: "was killed before its end", ...clock };
+    const ended = file.cut === "" ? "came to its end" : file.cut;
+    const requests = file.share.tally.total.sent;
+    return { ...name, requests, complete: file.cut === "", ended, ...clock, lateMs: file.lateMs };
+  });
+}

@@ -1,0 +1,132 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { generatorSchema, judgedPhaseSchema, retryAfterSchema } from "../record/index.ts";
+import type { StoredShare } from "./stored-share.ts";
+import type { Workload } from "./workload.ts";
+
+/** What a shard hands over, beside its record. */
+export const SHARD_FILE = "shard.json";
+
+/** Version of that file. */
+const SHARD_VERSION = 1;
+
+/** What all shards of one load have in common, and which of them it is; noted before anything is sent. */
+export const shardHeadSchema = z.strictObject({
+  /** From 1. */
+  index: z.int().positive(),
+  of: z.int().positive(),
+  /** Common beginning, by the clock of the time source. */
+  startAt: z.iso.datetime(),
+  workload: z.string(),
+  /** Of the workload with everything filled in, a trace with its lines. */
+  workloadSha256: z.string(),
+  timeSource: z.string(),
+  /** Clock of the time source minus its own; `null` when it is unknown. */
+  clockOffsetMs: z.number().nullable(),
+  clockUncertaintyMs: z.number().nonnegative().nullable(),
+});
+
+const count = z.int().nonnegative();
+const histogram = z.strictObject({ encoded: z.string(), maxUs: z.number().nonnegative() });
+const counts = { offered: count, sent: count, admitted: count, denied: count, failed: count, dropped: count };
+const { dialect, stream, outcome } = judgedPhaseSchema.shape.classes.element.shape;
+const { responseMs, ttftMs } = judgedPhaseSchema.shape.series.element.shape;
+const { response: heat } = judgedPhaseSchema.shape.heat.unwrap().shape;
+
+const tallySchema = z.strictObject({
+  total: z.strictObject(counts),
+  classes: z.array(
+    z.strictObject({
+      ...{ dialect, stream, outcome, count, outputTokens: count, events: count, reads: count },
+      figures: z.record(z.string(), histogram),
+    }),
+  ),
+  lag: histogram,
+  series: z.strictObject({
+    seconds: z.array(
+      z.tuple([
+        count,
+        z.strictObject({
+          ...{ ...counts, peak: count, responseMs, ttftMs },
+          response: z.array(histogram),
+          ttft: z.array(histogram),
+        }),
+      ]),
+    ),
+    response: heat.optional(),
+    ttft: heat.optional(),
+  }),
+});
+
+const shareSchema = z.strictObject({
+  tally: tallySchema,
+  outcomes: z.strictObject({
+    denials: judgedPhaseSchema.shape.denials,
+    failures: judgedPhaseSchema.shape.failures,
+  }),
+  retries: z.strictObject({
+    groups: z.array(
+      z.strictObject({ group: retryAfterSchema.shape.groups.element, asked: histogram, actual: histogram }),
+    ),
+    client: retryAfterSchema.shape.client,
+    samples: retryAfterSchema.shape.samples,
+  }),
+  generator: generatorSchema,
+  startUs: z.number(),
+  endUs: z.number(),
+  peakInFlight: count,
+  connections: count,
+  protocol: z.enum(["HTTP/1.1", "HTTP/2"]).optional(),
+  lastFailure: z.string().optional(),
+  stop: z.strictObject({ kind: z.enum(["circuit", "outputTokens", "requests"]), why: z.string() }).optional(),
+});
+
+const shardFileSchema = z.strictObject({
+  schemaVersion: z.literal(SHARD_VERSION),
+  /** The workload as far as it decides the verdict. */
+  workload: z.strictObject({
+    name: z.string(),
+    written: z.unknown(),
+    warmupS: z.number().nonnegative(),
+    retryAfter: z.enum(["none", "compliant", "ignoring"]),
+    allow: z.strictObject({ deniedShare: z.number(), failedShare: z.number() }),
+  }),
+  /** Names of the keys. */
+  keys: z.array(z.string()),
+  /** How long after the common beginning it began. */
+  lateMs: z.number().nonnegative(),
+  /** Why it ended before its share did, in words; empty when it came to its end. */
+  cut: z.string(),
+  /** Moments from the beginning of what was measured, µs. */
+  share: shareSchema,
+});
+
+export type ShardHead = z.infer<typeof shardHeadSchema>;
+
+/** What a shard leaves in its folder, to be added to the others: whole histograms, so that no quantile is averaged. */
+export interface ShardFile extends Omit<z.infer<typeof shardFileSchema>, "share" | "schemaVersion"> {
+  readonly share: StoredShare;
+}
+
+export function writeShardFile(file: ShardFile): string {
+  return `${JSON.stringify({ schemaVersion: SHARD_VERSION, ...file })}\n`;
+}
+
+/** @returns what is wrong with it, in words, where it is no file of a shard. */
+export function parseShardFile(json: unknown): ShardFile | string {
+  const parsed = shardFileSchema.safeParse(json);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return `${issue?.path.join(".")}: ${issue?.message}`;
+  }
+  const { schemaVersion: _, ...file } = parsed.data;
+  const { tally, protocol, lastFailure, stop } = file.share;
+  const { response, ttft } = tally.series;
+  const series = { ...tally.series, response, ttft };
+  return { ...file, share: { ...file.share, tally: { ...tally, series }, protocol, lastFailure, stop } };
+}
+
+/** Tells whether two shards send parts of the same schedule. */
+export function workloadSha256({ written: _, ...resolved }: Workload): string {
+  return createHash("sha256").update(JSON.stringify(resolved)).digest("hex");
+}

@@ -1,0 +1,58 @@
+import type { JudgedPhase } from "../record/index.ts";
+import { OutcomeCounts } from "./phase-record.ts";
+import { RetryTally, type StoredRetries } from "./retry-tally.ts";
+import type { InFlightPeaks } from "./second-series.ts";
+import type { Share } from "./send-share.ts";
+import { type StoredTally, Tally } from "./tally.ts";
+import type { Workload } from "./workload.ts";
+
+/** What one part of a workload has counted, on its way to whoever adds up all parts. */
+export interface StoredShare extends Omit<Share, "tally" | "outcomes" | "retries"> {
+  readonly tally: StoredTally;
+  readonly outcomes: Pick<JudgedPhase, "denials" | "failures">;
+  readonly retries: StoredRetries;
+}
+
+export function storeShare({ tally, outcomes, retries, ...rest }: Share): StoredShare {
+  return { ...rest, tally: tally.store(), outcomes: outcomes.close(), retries: retries.store() };
+}
+
+interface MergeOptions {
+  readonly retryAfter: Workload["retryAfter"];
+  readonly seed: number;
+  readonly peaks: InFlightPeaks;
+}
+
+/**
+ * Adds up all parts of a workload, whole histograms with them.
+ *
+ * @param shares with moments on one clock, µs.
+ * @returns everything but what the generator says of itself.
+ */
+export function mergeShares(
+  shares: readonly StoredShare[],
+  { retryAfter, seed, peaks }: MergeOptions,
+): Omit<Share, "generator"> {
+  const startUs = Math.min(...shares.map((share) => share.startUs));
+  const tally = new Tally(startUs);
+  const outcomes = new OutcomeCounts();
+  const retries = new RetryTally(retryAfter, seed);
+  for (const share of shares) {
+    tally.merge(share.tally, peaks);
+    outcomes.merge(share.outcomes);
+    retries.merge(share.retries);
+  }
+  const inFlight = peaks === "shared" ? shares.map(({ peakInFlight }) => peakInFlight) : tally.inFlightPerSecond();
+  return {
+    tally,
+    outcomes,
+    retries,
+    startUs,
+    endUs: Math.max(...shares.map(({ endUs }) => endUs)),
+    peakInFlight: Math.max(0, ...inFlight),
+    connections: shares.reduce((sum, { connections }) => sum + connections, 0),
+    protocol: shares[0]?.protocol,
+    stop: shares.find(({ stop }) => stop !== undefined)?.stop,
+    lastFailure: shares.find(({ lastFailure }) => lastFailure !== undefined)?.lastFailure,
+  };
+}
