@@ -18,7 +18,7 @@ export function loadDocument(record: RunRecord, folder: string): object {
 }
 
 function describe({ checks }: RunRecord, run: LoadRun): object {
-  const { name, kind, engine, limits, phases, generator, retryAfter, durationS } = run;
+  const { name, kind, engine, limits, phases, generator, retryAfter, durationS, tokenizer } = run;
   return {
     name,
     kind,
@@ -26,6 +26,7 @@ function describe({ checks }: RunRecord, run: LoadRun): object {
     runVerdict: worstStatus(checksOfRun(checks, run).map(({ status }) => status)),
     limits,
     durationS,
+    ...(tokenizer === undefined ? {} : { tokenizer }),
     phases: phases.map(({ series: _series, heat: _heat, ...phase }) => {
       const check = checkOfPhase(checks, run, phase);
       return { ...phase, verdict: check?.status, message: check?.message, findings: check?.findings ?? [] };

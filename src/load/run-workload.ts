@@ -93,6 +93,7 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
       limits: null,
       keys: keys.map(({ name }) => name),
       workload: workload.written,
+      ...(workload.namesTokens === true && { tokenizer: (await import("./tokenizer.ts")).promptTokenizer() }),
       startedAtMs: startedAt.getTime(),
       durationS: (endUs - originUs) / 1_000_000,
       retryAfter: share.retries.close(),
