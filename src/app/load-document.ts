@@ -18,7 +18,7 @@ export function loadDocument(record: RunRecord, folder: string): object {
 }
 
 function describe({ checks }: RunRecord, run: LoadRun): object {
-  const { name, kind, engine, limits, phases, generator, retryAfter, durationS, shard, instances } = run;
+  const { name, kind, engine, limits, phases, generator, retryAfter, durationS, shard, instances, tokenizer } = run;
   return {
     name,
     kind,
@@ -28,6 +28,7 @@ function describe({ checks }: RunRecord, run: LoadRun): object {
     durationS,
     ...(shard && { shard }),
     ...(instances && { instances }),
+    ...(tokenizer && { tokenizer }),
     phases: phases.map(({ series: _series, heat: _heat, ...phase }) => {
       const check = checkOfPhase(checks, run, phase);
       return { ...phase, verdict: check?.status, message: check?.message, findings: check?.findings ?? [] };

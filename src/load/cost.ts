@@ -1,11 +1,13 @@
 import { InternalError } from "../core/index.ts";
 import type { Target } from "../target/index.ts";
+import { longestOf } from "./lengths.ts";
 import { mostRequests } from "./most-requests.ts";
-import { planOf } from "./schedule.ts";
+import { tokensIn } from "./prompt-text.ts";
+import { type Arrivals, planOf, type TraceEntry } from "./schedule.ts";
 import { boundOf } from "./send-share.ts";
 import { accountOf } from "./tier/account-of.ts";
 import { type TierLength, tierCost } from "./tier/tier-cost.ts";
-import type { Workload } from "./workload.ts";
+import type { RequestClass, Workload } from "./workload.ts";
 
 /** What a workload may send at most, as known before anything is sent. */
 export interface LoadCost {
@@ -42,15 +44,31 @@ export function costOf(workload: Workload, target: Target, length: TierLength = 
   const plan = planOf(arrivals);
   const inFlight = boundOf(workload);
   const requests = mostRequests(workload);
-  const weight = mix.reduce((sum, entry) => sum + entry.weight, 0);
-  const mean = (of: (entry: Workload["mix"][number]) => number) =>
-    mix.reduce((sum, entry) => sum + of(entry) * entry.weight, 0) / weight;
+  const { inputTokens, outputTokens } = meanTokens(arrivals, mix);
   return {
     requests,
-    inputTokens: Math.ceil(requests * (mean(({ promptTokens }) => promptTokens) + FRAME_TOKENS)),
-    outputTokens: Math.ceil(requests * mean(({ maxTokens }) => maxTokens)),
+    inputTokens: Math.ceil(requests * inputTokens),
+    outputTokens: Math.ceil(requests * outputTokens),
     peakPerS: plan.peakPerS,
     inFlight,
     durationS: plan.durationS === undefined ? undefined : plan.durationS + warmupS,
+  };
+}
+
+/** Tokens of a request, on average over the classes of the mix and the lines of the trace; of a distribution the most it draws. */
+function meanTokens(arrivals: Arrivals, mix: Workload["mix"]): Pick<LoadCost, "inputTokens" | "outputTokens"> {
+  const weight = mix.reduce((sum, entry) => sum + entry.weight, 0);
+  const mean = (of: (entry: RequestClass) => number) =>
+    mix.reduce((sum, entry) => sum + of(entry) * entry.weight, 0) / weight;
+  const input = mean(({ promptTokens, promptBytes }) =>
+    promptBytes === undefined ? longestOf(promptTokens) : tokensIn(longestOf(promptBytes)),
+  );
+  const output = mean(({ maxTokens }) => longestOf(maxTokens));
+  const entries = arrivals.kind === "replay" ? arrivals.entries : [{ promptTokens: input, maxTokens: output }];
+  const meanOf = (of: (entry: Pick<TraceEntry, "promptTokens" | "maxTokens">) => number) =>
+    entries.reduce((sum, entry) => sum + of(entry), 0) / entries.length;
+  return {
+    inputTokens: meanOf(({ promptTokens }) => promptTokens) + FRAME_TOKENS,
+    outputTokens: meanOf(({ maxTokens }) => maxTokens),
   };
 }

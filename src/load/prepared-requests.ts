@@ -1,9 +1,10 @@
-import { type Random, seededRandom, UsageError } from "../core/index.ts";
+import { UsageError } from "../core/index.ts";
 import { type Dialect, endpointUrl, requestBody } from "../dialects/index.ts";
 import type { Key, Target } from "../target/index.ts";
+import { type DrawnRequest, drawRequest, type RequestSource } from "./draw-request.ts";
 import type { PreparedRequest } from "./http/load-exchange.ts";
-import type { TraceEntry } from "./schedule.ts";
-import type { RequestClass } from "./workload.ts";
+import { BLOCK_TOKENS, promptOf, promptOfBytes } from "./prompt-text.ts";
+import { type Content, contentOf } from "./request-content.ts";
 
 const USER_AGENT = "gateway-gauntlet";
 
@@ -15,11 +16,10 @@ export type LoadTarget = Pick<
 /** A key as it is put on the wire. */
 export type WireKey = Pick<Key, "name" | "reveal">;
 
-export interface LoadRequestSpec {
+export interface LoadRequestSpec extends Content {
   readonly dialect: Dialect;
   readonly stream: boolean;
   readonly model: string;
-  readonly prompt: string;
   readonly maxTokens?: number | undefined;
   readonly key: WireKey;
   readonly capture?: boolean;
@@ -35,10 +35,17 @@ export interface PlainRequest {
   readonly body: string;
 }
 
+/** The body of a request, as the conformance half sends it. */
+export function bodyOf(spec: Omit<LoadRequestSpec, "key">): Record<string, unknown> {
+  const { dialect, stream, model, prompt, maxTokens } = spec;
+  const body = requestBody(dialect, { model, prompt, ...(stream ? { stream } : {}), maxTokens });
+  return { ...body, ...contentOf(dialect, spec) };
+}
+
 /** The fields and headers that the conformance half sends. */
 export function plainRequest(target: LoadTarget, spec: LoadRequestSpec): PlainRequest {
-  const { dialect, stream, model, prompt, maxTokens, key, write = JSON.stringify } = spec;
-  const body = write(requestBody(dialect, { model, prompt, ...(stream ? { stream } : {}), maxTokens }));
+  const { dialect, key, write = JSON.stringify } = spec;
+  const body = write(bodyOf(spec));
   const headers: readonly (readonly [string, string])[] = [
     ["Authorization", `Bearer ${key.reveal()}`],
     ["Content-Type", "application/json"],
@@ -84,80 +91,50 @@ export function modelFor(target: Pick<LoadTarget, "models">, dialect: Dialect, s
   });
 }
 
-/** Words without meaning; a prompt of so many is about as many tokens. */
-const WORDS = ["load", "test", "one", "two", "small", "words", "again", "count", "these", "please"];
-
-export function promptOf(words: number): string {
-  return Array.from({ length: words }, (_, index) => WORDS[index % WORDS.length]).join(" ");
-}
-
-/** Draws the next request of a workload. Indexes may be left out, and never come back. */
+/** Makes the request of an arrival, the same whoever asks for it and in whatever order. */
 export type NextRequest = (index: number) => PreparedRequest;
 
 /** Every n-th request of a plain workload is kept and judged. */
-export interface MixOptions {
+export interface MixOptions extends RequestSource {
   readonly target: LoadTarget;
   /** Keys that take turns. */
   readonly keys: readonly WireKey[];
-  readonly mix: readonly RequestClass[];
-  readonly seed: number;
   /** One request in so many is captured; 0 for none. */
   readonly sampleEvery: number;
 }
 
-/** Draws requests by weight, with a seed; each distinct request is built once. */
-export function mixedRequests({ target, keys, mix, seed, sampleEvery }: MixOptions): NextRequest {
-  const random = seededRandom(seed);
-  const total = mix.reduce((sum, { weight }) => sum + weight, 0);
+/** Requests of a mix or of a trace; those of a class of constant lengths are built once. */
+export function mixedRequests({ target, keys, sampleEvery, ...source }: MixOptions): NextRequest {
   const built = new Map<string, PreparedRequest>();
-  let drawn = 0;
   return (index) => {
-    // What another worker sends is drawn as well: all of them together send what one would have sent.
-    for (; drawn < index; drawn++) draw(mix, total, random);
-    drawn++;
-    const chosen = draw(mix, total, random);
+    const drawn = drawRequest(source, index);
     const key = keys[index % keys.length] as WireKey;
     const capture = sampleEvery > 0 && index % sampleEvery === 0;
-    const name = `${mix.indexOf(chosen)} ${key.name} ${capture}`;
-    const known = built.get(name);
-    if (known !== undefined) return known;
-    const { dialect, stream, maxTokens, promptTokens } = chosen;
-    const model = chosen.model ?? modelFor(target, dialect, stream);
-    const prepared = prepareRequest(target, {
-      dialect,
-      stream,
-      model,
-      prompt: promptOf(promptTokens),
-      maxTokens,
-      key,
-      capture,
-    });
-    built.set(name, prepared);
-    return prepared;
+    const make = () => prepareRequest(target, { ...specOf(target, drawn, index), key, capture });
+    if (!drawn.constant) return make();
+    const name = `${source.mix.indexOf(drawn.from)} ${key.name} ${capture}`;
+    const known = built.get(name) ?? make();
+    built.set(name, known);
+    return known;
   };
 }
 
-/** Draws a class by its weight. */
-export function draw(mix: readonly RequestClass[], total: number, random: Random): RequestClass {
-  if (mix.length === 1) return mix[0] as RequestClass;
-  let at = random() * total;
-  for (const entry of mix) {
-    at -= entry.weight;
-    if (at < 0) return entry;
-  }
-  return mix.at(-1) as RequestClass;
+/** Puts what was drawn into words. Requests of different lengths share no text that a cache could find. */
+export function specOf(
+  target: Pick<LoadTarget, "models">,
+  drawn: DrawnRequest,
+  index: number,
+): Omit<LoadRequestSpec, "key"> {
+  const { dialect, stream, maxTokens, images, toolCalls } = drawn;
+  const model = drawn.model ?? modelFor(target, dialect, stream);
+  return { dialect, stream, model, prompt: textOf(drawn, index), maxTokens, images, toolCalls };
 }
 
-/** Requests of a trace, in its order. */
-export function tracedRequests(
-  target: LoadTarget,
-  keys: readonly WireKey[],
-  entries: readonly TraceEntry[],
-): NextRequest {
-  return (index) => {
-    const { dialect, stream, promptTokens, maxTokens } = entries[index % entries.length] as TraceEntry;
-    const key = keys[index % keys.length] as WireKey;
-    const model = modelFor(target, dialect, stream);
-    return prepareRequest(target, { dialect, stream, model, prompt: promptOf(promptTokens), maxTokens, key });
-  };
+function textOf({ prompt, constant }: DrawnRequest, index: number): string {
+  const id = constant ? undefined : index;
+  if ("bytes" in prompt) return promptOfBytes(prompt.bytes, id);
+  const { tokens, hashIds } = prompt;
+  const blocks = hashIds.map((hashId, at) => promptOf(Math.min(BLOCK_TOKENS, tokens - at * BLOCK_TOKENS), hashId));
+  const rest = tokens - hashIds.length * BLOCK_TOKENS;
+  return (rest > 0 ? [...blocks, promptOf(rest, id)] : blocks).join(" ");
 }

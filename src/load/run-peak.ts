@@ -1,14 +1,15 @@
 import { UsageError } from "../core/index.ts";
 import type { ReceivedReply } from "../judging/index.ts";
 import type { LoadGenerator } from "../record/index.ts";
-import type { Target } from "../target/index.ts";
+import { drawRequest } from "./draw-request.ts";
+import { assertConstant } from "./external/plan-workload.ts";
 import { GeneratorHealth, PEAK_BOUNDS } from "./generator-health.ts";
 import { LoadExchange, nowUs } from "./http/load-exchange.ts";
 import type { LoadGuard } from "./load-guard.ts";
 import { mostRequests } from "./most-requests.ts";
 import { outcomeOf } from "./outcome.ts";
 import { OutcomeCounts, phaseRecord } from "./phase-record.ts";
-import { type LoadRequestSpec, modelFor, plainRequest, prepareRequest, promptOf } from "./prepared-requests.ts";
+import { plainRequest, prepareRequest, specOf } from "./prepared-requests.ts";
 import { ProgressMeter } from "./progress.ts";
 import { reasonReader } from "./read-reason.ts";
 import { runRecord } from "./run-record.ts";
@@ -55,7 +56,9 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
   const { name } = workload;
   const { target, stop } = context;
   const { first, inFlight: wanted, durationS } = closedLoopOf(workload);
-  const spec = requestSpec(first, target);
+  assertConstant({ name, mix: [first] }, "autocannon");
+  const drawn = drawRequest({ mix: [first], seed: 0 }, 0);
+  const spec = { ...specOf(target, drawn, 0), key: target.keys.valid };
   const prepared = prepareRequest(target, spec);
   const plain = plainRequest(target, spec);
   const startedAtMs = Date.now();
@@ -110,18 +113,6 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
     key: spec.key.name,
     durationS: (endUs - startUs) / 1_000_000,
   });
-}
-
-/** The one request that the engine repeats. */
-function requestSpec({ dialect, maxTokens, promptTokens, model }: Workload["mix"][number], target: Target) {
-  return {
-    dialect,
-    stream: false,
-    model: model ?? modelFor(target, dialect, false),
-    prompt: promptOf(promptTokens),
-    maxTokens,
-    key: target.keys.valid,
-  } satisfies LoadRequestSpec;
 }
 
 interface Sent {

@@ -82,7 +82,8 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
       }),
     );
   const share = await send(workload, arrivals, context, { originUs, originMs }, tell);
-  const ran = recordShare(share, { workload, keys: keys.map(({ name }) => name), originUs, originMs });
+  const tokenizer = workload.namesTokens === true ? (await import("./tokenizer.ts")).promptTokenizer() : undefined;
+  const ran = recordShare(share, { workload, keys: keys.map(({ name }) => name), originUs, originMs, tokenizer });
   return shard === undefined ? ran : { ...ran, run: { ...ran.run, shard: { index: shard.index + 1, of: shard.of } } };
 }
 
@@ -94,6 +95,7 @@ export interface ShareFacts {
   readonly originUs: number;
   readonly originMs: number;
   readonly instances?: readonly LoadInstance[];
+  readonly tokenizer?: JudgedRun["tokenizer"];
   /** What is missing of the run, in words. */
   readonly missing?: readonly string[];
 }
@@ -101,7 +103,7 @@ export interface ShareFacts {
 /** Judges what was counted of a plain workload, and makes the record of its run. */
 export function recordShare(
   share: Share,
-  { workload, keys, originUs, originMs, instances, missing }: ShareFacts,
+  { workload, keys, originUs, originMs, instances, missing, tokenizer }: ShareFacts,
 ): RanLoad {
   const { tally, generator, startUs, endUs } = share;
   const { denials } = share.outcomes.close();
@@ -132,6 +134,7 @@ export function recordShare(
       limits: null,
       keys: [...keys],
       workload: workload.written,
+      ...(tokenizer && { tokenizer }),
       startedAtMs: originMs,
       durationS: (endUs - originUs) / 1_000_000,
       retryAfter: share.retries.close(),

@@ -34,7 +34,7 @@ export interface SamplerOptions {
 /** Kept of each kind and phase: enough to judge, few enough to write down. */
 const MOST_OF_A_KIND = 24;
 const MAX_BODY_BYTES = 1024 * 1024;
-/** All samples of a run together: a gateway may send a quarter of a megabyte with each of its denials. */
+/** All samples of a run together: a gateway may send a quarter of a megabyte with each of its denials, and requests have megabytes. */
 const MOST_BYTES = 48 * 1024 * 1024;
 
 /** Keeps a bounded number of exchanges of every kind: the first ones of each phase. */
@@ -57,7 +57,8 @@ export class Sampler {
     const kept = this.#kept.get(kind) ?? 0;
     if (kept >= MOST_OF_A_KIND || this.#keptBytes > MOST_BYTES) return undefined;
     this.#kept.set(kind, kept + 1);
-    this.#keptBytes += exchange.pieces.reduce((sum, { bytes }) => sum + bytes.length, exchange.head.length);
+    const asked = prepared.body?.length ?? 0;
+    this.#keptBytes += exchange.pieces.reduce((sum, { bytes }) => sum + bytes.length, exchange.head.length + asked);
     const id = `${this.#options.prefix}${String(++this.#count).padStart(5, "0")}`;
     // Written later: decoding and redacting in the middle of a run would delay the next sends.
     this.#waiting.push(() => this.#keep(id, phase, exchange));

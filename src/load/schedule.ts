@@ -1,14 +1,16 @@
 import { type Random, seededRandom } from "../core/index.ts";
 import type { Dialect } from "../dialects/index.ts";
 
-/** One line of a trace. */
+/** One line of a trace. Traces of others say neither dialect nor mode: these are drawn from the mix. */
 export interface TraceEntry {
   /** From the beginning of the trace, milliseconds. */
   readonly offsetMs: number;
-  readonly dialect: Dialect;
-  readonly stream: boolean;
+  readonly dialect?: Dialect | undefined;
+  readonly stream?: boolean | undefined;
   readonly promptTokens: number;
   readonly maxTokens: number;
+  /** Blocks that the prompt begins with, in a trace of the Mooncake format: the same id is the same text. */
+  readonly hashIds?: readonly number[] | undefined;
 }
 
 /** When requests are due. `closed` has no clock of its own: the next one waits for an answer. */

@@ -9,7 +9,7 @@ import { Sender } from "./http/sender.ts";
 import { LoadGuard, type LoadStop } from "./load-guard.ts";
 import { mostRequests } from "./most-requests.ts";
 import { OutcomeCounts } from "./phase-record.ts";
-import { type LoadTarget, mixedRequests, tracedRequests, type WireKey } from "./prepared-requests.ts";
+import { type LoadTarget, mixedRequests, type WireKey } from "./prepared-requests.ts";
 import { reasonReader } from "./read-reason.ts";
 import { RetryTally } from "./retry-tally.ts";
 import { type Sample, Sampler } from "./sampler.ts";
@@ -110,10 +110,10 @@ export function guardOf({ workload, target, part, outputTokens }: GuardedPart): 
 
 /** Makes the request of an arrival. */
 function preparedFor(arrivals: Arrivals, { workload, target, keys, seed }: ShareOptions) {
-  if (arrivals.kind === "replay") return tracedRequests(target, keys, arrivals.entries);
   const requests = planOf(arrivals).requests ?? SAMPLES * 10;
   const sampleEvery = Math.max(1, Math.ceil(requests / SAMPLES));
-  return mixedRequests({ target, keys, mix: workload.mix, seed, sampleEvery });
+  const entries = arrivals.kind === "replay" ? arrivals.entries : undefined;
+  return mixedRequests({ target, keys, mix: workload.mix, entries, seed, sampleEvery });
 }
 
 function isLate(beginUs: number | undefined, readyUs: number, { joinAfterUs }: ShareOptions): boolean {

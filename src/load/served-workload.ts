@@ -12,15 +12,18 @@ import type { Workload } from "./workload.ts";
 export function servedWorkload(workload: Workload, { dialects }: Pick<Target, "dialects">): Workload {
   const { arrivals, tier, name } = workload;
   if (tier !== undefined) return workload;
-  const isServed = ({ dialect }: { readonly dialect: Dialect }) => dialects.includes(dialect);
+  const isServed = (dialect: Dialect) => dialects.includes(dialect);
+  const served = workload.mix.filter(({ dialect }) => isServed(dialect));
   const replays = arrivals?.kind === "replay";
-  const entries = replays ? arrivals.entries.filter(isServed) : [];
-  // The requests of a replay are those of its trace, whatever the mix says.
-  const mix = replays ? workload.mix : workload.mix.filter(isServed);
-  if (mix.length === 0 || (replays && entries.length === 0)) {
+  // A line of a trace that names no dialect has that of the mix.
+  const entries = replays
+    ? arrivals.entries.filter(({ dialect }) => (dialect === undefined ? served.length > 0 : isServed(dialect)))
+    : [];
+  if (replays ? entries.length === 0 : served.length === 0) {
     throw new UsageError(`${name} has no request in a dialect that the target serves`, {
       hint: `The target declares dialects: [${dialects.join(", ")}].`,
     });
   }
+  const mix = served.length === 0 ? workload.mix : served;
   return { ...workload, mix, ...(replays && { arrivals: { ...arrivals, entries } }) };
 }

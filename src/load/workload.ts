@@ -1,12 +1,19 @@
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
+import { ConfigError } from "../core/index.ts";
 import { readText, readYaml } from "../target/index.ts";
-import type { Arrivals } from "./schedule.ts";
-import { readTrace } from "./trace.ts";
+import type { Lengths } from "./lengths.ts";
+import { type Images, LEAST_IMAGE_BYTES } from "./request-content.ts";
+import type { Arrivals, TraceEntry } from "./schedule.ts";
+import { readTrace, scaleTrace, TRACE_FORMATS } from "./trace.ts";
+import { lengthsSchema, resolveLengths } from "./written-lengths.ts";
 
 const rate = z.number().positive();
 const seconds = z.number().positive();
 const whole = z.int().positive();
+const MOST_IMAGES = 20;
+const MOST_IMAGE_BYTES = 20_000_000;
+const MOST_TOOL_CALLS = 100;
 
 const arrivals = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("constant"), ratePerS: rate, durationS: seconds }),
@@ -31,19 +38,44 @@ const arrivals = z.discriminatedUnion("kind", [
   }),
   z.strictObject({
     kind: z.literal("replay"),
-    file: z.string().min(1).meta({ description: "Trace: one JSON object a line, beside the workload file." }),
-    speed: z.number().positive().optional(),
+    file: z.string().min(1).meta({ description: "Trace, beside the workload file." }),
+    format: z.enum(TRACE_FORMATS).optional().meta({ description: "default auto: told by the first line" }),
+    speed: z
+      .number()
+      .positive()
+      .optional()
+      .meta({ description: "2 replays it in half the time, at twice the rate; default 1." }),
+    ratePerS: rate
+      .optional()
+      .meta({ description: "Mean rate: requests are left out or repeated, and the time it takes is the same." }),
+    requests: whole.optional().meta({ description: "Only so many from the beginning of the trace." }),
   }),
 ]);
 
-const requestClass = z.strictObject({
-  dialect: z.enum(["chat", "messages"]),
-  stream: z.boolean().optional().meta({ description: "default false" }),
-  model: z.string().min(1).optional().meta({ description: "default: the target's plain or streaming model" }),
-  promptTokens: whole.optional().meta({ description: "Words of the prompt; default 20." }),
-  maxTokens: whole.optional().meta({ description: "max_tokens of the request; default 64." }),
-  weight: z.number().positive().optional().meta({ description: "Share among the classes; default 1." }),
-});
+const requestClass = z
+  .strictObject({
+    dialect: z.enum(["chat", "messages"]),
+    stream: z.boolean().optional().meta({ description: "default false" }),
+    model: z.string().min(1).optional().meta({ description: "default: the target's plain or streaming model" }),
+    promptTokens: lengthsSchema
+      .optional()
+      .meta({ description: "Tokens of the prompt's text, by the tokenizer that the record names; default 20." }),
+    promptBytes: lengthsSchema.optional().meta({ description: "Bytes of the prompt's text, in place of its tokens." }),
+    maxTokens: lengthsSchema.optional().meta({ description: "max_tokens of the request; default 64." }),
+    images: z
+      .strictObject({ count: whole.max(MOST_IMAGES), bytes: z.int().min(LEAST_IMAGE_BYTES).max(MOST_IMAGE_BYTES) })
+      .optional()
+      .meta({ description: "PNG images beside the prompt; bytes of each, before base64." }),
+    toolCalls: whole
+      .max(MOST_TOOL_CALLS)
+      .optional()
+      .meta({ description: "Calls of a tool in the conversation before the prompt, each with its result." }),
+    weight: z.number().positive().optional().meta({ description: "Share among the classes; default 1." }),
+  })
+  .refine(({ promptTokens, promptBytes }) => promptTokens === undefined || promptBytes === undefined, {
+    message: "is given beside promptTokens: name one of them",
+    path: ["promptBytes"],
+  });
 
 const limits = z.strictObject({ rpm: whole, inFlight: whole });
 
@@ -95,8 +127,12 @@ export interface RequestClass {
   readonly dialect: "chat" | "messages";
   readonly stream: boolean;
   readonly model: string | undefined;
-  readonly promptTokens: number;
-  readonly maxTokens: number;
+  readonly promptTokens: Lengths;
+  /** In place of `promptTokens`. */
+  readonly promptBytes?: Lengths | undefined;
+  readonly maxTokens: Lengths;
+  readonly images?: Images | undefined;
+  readonly toolCalls?: number | undefined;
   readonly weight: number;
 }
 
@@ -110,6 +146,8 @@ export interface Workload {
   readonly engine: "native" | "autocannon" | "k6";
   readonly retryAfter: "none" | "compliant" | "ignoring";
   readonly allow: { readonly deniedShare: number; readonly failedShare: number };
+  /** Prompts have lengths in tokens that the file or its trace names. */
+  readonly namesTokens?: boolean;
   /** The file as written, for the record. */
   readonly written: unknown;
 }
@@ -123,10 +161,9 @@ export function loadWorkload(path: string): Workload {
 
 function resolveWorkload(file: WorkloadFile, written: unknown, path: string): Workload {
   const given = file.arrivals;
+  const fileOf = (name: string) => resolve(dirname(path), name);
   const resolved: Arrivals | undefined =
-    given?.kind === "replay"
-      ? { kind: "replay", entries: readTrace(resolve(dirname(path), given.file)), speed: given.speed }
-      : given;
+    given?.kind === "replay" ? { kind: "replay", entries: entriesOf(given, fileOf), speed: given.speed } : given;
   return {
     name: file.name,
     tier: file.tier,
@@ -135,8 +172,11 @@ function resolveWorkload(file: WorkloadFile, written: unknown, path: string): Wo
       dialect: entry.dialect,
       stream: entry.stream ?? false,
       model: entry.model,
-      promptTokens: entry.promptTokens ?? 20,
-      maxTokens: entry.maxTokens ?? 64,
+      promptTokens: resolveLengths(entry.promptTokens ?? 20, fileOf),
+      promptBytes: entry.promptBytes && resolveLengths(entry.promptBytes, fileOf),
+      maxTokens: resolveLengths(entry.maxTokens ?? 64, fileOf),
+      images: entry.images,
+      toolCalls: entry.toolCalls,
       weight: entry.weight ?? 1,
     })),
     maxInFlight: file.maxInFlight,
@@ -144,6 +184,18 @@ function resolveWorkload(file: WorkloadFile, written: unknown, path: string): Wo
     engine: file.engine ?? "native",
     retryAfter: file.retryAfter ?? "none",
     allow: { deniedShare: file.allow?.deniedShare ?? 0, failedShare: file.allow?.failedShare ?? 0 },
+    namesTokens: given?.kind === "replay" || (file.mix ?? []).some(({ promptTokens }) => promptTokens !== undefined),
     written,
   };
+}
+
+type Replay = Extract<NonNullable<WorkloadFile["arrivals"]>, { kind: "replay" }>;
+
+function entriesOf(replay: Replay, fileOf: (name: string) => string): readonly TraceEntry[] {
+  const file = fileOf(replay.file);
+  const entries = scaleTrace(readTrace(file, replay.format), replay);
+  if (entries.length > 0) return entries;
+  throw new ConfigError([
+    { file, path: "", message: `no request is left of it at ${replay.ratePerS} requests per second.` },
+  ]);
 }

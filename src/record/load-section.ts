@@ -177,6 +177,8 @@ const loadRunSchema = z.strictObject({
   keys: z.array(z.string()),
   /** The workload as written. */
   workload: z.unknown(),
+  /** What counted the tokens of prompts, where the workload or its trace gives them in tokens. */
+  tokenizer: z.strictObject({ package: z.string(), version: z.string(), vocabulary: z.string() }).optional(),
   startedAt: z.iso.datetime(),
   durationS: z.number(),
   phases: z.array(loadPhaseSchema),

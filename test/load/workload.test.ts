@@ -48,6 +48,16 @@ describe("workload files", () => {
     ["a rate of zero", "name: a\narrivals: { kind: constant, ratePerS: 0, durationS: 2 }\n", ["2 arrivals.ratePerS"]],
     ["neither arrivals nor tier", "name: a\n", ["1 arrivals"]],
     ["a closed loop without an end", "name: a\narrivals: { kind: closed, inFlight: 5 }\n", ["2 arrivals"]],
+    [
+      "a range upside down",
+      "name: a\narrivals: { kind: closed, inFlight: 1, requests: 1 }\nmix:\n  - dialect: chat\n    promptTokens: { kind: uniform, from: 9, to: 3 }\n",
+      ["5 mix.0.promptTokens.to"],
+    ],
+    [
+      "tokens and bytes",
+      "name: a\narrivals: { kind: closed, inFlight: 1, requests: 1 }\nmix: [{ dialect: chat, promptTokens: 5, promptBytes: 9 }]\n",
+      ["3 mix.0.promptBytes"],
+    ],
     ["a missing trace", "name: a\narrivals: { kind: replay, file: nowhere.ndjson }\n", ["undefined "]],
   ])("%s is named with its place", (_what, text, problems) => {
     expect(problemsOf(text)).toEqual(problems);
@@ -64,5 +74,45 @@ describe("workload files", () => {
     ]);
     writeFileSync(join(folder, "t.ndjson"), '{"offsetMs":20}\n{"offsetMs":"soon"}\n');
     expect(() => loadWorkload(path)).toThrow(/t\.ndjson:2:1 \(offsetMs\)/);
+  });
+
+  test.each([
+    ["", "holds no requests"],
+    ["what,is,this\n1,2,3\n", "is no trace that is known"],
+    ['{"timestamp":1,"input_length":5,"output_length":3}\n{"timestamp":2}\n', "t.csv:2:1 (input_length)"],
+    ['{"timestamp":1,"input_length":5,"output_length":3,"hash_ids":[1,2]}\n', "t.csv:1:1 (hash_ids): has more ids"],
+    ['{"timestamp":1,"input_length":5,"output_length":3}\n{"timestamp":2,\n', "t.csv:2:1: is not JSON"],
+    [
+      "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.9799600,4808,10\nlater,1,1\n",
+      "t.csv:3:1 (TIMESTAMP): expected a date and time",
+    ],
+    [
+      "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.9799600,many,10\n",
+      "t.csv:2:1 (ContextTokens): expected a whole number",
+    ],
+    [
+      "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n5,GPT-4,7,,7,API log\n",
+      "t.csv:2:1 (Response tokens): expected a whole number",
+    ],
+  ])("a trace %j is refused by line", (text, message) => {
+    writeFileSync(join(folder, "t.csv"), text);
+    const path = join(folder, "c.yaml");
+    writeFileSync(path, "name: c\narrivals: { kind: replay, file: t.csv }\n");
+    expect(() => loadWorkload(path)).toThrow(message);
+  });
+
+  test("a trace in another format than the one that is named is refused with the columns of that one", () => {
+    writeFileSync(join(folder, "t.csv"), "a,b\n1,2\n");
+    const path = join(folder, "c.yaml");
+    writeFileSync(path, "name: c\narrivals: { kind: replay, file: t.csv, format: burstgpt }\n");
+    expect(() => loadWorkload(path)).toThrow(/t\.csv:1:1: .*Timestamp, Request tokens, Response tokens/);
+  });
+
+  test("a file of lengths is refused by line", () => {
+    writeFileSync(join(folder, "out.txt"), "16\n0\n");
+    const path = join(folder, "e.yaml");
+    const mix = "mix: [{ dialect: chat, maxTokens: { kind: empirical, file: out.txt } }]";
+    writeFileSync(path, `name: e\narrivals: { kind: closed, inFlight: 1, requests: 1 }\n${mix}\n`);
+    expect(() => loadWorkload(path)).toThrow(/out\.txt:2:1: expected a whole number above 0/);
   });
 });

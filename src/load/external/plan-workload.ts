@@ -1,7 +1,7 @@
 import { UsageError } from "../../core/index.ts";
-import { requestBody } from "../../dialects/index.ts";
 import type { Target } from "../../target/index.ts";
-import { modelFor, promptOf } from "../prepared-requests.ts";
+import { drawRequest, isConstant } from "../draw-request.ts";
+import { bodyOf, specOf } from "../prepared-requests.ts";
 import { boundOf } from "../send-share.ts";
 import type { Workload } from "../workload.ts";
 import { countOf, type LoadPlan, type PlannedArrivals, type PlannedRequest, spanMs } from "./phase-plan.ts";
@@ -12,20 +12,17 @@ const UNTIL_MS = 130_000;
 /**
  * A workload as a schedule for another engine.
  *
- * @throws UsageError for a closed loop or a trace: an open schedule cannot hold the one, and k6 has no arrivals for the other.
+ * @throws UsageError for a closed loop, a trace or lengths that are drawn: an open schedule cannot hold the one, and k6 has no arrivals for the other.
  */
 export function planWorkload(workload: Workload, target: Target): LoadPlan {
   const { name, mix, retryAfter, warmupS } = workload;
+  assertConstant(workload, "k6");
   const remarks: string[] = [];
   const bound = boundOf(workload);
-  const requests = mix.map(({ dialect, stream, model, promptTokens, maxTokens, weight }): PlannedRequest => {
-    const request = {
-      model: model ?? modelFor(target, dialect, stream),
-      prompt: promptOf(promptTokens),
-      maxTokens,
-      ...(stream ? { stream } : {}),
-    };
-    return { dialect, stream, weight, body: JSON.stringify(requestBody(dialect, request)) };
+  const requests = mix.map((entry): PlannedRequest => {
+    const { dialect, stream, weight } = entry;
+    const drawn = drawRequest({ mix: [entry], seed: 0 }, 0);
+    return { dialect, stream, weight, body: JSON.stringify(bodyOf(specOf(target, drawn, 0))) };
   });
   let atMs = 0;
   const groups = arrivalsOf(workload, remarks).map(({ arrivals, gapMs }, index) => {
@@ -46,6 +43,14 @@ export function planWorkload(workload: Workload, target: Target): LoadPlan {
   });
   if (warmupS > 0) remarks.push("the warm-up is left out: the scripts measure from the first request");
   return { phases: [{ name, title: name, startMs: 0, endMs: atMs }], groups, remarks };
+}
+
+/** @throws UsageError for lengths that are drawn: an engine that repeats requests that are made before cannot draw them. */
+export function assertConstant({ name, mix }: Pick<Workload, "name" | "mix">, engine: string): void {
+  if (mix.every(isConstant)) return;
+  throw new UsageError(`${engine} cannot send ${name}: the lengths of its requests are drawn`, {
+    hint: "Name numbers for promptTokens, promptBytes and maxTokens, or leave --engine out: the native engine draws them.",
+  });
 }
 
 interface Planned {

@@ -1,4 +1,5 @@
 import { UsageError } from "../../../core/index.ts";
+import { longestOf } from "../../lengths.ts";
 import type { Workload } from "../../workload.ts";
 
 const FIGURES = {
@@ -65,7 +66,7 @@ export function assertMeasurable(clauses: readonly Clause[], mix: Workload["mix"
           hint: "Search with --streams, name a --workload whose mix has `stream: true`, or set a bound on response_ms.",
         },
       );
-    if (BETWEEN_TOKENS.includes(clause.figure) && streams.every(({ maxTokens }) => maxTokens < 2))
+    if (BETWEEN_TOKENS.includes(clause.figure) && streams.every(({ maxTokens }) => longestOf(maxTokens) < 2))
       throw new UsageError(`"${clause.text}" cannot be measured: no stream of the mix has two tokens`, {
         hint: "Raise maxTokens in the mix of the workload file.",
       });

@@ -1,7 +1,7 @@
-import { seededRandom, UsageError } from "../../../core/index.ts";
+import { UsageError } from "../../../core/index.ts";
 import type { Dialect } from "../../../dialects/index.ts";
 import { type Limits, TIER_LIMITS } from "../../../target/index.ts";
-import { draw } from "../../prepared-requests.ts";
+import { drawRequest } from "../../draw-request.ts";
 import { type Arrivals, scheduleOf } from "../../schedule.ts";
 import type { Workload } from "../../workload.ts";
 import { type Applied, applyLimits, type Demand, peakOf, SIMULATED_KINDS, type SimulatedKind } from "./apply-limits.ts";
@@ -104,15 +104,14 @@ function demandsOf(workload: Workload, durationOf: DurationOf, seed: number): De
   if (arrivals === undefined) {
     throw new UsageError(`${workload.name} is a tier run`, { hint: "Name a workload with arrivals, or a trace." });
   }
-  const random = seededRandom(seed);
-  const total = mix.reduce((sum, { weight }) => sum + weight, 0);
-  const drawn = () => durationOf(draw(mix, total, random)) * 1_000;
-  if (arrivals.kind === "closed") return closedDemands(arrivals, drawn);
+  const entries = arrivals.kind === "replay" ? arrivals.entries : undefined;
+  let drawn = 0;
+  const durationUs = () => durationOf(drawRequest({ mix, entries, seed }, drawn++)) * 1_000;
+  if (arrivals.kind === "closed") return closedDemands(arrivals, durationUs);
   const schedule = scheduleOf(arrivals, seed);
   const demands: Demand[] = [];
   for (let atUs = schedule.next(); atUs !== undefined && demands.length < MOST; atUs = schedule.next()) {
-    const traced = arrivals.kind === "replay" ? arrivals.entries[demands.length] : undefined;
-    demands.push({ atUs, durationUs: traced === undefined ? drawn() : durationOf(traced) * 1_000 });
+    demands.push({ atUs, durationUs: durationUs() });
   }
   return demands;
 }

@@ -1,0 +1,118 @@
+import { crc32 } from "node:zlib";
+import type { Dialect } from "../dialects/index.ts";
+
+/** Images of a request; `bytes` is the size of each, before base64. */
+export interface Images {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+export interface Content {
+  readonly prompt: string;
+  readonly images?: Images | undefined;
+  /** Calls of a tool that the conversation holds, each with its result. */
+  readonly toolCalls?: number | undefined;
+}
+
+const TOOL = "read_file";
+const ABOUT_TOOL = "Reads a file of the project.";
+const PARAMETERS = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };
+
+/**
+ * What images and tool calls make of a body: `messages` in place of the plain ones, and the tool; nothing where there are none.
+ */
+export function contentOf(dialect: Dialect, { prompt, images, toolCalls = 0 }: Content): Record<string, unknown> {
+  if (images === undefined && toolCalls === 0) return {};
+  const parts = images === undefined ? prompt : [...imageParts(dialect, images), { type: "text", text: prompt }];
+  const calls = Array.from({ length: toolCalls }, (_, index) => index);
+  const earlier =
+    toolCalls === 0 ? [] : [{ role: "user", content: "Read the files." }, ...calls.flatMap(TOOL_CALL[dialect])];
+  return {
+    // A result and the next prompt are turns of the user: those of the messages dialect take turns.
+    messages:
+      dialect === "messages"
+        ? joined([...earlier, { role: "user", content: parts }])
+        : [...earlier, { role: "user", content: parts }],
+    ...(toolCalls === 0 ? {} : { tools: [TOOL_OF[dialect]] }),
+  };
+}
+
+const TOOL_OF = {
+  chat: { type: "function", function: { name: TOOL, description: ABOUT_TOOL, parameters: PARAMETERS } },
+  messages: { name: TOOL, description: ABOUT_TOOL, input_schema: PARAMETERS },
+} satisfies Record<Dialect, object>;
+
+interface Message {
+  readonly role: string;
+  readonly content: unknown;
+}
+
+const TOOL_CALL: Readonly<Record<Dialect, (index: number) => Message[]>> = {
+  chat: (index) => {
+    const id = `call_${index}`;
+    const called = { name: TOOL, arguments: JSON.stringify({ path: `src/file-${index}.ts` }) };
+    return [
+      { role: "assistant", content: null, ...{ tool_calls: [{ id, type: "function", function: called }] } },
+      { role: "tool", ...{ tool_call_id: id }, content: `export const value = ${index};` },
+    ];
+  },
+  messages: (index) => {
+    const id = `toolu_${index}`;
+    return [
+      { role: "assistant", content: [{ type: "tool_use", id, name: TOOL, input: { path: `src/file-${index}.ts` } }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: `export const value = ${index};` }] },
+    ];
+  },
+};
+
+/** Neighbours of the same role become one message. */
+function joined(messages: readonly Message[]): Message[] {
+  const blocks = (content: unknown) =>
+    Array.isArray(content) ? (content as unknown[]) : [{ type: "text", text: content }];
+  const all: Message[] = [];
+  for (const message of messages) {
+    const last = all.at(-1);
+    if (last?.role !== message.role) all.push(message);
+    else all.splice(-1, 1, { role: last.role, content: [...blocks(last.content), ...blocks(message.content)] });
+  }
+  return all;
+}
+
+function imageParts(dialect: Dialect, { count, bytes }: Images): object[] {
+  const data = pngOf(bytes).toString("base64");
+  const part =
+    dialect === "chat"
+      ? { type: "image_url", image_url: { url: `data:image/png;base64,${data}` } }
+      : { type: "image", source: { type: "base64", media_type: "image/png", data } };
+  return Array.from({ length: count }, () => part);
+}
+
+const SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");
+/** One grey pixel: width, height, 8 bits, grey. */
+const HEADER = Buffer.from("00000001000000010800000000", "hex");
+/** The pixel, deflated. */
+const PIXEL = Buffer.from("789c6360000000020001", "hex");
+const CHUNK_FRAME = 12;
+const COMMENT = "Comment\0";
+/** Smallest image that `pngOf` makes, bytes. */
+export const LEAST_IMAGE_BYTES = SIGNATURE.length + HEADER.length + PIXEL.length + COMMENT.length + 4 * CHUNK_FRAME;
+
+/** An image of one pixel that any reader takes, with a comment that makes it so large. */
+function pngOf(bytes: number): Buffer {
+  const comment = COMMENT + "x".repeat(bytes - LEAST_IMAGE_BYTES);
+  return Buffer.concat([
+    SIGNATURE,
+    chunk("IHDR", HEADER),
+    chunk("tEXt", Buffer.from(comment, "latin1")),
+    chunk("IDAT", PIXEL),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
+  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(data.length);
+  sum.writeUInt32BE(crc32(body));
+  return Buffer.concat([length, body, sum]);
+}

@@ -1,0 +1,51 @@
+import { z } from "zod";
+import { ConfigError, type ConfigProblem } from "../core/index.ts";
+import { readText } from "../target/index.ts";
+import type { Lengths } from "./lengths.ts";
+
+const whole = z.int().positive();
+
+/** Lengths as a workload file writes them. */
+export const lengthsSchema = z.union([
+  whole,
+  z.discriminatedUnion("kind", [
+    z
+      .strictObject({ kind: z.literal("uniform"), from: whole, to: whole })
+      .refine(({ from, to }) => from <= to, { message: "must not be below from", path: ["to"] }),
+    z.strictObject({
+      kind: z.literal("logNormal"),
+      median: z.number().positive(),
+      sigma: z.number().positive().meta({ description: "Standard deviation of the logarithm of the length." }),
+      most: whole.meta({ description: "Longer ones are cut to it: what the plan counts with." }),
+    }),
+    z.strictObject({
+      kind: z.literal("empirical"),
+      file: z.string().min(1).meta({ description: "One length a line, beside the workload file; drawn evenly." }),
+    }),
+  ]),
+]);
+
+/** @param fileOf the path of a file that the workload names. @throws ConfigError for a file of lengths that cannot be used. */
+export function resolveLengths(written: z.infer<typeof lengthsSchema>, fileOf: (name: string) => string): Lengths {
+  if (typeof written === "number" || written.kind !== "empirical") return written;
+  return { kind: "empirical", lengths: readLengths(fileOf(written.file)) };
+}
+
+/** Problems that are listed; a wrong file has one a line. */
+const MOST_PROBLEMS = 10;
+
+function readLengths(path: string): number[] {
+  const problems: ConfigProblem[] = [];
+  const lengths = readText(path)
+    .split("\n")
+    .flatMap((line, index) => {
+      if (line.trim() === "") return [];
+      const parsed = whole.safeParse(Number(line));
+      if (parsed.success) return [parsed.data];
+      problems.push({ file: path, line: index + 1, path: "", message: "expected a whole number above 0." });
+      return [];
+    });
+  if (problems.length > 0) throw new ConfigError(problems.slice(0, MOST_PROBLEMS));
+  if (lengths.length === 0) throw new ConfigError([{ file: path, path: "", message: "holds no lengths." }]);
+  return lengths;
+}
