@@ -9,6 +9,7 @@ import {
   type Status,
 } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
+import { isSupported, type QuantileName } from "./supported.ts";
 import type { TerminalOptions } from "./terminal-options.ts";
 import { verdictLines } from "./verdict-lines.ts";
 
@@ -47,6 +48,7 @@ function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors)
     table.push(rowOf(phase, checkOfPhase(checks, run, phase)?.status ?? "not-applicable", colors));
   const { generator, retryAfter } = run;
   const lines = [colors.bold(`${oneLine(run.name)} (${run.engine}${limits})`), table.toString()];
+  for (const phase of run.phases) lines.push(...exactnessOf(phase));
   for (const check of checks) lines.push(...problemsOf(run, check, colors));
   if (retryAfter !== null && retryAfter.tested > 0) lines.push(`  Retry-After: ${tellWaits(retryAfter)}`);
   const { scheduleLagMs: lag, loopDelayMs: loop } = generator;
@@ -82,12 +84,6 @@ function tellWaits({ tested, sufficient, sufficientShare, groups }: NonNullable<
 
 function rowOf(phase: LoadPhase, verdict: Status, colors: Colors): (string | number)[] {
   const paint = verdict === "pass" ? colors.green : verdict === "fail" ? colors.red : colors.yellow;
-  const admitted = phase.classes.filter(({ outcome }) => outcome === "admitted");
-  // Several classes: the worst of them, named by no single number; the record has each.
-  const worst = (pick: (entry: LoadPhase["classes"][number]) => number | undefined) => {
-    const values = admitted.map(pick).filter((value) => value !== undefined);
-    return values.length === 0 ? "" : Math.max(...values).toFixed(1);
-  };
   return [
     phase.name,
     paint(verdict),
@@ -98,8 +94,49 @@ function rowOf(phase: LoadPhase, verdict: Status, colors: Colors): (string | num
     phase.failed,
     phase.dropped,
     phase.peakInFlight,
-    worst(({ responseMs }) => responseMs?.p50),
-    worst(({ responseMs }) => responseMs?.p99),
-    worst(({ ttftMs }) => ttftMs?.p99),
+    ...(["p50", "p99"] as const).map((name) => figure(worst(phase, "responseMs", name), name)),
+    figure(worst(phase, "ttftMs", "p99"), "p99"),
   ];
+}
+
+type Field = "responseMs" | "ttftMs";
+
+/** Several classes of admitted requests: the worst of them, named by no single number; the record has each. */
+function worst({ classes }: LoadPhase, field: Field, name: QuantileName): LoadPhase["classes"][number][Field] {
+  const all = classes.flatMap((entry) => (entry.outcome === "admitted" ? (entry[field] ?? []) : []));
+  return all.sort((a, b) => b[name] - a[name])[0] ?? null;
+}
+
+function figure(quantiles: LoadPhase["classes"][number][Field], name: QuantileName): string {
+  if (quantiles === null) return "";
+  return isSupported(quantiles, name) ? quantiles[name].toFixed(1) : "–";
+}
+
+const FIGURES = [
+  ["p50", "responseMs", "p50"],
+  ["p99", "responseMs", "p99"],
+  ["ttft p99", "ttftMs", "p99"],
+] as const;
+
+/** How sure the figures of a phase are, and where it is steady. */
+function exactnessOf(phase: LoadPhase): string[] {
+  const intervals = FIGURES.flatMap(([title, field, name]) => {
+    const [low, high] = worst(phase, field, name)?.intervals?.[name] ?? [];
+    return low === undefined || high === undefined ? [] : [`${title} ${low.toFixed(1)} to ${high.toFixed(1)}`];
+  });
+  const sure = intervals.length === 0 ? [] : [`  ${phase.name}: 95 % intervals, ms: ${intervals.join(", ")}`];
+  return [...sure, ...steadyLines(phase)];
+}
+
+function steadyLines(phase: LoadPhase): string[] {
+  const { steady, startS, name } = phase;
+  if (steady === undefined || steady.kind === "too-short") return [];
+  if (steady.fromS === null || steady.toS === null) return [`  ${name}: no steady state (${steady.kind})`];
+  if (steady.fromS === startS) return [];
+  const part = FIGURES.flatMap(([title, field, quantile]) => {
+    const inPart = worst(phase, field, quantile)?.steady;
+    return inPart && isSupported(inPart, quantile) ? [`${title} ${inPart[quantile].toFixed(1)}`] : [];
+  });
+  const figures = part.length === 0 ? "" : `: ${part.join(", ")} ms there`;
+  return [`  ${name}: steady from ${steady.fromS.toFixed(0)} to ${steady.toS.toFixed(0)} s of the run${figures}`];
 }

@@ -12,6 +12,7 @@ import { oneLine, visible } from "./clean-text.ts";
 import { type Outcome, outcomesOf } from "./outcomes.ts";
 import { rerunOf } from "./reproduce.ts";
 import { SIGNS } from "./status-style.ts";
+import { isSupported } from "./supported.ts";
 import { pasteInto, unblockYaml } from "./unblock.ts";
 
 /**
@@ -130,7 +131,7 @@ function loadPart(record: RunRecord, runs: readonly LoadRun[]): string {
 
 function worstTtft({ classes }: LoadRun["phases"][number]): string {
   const values = classes.flatMap(({ outcome, ttftMs }) =>
-    outcome === "admitted" && ttftMs !== null ? [ttftMs.p99] : [],
+    outcome === "admitted" && ttftMs !== null && isSupported(ttftMs, "p99") ? [ttftMs.p99] : [],
   );
   return values.length === 0 ? "–" : Math.max(...values).toFixed(0);
 }

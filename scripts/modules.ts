@@ -9,7 +9,7 @@ export interface Module {
 
 /** Modules of `src`, the lowest first. */
 export const MODULES: Readonly<Record<string, Module>> = {
-  core: { holds: "clock, errors, exit codes, randomness, JSON helpers", imports: [] },
+  core: { holds: "clock, errors, exit codes, randomness, statistics, JSON helpers", imports: [] },
   dialects: { holds: "requests, replies, event streams, error bodies, Retry-After; pure", imports: ["core"] },
   requirements: { holds: "requirements and the denial table as data", imports: ["core"] },
   metrics: { holds: "histograms, counters, merging", imports: ["core"] },
@@ -43,7 +43,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   compare: { holds: "two builds to a judgement: paired statistics, drift", imports: ["core", "metrics", "record"] },
   overhead: {
     holds: "what gateways add to the latency of their upstream: rounds, intervals, a control",
-    imports: ["core", "compare", "load", "record"],
+    imports: ["core", "load", "record"],
   },
   policy: { holds: "thresholds, baselines, verdict, exit code", imports: ["core", "judging", "record"] },
   "reference-gateway": {

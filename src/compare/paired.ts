@@ -1,16 +1,10 @@
-import { type Random, seededRandom } from "../core/index.ts";
-import { tQuantile } from "./student-t.ts";
+import { type Interval, type Random, seededRandom, tQuantile, wilson } from "../core/index.ts";
 
 /** Resamples; the error of an end of the interval is then far below its width. */
 const RESAMPLES = 10_000;
 /** Up to so many pairs every assignment of signs is tried; beyond, as many as this are drawn. */
 const MOST_EXACT = 16;
 const DRAWN_FLIPS = 100_000;
-
-export interface Interval {
-  readonly low: number;
-  readonly high: number;
-}
 
 export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -140,24 +134,11 @@ export function newcombe(
   b: { count: number; of: number },
   confidence: number,
 ): Interval {
-  const z = normalQuantile((1 + confidence) / 2);
-  const [first, second] = [wilson(a, z), wilson(b, z)];
+  const [first, second] = [wilson(a, confidence), wilson(b, confidence)];
   const [pa, pb] = [a.count / a.of, b.count / b.of];
   const difference = pb - pa;
   return {
     low: difference - Math.hypot(pb - second.low, first.high - pa),
     high: difference + Math.hypot(second.high - pb, pa - first.low),
   };
-}
-
-function wilson({ count, of }: { count: number; of: number }, z: number): Interval {
-  const share = count / of;
-  const middle = (share + z ** 2 / (2 * of)) / (1 + z ** 2 / of);
-  const half = (z * Math.sqrt((share * (1 - share)) / of + z ** 2 / (4 * of ** 2))) / (1 + z ** 2 / of);
-  return { low: middle - half, high: middle + half };
-}
-
-/** By Student's t with so many degrees of freedom that it is the normal to nine digits. */
-function normalQuantile(share: number): number {
-  return tQuantile(share, 1e10);
 }

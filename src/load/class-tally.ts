@@ -1,6 +1,12 @@
 import type { Dialect } from "../dialects/index.ts";
 import type { Observation, Outcome } from "../judging/index.ts";
-import { Histogram, type StoredHistogram } from "../metrics/index.ts";
+import {
+  BlockCounts,
+  Histogram,
+  quantileIntervals,
+  type StoredBlocks,
+  type StoredHistogram,
+} from "../metrics/index.ts";
 import type { LoadClass } from "../record/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 
@@ -26,6 +32,14 @@ export interface StoredClass {
   readonly events: number;
   readonly reads: number;
   readonly figures: Readonly<Record<string, StoredHistogram>>;
+  /** The same values by time, for the intervals. */
+  readonly blocks: Readonly<Record<string, StoredBlocks>>;
+}
+
+/** A part of a phase, µs from its beginning. */
+export interface Part {
+  readonly fromUs: number;
+  readonly toUs: number;
 }
 
 /** One dialect, mode and outcome: its histograms are made when first needed and never mixed with another's. */
@@ -38,16 +52,23 @@ export class ClassTally {
   #events = 0;
   #reads = 0;
   readonly #figures = new Map<Figure, Histogram>();
+  readonly #blocks = new Map<Figure, BlockCounts>();
+  readonly #startUs: number;
+  /** End of the request that is counted, from the beginning of the phase. */
+  #atUs = 0;
 
-  constructor(dialect: Dialect, stream: boolean, outcome: Outcome) {
+  /** @param startUs beginning of the phase, on the clock of `nowUs`. */
+  constructor({ dialect, stream, outcome }: Pick<LoadClass, "dialect" | "stream" | "outcome">, startUs: number) {
     this.dialect = dialect;
     this.stream = stream;
     this.outcome = outcome;
+    this.#startUs = startUs;
   }
 
   ended(exchange: LoadExchange): void {
     const { dueUs, sentUs, endUs } = exchange;
     this.#count++;
+    this.#atUs = endUs - this.#startUs;
     this.#record("response", endUs - dueUs);
     this.#record("service", endUs - sentUs);
     if (exchange.connectUs > 0) this.#record("connect", exchange.connectUs);
@@ -59,6 +80,7 @@ export class ClassTally {
   /** Counts what another engine measured. */
   observed({ dueUs, sentUs, endUs, connectUs, headUs, firstTokenUs, tokens }: Observation): void {
     this.#count++;
+    this.#atUs = endUs - this.#startUs;
     this.#record("response", endUs - dueUs);
     this.#record("service", endUs - sentUs);
     if (connectUs !== undefined) this.#record("connect", connectUs);
@@ -72,9 +94,7 @@ export class ClassTally {
     const { sentUs, firstEventUs, firstTokenUs, lastTokenUs, scanner, gapsUs, longestGapUs, outputTokens } = exchange;
     if (firstEventUs > 0) this.#record("firstEvent", firstEventUs - sentUs);
     if (firstTokenUs > 0) this.#record("ttft", firstTokenUs - sentUs);
-    // Made only where a gap was seen: an engine that sees none has no histogram of them.
-    const gaps = gapsUs.length === 0 ? undefined : this.#histogram("gap");
-    for (let index = 0; index < gapsUs.length; index++) gaps?.record(gapsUs[index] as number);
+    for (let index = 0; index < gapsUs.length; index++) this.#record("gap", gapsUs[index] as number);
     if (exchange.earlierGaps !== undefined) this.#histogram("gap").merge(exchange.earlierGaps);
     if (gapsUs.length > 0 || exchange.earlierGaps !== undefined) this.#record("longestStall", longestGapUs);
     if (outputTokens > 1 && firstTokenUs > 0)
@@ -86,6 +106,15 @@ export class ClassTally {
 
   #record(figure: Figure, us: number): void {
     this.#histogram(figure).record(us);
+    this.#blocksOf(figure).record(us, this.#atUs);
+  }
+
+  #blocksOf(figure: Figure): BlockCounts {
+    const known = this.#blocks.get(figure);
+    if (known !== undefined) return known;
+    const made = new BlockCounts();
+    this.#blocks.set(figure, made);
+    return made;
   }
 
   #histogram(figure: Figure): Histogram {
@@ -96,8 +125,9 @@ export class ClassTally {
     return made;
   }
 
-  close(): LoadClass {
-    const ms = (figure: Figure) => this.#figures.get(figure)?.quantilesMs() ?? null;
+  /** @param steady the part of the phase that is steady, where that is not all of it. */
+  close(steady: Part | undefined): LoadClass {
+    const ms = (figure: Figure) => this.#quantiles(figure, steady);
     return {
       dialect: this.dialect,
       stream: this.stream,
@@ -118,6 +148,19 @@ export class ClassTally {
     };
   }
 
+  #quantiles(figure: Figure, part: Part | undefined): LoadClass["responseMs"] {
+    const histogram = this.#figures.get(figure);
+    const quantiles = histogram?.quantilesMs() ?? null;
+    if (histogram === undefined || quantiles === null) return null;
+    const blocks = this.#blocksOf(figure);
+    const whole = { ...quantiles, intervals: quantileIntervals(histogram, blocks) };
+    if (part === undefined) return whole;
+    const inPart = blocks.between(part.fromUs, part.toUs);
+    const values = inPart.histogram();
+    const steady = values.quantilesMs();
+    return { ...whole, steady: steady && { ...steady, intervals: quantileIntervals(values, inPart) } };
+  }
+
   get figures(): ReadonlyMap<string, Histogram> {
     return this.#figures;
   }
@@ -132,6 +175,7 @@ export class ClassTally {
       events: this.#events,
       reads: this.#reads,
       figures: Object.fromEntries([...this.#figures].map(([name, histogram]) => [name, histogram.store()])),
+      blocks: Object.fromEntries([...this.#blocks].map(([name, blocks]) => [name, blocks.store()])),
     };
   }
 
@@ -143,5 +187,6 @@ export class ClassTally {
     this.#reads += other.reads;
     for (const [figure, stored] of Object.entries(other.figures))
       this.#histogram(figure as Figure).merge(Histogram.restore(stored));
+    for (const [figure, stored] of Object.entries(other.blocks)) this.#blocksOf(figure as Figure).merge(stored);
   }
 }

@@ -73,8 +73,7 @@ export function phaseRecord(facts: PhaseFacts): JudgedPhase {
   const { tally, startS, durationS } = facts;
   const findings = withUnanswered(facts.findings, facts.questions);
   const { total } = tally;
-  const perS = (count: number) => (durationS <= 0 ? 0 : count / durationS);
-  const { classes, series, heat } = tally.close(startS);
+  const { classes, series, steady, heat } = tally.close(startS);
   return {
     name: facts.name,
     title: facts.title,
@@ -82,13 +81,8 @@ export function phaseRecord(facts: PhaseFacts): JudgedPhase {
     startS,
     durationS,
     ...total,
-    rates: {
-      offered: perS(total.offered),
-      sent: perS(total.sent),
-      admitted: perS(total.admitted),
-      denied: perS(total.denied),
-      failed: perS(total.failed),
-    },
+    ...tally.ratesAndShares(durationS),
+    steady,
     peakInFlight: facts.peakInFlight,
     connections: facts.connections,
     classes,

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { generatorSchema, judgedPhaseSchema, retryAfterSchema } from "../record/index.ts";
+import { type Counts, noCounts } from "./second-series.ts";
 import type { StoredShare } from "./stored-share.ts";
 import type { Workload } from "./workload.ts";
 
@@ -33,12 +34,15 @@ const { dialect, stream, outcome } = judgedPhaseSchema.shape.classes.element.sha
 const { responseMs, ttftMs } = judgedPhaseSchema.shape.series.element.shape;
 const { response: heat } = judgedPhaseSchema.shape.heat.unwrap().shape;
 
+const series = z.array(count);
+
 const tallySchema = z.strictObject({
   total: z.strictObject(counts),
   classes: z.array(
     z.strictObject({
       ...{ dialect, stream, outcome, count, outputTokens: count, events: count, reads: count },
       figures: z.record(z.string(), histogram),
+      blocks: z.record(z.string(), z.strictObject({ widthUs: z.number().positive(), blocks: z.array(series) })),
     }),
   ),
   lag: histogram,
@@ -55,6 +59,10 @@ const tallySchema = z.strictObject({
     ),
     response: heat.optional(),
     ttft: heat.optional(),
+  }),
+  counts: z.strictObject({
+    widthUs: z.number().positive(),
+    counts: z.partialRecord(z.enum(Object.keys(noCounts()) as (keyof Counts)[]), series),
   }),
 });
 

@@ -1,10 +1,18 @@
+import { wilson } from "../core/index.ts";
 import type { Dialect } from "../dialects/index.ts";
 import type { Observation, Outcome } from "../judging/index.ts";
-import { Histogram, type StoredHistogram, type TaggedHistogram } from "../metrics/index.ts";
+import {
+  CountBlocks,
+  Histogram,
+  type StoredCounts,
+  type StoredHistogram,
+  type TaggedHistogram,
+} from "../metrics/index.ts";
 import type { JudgedPhase, LoadClass, LoadSecond } from "../record/index.ts";
-import { ClassTally, type StoredClass } from "./class-tally.ts";
+import { ClassTally, type Part, type StoredClass } from "./class-tally.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 import { type Counts, type InFlightPeaks, noCounts, SecondSeries, type StoredSeries } from "./second-series.ts";
+import { steadyOf } from "./steady.ts";
 
 /** What a worker hands over: whole histograms, so that quantiles are never averaged. */
 export interface StoredTally {
@@ -12,7 +20,13 @@ export interface StoredTally {
   readonly classes: readonly StoredClass[];
   readonly lag: StoredHistogram;
   readonly series: StoredSeries;
+  readonly counts: StoredCounts<keyof Counts>;
 }
+
+/** What every request that was sent comes to. */
+const ENDINGS = ["admitted", "denied", "failed"] as const;
+const RATES = ["offered", "sent", ...ENDINGS] as const;
+type RateName = (typeof RATES)[number];
 
 /** Counts a phase. Its size depends on the number of classes and seconds, not on the number of requests. */
 export class Tally {
@@ -20,6 +34,7 @@ export class Tally {
   readonly lag = new Histogram();
   readonly #classes = new Map<string, ClassTally>();
   readonly #series: SecondSeries;
+  readonly #counts = new CountBlocks<keyof Counts>();
 
   /**
    * @param startUs beginning of the phase, on the clock of `nowUs`.
@@ -39,13 +54,17 @@ export class Tally {
   }
 
   offered(dueUs: number): void {
-    this.total.offered++;
-    this.#series.count("offered", dueUs);
+    this.#add("offered", dueUs);
   }
 
   dropped(dueUs: number): void {
-    this.total.dropped++;
-    this.#series.count("dropped", dueUs);
+    this.#add("dropped", dueUs);
+  }
+
+  #add(what: keyof Counts, atUs: number): void {
+    this.total[what]++;
+    this.#series.count(what, atUs);
+    this.#counts.count(what, atUs - this.startUs);
   }
 
   /** @param inFlight requests in flight when it was sent, itself included. */
@@ -53,6 +72,7 @@ export class Tally {
     this.total.sent++;
     this.lag.record(sentUs - dueUs);
     this.#series.sent(sentUs, inFlight);
+    this.#counts.count("sent", sentUs - this.startUs);
   }
 
   ended(exchange: LoadExchange, outcome: Outcome): void {
@@ -71,9 +91,7 @@ export class Tally {
   }
 
   #count(outcome: Outcome, endUs: number): void {
-    const counted = outcome === "unfinished" ? "failed" : outcome;
-    this.total[counted]++;
-    this.#series.count(counted, endUs);
+    this.#add(outcome === "unfinished" ? "failed" : outcome, endUs);
   }
 
   /** Response times of the running second, for progress. */
@@ -85,7 +103,7 @@ export class Tally {
     const name = `${dialect}.${stream ? "streaming" : "non-streaming"}.${outcome}`;
     const known = this.#classes.get(name);
     if (known !== undefined) return known;
-    const made = new ClassTally(dialect, stream, outcome);
+    const made = new ClassTally({ dialect, stream, outcome }, this.startUs);
     this.#classes.set(name, made);
     return made;
   }
@@ -94,15 +112,38 @@ export class Tally {
   close(offsetS: number): {
     readonly classes: LoadClass[];
     readonly series: LoadSecond[];
+    readonly steady: NonNullable<JudgedPhase["steady"]>;
     readonly heat: JudgedPhase["heat"];
   } {
     const { response, ttft } = this.#series.heat;
+    const series = this.#series.close(offsetS);
+    const steady = steadyOf(series, offsetS);
+    const part = partOf(steady, offsetS);
     return {
-      classes: [...this.#classes.values()].map((tally) => tally.close()),
-      series: this.#series.close(offsetS),
+      classes: [...this.#classes.values()].map((tally) => tally.close(part)),
+      series,
+      steady,
       // There is no first token without an end, but in a phase that was cut short.
       heat: response && { response, ...(ttft === undefined ? {} : { ttft }) },
     };
+  }
+
+  /** @returns the rates, per second, and the shares of a phase, with their intervals; no shares where nothing was sent. */
+  ratesAndShares(durationS: number): Pick<JudgedPhase, "rates" | "shares"> {
+    const rate = (name: RateName) => (durationS <= 0 ? 0 : this.total[name] / durationS);
+    const of = ENDINGS.reduce((sum, name) => sum + this.total[name], 0);
+    const share = (name: (typeof ENDINGS)[number]) => this.total[name] / of;
+    const shareInterval = (name: (typeof ENDINGS)[number]): [number, number] => {
+      const worth = this.#counts.worth(name, ENDINGS, durationS);
+      const { low, high } = wilson({ count: share(name) * worth, of: worth }, 0.95);
+      return [low, high];
+    };
+    const rates = {
+      ...forEach(RATES, rate),
+      intervals: forEach(RATES, (name) => this.#counts.rateInterval(name, durationS)),
+    };
+    if (of === 0) return { rates };
+    return { rates, shares: { ...forEach(ENDINGS, share), intervals: forEach(ENDINGS, shareInterval) } };
   }
 
   histograms(prefix: string, startMs: number, endMs: number): TaggedHistogram[] {
@@ -122,6 +163,7 @@ export class Tally {
       classes: [...this.#classes.values()].map((tally) => tally.store()),
       lag: this.lag.store(),
       series: this.#series.store(),
+      counts: this.#counts.store(),
     };
   }
 
@@ -135,5 +177,19 @@ export class Tally {
     this.lag.merge(Histogram.restore(other.lag));
     for (const stored of other.classes) this.#class(stored.dialect, stored.stream, stored.outcome).merge(stored);
     this.#series.merge(other.series, peaks);
+    this.#counts.merge(other.counts);
   }
+}
+
+/** The part of a phase that is steady, where a part of it is not. */
+function partOf({ fromS, toS }: NonNullable<JudgedPhase["steady"]>, offsetS: number): Part | undefined {
+  if (fromS === null || toS === null || fromS === offsetS) return undefined;
+  return { fromUs: (fromS - offsetS) * 1_000_000, toUs: (toS - offsetS) * 1_000_000 };
+}
+
+function forEach<Name extends string, Value>(
+  names: readonly Name[],
+  value: (name: Name) => Value,
+): Record<Name, Value> {
+  return Object.fromEntries(names.map((name) => [name, value(name)])) as Record<Name, Value>;
 }

@@ -35,13 +35,18 @@ export class Histogram {
   }
 
   /** @param us duration, microseconds; fractions are rounded, negative values count as 0, more than a year as a year. */
-  record(us: number): void {
+  record(us: number, count = 1): void {
     // Fractions would stay in the maximum, which then disagrees with the counts; a value without end never fits.
-    this.#hdr.recordValue(us > 0 ? Math.round(Math.min(us, LONGEST_US)) : 0);
+    this.#hdr.recordValueWithCount(us > 0 ? Math.round(Math.min(us, LONGEST_US)) : 0, count);
   }
 
   get count(): number {
     return this.#hdr.totalCount;
+  }
+
+  /** The largest value, microseconds; 0 when empty. */
+  get maxUs(): number {
+    return this.#hdr.maxValue;
   }
 
   /** Adds the other's counts; exact, because both have the same buckets. */
@@ -57,9 +62,9 @@ export class Histogram {
   /** @returns `null` when nothing was recorded: a quantile of nothing is not zero. */
   quantilesMs(): Quantiles | null {
     if (this.count === 0) return null;
-    const at = (share: number) => Math.min(this.quantileUs(share), this.#hdr.maxValue) / 1_000;
+    const at = (share: number) => Math.min(this.quantileUs(share), this.maxUs) / 1_000;
     const [p50, p90, p95, p99, p999] = [at(0.5), at(0.9), at(0.95), at(0.99), at(0.999)];
-    return { p50, p90, p95, p99, p999, max: this.#hdr.maxValue / 1_000 };
+    return { p50, p90, p95, p99, p999, max: this.maxUs / 1_000 };
   }
 
   reset(): void {

@@ -1,5 +1,4 @@
-import { normalCumulative, tQuantile } from "../compare/index.ts";
-import { type Random, seededRandom } from "../core/index.ts";
+import { normalCumulative, type Random, seededRandom, tQuantile } from "../core/index.ts";
 import type { Added, AddedDifference } from "../record/index.ts";
 
 /** One round: times of both arms, microseconds. A round without times in either says nothing. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { checkResultSchema, findingSchema } from "./check-result.ts";
-import { count, dialect, quantiles, quantilesSchema } from "./load-values.ts";
+import { classQuantiles, count, dialect, interval, quantiles, quantilesSchema } from "./load-values.ts";
 import { retryAfterSchema } from "./retry-after-section.ts";
 
 /** What a request came to. One class, one outcome, one histogram: these are never mixed. */
@@ -14,22 +14,22 @@ const classSchema = z.strictObject({
   outcome: z.enum(LOAD_OUTCOMES),
   count,
   /** From the due moment to the end. */
-  responseMs: quantiles,
+  responseMs: classQuantiles,
   /** From the send to the end. */
-  serviceMs: quantiles,
+  serviceMs: classQuantiles,
   /** From the send to the first content token. Streams only. */
-  ttftMs: quantiles,
+  ttftMs: classQuantiles,
   /** Every gap between neighbouring content tokens. Streams only. */
-  gapMs: quantiles,
+  gapMs: classQuantiles,
   /** From the send: connection ready, head, first byte of the body, first whole event. */
-  connectMs: quantiles,
-  headersMs: quantiles,
-  firstByteMs: quantiles,
-  firstEventMs: quantiles,
+  connectMs: classQuantiles,
+  headersMs: classQuantiles,
+  firstByteMs: classQuantiles,
+  firstEventMs: classQuantiles,
   /** Longest gap of each stream. */
-  longestStallMs: quantiles,
+  longestStallMs: classQuantiles,
   /** Time per output token after the first. */
-  perTokenMs: quantiles,
+  perTokenMs: classQuantiles,
   /** Mean events per network read: far above 1 behind a buffering proxy. */
   eventsPerRead: z.number().nullable(),
   /** From `usage`, or counted events where there is none. */
@@ -90,7 +90,31 @@ export const loadPhaseSchema = z.strictObject({
     admitted: z.number(),
     denied: z.number(),
     failed: z.number(),
+    intervals: z
+      .strictObject({ offered: interval, sent: interval, admitted: interval, denied: interval, failed: interval })
+      .optional(),
   }),
+  /** Of the requests that were sent and came to something. */
+  shares: z
+    .strictObject({
+      admitted: z.number(),
+      denied: z.number(),
+      failed: z.number(),
+      intervals: z.strictObject({ admitted: interval, denied: interval, failed: interval }),
+    })
+    .optional(),
+  /** Where the phase is steady, seconds from the beginning of the run; `null` where it is not. */
+  steady: z
+    .strictObject({
+      fromS: z.number().nullable(),
+      toS: z.number().nullable(),
+      /**
+       * `drift`: the rate or the latency moves until the end; `growth`: more is sent than is answered; `saw-tooth`: it goes up and
+       * down with a period; `too-short`: fewer than ten seconds have a response.
+       */
+      kind: z.enum(["steady", "drift", "growth", "saw-tooth", "too-short"]),
+    })
+    .optional(),
   peakInFlight: count,
   connections: count,
   classes: z.array(classSchema),

@@ -13,3 +13,18 @@ export const quantilesSchema = z.strictObject({
   max: z.number(),
 });
 export const quantiles = quantilesSchema.nullable();
+
+const ends = z.tuple([z.number(), z.number()]);
+/** Low and high end of the interval that holds the true value in 95 of 100 runs; `null`: the samples do not support one. */
+export const interval = ends.nullable();
+
+const intervals = z.strictObject({ p50: interval, p90: interval, p95: interval, p99: interval, p999: interval });
+
+/** Quantiles of a class, with the interval of each, milliseconds. */
+export const classQuantiles = quantilesSchema
+  .extend({
+    intervals: intervals.optional(),
+    /** The same of the part of the phase that is steady, where that is not all of it. */
+    steady: quantilesSchema.extend({ intervals }).nullable().optional(),
+  })
+  .nullable();

@@ -64,6 +64,24 @@ describe("a workload", () => {
     expect(JSON.stringify(samples)).toContain("[key.valid]");
   });
 
+  test("its figures have intervals as far as the sample supports them", async () => {
+    const { run: done } = await run({});
+    const [phase] = done.phases;
+    const { responseMs } = phase?.classes[0] ?? {};
+    const [low, high] = responseMs?.intervals?.p50 ?? [];
+    expect(low).toBeLessThanOrEqual(responseMs?.p50 ?? Number.NaN);
+    expect(high).toBeGreaterThanOrEqual(responseMs?.p50 ?? Number.NaN);
+    // A hundred requests have a median and no p99.
+    expect(responseMs?.intervals).toMatchObject({ p99: null, p999: null });
+    expect(responseMs?.p99).toBeGreaterThan(0);
+    expect(phase?.shares).toMatchObject({ admitted: 1, denied: 0, failed: 0 });
+    expect(phase?.shares?.intervals.failed).toEqual([0, expect.closeTo(0.037, 3)]);
+    const [least, most] = phase?.rates.intervals?.sent ?? [];
+    expect(least).toBeLessThanOrEqual(phase?.rates.sent ?? Number.NaN);
+    expect(most).toBeGreaterThanOrEqual(phase?.rates.sent ?? Number.NaN);
+    expect(phase?.steady).toEqual({ fromS: null, toS: null, kind: "too-short" });
+  });
+
   test("streams: every gap is counted, connections are reused, as many run as were asked for", async () => {
     const { run: done } = await run(
       { arrivals: { kind: "closed", inFlight: 10, requests: 30, rampS: 0 }, mix: [stream] },

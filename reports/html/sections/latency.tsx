@@ -1,6 +1,7 @@
-import type { LoadClass, LoadRun, Quantiles, RunRecord } from "../../../src/record/index.ts";
+import type { LoadClass, LoadRun, RunRecord } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
 import type { ReportSource } from "../../source.ts";
+import { isSupported } from "../../supported.ts";
 import { TimePanels } from "../charts/time-panels.tsx";
 import { decimal, duration, ms, plural } from "../format.ts";
 import { kindOf, spanOf } from "../load-phases.ts";
@@ -39,8 +40,10 @@ function sentence({ load }: RunRecord): string {
   );
   const [worst] = streams.sort((a, b) => b.ttftMs.p99 - a.ttftMs.p99);
   if (worst === undefined) return "Nothing was streamed; E2E latency and service time stand below.";
-  const { p50, p95, p99 } = worst.ttftMs;
-  return `The worst time to first token (TTFT) was ${duration(p50)} at p50, ${duration(p95)} at p95 and ${duration(p99)} at p99, in the phase ${oneLine(worst.phase.name, 40)} of ${oneLine(worst.run.name, 40)}.`;
+  const { ttftMs } = worst;
+  const at = (name: "p50" | "p95" | "p99") =>
+    isSupported(ttftMs, name) ? `${duration(ttftMs[name])} at ${name}` : `not known at ${name} (too few samples)`;
+  return `The worst time to first token (TTFT) was ${at("p50")}, ${at("p95")} and ${at("p99")}, in the phase ${oneLine(worst.phase.name, 40)} of ${oneLine(worst.run.name, 40)}.`;
 }
 
 function RunLatency({ run, source }: { readonly run: LoadRun; readonly source: ReportSource }) {
@@ -132,7 +135,14 @@ function kindAndOutcome(entry: LoadClass): string {
   return `${kindOf(entry)}${entry.outcome === "admitted" ? "" : `, ${entry.outcome}`}`;
 }
 
-function three(quantiles: Quantiles | null): string {
+function three(quantiles: LoadClass["responseMs"]) {
   if (quantiles === null) return "–";
-  return [quantiles.p50, quantiles.p95, quantiles.p99].map(ms).join(" / ");
+  const at = ["p50", "p95", "p99"] as const;
+  const [low, high] = quantiles.intervals?.p99 ?? [];
+  return (
+    <>
+      {at.map((name) => (isSupported(quantiles, name) ? ms(quantiles[name]) : "–")).join(" / ")}
+      {low === undefined || high === undefined ? null : <span class="because">{`p99 ${ms(low)} to ${ms(high)}`}</span>}
+    </>
+  );
 }

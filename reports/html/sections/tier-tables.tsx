@@ -23,6 +23,7 @@ interface Of {
 /** What each phase sent, and what became of it; the names are those of the drawings and of the other tables. */
 export function PhaseTable({ record: { checks }, run }: Omit<Of, "anchors">) {
   const hasDropped = run.phases.some(({ dropped }) => dropped > 0);
+  const hasSteady = run.phases.some(({ steady }) => steady !== undefined);
   return (
     <DataTable
       caption={`Plan and outcome of ${oneLine(run.name, 40)}`}
@@ -38,6 +39,7 @@ export function PhaseTable({ record: { checks }, run }: Omit<Of, "anchors">) {
         ...(hasDropped ? [{ value: "Dropped", number: true }] : []),
         { value: "Admitted/s", number: true },
         { value: "Peak in flight", number: true },
+        ...(hasSteady ? ["Steady state"] : []),
       ]}
       rows={run.phases.map((phase) => [
         <span key="phase">
@@ -53,9 +55,18 @@ export function PhaseTable({ record: { checks }, run }: Omit<Of, "anchors">) {
         ...(hasDropped ? [decimal(phase.dropped)] : []),
         decimal(phase.rates.admitted, 2),
         decimal(phase.peakInFlight),
+        ...(hasSteady ? [steadyText(phase)] : []),
       ])}
     />
   );
+}
+
+/** Where a phase is steady, in seconds of the run. */
+function steadyText({ steady, startS }: LoadPhase): string {
+  if (steady === undefined) return "–";
+  if (steady.fromS === null || steady.toS === null)
+    return steady.kind === "too-short" ? "too short to tell" : `none: ${steady.kind}`;
+  return steady.fromS === startS ? "throughout" : `${decimal(steady.fromS)} to ${decimal(steady.toS)} s`;
 }
 
 function share({ sent }: LoadPhase, count: number): string {

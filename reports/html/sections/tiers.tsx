@@ -3,12 +3,12 @@ import {
   type LoadClass,
   type LoadPhase,
   type LoadRun,
-  type Quantiles,
   type RunRecord,
   type Status,
   worstStatus,
 } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
+import { isSupported } from "../../supported.ts";
 import type { Anchors } from "../anchors.ts";
 import { TimePanels } from "../charts/time-panels.tsx";
 import { decimal, duration, enumerate, ms, plural } from "../format.ts";
@@ -134,7 +134,9 @@ function slowestClass({ classes }: LoadPhase): LoadClass | undefined {
   return (streams.length > 0 ? streams : admitted).sort((a, b) => at(b) - at(a))[0];
 }
 
-const pair = ({ p50, p99 }: Quantiles): string => `${ms(p50)} / ${ms(p99)} ms`;
+function pair(quantiles: NonNullable<LoadClass["responseMs"]>): string {
+  return `${["p50" as const, "p99" as const].map((name) => (isSupported(quantiles, name) ? ms(quantiles[name]) : "–")).join(" / ")} ms`;
+}
 
 /** What did not pass, each with the way to its cause or to its findings. */
 function Reasons({ record, run, anchors }: RunProps) {

@@ -1,3 +1,4 @@
+import { wilson } from "../../../core/index.ts";
 import type { Histogram, TaggedHistogram } from "../../../metrics/index.ts";
 import type { JudgedPhase } from "../../../record/index.ts";
 import type { Clause } from "./objective.ts";
@@ -10,9 +11,6 @@ export interface ClauseOutcome {
   readonly sure: boolean;
   readonly observed: string;
 }
-
-/** 95 % on one side each. */
-const Z = 1.96;
 
 /** Holds a phase against an objective. A quantile is met when every class of admitted requests meets it. */
 export function judgeLevel(
@@ -45,7 +43,7 @@ export function judgeLevel(
 function shareOutcome(clause: string, count: number, of: number, allowed: number): ClauseOutcome {
   const share = of === 0 ? 1 : count / of;
   const met = of > 0 && share <= allowed;
-  const { low, high } = wilson(count, of);
+  const { low, high } = wilson({ count, of }, 0.95);
   return {
     clause,
     met,
@@ -64,14 +62,4 @@ function countBeyond(histogram: Histogram, boundUs: number): number {
     else high = middle;
   }
   return high === 1 ? 0 : Math.round((1 - low) * histogram.count);
-}
-
-/** Wilson's interval of a share: holds for small counts, too, and for none. */
-export function wilson(count: number, of: number): { readonly low: number; readonly high: number } {
-  if (of === 0) return { low: 0, high: 1 };
-  const share = count / of;
-  const spread = Z * Math.sqrt((share * (1 - share)) / of + (Z * Z) / (4 * of * of));
-  const middle = share + (Z * Z) / (2 * of);
-  const scale = 1 + (Z * Z) / of;
-  return { low: Math.max(0, (middle - spread) / scale), high: Math.min(1, (middle + spread) / scale) };
 }

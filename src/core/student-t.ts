@@ -24,13 +24,18 @@ export function normalCumulative(deviations: number): number {
   return tCumulative(deviations, 1e10);
 }
 
+/** By Student's t with so many degrees of freedom that it is the normal to nine digits. */
+export function normalQuantile(share: number): number {
+  return tQuantile(share, 1e10);
+}
+
 function tCumulative(t: number, df: number): number {
   const tail = incompleteBeta(df / (df + t * t), df / 2, 0.5) / 2;
   return t > 0 ? 1 - tail : tail;
 }
 
-/** Regularised incomplete beta function, by its continued fraction (Lentz). */
-function incompleteBeta(x: number, a: number, b: number): number {
+/** Regularised incomplete beta function, by its continued fraction (Lentz). @param x between 0 and 1. */
+export function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
   const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log(1 - x));

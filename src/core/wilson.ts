@@ -1,0 +1,21 @@
+import { normalQuantile } from "./student-t.ts";
+
+export interface Interval {
+  readonly low: number;
+  readonly high: number;
+}
+
+/**
+ * Wilson's interval of a share: holds for small counts, too, and for none.
+ *
+ * @param of how many were counted; need not be whole where they are worth fewer independent ones.
+ */
+export function wilson({ count, of }: { count: number; of: number }, confidence: number): Interval {
+  if (of === 0) return { low: 0, high: 1 };
+  const z = normalQuantile((1 + confidence) / 2);
+  const share = count / of;
+  const middle = share + z ** 2 / (2 * of);
+  const spread = z * Math.sqrt((share * (1 - share)) / of + z ** 2 / (4 * of ** 2));
+  const scale = 1 + z ** 2 / of;
+  return { low: Math.max(0, (middle - spread) / scale), high: Math.min(1, (middle + spread) / scale) };
+}

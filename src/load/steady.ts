@@ -1,0 +1,111 @@
+import { median, rankCorrelation } from "../core/index.ts";
+import type { JudgedPhase, LoadSecond } from "../record/index.ts";
+
+export type Steady = NonNullable<JudgedPhase["steady"]>;
+
+/** Seconds with latencies below which nothing is said. */
+const LEAST_S = 10;
+/** A beginning is cut off as a warm-up when it differs from the rest by so many standard errors, and by so much of it. */
+const DIFFERENT_ERRORS = 3;
+const DIFFERENT_SHARE = 0.05;
+/** A trend: rank correlation in standard errors, and the change from the first quarter to the last. */
+const TREND_ERRORS = 3.3;
+const TREND_SHARE = 0.1;
+/** Of what is sent meanwhile, so much stays in flight: work piles up. */
+const PILED_SHARE = 0.02;
+/** A saw-tooth: correlation with itself a period later, and how far it goes up and down. */
+const PERIOD_CORRELATION = 0.4;
+const PERIOD_SHARE = 0.2;
+const LEAST_PERIOD_S = 3;
+
+/**
+ * Where a phase is steady, from its seconds: the beginning is cut off where that leaves the mean of the rest most exact (MSER,
+ * White 1997), for the rate and for the median response time; the rest must then neither rise nor fall nor go up and down.
+ *
+ * @param series seconds of the phase. @param startS where it begins, seconds from the beginning of the run.
+ */
+export function steadyOf(series: readonly LoadSecond[], startS: number): Steady {
+  const none = (kind: Steady["kind"]): Steady => ({ fromS: null, toS: null, kind });
+  // While answers to the last requests are waited for, nothing is steady; the last second may be a part of one.
+  const lastSent = series.findLastIndex(({ sent }) => sent > 0);
+  const seconds = series.slice(0, lastSent).filter(({ responseMs }) => responseMs !== null);
+  if (seconds.length < LEAST_S) return none("too-short");
+  const latencies = seconds.map(({ responseMs }) => responseMs?.p50 ?? 0);
+  const rates = seconds.map(({ admitted }) => admitted);
+  if ([latencies, rates].some(isPeriodic)) return none("saw-tooth");
+  const from = Math.max(warmUpOf(latencies), warmUpOf(rates));
+  const rest = seconds.slice(from);
+  if (isPiling(rest)) return none("growth");
+  const isMoving = [latencies, rates].some((values) => hasTrend(values.slice(from)));
+  if (isMoving || from >= Math.floor(seconds.length / 2)) return none("drift");
+  const [first, last] = [rest[0]?.atS ?? startS, rest.at(-1)?.atS ?? startS];
+  return { fromS: from === 0 ? startS : first, toS: last + 1, kind: "steady" };
+}
+
+/** Length of the beginning that differs from what follows; at most half. */
+function warmUpOf(values: readonly number[]): number {
+  let [best, lowest] = [0, Number.POSITIVE_INFINITY];
+  for (let cut = 0; cut <= values.length / 2; cut++) {
+    const rest = values.slice(cut);
+    const error = squaresOf(rest) / rest.length ** 2;
+    if (error >= lowest) continue;
+    [best, lowest] = [cut, error];
+  }
+  const rest = values.slice(best);
+  const difference = Math.abs(meanOf(values.slice(0, best)) - meanOf(rest));
+  const deviation = Math.sqrt(squaresOf(rest) / Math.max(1, rest.length - 1));
+  const error = deviation * Math.sqrt(1 / Math.max(1, best) + 1 / rest.length);
+  const isDifferent = difference > DIFFERENT_ERRORS * error && difference > DIFFERENT_SHARE * Math.abs(meanOf(rest));
+  return best > 0 && isDifferent ? best : 0;
+}
+
+/** Whether values rise or fall from their first quarter to their last, more than chance has it. */
+function hasTrend(values: readonly number[]): boolean {
+  const errors = Math.abs(rankCorrelation(values)) * Math.sqrt(values.length - 1);
+  const [first, last] = quartersOf(values);
+  return errors > TREND_ERRORS && Math.abs(last - first) > TREND_SHARE * Math.min(first, last);
+}
+
+/** Whether more is sent than is answered. */
+function isPiling(seconds: readonly LoadSecond[]): boolean {
+  const [first, last] = quartersOf(seconds.map(({ inFlight }) => inFlight));
+  const sent = seconds.reduce((sum, second) => sum + second.sent, 0);
+  // Three quarters of the time lie between the middles of the first and the last quarter.
+  return last - first > PILED_SHARE * 0.75 * sent && hasTrend(seconds.map(({ inFlight }) => inFlight));
+}
+
+function quartersOf(values: readonly number[]): readonly [first: number, last: number] {
+  const quarter = Math.max(1, Math.floor(values.length / 4));
+  return [median(values.slice(0, quarter)), median(values.slice(-quarter))];
+}
+
+/** Whether values go up and down with a period that they show at least two and a half times. */
+function isPeriodic(values: readonly number[]): boolean {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? 0;
+  if (at(0.9) - at(0.1) < PERIOD_SHARE * at(0.5)) return false;
+  const middle = meanOf(values);
+  const correlation = (lag: number) => {
+    const products = values.slice(lag).map((value, index) => (value - middle) * ((values[index] ?? 0) - middle));
+    return (
+      (products.reduce((sum, product) => sum + product, 0) / squaresOf(values)) * (values.length / products.length)
+    );
+  };
+  let wasOpposite = false;
+  for (let lag = 1; lag <= values.length / 2.5; lag++) {
+    const own = correlation(lag);
+    if (own < -0.1) wasOpposite = true;
+    const enough = Math.max(PERIOD_CORRELATION, 3 / Math.sqrt(values.length));
+    if (wasOpposite && lag >= LEAST_PERIOD_S && own > enough) return true;
+  }
+  return false;
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+}
+
+function squaresOf(values: readonly number[]): number {
+  const middle = meanOf(values);
+  return values.reduce((sum, value) => sum + (value - middle) ** 2, 0);
+}

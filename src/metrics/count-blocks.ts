@@ -1,0 +1,94 @@
+import { LEAST_BLOCKS, sumSpread } from "../core/index.ts";
+
+type Ends = [low: number, high: number];
+
+/** Width of a block at first, µs. */
+const FIRST_WIDTH_US = 25_000;
+/** Most blocks; beyond them neighbours are put together. */
+const MOST_BLOCKS = 128;
+/** Standard deviations of 95 %, either way. */
+const DEVIATIONS = 1.96;
+/** Events below which their own spread says less than that of chance (Poisson) does. */
+const FEW = 10;
+
+/** For another thread or process. */
+export interface StoredCounts<Name extends string> {
+  readonly widthUs: number;
+  readonly counts: Readonly<Partial<Record<Name, readonly number[]>>>;
+}
+
+/** Counts events of several kinds by time, in at most 128 blocks of equal width: what tells how exact a rate or a share is. */
+export class CountBlocks<Name extends string> {
+  readonly #counts = new Map<Name, number[]>();
+  #widthUs = FIRST_WIDTH_US;
+
+  /** @param atUs from the beginning of the phase; before it counts as 0. */
+  count(name: Name, atUs: number): void {
+    this.#add(name, atUs, 1);
+  }
+
+  #add(name: Name, atUs: number, count: number): void {
+    while (atUs >= this.#widthUs * MOST_BLOCKS) this.#halve();
+    const blocks = this.#blocksOf(name);
+    const index = atUs > 0 ? Math.floor(atUs / this.#widthUs) : 0;
+    blocks[index] = (blocks[index] ?? 0) + count;
+  }
+
+  #blocksOf(name: Name): number[] {
+    const known = this.#counts.get(name);
+    if (known !== undefined) return known;
+    const made = new Array<number>(MOST_BLOCKS).fill(0);
+    this.#counts.set(name, made);
+    return made;
+  }
+
+  #halve(): void {
+    this.#widthUs *= 2;
+    for (const blocks of this.#counts.values())
+      for (let index = 0; index < MOST_BLOCKS; index++)
+        blocks[index] = 2 * index < MOST_BLOCKS ? (blocks[2 * index] ?? 0) + (blocks[2 * index + 1] ?? 0) : 0;
+  }
+
+  store(): StoredCounts<Name> {
+    return { widthUs: this.#widthUs, counts: Object.fromEntries(this.#counts) as Record<Name, number[]> };
+  }
+
+  /** Adds what another one counted from the same beginning. */
+  merge({ widthUs, counts }: StoredCounts<Name>): void {
+    while (this.#widthUs < widthUs) this.#halve();
+    for (const [name, blocks] of Object.entries(counts) as [Name, readonly number[]][])
+      for (const [index, count] of blocks.entries()) if (count > 0) this.#add(name, index * widthUs, count);
+  }
+
+  #series(name: Name, durationS: number): number[] {
+    return this.#blocksOf(name).slice(0, Math.ceil((durationS * 1_000_000) / this.#widthUs));
+  }
+
+  /**
+   * @returns ends of the 95 % interval of a rate, per second; `null` for a phase that is too short to tell.
+   */
+  rateInterval(name: Name, durationS: number): Ends | null {
+    const series = this.#series(name, durationS);
+    const count = series.reduce((sum, value) => sum + value, 0);
+    if (durationS <= 0 || series.length < LEAST_BLOCKS) return null;
+    const { variance, deviations } = sumSpread(series) ?? { variance: count, deviations: DEVIATIONS };
+    const chance = DEVIATIONS * Math.sqrt(count + DEVIATIONS ** 2 / 4);
+    const [middle, half] =
+      count < FEW ? [count + DEVIATIONS ** 2 / 2, chance] : [count, deviations * Math.sqrt(variance)];
+    return [Math.max(0, middle - half) / durationS, (middle + half) / durationS];
+  }
+
+  /** How many independent events so many are worth to a share of them: fewer where neighbours in time go together. */
+  worth(part: Name, all: readonly Name[], durationS: number): number {
+    const wholes = all.map((name) => this.#series(name, durationS));
+    const whole = this.#series(part, durationS).map((_, index) =>
+      wholes.reduce((sum, series) => sum + (series[index] ?? 0), 0),
+    );
+    const parts = this.#series(part, durationS);
+    const of = whole.reduce((sum, count) => sum + count, 0);
+    const share = parts.reduce((sum, count) => sum + count, 0) / of;
+    const spread = sumSpread(parts.map((count, index) => count - share * (whole[index] ?? 0)));
+    if (spread === undefined || !(share > 0 && share < 1)) return of;
+    return of / Math.max(1, (spread.variance / (of * share * (1 - share))) * (spread.deviations / DEVIATIONS) ** 2);
+  }
+}

@@ -1,0 +1,48 @@
+import pc from "picocolors";
+import { describe, expect, test } from "vitest";
+import { FORMATS, renderLoad } from "../../reports/index.ts";
+import type { JudgedPhase } from "../../src/record/index.ts";
+import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
+import { recordOf } from "../support/records.ts";
+
+const INTERVALS = { p50: [400, 440], p90: [600, 700], p95: [700, 820], p99: null, p999: null } satisfies NonNullable<
+  NonNullable<ReturnType<typeof loadClass>["responseMs"]>["intervals"]
+>;
+
+/** Response times with a p50 of 420 ms that the sample supports, and a p99 of 840 ms that it does not. */
+function phaseWith(steady: JudgedPhase["steady"]): JudgedPhase {
+  const part = { ...quantiles(410), intervals: INTERVALS };
+  const responseMs = { ...quantiles(420), intervals: INTERVALS, ...(steady?.fromS === 12 ? { steady: part } : {}) };
+  return loadPhase("constant", { classes: [loadClass({ responseMs, ttftMs: null })], steady });
+}
+
+function rendered(steady: JudgedPhase["steady"]) {
+  const record = recordOf([], { command: "load", load: { runs: [loadRun("w", { phases: [phaseWith(steady)] })] } });
+  return {
+    terminal: renderLoad(record, { colors: pc.createColors(false), folder: "run" }),
+    html: [...FORMATS.html({ record, evidence: () => undefined }, "single").values()].join(""),
+  };
+}
+
+describe("figures with intervals", () => {
+  test("a quantile that its sample does not support is not shown, the others stand with their intervals", () => {
+    const { terminal, html } = rendered({ fromS: 0, toS: 60, kind: "steady" });
+    expect(terminal).toContain("420.0");
+    expect(terminal).toContain("95 % intervals, ms: p50 400.0 to 440.0");
+    expect(terminal).not.toContain("840");
+    expect(html).toContain("420 / 714 / –");
+    expect(html).toContain("throughout");
+  });
+
+  test("where a phase is steady is marked, with the figures of that part", () => {
+    const { terminal, html } = rendered({ fromS: 12, toS: 60, kind: "steady" });
+    expect(terminal).toContain("constant: steady from 12 to 60 s of the run: p50 410.0 ms there");
+    expect(html).toContain("12 to 60 s");
+  });
+
+  test("it is said when there was no steady state", () => {
+    const { terminal, html } = rendered({ fromS: null, toS: null, kind: "growth" });
+    expect(terminal).toContain("constant: no steady state (growth)");
+    expect(html).toContain("none: growth");
+  });
+});
