@@ -75,6 +75,7 @@ export function phaseRecord(facts: PhaseFacts): JudgedPhase {
   const { total } = tally;
   const perS = (count: number) => (durationS <= 0 ? 0 : count / durationS);
   const { classes, series, heat } = tally.close(startS);
+  const goodput = tally.goodput(durationS);
   return {
     name: facts.name,
     title: facts.title,
@@ -89,6 +90,7 @@ export function phaseRecord(facts: PhaseFacts): JudgedPhase {
       denied: perS(total.denied),
       failed: perS(total.failed),
     },
+    ...(goodput === undefined ? {} : { goodput }),
     peakInFlight: facts.peakInFlight,
     connections: facts.connections,
     classes,

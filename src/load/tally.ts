@@ -3,6 +3,7 @@ import type { Observation, Outcome } from "../judging/index.ts";
 import { Histogram, type StoredHistogram, type TaggedHistogram } from "../metrics/index.ts";
 import type { JudgedPhase, LoadClass, LoadSecond } from "../record/index.ts";
 import { ClassTally, type StoredClass } from "./class-tally.ts";
+import { GoodputTally, type RequestObjective, type StoredGoodput } from "./goodput.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 import { type Counts, noCounts, SecondSeries, type StoredSeries } from "./second-series.ts";
 
@@ -12,6 +13,12 @@ export interface StoredTally {
   readonly classes: readonly StoredClass[];
   readonly lag: StoredHistogram;
   readonly series: StoredSeries;
+  readonly goodput?: StoredGoodput | undefined;
+}
+
+interface TallyOptions {
+  readonly keep?: boolean;
+  readonly objectives?: readonly RequestObjective[] | undefined;
 }
 
 /** Counts a phase. Its size depends on the number of classes and seconds, not on the number of requests. */
@@ -20,13 +27,16 @@ export class Tally {
   readonly lag = new Histogram();
   readonly #classes = new Map<string, ClassTally>();
   readonly #series: SecondSeries;
+  readonly #goodput: GoodputTally | undefined;
 
   /**
    * @param startUs beginning of the phase, on the clock of `nowUs`.
    * @param keep what is needed to merge the seconds of this tally with those of others.
+   * @param objectives what requests must meet to count as goodput.
    */
-  constructor(startUs: number, { keep = false }: { readonly keep?: boolean } = {}) {
+  constructor(startUs: number, { keep = false, objectives }: TallyOptions = {}) {
     this.#series = new SecondSeries(startUs, keep);
+    this.#goodput = objectives === undefined ? undefined : new GoodputTally(objectives);
   }
 
   /** Moves the beginning, before anything was counted. */
@@ -59,7 +69,13 @@ export class Tally {
     const { prepared, dueUs, sentUs, firstTokenUs, endUs } = exchange;
     this.#class(prepared.dialect, prepared.stream, outcome).ended(exchange);
     this.#count(outcome, endUs);
+    this.#goodput?.ended(exchange, outcome);
     if (outcome === "admitted") this.#series.admitted(dueUs, sentUs, firstTokenUs, endUs);
+  }
+
+  /** Requests that met every objective; `undefined` where none is named. */
+  goodput(durationS: number): JudgedPhase["goodput"] {
+    return this.#goodput?.close(durationS, this.total.offered);
   }
 
   /** Like `ended`, for a request of another engine. */
@@ -122,6 +138,7 @@ export class Tally {
       classes: [...this.#classes.values()].map((tally) => tally.store()),
       lag: this.lag.store(),
       series: this.#series.store(),
+      goodput: this.#goodput?.store(),
     };
   }
 
@@ -130,5 +147,6 @@ export class Tally {
     this.lag.merge(Histogram.restore(other.lag));
     for (const stored of other.classes) this.#class(stored.dialect, stored.stream, stored.outcome).merge(stored);
     this.#series.merge(other.series);
+    if (other.goodput !== undefined) this.#goodput?.merge(other.goodput);
   }
 }

@@ -133,7 +133,7 @@ function mergeShares(
   { workload, seed }: Pick<WorkerStart, "workload" | "seed">,
 ): Omit<Share, "generator"> {
   const startUs = Math.min(...shares.map((share) => share.startUs));
-  const tally = new Tally(fromShared(startUs));
+  const tally = new Tally(fromShared(startUs), { objectives: workload.objectives });
   const outcomes = new OutcomeCounts();
   const retries = new RetryTally(workload.retryAfter, seed);
   for (const share of shares) {
