@@ -76,6 +76,12 @@ const LATENCIES = [
   ["gapMs", "gauntlet_inter_token_seconds", "Gaps between neighbouring content tokens."],
 ] as const satisfies readonly (readonly [keyof LoadClass, string, string])[];
 
+const GOODPUT = [
+  ["requestsPerS", "gauntlet_goodput_requests_per_second", "Requests per second that met every objective."],
+  ["tokensPerS", "gauntlet_goodput_tokens_per_second", "Output tokens per second of these requests."],
+  ["share", "gauntlet_goodput_ratio", "Share of the arrivals that met every objective."],
+] as const satisfies readonly (readonly [keyof NonNullable<LoadRun["phases"][number]["goodput"]>, string, string])[];
+
 const QUANTILES = [
   ["p50", "0.5"],
   ["p90", "0.9"],
@@ -126,6 +132,18 @@ function loadFamilies(runs: readonly LoadRun[]): Family[] {
     perPhase("gauntlet_failed_requests", "Requests that failed.", ({ failed }) => failed),
     perPhase("gauntlet_dropped_requests", "Arrivals that could not be sent.", ({ dropped }) => dropped),
     perPhase("gauntlet_peak_in_flight", "Most requests in flight at once.", ({ peakInFlight }) => peakInFlight),
+    ...GOODPUT.map(
+      ([field, name, help]): Family => ({
+        name,
+        help,
+        samples: runs.flatMap((run) =>
+          run.phases.flatMap((phase) => {
+            const value = phase.goodput?.[field] ?? null;
+            return value === null ? [] : [{ labels: { run: run.name, phase: phase.name }, value }];
+          }),
+        ),
+      }),
+    ),
     {
       name: "gauntlet_retry_after_sufficient_ratio",
       help: "Share of tested Retry-After waits that were sufficient.",

@@ -34,7 +34,7 @@ export function mergeShards(shards: readonly FoundShard[], seed: number): RanLoa
       ...share,
       stop: share.stop && { ...share.stop, why: `${nameOf(head)}: ${share.stop.why}` },
     })),
-    { retryAfter: workload.retryAfter, seed, peaks: "separate" },
+    { workload, seed, peaks: "separate" },
   );
   const generator = generatorOf(whole, merged.tally.lag.quantilesMs() ?? NO_QUANTILES);
   const instances = instancesOf(shards);

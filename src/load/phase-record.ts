@@ -74,6 +74,7 @@ export function phaseRecord(facts: PhaseFacts): JudgedPhase {
   const findings = withUnanswered(facts.findings, facts.questions);
   const { total } = tally;
   const { classes, series, steady, heat } = tally.close(startS);
+  const goodput = tally.goodput(durationS);
   return {
     name: facts.name,
     title: facts.title,
@@ -83,6 +84,7 @@ export function phaseRecord(facts: PhaseFacts): JudgedPhase {
     ...total,
     ...tally.ratesAndShares(durationS),
     steady,
+    ...(goodput === undefined ? {} : { goodput }),
     peakInFlight: facts.peakInFlight,
     connections: facts.connections,
     classes,

@@ -23,6 +23,7 @@ export interface LoadRequestSpec extends Content {
   readonly maxTokens?: number | undefined;
   readonly key: WireKey;
   readonly capture?: boolean;
+  readonly countTokens?: boolean;
   readonly nonce?: string | undefined;
   /** Puts the body into JSON; default without white space. */
   readonly write?: ((body: object) => string) | undefined;
@@ -72,6 +73,7 @@ export function prepareRequest(target: LoadTarget, spec: LoadRequestSpec): Prepa
     bytes,
     key: key.name,
     capture: spec.capture ?? false,
+    countTokens: spec.countTokens ?? false,
     nonce: spec.nonce,
     body: spec.capture === true ? body : undefined,
   };
@@ -101,16 +103,18 @@ export interface MixOptions extends RequestSource {
   readonly keys: readonly WireKey[];
   /** One request in so many is captured; 0 for none. */
   readonly sampleEvery: number;
+  /** Tokens of replies that do not stream are counted too. */
+  readonly countTokens?: boolean;
 }
 
 /** Requests of a mix or of a trace; those of a class of constant lengths are built once. */
-export function mixedRequests({ target, keys, sampleEvery, ...source }: MixOptions): NextRequest {
+export function mixedRequests({ target, keys, sampleEvery, countTokens = false, ...source }: MixOptions): NextRequest {
   const built = new Map<string, PreparedRequest>();
   return (index) => {
     const drawn = drawRequest(source, index);
     const key = keys[index % keys.length] as WireKey;
     const capture = sampleEvery > 0 && index % sampleEvery === 0;
-    const make = () => prepareRequest(target, { ...specOf(target, drawn, index), key, capture });
+    const make = () => prepareRequest(target, { ...specOf(target, drawn, index), key, capture, countTokens });
     if (!drawn.constant) return make();
     const name = `${source.mix.indexOf(drawn.from)} ${key.name} ${capture}`;
     const known = built.get(name) ?? make();

@@ -2,7 +2,7 @@ import { UsageError } from "../core/index.ts";
 import type { ReceivedReply } from "../judging/index.ts";
 import type { LoadGenerator } from "../record/index.ts";
 import { drawRequest } from "./draw-request.ts";
-import { assertConstant } from "./external/plan-workload.ts";
+import { assertRepeatable } from "./external/plan-workload.ts";
 import { GeneratorHealth, PEAK_BOUNDS } from "./generator-health.ts";
 import { LoadExchange, nowUs } from "./http/load-exchange.ts";
 import type { LoadGuard } from "./load-guard.ts";
@@ -56,7 +56,7 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
   const { name } = workload;
   const { target, stop } = context;
   const { first, inFlight: wanted, durationS } = closedLoopOf(workload);
-  assertConstant({ name, mix: [first] }, "autocannon");
+  assertRepeatable({ ...workload, mix: [first] }, "autocannon");
   const drawn = drawRequest({ mix: [first], seed: 0 }, 0);
   const spec = { ...specOf(target, drawn, 0), key: target.keys.valid };
   const prepared = prepareRequest(target, spec);

@@ -113,7 +113,15 @@ function preparedFor(arrivals: Arrivals, { workload, target, keys, seed }: Share
   const requests = planOf(arrivals).requests ?? SAMPLES * 10;
   const sampleEvery = Math.max(1, Math.ceil(requests / SAMPLES));
   const entries = arrivals.kind === "replay" ? arrivals.entries : undefined;
-  return mixedRequests({ target, keys, mix: workload.mix, entries, seed, sampleEvery });
+  return mixedRequests({
+    target,
+    keys,
+    mix: workload.mix,
+    entries,
+    seed,
+    sampleEvery,
+    countTokens: workload.objectives !== undefined,
+  });
 }
 
 function isLate(beginUs: number | undefined, readyUs: number, { joinAfterUs }: ShareOptions): boolean {
@@ -136,7 +144,10 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
   abort.addEventListener("abort", () => sender.abortAll(), { once: true });
   await sender.open(shareOf(openAhead(arrivals, bound), part));
   const sampler = samplerOf(options);
-  const tally = new Tally(originUs, { keep: part.of > 1 || joinAfterUs !== undefined });
+  const tally = new Tally(originUs, {
+    keep: part.of > 1 || joinAfterUs !== undefined,
+    objectives: workload.objectives,
+  });
   const outcomes = new OutcomeCounts();
   const guard = guardOf(options);
   const retries = new RetryTally(workload.retryAfter, seed + part.index);

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { generatorSchema, judgedPhaseSchema, retryAfterSchema } from "../record/index.ts";
+import { OBJECTIVE_FIGURES } from "./goodput.ts";
 import { type Counts, noCounts } from "./second-series.ts";
 import type { StoredShare } from "./stored-share.ts";
 import type { Workload } from "./workload.ts";
@@ -64,6 +65,7 @@ const tallySchema = z.strictObject({
     widthUs: z.number().positive(),
     counts: z.partialRecord(z.enum(Object.keys(noCounts()) as (keyof Counts)[]), series),
   }),
+  goodput: z.strictObject({ met: series, requests: count, tokens: count, uncounted: count }).optional(),
 });
 
 const shareSchema = z.strictObject({
@@ -98,6 +100,10 @@ const shardFileSchema = z.strictObject({
     warmupS: z.number().nonnegative(),
     retryAfter: z.enum(["none", "compliant", "ignoring"]),
     allow: z.strictObject({ deniedShare: z.number(), failedShare: z.number() }),
+    objectives: z
+      .array(z.strictObject({ text: z.string(), figure: z.enum(OBJECTIVE_FIGURES), belowMs: z.number() }))
+      .readonly()
+      .optional(),
   }),
   /** Names of the keys. */
   keys: z.array(z.string()),

@@ -18,7 +18,7 @@ export function storeShare({ tally, outcomes, retries, ...rest }: Share): Stored
 }
 
 interface MergeOptions {
-  readonly retryAfter: Workload["retryAfter"];
+  readonly workload: Pick<Workload, "retryAfter" | "objectives">;
   readonly seed: number;
   readonly peaks: InFlightPeaks;
 }
@@ -31,12 +31,12 @@ interface MergeOptions {
  */
 export function mergeShares(
   shares: readonly StoredShare[],
-  { retryAfter, seed, peaks }: MergeOptions,
+  { workload, seed, peaks }: MergeOptions,
 ): Omit<Share, "generator"> {
   const startUs = Math.min(...shares.map((share) => share.startUs));
-  const tally = new Tally(startUs);
+  const tally = new Tally(startUs, { objectives: workload.objectives });
   const outcomes = new OutcomeCounts();
-  const retries = new RetryTally(retryAfter, seed);
+  const retries = new RetryTally(workload.retryAfter, seed);
   for (const share of shares) {
     tally.merge(share.tally, peaks);
     outcomes.merge(share.outcomes);

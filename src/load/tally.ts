@@ -10,6 +10,7 @@ import {
 } from "../metrics/index.ts";
 import type { JudgedPhase, LoadClass, LoadSecond } from "../record/index.ts";
 import { ClassTally, type Part, type StoredClass } from "./class-tally.ts";
+import { GoodputTally, type RequestObjective, type StoredGoodput } from "./goodput.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 import { type Counts, type InFlightPeaks, noCounts, SecondSeries, type StoredSeries } from "./second-series.ts";
 import { steadyOf } from "./steady.ts";
@@ -21,6 +22,12 @@ export interface StoredTally {
   readonly lag: StoredHistogram;
   readonly series: StoredSeries;
   readonly counts: StoredCounts<keyof Counts>;
+  readonly goodput?: StoredGoodput | undefined;
+}
+
+interface TallyOptions {
+  readonly keep?: boolean;
+  readonly objectives?: readonly RequestObjective[] | undefined;
 }
 
 /** What every request that was sent comes to. */
@@ -35,13 +42,16 @@ export class Tally {
   readonly #classes = new Map<string, ClassTally>();
   readonly #series: SecondSeries;
   readonly #counts = new CountBlocks<keyof Counts>();
+  readonly #goodput: GoodputTally | undefined;
 
   /**
    * @param startUs beginning of the phase, on the clock of `nowUs`.
    * @param keep what is needed to merge the seconds of this tally with those of others.
+   * @param objectives what requests must meet to count as goodput.
    */
-  constructor(startUs: number, { keep = false }: { readonly keep?: boolean } = {}) {
+  constructor(startUs: number, { keep = false, objectives }: TallyOptions = {}) {
     this.#series = new SecondSeries(startUs, keep);
+    this.#goodput = objectives === undefined ? undefined : new GoodputTally(objectives);
   }
 
   /** Moves the beginning, before anything was counted. */
@@ -79,7 +89,13 @@ export class Tally {
     const { prepared, dueUs, sentUs, firstTokenUs, endUs } = exchange;
     this.#class(prepared.dialect, prepared.stream, outcome).ended(exchange);
     this.#count(outcome, endUs);
+    this.#goodput?.ended(exchange, outcome);
     if (outcome === "admitted") this.#series.admitted(dueUs, sentUs, firstTokenUs, endUs);
+  }
+
+  /** Requests that met every objective; `undefined` where none is named. */
+  goodput(durationS: number): JudgedPhase["goodput"] {
+    return this.#goodput?.close(durationS, this.total.offered);
   }
 
   /** Like `ended`, for a request of another engine. */
@@ -164,6 +180,7 @@ export class Tally {
       lag: this.lag.store(),
       series: this.#series.store(),
       counts: this.#counts.store(),
+      goodput: this.#goodput?.store(),
     };
   }
 
@@ -178,6 +195,7 @@ export class Tally {
     for (const stored of other.classes) this.#class(stored.dialect, stored.stream, stored.outcome).merge(stored);
     this.#series.merge(other.series, peaks);
     this.#counts.merge(other.counts);
+    if (other.goodput !== undefined) this.#goodput?.merge(other.goodput);
   }
 }
 

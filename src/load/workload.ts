@@ -2,6 +2,7 @@ import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { ConfigError } from "../core/index.ts";
 import { readText, readYaml } from "../target/index.ts";
+import { isOfStreams, OBJECTIVE_FORM, type RequestObjective, requestObjective } from "./goodput.ts";
 import type { Lengths } from "./lengths.ts";
 import { type Images, LEAST_IMAGE_BYTES } from "./request-content.ts";
 import type { Arrivals, TraceEntry } from "./schedule.ts";
@@ -91,6 +92,11 @@ export const workloadSchema = z
     maxInFlight: whole
       .optional()
       .meta({ description: "Most requests in flight; arrivals beyond it are dropped and counted." }),
+    objectives: z
+      .array(z.string().refine((text) => requestObjective(text) !== undefined, OBJECTIVE_FORM))
+      .min(1)
+      .optional()
+      .meta({ description: 'What a request must meet to count as goodput, as "ttft_ms < 300"; all of them at once.' }),
     warmupS: z.number().nonnegative().optional().meta({ description: "Seconds that are sent and not measured." }),
     engine: z.enum(["native", "autocannon", "k6"]).optional(),
     retryAfter: z
@@ -113,6 +119,21 @@ export const workloadSchema = z
     ({ arrivals: given }) => given?.kind !== "closed" || given.requests !== undefined || given.durationS !== undefined,
     { message: "a closed loop needs requests or durationS", path: ["arrivals"] },
   )
+  .refine((file) => file.objectives === undefined || file.tier === undefined, {
+    message: "are for a workload with arrivals: a tier run is judged by its limits",
+    path: ["objectives"],
+  })
+  .superRefine(({ objectives = [], mix = [], arrivals: given }, context) => {
+    // The lines of a trace of ours say themselves whether they stream.
+    if (given?.kind === "replay" || mix.some(({ stream }) => stream === true)) return;
+    for (const [index, text] of objectives.entries())
+      if (isOfStreams(text))
+        context.addIssue({
+          code: "custom",
+          message: "only streams have it, and no request of the mix streams",
+          path: ["objectives", index],
+        });
+  })
   .meta({ title: "Gauntlet workload", description: "What load is sent, and how." });
 
 export type WorkloadFile = z.infer<typeof workloadSchema>;
@@ -142,6 +163,7 @@ export interface Workload {
   readonly arrivals: Arrivals | undefined;
   readonly mix: readonly RequestClass[];
   readonly maxInFlight: number | undefined;
+  readonly objectives?: readonly RequestObjective[] | undefined;
   readonly warmupS: number;
   readonly engine: "native" | "autocannon" | "k6";
   readonly retryAfter: "none" | "compliant" | "ignoring";
@@ -180,6 +202,7 @@ function resolveWorkload(file: WorkloadFile, written: unknown, path: string): Wo
       weight: entry.weight ?? 1,
     })),
     maxInFlight: file.maxInFlight,
+    objectives: file.objectives?.flatMap((text) => requestObjective(text) ?? []),
     warmupS: file.warmupS ?? 0,
     engine: file.engine ?? "native",
     retryAfter: file.retryAfter ?? "none",

@@ -92,6 +92,21 @@ const ofPhases = (kind: "sum" | "share" | "each", read: (phase: LoadPhase) => nu
     ]),
 });
 
+/** Of the phases of workloads that name objectives. */
+const ofGoodput = (
+  kind: "share" | "each",
+  read: (goodput: NonNullable<LoadPhase["goodput"]>, phase: LoadPhase) => Pick<CountSeries, "count" | "of">,
+): Metric => ({
+  kind,
+  labels: PHASE_LABELS,
+  read: (record) =>
+    eachPhase(record, (run, phase) =>
+      phase.goodput === undefined
+        ? []
+        : [{ labels: phaseLabels(run, phase), ...read(phase.goodput, phase), valid: run.generator.valid }],
+    ),
+});
+
 /** Denials by reason, dialect and mode; a phase without any denial counts as a zero that was looked for. */
 const denied: Metric = {
   kind: "sum",
@@ -186,6 +201,8 @@ const METRICS = {
   failed_share: ofPhases("share", ({ failed }) => failed),
   admitted_per_s: ofPhases("each", ({ rates }) => rates.admitted),
   sent_per_s: ofPhases("each", ({ rates }) => rates.sent),
+  goodput_share: ofGoodput("share", ({ requests: count }, { offered: of }) => ({ count, of })),
+  goodput_per_s: ofGoodput("each", ({ requestsPerS: count }, { sent: of }) => ({ count, of })),
   peak_in_flight: ofPhases("each", ({ peakInFlight }) => peakInFlight),
   retry_after_present: retryAfter(
     ({ present }) => present,

@@ -66,6 +66,20 @@ const heatSchema = z.strictObject({
   columns: z.array(z.string().regex(/^(?:\d{1,3}:\d{1,12}(?: |$))*$/)),
 });
 
+/** Requests that met every objective of a workload at once. */
+const goodputSchema = z.strictObject({
+  /** Admitted requests that met each of them by itself; one that a reply cannot have is met. */
+  objectives: z.array(z.strictObject({ text: z.string(), met: count })),
+  requests: count,
+  /** Per second of the phase. */
+  requestsPerS: z.number(),
+  /** Of the arrivals, dropped ones too; `null` where there were none. */
+  share: z.number().nullable(),
+  /** Output tokens of these requests; `null` where a reply did not say how many it has. */
+  tokens: count.nullable(),
+  tokensPerS: z.number().nullable(),
+});
+
 const loadVerdict = z.enum(["pass", "warn", "fail", "inconclusive", "not-applicable"]);
 
 /** One phase of a run. */
@@ -115,6 +129,8 @@ export const loadPhaseSchema = z.strictObject({
       kind: z.enum(["steady", "drift", "growth", "saw-tooth", "too-short"]),
     })
     .optional(),
+  /** Where the workload names objectives. */
+  goodput: goodputSchema.optional(),
   peakInFlight: count,
   connections: count,
   classes: z.array(classSchema),

@@ -1,9 +1,10 @@
 import { Tiktoken } from "js-tiktoken/lite";
 import ranks from "js-tiktoken/ranks/o200k_base";
 import { describe, expect, test } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
 import { seededRandom } from "../../src/core/index.ts";
 import { drawRequest } from "../../src/load/draw-request.ts";
-import { assertConstant } from "../../src/load/external/plan-workload.ts";
+import { assertRepeatable } from "../../src/load/external/plan-workload.ts";
 import { drawLength, type Lengths, longestOf } from "../../src/load/lengths.ts";
 import { promptOf, promptOfBytes, tokensIn } from "../../src/load/prompt-text.ts";
 import type { RequestClass } from "../../src/load/workload.ts";
@@ -74,7 +75,7 @@ describe("engines that repeat one body", () => {
     { dialect: "chat", stream: false, model: "m", promptTokens: drawn, maxTokens: 4, weight: 1 },
   ] satisfies RequestClass[];
   test("refuse lengths that are drawn, and say what to do", () =>
-    expect(() => assertConstant({ name: "w", mix }, "k6")).toThrow(
+    expect(() => assertRepeatable({ name: "w", mix }, "k6")).toThrow(
       "k6 cannot send w: the lengths of its requests are drawn",
     ));
 });
@@ -109,7 +110,8 @@ describe.concurrent("a mix", () => {
   test("sends prompts of exactly the tokens that it names, and the record names the tokenizer", async () => {
     const { bodies, run } = await sentTo(mix({ promptTokens: 37, maxTokens: 9 }));
     expect(new Set(sizesOf(bodies).map(String))).toEqual(new Set(["37,9"]));
-    expect(run.tokenizer).toEqual({ package: "js-tiktoken", version: "1.0.21", vocabulary: "o200k_base" });
+    const version = manifest.dependencies["js-tiktoken"];
+    expect(run.tokenizer).toEqual({ package: "js-tiktoken", version, vocabulary: "o200k_base" });
   });
 
   test("draws lengths, the same ones with the same seed", async () => {

@@ -58,6 +58,17 @@ describe("workload files", () => {
       "name: a\narrivals: { kind: closed, inFlight: 1, requests: 1 }\nmix: [{ dialect: chat, promptTokens: 5, promptBytes: 9 }]\n",
       ["3 mix.0.promptBytes"],
     ],
+    [
+      "what is no objective of a request",
+      "name: a\narrivals: { kind: closed, inFlight: 1, requests: 1 }\nobjectives:\n  - response_ms < 9\n  - ttft_ms p99 < 3\n",
+      ["5 objectives.1"],
+    ],
+    [
+      "an objective that the mix cannot meet",
+      "name: a\narrivals: { kind: closed, inFlight: 1, requests: 1 }\nobjectives: [response_ms < 9, ttft_ms < 3]\n",
+      ["3 objectives.1"],
+    ],
+    ["objectives of a tier", "name: a\ntier: starter\nobjectives: [response_ms < 9]\n", ["3 objectives"]],
     ["a missing trace", "name: a\narrivals: { kind: replay, file: nowhere.ndjson }\n", ["undefined "]],
   ])("%s is named with its place", (_what, text, problems) => {
     expect(problemsOf(text)).toEqual(problems);

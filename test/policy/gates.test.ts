@@ -30,6 +30,19 @@ function withLoad(...runs: JudgedRun[]): RunRecord {
 }
 
 const RECORD = withLoad(loadRun("growth"));
+const GOODPUT = withLoad(
+  loadRun("w", {
+    phases: [
+      loadPhase("w", {
+        offered: 100,
+        goodput: {
+          ...{ objectives: [{ text: "ttft_ms < 300", met: 90 }], requests: 90, requestsPerS: 9, share: 0.9 },
+          ...{ tokens: null, tokensPerS: null },
+        },
+      }),
+    ],
+  }),
+);
 const INVALID = { ...loadRun("growth").generator, valid: false, problems: ["schedule lag p99 80 ms"] };
 
 describe("thresholds over a record", () => {
@@ -43,6 +56,9 @@ describe("thresholds over a record", () => {
     ["ttft_ms{stream=false} p99 < 800", RECORD, "inconclusive", null],
     ["ttft_ms p99 < 800", recordOf(PASSING), "inconclusive", null],
     ["denied == 0", recordOf(PASSING), "inconclusive", null],
+    ["goodput_share >= 0.9", GOODPUT, "pass", 0.9],
+    ["goodput_per_s > 10", GOODPUT, "fail", 9],
+    ["goodput_share >= 0", RECORD, "inconclusive", null],
     // The short phase names of the documents are understood.
     ["denied{phase=at-limit} == 0", RECORD, "pass", 0],
     ["denied{phase=over-limit} == 0", RECORD, "fail", 1_500],

@@ -103,10 +103,20 @@ function Headline({ run }: { readonly run: LoadRun }) {
             "waits were sufficient",
           ],
         ];
+  const { goodput } = phase;
   const figures = [
     ["Admitted", `${decimal(phase.rates.admitted, 1)}/s`, where],
     ...(entry?.ttftMs ? [["TTFT p50 / p99", pair(entry.ttftMs), kind]] : []),
     ["E2E latency p50 / p99", entry?.responseMs ? pair(entry.responseMs) : "–", kind],
+    ...(goodput === undefined
+      ? []
+      : [
+          [
+            "Goodput",
+            `${decimal(goodput.requestsPerS, 1)}/s`,
+            `${goodput.tokensPerS === null ? "tokens unknown" : `${decimal(goodput.tokensPerS, 1)} tokens/s`}, ${goodput.objectives.map(({ text }) => oneLine(text, 60)).join(", ")}`,
+          ],
+        ]),
     ["Denied", decimal(sum((one) => one.denied)), `of ${decimal(sent)} sent`],
     ["Failed", decimal(sum((one) => one.failed)), `of ${decimal(sent)} sent`],
     ...waits,

@@ -16,7 +16,7 @@ const UNTIL_MS = 130_000;
  */
 export function planWorkload(workload: Workload, target: Target): LoadPlan {
   const { name, mix, retryAfter, warmupS } = workload;
-  assertConstant(workload, "k6");
+  assertRepeatable(workload, "k6");
   const remarks: string[] = [];
   const bound = boundOf(workload);
   const requests = mix.map((entry): PlannedRequest => {
@@ -45,8 +45,18 @@ export function planWorkload(workload: Workload, target: Target): LoadPlan {
   return { phases: [{ name, title: name, startMs: 0, endMs: atMs }], groups, remarks };
 }
 
-/** @throws UsageError for lengths that are drawn: an engine that repeats requests that are made before cannot draw them. */
-export function assertConstant({ name, mix }: Pick<Workload, "name" | "mix">, engine: string): void {
+/**
+ * @throws UsageError for lengths that are drawn, which an engine that repeats requests cannot do, and for objectives of single
+ *   requests, which are met or not while they are sent.
+ */
+export function assertRepeatable(
+  { name, mix, objectives }: Pick<Workload, "name" | "mix" | "objectives">,
+  engine: string,
+): void {
+  if (objectives !== undefined)
+    throw new UsageError(`${engine} cannot count the goodput of ${name}`, {
+      hint: "Leave out objectives in the workload, or --engine: the native engine counts it.",
+    });
   if (mix.every(isConstant)) return;
   throw new UsageError(`${engine} cannot send ${name}: the lengths of its requests are drawn`, {
     hint: "Name numbers for promptTokens, promptBytes and maxTokens, or leave --engine out: the native engine draws them.",

@@ -19,11 +19,17 @@ export interface PreparedRequest {
   readonly key: string;
   /** Keep the body, up to the bound of the sender: for samples and for texts that are judged. */
   readonly capture: boolean;
+  /** Read the tokens of a reply that does not stream from its end. */
+  readonly countTokens?: boolean;
   /** Text that the answer of an echoing model must repeat. */
   readonly nonce?: string | undefined;
   /** Body as text, for the record of a sample. */
   readonly body?: string | undefined;
 }
+
+/** Where both dialects say how many tokens a reply has: behind its text. */
+const USAGE = /"(?:completion_tokens|output_tokens)"\s*:\s*(\d{1,8})(?!.*"(?:completion_tokens|output_tokens)")/s;
+const USAGE_TAIL = 2_048;
 
 /** Called with the stamp of the last event of a read, and the moment of the read. For calibration. */
 export type OnStamp = (stampNs: number, readUs: number, exchange: LoadExchange) => void;
@@ -81,6 +87,8 @@ export class LoadExchange implements ResponseListener {
   readUs = 0;
   done = false;
   reusable = false;
+  /** End of the body, where tokens are read from it. */
+  #tail = "";
 
   constructor(prepared: PreparedRequest, dueUs: number, maxCapture: number, onStamp?: OnStamp) {
     this.prepared = prepared;
@@ -116,7 +124,11 @@ export class LoadExchange implements ResponseListener {
     if (keep && this.bodyBytes <= this.#maxCapture)
       this.pieces.push({ atUs: this.readUs, bytes: Buffer.from(bytes.subarray(from, to)) });
     const { scanner } = this;
-    if (scanner === undefined) return;
+    if (scanner === undefined) {
+      if (this.prepared.countTokens === true && !this.prepared.stream)
+        this.#tail = (this.#tail + bytes.toString("latin1", from, to)).slice(-USAGE_TAIL);
+      return;
+    }
     const eventsBefore = scanner.events;
     const tokens = scanner.feed(bytes.toString("latin1", from, to));
     if (this.firstEventUs === 0 && scanner.events > eventsBefore) this.firstEventUs = this.readUs;
@@ -164,5 +176,12 @@ export class LoadExchange implements ResponseListener {
   /** Tokens that the answer says it holds, or the content events that were counted. */
   get outputTokens(): number {
     return this.scanner?.usageTokens ?? this.scanner?.contentEvents ?? 0;
+  }
+
+  /** The same, of replies that do not stream too, where they are to be counted; `undefined` for one that says nothing of tokens. */
+  get knownTokens(): number | undefined {
+    if (this.scanner !== undefined) return this.outputTokens;
+    const tokens = USAGE.exec(this.#tail)?.[1];
+    return tokens === undefined ? undefined : Number(tokens);
   }
 }

@@ -68,8 +68,7 @@ export async function sendByWorkers(options: WorkersOptions): Promise<Share> {
     await Promise.all(threads.map(({ ready }) => ready));
     order({ kind: "begin", atUs: toShared(nowUs()) + LEAD_US });
     const shares = await Promise.all(threads.map(({ done }) => done));
-    const { retryAfter } = start.workload;
-    const merged = mergeShares(shares, { retryAfter, seed: start.seed, peaks: "shared" });
+    const merged = mergeShares(shares, { workload: start.workload, seed: start.seed, peaks: "shared" });
     // The threads measured themselves; what the process took is known here.
     const whole = health.close(merged.tally.lag, { connectionWaits: 0, workers: count, calibration });
     const generators = shares.map(({ generator }) => generator);

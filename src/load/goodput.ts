@@ -1,0 +1,108 @@
+import type { Outcome } from "../judging/index.ts";
+import type { JudgedPhase } from "../record/index.ts";
+import type { LoadExchange } from "./http/load-exchange.ts";
+
+/** Figures of a single request, µs; `undefined` where it has none, `Infinity` where it should. */
+const FIGURES = {
+  response_ms: ({ dueUs, endUs }: LoadExchange) => endUs - dueUs,
+  service_ms: ({ sentUs, endUs }: LoadExchange) => endUs - sentUs,
+  ttft_ms: ({ prepared, sentUs, firstTokenUs }: LoadExchange) =>
+    prepared.stream ? (firstTokenUs > 0 ? firstTokenUs - sentUs : Number.POSITIVE_INFINITY) : undefined,
+  gap_ms: ({ prepared, longestGapUs }: LoadExchange) => (prepared.stream ? longestGapUs : undefined),
+  per_token_ms: ({ outputTokens, firstTokenUs, lastTokenUs }: LoadExchange) =>
+    firstTokenUs > 0 && outputTokens > 1 ? (lastTokenUs - firstTokenUs) / (outputTokens - 1) : undefined,
+} as const;
+
+type FigureName = keyof typeof FIGURES;
+
+export const OBJECTIVE_FIGURES = Object.keys(FIGURES) as FigureName[];
+
+/** What a single request must keep to. */
+export interface RequestObjective {
+  readonly text: string;
+  readonly figure: FigureName;
+  readonly belowMs: number;
+}
+
+const OBJECTIVE = /^([a-z_]+)\s*<\s*(\d+(?:\.\d+)?)$/;
+/** Figures that only a stream has. */
+const OF_STREAMS: readonly FigureName[] = ["ttft_ms", "gap_ms", "per_token_ms"];
+
+export const OBJECTIVE_FORM = `expected a figure and its bound, as "ttft_ms < 300"; figures: ${OBJECTIVE_FIGURES.join(", ")}`;
+
+/** @returns `undefined` for what is no objective of a request. */
+export function requestObjective(text: string): RequestObjective | undefined {
+  const [, name = "", bound] = OBJECTIVE.exec(text.trim()) ?? [];
+  if (!Object.hasOwn(FIGURES, name)) return undefined;
+  return { text: text.trim(), figure: name as FigureName, belowMs: Number(bound) };
+}
+
+/** Whether an objective speaks of what only streams have. */
+export function isOfStreams(text: string): boolean {
+  const objective = requestObjective(text);
+  return objective !== undefined && OF_STREAMS.includes(objective.figure);
+}
+
+/** What a worker hands over. */
+export interface StoredGoodput {
+  readonly met: readonly number[];
+  readonly requests: number;
+  readonly tokens: number;
+  readonly uncounted: number;
+}
+
+/** Counts the admitted requests that met every objective, and their output tokens. */
+export class GoodputTally {
+  readonly #objectives: readonly RequestObjective[];
+  readonly #met: number[];
+  #requests = 0;
+  #tokens = 0;
+  /** Requests that met everything, and whose reply does not say how many tokens it has. */
+  #uncounted = 0;
+
+  constructor(objectives: readonly RequestObjective[]) {
+    this.#objectives = objectives;
+    this.#met = objectives.map(() => 0);
+  }
+
+  ended(exchange: LoadExchange, outcome: Outcome): void {
+    if (outcome !== "admitted") return;
+    let all = true;
+    for (const [index, { figure, belowMs }] of this.#objectives.entries()) {
+      const us = FIGURES[figure](exchange);
+      // What a reply cannot have does not count against it.
+      if (us === undefined || us < belowMs * 1_000) this.#met[index] = (this.#met[index] ?? 0) + 1;
+      else all = false;
+    }
+    if (!all) return;
+    this.#requests++;
+    if (exchange.knownTokens === undefined) this.#uncounted++;
+    else this.#tokens += exchange.knownTokens;
+  }
+
+  store(): StoredGoodput {
+    return { met: this.#met, requests: this.#requests, tokens: this.#tokens, uncounted: this.#uncounted };
+  }
+
+  /** Adds what another worker counted of the same objectives. */
+  merge({ met, requests, tokens, uncounted }: StoredGoodput): void {
+    for (const [index, count] of met.entries()) this.#met[index] = (this.#met[index] ?? 0) + count;
+    this.#requests += requests;
+    this.#tokens += tokens;
+    this.#uncounted += uncounted;
+  }
+
+  /** @param offered arrivals of the phase, dropped ones too. */
+  close(durationS: number, offered: number): NonNullable<JudgedPhase["goodput"]> {
+    const perS = (count: number) => (durationS <= 0 ? 0 : count / durationS);
+    const tokens = this.#uncounted > 0 ? null : this.#tokens;
+    return {
+      objectives: this.#objectives.map(({ text }, index) => ({ text, met: this.#met[index] ?? 0 })),
+      requests: this.#requests,
+      requestsPerS: perS(this.#requests),
+      share: offered === 0 ? null : this.#requests / offered,
+      tokens,
+      tokensPerS: tokens === null ? null : perS(tokens),
+    };
+  }
+}
