@@ -7,6 +7,7 @@ export type { Layout } from "./html/render-html.tsx";
 export { jsonDocument } from "./json-document.ts";
 export { renderLoad, renderLoadRuns } from "./load-terminal.ts";
 export { wantedExchanges } from "./problems.ts";
+export { renderPrometheus } from "./prometheus.ts";
 export type { ReportSource } from "./source.ts";
 export { renderTerminal } from "./terminal.ts";
 export { renderComparison } from "./terminal-comparison.ts";

@@ -39,6 +39,11 @@ export const loadCommand = defineCommand({
           requiresArg: true,
           describe: "with --shard: URL whose Date header is the clock; default: the target's",
         },
+        "metrics-port": {
+          type: "number",
+          describe: "serve Prometheus metrics on this port of 127.0.0.1 during the run; 0: any free one",
+          requiresArg: true,
+        },
         "dry-run": { type: "boolean", default: false, describe: "print the plan and send nothing" },
       }),
   run: async (argv) => {
