@@ -4,6 +4,7 @@ export { type Evidence, readEvidence } from "./evidence.ts";
 export { ALL_FORMATS, DEFAULT_FORMATS, FORMATS, type Format } from "./formats.ts";
 export { readHistogramLog } from "./histogram-log.ts";
 export type { Layout } from "./html/render-html.tsx";
+export { TOKENS } from "./html/style.ts";
 export { jsonDocument } from "./json-document.ts";
 export { renderLoad, renderLoadRuns } from "./load-terminal.ts";
 export { wantedExchanges } from "./problems.ts";

@@ -85,16 +85,12 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
     stop: interruption.signal,
     abort: interruption.now,
     ...evidence,
-    onRunning: watch?.onRunning,
-    onPhase: (run, phase) => {
-      evidence.onPhase(run, phase);
-      watch?.onPhase(run, phase);
-    },
+    ...watch?.listeners(evidence),
   });
   // What judges and renders is loaded when the load is over: the first request does not wait for it.
   const { finishLoad } = await import("./finish-load.ts");
   const [interruptedBy, cutOff] = [interruption.by(), folder.ioError?.message];
-  return finishLoad({
+  const outcome = finishLoad({
     section,
     hlog,
     samples,
@@ -107,6 +103,8 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
     cutOff,
     shard: only && handedOver?.close(only, { target, redactor, cut: interruptedBy ?? cutOff }),
   });
+  watch?.finish(outcome, folder.path);
+  return outcome;
 }
 
 async function watched(options: WatchOptions, run: Watched): Promise<Watch | undefined> {

@@ -1,9 +1,10 @@
 import { renderPrometheus } from "../../../reports/index.ts";
 import type { Redactor } from "../../http-recorder/index.ts";
-import type { RunningPhase } from "../../load/index.ts";
-import type { JudgedPhase } from "../../record/index.ts";
+import type { LoadsContext } from "../loads-context.ts";
+import { EventStream, type RunEnd } from "./event-stream.ts";
 import { LiveFeed } from "./live-feed.ts";
 import { type LocalServer, type Route, startLocalServer } from "./local-server.ts";
+import { PAGE } from "./page.ts";
 import type { WatchOptions } from "./watch-options.ts";
 
 export interface Watched {
@@ -16,19 +17,33 @@ export interface Watched {
 
 /** Shows a load run to others while it goes on; the run waits for none of them. */
 export interface Watch extends AsyncDisposable {
-  readonly onRunning: (phase: RunningPhase) => void;
-  readonly onPhase: (run: string, phase: JudgedPhase) => void;
+  /** Listens to the loads beside a listener that is there already. */
+  readonly listeners: (other: Pick<LoadsContext, "onPhase">) => Pick<LoadsContext, "onRunning" | "onPhase">;
+  /** Takes note of how it ended; the clients are told when this is disposed of. */
+  readonly finish: (end: Pick<RunEnd, "exitCode" | "headline">, folder: string) => void;
 }
 
 /** @throws UsageError when a port is taken. */
 export async function watchLoad(options: WatchOptions, { target, redactor, onNotice }: Watched): Promise<Watch> {
-  const feed = new LiveFeed({ target, redactor, onUpdate: () => undefined });
+  const events = new EventStream((id) => feed.since(id));
+  const feed = new LiveFeed({ target, redactor, onUpdate: (update) => events.send(update) });
   const servers: LocalServer[] = [];
+  let end: RunEnd | undefined;
   const close = async () => {
     feed[Symbol.dispose]();
-    for (const server of servers) await server[Symbol.asyncDispose]();
+    events.end(end);
+    await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
   };
   try {
+    if (options.live === true) {
+      const server = await startLocalServer({
+        port: options.livePort ?? 0,
+        option: "--live-port",
+        routes: pageRoutes(events),
+      });
+      servers.push(server);
+      onNotice(`live: ${server.origin}/`);
+    }
     if (options.metricsPort !== undefined) {
       const routes = new Map([["/metrics", metricsRoute(target, feed)]]);
       const server = await startLocalServer({ port: options.metricsPort, option: "--metrics-port", routes });
@@ -40,10 +55,29 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
     throw error;
   }
   return {
-    onRunning: (phase) => feed.begin(phase),
-    onPhase: (run, phase) => feed.ended(run, phase),
+    listeners: ({ onPhase }) => ({
+      onRunning: (phase) => feed.begin(phase),
+      onPhase: (run, phase) => {
+        onPhase(run, phase);
+        feed.ended(run, phase);
+      },
+    }),
+    finish: ({ exitCode, headline }, folder) => {
+      end = { exitCode, headline, folder };
+    },
     [Symbol.asyncDispose]: close,
   };
+}
+
+function pageRoutes(events: EventStream): ReadonlyMap<string, Route> {
+  const files = [...PAGE].map(([path, { type, text }]): [string, Route] => [
+    path,
+    (_request, response) => {
+      response.writeHead(200, { "content-type": type });
+      response.end(text);
+    },
+  ]);
+  return new Map<string, Route>([...files, ["/events", (request, response) => events.open(request, response)]]);
 }
 
 /** Counters as they stand when they are asked for. */
