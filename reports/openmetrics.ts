@@ -1,14 +1,23 @@
-import { type LoadClass, type LoadRun, type Quantiles, type RunRecord, STATUSES } from "../src/record/index.ts";
+import {
+  type LoadClass,
+  type LoadPhase,
+  type LoadRun,
+  type Quantiles,
+  type RunRecord,
+  STATUSES,
+} from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
 
-interface Sample {
+export interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-interface Family {
+export interface Family {
   readonly name: string;
   readonly help: string;
+  /** Default gauge. */
+  readonly type?: "gauge" | "counter";
   readonly unit?: "seconds";
   readonly samples: readonly Sample[];
 }
@@ -69,12 +78,14 @@ function checksBySuite(record: RunRecord): Sample[] {
   );
 }
 
-const LATENCIES = [
-  ["responseMs", "gauntlet_response_seconds", "From the due moment to the end."],
-  ["serviceMs", "gauntlet_service_seconds", "From the send to the end."],
-  ["ttftMs", "gauntlet_ttft_seconds", "From the send to the first content token."],
-  ["gapMs", "gauntlet_inter_token_seconds", "Gaps between neighbouring content tokens."],
-] as const satisfies readonly (readonly [keyof LoadClass, string, string])[];
+/** Field of a phase, name, help. */
+export const COUNTS = [
+  ["offered", "gauntlet_offered_requests", "Requests that the plan wanted to send."],
+  ["admitted", "gauntlet_admitted_requests", "Requests that were admitted."],
+  ["denied", "gauntlet_denied_requests", "Requests that were denied with a reason."],
+  ["failed", "gauntlet_failed_requests", "Requests that failed."],
+  ["dropped", "gauntlet_dropped_requests", "Arrivals that could not be sent."],
+] as const satisfies readonly (readonly [keyof LoadPhase, string, string])[];
 
 const GOODPUT = [
   ["requestsPerS", "gauntlet_goodput_requests_per_second", "Requests per second that met every objective."],
@@ -82,7 +93,15 @@ const GOODPUT = [
   ["share", "gauntlet_goodput_ratio", "Share of the arrivals that met every objective."],
 ] as const satisfies readonly (readonly [keyof NonNullable<LoadRun["phases"][number]["goodput"]>, string, string])[];
 
-const QUANTILES = [
+/** Field of a class, name, help, name of its histogram. */
+export const LATENCIES = [
+  ["responseMs", "gauntlet_response_seconds", "From the due moment to the end.", "response"],
+  ["serviceMs", "gauntlet_service_seconds", "From the send to the end.", "service"],
+  ["ttftMs", "gauntlet_ttft_seconds", "From the send to the first content token.", "ttft"],
+  ["gapMs", "gauntlet_inter_token_seconds", "Gaps between neighbouring content tokens.", "gap"],
+] as const satisfies readonly (readonly [keyof LoadClass, string, string, string])[];
+
+export const QUANTILES = [
   ["p50", "0.5"],
   ["p90", "0.9"],
   ["p95", "0.95"],
@@ -92,7 +111,7 @@ const QUANTILES = [
 ] as const satisfies readonly (readonly [keyof Quantiles, string])[];
 
 function loadFamilies(runs: readonly LoadRun[]): Family[] {
-  const perPhase = (name: string, help: string, read: (phase: LoadRun["phases"][number]) => number): Family => ({
+  const perPhase = (name: string, help: string, read: (phase: LoadPhase) => number): Family => ({
     name,
     help,
     samples: runs.flatMap((run) =>
@@ -126,11 +145,7 @@ function loadFamilies(runs: readonly LoadRun[]): Family[] {
     }),
   );
   return [
-    perPhase("gauntlet_offered_requests", "Requests that the plan wanted to send.", ({ offered }) => offered),
-    perPhase("gauntlet_admitted_requests", "Requests that were admitted.", ({ admitted }) => admitted),
-    perPhase("gauntlet_denied_requests", "Requests that were denied with a reason.", ({ denied }) => denied),
-    perPhase("gauntlet_failed_requests", "Requests that failed.", ({ failed }) => failed),
-    perPhase("gauntlet_dropped_requests", "Arrivals that could not be sent.", ({ dropped }) => dropped),
+    ...COUNTS.map(([field, name, help]) => perPhase(name, help, (phase) => phase[field])),
     perPhase("gauntlet_peak_in_flight", "Most requests in flight at once.", ({ peakInFlight }) => peakInFlight),
     ...GOODPUT.map(
       ([field, name, help]): Family => ({
@@ -161,9 +176,9 @@ function loadFamilies(runs: readonly LoadRun[]): Family[] {
   ];
 }
 
-function familyText({ name, help, unit, samples }: Family): string {
+export function familyText({ name, help, type = "gauge", unit, samples }: Family): string {
   return [
-    `# TYPE ${name} gauge\n`,
+    `# TYPE ${name} ${type}\n`,
     unit === undefined ? "" : `# UNIT ${name} ${unit}\n`,
     `# HELP ${name} ${help}\n`,
     ...samples.map(({ labels, value }) => `${name}{${labelText(labels)}} ${number(value)}\n`),

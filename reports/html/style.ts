@@ -1,5 +1,5 @@
-/** The style sheet. Calm and dense; two families of type, five tones, one measure. */
-export const STYLE = `
+/** Colors and type that every page of ours has, light and dark. */
+export const TOKENS = `
 :root {
   color-scheme: light dark;
   --paper: light-dark(#f7f7f5, #121416);
@@ -31,7 +31,10 @@ export const STYLE = `
   --text: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", Arial, sans-serif;
   --mono: ui-monospace, "SF Mono", SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;
 }
-* { box-sizing: border-box; }
+`;
+
+/** The style sheet. Calm and dense; two families of type, five tones, one measure. */
+export const STYLE = `${TOKENS}* { box-sizing: border-box; }
 html { scroll-padding-top: 1rem; -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.55 var(--text); }
 a { color: var(--link); text-decoration-thickness: 1px; text-underline-offset: 2px; }

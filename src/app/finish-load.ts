@@ -27,8 +27,11 @@ interface Ended {
   readonly shard?: { readonly name: string; readonly file: string } | undefined;
 }
 
+/** With the first line of the verdict. */
+type LoadOutcome = Outcome & Pick<RunRecord["verdict"], "headline">;
+
 /** Judges what was kept; writes record, histograms and reports. */
-export function finishLoad(ended: Ended): Outcome {
+export function finishLoad(ended: Ended): LoadOutcome {
   const { samples, target, folder, shard } = ended;
   const section = judgeSamples(ended.section, samples, readingRules(target));
   const record = composeRecord({
@@ -48,12 +51,13 @@ export function finishLoad(ended: Ended): Outcome {
 }
 
 /** Writes the record of a load, files that belong to it, and reports. */
-export function keepLoad(record: RunRecord, folder: RunFolder, files: Readonly<Record<string, string>>): Outcome {
+export function keepLoad(record: RunRecord, folder: RunFolder, files: Readonly<Record<string, string>>): LoadOutcome {
   const ioError = keepRecord(folder, record, () => {
     for (const [name, text] of Object.entries(files)) folder.file(name, text);
   });
   return {
     exitCode: record.verdict.exitCode,
+    headline: record.verdict.headline,
     document: loadDocument(record, folder.path),
     text: (colors) => renderLoad(record, { colors, folder: folder.path }),
     ioError,

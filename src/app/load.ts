@@ -5,6 +5,8 @@ import { allKeys } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";
 import { journalStart } from "./journal-start.ts";
 import { keepEvidence } from "./keep-evidence.ts";
+import type { Watch, Watched } from "./live/watch-load.ts";
+import { checkWatched, type WatchOptions, watchedBy } from "./live/watch-options.ts";
 import { assertAllowed, costsOf, planLine } from "./load-plan.ts";
 import { loadTargetOf } from "./load-target-models.ts";
 import { openFolder } from "./open-folder.ts";
@@ -16,7 +18,7 @@ import { HandedOver } from "./shards/handed-over.ts";
 import { openShard, sharedSeed, waitForStart } from "./shards/open-shard.ts";
 import { shardRequest } from "./shards/shard-options.ts";
 
-export interface LoadOptions {
+export interface LoadOptions extends WatchOptions {
   /** Tiers, shipped workloads, or workload files; several run side by side. */
   readonly what: readonly string[];
   readonly target?: string | undefined;
@@ -49,6 +51,7 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   const named = options.what.map((name) => withEngine(findWorkload(name), options.engine));
   const k6 = await k6Options(options, named);
   checkWorkers(options, named, onProgress);
+  checkWatched(options, named);
   const asked = shardRequest(options, named);
   await using opened = await openTarget(options, { signal: interruption.signal, onProgress });
   const workloads = named.map((workload) => servedWorkload(workload, opened.target));
@@ -68,6 +71,8 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   journalStart(folder, { command: "load", target, seed, startedAt }, redactor, shard && { shard: shard.head });
   const samples: Sample[] = [];
   const handedOver = shard && new HandedOver(shard);
+  const evidence = keepEvidence({ folder, redactor, workloads, samples, onProgress });
+  await using watch = await watched(options, { target: target.name, redactor, onNotice: evidence.onNotice });
   if (shard !== undefined) await waitForStart(shard, control);
   const { section, hlog } = await runLoads(workloads, {
     target,
@@ -79,12 +84,13 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
     shard: handedOver?.part,
     stop: interruption.signal,
     abort: interruption.now,
-    ...keepEvidence({ folder, redactor, workloads, samples, onProgress }),
+    ...evidence,
+    ...watch?.listeners(evidence),
   });
   // What judges and renders is loaded when the load is over: the first request does not wait for it.
   const { finishLoad } = await import("./finish-load.ts");
   const [interruptedBy, cutOff] = [interruption.by(), folder.ioError?.message];
-  return finishLoad({
+  const outcome = finishLoad({
     section,
     hlog,
     samples,
@@ -97,6 +103,13 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
     cutOff,
     shard: only && handedOver?.close(only, { target, redactor, cut: interruptedBy ?? cutOff }),
   });
+  watch?.finish(outcome, folder.path);
+  return outcome;
+}
+
+async function watched(options: WatchOptions, run: Watched): Promise<Watch | undefined> {
+  if (watchedBy(options) === undefined) return undefined;
+  return (await import("./live/watch-load.ts")).watchLoad(options, run);
 }
 
 /** The plan of a load that is not sent. */

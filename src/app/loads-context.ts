@@ -1,5 +1,5 @@
 import type { Redactor } from "../http-recorder/index.ts";
-import type { Calibration, LoadProgress, Sample, ShardPart, TierLength } from "../load/index.ts";
+import type { Calibration, LoadProgress, RunningPhase, Sample, ShardPart, TierLength } from "../load/index.ts";
 import type { JudgedPhase } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 
@@ -29,6 +29,8 @@ export interface LoadsContext {
   readonly onNotice: (text: string) => void;
   readonly onSample: (sample: Sample) => void;
   readonly onPhase: (run: string, phase: JudgedPhase) => void;
+  /** Told how to read each phase that our own engine sends from this thread, when it begins. */
+  readonly onRunning?: ((phase: RunningPhase) => void) | undefined;
   /** Told how to read the requests under way of each tier run. */
   readonly onGauge?: ((inFlight: () => number) => void) | undefined;
   /** Of this machine, where it was measured just now; otherwise tier runs measure it before they begin. */

@@ -20,6 +20,8 @@ const RANGES: Readonly<Record<string, Range>> = {
   drain: { least: 0, most: MOST_MS, fractions: true },
   from: { least: 0, most: 1e9, fractions: true },
   "in-flight": { least: 1, most: 1e9 },
+  "live-port": { least: 0, most: 65_535 },
+  "metrics-port": { least: 0, most: 65_535 },
   minutes: { least: 0, most: 24 * 60, fractions: true },
   "memory-gib": { least: 0.1, most: 65_536, fractions: true },
   pace: { least: 0, most: MOST_MS, fractions: true },

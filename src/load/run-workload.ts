@@ -3,7 +3,7 @@ import { isLimitReason } from "../limits/index.ts";
 import type { TaggedHistogram } from "../metrics/index.ts";
 import type { Finding, JudgedPhase, JudgedRun, LoadGenerator, LoadInstance } from "../record/index.ts";
 import { allKeys, type Key, type Target } from "../target/index.ts";
-import { DEFAULT_BOUNDS } from "./generator-health.ts";
+import { DEFAULT_BOUNDS, type HealthBounds } from "./generator-health.ts";
 import { nowUs } from "./http/load-exchange.ts";
 import type { LoadStop } from "./load-guard.ts";
 import { compared, noted, phaseRecord, undecided } from "./phase-record.ts";
@@ -11,7 +11,7 @@ import { type LoadProgress, ProgressMeter } from "./progress.ts";
 import { runRecord } from "./run-record.ts";
 import type { Sample } from "./sampler.ts";
 import { type Arrivals, planOf } from "./schedule.ts";
-import { boundOf, type Share, sendShare } from "./send-share.ts";
+import { boundOf, type Running, type Share, sendShare } from "./send-share.ts";
 import { type StoredShare, storeShare } from "./stored-share.ts";
 import type { Workload } from "./workload.ts";
 
@@ -28,6 +28,8 @@ export interface LoadContext {
   readonly onSample: (sample: Sample) => void;
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
   readonly onPhase?: ((run: string, phase: JudgedPhase) => void) | undefined;
+  /** Told how to read each phase that this thread sends, when it begins. */
+  readonly onRunning?: ((phase: RunningPhase) => void) | undefined;
   /** Told how to read the requests under way, when a tier run begins. */
   readonly onGauge?: ((inFlight: () => number) => void) | undefined;
   readonly calibration: LoadGenerator["calibration"];
@@ -52,6 +54,19 @@ export interface ShardPart {
   readonly onShare: (share: StoredShare, lateMs: number) => void;
 }
 
+/** A phase that is being sent, for whoever watches. It is read; what sends it waits for nobody. */
+export interface RunningPhase extends Running {
+  readonly run: string;
+  /** Of the phase. */
+  readonly name: string;
+  /** Beginning of the run on the clock of `nowUs`. */
+  readonly originUs: number;
+  /** `undefined` when it ends by the number of requests. */
+  readonly totalS: number | undefined;
+  /** What the generator may be late by. */
+  readonly bounds: HealthBounds;
+}
+
 export interface RanLoad {
   readonly run: JudgedRun;
   readonly histograms: readonly TaggedHistogram[];
@@ -71,17 +86,18 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
   const originMs = Date.now() + (originUs - nowUs()) / 1_000;
   const meter = new ProgressMeter();
   const plannedS = planOf(arrivals).durationS ?? 0;
+  const totalS = plannedS === 0 ? undefined : plannedS + workload.warmupS;
   const tell = (counted: Parameters<ProgressMeter["read"]>[0], inFlight: number) =>
     context.onProgress?.(
       meter.read(counted, {
         run: workload.name,
         phase: workload.name,
         elapsedS: Math.max(0, nowUs() - originUs) / 1_000_000,
-        totalS: plannedS === 0 ? undefined : plannedS + workload.warmupS,
+        totalS,
         inFlight,
       }),
     );
-  const share = await send(workload, arrivals, context, { originUs, originMs }, tell);
+  const share = await send(workload, arrivals, context, { originUs, originMs, totalS }, tell);
   const tokenizer = workload.namesTokens === true ? (await import("./tokenizer.ts")).promptTokenizer() : undefined;
   const ran = recordShare(share, { workload, keys: keys.map(({ name }) => name), originUs, originMs, tokenizer });
   return shard === undefined ? ran : { ...ran, run: { ...ran.run, shard: { index: shard.index + 1, of: shard.of } } };
@@ -169,7 +185,7 @@ async function send(
   workload: Workload,
   arrivals: Arrivals,
   context: LoadContext,
-  origin: { readonly originUs: number; readonly originMs: number },
+  origin: { readonly originUs: number; readonly originMs: number; readonly totalS: number | undefined },
   tell: (counted: Parameters<ProgressMeter["read"]>[0], inFlight: number) => void,
 ): Promise<Share> {
   const { target, keys, seed, workers = 0 } = context;
@@ -202,7 +218,9 @@ async function send(
     part: shard ?? { index: 0, of: 1 },
     joinAfterUs: shard && LATE_MS * 1_000,
     ready: (running) => {
-      telling = setInterval(() => tell(running.tally, running.inFlight), TELL_MS);
+      const { name } = workload;
+      context.onRunning?.({ ...running, ...origin, run: name, name, bounds: DEFAULT_BOUNDS });
+      telling = setInterval(() => tell(running.tally, running.sender.inFlight), TELL_MS);
       if (shard === undefined) return undefined;
       lateMs = Math.max(0, nowUs() - shard.startUs) / 1_000;
       return Promise.resolve(shard.startUs);

@@ -35,6 +35,9 @@ export interface StoredSeries {
   readonly ttft: Heat | undefined;
 }
 
+/** A request is counted a moment after its end, when its bytes have been read. */
+const LATE_US = 250_000;
+
 /** Counts and latencies of a phase, second by second. */
 export class SecondSeries {
   readonly #seconds = new Map<number, Second>();
@@ -124,26 +127,29 @@ export class SecondSeries {
    */
   close(offsetS: number): LoadSecond[] {
     this.#turn(this.#running.second + 1);
-    const last = Math.max(-1, ...this.#seconds.keys());
+    return this.#rows(offsetS, { from: 0, to: Math.max(-1, ...this.#seconds.keys()) });
+  }
+
+  /**
+   * The seconds that are over, for whoever watches. What was sent in them and has not ended yet is missing: a second may change
+   * until the last request that was sent in it has ended.
+   *
+   * @param from index of the first one that is wanted.
+   */
+  over(offsetS: number, { atUs, from }: { readonly atUs: number; readonly from: number }): LoadSecond[] {
+    const current = this.#indexOf(atUs - LATE_US);
+    if (current > this.#running.second) this.#turn(current);
+    return this.#rows(offsetS, { from, to: current - 1 });
+  }
+
+  #rows(offsetS: number, { from, to }: { readonly from: number; readonly to: number }): LoadSecond[] {
     const series: LoadSecond[] = [];
     // Sent and not ended when the second begins.
     let carried = 0;
-    for (let index = 0; index <= last; index++) {
+    for (let index = 0; index <= to; index++) {
       const second = this.#seconds.get(index);
-      if (second === undefined) {
-        const nothing = { ...noCounts(), inFlight: carried, responseMs: null, ttftMs: null };
-        if (carried > 0) series.push({ atS: offsetS + index, ...nothing });
-        continue;
-      }
-      const { peak, response, ttft, responseMs, ttftMs, ...counts } = second;
-      series.push({
-        atS: offsetS + index,
-        ...counts,
-        inFlight: Math.max(peak, carried),
-        responseMs: response.length === 0 ? responseMs : quantilesOf(joined(response)),
-        ttftMs: ttft.length === 0 ? ttftMs : quantilesOf(joined(ttft)),
-      });
-      carried += counts.sent - counts.admitted - counts.denied - counts.failed;
+      if (index >= from && (second !== undefined || carried > 0)) series.push(rowOf(second, offsetS + index, carried));
+      if (second !== undefined) carried += second.sent - second.admitted - second.denied - second.failed;
     }
     return series;
   }
@@ -168,6 +174,18 @@ export class SecondSeries {
     if (other.response !== undefined) this.#heat.response.merge(other.response);
     if (other.ttft !== undefined) this.#heat.ttft.merge(other.ttft);
   }
+}
+
+function rowOf(second: Second | undefined, atS: number, carried: number): LoadSecond {
+  if (second === undefined) return { atS, ...noCounts(), inFlight: carried, responseMs: null, ttftMs: null };
+  const { peak, response, ttft, responseMs, ttftMs, ...counts } = second;
+  return {
+    atS,
+    ...counts,
+    inFlight: Math.max(peak, carried),
+    responseMs: response.length === 0 ? responseMs : quantilesOf(joined(response)),
+    ttftMs: ttft.length === 0 ? ttftMs : quantilesOf(joined(ttft)),
+  };
 }
 
 function joined(parts: readonly StoredHistogram[]): Histogram {

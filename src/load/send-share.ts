@@ -48,7 +48,8 @@ export interface ShareOptions {
 /** What can be seen of a share while it is sent. */
 export interface Running {
   readonly tally: Tally;
-  readonly inFlight: number;
+  readonly outcomes: OutcomeCounts;
+  readonly sender: Pick<Sender, "inFlight" | "opened">;
 }
 
 /** What came of one part of a workload. */
@@ -151,13 +152,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
   const outcomes = new OutcomeCounts();
   const guard = guardOf(options);
   const retries = new RetryTally(workload.retryAfter, seed + part.index);
-  const running: Running = {
-    tally,
-    get inFlight() {
-      return sender.inFlight;
-    },
-  };
-  const beginUs = await ready?.(running);
+  const beginUs = await ready?.({ tally, outcomes, sender });
   const readyUs = nowUs();
   const { startUs, endUs } = await drive({
     tally,

@@ -115,6 +115,16 @@ export class Tally {
     return this.#series.running;
   }
 
+  /** The seconds that are over, from an index on; see `SecondSeries.over`. @param offsetS see `close`. */
+  over(offsetS: number, range: { readonly atUs: number; readonly from: number }): LoadSecond[] {
+    return this.#series.over(offsetS, range);
+  }
+
+  /** What was counted of each class so far. */
+  get classes(): Iterable<ClassTally> {
+    return this.#classes.values();
+  }
+
   #class(dialect: Dialect, stream: boolean, outcome: Outcome): ClassTally {
     const name = `${dialect}.${stream ? "streaming" : "non-streaming"}.${outcome}`;
     const known = this.#classes.get(name);

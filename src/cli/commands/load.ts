@@ -6,7 +6,7 @@ export const loadCommand = defineCommand({
   command: "load <what..>",
   describe: "Generate load: a tier (starter, growth, scale, own), a shipped workload (peak, soak, stress) or a file",
   examples: [
-    ["gauntlet load starter --target gauntlet.yaml", "the load phases of a tier"],
+    ["gauntlet load starter --target gauntlet.yaml --live", "the load phases of a tier, with a page to watch them"],
     ["gauntlet load workload.yaml --target gauntlet.yaml --dry-run", "what a workload would send"],
   ],
   builder: (yargs) =>
@@ -38,6 +38,17 @@ export const loadCommand = defineCommand({
           type: "string",
           requiresArg: true,
           describe: "with --shard: URL whose Date header is the clock; default: the target's",
+        },
+        live: { type: "boolean", default: false, describe: "show the run on a page of 127.0.0.1 while it goes on" },
+        "live-port": {
+          type: "number",
+          describe: "port of the live page; default: any free one",
+          requiresArg: true,
+        },
+        "metrics-port": {
+          type: "number",
+          describe: "serve Prometheus metrics on this port of 127.0.0.1 during the run; 0: any free one",
+          requiresArg: true,
         },
         "dry-run": { type: "boolean", default: false, describe: "print the plan and send nothing" },
       }),

@@ -6,13 +6,14 @@ import { LEFT } from "../../limits/index.ts";
 import { Histogram, type TaggedHistogram } from "../../metrics/index.ts";
 import type { Finding, JudgedPhase } from "../../record/index.ts";
 import type { Key, Limits, Target } from "../../target/index.ts";
+import { TIER_BOUNDS } from "../generator-health.ts";
 import { type LoadExchange, nowUs, type PreparedRequest } from "../http/load-exchange.ts";
 import { Sender } from "../http/sender.ts";
 import { LoadGuard } from "../load-guard.ts";
 import { outcomeOf } from "../outcome.ts";
 import { OutcomeCounts, phaseRecord } from "../phase-record.ts";
 import { modelFor, prepareRequest } from "../prepared-requests.ts";
-import { type LoadProgress, ProgressMeter } from "../progress.ts";
+import { ProgressMeter } from "../progress.ts";
 import { type ReadReason, reasonReader } from "../read-reason.ts";
 import type { LoadContext } from "../run-workload.ts";
 import { Sampler } from "../sampler.ts";
@@ -233,17 +234,11 @@ export class TierBench implements AsyncDisposable {
   }
 
   /** Runs a phase and puts it into the record with what its judge says of it. */
-  async phase(
-    { name, title, totalS, laterS, questions }: PhaseSpec,
-    act: () => Promise<void>,
-    judge: PhaseJudge,
-  ): Promise<void> {
+  async phase({ questions, ...spec }: PhaseSpec, act: () => Promise<void>, judge: PhaseJudge): Promise<void> {
+    const { name, title } = spec;
     const startUs = nowUs();
     const phase: Phase = {
-      name,
-      title,
-      totalS,
-      laterS,
+      ...spec,
       startUs,
       tally: new Tally(startUs),
       outcomes: new OutcomeCounts(),
@@ -252,6 +247,8 @@ export class TierBench implements AsyncDisposable {
     };
     this.#phase = phase;
     const opened = this.sender.opened;
+    const { run, originUs, sender } = this;
+    this.#context.onRunning?.({ ...phase, run, originUs, sender, bounds: TIER_BOUNDS });
     const telling = setInterval(() => this.#tell(phase), 500);
     await act();
     clearInterval(telling);
@@ -286,7 +283,7 @@ export class TierBench implements AsyncDisposable {
     if (onProgress === undefined) return;
     const elapsedS = (nowUs() - phase.startUs) / 1_000_000;
     const waitS = ((this.#waiting?.untilUs ?? 0) - nowUs()) / 1_000_000;
-    const progress: LoadProgress = phase.meter.read(phase.tally, {
+    const progress = phase.meter.read(phase.tally, {
       run: this.run,
       phase: phase.name,
       elapsedS,

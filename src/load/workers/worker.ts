@@ -29,11 +29,10 @@ async function work(port: MessagePort, start: WorkerStart): Promise<void> {
     else abort.abort();
   });
   let telling: NodeJS.Timeout | undefined;
-  const ready = (running: Running) => {
+  const ready = ({ tally, sender }: Running) => {
     tell({ kind: "ready" });
     telling = setInterval(() => {
-      const { tally, inFlight } = running;
-      tell({ kind: "progress", total: { ...tally.total }, inFlight, response: tally.running.store() });
+      tell({ kind: "progress", total: { ...tally.total }, inFlight: sender.inFlight, response: tally.running.store() });
     }, TELL_MS);
     return begun;
   };

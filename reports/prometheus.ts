@@ -1,0 +1,103 @@
+import type { Histogram } from "../src/metrics/index.ts";
+import type { LoadClass, LoadPhase } from "../src/record/index.ts";
+import { COUNTS, type Family, familyText, LATENCIES, QUANTILES, type Sample } from "./openmetrics.ts";
+
+/** A phase as far as it is. */
+interface PhaseSoFar {
+  readonly run: string;
+  readonly phase: string;
+  readonly counts: Pick<LoadPhase, (typeof COUNTS)[number][0]>;
+  readonly inFlight: number;
+  readonly connections: number;
+  /** Send time minus due time. */
+  readonly lag: Histogram;
+  readonly classes: readonly (Pick<LoadClass, "dialect" | "stream" | "outcome"> & {
+    /** Microseconds, by the name of what is measured. */
+    readonly figures: ReadonlyMap<string, Histogram>;
+  })[];
+}
+
+export interface LoadSoFar {
+  /** Name of the target. */
+  readonly target: string;
+  readonly phases: readonly PhaseSoFar[];
+  /** Of the last second. */
+  readonly loopDelayP99Ms: number;
+}
+
+/**
+ * A load run as Prometheus scrapes it while it goes on, under the names that `renderOpenMetrics` gives to the figures of a
+ * finished run: counts are counters, latencies are the quantiles so far, with their sum and their number.
+ * @see https://prometheus.io/docs/instrumenting/exposition_formats/ (version 0.0.4)
+ */
+export function renderPrometheus({ target, phases, loopDelayP99Ms }: LoadSoFar): string {
+  const perPhase = (read: (phase: PhaseSoFar) => number): Sample[] =>
+    phases.map((phase) => ({ labels: { target, run: phase.run, phase: phase.phase }, value: read(phase) }));
+  const families: Family[] = [
+    ...COUNTS.map(
+      ([field, name, help]): Family => ({
+        name,
+        help,
+        type: "counter",
+        samples: perPhase(({ counts }) => counts[field]),
+      }),
+    ),
+    { name: "gauntlet_in_flight", help: "Requests in flight now.", samples: perPhase(({ inFlight }) => inFlight) },
+    {
+      name: "gauntlet_connections",
+      help: "Connections that were opened.",
+      type: "counter",
+      samples: perPhase(({ connections }) => connections),
+    },
+    ...latencies(
+      { name: "gauntlet_schedule_lag_seconds", help: "Send time minus due time." },
+      phases.map(({ run, phase, lag }) => ({ labels: { target, run, phase }, histogram: lag })),
+    ),
+    {
+      name: "gauntlet_loop_delay_seconds",
+      help: "Delay of the generator's event loop in the last second.",
+      samples: [{ labels: { target, quantile: "0.99" }, value: loopDelayP99Ms / 1_000 }],
+    },
+    ...LATENCIES.flatMap(([, name, help, figure]) =>
+      latencies(
+        { name, help },
+        phases.flatMap(({ run, phase, classes }) =>
+          classes.flatMap(({ dialect, stream, outcome, figures }) => {
+            const histogram = figures.get(figure);
+            const labels = { target, run, phase, dialect, stream: String(stream), outcome };
+            return histogram === undefined ? [] : [{ labels, histogram }];
+          }),
+        ),
+      ),
+    ),
+  ];
+  return families
+    .filter(({ samples }) => samples.length > 0)
+    .map(familyText)
+    .join("");
+}
+
+interface Measured {
+  readonly labels: Sample["labels"];
+  readonly histogram: Histogram;
+}
+
+/** A gauge, as in the export of a finished run, and two counters. Not a summary: there are parsers that drop its labels. */
+function latencies({ name, help }: Pick<Family, "name" | "help">, measured: readonly Measured[]): Family[] {
+  const quantiles = measured.flatMap(({ labels, histogram }) => {
+    const values = histogram.quantilesMs();
+    if (values === null) return [];
+    return QUANTILES.map(([field, quantile]) => ({ labels: { ...labels, quantile }, value: values[field] / 1_000 }));
+  });
+  const counter = (suffix: string, what: string, read: (histogram: Histogram) => number): Family => ({
+    name: `${name}_${suffix}`,
+    help: `${help} ${what}`,
+    type: "counter",
+    samples: measured.map(({ labels, histogram }) => ({ labels, value: read(histogram) })),
+  });
+  return [
+    { name, help, samples: quantiles },
+    counter("sum", "Sum of all.", ({ sumUs }) => sumUs / 1_000_000),
+    counter("count", "Number of all.", ({ count }) => count),
+  ];
+}

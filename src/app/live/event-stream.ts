@@ -1,0 +1,60 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { LiveUpdate } from "./live-feed.ts";
+
+/** How a run ended, as its record has it. */
+export interface RunEnd {
+  readonly exitCode: number;
+  /** Begins with the verdict. */
+  readonly headline: string;
+  /** Of the run. */
+  readonly folder: string;
+}
+
+/** A client that does not read is cut off; it gets what it missed when it comes back. */
+const MOST_UNREAD_BYTES = 4 * 1024 * 1024;
+/** After a lost connection a browser tries again, ms. */
+const RETRY_MS = 1_000;
+
+/**
+ * Updates of one run as server-sent events. The id of an event names the run and the update: a client that comes back gets what
+ * changed since, one that watched an earlier run on the same port gets everything.
+ *
+ * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
+ */
+export class EventStream {
+  readonly #since: (id: number) => LiveUpdate;
+  readonly #run = Date.now().toString(36);
+  readonly #clients = new Set<ServerResponse>();
+
+  /** @param since what changed after an update. */
+  constructor(since: (id: number) => LiveUpdate) {
+    this.#since = since;
+  }
+
+  /** Opens the stream of one client. */
+  open(request: IncomingMessage, response: ServerResponse): void {
+    const [run, id] = String(request.headers["last-event-id"] ?? "").split("-");
+    // Without "close" the end of the run would wait for clients that keep their connections.
+    response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", connection: "close" });
+    response.write(`retry: ${RETRY_MS}\n\n${this.#eventOf(this.#since(run === this.#run ? Number(id) || 0 : 0))}`);
+    this.#clients.add(response);
+    response.on("close", () => this.#clients.delete(response));
+  }
+
+  send(update: LiveUpdate): void {
+    const event = this.#eventOf(update);
+    for (const client of this.#clients) {
+      if (client.writableLength > MOST_UNREAD_BYTES) client.destroy();
+      else client.write(event);
+    }
+  }
+
+  /** Tells how the run ended, and that nothing more comes. @param end `undefined` when it ended without a verdict. */
+  end(end: RunEnd | undefined): void {
+    for (const client of this.#clients) client.end(`event: end\ndata: ${JSON.stringify(end ?? null)}\n\n`);
+  }
+
+  #eventOf(update: LiveUpdate): string {
+    return `id: ${this.#run}-${update.id}\nevent: update\ndata: ${JSON.stringify(update)}\n\n`;
+  }
+}

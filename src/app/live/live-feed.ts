@@ -1,0 +1,202 @@
+import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
+import type { Redactor } from "../../http-recorder/index.ts";
+import { nowUs, type RunningPhase } from "../../load/index.ts";
+import type { JudgedPhase, LoadSecond, LoadVerdict } from "../../record/index.ts";
+
+/** A second of a phase as the report has it; in flight is what was seen, until the phase has ended. */
+export interface LiveSecond extends LoadSecond {
+  readonly run: string;
+  readonly phase: string;
+}
+
+export interface LivePhase {
+  readonly run: string;
+  readonly phase: string;
+  readonly elapsedS: number;
+  /** `null` when it ends by the number of requests. */
+  readonly totalS: number | null;
+  /** `null` while it is sent. */
+  readonly verdict: LoadVerdict | null;
+  readonly message: string;
+  readonly counts: RunningPhase["tally"]["total"];
+  readonly inFlight: number;
+  readonly connections: number;
+  readonly denials: readonly { readonly reason: string; readonly count: number }[];
+  /** Send time minus due time of everything that it sent. */
+  readonly scheduleLagP99Ms: number;
+}
+
+export interface LiveUpdate {
+  /** Grows by one with each update. */
+  readonly id: number;
+  readonly target: string;
+  readonly elapsedS: number;
+  readonly generator: {
+    readonly scheduleLagP99Ms: number;
+    /** Of the last second. */
+    readonly loopDelayP99Ms: number;
+    /** Beyond the bounds of a phase that is sent. */
+    readonly late: boolean;
+  };
+  /** All phases so far, in the order in which they began. */
+  readonly phases: readonly LivePhase[];
+  /** Seconds that are new, or have changed: a request counts in the second in which it was sent once it has ended. */
+  readonly seconds: readonly LiveSecond[];
+}
+
+export interface WatchedPhase {
+  readonly running: RunningPhase;
+  readonly beganUs: number;
+  /** Seconds by their beginning, with the update in which they changed. */
+  readonly seconds: Map<number, { readonly id: number; readonly second: LiveSecond }>;
+  /** Most in flight as seen in each second, by index. */
+  readonly seen: Map<number, number>;
+  ended: JudgedPhase | undefined;
+}
+
+export interface LiveFeedOptions {
+  /** Name of the target. */
+  readonly target: string;
+  readonly redactor: Redactor;
+  readonly onUpdate: (update: LiveUpdate) => void;
+}
+
+const TICK_MS = 1_000;
+/** Sampling interval of the event-loop delay, ms; it is part of what Node reports. */
+const RESOLUTION_MS = 10;
+/** A request that takes longer than this corrects its second when the phase ends. */
+const MAY_CHANGE_S = 300;
+/** Seconds of a phase that are kept: an hour. The report has all of them. */
+const MOST_SECONDS = 3_600;
+
+/**
+ * What a load run shows while it goes on. Once a second it reads the counters and the seconds that the report is made of; the
+ * senders know nothing of it.
+ */
+export class LiveFeed implements Disposable {
+  readonly phases: WatchedPhase[] = [];
+  readonly #options: LiveFeedOptions;
+  readonly #beganUs = nowUs();
+  readonly #delay: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  readonly #ticking: NodeJS.Timeout;
+  #latest: LiveUpdate;
+
+  constructor(options: LiveFeedOptions) {
+    this.#options = options;
+    this.#delay.enable();
+    this.#latest = this.#update(0);
+    this.#ticking = setInterval(() => this.#tick(), TICK_MS);
+    this.#ticking.unref();
+  }
+
+  begin(running: RunningPhase): void {
+    this.phases.push({ running, beganUs: nowUs(), seconds: new Map(), seen: new Map(), ended: undefined });
+  }
+
+  /** Takes the seconds as the record has them. */
+  ended(run: string, ended: JudgedPhase): void {
+    const phase = this.phases.find(({ running }) => running.run === run && running.name === ended.name);
+    if (phase === undefined) return;
+    phase.ended = ended;
+    this.#note(phase, this.#latest.id + 1, ended.series);
+    this.#tick();
+  }
+
+  get loopDelayP99Ms(): number {
+    return this.#latest.generator.loopDelayP99Ms;
+  }
+
+  /** What changed after an update; everything that is kept, for 0. */
+  since(id: number): LiveUpdate {
+    return { ...this.#latest, seconds: this.#secondsAfter(id) };
+  }
+
+  #tick(): void {
+    const id = this.#latest.id + 1;
+    const atUs = nowUs();
+    for (const phase of this.phases) {
+      if (phase.ended !== undefined) continue;
+      const { running, seen } = phase;
+      const { tally, originUs } = running;
+      const index = Math.floor((atUs - tally.startUs) / 1_000_000);
+      seen.set(index, Math.max(seen.get(index) ?? 0, running.sender.inFlight));
+      const offsetS = (tally.startUs - originUs) / 1_000_000;
+      const over = tally.over(offsetS, { atUs, from: Math.max(0, index - MAY_CHANGE_S) });
+      const withGauge = over.map((second) => ({
+        ...second,
+        inFlight: Math.max(second.inFlight, seen.get(Math.round(second.atS - offsetS)) ?? 0),
+      }));
+      this.#note(phase, id, withGauge);
+    }
+    this.#latest = this.#update(id);
+    this.#options.onUpdate({ ...this.#latest, seconds: this.#secondsAfter(id - 1) });
+  }
+
+  #note({ running, seconds }: WatchedPhase, id: number, read: readonly LoadSecond[]): void {
+    const { run, name } = running;
+    for (const one of read) {
+      const second: LiveSecond = { ...one, run, phase: name };
+      const known = seconds.get(one.atS);
+      if (known !== undefined && JSON.stringify(known.second) === JSON.stringify(second)) continue;
+      seconds.set(one.atS, { id, second });
+    }
+    for (const atS of seconds.keys()) {
+      if (seconds.size <= MOST_SECONDS) break;
+      seconds.delete(atS);
+    }
+  }
+
+  #secondsAfter(id: number): LiveSecond[] {
+    return this.phases.flatMap(({ seconds }) =>
+      [...seconds.values()].filter((one) => one.id > id).map(({ second }) => second),
+    );
+  }
+
+  #update(id: number): LiveUpdate {
+    const { target, redactor } = this.#options;
+    const loopDelayP99Ms = Math.max(0, this.#delay.percentile(99) / 1e6 - RESOLUTION_MS);
+    this.#delay.reset();
+    const phases = this.phases.map(livePhase);
+    const sending = this.phases.filter(({ ended }) => ended === undefined);
+    const lagMs = sending.map(({ running }) => running.tally.lag.quantileUs(0.99) / 1_000);
+    return {
+      id,
+      target,
+      elapsedS: (nowUs() - this.#beganUs) / 1_000_000,
+      generator: {
+        scheduleLagP99Ms: Math.max(0, ...lagMs),
+        loopDelayP99Ms,
+        late: sending.some(
+          ({ running: { bounds } }, index) =>
+            loopDelayP99Ms > bounds.loopDelayP99Ms || (lagMs[index] ?? 0) > bounds.scheduleLagP99Ms,
+        ),
+      },
+      phases: redactor.redactValue(phases),
+      seconds: [],
+    };
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#ticking);
+    this.#delay.disable();
+  }
+}
+
+function livePhase({ running, beganUs, ended }: WatchedPhase): LivePhase {
+  const { run, name, totalS, tally, outcomes, sender } = running;
+  const denials = new Map<string, number>();
+  for (const { reason, count } of outcomes.close().denials) denials.set(reason, (denials.get(reason) ?? 0) + count);
+  return {
+    run,
+    phase: name,
+    elapsedS: ended?.durationS ?? (nowUs() - beganUs) / 1_000_000,
+    totalS: totalS ?? null,
+    verdict: ended?.verdict ?? null,
+    message: ended?.message ?? "",
+    counts: { ...tally.total },
+    inFlight: ended === undefined ? sender.inFlight : 0,
+    connections: ended?.connections ?? sender.opened,
+    denials: [...denials].map(([reason, count]) => ({ reason, count })),
+    scheduleLagP99Ms: tally.lag.quantileUs(0.99) / 1_000,
+  };
+}

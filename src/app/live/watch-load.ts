@@ -1,0 +1,98 @@
+import { renderPrometheus } from "../../../reports/index.ts";
+import type { Redactor } from "../../http-recorder/index.ts";
+import type { LoadsContext } from "../loads-context.ts";
+import { EventStream, type RunEnd } from "./event-stream.ts";
+import { LiveFeed } from "./live-feed.ts";
+import { type LocalServer, type Route, startLocalServer } from "./local-server.ts";
+import { PAGE } from "./page.ts";
+import type { WatchOptions } from "./watch-options.ts";
+
+export interface Watched {
+  /** Name of the target. */
+  readonly target: string;
+  readonly redactor: Redactor;
+  /** Told where the run can be watched. */
+  readonly onNotice: (text: string) => void;
+}
+
+/** Shows a load run to others while it goes on; the run waits for none of them. */
+export interface Watch extends AsyncDisposable {
+  /** Listens to the loads beside a listener that is there already. */
+  readonly listeners: (other: Pick<LoadsContext, "onPhase">) => Pick<LoadsContext, "onRunning" | "onPhase">;
+  /** Takes note of how it ended; the clients are told when this is disposed of. */
+  readonly finish: (end: Pick<RunEnd, "exitCode" | "headline">, folder: string) => void;
+}
+
+/** @throws UsageError when a port is taken. */
+export async function watchLoad(options: WatchOptions, { target, redactor, onNotice }: Watched): Promise<Watch> {
+  const events = new EventStream((id) => feed.since(id));
+  const feed = new LiveFeed({ target, redactor, onUpdate: (update) => events.send(update) });
+  const servers: LocalServer[] = [];
+  let end: RunEnd | undefined;
+  const close = async () => {
+    feed[Symbol.dispose]();
+    events.end(end);
+    await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
+  };
+  try {
+    if (options.live === true) {
+      const server = await startLocalServer({
+        port: options.livePort ?? 0,
+        option: "--live-port",
+        routes: pageRoutes(events),
+      });
+      servers.push(server);
+      onNotice(`live: ${server.origin}/`);
+    }
+    if (options.metricsPort !== undefined) {
+      const routes = new Map([["/metrics", metricsRoute(target, feed)]]);
+      const server = await startLocalServer({ port: options.metricsPort, option: "--metrics-port", routes });
+      servers.push(server);
+      onNotice(`Prometheus metrics: ${server.origin}/metrics`);
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    listeners: ({ onPhase }) => ({
+      onRunning: (phase) => feed.begin(phase),
+      onPhase: (run, phase) => {
+        onPhase(run, phase);
+        feed.ended(run, phase);
+      },
+    }),
+    finish: ({ exitCode, headline }, folder) => {
+      end = { exitCode, headline, folder };
+    },
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function pageRoutes(events: EventStream): ReadonlyMap<string, Route> {
+  const files = [...PAGE].map(([path, { type, text }]): [string, Route] => [
+    path,
+    (_request, response) => {
+      response.writeHead(200, { "content-type": type });
+      response.end(text);
+    },
+  ]);
+  return new Map<string, Route>([...files, ["/events", (request, response) => events.open(request, response)]]);
+}
+
+/** Counters as they stand when they are asked for. */
+function metricsRoute(target: string, feed: LiveFeed): Route {
+  return (_request, response) => {
+    const phases = feed.phases.map(({ running: { run, name, tally, sender }, ended }) => ({
+      run,
+      phase: name,
+      counts: tally.total,
+      inFlight: ended === undefined ? sender.inFlight : 0,
+      connections: ended?.connections ?? sender.opened,
+      lag: tally.lag,
+      classes: [...tally.classes],
+    }));
+    response.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
+    response.end(renderPrometheus({ target, phases, loopDelayP99Ms: feed.loopDelayP99Ms }));
+  };
+}

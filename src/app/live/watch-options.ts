@@ -1,0 +1,38 @@
+import { UsageError } from "../../core/index.ts";
+import type { Workload } from "../../load/index.ts";
+
+/** How a load run is shown while it goes on. */
+export interface WatchOptions {
+  /** Serve the live page. */
+  readonly live?: boolean;
+  /** Its port; 0 or absent: any free one. */
+  readonly livePort?: number | undefined;
+  /** Port for Prometheus; 0: any free one. */
+  readonly metricsPort?: number | undefined;
+}
+
+/** @returns the option that asks for the run to be shown while it goes on, if any. */
+export function watchedBy({ live = false, metricsPort }: WatchOptions): string | undefined {
+  if (live) return "--live";
+  return metricsPort === undefined ? undefined : "--metrics-port";
+}
+
+/** What is shown is read from the counters of this thread: it would be a part of the load, or nothing, with other senders. */
+export function checkWatched(
+  options: WatchOptions & { readonly workers: number },
+  workloads: readonly Workload[],
+): void {
+  const option = watchedBy(options);
+  if (options.livePort !== undefined && options.live !== true)
+    throw new UsageError("--live-port is the port of --live", { hint: "Add --live, or leave --live-port out." });
+  if (option === undefined) return;
+  if (options.workers > 0)
+    throw new UsageError(`${option} cannot be used with --workers: each thread counts for itself until the run ends`, {
+      hint: `Leave out --workers or ${option}.`,
+    });
+  const other = workloads.find(({ engine }) => engine !== "native");
+  if (other !== undefined)
+    throw new UsageError(`${option} is for the native engine, and ${other.name} is sent by ${other.engine}`, {
+      hint: `Leave ${option} out.`,
+    });
+}

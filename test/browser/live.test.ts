@@ -1,0 +1,153 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer, request } from "node:http";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startBrowser } from "../support/browser.ts";
+import { type Folder, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
+import { listening } from "../support/listening.ts";
+
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+let browser: Browser;
+let folder: Folder;
+let runs = 0;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  folder = temporaryFolder();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  folder?.[Symbol.dispose]();
+});
+
+function workload(name: string, durationS: number): string {
+  const path = join(folder.path, `${name}.yaml`);
+  const arrivals = `{ kind: closed, inFlight: 3, durationS: ${durationS} }`;
+  writeFileSync(path, `name: ${name}\narrivals: ${arrivals}\nmix: [{ dialect: chat, stream: true, maxTokens: 16 }]\n`);
+  return path;
+}
+
+function startLive(name: string, durationS: number) {
+  const what = ["load", workload(name, durationS), "--target", "embedded", "--live"];
+  return startGauntlet([...what, "--json", "--out", join(folder.path, `run-${++runs}`)]);
+}
+
+/** Asks again until it is as expected, on a slow machine as well. */
+const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 45_000 });
+
+const addressIn = (printed: string) => /http:\/\/127\.0\.0\.1:\d+\//.exec(printed.split("live: ")[1] ?? "")?.[0] ?? "";
+
+/** Stands between the page and the run, and can cut what runs through it. */
+async function cuttable(origin: string) {
+  const lastEventIds: (string | undefined)[] = [];
+  let isCut = false;
+  const server = createServer((asked, answer) => {
+    if (isCut) {
+      answer.destroy();
+      return;
+    }
+    const { host, pathname } = new URL(asked.url ?? "/", origin);
+    const { "last-event-id": lastEventId } = asked.headers;
+    if (pathname === "/events") lastEventIds.push(lastEventId?.toString());
+    const passed = request(new URL(pathname, origin), { headers: { ...asked.headers, host } }, (response) => {
+      answer.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(answer);
+    });
+    answer.on("close", () => passed.destroy());
+    passed.on("error", () => answer.destroy());
+    passed.end();
+  });
+  const open = await listening(server, () => server.closeAllConnections());
+  return {
+    ...open,
+    lastEventIds,
+    cut: () => {
+      isCut = true;
+      server.closeAllConnections();
+    },
+    mend: () => {
+      isCut = false;
+    },
+  };
+}
+
+/** Seconds in the table of the page, the latest first. */
+const secondsOn = async (page: Page): Promise<number[]> =>
+  (await page.locator("#rows tr td:first-child").allInnerTexts()).map(Number);
+
+const admittedOn = async (page: Page): Promise<number> => Number(await page.locator("#phases td").nth(3).innerText());
+
+test("the page follows a run, is read with the keyboard, and gets what it missed while the connection was lost", async () => {
+  await using run = startLive("followed", 300);
+  await using between = await cuttable(addressIn(await run.printed(/live: http.*\n/)));
+  const page = await browser.newPage();
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => complaints.push(message.text()));
+  await page.goto(between.origin);
+  await eventually(() => page.locator("h1").innerText()).toBe("Load on embedded reference gateway");
+  await page.locator("#seconds summary").press("Enter");
+  await eventually(() => admittedOn(page)).toBeGreaterThan(0);
+  await eventually(async () => (await secondsOn(page)).length).toBeGreaterThan(1);
+  expect(await page.locator("#tiles").innerText()).toMatch(/In flight\s+3/);
+  expect(complaints).toEqual([]);
+
+  const chart = page.locator("figure > svg").first();
+  await chart.focus();
+  await page.keyboard.press("ArrowLeft");
+  expect(await page.locator("#reading").innerText()).toMatch(/^\d+ s, followed: offered \d+, admitted \d+/);
+  await page.keyboard.press("Escape");
+  expect(await page.locator("#reading").innerText()).toBe("");
+  await page.locator("#pause").press("Space");
+  expect(await page.locator("#pause").getAttribute("aria-pressed")).toBe("true");
+  await page.locator("#pause").press("Space");
+
+  await page.evaluate(readFileSync(AXE, "utf8"));
+  const violations = await page.evaluate("axe.run().then(({ violations }) => violations.map(({ id }) => id))");
+  expect(violations).toEqual([]);
+
+  between.cut();
+  await eventually(() => page.locator("#connection").innerText()).toMatch(/^Connection lost/);
+  const [before = 0] = await secondsOn(page);
+  // The run goes on: what it shows meanwhile is read beside the page.
+  const elsewhere = await browser.newPage();
+  await elsewhere.goto(addressIn(await run.printed("live: ")));
+  await elsewhere.locator("#seconds summary").press("Enter");
+  await eventually(async () => (await secondsOn(elsewhere))[0] ?? 0).toBeGreaterThan(before + 2);
+  between.mend();
+  await eventually(() => page.locator("#connection").innerText()).toBe("Connected");
+  await eventually(async () => (await secondsOn(page))[0] ?? 0).toBeGreaterThan(before + 2);
+  const seconds = await secondsOn(page);
+  expect(seconds).toEqual(seconds.map((_, index) => (seconds[0] ?? 0) - index));
+  expect(between.lastEventIds[0]).toBeUndefined();
+  expect(between.lastEventIds.at(-1)).toMatch(/^\w+-[1-9]\d*$/);
+
+  run.child.kill("SIGINT");
+  await eventually(() => page.locator("#connection").innerText()).toBe("The run has ended");
+  expect(await page.locator("#result").innerText()).toMatch(/Exit code 130, report in/);
+  const { code, stdout } = await run.finished;
+  expect(code).toBe(130);
+  const [phase] = JSON.parse(stdout).phases;
+  expect(await admittedOn(page)).toBe(phase.admitted);
+  await Promise.all([page.close(), elsewhere.close()]);
+});
+
+test("a run ends by itself whoever looks at it, with the verdict that it would have had", async () => {
+  await using run = startLive("short", 3);
+  const page = await browser.newPage({ colorScheme: "dark", viewport: { width: 390, height: 800 } });
+  await page.goto(addressIn(await run.printed(/live: http.*\n/)));
+  await eventually(() => page.locator("#connection").innerText()).toBe("The run has ended");
+  const { code, stdout } = await run.finished;
+  const { headline, generator } = JSON.parse(stdout);
+  // On a machine that is busy with something else the run is inconclusive, and the page says that.
+  expect(code).toBe(generator.valid ? 0 : 4);
+  expect(await page.locator("#result").innerText()).toContain(`${headline}. Exit code ${code}, `);
+  expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+  await page.evaluate(readFileSync(AXE, "utf8"));
+  expect(await page.evaluate("axe.run().then(({ violations }) => violations.map(({ id }) => id))")).toEqual([]);
+  await page.close();
+});
