@@ -9,7 +9,7 @@ import {
   type TaggedHistogram,
 } from "../metrics/index.ts";
 import type { JudgedPhase, LoadClass, LoadSecond } from "../record/index.ts";
-import { ClassTally, type Part, type StoredClass } from "./class-tally.ts";
+import { ClassTally, type Known, type Part, type StoredClass } from "./class-tally.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 import { type Counts, type InFlightPeaks, noCounts, SecondSeries, type StoredSeries } from "./second-series.ts";
 import { steadyOf } from "./steady.ts";
@@ -97,6 +97,12 @@ export class Tally {
   /** Response times of the running second, for progress. */
   get running(): Histogram {
     return this.#series.running;
+  }
+
+  /** How well a quantile of the admitted requests is known, of each kind that has a value. */
+  known(...[figure, name]: Parameters<ClassTally["known"]>): Known[] {
+    const admitted = [...this.#classes.values()].filter(({ outcome }) => outcome === "admitted");
+    return admitted.flatMap((tally) => tally.known(figure, name) ?? []);
   }
 
   #class(dialect: Dialect, stream: boolean, outcome: Outcome): ClassTally {

@@ -39,6 +39,18 @@ export const loadCommand = defineCommand({
           requiresArg: true,
           describe: "with --shard: URL whose Date header is the clock; default: the target's",
         },
+        until: {
+          type: "string",
+          requiresArg: true,
+          describe:
+            "end as soon as a figure is known so well, as in 'ttft_ms p99 within 5%'; not known in time: exit code 4",
+        },
+        "at-most": {
+          type: "number",
+          requiresArg: true,
+          implies: "until",
+          describe: "with --until: most seconds to send; default: the duration of the workload",
+        },
         "dry-run": { type: "boolean", default: false, describe: "print the plan and send nothing" },
       }),
   run: async (argv) => {
