@@ -1,6 +1,14 @@
 import { EXIT, UsageError } from "../core/index.ts";
 import { Redactor } from "../http-recorder/index.ts";
-import { type Sample, servedWorkload, type Workload } from "../load/index.ts";
+import {
+  assertMeasurable,
+  boundedBy,
+  parseUntil,
+  type Sample,
+  servedWorkload,
+  type Until,
+  type Workload,
+} from "../load/index.ts";
 import { allKeys } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";
 import { journalStart } from "./journal-start.ts";
@@ -34,6 +42,10 @@ export interface LoadOptions extends WatchOptions {
   readonly dryRun: boolean;
   /** Tier runs without what needs longer overload. */
   readonly brief: boolean;
+  /** `ttft_ms p99 within 5%`: ends the load as soon as it is known so well. */
+  readonly until?: string | undefined;
+  /** Seconds after which it ends nevertheless; default: the duration of the workload. */
+  readonly atMost?: number | undefined;
   readonly mutation: readonly string[];
   readonly variant: readonly string[];
   /** One share of the schedule, `3/8`; others are sent by other processes. */
@@ -48,13 +60,17 @@ export interface LoadOptions extends WatchOptions {
 export async function load(options: LoadOptions, control: RunControl): Promise<Outcome> {
   const { interruption, onProgress } = control;
   const startedAt = new Date();
-  const named = options.what.map((name) => withEngine(findWorkload(name), options.engine));
+  const until = options.until === undefined ? undefined : parseUntil(options.until);
+  const named = options.what
+    .map((name) => withEngine(findWorkload(name), options.engine))
+    .map((workload) => withUntil(workload, until, options));
   const k6 = await k6Options(options, named);
   checkWorkers(options, named, onProgress);
   checkWatched(options, named);
   const asked = shardRequest(options, named);
   await using opened = await openTarget(options, { signal: interruption.signal, onProgress });
   const workloads = named.map((workload) => servedWorkload(workload, opened.target));
+  for (const { mix } of workloads) if (until !== undefined) assertMeasurable([until], mix);
   assertAllowed(opened.target, workloads);
   const length = options.brief ? "brief" : "thorough";
   const plan = planLine(opened.target, workloads, length);
@@ -79,6 +95,7 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
     seed,
     redactor,
     workers: options.workers,
+    until,
     k6: k6 && { ...k6, folder: folder.path },
     length,
     shard: handedOver?.part,
@@ -115,6 +132,22 @@ async function watched(options: WatchOptions, run: Watched): Promise<Watch | und
 /** The plan of a load that is not sent. */
 function dryLoad(plan: string, cost: object): Outcome {
   return { exitCode: EXIT.pass, document: { exitCode: EXIT.pass, plan: cost }, text: () => `gauntlet: ${plan}\n` };
+}
+
+function withUntil(
+  workload: Workload,
+  until: Until | undefined,
+  { atMost, workers, shard }: Pick<LoadOptions, "atMost" | "workers" | "shard">,
+): Workload {
+  if (until === undefined) return workload;
+  if (workers > 0 || shard !== undefined)
+    throw new UsageError(
+      `--until reads what one thread has counted; ${workers > 0 ? "--workers" : "--shard"} makes several`,
+      {
+        hint: `Leave ${workers > 0 ? "--workers" : "--shard"} out.`,
+      },
+    );
+  return boundedBy(workload, atMost);
 }
 
 function withEngine(workload: Workload, engine: string | undefined): Workload {

@@ -1,5 +1,5 @@
 import type { Redactor } from "../http-recorder/index.ts";
-import type { Calibration, LoadProgress, RunningPhase, Sample, ShardPart, TierLength } from "../load/index.ts";
+import type { Calibration, LoadProgress, RunningPhase, Sample, ShardPart, TierLength, Until } from "../load/index.ts";
 import type { JudgedPhase } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 
@@ -37,6 +37,8 @@ export interface LoadsContext {
   readonly calibration?: Calibration | undefined;
   /** Of a load that several processes send. */
   readonly shard?: ShardPart | undefined;
+  /** Ends the load as soon as this is known. */
+  readonly until?: Until | undefined;
   /** For workloads that k6 plays. */
   readonly k6?: K6Options | undefined;
 }

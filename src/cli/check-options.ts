@@ -12,6 +12,7 @@ const MOST_MS = 24 * 3_600_000;
 /** What each numeric option takes, whatever the command: a value that cannot be is refused before anything is sent. */
 const RANGES: Readonly<Record<string, Range>> = {
   "admin-port": { least: 0, most: 65_535 },
+  "at-most": { least: 1, most: 86_400, fractions: true },
   "block-s": { least: 0.1, most: 3_600, fractions: true },
   "body-limit": { least: 1, most: 2 ** 31 },
   "budget-requests": { least: 1, most: 1e9 },

@@ -10,7 +10,7 @@ import {
 import type { LoadClass } from "../record/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 
-type Figure =
+export type Figure =
   | "response"
   | "service"
   | "ttft"
@@ -21,6 +21,19 @@ type Figure =
   | "firstEvent"
   | "longestStall"
   | "perToken";
+
+type QuantileName = keyof NonNullable<NonNullable<LoadClass["responseMs"]>["intervals"]>;
+
+/** A quantile of one kind of requests, milliseconds. */
+export interface Known {
+  readonly kind: string;
+  readonly count: number;
+  readonly ms: number;
+  /** Ends of its interval, and half of its width as a share of the value; absent where the sample does not support one. */
+  readonly low?: number;
+  readonly high?: number;
+  readonly share?: number;
+}
 
 /** What a worker hands over of a class: whole histograms, so that quantiles are never averaged. */
 export interface StoredClass {
@@ -159,6 +172,18 @@ export class ClassTally {
     const values = inPart.histogram();
     const steady = values.quantilesMs();
     return { ...whole, steady: steady && { ...steady, intervals: quantileIntervals(values, inPart) } };
+  }
+
+  /** How well a quantile is known so far; `undefined` while it has no value. */
+  known(figure: Figure, name: QuantileName): Known | undefined {
+    const quantiles = this.#quantiles(figure, undefined);
+    if (quantiles === null) return undefined;
+    const [low, high] = quantiles.intervals?.[name] ?? [];
+    const ms = quantiles[name];
+    const count = this.#figures.get(figure)?.count ?? 0;
+    const kind = `${this.dialect}, ${this.stream ? "streaming" : "non-streaming"}`;
+    if (low === undefined || high === undefined) return { kind, count, ms };
+    return { kind, count, ms, low, high, share: (high - low) / 2 / ms };
   }
 
   get figures(): ReadonlyMap<string, Histogram> {

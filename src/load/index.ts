@@ -37,4 +37,5 @@ export { accountOf } from "./tier/account-of.ts";
 export { UNKNOWN_MS } from "./tier/at-rate-limit.ts";
 export { runTier } from "./tier/run-tier.ts";
 export type { TierLength } from "./tier/tier-cost.ts";
+export { boundedBy, parseUntil, type Until } from "./until.ts";
 export { loadWorkload, type Workload, workloadJsonSchema } from "./workload.ts";

@@ -1,18 +1,18 @@
 import type { Redactor } from "../http-recorder/index.ts";
-import { isLimitReason } from "../limits/index.ts";
 import type { TaggedHistogram } from "../metrics/index.ts";
-import type { Finding, JudgedPhase, JudgedRun, LoadGenerator, LoadInstance } from "../record/index.ts";
+import type { JudgedPhase, JudgedRun, LoadGenerator, LoadInstance } from "../record/index.ts";
 import { allKeys, type Key, type Target } from "../target/index.ts";
 import { DEFAULT_BOUNDS, type HealthBounds } from "./generator-health.ts";
 import { nowUs } from "./http/load-exchange.ts";
-import type { LoadStop } from "./load-guard.ts";
-import { compared, noted, phaseRecord, undecided } from "./phase-record.ts";
+import { judgeStop, judgeTotals, TOTALS_QUESTIONS } from "./judge-totals.ts";
+import { phaseRecord } from "./phase-record.ts";
 import { type LoadProgress, ProgressMeter } from "./progress.ts";
 import { runRecord } from "./run-record.ts";
 import type { Sample } from "./sampler.ts";
 import { type Arrivals, planOf } from "./schedule.ts";
 import { boundOf, type Running, type Share, sendShare } from "./send-share.ts";
 import { type StoredShare, storeShare } from "./stored-share.ts";
+import { type Until, UntilKnown } from "./until.ts";
 import type { Workload } from "./workload.ts";
 
 export interface LoadContext {
@@ -35,6 +35,8 @@ export interface LoadContext {
   readonly calibration: LoadGenerator["calibration"];
   /** Most output tokens of a run, where the target names a budget. */
   readonly outputTokens?: number | undefined;
+  /** Ends a plain workload as soon as this is known; sent from this thread. */
+  readonly until?: Until | undefined;
   /** Threads that share a plain workload; 0 or absent: it is sent from this one. Tier runs always are. */
   readonly workers?: number;
   /** Of a plain workload that several processes send: which share is this one's. */
@@ -76,6 +78,8 @@ export interface RanLoad {
 const TELL_MS = 500;
 /** A share of a schedule that begins later than that is as late as a generator may be. */
 const LATE_MS = DEFAULT_BOUNDS.scheduleLagP99Ms;
+/** How often it is looked at whether what the load is for is known, ms. */
+const LOOK_MS = 1_000;
 
 /** Sends a workload as one phase and judges what was asked of it: nothing denied or failed beyond what it allows. */
 export async function runWorkload(workload: Workload, context: LoadContext): Promise<RanLoad> {
@@ -97,9 +101,19 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
         inFlight,
       }),
     );
-  const share = await send(workload, arrivals, context, { originUs, originMs, totalS }, tell);
+  const until = context.until && new UntilKnown(context.until, workload);
+  const sending =
+    until === undefined ? context : { ...context, stop: AbortSignal.any([context.stop, until.signal]), known: until };
+  const share = await send(workload, arrivals, sending, { originUs, originMs, totalS }, tell);
   const tokenizer = workload.namesTokens === true ? (await import("./tokenizer.ts")).promptTokenizer() : undefined;
-  const ran = recordShare(share, { workload, keys: keys.map(({ name }) => name), originUs, originMs, tokenizer });
+  const ran = recordShare(share, {
+    workload,
+    keys: keys.map(({ name }) => name),
+    originUs,
+    originMs,
+    tokenizer,
+    until,
+  });
   return shard === undefined ? ran : { ...ran, run: { ...ran.run, shard: { index: shard.index + 1, of: shard.of } } };
 }
 
@@ -112,6 +126,8 @@ export interface ShareFacts {
   readonly originMs: number;
   readonly instances?: readonly LoadInstance[];
   readonly tokenizer?: JudgedRun["tokenizer"];
+  /** What it was sent for. */
+  readonly until?: UntilKnown | undefined;
   /** What is missing of the run, in words. */
   readonly missing?: readonly string[];
 }
@@ -119,13 +135,14 @@ export interface ShareFacts {
 /** Judges what was counted of a plain workload, and makes the record of its run. */
 export function recordShare(
   share: Share,
-  { workload, keys, originUs, originMs, instances, missing, tokenizer }: ShareFacts,
+  { workload, keys, originUs, originMs, instances, missing, tokenizer, until }: ShareFacts,
 ): RanLoad {
   const { tally, generator, startUs, endUs } = share;
   const { denials } = share.outcomes.close();
   const findings = [
     ...judgeStop(share.stop),
     ...judgeTotals(workload, { ...tally.total, denials, lastFailure: share.lastFailure }),
+    ...(until === undefined ? [] : [until.judge(tally)]),
   ];
   const phase = phaseRecord({
     name: workload.name,
@@ -162,19 +179,6 @@ export function recordShare(
   };
 }
 
-/** What it says of a run that it was stopped before its end. */
-export function judgeStop(stop: LoadStop | undefined): Finding[] {
-  if (stop === undefined) return [];
-  if (stop.kind === "requests") return [noted("load.bound", "The number of requests is bounded", [], stop.why)];
-  const why = `${stop.why}; the rest was not sent`;
-  if (stop.kind === "outputTokens") return [undecided("load.budget", "The budget covers the run", [], why)];
-  return [
-    compared("load.circuit", "The target stands the load to its end", [], false, "every request sent", why, {
-      basis: "content",
-    }),
-  ];
-}
-
 /** Threads that a workload can be shared among: each must have a connection and something to send. */
 function workersOf(asked: number, workload: Workload, arrivals: Arrivals): number {
   return Math.min(asked, boundOf(workload), planOf(arrivals).requests ?? asked);
@@ -184,7 +188,7 @@ function workersOf(asked: number, workload: Workload, arrivals: Arrivals): numbe
 async function send(
   workload: Workload,
   arrivals: Arrivals,
-  context: LoadContext,
+  context: LoadContext & { readonly known?: UntilKnown },
   origin: { readonly originUs: number; readonly originMs: number; readonly totalS: number | undefined },
   tell: (counted: Parameters<ProgressMeter["read"]>[0], inFlight: number) => void,
 ): Promise<Share> {
@@ -211,6 +215,7 @@ async function send(
   const { shard } = context;
   let telling: NodeJS.Timeout | undefined;
   let lateMs = 0;
+  let looking: NodeJS.Timeout | undefined;
   const share = await sendShare(arrivals, {
     ...context,
     ...origin,
@@ -221,12 +226,14 @@ async function send(
       const { name } = workload;
       context.onRunning?.({ ...running, ...origin, run: name, name, bounds: DEFAULT_BOUNDS });
       telling = setInterval(() => tell(running.tally, running.sender.inFlight), TELL_MS);
+      if (context.known !== undefined) looking = setInterval(() => context.known?.look(running.tally), LOOK_MS);
       if (shard === undefined) return undefined;
       lateMs = Math.max(0, nowUs() - shard.startUs) / 1_000;
       return Promise.resolve(shard.startUs);
     },
   });
   clearInterval(telling);
+  clearInterval(looking);
   return shard === undefined ? share : handOver(share, shard, lateMs);
 }
 
@@ -237,78 +244,4 @@ function handOver(share: Share, { problems, onShare }: ShardPart, lateMs: number
   const generator = { ...share.generator, valid: all.length === 0, problems: all };
   onShare(storeShare({ ...share, generator, startUs: 0, endUs: share.endUs - share.startUs }), lateMs);
   return { ...share, generator };
-}
-
-/** What plain load must decide to pass. */
-export const TOTALS_QUESTIONS: readonly string[] = ["load.admitted", "load.denied", "load.failed", "load.dropped"];
-
-export interface LoadTotals
-  extends Readonly<Record<"sent" | "admitted" | "denied" | "failed" | "dropped", number>>,
-    Pick<JudgedPhase, "denials"> {
-  /** Why the last connection did not come about. */
-  readonly lastFailure?: string | undefined;
-}
-
-/**
- * What must hold of the totals of a workload, whichever engine sent it: something is admitted, denials are by a limit and no
- * more than it allows, nothing beyond what it allows fails, nothing is dropped.
- */
-export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTotals): Finding[] {
-  const { sent, admitted, denied, failed, dropped, denials, lastFailure } = totals;
-  const [name, title] = ["load.admitted", "Requests are admitted"] as const;
-  if (sent === 0 || admitted + denied === 0) {
-    const why = `${sent === 0 ? "nothing was sent" : `none of ${sent} requests was answered`}${lastFailure === undefined ? "" : `: ${lastFailure}`}`;
-    return [undecided(name, title, [], why)];
-  }
-  const share = (count: number) => `${((count / sent) * 100).toFixed(2)} % of ${sent}`;
-  const percent = (allowed: number) => `at most ${allowed * 100} %`;
-  const others = denials.filter(({ reason }) => !isLimitReason(reason));
-  const refused = others.reduce((sum, { count }) => sum + count, 0);
-  return [
-    admitted === 0 && refused === 0
-      ? undecided(name, title, [], `none of ${sent} requests was admitted: ${tellDenials(denials)}`)
-      : compared(name, title, [], admitted > 0, "at least 1", `${admitted} of ${sent} admitted`, { basis: "content" }),
-    compared(
-      "load.denied",
-      "No more is denied than the workload allows",
-      [],
-      denied <= sent * allow.deniedShare,
-      percent(allow.deniedShare),
-      `${denied} denied, ${share(denied)}`,
-    ),
-    compared(
-      "load.denial-reasons",
-      "Denials name a limit as their reason",
-      ["ERR-429-RATE", "ERR-429-CONC"],
-      refused === 0,
-      "429 rate_limit_exceeded or concurrency_limit_exceeded",
-      refused === 0 ? `${denied} denied by a limit` : tellDenials(others),
-      { basis: "content" },
-    ),
-    compared(
-      "load.failed",
-      "Requests are answered to the end",
-      [],
-      failed <= sent * allow.failedShare,
-      percent(allow.failedShare),
-      `${failed} failed, ${share(failed)}`,
-    ),
-    compared(
-      "load.dropped",
-      "No arrival is dropped at the bound on requests in flight",
-      [],
-      dropped === 0,
-      "0",
-      `${dropped} dropped`,
-    ),
-  ];
-}
-
-/** `40 401 invalid_api_key, 2 429 without a reason`. */
-function tellDenials(denials: JudgedPhase["denials"]): string {
-  const counts = new Map<string, number>();
-  for (const { reason, count } of denials) counts.set(reason, (counts.get(reason) ?? 0) + count);
-  return [...counts]
-    .map(([reason, count]) => `${count} ${/^\d+$/.test(reason) ? `${reason} without a reason` : reason}`)
-    .join(", ");
 }

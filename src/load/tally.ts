@@ -9,7 +9,7 @@ import {
   type TaggedHistogram,
 } from "../metrics/index.ts";
 import type { JudgedPhase, LoadClass, LoadSecond } from "../record/index.ts";
-import { ClassTally, type Part, type StoredClass } from "./class-tally.ts";
+import { ClassTally, type Known, type Part, type StoredClass } from "./class-tally.ts";
 import { GoodputTally, type RequestObjective, type StoredGoodput } from "./goodput.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 import { type Counts, type InFlightPeaks, noCounts, SecondSeries, type StoredSeries } from "./second-series.ts";
@@ -123,6 +123,12 @@ export class Tally {
   /** What was counted of each class so far. */
   get classes(): Iterable<ClassTally> {
     return this.#classes.values();
+  }
+
+  /** How well a quantile of the admitted requests is known, of each kind that has a value. */
+  known(...[figure, name]: Parameters<ClassTally["known"]>): Known[] {
+    const admitted = [...this.#classes.values()].filter(({ outcome }) => outcome === "admitted");
+    return admitted.flatMap((tally) => tally.known(figure, name) ?? []);
   }
 
   #class(dialect: Dialect, stream: boolean, outcome: Outcome): ClassTally {

@@ -106,7 +106,7 @@ function thresholdGate(record: RunRecord, { threshold, level, why }: PolicyGate,
   const met = holds(seen.value, operator, bound);
   const ends = [seen.low ?? seen.value, seen.high ?? seen.value];
   if (ends.some((end) => holds(end, operator, bound)) && !ends.every((end) => holds(end, operator, bound))) {
-    const message = `${figure(seen.value)}, its interval from ${ends.map(figure).join(" to ")}, bound ${operator} ${figure(bound)}`;
+    const message = `${figure(seen.value)}, its interval from ${ends.map(figure).join(" to ")}, bound ${operator} ${figure(bound)}; more samples narrow it`;
     return { ...common, bound, outcome: "inconclusive", message };
   }
   const reason = met || why === undefined ? "" : ` (${why})`;

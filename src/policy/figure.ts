@@ -27,8 +27,8 @@ export interface NoFigure {
 }
 
 /**
- * Samples below which a quantile has no upper bound that holds with 97.5 %: ln 0.025 / ln q. Below that a quantile of the
- * sample says little about the quantile of the gateway.
+ * Independent samples below which a quantile has no upper bound that holds with 97.5 %: ln 0.025 / ln q. Below that a quantile of
+ * the sample says little about the quantile of the gateway.
  */
 const LEAST_SAMPLES: Readonly<Record<Stat, number>> = { p50: 6, p90: 36, p95: 72, p99: 368, p999: 3_688, max: 1 };
 
@@ -53,13 +53,23 @@ function ofDistributions(all: readonly DistributionSeries[], threshold: Threshol
   if (series.length === 0) return { why: "nothing was measured that it is about", samples: 0 };
   const samples = Math.min(...series.map((entry) => entry.samples));
   if (series.some(({ valid }) => !valid)) return { why: "the generator broke its bounds", samples };
-  if (samples < LEAST_SAMPLES[stat]) {
-    return { why: `${samples} samples are too few for ${stat}, which needs ${LEAST_SAMPLES[stat]}`, samples };
+  const needed = LEAST_SAMPLES[stat];
+  if (samples < needed) return { why: `${samples} samples are too few for ${stat}, which needs ${needed}`, samples };
+  const unsure = series.find(({ intervals }) => stat !== "max" && intervals?.[stat] === null);
+  if (unsure !== undefined) {
+    const why = `${unsure.samples} samples that go together are too few for ${stat}, which needs ${needed} independent ones`;
+    return { why, samples };
   }
-  const figures = series.flatMap((entry) =>
-    entry.quantiles === null ? [] : [{ value: entry.quantiles[stat], samples: entry.samples, labels: entry.labels }],
+  const figures = series.flatMap(({ quantiles, intervals, labels: own, samples: of }): Figure[] =>
+    quantiles === null
+      ? []
+      : [{ value: quantiles[stat], ...endsOf(stat === "max" ? null : intervals?.[stat]), samples: of, labels: own }],
   );
   return worst(figures, threshold);
+}
+
+function endsOf(interval: readonly [number, number] | null | undefined): Pick<Figure, "low" | "high"> {
+  return interval ? { low: interval[0], high: interval[1] } : {};
 }
 
 function ofDifferences(all: readonly DifferenceSeries[], threshold: Threshold): Figure | NoFigure {
@@ -89,14 +99,33 @@ function ofCounts(
   const samples = about.reduce((sum, { of }) => sum + of, 0);
   if (samples === 0) return { why: "nothing was measured that it is about", samples: 0 };
   if (about.some(({ valid }) => !valid)) return { why: "the generator broke its bounds", samples };
+  if (kind !== "sum" && series.some(({ interval }) => interval === null))
+    return { why: "a phase was too short to tell how exact the rate is", samples };
   if (kind === "each") {
     return worst(
-      series.map(({ count, of, labels }) => ({ value: count, samples: of, labels })),
+      series.map(({ count, of, interval, labels }) => ({ value: count, ...endsOf(interval), samples: of, labels })),
       threshold,
     );
   }
   const total = series.reduce((sum, { count }) => sum + count, 0);
-  return { value: kind === "share" ? total / samples : total, samples, labels: threshold.labels };
+  if (kind === "sum") return { value: total, samples, labels: threshold.labels };
+  return { value: total / samples, ...endsOf(intervalOfShare(series, threshold)), samples, labels: threshold.labels };
+}
+
+/**
+ * Of several phases no end is further from the share than all of theirs together. None where the bound is about what was counted:
+ * not a single one, or every one.
+ */
+function intervalOfShare(
+  series: readonly CountSeries[],
+  { bound, operator }: Threshold,
+): readonly [number, number] | undefined {
+  const isExact = operator === "==" || (bound.kind === "number" && (bound.value <= 0 || bound.value >= 1));
+  const intervals = series.flatMap(({ interval, of }) => (interval ? [{ interval, of }] : []));
+  if (isExact || intervals.length < series.length) return undefined;
+  const all = intervals.reduce((sum, { of }) => sum + of, 0);
+  const end = (index: 0 | 1) => intervals.reduce((sum, { interval, of }) => sum + interval[index] * of, 0) / all;
+  return [end(0), end(1)];
 }
 
 function worst(figures: readonly Figure[], { operator }: Threshold): Figure | NoFigure {

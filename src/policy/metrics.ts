@@ -14,9 +14,14 @@ export interface DistributionSeries {
   readonly labels: Labels;
   readonly samples: number;
   readonly quantiles: Readonly<Record<Stat, number>> | null;
+  /** Of the quantiles; absent where none were computed, as for figures of the generator. */
+  readonly intervals?: Intervals | undefined;
   /** false: the generator broke its bounds, and the figure says nothing about the gateway. */
   readonly valid: boolean;
 }
+
+type Ends = readonly [low: number, high: number] | null;
+type Intervals = NonNullable<NonNullable<LoadClass["responseMs"]>["intervals"]>;
 
 /** One part of a sum or of a share. */
 export interface CountSeries {
@@ -25,6 +30,8 @@ export interface CountSeries {
   readonly count: number;
   /** Of how many; the share is the sum of counts over the sum of these. Also what "zero samples" means. */
   readonly of: number;
+  /** Of the share or rate, where it has one; `null`: the phase was too short for it. */
+  readonly interval?: Ends | undefined;
   readonly valid: boolean;
 }
 
@@ -63,6 +70,7 @@ const distribution = (field: QuantileField): Metric => ({
         labels: { ...phaseLabels(run, phase), ...classLabels(entry), outcome: entry.outcome },
         samples: entry.count,
         quantiles: entry[field],
+        intervals: entry[field]?.intervals,
         valid: run.generator.valid,
       })),
     ),
@@ -83,12 +91,22 @@ const ofGenerator = (field: "scheduleLagMs" | "loopDelayMs"): Metric => ({
     ]),
 });
 
-const ofPhases = (kind: "sum" | "share" | "each", read: (phase: LoadPhase) => number): Metric => ({
+const ofPhases = (
+  kind: "sum" | "share" | "each",
+  read: (phase: LoadPhase) => number,
+  interval?: (phase: LoadPhase) => Ends | undefined,
+): Metric => ({
   kind,
   labels: PHASE_LABELS,
   read: (record) =>
     eachPhase(record, (run, phase) => [
-      { labels: phaseLabels(run, phase), count: read(phase), of: phase.sent, valid: run.generator.valid },
+      {
+        labels: phaseLabels(run, phase),
+        count: read(phase),
+        of: phase.sent,
+        interval: interval?.(phase),
+        valid: run.generator.valid,
+      },
     ]),
 });
 
@@ -106,6 +124,22 @@ const ofGoodput = (
         : [{ labels: phaseLabels(run, phase), ...read(phase.goodput, phase), valid: run.generator.valid }],
     ),
 });
+
+type Ending = "admitted" | "denied" | "failed";
+
+const share = (name: Ending): Metric =>
+  ofPhases(
+    "share",
+    (phase) => phase[name],
+    ({ shares }) => shares?.intervals[name],
+  );
+
+const rate = (name: "admitted" | "sent"): Metric =>
+  ofPhases(
+    "each",
+    ({ rates }) => rates[name],
+    ({ rates }) => rates.intervals?.[name],
+  );
 
 /** Denials by reason, dialect and mode; a phase without any denial counts as a zero that was looked for. */
 const denied: Metric = {
@@ -196,11 +230,11 @@ const METRICS = {
   denied,
   failed: ofPhases("sum", ({ failed }) => failed),
   dropped: ofPhases("sum", ({ dropped }) => dropped),
-  admitted_share: ofPhases("share", ({ admitted }) => admitted),
-  denied_share: ofPhases("share", ({ denied: count }) => count),
-  failed_share: ofPhases("share", ({ failed }) => failed),
-  admitted_per_s: ofPhases("each", ({ rates }) => rates.admitted),
-  sent_per_s: ofPhases("each", ({ rates }) => rates.sent),
+  admitted_share: share("admitted"),
+  denied_share: share("denied"),
+  failed_share: share("failed"),
+  admitted_per_s: rate("admitted"),
+  sent_per_s: rate("sent"),
   goodput_share: ofGoodput("share", ({ requests: count }, { offered: of }) => ({ count, of })),
   goodput_per_s: ofGoodput("each", ({ requestsPerS: count }, { sent: of }) => ({ count, of })),
   peak_in_flight: ofPhases("each", ({ peakInFlight }) => peakInFlight),

@@ -147,6 +147,70 @@ describe("thresholds over a record", () => {
   });
 });
 
+describe("thresholds over figures with intervals", () => {
+  const intervals = {
+    p50: [85, 95],
+    p90: [130, 140],
+    p95: [150, 160],
+    p99: [170, 200],
+    p999: null,
+  } satisfies NonNullable<NonNullable<ReturnType<typeof loadClass>["ttftMs"]>["intervals"]>;
+  const phase = loadPhase("a", {
+    classes: [loadClass({ ttftMs: { ...quantiles(90), intervals } })],
+    rates: {
+      ...{ offered: 20, sent: 20, admitted: 18, denied: 0, failed: 0 },
+      intervals: { offered: [20, 20], sent: [19, 21], admitted: [16, 20], denied: [0, 0], failed: null },
+    },
+    sent: 1_000,
+    admitted: 990,
+    denied: 10,
+    shares: {
+      ...{ admitted: 0.99, denied: 0.01, failed: 0 },
+      intervals: { admitted: [0.982, 0.995], denied: [0.005, 0.018], failed: [0, 0.004] },
+    },
+  });
+  const record = withLoad(loadRun("growth", { phases: [phase] }));
+
+  test.each<[gate: string, outcome: string]>([
+    ["ttft_ms p99 < 201", "pass"],
+    // The high end is the bound: not below it for certain.
+    ["ttft_ms p99 < 200", "inconclusive"],
+    ["ttft_ms p99 < 181", "inconclusive"],
+    ["ttft_ms p99 < 171", "inconclusive"],
+    ["ttft_ms p99 < 170", "fail"],
+    ["ttft_ms p99 <= 170", "inconclusive"],
+    ["ttft_ms p50 > 84", "pass"],
+    ["ttft_ms p50 > 86", "inconclusive"],
+    ["ttft_ms p50 > 95", "fail"],
+    // 5,000 samples, of which neighbours go together.
+    ["ttft_ms p999 < 100000", "inconclusive"],
+    ["ttft_ms max < 361", "pass"],
+    ["admitted_per_s > 15", "pass"],
+    ["admitted_per_s > 17", "inconclusive"],
+    ["admitted_per_s >= 21", "fail"],
+    ["denied_share < 0.02", "pass"],
+    ["denied_share < 0.011", "inconclusive"],
+    ["denied_share < 0.005", "fail"],
+    ["failed_share < 0.001", "inconclusive"],
+    // Not a single one: what was counted decides.
+    ["failed_share == 0", "pass"],
+    ["failed_share <= 0", "pass"],
+    ["admitted == 990", "pass"],
+    ["admitted < 991", "pass"],
+  ])("%s: %s", (gate, outcome) => {
+    const [made] = applyPolicy(record, policyOf({ gates: [gate] })).gates;
+    expect(made?.outcome).toBe(outcome);
+  });
+
+  test("an undecided gate says what is known and what would be needed", () => {
+    const messages = applyPolicy(record, policyOf({ gates: ["ttft_ms p99 < 181", "ttft_ms p999 < 900"] })).gates;
+    expect(messages.map(({ message }) => message)).toEqual([
+      "180, its interval from 170 to 200, bound < 181; more samples narrow it",
+      "5000 samples that go together are too few for p999, which needs 3688 independent ones",
+    ]);
+  });
+});
+
 describe("thresholds over what a gateway adds", () => {
   const record = recordOf([], {
     overhead: overheadOf([

@@ -50,6 +50,18 @@ export const loadCommand = defineCommand({
           describe: "serve Prometheus metrics on this port of 127.0.0.1 during the run; 0: any free one",
           requiresArg: true,
         },
+        until: {
+          type: "string",
+          requiresArg: true,
+          describe:
+            "end as soon as a figure is known so well, as in 'ttft_ms p99 within 5%'; not known in time: exit code 4",
+        },
+        "at-most": {
+          type: "number",
+          requiresArg: true,
+          implies: "until",
+          describe: "with --until: most seconds to send; default: the duration of the workload",
+        },
         "dry-run": { type: "boolean", default: false, describe: "print the plan and send nothing" },
       }),
   run: async (argv) => {

@@ -2,14 +2,17 @@ import { UsageError } from "../../../core/index.ts";
 import { longestOf } from "../../lengths.ts";
 import type { Workload } from "../../workload.ts";
 
-const FIGURES = {
+/** Latencies by the names that an operator writes, with those of their histograms. */
+export const FIGURES = {
   response_ms: "response",
   service_ms: "service",
   ttft_ms: "ttft",
   gap_ms: "gap",
   per_token_ms: "perToken",
 } as const;
-const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 } as const;
+export const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 } as const;
+export type LatencyName = keyof typeof FIGURES;
+export type QuantileName = keyof typeof QUANTILES;
 const SHARES = ["failed", "denied", "dropped"] as const;
 
 /** One comparison of an objective. */
@@ -18,7 +21,7 @@ export type Clause =
       readonly kind: "quantile";
       readonly text: string;
       /** Figure of the histograms of a run, e.g. `ttft`. */
-      readonly figure: (typeof FIGURES)[keyof typeof FIGURES];
+      readonly figure: (typeof FIGURES)[LatencyName];
       readonly quantile: number;
       readonly belowMs: number;
     }
@@ -46,6 +49,10 @@ export function parseObjective(text: string): readonly Clause[] {
   return [...clauses, ...silent.map((of) => ({ kind: "share" as const, text: `${of} < 0.1%`, of, below: 0.001 }))];
 }
 
+type Asked =
+  | Pick<Extract<Clause, { kind: "quantile" }>, "kind" | "text" | "figure">
+  | Extract<Clause, { kind: "share" }>;
+
 /** What only a stream has; the latter two lie between its tokens. */
 const OF_STREAMS: readonly string[] = ["ttft", "gap", "perToken"];
 const BETWEEN_TOKENS: readonly string[] = ["gap", "perToken"];
@@ -55,7 +62,7 @@ const BETWEEN_TOKENS: readonly string[] = ["gap", "perToken"];
  *
  * @throws UsageError for a latency that none of its requests has: the search would end with a capacity of 0.
  */
-export function assertMeasurable(clauses: readonly Clause[], mix: Workload["mix"]): void {
+export function assertMeasurable(clauses: readonly Asked[], mix: Workload["mix"]): void {
   const streams = mix.filter(({ stream }) => stream);
   for (const clause of clauses) {
     if (clause.kind === "share" || !OF_STREAMS.includes(clause.figure)) continue;
@@ -63,7 +70,7 @@ export function assertMeasurable(clauses: readonly Clause[], mix: Workload["mix"
       throw new UsageError(
         `"${clause.text}" cannot be measured: only streams have it, and no request of the mix streams`,
         {
-          hint: "Search with --streams, name a --workload whose mix has `stream: true`, or set a bound on response_ms.",
+          hint: "Name a workload whose mix has `stream: true` (`gauntlet capacity` also has --streams), or take response_ms.",
         },
       );
     if (BETWEEN_TOKENS.includes(clause.figure) && streams.every(({ maxTokens }) => longestOf(maxTokens) < 2))

@@ -1,0 +1,92 @@
+import { isLimitReason } from "../limits/index.ts";
+import type { Finding, JudgedPhase } from "../record/index.ts";
+import type { LoadStop } from "./load-guard.ts";
+import { compared, noted, undecided } from "./phase-record.ts";
+import type { Workload } from "./workload.ts";
+
+/** What it says of a run that it was stopped before its end. */
+export function judgeStop(stop: LoadStop | undefined): Finding[] {
+  if (stop === undefined) return [];
+  if (stop.kind === "requests") return [noted("load.bound", "The number of requests is bounded", [], stop.why)];
+  const why = `${stop.why}; the rest was not sent`;
+  if (stop.kind === "outputTokens") return [undecided("load.budget", "The budget covers the run", [], why)];
+  return [
+    compared("load.circuit", "The target stands the load to its end", [], false, "every request sent", why, {
+      basis: "content",
+    }),
+  ];
+}
+
+/** What plain load must decide to pass. */
+export const TOTALS_QUESTIONS: readonly string[] = ["load.admitted", "load.denied", "load.failed", "load.dropped"];
+
+interface LoadTotals
+  extends Readonly<Record<"sent" | "admitted" | "denied" | "failed" | "dropped", number>>,
+    Pick<JudgedPhase, "denials"> {
+  /** Why the last connection did not come about. */
+  readonly lastFailure?: string | undefined;
+}
+
+/**
+ * What must hold of the totals of a workload, whichever engine sent it: something is admitted, denials are by a limit and no
+ * more than it allows, nothing beyond what it allows fails, nothing is dropped.
+ */
+export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTotals): Finding[] {
+  const { sent, admitted, denied, failed, dropped, denials, lastFailure } = totals;
+  const [name, title] = ["load.admitted", "Requests are admitted"] as const;
+  if (sent === 0 || admitted + denied === 0) {
+    const why = `${sent === 0 ? "nothing was sent" : `none of ${sent} requests was answered`}${lastFailure === undefined ? "" : `: ${lastFailure}`}`;
+    return [undecided(name, title, [], why)];
+  }
+  const share = (count: number) => `${((count / sent) * 100).toFixed(2)} % of ${sent}`;
+  const percent = (allowed: number) => `at most ${allowed * 100} %`;
+  const others = denials.filter(({ reason }) => !isLimitReason(reason));
+  const refused = others.reduce((sum, { count }) => sum + count, 0);
+  return [
+    admitted === 0 && refused === 0
+      ? undecided(name, title, [], `none of ${sent} requests was admitted: ${tellDenials(denials)}`)
+      : compared(name, title, [], admitted > 0, "at least 1", `${admitted} of ${sent} admitted`, { basis: "content" }),
+    compared(
+      "load.denied",
+      "No more is denied than the workload allows",
+      [],
+      denied <= sent * allow.deniedShare,
+      percent(allow.deniedShare),
+      `${denied} denied, ${share(denied)}`,
+    ),
+    compared(
+      "load.denial-reasons",
+      "Denials name a limit as their reason",
+      ["ERR-429-RATE", "ERR-429-CONC"],
+      refused === 0,
+      "429 rate_limit_exceeded or concurrency_limit_exceeded",
+      refused === 0 ? `${denied} denied by a limit` : tellDenials(others),
+      { basis: "content" },
+    ),
+    compared(
+      "load.failed",
+      "Requests are answered to the end",
+      [],
+      failed <= sent * allow.failedShare,
+      percent(allow.failedShare),
+      `${failed} failed, ${share(failed)}`,
+    ),
+    compared(
+      "load.dropped",
+      "No arrival is dropped at the bound on requests in flight",
+      [],
+      dropped === 0,
+      "0",
+      `${dropped} dropped`,
+    ),
+  ];
+}
+
+/** `40 401 invalid_api_key, 2 429 without a reason`. */
+function tellDenials(denials: JudgedPhase["denials"]): string {
+  const counts = new Map<string, number>();
+  for (const { reason, count } of denials) counts.set(reason, (counts.get(reason) ?? 0) + count);
+  return [...counts]
+    .map(([reason, count]) => `${count} ${/^\d+$/.test(reason) ? `${reason} without a reason` : reason}`)
+    .join(", ");
+}

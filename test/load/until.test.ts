@@ -1,0 +1,114 @@
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { seededRandom } from "../../src/core/index.ts";
+import { parseUntil } from "../../src/load/index.ts";
+import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
+
+/** Answers a chat request after a log-normal time of 20 ms at p50. */
+async function logNormalGateway() {
+  const random = seededRandom(11);
+  const server = createServer((request, response) => {
+    request.resume();
+    const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+    const reply = { id: "c", object: "chat.completion", created: 1, model: "m", usage: { completion_tokens: 1 } };
+    const choices = [{ index: 0, message: { role: "assistant", content: "a" }, finish_reason: "stop" }];
+    setTimeout(
+      () => {
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(JSON.stringify({ ...reply, choices }));
+      },
+      20 * Math.exp(0.3 * normal),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Runs `gauntlet load` against it, with a workload that would take ten minutes. */
+async function loadUntil(...options: string[]) {
+  await using gateway = await logNormalGateway();
+  using folder = temporaryFolder();
+  writeFileSync(
+    join(folder.path, "target.yaml"),
+    `name: log-normal\nbaseUrl: ${gateway.baseUrl}\nkeys: { valid: "env:KEY" }\nmodels: { chat: m }\n`,
+  );
+  writeFileSync(
+    join(folder.path, "even.yaml"),
+    "name: even\narrivals: { kind: constant, ratePerS: 60, durationS: 600 }\nmix: [{ dialect: chat }]\n",
+  );
+  const run = await gauntlet(
+    ["load", "even.yaml", "--target", "target.yaml", "--json", "--out", "run", ...options],
+    { KEY: "sk-a-key-that-is-not-real" },
+    folder.path,
+  );
+  return { ...run, document: JSON.parse(run.stdout) };
+}
+
+describe("load --until", () => {
+  test("ends as soon as the figure is known, long before its bound", async () => {
+    const { code, document } = await loadUntil("--until", "response_ms p50 within 20%");
+    const [phase] = document.phases;
+    const { p50, intervals } = phase.classes[0].responseMs;
+    const [low, high] = intervals.p50;
+    expect(low).toBeLessThanOrEqual(p50);
+    expect(high).toBeGreaterThanOrEqual(p50);
+    expect(document.durationS).toBeLessThan(300);
+    const found = phase.findings.find(({ name }: { name: string }) => name === "load.until");
+    // A machine that does nothing else for a while may make the generator itself invalid; what is known is known.
+    expect(found).toMatchObject({ outcome: "met", expected: "±20 %" });
+    expect((high - low) / 2 / p50).toBeLessThanOrEqual(0.2);
+    expect(code).toBe(document.generator.valid ? 0 : 4);
+  }, 120_000);
+
+  test("is inconclusive when it is not known within its bound", async () => {
+    const { code, document } = await loadUntil("--until", "response_ms p999 within 5%", "--at-most", "2");
+    expect(code).toBe(4);
+    const found = document.phases[0].findings.find(({ name }: { name: string }) => name === "load.until");
+    expect(found.outcome).toBe("undecided");
+    expect(found.observed).toMatch(
+      /^response_ms p999 within 5%: 120 values of chat, non-streaming do not support an interval$/,
+    );
+    expect(document.phases[0].offered).toBe(120);
+  }, 120_000);
+
+  test.each<[what: string[], says: RegExp]>([
+    [["even.yaml", "--until", "ttft_ms p99"], /--until takes a figure, a quantile and how well it is to be known/],
+    [["even.yaml", "--until", "ttft_ms p98 within 5%"], /at p50, p90, p95, p99, p999/],
+    [["even.yaml", "--until", "response_ms p99 within 0%"], /more than 0/],
+    [["even.yaml", "--until", "ttft_ms p99 within 5%"], /only streams have it/],
+    [["even.yaml", "--at-most", "5"], /until/],
+    [["even.yaml", "--until", "response_ms p50 within 5%", "--at-most", "0"], /--at-most takes a number from 1/],
+    [["even.yaml", "--until", "response_ms p50 within 5%", "--workers", "2"], /one thread/],
+    [["even.yaml", "--until", "response_ms p50 within 5%", "--shard", "1/2"], /one thread/],
+    [["starter", "--until", "response_ms p50 within 5%"], /the phases of a tier/],
+    [["ramp.yaml", "--until", "response_ms p50 within 5%"], /ramp has ramp arrivals/],
+  ])("%j is a mistake of the command line", async (what, says) => {
+    using folder = temporaryFolder();
+    for (const [name, arrivals] of [
+      ["even", "{ kind: constant, ratePerS: 5, durationS: 5 }"],
+      ["ramp", "{ kind: ramp, fromPerS: 1, toPerS: 5, durationS: 5 }"],
+    ])
+      writeFileSync(
+        join(folder.path, `${name}.yaml`),
+        `name: ${name}\narrivals: ${arrivals}\nmix: [{ dialect: chat }]\n`,
+      );
+    const { code, stderr } = await gauntlet(["load", ...what], {}, folder.path);
+    expect(stderr).toMatch(says);
+    expect(code).toBe(2);
+  });
+
+  test("its text is read whatever its spaces", () => {
+    expect(parseUntil(" ttft_ms  p99 within 2.5 % ")).toEqual({
+      ...{ kind: "quantile", text: "ttft_ms p99 within 2.5%", figure: "ttft", quantile: "p99", withinShare: 0.025 },
+    });
+  });
+});
