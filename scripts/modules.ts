@@ -51,6 +51,10 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: ["core"],
     sameNames: ["limits", "upstream"],
   },
+  history: {
+    holds: "runs kept in one SQLite file, trends of their metrics, change points",
+    imports: ["core", "compare", "policy", "record", "reference-gateway"],
+  },
   "client-conformance": {
     holds: "scripted gateways, and judging the client program that meets them",
     imports: ["core", "dialects", "judging", "record", "reference-gateway", "requirements"],
@@ -73,6 +77,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       "compare",
       "overhead",
       "policy",
+      "history",
       "reference-gateway",
       "upstream",
       "client-conformance",
@@ -87,7 +92,11 @@ export const BESIDE: Readonly<Record<string, Module>> = {
     holds: "the checks, one idea per file",
     imports: ["core", "dialects", "requirements", "target", "record", "judging", "limits", "checks"],
   },
-  reports: { holds: "HTML, JUnit, SARIF, terminal and others", imports: ["core", "metrics", "record", "requirements"] },
+  reports: {
+    holds: "HTML, JUnit, SARIF, terminal and others",
+    // The history of runs is rendered as well, of which no single record knows.
+    imports: ["core", "history", "metrics", "record", "requirements"],
+  },
 };
 
 /** Modules that may import the folders beside `src`. */

@@ -5,6 +5,7 @@ import { unexplainedProblems } from "../problems.ts";
 import type { ReportSource } from "../source.ts";
 import { VERDICT_TONES } from "../status-style.ts";
 import { Anchors } from "./anchors.ts";
+import { Document, type Head, Masthead } from "./document.tsx";
 import { utc } from "./format.ts";
 import { CausesSection } from "./sections/causes.tsx";
 import { ChangesSection } from "./sections/changes.tsx";
@@ -18,83 +19,39 @@ import { RetryAfterSection } from "./sections/retry-after.tsx";
 import { TiersSection } from "./sections/tiers.tsx";
 import { VerdictSection } from "./sections/verdict.tsx";
 
-export interface Head {
-  readonly policy: string;
-  /** Absent: the files beside the page. */
-  readonly style?: string;
-  readonly script?: string;
-}
-
 export function Page({ source, head }: { readonly source: ReportSource; readonly head: Head }) {
   const { record } = source;
   const anchors = new Anchors();
   const isComparison = record.command === "compare";
   const changes = <ChangesSection record={record} />;
   return (
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta http-equiv="Content-Security-Policy" content={head.policy} />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="robots" content="noindex" />
-        <title>{visible(record.verdict.headline).slice(0, 120)}</title>
-        {head.style === undefined ? (
-          <link rel="stylesheet" href="report.css" />
-        ) : (
-          <style dangerouslySetInnerHTML={{ __html: head.style }} />
-        )}
-      </head>
-      <body>
-        <a class="skip" href="#main">
-          Skip to the verdict
-        </a>
-        <Masthead record={record} />
-        <div class="frame">
-          <Contents record={record} />
-          <main id="main">
-            <VerdictSection record={record} anchors={anchors} />
-            <Gates record={record} />
-            {isComparison ? changes : null}
-            {record.overhead === undefined ? (
-              <>
-                <CausesSection source={source} anchors={anchors} />
-                <TiersSection record={record} anchors={anchors} />
-                <RetryAfterSection record={record} />
-                <LatencySection source={source} />
-                <CoverageSection record={record} anchors={anchors} />
-                {isComparison ? null : changes}
-                <DataQualitySection record={record} />
-              </>
-            ) : (
-              <OverheadSection overhead={record.overhead} />
-            )}
-            <EnvironmentSection record={record} />
-          </main>
-        </div>
-        {head.script === undefined ? (
-          <script src="report.js" />
-        ) : (
-          <script dangerouslySetInnerHTML={{ __html: head.script }} />
-        )}
-      </body>
-    </html>
-  );
-}
-
-function Masthead({ record }: { readonly record: RunRecord }) {
-  return (
-    <header class="mast">
-      <p class="brand">
-        <svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
-          <path d="M2 3h4v14H2zM14 3h4v14h-4zM8 6h4v2H8zM8 12h4v2H8z" />
-        </svg>
-        Gauntlet <span>run report</span>
-      </p>
-      <p class="when">
+    <Document title={record.verdict.headline} head={head}>
+      <Masthead what="run report">
         {utc(record.startedAt)} · <code>{visible(record.runId)}</code>
-      </p>
-    </header>
+      </Masthead>
+      <div class="frame">
+        <Contents record={record} />
+        <main id="main">
+          <VerdictSection record={record} anchors={anchors} />
+          <Gates record={record} />
+          {isComparison ? changes : null}
+          {record.overhead === undefined ? (
+            <>
+              <CausesSection source={source} anchors={anchors} />
+              <TiersSection record={record} anchors={anchors} />
+              <RetryAfterSection record={record} />
+              <LatencySection source={source} />
+              <CoverageSection record={record} anchors={anchors} />
+              {isComparison ? null : changes}
+              <DataQualitySection record={record} />
+            </>
+          ) : (
+            <OverheadSection overhead={record.overhead} />
+          )}
+          <EnvironmentSection record={record} />
+        </main>
+      </div>
+    </Document>
   );
 }
 

@@ -1,6 +1,10 @@
 import { createHash } from "node:crypto";
+import type { VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
+import type { HistoryReport } from "../../src/history/index.ts";
 import type { ReportSource } from "../source.ts";
+import type { Head } from "./document.tsx";
+import { HistoryPage } from "./history-page.tsx";
 import { Page } from "./page.tsx";
 import { SCRIPT } from "./script.ts";
 import { STYLE } from "./style.ts";
@@ -17,26 +21,30 @@ export type ReportFiles = ReadonlyMap<string, string>;
  * gateway that were to get into the page as markup could still not run.
  */
 export function renderHtml(source: ReportSource, layout: Layout): ReportFiles {
-  if (layout === "single") {
-    const policy = `default-src 'none'; style-src '${hash(STYLE)}'; script-src '${hash(SCRIPT)}'; ${REST}`;
-    return new Map([["report.html", document(source, { policy, style: STYLE, script: SCRIPT })]]);
-  }
+  if (layout === "single") return new Map([["report.html", written(<Page source={source} head={inOneFile()} />)]]);
   const policy = `default-src 'none'; style-src 'self'; script-src 'self'; ${REST}`;
   return new Map([
-    ["index.html", document(source, { policy })],
+    ["index.html", written(<Page source={source} head={{ policy }} />)],
     ["report.css", STYLE],
     ["report.js", SCRIPT],
   ]);
 }
 
+/** The trends of a history as one file. */
+export function renderHistoryPage(history: HistoryReport): string {
+  return written(<HistoryPage history={history} head={inOneFile()} />);
+}
+
+function inOneFile(): Head {
+  const policy = `default-src 'none'; style-src '${hash(STYLE)}'; script-src '${hash(SCRIPT)}'; ${REST}`;
+  return { policy, style: STYLE, script: SCRIPT };
+}
+
 /** A policy in the page cannot forbid framing; that is the server's to say. */
 const REST = "img-src data:; base-uri 'none'; form-action 'none'";
 
-function document(
-  source: ReportSource,
-  head: { readonly policy: string; readonly style?: string; readonly script?: string },
-): string {
-  return `<!doctype html>\n${renderToString(<Page source={source} head={head} />)}\n`;
+function written(page: VNode): string {
+  return `<!doctype html>\n${renderToString(page)}\n`;
 }
 
 function hash(text: string): string {

@@ -14,6 +14,7 @@ export const useCase = {
   doctor: () => import("./doctor.ts"),
   exportK6: () => import("./k6/export-k6.ts"),
   gateway: () => import("./gateway.ts"),
+  history: () => import("./history.ts"),
   importK6: () => import("./k6/import-k6.ts"),
   init: () => import("./init.ts"),
   limits: () => import("./limits.ts"),

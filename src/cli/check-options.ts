@@ -23,6 +23,7 @@ const RANGES: Readonly<Record<string, Range>> = {
   "in-flight": { least: 1, most: 1e9 },
   "live-port": { least: 0, most: 65_535 },
   "metrics-port": { least: 0, most: 65_535 },
+  margin: { least: 0, most: 1_000, fractions: true },
   minutes: { least: 0, most: 24 * 60, fractions: true },
   "memory-gib": { least: 0.1, most: 65_536, fractions: true },
   pace: { least: 0, most: MOST_MS, fractions: true },
@@ -43,7 +44,16 @@ const RANGES: Readonly<Record<string, Range>> = {
 };
 
 /** Options that may be given several times. */
-const REPEATABLE: readonly string[] = ["mutation", "format", "only", "scenario", "suite", "suites", "variant"];
+const REPEATABLE: readonly string[] = [
+  "mutation",
+  "format",
+  "metric",
+  "only",
+  "scenario",
+  "suite",
+  "suites",
+  "variant",
+];
 /** The same of one command; other commands have an option of the same name that has one value. */
 const REPEATABLE_IN: Readonly<Record<string, readonly string[]>> = { gateway: ["upstream", "upstream-key"] };
 

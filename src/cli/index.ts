@@ -13,6 +13,7 @@ import { conformCommand } from "./commands/conform.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { gatewayCommand } from "./commands/gateway.ts";
+import { historyCommand } from "./commands/history.ts";
 import { initCommand } from "./commands/init.ts";
 import { k6Command } from "./commands/k6.ts";
 import { limitsCommand } from "./commands/limits.ts";
@@ -53,6 +54,7 @@ const COMMANDS = [
   clientCommand,
   upstreamCommand,
   baselineCommand,
+  historyCommand,
   waiversCommand,
   doctorCommand,
   initCommand,

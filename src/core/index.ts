@@ -17,7 +17,7 @@ export { maskLikely } from "./mask-likely.ts";
 export { onAbort } from "./on-abort.ts";
 export { type Random, seededRandom } from "./random.ts";
 export { median, rankCorrelation } from "./series.ts";
-export { incompleteBeta, normalCumulative, tQuantile } from "./student-t.ts";
+export { incompleteBeta, normalCumulative, tCumulative, tQuantile } from "./student-t.ts";
 export { didYouMean, nearestOf } from "./suggestion.ts";
 export { LEAST_BLOCKS, sumSpread } from "./sum-spread.ts";
 export { trim } from "./trim.ts";

@@ -29,7 +29,8 @@ export function normalQuantile(share: number): number {
   return tQuantile(share, 1e10);
 }
 
-function tCumulative(t: number, df: number): number {
+/** Share of Student's t below a value, which may be infinite. */
+export function tCumulative(t: number, df: number): number {
   const tail = incompleteBeta(df / (df + t * t), df / 2, 0.5) / 2;
   return t > 0 ? 1 - tail : tail;
 }

@@ -5,7 +5,7 @@ import {
   onceAgainstOnce,
   type RunRecord,
 } from "../record/index.ts";
-import { type BaselineFile, figuresOf, machineOf, workloadKey } from "./baseline.ts";
+import { type BaselineFile, directionOf, figuresOf, machineOf, workloadKey } from "./baseline.ts";
 
 /**
  * A run held against what was accepted: which checks changed, and the figures side by side. It decides nothing about the run:
@@ -62,12 +62,9 @@ export function againstBaseline(record: RunRecord, baseline: BaselineFile, whole
 }
 
 function metric(name: string, a: number, now: { value: number; samples: number } | undefined): ComparedMetric {
-  const share = /share|sufficient/.test(name);
-  const lower = /admitted|sufficient/.test(name);
   return onceAgainstOnce({
     name,
-    unit: share ? "share" : /per_s/.test(name) ? "per s" : "ms",
-    worse: lower ? "lower" : "higher",
+    ...directionOf(name),
     a,
     b: now?.value ?? null,
     samples: now?.samples,

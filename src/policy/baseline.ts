@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { ConfigError, messageOf, UsageError } from "../core/index.ts";
-import { type LoadRun, type RunRecord, STATUSES } from "../record/index.ts";
+import { type ComparedMetric, type LoadRun, type RunRecord, STATUSES } from "../record/index.ts";
 import { figureOf } from "./figure.ts";
 import type { Threshold } from "./threshold.ts";
 import { parseThreshold } from "./threshold.ts";
@@ -62,12 +62,23 @@ export function workloadKey(run: LoadRun): string {
 
 const STATS = ["p50", "p90", "p99"] as const;
 const DISTRIBUTIONS = ["response_ms", "service_ms", "ttft_ms", "gap_ms", "per_token_ms"] as const;
-const SINGLES = ["admitted_share", "denied_share", "failed_share", "admitted_per_s", "retry_after_sufficient"] as const;
+const SINGLES = [
+  "admitted_share",
+  "denied_share",
+  "failed_share",
+  "goodput_share",
+  "admitted_per_s",
+  "goodput_per_s",
+  "retry_after_sufficient",
+] as const;
+
+/** Figures by their names. */
+export type NamedFigures = Record<string, { readonly value: number; readonly samples: number }>;
 
 /** Figures of one load run by their names, such as `ttft_ms{dialect=chat,phase=at-rate-limit,stream=true} p99`. */
-export function figuresOf(record: RunRecord, run: LoadRun): Record<string, { value: number; samples: number }> {
+export function figuresOf(record: RunRecord, run: LoadRun): NamedFigures {
   const only: RunRecord = { ...record, load: { runs: [run] } };
-  const figures: Record<string, { value: number; samples: number }> = {};
+  const figures: NamedFigures = {};
   const note = (threshold: Threshold) => {
     const figure = figureOf(only, threshold);
     if ("value" in figure) figures[figureName(threshold)] = { value: round(figure.value), samples: figure.samples };
@@ -84,6 +95,14 @@ export function figuresOf(record: RunRecord, run: LoadRun): Record<string, { val
     }
   }
   return Object.fromEntries(Object.entries(figures).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Unit of a figure by its name, and which direction is worse. */
+export function directionOf(name: string): Pick<ComparedMetric, "unit" | "worse"> {
+  return {
+    unit: /share|sufficient/.test(name) ? "share" : /per_s/.test(name) ? "per s" : "ms",
+    worse: /admitted|goodput|sufficient/.test(name) ? "lower" : "higher",
+  };
 }
 
 function threshold(text: string): Threshold {

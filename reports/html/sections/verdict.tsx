@@ -73,7 +73,7 @@ function sentence({ verdict, counts, complete, checks, overhead }: RunRecord): s
 }
 
 /** Ring, octagon or diamond: the verdict can be read without colour. */
-function Shape({ tone, word }: { readonly tone: Tone; readonly word: string }) {
+export function Shape({ tone, word }: { readonly tone: Tone; readonly word: string }) {
   const outline =
     tone === "good" ? (
       <circle cx="32" cy="32" r="28" />

@@ -31,7 +31,7 @@ export interface Changes {
   readonly keptRows: number;
 }
 
-type Connection = InstanceType<typeof Libsql>;
+export type SqliteConnection = InstanceType<typeof Libsql>;
 
 /** A second: a gateway that was told to stop just now closes the file in that time. */
 const BUSY_MS = 1_000;
@@ -39,10 +39,10 @@ const BUSY_MS = 1_000;
 /** The SQLite file of one gateway, which has it for itself until it closes it or ends, however it ends. */
 export class DataFile {
   readonly path: string;
-  readonly #db: Connection;
+  readonly #db: SqliteConnection;
   #isOpen = true;
 
-  private constructor(path: string, db: Connection) {
+  private constructor(path: string, db: SqliteConnection) {
     this.path = path;
     this.#db = db;
   }
@@ -56,7 +56,7 @@ export class DataFile {
     // An absolute path: the library takes some names for addresses of servers.
     const path = resolve(name);
     makePrivate(path);
-    const Database = await loadLibrary();
+    const Database = await loadSqlite("data");
     try {
       const db = new Database(path);
       prepare(path, db);
@@ -142,19 +142,20 @@ function makePrivate(path: string): void {
   throw new UsageError(`data: ${path} is no file`, { hint: NAME_ANOTHER });
 }
 
-async function loadLibrary(): Promise<typeof Libsql> {
+/** @param what the error begins with. @throws UsageError when the package is not installed. */
+export async function loadSqlite(what: string): Promise<typeof Libsql> {
   try {
     return (await import("libsql")).default;
   } catch (cause) {
-    throw new UsageError(`data: the package libsql cannot be loaded: ${messageOf(cause)}`, {
-      hint: "It has builds for Linux, macOS and Windows, which npm installs unless it is told to omit optional packages.",
+    throw new UsageError(`${what}: the package libsql cannot be loaded: ${messageOf(cause)}`, {
+      hint: "Install it: npm install libsql. It is an optional dependency with builds for Linux, macOS and Windows.",
       cause,
     });
   }
 }
 
 /** Takes the lock, which stays, and makes the tables in a new file. */
-function prepare(path: string, db: Connection): void {
+function prepare(path: string, db: SqliteConnection): void {
   db.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE`);
   const { application, format, tables } = db
     .prepare(

@@ -1,0 +1,54 @@
+import Table from "cli-table3";
+import type pc from "picocolors";
+import type { HistoryReport, Trend } from "../src/history/index.ts";
+import { oneLine } from "./clean-text.ts";
+import { byGroup, changeText, TREND_STATUS, valueText } from "./history-figures.ts";
+import { painter } from "./terminal-options.ts";
+
+type Colors = ReturnType<typeof pc.createColors>;
+
+/** A history for a person at a terminal: a table for each group of comparable runs, the verdict last. */
+export function renderHistory(history: HistoryReport, colors: Colors): string {
+  const { file, imported, known, notImported, runs, trends, verdict, reasons } = history;
+  const paint = painter(colors);
+  const lines = [
+    colors.dim(`${oneLine(file)}: ${imported} runs imported, ${known} known already; ${runs.length} runs shown`),
+    ...notImported.map(({ dir, why }) => colors.yellow(`not imported: ${oneLine(dir)}: ${oneLine(why)}`)),
+    ...byGroup(trends).flatMap(({ group, trends: some }) => [
+      colors.bold(oneLine(`${group.target} at ${group.address}, ${group.name}`, 120)),
+      colors.dim(oneLine(`workload ${group.workload}, measured on ${group.machine}`, 160)),
+      tableOf(some, colors),
+    ]),
+    ...reasons.map((reason) => `  ${oneLine(reason, 300)}`),
+    paint(verdict, colors.bold(`${verdict.toUpperCase()} ${SENTENCES[verdict]}`)),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+const SENTENCES = {
+  pass: "no metric got worse",
+  fail: "a metric got worse and did not recover",
+  inconclusive: "this is not a pass",
+} as const satisfies Readonly<Record<HistoryReport["verdict"], string>>;
+
+function tableOf(trends: readonly Trend[], colors: Colors): string {
+  const table = new Table({
+    head: ["metric", "runs", "latest", "median before", "change", "changed with run", "trend"],
+    style: { head: [], border: [], compact: true },
+    colAligns: ["left", "right", "right", "right", "right", "left", "left"],
+  });
+  const paint = painter(colors);
+  for (const trend of trends) {
+    const { name, values, latest, medianBefore, change, changePoint, verdict } = trend;
+    table.push([
+      oneLine(name, 80),
+      values.length,
+      valueText(trend, latest),
+      valueText(trend, medianBefore),
+      changeText(trend, change),
+      changePoint === null ? "–" : `${oneLine(changePoint.runId, 20)} (${changePoint.startedAt.slice(0, 10)})`,
+      paint(TREND_STATUS[verdict], verdict),
+    ]);
+  }
+  return table.toString();
+}

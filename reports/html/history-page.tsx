@@ -1,0 +1,170 @@
+import type { HistoryReport, Trend } from "../../src/history/index.ts";
+import { oneLine, visible } from "../clean-text.ts";
+import { byGroup, changeText, TREND_STATUS, valueText } from "../history-figures.ts";
+import { VERDICT_TONES } from "../status-style.ts";
+import { TrendPlot } from "./charts/trend-plot.tsx";
+import { Document, type Head, Masthead } from "./document.tsx";
+import { plural, utc } from "./format.ts";
+import { DataTable, Facts, Foreign, Section, StatusMark } from "./parts.tsx";
+import { Shape } from "./sections/verdict.tsx";
+
+/** The trends of a history, group by group. */
+export function HistoryPage({ history, head }: { readonly history: HistoryReport; readonly head: Head }) {
+  const groups = byGroup(history.trends);
+  return (
+    <Document title={`${history.verdict}: history of ${plural(history.runs.length, "run")}`} head={head}>
+      <Masthead what="history">{utc(history.runs.at(-1)?.startedAt ?? "")}</Masthead>
+      <div class="frame">
+        <nav class="toc" aria-label="Sections">
+          <ol>
+            <li>
+              <a href="#verdict">Verdict</a>
+              <i class={`pip ${VERDICT_TONES[history.verdict]}`} />
+            </li>
+            {groups.map(({ group }, index) => (
+              <li key={index}>
+                <a href={`#group-${index + 1}`}>{oneLine(group.name, 30)}</a>
+              </li>
+            ))}
+            <li>
+              <a href="#runs">Runs</a>
+            </li>
+          </ol>
+        </nav>
+        <main id="main">
+          <Verdict history={history} />
+          {groups.map(({ group, trends }, index) => (
+            <GroupSection key={index} id={`group-${index + 1}`} group={group} trends={trends} />
+          ))}
+          <Runs history={history} />
+        </main>
+      </div>
+    </Document>
+  );
+}
+
+const WORDS = { pass: "Pass", fail: "Fail", inconclusive: "Inconclusive" } as const;
+
+function Verdict({ history: { verdict, reasons, runs, trends } }: { readonly history: HistoryReport }) {
+  const tone = VERDICT_TONES[verdict];
+  const changed = trends.filter(({ changePoint }) => changePoint !== null).length;
+  return (
+    <section id="verdict" class={`verdict ${tone}`} aria-labelledby="verdict-title">
+      <div class="headline">
+        <Shape tone={tone} word={verdict} />
+        <div>
+          <h1 id="verdict-title">
+            <span class="word">{WORDS[verdict]}</span>
+          </h1>
+          <p class="lead">{`${plural(trends.length, "metric")} of ${plural(runs.length, "run")}; ${changed} changed.`}</p>
+        </div>
+      </div>
+      {reasons.length === 0 ? null : (
+        <ul>
+          {reasons.map((reason) => (
+            <li key={reason}>
+              <Foreign text={reason} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function GroupSection({
+  id,
+  group,
+  trends,
+}: {
+  readonly id: string;
+  readonly group: Trend["group"];
+  readonly trends: readonly Trend[];
+}) {
+  const changed = trends.filter(({ changePoint }) => changePoint !== null);
+  const steady = trends.filter(({ changePoint, values }) => changePoint === null && values.length > 1);
+  return (
+    <Section
+      id={id}
+      title={oneLine(`${group.target}, ${group.name}`, 80)}
+      finding={changed.length === 0 ? "No metric changed." : `${changed.length} of ${trends.length} metrics changed.`}
+    >
+      <Facts
+        pairs={[
+          ["Address", <Foreign key="address" text={group.address} />],
+          ["Workload", <code key="workload">{visible(group.workload)}</code>],
+          ["Measured on", <Foreign key="machine" text={group.machine} />],
+        ]}
+      />
+      {changed.map((trend) => (
+        <TrendPlot key={trend.name} trend={trend} />
+      ))}
+      <TrendTable caption={oneLine(`Metrics of ${group.name}, workload ${group.workload}`, 100)} trends={trends} />
+      {steady.length === 0 ? null : (
+        <details>
+          <summary>{plural(steady.length, "metric")} without a change, run by run</summary>
+          {steady.map((trend) => (
+            <TrendPlot key={trend.name} trend={trend} />
+          ))}
+        </details>
+      )}
+    </Section>
+  );
+}
+
+function TrendTable({ caption, trends }: { readonly caption: string; readonly trends: readonly Trend[] }) {
+  return (
+    <DataTable
+      caption={caption}
+      head={[
+        "Metric",
+        { value: "Runs", number: true },
+        { value: "Latest", number: true },
+        { value: "Median before", number: true },
+        { value: "Change", number: true },
+        { value: "Detectable", number: true },
+        "Trend",
+      ]}
+      rows={trends.map((trend) => [
+        <span key="name">
+          {oneLine(trend.name, 120)}
+          <span class="because">{oneLine(trend.why, 200)}</span>
+        </span>,
+        String(trend.values.length),
+        valueText(trend, trend.latest),
+        valueText(trend, trend.medianBefore),
+        changeText(trend, trend.change),
+        changeText(trend, trend.detectable),
+        <StatusMark key="verdict" status={TREND_STATUS[trend.verdict]} label={trend.verdict} />,
+      ])}
+    />
+  );
+}
+
+function Runs({ history: { runs, notImported } }: { readonly history: HistoryReport }) {
+  return (
+    <Section id="runs" title="Runs" finding={`${plural(runs.length, "run")}, newest first.`}>
+      {notImported.length === 0 ? null : (
+        <ul>
+          {notImported.map(({ dir, why }) => (
+            <li key={dir}>{`Not imported: ${oneLine(dir)}: ${oneLine(why)}`}</li>
+          ))}
+        </ul>
+      )}
+      <DataTable
+        caption="Runs"
+        quietCaption
+        head={["Run", "Started", "Target", "Command", "Verdict"]}
+        rows={[...runs]
+          .reverse()
+          .map(({ runId, startedAt, target, build, command, verdict }) => [
+            <code key="run">{visible(runId)}</code>,
+            utc(startedAt),
+            oneLine(build === null ? target : `${target} (${build})`, 80),
+            visible(command),
+            visible(verdict),
+          ])}
+      />
+    </Section>
+  );
+}

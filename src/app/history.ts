@@ -1,0 +1,146 @@
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { renderHistory, renderHistoryPage } from "../../reports/index.ts";
+import { EXIT, type ExitCode, messageOf, UsageError } from "../core/index.ts";
+import { HistoryFile, type HistoryReport, judgeTrends, type KeptRun, trendsOf } from "../history/index.ts";
+import { writeAtomically } from "../record/index.ts";
+import type { Outcome } from "./outcome.ts";
+import { readOrRecover } from "./recover-record.ts";
+
+export interface HistoryOptions {
+  /** Folders of runs, or folders with such folders, or one history file. */
+  readonly paths: readonly string[];
+  readonly db: string;
+  /** Metrics to show, as they begin; default: all. */
+  readonly metric: readonly string[];
+  /** A run id or a date: what is older is left out. */
+  readonly since?: string | undefined;
+  /** Percent. */
+  readonly margin: number;
+  readonly gate: boolean;
+  readonly html?: string | undefined;
+}
+
+/**
+ * Keeps runs in a SQLite file, and tells how their metrics developed: of the file, or of what the runs in the folders measured.
+ *
+ * @throws UsageError for a path that is neither, and a run or metric that is not there.
+ */
+export async function history(options: HistoryOptions): Promise<Outcome> {
+  const { paths, db, html } = options;
+  const [only = db] = paths;
+  const isFile = paths.length === 1 && !isFolder(only);
+  const file = isFile ? only : db;
+  const found = isFile ? [] : paths.flatMap((path) => runFolders(path));
+  using kept = await HistoryFile.open(file, { make: found.length > 0 });
+  const { ids, ...imported } = importRuns(kept, found);
+  const runs = comparable(since(kept.runs(), options.since), found.length === 0 ? undefined : ids);
+  const trends = trendsOf(runs, {
+    margin: options.margin / 100,
+    isWanted: (name) => options.metric.length === 0 || options.metric.some((wanted) => name.startsWith(wanted)),
+  });
+  if (trends.length === 0 && options.metric.length > 0)
+    throw new UsageError(`no run has a metric ${options.metric.join(" or ")}`, {
+      hint: `\`gauntlet history ${file}\` lists the metrics.`,
+    });
+  const judged: HistoryReport = { file, ...imported, runs, trends, ...judgeTrends(trends, imported.notImported) };
+  if (html !== undefined) writeAtomically(html, renderHistoryPage(judged));
+  const exitCode = options.gate ? GATE_EXIT[judged.verdict] : EXIT.pass;
+  return { exitCode, document: documentOf(judged, exitCode), text: (colors) => renderHistory(judged, colors) };
+}
+
+const GATE_EXIT = { pass: EXIT.pass, fail: EXIT.gateFailed, inconclusive: EXIT.inconclusive } as const satisfies Record<
+  HistoryReport["verdict"],
+  ExitCode
+>;
+
+function documentOf({ trends, runs, ...rest }: HistoryReport, exitCode: ExitCode): object {
+  return {
+    ...rest,
+    exitCode,
+    runs: runs.map(({ measured: _, ...run }) => run),
+    metrics: trends,
+  };
+}
+
+interface Imported {
+  /** Of all runs in the folders, new or not. */
+  readonly ids: ReadonlySet<string>;
+  readonly imported: number;
+  readonly known: number;
+  readonly notImported: HistoryReport["notImported"];
+}
+
+function importRuns(kept: HistoryFile, folders: readonly string[]): Imported {
+  const ids = new Set<string>();
+  const notImported: { dir: string; why: string }[] = [];
+  let imported = 0;
+  for (const dir of folders) {
+    try {
+      const record = readOrRecover(dir);
+      if (kept.add(record)) imported++;
+      ids.add(record.runId);
+    } catch (error) {
+      notImported.push({ dir, why: messageOf(error) });
+    }
+  }
+  return { ids, imported, known: ids.size - imported, notImported };
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** How deep below a folder runs are looked for, as in the artifacts of several jobs. */
+const MOST_DEPTH = 4;
+
+/** @throws UsageError when there are none. */
+function runFolders(path: string): string[] {
+  if (!isFolder(path))
+    throw new UsageError(existsSync(path) ? `${path} is no folder` : `there is no folder ${path}`, {
+      hint: "Name folders of runs, or one history file alone.",
+    });
+  const found = below(path, MOST_DEPTH);
+  if (found.length === 0)
+    throw new UsageError(`${path} holds no runs`, { hint: "Name the folder of a run, or a folder with such folders." });
+  return found;
+}
+
+function below(path: string, depth: number): string[] {
+  if (["run.json", "journal.ndjson.gz"].some((name) => existsSync(join(path, name)))) return [path];
+  if (depth === 0) return [];
+  return readdirSync(path, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== "node_modules")
+    .map(({ name }) => name)
+    .sort()
+    .flatMap((name) => below(join(path, name), depth - 1));
+}
+
+/** @throws UsageError when it names neither a run nor a date. */
+function since(runs: readonly KeptRun[], from: string | undefined): readonly KeptRun[] {
+  if (from === undefined) return runs;
+  const startedAt = runs.find(({ runId }) => runId === from)?.startedAt;
+  const fromMs = Date.parse(startedAt ?? from);
+  if (Number.isNaN(fromMs))
+    throw new UsageError(`--since: "${from}" is neither a run of the history nor a date`, {
+      hint: "Dates are written 2026-11-24 or 2026-11-24T18:00:00Z.",
+    });
+  return runs.filter((run) => Date.parse(run.startedAt) >= fromMs);
+}
+
+/** What is comparable with some runs: others of the same target with the same workload. */
+function comparable(runs: readonly KeptRun[], ids: ReadonlySet<string> | undefined): readonly KeptRun[] {
+  if (ids === undefined) return runs;
+  const keysOf = ({ target, address, measured }: KeptRun) =>
+    measured.map((part) => ({
+      part,
+      key: JSON.stringify([target, address, part.name, part.workload, part.machine]),
+    }));
+  const wanted = new Set(
+    runs.filter(({ runId }) => ids.has(runId)).flatMap((run) => keysOf(run).map(({ key }) => key)),
+  );
+  return runs.flatMap((run) => {
+    const measured = keysOf(run).flatMap(({ part, key }) => (wanted.has(key) ? [part] : []));
+    return measured.length > 0 || ids.has(run.runId) ? [{ ...run, measured }] : [];
+  });
+}

@@ -1,0 +1,135 @@
+import { deviation, mean } from "../compare/index.ts";
+import { seededRandom, tCumulative, tQuantile } from "../core/index.ts";
+
+/** Fewest values of a series that is judged, and fewest on each side of a change: with less, chance looks like a change. */
+export const LEAST_RUNS = 8;
+export const LEAST_SIDE = 3;
+
+/** Of the t test, over all places of a change and all series together. */
+const ALPHA = 0.01;
+/** Of the permutation test: with 8 values, no arrangement of them is rarer than 2 of 56. */
+const PERMUTATION_ALPHA = 0.05;
+const PERMUTATIONS = 2_000;
+/** The same values give the same answer. */
+const SEED = 1;
+
+/** Where a series changed. */
+export interface Change {
+  /** Of the first value after the change. */
+  readonly index: number;
+  /** Of the t test, corrected for all that was tried. */
+  readonly p: number;
+}
+
+/**
+ * Finds where the mean of a series changed, by binary segmentation: the clearest split divides the series, and both sides are
+ * looked at in the same way.
+ *
+ * @param tests how many series are looked at together.
+ */
+export function changesOf(values: readonly number[], tests: number): Change[] {
+  const change = clearestChange(values, tests);
+  if (change === undefined) return [];
+  const { index } = change;
+  return [
+    ...changesOf(values.slice(0, index), tests * DEEPER),
+    change,
+    ...changesOf(values.slice(index), tests * DEEPER).map((later) => ({ ...later, index: later.index + index })),
+  ];
+}
+
+/** Each step down doubles the stretches that are looked at, and leaves all of them half of the error rate. */
+const DEEPER = 4;
+
+/**
+ * The split with the largest t statistic, if two tests agree that it is no chance. Otherwise one in either half: an incident
+ * that went by must not hide what came later.
+ *
+ * The t test sees a clear change after few values and is corrected for every place and series that was tried; the permutation
+ * test does not depend on how the values are distributed.
+ */
+function clearestChange(values: readonly number[], tests: number): Change | undefined {
+  const count = values.length;
+  if (count < 2 * LEAST_SIDE) return undefined;
+  const { index, t } = largestSplit(values);
+  const p = corrected(t, count, tests);
+  if (p <= ALPHA && permutationP(values, t) <= PERMUTATION_ALPHA) return { index, p };
+  if (count < 2 * LEAST_RUNS) return undefined;
+  const middle = Math.floor(count / 2);
+  const first = clearestChange(values.slice(0, middle), tests * DEEPER);
+  const last = clearestChange(values.slice(middle), tests * DEEPER);
+  if (last === undefined || (first !== undefined && first.p < last.p)) return first;
+  return { ...last, index: last.index + middle };
+}
+
+/**
+ * Smallest step in the newest values, {@link LEAST_SIDE} of them, that the t test finds in 80 of 100 cases.
+ *
+ * @param changes of the values: the noise is what remains around the mean of each stretch between two.
+ */
+export function detectableStep(values: readonly number[], changes: readonly Change[], tests: number): number {
+  const count = values.length;
+  const freedom = count - 2;
+  const bounds = [0, ...changes.map(({ index }) => index), count];
+  const noise = bounds.slice(1).flatMap((end, stretch) => {
+    const some = values.slice(bounds[stretch], end);
+    const middle = mean(some);
+    return some.map((value) => value - middle);
+  });
+  const alpha = ALPHA / (2 * placesOf(count) * tests);
+  const quantiles = tQuantile(1 - alpha, freedom) + tQuantile(0.8, freedom);
+  return quantiles * deviation(noise) * Math.sqrt(1 / LEAST_SIDE + 1 / (count - LEAST_SIDE));
+}
+
+function placesOf(count: number): number {
+  return count - 2 * LEAST_SIDE + 1;
+}
+
+function corrected(t: number, count: number, tests: number): number {
+  return Math.min(1, 2 * tCumulative(-t, count - 2) * placesOf(count) * tests);
+}
+
+interface Split {
+  readonly index: number;
+  readonly t: number;
+}
+
+/** The split whose halves differ most, by the two-sample t statistic; infinite where neither half varies. */
+function largestSplit(values: readonly number[]): Split {
+  const count = values.length;
+  // Around the mean: the sums of squares lose no digits then.
+  const middle = mean(values);
+  const centred = values.map((value) => value - middle);
+  const squares = centred.reduce((sum, value) => sum + value * value, 0);
+  let best: Split = { index: LEAST_SIDE, t: 0 };
+  let left = 0;
+  for (let index = 1; index <= count - LEAST_SIDE; index++) {
+    left += centred[index - 1] ?? 0;
+    if (index < LEAST_SIDE) continue;
+    const between = (left * left * count) / (index * (count - index));
+    if (!(between > squares * 1e-12)) continue;
+    const within = Math.max(0, squares - between) / (count - 2);
+    const t = within > between * 1e-12 ? Math.sqrt(between / within) : Number.POSITIVE_INFINITY;
+    if (t > best.t) best = { index, t };
+  }
+  return best;
+}
+
+/** How often values in random order have a split at least as large. */
+function permutationP(values: readonly number[], t: number): number {
+  const random = seededRandom(SEED);
+  const shuffled = [...values];
+  // Sums in another order differ in their last bits.
+  const bar = Number.isFinite(t) ? t * (1 - 1e-9) : t;
+  let extreme = 1;
+  for (let round = 0; round < PERMUTATIONS; round++) {
+    for (let index = shuffled.length - 1; index > 0; index--) {
+      const other = Math.floor(random() * (index + 1));
+      const value = shuffled[index] ?? 0;
+      shuffled[index] = shuffled[other] ?? 0;
+      shuffled[other] = value;
+    }
+    if (largestSplit(shuffled).t >= bar) extreme++;
+  }
+  return extreme / (PERMUTATIONS + 1);
+}

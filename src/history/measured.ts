@@ -1,0 +1,69 @@
+import { createHash } from "node:crypto";
+import { figureOf, figuresOf, machineOf, type NamedFigures, parseThreshold, workloadKey } from "../policy/index.ts";
+import type { RunRecord } from "../record/index.ts";
+
+/** Figures of a run that were measured with one workload, or found by one set of checks. */
+export interface Measured {
+  /** Tier or workload, `checks`, or `overhead`. */
+  readonly name: string;
+  /** Hash of what was asked of the gateway: figures of another workload are not comparable. */
+  readonly workload: string;
+  /** The machine that sent the load, in words. */
+  readonly machine: string;
+  /** Why the figures say nothing about the gateway, if so. */
+  readonly problem: string | null;
+  /** By names as in a policy: `ttft_ms{dialect=chat,phase=soak,stream=true} p90`. */
+  readonly figures: NamedFigures;
+}
+
+/** What of a run is worth keeping for trends. */
+export function measuredBy(record: RunRecord): Measured[] {
+  const { platform, cpuModel, cpus, memoryGiB, nodeMajor } = machineOf(record);
+  const machine = `${cpuModel}, ${cpus} CPUs, ${memoryGiB} GiB, ${platform}, Node ${nodeMajor}`;
+  const cut = record.complete ? null : "the run was cut short";
+  const loads = (record.load?.runs ?? []).map((run): Measured => {
+    const problem = cut ?? (run.generator.valid ? null : run.generator.problems.join("; "));
+    const figures = problem === null ? figuresOf(record, run) : {};
+    return { name: run.name, workload: workloadKey(run), machine, problem, figures };
+  });
+  return [...loads, ...byChecks(record, cut), ...byOverhead(record, machine, cut)];
+}
+
+/** Failed checks can be counted against each other where the same checks were run; on which machine does not matter. */
+function byChecks({ checks, rounds }: RunRecord, problem: string | null): Measured[] {
+  const own = checks.filter(({ suite }) => suite !== "load");
+  if (own.length === 0) return [];
+  const count = (status: string) => own.filter((check) => check.status === status).length;
+  const figures = Object.fromEntries(
+    ["fail", "warn"].map((status) => [`checks{status=${status}}`, { value: count(status), samples: own.length }]),
+  );
+  const workload = hash({ checks: own.map(({ id }) => id).sort(), rounds });
+  return [{ name: "checks", workload, machine: "any", problem, figures: problem === null ? figures : {} }];
+}
+
+const OVERHEAD = ["overhead.added_ms", "overhead.added_ttft_ms", "overhead.added_gap_ms"] as const;
+
+function byOverhead(record: RunRecord, machine: string, problem: string | null): Measured[] {
+  if (record.overhead === undefined) return [];
+  const figures: NamedFigures = {};
+  for (const { name: gateway, levels } of record.overhead.arms) {
+    for (const { concurrency, stream, promptBytes } of levels) {
+      const labels = `concurrency=${concurrency},gateway=${gateway},prompt_bytes=${promptBytes},stream=${stream}`;
+      for (const metric of OVERHEAD) {
+        for (const stat of ["p50", "p99"]) {
+          const name = `${metric}{${labels}} ${stat}`;
+          const threshold = parseThreshold(`${name} < 0`);
+          const figure = typeof threshold === "string" ? undefined : figureOf(record, threshold);
+          if (figure !== undefined && "value" in figure)
+            figures[name] = { value: figure.value, samples: figure.samples };
+        }
+      }
+    }
+  }
+  const workload = hash(record.overhead.arms.map(({ name }) => name));
+  return [{ name: "overhead", workload, machine, problem, figures: problem === null ? figures : {} }];
+}
+
+function hash(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
+}

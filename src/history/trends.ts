@@ -1,0 +1,246 @@
+import { quantile } from "../compare/index.ts";
+import { directionOf } from "../policy/index.ts";
+import { type Change, changesOf, detectableStep, LEAST_RUNS, LEAST_SIDE } from "./change-points.ts";
+import type { KeptRun } from "./history-file.ts";
+
+/** What makes values comparable: series of two groups are never mixed. */
+export interface Group {
+  readonly target: string;
+  readonly address: string;
+  /** Tier or workload, `checks`, or `overhead`. */
+  readonly name: string;
+  /** Hash of the workload. */
+  readonly workload: string;
+  readonly machine: string;
+}
+
+export interface TrendValue {
+  readonly runId: string;
+  readonly startedAt: string;
+  readonly value: number;
+  readonly samples: number;
+}
+
+/** The newest change of a series. */
+export interface ChangePoint {
+  /** The first run after the change. */
+  readonly runId: string;
+  readonly startedAt: string;
+  readonly build: string | null;
+  /** Medians of the runs before, back to the change before it, and of the runs since. */
+  readonly before: number;
+  readonly after: number;
+  /** `after / before - 1`; for shares and counts the difference. */
+  readonly change: number;
+  readonly p: number;
+}
+
+/** One metric of one group over its runs, oldest first. */
+export interface Trend {
+  readonly name: string;
+  readonly group: Group;
+  readonly unit: "ms" | "share" | "per s" | "count";
+  readonly worse: "higher" | "lower";
+  readonly values: readonly TrendValue[];
+  readonly latest: number | null;
+  /** Median of the runs before the change point; without one, of all but the latest. */
+  readonly medianBefore: number | null;
+  /** From that median to the latest value, as in {@link ChangePoint}. */
+  readonly change: number | null;
+  readonly changePoint: ChangePoint | null;
+  /** Smallest change in the newest three runs that would have been found in 80 of 100 cases. */
+  readonly detectable: number | null;
+  readonly verdict: "regressed" | "improved" | "not worse" | "inconclusive";
+  readonly why: string;
+}
+
+export interface TrendOptions {
+  /** Smaller changes do not matter, as a share: 0.1 is 10 %. */
+  readonly margin: number;
+  readonly isWanted: (metric: string) => boolean;
+}
+
+/** Smaller changes of latencies do not matter whatever they are in percent, ms. */
+const FLOOR_MS = 1;
+/** The same for shares and for counts of checks, as a difference. */
+const MARGIN_SHARE = 0.01;
+const MARGIN_COUNT = 0.5;
+/** Where even this would go unseen, that nothing was seen says nothing: twice the value, or a fifth of all requests. */
+const MOST_DETECTABLE = { relative: 1, difference: 0.2 };
+
+/** Every wanted metric of every group of runs. @param runs oldest first. */
+export function trendsOf(runs: readonly KeptRun[], { margin, isWanted }: TrendOptions): Trend[] {
+  const builds = new Map(runs.map(({ runId, build }) => [runId, build]));
+  return groupsOf(runs).flatMap(({ group, entries }) => {
+    const names = new Set(entries.flatMap(({ figures }) => Object.keys(figures)).filter(isWanted));
+    return [...names].sort().map((name) => {
+      const values = entries.flatMap(({ runId, startedAt, figures: { [name]: figure } }): TrendValue[] =>
+        figure === undefined ? [] : [{ runId, startedAt, ...figure }],
+      );
+      const last = entries.at(-1);
+      const missing =
+        last === undefined || last.runId === values.at(-1)?.runId
+          ? undefined
+          : `the latest run, ${last.runId}, has no value${last.problem === null ? "" : `: ${last.problem}`}`;
+      return trend({ name, group, values }, { margin, metrics: names.size, missing, builds });
+    });
+  });
+}
+
+function groupsOf(runs: readonly KeptRun[]) {
+  const entries = runs.flatMap(({ runId, startedAt, target, address, measured }) =>
+    measured.map(({ name, workload, machine, problem, figures }) => ({
+      group: { target, address, name, workload, machine },
+      ...{ runId, startedAt, problem, figures },
+    })),
+  );
+  const groups = new Map<string, { readonly group: Group; readonly entries: typeof entries }>();
+  for (const entry of entries) {
+    const key = JSON.stringify(entry.group);
+    const known = groups.get(key) ?? { group: entry.group, entries: [] };
+    known.entries.push(entry);
+    groups.set(key, known);
+  }
+  return [...groups.values()];
+}
+
+interface Context {
+  readonly margin: number;
+  readonly metrics: number;
+  /** Why the latest run has no value. */
+  readonly missing: string | undefined;
+  readonly builds: ReadonlyMap<string, string | null>;
+}
+
+function trend(series: Pick<Trend, "name" | "group" | "values">, context: Context): Trend {
+  const { values } = series;
+  const { worse, unit: unitOfLoad } = directionOf(series.name);
+  const unit = series.name.startsWith("checks") ? "count" : unitOfLoad;
+  const numbers = values.map(({ value }) => value);
+  const scale = scaleOf(unit, numbers);
+  const changes = numbers.length < LEAST_RUNS ? [] : changesOf(numbers.map(scale.of), context.metrics);
+  const { change, from } = newestChange(numbers, changes, { scale, margin: context.margin });
+  const changePoint = change === undefined ? null : changePointAt(series, { change, from, scale }, context);
+  const latest = numbers.at(-1) ?? null;
+  const earlier = numbers.slice(0, -1);
+  const medianBefore = changePoint?.before ?? (earlier.length === 0 ? null : median(earlier));
+  const step =
+    numbers.length < LEAST_RUNS ? null : scale.told(detectableStep(numbers.map(scale.of), changes, context.metrics));
+  return {
+    ...{ ...series, unit, worse, latest, medianBefore, changePoint, detectable: step },
+    change: latest === null || medianBefore === null ? null : changeBetween(medianBefore, latest, scale),
+    ...verdictOf({ changePoint, worse, step, scale, numbers }, context),
+  };
+}
+
+interface Judged {
+  readonly changePoint: ChangePoint | null;
+  readonly worse: Trend["worse"];
+  readonly step: number | null;
+  readonly scale: Scale;
+  readonly numbers: readonly number[];
+}
+
+function verdictOf(
+  { changePoint, worse, step, scale, numbers }: Judged,
+  { missing, margin }: Context,
+): Pick<Trend, "verdict" | "why"> {
+  if (missing !== undefined) return { verdict: "inconclusive", why: missing };
+  if (numbers.length < LEAST_RUNS)
+    return { verdict: "inconclusive", why: `${numbers.length} runs have a value, ${LEAST_RUNS} are needed` };
+  const isWorse = changePoint !== null && changePoint.change > 0 === (worse === "higher");
+  if (isWorse) return { verdict: "regressed", why: `changed with run ${changePoint.runId}` };
+  if (isSuddenlyWorse(numbers, { worse, scale, margin }))
+    return {
+      verdict: "inconclusive",
+      why: `the latest run is far worse than all before it; ${LEAST_SIDE} such runs are needed to tell a change from chance`,
+    };
+  if (changePoint !== null) return { verdict: "improved", why: `changed with run ${changePoint.runId}` };
+  const most = scale.isRelative ? MOST_DETECTABLE.relative : MOST_DETECTABLE.difference;
+  return step !== null && step > most && scale.unit !== "count"
+    ? { verdict: "inconclusive", why: "the runs differ too much: not even a change to twice the value would show" }
+    : { verdict: "not worse", why: "no change beyond the margin" };
+}
+
+/** Whether the latest value is beyond the margin, and twice as far from the median as any value before the newest few. */
+function isSuddenlyWorse(
+  numbers: readonly number[],
+  { worse, scale, margin }: { readonly worse: Trend["worse"]; readonly scale: Scale; readonly margin: number },
+): boolean {
+  const earlier = numbers.slice(0, 1 - LEAST_SIDE);
+  const middle = median(earlier);
+  const beyond = (value: number) => (value - middle) * (worse === "higher" ? 1 : -1);
+  const latest = numbers.at(-1) ?? middle;
+  return (
+    Math.abs(changeBetween(middle, latest, scale)) >= marginAt(middle, scale, margin) &&
+    beyond(latest) > 2 * Math.max(0, ...earlier.map(beyond))
+  );
+}
+
+function median(values: readonly number[]): number {
+  return quantile(
+    [...values].sort((a, b) => a - b),
+    0.5,
+  );
+}
+
+/** How values are compared: by their ratio, or by their difference. */
+interface Scale {
+  readonly unit: Trend["unit"];
+  readonly isRelative: boolean;
+  readonly of: (value: number) => number;
+  /** A step on this scale as it is told. */
+  readonly told: (step: number) => number;
+}
+
+function scaleOf(unit: Trend["unit"], values: readonly number[]): Scale {
+  const isRelative = unit !== "share" && unit !== "count" && values.every((value) => value > 0);
+  return isRelative
+    ? { unit, isRelative, of: Math.log, told: Math.expm1 }
+    : { unit, isRelative, of: (value) => value, told: (step) => step };
+}
+
+function changeBetween(before: number, after: number, { isRelative }: Scale): number {
+  return isRelative ? after / before - 1 : after - before;
+}
+
+/** The newest change beyond the margin, and where the runs before it begin. */
+function newestChange(
+  values: readonly number[],
+  changes: readonly Change[],
+  { scale, margin }: { readonly scale: Scale; readonly margin: number },
+): { readonly change?: Change; readonly from: number } {
+  // A change within the margin is left out, and what is on both sides of it belongs together.
+  for (let index = changes.length - 1; index >= 0; index--) {
+    const change = changes[index];
+    const from = changes[index - 1]?.index ?? 0;
+    if (change === undefined) continue;
+    const [before, after] = [median(values.slice(from, change.index)), median(values.slice(change.index))];
+    if (Math.abs(changeBetween(before, after, scale)) >= marginAt(before, scale, margin)) return { change, from };
+  }
+  return { from: 0 };
+}
+
+function marginAt(before: number, { unit, isRelative }: Scale, margin: number): number {
+  if (unit === "share") return MARGIN_SHARE;
+  if (unit === "count") return MARGIN_COUNT;
+  const floor = unit === "ms" ? FLOOR_MS : 0;
+  return isRelative ? Math.max(margin, floor / before) : Math.max(Math.abs(before) * margin, floor);
+}
+
+function changePointAt(
+  { values }: Pick<Trend, "values">,
+  { change, from, scale }: { readonly change: Change; readonly from: number; readonly scale: Scale },
+  { builds }: Context,
+): ChangePoint | null {
+  const first = values[change.index];
+  if (first === undefined) return null;
+  const middle = (some: readonly TrendValue[]) => median(some.map(({ value }) => value));
+  const [before, after] = [middle(values.slice(from, change.index)), middle(values.slice(change.index))];
+  return {
+    runId: first.runId,
+    startedAt: first.startedAt,
+    build: builds.get(first.runId) ?? null,
+    ...{ before, after, change: changeBetween(before, after, scale), p: change.p },
+  };
+}

@@ -1,0 +1,236 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import Database from "libsql";
+import { beforeEach, describe, expect, test } from "vitest";
+import { type HistoryOptions, history } from "../../src/app/history.ts";
+import type { RunRecord } from "../../src/record/index.ts";
+import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
+import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
+import { recordOf, result } from "../support/records.ts";
+
+/** TTFT of ten runs, ms: the newest three are slower by half. */
+const SLOWER = [90, 91, 89, 92, 90, 88, 91, 135, 137, 134];
+const STEADY = [90, 91, 89, 92, 90, 88, 91, 90, 92, 89];
+
+let folder: string;
+beforeEach(({ onTestFinished }) => {
+  const made = temporaryFolder();
+  onTestFinished(() => made[Symbol.dispose]());
+  folder = made.path;
+});
+
+interface Made {
+  readonly name?: string;
+  readonly valid?: boolean;
+  readonly target?: Partial<RunRecord["target"]>;
+}
+
+function recordWith(ttftMs: number, day: number, { name = "growth", valid = true, target = {} }: Made = {}): RunRecord {
+  const run = loadRun(name, {
+    phases: [loadPhase("soak", { classes: [loadClass({ ttftMs: quantiles(ttftMs) })] })],
+    retryAfter: null,
+  });
+  const generator = { ...run.generator, valid, problems: valid ? [] : ["the event loop was late"] };
+  const record = recordOf([], {
+    runId: `run-${day}${target.name === undefined ? "" : `-${target.name}`}`,
+    startedAt: `2026-11-${String(day).padStart(2, "0")}T12:00:00.000Z`,
+    command: "load",
+    load: { runs: [{ ...run, generator }] },
+  });
+  return { ...record, target: { ...record.target, ...target } };
+}
+
+function keep(record: RunRecord, at = join("runs", `${record.runId}-${record.target.name}`)): void {
+  mkdirSync(join(folder, at), { recursive: true });
+  writeFileSync(join(folder, at, "run.json"), JSON.stringify(record));
+}
+
+function keepAll(values: readonly number[], made: Made = {}): void {
+  for (const [index, value] of values.entries()) keep(recordWith(value, index + 1, made));
+}
+
+interface Document {
+  readonly verdict: string;
+  readonly reasons: string[];
+  readonly imported: number;
+  readonly known: number;
+  readonly notImported: { dir: string; why: string }[];
+  readonly runs: { runId: string }[];
+  readonly metrics: {
+    name: string;
+    group: { target: string; name: string };
+    values: { runId: string; startedAt: string; value: number }[];
+    changePoint: { runId: string; change: number; before: number; after: number } | null;
+    verdict: string;
+    why: string;
+  }[];
+}
+
+async function asked(options: Partial<HistoryOptions> = {}): Promise<Document & { readonly code: number }> {
+  const { document, exitCode } = await history({
+    paths: [join(folder, "runs")],
+    db: join(folder, "history.db"),
+    metric: ["ttft_ms"],
+    margin: 10,
+    gate: true,
+    ...options,
+  });
+  return { ...(JSON.parse(JSON.stringify(document)) as Document), code: exitCode };
+}
+
+const TTFT = "ttft_ms{dialect=chat,phase=soak,stream=true} p50";
+
+test("the newest runs got slower: the gate fails, and the change point is the run where it began", async () => {
+  keepAll(SLOWER);
+  const { code, verdict, metrics, runs, imported } = await asked();
+  expect({ code, verdict, imported, runs: runs.length }).toEqual({ code: 1, verdict: "fail", imported: 10, runs: 10 });
+  const ttft = metrics.find(({ name }) => name === TTFT);
+  expect(ttft).toMatchObject({ verdict: "regressed", changePoint: { runId: "run-8", before: 90, after: 135 } });
+  expect(ttft?.changePoint?.change).toBeCloseTo(0.5, 5);
+  expect(ttft?.values.map(({ value }) => value)).toEqual(SLOWER);
+  expect(ttft?.values[7]).toMatchObject({ runId: "run-8", startedAt: "2026-11-08T12:00:00.000Z" });
+});
+
+test.each<[what: string, values: number[], options: Partial<HistoryOptions>, code: number, verdict: string]>([
+  ["nothing changed", STEADY, {}, 0, "not worse"],
+  ["it became faster", SLOWER.map((ms) => 8_100 / ms), {}, 0, "improved"],
+  ["slower and back again", [...SLOWER, 136, 90, 91, 89, 90], {}, 0, "not worse"],
+  ["slower by less than the margin", SLOWER, { margin: 60 }, 0, "not worse"],
+  ["only the latest run is slow", [...STEADY, 300], {}, 4, "inconclusive"],
+  ["only the two latest runs are slow", [...STEADY, 300, 310], {}, 4, "inconclusive"],
+  ["too few runs", SLOWER.slice(3), {}, 4, "inconclusive"],
+  ["too few since a date", SLOWER, { since: "2026-11-05" }, 4, "inconclusive"],
+  ["the level since a run is accepted", [...SLOWER, 136, 134, 135, 136, 134], { since: "run-8" }, 0, "not worse"],
+  ["so noisy that nothing could be seen", [10, 300, 40, 900, 20, 500, 15, 700, 30, 250], {}, 4, "inconclusive"],
+])("%s", async (_what, values, options, code, verdict) => {
+  keepAll(values);
+  const found = await asked(options);
+  expect(found.metrics.find(({ name }) => name === TTFT)).toMatchObject({ verdict });
+  expect(found.code, found.reasons.join()).toBe(code);
+});
+
+test("without --gate the exit code is 0, and the verdict stands in the document all the same", async () => {
+  keepAll(SLOWER);
+  expect(await asked({ gate: false })).toMatchObject({ code: 0, verdict: "fail" });
+});
+
+test("a latest run without a value is no pass", async () => {
+  keepAll(STEADY);
+  keep(recordWith(90, 20, { valid: false }));
+  const { code, metrics } = await asked();
+  expect(metrics[0]?.why).toBe("the latest run, run-20, has no value: the event loop was late");
+  expect(code).toBe(4);
+});
+
+describe("import", () => {
+  test("a run is known by its id: importing again adds nothing", async () => {
+    keepAll(STEADY);
+    await asked();
+    expect(await asked()).toMatchObject({ imported: 0, known: 10, code: 0 });
+    const shown = await asked({ paths: [join(folder, "history.db")] });
+    expect(shown).toMatchObject({ imported: 0, known: 0, code: 0 });
+    expect(shown.runs).toHaveLength(10);
+  });
+
+  test("a record of another version is named, and stands in the way of a pass", async () => {
+    keepAll(STEADY);
+    mkdirSync(join(folder, "runs", "old"));
+    writeFileSync(join(folder, "runs", "old", "run.json"), JSON.stringify({ schemaVersion: 0 }));
+    const { notImported, code, imported } = await asked();
+    expect(notImported).toEqual([
+      {
+        dir: join(folder, "runs", "old"),
+        why: expect.stringMatching(/not a run record of this version: schemaVersion/),
+      },
+    ]);
+    expect({ code, imported }).toEqual({ code: 4, imported: 10 });
+  });
+
+  test("the folder of one run shows what is comparable with it, and nothing else of the file", async () => {
+    keepAll(SLOWER);
+    keepAll(STEADY, { target: { name: "other" } });
+    await asked();
+    keep(recordWith(90, 21), "newest");
+    const { metrics, runs } = await asked({ paths: [join(folder, "newest")] });
+    expect(new Set(metrics.map(({ group }) => group.target))).toEqual(new Set(["staging"]));
+    expect(runs).toHaveLength(11);
+  });
+});
+
+test("runs of other targets, addresses and workloads are never mixed", async () => {
+  for (const [day, ttftMs] of SLOWER.entries()) {
+    keep(recordWith(90, day + 1, day < 7 ? {} : { target: { baseUrl: "https://other.example.test/v1" } }));
+    keep({ ...recordWith(ttftMs, day + 1, { name: day < 7 ? "growth" : "scale" }), runId: `w-${day}` });
+  }
+  const { metrics, code } = await asked();
+  expect(metrics.map(({ values }) => values.length).sort((a, b) => b - a)[0]).toBe(14);
+  expect(metrics.every(({ changePoint }) => changePoint === null)).toBe(true);
+  expect(code).toBe(4);
+});
+
+test("failed checks of conformance runs have a trend", async () => {
+  for (let day = 1; day <= 10; day++) {
+    const results = ["a", "b", "c"].map((id) => result(`auth.${id}`, day > 7 && id !== "c" ? "fail" : "pass"));
+    keep({ ...recordOf(results), runId: `c-${day}`, startedAt: `2026-11-${10 + day}T12:00:00.000Z` });
+  }
+  const { metrics, code } = await asked({ metric: ["checks"] });
+  expect(metrics.find(({ name }) => name === "checks{status=fail}")).toMatchObject({
+    verdict: "regressed",
+    changePoint: { runId: "c-8", before: 0, after: 2, change: 2 },
+  });
+  expect(code).toBe(1);
+});
+
+function makeDatabase(path: string, sql: string): void {
+  const db = new Database(path);
+  db.exec(sql);
+  db.close();
+}
+
+describe("what is no history", () => {
+  test.each<[what: string, make: (path: string) => void, says: RegExp]>([
+    ["nothing", () => undefined, /there is no history/],
+    [
+      "text",
+      (path) => writeFileSync(path, "not a database, but long enough to be taken for one".repeat(100)),
+      /is no history of runs/,
+    ],
+    ["a file of another program", (path) => makeDatabase(path, "CREATE TABLE t (x)"), /is no history of runs/],
+    [
+      "a file of a newer version",
+      (path) => makeDatabase(path, "CREATE TABLE t (x); PRAGMA application_id = 1197951081; PRAGMA user_version = 9"),
+      /has format 9, of a newer version/,
+    ],
+  ])("%s", async (_what, make, says) => {
+    const path = join(folder, "x.db");
+    make(path);
+    await expect(asked({ paths: [path] })).rejects.toThrow(says);
+  });
+
+  test.each<[options: Partial<HistoryOptions>, says: RegExp]>([
+    [{ paths: ["/nowhere", "/else"] }, /there is no folder \/nowhere/],
+    [{ since: "yesterday" }, /"yesterday" is neither a run of the history nor a date/],
+    [{ metric: ["tfft_ms"] }, /no run has a metric tfft_ms/],
+  ])("%j", async (options, says) => {
+    keepAll(STEADY.slice(0, 2));
+    await expect(asked(options)).rejects.toThrow(says);
+  });
+});
+
+test("the command prints a table and one document, and renders a page", async () => {
+  keepAll(SLOWER);
+  const db = join(folder, "runs.db");
+  const html = join(folder, "trends.html");
+  const printed = await gauntlet(["history", join(folder, "runs"), "--db", db, "--gate", "--html", html]);
+  expect(printed.code, printed.stderr).toBe(1);
+  expect(printed.stdout).toMatch(
+    /ttft_ms\{dialect=chat,phase=soak,stream=true\} p50 .* 134 ms .* 90 ms .*run-8 \(2026-11-08\)/,
+  );
+  expect(printed.stdout).toMatch(/FAIL a metric got worse and did not recover\n$/);
+  const { code, stdout } = await gauntlet(["history", db, "--json", "--metric", "ttft_ms"]);
+  const document = JSON.parse(stdout);
+  expect(document).toMatchObject({ verdict: "fail", exitCode: 0, file: db });
+  expect(document.metrics).toHaveLength(3);
+  expect(code).toBe(0);
+  expect(readFileSync(html, "utf8")).toContain("with run run-8");
+});
