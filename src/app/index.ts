@@ -12,6 +12,7 @@ export const useCase = {
   compare: () => import("./compare/compare.ts"),
   conform: () => import("./conform.ts"),
   doctor: () => import("./doctor.ts"),
+  exportK8s: () => import("./k8s/export-k8s.ts"),
   exportK6: () => import("./k6/export-k6.ts"),
   gateway: () => import("./gateway.ts"),
   history: () => import("./history.ts"),

@@ -34,6 +34,7 @@ const RANGES: Readonly<Record<string, Range>> = {
   seconds: { least: 0.1, most: 3_600, fractions: true },
   seed: { least: 0, most: 2 ** 31 - 1 },
   "settling-lag": { least: 0, most: MOST_MS, fractions: true },
+  shards: { least: 1, most: 1_000 },
   slow: { least: 0, most: MOST_MS, fractions: true },
   "step-s": { least: 0.1, most: 3_600, fractions: true },
   streams: { least: 1, most: 100_000 },

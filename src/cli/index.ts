@@ -16,6 +16,7 @@ import { gatewayCommand } from "./commands/gateway.ts";
 import { historyCommand } from "./commands/history.ts";
 import { initCommand } from "./commands/init.ts";
 import { k6Command } from "./commands/k6.ts";
+import { k8sCommand } from "./commands/k8s.ts";
 import { limitsCommand } from "./commands/limits.ts";
 import { loadCommand } from "./commands/load.ts";
 import { mergeCommand } from "./commands/merge.ts";
@@ -59,11 +60,12 @@ const COMMANDS = [
   doctorCommand,
   initCommand,
   k6Command,
+  k8sCommand,
   completionCommand,
 ] as CommandModule[];
 
 /** Commands that have commands of their own. */
-const WITH_ACTIONS = ["baseline", "k6", "waivers"];
+const WITH_ACTIONS = ["baseline", "k6", "k8s", "waivers"];
 
 const nameOf = ({ command }: CommandModule): string => String(command).split(" ")[0] ?? "";
 

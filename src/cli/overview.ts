@@ -13,7 +13,7 @@ const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = 
   ["Load and limits", ["load", "merge", "limits", "capacity", "size", "overhead"]],
   ["Compare and gate", ["compare", "baseline", "history", "waivers"]],
   ["Set up", ["init", "doctor", "checks", "explain", "completion"]],
-  ["Tools", ["gateway", "upstream", "client", "calibrate", "k6"]],
+  ["Tools", ["gateway", "upstream", "client", "calibrate", "k6", "k8s"]],
 ];
 
 const EXAMPLES: readonly (readonly [line: string, what: string])[] = [

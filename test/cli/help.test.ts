@@ -52,6 +52,7 @@ const WITH_ACTIONS = [
   ["k6", "export"],
   ["k6", "import"],
   ["k6", "plan"],
+  ["k8s", "export"],
   ["baseline", "accept"],
   ["waivers", "suggest"],
 ];

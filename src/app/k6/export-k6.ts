@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT, InternalError, UsageError } from "../../core/index.ts";
-import { CONFIG_MAP_BYTES, findK6, K6_VERSION, k6Once, manifests } from "../../engines/index.ts";
+import { CONFIG_MAP_BYTES, findK6, K6_VERSION, k6Once, manifests, resourceName } from "../../engines/index.ts";
 import { Redactor } from "../../http-recorder/index.ts";
 import { servedWorkload } from "../../load/index.ts";
 import { allKeys } from "../../target/index.ts";
@@ -54,10 +54,7 @@ export async function exportK6(options: ExportOptions, onProgress: OnProgress): 
     ...plan.groups.map(({ arrivals, vus }) => (arrivals.kind === "at-once" ? arrivals.count : vus)),
   );
   const secrets = [...KEY_VARIABLES.slice(0, keys.length), ...Object.keys(file.secrets)];
-  const name = `gauntlet-${workload.name
-    .toLowerCase()
-    .replace(/[^a-z0-9-]+/g, "-")
-    .slice(0, 40)}`;
+  const name = resourceName(workload.name);
   const made = manifests({
     name,
     parallelism: instances,

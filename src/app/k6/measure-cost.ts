@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InternalError } from "../../core/index.ts";
-import { type K6Cost, mergeOutputs, readOutput, runInstances } from "../../engines/index.ts";
+import { type GeneratorCost, mergeOutputs, readOutput, runInstances } from "../../engines/index.ts";
 import type { Workload } from "../../load/index.ts";
 import { startEmbedded, type Target } from "../../target/index.ts";
 import { mainFile } from "../open-target.ts";
@@ -21,7 +21,10 @@ const USERS = 16;
  *
  * @throws InternalError where the processor time of another process cannot be read.
  */
-export async function measureCost(k6: string, signal: AbortSignal): Promise<K6Cost & { readonly heldS: number }> {
+export async function measureCost(
+  k6: string,
+  signal: AbortSignal,
+): Promise<GeneratorCost & { readonly heldS: number }> {
   // Streams of six seconds: long enough that making a virtual user is a small part of holding one.
   const open = ["--limits", "10000000:100000", "--pieces", "40", "--pace", "150"];
   await using gateway = await startEmbedded({ command: [process.execPath, mainFile(), "gateway", ...open], signal });

@@ -1,5 +1,5 @@
 import { EXIT, UsageError } from "../../core/index.ts";
-import { findK6, type K6Cost, sizeFleet } from "../../engines/index.ts";
+import { findK6, type GeneratorCost, sizeFleet } from "../../engines/index.ts";
 import type { Outcome } from "../outcome.ts";
 import type { RunControl } from "../run-control.ts";
 import { measureCost } from "./measure-cost.ts";
@@ -15,7 +15,7 @@ export interface FleetOptions {
 }
 
 /** Measured by `gauntlet k6 plan` on a shared 2-core AMD EPYC; docs/scale.md has the spread. */
-const PUBLISHED: K6Cost = {
+const PUBLISHED: GeneratorCost = {
   cpuPerRequestS: 0.0015,
   cpuPerHeldS: 0.0006,
   bytesPerHeld: 655_000,
@@ -46,7 +46,7 @@ export async function planFleet(options: FleetOptions, control: RunControl): Pro
   };
 }
 
-async function measured({ k6 }: FleetOptions, { interruption, onProgress }: RunControl): Promise<K6Cost> {
+async function measured({ k6 }: FleetOptions, { interruption, onProgress }: RunControl): Promise<GeneratorCost> {
   const path = findK6(k6, process.env);
   onProgress({ kind: "note", text: "measuring k6 on this machine, about 20 s" });
   onProgress({ kind: "step", text: "measuring k6" });

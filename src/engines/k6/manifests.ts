@@ -46,21 +46,35 @@ const RESULTS = "/results";
 export function manifests(options: ManifestOptions): Readonly<Record<string, string>> {
   const { name, files, secrets } = options;
   return {
-    "configmap.yaml": stringify(
-      { apiVersion: "v1", kind: "ConfigMap", metadata: { name: `${name}-scripts` }, data: { ...files } },
-      { lineWidth: 0 },
-    ),
-    "secret.example.yaml": `# An example: put the keys in, apply it, and never commit it. Better is a Secret made by your secret store.\n${stringify(
-      {
-        apiVersion: "v1",
-        kind: "Secret",
-        metadata: { name: `${name}-keys` },
-        type: "Opaque",
-        stringData: Object.fromEntries(secrets.map((variable) => [variable, ""])),
-      },
-    )}`,
+    "configmap.yaml": configMap(`${name}-scripts`, files),
+    "secret.example.yaml": secretExample(`${name}-keys`, secrets),
     "testrun.yaml": stringify(testRun(options), { lineWidth: 0 }),
   };
+}
+
+export function configMap(name: string, files: Readonly<Record<string, string>>): string {
+  return stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: { ...files } }, { lineWidth: 0 });
+}
+
+/** A Secret with every variable and no value. */
+export function secretExample(name: string, variables: readonly string[]): string {
+  return `# An example: put the keys in, apply it, and never commit it. Better is a Secret made by your secret store.\n${stringify(
+    {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name },
+      type: "Opaque",
+      stringData: Object.fromEntries(variables.map((variable) => [variable, ""])),
+    },
+  )}`;
+}
+
+/** A name as Kubernetes takes it, and short enough for what is appended to it. */
+export function resourceName(name: string): string {
+  return `gauntlet-${name
+    .toLowerCase()
+    .replace(/[^a-z0-9-]+/g, "-")
+    .slice(0, 40)}`.replace(/-+$/, "");
 }
 
 function testRun(options: ManifestOptions): object {

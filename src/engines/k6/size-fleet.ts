@@ -1,10 +1,10 @@
-/** What k6 costs on the machine where it was measured. */
-export interface K6Cost {
+/** What a generator costs on the machine where it was measured. */
+export interface GeneratorCost {
   /** Processor time of a non-streaming reply, s. */
   readonly cpuPerRequestS: number;
   /** Processor time of a stream that is held for a second, s. */
   readonly cpuPerHeldS: number;
-  /** Memory of one virtual user that holds a connection, bytes. */
+  /** Memory of what holds a connection, bytes: a virtual user of k6, a stream of the native engine. */
   readonly bytesPerHeld: number;
   /** Memory of an instance before any, bytes. */
   readonly baseBytes: number;
@@ -40,7 +40,7 @@ const CONNECTIONS = 28_000;
  *
  * @param ratePerS requests per second. @param inFlight most requests in flight at once.
  */
-export function sizeFleet(ratePerS: number, inFlight: number, cost: K6Cost, size: InstanceSize): Fleet {
+export function sizeFleet(ratePerS: number, inFlight: number, cost: GeneratorCost, size: InstanceSize): Fleet {
   const cpu = ratePerS * cost.cpuPerRequestS + inFlight * cost.cpuPerHeldS;
   const room = size.memoryBytes * MEMORY_SHARE - cost.baseBytes;
   const needs = {
@@ -61,4 +61,11 @@ export function sizeFleet(ratePerS: number, inFlight: number, cost: K6Cost, size
       memoryBytes: cost.baseBytes + Math.ceil(inFlight / instances) * cost.bytesPerHeld,
     },
   };
+}
+
+/** What each of so many instances needs: by the same shares of processor and memory as `sizeFleet`. */
+export function sizeInstance(ratePerS: number, inFlight: number, instances: number, cost: GeneratorCost): InstanceSize {
+  const cpu = (ratePerS * cost.cpuPerRequestS + inFlight * cost.cpuPerHeldS) / instances;
+  const memory = cost.baseBytes + Math.ceil(inFlight / instances) * cost.bytesPerHeld;
+  return { cores: cpu / CPU_SHARE, memoryBytes: memory / MEMORY_SHARE };
 }

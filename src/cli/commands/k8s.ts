@@ -1,0 +1,49 @@
+import type { CommandModule } from "yargs";
+import { useCase } from "../../app/index.ts";
+import { didYouMean, UsageError } from "../../core/index.ts";
+import { defineCommand } from "../define-command.ts";
+import { seed, target } from "../options.ts";
+import { showProgress } from "../progress/progress.ts";
+
+const text = (describe: string) => ({ type: "string", requiresArg: true, describe }) as const;
+
+const exportCommand = defineCommand({
+  command: "export <what>",
+  describe: "Write Kubernetes manifests for a workload that pods share, with time to first token",
+  examples: [
+    ["gauntlet k8s export workload.yaml --shards 40 --out k8s --target gauntlet.yaml", "an Indexed Job of 40 pods"],
+    [
+      "gauntlet k8s export workload.yaml --shards 8 --out k8s --jobset --store s3://results/load",
+      "a JobSet, results to an object store",
+    ],
+  ],
+  builder: (yargs) =>
+    yargs.positional("what", { type: "string", demandOption: true, describe: "shipped workload or file" }).options({
+      target,
+      shards: { type: "number", demandOption: true, requiresArg: true, describe: "pods that share the schedule" },
+      out: { ...text("folder to write"), demandOption: true },
+      jobset: { type: "boolean", default: false, describe: "a JobSet in place of a Job" },
+      image: text("image of Gauntlet; default: gateway-gauntlet:<version>"),
+      "start-at": text("when all shards begin; default: set when the manifests are applied"),
+      "time-source": text("URL whose Date header is the clock; default: the target's"),
+      store: text("s3://bucket/prefix for the results; default: a volume"),
+      seed,
+    }),
+  run: async (argv) => {
+    const { exportK8s } = await useCase.exportK8s();
+    using progress = showProgress(process.stderr, { quiet: false });
+    return await exportK8s(argv, progress.onProgress);
+  },
+});
+
+/** `gauntlet k8s`: what is needed to run on a cluster. */
+export const k8sCommand: CommandModule = {
+  command: "k8s <action>",
+  describe: "Export load of the native engine for Kubernetes",
+  builder: (yargs) => yargs.command(exportCommand),
+  handler: ({ action }) => {
+    throw new UsageError(`there is no "k8s ${String(action)}"`, {
+      hint: `${didYouMean(String(action), ["export"])}Use \`gauntlet k8s export\`.`,
+    });
+  },
+};
