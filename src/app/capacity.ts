@@ -4,6 +4,7 @@ import {
   assertMeasurable,
   type Capacity,
   type CapacityStep,
+  type FrontierPoint,
   findCapacity,
   type LoadProgress,
   parseObjective,
@@ -96,9 +97,15 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   const exitCode = exitAfter(interruption, isOpen ? EXIT.inconclusive : EXIT.pass);
   return {
     exitCode,
-    document: { exitCode, unit, objective: options.objective, ...found },
+    document: documentOf(found, { exitCode, unit, objective: options.objective }),
     text: () => render(found, name),
   };
+}
+
+/** The figures of a step stand in the frontier. */
+function documentOf({ best, beyond, held, steps, ...found }: Capacity, head: object): object {
+  const bare = (step: CapacityStep | undefined) => step && { ...step, point: undefined };
+  return { ...head, ...found, best: bare(best), beyond: bare(beyond), held: bare(held), steps: steps.map(bare) };
 }
 
 function levels({ from, to, streams }: CapacityOptions, limits: Limits | undefined) {
@@ -132,7 +139,7 @@ function tellProgress(level: string, { elapsedS, totalS = 0, admittedPerS, denie
   return `${level}: ${Math.round(elapsedS)} of ${Math.round(totalS)} s, ${admittedPerS.toFixed(0)}/s admitted${refused}`;
 }
 
-function render({ best, beyond, held, binds, confidence, cut }: Capacity, name: string): string {
+function render({ best, beyond, held, binds, confidence, cut, frontier }: Capacity, name: string): string {
   const lines =
     best === undefined
       ? ["no level met the objective"]
@@ -144,5 +151,19 @@ function render({ best, beyond, held, binds, confidence, cut }: Capacity, name: 
           ),
         ];
   const end = beyond === undefined ? "nothing was in the way of more" : `${beyond.level.toFixed(2)}: ${beyond.why}`;
-  return `${[...lines, `binds       ${binds}  (${end})`, ...(cut ? ["cut short: time ran out"] : [])].join("\n")}\n`;
+  const points = frontier.map((point) => tellPoint(point, name));
+  return `${[...lines, `binds       ${binds}  (${end})`, "frontier", ...points, ...(cut ? ["cut short: time ran out"] : [])].join("\n")}\n`;
+}
+
+/** `  12.50 requests per second, 12.4 (12.2 to 12.6) admitted/s, met: response_ms p99 < 500: 210.4 ms (190.0 to 260.1)`. */
+function tellPoint({ level, met, admittedPerS, admittedPerSInterval, figures }: FrontierPoint, name: string): string {
+  const span = (ends: readonly [number, number] | null, write: (value: number) => string) =>
+    ends === null ? "too few samples for an interval" : `${write(ends[0])} to ${write(ends[1])}`;
+  const told = figures.map(({ clause, value, interval }) => {
+    const isShare = /^(failed|denied|dropped)/.test(clause);
+    const write = (of: number) => (isShare ? `${(of * 100).toFixed(2)} %` : `${of.toFixed(1)} ms`);
+    return `${clause}: ${value === null ? "not measured" : `${write(value)} (${span(interval, write)})`}`;
+  });
+  const rate = `${admittedPerS.toFixed(1)} (${span(admittedPerSInterval, (value) => value.toFixed(1))}) admitted/s`;
+  return `  ${level.toFixed(2)} ${name}, ${rate}, ${met ? "met" : "missed"}: ${told.join("; ")}`;
 }

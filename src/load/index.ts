@@ -1,5 +1,6 @@
 export { isLimitReason } from "../limits/index.ts";
 export { type Capacity, type CapacityStep, findCapacity } from "./analysis/capacity/find-capacity.ts";
+export type { FrontierPoint } from "./analysis/capacity/frontier.ts";
 export { assertMeasurable, parseObjective } from "./analysis/capacity/objective.ts";
 export { analyseLimits, defaultLimitsBudget, type LimitsAnalysis } from "./analysis/limits/analyse-limits.ts";
 export { type DurationOf, type Sizing, sizeWorkload } from "./analysis/size/size-workload.ts";

@@ -15,7 +15,7 @@ const DEVIATIONS = 1.96;
 /** A trend that was taken out may make a sum more exact than chance alone, but not by more than it is sure to. */
 const LEAST_INFLATION = 0.5;
 /** Variance of a count beyond which it is normal. */
-const MANY = 100;
+const MANY = 2_000;
 /** What chance alone hardly ever makes it look like. */
 const CLEARLY = 2;
 
@@ -51,8 +51,14 @@ function inflationOf(blocks: readonly BelowOfBlock[]): number {
 }
 
 function intervalOf(histogram: Histogram, share: number, worth: number): [number, number] {
-  const atRank = (rank: number) => Math.min(histogram.quantileUs(rank / worth), histogram.maxUs) / 1_000;
-  return [atRank(rankWith(share, worth, 1 - TAIL)), atRank(rankWith(share, worth, TAIL))];
+  const { count, maxUs } = histogram;
+  // Fractions of a rank are rounded outwards.
+  const atRank = (rank: number) => Math.min(histogram.quantileUs(rank / count), maxUs) / 1_000;
+  const scale = count / worth;
+  return [
+    atRank(Math.max(1, Math.floor(rankWith(share, worth, 1 - TAIL) * scale))),
+    atRank(Math.ceil(rankWith(share, worth, TAIL) * scale)),
+  ];
 }
 
 /**

@@ -48,6 +48,21 @@ test("capacity: what binds is named", async () => {
   // On a busy machine the generator may be what binds; a level above the concurrency limit never passes.
   expect(["concurrency limit", "generator"]).toContain(denied?.binds ?? found.binds);
   expect(found.best?.level ?? 0).toBeLessThanOrEqual(4);
+  const sent = found.steps.filter(({ binds }: { binds: string }) => binds !== "generator");
+  expect(found.frontier.map(({ level }: { level: number }) => level)).toEqual(
+    [...new Set<number>(sent.map(({ level }: { level: number }) => level))].sort((a, b) => a - b),
+  );
+  for (const { figures } of found.frontier) {
+    expect(figures.map(({ clause }: { clause: string }) => clause)).toEqual([
+      "failed < 1%",
+      "denied < 0.1%",
+      "dropped < 0.1%",
+    ]);
+    for (const { value, interval } of figures) {
+      expect(interval[0]).toBeLessThanOrEqual(value);
+      expect(interval[1]).toBeGreaterThanOrEqual(value);
+    }
+  }
 });
 
 test("capacity: an objective that the mix cannot measure is refused before anything is sent", async () => {

@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { frontierOf, pointOf } from "../../../src/load/analysis/capacity/frontier.ts";
 import { judgeLevel } from "../../../src/load/analysis/capacity/judge-level.ts";
 import { assertMeasurable, parseObjective } from "../../../src/load/analysis/capacity/objective.ts";
 import { search } from "../../../src/load/analysis/capacity/search.ts";
 import { Histogram } from "../../../src/metrics/index.ts";
+import { loadClass, loadPhase, quantiles } from "../../support/load-records.ts";
 
 describe("an objective", () => {
   test("is read, and refuses denials by itself", () => {
@@ -64,6 +66,33 @@ describe("an objective", () => {
     const [ttft, failed] = judgeLevel(parseObjective("ttft_ms p99 < 1, failed < 1%"), phase, []);
     expect([ttft?.met, failed?.met]).toEqual([false, false]);
   });
+});
+
+test("the frontier: each level once, the longest, with the figures of the objective and their intervals", () => {
+  const clauses = parseObjective("ttft_ms p99 < 100, failed < 1%");
+  const at = (level: number, durationS: number, p99: number) => {
+    const intervals = {
+      p50: null,
+      p90: null,
+      p95: null,
+      p99: [p99 - 5, p99 + 9] satisfies [number, number],
+      p999: null,
+    };
+    const ttftMs = { ...quantiles(p99 / 2), intervals };
+    const classes = [loadClass({ ttftMs: quantiles(p99 / 4) }), loadClass({ stream: true, ttftMs })];
+    const phase = loadPhase("capacity", { durationS, offered: 1_000, failed: 20, classes });
+    return pointOf({ level, met: p99 < 100 }, clauses, phase);
+  };
+  const frontier = frontierOf([at(8, 10, 90), at(16, 10, 140), at(4, 10, 60), at(8, 75, 92)]);
+  expect(frontier.map(({ level, durationS, met }) => [level, durationS, met])).toEqual([
+    [4, 10, true],
+    [8, 75, true],
+    [16, 10, false],
+  ]);
+  const [ttft, failed, denied] = frontier[1]?.figures ?? [];
+  expect(ttft).toEqual({ clause: "ttft_ms p99 < 100", value: 92, interval: [87, 101] });
+  expect(failed).toMatchObject({ value: 0.02, interval: [expect.closeTo(0.013, 3), expect.closeTo(0.0307, 3)] });
+  expect(denied).toMatchObject({ value: 0, interval: [0, expect.closeTo(0.0038, 3)] });
 });
 
 test("the search ends within five percent of any capacity, never above it", async () => {

@@ -5,6 +5,7 @@ import type { LoadProgress } from "../../progress.ts";
 import { type LoadContext, runWorkload } from "../../run-workload.ts";
 import type { Arrivals } from "../../schedule.ts";
 import type { Workload } from "../../workload.ts";
+import { type FrontierPoint, frontierOf, pointOf } from "./frontier.ts";
 import { type ClauseOutcome, judgeLevel } from "./judge-level.ts";
 import type { Clause } from "./objective.ts";
 import { type Measured, type Searched, search } from "./search.ts";
@@ -18,6 +19,7 @@ export interface CapacityStep extends Measured {
   readonly outcomes: readonly ClauseOutcome[];
   readonly binds: Binds;
   readonly why: string;
+  readonly point: FrontierPoint;
 }
 
 export interface CapacityPlan {
@@ -39,6 +41,8 @@ export interface CapacityPlan {
 }
 
 export interface Capacity extends Searched<CapacityStep> {
+  /** The objective against load, with intervals, at every level that the generator could send. */
+  readonly frontier: readonly FrontierPoint[];
   /** The best level, held for longer than any window of a minute; `undefined` when there was no time. */
   readonly held: CapacityStep | undefined;
   readonly binds: Binds;
@@ -107,6 +111,7 @@ export async function findCapacity(plan: CapacityPlan, context: LoadContext): Pr
     best: answer,
     beyond,
     steps,
+    frontier: frontierOf(steps.filter(({ binds }) => binds !== "generator").map(({ point }) => point)),
     held,
     binds: bindsOf(beyond),
     confidence: confidenceOf(answer, held, beyond),
@@ -166,9 +171,11 @@ async function runLevel(
   const { binds, why } = run.generator.valid
     ? reasonOf(outcomes, phase)
     : { binds: "generator" as const, why: run.generator.problems.join("; ") };
+  const met = binds === "nothing";
   return {
     level,
-    met: binds === "nothing",
+    met,
+    point: pointOf({ level, met }, plan.clauses, phase),
     durationS: phase.durationS,
     admittedPerS: phase.rates.admitted,
     outcomes,

@@ -23,6 +23,7 @@ export type Clause =
       /** Figure of the histograms of a run, e.g. `ttft`. */
       readonly figure: (typeof FIGURES)[LatencyName];
       readonly quantile: number;
+      readonly name: QuantileName;
       readonly belowMs: number;
     }
   | {
@@ -89,7 +90,8 @@ function parseClause(text: string): Clause {
         kind: "quantile",
         text,
         figure: FIGURES[name as keyof typeof FIGURES],
-        quantile: QUANTILES[at as keyof typeof QUANTILES],
+        quantile: QUANTILES[at as QuantileName],
+        name: at as QuantileName,
         belowMs: Number(bound),
       };
     }
