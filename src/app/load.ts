@@ -88,7 +88,7 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   const samples: Sample[] = [];
   const handedOver = shard && new HandedOver(shard);
   const evidence = keepEvidence({ folder, redactor, workloads, samples, onProgress });
-  await using watch = await watched(options, { target: target.name, redactor, onNotice: evidence.onNotice });
+  await using watch = await watched(options, { target, redactor, onNotice: evidence.onNotice });
   if (shard !== undefined) await waitForStart(shard, control);
   const { section, hlog } = await runLoads(workloads, {
     target,

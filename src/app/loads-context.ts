@@ -1,5 +1,14 @@
 import type { Redactor } from "../http-recorder/index.ts";
-import type { Calibration, LoadProgress, RunningPhase, Sample, ShardPart, TierLength, Until } from "../load/index.ts";
+import type {
+  Calibration,
+  LoadProgress,
+  OnSpan,
+  RunningPhase,
+  Sample,
+  ShardPart,
+  TierLength,
+  Until,
+} from "../load/index.ts";
 import type { JudgedPhase } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 
@@ -31,6 +40,8 @@ export interface LoadsContext {
   readonly onPhase: (run: string, phase: JudgedPhase) => void;
   /** Told how to read each phase that our own engine sends from this thread, when it begins. */
   readonly onRunning?: ((phase: RunningPhase) => void) | undefined;
+  /** Told of requests of a sample, which are sent with a `traceparent`; without it, none is. */
+  readonly onSpan?: OnSpan | undefined;
   /** Told how to read the requests under way of each tier run. */
   readonly onGauge?: ((inFlight: () => number) => void) | undefined;
   /** Of this machine, where it was measured just now; otherwise tier runs measure it before they begin. */

@@ -139,6 +139,14 @@ export class ClassTally {
   }
 
   /** @param steady the part of the phase that is steady, where that is not all of it. */
+  get count(): number {
+    return this.#count;
+  }
+
+  get outputTokens(): number {
+    return this.#outputTokens;
+  }
+
   close(steady: Part | undefined): LoadClass {
     const ms = (figure: Figure) => this.#quantiles(figure, steady);
     return {

@@ -2,9 +2,10 @@ import { UsageError } from "../core/index.ts";
 import { type Dialect, endpointUrl, requestBody } from "../dialects/index.ts";
 import type { Key, Target } from "../target/index.ts";
 import { type DrawnRequest, drawRequest, type RequestSource } from "./draw-request.ts";
-import type { PreparedRequest } from "./http/load-exchange.ts";
+import type { PreparedRequest, TraceIds } from "./http/load-exchange.ts";
 import { BLOCK_TOKENS, promptOf, promptOfBytes } from "./prompt-text.ts";
 import { type Content, contentOf } from "./request-content.ts";
+import { type SpanSampler, traceparent } from "./request-span.ts";
 
 const USER_AGENT = "gateway-gauntlet";
 
@@ -25,6 +26,8 @@ export interface LoadRequestSpec extends Content {
   readonly capture?: boolean;
   readonly countTokens?: boolean;
   readonly nonce?: string | undefined;
+  /** Sent along as `traceparent`. */
+  readonly trace?: TraceIds | undefined;
   /** Puts the body into JSON; default without white space. */
   readonly write?: ((body: object) => string) | undefined;
 }
@@ -45,7 +48,7 @@ export function bodyOf(spec: Omit<LoadRequestSpec, "key">): Record<string, unkno
 
 /** The fields and headers that the conformance half sends. */
 export function plainRequest(target: LoadTarget, spec: LoadRequestSpec): PlainRequest {
-  const { dialect, key, write = JSON.stringify } = spec;
+  const { dialect, key, trace, write = JSON.stringify } = spec;
   const body = write(bodyOf(spec));
   const headers: readonly (readonly [string, string])[] = [
     ["Authorization", `Bearer ${key.reveal()}`],
@@ -54,6 +57,7 @@ export function plainRequest(target: LoadTarget, spec: LoadRequestSpec): PlainRe
     ["User-Agent", USER_AGENT],
     ...target.extraHeaders.all,
     ...target.extraHeaders[dialect],
+    ...(trace === undefined ? [] : [["traceparent", traceparent(trace)] as const]),
   ];
   return { url: endpointUrl(target.baseUrl, dialect), headers, body };
 }
@@ -75,6 +79,7 @@ export function prepareRequest(target: LoadTarget, spec: LoadRequestSpec): Prepa
     capture: spec.capture ?? false,
     countTokens: spec.countTokens ?? false,
     nonce: spec.nonce,
+    trace: spec.trace && { ...spec.trace, model: spec.model },
     body: spec.capture === true ? body : undefined,
   };
 }
@@ -105,17 +110,27 @@ export interface MixOptions extends RequestSource {
   readonly sampleEvery: number;
   /** Tokens of replies that do not stream are counted too. */
   readonly countTokens?: boolean;
+  /** Chooses requests that are sent with a `traceparent`. */
+  readonly spans?: SpanSampler | undefined;
 }
 
 /** Requests of a mix or of a trace; those of a class of constant lengths are built once. */
-export function mixedRequests({ target, keys, sampleEvery, countTokens = false, ...source }: MixOptions): NextRequest {
+export function mixedRequests({
+  target,
+  keys,
+  sampleEvery,
+  countTokens = false,
+  spans,
+  ...source
+}: MixOptions): NextRequest {
   const built = new Map<string, PreparedRequest>();
   return (index) => {
     const drawn = drawRequest(source, index);
     const key = keys[index % keys.length] as WireKey;
     const capture = sampleEvery > 0 && index % sampleEvery === 0;
-    const make = () => prepareRequest(target, { ...specOf(target, drawn, index), key, capture, countTokens });
-    if (!drawn.constant) return make();
+    const trace = spans?.next();
+    const make = () => prepareRequest(target, { ...specOf(target, drawn, index), key, capture, countTokens, trace });
+    if (!drawn.constant || trace !== undefined) return make();
     const name = `${source.mix.indexOf(drawn.from)} ${key.name} ${capture}`;
     const known = built.get(name) ?? make();
     built.set(name, known);

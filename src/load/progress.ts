@@ -1,4 +1,6 @@
 import type { Histogram } from "../metrics/index.ts";
+import type { HealthBounds } from "./generator-health.ts";
+import type { Running } from "./send-share.ts";
 import type { Tally } from "./tally.ts";
 
 /** How far a load run is. Rates and quantiles are those of the last interval. */
@@ -24,6 +26,19 @@ export interface LoadProgress {
   readonly p50Ms: number | undefined;
   readonly p95Ms: number | undefined;
   readonly p99Ms: number | undefined;
+}
+
+/** A phase that is being sent, for whoever watches. It is read; what sends it waits for nobody. */
+export interface RunningPhase extends Running {
+  readonly run: string;
+  /** Of the phase. */
+  readonly name: string;
+  /** Beginning of the run on the clock of `nowUs`. */
+  readonly originUs: number;
+  /** `undefined` when it ends by the number of requests. */
+  readonly totalS: number | undefined;
+  /** What the generator may be late by. */
+  readonly bounds: HealthBounds;
 }
 
 const ms = (histogram: Histogram, share: number): number => histogram.quantileUs(share) / 1_000;

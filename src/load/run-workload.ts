@@ -2,15 +2,16 @@ import type { Redactor } from "../http-recorder/index.ts";
 import type { TaggedHistogram } from "../metrics/index.ts";
 import type { JudgedPhase, JudgedRun, LoadGenerator, LoadInstance } from "../record/index.ts";
 import { allKeys, type Key, type Target } from "../target/index.ts";
-import { DEFAULT_BOUNDS, type HealthBounds } from "./generator-health.ts";
+import { DEFAULT_BOUNDS } from "./generator-health.ts";
 import { nowUs } from "./http/load-exchange.ts";
 import { judgeStop, judgeTotals, TOTALS_QUESTIONS } from "./judge-totals.ts";
 import { phaseRecord } from "./phase-record.ts";
-import { type LoadProgress, ProgressMeter } from "./progress.ts";
+import { type LoadProgress, ProgressMeter, type RunningPhase } from "./progress.ts";
+import type { OnSpan } from "./request-span.ts";
 import { runRecord } from "./run-record.ts";
 import type { Sample } from "./sampler.ts";
 import { type Arrivals, planOf } from "./schedule.ts";
-import { boundOf, type Running, type Share, sendShare } from "./send-share.ts";
+import { boundOf, type Share, sendShare } from "./send-share.ts";
 import { type StoredShare, storeShare } from "./stored-share.ts";
 import { type Until, UntilKnown } from "./until.ts";
 import type { Workload } from "./workload.ts";
@@ -30,6 +31,8 @@ export interface LoadContext {
   readonly onPhase?: ((run: string, phase: JudgedPhase) => void) | undefined;
   /** Told how to read each phase that this thread sends, when it begins. */
   readonly onRunning?: ((phase: RunningPhase) => void) | undefined;
+  /** Told of requests of a sample, which are sent with a `traceparent`; without it, none is. */
+  readonly onSpan?: OnSpan | undefined;
   /** Told how to read the requests under way, when a tier run begins. */
   readonly onGauge?: ((inFlight: () => number) => void) | undefined;
   readonly calibration: LoadGenerator["calibration"];
@@ -54,19 +57,6 @@ export interface ShardPart {
   readonly problems: readonly string[];
   /** Told what was counted, with moments from the beginning of what was measured, and by how much it began late, ms. */
   readonly onShare: (share: StoredShare, lateMs: number) => void;
-}
-
-/** A phase that is being sent, for whoever watches. It is read; what sends it waits for nobody. */
-export interface RunningPhase extends Running {
-  readonly run: string;
-  /** Of the phase. */
-  readonly name: string;
-  /** Beginning of the run on the clock of `nowUs`. */
-  readonly originUs: number;
-  /** `undefined` when it ends by the number of requests. */
-  readonly totalS: number | undefined;
-  /** What the generator may be late by. */
-  readonly bounds: HealthBounds;
 }
 
 export interface RanLoad {

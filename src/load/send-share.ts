@@ -11,6 +11,7 @@ import { mostRequests } from "./most-requests.ts";
 import { OutcomeCounts } from "./phase-record.ts";
 import { type LoadTarget, mixedRequests, type WireKey } from "./prepared-requests.ts";
 import { reasonReader } from "./read-reason.ts";
+import { type OnSpan, SpanSampler } from "./request-span.ts";
 import { RetryTally } from "./retry-tally.ts";
 import { type Sample, Sampler } from "./sampler.ts";
 import { type Arrivals, planOf } from "./schedule.ts";
@@ -34,6 +35,7 @@ export interface ShareOptions {
   readonly abort: AbortSignal;
   readonly redactor: Redactor;
   readonly onSample: (sample: Sample) => void;
+  readonly onSpan?: OnSpan | undefined;
   readonly calibration: LoadGenerator["calibration"];
   /** Counts what is in flight over all parts. */
   readonly gauge?: InFlightGauge | undefined;
@@ -109,8 +111,17 @@ export function guardOf({ workload, target, part, outputTokens }: GuardedPart): 
   });
 }
 
+function spansOf(arrivals: Arrivals, { workload, originUs, originMs, onSpan }: ShareOptions): SpanSampler | undefined {
+  const requests = planOf(arrivals).requests ?? SAMPLES * 10;
+  return onSpan && new SpanSampler({ run: workload.name, requests, originUs, originMs, onSpan });
+}
+
 /** Makes the request of an arrival. */
-function preparedFor(arrivals: Arrivals, { workload, target, keys, seed }: ShareOptions) {
+function preparedFor(
+  arrivals: Arrivals,
+  { workload, target, keys, seed }: ShareOptions,
+  spans: SpanSampler | undefined,
+) {
   const requests = planOf(arrivals).requests ?? SAMPLES * 10;
   const sampleEvery = Math.max(1, Math.ceil(requests / SAMPLES));
   const entries = arrivals.kind === "replay" ? arrivals.entries : undefined;
@@ -121,6 +132,7 @@ function preparedFor(arrivals: Arrivals, { workload, target, keys, seed }: Share
     entries,
     seed,
     sampleEvery,
+    spans,
     countTokens: workload.objectives !== undefined,
   });
 }
@@ -151,6 +163,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
   });
   const outcomes = new OutcomeCounts();
   const guard = guardOf(options);
+  const spans = spansOf(arrivals, options);
   const retries = new RetryTally(workload.retryAfter, seed + part.index);
   const beginUs = await ready?.({ tally, outcomes, sender });
   const readyUs = nowUs();
@@ -161,7 +174,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
     sender,
     arrivals,
     seed,
-    prepared: preparedFor(arrivals, options),
+    prepared: preparedFor(arrivals, options, spans),
     part,
     startUs: beginUs,
     dropBeforeUs: isLate(beginUs, readyUs, options) ? readyUs : undefined,
@@ -169,8 +182,10 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
     warmupS: workload.warmupS,
     guard,
     signal: AbortSignal.any([stop, guard.signal]),
-    onRequest: (exchange, came) =>
-      outcomes.add(exchange, came, sampler.offer(`${workload.name}/${workload.name}`, exchange, came)),
+    onRequest: (exchange, came) => {
+      outcomes.add(exchange, came, sampler.offer(`${workload.name}/${workload.name}`, exchange, came));
+      spans?.ended(exchange, came, workload.name);
+    },
   });
   await sampler.settle();
   return {

@@ -1,4 +1,10 @@
-import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type Histogram as Hdr } from "hdr-histogram-js";
+import {
+  build,
+  decodeFromCompressedBase64,
+  encodeIntoCompressedBase64,
+  type Histogram as Hdr,
+  JsHistogram,
+} from "hdr-histogram-js";
 
 /** Quantiles of one histogram, milliseconds. */
 export interface Quantiles {
@@ -52,6 +58,21 @@ export class Histogram {
   /** Sum of all values, microseconds, to the 0.1 % that a value is known to. */
   get sumUs(): number {
     return this.count === 0 ? 0 : this.#hdr.mean * this.count;
+  }
+
+  /** @returns for each bound, microseconds ascending, how many values are at most as large. */
+  countsUpTo(boundsUs: readonly number[]): number[] {
+    const hdr = this.#hdr;
+    if (!(hdr instanceof JsHistogram)) throw new TypeError("no JsHistogram");
+    const counts = boundsUs.map(() => 0);
+    for (let index = 0; index < hdr.countsArrayLength; index++) {
+      const count = hdr.getCountAtIndex(index);
+      if (count === 0) continue;
+      const valueUs = hdr.valueFromIndex(index);
+      for (let at = boundsUs.findIndex((boundUs) => valueUs <= boundUs); at >= 0 && at < counts.length; at++)
+        counts[at] = (counts[at] ?? 0) + count;
+    }
+    return counts;
   }
 
   /** Adds the other's counts; exact, because both have the same buckets. */

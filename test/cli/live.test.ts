@@ -95,6 +95,8 @@ describe("refused before anything is sent", () => {
     [["--metrics-port", "0", "--workers", "2"], /--metrics-port cannot be used with --workers/],
     [["--metrics-port", "0", "--engine", "autocannon"], /--metrics-port is for the native engine/],
     [["--live", "--workers", "2"], /--live cannot be used with --workers/],
+    [["--otlp", "127.0.0.1:4318"], /--otlp takes the http or https address/],
+    [["--otlp", "http://127.0.0.1:4318", "--workers", "2"], /--otlp cannot be used with --workers/],
     [["--live-port", "0"], /--live-port/],
     [["--metrics-port", "70000"], /--metrics-port takes a whole number from 0 to 65535/],
   ])("%j", async (options, says) => {

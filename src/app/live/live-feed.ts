@@ -47,6 +47,8 @@ export interface LiveUpdate {
 export interface WatchedPhase {
   readonly running: RunningPhase;
   readonly beganUs: number;
+  /** The same by the wall clock, Unix epoch milliseconds. */
+  readonly beganMs: number;
   /** Seconds by their beginning, with the update in which they changed. */
   readonly seconds: Map<number, { readonly id: number; readonly second: LiveSecond }>;
   /** Most in flight as seen in each second, by index. */
@@ -90,7 +92,14 @@ export class LiveFeed implements Disposable {
   }
 
   begin(running: RunningPhase): void {
-    this.phases.push({ running, beganUs: nowUs(), seconds: new Map(), seen: new Map(), ended: undefined });
+    this.phases.push({
+      running,
+      beganUs: nowUs(),
+      beganMs: Date.now(),
+      seconds: new Map(),
+      seen: new Map(),
+      ended: undefined,
+    });
   }
 
   /** Takes the seconds as the record has them. */

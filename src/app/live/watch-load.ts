@@ -1,15 +1,17 @@
 import { renderPrometheus } from "../../../reports/index.ts";
 import type { Redactor } from "../../http-recorder/index.ts";
+import type { Target } from "../../target/index.ts";
 import type { LoadsContext } from "../loads-context.ts";
+import { VERSION } from "../version.ts";
 import { EventStream, type RunEnd } from "./event-stream.ts";
 import { LiveFeed } from "./live-feed.ts";
 import { type LocalServer, type Route, startLocalServer } from "./local-server.ts";
+import { OtlpExporter } from "./otlp-exporter.ts";
 import { PAGE } from "./page.ts";
 import type { WatchOptions } from "./watch-options.ts";
 
 export interface Watched {
-  /** Name of the target. */
-  readonly target: string;
+  readonly target: Pick<Target, "name" | "baseUrl">;
   readonly redactor: Redactor;
   /** Told where the run can be watched. */
   readonly onNotice: (text: string) => void;
@@ -18,7 +20,7 @@ export interface Watched {
 /** Shows a load run to others while it goes on; the run waits for none of them. */
 export interface Watch extends AsyncDisposable {
   /** Listens to the loads beside a listener that is there already. */
-  readonly listeners: (other: Pick<LoadsContext, "onPhase">) => Pick<LoadsContext, "onRunning" | "onPhase">;
+  readonly listeners: (other: Pick<LoadsContext, "onPhase">) => Pick<LoadsContext, "onRunning" | "onPhase" | "onSpan">;
   /** Takes note of how it ended; the clients are told when this is disposed of. */
   readonly finish: (end: Pick<RunEnd, "exitCode" | "headline">, folder: string) => void;
 }
@@ -26,13 +28,23 @@ export interface Watch extends AsyncDisposable {
 /** @throws UsageError when a port is taken. */
 export async function watchLoad(options: WatchOptions, { target, redactor, onNotice }: Watched): Promise<Watch> {
   const events = new EventStream((id) => feed.since(id));
-  const feed = new LiveFeed({ target, redactor, onUpdate: (update) => events.send(update) });
+  const feed = new LiveFeed({ target: target.name, redactor, onUpdate: (update) => events.send(update) });
   const servers: LocalServer[] = [];
+  const exporter =
+    options.otlp === undefined
+      ? undefined
+      : new OtlpExporter({
+          url: options.otlp,
+          source: { target: target.name, baseUrl: target.baseUrl, version: VERSION },
+          phases: feed.phases,
+        });
   let end: RunEnd | undefined;
   const close = async () => {
     feed[Symbol.dispose]();
     events.end(end);
     await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
+    const failure = await exporter?.close();
+    if (failure !== undefined) onNotice(`OTLP: ${failure}`);
   };
   try {
     if (options.live === true) {
@@ -45,7 +57,7 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
       onNotice(`live: ${server.origin}/`);
     }
     if (options.metricsPort !== undefined) {
-      const routes = new Map([["/metrics", metricsRoute(target, feed)]]);
+      const routes = new Map([["/metrics", metricsRoute(target.name, feed)]]);
       const server = await startLocalServer({ port: options.metricsPort, option: "--metrics-port", routes });
       servers.push(server);
       onNotice(`Prometheus metrics: ${server.origin}/metrics`);
@@ -57,6 +69,7 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
   return {
     listeners: ({ onPhase }) => ({
       onRunning: (phase) => feed.begin(phase),
+      onSpan: exporter && ((span) => exporter.span(span)),
       onPhase: (run, phase) => {
         onPhase(run, phase);
         feed.ended(run, phase);

@@ -9,12 +9,15 @@ export interface WatchOptions {
   readonly livePort?: number | undefined;
   /** Port for Prometheus; 0: any free one. */
   readonly metricsPort?: number | undefined;
+  /** Address of an OpenTelemetry collector, for OTLP over HTTP. */
+  readonly otlp?: string | undefined;
 }
 
 /** @returns the option that asks for the run to be shown while it goes on, if any. */
-export function watchedBy({ live = false, metricsPort }: WatchOptions): string | undefined {
+export function watchedBy({ live = false, metricsPort, otlp }: WatchOptions): string | undefined {
   if (live) return "--live";
-  return metricsPort === undefined ? undefined : "--metrics-port";
+  if (metricsPort !== undefined) return "--metrics-port";
+  return otlp === undefined ? undefined : "--otlp";
 }
 
 /** What is shown is read from the counters of this thread: it would be a part of the load, or nothing, with other senders. */
@@ -26,6 +29,7 @@ export function checkWatched(
   if (options.livePort !== undefined && options.live !== true)
     throw new UsageError("--live-port is the port of --live", { hint: "Add --live, or leave --live-port out." });
   if (option === undefined) return;
+  if (options.otlp !== undefined) checkUrl(options.otlp);
   if (options.workers > 0)
     throw new UsageError(`${option} cannot be used with --workers: each thread counts for itself until the run ends`, {
       hint: `Leave out --workers or ${option}.`,
@@ -35,4 +39,13 @@ export function checkWatched(
     throw new UsageError(`${option} is for the native engine, and ${other.name} is sent by ${other.engine}`, {
       hint: `Leave ${option} out.`,
     });
+}
+
+function checkUrl(text: string): void {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url?.username === "" && url.password === "" && url.search === "" && url.hash === "";
+  if (isPlain && (url.protocol === "http:" || url.protocol === "https:")) return;
+  throw new UsageError("--otlp takes the http or https address of a collector, without user, password or query", {
+    hint: "Such as http://127.0.0.1:4318; /v1/metrics and /v1/traces are added.",
+  });
 }

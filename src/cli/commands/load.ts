@@ -45,6 +45,11 @@ export const loadCommand = defineCommand({
           describe: "port of the live page; default: any free one",
           requiresArg: true,
         },
+        otlp: {
+          type: "string",
+          describe: "export metrics and sampled spans to this OpenTelemetry collector, such as http://127.0.0.1:4318",
+          requiresArg: true,
+        },
         "metrics-port": {
           type: "number",
           describe: "serve Prometheus metrics on this port of 127.0.0.1 during the run; 0: any free one",

@@ -9,6 +9,12 @@ import type { ResponseListener } from "./response-parser.ts";
 /** Monotonic, microseconds with fractions; the time base of every mark. */
 export const nowUs = (): number => performance.now() * 1_000;
 
+/** Which span a request is, as lower-case hex: 16 and 8 bytes. */
+export interface TraceIds {
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
 /** A request that is ready for the wire. */
 export interface PreparedRequest {
   readonly dialect: Dialect;
@@ -23,6 +29,8 @@ export interface PreparedRequest {
   readonly countTokens?: boolean;
   /** Text that the answer of an echoing model must repeat. */
   readonly nonce?: string | undefined;
+  /** The span that it is, where one is sent along, and the model that it asks for. */
+  readonly trace?: (TraceIds & { readonly model: string }) | undefined;
   /** Body as text, for the record of a sample. */
   readonly body?: string | undefined;
 }

@@ -15,6 +15,7 @@ import { OutcomeCounts, phaseRecord } from "../phase-record.ts";
 import { modelFor, prepareRequest } from "../prepared-requests.ts";
 import { ProgressMeter } from "../progress.ts";
 import { type ReadReason, reasonReader } from "../read-reason.ts";
+import { SpanSampler } from "../request-span.ts";
 import type { LoadContext } from "../run-workload.ts";
 import { Sampler } from "../sampler.ts";
 import { Tally } from "../tally.ts";
@@ -77,6 +78,7 @@ export class TierBench implements AsyncDisposable {
   readonly #context: LoadContext;
   readonly #read: ReadReason;
   readonly #tag: string;
+  readonly #spans: SpanSampler | undefined;
   readonly #refused: Observation[] = [];
   #turns = 0;
   #nonces = 0;
@@ -96,6 +98,9 @@ export class TierBench implements AsyncDisposable {
     });
     this.stop = AbortSignal.any([context.stop, this.guard.signal]);
     this.#read = reasonReader(context.target);
+    const { onSpan } = context;
+    const originMs = this.startedAt.getTime();
+    this.#spans = onSpan && new SpanSampler({ run, requests, originUs: this.originUs, originMs, onSpan });
     this.#tag = (context.seed >>> 0).toString(16);
     this.long = { durationMs: 0, longestGapMs: 0, spread: {} };
     this.sender = new Sender({
@@ -110,7 +115,7 @@ export class TierBench implements AsyncDisposable {
       baseUrl: context.target.baseUrl,
       redactor: context.redactor,
       originUs: this.originUs,
-      originMs: this.startedAt.getTime(),
+      originMs,
       prefix: `${run.slice(0, 2)}`,
       account: `tiers.${run}`,
       rpm: limits.rpm,
@@ -158,29 +163,13 @@ export class TierBench implements AsyncDisposable {
     const { dialect, stream, kind } = request;
     const key = this.keys[(request.key ?? this.#turns++) % this.keys.length] as Key;
     const nonce = `gx${this.#tag}n${this.run.slice(0, 2)}${(++this.#nonces).toString(36)}z`;
-    if (kind === "long") {
-      return prepareRequest(this.target, {
-        dialect,
-        stream,
-        model: modelFor(this.target, dialect, true),
-        // Marked as well: it must not turn up in another's answer.
-        prompt: `Tell me a long story. ${nonce}`,
-        key,
-        maxTokens: 1_024,
-        capture: false,
-      });
-    }
-    const model = modelFor(this.target, dialect, false);
-    return prepareRequest(this.target, {
-      dialect,
-      stream,
-      model,
-      prompt: echoPrompt(nonce),
-      key,
-      maxTokens: 256,
-      capture: true,
-      nonce,
-    });
+    const isLong = kind === "long";
+    const model = modelFor(this.target, dialect, isLong);
+    const common = { dialect, stream, model, key, trace: this.#spans?.next() };
+    // Marked as well: it must not turn up in another's answer.
+    const story = { prompt: `Tell me a long story. ${nonce}`, maxTokens: 1_024, capture: false };
+    const echo = { prompt: echoPrompt(nonce), maxTokens: 256, capture: true, nonce };
+    return prepareRequest(this.target, { ...common, ...(isLong ? story : echo) });
   }
 
   /** Sends now. Resolves with what came of it; `undefined` when every connection is in use, or nothing more may be sent. */
@@ -212,6 +201,7 @@ export class TierBench implements AsyncDisposable {
       phase.tally.sent(exchange.dueUs, sentUs, exchange.inFlight);
       phase.tally.ended(exchange, came.outcome);
       phase.outcomes.add(exchange, came, recorded);
+      this.#spans?.ended(exchange, came, phase.name);
     }
     const { retryAfter } = exchange;
     const fact = observationOf(exchange, came, {

@@ -1,0 +1,81 @@
+import { messageOf } from "../../core/index.ts";
+import type { RequestSpan } from "../../load/index.ts";
+import type { WatchedPhase } from "./live-feed.ts";
+import { metricsRequest, type OtlpSource, tracesRequest } from "./otlp-messages.ts";
+
+export interface OtlpOptions {
+  /** Of the collector; `/v1/metrics` and `/v1/traces` are below it. */
+  readonly url: string;
+  readonly source: OtlpSource;
+  readonly phases: readonly WatchedPhase[];
+}
+
+const EVERY_MS = 5_000;
+/** A collector that takes longer is not waited for. */
+const TIMEOUT_MS = 5_000;
+/** Spans that wait for the next export; the oldest go first. */
+const MOST_SPANS = 2_000;
+
+/** Sends the counters of a run and spans to a collector, by OTLP over HTTP with protobuf. A collector that fails is told of, and no more. */
+export class OtlpExporter {
+  readonly #options: OtlpOptions;
+  readonly #timer: NodeJS.Timeout;
+  #spans: RequestSpan[] = [];
+  #exporting: Promise<void> | undefined;
+  #sent = 0;
+  #failed = 0;
+  #lastFailure = "";
+
+  constructor(options: OtlpOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#begin(), EVERY_MS);
+    this.#timer.unref();
+  }
+
+  span(span: RequestSpan): void {
+    this.#spans.push(span);
+    if (this.#spans.length > MOST_SPANS) this.#spans.shift();
+  }
+
+  /** Exports what there is. @returns what went wrong, in words; `undefined` when all was accepted. */
+  async close(): Promise<string | undefined> {
+    clearInterval(this.#timer);
+    await this.#exporting;
+    await this.#export();
+    if (this.#failed === 0) return undefined;
+    const { url } = this.#options;
+    return `${this.#failed} of ${this.#sent} exports to ${url} failed (${this.#lastFailure}); the verdict does not depend on them`;
+  }
+
+  /** An export that takes longer than the interval is not joined by another one: counters are cumulative. */
+  #begin(): void {
+    this.#exporting ??= this.#export().finally(() => {
+      this.#exporting = undefined;
+    });
+  }
+
+  async #export(): Promise<void> {
+    const { source, phases } = this.#options;
+    if (phases.length > 0) await this.#post("metrics", metricsRequest(source, phases, Date.now()));
+    const spans = this.#spans;
+    this.#spans = [];
+    if (spans.length > 0) await this.#post("traces", tracesRequest(source, spans));
+  }
+
+  async #post(signal: "metrics" | "traces", body: Buffer): Promise<void> {
+    this.#sent++;
+    try {
+      const { ok, status } = await fetch(`${this.#options.url.replace(/\/+$/, "")}/v1/${signal}`, {
+        method: "POST",
+        headers: { "content-type": "application/x-protobuf" },
+        body: new Uint8Array(body),
+        redirect: "error",
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      if (!ok) throw new Error(`/v1/${signal} answered ${status}`);
+    } catch (error) {
+      this.#failed++;
+      this.#lastFailure = messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import { randomBytes } from "node:crypto";
+import type { Dialect } from "../dialects/index.ts";
+import type { Outcome } from "../judging/index.ts";
+import type { LoadExchange, TraceIds } from "./http/load-exchange.ts";
+import type { Came } from "./outcome.ts";
+
+/** One request that was sent with a `traceparent`. Moments are wall clock, Unix epoch milliseconds with fractions. */
+export interface RequestSpan extends TraceIds {
+  readonly run: string;
+  readonly phase: string;
+  readonly dialect: Dialect;
+  readonly model: string;
+  readonly stream: boolean;
+  readonly sentMs: number;
+  /** Absent where there was none. */
+  readonly firstTokenMs: number | undefined;
+  readonly endMs: number;
+  /** 0: no response. */
+  readonly status: number;
+  readonly outcome: Outcome;
+  /** Reason of a denial, or how it failed. */
+  readonly what: string;
+  readonly outputTokens: number;
+}
+
+export type OnSpan = (span: RequestSpan) => void;
+
+export interface SpanOptions {
+  readonly run: string;
+  /** Requests of the run, about. */
+  readonly requests: number;
+  /** Origin of the run on the clock of `nowUs`, and the wall clock at it. */
+  readonly originUs: number;
+  readonly originMs: number;
+  readonly onSpan: OnSpan;
+}
+
+/** Spans of a run, about: enough to look at, and few enough that the others cost nothing. */
+const SPANS = 200;
+
+/** Chooses the requests of a run that are sent with a `traceparent`, evenly, and reports them when they have ended. */
+export class SpanSampler {
+  readonly #options: SpanOptions;
+  readonly #every: number;
+  readonly #sent = new Set<string>();
+  #count = 0;
+
+  constructor(options: SpanOptions) {
+    this.#options = options;
+    this.#every = Math.max(1, Math.ceil(options.requests / SPANS));
+  }
+
+  /** @returns ids for the next request, if it is one of the sample. */
+  next(): TraceIds | undefined {
+    if (this.#count++ % this.#every !== 0) return undefined;
+    const ids = { traceId: randomBytes(16).toString("hex"), spanId: randomBytes(8).toString("hex") };
+    this.#sent.add(ids.spanId);
+    return ids;
+  }
+
+  /** Reports a request of the sample. A retry of it carries the same ids and is not reported again. */
+  ended(exchange: LoadExchange, { outcome, what }: Came, phase: string): void {
+    const { trace, dialect, stream } = exchange.prepared;
+    if (trace === undefined || !this.#sent.delete(trace.spanId)) return;
+    const { run, originUs, originMs, onSpan } = this.#options;
+    const { sentUs, firstTokenUs, endUs, status, outputTokens } = exchange;
+    const atMs = (us: number) => originMs + (us - originUs) / 1_000;
+    onSpan({
+      ...{ ...trace, run, phase, dialect, stream, status, outcome, what, outputTokens },
+      sentMs: atMs(sentUs === 0 ? endUs : sentUs),
+      firstTokenMs: firstTokenUs === 0 ? undefined : atMs(firstTokenUs),
+      endMs: atMs(endUs),
+    });
+  }
+}
+
+/** @see https://www.w3.org/TR/trace-context/#traceparent-header, sampled */
+export function traceparent({ traceId, spanId }: TraceIds): string {
+  return `00-${traceId}-${spanId}-01`;
+}
