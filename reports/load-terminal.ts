@@ -54,6 +54,7 @@ function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors)
   for (const { name, goodput } of run.phases)
     if (goodput !== undefined)
       lines.push(`  goodput${run.phases.length > 1 ? ` of ${name}` : ""}: ${tellGoodput(goodput)}`);
+  for (const { sessions } of run.phases) if (sessions !== undefined) lines.push(...tellSessions(sessions));
   const { scheduleLagMs: lag, loopDelayMs: loop } = generator;
   lines.push(
     `  generator: schedule lag p50 ${lag.p50.toFixed(1)} p99 ${lag.p99.toFixed(1)} ms${loop === null ? "" : `, loop delay p99 ${loop.p99.toFixed(1)} ms`}, ${generator.cpuS.toFixed(1)} CPU s, ${Math.round(generator.peakRssBytes / 1e6)} MB`,
@@ -91,6 +92,18 @@ function tellGoodput({ requestsPerS, tokensPerS, share, objectives }: NonNullabl
   const ofAll = share === null ? "no arrivals" : `${(share * 100).toFixed(1)} % of the arrivals`;
   const each = objectives.map(({ text, met }) => `${met} met ${oneLine(text)}`).join(", ");
   return `${requestsPerS.toFixed(1)} requests/s and ${tokens}, ${ofAll} (${each})`;
+}
+
+function tellSessions({ started, completed, turns }: NonNullable<LoadPhase["sessions"]>): string[] {
+  const ms = (of: { readonly p50: number; readonly p99: number } | null) =>
+    of === null ? "" : ` p50 ${of.p50.toFixed(1)} p99 ${of.p99.toFixed(1)} ms`;
+  return [
+    `  sessions: ${started} started, ${completed} completed`,
+    ...turns.map(
+      ({ turn, requests, admitted, meanRequestBytes, responseMs, ttftMs }) =>
+        `    turn ${turn}: ${admitted} of ${requests} admitted, ${Math.round(meanRequestBytes)} bytes, response${ms(responseMs) || " unknown"}${ttftMs === null ? "" : `, ttft${ms(ttftMs)}`}`,
+    ),
+  ];
 }
 
 function rowOf(phase: LoadPhase, verdict: Status, colors: Colors): (string | number)[] {

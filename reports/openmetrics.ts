@@ -87,6 +87,11 @@ export const COUNTS = [
   ["dropped", "gauntlet_dropped_requests", "Arrivals that could not be sent."],
 ] as const satisfies readonly (readonly [keyof LoadPhase, string, string])[];
 
+const SESSIONS = [
+  ["started", "gauntlet_sessions_started", "Sessions that began."],
+  ["completed", "gauntlet_sessions_completed", "Sessions of which every turn was admitted."],
+] as const;
+
 const GOODPUT = [
   ["requestsPerS", "gauntlet_goodput_requests_per_second", "Requests per second that met every objective."],
   ["tokensPerS", "gauntlet_goodput_tokens_per_second", "Output tokens per second of these requests."],
@@ -147,6 +152,17 @@ function loadFamilies(runs: readonly LoadRun[]): Family[] {
   return [
     ...COUNTS.map(([field, name, help]) => perPhase(name, help, (phase) => phase[field])),
     perPhase("gauntlet_peak_in_flight", "Most requests in flight at once.", ({ peakInFlight }) => peakInFlight),
+    ...SESSIONS.map(
+      ([field, name, help]): Family => ({
+        name,
+        help,
+        samples: runs.flatMap((run) =>
+          run.phases.flatMap(({ name: phase, sessions }) =>
+            sessions === undefined ? [] : [{ labels: { run: run.name, phase }, value: sessions[field] }],
+          ),
+        ),
+      }),
+    ),
     ...GOODPUT.map(
       ([field, name, help]): Family => ({
         name,

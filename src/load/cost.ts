@@ -64,6 +64,12 @@ function meanTokens(arrivals: Arrivals, mix: Workload["mix"]): Pick<LoadCost, "i
     promptBytes === undefined ? longestOf(promptTokens) : tokensIn(longestOf(promptBytes)),
   );
   const output = mean(({ maxTokens }) => longestOf(maxTokens));
+  if (arrivals.kind === "sessions") {
+    const before = (longestOf(arrivals.turns) - 1) / 2;
+    // On average over the turns: what was said before is sent again.
+    const context = (arrivals.sharedPrefix?.tokens ?? 0) + before * (input + output);
+    return { inputTokens: context + input + FRAME_TOKENS, outputTokens: output };
+  }
   const entries = arrivals.kind === "replay" ? arrivals.entries : [{ promptTokens: input, maxTokens: output }];
   const meanOf = (of: (entry: Pick<TraceEntry, "promptTokens" | "maxTokens">) => number) =>
     entries.reduce((sum, entry) => sum + of(entry), 0) / entries.length;

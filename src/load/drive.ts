@@ -7,6 +7,7 @@ import { outcomeOf } from "./outcome.ts";
 import type { ReadReason } from "./read-reason.ts";
 import type { Retrying, RetryTally } from "./retry-tally.ts";
 import { type Arrival, type Arrivals, arrivalsOf, type OpenArrivals, type Part, scheduleOf } from "./schedule.ts";
+import type { Sessions } from "./sessions.ts";
 import { Tally } from "./tally.ts";
 
 /** What a driver reports of one request when it has ended. The exchange is not kept: copy what is needed. */
@@ -26,6 +27,8 @@ export interface DriveOptions {
   readonly retries?: RetryTally | undefined;
   /** Name of the phase, for the samples of denials. */
   readonly name?: string;
+  /** Open loop: what follows an answer, where an arrival is a session of several turns. */
+  readonly sessions?: Pick<Sessions, "after" | "abandon"> | undefined;
   /** Ends the sending; what is under way is waited for. */
   readonly signal: AbortSignal;
   /** Asked before each request; default: nothing bounds their number but the schedule. */
@@ -77,13 +80,9 @@ function counting(
   tally: Tally,
   settled: () => void,
 ) {
-  const send = (prepared: PreparedRequest, dueUs: number, onEnd?: () => void, before?: Retrying): boolean => {
+  const send = (prepared: PreparedRequest, dueUs: number, onEnd?: OnRequest, before?: Retrying): boolean => {
     if (guard?.take() === false) return false;
     tally.offered(dueUs);
-    const finish = () => {
-      onEnd?.();
-      settled();
-    };
     const sent = sender.send(prepared, dueUs, (exchange) => {
       // Counted when it has ended, because only then it is known when it was written.
       tally.sent(dueUs, exchange.sentUs === 0 ? exchange.endUs : exchange.sentUs, exchange.inFlight);
@@ -91,6 +90,10 @@ function counting(
       tally.ended(exchange, came.outcome);
       guard?.note(exchange, came);
       onRequest?.(exchange, came);
+      const finish = () => {
+        onEnd?.(exchange, came);
+        settled();
+      };
       const again = retries?.ended(exchange, came, before, name, tally.startUs);
       if (again === undefined || signal.aborted) return finish();
       const retry = () => {
@@ -128,6 +131,12 @@ function driveOpen(options: DriveOptions, arrivals: OpenArrivals): Promise<Drive
     const measured = counting(options, tally, settled);
     const unmeasured = counting({ ...options, onRequest: undefined, retries: undefined }, warmup, settled);
     const finish = () => resolve({ startUs: measuredFromUs, endUs: nowUs() });
+    const launch = (ordinal: number, request: PreparedRequest, dueUs: number) => {
+      const into = dueUs < measuredFromUs ? unmeasured : measured;
+      if (into.send(request, dueUs, follow?.(ordinal))) outstanding++;
+      else options.sessions?.abandon(ordinal);
+    };
+    const follow = following(options, { launch, begun: () => outstanding++, settled });
     const advance = () => {
       const beforeUs = next?.atUs ?? 0;
       next = nextArrival();
@@ -143,9 +152,8 @@ function driveOpen(options: DriveOptions, arrivals: OpenArrivals): Promise<Drive
       const now = nowUs();
       while (next !== undefined && startUs + next.atUs <= now) {
         const dueUs = startUs + next.atUs;
-        const into = dueUs < measuredFromUs ? unmeasured : measured;
-        if (dueUs < dropBeforeUs) into.drop(dueUs);
-        else if (into.send(prepared(next.ordinal), dueUs)) outstanding++;
+        if (dueUs < dropBeforeUs) (dueUs < measuredFromUs ? unmeasured : measured).drop(dueUs);
+        else launch(next.ordinal, prepared(next.ordinal), dueUs);
         advance();
       }
       if (next === undefined) return end();
@@ -156,13 +164,45 @@ function driveOpen(options: DriveOptions, arrivals: OpenArrivals): Promise<Drive
       else setTimeout(turn, 1);
     };
     signal.addEventListener("abort", end);
-    if (signal.aborted) {
-      end();
-      return;
-    }
+    if (signal.aborted) return end();
     advance();
     turn();
   });
+}
+
+interface Following {
+  readonly launch: (ordinal: number, request: PreparedRequest, dueUs: number) => void;
+  /** Told when a session begins to think, which is to be waited for as a request is, and when it has thought. */
+  readonly begun: () => void;
+  readonly settled: () => void;
+}
+
+/** Sends what follows the answers of sessions, each turn after its think time. @returns what an answer of a session is told to. */
+function following(
+  { sessions, signal }: DriveOptions,
+  { launch, begun, settled }: Following,
+): ((ordinal: number) => OnRequest) | undefined {
+  if (sessions === undefined) return undefined;
+  const thinking = new Set<NodeJS.Timeout>();
+  const leave = () => {
+    for (const timer of thinking) clearTimeout(timer);
+    for (let left = thinking.size; left > 0; left--) settled();
+    thinking.clear();
+  };
+  signal.addEventListener("abort", leave, { once: true });
+  return (ordinal) => (exchange, came) => {
+    const turn = signal.aborted ? undefined : sessions.after(ordinal, exchange, came);
+    if (turn === undefined) return;
+    begun();
+    const dueUs = exchange.endUs + turn.waitMs * 1_000;
+    const send = () => {
+      thinking.delete(timer);
+      launch(ordinal, turn.prepared, dueUs);
+      settled();
+    };
+    const timer = setTimeout(send, Math.max(0, Math.ceil((dueUs - nowUs()) / 1_000)));
+    thinking.add(timer);
+  };
 }
 
 /** What of a number of things falls to one worker, so that the shares of all come to exactly the number. */

@@ -1,3 +1,4 @@
+import { longestOf } from "./lengths.ts";
 import { DEFAULT_RETRY } from "./retry-rules.ts";
 import { type Arrivals, planOf } from "./schedule.ts";
 import type { Workload } from "./workload.ts";
@@ -19,9 +20,19 @@ export function mostRequests({
   if (arrivals === undefined) throw new Error("a workload without arrivals is a tier run");
   const { requests, durationS = 1 } = planOf(arrivals);
   if (requests === undefined) return Math.ceil((durationS + warmupS) * inFlightOf(arrivals) * CLOSED_PER_S);
-  const planned =
-    arrivals.kind === "poisson" ? Math.ceil(requests + POISSON_SIGMAS * Math.sqrt(requests) + 1) : requests;
+  const planned = isPoisson(arrivals) ? withSpread(requests, arrivals) : requests;
   return retryAfter === "none" ? planned : planned * DEFAULT_RETRY.maxAttempts;
+}
+
+function isPoisson(arrivals: Arrivals): boolean {
+  return arrivals.kind === "poisson" || (arrivals.kind === "sessions" && arrivals.spacing === "poisson");
+}
+
+/** More arrivals than the mean, each with all of its turns. */
+function withSpread(requests: number, arrivals: Arrivals): number {
+  const each = arrivals.kind === "sessions" ? longestOf(arrivals.turns) : 1;
+  const mean = requests / each;
+  return Math.ceil(mean + POISSON_SIGMAS * Math.sqrt(mean) + 1) * each;
 }
 
 /** Only a closed loop can be without a number of requests. */

@@ -54,6 +54,8 @@ export class OutcomeCounts {
 }
 
 export interface PhaseFacts {
+  /** Of a phase whose arrivals are sessions. */
+  readonly sessions?: { readonly started: number; readonly completed: number } | undefined;
   readonly name: string;
   readonly title: string;
   readonly tally: Tally;
@@ -85,6 +87,7 @@ export function phaseRecord(facts: PhaseFacts): JudgedPhase {
     ...tally.ratesAndShares(durationS),
     steady,
     ...(goodput === undefined ? {} : { goodput }),
+    ...(facts.sessions === undefined ? {} : { sessions: { ...facts.sessions, turns: tally.turns() } }),
     peakInFlight: facts.peakInFlight,
     connections: facts.connections,
     classes,

@@ -1,5 +1,5 @@
 import { UsageError } from "../core/index.ts";
-import { type Dialect, endpointUrl, requestBody } from "../dialects/index.ts";
+import { type Dialect, endpointUrl, requestBody, type Turn } from "../dialects/index.ts";
 import type { Key, Target } from "../target/index.ts";
 import { type DrawnRequest, drawRequest, type RequestSource } from "./draw-request.ts";
 import type { PreparedRequest, TraceIds } from "./http/load-exchange.ts";
@@ -17,7 +17,15 @@ export type LoadTarget = Pick<
 /** A key as it is put on the wire. */
 export type WireKey = Pick<Key, "name" | "reveal">;
 
-export interface LoadRequestSpec extends Content {
+export interface LoadRequestSpec extends Omit<Content, "prompt"> {
+  /** One turn of a user, or a conversation. Images and tool calls go with the former only. */
+  readonly prompt: string | readonly Turn[];
+  /** Of the messages dialect; in chat it is a turn. */
+  readonly system?: string | undefined;
+  /** Sent beside those of the target. */
+  readonly headers?: readonly (readonly [string, string])[];
+  /** Ordinal of the turn in its session, from 1. */
+  readonly turn?: number;
   readonly dialect: Dialect;
   readonly stream: boolean;
   readonly model: string;
@@ -41,9 +49,9 @@ export interface PlainRequest {
 
 /** The body of a request, as the conformance half sends it. */
 export function bodyOf(spec: Omit<LoadRequestSpec, "key">): Record<string, unknown> {
-  const { dialect, stream, model, prompt, maxTokens } = spec;
-  const body = requestBody(dialect, { model, prompt, ...(stream ? { stream } : {}), maxTokens });
-  return { ...body, ...contentOf(dialect, spec) };
+  const { dialect, stream, model, prompt, system, maxTokens } = spec;
+  const body = requestBody(dialect, { model, prompt, ...(stream ? { stream } : {}), maxTokens, system });
+  return typeof prompt === "string" ? { ...body, ...contentOf(dialect, { ...spec, prompt }) } : body;
 }
 
 /** The fields and headers that the conformance half sends. */
@@ -58,6 +66,7 @@ export function plainRequest(target: LoadTarget, spec: LoadRequestSpec): PlainRe
     ...target.extraHeaders.all,
     ...target.extraHeaders[dialect],
     ...(trace === undefined ? [] : [["traceparent", traceparent(trace)] as const]),
+    ...(spec.headers ?? []),
   ];
   return { url: endpointUrl(target.baseUrl, dialect), headers, body };
 }
@@ -78,6 +87,7 @@ export function prepareRequest(target: LoadTarget, spec: LoadRequestSpec): Prepa
     key: key.name,
     capture: spec.capture ?? false,
     countTokens: spec.countTokens ?? false,
+    turn: spec.turn,
     nonce: spec.nonce,
     trace: spec.trace && { ...spec.trace, model: spec.model },
     body: spec.capture === true ? body : undefined,
@@ -146,11 +156,19 @@ export function specOf(
 ): Omit<LoadRequestSpec, "key"> {
   const { dialect, stream, maxTokens, images, toolCalls } = drawn;
   const model = drawn.model ?? modelFor(target, dialect, stream);
-  return { dialect, stream, model, prompt: textOf(drawn, index), maxTokens, images, toolCalls };
+  return {
+    dialect,
+    stream,
+    model,
+    prompt: textOf(drawn.prompt, drawn.constant ? undefined : index),
+    maxTokens,
+    images,
+    toolCalls,
+  };
 }
 
-function textOf({ prompt, constant }: DrawnRequest, index: number): string {
-  const id = constant ? undefined : index;
+/** @param id of a text that differs from those of other ids. */
+export function textOf(prompt: DrawnRequest["prompt"], id: number | undefined): string {
   if ("bytes" in prompt) return promptOfBytes(prompt.bytes, id);
   const { tokens, hashIds } = prompt;
   const blocks = hashIds.map((hashId, at) => promptOf(Math.min(BLOCK_TOKENS, tokens - at * BLOCK_TOKENS), hashId));

@@ -127,8 +127,8 @@ export function recordShare(
   share: Share,
   { workload, keys, originUs, originMs, instances, missing, tokenizer, until }: ShareFacts,
 ): RanLoad {
-  const { tally, generator, startUs, endUs } = share;
-  const { denials } = share.outcomes.close();
+  const { tally, outcomes, sessions, peakInFlight, connections, generator, startUs, endUs } = share;
+  const { denials } = outcomes.close();
   const findings = [
     ...judgeStop(share.stop),
     ...judgeTotals(workload, { ...tally.total, denials, lastFailure: share.lastFailure }),
@@ -137,12 +137,9 @@ export function recordShare(
   const phase = phaseRecord({
     name: workload.name,
     title: workload.name,
-    tally,
-    outcomes: share.outcomes,
+    ...{ tally, outcomes, sessions, peakInFlight, connections },
     startS: (startUs - originUs) / 1_000_000,
     durationS: (endUs - startUs) / 1_000_000,
-    peakInFlight: share.peakInFlight,
-    connections: share.connections,
     findings,
     questions: TOTALS_QUESTIONS,
   });

@@ -1,5 +1,6 @@
 import { type Random, seededRandom } from "../core/index.ts";
 import type { Dialect } from "../dialects/index.ts";
+import { type Lengths, longestOf } from "./lengths.ts";
 
 /** One line of a trace. Traces of others say neither dialect nor mode: these are drawn from the mix. */
 export interface TraceEntry {
@@ -33,8 +34,22 @@ export type Arrivals =
       /** Starts are spread over this time; default 1 s. A start all at once keeps the streams in step for long. */
       readonly rampS?: number | undefined;
     }
+  | {
+      /** Sessions arrive by the clock; their later turns follow the answers. */
+      readonly kind: "sessions";
+      readonly ratePerS: number;
+      readonly durationS: number;
+      readonly spacing: "even" | "poisson";
+      readonly turns: Lengths;
+      readonly thinkMs: Lengths;
+      /** A system prompt: `share` of the sessions have the same one, the others one of their own. */
+      readonly sharedPrefix?: { readonly share: number; readonly tokens: number } | undefined;
+      /** Name of the header that has the id of the session. */
+      readonly header: string;
+    }
   | { readonly kind: "replay"; readonly entries: readonly TraceEntry[]; readonly speed?: number | undefined };
 
+export type SessionArrivals = Extract<Arrivals, { kind: "sessions" }>;
 export type OpenArrivals = Exclude<Arrivals, { kind: "closed" }>;
 
 /** Gives the due moments of an open loop, one after the other. Pure: no clock, no timers. */
@@ -82,6 +97,10 @@ export function scheduleOf(arrivals: OpenArrivals, seed: number): Schedule {
       return steps(arrivals.steps);
     case "burst":
       return burst(arrivals.size, arrivals.everyS, arrivals.durationS);
+    case "sessions": {
+      const { spacing, ratePerS, durationS } = arrivals;
+      return spacing === "even" ? constant(ratePerS, durationS) : poisson(ratePerS, durationS, seededRandom(seed));
+    }
     case "replay":
       return replay(arrivals.entries, arrivals.speed ?? 1);
   }
@@ -187,6 +206,16 @@ export function planOf(arrivals: Arrivals): PlannedArrivals {
     case "burst": {
       const { size, everyS, durationS } = arrivals;
       return { requests: size * Math.ceil(durationS / everyS), durationS, peakPerS: size / Math.min(1, everyS) };
+    }
+    case "sessions": {
+      const { ratePerS, durationS, turns, thinkMs } = arrivals;
+      const most = longestOf(turns);
+      return {
+        requests: Math.ceil(ratePerS * durationS) * most,
+        // The answers take time beside it, which nobody knows before.
+        durationS: durationS + ((most - 1) * longestOf(thinkMs)) / 1_000,
+        peakPerS: ratePerS * most,
+      };
     }
     case "closed":
       return { requests: arrivals.requests, durationS: arrivals.durationS, peakPerS: undefined };

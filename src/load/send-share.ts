@@ -1,7 +1,7 @@
 import { endpointUrl } from "../dialects/index.ts";
 import type { Redactor } from "../http-recorder/index.ts";
 import type { JudgedRun, LoadGenerator } from "../record/index.ts";
-import { drive, shareOf } from "./drive.ts";
+import { type DriveOptions, drive, shareOf } from "./drive.ts";
 import { GeneratorHealth } from "./generator-health.ts";
 import type { InFlightGauge } from "./http/in-flight-gauge.ts";
 import { nowUs } from "./http/load-exchange.ts";
@@ -15,6 +15,7 @@ import { type OnSpan, SpanSampler } from "./request-span.ts";
 import { RetryTally } from "./retry-tally.ts";
 import { type Sample, Sampler } from "./sampler.ts";
 import { type Arrivals, planOf } from "./schedule.ts";
+import { Sessions } from "./sessions.ts";
 import { Tally } from "./tally.ts";
 import type { Workload } from "./workload.ts";
 
@@ -67,6 +68,8 @@ export interface Share {
   readonly connections: number;
   readonly protocol: JudgedRun["protocol"];
   readonly lastFailure: string | undefined;
+  /** Of arrivals that are sessions: how many began, and how many came to the end of their last turn. */
+  readonly sessions?: { readonly started: number; readonly completed: number } | undefined;
   /** Why nothing more was sent, if something other than the schedule ended it. */
   readonly stop: LoadStop | undefined;
 }
@@ -116,25 +119,22 @@ function spansOf(arrivals: Arrivals, { workload, originUs, originMs, onSpan }: S
   return onSpan && new SpanSampler({ run: workload.name, requests, originUs, originMs, onSpan });
 }
 
-/** Makes the request of an arrival. */
-function preparedFor(
+/** Makes the requests of arrivals, and of the later turns of sessions. */
+function requestsOf(
   arrivals: Arrivals,
-  { workload, target, keys, seed }: ShareOptions,
+  options: ShareOptions,
   spans: SpanSampler | undefined,
-) {
+): Pick<DriveOptions, "prepared"> & { sessions?: Sessions } {
+  const { mix, objectives } = options.workload;
+  const source = { ...options, mix, countTokens: objectives !== undefined, spans };
+  if (arrivals.kind === "sessions") {
+    const sessions = new Sessions({ ...source, arrivals });
+    return { sessions, prepared: (ordinal) => sessions.begin(ordinal) };
+  }
   const requests = planOf(arrivals).requests ?? SAMPLES * 10;
   const sampleEvery = Math.max(1, Math.ceil(requests / SAMPLES));
   const entries = arrivals.kind === "replay" ? arrivals.entries : undefined;
-  return mixedRequests({
-    target,
-    keys,
-    mix: workload.mix,
-    entries,
-    seed,
-    sampleEvery,
-    spans,
-    countTokens: workload.objectives !== undefined,
-  });
+  return { prepared: mixedRequests({ ...source, entries, sampleEvery }) };
 }
 
 function isLate(beginUs: number | undefined, readyUs: number, { joinAfterUs }: ShareOptions): boolean {
@@ -165,6 +165,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
   const guard = guardOf(options);
   const spans = spansOf(arrivals, options);
   const retries = new RetryTally(workload.retryAfter, seed + part.index);
+  const { prepared, sessions } = requestsOf(arrivals, options, spans);
   const beginUs = await ready?.({ tally, outcomes, sender });
   const readyUs = nowUs();
   const { startUs, endUs } = await drive({
@@ -174,8 +175,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
     sender,
     arrivals,
     seed,
-    prepared: preparedFor(arrivals, options, spans),
-    part,
+    ...{ prepared, sessions, part },
     startUs: beginUs,
     dropBeforeUs: isLate(beginUs, readyUs, options) ? readyUs : undefined,
     reason: reasonReader(target),
@@ -200,6 +200,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
     protocol: sender.protocol,
     lastFailure: sender.lastFailure,
     stop: guard.stop,
+    sessions: sessions && { started: sessions.started, completed: sessions.completed },
   };
 }
 

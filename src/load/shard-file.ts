@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { generatorSchema, judgedPhaseSchema, retryAfterSchema } from "../record/index.ts";
+import { generatorSchema, judgedPhaseSchema, retryAfterSchema, sessionsSchema } from "../record/index.ts";
 import { OBJECTIVE_FIGURES } from "./goodput.ts";
 import { type Counts, noCounts } from "./second-series.ts";
 import type { StoredShare } from "./stored-share.ts";
@@ -66,6 +66,14 @@ const tallySchema = z.strictObject({
     counts: z.partialRecord(z.enum(Object.keys(noCounts()) as (keyof Counts)[]), series),
   }),
   goodput: z.strictObject({ met: series, requests: count, tokens: count, uncounted: count }).optional(),
+  turns: z
+    .array(
+      z.strictObject({
+        ...{ turn: count, requests: count, admitted: count, denied: count, failed: count, requestBytes: count },
+        ...{ response: histogram, ttft: histogram },
+      }),
+    )
+    .optional(),
 });
 
 const shareSchema = z.strictObject({
@@ -88,6 +96,7 @@ const shareSchema = z.strictObject({
   connections: count,
   protocol: z.enum(["HTTP/1.1", "HTTP/2"]).optional(),
   lastFailure: z.string().optional(),
+  sessions: sessionsSchema.pick({ started: true, completed: true }).optional(),
   stop: z.strictObject({ kind: z.enum(["circuit", "outputTokens", "requests"]), why: z.string() }).optional(),
 });
 

@@ -52,6 +52,10 @@ export function mergeShares(
     peakInFlight: Math.max(0, ...inFlight),
     connections: shares.reduce((sum, { connections }) => sum + connections, 0),
     protocol: shares[0]?.protocol,
+    sessions: shares[0]?.sessions && {
+      started: shares.reduce((sum, { sessions }) => sum + (sessions?.started ?? 0), 0),
+      completed: shares.reduce((sum, { sessions }) => sum + (sessions?.completed ?? 0), 0),
+    },
     stop: shares.find(({ stop }) => stop !== undefined)?.stop,
     lastFailure: shares.find(({ lastFailure }) => lastFailure !== undefined)?.lastFailure,
   };

@@ -14,6 +14,7 @@ import { GoodputTally, type RequestObjective, type StoredGoodput } from "./goodp
 import type { LoadExchange } from "./http/load-exchange.ts";
 import { type Counts, type InFlightPeaks, noCounts, SecondSeries, type StoredSeries } from "./second-series.ts";
 import { steadyOf } from "./steady.ts";
+import { type StoredTurn, TurnTallies } from "./turn-tally.ts";
 
 /** What a worker hands over: whole histograms, so that quantiles are never averaged. */
 export interface StoredTally {
@@ -23,6 +24,7 @@ export interface StoredTally {
   readonly series: StoredSeries;
   readonly counts: StoredCounts<keyof Counts>;
   readonly goodput?: StoredGoodput | undefined;
+  readonly turns?: readonly StoredTurn[] | undefined;
 }
 
 interface TallyOptions {
@@ -43,6 +45,7 @@ export class Tally {
   readonly #series: SecondSeries;
   readonly #counts = new CountBlocks<keyof Counts>();
   readonly #goodput: GoodputTally | undefined;
+  readonly #turns = new TurnTallies();
 
   /**
    * @param startUs beginning of the phase, on the clock of `nowUs`.
@@ -90,12 +93,18 @@ export class Tally {
     this.#class(prepared.dialect, prepared.stream, outcome).ended(exchange);
     this.#count(outcome, endUs);
     this.#goodput?.ended(exchange, outcome);
+    if (prepared.turn !== undefined) this.#turns.ended(prepared.turn, exchange, outcome);
     if (outcome === "admitted") this.#series.admitted(dueUs, sentUs, firstTokenUs, endUs);
   }
 
   /** Requests that met every objective; `undefined` where none is named. */
   goodput(durationS: number): JudgedPhase["goodput"] {
     return this.#goodput?.close(durationS, this.total.offered);
+  }
+
+  /** Of requests that are turns of sessions. */
+  turns(): NonNullable<JudgedPhase["sessions"]>["turns"] {
+    return this.#turns.close();
   }
 
   /** Like `ended`, for a request of another engine. */
@@ -197,6 +206,7 @@ export class Tally {
       series: this.#series.store(),
       counts: this.#counts.store(),
       goodput: this.#goodput?.store(),
+      turns: this.#turns.store(),
     };
   }
 
@@ -210,6 +220,7 @@ export class Tally {
     this.lag.merge(Histogram.restore(other.lag));
     for (const stored of other.classes) this.#class(stored.dialect, stored.stream, stored.outcome).merge(stored);
     this.#series.merge(other.series, peaks);
+    this.#turns.merge(other.turns ?? []);
     this.#counts.merge(other.counts);
     if (other.goodput !== undefined) this.#goodput?.merge(other.goodput);
   }

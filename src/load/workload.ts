@@ -7,7 +7,7 @@ import type { Lengths } from "./lengths.ts";
 import { type Images, LEAST_IMAGE_BYTES } from "./request-content.ts";
 import type { Arrivals, TraceEntry } from "./schedule.ts";
 import { readTrace, scaleTrace, TRACE_FORMATS } from "./trace.ts";
-import { lengthsSchema, resolveLengths } from "./written-lengths.ts";
+import { lengthsSchema, resolveLengths, resolveMs, secondsSchema } from "./written-lengths.ts";
 
 const rate = z.number().positive();
 const seconds = z.number().positive();
@@ -50,6 +50,25 @@ const arrivals = z.discriminatedUnion("kind", [
       .optional()
       .meta({ description: "Mean rate: requests are left out or repeated, and the time it takes is the same." }),
     requests: whole.optional().meta({ description: "Only so many from the beginning of the trace." }),
+  }),
+  z.strictObject({
+    kind: z.literal("sessions"),
+    ratePerS: rate.meta({ description: "Sessions that begin per second." }),
+    durationS: seconds.meta({ description: "Sessions begin within it; those that have begun come to their end." }),
+    spacing: z.enum(["even", "poisson"]).optional().meta({ description: "How sessions arrive; default even." }),
+    turns: lengthsSchema.meta({ description: "Requests of a session." }),
+    thinkS: secondsSchema.optional().meta({ description: "From the end of an answer to the next turn; default 0." }),
+    sharedPrefix: z
+      .strictObject({ share: z.number().min(0).max(1), tokens: whole })
+      .optional()
+      .meta({
+        description: "System prompt: this share of the sessions has the same one, the others one of their own.",
+      }),
+    header: z
+      .string()
+      .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be the name of a header")
+      .optional()
+      .meta({ description: "Has the id of the session; default X-Session-Id." }),
   }),
 ]);
 
@@ -123,6 +142,12 @@ export const workloadSchema = z
     message: "are for a workload with arrivals: a tier run is judged by its limits",
     path: ["objectives"],
   })
+  .refine(
+    ({ arrivals: given, mix = [] }) =>
+      given?.kind !== "sessions" ||
+      mix.every(({ images, toolCalls }) => images === undefined && toolCalls === undefined),
+    { message: "has images or toolCalls: the turns of sessions are texts", path: ["mix"] },
+  )
   .superRefine(({ objectives = [], mix = [], arrivals: given }, context) => {
     // The lines of a trace of ours say themselves whether they stream.
     if (given?.kind === "replay" || mix.some(({ stream }) => stream === true)) return;
@@ -184,12 +209,10 @@ export function loadWorkload(path: string): Workload {
 function resolveWorkload(file: WorkloadFile, written: unknown, path: string): Workload {
   const given = file.arrivals;
   const fileOf = (name: string) => resolve(dirname(path), name);
-  const resolved: Arrivals | undefined =
-    given?.kind === "replay" ? { kind: "replay", entries: entriesOf(given, fileOf), speed: given.speed } : given;
   return {
     name: file.name,
     tier: file.tier,
-    arrivals: resolved,
+    arrivals: given && resolveArrivals(given, fileOf),
     mix: (file.mix ?? [{ dialect: "chat" as const }]).map((entry) => ({
       dialect: entry.dialect,
       stream: entry.stream ?? false,
@@ -207,9 +230,19 @@ function resolveWorkload(file: WorkloadFile, written: unknown, path: string): Wo
     engine: file.engine ?? "native",
     retryAfter: file.retryAfter ?? "none",
     allow: { deniedShare: file.allow?.deniedShare ?? 0, failedShare: file.allow?.failedShare ?? 0 },
-    namesTokens: given?.kind === "replay" || (file.mix ?? []).some(({ promptTokens }) => promptTokens !== undefined),
+    namesTokens:
+      given?.kind === "replay" ||
+      given?.kind === "sessions" ||
+      (file.mix ?? []).some(({ promptTokens }) => promptTokens !== undefined),
     written,
   };
+}
+
+function resolveArrivals(given: NonNullable<WorkloadFile["arrivals"]>, fileOf: (name: string) => string): Arrivals {
+  if (given.kind === "replay") return { kind: "replay", entries: entriesOf(given, fileOf), speed: given.speed };
+  if (given.kind !== "sessions") return given;
+  const { thinkS = 0, spacing = "even", header = "X-Session-Id", ...sessions } = given;
+  return { ...sessions, spacing, header, turns: resolveLengths(given.turns, fileOf), thinkMs: resolveMs(thinkS) };
 }
 
 type Replay = Extract<NonNullable<WorkloadFile["arrivals"]>, { kind: "replay" }>;

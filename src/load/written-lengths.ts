@@ -25,6 +25,33 @@ export const lengthsSchema = z.union([
   ]),
 ]);
 
+const seconds = z.number().nonnegative();
+
+/** Times as a workload file writes them, s. */
+export const secondsSchema = z.union([
+  seconds,
+  z.discriminatedUnion("kind", [
+    z
+      .strictObject({ kind: z.literal("uniform"), from: seconds, to: seconds })
+      .refine(({ from, to }) => from <= to, { message: "must not be below from", path: ["to"] }),
+    z.strictObject({
+      kind: z.literal("logNormal"),
+      median: z.number().positive(),
+      sigma: z.number().positive(),
+      most: z.number().positive(),
+    }),
+  ]),
+]);
+
+/** @returns whole milliseconds. */
+export function resolveMs(written: z.infer<typeof secondsSchema>): Lengths {
+  const ms = (s: number) => Math.round(s * 1_000);
+  if (typeof written === "number") return ms(written);
+  return written.kind === "uniform"
+    ? { ...written, from: ms(written.from), to: ms(written.to) }
+    : { ...written, median: written.median * 1_000, most: ms(written.most) };
+}
+
 /** @param fileOf the path of a file that the workload names. @throws ConfigError for a file of lengths that cannot be used. */
 export function resolveLengths(written: z.infer<typeof lengthsSchema>, fileOf: (name: string) => string): Lengths {
   if (typeof written === "number" || written.kind !== "empirical") return written;

@@ -28,6 +28,7 @@ export {
   type LoadSection,
   type LoadVerdict,
   type Quantiles,
+  sessionsSchema,
 } from "./load-section.ts";
 export { onceAgainstOnce } from "./once-against-once.ts";
 export type { Added, AddedDifference, Frontier, Overhead, OverheadLevel } from "./overhead-section.ts";

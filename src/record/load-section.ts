@@ -80,6 +80,29 @@ const goodputSchema = z.strictObject({
   tokensPerS: z.number().nullable(),
 });
 
+/** Conversations of several turns. */
+export const sessionsSchema = z.strictObject({
+  /** The warm-up's too. */
+  started: count,
+  /** Every turn of them was admitted. */
+  completed: count,
+  turns: z.array(
+    z.strictObject({
+      /** From 1; the tenth stands for all later ones too. */
+      turn: count,
+      requests: count,
+      admitted: count,
+      denied: count,
+      failed: count,
+      /** Of head and body: the context grows. */
+      meanRequestBytes: z.number(),
+      /** Of admitted requests, from due: the end of the answer before, and the think time. */
+      responseMs: quantiles,
+      ttftMs: quantiles,
+    }),
+  ),
+});
+
 const loadVerdict = z.enum(["pass", "warn", "fail", "inconclusive", "not-applicable"]);
 
 /** One phase of a run. */
@@ -131,6 +154,8 @@ export const loadPhaseSchema = z.strictObject({
     .optional(),
   /** Where the workload names objectives. */
   goodput: goodputSchema.optional(),
+  /** Where the arrivals of the workload are sessions. */
+  sessions: sessionsSchema.optional(),
   peakInFlight: count,
   connections: count,
   classes: z.array(classSchema),

@@ -68,6 +68,16 @@ describe("workload files", () => {
       "name: a\narrivals: { kind: closed, inFlight: 1, requests: 1 }\nobjectives: [response_ms < 9, ttft_ms < 3]\n",
       ["3 objectives.1"],
     ],
+    [
+      "sessions with images",
+      "name: a\narrivals: { kind: sessions, ratePerS: 1, durationS: 2, turns: 3 }\nmix: [{ dialect: chat, toolCalls: 2 }]\n",
+      ["3 mix"],
+    ],
+    [
+      "a header that is none",
+      "name: a\narrivals: { kind: sessions, ratePerS: 1, durationS: 2, turns: 3, header: 'a b' }\n",
+      ["2 arrivals.header"],
+    ],
     ["objectives of a tier", "name: a\ntier: starter\nobjectives: [response_ms < 9]\n", ["3 objectives"]],
     ["a missing trace", "name: a\narrivals: { kind: replay, file: nowhere.ndjson }\n", ["undefined "]],
   ])("%s is named with its place", (_what, text, problems) => {

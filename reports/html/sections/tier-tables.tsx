@@ -4,12 +4,13 @@ import {
   type Finding,
   type LoadPhase,
   type LoadRun,
+  type Quantiles,
   type RunRecord,
   statusOfFinding,
 } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
 import type { Anchors } from "../anchors.ts";
-import { decimal, percent, plural } from "../format.ts";
+import { bytes, decimal, ms, percent, plural } from "../format.ts";
 import { kindOf } from "../load-phases.ts";
 import { DataTable, Foreign, StatusMark } from "../parts.tsx";
 import { causeAnchor } from "./causes.tsx";
@@ -67,6 +68,35 @@ function steadyText({ steady, startS }: LoadPhase): string {
   if (steady.fromS === null || steady.toS === null)
     return steady.kind === "too-short" ? "too short to tell" : `none: ${steady.kind}`;
   return steady.fromS === startS ? "throughout" : `${decimal(steady.fromS)} to ${decimal(steady.toS)} s`;
+}
+
+/** The turns of sessions, each by itself: contexts grow, and with them the times. */
+export function TurnTable({ run }: Pick<Of, "run">) {
+  const sessions = run.phases.flatMap((phase) => phase.sessions ?? [])[0];
+  if (sessions === undefined) return null;
+  const pair = (of: Quantiles | null) => (of === null ? "–" : `${ms(of.p50)} / ${ms(of.p99)}`);
+  return (
+    <DataTable
+      caption={`Turns of ${oneLine(run.name, 40)}: ${decimal(sessions.completed)} of ${plural(sessions.started, "session")} completed`}
+      head={[
+        "Turn",
+        { value: "Requests", number: true },
+        { value: "Admitted", number: true },
+        { value: "Denied", number: true },
+        { value: "Failed", number: true },
+        { value: "Mean request", number: true },
+        { value: "TTFT p50 / p99, ms", number: true },
+        { value: "E2E latency p50 / p99, ms", number: true },
+      ]}
+      rows={sessions.turns.map((turn) => [
+        decimal(turn.turn),
+        ...[turn.requests, turn.admitted, turn.denied, turn.failed].map((count) => decimal(count)),
+        bytes(turn.meanRequestBytes),
+        pair(turn.ttftMs),
+        pair(turn.responseMs),
+      ])}
+    />
+  );
 }
 
 function share({ sent }: LoadPhase, count: number): string {

@@ -16,7 +16,7 @@ import { headlinePhase, kindOf, spanOf } from "../load-phases.ts";
 import { Figure, Foreign, Permalink, Section, StatusMark } from "../parts.tsx";
 import { thin } from "../thin-series.ts";
 import { causeAnchor } from "./causes.tsx";
-import { Denials, LoadFindings, PhaseTable } from "./tier-tables.tsx";
+import { Denials, LoadFindings, PhaseTable, TurnTable } from "./tier-tables.tsx";
 
 const SETTLED: readonly Status[] = ["pass", "observed", "not-applicable"];
 
@@ -76,6 +76,7 @@ function Tier({ record, run, anchors }: RunProps) {
       <Headline run={run} />
       <Reasons record={record} run={run} anchors={anchors} />
       <PhaseTable record={record} run={run} />
+      <TurnTable run={run} />
       <Traffic run={run} />
       <LoadFindings record={record} run={run} anchors={anchors} />
       <Denials run={run} />

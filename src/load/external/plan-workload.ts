@@ -98,7 +98,7 @@ function arrivalsOf({ arrivals, name }: Workload, remarks: string[]): Planned[] 
     }
     default:
       throw new UsageError(
-        `${name} cannot be played by k6: it is ${arrivals?.kind === "closed" ? "a closed loop" : "a trace"}`,
+        `${name} cannot be played by k6: it is ${arrivals?.kind === "closed" ? "a closed loop" : arrivals?.kind === "sessions" ? "of sessions" : "a trace"}`,
         {
           hint: "k6 plays tiers and open loops: constant, poisson (evenly), ramp, steps, burst.",
         },

@@ -27,6 +27,8 @@ export interface PreparedRequest {
   readonly capture: boolean;
   /** Read the tokens of a reply that does not stream from its end. */
   readonly countTokens?: boolean;
+  /** Ordinal of the turn in its session, from 1. */
+  readonly turn?: number | undefined;
   /** Text that the answer of an echoing model must repeat. */
   readonly nonce?: string | undefined;
   /** The span that it is, where one is sent along, and the model that it asks for. */

@@ -1,8 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Redactor } from "../../../src/http-recorder/index.ts";
-import { loadWorkload, runWorkload } from "../../../src/load/index.ts";
+import { nowUs } from "../../../src/load/http/load-exchange.ts";
+import { loadWorkload, runWorkload, type Workload } from "../../../src/load/index.ts";
+import type { ShardPart } from "../../../src/load/run-workload.ts";
+import { parseShardFile, type ShardFile, writeShardFile } from "../../../src/load/shard-file.ts";
+import type { StoredShare } from "../../../src/load/stored-share.ts";
 import { parseTarget } from "../../../src/target/index.ts";
+import type { UpstreamRequest } from "../../../src/upstream/index.ts";
 import { temporaryFolder } from "../../support/gauntlet.ts";
 import { upstreamOf } from "../../upstream/support.ts";
 
@@ -13,18 +18,28 @@ export interface SentBody {
   readonly max_tokens: number;
   readonly stream?: boolean;
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+  readonly system?: string;
   readonly tools?: readonly unknown[];
+}
+
+interface SentToOptions {
+  /** Beside the workload, by name. */
+  readonly files?: Record<string, string>;
+  /** What the server answers. */
+  readonly scenario?: object;
+  readonly seed?: number;
+  /** Stops the sending, as an interruption does, once the server has noted such requests. */
+  /** Sends this part of it, and gives what a shard hands over. */
+  readonly part?: { readonly index: number; readonly of: number };
+  readonly stopWhen?: (requests: readonly UpstreamRequest[]) => boolean;
 }
 
 /**
  * Sends a workload file to a server that notes every request, and gives what the server noted.
- *
- * @param files beside the workload, by name.
- * @param scenario what the server answers.
  */
 export async function sentTo(
   workload: object,
-  { files = {}, scenario = {}, seed = 5 }: { files?: Record<string, string>; scenario?: object; seed?: number } = {},
+  { files = {}, scenario = {}, seed = 5, stopWhen, part }: SentToOptions = {},
 ) {
   await using upstream = await upstreamOf(scenario);
   using folder = temporaryFolder();
@@ -37,19 +52,35 @@ export async function sentTo(
     { K: KEY },
   );
   const never = new AbortController().signal;
-  const { run } = await runWorkload(loadWorkload(path), {
+  const stop = new AbortController();
+  const looking = setInterval(async () => {
+    if (stopWhen?.(await upstream.requests()) === true) stop.abort();
+  }, 20);
+  const resolved = loadWorkload(path);
+  let handedOver: StoredShare | undefined;
+  const shard: ShardPart | undefined = part && {
+    ...{ ...part, startUs: nowUs() + 100_000, problems: [] },
+    onShare: (share) => {
+      handedOver = share;
+    },
+  };
+  const { run } = await runWorkload(resolved, {
+    shard,
     target,
     keys: [target.keys.valid],
     seed,
-    stop: never,
+    stop: stop.signal,
     abort: never,
     redactor: new Redactor([{ name: "key.valid", value: KEY }]),
     onSample: () => undefined,
     calibration: null,
   });
+  clearInterval(looking);
   const requests = (await upstream.requests()).toSorted((a, b) => a.receivedMs - b.receivedMs);
   return {
     run,
+    /** As it comes out of the file in which it is handed over. */
+    shardFile: handedOver && throughFile(resolved, handedOver),
     phase: run.phases[0],
     requests,
     /** In the order of their arrival. */
@@ -57,6 +88,16 @@ export async function sentTo(
       return requests.map(({ body }) => JSON.parse(body) as SentBody);
     },
   };
+}
+
+function throughFile(
+  { name, written, warmupS, retryAfter, allow, objectives }: Workload,
+  share: StoredShare,
+): ShardFile {
+  const workload = { name, written, warmupS, retryAfter, allow, objectives };
+  const read = parseShardFile(JSON.parse(writeShardFile({ workload, keys: ["key.valid"], lateMs: 0, cut: "", share })));
+  if (typeof read === "string") throw new Error(read);
+  return read;
 }
 
 /** Text of the last turn. */

@@ -104,6 +104,11 @@ function demandsOf(workload: Workload, durationOf: DurationOf, seed: number): De
   if (arrivals === undefined) {
     throw new UsageError(`${workload.name} is a tier run`, { hint: "Name a workload with arrivals, or a trace." });
   }
+  if (arrivals.kind === "sessions") {
+    throw new UsageError(`${workload.name} is of sessions, and when their turns arrive depends on the answers`, {
+      hint: "Describe the requests by a rate, or replay a trace.",
+    });
+  }
   const entries = arrivals.kind === "replay" ? arrivals.entries : undefined;
   let drawn = 0;
   const durationUs = () => durationOf(drawRequest({ mix, entries, seed }, drawn++)) * 1_000;

@@ -1,0 +1,127 @@
+import { InternalError, seededRandom } from "../core/index.ts";
+import { parseJson, readReply, readStream, type Turn } from "../dialects/index.ts";
+import { drawRequest } from "./draw-request.ts";
+import type { LoadExchange, PreparedRequest } from "./http/load-exchange.ts";
+import { drawLength } from "./lengths.ts";
+import type { Came } from "./outcome.ts";
+import { type MixOptions, modelFor, prepareRequest, textOf, type WireKey } from "./prepared-requests.ts";
+import { promptOf } from "./prompt-text.ts";
+import type { SessionArrivals } from "./schedule.ts";
+import type { RequestClass } from "./workload.ts";
+
+/** What follows an answer, and how long after its end. */
+export interface NextTurn {
+  readonly prepared: PreparedRequest;
+  readonly waitMs: number;
+}
+
+export interface SessionOptions extends Omit<MixOptions, "entries" | "sampleEvery"> {
+  readonly arrivals: SessionArrivals;
+}
+
+/** A conversation under way. */
+interface Session {
+  readonly kind: RequestClass;
+  readonly seed: number;
+  readonly turns: number;
+  readonly system: string | undefined;
+  readonly history: Turn[];
+  turn: number;
+  thinkMs: number;
+}
+
+/** Apart from the other draws of an arrival. */
+const SESSION_SPREAD = 0x85ebca6b;
+/** Turns of a session have ids of texts of their own. */
+const MOST_TURNS = 1_000;
+/** Stands for an answer without text, as one that calls a tool: neither dialect takes an empty turn. */
+const NO_TEXT = "(no text)";
+
+/**
+ * Conversations of several turns. How many they have, what they say and how long they think depends on the seed, the arrival and the
+ * turn alone; what they hold beside it is what the gateway answered.
+ */
+export class Sessions {
+  started = 0;
+  /** Every turn of them was admitted. */
+  completed = 0;
+  readonly #options: SessionOptions;
+  readonly #open = new Map<number, Session>();
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+  }
+
+  /** First turn of the session of an arrival. */
+  begin(ordinal: number): PreparedRequest {
+    const { mix, seed, arrivals } = this.#options;
+    const own = seed ^ Math.imul(ordinal + 1, SESSION_SPREAD);
+    const random = seededRandom(own);
+    const turns = drawLength(arrivals.turns, random);
+    const { sharedPrefix } = arrivals;
+    const shares = sharedPrefix !== undefined && random() < sharedPrefix.share;
+    const session: Session = {
+      kind: drawRequest({ mix, seed }, ordinal).from,
+      seed: own,
+      turns,
+      system: sharedPrefix && promptOf(sharedPrefix.tokens, shares ? undefined : ordinal * MOST_TURNS),
+      history: [],
+      turn: 0,
+      thinkMs: 0,
+    };
+    this.#open.set(ordinal, session);
+    this.started++;
+    return this.#next(ordinal, session);
+  }
+
+  /** @returns the next turn, or `undefined` when the session is over: after its last one, and where one was not admitted. */
+  after(ordinal: number, exchange: LoadExchange, { outcome }: Came): NextTurn | undefined {
+    const session = this.#open.get(ordinal);
+    if (session === undefined) throw new InternalError(`session ${ordinal} was answered and is not open`);
+    if (outcome === "admitted" && session.turn < session.turns) {
+      session.history.push({ role: "assistant", content: replyText(exchange) });
+      const prepared = this.#next(ordinal, session);
+      return { prepared, waitMs: session.thinkMs };
+    }
+    if (outcome === "admitted") this.completed++;
+    this.abandon(ordinal);
+    return undefined;
+  }
+
+  /** A turn could not be sent. */
+  abandon(ordinal: number): void {
+    this.#open.delete(ordinal);
+  }
+
+  #next(ordinal: number, session: Session): PreparedRequest {
+    const { target, keys, seed, arrivals, countTokens = false, spans } = this.#options;
+    const { kind, system, history } = session;
+    session.turn++;
+    const drawn = drawRequest({ mix: [kind], seed: session.seed }, session.turn);
+    session.thinkMs = drawLength(arrivals.thinkMs, seededRandom(session.seed + session.turn));
+    history.push({ role: "user", content: textOf(drawn.prompt, ordinal * MOST_TURNS + session.turn) });
+    const { dialect, stream, maxTokens } = drawn;
+    const chat = dialect === "chat" && system !== undefined;
+    return prepareRequest(target, {
+      ...{ dialect, stream, maxTokens, countTokens },
+      model: drawn.model ?? modelFor(target, dialect, stream),
+      prompt: chat ? [{ role: "system", content: system }, ...history] : [...history],
+      system: chat ? undefined : system,
+      key: keys[ordinal % keys.length] as WireKey,
+      headers: [[arrivals.header, `gauntlet-${seed}-${ordinal}`]],
+      // The text of the answer is part of the next turn.
+      capture: true,
+      turn: session.turn,
+      trace: spans?.next(),
+    });
+  }
+}
+
+/** What was answered, as far as it was kept. */
+function replyText({ prepared, pieces }: LoadExchange): string {
+  const body = Buffer.concat(pieces.map(({ bytes }) => bytes));
+  const text = prepared.stream
+    ? readStream(body).text
+    : readReply(prepared.dialect, parseJson(body.toString("utf8"))).text;
+  return text || NO_TEXT;
+}
