@@ -20,11 +20,13 @@ export const interval = ends.nullable();
 
 const intervals = z.strictObject({ p50: interval, p90: interval, p95: interval, p99: interval, p999: interval });
 
-/** Quantiles of a class, with the interval of each, milliseconds. */
-export const classQuantiles = quantilesSchema
-  .extend({
-    intervals: intervals.optional(),
-    /** The same of the part of the phase that is steady, where that is not all of it. */
-    steady: quantilesSchema.extend({ intervals }).nullable().optional(),
-  })
-  .nullable();
+const classQuantilesSchema = quantilesSchema.extend({
+  intervals: intervals.optional(),
+  /** The same of the part of the phase that is steady, where that is not all of it. */
+  steady: quantilesSchema.extend({ intervals }).nullable().optional(),
+});
+
+/** Quantiles of a class, with the interval of each, milliseconds. It has a name, so that declarations do not spell it out each time. */
+export interface ClassQuantiles extends z.infer<typeof classQuantilesSchema> {}
+
+export const classQuantiles: z.ZodType<ClassQuantiles | null> = classQuantilesSchema.nullable();

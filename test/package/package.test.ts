@@ -12,7 +12,7 @@ const MOST_PACKED = 2_000_000;
 const MOST_UNPACKED = 7_000_000;
 
 /** Packages that run a script when they are installed: tools of development. */
-const SCRIPTED = ["node_modules/esbuild"];
+const SCRIPTED = ["node_modules/esbuild", "node_modules/protobufjs"];
 
 /** Settings of an npm or npx that runs these tests are not those of the empty project. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
