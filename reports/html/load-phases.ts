@@ -7,9 +7,12 @@ export function headlinePhase({ phases }: LoadRun): LoadPhase | undefined {
   return phases.find(({ name }) => name === "at-rate-limit") ?? [...phases].sort((a, b) => b.admitted - a.admitted)[0];
 }
 
-/** A phase as drawings over time name it. */
-export function spanOf({ name, startS, durationS }: LoadPhase): PhaseSpan {
-  return { name: oneLine(name, 32), startS, durationS };
+/** A phase as drawings over time name it, and where it becomes steady after a warm-up. */
+export function spansOf({ name, startS, durationS, steady }: LoadPhase): PhaseSpan[] {
+  const phase = { name: oneLine(name, 32), startS, durationS };
+  const { fromS, toS } = steady ?? { fromS: null, toS: null };
+  if (fromS === null || toS === null || fromS === startS) return [phase];
+  return [phase, { name: "steady", startS: fromS, durationS: toS - fromS }];
 }
 
 /** `chat streaming`. */

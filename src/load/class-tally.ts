@@ -191,7 +191,7 @@ export class ClassTally {
     const count = this.#figures.get(figure)?.count ?? 0;
     const kind = `${this.dialect}, ${this.stream ? "streaming" : "non-streaming"}`;
     if (low === undefined || high === undefined) return { kind, count, ms };
-    return { kind, count, ms, low, high, share: (high - low) / 2 / ms };
+    return { kind, count, ms, low, high, share: high === low ? 0 : (high - low) / 2 / ms };
   }
 
   get figures(): ReadonlyMap<string, Histogram> {

@@ -11,7 +11,7 @@ const DIFFERENT_SHARE = 0.05;
 /** A trend: rank correlation in standard errors, and the change from the first quarter to the last. */
 const TREND_ERRORS = 3.3;
 const TREND_SHARE = 0.1;
-/** Of what is sent meanwhile, so much stays in flight: work piles up. */
+/** Of what is sent meanwhile, so much stays in flight, or of what arrives is dropped: work piles up. */
 const PILED_SHARE = 0.02;
 /** A saw-tooth: correlation with itself a period later, and how far it goes up and down. */
 const PERIOD_CORRELATION = 0.4;
@@ -35,7 +35,7 @@ export function steadyOf(series: readonly LoadSecond[], startS: number): Steady 
   if ([latencies, rates].some(isPeriodic)) return none("saw-tooth");
   const from = Math.max(warmUpOf(latencies), warmUpOf(rates));
   const rest = seconds.slice(from);
-  if (isPiling(rest)) return none("growth");
+  if (isPiling(rest) || isDropping(seconds)) return none("growth");
   const isMoving = [latencies, rates].some((values) => hasTrend(values.slice(from)));
   if (isMoving || from >= Math.floor(seconds.length / 2)) return none("drift");
   const [first, last] = [rest[0]?.atS ?? startS, rest.at(-1)?.atS ?? startS];
@@ -72,6 +72,13 @@ function isPiling(seconds: readonly LoadSecond[]): boolean {
   const sent = seconds.reduce((sum, second) => sum + second.sent, 0);
   // Three quarters of the time lie between the middles of the first and the last quarter.
   return last - first > PILED_SHARE * 0.75 * sent && hasTrend(seconds.map(({ inFlight }) => inFlight));
+}
+
+/** Whether arrivals are dropped at the end, because too many requests are in flight already. */
+function isDropping(seconds: readonly LoadSecond[]): boolean {
+  const last = seconds.slice(-Math.ceil(seconds.length / 4));
+  const sum = (name: "dropped" | "offered") => last.reduce((all, second) => all + second[name], 0);
+  return sum("dropped") > PILED_SHARE * sum("offered");
 }
 
 function quartersOf(values: readonly number[]): readonly [first: number, last: number] {

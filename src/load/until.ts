@@ -19,8 +19,8 @@ export interface Until {
 const FORM = /^\s*([a-z_]+)\s+(p\d+)\s+within\s+(\d+(?:\.\d+)?)\s*%\s*$/;
 /** When it is looked at, it must be known by so much better: what still runs then changes the figure a little. */
 const MARGIN = 0.95;
-/** So often in a row: one look may find it by chance. */
-const LOOKS = 2;
+/** So often in a row: one look finds it by chance where neighbours in time go together. */
+const LOOKS = 5;
 
 /**
  * Reads `ttft_ms p99 within 5%`.
@@ -81,7 +81,7 @@ export class UntilKnown {
     const [name, title] = ["load.until", "The figure is known as well as was wanted"] as const;
     const { text, withinShare } = this.#until;
     const worst = this.#worst(tally);
-    const within = `±${withinShare * 100} %`;
+    const within = `±${Number((withinShare * 100).toPrecision(6))} %`;
     if (worst === undefined) return undecided(name, title, [], `${text}: a kind of request has no value`);
     const { kind, count, ms, share, low, high } = worst;
     if (share === undefined || low === undefined || high === undefined)

@@ -8,17 +8,22 @@ interface Shape {
   readonly rate?: (atS: number) => number;
   readonly latencyMs?: (atS: number) => number;
   readonly inFlight?: (atS: number) => number;
+  readonly dropped?: (atS: number) => number;
 }
 
 /** Seconds of a phase that began 5 s into the run, with chance in every figure. */
-function secondsOf({ seconds = 60, rate = () => 100, latencyMs = () => 200, inFlight }: Shape, seed = 1): LoadSecond[] {
+function secondsOf(
+  { seconds = 60, rate = () => 100, latencyMs = () => 200, inFlight, dropped }: Shape,
+  seed = 1,
+): LoadSecond[] {
   const random = seededRandom(seed);
   const noise = (share: number) => 1 + share * (random() + random() - 1);
   return Array.from({ length: seconds }, (_, index) => {
     const [count, p50] = [Math.round(rate(index) * noise(0.15)), latencyMs(index) * noise(0.1)];
     const flight = Math.round((inFlight?.(index) ?? (count * p50) / 1_000) * noise(0.1));
     return {
-      ...{ atS: 5 + index, offered: count, sent: count, admitted: count, denied: 0, failed: 0, dropped: 0 },
+      ...{ atS: 5 + index, sent: count, admitted: count, denied: 0, failed: 0 },
+      ...{ offered: count + (dropped?.(index) ?? 0), dropped: dropped?.(index) ?? 0 },
       ...{ inFlight: flight, responseMs: { p50, p95: p50 * 2, p99: p50 * 3 }, ttftMs: null },
     };
   });
@@ -51,6 +56,8 @@ describe("where a phase is steady", () => {
     ["drift", { latencyMs: (atS) => (atS < 45 ? 200 : 300) }],
     ["drift", { rate: (atS) => 50 + atS }],
     ["growth", { latencyMs: (atS) => 200 + 100 * atS, inFlight: (atS) => 20 + 10 * atS }],
+    // As much in flight as the bound allows: what arrives beyond it is dropped.
+    ["growth", { latencyMs: (atS) => Math.min(4_000, 200 + 200 * atS), dropped: (atS) => (atS < 20 ? 0 : 15) }],
     ["saw-tooth", { latencyMs: (atS) => 100 + 30 * (atS % 10) }],
     ["saw-tooth", { rate: (atS) => (atS % 12 < 3 ? 20 : 120) }],
     ["too-short", { seconds: 9 }],

@@ -1,41 +1,21 @@
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../src/core/index.ts";
 import { parseUntil } from "../../src/load/index.ts";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
+import { DISTRIBUTIONS } from "../support/simulated-latencies.ts";
+import { timedGateway } from "../support/timed-gateway.ts";
 
-/** Answers a chat request after a log-normal time of 20 ms at p50. */
-async function logNormalGateway() {
-  const random = seededRandom(11);
-  const server = createServer((request, response) => {
-    request.resume();
-    const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-    const reply = { id: "c", object: "chat.completion", created: 1, model: "m", usage: { completion_tokens: 1 } };
-    const choices = [{ index: 0, message: { role: "assistant", content: "a" }, finish_reason: "stop" }];
-    setTimeout(
-      () => {
-        response.writeHead(200, { "content-type": "application/json" });
-        response.end(JSON.stringify({ ...reply, choices }));
-      },
-      20 * Math.exp(0.3 * normal),
-    );
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+/** Log-normal, 20 ms at p50. */
+function logNormal(): () => number {
+  const draw = DISTRIBUTIONS["log-normal"](seededRandom(11));
+  return () => draw() / 10_000;
 }
 
-/** Runs `gauntlet load` against it, with a workload that would take ten minutes. */
+/** Runs `gauntlet load` against such a gateway, with a workload that would take ten minutes. */
 async function loadUntil(...options: string[]) {
-  await using gateway = await logNormalGateway();
+  await using gateway = await timedGateway(logNormal());
   using folder = temporaryFolder();
   writeFileSync(
     join(folder.path, "target.yaml"),

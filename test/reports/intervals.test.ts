@@ -2,7 +2,7 @@ import pc from "picocolors";
 import { describe, expect, test } from "vitest";
 import { FORMATS, renderLoad } from "../../reports/index.ts";
 import type { JudgedPhase } from "../../src/record/index.ts";
-import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
+import { loadClass, loadPhase, loadRun, loadSeries, quantiles } from "../support/load-records.ts";
 import { recordOf } from "../support/records.ts";
 
 const INTERVALS = { p50: [400, 440], p90: [600, 700], p95: [700, 820], p99: null, p999: null } satisfies NonNullable<
@@ -13,7 +13,8 @@ const INTERVALS = { p50: [400, 440], p90: [600, 700], p95: [700, 820], p99: null
 function phaseWith(steady: JudgedPhase["steady"]): JudgedPhase {
   const part = { ...quantiles(410), intervals: INTERVALS };
   const responseMs = { ...quantiles(420), intervals: INTERVALS, ...(steady?.fromS === 12 ? { steady: part } : {}) };
-  return loadPhase("constant", { classes: [loadClass({ responseMs, ttftMs: null })], steady });
+  const series = loadSeries(0, 60, 16, 17);
+  return loadPhase("constant", { classes: [loadClass({ responseMs, ttftMs: null })], series, steady });
 }
 
 function rendered(steady: JudgedPhase["steady"]) {
@@ -32,12 +33,15 @@ describe("figures with intervals", () => {
     expect(terminal).not.toContain("840");
     expect(html).toContain("420 / 714 / –");
     expect(html).toContain("throughout");
+    expect(html).not.toContain(">steady</text>");
   });
 
   test("where a phase is steady is marked, with the figures of that part", () => {
     const { terminal, html } = rendered({ fromS: 12, toS: 60, kind: "steady" });
     expect(terminal).toContain("constant: steady from 12 to 60 s of the run: p50 410.0 ms there");
     expect(html).toContain("12 to 60 s");
+    // In the drawings over time as well.
+    expect(html).toContain(">steady</text>");
   });
 
   test("it is said when there was no steady state", () => {

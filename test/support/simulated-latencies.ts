@@ -36,10 +36,15 @@ const PREPARED: PreparedRequest = {
   capture: false,
 };
 
-/** Counts a run of requests at an even pace as the load engine does: each when it has ended. */
+/**
+ * Counts a run of requests at an even pace as the load engine does: each when it has ended.
+ *
+ * @param isEnough asked after each second whether to end here.
+ */
 export function simulatedRun(
   name: DistributionName,
   { seed, requests, ratePerS }: { readonly seed: number; readonly requests: number; readonly ratePerS: number },
+  isEnough: (tally: Tally, atS: number) => boolean = () => false,
 ): Tally {
   const draw = DISTRIBUTIONS[name](seededRandom(seed));
   const tally = new Tally(0);
@@ -49,6 +54,7 @@ export function simulatedRun(
     tally.offered(sentUs);
     tally.sent(sentUs, sentUs, 1);
     tally.ended(Object.assign(new LoadExchange(PREPARED, sentUs, 0), { sentUs, endUs }), "admitted");
+    if ((index + 1) % ratePerS === 0 && isEnough(tally, (index + 1) / ratePerS)) break;
   }
   return tally;
 }

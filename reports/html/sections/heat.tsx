@@ -4,7 +4,7 @@ import { oneLine } from "../../clean-text.ts";
 import { HeatMap } from "../charts/heat-map.tsx";
 import { decimal, duration, plural } from "../format.ts";
 import { type HeatColumns, heatColumns } from "../heat-columns.ts";
-import { spanOf } from "../load-phases.ts";
+import { spansOf } from "../load-phases.ts";
 import { DataTable, Figure } from "../parts.tsx";
 
 const FIGURES = [
@@ -17,7 +17,7 @@ const FEWEST_COLUMNS = 3;
 
 /** How durations were spread at every moment of a run: a second way of being slow shows here and in no quantile. */
 export function RunHeat({ run }: { readonly run: LoadRun }) {
-  const phases = run.phases.map(spanOf);
+  const phases = run.phases.flatMap(spansOf);
   const drawn = FIGURES.filter(({ figure }) => (heatColumns(run.phases, figure)?.columns ?? 0) >= FEWEST_COLUMNS);
   if (drawn.length === 0) return null;
   return (

@@ -4,7 +4,7 @@ import type { ReportSource } from "../../source.ts";
 import { isSupported } from "../../supported.ts";
 import { TimePanels } from "../charts/time-panels.tsx";
 import { decimal, duration, ms, plural } from "../format.ts";
-import { kindOf, spanOf } from "../load-phases.ts";
+import { kindOf, spansOf } from "../load-phases.ts";
 import { DataTable, Figure, Section } from "../parts.tsx";
 import { type Point, thin } from "../thin-series.ts";
 import { Distributions } from "./distributions.tsx";
@@ -73,7 +73,7 @@ function OverTime({ run }: { readonly run: LoadRun }) {
       drawing={
         <TimePanels
           label={`Time to first token and E2E latency of ${oneLine(run.name, 40)} at p50, p95 and p99, over ${decimal(run.durationS)} seconds. The table of the classes has the figures per phase.`}
-          phases={run.phases.map(spanOf)}
+          phases={run.phases.flatMap(spansOf)}
           panels={[
             { title: "TTFT, ms", scale: "log", height: 92, lines: linesOf(({ ttft }) => ttft) },
             { title: "E2E latency, ms", scale: "log", height: 92, lines: linesOf(({ response }) => response) },

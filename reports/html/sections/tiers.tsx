@@ -12,7 +12,7 @@ import { isSupported } from "../../supported.ts";
 import type { Anchors } from "../anchors.ts";
 import { TimePanels } from "../charts/time-panels.tsx";
 import { decimal, duration, enumerate, ms, plural } from "../format.ts";
-import { headlinePhase, kindOf, spanOf } from "../load-phases.ts";
+import { headlinePhase, kindOf, spansOf } from "../load-phases.ts";
 import { Figure, Foreign, Permalink, Section, StatusMark } from "../parts.tsx";
 import { thin } from "../thin-series.ts";
 import { causeAnchor } from "./causes.tsx";
@@ -188,7 +188,7 @@ function Traffic({ run }: { readonly run: LoadRun }) {
       drawing={
         <TimePanels
           label={`Offered, admitted, denied and failed requests per second of ${oneLine(run.name, 40)} over ${decimal(run.durationS)} seconds, and requests in flight, at most ${highest}. The table of the phases has the totals.`}
-          phases={run.phases.map(spanOf)}
+          phases={run.phases.flatMap(spansOf)}
           panels={[
             {
               title: "requests per second",
