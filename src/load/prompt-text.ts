@@ -31,7 +31,8 @@ const TEXT = Array.from({ length: LENGTH }, () => `${WORDS[Math.floor(random() *
 export function promptOf(tokens: number, id?: number): string {
   const start = id === undefined ? "" : wordsOf(id);
   const length = tokens * WIDTH - 1;
-  return (start + TEXT.repeat(Math.ceil(length / TEXT.length))).slice(0, length);
+  const rest = Math.max(0, length - start.length);
+  return start.slice(0, length) + TEXT.repeat(Math.ceil(rest / TEXT.length)).slice(0, rest);
 }
 
 /** A text of so many bytes. */

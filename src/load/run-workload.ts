@@ -95,7 +95,7 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
   const sending =
     until === undefined ? context : { ...context, stop: AbortSignal.any([context.stop, until.signal]), known: until };
   const share = await send(workload, arrivals, sending, { originUs, originMs, totalS }, tell);
-  const tokenizer = workload.namesTokens === true ? (await import("./tokenizer.ts")).promptTokenizer() : undefined;
+  const tokenizer = await tokenizerOf(workload);
   const ran = recordShare(share, {
     workload,
     keys: keys.map(({ name }) => name),
@@ -105,6 +105,11 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
     until,
   });
   return shard === undefined ? ran : { ...ran, run: { ...ran.run, shard: { index: shard.index + 1, of: shard.of } } };
+}
+
+/** What counts the tokens of prompts; it is loaded when the load is over, and only where the workload names tokens. */
+export async function tokenizerOf({ namesTokens }: Pick<Workload, "namesTokens">): Promise<JudgedRun["tokenizer"]> {
+  return namesTokens === true ? (await import("./tokenizer.ts")).promptTokenizer() : undefined;
 }
 
 export interface ShareFacts {

@@ -109,6 +109,7 @@ const shardFileSchema = z.strictObject({
     warmupS: z.number().nonnegative(),
     retryAfter: z.enum(["none", "compliant", "ignoring"]),
     allow: z.strictObject({ deniedShare: z.number(), failedShare: z.number() }),
+    namesTokens: z.boolean().optional(),
     objectives: z
       .array(z.strictObject({ text: z.string(), figure: z.enum(OBJECTIVE_FIGURES), belowMs: z.number() }))
       .readonly()

@@ -194,7 +194,7 @@ export interface Workload {
   readonly retryAfter: "none" | "compliant" | "ignoring";
   readonly allow: { readonly deniedShare: number; readonly failedShare: number };
   /** Prompts have lengths in tokens that the file or its trace names. */
-  readonly namesTokens?: boolean;
+  readonly namesTokens?: boolean | undefined;
   /** The file as written, for the record. */
   readonly written: unknown;
 }

@@ -34,10 +34,10 @@ export class HandedOver {
     { target, redactor, cut }: Ended,
   ): { readonly name: string; readonly file: string } | undefined {
     if (this.#counted === undefined) return undefined;
-    const { name, written, warmupS, retryAfter, allow, objectives } = workload;
+    const { name, written, warmupS, retryAfter, allow, objectives, namesTokens } = workload;
     const { tally, ...share } = this.#counted.share;
     const file = {
-      workload: { name, written, warmupS, retryAfter, allow, objectives },
+      workload: { name, written, warmupS, retryAfter, allow, objectives, namesTokens },
       keys: [target.keys.valid.name],
       lateMs: this.#counted.lateMs,
       cut: cut === undefined ? "" : `was ended by ${cut}`,

@@ -46,10 +46,10 @@ interface ShardFolder extends FoundShard {
 }
 
 /** Makes one record of the shards of a load. Judges and sends nothing that they did not. */
-export function merge({ dirs, out }: MergeOptions, onProgress: OnProgress): Outcome {
+export async function merge({ dirs, out }: MergeOptions, onProgress: OnProgress): Promise<Outcome> {
   const shards = dirs.map(readShard).sort((a, b) => a.head.index - b.head.index);
   const first = assertOneLoad(shards);
-  const { run, histograms } = mergedRun(shards, first);
+  const { run, histograms } = await mergedRun(shards, first);
   for (const instance of run.instances ?? []) onProgress({ kind: "note", text: tellInstance(instance) });
   const head = headOf(first);
   using folder = new RunFolder(out ?? defaultFolder(new Date(), head.target));
@@ -167,9 +167,9 @@ const COMMON: readonly (readonly [what: string, of: (shard: ShardFolder) => stri
   ["target", ({ run }) => run.target.baseUrl],
 ];
 
-function mergedRun(shards: readonly ShardFolder[], { run }: ShardFolder): RanLoad {
+async function mergedRun(shards: readonly ShardFolder[], { run }: ShardFolder): Promise<RanLoad> {
   try {
-    return mergeShards(shards, run.seed);
+    return await mergeShards(shards, run.seed);
   } catch (error) {
     if (error instanceof GauntletError) throw error;
     throw new UsageError(`a histogram of the shards cannot be read: ${messageOf(error)}`, {

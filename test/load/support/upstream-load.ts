@@ -91,10 +91,10 @@ export async function sentTo(
 }
 
 function throughFile(
-  { name, written, warmupS, retryAfter, allow, objectives }: Workload,
+  { name, written, warmupS, retryAfter, allow, objectives, namesTokens }: Workload,
   share: StoredShare,
 ): ShardFile {
-  const workload = { name, written, warmupS, retryAfter, allow, objectives };
+  const workload = { name, written, warmupS, retryAfter, allow, objectives, namesTokens };
   const read = parseShardFile(JSON.parse(writeShardFile({ workload, keys: ["key.valid"], lateMs: 0, cut: "", share })));
   if (typeof read === "string") throw new Error(read);
   return read;
