@@ -21,6 +21,7 @@ export interface LivePhase {
   readonly counts: RunningPhase["tally"]["total"];
   readonly inFlight: number;
   readonly connections: number;
+  /** The most frequent ones first. */
   readonly denials: readonly { readonly reason: string; readonly count: number }[];
   /** Send time minus due time of everything that it sent. */
   readonly scheduleLagP99Ms: number;
@@ -70,6 +71,9 @@ const RESOLUTION_MS = 10;
 const MAY_CHANGE_S = 300;
 /** Seconds of a phase that are kept: an hour. The report has all of them. */
 const MOST_SECONDS = 3_600;
+/** A gateway may invent a reason for each denial: the most frequent ones are shown. */
+const MOST_REASONS = 20;
+const MOST_REASON_CHARACTERS = 120;
 
 /**
  * What a load run shows while it goes on. Once a second it reads the counters and the seconds that the report is made of; the
@@ -180,7 +184,8 @@ export class LiveFeed implements Disposable {
             loopDelayP99Ms > bounds.loopDelayP99Ms || (lagMs[index] ?? 0) > bounds.scheduleLagP99Ms,
         ),
       },
-      phases: redactor.redactValue(phases),
+      // Cut when the keys in it are masked: a part of one might not be known.
+      phases: redactor.redactValue(phases).map((phase) => ({ ...phase, denials: phase.denials.map(shortened) })),
       seconds: [],
     };
   }
@@ -190,6 +195,11 @@ export class LiveFeed implements Disposable {
     this.#delay.disable();
   }
 }
+
+const shortened = ({ reason, count }: LivePhase["denials"][number]) => ({
+  reason: reason.slice(0, MOST_REASON_CHARACTERS),
+  count,
+});
 
 function livePhase({ running, beganUs, ended }: WatchedPhase): LivePhase {
   const { run, name, totalS, tally, outcomes, sender } = running;
@@ -205,7 +215,10 @@ function livePhase({ running, beganUs, ended }: WatchedPhase): LivePhase {
     counts: { ...tally.total },
     inFlight: ended === undefined ? sender.inFlight : 0,
     connections: ended?.connections ?? sender.opened,
-    denials: [...denials].map(([reason, count]) => ({ reason, count })),
+    denials: [...denials]
+      .map(([reason, count]) => ({ reason, count }))
+      .sort((a, b) => b.count - a.count)
+      .slice(0, MOST_REASONS),
     scheduleLagP99Ms: tally.lag.quantileUs(0.99) / 1_000,
   };
 }

@@ -47,6 +47,7 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
     if (failure !== undefined) onNotice(`OTLP: ${failure}`);
   };
   try {
+    await exporter?.open();
     if (options.live === true) {
       const server = await startLocalServer({
         port: options.livePort ?? 0,
