@@ -57,22 +57,33 @@ export class Histogram {
 
   /** Sum of all values, microseconds, to the 0.1 % that a value is known to. */
   get sumUs(): number {
-    return this.count === 0 ? 0 : this.#hdr.mean * this.count;
+    const hdr = this.#counts();
+    let left = hdr.totalCount;
+    let sum = 0;
+    for (let index = 0; left > 0 && index < hdr.countsArrayLength; index++) {
+      const count = hdr.getCountAtIndex(index);
+      if (count === 0) continue;
+      left -= count;
+      sum += count * hdr.medianEquivalentValue(hdr.valueFromIndex(index));
+    }
+    return sum;
   }
 
   /** @returns for each bound, microseconds ascending, how many values are at most as large. */
   countsUpTo(boundsUs: readonly number[]): number[] {
-    const hdr = this.#hdr;
-    if (!(hdr instanceof JsHistogram)) throw new TypeError("no JsHistogram");
-    const counts = boundsUs.map(() => 0);
-    for (let index = 0; index < hdr.countsArrayLength; index++) {
-      const count = hdr.getCountAtIndex(index);
-      if (count === 0) continue;
-      const valueUs = hdr.valueFromIndex(index);
-      for (let at = boundsUs.findIndex((boundUs) => valueUs <= boundUs); at >= 0 && at < counts.length; at++)
-        counts[at] = (counts[at] ?? 0) + count;
-    }
-    return counts;
+    const hdr = this.#counts();
+    let index = 0;
+    let seen = 0;
+    return boundsUs.map((boundUs) => {
+      const end = Math.min(hdr.countsArrayIndex(boundUs) + 1, hdr.countsArrayLength);
+      for (; index < end && seen < hdr.totalCount; index++) seen += hdr.getCountAtIndex(index);
+      return seen;
+    });
+  }
+
+  #counts(): JsHistogram {
+    if (!(this.#hdr instanceof JsHistogram)) throw new TypeError("no JsHistogram");
+    return this.#hdr;
   }
 
   /** Adds the other's counts; exact, because both have the same buckets. */

@@ -20,6 +20,8 @@ const MOST_SPANS = 2_000;
 export class OtlpExporter {
   readonly #options: OtlpOptions;
   readonly #timer: NodeJS.Timeout;
+  /** Phases that have ended, and were exported since: nothing of them changes. */
+  readonly #final = new Set<WatchedPhase>();
   #spans: RequestSpan[] = [];
   #exporting: Promise<void> | undefined;
   #sent = 0;
@@ -60,14 +62,18 @@ export class OtlpExporter {
   }
 
   async #export(): Promise<void> {
-    const { source, phases } = this.#options;
-    if (phases.length > 0) await this.#post("metrics", metricsRequest(source, phases, Date.now()));
+    const { source } = this.#options;
+    const phases = this.#options.phases.filter((phase) => !this.#final.has(phase));
+    const ended = phases.filter((phase) => phase.ended !== undefined);
+    const isTaken = phases.length === 0 || (await this.#post("metrics", metricsRequest(source, phases, Date.now())));
+    if (isTaken) for (const phase of ended) this.#final.add(phase);
     const spans = this.#spans;
     this.#spans = [];
     if (spans.length > 0) await this.#post("traces", tracesRequest(source, spans));
   }
 
-  async #post(signal: "metrics" | "traces", body: Buffer): Promise<void> {
+  /** @returns whether the collector took it. */
+  async #post(signal: "metrics" | "traces", body: Buffer): Promise<boolean> {
     this.#sent++;
     try {
       const { ok, status } = await fetch(`${this.#options.url.replace(/\/+$/, "")}/v1/${signal}`, {
@@ -78,9 +84,11 @@ export class OtlpExporter {
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       if (!ok) throw new Error(`/v1/${signal} answered ${status}`);
+      return true;
     } catch (error) {
       this.#failed++;
       this.#lastFailure = messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
+      return false;
     }
   }
 }
