@@ -37,7 +37,7 @@ export async function mergeShards(shards: readonly FoundShard[], seed: number): 
     { workload, seed, peaks: "separate" },
   );
   const generator = generatorOf(whole, merged.tally.lag.quantilesMs() ?? NO_QUANTILES);
-  const instances = instancesOf(shards);
+  const instances = instancesOf(shards, whole);
   return recordShare(
     { ...merged, generator },
     {
@@ -81,36 +81,44 @@ function generatorOf(whole: readonly Whole[], scheduleLagMs: LoadGenerator["sche
     parts,
     (index) => nameOf((whole[index] as Whole).head),
   );
-  const dropped = whole.flatMap(({ head, file }) => {
-    const { dropped: count } = file.share.tally.total;
-    return count === 0 ? [] : [`${nameOf(head)}: ${count} of its arrivals were dropped`];
-  });
-  const problems = [...merged.problems, ...dropped, ...clocksApart(whole.map(({ head }) => head))];
+  const problems = whole.flatMap((one) => problemsOf(one, whole).map((problem) => `${nameOf(one.head)}: ${problem}`));
   return { ...merged, valid: problems.length === 0, problems };
 }
 
-/** Each clock is held against those of the others: a time source that is wrong itself is wrong for all of them alike. */
-function clocksApart(heads: readonly ShardHead[]): string[] {
-  const known = heads.flatMap(({ clockOffsetMs, ...head }) =>
-    clockOffsetMs === null ? [] : [{ ...head, clockOffsetMs }],
-  );
-  return known.flatMap((one) => {
-    const apart = known
-      .filter((other) => other !== one)
-      .map((other) => Math.abs(one.clockOffsetMs - other.clockOffsetMs) - (other.clockUncertaintyMs ?? 0))
-      .sort((a, b) => a - b);
-    // The lower one of two in the middle: of three shards the two that agree are right.
-    const apartMs = (apart[Math.floor((apart.length - 1) / 2)] ?? 0) - (one.clockUncertaintyMs ?? 0);
-    return apartMs <= CLOCK_SPREAD_MS
-      ? []
-      : [
-          `${nameOf(one)}: its clock is at least ${apartMs.toFixed(0)} ms off from those of the other shards, bound ${CLOCK_SPREAD_MS} ms (${one.timeSource} is ${one.clockOffsetMs.toFixed(0)} ms ahead of it)`,
-        ];
-  });
+/** Why the generator of a shard was not valid: what it says itself, and what only the others show. */
+function problemsOf({ head, file }: Whole, whole: readonly Whole[]): string[] {
+  const { dropped } = file.share.tally.total;
+  return [
+    ...file.share.generator.problems,
+    ...(dropped === 0 ? [] : [`${dropped} of its arrivals were dropped`]),
+    ...clockApart(
+      head,
+      whole.map((one) => one.head),
+    ),
+  ];
+}
+
+/** A clock is held against those of the others: a time source that is wrong itself is wrong for all of them alike. */
+function clockApart({ clockOffsetMs, clockUncertaintyMs, ...head }: ShardHead, all: readonly ShardHead[]): string[] {
+  if (clockOffsetMs === null) return [];
+  const apart = all
+    .flatMap((other) =>
+      other.index === head.index || other.clockOffsetMs === null
+        ? []
+        : [Math.abs(clockOffsetMs - other.clockOffsetMs) - (other.clockUncertaintyMs ?? 0)],
+    )
+    .sort((a, b) => a - b);
+  // The lower one of two in the middle: of three shards the two that agree are right.
+  const apartMs = (apart[Math.floor((apart.length - 1) / 2)] ?? 0) - (clockUncertaintyMs ?? 0);
+  return apartMs <= CLOCK_SPREAD_MS
+    ? []
+    : [
+        `its clock is at least ${apartMs.toFixed(0)} ms off from those of the other shards, bound ${CLOCK_SPREAD_MS} ms (${head.timeSource} is ${clockOffsetMs.toFixed(0)} ms ahead of it)`,
+      ];
 }
 
 /** One for each share of the schedule, of which there is a folder or not. */
-function instancesOf(shards: readonly FoundShard[]): LoadInstance[] {
+function instancesOf(shards: readonly FoundShard[], whole: readonly Whole[]): LoadInstance[] {
   const of = shards[0]?.head.of ?? 0;
   return Array.from({ length: of }, (_, position): LoadInstance => {
     const index = position + 1;
@@ -125,8 +133,14 @@ function instancesOf(shards: readonly FoundShard[]): LoadInstance[] {
     const clock = { clockOffsetMs, clockUncertaintyMs };
     if (file === undefined)
       return { ...name, requests: sent, complete: false, ended: "was killed before its end", ...clock };
-    const ended = file.cut === "" ? "came to its end" : file.cut;
-    const requests = file.share.tally.total.sent;
-    return { ...name, requests, complete: file.cut === "", ended, ...clock, lateMs: file.lateMs };
+    return {
+      ...name,
+      requests: file.share.tally.total.sent,
+      complete: file.cut === "",
+      ended: file.cut === "" ? "came to its end" : file.cut,
+      ...clock,
+      lateMs: file.lateMs,
+      problems: problemsOf({ head, file }, whole),
+    };
   });
 }

@@ -225,6 +225,8 @@ const instanceSchema = z.strictObject({
   clockUncertaintyMs: z.number().nullable(),
   /** How long after the common beginning it began; absent where there is none. */
   lateMs: z.number().nonnegative().optional(),
+  /** Why its generator was not valid, in words; absent where that is not told of each. */
+  problems: z.array(z.string()).optional(),
 });
 
 const loadRunSchema = z.strictObject({

@@ -16,9 +16,13 @@ const GAP_MS = 15;
 const RATE_PER_S = 30;
 const DURATION_S = 6;
 const REQUESTS = RATE_PER_S * DURATION_S;
-/** Before the beginning: what seven processes need to start and to measure their clocks on a slow machine. */
-const AHEAD_MS = 20_000;
+/** Processes that are started together. */
+const TOGETHER = 5;
+/** What they need to measure their clocks, and how much longer than a moment ago they may take to start. */
+const CLOCK_MS = 5_000;
+const SLOWER = 3;
 const SHIFT_MS = 400;
+const LATE_MS = 50;
 
 async function listen(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const server = createServer(answer);
@@ -107,7 +111,13 @@ interface Document {
   readonly headline: string;
   readonly reasons: readonly { readonly text: string }[];
   readonly phases: readonly Phase[];
-  readonly instances: readonly { readonly name: string; readonly complete: boolean; readonly lateMs?: number }[];
+  readonly generator: { readonly valid: boolean; readonly problems: readonly string[] };
+  readonly instances: readonly {
+    readonly name: string;
+    readonly complete: boolean;
+    readonly lateMs?: number;
+    readonly problems?: readonly string[];
+  }[];
   readonly shard?: { readonly index: number; readonly of: number };
 }
 
@@ -148,7 +158,10 @@ beforeAll(async () => {
     const running = use(startGauntlet(args(run, more), environment));
     return { ...running, done: running.finished.then((finished) => ended.set(run, finished)) };
   };
-  const startAt = new Date(Date.now() + AHEAD_MS).toISOString();
+  const fromMs = performance.now();
+  await Promise.all(Array.from({ length: TOGETHER }, () => gauntlet(args("dry", ["--dry-run"]), environment)));
+  const aheadMs = CLOCK_MS + SLOWER * (performance.now() - fromMs);
+  const startAt = new Date(Date.now() + aheadMs).toISOString();
   const shard = (run: string, share: string, ...more: string[]) =>
     start(run, ["--shard", share, "--start-at", startAt, ...more]);
   const killed = shard("killed", "2/3");
@@ -181,7 +194,7 @@ beforeAll(async () => {
     merge,
     merged: await merge("merged", "three", "one", "two"),
   };
-}, 120_000);
+}, 240_000);
 
 afterAll(async () => {
   for (const one of opened.reverse()) {
@@ -200,20 +213,17 @@ const totals = ({ offered, sent, admitted, denied, failed, dropped }: Phase) => 
   dropped,
 });
 const texts = ({ reasons = [] }: Partial<Document>) => reasons.map(({ text }) => text).join("\n");
-/** Without what a busy machine does to any generator. */
-const withoutMachine = (document: Partial<Document>) =>
-  texts(document).replace(
-    /(?:generator: )?(?:shard \d\/\d: )?(?:sends were late|the event loop stood|the processor was)[^;\n]*/g,
-    "",
-  );
+/** What a busy machine does to any shard. */
+const OF_MACHINE =
+  /^(?:sends were late|the event loop stood|the processor was|began \d+ ms late|its clock is known to|\d+ of its arrivals)/;
 
 /** A pass, or what a busy machine makes of one: nothing but the generators' delay was in the way. */
 function expectPass(code: number | null | undefined, document: Document, said = ""): void {
-  if (code === 0) expect(document.verdict).toBe("pass");
-  else {
-    expect([code, document.verdict], `${said}${texts(document)}`).toEqual([4, "inconclusive"]);
-    expect(withoutMachine(document)).toMatch(/^(?:inconclusive: )?[;\s]*\n?inconclusive: \d expectations met$/);
-  }
+  if (code === 0 && document.verdict === "pass") return;
+  expect([code, document.verdict], `${said}${texts(document)}`).toEqual([4, "inconclusive"]);
+  const { valid, problems } = document.generator;
+  expect(valid).toBe(false);
+  expect(problems.filter((problem) => !OF_MACHINE.test(problem.replace(/^shard \d\/\d: /, "")))).toEqual([]);
 }
 
 describe("shards of a load", () => {
@@ -222,11 +232,12 @@ describe("shards of a load", () => {
     expectPass(code, document, stderr);
     const merged = onlyPhase(fixture.record("merged"));
     const alone = onlyPhase(fixture.record("alone"));
-    expect(totals(merged)).toEqual(totals(alone));
+    const isOnTime = document.instances.every(({ lateMs = 0 }) => lateMs <= LATE_MS);
+    if (isOnTime) expect(totals(merged)).toEqual(totals(alone));
+    else expect([merged.offered, merged.sent + merged.dropped]).toEqual([alone.offered, alone.sent]);
     expect(Math.abs(merged.sent - REQUESTS)).toBeLessThan(REQUESTS / 2);
     const counted = (run: string) => fixture.sent.get(run) ?? 0;
-    expect(counted("one") + counted("two") + counted("three")).toBe(counted("alone"));
-    expect(merged.sent).toBe(counted("alone"));
+    expect(counted("one") + counted("two") + counted("three")).toBe(merged.sent);
     // Offered by the second of its due moment: the schedule itself, not what came of it.
     const offered = ({ series }: Phase) => series.map((second) => second.offered).filter((count) => count > 0);
     expect(offered(merged)).toEqual(offered(alone));
@@ -294,9 +305,12 @@ describe("shards of a load", () => {
   ])("name %s, and then pass nothing", async (name, runs, says) => {
     const { code, document } = await fixture.merge(name.replaceAll(" ", "-"), ...runs);
     expect([code, document.verdict], texts(document)).toEqual([4, "inconclusive"]);
-    expect(withoutMachine(document)).toMatch(says);
+    expect(texts(document)).toMatch(says);
     expect(document.instances).toHaveLength(3);
-    expect(withoutMachine(document)).not.toMatch(/shard 1\/3/);
+    // Where the shards together are no less than a pass, what is named is the one that was exchanged.
+    if (fixture.merged.code !== 0) return;
+    const named = document.instances.filter(({ complete, problems = [] }) => !complete || problems.length > 0);
+    expect(named.map((one) => one.name)).toEqual([/shard \d\/\d/.exec(says.source.replaceAll("\\", ""))?.[0]]);
   });
 
   test("join the schedule where it stands when they begin late: what was due before is dropped and counted", () => {

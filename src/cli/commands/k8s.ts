@@ -21,7 +21,7 @@ const exportCommand = defineCommand({
     yargs.positional("what", { type: "string", demandOption: true, describe: "shipped workload or file" }).options({
       target,
       shards: { type: "number", demandOption: true, requiresArg: true, describe: "pods that share the schedule" },
-      out: { ...text("folder to write"), demandOption: true },
+      out: { ...text("folder to write"), default: "gauntlet-k8s" },
       jobset: { type: "boolean", default: false, describe: "a JobSet in place of a Job" },
       image: text("image of Gauntlet; default: gateway-gauntlet:<version>"),
       "start-at": text("when all shards begin; default: set when the manifests are applied"),
