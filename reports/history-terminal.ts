@@ -12,7 +12,7 @@ export function renderHistory(history: HistoryReport, colors: Colors): string {
   const { file, imported, known, notImported, runs, trends, verdict, reasons } = history;
   const paint = painter(colors);
   const lines = [
-    colors.dim(`${oneLine(file)}: ${imported} runs imported, ${known} known already; ${runs.length} runs shown`),
+    colors.dim(`${oneLine(file)}: runs imported: ${imported}, known already: ${known}, shown: ${runs.length}`),
     ...notImported.map(({ dir, why }) => colors.yellow(`not imported: ${oneLine(dir)}: ${oneLine(why)}`)),
     ...byGroup(trends).flatMap(({ group, trends: some }) => [
       colors.bold(oneLine(`${group.target} at ${group.address}, ${group.name}`, 120)),

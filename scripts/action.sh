@@ -15,6 +15,9 @@ pause="gauntlet-$RANDOM$RANDOM$RANDOM"
 echo "::stop-commands::$pause"
 node "$main" "${GAUNTLET_COMMAND:-run}" "${arguments[@]}"
 code=$?
+if [ -n "${GAUNTLET_HISTORY:-}" ] && [ -f "$out/run.json" ]; then
+  node "$main" history "$out" --db "$GAUNTLET_HISTORY" --html "$out/trends.html"
+fi
 echo "::$pause::"
 
 if [ -f "$out/run.json" ]; then

@@ -7,6 +7,8 @@ export interface CiJob {
 
 /** By path: a command that names the package could be answered by a package that somebody else published under the name. */
 const RUN = "./node_modules/.bin/gauntlet run --target gauntlet.yaml --policy gauntlet-policy.yaml --out gauntlet-run";
+/** Keeps the figures of the run for years, in a file that CI hands from job to job. */
+const KEEP = "./node_modules/.bin/gauntlet history gauntlet-run --html gauntlet-run/trends.html";
 const INSTALL = "npm ci --include=dev --ignore-scripts --no-audit --no-fund";
 
 const NEEDS = `# Needs the tarball of Gauntlet, package.json and package-lock.json in the repository, as left by
@@ -28,6 +30,14 @@ jobs:
       - run: ${RUN}
         env:
           GW_KEY: \${{ secrets.GW_KEY }}
+      - uses: actions/cache/restore@v5
+        if: always()
+        with: { path: gauntlet-history.db, key: "gauntlet-history-\${{ github.run_id }}", restore-keys: gauntlet-history- }
+      - run: ${KEEP}
+        if: always()
+      - uses: actions/cache/save@v5
+        if: always()
+        with: { path: gauntlet-history.db, key: "gauntlet-history-\${{ github.run_id }}" }
       - uses: actions/upload-artifact@v6
         if: always()
         with: { name: gauntlet-run, path: gauntlet-run }
@@ -40,6 +50,9 @@ gauntlet:
   script:
     - ${INSTALL}
     - ${RUN}
+  after_script:
+    - ${KEEP}
+  cache: { key: gauntlet-history, paths: [gauntlet-history.db], when: always }
   artifacts:
     when: always
     paths: [gauntlet-run]

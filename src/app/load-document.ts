@@ -18,7 +18,8 @@ export function loadDocument(record: RunRecord, folder: string): object {
 }
 
 function describe({ checks }: RunRecord, run: LoadRun): object {
-  const { name, kind, engine, limits, phases, generator, retryAfter, durationS, shard, instances, tokenizer } = run;
+  const { name, kind, engine, limits, phases, generator, retryAfter, durationS, shard, instances, tokenizer, watched } =
+    run;
   return {
     name,
     kind,
@@ -33,6 +34,7 @@ function describe({ checks }: RunRecord, run: LoadRun): object {
       const check = checkOfPhase(checks, run, phase);
       return { ...phase, verdict: check?.status, message: check?.message, findings: check?.findings ?? [] };
     }),
+    ...(watched && { watched }),
     generator,
     retryAfter: retryAfter === null ? null : { ...retryAfter, samples: retryAfter.samples.length },
   };

@@ -25,6 +25,7 @@ import { runLoads } from "./run-loads.ts";
 import { HandedOver } from "./shards/handed-over.ts";
 import { openShard, sharedSeed, waitForStart } from "./shards/open-shard.ts";
 import { shardRequest } from "./shards/shard-options.ts";
+import { TargetWatch } from "./watch-target.ts";
 
 export interface LoadOptions extends WatchOptions {
   /** Tiers, shipped workloads, or workload files; several run side by side. */
@@ -46,6 +47,8 @@ export interface LoadOptions extends WatchOptions {
   readonly until?: string | undefined;
   /** Seconds after which it ends nevertheless; default: the duration of the workload. */
   readonly atMost?: number | undefined;
+  /** Process of the target on this machine: what it and those that it started hold is sampled each second. */
+  readonly watchPid?: number | undefined;
   readonly mutation: readonly string[];
   readonly variant: readonly string[];
   /** One share of the schedule, `3/8`; others are sent by other processes. */
@@ -68,6 +71,7 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   checkWorkers(options, named, onProgress);
   checkWatched(options, named);
   const asked = shardRequest(options, named);
+  using targetWatch = options.watchPid === undefined ? undefined : new TargetWatch(options.watchPid);
   await using opened = await openTarget(options, { signal: interruption.signal, onProgress });
   const workloads = named.map((workload) => servedWorkload(workload, opened.target));
   for (const { mix } of workloads) if (until !== undefined) assertMeasurable([until], mix);
@@ -90,7 +94,7 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   const evidence = keepEvidence({ folder, redactor, workloads, samples, onProgress });
   await using watch = await watched(options, { target, redactor, onNotice: evidence.onNotice });
   if (shard !== undefined) await waitForStart(shard, control);
-  const { section, hlog } = await runLoads(workloads, {
+  const ran = await runLoads(workloads, {
     target,
     seed,
     redactor,
@@ -104,12 +108,13 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
     ...evidence,
     ...watch?.listeners(evidence),
   });
+  const section = (await targetWatch?.finish(ran.section, interruption.signal)) ?? ran.section;
   // What judges and renders is loaded when the load is over: the first request does not wait for it.
   const { finishLoad } = await import("./finish-load.ts");
   const [interruptedBy, cutOff] = [interruption.by(), folder.ioError?.message];
   const outcome = finishLoad({
     section,
-    hlog,
+    hlog: ran.hlog,
     samples,
     folder,
     target,

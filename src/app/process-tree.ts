@@ -12,10 +12,33 @@ export interface ProcessUse {
   readonly peakOpenFiles: number;
 }
 
+/** What a process and those that it started hold at one moment. */
+export interface TreeUse {
+  /** Since they began. */
+  readonly cpuS: number;
+  readonly memoryBytes: number;
+  readonly openFiles: number;
+  readonly threads: number;
+}
+
+/** @returns nothing where there is no `/proc`, or no such process. */
+export function treeUse(pid: number): TreeUse | undefined {
+  const tree = treeOf(pid);
+  if (tree.size === 0) return undefined;
+  let [pages, openFiles, threads] = [0, 0, 0];
+  for (const [each, stat] of tree) {
+    pages += stat.pages;
+    threads += stat.threads;
+    openFiles += openFilesOf(each);
+  }
+  return { cpuS: ticksOf(tree) / TICKS_PER_S, memoryBytes: pages * PAGE_BYTES, openFiles, threads };
+}
+
 interface Stat {
   readonly parent: number;
   readonly ticks: number;
   readonly pages: number;
+  readonly threads: number;
 }
 
 /**
@@ -25,15 +48,15 @@ interface Stat {
 export class ProcessWatch implements Disposable {
   readonly #pid: number;
   readonly #timer: NodeJS.Timeout;
-  readonly #firstTicks: number;
-  #ticks: number;
-  #pages = 0;
+  readonly #firstS: number;
+  #cpuS: number;
+  #memoryBytes = 0;
   #files = 0;
 
-  private constructor(pid: number, firstTicks: number) {
+  private constructor(pid: number, firstS: number) {
     this.#pid = pid;
-    this.#firstTicks = firstTicks;
-    this.#ticks = firstTicks;
+    this.#firstS = firstS;
+    this.#cpuS = firstS;
     this.#timer = setInterval(() => this.#look(), SAMPLE_MS);
     this.#timer.unref();
     this.#look();
@@ -41,16 +64,16 @@ export class ProcessWatch implements Disposable {
 
   /** @returns nothing where there is no `/proc`, or no such process. */
   static of(pid: number): ProcessWatch | undefined {
-    const tree = treeOf(pid);
-    return tree.size === 0 ? undefined : new ProcessWatch(pid, ticksOf(tree));
+    const use = treeUse(pid);
+    return use === undefined ? undefined : new ProcessWatch(pid, use.cpuS);
   }
 
   /** What was used since the watch began. */
   get used(): ProcessUse {
     this.#look();
     return {
-      cpuS: Math.max(0, this.#ticks - this.#firstTicks) / TICKS_PER_S,
-      peakMemoryBytes: this.#pages * PAGE_BYTES,
+      cpuS: Math.max(0, this.#cpuS - this.#firstS),
+      peakMemoryBytes: this.#memoryBytes,
       peakOpenFiles: this.#files,
     };
   }
@@ -60,15 +83,11 @@ export class ProcessWatch implements Disposable {
   }
 
   #look(): void {
-    const tree = treeOf(this.#pid);
-    this.#ticks = Math.max(this.#ticks, ticksOf(tree));
-    let [pages, files] = [0, 0];
-    for (const [pid, stat] of tree) {
-      pages += stat.pages;
-      files += openFilesOf(pid);
-    }
-    this.#pages = Math.max(this.#pages, pages);
-    this.#files = Math.max(this.#files, files);
+    const use = treeUse(this.#pid);
+    if (use === undefined) return;
+    this.#cpuS = Math.max(this.#cpuS, use.cpuS);
+    this.#memoryBytes = Math.max(this.#memoryBytes, use.memoryBytes);
+    this.#files = Math.max(this.#files, use.openFiles);
   }
 }
 
@@ -107,13 +126,13 @@ function processes(): number[] {
   }
 }
 
-/** Fields of proc(5): 4 is the parent, 14 and 15 the CPU time, 24 the memory in pages. The name may hold anything. */
+/** Fields of proc(5): 4 is the parent, 14 and 15 the CPU time, 20 the threads, 24 the memory in pages. The name may hold anything. */
 function statOf(pid: number): Stat | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1");
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     const at = (field: number) => Number(fields[field - 3]);
-    return { parent: at(4), ticks: at(14) + at(15), pages: at(24) };
+    return { parent: at(4), ticks: at(14) + at(15), pages: at(24), threads: at(20) };
   } catch {
     // It has ended since the folder was read.
     return undefined;

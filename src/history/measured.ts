@@ -24,7 +24,8 @@ export function measuredBy(record: RunRecord): Measured[] {
   const loads = (record.load?.runs ?? []).map((run): Measured => {
     const problem = cut ?? (run.generator.valid ? null : run.generator.problems.join("; "));
     const figures = problem === null ? figuresOf(record, run) : {};
-    return { name: run.name, workload: workloadKey(run), machine, problem, figures };
+    const share = run.shard === undefined ? "" : `, shard ${run.shard.index}/${run.shard.of}`;
+    return { name: `${run.name}${share}`, workload: workloadKey(run), machine, problem, figures };
   });
   return [...loads, ...byChecks(record, cut), ...byOverhead(record, machine, cut)];
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { checkResultSchema, findingSchema } from "./check-result.ts";
 import { classQuantiles, count, dialect, interval, quantiles, quantilesSchema } from "./load-values.ts";
 import { retryAfterSchema } from "./retry-after-section.ts";
+import { watchedSchema } from "./watched-section.ts";
 
 /** What a request came to. One class, one outcome, one histogram: these are never mixed. */
 export const LOAD_OUTCOMES = ["admitted", "denied", "failed", "unfinished"] as const;
@@ -254,6 +255,8 @@ const loadRunSchema = z.strictObject({
   instances: z.array(instanceSchema).optional(),
   /** Of one process that sent a share of the schedule: which, from 1. What the run says is of its share alone. */
   shard: z.strictObject({ index: z.int().positive(), of: z.int().positive() }).optional(),
+  /** The processes of the target, where they were watched. */
+  watched: watchedSchema.optional(),
   /** Histogram log beside the record, readable by HdrHistogram tools. */
   hlog: z.string().optional(),
 });

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
@@ -54,6 +54,7 @@ describe("the action", () => {
         GAUNTLET_COMMAND: "conform",
         GAUNTLET_ARGUMENTS: ["models", ...mutation].join("\n"),
         GAUNTLET_OUT: "run",
+        GAUNTLET_HISTORY: "history.db",
         GITHUB_STEP_SUMMARY: summary,
         GITHUB_OUTPUT: output,
       },
@@ -61,6 +62,8 @@ describe("the action", () => {
     expect(done.status).toBe(code);
     expect(readFileSync(output, "utf8")).toBe(`verdict=${verdict}\nreport=run/report.html\n`);
     expect(readFileSync(summary, "utf8")).toContain("embedded reference gateway");
+    expect(done.stdout).toContain("history.db: runs imported: 1");
+    expect(existsSync(join(folder.path, "run", "trends.html"))).toBe(true);
     const after = done.stdout.slice(done.stdout.lastIndexOf("::gauntlet-"));
     expect(after).toMatch(
       verdict === "pass"

@@ -34,7 +34,9 @@ interface Action {
 }
 
 /** Actions that prepare a machine, which is prepared. */
-const PREPARING = /^actions\/(checkout|setup-node)@v\d+$/;
+const PREPARING = /^actions\/(checkout|setup-node|cache\/restore)@v\d+$/;
+/** Actions that take files away when the steps have ended. */
+const KEEPING = /^actions\/(upload-artifact|cache\/save)@v\d+$/;
 
 /** Reads the only job of a workflow. `action` is the file `action.yml` behind a step that `uses` our own action. */
 export function githubJob(workflow: string, secrets: Secrets, action?: string): CiJob {
@@ -43,7 +45,7 @@ export function githubJob(workflow: string, secrets: Secrets, action?: string): 
   const artifacts: string[] = [];
   for (const step of job?.steps ?? []) {
     if (step.run !== undefined) steps.push(githubStep(step, { secrets }));
-    else if (step.uses?.startsWith("actions/upload-artifact@")) artifacts.push(step.with?.["path"] ?? "");
+    else if (KEEPING.test(step.uses ?? "")) artifacts.push(step.with?.["path"] ?? "");
     else if (action !== undefined && !PREPARING.test(step.uses ?? ""))
       steps.push(...actionSteps(step, action, secrets));
     else if (!PREPARING.test(step.uses ?? "")) throw new Error(`unknown action ${step.uses}`);
@@ -75,13 +77,22 @@ function githubStep(step: GithubStep, values: Readonly<Record<string, Readonly<R
 /** Reads the only job of a GitLab file. */
 export function gitlabJob(file: string, secrets: Secrets): CiJob {
   const [job] = Object.values(
-    parse(file) as Record<string, { script: string[]; artifacts: { paths: string[]; reports: { junit: string } } }>,
+    parse(file) as Record<
+      string,
+      {
+        script: string[];
+        after_script: string[];
+        cache: { paths: string[] };
+        artifacts: { paths: string[]; reports: { junit: string } };
+      }
+    >,
   );
   if (job === undefined) throw new Error("no job");
   const { paths, reports } = job.artifacts;
+  const step = (always: boolean) => (script: string) => ({ script, environment: secrets, always });
   return {
-    steps: job.script.map((script) => ({ script, environment: secrets, always: false })),
-    artifacts: [...paths, reports.junit],
+    steps: [...job.script.map(step(false)), ...job.after_script.map(step(true))],
+    artifacts: [...paths, reports.junit, ...job.cache.paths],
   };
 }
 
@@ -97,7 +108,7 @@ export function jenkinsJob(pipeline: string, secrets: Secrets): CiJob {
   }));
   const one = (pattern: RegExp) => pattern.exec(pipeline)?.[1] ?? "";
   const page = `${one(/reportDir: '(.*?)'/)}/${one(/reportFiles: '(.*?)'/)}`;
-  return { steps, artifacts: [one(/\bjunit '(.*?)'/), page] };
+  return { steps, artifacts: [one(/\bjunit '(.*?)'/), page, one(/archiveArtifacts artifacts: '(.*?)'/)] };
 }
 
 /** Runs the steps as CI services do: after a failed one only those that always run. */

@@ -17,6 +17,7 @@ import { Figure, Foreign, Permalink, Section, StatusMark } from "../parts.tsx";
 import { thin } from "../thin-series.ts";
 import { causeAnchor } from "./causes.tsx";
 import { Denials, LoadFindings, PhaseTable, TurnTable } from "./tier-tables.tsx";
+import { WatchedSide } from "./watched.tsx";
 
 const SETTLED: readonly Status[] = ["pass", "observed", "not-applicable"];
 
@@ -78,6 +79,7 @@ function Tier({ record, run, anchors }: RunProps) {
       <PhaseTable record={record} run={run} />
       <TurnTable run={run} />
       <Traffic run={run} />
+      <WatchedSide run={run} />
       <LoadFindings record={record} run={run} anchors={anchors} />
       <Denials run={run} />
     </>

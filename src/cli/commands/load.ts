@@ -55,6 +55,11 @@ export const loadCommand = defineCommand({
           describe: "serve Prometheus metrics on this port of 127.0.0.1 during the run; 0: any free one",
           requiresArg: true,
         },
+        "watch-pid": {
+          type: "number",
+          requiresArg: true,
+          describe: "process of the target on this machine: its CPU, memory, files and threads are sampled (Linux)",
+        },
         until: {
           type: "string",
           requiresArg: true,

@@ -1,0 +1,83 @@
+import { tQuantile } from "../core/index.ts";
+import type { Leak, WatchedSample } from "../record/index.ts";
+
+/** Fewer seconds of load say nothing: a process that was just started takes memory for a while. */
+const LEAST_SAMPLES = 20;
+/** The slope is taken of means of so many stretches: neighbouring seconds are not independent of each other. */
+const STRETCHES = 10;
+
+interface Resource {
+  readonly name: Leak["resource"];
+  readonly of: (sample: WatchedSample) => number;
+  /** Less than this much more than at first is no change: an absolute amount, or a share of the first. */
+  readonly least: number;
+  readonly share: number;
+}
+
+const RESOURCES: readonly Resource[] = [
+  { name: "memory", of: ({ memoryBytes }) => memoryBytes, least: 8 * 2 ** 20, share: 0.05 },
+  { name: "open files", of: ({ openFiles }) => openFiles, least: 3, share: 0.05 },
+  { name: "threads", of: ({ threads }) => threads, least: 3, share: 0.05 },
+];
+
+/**
+ * Whether the target leaks: what each resource did during the load and after it.
+ *
+ * @param samples those before 0 say what was held before the load. @param endS when the load ended: samples beyond show whether what was taken is given back.
+ */
+export function judgeLeaks(samples: readonly WatchedSample[], endS: number): Leak[] {
+  return RESOURCES.map((resource) => judgeLeak(samples, endS, resource));
+}
+
+function judgeLeak(samples: readonly WatchedSample[], endS: number, { name, of, least, share }: Resource): Leak {
+  const during = samples.filter(({ atS }) => atS >= 0 && atS <= endS);
+  const first = of(samples.findLast(({ atS }) => atS <= 0) ?? samples[0] ?? NOTHING);
+  const peak = Math.max(first, ...samples.map(of));
+  const last = of(samples.at(-1) ?? NOTHING);
+  const frame = { resource: name, first, peak, last };
+  if (during.length < LEAST_SAMPLES) {
+    const message = `${during.length} samples during the load, ${LEAST_SAMPLES} are needed`;
+    return { ...frame, verdict: null, perMinute: null, message };
+  }
+  const tolerance = Math.max(least, share * first);
+  const half = during.slice(Math.floor(during.length / 2));
+  const perMinute = slopeOf(half.map((sample) => ({ atS: sample.atS, value: of(sample) })));
+  const grownInHalf = perMinute.low * ((endS - (half[0]?.atS ?? endS)) / 60);
+  const told = (verdict: Leak["verdict"], message: string): Leak => ({ ...frame, verdict, perMinute, message });
+  if (peak - first <= tolerance) return told("idle", "did not rise");
+  if (last - first <= tolerance) return told("recovered", "rose, and was given back when the load ended");
+  // A quarter of what counts as a change over the whole run: a leak that has just begun is not more.
+  if (grownInHalf > tolerance / 4) return told("growth", "was still rising when the load ended");
+  return told("plateau", "rose, and then stayed");
+}
+
+const NOTHING: WatchedSample = { atS: 0, cpuShare: null, memoryBytes: 0, openFiles: 0, threads: 0 };
+
+interface Point {
+  readonly atS: number;
+  readonly value: number;
+}
+
+/** Least squares through the means of stretches, with the 95 % interval of the slope. */
+function slopeOf(points: readonly Point[]): NonNullable<Leak["perMinute"]> {
+  const size = points.length / STRETCHES;
+  const means = Array.from({ length: STRETCHES }, (_, index) =>
+    meanOf(
+      points.slice(Math.floor(index * size), Math.max(Math.floor(index * size) + 1, Math.floor((index + 1) * size))),
+    ),
+  );
+  const middle = meanOf(means);
+  const spread = means.reduce((sum, { atS }) => sum + (atS - middle.atS) ** 2, 0);
+  const slope = means.reduce((sum, { atS, value }) => sum + (atS - middle.atS) * (value - middle.value), 0) / spread;
+  const residual = means.reduce(
+    (sum, { atS, value }) => sum + (value - middle.value - slope * (atS - middle.atS)) ** 2,
+    0,
+  );
+  const half = tQuantile(0.975, STRETCHES - 2) * Math.sqrt(residual / (STRETCHES - 2) / spread);
+  return { value: slope * 60, low: (slope - half) * 60, high: (slope + half) * 60 };
+}
+
+function meanOf(points: readonly Point[]): Point {
+  const sum = (of: (point: Point) => number) => points.reduce((all, point) => all + of(point), 0) / points.length;
+  return { atS: sum(({ atS }) => atS), value: sum(({ value }) => value) };
+}
