@@ -51,7 +51,16 @@ const options = {
   logLevel: "warning",
   plugins: [oneLanguage, oneWidth],
   // Loaded by few commands, or by paths that a bundle would break.
-  external: ["fastify", "undici", "autocannon", "jiti", "js-tiktoken", "junit-report-builder", "libsql", "@inquirer/prompts"],
+  external: [
+    "fastify",
+    "undici",
+    "autocannon",
+    "jiti",
+    "js-tiktoken",
+    "junit-report-builder",
+    "libsql",
+    "@inquirer/prompts",
+  ],
 };
 
 rmSync(folder, { recursive: true, force: true });
