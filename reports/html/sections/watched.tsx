@@ -2,7 +2,7 @@ import type { Leak, LoadRun, Status } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
 import { amountText, slopeText } from "../../watched-figures.ts";
 import { type TimePanel, TimePanels } from "../charts/time-panels.tsx";
-import { spanOf } from "../load-phases.ts";
+import { spansOf } from "../load-phases.ts";
 import { DataTable, Figure, StatusMark } from "../parts.tsx";
 
 const STATUS = {
@@ -31,7 +31,7 @@ export function WatchedSide({ run }: { readonly run: LoadRun }) {
         drawing={
           <TimePanels
             label={`CPU, memory, open files and threads of process ${pid} during ${oneLine(run.name, 40)}. The table below says how each of them developed.`}
-            phases={run.phases.map(spanOf)}
+            phases={run.phases.flatMap(spansOf)}
             panels={[
               panel("CPU cores", ({ cpuShare }) => cpuShare),
               panel("memory, MiB", ({ memoryBytes }) => memoryBytes / 2 ** 20),
