@@ -19,6 +19,6 @@ export { type Random, seededRandom } from "./random.ts";
 export { median, rankCorrelation } from "./series.ts";
 export { incompleteBeta, normalCumulative, tCumulative, tQuantile } from "./student-t.ts";
 export { didYouMean, nearestOf } from "./suggestion.ts";
-export { LEAST_BLOCKS, sumSpread } from "./sum-spread.ts";
+export { LEAST_BLOCKS, NORMAL_DEVIATIONS, shareInflation, sumSpread } from "./sum-spread.ts";
 export { trim } from "./trim.ts";
 export { type Interval, wilson } from "./wilson.ts";

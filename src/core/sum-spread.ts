@@ -31,6 +31,28 @@ export function sumSpread(series: readonly number[]): SumSpread | undefined {
   return { variance, deviations: tQuantile(0.975, free) };
 }
 
+/** How many standard deviations 95 % of a normal distribution stay within, either way. */
+export const NORMAL_DEVIATIONS = 1.96;
+
+/** How many things of a block of time there are, and how many of them are of a kind. */
+export interface PartOfBlock {
+  readonly count: number;
+  readonly part: number;
+}
+
+/**
+ * By how much more the share of a kind varies than that of as many independent things, as neighbouring blocks tell.
+ *
+ * @returns `undefined` where they cannot tell: fewer than 8 blocks, or all or none are of the kind.
+ */
+export function shareInflation(blocks: readonly PartOfBlock[]): number | undefined {
+  const count = blocks.reduce((sum, block) => sum + block.count, 0);
+  const share = blocks.reduce((sum, { part }) => sum + part, 0) / count;
+  const spread = sumSpread(blocks.map((block) => block.part - share * block.count));
+  if (spread === undefined || !(share > 0 && share < 1)) return undefined;
+  return (spread.variance / (count * share * (1 - share))) * (spread.deviations / NORMAL_DEVIATIONS) ** 2;
+}
+
 /** Whether neighbours are on the same side more than chance has it. */
 function isTogether(values: readonly number[]): boolean {
   let products = 0;

@@ -1,4 +1,4 @@
-import { LEAST_BLOCKS, sumSpread } from "../core/index.ts";
+import { LEAST_BLOCKS, NORMAL_DEVIATIONS, shareInflation, sumSpread } from "../core/index.ts";
 
 type Ends = [low: number, high: number];
 
@@ -6,8 +6,6 @@ type Ends = [low: number, high: number];
 const FIRST_WIDTH_US = 25_000;
 /** Most blocks; beyond them neighbours are put together. */
 const MOST_BLOCKS = 128;
-/** Standard deviations of 95 %, either way. */
-const DEVIATIONS = 1.96;
 /** Events below which their own spread says less than that of chance (Poisson) does. */
 const FEW = 10;
 
@@ -71,24 +69,21 @@ export class CountBlocks<Name extends string> {
     const series = this.#series(name, durationS);
     const count = series.reduce((sum, value) => sum + value, 0);
     if (durationS <= 0 || series.length < LEAST_BLOCKS) return null;
-    const { variance, deviations } = sumSpread(series) ?? { variance: count, deviations: DEVIATIONS };
-    const chance = DEVIATIONS * Math.sqrt(count + DEVIATIONS ** 2 / 4);
+    const { variance, deviations } = sumSpread(series) ?? { variance: count, deviations: NORMAL_DEVIATIONS };
+    const chance = NORMAL_DEVIATIONS * Math.sqrt(count + NORMAL_DEVIATIONS ** 2 / 4);
     const [middle, half] =
-      count < FEW ? [count + DEVIATIONS ** 2 / 2, chance] : [count, deviations * Math.sqrt(variance)];
+      count < FEW ? [count + NORMAL_DEVIATIONS ** 2 / 2, chance] : [count, deviations * Math.sqrt(variance)];
     return [Math.max(0, middle - half) / durationS, (middle + half) / durationS];
   }
 
   /** How many independent events so many are worth to a share of them: fewer where neighbours in time go together. */
   worth(part: Name, all: readonly Name[], durationS: number): number {
     const wholes = all.map((name) => this.#series(name, durationS));
-    const whole = this.#series(part, durationS).map((_, index) =>
-      wholes.reduce((sum, series) => sum + (series[index] ?? 0), 0),
-    );
-    const parts = this.#series(part, durationS);
-    const of = whole.reduce((sum, count) => sum + count, 0);
-    const share = parts.reduce((sum, count) => sum + count, 0) / of;
-    const spread = sumSpread(parts.map((count, index) => count - share * (whole[index] ?? 0)));
-    if (spread === undefined || !(share > 0 && share < 1)) return of;
-    return of / Math.max(1, (spread.variance / (of * share * (1 - share))) * (spread.deviations / DEVIATIONS) ** 2);
+    const blocks = this.#series(part, durationS).map((own, index) => ({
+      count: wholes.reduce((sum, series) => sum + (series[index] ?? 0), 0),
+      part: own,
+    }));
+    const of = blocks.reduce((sum, { count }) => sum + count, 0);
+    return of / Math.max(1, shareInflation(blocks) ?? 1);
   }
 }

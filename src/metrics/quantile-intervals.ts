@@ -1,4 +1,4 @@
-import { incompleteBeta, sumSpread } from "../core/index.ts";
+import { incompleteBeta, NORMAL_DEVIATIONS, shareInflation } from "../core/index.ts";
 import type { BelowOfBlock, BlockCounts } from "./block-counts.ts";
 import type { Histogram } from "./histogram.ts";
 
@@ -10,8 +10,6 @@ export type QuantileIntervals = Readonly<Record<QuantileName, [low: number, high
 
 /** Each end of an interval is wrong in so many cases. */
 const TAIL = 0.025;
-/** The same in standard deviations. */
-const DEVIATIONS = 1.96;
 /** A trend that was taken out may make a sum more exact than chance alone, but not by more than it is sure to. */
 const LEAST_INFLATION = 0.5;
 /** Variance of a count beyond which it is normal. */
@@ -42,12 +40,8 @@ export function quantileIntervals(histogram: Histogram, blocks: BlockCounts): Qu
 
 /** By how much more a share of all values varies than that of as many independent ones. */
 function inflationOf(blocks: readonly BelowOfBlock[]): number {
-  const count = blocks.reduce((sum, block) => sum + block.count, 0);
-  const share = blocks.reduce((sum, { below }) => sum + below, 0) / count;
-  const spread = sumSpread(blocks.map((block) => block.below - share * block.count));
-  if (spread === undefined || !(share > 0 && share < 1)) return 1;
-  const chance = count * share * (1 - share);
-  return Math.max(LEAST_INFLATION, (spread.variance / chance) * (spread.deviations / DEVIATIONS) ** 2);
+  const inflation = shareInflation(blocks.map(({ count, below }) => ({ count, part: below })));
+  return inflation === undefined ? 1 : Math.max(LEAST_INFLATION, inflation);
 }
 
 function intervalOf(histogram: Histogram, share: number, worth: number): [number, number] {
@@ -67,7 +61,7 @@ function intervalOf(histogram: Histogram, share: number, worth: number): [number
  */
 function rankWith(share: number, worth: number, probability: number): number {
   const variance = worth * share * (1 - share);
-  if (variance > MANY) return worth * share - Math.sign(probability - 0.5) * DEVIATIONS * Math.sqrt(variance);
+  if (variance > MANY) return worth * share - Math.sign(probability - 0.5) * NORMAL_DEVIATIONS * Math.sqrt(variance);
   let [low, high] = [0, worth + 1];
   for (let step = 0; step < 30; step++) {
     const middle = (low + high) / 2;
