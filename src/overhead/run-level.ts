@@ -15,10 +15,8 @@ const LEAST_REQUESTS = 20;
 const MOST_LONGER = 2;
 /** Clients wait in queues when a response takes so much longer than for one client alone. */
 const QUEUES_AT = 1.25;
-/** They are then held at this share of what the slowest arm serves. */
+/** They are then held at this share of what the slowest arm serves, which leaves each arm time to fall asleep between requests. */
 const HELD_SHARE = 0.5;
-/** One client alone waits in no queue: it is held so that nearly all of its requests find the slowest arm idle. */
-const ALONE_SHARE = 0.9;
 /** Arms that serve at such different rates are held as well: whoever is asked seldom answers later, being asleep. */
 const ALIKE_SHARE = 0.8;
 /** A figure within 10 % of what the upstream serves says more of the upstream. */
@@ -43,7 +41,7 @@ export async function runLevel(
   const arms = [options.direct, ...options.gateways];
   await using lanes = await Lanes.open(arms, level, options);
   const paces = await pacesOf(lanes, level, options.blockS);
-  const heldAtPerS = heldAt(paces, level);
+  const heldAtPerS = heldAt(paces);
   const seed = options.seed + ordinal * 1_000;
   const rounds: BlockTimes[][] = [];
   for (const order of balancedOrders(arms.length + 1, options.rounds, seededRandom(seed))) {
@@ -84,14 +82,14 @@ async function pacesOf(lanes: Lanes, { concurrency }: Level, blockS: number): Pr
   return paces;
 }
 
-function heldAt(paces: readonly Probed[], { concurrency }: Level): number | null {
+function heldAt(paces: readonly Probed[]): number | null {
   const served = paces.filter(({ all }) => all.perS > 0);
   const rates = served.map(({ all }) => all.perS);
   const slowest = Math.min(...rates);
   if (served.length < 2) return null;
   const isQueueing = served.some(({ one, all }) => all.meanUs > one.meanUs * QUEUES_AT);
   if (!isQueueing && slowest >= ALIKE_SHARE * Math.max(...rates)) return null;
-  return slowest * (concurrency === 1 ? ALONE_SHARE : HELD_SHARE);
+  return slowest * HELD_SHARE;
 }
 
 function arrivalsOf({ concurrency }: Level, { perS }: Pace, heldAtPerS: number | null, blockS: number) {
