@@ -63,14 +63,7 @@ export interface LoadOptions extends WatchOptions {
 export async function load(options: LoadOptions, control: RunControl): Promise<Outcome> {
   const { interruption, onProgress } = control;
   const startedAt = new Date();
-  const until = options.until === undefined ? undefined : parseUntil(options.until);
-  const named = options.what
-    .map((name) => withEngine(findWorkload(name), options.engine))
-    .map((workload) => withUntil(workload, until, options));
-  const k6 = await k6Options(options, named);
-  checkWorkers(options, named, onProgress);
-  checkWatched(options, named);
-  const asked = shardRequest(options, named);
+  const { until, named, k6, asked } = await readOptions(options, onProgress);
   using targetWatch = options.watchPid === undefined ? undefined : new TargetWatch(options.watchPid);
   await using opened = await openTarget(options, { signal: interruption.signal, onProgress });
   const workloads = named.map((workload) => servedWorkload(workload, opened.target));
@@ -112,21 +105,23 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   // What judges and renders is loaded when the load is over: the first request does not wait for it.
   const { finishLoad } = await import("./finish-load.ts");
   const [interruptedBy, cutOff] = [interruption.by(), folder.ioError?.message];
-  const outcome = finishLoad({
-    section,
-    hlog: ran.hlog,
-    samples,
-    folder,
-    target,
-    seed,
-    startedAt,
-    redactor,
-    interruptedBy,
-    cutOff,
-    shard: only && handedOver?.close(only, { target, redactor, cut: interruptedBy ?? cutOff }),
-  });
+  const closed = only && handedOver?.close(only, { target, redactor, cut: interruptedBy ?? cutOff });
+  const run = { folder, target, seed, startedAt, redactor, interruptedBy, cutOff, shard: closed };
+  const outcome = finishLoad({ section, hlog: ran.hlog, samples, ...run });
   watch?.finish(outcome, folder.path);
   return outcome;
+}
+
+/** What is to be sent, and how; whatever the command line is at fault for is said before anything is started. */
+async function readOptions(options: LoadOptions, onProgress: OnProgress) {
+  const until = options.until === undefined ? undefined : parseUntil(options.until);
+  const named = options.what
+    .map((name) => withEngine(findWorkload(name), options.engine))
+    .map((workload) => withUntil(workload, until, options));
+  const k6 = await k6Options(options, named);
+  checkWorkers(options, named, onProgress);
+  checkWatched(options, named);
+  return { until, named, k6, asked: shardRequest(options, named) };
 }
 
 async function watched(options: WatchOptions, run: Watched): Promise<Watch | undefined> {

@@ -67,7 +67,10 @@ export class ClassTally {
   readonly #figures = new Map<Figure, Histogram>();
   readonly #blocks = new Map<Figure, BlockCounts>();
   readonly #startUs: number;
-  /** End of the request that is counted, from the beginning of the phase. */
+  /**
+   * When the request that is counted was due, from the beginning of the phase. At its end the first blocks of a phase would have the quick
+   * requests alone, and the last ones the slow.
+   */
   #atUs = 0;
 
   /** @param startUs beginning of the phase, on the clock of `nowUs`. */
@@ -81,7 +84,7 @@ export class ClassTally {
   ended(exchange: LoadExchange): void {
     const { dueUs, sentUs, endUs } = exchange;
     this.#count++;
-    this.#atUs = endUs - this.#startUs;
+    this.#atUs = dueUs - this.#startUs;
     this.#record("response", endUs - dueUs);
     this.#record("service", endUs - sentUs);
     if (exchange.connectUs > 0) this.#record("connect", exchange.connectUs);
@@ -93,7 +96,7 @@ export class ClassTally {
   /** Counts what another engine measured. */
   observed({ dueUs, sentUs, endUs, connectUs, headUs, firstTokenUs, tokens }: Observation): void {
     this.#count++;
-    this.#atUs = endUs - this.#startUs;
+    this.#atUs = dueUs - this.#startUs;
     this.#record("response", endUs - dueUs);
     this.#record("service", endUs - sentUs);
     if (connectUs !== undefined) this.#record("connect", connectUs);

@@ -65,8 +65,9 @@ export class GoodputTally {
     this.#met = objectives.map(() => 0);
   }
 
-  ended(exchange: LoadExchange, outcome: Outcome): void {
-    if (outcome !== "admitted") return;
+  /** @returns whether it met everything. */
+  ended(exchange: LoadExchange, outcome: Outcome): boolean {
+    if (outcome !== "admitted") return false;
     let all = true;
     for (const [index, { figure, belowMs }] of this.#objectives.entries()) {
       const us = FIGURES[figure](exchange);
@@ -74,10 +75,11 @@ export class GoodputTally {
       if (us === undefined || us < belowMs * 1_000) this.#met[index] = (this.#met[index] ?? 0) + 1;
       else all = false;
     }
-    if (!all) return;
+    if (!all) return false;
     this.#requests++;
     if (exchange.knownTokens === undefined) this.#uncounted++;
     else this.#tokens += exchange.knownTokens;
+    return true;
   }
 
   store(): StoredGoodput {
@@ -92,8 +94,8 @@ export class GoodputTally {
     this.#uncounted += uncounted;
   }
 
-  /** @param offered arrivals of the phase, dropped ones too. */
-  close(durationS: number, offered: number): NonNullable<JudgedPhase["goodput"]> {
+  /** @param offered arrivals of the phase, dropped ones too. @returns what was counted; its intervals are the caller's. */
+  close(durationS: number, offered: number): Omit<NonNullable<JudgedPhase["goodput"]>, "intervals"> {
     const perS = (count: number) => (durationS <= 0 ? 0 : count / durationS);
     const tokens = this.#uncounted > 0 ? null : this.#tokens;
     return {

@@ -63,7 +63,7 @@ const tallySchema = z.strictObject({
   }),
   counts: z.strictObject({
     widthUs: z.number().positive(),
-    counts: z.partialRecord(z.enum(Object.keys(noCounts()) as (keyof Counts)[]), series),
+    counts: z.partialRecord(z.enum([...(Object.keys(noCounts()) as (keyof Counts)[]), "good"]), series),
   }),
   goodput: z.strictObject({ met: series, requests: count, tokens: count, uncounted: count }).optional(),
   turns: z

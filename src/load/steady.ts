@@ -11,10 +11,14 @@ const DIFFERENT_SHARE = 0.05;
 /** A trend: rank correlation in standard errors, and the change from the first quarter to the last. */
 const TREND_ERRORS = 3.3;
 const TREND_SHARE = 0.1;
+/** After a beginning that was cut off, a trend that goes on in its direction needs less: a warm-up comes to an end. */
+const CONTINUED_ERRORS = 2.5;
 /** Of what is sent meanwhile, so much stays in flight, or of what arrives is dropped: work piles up. */
 const PILED_SHARE = 0.02;
 /** A saw-tooth: correlation with itself a period later, and how far it goes up and down. */
 const PERIOD_CORRELATION = 0.4;
+/** And beyond chance by so many standard errors: many periods are tried. */
+const PERIOD_ERRORS = 3.6;
 const PERIOD_SHARE = 0.2;
 const LEAST_PERIOD_S = 3;
 
@@ -36,7 +40,7 @@ export function steadyOf(series: readonly LoadSecond[], startS: number): Steady 
   const from = Math.max(warmUpOf(latencies), warmUpOf(rates));
   const rest = seconds.slice(from);
   if (isPiling(rest) || isDropping(seconds)) return none("growth");
-  const isMoving = [latencies, rates].some((values) => hasTrend(values.slice(from)));
+  const isMoving = [latencies, rates].some((values) => isMovingAfter(values, from));
   if (isMoving || from >= Math.floor(seconds.length / 2)) return none("drift");
   const [first, last] = [rest[0]?.atS ?? startS, rest.at(-1)?.atS ?? startS];
   return { fromS: from === 0 ? startS : first, toS: last + 1, kind: "steady" };
@@ -59,11 +63,18 @@ function warmUpOf(values: readonly number[]): number {
   return best > 0 && isDifferent ? best : 0;
 }
 
+/** Whether values rise or fall behind the beginning that is cut off. */
+function isMovingAfter(values: readonly number[], from: number): boolean {
+  const rest = values.slice(from);
+  const cutChange = from === 0 ? 0 : meanOf(rest) - meanOf(values.slice(0, from));
+  return hasTrend(rest, cutChange * rankCorrelation(rest) > 0 ? CONTINUED_ERRORS : TREND_ERRORS);
+}
+
 /** Whether values rise or fall from their first quarter to their last, more than chance has it. */
-function hasTrend(values: readonly number[]): boolean {
+function hasTrend(values: readonly number[], leastErrors = TREND_ERRORS): boolean {
   const errors = Math.abs(rankCorrelation(values)) * Math.sqrt(values.length - 1);
   const [first, last] = quartersOf(values);
-  return errors > TREND_ERRORS && Math.abs(last - first) > TREND_SHARE * Math.min(first, last);
+  return errors > leastErrors && Math.abs(last - first) > TREND_SHARE * Math.min(first, last);
 }
 
 /** Whether more is sent than is answered. */
@@ -102,7 +113,7 @@ function isPeriodic(values: readonly number[]): boolean {
   for (let lag = 1; lag <= values.length / 2.5; lag++) {
     const own = correlation(lag);
     if (own < -0.1) wasOpposite = true;
-    const enough = Math.max(PERIOD_CORRELATION, 3 / Math.sqrt(values.length));
+    const enough = Math.max(PERIOD_CORRELATION, PERIOD_ERRORS / Math.sqrt(values.length));
     if (wasOpposite && lag >= LEAST_PERIOD_S && own > enough) return true;
   }
   return false;

@@ -22,7 +22,7 @@ export interface StoredTally {
   readonly classes: readonly StoredClass[];
   readonly lag: StoredHistogram;
   readonly series: StoredSeries;
-  readonly counts: StoredCounts<keyof Counts>;
+  readonly counts: StoredCounts<Counted>;
   readonly goodput?: StoredGoodput | undefined;
   readonly turns?: readonly StoredTurn[] | undefined;
 }
@@ -36,6 +36,8 @@ interface TallyOptions {
 const ENDINGS = ["admitted", "denied", "failed"] as const;
 const RATES = ["offered", "sent", ...ENDINGS] as const;
 type RateName = (typeof RATES)[number];
+/** What is counted by time; `good`: it met every objective. */
+type Counted = keyof Counts | "good";
 
 /** Counts a phase. Its size depends on the number of classes and seconds, not on the number of requests. */
 export class Tally {
@@ -43,7 +45,7 @@ export class Tally {
   readonly lag = new Histogram();
   readonly #classes = new Map<string, ClassTally>();
   readonly #series: SecondSeries;
-  readonly #counts = new CountBlocks<keyof Counts>();
+  readonly #counts = new CountBlocks<Counted>();
   readonly #goodput: GoodputTally | undefined;
   readonly #turns = new TurnTallies();
 
@@ -92,14 +94,18 @@ export class Tally {
     const { prepared, dueUs, sentUs, firstTokenUs, endUs } = exchange;
     this.#class(prepared.dialect, prepared.stream, outcome).ended(exchange);
     this.#count(outcome, endUs);
-    this.#goodput?.ended(exchange, outcome);
+    if (this.#goodput?.ended(exchange, outcome)) this.#counts.count("good", endUs - this.startUs);
     if (prepared.turn !== undefined) this.#turns.ended(prepared.turn, exchange, outcome);
     if (outcome === "admitted") this.#series.admitted(dueUs, sentUs, firstTokenUs, endUs);
   }
 
   /** Requests that met every objective; `undefined` where none is named. */
   goodput(durationS: number): JudgedPhase["goodput"] {
-    return this.#goodput?.close(durationS, this.total.offered);
+    const closed = this.#goodput?.close(durationS, this.total.offered);
+    if (closed === undefined) return undefined;
+    const share =
+      closed.share === null ? null : this.#shareInterval(closed.share, "good", [...ENDINGS, "dropped"], durationS);
+    return { ...closed, intervals: { requestsPerS: this.#counts.rateInterval("good", durationS), share } };
   }
 
   /** Of requests that are turns of sessions. */
@@ -174,17 +180,21 @@ export class Tally {
     const rate = (name: RateName) => (durationS <= 0 ? 0 : this.total[name] / durationS);
     const of = ENDINGS.reduce((sum, name) => sum + this.total[name], 0);
     const share = (name: (typeof ENDINGS)[number]) => this.total[name] / of;
-    const shareInterval = (name: (typeof ENDINGS)[number]): [number, number] => {
-      const worth = this.#counts.worth(name, ENDINGS, durationS);
-      const { low, high } = wilson({ count: share(name) * worth, of: worth }, 0.95);
-      return [low, high];
-    };
+    const shareInterval = (name: (typeof ENDINGS)[number]) =>
+      this.#shareInterval(share(name), name, ENDINGS, durationS);
     const rates = {
       ...forEach(RATES, rate),
       intervals: forEach(RATES, (name) => this.#counts.rateInterval(name, durationS)),
     };
     if (of === 0) return { rates };
     return { rates, shares: { ...forEach(ENDINGS, share), intervals: forEach(ENDINGS, shareInterval) } };
+  }
+
+  /** 95 % interval of the share that a part has of all. */
+  #shareInterval(share: number, part: Counted, all: readonly Counted[], durationS: number): [number, number] {
+    const worth = this.#counts.worth(part, all, durationS);
+    const { low, high } = wilson({ count: share * worth, of: worth }, 0.95);
+    return [low, high];
   }
 
   histograms(prefix: string, startMs: number, endMs: number): TaggedHistogram[] {

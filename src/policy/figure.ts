@@ -1,12 +1,6 @@
 import type { Added, RunRecord } from "../record/index.ts";
-import {
-  type CountSeries,
-  type DifferenceSeries,
-  type DistributionSeries,
-  matches,
-  metricOf,
-  type Stat,
-} from "./metrics.ts";
+import type { CountSeries, DifferenceSeries, DistributionSeries, Stat } from "./metric.ts";
+import { matches, metricOf } from "./metrics.ts";
 import type { Threshold } from "./threshold.ts";
 
 /** What a threshold is held against its bound with. */

@@ -1,56 +1,5 @@
-import type { Added, LoadClass, LoadPhase, LoadRun, RunRecord } from "../record/index.ts";
-
-/** Statistics of a distribution. */
-export const STATS = ["p50", "p90", "p95", "p99", "p999", "max"] as const;
-export type Stat = (typeof STATS)[number];
-/** Of a difference between two distributions. */
-export const DIFFERENCE_STATS = ["p50", "p90", "p99"] as const;
-
-/** Labels that distinguish a figure from its siblings. `phase` takes the short names `at-limit` and `over-limit` too. */
-export type Labels = Readonly<Record<string, string>>;
-
-/** One distribution: never merged with another, because quantiles cannot be. */
-export interface DistributionSeries {
-  readonly labels: Labels;
-  readonly samples: number;
-  readonly quantiles: Readonly<Record<Stat, number>> | null;
-  /** Of the quantiles; absent where none were computed, as for figures of the generator. */
-  readonly intervals?: Intervals | undefined;
-  /** false: the generator broke its bounds, and the figure says nothing about the gateway. */
-  readonly valid: boolean;
-}
-
-type Ends = readonly [low: number, high: number] | null;
-type Intervals = NonNullable<NonNullable<LoadClass["responseMs"]>["intervals"]>;
-
-/** One part of a sum or of a share. */
-export interface CountSeries {
-  readonly labels: Labels;
-  /** What is counted. */
-  readonly count: number;
-  /** Of how many; the share is the sum of counts over the sum of these. Also what "zero samples" means. */
-  readonly of: number;
-  /** Of the share or rate, where it has one; `null`: the phase was too short for it. */
-  readonly interval?: Ends | undefined;
-  readonly valid: boolean;
-}
-
-/** Differences with their intervals. */
-export interface DifferenceSeries {
-  readonly labels: Labels;
-  readonly samples: number;
-  readonly quantiles: Added;
-}
-
-type Metric =
-  | { readonly kind: "distribution"; readonly labels: readonly string[]; read(record: RunRecord): DistributionSeries[] }
-  | { readonly kind: "difference"; readonly labels: readonly string[]; read(record: RunRecord): DifferenceSeries[] }
-  /** `sum`: counts add up. `share`: counts over what they are of. `each`: one figure per series, the worst counts. */
-  | {
-      readonly kind: "sum" | "share" | "each";
-      readonly labels: readonly string[];
-      read(record: RunRecord): CountSeries[];
-    };
+import type { LoadClass, LoadPhase, LoadRun, RunRecord } from "../record/index.ts";
+import type { CountSeries, Ends, Labels, Metric, Stat } from "./metric.ts";
 
 const CLASS_LABELS = ["tier", "phase", "dialect", "stream", "outcome"] as const;
 const PHASE_LABELS = ["tier", "phase"] as const;
@@ -113,7 +62,10 @@ const ofPhases = (
 /** Of the phases of workloads that name objectives. */
 const ofGoodput = (
   kind: "share" | "each",
-  read: (goodput: NonNullable<LoadPhase["goodput"]>, phase: LoadPhase) => Pick<CountSeries, "count" | "of">,
+  read: (
+    goodput: NonNullable<LoadPhase["goodput"]>,
+    phase: LoadPhase,
+  ) => Pick<CountSeries, "count" | "of" | "interval">,
 ): Metric => ({
   kind,
   labels: PHASE_LABELS,
@@ -235,8 +187,12 @@ const METRICS = {
   failed_share: share("failed"),
   admitted_per_s: rate("admitted"),
   sent_per_s: rate("sent"),
-  goodput_share: ofGoodput("share", ({ requests: count }, { offered: of }) => ({ count, of })),
-  goodput_per_s: ofGoodput("each", ({ requestsPerS: count }, { sent: of }) => ({ count, of })),
+  goodput_share: ofGoodput("share", ({ requests: count, intervals }, { offered: of }) => ({
+    ...{ count, of, interval: intervals.share },
+  })),
+  goodput_per_s: ofGoodput("each", ({ requestsPerS: count, intervals }, { sent: of }) => ({
+    ...{ count, of, interval: intervals.requestsPerS },
+  })),
   peak_in_flight: ofPhases("each", ({ peakInFlight }) => peakInFlight),
   retry_after_present: retryAfter(
     ({ present }) => present,

@@ -1,12 +1,5 @@
-import {
-  DIFFERENCE_STATS,
-  isMetricName,
-  METRIC_NAMES,
-  type MetricName,
-  metricOf,
-  STATS,
-  type Stat,
-} from "./metrics.ts";
+import { DIFFERENCE_STATS, STATS, type Stat } from "./metric.ts";
+import { isMetricName, METRIC_NAMES, type MetricName, metricOf } from "./metrics.ts";
 
 export type Operator = "<" | "<=" | ">" | ">=" | "==";
 

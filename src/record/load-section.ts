@@ -79,6 +79,8 @@ const goodputSchema = z.strictObject({
   /** Output tokens of these requests; `null` where a reply did not say how many it has. */
   tokens: count.nullable(),
   tokensPerS: z.number().nullable(),
+  /** 95 %; `null`: the phase was too short, or there were no arrivals. */
+  intervals: z.strictObject({ requestsPerS: interval, share: interval }),
 });
 
 /** Conversations of several turns. */

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { type IJob, Job } from "kubernetes-models/batch/v1";
 import {
   ConfigMap,
@@ -55,6 +56,13 @@ function assertValid(resource: { readonly kind: string } & object): void {
   else if (kind === "Secret") new Secret(resource as ISecret).validate();
   else if (kind === "PersistentVolumeClaim") new PersistentVolumeClaim(resource as IPersistentVolumeClaim).validate();
   else throw new Error(`${kind} has no validator here`);
+}
+
+/** By the schema of its CustomResourceDefinition. @throws what is wrong */
+function assertJobSet(resource: object): void {
+  const schema = JSON.parse(readFileSync(join(import.meta.dirname, "jobset-schema.json"), "utf8"));
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+  if (!ajv.validate(schema, resource)) throw new Error(ajv.errorsText());
 }
 
 interface Container {
@@ -158,7 +166,10 @@ describe("manifests for Kubernetes", () => {
     using folder = temporaryFolder();
     const { files, read } = await exported(folder, "--jobset", "--store", "s3://results/load");
     expect(Object.keys(files)).not.toContain("volume.yaml");
-    const { apiVersion, kind, metadata, spec } = read("jobset.yaml");
+    const jobSet = read("jobset.yaml");
+    assertJobSet(jobSet);
+    expect(() => assertJobSet({ ...jobSet, spec: { ...jobSet.spec, shards: 4 } })).toThrow(/additional properties/);
+    const { apiVersion, kind, metadata, spec } = jobSet;
     expect([apiVersion, kind]).toEqual(["jobset.x-k8s.io/v1alpha2", "JobSet"]);
     const [replicated] = spec.replicatedJobs;
     expect(Object.keys(replicated).sort()).toEqual(["name", "replicas", "template"]);

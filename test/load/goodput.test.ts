@@ -32,6 +32,9 @@ describe.concurrent("goodput", () => {
     const requests = served("quick") + served("plain");
     const tokens = served("quick") * 5 + served("plain") * 7;
     const durationS = phase?.durationS ?? Number.NaN;
+    const [low, high] = phase?.goodput?.intervals.share ?? [];
+    expect(low).toBeLessThan(requests / 40);
+    expect(high).toBeGreaterThan(requests / 40);
     expect(phase?.goodput).toEqual({
       objectives: [
         { text: "ttft_ms < 1500", met: 40 - served("late-token") },
@@ -42,6 +45,7 @@ describe.concurrent("goodput", () => {
       share: requests / 40,
       tokens,
       tokensPerS: tokens / durationS,
+      intervals: { requestsPerS: expect.toSatisfy((ends) => ends[0] <= requests / durationS), share: [low, high] },
     });
   });
 

@@ -282,7 +282,9 @@ describe("shards of a load", () => {
 
   test("make a folder like that of any load", async () => {
     const merged = join(fixture.path, "merged");
-    expect(existsSync(join(merged, "report.html"))).toBe(true);
+    const html = readFileSync(join(merged, "report.html"), "utf8");
+    expect(html).toContain("3 processes sent shared");
+    for (const index of [1, 2, 3]) expect(html).toContain(`shard ${index}/3`);
     const [report, again, compared] = await Promise.all([
       gauntlet(["report", merged, "--print", "markdown"]),
       gauntlet(["rejudge", merged, "--json"]),

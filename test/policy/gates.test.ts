@@ -38,6 +38,7 @@ const GOODPUT = withLoad(
         goodput: {
           ...{ objectives: [{ text: "ttft_ms < 300", met: 90 }], requests: 90, requestsPerS: 9, share: 0.9 },
           ...{ tokens: null, tokensPerS: null },
+          intervals: { requestsPerS: [8.2, 9.9], share: [0.82, 0.94] },
         },
       }),
     ],
@@ -56,7 +57,10 @@ describe("thresholds over a record", () => {
     ["ttft_ms{stream=false} p99 < 800", RECORD, "inconclusive", null],
     ["ttft_ms p99 < 800", recordOf(PASSING), "inconclusive", null],
     ["denied == 0", recordOf(PASSING), "inconclusive", null],
-    ["goodput_share >= 0.9", GOODPUT, "pass", 0.9],
+    ["goodput_share >= 0.8", GOODPUT, "pass", 0.9],
+    ["goodput_share >= 0.9", GOODPUT, "inconclusive", 0.9],
+    ["goodput_share >= 0.95", GOODPUT, "fail", 0.9],
+    ["goodput_per_s > 9", GOODPUT, "inconclusive", 9],
     ["goodput_per_s > 10", GOODPUT, "fail", 9],
     ["goodput_share >= 0", RECORD, "inconclusive", null],
     // The short phase names of the documents are understood.

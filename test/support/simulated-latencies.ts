@@ -49,8 +49,8 @@ export function simulatedRun(
   const draw = DISTRIBUTIONS[name](seededRandom(seed));
   const tally = new Tally(0);
   for (let index = 0; index < requests; index++) {
-    const endUs = ((index + 0.5) * 1_000_000) / ratePerS;
-    const sentUs = endUs - draw(index / requests);
+    const sentUs = ((index + 0.5) * 1_000_000) / ratePerS;
+    const endUs = sentUs + draw(index / requests);
     tally.offered(sentUs);
     tally.sent(sentUs, sentUs, 1);
     tally.ended(Object.assign(new LoadExchange(PREPARED, sentUs, 0), { sentUs, endUs }), "admitted");

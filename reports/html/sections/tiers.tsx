@@ -16,6 +16,7 @@ import { headlinePhase, kindOf, spansOf } from "../load-phases.ts";
 import { Figure, Foreign, Permalink, Section, StatusMark } from "../parts.tsx";
 import { thin } from "../thin-series.ts";
 import { causeAnchor } from "./causes.tsx";
+import { ProcessTable } from "./processes.tsx";
 import { Denials, LoadFindings, PhaseTable, TurnTable } from "./tier-tables.tsx";
 import { WatchedSide } from "./watched.tsx";
 
@@ -79,6 +80,7 @@ function Tier({ record, run, anchors }: RunProps) {
       <PhaseTable record={record} run={run} />
       <TurnTable run={run} />
       <Traffic run={run} />
+      <ProcessTable run={run} />
       <WatchedSide run={run} />
       <LoadFindings record={record} run={run} anchors={anchors} />
       <Denials run={run} />

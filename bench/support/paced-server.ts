@@ -1,0 +1,125 @@
+/**
+ * The server of the benchmarks, a process of its own: replies after a fixed time, streams on an exact schedule, and tells at the end what
+ * it saw and what it really did. Started by `startPacedServer`.
+ */
+import { type AddressInfo, createServer, type Socket } from "node:net";
+
+/** Times in milliseconds. */
+export interface Pacing {
+  /** From a request to its non-streaming reply. */
+  readonly latencyMs: number;
+  /** From a request to the first event of its stream. */
+  readonly firstMs: number;
+  readonly gapMs: number;
+  /** Events with content of a stream. */
+  readonly events: number;
+}
+
+/** What the server measured. */
+export interface Truth {
+  readonly requests: number;
+  readonly events: number;
+  readonly peakInFlight: number;
+  /** Wall clock of the first request, ms since the epoch. */
+  readonly firstAtMs: number;
+  /** Moments of the arrivals, ms. */
+  readonly arrivalsMs: readonly number[];
+  readonly ttftMs: Percentiles;
+  readonly gapMs: Percentiles;
+}
+
+export interface Percentiles {
+  readonly p50: number;
+  readonly p99: number;
+}
+
+export function percentilesOf(values: readonly number[]): Percentiles {
+  const sorted = Float64Array.from(values).sort();
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+  return { p50: at(0.5), p99: at(0.99) };
+}
+
+const pacing = JSON.parse(process.argv[2] ?? "{}") as Pacing;
+const arrivalsMs: number[] = [];
+const ttftMs: number[] = [];
+const gapMs: number[] = [];
+let [events, inFlight, peakInFlight, firstAtMs] = [0, 0, 0, 0];
+
+const inChunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+const event = (delta: object, finish: string | null = null) =>
+  inChunk(`data: ${JSON.stringify({ id: "c", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`);
+
+const REPLY = '{"choices":[{"index":0,"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}]}';
+const WHOLE = Buffer.from(
+  `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${REPLY.length}\r\n\r\n${REPLY}`,
+);
+const FIRST = Buffer.from(
+  `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n${event({ content: "word " })}`,
+);
+const NEXT = Buffer.from(event({ content: "word " }));
+const LAST = Buffer.from(`${event({ content: "word " })}${event({}, "stop")}${inChunk("data: [DONE]\n\n")}0\r\n\r\n`);
+
+function begin(): number {
+  if (firstAtMs === 0) firstAtMs = Date.now();
+  const now = performance.now();
+  arrivalsMs.push(now);
+  inFlight++;
+  peakInFlight = Math.max(peakInFlight, inFlight);
+  return now;
+}
+
+function stream(socket: Socket): void {
+  const startMs = begin();
+  let sent = 0;
+  let lastMs = startMs;
+  const next = () => {
+    if (socket.destroyed) {
+      inFlight--;
+      return;
+    }
+    const now = performance.now();
+    (sent === 0 ? ttftMs : gapMs).push(now - lastMs);
+    lastMs = now;
+    sent++;
+    events++;
+    socket.write(sent === 1 ? FIRST : sent < pacing.events ? NEXT : LAST);
+    if (sent < pacing.events) {
+      const dueMs = startMs + pacing.firstMs + sent * pacing.gapMs;
+      setTimeout(next, Math.max(0, dueMs - performance.now()));
+    } else inFlight--;
+  };
+  setTimeout(next, pacing.firstMs);
+}
+
+function reply(socket: Socket): void {
+  begin();
+  setTimeout(() => {
+    inFlight--;
+    socket.write(WHOLE);
+  }, pacing.latencyMs);
+}
+
+/** Started for its exports alone, this file serves nothing. */
+if (process.send !== undefined && process.argv[2] !== undefined) {
+  const server = createServer({ noDelay: true }, (socket) => {
+    let held = "";
+    socket.setEncoding("latin1");
+    socket.on("error", () => undefined);
+    socket.on("data", (piece: string) => {
+      held += piece;
+      const headEnd = held.indexOf("\r\n\r\n");
+      if (headEnd === -1) return;
+      const end = headEnd + 4 + Number(/content-length: *(\d+)/i.exec(held.slice(0, headEnd))?.[1] ?? 0);
+      if (held.length < end) return;
+      const isStream = held.includes('"stream":true');
+      held = held.slice(end);
+      (isStream ? stream : reply)(socket);
+    });
+  });
+  process.on("message", () => {
+    const truth = { requests: arrivalsMs.length, events, peakInFlight, firstAtMs, arrivalsMs };
+    process.send?.({ ...truth, ttftMs: percentilesOf(ttftMs), gapMs: percentilesOf(gapMs) } satisfies Truth);
+  });
+  process.on("disconnect", () => process.exit(0));
+  server.listen(0, "127.0.0.1", 4_096, () => process.send?.((server.address() as AddressInfo).port));
+}

@@ -1,0 +1,53 @@
+import type { Added, LoadClass, RunRecord } from "../record/index.ts";
+
+/** Statistics of a distribution. */
+export const STATS = ["p50", "p90", "p95", "p99", "p999", "max"] as const;
+export type Stat = (typeof STATS)[number];
+/** Of a difference between two distributions. */
+export const DIFFERENCE_STATS = ["p50", "p90", "p99"] as const;
+
+/** Labels that distinguish a figure from its siblings. `phase` takes the short names `at-limit` and `over-limit` too. */
+export type Labels = Readonly<Record<string, string>>;
+
+/** One distribution: never merged with another, because quantiles cannot be. */
+export interface DistributionSeries {
+  readonly labels: Labels;
+  readonly samples: number;
+  readonly quantiles: Readonly<Record<Stat, number>> | null;
+  /** Of the quantiles; absent where none were computed, as for figures of the generator. */
+  readonly intervals?: Intervals | undefined;
+  /** false: the generator broke its bounds, and the figure says nothing about the gateway. */
+  readonly valid: boolean;
+}
+
+export type Ends = readonly [low: number, high: number] | null;
+type Intervals = NonNullable<NonNullable<LoadClass["responseMs"]>["intervals"]>;
+
+/** One part of a sum or of a share. */
+export interface CountSeries {
+  readonly labels: Labels;
+  /** What is counted. */
+  readonly count: number;
+  /** Of how many; the share is the sum of counts over the sum of these. Also what "zero samples" means. */
+  readonly of: number;
+  /** Of the share or rate, where it has one; `null`: the phase was too short for it. */
+  readonly interval?: Ends | undefined;
+  readonly valid: boolean;
+}
+
+/** Differences with their intervals. */
+export interface DifferenceSeries {
+  readonly labels: Labels;
+  readonly samples: number;
+  readonly quantiles: Added;
+}
+
+export type Metric =
+  | { readonly kind: "distribution"; readonly labels: readonly string[]; read(record: RunRecord): DistributionSeries[] }
+  | { readonly kind: "difference"; readonly labels: readonly string[]; read(record: RunRecord): DifferenceSeries[] }
+  /** `sum`: counts add up. `share`: counts over what they are of. `each`: one figure per series, the worst counts. */
+  | {
+      readonly kind: "sum" | "share" | "each";
+      readonly labels: readonly string[];
+      read(record: RunRecord): CountSeries[];
+    };
