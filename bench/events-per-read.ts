@@ -23,9 +23,6 @@ const EVENT = `data: ${JSON.stringify({
   choices: [{ index: 0, delta: { content: "word " }, finish_reason: null }],
 })}\n\n`;
 
-if (process.argv[2] === "--send") send();
-else await compare();
-
 /** Writes a block, and the next one when the reader has acknowledged it. */
 function send(): void {
   const server = createServer({ noDelay: true }, (socket) => {
@@ -121,3 +118,6 @@ async function cpuNsPerEvent(
   if (found() !== 0 && found() !== wanted) throw new Error(`${found()} of ${wanted} events were found`);
   return ((user + system) * 1_000) / wanted;
 }
+
+if (process.argv[2] === "--send") send();
+else await compare();

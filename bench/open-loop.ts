@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import yargs from "yargs";
 import { findK6, findOha, gauntletLoad, median, medianRow, run, startPacedServer } from "./support/bench-tools.ts";
-import { percentilesOf } from "./support/paced-server.ts";
+import { percentilesOf } from "./support/percentiles.ts";
 
 const AUTOCANNON = fileURLToPath(new URL("../node_modules/autocannon/autocannon.js", import.meta.url));
 

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import yargs from "yargs";
-import type { LoadRun } from "../src/record/index.ts";
+import type { LoadPhase } from "../src/record/index.ts";
 import { type Cost, findOha, gauntletLoad, medianRow, run, startPacedServer } from "./support/bench-tools.ts";
 import type { Pacing, Truth } from "./support/paced-server.ts";
 
@@ -92,7 +92,7 @@ function rowOf({ cpuS, peakRssMb }: Cost, { requests, events, peakInFlight }: Tr
 
 /** Reported minus truth, and what was not admitted. */
 function errorsOf({ stdout }: Cost, truth: Truth) {
-  const [phase] = (JSON.parse(stdout).load.runs as LoadRun[]).flatMap(({ phases }) => phases);
+  const [phase] = JSON.parse(stdout).phases as LoadPhase[];
   const streams = phase?.classes.find(({ outcome, stream }) => outcome === "admitted" && stream);
   return {
     "not admitted": (phase?.sent ?? 0) - (phase?.admitted ?? 0),

@@ -3,6 +3,7 @@
  * it saw and what it really did. Started by `startPacedServer`.
  */
 import { type AddressInfo, createServer, type Socket } from "node:net";
+import { type Percentiles, percentilesOf } from "./percentiles.ts";
 
 /** Times in milliseconds. */
 export interface Pacing {
@@ -26,17 +27,6 @@ export interface Truth {
   readonly arrivalsMs: readonly number[];
   readonly ttftMs: Percentiles;
   readonly gapMs: Percentiles;
-}
-
-export interface Percentiles {
-  readonly p50: number;
-  readonly p99: number;
-}
-
-export function percentilesOf(values: readonly number[]): Percentiles {
-  const sorted = Float64Array.from(values).sort();
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
-  return { p50: at(0.5), p99: at(0.99) };
 }
 
 const pacing = JSON.parse(process.argv[2] ?? "{}") as Pacing;
@@ -99,27 +89,24 @@ function reply(socket: Socket): void {
   }, pacing.latencyMs);
 }
 
-/** Started for its exports alone, this file serves nothing. */
-if (process.send !== undefined && process.argv[2] !== undefined) {
-  const server = createServer({ noDelay: true }, (socket) => {
-    let held = "";
-    socket.setEncoding("latin1");
-    socket.on("error", () => undefined);
-    socket.on("data", (piece: string) => {
-      held += piece;
-      const headEnd = held.indexOf("\r\n\r\n");
-      if (headEnd === -1) return;
-      const end = headEnd + 4 + Number(/content-length: *(\d+)/i.exec(held.slice(0, headEnd))?.[1] ?? 0);
-      if (held.length < end) return;
-      const isStream = held.includes('"stream":true');
-      held = held.slice(end);
-      (isStream ? stream : reply)(socket);
-    });
+const server = createServer({ noDelay: true }, (socket) => {
+  let held = "";
+  socket.setEncoding("latin1");
+  socket.on("error", () => undefined);
+  socket.on("data", (piece: string) => {
+    held += piece;
+    const headEnd = held.indexOf("\r\n\r\n");
+    if (headEnd === -1) return;
+    const end = headEnd + 4 + Number(/content-length: *(\d+)/i.exec(held.slice(0, headEnd))?.[1] ?? 0);
+    if (held.length < end) return;
+    const isStream = held.includes('"stream":true');
+    held = held.slice(end);
+    (isStream ? stream : reply)(socket);
   });
-  process.on("message", () => {
-    const truth = { requests: arrivalsMs.length, events, peakInFlight, firstAtMs, arrivalsMs };
-    process.send?.({ ...truth, ttftMs: percentilesOf(ttftMs), gapMs: percentilesOf(gapMs) } satisfies Truth);
-  });
-  process.on("disconnect", () => process.exit(0));
-  server.listen(0, "127.0.0.1", 4_096, () => process.send?.((server.address() as AddressInfo).port));
-}
+});
+process.on("message", () => {
+  const truth = { requests: arrivalsMs.length, events, peakInFlight, firstAtMs, arrivalsMs };
+  process.send?.({ ...truth, ttftMs: percentilesOf(ttftMs), gapMs: percentilesOf(gapMs) } satisfies Truth);
+});
+process.on("disconnect", () => process.exit(0));
+server.listen(0, "127.0.0.1", 4_096, () => process.send?.((server.address() as AddressInfo).port));

@@ -11,8 +11,9 @@ const DIFFERENT_SHARE = 0.05;
 /** A trend: rank correlation in standard errors, and the change from the first quarter to the last. */
 const TREND_ERRORS = 3.3;
 const TREND_SHARE = 0.1;
-/** After a beginning that was cut off, a trend that goes on in its direction needs less: a warm-up comes to an end. */
-const CONTINUED_ERRORS = 2.5;
+/** After a beginning that was cut off, a trend that goes on like it, by so much of what it differs, needs less: a warm-up ends. */
+const CONTINUED_ERRORS = 2;
+const CONTINUED_SHARE = 0.3;
 /** Of what is sent meanwhile, so much stays in flight, or of what arrives is dropped: work piles up. */
 const PILED_SHARE = 0.02;
 /** A saw-tooth: correlation with itself a period later, and how far it goes up and down. */
@@ -66,8 +67,10 @@ function warmUpOf(values: readonly number[]): number {
 /** Whether values rise or fall behind the beginning that is cut off. */
 function isMovingAfter(values: readonly number[], from: number): boolean {
   const rest = values.slice(from);
-  const cutChange = from === 0 ? 0 : meanOf(rest) - meanOf(values.slice(0, from));
-  return hasTrend(rest, cutChange * rankCorrelation(rest) > 0 ? CONTINUED_ERRORS : TREND_ERRORS);
+  const [first, last] = quartersOf(rest);
+  const difference = meanOf(rest) - meanOf(values.slice(0, from));
+  const goesOn = warmUpOf(values) > 0 && (last - first) / difference > CONTINUED_SHARE;
+  return hasTrend(rest, goesOn ? CONTINUED_ERRORS : TREND_ERRORS);
 }
 
 /** Whether values rise or fall from their first quarter to their last, more than chance has it. */
