@@ -62,10 +62,11 @@ export async function run([file = "", ...args]: readonly string[]): Promise<Cost
   const looking = setInterval(() => {
     peakRssMb = Math.max(peakRssMb ?? 0, peakOfChildren(child.pid ?? 0) ?? 0) || undefined;
   }, 200);
-  await once(child, "close");
+  const [code] = (await once(child, "close")) as [number | null];
   clearInterval(looking);
   const [, user, system] = /cpu ([\d.]+) ([\d.]+)\s*$/.exec(stderr) ?? [];
-  if (user === undefined) throw new Error(`${file} did not run: ${stderr.slice(-500)}`);
+  if (user === undefined || (code !== 0 && stdout === ""))
+    throw new Error(`${file} did not run: ${stderr.slice(-500)}`);
   return { cpuS: Number(user) + Number(system), peakRssMb, startedAtMs, stdout };
 }
 

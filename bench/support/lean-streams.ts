@@ -27,8 +27,8 @@ async function one(): Promise<void> {
     const response = await pool.request({
       ...{ path: pathname, method: "POST", headers: { "content-type": "application/json" }, body },
     });
-    response.body.setEncoding("utf8");
-    for await (const piece of response.body) parser.feed(piece);
+    const decoder = new TextDecoder();
+    for await (const piece of response.body) parser.feed(decoder.decode(piece, { stream: true }));
     streams++;
   }
 }
