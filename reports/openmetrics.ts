@@ -116,11 +116,15 @@ export const QUANTILES = [
 ] as const satisfies readonly (readonly [keyof Quantiles, string])[];
 
 function loadFamilies(runs: readonly LoadRun[]): Family[] {
-  const perPhase = (name: string, help: string, read: (phase: LoadPhase) => number): Family => ({
+  /** A value of each phase that has one. */
+  const perPhase = (name: string, help: string, read: (phase: LoadPhase) => number | null | undefined): Family => ({
     name,
     help,
     samples: runs.flatMap((run) =>
-      run.phases.map((phase) => ({ labels: { run: run.name, phase: phase.name }, value: read(phase) })),
+      run.phases.flatMap((phase) => {
+        const value = read(phase) ?? null;
+        return value === null ? [] : [{ labels: { run: run.name, phase: phase.name }, value }];
+      }),
     ),
   });
   const latency = LATENCIES.map(
@@ -152,29 +156,8 @@ function loadFamilies(runs: readonly LoadRun[]): Family[] {
   return [
     ...COUNTS.map(([field, name, help]) => perPhase(name, help, (phase) => phase[field])),
     perPhase("gauntlet_peak_in_flight", "Most requests in flight at once.", ({ peakInFlight }) => peakInFlight),
-    ...SESSIONS.map(
-      ([field, name, help]): Family => ({
-        name,
-        help,
-        samples: runs.flatMap((run) =>
-          run.phases.flatMap(({ name: phase, sessions }) =>
-            sessions === undefined ? [] : [{ labels: { run: run.name, phase }, value: sessions[field] }],
-          ),
-        ),
-      }),
-    ),
-    ...GOODPUT.map(
-      ([field, name, help]): Family => ({
-        name,
-        help,
-        samples: runs.flatMap((run) =>
-          run.phases.flatMap((phase) => {
-            const value = phase.goodput?.[field] ?? null;
-            return value === null ? [] : [{ labels: { run: run.name, phase: phase.name }, value }];
-          }),
-        ),
-      }),
-    ),
+    ...SESSIONS.map(([field, name, help]) => perPhase(name, help, ({ sessions }) => sessions?.[field])),
+    ...GOODPUT.map(([field, name, help]) => perPhase(name, help, ({ goodput }) => goodput?.[field])),
     {
       name: "gauntlet_retry_after_sufficient_ratio",
       help: "Share of tested Retry-After waits that were sufficient.",
