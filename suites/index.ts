@@ -13,6 +13,7 @@ import { SECURITY } from "./security.ts";
 import { SERVICE } from "./service.ts";
 import { SPENDING } from "./spending/index.ts";
 import { STREAMING } from "./streaming.ts";
+import { TOKEN_LIMITS } from "./token-limits/index.ts";
 import { UPSTREAM } from "./upstream/index.ts";
 
 export { fabricatedKey } from "./shared/fabricated-key.ts";
@@ -30,6 +31,7 @@ export const CHECKS: readonly Check[] = inDialect("any", [
   ...onAnyAccount(UPSTREAM),
   ...LIMITS,
   ...RETRY_AFTER,
+  ...TOKEN_LIMITS,
   ...SPENDING,
   ...SECURITY,
   ...onAnyAccount(ROBUSTNESS),

@@ -2,6 +2,7 @@ import { startGatewayInFront } from "../../src/app/gateway-in-front.ts";
 import { prepare } from "../../src/app/preflight.ts";
 import { type Instance, instancesOf, runChecks, suiteOf, Traffic } from "../../src/checks/index.ts";
 import type { CheckResult } from "../../src/record/index.ts";
+import type { GatewayOptions } from "../../src/reference-gateway/index.ts";
 import { describeEmbedded, type ReadyLine } from "../../src/target/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 
@@ -12,7 +13,12 @@ export interface JudgeOptions {
   readonly instances?: readonly Instance[];
   /** Whether scenarios leave out what waits. */
   readonly isQuick?: boolean;
+  /** A limit on tokens per minute, which the target then declares. Default: only where a switch is about it. */
+  readonly tokens?: GatewayOptions["tokens"];
 }
+
+/** Small: the checks send twice as much. Large enough for a request of a twenty-fourth of it. */
+const TOKENS = { perMinute: 4_000 } as const;
 
 export interface Judged {
   readonly results: readonly CheckResult[];
@@ -26,10 +32,11 @@ export async function judgeGateway({
   suites,
   instances,
   isQuick = false,
+  tokens = [...mutations, ...variants].some((name) => name.startsWith("tokens.")) ? TOKENS : undefined,
 }: JudgeOptions): Promise<Judged> {
   const chosen =
     instances ?? CHECKS.filter(({ id }) => suites === undefined || suites.includes(suiteOf(id))).flatMap(instancesOf);
-  await using gateway = await startGatewayInFront({ mutations, variants });
+  await using gateway = await startGatewayInFront({ mutations, variants, tokens });
   const { target, provisioner } = describeEmbedded(gateway.ready as unknown as ReadyLine);
   const controller = new AbortController();
   await using traffic = new Traffic({ target, provisioner, seed: 7, signal: controller.signal, isQuick });

@@ -47,6 +47,7 @@ interface Switch {
 function suitesOf({ name, area }: Switch): readonly string[] | undefined {
   if (args.suites !== undefined) return args.suites.split(",");
   if (kind === "variants" || area === "load") return undefined;
+  if (area === "tokens") return [...LIMIT_SUITES, "token-limits"];
   const isLimit = LIMIT_AREAS.includes(area) || (area === "denial" && /rate|concurrency/.test(name));
   return isLimit ? LIMIT_SUITES : QUICK_SUITES;
 }

@@ -6,6 +6,7 @@ export const LONG_TESTS: readonly string[] = [
   "test/app/compare.test.ts",
   "test/app/policy.test.ts",
   "test/app/slower-and-slower.test.ts",
+  "test/checks/token-limits.test.ts",
   "test/docs/recipes.test.ts",
   "test/limits/infer-rate.test.ts",
   "test/requirements/emitted.test.ts",

@@ -115,6 +115,8 @@ const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
     "TEXT-INTACT",
   ],
   "TEXT-INTACT": ["OWN-ANSWER"],
+  // Whoever lets more through than it counts tells other remaining tokens, too.
+  "TOKENS-ENFORCED": ["TOKENS-AT-ONCE", "TOKENS-REMAINING"],
 };
 
 /** What no rule above says, by mutation. */

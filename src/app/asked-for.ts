@@ -1,16 +1,27 @@
 import { type Instance, type Selection, suiteOf } from "../checks/index.ts";
 import type { Target } from "../target/index.ts";
 
+type Declared = Pick<Target, "upstream" | "tokenLimits">;
+
+/** Suites about what most gateways do not have, or do not show: the part of the target file that declares it, and their requirements. */
+const OPTIONAL: Readonly<Record<string, { readonly part: keyof Declared; readonly requirements: RegExp }>> = {
+  upstream: { part: "upstream", requirements: /^UPSTREAM-/i },
+  "token-limits": { part: "tokenLimits", requirements: /^TOKENS-/i },
+};
+
 /**
- * Without the instances that look at the gateway from its providers' side, where nobody named them and the target file says of no
- * such providers: most gateways are judged in front of real ones. Whoever names them is told what they lack.
+ * Without the instances of optional suites that nobody named and that the target file does not declare: most gateways are judged in
+ * front of real providers, and have no limit on tokens. Whoever names them is told what they lack.
  */
 export function askedFor(
   instances: readonly Instance[],
   { suites = [], only = [] }: Selection,
-  target: Pick<Target, "upstream">,
+  target: Declared,
 ): readonly Instance[] {
-  const isNamed = suites.includes("upstream") || only.some((name) => /^upstream\./i.test(name.replace("-", ".")));
-  if (isNamed || target.upstream !== undefined) return instances;
-  return instances.filter(({ check }) => suiteOf(check.id) !== "upstream");
+  return instances.filter(({ check }) => {
+    const suite = suiteOf(check.id);
+    const optional = OPTIONAL[suite];
+    if (optional === undefined || target[optional.part] !== undefined || suites.includes(suite)) return true;
+    return only.some((name) => suiteOf(name) === suite || optional.requirements.test(name));
+  });
 }

@@ -8,6 +8,7 @@ import {
   type Mutation,
   startGateway,
   type Tier,
+  type TokenCounts,
   VARIANTS,
   type Variant,
 } from "../reference-gateway/index.ts";
@@ -25,6 +26,8 @@ export interface ServeOptions {
   readonly seed: number;
   readonly limiter: string;
   readonly burst?: number | undefined;
+  readonly "tokens-per-minute"?: number | undefined;
+  readonly "token-counts"?: string | undefined;
   readonly mutation: readonly string[];
   readonly variant: readonly string[];
   /** Path of a JSON file. */
@@ -65,6 +68,7 @@ async function gatewayOptions(args: ServeOptions): Promise<GatewayOptions> {
     seed: args.seed,
     limiter: args.limiter as LimiterKind,
     burst: args.burst,
+    tokens: tokensOf(args),
     mutations: args.mutation,
     variants: args.variant,
     keys: args.keys === undefined ? undefined : await readKeys(args.keys),
@@ -78,6 +82,12 @@ async function gatewayOptions(args: ServeOptions): Promise<GatewayOptions> {
     bodyLimitBytes: args["body-limit"],
     drainMs: args.drain,
   };
+}
+
+function tokensOf({ "tokens-per-minute": perMinute, "token-counts": counts }: ServeOptions): GatewayOptions["tokens"] {
+  if (perMinute !== undefined) return { perMinute, counts: counts as TokenCounts | undefined };
+  if (counts === undefined) return undefined;
+  throw new UsageError("token-counts: there is no limit on tokens", { hint: "Say --tokens-per-minute N as well." });
 }
 
 function providersOf({ upstream, "upstream-key": keys }: ServeOptions): NonNullable<GatewayOptions["upstream"]> {

@@ -130,6 +130,7 @@ function upstreamTarget(address: string, gateway: Target): Target {
     keys: { valid: new Key("upstream", "gauntlet-upstream") },
     limited: [],
     tiers: {},
+    tokenLimits: undefined,
     http: 1,
     configuration: { upstream: address },
   };

@@ -6,7 +6,7 @@ export function accountOfKey(key: Key | string): string {
   if (name === "empty" || name === "emptySecond") return "empty";
   if (name === "other") return "other";
   if (name.startsWith("made.upgraded.")) return "upgraded";
-  const set = /^(limited\.\d+|tiers\.\w+)\./.exec(name);
+  const set = /^(limited\.\d+|tiers\.\w+|tokenLimits)\./.exec(name);
   return set?.[1] ?? "main";
 }
 

@@ -36,6 +36,7 @@ export type { Session } from "./session.ts";
 export { unblockLines } from "./static-fixture.ts";
 export { TimeLeft } from "./time-left.ts";
 export { isTimedOut } from "./timeout-policy.ts";
+export { tokenLimitedFor } from "./token-limited-account.ts";
 export { Traffic } from "./traffic.ts";
 export type { Held, Wait } from "./traffic-options.ts";
 export type { ProviderSaw, Upstreamed } from "./upstream-probe.ts";

@@ -33,6 +33,6 @@ export function limitedFor(target: Target, kind: LimitKind): LimitedAccount | un
 }
 
 /** How a check that reaches an account's limit is scheduled: on the account of all other checks nothing else may run. */
-export function scheduleOn(account: LimitedAccount | undefined): Schedule {
+export function scheduleOn(account: Pick<LimitedAccount, "key" | "shared"> | undefined): Schedule {
   return { resource: `account ${account?.key.name ?? ""}`, order: account?.shared === true ? "exclusive" : "parallel" };
 }

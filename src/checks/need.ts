@@ -16,6 +16,8 @@ export type Need =
   | `dialect.${Dialect}`
   /** The target has an account of a standard tier. */
   | "tiers"
+  /** The target declares a limit on tokens per minute. */
+  | "tokenLimits"
   /** A gateway whose clock the harness may shift; only the embedded one. */
   | "clock"
   /** An account whose limits the harness may raise; only on the embedded gateway. */

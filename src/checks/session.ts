@@ -8,6 +8,7 @@ import { MissingFixture } from "./need.ts";
 import type { Share } from "./request-budget.ts";
 import type { RequestSpec } from "./request-spec.ts";
 import type { Response } from "./response.ts";
+import { type TokenLimitedAccount, tokenLimitedFor } from "./token-limited-account.ts";
 import type { Traffic } from "./traffic.ts";
 import type { Held, SendDefaults } from "./traffic-options.ts";
 import { UpstreamProbe } from "./upstream-probe.ts";
@@ -181,6 +182,13 @@ export class Session {
   limited(kind: LimitKind): LimitedAccount {
     const account = limitedFor(this.target, kind);
     if (account === undefined) throw new UsageError(`the target has no account for ${kind} checks`);
+    return account;
+  }
+
+  /** The account of the declared token limit; the check declares that it needs it (`tokenLimits`). */
+  tokenLimited(): TokenLimitedAccount {
+    const account = tokenLimitedFor(this.target);
+    if (account === undefined) throw new UsageError("the target has no account with a token limit");
     return account;
   }
 }

@@ -4,6 +4,7 @@ import type { Attestation } from "../record/index.ts";
 import type { KeyName, ModelRole, Target } from "../target/index.ts";
 import { limitedFor } from "./limited-account.ts";
 import { type Need, notServed } from "./need.ts";
+import { FEWEST_RPM, MOST_TOKENS, tokenLimitedFor } from "./token-limited-account.ts";
 
 /** Whether a need is met, and how its state is attested; or the lines of the target file that would meet it. */
 export type Fixture =
@@ -66,6 +67,8 @@ export function staticFixture(need: Need, target: Target, dialect: Dialect): Fix
       return Object.keys(target.tiers).length > 0
         ? when(true)
         : { ok: false, unblock: [], skipped: "the target has no account of a tier" };
+    case "tokenLimits":
+      return tokenLimitsFixture(target, when(true));
     case "upgrade":
       return target.source === "embedded"
         ? when(true)
@@ -79,6 +82,24 @@ export function staticFixture(need: Need, target: Target, dialect: Dialect): Fix
       return when(hasAccount(need, target));
   }
 }
+
+/** The declared token limit, with an account on which it can be reached. */
+function tokenLimitsFixture(target: Target, met: Fixture): Fixture {
+  const { tokenLimits } = target;
+  if (tokenLimits === undefined)
+    return { ok: false, unblock: [], skipped: "the target declares no token limit (tokenLimits)" };
+  const account = tokenLimitedFor(target);
+  if (account === undefined) return { ok: false, unblock: ["tokenLimits:", `  key: ${TOKEN_KEY}`] };
+  const rpm = account.limits?.rpm ?? Number.POSITIVE_INFINITY;
+  const { tokensPerMinute } = tokenLimits;
+  const because =
+    rpm < FEWEST_RPM
+      ? `its account allows ${rpm} requests per minute, and reaching the limit takes up to ${FEWEST_RPM}`
+      : `tokenLimits.tokensPerMinute is ${tokensPerMinute}, and a run reaches ${MOST_TOKENS} at most: set a key with a smaller limit aside`;
+  return rpm < FEWEST_RPM || tokensPerMinute > MOST_TOKENS ? { ok: false, unblock: [], because } : met;
+}
+
+const TOKEN_KEY = "env:GW_TOKEN_LIMITED";
 
 function modelLine(role: ModelRole, dialect: Dialect, models: Target["models"] | undefined): string {
   if (role === "plain") return `  ${dialect}: <model id>`;
@@ -118,6 +139,8 @@ export function unblockLines(
         "  controlUrl: http://127.0.0.1:9101   # as `gauntlet upstream` prints it",
         "  token: env:UPSTREAM_TOKEN",
       ];
+    case "tokenLimits":
+      return ["tokenLimits:", "  tokensPerMinute: 5000", `  key: ${TOKEN_KEY}`];
     case "compat":
     case "clock":
     case "upgrade":

@@ -34,3 +34,11 @@ export {
   waitsOf,
 } from "./retry-after-waits.ts";
 export { readScopes } from "./scopes.ts";
+export {
+  mostSpentInWindow,
+  possiblySpentAt,
+  surelySpent,
+  type TokenSpend,
+  type ToldRemaining,
+  wrongRemaining,
+} from "./token-spend.ts";

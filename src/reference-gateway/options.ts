@@ -1,6 +1,7 @@
 import { type Clock, UsageError } from "../core/index.ts";
 import { type Limits, TIER_NAMES, TIERS, type Tier } from "./accounts/tiers.ts";
 import { LIMITER_KINDS, type LimiterKind } from "./limits/limiter-kinds.ts";
+import { TOKEN_COUNTS, type TokenCounts } from "./limits/token-limiter.ts";
 import type { Script } from "./scripts/script.ts";
 import type { UpstreamProvider } from "./upstream/upstream.ts";
 
@@ -22,6 +23,8 @@ export interface GatewayOptions {
   readonly limiter?: LimiterKind | undefined;
   /** Size of the bucket of `token-bucket`, requests. Default: the limit per minute. Minimum: 1. */
   readonly burst?: number | undefined;
+  /** A further account with a limit on tokens per minute. Default: none, nothing limits tokens. */
+  readonly tokens?: { readonly perMinute: number; readonly counts?: TokenCounts | undefined } | undefined;
   /** Names of defects to begin with. Default: none. */
   readonly mutations?: readonly string[] | undefined;
   /** Names of legal variants to begin with. Default: none. */
@@ -56,6 +59,12 @@ export interface GatewayOptions {
   readonly clock?: Clock | undefined;
 }
 
+/** A limit on tokens per minute. */
+export interface TokenSettings {
+  readonly perMinute: number;
+  readonly counts: TokenCounts;
+}
+
 /** Options with every default filled in. */
 export interface GatewaySettings {
   readonly host: string;
@@ -67,6 +76,7 @@ export interface GatewaySettings {
   readonly seed: number;
   readonly limiter: LimiterKind;
   readonly burst: number | undefined;
+  readonly tokens: TokenSettings | undefined;
   readonly mutations: readonly string[];
   readonly variants: readonly string[];
   readonly settlingLagMs: number;
@@ -108,6 +118,7 @@ export function resolveOptions(options: GatewayOptions): GatewaySettings {
     seed: nonStreaming("seed", options.seed ?? 1, 0, 4_294_967_295),
     limiter,
     burst: options.burst === undefined ? undefined : nonStreaming("burst", options.burst, 1, 10_000_000),
+    tokens: options.tokens && readTokens(options.tokens),
     mutations: options.mutations ?? [],
     variants: options.variants ?? [],
     settlingLagMs: nonStreaming("settling-lag", options.settlingLagMs ?? 0, 0, 86_400_000),
@@ -122,6 +133,13 @@ export function resolveOptions(options: GatewayOptions): GatewaySettings {
     drainMs: nonStreaming("drain", options.drainMs ?? 10_000, 0, 3_600_000),
     keys: options.keys ?? {},
   };
+}
+
+function readTokens({ perMinute, counts = "total" }: NonNullable<GatewayOptions["tokens"]>): TokenSettings {
+  if (!TOKEN_COUNTS.includes(counts)) {
+    throw new UsageError(`token-counts: "${counts}" is not one of ${TOKEN_COUNTS.join(", ")}.`);
+  }
+  return { perMinute: nonStreaming("tokens-per-minute", perMinute, 1, 1_000_000_000), counts };
 }
 
 function readProvider({ baseUrl, key }: UpstreamProvider): UpstreamProvider {

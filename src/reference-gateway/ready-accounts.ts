@@ -4,6 +4,8 @@ import type { AccountStore } from "./accounts/account-store.ts";
 import { type Limits, TIER_NAMES, TIERS, type Tier } from "./accounts/tiers.ts";
 import { utcDay } from "./accounts/utc-day.ts";
 import type { GatewayClock } from "./gateway-clock.ts";
+import { REMAINING_TOKENS, rollingTokens, type TokenCounts } from "./limits/token-limiter.ts";
+import type { TokenSettings } from "./options.ts";
 import { MODELS } from "./providers/model-table.ts";
 
 /** Two keys of one account that was set aside for limit checks. */
@@ -103,7 +105,6 @@ export function makeReadyKeys(
   }
   for (const tier of TIER_NAMES) pair(store.createAccount(tier, TIERS[tier], AMPLE_MICRO_USD), tier);
 
-  refuseUnknown(keyTexts, made);
   return made;
 }
 
@@ -135,4 +136,42 @@ export function readyAccountsOf(made: ReadyKeys): ReadyAccounts {
       minimalRequests: MINIMAL_REQUESTS,
     },
   };
+}
+
+/** A key whose account has a limit on tokens per minute. */
+export interface TokenLimitedKey {
+  readonly key: string;
+  readonly tokensPerMinute: number;
+  readonly counts: TokenCounts;
+  /** Tokens that requests in flight may take beyond it: what a reply may be is held back, so none. */
+  readonly inFlightTokens: 0;
+  readonly remainingHeaders: readonly string[];
+}
+
+const TOKEN_LIMITED = "tokenLimited";
+/** So many that the tokens are limited first. */
+const AMPLE_LIMITS: Limits = { rpm: 6_000, inFlight: 64 };
+
+/** Adds the account with a limit on tokens, unless a data file has it already. @returns all ready-made keys. */
+export function withTokenLimit(
+  made: ReadyKeys,
+  store: AccountStore,
+  { perMinute }: TokenSettings,
+  keyTexts: Readonly<Record<string, string>>,
+): ReadyKeys {
+  const known = made.get(TOKEN_LIMITED);
+  const key =
+    known ??
+    store.createKey(store.createAccount(TOKEN_LIMITED, AMPLE_LIMITS, AMPLE_MICRO_USD), {}, keyTexts[TOKEN_LIMITED]);
+  if (key === undefined) throw new UsageError(`keys: "${TOKEN_LIMITED}" has the same text as another key.`);
+  key.account.tokens = rollingTokens(perMinute);
+  return new Map(made).set(TOKEN_LIMITED, key);
+}
+
+/** What the ready line says about the limit on tokens. */
+export function tokenLimitsOf({ perMinute, counts }: TokenSettings, made: ReadyKeys): TokenLimitedKey {
+  const key = made.get(TOKEN_LIMITED);
+  if (key === undefined) throw new UsageError(`there is no ready-made key "${TOKEN_LIMITED}"`);
+  const remainingHeaders = [REMAINING_TOKENS];
+  return { key: key.secret, tokensPerMinute: perMinute, counts, inFlightTokens: 0, remainingHeaders };
 }

@@ -1,5 +1,5 @@
 import type { Limits } from "./accounts/tiers.ts";
-import type { ReadyAccounts } from "./ready-accounts.ts";
+import type { ReadyAccounts, TokenLimitedKey } from "./ready-accounts.ts";
 
 /** Model ids by the part they can play for a client that tests. */
 export const MODEL_ROLES = {
@@ -44,6 +44,8 @@ export interface ReadyLine extends ReadyAccounts {
   readonly extraModels: Readonly<Partial<Record<keyof typeof EXTRA_MODELS, string>>>;
   /** Of the account of `keys.valid`. */
   readonly limits: Limits;
+  /** An account with a limit on tokens per minute, where the gateway was started with one. */
+  readonly tokenLimits?: TokenLimitedKey;
   /** Providers of `gauntlet upstream` that were started beside the gateway, and how it uses them. */
   readonly upstream?: {
     readonly controlUrl: string;

@@ -3,6 +3,7 @@ import type { Saver } from "./data/saver.ts";
 import type { Scheduler } from "./delivery/scheduler.ts";
 import type { GatewayClock } from "./gateway-clock.ts";
 import type { History } from "./history.ts";
+import type { TokenCounts } from "./limits/token-limiter.ts";
 import type { Model } from "./providers/model-table.ts";
 import type { ProviderSettings } from "./providers/plan.ts";
 import type { TrafficLog } from "./traffic-log.ts";
@@ -21,6 +22,8 @@ export interface Services {
   readonly providers: ProviderSettings;
   /** Real providers in place of the simulated ones. */
   readonly upstream: Upstream | undefined;
+  /** What counts toward a limit on tokens, on accounts that have one. */
+  readonly tokenCounts: TokenCounts;
   readonly seed: number;
   /** Milliseconds until a charge shows in a key's tallies. */
   readonly settlingLagMs: number;

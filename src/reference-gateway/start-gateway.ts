@@ -15,7 +15,7 @@ import { History } from "./history.ts";
 import { gatewayServer } from "./http/gateway-server.ts";
 import { type GatewayOptions, type GatewaySettings, resolveOptions } from "./options.ts";
 import { MODELS, type Model, relayedModel } from "./providers/model-table.ts";
-import { type ReadyKeys, readyAccountsOf } from "./ready-accounts.ts";
+import { type ReadyKeys, readyAccountsOf, tokenLimitsOf } from "./ready-accounts.ts";
 import { EXTRA_MODELS, MODEL_ROLES, type ReadyLine, rolesOf } from "./ready-line.ts";
 import { playScript } from "./scripts/play-script.ts";
 import type { Services } from "./services.ts";
@@ -60,6 +60,7 @@ async function startWith(
     settings.upstream.length === 0 ? undefined : await connectUpstream(settings.upstream, settings.realTimeoutMs);
   const { services, readyKeys } = makeServices(settings, options, { upstream, file });
   const accounts = readyAccountsOf(readyKeys);
+  const tokenLimits = settings.tokens && tokenLimitsOf(settings.tokens, readyKeys);
   const adminToken = options.adminToken ?? randomBytes(24).toString("base64url");
 
   const app = gatewayServer({
@@ -95,6 +96,7 @@ async function startWith(
         : { models: rolesOf(upstream.models), extraModels: {} }),
       limits: readyKeys.get("valid")?.account.limits ?? settings.limits,
       ...accounts,
+      ...(tokenLimits && { tokenLimits }),
     },
     async drain() {
       await drained(app as unknown as FastifyInstance, unasked, settings.drainMs);
@@ -137,6 +139,7 @@ function makeServices(
     traffic: new TrafficLog(),
     providers: settings,
     upstream,
+    tokenCounts: settings.tokens?.counts ?? "total",
     seed: settings.seed,
     settlingLagMs: settings.settlingLagMs,
     startedS: Math.floor(clock.nowMs() / 1_000),

@@ -259,6 +259,42 @@ export const PROTOCOL_REQUIREMENTS = [
     text: "Connections to providers are used again.",
   },
   {
+    id: "TOKENS-ENFORCED",
+    level: "MUST",
+    source: "target file, tokenLimits",
+    text: "No more tokens are admitted in a window than the declared limit, in every dialect and mode; the request that crosses it may be.",
+  },
+  {
+    id: "TOKENS-NOT-EARLY",
+    level: "MUST",
+    source: "target file, tokenLimits",
+    text: "Usage well below the declared limit on tokens is not denied for it.",
+  },
+  {
+    id: "TOKENS-AT-ONCE",
+    level: "MUST",
+    source: "target file, tokenLimits.inFlightTokens",
+    text: "Requests that come at the same time take no more tokens beyond the limit than the operator says.",
+  },
+  {
+    id: "TOKENS-DENIAL",
+    level: "MUST",
+    source: "specification 7.T.rate_limit_exceeded; target file, tokenLimits",
+    text: "A request beyond the limit on tokens is denied like one beyond the request rate: 429 `rate_limit_exceeded`.",
+  },
+  {
+    id: "TOKENS-RETRY-AFTER",
+    level: "SHOULD",
+    source: "specification 7.R1; RFC 9110, 10.2.3",
+    text: "A denial for tokens says in `Retry-After` when to come back, and the same request is admitted then.",
+  },
+  {
+    id: "TOKENS-REMAINING",
+    level: "SHOULD",
+    source: "target file, tokenLimits.remainingHeaders",
+    text: "The remaining tokens that a response tells are what is then admitted.",
+  },
+  {
     id: "KEY-ONE-HOST",
     level: "MUST",
     binds: "client",

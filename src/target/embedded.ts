@@ -7,6 +7,7 @@ import type { Provisioner } from "./provisioner.ts";
 import type { TargetFile } from "./schema.ts";
 import type { Account, KeyName, Limits, Target, UpstreamTarget } from "./target.ts";
 import { TIERS as TIER_LIMITS, type Tier } from "./tiers.ts";
+import { type TokenLimits, tokenLimitsOf } from "./token-limits.ts";
 
 /** What the gateway says in its one line when it is ready. */
 export interface ReadyLine {
@@ -20,6 +21,16 @@ export interface ReadyLine {
   readonly limited: readonly { readonly key: string; readonly second?: string; readonly limits: Limits }[];
   readonly tiers: Readonly<Partial<Record<Tier, { readonly key: string; readonly second?: string }>>>;
   readonly upstream?: UpstreamReady;
+  readonly tokenLimits?: TokenLimitsReady;
+}
+
+/** An account with a limit on tokens per minute, where the gateway was started with one. */
+interface TokenLimitsReady {
+  readonly key: string;
+  readonly tokensPerMinute: number;
+  readonly counts: TokenLimits["counts"];
+  readonly inFlightTokens: number;
+  readonly remainingHeaders: readonly string[];
 }
 
 /** Providers that were started beside the gateway. */
@@ -54,6 +65,10 @@ export async function startEmbedded({ command, signal }: EmbeddedOptions): Promi
 function upstreamOf({ controlUrl, controlToken, model, attempts, failover }: UpstreamReady): UpstreamTarget {
   const token = new Key("upstream.token", controlToken);
   return { controlUrl, token, models: { chat: model, messages: model }, attempts, failover, passesCallerKey: false };
+}
+
+function tokenLimitsOfReady({ key, remainingHeaders, ...limits }: TokenLimitsReady): TokenLimits {
+  return tokenLimitsOf({ ...limits, remainingHeaders: [...remainingHeaders] }, new Key("tokenLimits.key", key));
 }
 
 /** The target that a running reference gateway is, by its ready line. */
@@ -91,6 +106,7 @@ export function describeEmbedded(ready: ReadyLine): { readonly target: Target; r
         account(`tiers.${tier}`, entry, TIER_LIMITS[tier as Tier]),
       ]),
     ),
+    tokenLimits: ready.tokenLimits && tokenLimitsOfReady(ready.tokenLimits),
     provision: undefined,
     skip: {},
     compat: { chat: "openai", messages: "anthropic" },

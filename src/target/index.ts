@@ -20,4 +20,5 @@ export {
   type Target,
 } from "./target.ts";
 export { TIERS as TIER_LIMITS } from "./tiers.ts";
+export type { TokenLimits } from "./token-limits.ts";
 export { type UpstreamControl, upstreamControl } from "./upstream-control.ts";

@@ -8,6 +8,7 @@ import { readText, readYaml, type YamlDocument } from "./read-yaml.ts";
 import { type TargetFile, targetSchema } from "./schema.ts";
 import type { Account, KeyName, Limits, Target, UpstreamTarget } from "./target.ts";
 import { TIERS, type Tier } from "./tiers.ts";
+import { tokenLimitsOf } from "./token-limits.ts";
 
 /** Environment variables, as a parameter so that tests need not change their own. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -149,6 +150,7 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
         accountOf({ ...account, limits: account.limits ?? tier }, ["tiers", tier]),
       ]),
     ),
+    tokenLimits: file.tokenLimits && tokenLimitsOf(file.tokenLimits, tokenKey(file.tokenLimits.key, references)),
     provision: file.provision,
     skip: {
       ...undeclaredLimits(file),
@@ -197,6 +199,10 @@ export function modelsByDialect({ chat, messages, ...roles }: TargetFile["models
     return Object.fromEntries([["plain", plain], ...ids].filter(([, id]) => id !== undefined));
   };
   return { chat: of("chat", chat), messages: of("messages", messages) };
+}
+
+function tokenKey(reference: string | undefined, references: References): Key | undefined {
+  return reference === undefined ? undefined : references.key("tokenLimits.key", reference, ["tokenLimits", "key"]);
 }
 
 type UpstreamFile = NonNullable<TargetFile["upstream"]>;

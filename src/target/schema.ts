@@ -2,19 +2,11 @@ import { z } from "zod";
 import { DIALECTS } from "../dialects/index.ts";
 import { contract, text } from "./contract-schema.ts";
 import { STATES } from "./fixture-names.ts";
+import { tokenLimits } from "./token-limits.ts";
+import { headerName, keyReference } from "./value-schemas.ts";
 
 /** Beyond 24 days a timer of Node fires at once. */
 const DAY_S = 86_400;
-const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "must be a header name");
-
-const keyReference = z
-  .string()
-  .regex(
-    /^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/,
-    "must be a reference, env:NAME or file:PATH; keys are never written into the file",
-  )
-  .meta({ description: "Reference to a key: env:NAME or file:PATH, never the key itself." });
-
 const limitNumbers = z.strictObject({
   rpm: z.int().positive().meta({ description: "Requests per minute." }),
   inFlight: z.int().positive().meta({ description: "Requests in flight at once." }),
@@ -182,6 +174,10 @@ export const targetSchema = z
       .array(account)
       .optional()
       .meta({ description: "Accounts set aside for limit checks. The smaller the limits, the shorter the checks." }),
+    tokenLimits: tokenLimits.optional().meta({
+      description:
+        "A limit on tokens per minute, and how the gateway counts; the suite token-limits needs it. Unset: not tested.",
+    }),
     tiers: z
       .strictObject({ starter: tierAccount.optional(), growth: tierAccount.optional(), scale: tierAccount.optional() })
       .optional()

@@ -2,6 +2,7 @@ import type { Dialect } from "../dialects/index.ts";
 import type { Key } from "./key.ts";
 import type { TargetFile } from "./schema.ts";
 import type { Tier } from "./tiers.ts";
+import type { TokenLimits } from "./token-limits.ts";
 
 export type KeyName = keyof TargetFile["keys"];
 /** What a model is good for. `plain` answers with text: the target file names it by its dialect. */
@@ -67,6 +68,8 @@ export interface Target {
   readonly limits: Limits | undefined;
   readonly limited: readonly Account[];
   readonly tiers: Readonly<Partial<Record<Tier, Account>>>;
+  /** A limit on tokens per minute; `undefined`: none is declared, and none is tested. */
+  readonly tokenLimits: TokenLimits | undefined;
   readonly provision: TargetFile["provision"];
   readonly skip: Readonly<Record<string, string>>;
   readonly compat: { readonly chat: "openai" | "none"; readonly messages: "anthropic" | "none" };
@@ -101,6 +104,7 @@ export function allKeys(target: Target): readonly Key[] {
     ...Object.values(target.keys),
     ...accounts.flatMap(keysOf),
     ...target.extraSecrets,
+    ...(target.tokenLimits?.key === undefined ? [] : [target.tokenLimits.key]),
     ...(target.upstream === undefined ? [] : [target.upstream.token]),
   ];
 }

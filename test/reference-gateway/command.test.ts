@@ -80,10 +80,20 @@ test("--with-upstream: two providers in the same process, and a model that they 
   expect((await command.ended).code).toBe(0);
 });
 
+test("--tokens-per-minute: an account with that limit, as the printed line says", async () => {
+  await using command = run("--tokens-per-minute", "500", "--token-counts", "reserved");
+  const { baseUrl, tokenLimits } = JSON.parse(await command.line()) as ReadyLine;
+  expect(tokenLimits).toMatchObject({ tokensPerMinute: 500, counts: "reserved", inFlightTokens: 0 });
+  const request = { path: "/chat/completions", key: tokenLimits?.key, body: { ...CHAT, max_tokens: 400 } };
+  const statuses = [await ask(baseUrl, request), await ask(baseUrl, request)].map(({ status }) => status);
+  expect(statuses).toEqual([200, 429]);
+});
+
 test.each([
   [["--with-upstream", "--upstream", "http://127.0.0.1:1/v1"], /with-upstream/],
   [["--upstream", "http://127.0.0.1:1/v1", "--upstream-key", "sk-a-key-itself"], /a reference is expected, not a key/],
   [["--upstream", "nowhere"], /nowhere/],
+  [["--token-counts", "prompt"], /Say --tokens-per-minute N as well/],
 ])("%s is refused", async (args, says) => {
   await using command = run(...args);
   const { code, stderr } = await command.ended;

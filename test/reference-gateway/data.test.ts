@@ -79,6 +79,24 @@ test.each(["drain", "destroy"] as const)("after %s, the next gateway goes on", a
   expect(rows.slice(0, before.history.length)).toEqual(before.history);
 });
 
+test("the account with a limit on tokens has the same key after a restart, and a limit only where one is asked for", async () => {
+  using folder = temporaryFolder();
+  const data = join(folder.path, "gateway.db");
+  await using first = await startFixture({ data });
+  await first.gateway.drain();
+  await using second = await startFixture({ data, tokens: { perMinute: 500 } });
+  const key = second.ready.tokenLimits?.key ?? "";
+  const request = { max_tokens: 400 };
+  expect((await second.chat(request, { key })).status).toBe(200);
+  await second.gateway.drain();
+  await using third = await startFixture({ data, tokens: { perMinute: 300 } });
+  expect(third.ready.tokenLimits).toMatchObject({ key, tokensPerMinute: 300 });
+  await third.gateway.drain();
+  await using fourth = await startFixture({ data });
+  expect(fourth.ready.tokenLimits).toBeUndefined();
+  for (let turn = 0; turn < 3; turn += 1) expect((await fourth.chat(request, { key })).status).toBe(200);
+});
+
 test("the next day's cap is fresh after a restart too, and the day before is remembered", async () => {
   using folder = temporaryFolder();
   const data = join(folder.path, "gateway.db");

@@ -22,6 +22,7 @@ const SHOWN_BY: Readonly<Record<string, readonly ProbeName[]>> = {
   rate: ["rate"],
   "retry-after": ["limits", "chat"],
   "rate-headers": ["limits"],
+  tokens: ["tokens"],
   concurrency: ["concurrency"],
   spend: ["money"],
   charge: ["charges"],
@@ -97,6 +98,7 @@ const SHOWN_BY_CHECKS: readonly string[] = [
 
 const OPTIONS: Partial<Record<ProbeName, GatewayOptions>> = {
   many: { limits: { rpm: 1_000_000, inFlight: 30 } },
+  tokens: { tokens: { perMinute: 400 } },
   lasting: { slowMs: 1_300 },
   capabilities: { bodyLimitBytes: 1_000_000 },
 };

@@ -10,6 +10,12 @@ test.each<[string, GatewayOptions, RegExp]>([
   ["a limiter that does not exist", { limiter: "leaky" as never }, /limiter: "leaky" is not one of sliding-log/],
   ["a burst without a bucket", { burst: 5 }, /burst: only the limiter token-bucket/],
   ["a burst of nothing", { limiter: "token-bucket", burst: 0 }, /burst: 0 is not/],
+  ["a limit of no tokens", { tokens: { perMinute: 0 } }, /tokens-per-minute: 0 is not/],
+  [
+    "tokens that are counted in an unknown way",
+    { tokens: { perMinute: 9, counts: "output" as never } },
+    /token-counts: "output" is not one of total, prompt, reserved/,
+  ],
   ["a port that does not exist", { port: 70_000 }, /port: 70000/],
   ["a seed that is no number", { seed: Number.NaN }, /seed: NaN/],
   [

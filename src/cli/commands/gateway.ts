@@ -28,6 +28,14 @@ export const gatewayCommand = defineCommand({
         describe: "rate limiter: sliding-log, fixed-window, token-bucket or paced",
       },
       burst: { type: "number", describe: "bucket size of the token-bucket limiter, requests" },
+      "tokens-per-minute": {
+        type: "number",
+        describe: "also make an account with a limit on tokens per minute, and print its key",
+      },
+      "token-counts": {
+        type: "string",
+        describe: "what counts toward it: total, prompt or reserved; default total",
+      },
       mutation: {
         type: "string",
         array: true,

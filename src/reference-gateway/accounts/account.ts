@@ -1,5 +1,6 @@
 import type { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
 import type { AccountLimiter } from "../limits/rate-limiter.ts";
+import type { TokenLimiter } from "../limits/token-limiter.ts";
 import { KeySpend, type SavedSpend } from "./key-spend.ts";
 import type { Limits } from "./tiers.ts";
 
@@ -35,6 +36,8 @@ export class Account {
   balanceMicroUsd: number;
   /** Charges of requests that still run. */
   reservedMicroUsd = 0;
+  /** Limits its tokens per minute; absent: nothing does. Not saved: it comes from the option of each start. */
+  tokens: TokenLimiter | undefined;
 
   constructor(
     id: string,

@@ -2,7 +2,7 @@ import { messageOf, UsageError } from "../../core/index.ts";
 import type { ApiKey } from "../accounts/account.ts";
 import type { GatewayClock } from "../gateway-clock.ts";
 import type { GatewaySettings } from "../options.ts";
-import { makeReadyKeys, type ReadyKeys, readyAccountsOf, refuseUnknown } from "../ready-accounts.ts";
+import { makeReadyKeys, type ReadyKeys, readyAccountsOf, refuseUnknown, withTokenLimit } from "../ready-accounts.ts";
 import type { DataFile, SavedState } from "./data-file.ts";
 import { type Kept, Saver } from "./saver.ts";
 
@@ -23,13 +23,19 @@ export function openAccounts(
   clock: GatewayClock,
   { settings, file }: { readonly settings: GatewaySettings; readonly file: DataFile | undefined },
 ): Opened {
-  const make = () => makeReadyKeys(kept.accounts, clock, settings.limits, settings.keys);
-  if (file === undefined) return { readyKeys: make(), saver: undefined };
+  const { tokens, keys } = settings;
+  const make = () => makeReadyKeys(kept.accounts, clock, settings.limits, keys);
+  const complete = (made: ReadyKeys) => {
+    const all = tokens === undefined ? made : withTokenLimit(made, kept.accounts, tokens, keys);
+    refuseUnknown(keys, all);
+    return all;
+  };
+  if (file === undefined) return { readyKeys: complete(make()), saver: undefined };
   const saved = file.read();
   const isNew = Object.keys(saved.readyKeys).length === 0;
-  const readyKeys = isNew ? make() : restore(saved, kept, file.path);
+  const readyKeys = complete(isNew ? make() : restore(saved, kept, file.path));
   if (!isNew) {
-    assertSameKeys(settings.keys, readyKeys, file.path);
+    assertSameKeys(keys, readyKeys, file.path);
     if (settings.hasOwnLimits) readyKeys.get("valid")?.account.changeLimits(settings.limits, clock.monotonicUs());
   }
   const saver = new Saver(file, kept, readyKeys);
@@ -65,7 +71,6 @@ function restore(saved: SavedState, { accounts, history }: Kept, path: string): 
 
 /** Clients have the keys of the file: that a start changes them unnoticed must not be. */
 function assertSameKeys(keyTexts: Readonly<Record<string, string>>, readyKeys: ReadyKeys, path: string): void {
-  refuseUnknown(keyTexts, readyKeys);
   for (const [name, text] of Object.entries(keyTexts)) {
     if (readyKeys.get(name)?.secret === text) continue;
     throw new UsageError(`keys: "${name}" is another key in ${path}`, {

@@ -1,6 +1,7 @@
 import { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
 import { makeLimiter } from "../limits/limiter-kinds.ts";
 import type { RateLimiter } from "../limits/rate-limiter.ts";
+import type { TokenLimiter } from "../limits/token-limiter.ts";
 import type { Call } from "../pipeline/behaviour.ts";
 import { inference, remembered } from "./when.ts";
 import { type Apply, wrap } from "./wrap.ts";
@@ -36,6 +37,23 @@ export function limitersFrom(scope: Scope, make: (call: Call, rpm: number) => Ra
     if (known !== undefined) return known;
     const made = { ...make(call, account.limits.rpm), limitPerMinute: account.limits.rpm };
     limiters(call).set(name, made);
+    return made;
+  });
+}
+
+/**
+ * Other limiters of tokens in place of the account's, where it has one.
+ *
+ * @param make from the account's limit, which headers keep.
+ */
+export function tokenLimitersFrom(make: (perMinute: number, call: Call) => TokenLimiter): Apply {
+  const limiters = remembered(() => new Map<string, TokenLimiter>());
+  return wrap("tokenLimiterOf", (next) => (key, call) => {
+    const own = next(key, call);
+    const known = limiters(call).get(key.account.id);
+    if (own === undefined || known !== undefined) return known;
+    const made = { ...make(own.tokensPerMinute, call), tokensPerMinute: own.tokensPerMinute };
+    limiters(call).set(key.account.id, made);
     return made;
   });
 }

@@ -39,6 +39,7 @@ import { SECURITY_MUTATIONS } from "./security-mutations.ts";
 import { SPENDING_MUTATIONS } from "./spending-mutations.ts";
 import { STREAM_MUTATIONS } from "./stream-mutations.ts";
 import { TEXT_MUTATIONS } from "./text-mutations.ts";
+import { TOKEN_MUTATIONS } from "./token-mutations.ts";
 import { TOOL_MUTATIONS } from "./tool-mutations.ts";
 import { UPSTREAM_MUTATIONS } from "./upstream-mutations.ts";
 
@@ -70,6 +71,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...CONCURRENCY_SCOPE_MUTATIONS,
   ...RETRY_AFTER_MUTATIONS,
   ...RATE_HEADER_MUTATIONS,
+  ...TOKEN_MUTATIONS,
   ...SPENDING_MUTATIONS,
   ...BALANCE_MUTATIONS,
   ...CHARGE_MUTATIONS,

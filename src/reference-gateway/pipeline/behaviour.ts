@@ -6,6 +6,7 @@ import type { CompressedBytes } from "../encode/compress.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { ConcurrencyLimiter, Lease } from "../limits/concurrency-limiter.ts";
 import type { RateLimiter } from "../limits/rate-limiter.ts";
+import type { CountedTokens, TokenLimiter } from "../limits/token-limiter.ts";
 import type { Model } from "../providers/model-table.ts";
 import type { Plan, ProviderFailure, ReplyPlan } from "../providers/plan.ts";
 import type { Services } from "../services.ts";
@@ -73,6 +74,8 @@ export class Call {
   usage: Partial<Usage> | undefined;
   /** Why a real provider did not serve the request, or not to its end. */
   upstreamFailure: ProviderFailure | undefined;
+  /** What it counts as toward a limit on tokens, once it was admitted; there where its account has one. */
+  tokens: CountedTokens | undefined;
   /** Charge that is held back while the request runs, micro-dollars. */
   reservedMicroUsd = 0;
 
@@ -100,7 +103,7 @@ export class Call {
 }
 
 /** The questions a request has to pass, by name. */
-export type CheckName = "credentials" | "body" | "model" | "spending" | "rate" | "concurrency";
+export type CheckName = "credentials" | "body" | "model" | "spending" | "rate" | "tokens" | "concurrency";
 
 /**
  * Everything the gateway decides, one function per decision. A defect or a legal variant is the same table with one
@@ -143,6 +146,12 @@ export interface Behaviour {
   limiterOf(key: ApiKey, call: Call): RateLimiter;
   /** Counts an admitted request. */
   countRate(limiter: RateLimiter, call: Call): void;
+  /** The limiter of tokens that counts this request; nothing where its account has no such limit. */
+  tokenLimiterOf(key: ApiKey, call: Call): TokenLimiter | undefined;
+  /** Tokens that a request counts as when it is admitted. */
+  tokensOf(call: Call): number;
+  /** Tokens that it counts as when it is over; nothing where they stay what they were. */
+  tokensAtEnd(call: Call, closing: Closing): number | undefined;
   /** The limiter of in-flight requests that counts this one. */
   concurrencyOf(key: ApiKey, call: Call): ConcurrencyLimiter;
 

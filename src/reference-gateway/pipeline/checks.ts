@@ -1,6 +1,7 @@
 import { member } from "../../core/index.ts";
 import type { Call, CheckName } from "./behaviour.ts";
 import { type Refusal, refusal } from "./refusal.ts";
+import { checkTokens } from "./tokens.ts";
 
 /** Runs one check of a request and fills in what it finds out. */
 export function check(name: CheckName, call: Call): Refusal | undefined {
@@ -15,6 +16,8 @@ export function check(name: CheckName, call: Call): Refusal | undefined {
       return checkSpending(call);
     case "rate":
       return checkRate(call);
+    case "tokens":
+      return checkTokens(call);
     case "concurrency":
       return checkConcurrency(call);
   }

@@ -16,12 +16,13 @@ import { readRequest } from "./read-request.ts";
 import { refuse, retryAfter, upstreamRefusal } from "./refuse.ts";
 import { planCall, respond } from "./respond.ts";
 import { balanceExhausted, budgetUsed, capDay, capReached, charge } from "./spending.ts";
+import { tokensAtEnd, tokensOf } from "./tokens.ts";
 
 /** A gateway without a defect. */
 export const DEFAULT_BEHAVIOUR: Behaviour = {
   respond,
 
-  inferenceChecks: ["credentials", "body", "model", "spending", "rate", "concurrency"],
+  inferenceChecks: ["credentials", "body", "model", "spending", "rate", "tokens", "concurrency"],
   // Listing is free: it counts neither toward the rate nor as in flight.
   listingChecks: ["credentials"],
   check,
@@ -41,6 +42,9 @@ export const DEFAULT_BEHAVIOUR: Behaviour = {
 
   limiterOf: (key) => key.account.limiter,
   countRate: (limiter, call) => limiter.count(call.services.clock.monotonicUs()),
+  tokenLimiterOf: (key) => key.account.tokens,
+  tokensOf,
+  tokensAtEnd,
   concurrencyOf: (key) => key.account.concurrency,
 
   plan: planCall,

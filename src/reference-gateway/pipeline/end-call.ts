@@ -3,10 +3,12 @@ import type { Call } from "./behaviour.ts";
 import type { Closing } from "./outcome.ts";
 import { historyError } from "./refuse.ts";
 import { settle } from "./spending.ts";
+import { settleTokens } from "./tokens.ts";
 
 /** Ends a request: its lease first, then its charge, then its row in the history; all of it is saved soon. */
 export function endCall(call: Call, closing: Closing): void {
   call.behaviour.release(call, closing);
+  settleTokens(call, closing);
   const chargeMicroUsd = call.behaviour.charge(call, closing);
   settle(call, chargeMicroUsd);
   if (call.arrival.purpose === "serve") record(call, closing, chargeMicroUsd);

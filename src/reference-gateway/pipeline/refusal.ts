@@ -31,6 +31,8 @@ export interface Refusal {
   readonly waitMs?: number | undefined;
   /** State of the rate limit, for `X-RateLimit-*`. */
   readonly rate?: { readonly limit: number; readonly remaining: number } | undefined;
+  /** State of the limit on tokens, for `X-RateLimit-*-Tokens`. */
+  readonly tokens?: { readonly limit: number; readonly remaining: number } | undefined;
   /** Methods that the path knows, for `Allow`. */
   readonly allow?: string | undefined;
 }

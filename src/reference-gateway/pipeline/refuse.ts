@@ -3,6 +3,7 @@ import type { ProviderFailure } from "../providers/plan.ts";
 import type { Call } from "./behaviour.ts";
 import { type Refusal, refusal } from "./refusal.ts";
 import type { GatewayResponse, Header } from "./response.ts";
+import { tokenHeaders } from "./tokens.ts";
 
 /** The answer to a refused request: status first, the reason in a header, and the envelope of the dialect. */
 export function refuse(refused: Refusal, call: Call): GatewayResponse {
@@ -16,6 +17,7 @@ export function refuse(refused: Refusal, call: Call): GatewayResponse {
     headers.push(["X-RateLimit-Limit", String(refused.rate.limit)]);
     headers.push(["X-RateLimit-Remaining", String(refused.rate.remaining)]);
   }
+  if (refused.tokens !== undefined) headers.push(...tokenHeaders(refused.tokens));
   if (refused.allow !== undefined) headers.push(["Allow", refused.allow]);
   if (refused.status === 401) headers.push(["WWW-Authenticate", "Bearer"]);
   return {

@@ -1,10 +1,11 @@
 import { seededRandom } from "../../core/index.ts";
 import { durationMs, type ReplyPlan } from "../providers/plan.ts";
 import { relay } from "../upstream/relay.ts";
-import type { Call } from "./behaviour.ts";
+import type { Call, CheckName } from "./behaviour.ts";
 import { refusal } from "./refusal.ts";
 import type { GatewayResponse, Header } from "./response.ts";
 import { reserve } from "./spending.ts";
+import { countTokens } from "./tokens.ts";
 
 /**
  * Takes a request through its checks and starts its generation. Everything between the first check and the lease
@@ -18,7 +19,7 @@ export function respond(call: Call): GatewayResponse | Promise<GatewayResponse> 
     const refused = behaviour.check(name, call);
     if (refused !== undefined) return behaviour.refuse(refused, call);
   }
-  const headers = admit(call, checks.includes("rate"), checks.includes("concurrency"));
+  const headers = admit(call, checks);
   if (endpoint !== "models") return generate(call, headers);
   return {
     status: 200,
@@ -29,21 +30,22 @@ export function respond(call: Call): GatewayResponse | Promise<GatewayResponse> 
   };
 }
 
-/** Counts the request and takes its lease. @returns the headers with the state of the rate limit. */
-function admit(call: Call, counted: boolean, held: boolean): Header[] {
+/** Counts the request and takes its lease. @returns the headers with the state of the limits. */
+function admit(call: Call, checks: readonly CheckName[]): Header[] {
   const { key, behaviour, services, model, request } = call;
   if (model !== undefined && request !== undefined) call.plan = behaviour.plan(model, request, call);
   // A defect serves a request whose key nobody knows: there is no account to count it on.
   if (key === undefined) return [];
   const nowUs = services.clock.monotonicUs();
   const headers: Header[] = [];
-  if (counted) {
+  if (checks.includes("rate")) {
     const limiter = behaviour.limiterOf(key, call);
     behaviour.countRate(limiter, call);
     headers.push(["X-RateLimit-Limit", String(limiter.limitPerMinute)]);
     headers.push(["X-RateLimit-Remaining", String(limiter.remaining(nowUs))]);
   }
-  if (held) {
+  if (checks.includes("tokens")) headers.push(...countTokens(call));
+  if (checks.includes("concurrency")) {
     const lastsMs = call.plan === undefined ? 0 : durationMs(call.plan);
     call.lease = behaviour.concurrencyOf(key, call).take(nowUs + lastsMs * 1_000);
   }

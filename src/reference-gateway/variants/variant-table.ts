@@ -11,6 +11,7 @@ import { MESSAGES_VARIANTS } from "./messages-variants.ts";
 import { MODELS_VARIANTS } from "./models-variants.ts";
 import { PROVIDER_VARIANTS } from "./provider-variants.ts";
 import { STREAM_VARIANTS } from "./stream-variants.ts";
+import { TOKEN_VARIANTS } from "./token-variants.ts";
 import { TRANSFER_VARIANTS } from "./transfer-variants.ts";
 
 /** Every legal variant that can be switched on. */
@@ -27,5 +28,6 @@ export const VARIANTS: readonly Variant[] = [
   ...ACCESS_VARIANTS,
   ...MODELS_VARIANTS,
   ...LIMIT_VARIANTS,
+  ...TOKEN_VARIANTS,
   ...PROVIDER_VARIANTS,
 ];

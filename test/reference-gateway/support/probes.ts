@@ -427,6 +427,24 @@ export const PROBES = {
     for (const agent of agents) agent.destroy();
     return [JSON.stringify(counts), ...details];
   },
+  /** Requests until the tokens of an account are used up; a minute later, some at once. */
+  tokens: async (fixture) => {
+    const key = fixture.ready.tokenLimits?.key;
+    const large = { ...says("word ".repeat(40)), max_tokens: 40 };
+    const kinds = [
+      chat(large),
+      chat({ ...large, stream: true }),
+      messages(large),
+      messages({ ...large, stream: true }),
+    ];
+    const seen = await each(
+      fixture,
+      [...kinds, ...kinds].map((asked) => ({ ...asked, key })),
+    );
+    await fixture.admin("POST", "/clock", { skipMs: 61_000 });
+    const burst = await Promise.all(Array.from({ length: 8 }, () => fixture.chat(large, { key })));
+    return [...seen, `at once ${burst.filter(({ status }) => status === 200).length}`];
+  },
   /** One denial of each kind for the rate and for concurrency. */
   limits: async (fixture) => {
     const [narrow, few] = [fixture.ready.limited[0], fixture.ready.limited[1]];

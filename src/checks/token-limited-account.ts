@@ -1,0 +1,51 @@
+import { type Account, type Key, keysOf, type Limits, type Target, type TokenLimits } from "../target/index.ts";
+import { limitedFor } from "./limited-account.ts";
+
+/** The account that a limit on tokens per minute holds for. */
+export interface TokenLimitedAccount {
+  readonly key: Key;
+  /** Its other limits; `undefined` where the target file does not say. */
+  readonly limits: Limits | undefined;
+  /** Whether other checks or load use it too, which then must not run meanwhile. */
+  readonly shared: boolean;
+  readonly tokens: TokenLimits;
+}
+
+/** Requests that the checks send within a minute at most: fewer allowed ones would be denied for the request rate. */
+export const FEWEST_RPM = 20;
+/** More tokens than this cost too much for a conformance run. */
+export const MOST_TOKENS = 200_000;
+
+/**
+ * Finds the account of the declared token limit: that of its own key, where another part of the file names the same key the
+ * account there; else the account of the rate checks.
+ *
+ * @returns `undefined` where no token limit is declared, or there is no key for it.
+ */
+export function tokenLimitedFor(target: Target): TokenLimitedAccount | undefined {
+  const { tokenLimits: tokens } = target;
+  if (tokens === undefined) return undefined;
+  if (tokens.key === undefined) {
+    const account = limitedFor(target, "rate");
+    return account && { key: account.key, limits: account.limits, shared: account.shared, tokens };
+  }
+  const text = tokens.key.reveal();
+  for (const { account, shared } of otherAccounts(target)) {
+    const key = keysOf(account).find((own) => own.reveal() === text);
+    if (key !== undefined) return { key, limits: account.limits, shared, tokens };
+  }
+  return { key: tokens.key, limits: undefined, shared: false, tokens };
+}
+
+interface OtherAccount {
+  readonly account: Pick<Account, "key" | "second"> & { readonly limits: Limits | undefined };
+  readonly shared: boolean;
+}
+
+function otherAccounts({ keys, limits, limited, tiers }: Target): readonly OtherAccount[] {
+  const main = { key: keys.valid, second: keys.second, limits };
+  return [
+    ...limited.map((account) => ({ account, shared: false })),
+    ...[main, ...Object.values(tiers)].map((account) => ({ account, shared: true })),
+  ];
+}

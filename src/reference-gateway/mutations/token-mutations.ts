@@ -1,0 +1,150 @@
+import { sleep } from "../../core/index.ts";
+import { loadMutation, type Mutation } from "../change.ts";
+import { tokenLimitersFrom } from "../edits/limit-scopes.ts";
+import { setHeader } from "../edits/response-edits.ts";
+import { onMessages, remembered, streaming, type When } from "../edits/when.ts";
+import { type Apply, all, onServed, wrap } from "../edits/wrap.ts";
+import { REMAINING_TOKENS, rollingTokens } from "../limits/token-limiter.ts";
+import type { Call } from "../pipeline/behaviour.ts";
+import { refusal } from "../pipeline/refusal.ts";
+import { headerOf } from "../pipeline/response.ts";
+import { inputTokens } from "../providers/text-plan.ts";
+
+const OVER = ["TOKENS-ENFORCED", "TOKENS-AT-ONCE"];
+
+/** No limit on the tokens of some requests: they are neither asked nor counted. */
+const unlimited = (when: When): Apply =>
+  wrap("tokenLimiterOf", (next) => (key, call) => (when(call) ? undefined : next(key, call)));
+
+/** What a request counts as, at its admission and at its end. */
+const countedAs = (change: (tokens: number, call: Call) => number): Apply =>
+  all(
+    wrap("tokensOf", (next) => (call) => change(next(call), call)),
+    wrap("tokensAtEnd", (next) => (call, closing) => {
+      const tokens = next(call, closing);
+      return tokens === undefined ? undefined : change(tokens, call);
+    }),
+  );
+
+/** Changes Retry-After of denials for tokens. */
+const changeRetryAfter = (change: (seconds: number) => string | undefined): Apply =>
+  wrap("retryAfter", (next) => (refused, call) => {
+    const value = next(refused, call);
+    return value === undefined || refused.tokens === undefined ? value : change(Number(value));
+  });
+
+/** Changes the remaining tokens that served requests are told; accounts without such a limit are told none. */
+const changeRemaining = (change: (told: number, call: Call) => string): Apply =>
+  onServed(
+    (call) => call.tokens !== undefined,
+    (response, call) =>
+      setHeader(REMAINING_TOKENS, change(Number(headerOf(response.headers, REMAINING_TOKENS)), call))(response, call),
+  );
+
+/** Between the look at the limit and the count, milliseconds. */
+const BETWEEN_MS = 30;
+
+/** All that come together are looked at before any of them is counted. */
+const countedLater: Apply = (() => {
+  const passed = remembered(() => new WeakSet<Call>());
+  const passes = (call: Call) => call.behaviour.inferenceChecks.every((name) => !call.behaviour.check(name, call));
+  return all(
+    wrap("respond", (next) => (call) => {
+      const isInference = call.endpoint !== "models" && call.arrival.purpose === "serve";
+      if (!isInference || !passes(call) || call.key?.account.tokens === undefined) return next(call);
+      passed(call).add(call);
+      return sleep(BETWEEN_MS).then(() => next(call));
+    }),
+    wrap(
+      "check",
+      (next) => (name, call) => (name === "tokens" && passed(call).has(call) ? undefined : next(name, call)),
+    ),
+  );
+})();
+
+/** How many tokens an account may use in a minute, and what is told about it; on accounts that have such a limit. */
+export const TOKEN_MUTATIONS: readonly Mutation[] = [
+  loadMutation(
+    "tokens.never-enforced",
+    OVER,
+    "The limit on tokens is never enforced.",
+    wrap("check", (next) => (name, call) => (name === "tokens" ? undefined : next(name, call))),
+  ),
+  loadMutation(
+    "tokens.doubled",
+    OVER,
+    "Twice the limit on tokens is let through.",
+    tokenLimitersFrom((perMinute) => rollingTokens(perMinute * 2)),
+  ),
+  loadMutation(
+    "tokens.prompt-only",
+    OVER,
+    "Only the tokens of the prompt are counted.",
+    countedAs((tokens, { request }) => Math.min(tokens, request === undefined ? 0 : inputTokens(request))),
+  ),
+  loadMutation(
+    "tokens.streams-free",
+    ["TOKENS-ENFORCED"],
+    "The tokens of streams are not counted.",
+    unlimited(streaming),
+  ),
+  loadMutation(
+    "tokens.messages-free",
+    OVER,
+    "The tokens of requests on the messages endpoint are not counted.",
+    unlimited(onMessages),
+  ),
+  loadMutation(
+    "tokens.checked-before-counted",
+    ["TOKENS-AT-ONCE"],
+    "Tokens are counted a moment after the limit was looked at: all of a burst passes.",
+    countedLater,
+  ),
+  loadMutation(
+    "tokens.halved",
+    ["TOKENS-NOT-EARLY"],
+    "Half of the limit on tokens is let through.",
+    tokenLimitersFrom((perMinute) => rollingTokens(perMinute / 2)),
+  ),
+  loadMutation(
+    "tokens.counted-twice",
+    ["TOKENS-NOT-EARLY"],
+    "The tokens of every request are counted twice.",
+    countedAs((tokens) => tokens * 2),
+  ),
+  loadMutation(
+    "tokens.denied-as-spending",
+    ["TOKENS-DENIAL"],
+    "A denial for tokens is a 402 quota_exceeded.",
+    wrap(
+      "refuse",
+      (next) => (refused, call) => next(refused.tokens === undefined ? refused : refusal("quota_exceeded"), call),
+    ),
+  ),
+  loadMutation(
+    "tokens.retry-after-half",
+    ["TOKENS-RETRY-AFTER"],
+    "Retry-After of a denial for tokens is half of the wait.",
+    changeRetryAfter((seconds) => String(Math.ceil(seconds / 2))),
+  ),
+  loadMutation(
+    "tokens.retry-after-missing",
+    ["TOKENS-RETRY-AFTER", "LIMIT-RATE-4"],
+    "Denials for tokens have no Retry-After.",
+    changeRetryAfter(() => undefined),
+  ),
+  loadMutation(
+    "tokens.remaining-stays",
+    ["TOKENS-REMAINING"],
+    "The remaining tokens that are told are the whole limit.",
+    changeRemaining((_told, { key }) => String(key?.account.tokens?.tokensPerMinute)),
+  ),
+  loadMutation(
+    "tokens.remaining-of-requests",
+    ["TOKENS-REMAINING"],
+    "The remaining requests are told as remaining tokens.",
+    changeRemaining((_told, { key, services }) =>
+      String(key?.account.limiter.remaining(services.clock.monotonicUs()) ?? 0),
+    ),
+  ),
+];

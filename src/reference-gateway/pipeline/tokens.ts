@@ -1,0 +1,64 @@
+import { REMAINING_TOKENS } from "../limits/token-limiter.ts";
+import { inputTokens } from "../providers/text-plan.ts";
+import type { Call } from "./behaviour.ts";
+import type { Closing } from "./outcome.ts";
+import { type Refusal, refusal } from "./refusal.ts";
+import type { Header } from "./response.ts";
+
+/** What a reply may be where the request does not say, tokens. */
+const UNSAID_TOKENS = 256;
+
+/** Tokens that a request counts as when it is admitted: its prompt, and what the reply may be unless the prompt alone counts. */
+export function tokensOf({ request, services }: Call): number {
+  if (request === undefined) return 0;
+  const prompt = inputTokens(request);
+  return services.tokenCounts === "prompt" ? prompt : prompt + (request.maxTokens ?? UNSAID_TOKENS);
+}
+
+/** Tokens that a request counts as when it is over. @returns nothing where they stay what they were. */
+export function tokensAtEnd(
+  { plan, usage, services }: Call,
+  { outcome, deliveredTokens }: Closing,
+): number | undefined {
+  if (plan === undefined || plan.kind === "failure") return 0;
+  if (outcome !== "complete" && outcome !== "interrupted") return 0;
+  if (services.tokenCounts !== "total") return undefined;
+  return (usage?.inputTokens ?? plan.inputTokens) + (usage?.outputTokens ?? deliveredTokens);
+}
+
+export function checkTokens(call: Call): Refusal | undefined {
+  const { key, behaviour, services } = call;
+  const limiter = key && behaviour.tokenLimiterOf(key, call);
+  if (limiter === undefined) return undefined;
+  const nowUs = services.clock.monotonicUs();
+  const waitUs = limiter.waitUs(behaviour.tokensOf(call), nowUs);
+  if (waitUs <= 0) return undefined;
+  return refusal("rate_limit_exceeded", {
+    message: "The account has used more tokens in a minute than its limit allows.",
+    waitMs: waitUs / 1_000,
+    tokens: { limit: limiter.tokensPerMinute, remaining: limiter.remaining(nowUs) },
+  });
+}
+
+/** Counts an admitted request. @returns the headers with the state of the limit; none where its account has no such limit. */
+export function countTokens(call: Call): Header[] {
+  const { key, behaviour, services } = call;
+  const limiter = key && behaviour.tokenLimiterOf(key, call);
+  if (limiter === undefined) return [];
+  const nowUs = services.clock.monotonicUs();
+  call.tokens = limiter.count(behaviour.tokensOf(call), nowUs);
+  return tokenHeaders({ limit: limiter.tokensPerMinute, remaining: limiter.remaining(nowUs) });
+}
+
+/** Gives back what was held back and not used. */
+export function settleTokens(call: Call, closing: Closing): void {
+  const tokens = call.behaviour.tokensAtEnd(call, closing);
+  if (call.tokens !== undefined && tokens !== undefined) call.tokens.tokens = tokens;
+}
+
+export function tokenHeaders({ limit, remaining }: NonNullable<Refusal["tokens"]>): Header[] {
+  return [
+    ["X-RateLimit-Limit-Tokens", String(limit)],
+    [REMAINING_TOKENS, String(remaining)],
+  ];
+}

@@ -1,0 +1,11 @@
+import { z } from "zod";
+
+export const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "must be a header name");
+
+export const keyReference = z
+  .string()
+  .regex(
+    /^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/,
+    "must be a reference, env:NAME or file:PATH; keys are never written into the file",
+  )
+  .meta({ description: "Reference to a key: env:NAME or file:PATH, never the key itself." });

@@ -1,0 +1,113 @@
+import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
+import { that, type Verdict } from "../../src/judging/index.ts";
+import { surelySpent, type ToldRemaining, wrongRemaining } from "../../src/limits/index.ts";
+import { isRateDenial, isRefused, isServed } from "../limits/limit-denials.ts";
+import { largestOf, type Part, spendsOf, type TokensAsDeclared } from "./part.ts";
+import { tokenScenario } from "./scenario.ts";
+
+const denial = defineCheck({
+  id: "token-limits.denial",
+  scenario: tokenScenario,
+  title: "A denial for tokens is a 429 rate_limit_exceeded",
+  covers: ["TOKENS-DENIAL"],
+  explains:
+    "Every denial of the scenario, in both dialects, streaming and non-streaming: its status is 429 and its reason rate_limit_exceeded, or what the target's contract says for the request rate. Clients wait for Retry-After then; by another status or reason they give up.",
+  judge({ expected, atOnce, whileDenied, inARow }, verdict) {
+    const tried = whileDenied.flatMap(({ before, tries, after }) => [before, ...tries.filter(isRateDenial), after]);
+    const sent = [...atOnce, ...inARow].flatMap(({ answers }) => answers);
+    const denials = [...new Set([...sent, ...tried])].filter((answer) => isRefused(answer) && !isFailure(answer));
+    if (denials.length === 0)
+      return verdict.inconclusive("nothing was denied for its tokens; see token-limits.enforced");
+    for (const answer of denials) {
+      const seen = { in: answer, because: answer.summary };
+      if (verdict.must("TOKENS-DENIAL", answer.status, expected.status, { ...seen, at: "status" }))
+        verdict.must("TOKENS-DENIAL", answer.reason, expected.word, { ...seen, at: "reason" });
+    }
+  },
+});
+
+/** The gateway or a provider failed: that is no denial. */
+const isFailure = ({ status = 0 }: Response): boolean => status >= 500;
+
+const retryAfter = defineCheck({
+  id: "token-limits.retry-after",
+  scenario: tokenScenario,
+  basis: "timing",
+  title: "The Retry-After wait of a denial for tokens is sufficient",
+  covers: ["TOKENS-RETRY-AFTER"],
+  explains:
+    "After a denial nothing is sent on the account for as long as Retry-After says; then a request of the same size is sent and should be admitted. A warning means that there is no usable Retry-After, or that it is too short: often it is that of the request rate.",
+  judge({ wait }, verdict) {
+    if (wait === null)
+      return verdict.inconclusive("the account was not denied for its tokens when the wait was to be tested");
+    const { denial: denied, waitMs, retried } = wait;
+    const told = denied.header("retry-after");
+    const usable = that("a usable wait of about a minute at most", () => waitMs !== null);
+    if (!verdict.should("TOKENS-RETRY-AFTER", told, usable, { in: denied, at: "Retry-After" })) return;
+    verdict.should("TOKENS-RETRY-AFTER", isRateDenial(retried), false, {
+      in: retried,
+      because: `Retry-After asked for ${waitMs} ms, then ${retried.summary}`,
+    });
+  },
+});
+
+const remaining = defineCheck({
+  id: "token-limits.remaining",
+  scenario: tokenScenario,
+  basis: "timing",
+  title: "The remaining tokens that responses tell are what is then admitted",
+  covers: ["TOKENS-REMAINING"],
+  explains:
+    "Where the target file names headers for it (tokenLimits.remainingHeaders): each of the requests in a row tells a whole number. Requests after it may take that many tokens, and one request more; and no request is denied that needs so much less. Clients that pace themselves by the header otherwise stop too early, or run into the limit.",
+  judge({ tokens, inARow }, verdict) {
+    if (tokens.remainingHeaders.length === 0)
+      return verdict.notApplicable("the target names no header of the remaining tokens (tokenLimits.remainingHeaders)");
+    const part = inARow.at(-1);
+    if (part === undefined) return verdict.inconclusive("no requests were sent in a row");
+    const telling = part.answers.filter((answer) => toldBy(answer, tokens) !== undefined);
+    verdict.should("TOKENS-REMAINING", telling.length > 0, true, {
+      in: part.answers[0],
+      because: `responses with ${tokens.remainingHeaders.join(" or ")}`,
+    });
+    for (const answer of telling) judgeRemaining(answer, part, tokens, verdict);
+  },
+});
+
+/** The first of the declared headers that a response has. */
+function toldBy(answer: Response, { remainingHeaders }: TokensAsDeclared) {
+  const name = remainingHeaders.find((header) => answer.header(header) !== undefined);
+  return name === undefined ? undefined : { name, value: answer.header(name)?.trim() ?? "" };
+}
+
+/** Some tell less than zero after a request that crossed the limit. */
+const wholeNumber = that("a whole number", (value) => /^-?\d+$/.test(String(value)));
+
+function judgeRemaining(answer: Response, part: Part, tokens: TokensAsDeclared, verdict: Verdict): void {
+  const told = toldBy(answer, tokens);
+  if (told === undefined) return;
+  const seen = { in: answer, at: told.name, because: answer.summary };
+  if (!verdict.should("TOKENS-REMAINING", told.value, wholeNumber, seen)) return;
+  const came = cameOf(answer, Number(told.value), part, tokens);
+  const one = largestOf(part, tokens);
+  const wrong = wrongRemaining(came, { tokensPerMinute: tokens.tokensPerMinute, one });
+  verdict.should("TOKENS-REMAINING", wrong ?? "right", "right", {
+    ...seen,
+    because: `told ${told.value}; then ${came.spentAfter} tokens were admitted${came.deniedNext === undefined ? "" : `, and a request of ${came.deniedNext} was denied next`}`,
+  });
+}
+
+/** What came after a response of a series that ends with the first denial. */
+function cameOf(answer: Response, told: number, part: Part, tokens: TokensAsDeclared): ToldRemaining {
+  const at = part.answers.indexOf(answer);
+  const after = part.answers.slice(at + 1).filter(isServed);
+  const next = isServed(answer) ? part.answers[at + 1] : answer;
+  const endUs = (after.at(-1) ?? answer).exchange.timeline.endUs;
+  return {
+    told,
+    spentAfter: surelySpent(spendsOf({ ...part, answers: after }, tokens)),
+    tookUs: endUs - answer.exchange.timeline.dueUs,
+    deniedNext: next !== undefined && isRateDenial(next) ? part.most : undefined,
+  };
+}
+
+export const TOKEN_DENIALS: readonly Check[] = [denial, retryAfter, remaining];

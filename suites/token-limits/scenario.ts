@@ -1,0 +1,226 @@
+import {
+  accountOfKey,
+  defineScenario,
+  type RequestSpec,
+  type Response,
+  type Session,
+  scheduleOn,
+  tokenLimitedFor,
+} from "../../src/checks/index.ts";
+import type { Dialect } from "../../src/dialects/index.ts";
+import type { Key, TokenLimits } from "../../src/target/index.ts";
+import { burst, atOnce as sendAll } from "../limits/burst.ts";
+import { isRateDenial, isRefused, isServed } from "../limits/limit-denials.ts";
+import { A_WINDOW, paced, QUIET_MS } from "../limits/paced.ts";
+import { type TestedWait, waitAndRetry } from "../retry-after/tested-wait.ts";
+import { expectedDenial } from "../shared/expected-denial.ts";
+import type { ExpectedDenial } from "../shared/judge-denial.ts";
+import { exceedsTokens, isEarly, type Part, type TokensAsDeclared } from "./part.ts";
+import { probeSize, requestOf, type Size, sizeOf, spendOf } from "./size.ts";
+
+/** Requests of one kind while the account was denied for its tokens, between two denials of the first kind. */
+export type TriedWhileDenied = {
+  readonly kind: string;
+  readonly before: Response;
+  readonly tries: readonly Response[];
+  readonly after: Response;
+};
+
+export type TokenRecording = {
+  readonly tokens: TokensAsDeclared;
+  readonly expected: ExpectedDenial;
+  /** One small request in each dialect. */
+  readonly probes: Part;
+  /** Requests at the same time, up to twice the limit; a second time where more was admitted than the limit allows. */
+  readonly atOnce: readonly Part[];
+  readonly whileDenied: readonly TriedWhileDenied[];
+  readonly wait: TestedWait | null;
+  /** Requests one after the other until the first denial; a second time likewise. */
+  readonly inARow: readonly Part[];
+  /** Requests evenly over a minute, where those in a row were denied early. */
+  readonly evenly: Part | null;
+};
+
+/** Sizes of requests, as shares of the limit. */
+const AT_ONCE_SHARE = 1 / 4;
+/** The largest that is sure to be admitted by itself. */
+const LARGEST_SHARE = 0.6;
+const IN_A_ROW_SHARE = 1 / 8;
+const EVENLY_SHARE = 1 / 24;
+/** Share of the limit at which even requests must pass. */
+const SAFE_SHARE = 0.7;
+/** Of the limit, how much is asked for at once and in a row: more than any window lets through. */
+const MORE_THAN_ANY = 2;
+const MOST_AT_ONCE = 24;
+const MOST_IN_A_ROW = 48;
+/** What is held back comes back when a reply used less: so many more may be admitted until the limit is reached for good. */
+const MOST_MORE = 8;
+/** Shares of the request rate that are used: a denial must not be about that. */
+const RPM_AT_ONCE = 0.3;
+const RPM_MORE = 0.15;
+const RPM_IN_A_ROW = 0.9;
+/** Where the target file does not say how many may be in flight. */
+const UNKNOWN_IN_FLIGHT = 16;
+const TRIES = 2;
+
+/**
+ * Two minutes on the account with the token limit, for all checks of it: requests at once from quiet, other kinds of requests while it is
+ * denied, the wait that a denial asks for, and requests in a row from quiet.
+ */
+export const tokenScenario = defineScenario({
+  id: "token-limits.tokens",
+  needs: ["tokenLimits"],
+  schedule: (target) => scheduleOn(tokenLimitedFor(target)),
+  cost: { requests: 80, waitS: 125 },
+  async run(t): Promise<TokenRecording> {
+    const { key, limits, tokens } = t.tokenLimited();
+    const probed = probeSize(tokens);
+    await quiet(t);
+    const startUs = t.nowUs();
+    const probes: Response[] = [];
+    for (const dialect of t.dialects) probes.push(await t.start(await requestOf(t, key, dialect, probed)).done);
+    const recording = {
+      ...NOTHING_ELSE,
+      tokens: declared(tokens),
+      expected: expectedDenial(t, "rate_limit_exceeded"),
+      probes: { answers: probes, ...probed, seconds: (t.nowUs() - startUs) / 1_000_000 },
+    };
+    if (probes.some((answer) => spendOf(answer, tokens.counts, 0) === undefined)) return recording;
+    const run: TokenRun = {
+      t,
+      tokens: recording.tokens,
+      key,
+      probes: new Map(t.dialects.map((dialect, at) => [dialect, probes[at] as Response])),
+      inFlight: limits?.inFlight ?? UNKNOWN_IN_FLIGHT,
+      rpm: limits?.rpm ?? Number.POSITIVE_INFINITY,
+    };
+    const first = await sendAtOnce(run);
+    const denied = first.answers.some(isRefused) ? await sendWhileDenied(run) : { whileDenied: [], wait: null };
+    await quiet(t);
+    const inARow = await twiceIfExceeded(run, await sendInARow(run), () => sendInARow(run));
+    // Where nobody says what requests in flight may take, more proves nothing.
+    const isJudged = tokens.inFlightTokens !== undefined;
+    const atOnce = isJudged ? await twiceIfExceeded(run, first, () => sendAtOnce(run)) : [first];
+    const evenly = isEarly(inARow[0], recording.tokens) ? await sendEvenly(run) : null;
+    return { ...recording, ...denied, atOnce, inARow, evenly };
+  },
+  assume({ tokens, probes }, verdict) {
+    const refused = probes.answers.find((answer) => !isServed(answer));
+    if (refused !== undefined) verdict.inconclusive(`a first small request was not served: ${refused.summary}`);
+    const spends = probes.answers.map((answer) => spendOf(answer, tokens.counts, probes.maxTokens));
+    if (spends.includes(undefined))
+      verdict.inconclusive("replies do not tell their token counts, so nobody can say what counts toward the limit");
+    const most = Math.max(...spends.map((spend) => spend?.most ?? 0));
+    if (most > tokens.tokensPerMinute * IN_A_ROW_SHARE)
+      verdict.inconclusive(
+        `a small request already takes ${most} tokens: a limit of ${tokens.tokensPerMinute} per minute is too small to be tested`,
+      );
+  },
+});
+
+const NOTHING_ELSE = { atOnce: [], whileDenied: [], wait: null, inARow: [], evenly: null } as const;
+
+/** What the steps share. */
+interface TokenRun {
+  readonly t: Session;
+  readonly key: Key;
+  readonly tokens: TokensAsDeclared;
+  readonly probes: ReadonlyMap<Dialect, Response>;
+  readonly inFlight: number;
+  readonly rpm: number;
+}
+
+/** The declaration without its key: a recording is stored. */
+function declared({ key: _, window, inFlightTokens, ...tokens }: TokenLimits): TokensAsDeclared {
+  return { ...tokens, window: window ?? null, inFlightTokens: inFlightTokens ?? null };
+}
+
+/** Waits until nothing that was sent on the account counts any more. */
+async function quiet(t: Session): Promise<void> {
+  const lastMs = t.lastUseMs(accountOfKey(t.tokenLimited().key));
+  await t.wait(Math.max(0, lastMs + QUIET_MS - Date.now()), A_WINDOW);
+}
+
+/** Requests of a share of the limit each, the dialects taking turns. */
+async function requestsOf(
+  { t, key, tokens, probes }: TokenRun,
+  share: number,
+  howMany: (size: Size) => number,
+): Promise<{ readonly specs: readonly RequestSpec[]; readonly size: Size }> {
+  const sizes = [...probes].map(
+    ([dialect, probe]) => [dialect, sizeOf(tokens.tokensPerMinute * share, probe, tokens)] as const,
+  );
+  const least = Math.max(1, Math.min(...sizes.map(([, size]) => size.least)));
+  const [, first] = sizes[0] as (typeof sizes)[number];
+  const size = { ...first, least };
+  const specs: RequestSpec[] = [];
+  for (let at = 0; at < Math.max(1, Math.floor(howMany(size))); at++) {
+    const [dialect, own] = sizes[at % sizes.length] as (typeof sizes)[number];
+    specs.push(await requestOf(t, key, dialect, own));
+  }
+  return { specs, size };
+}
+
+async function sendAtOnce(run: TokenRun): Promise<Part> {
+  const { t, tokens, inFlight, rpm } = run;
+  const asked = tokens.tokensPerMinute * MORE_THAN_ANY;
+  const most = Math.min(inFlight, MOST_AT_ONCE, rpm * RPM_AT_ONCE);
+  const share = Math.min(LARGEST_SHARE, Math.max(AT_ONCE_SHARE, MORE_THAN_ANY / most));
+  const { specs, size } = await requestsOf(run, share, ({ least }) => Math.min(most, Math.ceil(asked / least)));
+  const startUs = t.nowUs();
+  const answers = await sendAll(t, specs, specs.length);
+  return { answers, ...size, seconds: (t.nowUs() - startUs) / 1_000_000 };
+}
+
+async function sendInARow(run: TokenRun): Promise<Part> {
+  const { t, tokens, rpm } = run;
+  const beyond = tokens.inFlightTokens ?? 0;
+  const asked = tokens.tokensPerMinute * (MORE_THAN_ANY + 2 * IN_A_ROW_SHARE) + beyond;
+  const { specs, size } = await requestsOf(run, IN_A_ROW_SHARE, ({ least }) =>
+    Math.min(Math.ceil(asked / least), MOST_IN_A_ROW, rpm * RPM_IN_A_ROW),
+  );
+  const sent = await burst(t, { what: "in a row", specs, most: specs.length, parallel: 1 });
+  return { answers: sent.answers, ...size, seconds: sent.seconds };
+}
+
+/** Repeats what let too much through: the edge of a fixed window explains it once. */
+async function twiceIfExceeded({ t, tokens }: TokenRun, first: Part, again: () => Promise<Part>): Promise<Part[]> {
+  if (!exceedsTokens(first, tokens)) return [first];
+  await quiet(t);
+  return [first, await again()];
+}
+
+/** Requests evenly over a minute, after a quiet one, well below the limit: one with little burst must admit these. */
+async function sendEvenly(run: TokenRun): Promise<Part> {
+  const perMinute = SAFE_SHARE / EVENLY_SHARE;
+  const { specs, size } = await requestsOf(run, EVENLY_SHARE, () => perMinute);
+  const answers = await paced(run.t, specs, perMinute);
+  return { answers, ...size, seconds: 60 };
+}
+
+/** Other kinds of requests while the account is denied, as large as the one that is; then the wait that the last denial asks for. */
+async function sendWhileDenied(run: TokenRun): Promise<Pick<TokenRecording, "whileDenied" | "wait">> {
+  const { t, rpm } = run;
+  const of = async (change: Partial<RequestSpec>) => {
+    const { specs } = await requestsOf(run, AT_ONCE_SHARE, () => run.probes.size);
+    const spec = specs.find(({ endpoint }) => endpoint === (change.endpoint ?? t.dialects[0])) as RequestSpec;
+    return { ...spec, ...change };
+  };
+  const most = Math.min(MOST_MORE, Math.floor(rpm * RPM_MORE));
+  const more = await burst(t, { what: "to the limit", specs: [await of({})], most, parallel: 1 });
+  let before = more.answers.at(-1);
+  if (before === undefined || !isRefused(before)) return { whileDenied: [], wait: null };
+  const kinds: readonly (readonly [string, Partial<RequestSpec>])[] = t.dialects.flatMap((endpoint) =>
+    (["non-streaming", "streaming"] as const).map((mode) => [`${endpoint}, ${mode}`, { endpoint, mode }] as const),
+  );
+  const whileDenied: TriedWhileDenied[] = [];
+  // The first kind is the one that stands before and after each.
+  for (const [kind, change] of kinds.slice(1)) {
+    const tries: Response[] = [];
+    for (let count = 0; count < TRIES; count++) tries.push(await t.start(await of(change)).done);
+    const after = await t.start(await of({})).done;
+    whileDenied.push({ kind, before, tries, after });
+    before = after;
+  }
+  return { whileDenied, wait: isRateDenial(before) ? await waitAndRetry(t, before, await of({})) : null };
+}
