@@ -89,6 +89,7 @@ const threads = await build({
   ...options,
   entryPoints: {
     worker: join(built, "load", "workers", "worker.js"),
+    "scrape-worker": join(built, "app", "watch", "scrape-worker.js"),
     "stamped-server": join(built, "load", "calibration", "stamped-server.js"),
   },
   format: "esm",
